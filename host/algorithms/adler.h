@@ -1,0 +1,66 @@
+// Rolling Adler-32 sum and the algorithm `adler`: the definition.
+#pragma once
+
+#include "host/algorithms/windowed_reference.h"
+#include "host/tables/fastcdc2020_gear64.h"
+
+namespace cutpoint {
+
+/// The sums S1 of A[b] and S2 of (window-k) A[b_k], both modulo 2^32; A is the low 16 bits of the gear table. S2
+/// decides.
+class adler_hash {
+ public:
+  struct sums {
+    std::uint32_t s1 = 0;
+    std::uint32_t s2 = 0;
+  };
+
+  explicit adler_hash(std::uint64_t window) : window_(window) {}
+  std::uint64_t window() const { return window_; }
+  static std::uint64_t word(const sums& hash) { return hash.s2; }
+  sums roll(sums hash, std::uint8_t outgoing, std::uint8_t incoming) const {
+    hash.s1 += value_of(incoming) - value_of(outgoing);
+    hash.s2 += hash.s1 - static_cast<std::uint32_t>(window_) * value_of(outgoing);
+    return hash;
+  }
+  sums over(const std::uint8_t* bytes) const {
+    sums hash;
+    for (std::uint64_t i = 0; i < window_; ++i) {
+      hash.s1 += value_of(bytes[i]);
+      hash.s2 += hash.s1;
+    }
+    return hash;
+  }
+
+ private:
+  static std::uint32_t value_of(std::uint8_t byte) {
+    return static_cast<std::uint32_t>(tables::fastcdc2020_gear64[byte] & 0xffff);
+  }
+
+  std::uint64_t window_;
+};
+
+class adler_reference : public windowed_reference<adler_hash, masked_test> {
+ public:
+  using parameters = adler_parameters;
+  static constexpr std::string_view name = "adler";
+
+  template <class Self, class Visit>
+  static void visit_fields(Self& p, Visit&& visit) {
+    visit_sizes(p, visit);
+    visit_window(p, visit);
+  }
+  static status check(const parameters& p) { return check_rolling(p, p.window_bytes); }
+  static auto presets() { return std::array{preset<parameters>{.name = name, .source = "P-Dedupe table 4"}}; }
+
+  explicit adler_reference(const parameters& p)
+      : windowed_reference(adler_hash(p.window_bytes), masked_test::low(p.avg_bytes, ~std::uint64_t{0}), *p.min_bytes,
+                           *p.max_bytes) {}
+};
+
+template <>
+struct reference_of<adler_parameters> {
+  using type = adler_reference;
+};
+
+}  // namespace cutpoint

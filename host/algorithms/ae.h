@@ -1,0 +1,123 @@
+// Asymmetric extremum, `ae-max` and `ae-min`: the definition.
+#pragma once
+
+#include <cmath>
+#include <numbers>
+
+#include "host/algorithms/reference.h"
+
+namespace cutpoint {
+
+constexpr std::array<std::string_view, 2> choice_names(ae_extreme) { return {"max", "min"}; }
+
+class ae_reference : public reference_defaults {
+ public:
+  using parameters = ae_parameters;
+  static constexpr std::string_view name = "ae";
+  static constexpr candidate_kind candidates = candidate_kind::walking;
+  static constexpr std::array<std::string_view, 1> ignored_parameters = {"min_bytes"};
+
+  template <class Self, class Visit>
+  static void visit_fields(Self& p, Visit&& visit) {
+    visit(p.avg_bytes, parameter_info{"avg_bytes", value_kind::size, 1, largest_average, "expected chunk size"});
+    visit(p.max_bytes,
+          parameter_info{"max_bytes", value_kind::size, 0, largest_chunk, "largest chunk (AE_MAX_T); 0 is no maximum"});
+    visit(p.window_bytes,
+          parameter_info{"window", value_kind::size, 1, largest_average, "bytes from the extreme to the cut",
+                         "avg_bytes - 256, or round(avg_bytes / (e - 1)) when value_bytes is 8"});
+    visit(p.value_bytes, parameter_info{"value_bytes", value_kind::count, 1, 8, "bytes of a value: 1 or 8"});
+    visit(p.lest, parameter_info{"lest", value_kind::size, 0, largest_average,
+                                 "a chunk that begins with so many equal bytes is cut after them (AE-Opt2); 0 is off"});
+    visit(p.extreme,
+          parameter_info{.name = "extreme", .kind = value_kind::choice, .meaning = "which extreme ends a chunk"});
+  }
+  static void fill(parameters& p) {
+    if (p.window_bytes) return;
+    if (p.value_bytes == 1) {
+      p.window_bytes = p.avg_bytes > 256 ? p.avg_bytes - 256 : 0;
+    } else {
+      p.window_bytes =
+          static_cast<std::uint64_t>(std::llround(static_cast<double>(p.avg_bytes) / (std::numbers::e - 1)));
+    }
+  }
+  static status check(const parameters& p) {
+    if (p.value_bytes != 1 && p.value_bytes != 8) return out_of_bounds("value_bytes", p.value_bytes, "1 or 8");
+    if (p.lest == 1 || p.lest > *p.window_bytes) {
+      return out_of_bounds("lest", p.lest, fmt::format("0, or between 2 and window = {}", *p.window_bytes));
+    }
+    return check_order(0, p.avg_bytes, *p.max_bytes);
+  }
+  static auto presets() {
+    constexpr std::string_view source = "AE section 3 (AE-Opt1 gives the same cuts; lest is AE-Opt2)";
+    return std::array{
+        preset<parameters>{.name = "ae-max", .source = source, .fixed = {"extreme"}},
+        preset<parameters>{
+            .name = "ae-min", .source = source, .parameters = {.extreme = ae_extreme::minimum}, .fixed = {"extreme"}}};
+  }
+
+  explicit ae_reference(const parameters& p)
+      : window_(*p.window_bytes),
+        max_(limit_of(*p.max_bytes)),
+        value_bytes_(p.value_bytes),
+        lest_(p.lest),
+        extreme_(p.extreme) {}
+  std::uint64_t reach() const { return reach_past(max_, value_bytes_ - 1); }
+  std::uint64_t behind() const { return 0; }
+
+  std::uint64_t cut(byte_span bytes, std::uint64_t start) const {
+    const byte_span rest = bytes.subspan(start);
+    const std::uint64_t end = std::min<std::uint64_t>(max_, rest.size());
+    if (lest_ != 0 && lest_ <= end && begins_with_run(rest)) return lest_;
+    if (value_bytes_ == 8) return cut_at(rest, end, [](const std::uint8_t* b) { return big_endian64(b); });
+    return cut_at(rest, end, [](const std::uint8_t* b) { return *b; });
+  }
+
+ private:
+  bool begins_with_run(byte_span rest) const {
+    const byte_span head = rest.first(lest_);
+    return std::all_of(head.begin(), head.end(), [first = head[0]](std::uint8_t b) { return b == first; });
+  }
+
+  static std::uint64_t big_endian64(const std::uint8_t* b) {
+    std::uint64_t value = 0;
+    for (int i = 0; i < 8; ++i) value = value << 8 | b[i];
+    return value;
+  }
+
+  template <class Read>
+  std::uint64_t cut_at(byte_span rest, std::uint64_t end, Read value_at) const {
+    return extreme_ == ae_extreme::maximum ? cut_by(rest, end, value_at, std::greater<>())
+                                           : cut_by(rest, end, value_at, std::less<>());
+  }
+
+  /// A position without a full value (the last of the stream, for values of 8 bytes) starts no extreme.
+  template <class Read, class Beats>
+  std::uint64_t cut_by(byte_span rest, std::uint64_t end, Read value_at, Beats beats) const {
+    const std::uint64_t value_count = rest.size() >= value_bytes_ ? rest.size() - value_bytes_ + 1 : 0;
+    if (value_count == 0) return end;
+    auto extreme = value_at(rest.data());
+    std::uint64_t extreme_at = 0;
+    for (std::uint64_t i = 1; i < end; ++i) {
+      if (i < value_count && beats(value_at(rest.data() + i), extreme)) {
+        extreme = value_at(rest.data() + i);
+        extreme_at = i;
+      } else if (i == extreme_at + window_) {
+        return i + 1;
+      }
+    }
+    return end;
+  }
+
+  std::uint64_t window_;
+  std::uint64_t max_;
+  std::uint64_t value_bytes_;
+  std::uint64_t lest_;
+  ae_extreme extreme_;
+};
+
+template <>
+struct reference_of<ae_parameters> {
+  using type = ae_reference;
+};
+
+}  // namespace cutpoint

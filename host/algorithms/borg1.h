@@ -1,0 +1,74 @@
+// The profile `borg1`: the definition.
+#pragma once
+
+#include "host/algorithms/buzhash.h"
+#include "host/algorithms/exponents.h"
+#include "host/tables/borg1_buzhash32.h"
+
+namespace cutpoint {
+
+class borg1_reference : public reference_defaults {
+ public:
+  using parameters = borg1_parameters;
+  static constexpr std::string_view name = "borg1";
+  static constexpr candidate_kind candidates = candidate_kind::windowed;
+
+  template <class Self, class Visit>
+  static void visit_fields(Self& p, Visit&& visit) {
+    visit_exponents(p, visit);
+    visit(p.window_bytes, parameter_info{"window", value_kind::size, 1, 1 * MiB, "bytes after the cut that decide it"});
+    visit(p.seed, parameter_info{"seed", value_kind::word, 0, 0xffffffff, "xored into the table; 32 bits"});
+  }
+  static status check(const parameters& p) {
+    const std::uint64_t needed = (std::uint64_t{1} << p.min_exp) + p.window_bytes + 1;
+    if (std::uint64_t{1} << p.max_exp < needed) {
+      return out_of_bounds("max_exp", p.max_exp,
+                           fmt::format("so large that 2^max_exp holds 2^min_exp + window + 1 = {} bytes", needed));
+    }
+    return check_exponents(p);
+  }
+  static auto presets() {
+    return std::array{preset<parameters>{
+        .name = "borg1", .kind = entry_kind::profile, .source = "BorgBackup 1.x buzhash (BSD-3-Clause)"}};
+  }
+
+  explicit borg1_reference(const parameters& p)
+      : hash_(seeded(p.seed), p.window_bytes),
+        mask_(low_mask(std::uint64_t{1} << p.mask_bits)),
+        min_(std::uint64_t{1} << p.min_exp),
+        max_(std::uint64_t{1} << p.max_exp) {}
+  std::uint64_t reach() const { return max_; }
+  std::uint64_t behind() const { return 0; }
+
+  /// The window lies after the cut: a length of the loop is the end of the window, and a match one window before `end`
+  /// is not looked at.
+  std::uint64_t cut(byte_span bytes, std::uint64_t start) const {
+    const std::uint64_t window = hash_.window();
+    const std::uint64_t remaining = bytes.size() - start;
+    if (remaining < min_ + window + 1) return remaining;
+    const std::uint64_t end = std::min(remaining, max_);
+    const std::uint64_t matched =
+        roll_until(hash_, bytes.data() + start, min_ + window, end,
+                   [mask = mask_](std::uint32_t hash, std::uint64_t) { return (hash & mask) == 0; });
+    return matched < end ? matched - window : end;
+  }
+
+ private:
+  static buzhash32_table seeded(std::uint64_t seed) {
+    buzhash32_table table = tables::borg1_buzhash32;
+    for (std::uint32_t& entry : table) entry ^= static_cast<std::uint32_t>(seed);
+    return table;
+  }
+
+  buzhash hash_;
+  std::uint64_t mask_;
+  std::uint64_t min_;
+  std::uint64_t max_;
+};
+
+template <>
+struct reference_of<borg1_parameters> {
+  using type = borg1_reference;
+};
+
+}  // namespace cutpoint

@@ -1,0 +1,70 @@
+// CRC-32C over a rolling window and the algorithm `crc32`: the definition.
+#pragma once
+
+#include "host/algorithms/windowed_reference.h"
+
+namespace cutpoint {
+
+/// CRC-32C (Castagnoli, bits reflected) of the window, initial value 0 and no final xor, so that it is linear in the
+/// bytes.
+class crc32_hash {
+ public:
+  explicit crc32_hash(std::uint64_t window) : window_(window) {
+    constexpr std::uint32_t reflected_polynomial = 0x82f63b78;
+    for (std::uint32_t byte = 0; byte < 256; ++byte) {
+      std::uint32_t crc = byte;
+      for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? reflected_polynomial : 0);
+      absorb_[byte] = crc;
+    }
+    for (std::uint32_t byte = 0; byte < 256; ++byte) {
+      std::uint32_t gone =
+          absorb_[byte];  // the byte, then `window` zeros: what it is worth when the window has passed it
+      for (std::uint64_t i = 0; i < window; ++i) gone = absorb(gone, 0);
+      remove_[byte] = gone;
+    }
+  }
+  std::uint64_t window() const { return window_; }
+  static std::uint64_t word(std::uint32_t hash) { return hash; }
+  std::uint32_t roll(std::uint32_t hash, std::uint8_t outgoing, std::uint8_t incoming) const {
+    return absorb(hash, incoming) ^ remove_[outgoing];
+  }
+  std::uint32_t over(const std::uint8_t* bytes) const {
+    std::uint32_t hash = 0;
+    for (std::uint64_t i = 0; i < window_; ++i) hash = absorb(hash, bytes[i]);
+    return hash;
+  }
+
+ private:
+  std::uint32_t absorb(std::uint32_t hash, std::uint8_t byte) const {
+    return absorb_[(hash ^ byte) & 0xff] ^ (hash >> 8);
+  }
+
+  std::array<std::uint32_t, 256> absorb_;
+  std::array<std::uint32_t, 256> remove_;
+  std::uint64_t window_;
+};
+
+class crc32_reference : public windowed_reference<crc32_hash, masked_test> {
+ public:
+  using parameters = crc32_parameters;
+  static constexpr std::string_view name = "crc32";
+
+  template <class Self, class Visit>
+  static void visit_fields(Self& p, Visit&& visit) {
+    visit_sizes(p, visit);
+    visit_window(p, visit);
+  }
+  static status check(const parameters& p) { return check_rolling(p, p.window_bytes); }
+  static auto presets() { return std::array{preset<parameters>{.name = name, .source = "SS-CDC"}}; }
+
+  explicit crc32_reference(const parameters& p)
+      : windowed_reference(crc32_hash(p.window_bytes), masked_test::low(p.avg_bytes, lbfs_pattern), *p.min_bytes,
+                           *p.max_bytes) {}
+};
+
+template <>
+struct reference_of<crc32_parameters> {
+  using type = crc32_reference;
+};
+
+}  // namespace cutpoint

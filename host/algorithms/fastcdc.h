@@ -1,0 +1,175 @@
+// FastCDC: the algorithm `fastcdc`, the profile `fastcdc2020`, and Borg 2's variant `borg2-fastcdc`: the definitions.
+#pragma once
+
+#include <cmath>
+
+#include "host/algorithms/exponents.h"
+#include "host/algorithms/gear.h"
+#include "host/algorithms/keystream.h"
+
+namespace cutpoint {
+
+/// The crate's masks for 5 to 25 bits, spread over the lower 48 bits of the hash (fastcdc-rs, v2020, MIT licence).
+inline constexpr std::array<std::uint64_t, 21> fastcdc_masks = {
+    0x1804110,      0x1803110,      0x18035100,     0x1800035300,   0x19000353000,  0x590003530000, 0xd90003530000,
+    0xd90103530000, 0xd90303530000, 0xd90313530000, 0xd90f03530000, 0xd90303537000, 0xd90703537000, 0xd90707537000,
+    0xd91707537000, 0xd91747537000, 0xd91767537000, 0xd93767537000, 0xd93777537000, 0xd93777577000, 0xdb3777577000};
+
+inline std::uint64_t fastcdc_mask(std::uint64_t bits) { return fastcdc_masks[bits - 5]; }
+
+/// log2 of an average, rounded to the nearest whole number.
+inline std::uint64_t rounded_log2(std::uint64_t avg_bytes) {
+  return static_cast<std::uint64_t>(std::lround(std::log2(static_cast<double>(avg_bytes))));
+}
+
+class fastcdc_reference : public reference_defaults {
+ public:
+  using parameters = fastcdc_parameters;
+  static constexpr std::string_view name = "fastcdc";
+  static constexpr candidate_kind candidates = candidate_kind::windowed;
+
+  template <class Self, class Visit>
+  static void visit_fields(Self& p, Visit&& visit) {
+    visit(p.min_bytes, parameter_info{"min_bytes", value_kind::size, 64, 1 * MiB, "smallest chunk but the last; even"});
+    visit(p.avg_bytes, parameter_info{"avg_bytes", value_kind::size, 256, 4 * MiB,
+                                      "where the strict mask gives way to the loose one; even"});
+    visit(p.max_bytes, parameter_info{"max_bytes", value_kind::size, 1 * KiB, 16 * MiB, "largest chunk; even"});
+    visit(p.normalization, parameter_info{"normalization", value_kind::count, 0, 3,
+                                          "how many bits the masks are stricter and looser than log2(avg_bytes)"});
+    visit(p.seed, parameter_info{"seed", value_kind::word, 0, ~std::uint64_t{0}, "xored into the gear table"});
+  }
+  static status check(const parameters& p) {
+    if (*p.min_bytes % 2 != 0) return out_of_bounds("min_bytes", *p.min_bytes, "even");
+    if (p.avg_bytes % 2 != 0) return out_of_bounds("avg_bytes", p.avg_bytes, "even");
+    if (*p.max_bytes % 2 != 0) return out_of_bounds("max_bytes", *p.max_bytes, "even");
+    return check_order(*p.min_bytes, p.avg_bytes, *p.max_bytes);
+  }
+  static auto presets() {
+    return std::array{
+        preset<parameters>{.name = "fastcdc", .source = "FastCDC, normalization 2", .fixed = {"normalization"}},
+        preset<parameters>{.name = "fastcdc2020",
+                           .kind = entry_kind::profile,
+                           .source = "crate fastcdc v2020 (MIT); REAPI, Bazel, snix, BuildBuddy (normalization 2)",
+                           .parameters = {.avg_bytes = 16 * KiB, .normalization = 1},
+                           .ratios = size_ratios{.min_divisor = 4, .max_factor = 4}}};
+  }
+
+  explicit fastcdc_reference(const parameters& p)
+      : table_(tables::fastcdc2020_gear64),
+        strict_mask_(fastcdc_mask(rounded_log2(p.avg_bytes) + p.normalization)),
+        loose_mask_(fastcdc_mask(rounded_log2(p.avg_bytes) - p.normalization)),
+        min_(*p.min_bytes),
+        avg_(p.avg_bytes),
+        max_(*p.max_bytes) {
+    for (std::uint64_t& entry : table_) entry ^= p.seed;
+  }
+  std::uint64_t reach() const { return max_; }
+  std::uint64_t behind() const { return 0; }
+
+  /// The crate takes two bytes a step, so both ranges end at an even offset.
+  std::uint64_t cut(byte_span bytes, std::uint64_t start) const {
+    const std::uint8_t* b = bytes.data() + start;
+    const std::uint64_t remaining = bytes.size() - start;
+    if (remaining <= min_) return remaining;
+    const std::uint64_t end = std::min(remaining, max_);
+    const std::uint64_t strict_end = std::min(avg_, end) / 2 * 2;
+    const std::uint64_t loose_end = end / 2 * 2;
+    const gear_hash gear(table_);
+    std::uint64_t hash = 0;
+    std::uint64_t i = min_;
+    for (; i < strict_end; ++i) {
+      hash = gear.absorb(hash, b[i]);
+      if ((hash & strict_mask_) == 0) return i;
+    }
+    for (; i < loose_end; ++i) {
+      hash = gear.absorb(hash, b[i]);
+      if ((hash & loose_mask_) == 0) return i;
+    }
+    return end;
+  }
+
+ private:
+  gear64_table table_;
+  std::uint64_t strict_mask_;
+  std::uint64_t loose_mask_;
+  std::uint64_t min_;
+  std::uint64_t avg_;
+  std::uint64_t max_;
+};
+
+class borg2_fastcdc_reference : public reference_defaults {
+ public:
+  using parameters = borg2_fastcdc_parameters;
+  static constexpr std::string_view name = "borg2-fastcdc";
+  static constexpr candidate_kind candidates = candidate_kind::windowed;
+
+  template <class Self, class Visit>
+  static void visit_fields(Self& p, Visit&& visit) {
+    visit_exponents(p, visit);
+    visit(p.normalization, parameter_info{"normalization", value_kind::count, 0, 16,
+                                          "how many bits the masks are stricter and looser than mask_bits"});
+    visit(p.key, parameter_info{.name = "key",
+                                .kind = value_kind::key,
+                                .meaning = "AES-256 key of the gear table: SHA-256(id_key || \"fastcdc\")"});
+  }
+  static status check(const parameters& p) {
+    if (p.normalization >= p.mask_bits) {
+      return out_of_bounds("normalization", p.normalization, fmt::format("less than mask_bits = {}", p.mask_bits));
+    }
+    if (aes256_ctr_keystream(p.key, 1).empty()) {
+      return {status_code::backend_failure, "OpenSSL has no AES-256-CTR, which draws the gear table of borg2-fastcdc"};
+    }
+    return check_exponents(p);
+  }
+  static auto presets() {
+    return std::array{preset<parameters>{
+        .name = "borg2-fastcdc", .kind = entry_kind::profile, .source = "Borg 2 (BSD-3-Clause), its default chunker"}};
+  }
+
+  explicit borg2_fastcdc_reference(const parameters& p)
+      : strict_mask_(top_mask(static_cast<int>(p.mask_bits + p.normalization))),
+        loose_mask_(top_mask(static_cast<int>(p.mask_bits - p.normalization))),
+        min_(std::uint64_t{1} << p.min_exp),
+        strict_end_((std::uint64_t{1} << p.mask_bits) - (std::uint64_t{1} << (p.mask_bits - 2))),
+        max_(std::uint64_t{1} << p.max_exp) {
+    const std::vector<std::uint8_t> stream = aes256_ctr_keystream(p.key, 8 * table_.size());
+    for (std::size_t i = 0; i < 8 * table_.size(); ++i) {
+      table_[i / 8] |= std::uint64_t{stream[i]} << (8 * (i % 8));  // little-endian words
+    }
+  }
+  std::uint64_t reach() const { return max_; }
+  std::uint64_t behind() const { return 0; }
+  std::uint64_t cut(byte_span bytes, std::uint64_t start) const {
+    const std::uint8_t* b = bytes.data() + start;
+    const std::uint64_t remaining = bytes.size() - start;
+    if (remaining <= min_) return remaining;
+    const std::uint64_t end = std::min(remaining, max_);
+    const gear_hash gear(table_);
+    std::uint64_t hash = 0;
+    for (std::uint64_t i = min_; i < end; ++i) {
+      hash = gear.absorb(hash, b[i]);
+      if ((hash & (i < strict_end_ ? strict_mask_ : loose_mask_)) == 0) return i + 1;
+    }
+    return end;
+  }
+
+ private:
+  gear64_table table_ = {};
+  std::uint64_t strict_mask_;
+  std::uint64_t loose_mask_;
+  std::uint64_t min_;
+  std::uint64_t strict_end_;
+  std::uint64_t max_;
+};
+
+template <>
+struct reference_of<fastcdc_parameters> {
+  using type = fastcdc_reference;
+};
+
+template <>
+struct reference_of<borg2_fastcdc_parameters> {
+  using type = borg2_fastcdc_reference;
+};
+
+}  // namespace cutpoint

@@ -1,0 +1,123 @@
+// The fields of a parameter aggregate as text, and the checks and defaults that every aggregate passes through.
+#pragma once
+
+#include <charconv>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <cutpoint/text.h>
+#include <fmt/format.h>
+
+#include "host/algorithms/reference.h"
+
+namespace cutpoint {
+
+using parameter_key = std::array<std::uint8_t, 32>;
+
+inline std::string format_value(std::uint64_t value, const parameter_info& info) {
+  return info.kind == value_kind::word ? fmt::format("{:#x}", value) : fmt::format("{}", value);
+}
+
+inline std::string format_value(const std::optional<std::uint64_t>& value, const parameter_info& info) {
+  return value ? format_value(*value, info) : std::string();
+}
+
+inline std::string format_value(const parameter_key& key, const parameter_info&) {
+  return fmt::format("{:02x}", fmt::join(key, ""));
+}
+
+template <class Choice>
+requires std::is_enum_v<Choice> std::string format_value(Choice value, const parameter_info&) {
+  return std::string(choice_names(value)[static_cast<std::size_t>(value)]);
+}
+
+inline status parse_value(std::string_view text, const parameter_info& info, std::uint64_t& value) {
+  const result<std::uint64_t> parsed = info.kind == value_kind::size ? parse_size(text) : parse_number(text);
+  if (!parsed) return {parsed.error().code(), fmt::format("{}: {}", info.name, parsed.error().message())};
+  value = *parsed;
+  return {};
+}
+
+inline status parse_value(std::string_view text, const parameter_info& info, std::optional<std::uint64_t>& value) {
+  return parse_value(text, info, value.emplace());
+}
+
+inline status parse_value(std::string_view text, const parameter_info& info, parameter_key& key) {
+  const auto wrong = [&] {
+    return status{status_code::invalid_argument,
+                  fmt::format("{} = '{}' must be {} hexadecimal digits", info.name, text, 2 * key.size())};
+  };
+  if (text.size() != 2 * key.size()) return wrong();
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    const char* digits = text.data() + 2 * i;
+    if (std::from_chars(digits, digits + 2, key[i], 16).ptr != digits + 2) return wrong();
+  }
+  return {};
+}
+
+template <class Choice>
+requires std::is_enum_v<Choice> status parse_value(std::string_view text, const parameter_info& info, Choice& value) {
+  const auto names = choice_names(Choice{});
+  const auto found = std::find(names.begin(), names.end(), text);
+  if (found == names.end()) {
+    return {status_code::invalid_argument,
+            fmt::format("{} = '{}' must be one of {}", info.name, text, fmt::join(names, ", "))};
+  }
+  value = static_cast<Choice>(found - names.begin());
+  return {};
+}
+
+template <class Field>
+std::vector<std::string_view> choices_of(const Field&) {
+  if constexpr (std::is_enum_v<Field>) {
+    const auto names = choice_names(Field{});
+    return {names.begin(), names.end()};
+  } else {
+    return {};
+  }
+}
+
+inline status check_bounds(std::uint64_t value, const parameter_info& info) {
+  if (value < info.lowest) return out_of_bounds(info.name, value, fmt::format("at least {}", info.lowest));
+  if (value > info.highest) return out_of_bounds(info.name, value, fmt::format("at most {}", info.highest));
+  return {};
+}
+
+inline status check_bounds(const std::optional<std::uint64_t>& value, const parameter_info& info) {
+  return check_bounds(value.value(), info);
+}
+
+inline status check_bounds(const parameter_key&, const parameter_info&) { return {}; }
+
+template <class Choice>
+requires std::is_enum_v<Choice> status check_bounds(Choice value, const parameter_info& info) {
+  const auto index = static_cast<std::uint64_t>(value);
+  const std::size_t count = choice_names(value).size();
+  if (index >= count) return out_of_bounds(info.name, index, fmt::format("a choice below {}", count));
+  return {};
+}
+
+/// Fills in what is left out, then checks every field and what holds between them. `name` begins the message of an
+/// error.
+template <class Parameters>
+result<Parameters> complete(Parameters p, size_ratios ratios, std::string_view name) {
+  using reference = typename reference_of<Parameters>::type;
+  if constexpr (requires { p.min_bytes.has_value(); }) {
+    if (!p.min_bytes && ratios.min_divisor != 0) p.min_bytes = p.avg_bytes / ratios.min_divisor;
+  }
+  if constexpr (requires { p.max_bytes.has_value(); }) {
+    if (!p.max_bytes && ratios.max_factor != 0) p.max_bytes = p.avg_bytes * ratios.max_factor;
+  }
+  reference::fill(p);
+  status first_error;
+  reference::visit_fields(p, [&](const auto& field, const parameter_info& info) {
+    if (first_error.ok()) first_error = check_bounds(field, info);
+  });
+  if (first_error.ok()) first_error = reference::check(p);
+  if (!first_error.ok()) return status{first_error.code(), fmt::format("{}: {}", name, first_error.message())};
+  return p;
+}
+
+}  // namespace cutpoint

@@ -1,0 +1,39 @@
+// Polynomials over GF(2) of degree below 64: bit k of a word stands for x^k.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace cutpoint::gf2 {
+
+/// The degree that every Rabin polynomial here has; it is prime, which `is_irreducible` rests on.
+inline constexpr int rabin_degree = 53;
+
+constexpr int degree_of(std::uint64_t polynomial) { return 63 - std::countl_zero(polynomial); }
+
+/// `value * x` modulo a polynomial of degree `rabin_degree`; `value` is reduced already.
+constexpr std::uint64_t times_x(std::uint64_t value, std::uint64_t modulus) {
+  value <<= 1;
+  return (value >> rabin_degree) != 0 ? value ^ modulus : value;
+}
+
+/// `a * b` modulo a polynomial of degree `rabin_degree`; both are reduced already.
+constexpr std::uint64_t multiply(std::uint64_t a, std::uint64_t b, std::uint64_t modulus) {
+  std::uint64_t product = 0;
+  for (int bit = rabin_degree - 1; bit >= 0; --bit) {
+    product = times_x(product, modulus);
+    if (((b >> bit) & 1) != 0) product ^= a;
+  }
+  return product;
+}
+
+/// Whether a polynomial of degree `rabin_degree` has no factor. As the degree d is prime, it has none just when x^(2^d)
+/// = x modulo it (all factors have degree 1 or d) and neither 0 nor 1 is a root (no factor has degree 1).
+constexpr bool is_irreducible(std::uint64_t polynomial) {
+  const bool has_root = (polynomial & 1) == 0 || std::popcount(polynomial) % 2 == 0;
+  std::uint64_t power = 2;
+  for (int i = 0; i < rabin_degree; ++i) power = multiply(power, power, polynomial);
+  return !has_root && power == 2;
+}
+
+}  // namespace cutpoint::gf2

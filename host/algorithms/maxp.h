@@ -1,0 +1,80 @@
+// Local maximum chunking, `maxp`: the definition.
+#pragma once
+
+#include <cmath>
+
+#include "host/algorithms/reference.h"
+
+namespace cutpoint {
+
+class maxp_reference : public reference_defaults {
+ public:
+  using parameters = maxp_parameters;
+  static constexpr std::string_view name = "maxp";
+  static constexpr candidate_kind candidates = candidate_kind::windowed;
+  static constexpr size_ratios ratios = {.min_divisor = 0, .max_factor = 8};
+
+  template <class Self, class Visit>
+  static void visit_fields(Self& p, Visit&& visit) {
+    visit(p.min_bytes, parameter_info{"min_bytes", value_kind::size, 0, largest_average, "smallest chunk but the last",
+                                      "half_window"});
+    visit(p.avg_bytes, parameter_info{"avg_bytes", value_kind::size, 1, largest_average,
+                                      "expected distance between cut-points without limits"});
+    visit(p.max_bytes,
+          parameter_info{"max_bytes", value_kind::size, 0, largest_chunk, "largest chunk; 0 is no maximum"});
+    visit(p.half_window, parameter_info{"half_window", value_kind::size, 1, largest_average,
+                                        "neighbours on each side that a cut-point must beat",
+                                        "round(ln(avg_bytes / 256) / ln(256 / 255))"});
+  }
+  static void fill(parameters& p) {
+    if (!p.half_window) {
+      const double h = std::round(std::log(static_cast<double>(p.avg_bytes) / 256) / std::log(256.0 / 255));
+      p.half_window = h < 0 ? 0 : static_cast<std::uint64_t>(h);
+    }
+    if (!p.min_bytes) p.min_bytes = p.half_window;
+  }
+  static status check(const parameters& p) { return check_order(*p.min_bytes, p.avg_bytes, *p.max_bytes); }
+  static auto presets() {
+    return std::array{
+        preset<parameters>{.name = "maxp", .source = "Bjorner et al., local maximum chunking; AE section 2"}};
+  }
+
+  explicit maxp_reference(const parameters& p)
+      : half_(*p.half_window), min_(std::max<std::uint64_t>(1, *p.min_bytes)), max_(limit_of(*p.max_bytes)) {}
+  std::uint64_t reach() const { return reach_past(max_, half_); }
+  std::uint64_t behind() const { return half_ + 1 > min_ ? half_ + 1 - min_ : 0; }
+
+  std::uint64_t cut(byte_span bytes, std::uint64_t start) const {
+    const std::uint64_t end = start + std::min<std::uint64_t>(max_, bytes.size() - start);
+    std::uint64_t i = start + min_ - 1;
+    while (i < end && i + half_ < bytes.size()) {
+      // What lies between i and the first byte after it that is no smaller has a larger byte, b[i], close behind: no
+      // candidates.
+      std::uint64_t next = i + 1;
+      while (next <= i + half_ && bytes[next] < bytes[i]) ++next;
+      if (next == i + half_ + 1 && is_largest_behind(bytes, i)) return i + 1 - start;
+      i = next;
+    }
+    return end - start;
+  }
+
+ private:
+  /// Whether byte i is at least every one of the half window before it, as far as the stream has one.
+  bool is_largest_behind(byte_span bytes, std::uint64_t i) const {
+    const std::uint64_t first = i > half_ ? i - half_ : 0;
+    return std::all_of(bytes.begin() + static_cast<std::ptrdiff_t>(first),
+                       bytes.begin() + static_cast<std::ptrdiff_t>(i),
+                       [value = bytes[i]](std::uint8_t before) { return before <= value; });
+  }
+
+  std::uint64_t half_;
+  std::uint64_t min_;
+  std::uint64_t max_;
+};
+
+template <>
+struct reference_of<maxp_parameters> {
+  using type = maxp_reference;
+};
+
+}  // namespace cutpoint

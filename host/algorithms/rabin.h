@@ -1,0 +1,150 @@
+// Rabin hash and the algorithms `rabin` and `tttd` with the profile `restic`: the definitions.
+#pragma once
+
+#include "host/algorithms/gf2.h"
+#include "host/algorithms/windowed_reference.h"
+
+namespace cutpoint {
+
+constexpr std::array<std::string_view, 2> choice_names(rabin_test) { return {"pattern", "zeros"}; }
+
+/// The residue of a window, as a polynomial over GF(2) with its first byte most significant, modulo one of degree 53.
+class rabin_hash {
+ public:
+  rabin_hash(std::uint64_t polynomial, std::uint64_t window) : window_(window) {
+    for (std::uint64_t byte = 0; byte < 256; ++byte) {
+      std::uint64_t shifted = byte;  // byte * x^53: what the top byte of a shifted residue stands for
+      for (int i = 0; i < gf2::rabin_degree; ++i) shifted = gf2::times_x(shifted, polynomial);
+      reduce_[byte] = shifted ^ (byte << gf2::rabin_degree);
+      std::uint64_t gone = byte;  // byte * x^(8 window): what a byte is worth when the window has passed it
+      for (std::uint64_t i = 0; i < 8 * window; ++i) gone = gf2::times_x(gone, polynomial);
+      remove_[byte] = gone;
+    }
+  }
+  std::uint64_t window() const { return window_; }
+  static std::uint64_t word(std::uint64_t hash) { return hash; }
+  std::uint64_t absorb(std::uint64_t hash, std::uint8_t byte) const {
+    return ((hash << 8) | byte) ^ reduce_[hash >> (gf2::rabin_degree - 8)];
+  }
+  std::uint64_t roll(std::uint64_t hash, std::uint8_t outgoing, std::uint8_t incoming) const {
+    return absorb(hash, incoming) ^ remove_[outgoing];
+  }
+  std::uint64_t over(const std::uint8_t* bytes) const {
+    std::uint64_t hash = 0;
+    for (std::uint64_t i = 0; i < window_; ++i) hash = absorb(hash, bytes[i]);
+    return hash;
+  }
+
+ private:
+  std::array<std::uint64_t, 256> reduce_;
+  std::array<std::uint64_t, 256> remove_;
+  std::uint64_t window_;
+};
+
+template <class Self, class Visit>
+void visit_polynomial(Self& p, Visit&& visit) {
+  visit(p.polynomial, parameter_info{"poly", value_kind::word, std::uint64_t{1} << gf2::rabin_degree,
+                                     (std::uint64_t{2} << gf2::rabin_degree) - 1,
+                                     "modulus over GF(2), bit k for x^k: irreducible, of degree 53"});
+}
+
+template <class Parameters>
+status check_rabin(const Parameters& p) {
+  if (!gf2::is_irreducible(p.polynomial)) {
+    return {status_code::invalid_argument,
+            fmt::format("poly = {:#x} must be irreducible over GF(2), but it has factors", p.polynomial)};
+  }
+  return check_rolling(p, p.window_bytes);
+}
+
+class rabin_reference : public windowed_reference<rabin_hash, masked_test> {
+ public:
+  using parameters = rabin_parameters;
+  static constexpr std::string_view name = "rabin";
+
+  template <class Self, class Visit>
+  static void visit_fields(Self& p, Visit&& visit) {
+    visit_sizes(p, visit);
+    visit_window(p, visit);
+    visit_polynomial(p, visit);
+    visit(p.test,
+          parameter_info{.name = "test", .kind = value_kind::choice, .meaning = "which residues are cut-points"});
+  }
+  static status check(const parameters& p) { return check_rabin(p); }
+  static auto presets() {
+    return std::array{
+        preset<parameters>{.name = "rabin", .source = "LBFS; P-Dedupe eq. 1-2", .fixed = {"test"}},
+        preset<parameters>{.name = "restic",
+                           .kind = entry_kind::profile,
+                           .source = "restic/chunker (BSD-2-Clause); rustic",
+                           .parameters = {.avg_bytes = 1 * MiB, .window_bytes = 64, .test = rabin_test::zeros},
+                           .ratios = size_ratios{.min_divisor = 2, .max_factor = 8},
+                           .fixed = {"window", "test"}}};
+  }
+
+  explicit rabin_reference(const parameters& p)
+      : windowed_reference(rabin_hash(p.polynomial, p.window_bytes),
+                           masked_test::low(p.avg_bytes, p.test == rabin_test::pattern ? lbfs_pattern : 0),
+                           *p.min_bytes, *p.max_bytes) {}
+};
+
+class tttd_reference : public reference_defaults {
+ public:
+  using parameters = tttd_parameters;
+  static constexpr std::string_view name = "tttd";
+  static constexpr candidate_kind candidates = candidate_kind::windowed;
+
+  template <class Self, class Visit>
+  static void visit_fields(Self& p, Visit&& visit) {
+    visit_sizes(p, visit);
+    visit_window(p, visit);
+    visit_polynomial(p, visit);
+  }
+  static status check(const parameters& p) {
+    if (p.avg_bytes < 2)
+      return out_of_bounds("avg_bytes", p.avg_bytes, "at least 2, for half of it is the backup divisor");
+    return check_rabin(p);
+  }
+  static auto presets() {
+    return std::array{preset<parameters>{.name = "tttd", .source = "HP TTTD; AppDedupe section 2.3"}};
+  }
+
+  explicit tttd_reference(const parameters& p)
+      : hash_(p.polynomial, p.window_bytes),
+        is_main_(masked_test::low(p.avg_bytes, lbfs_pattern)),
+        is_backup_(masked_test::low(p.avg_bytes / 2, lbfs_pattern)),
+        min_(*p.min_bytes),
+        max_(limit_of(*p.max_bytes)) {}
+  std::uint64_t reach() const { return max_; }
+  std::uint64_t behind() const { return 0; }
+  std::uint64_t cut(byte_span bytes, std::uint64_t start) const {
+    const std::uint64_t end = std::min<std::uint64_t>(max_, bytes.size() - start);
+    bool found = false;
+    std::uint64_t backup = 0;
+    const std::uint64_t length =
+        roll_until(hash_, bytes.data() + start, min_, end, [&](std::uint64_t hash, std::uint64_t at) {
+          if (is_backup_(hash)) backup = at;
+          return found = is_main_(hash);
+        });
+    return !found && length == max_ && backup != 0 ? backup : length;
+  }
+
+ private:
+  rabin_hash hash_;
+  masked_test is_main_;
+  masked_test is_backup_;
+  std::uint64_t min_;
+  std::uint64_t max_;
+};
+
+template <>
+struct reference_of<rabin_parameters> {
+  using type = rabin_reference;
+};
+
+template <>
+struct reference_of<tttd_parameters> {
+  using type = tttd_reference;
+};
+
+}  // namespace cutpoint

@@ -1,0 +1,65 @@
+// Polynomial hash modulo the Mersenne prime 2^31 - 1 and the algorithm `rabin-inck`: the definition.
+#pragma once
+
+#include "host/algorithms/windowed_reference.h"
+
+namespace cutpoint {
+
+/// `sum of b_k * 256^(window-1-k) mod (2^31 - 1)`. As 2^31 is 1 there, a product by 256 is a rotation of 31 bits.
+class rabin_inck_hash {
+ public:
+  static constexpr std::uint64_t prime = (std::uint64_t{1} << 31) - 1;
+
+  explicit rabin_inck_hash(std::uint64_t window) : window_(window) {
+    for (std::uint64_t byte = 0; byte < 256; ++byte) {
+      // -byte * 256^window: what takes a byte out again when the window has passed it
+      const std::uint64_t gone = reduce(byte << (8 * window % 31));
+      remove_[byte] = gone == 0 ? 0 : prime - gone;
+    }
+  }
+  std::uint64_t window() const { return window_; }
+  static std::uint64_t word(std::uint64_t hash) { return hash; }
+  std::uint64_t roll(std::uint64_t hash, std::uint8_t outgoing, std::uint8_t incoming) const {
+    return reduce((hash << 8) + incoming + remove_[outgoing]);
+  }
+  std::uint64_t over(const std::uint8_t* bytes) const {
+    std::uint64_t hash = 0;
+    for (std::uint64_t i = 0; i < window_; ++i) hash = reduce((hash << 8) + bytes[i]);
+    return hash;
+  }
+
+ private:
+  /// The residue of a value below 2^40: shift and add, no division.
+  static std::uint64_t reduce(std::uint64_t value) {
+    value = (value & prime) + (value >> 31);
+    return value >= prime ? value - prime : value;
+  }
+
+  std::array<std::uint64_t, 256> remove_;
+  std::uint64_t window_;
+};
+
+class rabin_inck_reference : public windowed_reference<rabin_inck_hash, masked_test> {
+ public:
+  using parameters = rabin_inck_parameters;
+  static constexpr std::string_view name = "rabin-inck";
+
+  template <class Self, class Visit>
+  static void visit_fields(Self& p, Visit&& visit) {
+    visit_sizes(p, visit);
+    visit_window(p, visit);
+  }
+  static status check(const parameters& p) { return check_rolling(p, p.window_bytes); }
+  static auto presets() { return std::array{preset<parameters>{.name = name, .source = "PRUNE section 4.2"}}; }
+
+  explicit rabin_inck_reference(const parameters& p)
+      : windowed_reference(rabin_inck_hash(p.window_bytes), masked_test::low(p.avg_bytes, lbfs_pattern), *p.min_bytes,
+                           *p.max_bytes) {}
+};
+
+template <>
+struct reference_of<rabin_inck_parameters> {
+  using type = rabin_inck_reference;
+};
+
+}  // namespace cutpoint

@@ -1,0 +1,57 @@
+// Rapid asymmetric maximum, `ram`: the definition.
+#pragma once
+
+#include "host/algorithms/reference.h"
+
+namespace cutpoint {
+
+class ram_reference : public reference_defaults {
+ public:
+  using parameters = ram_parameters;
+  static constexpr std::string_view name = "ram";
+  static constexpr candidate_kind candidates = candidate_kind::walking;
+  static constexpr size_ratios ratios = {.min_divisor = 0, .max_factor = 2};
+  static constexpr std::array<std::string_view, 1> ignored_parameters = {"min_bytes"};
+
+  template <class Self, class Visit>
+  static void visit_fields(Self& p, Visit&& visit) {
+    visit(p.avg_bytes, parameter_info{"avg_bytes", value_kind::size, 1, largest_average, "expected chunk size"});
+    visit(p.max_bytes,
+          parameter_info{"max_bytes", value_kind::size, 0, largest_chunk, "largest chunk; 0 is no maximum"});
+    visit(p.window_bytes,
+          parameter_info{"window", value_kind::size, 1, largest_average,
+                         "bytes at the chunk's start whose maximum must be reached", "avg_bytes - 256"});
+  }
+  static void fill(parameters& p) {
+    if (!p.window_bytes) p.window_bytes = p.avg_bytes > 256 ? p.avg_bytes - 256 : 0;
+  }
+  static status check(const parameters& p) { return check_order(0, p.avg_bytes, *p.max_bytes); }
+  static auto presets() {
+    return std::array{preset<parameters>{.name = "ram", .source = "RAM (Widodo et al.); SeqCDC section II"}};
+  }
+
+  explicit ram_reference(const parameters& p) : window_(*p.window_bytes), max_(limit_of(*p.max_bytes)) {}
+  std::uint64_t reach() const { return max_; }
+  std::uint64_t behind() const { return 0; }
+  std::uint64_t cut(byte_span bytes, std::uint64_t start) const {
+    const std::uint8_t* b = bytes.data() + start;
+    const std::uint64_t end = std::min<std::uint64_t>(max_, bytes.size() - start);
+    if (end <= window_) return end;
+    const std::uint8_t largest = *std::max_element(b, b + window_);
+    for (std::uint64_t i = window_; i < end; ++i) {
+      if (b[i] >= largest) return i + 1;
+    }
+    return end;
+  }
+
+ private:
+  std::uint64_t window_;
+  std::uint64_t max_;
+};
+
+template <>
+struct reference_of<ram_parameters> {
+  using type = ram_reference;
+};
+
+}  // namespace cutpoint

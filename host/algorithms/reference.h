@@ -1,0 +1,140 @@
+// What every scalar reference has: its fields for programs, its names, its checks, its reach, and the cut itself.
+//
+// A reference is a class, in the file of its algorithm, with
+//   using parameters = ...;                              the public aggregate
+//   static constexpr std::string_view name;              in canonical strings
+//   static constexpr candidate_kind candidates;
+//   static constexpr size_ratios ratios;                 for min and max left out
+//   static constexpr auto ignored_parameters;            names accepted without effect, as the specification allows
+//   static visit_fields(self, visit)                     calls visit(field, parameter_info) for each field, in
+//   canonical order static void fill(parameters&)                        what is left out and depends on other fields
+//   static status check(const parameters&)               bounds between fields; each field's own bounds hold already
+//   static presets()                                     the names of the catalog that stand for it
+//   explicit reference(const parameters&)                from filled and checked parameters
+//   std::uint64_t reach() const, behind() const
+//   std::uint64_t cut(byte_span bytes, std::uint64_t start) const
+// `cut` gives the length of the chunk that begins at `start` of a stream whose last byte is the last of `bytes`; what
+// it may not see, it must not need: `bytes` holds `reach()` bytes from `start`, or all that the stream has.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <optional>
+#include <string_view>
+
+#include <cutpoint/bytes.h>
+#include <cutpoint/catalog.h>
+#include <cutpoint/chunker.h>
+#include <cutpoint/parameter_info.h>
+#include <cutpoint/status.h>
+#include <fmt/format.h>
+
+namespace cutpoint {
+
+/// Sizes left out: min = avg / min_divisor, max = avg * max_factor. 0: the algorithm fills it itself.
+struct size_ratios {
+  std::uint64_t min_divisor = 0;
+  std::uint64_t max_factor = 0;
+};
+
+/// A name of the catalog.
+template <class Parameters>
+struct preset {
+  std::string_view name = {};
+  entry_kind kind = entry_kind::algorithm;
+  std::string_view source = {};
+  Parameters parameters = {};
+  /// Where the name has other ratios than its algorithm.
+  std::optional<size_ratios> ratios = {};
+  /// Parameters that the name stands for, so that they cannot be given.
+  std::array<std::string_view, 4> fixed = {};
+};
+
+/// The reference of an algorithm's parameters, as `type`. Specialised in the algorithm's file.
+template <class Parameters>
+struct reference_of;
+
+/// What most references share; a reference hides what it has otherwise.
+struct reference_defaults {
+  static constexpr size_ratios ratios = {.min_divisor = 4, .max_factor = 8};
+  static constexpr std::array<std::string_view, 0> ignored_parameters = {};
+  static void fill(const auto&) {}
+};
+
+inline constexpr std::uint64_t largest_average = 1 * GiB;
+inline constexpr std::uint64_t largest_chunk = 4 * GiB;
+
+/// Visits min, avg and max. A maximum of 0 stands for none.
+template <class Self, class Visit>
+void visit_sizes(Self& parameters, Visit&& visit, std::uint64_t lowest_min = 1) {
+  visit(parameters.min_bytes,
+        parameter_info{"min_bytes", value_kind::size, lowest_min, largest_average, "smallest chunk but the last"});
+  visit(parameters.avg_bytes, parameter_info{"avg_bytes", value_kind::size, 1, largest_average,
+                                             "expected distance between cut-points without limits"});
+  visit(parameters.max_bytes,
+        parameter_info{"max_bytes", value_kind::size, 0, largest_chunk, "largest chunk; 0 is no maximum"});
+}
+
+/// Visits the window of a rolling hash.
+template <class Self, class Visit>
+void visit_window(Self& parameters, Visit&& visit) {
+  visit(parameters.window_bytes,
+        parameter_info{"window", value_kind::size, 1, 64 * KiB, "bytes that decide a cut-point"});
+}
+
+/// "NAME = VALUE must be BOUND".
+inline status out_of_bounds(std::string_view name, std::uint64_t value, std::string_view bound) {
+  return {status_code::invalid_argument, fmt::format("{} = {} must be {}", name, value, bound)};
+}
+
+/// min <= avg <= max, where a maximum of 0 is none.
+inline status check_order(std::uint64_t min, std::uint64_t avg, std::uint64_t max) {
+  if (min > avg) return out_of_bounds("min_bytes", min, fmt::format("at most avg_bytes = {}", avg));
+  if (max != 0 && avg > max) return out_of_bounds("avg_bytes", avg, fmt::format("at most max_bytes = {}", max));
+  return {};
+}
+
+inline status check_power_of_two(std::string_view name, std::uint64_t value) {
+  if (!std::has_single_bit(value)) return out_of_bounds(name, value, "a power of two");
+  return {};
+}
+
+/// The order of sizes, and a minimum that holds the window.
+template <class Parameters>
+status check_limits(const Parameters& p, std::uint64_t window) {
+  if (status s = check_order(*p.min_bytes, p.avg_bytes, *p.max_bytes); !s.ok()) return s;
+  if (*p.min_bytes < window) {
+    return out_of_bounds("min_bytes", *p.min_bytes, fmt::format("at least the window, {}", window));
+  }
+  return {};
+}
+
+/// As `check_limits`, with an average that a mask can stand for.
+template <class Parameters>
+status check_rolling(const Parameters& p, std::uint64_t window) {
+  if (status s = check_limits(p, window); !s.ok()) return s;
+  return check_power_of_two("avg_bytes", p.avg_bytes);
+}
+
+/// A maximum with `unlimited` for none.
+inline std::uint64_t limit_of(std::uint64_t max_bytes) { return max_bytes == 0 ? unlimited : max_bytes; }
+
+/// A reach of `extra` bytes past the maximum.
+inline std::uint64_t reach_past(std::uint64_t limit, std::uint64_t extra) {
+  return limit == unlimited ? unlimited : limit + extra;
+}
+
+/// The low log2(divisor) bits of a hash.
+inline std::uint64_t low_mask(std::uint64_t divisor) { return divisor - 1; }
+
+/// The `count` highest bits of a 64-bit word, 0 to 64.
+inline std::uint64_t top_mask(int count) { return count == 0 ? 0 : ~std::uint64_t{0} << (64 - count); }
+
+/// Log2 of a power of two.
+inline int log2_of(std::uint64_t power) { return std::countr_zero(power); }
+
+/// The residue that LBFS calls the magic value; its low bits mark a cut-point.
+inline constexpr std::uint64_t lbfs_pattern = 0x78;
+
+}  // namespace cutpoint

@@ -1,0 +1,64 @@
+// The profile `ronomon`: the definition.
+#pragma once
+
+#include "host/algorithms/fastcdc.h"
+#include "host/tables/ronomon_gear31.h"
+
+namespace cutpoint {
+
+/// Gear hash that shifts right (`H = (H >> 1) + T[b]`, 32 bit): it has no finite window, so chunks are walked.
+class ronomon_reference : public reference_defaults {
+ public:
+  using parameters = ronomon_parameters;
+  static constexpr std::string_view name = "ronomon";
+  static constexpr candidate_kind candidates = candidate_kind::walking;
+
+  template <class Self, class Visit>
+  static void visit_fields(Self& p, Visit&& visit) {
+    visit(p.min_bytes, parameter_info{"min_bytes", value_kind::size, 64, 64 * MiB, "smallest chunk but the last"});
+    visit(p.avg_bytes, parameter_info{"avg_bytes", value_kind::size, 256, 256 * MiB, "expected size"});
+    visit(p.max_bytes, parameter_info{"max_bytes", value_kind::size, 1 * KiB, 1 * GiB, "largest chunk"});
+  }
+  static status check(const parameters& p) { return check_order(*p.min_bytes, p.avg_bytes, *p.max_bytes); }
+  static auto presets() {
+    return std::array{preset<parameters>{.name = "ronomon",
+                                         .kind = entry_kind::profile,
+                                         .source = "ronomon/deduplication, Python package fastcdc, attic (MIT)"}};
+  }
+
+  explicit ronomon_reference(const parameters& p)
+      : strict_mask_(low_mask(std::uint64_t{2} << rounded_log2(p.avg_bytes))),
+        loose_mask_(low_mask(std::uint64_t{1} << (rounded_log2(p.avg_bytes) - 1))),
+        min_(*p.min_bytes),
+        strict_bytes_(p.avg_bytes - std::min(p.avg_bytes, min_ + (min_ + 1) / 2)),
+        max_(*p.max_bytes) {}
+  std::uint64_t reach() const { return max_; }
+  std::uint64_t behind() const { return 0; }
+  std::uint64_t cut(byte_span bytes, std::uint64_t start) const {
+    const std::uint8_t* b = bytes.data() + start;
+    const std::uint64_t remaining = bytes.size() - start;
+    if (remaining <= min_) return remaining;
+    const std::uint64_t end = std::min(remaining, max_);
+    const std::uint64_t strict_end = std::min(strict_bytes_, end);
+    std::uint32_t hash = 0;
+    for (std::uint64_t i = min_; i < end; ++i) {
+      hash = (hash >> 1) + tables::ronomon_gear31[b[i]];
+      if ((hash & (i < strict_end ? strict_mask_ : loose_mask_)) == 0) return i + 1;
+    }
+    return end;
+  }
+
+ private:
+  std::uint64_t strict_mask_;
+  std::uint64_t loose_mask_;
+  std::uint64_t min_;
+  std::uint64_t strict_bytes_;
+  std::uint64_t max_;
+};
+
+template <>
+struct reference_of<ronomon_parameters> {
+  using type = ronomon_reference;
+};
+
+}  // namespace cutpoint

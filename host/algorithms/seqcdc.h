@@ -1,0 +1,119 @@
+// SeqCDC, `seqcdc-inc` and `seqcdc-dec`: the definition.
+#pragma once
+
+#include "host/algorithms/reference.h"
+
+namespace cutpoint {
+
+constexpr std::array<std::string_view, 2> choice_names(seqcdc_order) { return {"increasing", "decreasing"}; }
+
+/// Parameters for an average size, as measured (SeqCDC table II has 16 KiB only).
+struct seqcdc_set {
+  std::uint64_t avg_bytes;
+  std::uint64_t min_bytes;
+  std::uint64_t seq_length;
+  std::uint64_t skip_trigger;
+  std::uint64_t skip_size;
+};
+inline constexpr std::array<seqcdc_set, 3> seqcdc_sets = {{
+    {4 * KiB, 1 * KiB, 5, 50, 256},
+    {8 * KiB, 4 * KiB, 5, 45, 320},
+    {16 * KiB, 8 * KiB, 5, 40, 640},
+}};
+
+class seqcdc_reference : public reference_defaults {
+ public:
+  using parameters = seqcdc_parameters;
+  static constexpr std::string_view name = "seqcdc";
+  static constexpr candidate_kind candidates = candidate_kind::walking;
+  static constexpr size_ratios ratios = {.min_divisor = 0, .max_factor = 2};
+
+  template <class Self, class Visit>
+  static void visit_fields(Self& p, Visit&& visit) {
+    visit(p.min_bytes, parameter_info{"min_bytes", value_kind::size, 1, largest_average, "smallest chunk but the last",
+                                      "avg_bytes / 2; 1K when avg_bytes is 4K"});
+    visit(p.avg_bytes, parameter_info{"avg_bytes", value_kind::size, 1, largest_average, "expected chunk size"});
+    visit(p.max_bytes,
+          parameter_info{"max_bytes", value_kind::size, 0, largest_chunk, "largest chunk; 0 is no maximum"});
+    visit(p.seq_length, parameter_info{"seq_length", value_kind::count, 1, 255, "steps in order that make a cut", "5"});
+    visit(p.skip_trigger, parameter_info{"skip_trigger", value_kind::count, 0, largest_average,
+                                         "steps against the order that make a skip; 0 never skips",
+                                         "50; 45 from avg_bytes = 8K on; 40 from 16K on"});
+    visit(p.skip_size, parameter_info{"skip_size", value_kind::size, 0, largest_average, "bytes passed over by a skip",
+                                      "256; 320 from avg_bytes = 8K on; 640 from 16K on"});
+    visit(p.order,
+          parameter_info{.name = "order", .kind = value_kind::choice, .meaning = "which sequences end a chunk"});
+  }
+  static void fill(parameters& p) {
+    const seqcdc_set* set = &seqcdc_sets.front();
+    for (const seqcdc_set& candidate : seqcdc_sets) {
+      if (candidate.avg_bytes <= p.avg_bytes) set = &candidate;
+    }
+    if (!p.min_bytes) p.min_bytes = set->avg_bytes == p.avg_bytes ? set->min_bytes : p.avg_bytes / 2;
+    if (!p.seq_length) p.seq_length = set->seq_length;
+    if (!p.skip_trigger) p.skip_trigger = set->skip_trigger;
+    if (!p.skip_size) p.skip_size = set->skip_size;
+  }
+  static status check(const parameters& p) {
+    if (*p.min_bytes <= *p.seq_length) {
+      return out_of_bounds("min_bytes", *p.min_bytes, fmt::format("more than seq_length = {}", *p.seq_length));
+    }
+    return check_order(*p.min_bytes, p.avg_bytes, *p.max_bytes);
+  }
+  static auto presets() {
+    constexpr std::string_view source = "SeqCDC section III; parameters of table II and measured";
+    return std::array{preset<parameters>{.name = "seqcdc-inc", .source = source, .fixed = {"order"}},
+                      preset<parameters>{.name = "seqcdc-dec",
+                                         .source = source,
+                                         .parameters = {.order = seqcdc_order::decreasing},
+                                         .fixed = {"order"}}};
+  }
+
+  explicit seqcdc_reference(const parameters& p)
+      : min_(*p.min_bytes),
+        max_(limit_of(*p.max_bytes)),
+        seq_length_(*p.seq_length),
+        skip_trigger_(*p.skip_trigger),
+        skip_size_(*p.skip_size),
+        order_(p.order) {}
+  std::uint64_t reach() const { return max_; }
+  std::uint64_t behind() const { return 0; }
+  std::uint64_t cut(byte_span bytes, std::uint64_t start) const {
+    const byte_span rest = bytes.subspan(start);
+    return order_ == seqcdc_order::increasing ? cut_by(rest, std::greater<>()) : cut_by(rest, std::less<>());
+  }
+
+ private:
+  template <class InOrder>
+  std::uint64_t cut_by(byte_span rest, InOrder in_order) const {
+    const std::uint64_t end = std::min<std::uint64_t>(max_, rest.size());
+    std::uint64_t run = 0;
+    std::uint64_t opposing = 0;
+    for (std::uint64_t i = min_ - seq_length_; i < end; ++i) {
+      if (in_order(rest[i], rest[i - 1])) {
+        if (++run == seq_length_) return i + 1;
+        continue;
+      }
+      run = 0;
+      if (rest[i] != rest[i - 1] && ++opposing == skip_trigger_) {
+        opposing = 0;
+        i += skip_size_;
+      }
+    }
+    return end;
+  }
+
+  std::uint64_t min_;
+  std::uint64_t max_;
+  std::uint64_t seq_length_;
+  std::uint64_t skip_trigger_;
+  std::uint64_t skip_size_;
+  seqcdc_order order_;
+};
+
+template <>
+struct reference_of<seqcdc_parameters> {
+  using type = seqcdc_reference;
+};
+
+}  // namespace cutpoint

@@ -1,0 +1,45 @@
+// The reference of every rolling hash with a plain test: one loop, from the minimum to the maximum.
+#pragma once
+
+#include "host/algorithms/reference.h"
+#include "host/algorithms/rolling.h"
+
+namespace cutpoint {
+
+/// Cut where the masked bits of the hash equal a pattern.
+struct masked_test {
+  std::uint64_t mask;
+  std::uint64_t pattern;
+
+  /// The low log2(divisor) bits, compared with the same bits of `pattern`.
+  static masked_test low(std::uint64_t divisor, std::uint64_t pattern) {
+    return {low_mask(divisor), pattern & low_mask(divisor)};
+  }
+  bool operator()(std::uint64_t hash) const { return (hash & mask) == pattern; }
+};
+
+/// Base of the references: cuts after the first byte at which `Test` accepts `Hash`. `first` is the shortest length
+/// tested.
+template <class Hash, class Test>
+class windowed_reference : public reference_defaults {
+ public:
+  static constexpr candidate_kind candidates = candidate_kind::windowed;
+
+  windowed_reference(Hash hash, Test test, std::uint64_t first, std::uint64_t max_bytes)
+      : hash_(std::move(hash)), test_(test), first_(first), max_(limit_of(max_bytes)) {}
+
+  std::uint64_t reach() const { return max_; }
+  std::uint64_t behind() const { return 0; }
+  std::uint64_t cut(byte_span bytes, std::uint64_t start) const {
+    return roll_until(hash_, bytes.data() + start, first_, std::min<std::uint64_t>(max_, bytes.size() - start),
+                      [test = test_](const auto& hash, std::uint64_t) { return test(Hash::word(hash)); });
+  }
+
+ private:
+  Hash hash_;
+  Test test_;
+  std::uint64_t first_;
+  std::uint64_t max_;
+};
+
+}  // namespace cutpoint

@@ -1,0 +1,232 @@
+// The catalog: the presets of every reference, in one list, and chunkers made from names and text.
+#include <map>
+#include <set>
+
+#include <cutpoint/catalog.h>
+
+#include "host/algorithms/all.h"
+#include "host/algorithms/fields.h"
+
+namespace cutpoint {
+
+namespace {
+
+template <class Reference>
+std::vector<std::string_view> parameter_names() {
+  std::vector<std::string_view> names;
+  const typename Reference::parameters defaults;
+  Reference::visit_fields(defaults, [&](const auto&, const parameter_info& info) { names.push_back(info.name); });
+  return names;
+}
+
+status unknown_parameter(std::string_view parameter, std::span<const std::string_view> known) {
+  const std::string_view nearest = nearest_name(parameter, known);
+  return {status_code::unknown_name,
+          fmt::format("no parameter '{}'{}; there are {}", parameter,
+                      nearest.empty() ? "" : fmt::format(", did you mean '{}'?", nearest), fmt::join(known, ", "))};
+}
+
+template <class Reference>
+bool is_ignored(std::string_view parameter) {
+  const auto& ignored = Reference::ignored_parameters;
+  return std::find(ignored.begin(), ignored.end(), parameter) != ignored.end();
+}
+
+/// Takes one setting into the parameters, or says why not.
+template <class Reference>
+status apply(typename Reference::parameters& parameters, std::string_view name, std::span<const std::string_view> fixed,
+             const parameter_setting& setting, std::vector<std::string>& warnings) {
+  if (is_ignored<Reference>(setting.name)) {
+    const result<std::uint64_t> value = parse_size(setting.value);
+    if (!value) return {value.error().code(), fmt::format("{}: {}", setting.name, value.error().message())};
+    if (*value != 0)
+      warnings.push_back(fmt::format("{} takes no {}: {} is ignored", name, setting.name, setting.value));
+    return {};
+  }
+  bool is_known = false;
+  status outcome;
+  Reference::visit_fields(parameters, [&](auto& field, const parameter_info& info) {
+    if (info.name != setting.name) return;
+    is_known = true;
+    const std::string standing = format_value(field, info);
+    outcome = parse_value(setting.value, info, field);
+    const bool is_fixed = std::find(fixed.begin(), fixed.end(), info.name) != fixed.end();
+    if (outcome.ok() && is_fixed && format_value(field, info) != standing) {
+      outcome = {status_code::invalid_argument,
+                 fmt::format("{} = {} cannot be given: {} stands for {}", info.name, setting.value, name, standing)};
+    }
+  });
+  return is_known ? outcome : unknown_parameter(setting.name, parameter_names<Reference>());
+}
+
+template <class Reference, class Preset>
+size_ratios ratios_of(const Preset& preset) {
+  return preset.ratios.value_or(Reference::ratios);
+}
+
+/// The preset's chunker, changed by settings.
+template <class Reference>
+result<named_chunker> make_changed(const preset<typename Reference::parameters>& preset,
+                                   std::span<const parameter_setting> settings) {
+  auto parameters = preset.parameters;
+  std::vector<std::string> warnings;
+  std::set<std::string_view> given;
+  for (const parameter_setting& setting : settings) {
+    if (!given.insert(setting.name).second) {
+      return status{status_code::invalid_argument, fmt::format("{}: {} is given twice", preset.name, setting.name)};
+    }
+    const status applied = apply<Reference>(parameters, preset.name, preset.fixed, setting, warnings);
+    if (!applied.ok()) return status{applied.code(), fmt::format("{}: {}", preset.name, applied.message())};
+  }
+  const auto completed = complete(parameters, ratios_of<Reference>(preset), preset.name);
+  if (!completed) return completed.error();
+  result<chunker> made = chunker::make(*completed);
+  if (!made) return made.error();
+  return named_chunker{*std::move(made), std::move(warnings)};
+}
+
+/// How a size left out is found for one preset.
+std::string rule_of(const parameter_info& info, size_ratios ratios) {
+  if (info.name == "min_bytes" && ratios.min_divisor != 0) return fmt::format("avg_bytes / {}", ratios.min_divisor);
+  if (info.name == "max_bytes" && ratios.max_factor != 0) return fmt::format("avg_bytes * {}", ratios.max_factor);
+  return std::string(info.when_left_out);
+}
+
+template <class Reference>
+std::vector<listed_parameter> listed_parameters(const preset<typename Reference::parameters>& preset,
+                                                const chunker& defaults) {
+  std::vector<listed_parameter> listed;
+  const auto& parameters = std::get<typename Reference::parameters>(defaults.parameters());
+  Reference::visit_fields(parameters, [&](const auto& field, const parameter_info& info) {
+    const bool is_fixed = std::find(preset.fixed.begin(), preset.fixed.end(), info.name) != preset.fixed.end();
+    listed.push_back({.info = info,
+                      .default_value = format_value(field, info),
+                      .when_left_out = is_fixed ? "" : rule_of(info, ratios_of<Reference>(preset)),
+                      .choices = choices_of(field),
+                      .is_fixed = is_fixed});
+  });
+  return listed;
+}
+
+using chunker_maker = result<named_chunker> (*)(std::size_t preset_index, std::span<const parameter_setting>);
+using canonical_maker = result<named_chunker> (*)(std::span<const parameter_setting>);
+
+/// The catalog with what is needed to make chunkers from its names.
+class registry {
+ public:
+  registry() {
+    add_all(std::make_index_sequence<std::variant_size_v<algorithm_parameters>>());
+    for (const entry_kind kind : {entry_kind::algorithm, entry_kind::profile}) {
+      for (const named_preset& named : presets_) {
+        if (named.entry.kind == kind) entries_.push_back(named.entry);
+      }
+    }
+  }
+
+  std::span<const catalog_entry> entries() const { return entries_; }
+
+  result<named_chunker> make(std::string_view name, std::span<const parameter_setting> settings) const {
+    for (const named_preset& named : presets_) {
+      if (named.entry.name == name) return named.make(named.index, settings);
+    }
+    return unknown_name(name);
+  }
+
+  result<named_chunker> make_canonical(std::string_view algorithm, std::span<const parameter_setting> settings) const {
+    const auto found = algorithms_.find(algorithm);
+    if (found != algorithms_.end()) return found->second(settings);
+    return status{status_code::unknown_name, fmt::format("no algorithm '{}' in a canonical string", algorithm)};
+  }
+
+  status unknown_name(std::string_view name) const {
+    std::vector<std::string_view> names;
+    for (const catalog_entry& entry : entries_) names.push_back(entry.name);
+    const std::string_view nearest = nearest_name(name, names);
+    return {status_code::unknown_name,
+            fmt::format("no algorithm or profile '{}'{}", name,
+                        nearest.empty() ? "; see 'cutpoint list'" : fmt::format(", did you mean '{}'?", nearest))};
+  }
+
+ private:
+  struct named_preset {
+    catalog_entry entry;
+    chunker_maker make;
+    std::size_t index;
+  };
+
+  template <std::size_t... Index>
+  void add_all(std::index_sequence<Index...>) {
+    (add<typename reference_of<std::variant_alternative_t<Index, algorithm_parameters>>::type>(), ...);
+  }
+
+  template <class Reference>
+  void add() {
+    algorithms_[Reference::name] = [](std::span<const parameter_setting> settings) {
+      return make_changed<Reference>({.name = Reference::name}, settings);
+    };
+    const auto presets = Reference::presets();
+    for (std::size_t index = 0; index < presets.size(); ++index) {
+      const auto& preset = presets[index];
+      const chunker defaults = make_changed<Reference>(preset, {})->chunker;
+      presets_.push_back({catalog_entry{.name = preset.name,
+                                        .kind = preset.kind,
+                                        .algorithm = Reference::name,
+                                        .candidates = Reference::candidates,
+                                        .source = preset.source,
+                                        .parameters = listed_parameters<Reference>(preset, defaults),
+                                        .defaults = defaults},
+                          [](std::size_t which, std::span<const parameter_setting> settings) {
+                            return make_changed<Reference>(Reference::presets()[which], settings);
+                          },
+                          index});
+    }
+  }
+
+  std::vector<named_preset> presets_;
+  std::vector<catalog_entry> entries_;
+  std::map<std::string_view, canonical_maker> algorithms_;
+};
+
+const registry& the_registry() {
+  static const registry instance;
+  return instance;
+}
+
+status not_canonical(std::string_view text) {
+  return {status_code::invalid_argument, fmt::format("'{}' is not of the form algorithm(name=value,...)", text)};
+}
+
+}  // namespace
+
+std::span<const catalog_entry> catalog() { return the_registry().entries(); }
+
+result<const catalog_entry*> find_entry(std::string_view name) {
+  for (const catalog_entry& entry : catalog()) {
+    if (entry.name == name) return &entry;
+  }
+  return the_registry().unknown_name(name);
+}
+
+result<named_chunker> make_chunker(std::string_view name, std::span<const parameter_setting> settings) {
+  return the_registry().make(name, settings);
+}
+
+result<chunker> parse_canonical(std::string_view text) {
+  const std::size_t open = text.find('(');
+  if (open == std::string_view::npos || text.back() != ')') return not_canonical(text);
+  std::vector<parameter_setting> settings;
+  std::string_view rest = text.substr(open + 1, text.size() - open - 2);
+  while (!rest.empty()) {
+    const std::string_view setting = rest.substr(0, rest.find(','));
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string_view::npos) return not_canonical(text);
+    settings.push_back({std::string(setting.substr(0, equals)), std::string(setting.substr(equals + 1))});
+    rest.remove_prefix(std::min(rest.size(), setting.size() + 1));
+  }
+  result<named_chunker> made = the_registry().make_canonical(text.substr(0, open), settings);
+  if (!made) return made.error();
+  if (!made->warnings.empty()) return status{status_code::invalid_argument, made->warnings.front()};
+  return std::move(made->chunker);
+}
+
+}  // namespace cutpoint

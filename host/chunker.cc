@@ -1,0 +1,81 @@
+// A chunker holds one reference behind one virtual call a chunk.
+#include <cutpoint/chunker.h>
+
+#include "host/algorithms/all.h"
+#include "host/algorithms/fields.h"
+
+namespace cutpoint {
+
+class chunker::implementation {
+ public:
+  implementation(algorithm_parameters parameters, std::string canonical, std::uint64_t reach, std::uint64_t behind)
+      : parameters_(std::move(parameters)), canonical_(std::move(canonical)), reach_(reach), behind_(behind) {}
+  virtual ~implementation() = default;
+  virtual std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept = 0;
+
+  algorithm_parameters parameters_;
+  std::string canonical_;
+  std::uint64_t reach_;
+  std::uint64_t behind_;
+};
+
+template <class Reference>
+class chunker::implementation_of final : public implementation {
+ public:
+  implementation_of(const Reference& reference, const typename Reference::parameters& parameters)
+      : implementation(parameters, canonical_of(parameters), reference.reach(), reference.behind()),
+        reference_(reference) {}
+  std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept override {
+    return reference_.cut(bytes, start);
+  }
+
+ private:
+  static std::string canonical_of(const typename Reference::parameters& parameters) {
+    std::vector<std::string> settings;
+    Reference::visit_fields(parameters, [&](const auto& field, const parameter_info& info) {
+      settings.push_back(fmt::format("{}={}", info.name, format_value(field, info)));
+    });
+    return fmt::format("{}({})", Reference::name, fmt::join(settings, ","));
+  }
+
+  Reference reference_;
+};
+
+chunker::chunker(std::shared_ptr<const implementation> held) noexcept : implementation_(std::move(held)) {}
+
+result<chunker> chunker::make(const algorithm_parameters& parameters) {
+  return std::visit(
+      [](const auto& given) -> result<chunker> {
+        using reference = typename reference_of<std::decay_t<decltype(given)>>::type;
+        const auto completed = complete(given, reference::ratios, reference::name);
+        if (!completed) return completed.error();
+        return chunker(std::make_shared<implementation_of<reference>>(reference(*completed), *completed));
+      },
+      parameters);
+}
+
+std::optional<std::uint64_t> chunker::next_cut(const stream_window& window) const noexcept {
+  assert(window.start < window.bytes.size());
+  const std::uint64_t visible = window.bytes.size() - window.start;
+  const bool is_decided = window.at_end || visible >= implementation_->reach_;
+  if (!is_decided && implementation_->reach_ != unlimited) return std::nullopt;
+  const std::uint64_t length = implementation_->cut(window.bytes, window.start);
+  // Without a maximum, a chunk that ends where the window does may just have run out of bytes.
+  if (!is_decided && length == visible) return std::nullopt;
+  return length;
+}
+
+std::vector<chunk> chunker::find_cuts(byte_span stream) const {
+  std::vector<chunk> chunks;
+  for (std::uint64_t start = 0; start < stream.size(); start += chunks.back().length) {
+    chunks.push_back({start, implementation_->cut(stream, start)});
+  }
+  return chunks;
+}
+
+std::uint64_t chunker::reach() const noexcept { return implementation_->reach_; }
+std::uint64_t chunker::behind() const noexcept { return implementation_->behind_; }
+const algorithm_parameters& chunker::parameters() const noexcept { return implementation_->parameters_; }
+const std::string& chunker::canonical() const noexcept { return implementation_->canonical_; }
+
+}  // namespace cutpoint

@@ -1,0 +1,67 @@
+// A chunker: one algorithm with its parameters, checked. It says where the next cut is; it reads, copies and keeps
+// nothing.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <cutpoint/algorithms.h>
+#include <cutpoint/bytes.h>
+#include <cutpoint/status.h>
+
+namespace cutpoint {
+
+/// Stands for "no bound" in `chunker::reach`.
+inline constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
+
+/// A contiguous piece of a stream, seen from the start of a chunk in it.
+struct stream_window {
+  /// Holds the chunk's first byte, at least min(behind, its offset in the stream) bytes before it, and what follows.
+  byte_span bytes;
+  /// Index in `bytes` of the chunk's first byte; less than `bytes.size()`.
+  std::uint64_t start = 0;
+  /// Whether the stream ends with the last of `bytes`.
+  bool at_end = false;
+};
+
+/// Where a stream is cut. Every algorithm is restartable: the cut that follows a start is a function of the bytes
+/// within `behind` before it and `reach` after it, and of whether the stream ends there.
+///
+/// Immutable; a copy is a reference to the same state; every member may be called from any thread at once.
+class chunker {
+ public:
+  /// Fills in what `parameters` leave out and checks them. Errors: invalid_argument, naming the parameter, its value
+  /// and the bound.
+  [[nodiscard]] static result<chunker> make(const algorithm_parameters& parameters);
+
+  /// Length of the chunk that begins at `window.start`, at least 1; nothing when that depends on bytes past the window,
+  /// so that the caller must show more. A window of `reach()` bytes from the start on, or one that ends the stream,
+  /// always decides.
+  [[nodiscard]] std::optional<std::uint64_t> next_cut(const stream_window& window) const noexcept;
+
+  /// Every chunk of a whole stream, in order.
+  [[nodiscard]] std::vector<chunk> find_cuts(byte_span stream) const;
+
+  /// How many bytes from a chunk's start on its cut may depend on; `unlimited` where there is no maximum.
+  [[nodiscard]] std::uint64_t reach() const noexcept;
+  /// How many bytes before a chunk's start its cut may depend on.
+  [[nodiscard]] std::uint64_t behind() const noexcept;
+  /// The parameters, none left out.
+  [[nodiscard]] const algorithm_parameters& parameters() const noexcept;
+  /// Names the cuts: equal strings make equal cuts, now and in every later release. `parse_canonical` reads it.
+  [[nodiscard]] const std::string& canonical() const noexcept;
+
+ private:
+  class implementation;
+  template <class Reference>
+  class implementation_of;
+
+  explicit chunker(std::shared_ptr<const implementation> held) noexcept;
+
+  std::shared_ptr<const implementation> implementation_;
+};
+
+}  // namespace cutpoint

@@ -1,0 +1,119 @@
+// Numbers and names as people write them.
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <vector>
+
+#include <cutpoint/bytes.h>
+#include <cutpoint/text.h>
+#include <fmt/format.h>
+
+namespace cutpoint {
+
+namespace {
+
+constexpr std::string_view suffixes = "KMGT";
+
+char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
+
+/// The power of two that a suffix stands for; -1 when it is none.
+int suffix_shift(std::string_view suffix) {
+  if (suffix.empty() || (suffix.size() == 1 && upper(suffix[0]) == 'B')) return 0;
+  const auto index = suffixes.find(upper(suffix[0]));
+  if (index == std::string_view::npos) return -1;
+  const std::string_view rest = suffix.substr(1);
+  const bool is_plain = rest.empty() || (rest.size() == 1 && upper(rest[0]) == 'B');
+  const bool is_binary = rest.size() == 2 && upper(rest[0]) == 'I' && upper(rest[1]) == 'B';
+  return is_plain || is_binary ? 10 * (static_cast<int>(index) + 1) : -1;
+}
+
+status too_large(std::string_view text) {
+  return {status_code::invalid_argument, fmt::format("'{}' does not fit in 64 bits", text)};
+}
+
+}  // namespace
+
+std::string_view to_string(status_code code) noexcept {
+  switch (code) {
+    case status_code::ok:
+      return "ok";
+    case status_code::invalid_argument:
+      return "invalid_argument";
+    case status_code::unknown_name:
+      return "unknown_name";
+    case status_code::io_error:
+      return "io_error";
+    case status_code::memory_limit:
+      return "memory_limit";
+    case status_code::unavailable:
+      return "unavailable";
+    case status_code::cancelled:
+      return "cancelled";
+    case status_code::backend_failure:
+      return "backend_failure";
+  }
+  return "unknown";
+}
+
+result<std::uint64_t> parse_size(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range) return too_large(text);
+  const auto digits = static_cast<std::size_t>(end - text.data());
+  const int shift = suffix_shift(text.substr(digits));
+  if (error != std::errc{} || shift < 0) {
+    return status{status_code::invalid_argument,
+                  fmt::format("'{}' is not a size: digits, then nothing or K, M, G, T (powers of 1024)", text)};
+  }
+  if (value > (std::numeric_limits<std::uint64_t>::max() >> shift)) return too_large(text);
+  return value << shift;
+}
+
+result<std::uint64_t> parse_number(std::string_view text) {
+  const bool is_hexadecimal = text.starts_with("0x") || text.starts_with("0X");
+  const std::string_view digits = is_hexadecimal ? text.substr(2) : text;
+  std::uint64_t value = 0;
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), value, is_hexadecimal ? 16 : 10);
+  if (error == std::errc::result_out_of_range) return too_large(text);
+  if (error != std::errc{} || end != digits.data() + digits.size()) {
+    return status{status_code::invalid_argument,
+                  fmt::format("'{}' is not a number: decimal digits, or hexadecimal ones after 0x", text)};
+  }
+  return value;
+}
+
+std::string format_size(std::uint64_t bytes) {
+  std::size_t suffix = 0;
+  while (suffix < suffixes.size() && bytes != 0 && bytes % 1024 == 0) {
+    bytes /= 1024;
+    ++suffix;
+  }
+  return suffix == 0 ? fmt::format("{}", bytes) : fmt::format("{}{}", bytes, suffixes[suffix - 1]);
+}
+
+std::string_view nearest_name(std::string_view name, std::span<const std::string_view> names) {
+  std::string_view nearest;
+  std::size_t least_edits = std::max<std::size_t>(1, name.size() / 3) + 1;
+  for (const std::string_view candidate : names) {
+    // Levenshtein's distance, one row at a time.
+    std::vector<std::size_t> row(candidate.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < name.size(); ++i) {
+      std::size_t diagonal = row[0];
+      row[0] = i + 1;
+      for (std::size_t j = 0; j < candidate.size(); ++j) {
+        const std::size_t substituted = diagonal + (name[i] == candidate[j] ? 0 : 1);
+        diagonal = row[j + 1];
+        row[j + 1] = std::min({substituted, row[j] + 1, row[j + 1] + 1});
+      }
+    }
+    if (row.back() < least_edits) {
+      least_edits = row.back();
+      nearest = candidate;
+    }
+  }
+  return nearest;
+}
+
+}  // namespace cutpoint
