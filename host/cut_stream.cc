@@ -1,0 +1,121 @@
+// The sequential cutter: a window over the stream that slides forward, and grows where chunks have no maximum.
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <span>
+
+#include <cutpoint/cut_stream.h>
+#include <cutpoint/text.h>
+#include <fmt/format.h>
+
+namespace cutpoint {
+
+namespace {
+
+/// Bytes read at a time, small enough to be in cache still when they are cut.
+constexpr std::uint64_t smallest_block = 256 * KiB;
+
+/// Bytes that grow in place where the system can (realloc moves pages, so that large buffers are never held twice).
+class growing_buffer {
+ public:
+  explicit growing_buffer(std::uint64_t size) { grow(size); }
+  std::span<std::uint8_t> bytes() const { return {bytes_.get(), size_}; }
+  void grow(std::uint64_t size) {
+    auto* grown = static_cast<std::uint8_t*>(std::realloc(bytes_.get(), size));
+    if (grown == nullptr) throw std::bad_alloc();
+    static_cast<void>(bytes_.release());
+    bytes_.reset(grown);
+    size_ = size;
+  }
+
+ private:
+  struct free_bytes {
+    void operator()(std::uint8_t* bytes) const { std::free(bytes); }
+  };
+  std::unique_ptr<std::uint8_t, free_bytes> bytes_;
+  std::uint64_t size_ = 0;
+};
+
+/// The part of the stream that is held: what a cut may look back at, the chunk in progress, and what was read beyond.
+class sliding_window {
+ public:
+  sliding_window(std::uint64_t capacity, std::uint64_t behind) : buffer_(capacity), behind_(behind) {}
+
+  bool is_at_end() const { return at_end_; }
+  bool has_bytes() const { return start_ < filled_; }
+  std::uint64_t capacity() const { return buffer_.bytes().size(); }
+  bool is_full() const { return start_ <= behind_ && filled_ == capacity(); }
+  stream_window view() const { return {buffer_.bytes().first(filled_), start_, at_end_}; }
+  byte_span front(std::uint64_t length) const { return buffer_.bytes().subspan(start_, length); }
+  void advance(std::uint64_t length) { start_ += length; }
+  void grow(std::uint64_t capacity) { buffer_.grow(capacity); }
+
+  /// Drops what no cut looks back at, and reads until the buffer is full or the stream ends.
+  status refill(source& from) {
+    const std::uint64_t dropped = start_ - std::min(start_, behind_);
+    const std::span<std::uint8_t> kept = buffer_.bytes().first(filled_).subspan(dropped);
+    std::copy(kept.begin(), kept.end(), buffer_.bytes().begin());
+    start_ -= dropped;
+    filled_ -= dropped;
+    while (filled_ < capacity() && !at_end_) {
+      const result<std::size_t> count = from.read(buffer_.bytes().subspan(filled_));
+      if (!count) return count.error();
+      filled_ += *count;
+      at_end_ = *count == 0;
+    }
+    return {};
+  }
+
+ private:
+  growing_buffer buffer_;
+  std::uint64_t behind_;
+  std::uint64_t start_ = 0;
+  std::uint64_t filled_ = 0;
+  bool at_end_ = false;
+};
+
+/// Bytes to begin with: enough for several chunks of the usual kind, never more than the limit.
+result<std::uint64_t> first_capacity(const chunker& chunker, std::uint64_t memory_bytes) {
+  const bool is_bounded = chunker.reach() != unlimited;
+  const std::uint64_t needed = chunker.behind() + (is_bounded ? chunker.reach() : 1);
+  if (needed > memory_bytes) {
+    return status{status_code::memory_limit,
+                  fmt::format("a cut of {} depends on {} bytes, which is more than the memory allowed, {}",
+                              chunker.canonical(), needed, format_size(memory_bytes))};
+  }
+  const std::uint64_t comfortable = needed + std::max(smallest_block, is_bounded ? needed : smallest_block);
+  return std::min(comfortable, memory_bytes);
+}
+
+}  // namespace
+
+status cut_stream(source& from, const chunker& chunker, const stream_limits& limits, const chunk_sink& sink) {
+  const result<std::uint64_t> capacity = first_capacity(chunker, limits.memory_bytes);
+  if (!capacity) return capacity.error();
+  sliding_window window(*capacity, chunker.behind());
+  std::uint64_t offset = 0;
+  for (;;) {
+    if (window.has_bytes()) {
+      if (const auto length = chunker.next_cut(window.view()); length) {
+        if (status taken = sink({offset, *length}, window.front(*length)); !taken.ok()) return taken;
+        window.advance(*length);
+        offset += *length;
+        continue;
+      }
+    }
+    if (window.is_at_end()) return {};
+    if (window.is_full()) {
+      if (window.capacity() >= limits.memory_bytes) {
+        return {status_code::memory_limit,
+                fmt::format(
+                    "the chunk at offset {} outgrows the memory allowed, {}: give a maximum chunk size or more memory",
+                    offset, format_size(limits.memory_bytes))};
+      }
+      window.grow(std::min(2 * window.capacity(), limits.memory_bytes));
+    }
+    if (status read = window.refill(from); !read.ok()) return read;
+  }
+}
+
+}  // namespace cutpoint

@@ -1,0 +1,79 @@
+// Fingerprints of chunks: cryptographic digests through OpenSSL, XXH3 through libxxhash, or none.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <cutpoint/bytes.h>
+#include <cutpoint/status.h>
+
+namespace cutpoint {
+
+/// What a fingerprint is made with. The numbers are pinned.
+enum class fingerprint_kind : int {
+  none = 0,
+  sha1 = 1,        ///< the papers' fingerprint; collisions can be made on purpose, so not for storage
+  sha256 = 2,      ///< the default for storage
+  sha512_256 = 3,  ///< SHA-512/256
+  md5 = 4,         ///< collisions can be made on purpose, so not for storage
+  xxh3 = 5,        ///< XXH3-128, seed 0, in its canonical big-endian form; not cryptographic
+};
+
+inline constexpr std::size_t largest_digest_bytes = 32;
+
+/// One fingerprint; the bytes past `size` are zero.
+struct digest {
+  std::array<std::uint8_t, largest_digest_bytes> bytes = {};
+  std::uint8_t size = 0;
+
+  [[nodiscard]] byte_span view() const noexcept { return {bytes.data(), size}; }
+  friend bool operator==(const digest&, const digest&) = default;
+};
+
+/// The digest in hexadecimal, lower case; empty for `none`.
+[[nodiscard]] std::string to_hex(const digest& digest);
+
+/// A fingerprint as programs list it.
+struct fingerprint_info {
+  fingerprint_kind kind;
+  std::string_view name;  ///< as options name it
+  std::size_t digest_bytes;
+  bool resists_collisions;  ///< collisions cannot be made on purpose, as far as is known
+  std::string_view source;  ///< the standard and the library
+};
+
+/// Every kind, in the order of the enumeration.
+[[nodiscard]] std::span<const fingerprint_info> fingerprints() noexcept;
+
+/// The kind of this name. Errors: unknown_name, with the nearest name and the choice.
+[[nodiscard]] result<fingerprint_kind> parse_fingerprint(std::string_view name);
+
+/// Makes fingerprints of one kind. The algorithm is fetched from its library once, here.
+///
+/// Holds the state of the digest in progress: movable, not shared between threads; each thread makes its own.
+class fingerprinter {
+ public:
+  /// Errors: unavailable, when OpenSSL does not have the algorithm (MD5 under FIPS rules, say).
+  [[nodiscard]] static result<fingerprinter> make(fingerprint_kind kind);
+
+  fingerprinter(fingerprinter&&) noexcept;
+  fingerprinter& operator=(fingerprinter&&) noexcept;
+  ~fingerprinter();
+
+  /// The digest of `bytes`, which may be empty. Errors: backend_failure, when the library fails.
+  [[nodiscard]] result<digest> operator()(byte_span bytes);
+
+  [[nodiscard]] fingerprint_kind kind() const noexcept;
+
+ private:
+  struct state;
+  explicit fingerprinter(std::unique_ptr<state> held) noexcept;
+
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace cutpoint

@@ -1,0 +1,74 @@
+// Sources of memory and of files.
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <cutpoint/source.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/system_error.h"
+
+namespace cutpoint {
+
+namespace {
+
+/// Repeats a system call that a signal interrupted, until it is done or a stop is asked for. Returns what the call
+/// returned.
+template <class Call>
+auto repeat_interrupted(const cancellation* cancel, Call call) {
+  for (;;) {
+    const auto outcome = call();
+    if (outcome >= 0 || errno != EINTR || (cancel != nullptr && cancel->is_requested())) return outcome;
+  }
+}
+
+status failure(std::string_view name, std::string_view what, int error, const cancellation* cancel) {
+  if (error == EINTR && cancel != nullptr)
+    return {status_code::cancelled, fmt::format("{}: {} was stopped", name, what)};
+  return system_failure(name, what, error);
+}
+
+}  // namespace
+
+result<std::size_t> memory_source::read(std::span<std::uint8_t> into) {
+  const std::size_t count = std::min(into.size(), rest_.size());
+  std::copy_n(rest_.begin(), count, into.begin());
+  rest_ = rest_.subspan(count);
+  return count;
+}
+
+file_source::file_source(int descriptor, std::string name, const cancellation* cancel) noexcept
+    : descriptor_(descriptor), name_(std::move(name)), cancel_(cancel) {}
+
+file_source::file_source(file_source&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), name_(std::move(other.name_)), cancel_(other.cancel_) {}
+
+file_source::~file_source() {
+  if (descriptor_ > STDIN_FILENO) ::close(descriptor_);
+}
+
+result<file_source> file_source::open(const std::string& path, const cancellation* cancel) {
+  const int descriptor =
+      repeat_interrupted(cancel, [&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY); });
+  if (descriptor < 0) return failure(path, "opening", errno, cancel);
+  file_source opened(descriptor, path, cancel);
+  struct stat facts = {};
+  if (::fstat(descriptor, &facts) != 0) return failure(path, "looking at it", errno, cancel);
+  if (S_ISDIR(facts.st_mode)) return failure(path, "reading", EISDIR, cancel);
+  ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);  // advice: nothing depends on it
+  return opened;
+}
+
+file_source file_source::standard_input(const cancellation* cancel) { return {STDIN_FILENO, "standard input", cancel}; }
+
+result<std::size_t> file_source::read(std::span<std::uint8_t> into) {
+  if (cancel_ != nullptr && cancel_->is_requested()) return failure(name_, "reading", EINTR, cancel_);
+  const auto count = repeat_interrupted(cancel_, [&] { return ::read(descriptor_, into.data(), into.size()); });
+  if (count < 0) return failure(name_, "reading", errno, cancel_);
+  return static_cast<std::size_t>(count);
+}
+
+}  // namespace cutpoint
