@@ -19,13 +19,6 @@ std::vector<std::string_view> parameter_names() {
   return names;
 }
 
-status unknown_parameter(std::string_view parameter, std::span<const std::string_view> known) {
-  const std::string_view nearest = nearest_name(parameter, known);
-  return {status_code::unknown_name,
-          fmt::format("no parameter '{}'{}; there are {}", parameter,
-                      nearest.empty() ? "" : fmt::format(", did you mean '{}'?", nearest), fmt::join(known, ", "))};
-}
-
 template <class Reference>
 bool is_ignored(std::string_view parameter) {
   const auto& ignored = Reference::ignored_parameters;
@@ -56,7 +49,7 @@ status apply(typename Reference::parameters& parameters, std::string_view name, 
                  fmt::format("{} = {} cannot be given: {} stands for {}", info.name, setting.value, name, standing)};
     }
   });
-  return is_known ? outcome : unknown_parameter(setting.name, parameter_names<Reference>());
+  return is_known ? outcome : unknown_name("parameter", setting.name, parameter_names<Reference>());
 }
 
 template <class Reference, class Preset>
@@ -129,22 +122,21 @@ class registry {
     for (const named_preset& named : presets_) {
       if (named.entry.name == name) return named.make(named.index, settings);
     }
-    return unknown_name(name);
+    return unknown_entry(name);
   }
 
   result<named_chunker> make_canonical(std::string_view algorithm, std::span<const parameter_setting> settings) const {
     const auto found = algorithms_.find(algorithm);
     if (found != algorithms_.end()) return found->second(settings);
-    return status{status_code::unknown_name, fmt::format("no algorithm '{}' in a canonical string", algorithm)};
+    std::vector<std::string_view> names;
+    for (const auto& [name, make] : algorithms_) names.push_back(name);
+    return unknown_name("algorithm", algorithm, names);
   }
 
-  status unknown_name(std::string_view name) const {
+  status unknown_entry(std::string_view name) const {
     std::vector<std::string_view> names;
     for (const catalog_entry& entry : entries_) names.push_back(entry.name);
-    const std::string_view nearest = nearest_name(name, names);
-    return {status_code::unknown_name,
-            fmt::format("no algorithm or profile '{}'{}", name,
-                        nearest.empty() ? "; see 'cutpoint list'" : fmt::format(", did you mean '{}'?", nearest))};
+    return unknown_name("algorithm or profile", name, names);
   }
 
  private:
@@ -204,7 +196,7 @@ result<const catalog_entry*> find_entry(std::string_view name) {
   for (const catalog_entry& entry : catalog()) {
     if (entry.name == name) return &entry;
   }
-  return the_registry().unknown_name(name);
+  return the_registry().unknown_entry(name);
 }
 
 result<named_chunker> make_chunker(std::string_view name, std::span<const parameter_setting> settings) {

@@ -64,11 +64,7 @@ result<fingerprint_kind> parse_fingerprint(std::string_view name) {
     if (info.name == name) return info.kind;
     names.push_back(info.name);
   }
-  const std::string_view nearest = nearest_name(name, names);
-  return status{
-      status_code::unknown_name,
-      fmt::format("no fingerprint '{}'{}; there are {}", name,
-                  nearest.empty() ? "" : fmt::format(", did you mean '{}'?", nearest), fmt::join(names, ", "))};
+  return unknown_name("fingerprint", name, names);
 }
 
 fingerprinter::fingerprinter(std::unique_ptr<state> held) noexcept : state_(std::move(held)) {}

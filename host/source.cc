@@ -9,8 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/system_error.h"
-
 namespace cutpoint {
 
 namespace {
@@ -25,10 +23,10 @@ auto repeat_interrupted(const cancellation* cancel, Call call) {
   }
 }
 
-status failure(std::string_view name, std::string_view what, int error, const cancellation* cancel) {
+status failure(std::string_view name, std::string_view done, int error, const cancellation* cancel) {
   if (error == EINTR && cancel != nullptr)
-    return {status_code::cancelled, fmt::format("{}: {} was stopped", name, what)};
-  return system_failure(name, what, error);
+    return {status_code::cancelled, fmt::format("{}: stopped before it was {}", name, done)};
+  return system_failure(name, done, error);
 }
 
 }  // namespace
@@ -53,11 +51,11 @@ file_source::~file_source() {
 result<file_source> file_source::open(const std::string& path, const cancellation* cancel) {
   const int descriptor =
       repeat_interrupted(cancel, [&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY); });
-  if (descriptor < 0) return failure(path, "opening", errno, cancel);
+  if (descriptor < 0) return failure(path, "opened", errno, cancel);
   file_source opened(descriptor, path, cancel);
   struct stat facts = {};
-  if (::fstat(descriptor, &facts) != 0) return failure(path, "looking at it", errno, cancel);
-  if (S_ISDIR(facts.st_mode)) return failure(path, "reading", EISDIR, cancel);
+  if (::fstat(descriptor, &facts) != 0) return failure(path, "found", errno, cancel);
+  if (S_ISDIR(facts.st_mode)) return failure(path, "read", EISDIR, cancel);
   ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);  // advice: nothing depends on it
   return opened;
 }
@@ -65,9 +63,9 @@ result<file_source> file_source::open(const std::string& path, const cancellatio
 file_source file_source::standard_input(const cancellation* cancel) { return {STDIN_FILENO, "standard input", cancel}; }
 
 result<std::size_t> file_source::read(std::span<std::uint8_t> into) {
-  if (cancel_ != nullptr && cancel_->is_requested()) return failure(name_, "reading", EINTR, cancel_);
+  if (cancel_ != nullptr && cancel_->is_requested()) return failure(name_, "read", EINTR, cancel_);
   const auto count = repeat_interrupted(cancel_, [&] { return ::read(descriptor_, into.data(), into.size()); });
-  if (count < 0) return failure(name_, "reading", errno, cancel_);
+  if (count < 0) return failure(name_, "read", errno, cancel_);
   return static_cast<std::size_t>(count);
 }
 

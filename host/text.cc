@@ -31,29 +31,32 @@ status too_large(std::string_view text) {
   return {status_code::invalid_argument, fmt::format("'{}' does not fit in 64 bits", text)};
 }
 
-}  // namespace
-
-std::string_view to_string(status_code code) noexcept {
-  switch (code) {
-    case status_code::ok:
-      return "ok";
-    case status_code::invalid_argument:
-      return "invalid_argument";
-    case status_code::unknown_name:
-      return "unknown_name";
-    case status_code::io_error:
-      return "io_error";
-    case status_code::memory_limit:
-      return "memory_limit";
-    case status_code::unavailable:
-      return "unavailable";
-    case status_code::cancelled:
-      return "cancelled";
-    case status_code::backend_failure:
-      return "backend_failure";
+/// The name with the least edits, or nothing when none is near.
+std::string_view nearest_name(std::string_view name, std::span<const std::string_view> names) {
+  std::string_view nearest;
+  std::size_t least_edits = std::max<std::size_t>(1, name.size() / 3) + 1;
+  for (const std::string_view candidate : names) {
+    // Levenshtein's distance, one row at a time.
+    std::vector<std::size_t> row(candidate.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < name.size(); ++i) {
+      std::size_t diagonal = row[0];
+      row[0] = i + 1;
+      for (std::size_t j = 0; j < candidate.size(); ++j) {
+        const std::size_t substituted = diagonal + (name[i] == candidate[j] ? 0 : 1);
+        diagonal = row[j + 1];
+        row[j + 1] = std::min({substituted, row[j] + 1, row[j + 1] + 1});
+      }
+    }
+    if (row.back() < least_edits) {
+      least_edits = row.back();
+      nearest = candidate;
+    }
   }
-  return "unknown";
+  return nearest;
 }
+
+}  // namespace
 
 result<std::uint64_t> parse_size(std::string_view text) {
   std::uint64_t value = 0;
@@ -92,28 +95,11 @@ std::string format_size(std::uint64_t bytes) {
   return suffix == 0 ? fmt::format("{}", bytes) : fmt::format("{}{}", bytes, suffixes[suffix - 1]);
 }
 
-std::string_view nearest_name(std::string_view name, std::span<const std::string_view> names) {
-  std::string_view nearest;
-  std::size_t least_edits = std::max<std::size_t>(1, name.size() / 3) + 1;
-  for (const std::string_view candidate : names) {
-    // Levenshtein's distance, one row at a time.
-    std::vector<std::size_t> row(candidate.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < name.size(); ++i) {
-      std::size_t diagonal = row[0];
-      row[0] = i + 1;
-      for (std::size_t j = 0; j < candidate.size(); ++j) {
-        const std::size_t substituted = diagonal + (name[i] == candidate[j] ? 0 : 1);
-        diagonal = row[j + 1];
-        row[j + 1] = std::min({substituted, row[j] + 1, row[j + 1] + 1});
-      }
-    }
-    if (row.back() < least_edits) {
-      least_edits = row.back();
-      nearest = candidate;
-    }
-  }
-  return nearest;
+status unknown_name(std::string_view what, std::string_view name, std::span<const std::string_view> known) {
+  const std::string_view nearest = nearest_name(name, known);
+  const std::string hint = nearest.empty() ? fmt::format("; there are {}", fmt::join(known, ", "))
+                                           : fmt::format(", did you mean '{}'?", nearest);
+  return {status_code::unknown_name, fmt::format("no {} '{}'{}", what, name, hint)};
 }
 
 }  // namespace cutpoint

@@ -11,8 +11,6 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include "host/system_error.h"
-
 namespace cutpoint {
 
 namespace {
@@ -28,7 +26,7 @@ std::string_view kind_of(mode_t mode) {
 result<std::vector<std::string>> sorted_names(const std::string& directory) {
   const auto close = [](DIR* open) { ::closedir(open); };
   const std::unique_ptr<DIR, decltype(close)> open(::opendir(directory.c_str()), close);
-  if (open == nullptr) return system_failure(directory, "reading the directory", errno);
+  if (open == nullptr) return system_failure(directory, "read as a directory", errno);
   std::vector<std::string> names;
   for (;;) {
     errno = 0;
@@ -37,7 +35,7 @@ result<std::vector<std::string>> sorted_names(const std::string& directory) {
     const std::string_view name = entry->d_name;
     if (name != "." && name != "..") names.emplace_back(name);
   }
-  if (errno != 0) return system_failure(directory, "reading the directory", errno);
+  if (errno != 0) return system_failure(directory, "read as a directory", errno);
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -61,7 +59,7 @@ class walker {
   };
 
   status report(const std::string& path, int error) {
-    callbacks_.problem(system_failure(path, "looking at it", error));
+    callbacks_.problem(system_failure(path, "found", error));
     return {};
   }
 

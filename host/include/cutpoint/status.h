@@ -48,6 +48,9 @@ class [[nodiscard]] status {
   std::string message_;
 };
 
+/// The status of a failed system call: "NAME: cannot be DONE: REASON", io_error, with errno.
+[[nodiscard]] status system_failure(std::string_view name, std::string_view done, int error);
+
 /// A value, or the status that says why there is none. Reading the value of a failed result is the caller's bug.
 template <class T>
 class [[nodiscard]] result {

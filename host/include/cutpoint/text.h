@@ -1,4 +1,4 @@
-// Numbers and names as people write them: sizes with suffixes, and the nearest of some names.
+// Numbers and names as people write them: sizes with suffixes, and the name that was meant.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,9 @@ namespace cutpoint {
 /// Writes bytes with the largest suffix that divides them: 65536 is "64K", 1000 is "1000".
 [[nodiscard]] std::string format_size(std::uint64_t bytes);
 
-/// The name with the least edits from `name`, or nothing when none is near (more than a third of the letters differ).
-[[nodiscard]] std::string_view nearest_name(std::string_view name, std::span<const std::string_view> names);
+/// The status of a name that is not among those known: "no WHAT 'NAME'", with the nearest name or, when none is near
+/// (more than a third of the letters differ), all of them.
+[[nodiscard]] status unknown_name(std::string_view what, std::string_view name,
+                                  std::span<const std::string_view> known);
 
 }  // namespace cutpoint

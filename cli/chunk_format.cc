@@ -1,0 +1,139 @@
+// One small class for each format.
+#include "cli/chunk_format.h"
+
+#include <array>
+#include <utility>
+
+#include <cutpoint/text.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace cutpoint::cli {
+
+namespace {
+
+/// A path on one line: control characters and backslashes as \xHH and \\.
+std::string escaped(const std::string& path) {
+  std::string out;
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      if (c == '\\') out += '\\';
+      out += c;
+    }
+  }
+  return out;
+}
+
+/// RFC 4180: in quotes where needed, quotes doubled.
+std::string csv_field(std::string_view field) {
+  if (field.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(field);
+  std::string out = "\"";
+  for (const char c : field) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + '"';
+}
+
+class text_format final : public chunk_format {
+ public:
+  std::string header(std::string_view canonical, std::string_view fingerprint) override {
+    return fmt::format("# cuts {}\n# offset length {} path\n", canonical, fingerprint);
+  }
+  std::string line(const std::string& path, const chunk& where, const digest& fingerprint) override {
+    const std::string hex = to_hex(fingerprint);
+    return fmt::format("{} {} {} {}\n", where.offset, where.length, hex.empty() ? "-" : hex, escaped(path));
+  }
+  std::string failure(const std::string&, const status&) override { return {}; }
+};
+
+class lengths_format final : public chunk_format {
+ public:
+  std::string header(std::string_view, std::string_view) override { return {}; }
+  std::string line(const std::string&, const chunk& where, const digest&) override {
+    return fmt::format("{}\n", where.length);
+  }
+  std::string failure(const std::string&, const status&) override { return {}; }
+};
+
+class csv_format final : public chunk_format {
+ public:
+  std::string header(std::string_view canonical, std::string_view fingerprint) override {
+    cuts_ = csv_field(canonical);
+    fingerprint_ = fingerprint;
+    return "path,offset,length,digest,fingerprint,cuts\n";
+  }
+  std::string line(const std::string& path, const chunk& where, const digest& fingerprint) override {
+    return fmt::format("{},{},{},{},{},{}\n", csv_field(path), where.offset, where.length, to_hex(fingerprint),
+                       fingerprint_, cuts_);
+  }
+  std::string failure(const std::string&, const status&) override { return {}; }
+
+ private:
+  std::string cuts_;
+  std::string fingerprint_;
+};
+
+class jsonl_format final : public chunk_format {
+ public:
+  std::string header(std::string_view canonical, std::string_view fingerprint) override {
+    return dump({{"cuts", canonical}, {"fingerprint", fingerprint}});
+  }
+  std::string line(const std::string& path, const chunk& where, const digest& fingerprint) override {
+    ordered_json record = of_path(path);
+    record["offset"] = where.offset;
+    record["length"] = where.length;
+    if (fingerprint.size != 0) record["digest"] = to_hex(fingerprint);
+    return dump(record);
+  }
+  std::string failure(const std::string& path, const status& why) override {
+    ordered_json record = of_path(path);
+    record["error"] = why.message();
+    return dump(record);
+  }
+
+ private:
+  using ordered_json = nlohmann::ordered_json;
+
+  /// Text that is not UTF-8 gets replacement characters, for JSON has no other way.
+  static std::string dump(const ordered_json& record) {
+    return record.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+  }
+
+  /// A path that is not UTF-8 comes with its bytes in hexadecimal, so that nothing is lost.
+  static ordered_json of_path(const std::string& path) {
+    ordered_json record = {{"path", path}};
+    const std::string shown = record["path"].dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    if (shown != record["path"].dump(-1, ' ', false, ordered_json::error_handler_t::ignore)) {
+      const auto* bytes = reinterpret_cast<const unsigned char*>(path.data());
+      record["path_hex"] = fmt::format("{:02x}", fmt::join(bytes, bytes + path.size(), ""));
+    }
+    return record;
+  }
+};
+
+template <class Format>
+std::unique_ptr<chunk_format> make() {
+  return std::make_unique<Format>();
+}
+
+}  // namespace
+
+result<std::unique_ptr<chunk_format>> make_chunk_format(std::string_view name) {
+  using maker = std::unique_ptr<chunk_format> (*)();
+  constexpr std::array<std::pair<std::string_view, maker>, 4> formats = {{{"text", &make<text_format>},
+                                                                          {"lengths", &make<lengths_format>},
+                                                                          {"csv", &make<csv_format>},
+                                                                          {"jsonl", &make<jsonl_format>}}};
+  std::array<std::string_view, formats.size()> names;
+  for (std::size_t i = 0; i < formats.size(); ++i) {
+    if (formats[i].first == name) return formats[i].second();
+    names[i] = formats[i].first;
+  }
+  return unknown_name("format", name, names);
+}
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,128 @@
+// Options to a chunker: names and text go to the catalog, which knows every bound.
+#include "cli/chunking_options.h"
+
+#include <algorithm>
+#include <array>
+
+#include <cutpoint/backends.h>
+#include <cutpoint/text.h>
+#include <fmt/format.h>
+
+namespace cutpoint::cli {
+
+namespace {
+
+constexpr std::string_view default_algorithm = "fastcdc";
+
+status wrong(std::string message) { return {status_code::invalid_argument, std::move(message)}; }
+
+/// MIN:AVG:MAX, or AVG; an empty part is left out.
+result<std::vector<parameter_setting>> size_settings(const std::string& size) {
+  const auto colons = std::count(size.begin(), size.end(), ':');
+  if (colons == 0) return std::vector<parameter_setting>{{"avg_bytes", size}};
+  if (colons != 2) return wrong(fmt::format("--size {}: must be MIN:AVG:MAX or AVG", size));
+  const std::size_t first = size.find(':');
+  const std::size_t second = size.rfind(':');
+  const std::array<parameter_setting, 3> parts = {{{"min_bytes", size.substr(0, first)},
+                                                   {"avg_bytes", size.substr(first + 1, second - first - 1)},
+                                                   {"max_bytes", size.substr(second + 1)}}};
+  std::vector<parameter_setting> settings;
+  std::copy_if(parts.begin(), parts.end(), std::back_inserter(settings),
+               [](const parameter_setting& part) { return !part.value.empty(); });
+  return settings;
+}
+
+status check_backend(const std::string& name) {
+  std::vector<std::string_view> names = {"auto"};
+  for (const backend_info& backend : backends()) names.push_back(backend.name);
+  if (std::find(names.begin(), names.end(), name) != names.end()) return {};
+  return unknown_name("back end", name, names);
+}
+
+/// Whether the name stands where its kind is asked for.
+status check_kind(const std::string& name, entry_kind kind) {
+  const result<const catalog_entry*> entry = find_entry(name);
+  if (!entry) return entry.error();
+  if ((*entry)->kind == kind) return {};
+  return kind == entry_kind::algorithm ? wrong(fmt::format("'{0}' is a profile: say --profile {0}", name))
+                                       : wrong(fmt::format("'{0}' is an algorithm: say --algorithm {0}", name));
+}
+
+}  // namespace
+
+void chunking_options::add_to(CLI::App& command) {
+  auto* algorithm = command.add_option("--algorithm", algorithm_, "Algorithm of the literature (default: fastcdc)")
+                        ->type_name("NAME");
+  auto* profile = command.add_option("--profile", profile_, "Exact cuts of a chunker that real systems use")
+                      ->type_name("NAME")
+                      ->excludes(algorithm);
+  command.add_option("--cuts", cuts_, "Canonical string of a set of cuts, as printed by every output")
+      ->type_name("STRING")
+      ->excludes(algorithm)
+      ->excludes(profile);
+  command.add_option("--size", size_, "Chunk sizes, with suffixes K, M, G; a part may be empty")
+      ->type_name("MIN:AVG:MAX");
+  command.add_option("--param", parameters_, "Parameter of the algorithm (repeatable); see 'cutpoint list NAME'")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command.add_option("--hash", fingerprint_, "Fingerprint of each chunk, or none (default: sha256)")->type_name("NAME");
+  command.add_option("--backend", backend_, "Back end: auto or scalar; the cuts are the same")->type_name("NAME");
+  command.add_option("--memory", memory_, "Most bytes of a stream that are held at a time (default: 256M)")
+      ->type_name("SIZE");
+}
+
+result<std::vector<parameter_setting>> chunking_options::settings() const {
+  std::vector<parameter_setting> settings;
+  if (size_) {
+    auto sizes = size_settings(*size_);
+    if (!sizes) return sizes.error();
+    settings = *std::move(sizes);
+  }
+  for (const std::string& parameter : parameters_) {
+    const std::size_t equals = parameter.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return wrong(fmt::format("--param {}: must be KEY=VALUE", parameter));
+    settings.push_back({parameter.substr(0, equals), parameter.substr(equals + 1)});
+  }
+  return settings;
+}
+
+result<named_chunker> chunking_options::checked_chunker() const {
+  const auto given = settings();
+  if (!given) return given.error();
+  if (cuts_) {
+    if (!given->empty()) return wrong("--cuts names every parameter: --size and --param cannot be given with it");
+    auto made = parse_canonical(*cuts_);
+    if (!made) return made.error();
+    return named_chunker{*std::move(made), {}};
+  }
+  const std::string name = profile_ ? *profile_ : algorithm_.value_or(std::string(default_algorithm));
+  if (status kind = check_kind(name, profile_ ? entry_kind::profile : entry_kind::algorithm); !kind.ok()) return kind;
+  return make_chunker(name, *given);
+}
+
+result<chunking> chunking_options::checked(std::string_view default_fingerprint) const {
+  if (status backend = check_backend(backend_); !backend.ok()) return backend;
+  const auto fingerprint = parse_fingerprint(fingerprint_ ? *fingerprint_ : default_fingerprint);
+  if (!fingerprint) return fingerprint.error();
+  stream_limits limits;
+  if (memory_) {
+    const auto memory = parse_size(*memory_);
+    if (!memory) return wrong(fmt::format("--memory: {}", memory.error().message()));
+    limits.memory_bytes = *memory;
+  }
+  auto made = checked_chunker();
+  if (!made) return made.error();
+  return chunking{std::move(made->chunker), *fingerprint, limits, std::move(made->warnings)};
+}
+
+void add_verbosity(CLI::App& command, verbosity& level) {
+  auto* quiet = command.add_flag_callback(
+      "-q,--quiet", [&level] { level = verbosity::quiet; }, "Say errors only");
+  command
+      .add_flag_callback(
+          "-v,--verbose", [&level] { level = verbosity::verbose; }, "Say what is done")
+      ->excludes(quiet);
+}
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,55 @@
+// The options that say how streams are cut and fingerprinted, shared by the commands that do so.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <cutpoint/catalog.h>
+#include <cutpoint/cut_stream.h>
+#include <cutpoint/fingerprint.h>
+#include <cutpoint/status.h>
+
+#include "cli/console.h"
+
+namespace cutpoint::cli {
+
+/// What the options ask for, checked.
+struct chunking {
+  cutpoint::chunker chunker;
+  fingerprint_kind fingerprint;
+  stream_limits limits;
+  std::vector<std::string> warnings;
+};
+
+class chunking_options {
+ public:
+  /// Adds the options to a command.
+  void add_to(CLI::App& command);
+
+  /// Whether a fingerprint was asked for by name.
+  [[nodiscard]] bool has_fingerprint() const { return fingerprint_.has_value(); }
+
+  /// Errors: every wrong name, value, bound or contradiction. `default_fingerprint` stands where none is asked for.
+  [[nodiscard]] result<chunking> checked(std::string_view default_fingerprint) const;
+
+ private:
+  [[nodiscard]] result<named_chunker> checked_chunker() const;
+  [[nodiscard]] result<std::vector<parameter_setting>> settings() const;
+
+  std::optional<std::string> algorithm_;
+  std::optional<std::string> profile_;
+  std::optional<std::string> cuts_;
+  std::optional<std::string> size_;
+  std::vector<std::string> parameters_;
+  std::optional<std::string> fingerprint_;
+  std::string backend_ = "auto";
+  std::optional<std::string> memory_;
+};
+
+/// Adds -q and -v; together they contradict each other.
+void add_verbosity(CLI::App& command, verbosity& level);
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,25 @@
+// Words to the person at the terminal, on standard error, as quiet or as talkative as asked.
+#pragma once
+
+#include <string_view>
+
+namespace cutpoint::cli {
+
+enum class verbosity { quiet, normal, verbose };
+
+class console {
+ public:
+  explicit console(verbosity level) noexcept : level_(level) {}
+
+  /// Something failed. Always said.
+  void error(std::string_view sentence) const;
+  /// Something was not as the user may think. Not said when quiet.
+  void warning(std::string_view sentence) const;
+  /// What was done. Said when verbose.
+  void note(std::string_view sentence) const;
+
+ private:
+  verbosity level_;
+};
+
+}  // namespace cutpoint::cli

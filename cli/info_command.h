@@ -1,0 +1,22 @@
+// `cutpoint info`: processors, caches, memory nodes, devices, instruction sets, GPUs.
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/exit_code.h"
+
+namespace cutpoint::cli {
+
+class info_command {
+ public:
+  CLI::App* add_to(CLI::App& app);
+  exit_code run();
+
+ private:
+  std::string output_;
+  bool is_json_ = false;
+};
+
+}  // namespace cutpoint::cli

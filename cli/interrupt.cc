@@ -1,0 +1,30 @@
+// Signal handlers that set a flag once. System calls are not taken up again, so that a waiting read sees the flag.
+#include "cli/interrupt.h"
+
+#include <csignal>
+
+namespace cutpoint::cli {
+
+namespace {
+
+cancellation requested;
+
+void request(int) { requested.request(); }
+
+void install_handlers() {
+  struct sigaction action = {};
+  action.sa_handler = request;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigemptyset(&action.sa_mask);
+  for (const int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
+}
+
+}  // namespace
+
+const cancellation& interruption() {
+  static const bool is_installed = (install_handlers(), true);
+  static_cast<void>(is_installed);
+  return requested;
+}
+
+}  // namespace cutpoint::cli

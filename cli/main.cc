@@ -1,0 +1,72 @@
+// The command: reads the options, runs what was chosen, and gives the shell its exit code.
+#include <array>
+#include <exception>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <cutpoint/version.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "cli/chunk_command.h"
+#include "cli/console.h"
+#include "cli/exit_code.h"
+#include "cli/info_command.h"
+#include "cli/list_command.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+/// Where one of the three standard descriptors is closed, a file opened later would take its number and be read or
+/// written in its place. Each gets a stand-in that fails as a closed one does.
+void occupy_closed_descriptors() {
+  constexpr std::array<int, 3> wrong_ways = {O_WRONLY, O_RDONLY, O_RDONLY};
+  for (int descriptor = 0; descriptor < 3; ++descriptor) {
+    if (::fcntl(descriptor, F_GETFD) == -1) {
+      static_cast<void>(::open("/dev/null", wrong_ways[static_cast<std::size_t>(descriptor)]));
+    }
+  }
+}
+
+exit_code run(int argc, char** argv) {
+  CLI::App app("Cutpoint: content-defined chunks of files and streams, exactly as the sequential algorithm cuts them",
+               "cutpoint");
+  app.set_version_flag("--version", "cutpoint " + std::string(version()));
+  app.require_subcommand(1);
+  app.failure_message([](const CLI::App*, const CLI::Error& error) {
+    return "cutpoint: error: " + std::string(error.what()) + "\nRun with --help for more information.\n";
+  });
+  chunk_command chunk;
+  list_command list;
+  info_command info;
+  const CLI::App* const chunk_app = chunk.add_to(app);
+  const CLI::App* const list_app = list.add_to(app);
+  const CLI::App* const info_app = info.add_to(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? exit_code::done : exit_code::wrong_usage;
+  }
+  if (chunk_app->parsed()) return chunk.run();
+  if (list_app->parsed()) return list.run();
+  if (info_app->parsed()) return info.run();
+  return exit_code::wrong_usage;
+}
+
+}  // namespace
+
+}  // namespace cutpoint::cli
+
+int main(int argc, char** argv) {
+  using namespace cutpoint::cli;
+  occupy_closed_descriptors();
+  try {
+    return static_cast<int>(run(argc, argv));
+  } catch (const std::bad_alloc&) {
+    console(verbosity::normal).error("out of memory");
+  } catch (const std::exception& unexpected) {
+    console(verbosity::normal).error(unexpected.what());
+  }
+  return static_cast<int>(exit_code::input_failed);
+}

@@ -1,0 +1,44 @@
+// Where results go: standard output or a file, buffered, with every failure told.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <cutpoint/status.h>
+#include <sys/stat.h>
+
+#include "cli/console.h"
+#include "cli/exit_code.h"
+
+namespace cutpoint::cli {
+
+class output {
+ public:
+  /// Standard output for an empty path; else the file, made or emptied. Errors: io_error.
+  [[nodiscard]] static result<output> open(const std::string& path);
+
+  output(output&& other) noexcept;
+  output& operator=(output&&) = delete;
+  /// Drops what was not flushed.
+  ~output();
+
+  /// Takes text; writes when enough has come together. Errors: io_error.
+  [[nodiscard]] status write(std::string_view text);
+  /// Writes all that was taken. Errors: io_error.
+  [[nodiscard]] status flush();
+  /// Whether a path names the regular file that results are written to, so that reading it would never end.
+  [[nodiscard]] bool is_same_file(const std::string& path) const;
+
+ private:
+  output(int descriptor, std::string name, const struct stat& facts);
+
+  int descriptor_;
+  std::string name_;
+  struct stat facts_;
+  std::string pending_;
+};
+
+/// Writes one text to standard output, or to the file where a path is given, and says what failed.
+[[nodiscard]] exit_code write_all(const std::string& path, std::string_view text, const console& say);
+
+}  // namespace cutpoint::cli
