@@ -18,7 +18,7 @@ enum class status_code : int {
   invalid_argument = 1,  ///< a parameter is out of its bounds, or parameters contradict each other
   unknown_name = 2,      ///< no algorithm, profile, parameter or fingerprint of this name
   io_error = 3,          ///< reading or writing failed; `system_error()` has errno
-  memory_limit = 4,      ///< the work does not fit in the memory that the caller allowed
+  memory_limit = 4,      ///< the work does not fit in the memory that is allowed, or that a device has
   unavailable = 5,       ///< a back end, device or instruction set is not here
   cancelled = 6,         ///< the caller asked to stop
   backend_failure = 7,   ///< a library or device below us failed

@@ -1,0 +1,119 @@
+// The CUDA back end of a build with a CUDA compiler.
+#include "cuda/backend.h"
+
+#include <algorithm>
+#include <array>
+
+#include "cuda/compact.cuh"
+#include "cuda/gear.cuh"
+#include "cuda/runtime.cuh"
+
+namespace cutpoint::cuda {
+namespace {
+
+/// The lowest compute capability that this binary has code for; PTX carries it to all later ones.
+version oldest_code() {
+  constexpr std::array architectures{__CUDA_ARCH_LIST__};
+  const int oldest = *std::min_element(architectures.begin(), architectures.end());
+  return {oldest / 100, oldest % 100 / 10};
+}
+
+result<driver_probe> probe_driver() {
+  int driver = 0;
+  driver_probe probe;
+  CUTPOINT_RETURN_IF_FAILED(check(cudaDriverGetVersion(&driver), "asking for the driver's version"));
+  probe.driver = decode_cuda_version(driver);
+  probe.runtime = decode_cuda_version(CUDART_VERSION);
+  const cudaError_t counted = cudaGetDeviceCount(&probe.device_count);
+  if (counted == cudaSuccess) return probe;
+  static_cast<void>(cudaGetLastError());
+  probe.device_count = 0;
+  if (counted != cudaErrorNoDevice) probe.error = cudaGetErrorString(counted);
+  return probe;
+}
+
+result<device_info> describe(int index, const driver_probe& probe) {
+  cudaDeviceProp properties{};
+  const std::string what = "describing device " + std::to_string(index);
+  CUTPOINT_RETURN_IF_FAILED(check(cudaGetDeviceProperties(&properties, index), what));
+  std::array<char, 32> bus_id{};
+  CUTPOINT_RETURN_IF_FAILED(check(cudaDeviceGetPCIBusId(bus_id.data(), static_cast<int>(bus_id.size()), index), what));
+
+  device_info info;
+  info.index = index;
+  info.name = properties.name;
+  info.memory_bytes = properties.totalGlobalMem;
+  info.compute_capability = {properties.major, properties.minor};
+  info.multiprocessor_count = properties.multiProcessorCount;
+  info.l2_bytes = static_cast<std::uint64_t>(properties.l2CacheSize);
+  info.pci_bus_id = bus_id.data();
+  std::transform(info.pci_bus_id.begin(), info.pci_bus_id.end(), info.pci_bus_id.begin(),
+                 [](char c) { return c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c; });
+  info.link = read_pci_link("/sys/bus/pci/devices/" + info.pci_bus_id);
+  info.driver = probe.driver;
+  info.runtime = probe.runtime;
+  info.problem = why_no_code(info.name, info.compute_capability, oldest_code());
+  return info;
+}
+
+/// Ok where this build can use the device.
+status usable(int device) {
+  const auto probe = probe_driver();
+  if (!probe) return probe.error();
+  CUTPOINT_RETURN_IF_FAILED(judge(*probe));
+  if (device < 0 || device >= probe->device_count) {
+    return {status_code::invalid_argument, "there is no CUDA device " + std::to_string(device) + "; this machine has " +
+                                               std::to_string(probe->device_count) + ", counted from 0"};
+  }
+  const auto info = describe(device, *probe);
+  if (!info) return info.error();
+  return info->problem.empty() ? status() : status(status_code::unavailable, info->problem);
+}
+
+}  // namespace
+
+result<std::vector<device_info>> devices() {
+  const auto probe = probe_driver();
+  if (!probe) return probe.error();
+  CUTPOINT_RETURN_IF_FAILED(judge(*probe));
+  std::vector<device_info> found;
+  for (int index = 0; index < probe->device_count; ++index) {
+    auto info = describe(index, *probe);
+    if (!info) return info.error();
+    found.push_back(std::move(*info));
+  }
+  return found;
+}
+
+result<std::vector<std::uint64_t>> find_candidates(const gear_scan& scan, int device) {
+  CUTPOINT_RETURN_IF_FAILED(usable(device));
+  const auto scope = device_scope::enter(device);
+  if (!scope) return scope.error();
+  const auto stream = device_stream::create();
+  if (!stream) return stream.error();
+
+  const auto bytes = device_array<std::uint8_t>::allocate(scan.bytes.size(), stream->get());
+  if (!bytes) return bytes.error();
+  const auto table = device_array<std::uint64_t>::allocate(scan.table.size(), stream->get());
+  if (!table) return table.error();
+  const std::uint64_t lead = gear_lead(bytes->data());
+  const auto words = device_array<std::uint64_t>::allocate(gear_word_count(lead, scan.bytes.size()), stream->get());
+  if (!words) return words.error();
+
+  CUTPOINT_RETURN_IF_FAILED(
+      copy_async(bytes->data(), scan.bytes.data(), bytes->size(), stream->get(), "copying the stream in"));
+  CUTPOINT_RETURN_IF_FAILED(
+      copy_async(table->data(), scan.table.data(), table->size(), stream->get(), "copying the gear table in"));
+  CUTPOINT_RETURN_IF_FAILED(find_gear_candidates_async(
+      {bytes->data(), bytes->size(), table->data(), scan.hash_mask, words->data()}, stream->get()));
+  const auto found = set_bit_positions({words->data(), words->size()}, std::uint64_t{0} - lead, stream->get());
+  if (!found) return found.error();
+
+  std::vector<std::uint64_t> positions(found->size());
+  CUTPOINT_RETURN_IF_FAILED(
+      copy_async(positions.data(), found->data(), found->size(), stream->get(), "copying the candidates out"));
+  CUTPOINT_RETURN_IF_FAILED(check(cudaStreamSynchronize(stream->get()), "finding gear candidates"));
+  return positions;
+}
+
+}  // namespace cutpoint::cuda

@@ -1,0 +1,91 @@
+// What the back end says about the machine: each reason for no CUDA has its own sentence, and compaction keeps order.
+#include "cuda/backend.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "cuda/compact.h"
+#include "tests/cuda/gear_cases.h"
+
+namespace cutpoint::cuda {
+namespace {
+
+std::string sentence(const driver_probe& probe) {
+  const status judged = judge(probe);
+  EXPECT_EQ(judged.code(), status_code::unavailable);
+  return judged.message();
+}
+
+TEST(judge, names_each_reason_for_no_cuda) {
+  const version runtime{13, 0};
+  EXPECT_EQ(no_cuda_in_this_build().message(), "this build has no CUDA code");
+  EXPECT_EQ(sentence({.driver = {}, .runtime = runtime}), "no NVIDIA driver was found");
+  EXPECT_EQ(sentence({.driver = {12, 8}, .runtime = runtime}),
+            "the NVIDIA driver supports CUDA 12.8, but this build needs CUDA 13.0 or newer");
+  EXPECT_EQ(sentence({.driver = {13, 1}, .runtime = runtime}), "the NVIDIA driver shows this process no device");
+  EXPECT_EQ(sentence({.driver = {13, 0}, .runtime = runtime, .error = "system not yet initialized"}),
+            "the NVIDIA driver could not list its devices: system not yet initialized");
+}
+
+TEST(judge, accepts_any_driver_of_the_same_major_version_or_later) {
+  for (const version driver : {version{13, 0}, version{13, 4}, version{14, 0}}) {
+    EXPECT_TRUE(judge({.driver = driver, .runtime = {13, 2}, .device_count = 1}).ok()) << to_string(driver);
+  }
+}
+
+TEST(why_no_code, is_said_of_devices_older_than_the_code) {
+  EXPECT_EQ(why_no_code("NVIDIA A100", {8, 0}, {9, 0}),
+            "NVIDIA A100 has compute capability 8.0, but this build has code for 9.0 and newer only");
+  EXPECT_EQ(why_no_code("NVIDIA H200", {9, 0}, {9, 0}), "");
+  EXPECT_EQ(why_no_code("NVIDIA B200", {10, 0}, {9, 0}), "");
+}
+
+TEST(version, is_decoded_as_cuda_encodes_it) {
+  EXPECT_EQ(decode_cuda_version(13000), (version{13, 0}));
+  EXPECT_EQ(decode_cuda_version(12080), (version{12, 8}));
+  EXPECT_EQ(decode_cuda_version(0), version{});
+}
+
+TEST(devices, are_listed_or_their_absence_is_explained) {
+  const auto found = devices();
+  if (!found) {
+    EXPECT_EQ(found.error().code(), status_code::unavailable);
+    EXPECT_FALSE(found.error().message().empty());
+    const auto scanned = find_candidates({{}, tables::fastcdc2020_gear64, top(13)}, 0);
+    ASSERT_FALSE(scanned.ok());
+    EXPECT_EQ(scanned.error().message(), found.error().message());
+    return;
+  }
+  ASSERT_FALSE(found->empty());
+  for (const device_info& each : *found) {
+    EXPECT_FALSE(each.name.empty());
+    EXPECT_GT(each.memory_bytes, 0u);
+    EXPECT_GT(each.multiprocessor_count, 0);
+    EXPECT_FALSE(each.pci_bus_id.empty());
+  }
+}
+
+TEST(pci_link, is_read_from_sysfs) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "cutpoint_pci_link_test";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "max_link_speed") << "32.0 GT/s PCIe\n";
+  std::ofstream(folder / "current_link_width") << "16\n";
+  EXPECT_EQ(read_pci_link(folder), (pci_link{5, 16}));
+  std::ofstream(folder / "max_link_speed") << "Unknown\n";
+  std::ofstream(folder / "current_link_width") << "255\n";
+  EXPECT_EQ(read_pci_link(folder), pci_link{});
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(read_pci_link(folder), pci_link{});
+}
+
+TEST(set_bit_positions, are_sorted_and_shifted_by_the_base) {
+  const std::vector<std::uint64_t> words{0x8000000000000021, 0, 0x3};
+  EXPECT_EQ(set_bit_positions(words, 0), (std::vector<std::uint64_t>{0, 5, 63, 128, 129}));
+  EXPECT_EQ(set_bit_positions(std::span(words).last(2), std::uint64_t{0} - 5), (std::vector<std::uint64_t>{59, 60}));
+  EXPECT_TRUE(set_bit_positions({}, 7).empty());
+}
+
+}  // namespace
+}  // namespace cutpoint::cuda

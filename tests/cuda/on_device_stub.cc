@@ -1,0 +1,15 @@
+// Without a CUDA compiler there is nothing to run.
+#include "cuda/availability.h"
+#include "tests/cuda/on_device.h"
+
+namespace cutpoint::cuda {
+
+result<std::vector<std::uint32_t>> run_on_device(example, std::span<const std::uint32_t, example_threads>) {
+  return no_cuda_in_this_build();
+}
+
+result<std::vector<std::uint64_t>> gear_on_device(byte_span, std::size_t, std::uint64_t) {
+  return no_cuda_in_this_build();
+}
+
+}  // namespace cutpoint::cuda

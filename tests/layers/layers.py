@@ -1,0 +1,85 @@
+"""The include rule: which folder may include which, checked over the text of the sources.
+
+    host      -> host
+    simd      -> host
+    cuda      -> host
+    pipeline  -> host, simd, cuda
+    cli       -> public headers            (python: the same)
+    bench, tests: anything; nothing includes them
+
+Public headers (`*/include/cutpoint/`) include the standard library and each other, no further than their folder may, and nothing
+else; `cutpoint/cuda.h` may have CUDA's types.
+"""
+
+import pathlib
+import re
+import sys
+
+MAY_INCLUDE = {
+    "host": {"host"},
+    "simd": {"host", "simd"},
+    "cuda": {"host", "cuda"},
+    "pipeline": {"host", "simd", "cuda", "pipeline"},
+    "cli": {"cli"},
+    "python": {"python"},
+}
+PUBLIC_ONLY = {"cli", "python"}
+ANYTHING = {"bench", "tests"}
+SOURCE_SUFFIXES = {".h", ".cc", ".cu", ".cuh"}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+LAUNCH = re.compile(r"<<<")
+
+
+def is_public(path: pathlib.PurePath) -> bool:
+    return "include" in path.parts
+
+
+def public_home(root: pathlib.Path, header: str) -> str | None:
+    """The folder whose public header `<cutpoint/...>` is."""
+    for folder in MAY_INCLUDE:
+        if (root / folder / "include" / header).is_file():
+            return folder
+    return None
+
+
+def problems_of(root: pathlib.Path, path: pathlib.PurePath) -> list[str]:
+    folder = path.parts[0]
+    text = (root / path).read_text(encoding="utf-8")
+    problems = []
+    if path.suffix in {".h", ".cc"} and LAUNCH.search(text):
+        problems.append(f"{path}: a kernel launch outside .cu and .cuh")
+    for bracket, header in INCLUDE.findall(text):
+        if header.startswith("cutpoint/"):
+            home = public_home(root, header)
+            allowed = MAY_INCLUDE[folder] | ({"host", "pipeline"} if folder in PUBLIC_ONLY else set())
+            if home is None:
+                problems.append(f"{path}: no public header {header}")
+            elif home not in allowed:
+                problems.append(f"{path}: {folder}/ may not include {header}, a public header of {home}/")
+        elif bracket == '"':
+            home = pathlib.PurePath(header).parts[0]
+            if not (root / header).is_file():
+                problems.append(f"{path}: {header} is no path from the root")
+            elif home not in MAY_INCLUDE[folder]:
+                problems.append(f"{path}: {folder}/ may not include {header}")
+            elif is_public(path):
+                problems.append(f"{path}: a public header includes {header}, which is not public")
+        elif is_public(path) and "." in header and path.name != "cuda.h":
+            problems.append(f"{path}: a public header includes {header}, which is of a third party")
+    return problems
+
+
+def all_problems(root: pathlib.Path) -> list[str]:
+    """What breaks the rule below `root`, one sentence each."""
+    problems = []
+    for folder in sorted(MAY_INCLUDE):
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix in SOURCE_SUFFIXES:
+                problems += problems_of(root, path.relative_to(root))
+    return problems
+
+
+if __name__ == "__main__":
+    found = all_problems(pathlib.Path(sys.argv[1]))
+    print("\n".join(found) or "every include keeps to the layers")
+    sys.exit(1 if found else 0)

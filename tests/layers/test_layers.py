@@ -1,0 +1,63 @@
+"""The sources keep to the include rule, and the check of it can fail."""
+
+import pathlib
+import tempfile
+import unittest
+
+import layers
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+class Layers(unittest.TestCase):
+    def problems_with(self, files: dict[str, str]) -> list[str]:
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in files.items():
+                path = pathlib.Path(folder, name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            return layers.all_problems(pathlib.Path(folder))
+
+    def test_the_sources_keep_to_the_layers(self):
+        self.assertEqual(layers.all_problems(ROOT), [])
+
+    def test_the_check_sees_the_sources(self):
+        for folder in ("host", "cuda", "pipeline", "cli"):
+            self.assertTrue(any((ROOT / folder).rglob("*.h")), folder)
+
+    def test_a_layer_may_include_what_is_below(self):
+        files = {"host/a.h": "", "cuda/b.h": '#include "host/a.h"\n#include <vector>\n', "pipeline/c.cc": '#include "cuda/b.h"\n'}
+        self.assertEqual(self.problems_with(files), [])
+
+    def test_a_layer_may_not_include_what_is_above_or_beside(self):
+        for above, below in (("pipeline", "host"), ("cuda", "simd"), ("cli", "pipeline"), ("pipeline", "cli"), ("tests", "host")):
+            files = {f"{above}/a.h": "", f"{below}/b.cc": f'#include "{above}/a.h"\n'}
+            self.assertEqual(len(self.problems_with(files)), 1, (above, below))
+
+    def test_the_command_sees_public_headers_only(self):
+        files = {"host/include/cutpoint/a.h": "", "host/b.h": "", "cli/c.cc": "#include <cutpoint/a.h>\n"}
+        self.assertEqual(self.problems_with(files), [])
+        self.assertEqual(len(self.problems_with({**files, "cli/d.cc": '#include "host/b.h"\n'})), 1)
+
+    def test_a_lower_layer_may_not_include_a_public_header_of_a_higher_one(self):
+        files = {"pipeline/include/cutpoint/a.h": "", "host/b.cc": "#include <cutpoint/a.h>\n"}
+        self.assertEqual(len(self.problems_with(files)), 1)
+
+    def test_public_headers_include_no_third_party(self):
+        files = {"host/include/cutpoint/a.h": "#include <fmt/format.h>\n"}
+        self.assertEqual(len(self.problems_with(files)), 1)
+
+    def test_public_headers_include_nothing_private(self):
+        files = {"host/b.h": "", "host/include/cutpoint/a.h": '#include "host/b.h"\n'}
+        self.assertEqual(len(self.problems_with(files)), 1)
+
+    def test_includes_are_paths_from_the_root(self):
+        self.assertEqual(len(self.problems_with({"host/a.h": "", "host/b.cc": '#include "a.h"\n'})), 1)
+
+    def test_launches_stand_in_cuda_files_only(self):
+        self.assertEqual(len(self.problems_with({"cuda/a.h": "kernel<<<1, 2>>>();\n"})), 1)
+        self.assertEqual(self.problems_with({"cuda/a.cu": "kernel<<<1, 2>>>();\n"}), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
