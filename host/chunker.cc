@@ -8,31 +8,34 @@ namespace cutpoint {
 
 class chunker::implementation {
  public:
-  implementation(algorithm_parameters parameters, std::string canonical, std::uint64_t reach, std::uint64_t behind)
-      : parameters_(std::move(parameters)), canonical_(std::move(canonical)), reach_(reach), behind_(behind) {}
   virtual ~implementation() = default;
   virtual std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept = 0;
 
-  algorithm_parameters parameters_;
-  std::string canonical_;
-  std::uint64_t reach_;
-  std::uint64_t behind_;
+  algorithm_parameters parameters;
+  std::string canonical;
+  std::uint64_t reach = 0;
+  std::uint64_t behind = 0;
+  std::uint64_t lookahead = 0;
 };
 
 template <class Reference>
 class chunker::implementation_of final : public implementation {
  public:
-  implementation_of(const Reference& reference, const typename Reference::parameters& parameters)
-      : implementation(parameters, canonical_of(parameters), reference.reach(), reference.behind()),
-        reference_(reference) {}
+  explicit implementation_of(const typename Reference::parameters& given) : reference_(given) {
+    parameters = given;
+    canonical = canonical_of(given);
+    reach = reference_.reach();
+    behind = reference_.behind();
+    lookahead = reference_.lookahead();
+  }
   std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept override {
     return reference_.cut(bytes, start);
   }
 
  private:
-  static std::string canonical_of(const typename Reference::parameters& parameters) {
+  static std::string canonical_of(const typename Reference::parameters& given) {
     std::vector<std::string> settings;
-    Reference::visit_fields(parameters, [&](const auto& field, const parameter_info& info) {
+    Reference::visit_fields(given, [&](const auto& field, const parameter_info& info) {
       settings.push_back(fmt::format("{}={}", info.name, format_value(field, info)));
     });
     return fmt::format("{}({})", Reference::name, fmt::join(settings, ","));
@@ -49,7 +52,7 @@ result<chunker> chunker::make(const algorithm_parameters& parameters) {
         using reference = typename reference_of<std::decay_t<decltype(given)>>::type;
         const auto completed = complete(given, reference::ratios, reference::name);
         if (!completed) return completed.error();
-        return chunker(std::make_shared<implementation_of<reference>>(reference(*completed), *completed));
+        return chunker(std::make_shared<implementation_of<reference>>(*completed));
       },
       parameters);
 }
@@ -57,11 +60,11 @@ result<chunker> chunker::make(const algorithm_parameters& parameters) {
 std::optional<std::uint64_t> chunker::next_cut(const stream_window& window) const noexcept {
   assert(window.start < window.bytes.size());
   const std::uint64_t visible = window.bytes.size() - window.start;
-  const bool is_decided = window.at_end || visible >= implementation_->reach_;
-  if (!is_decided && implementation_->reach_ != unlimited) return std::nullopt;
+  const bool sees_all = window.at_end || visible >= implementation_->reach;
+  if (!sees_all && implementation_->reach != unlimited) return std::nullopt;
   const std::uint64_t length = implementation_->cut(window.bytes, window.start);
   // Without a maximum, a chunk that ends where the window does may just have run out of bytes.
-  if (!is_decided && length == visible) return std::nullopt;
+  if (!sees_all && length + implementation_->lookahead >= visible) return std::nullopt;
   return length;
 }
 
@@ -73,9 +76,9 @@ std::vector<chunk> chunker::find_cuts(byte_span stream) const {
   return chunks;
 }
 
-std::uint64_t chunker::reach() const noexcept { return implementation_->reach_; }
-std::uint64_t chunker::behind() const noexcept { return implementation_->behind_; }
-const algorithm_parameters& chunker::parameters() const noexcept { return implementation_->parameters_; }
-const std::string& chunker::canonical() const noexcept { return implementation_->canonical_; }
+std::uint64_t chunker::reach() const noexcept { return implementation_->reach; }
+std::uint64_t chunker::behind() const noexcept { return implementation_->behind; }
+const algorithm_parameters& chunker::parameters() const noexcept { return implementation_->parameters; }
+const std::string& chunker::canonical() const noexcept { return implementation_->canonical; }
 
 }  // namespace cutpoint

@@ -61,7 +61,8 @@ class ae_reference : public reference_defaults {
         value_bytes_(p.value_bytes),
         lest_(p.lest),
         extreme_(p.extreme) {}
-  std::uint64_t reach() const { return reach_past(max_, value_bytes_ - 1); }
+  std::uint64_t reach() const { return reach_past(max_, lookahead()); }
+  std::uint64_t lookahead() const { return value_bytes_ - 1; }
   std::uint64_t behind() const { return 0; }
 
   std::uint64_t cut(byte_span bytes, std::uint64_t start) const {

@@ -41,7 +41,8 @@ class maxp_reference : public reference_defaults {
 
   explicit maxp_reference(const parameters& p)
       : half_(*p.half_window), min_(std::max<std::uint64_t>(1, *p.min_bytes)), max_(limit_of(*p.max_bytes)) {}
-  std::uint64_t reach() const { return reach_past(max_, half_); }
+  std::uint64_t reach() const { return reach_past(max_, lookahead()); }
+  std::uint64_t lookahead() const { return half_; }
   std::uint64_t behind() const { return half_ + 1 > min_ ? half_ + 1 - min_ : 0; }
 
   std::uint64_t cut(byte_span bytes, std::uint64_t start) const {

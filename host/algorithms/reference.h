@@ -11,7 +11,8 @@
 //   static status check(const parameters&)               bounds between fields; each field's own bounds hold already
 //   static presets()                                     the names of the catalog that stand for it
 //   explicit reference(const parameters&)                from filled and checked parameters
-//   std::uint64_t reach() const, behind() const
+//   std::uint64_t reach() const, behind() const          as the specification has them
+//   std::uint64_t lookahead() const                      bytes past a cut that it depends on
 //   std::uint64_t cut(byte_span bytes, std::uint64_t start) const
 // `cut` gives the length of the chunk that begins at `start` of a stream whose last byte is the last of `bytes`; what
 // it may not see, it must not need: `bytes` holds `reach()` bytes from `start`, or all that the stream has.
@@ -60,6 +61,7 @@ struct reference_defaults {
   static constexpr size_ratios ratios = {.min_divisor = 4, .max_factor = 8};
   static constexpr std::array<std::string_view, 0> ignored_parameters = {};
   static void fill(const auto&) {}
+  static std::uint64_t lookahead() { return 0; }
 };
 
 inline constexpr std::uint64_t largest_average = 1 * GiB;

@@ -1,0 +1,156 @@
+# shellcheck shell=bash
+# What the scripts here share: the repository's folders, the choice of CMake and CUDA compiler, configuring and building a preset.
+#
+# Sourced by bash, it sets a few variables and defines functions, and does nothing else. Everything it prints goes to standard error,
+# except what a function is asked for.
+#
+# Variables that change what it does:
+#   CUTPOINT_JOBS  compile and test jobs at once; default: a processor each, as far as memory goes
+
+root=$(CDPATH='' cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
+readonly root
+# shellcheck disable=SC2034  # for those who source this
+readonly scripts=$root/scripts
+readonly deps=$root/.deps              # what is fetched, never committed
+readonly cuda_venv=$deps/cuda          # CUDA compiler and CMake from PyPI; complete only when it holds its stamp
+readonly cuda_stamp=$cuda_venv/stamp
+readonly cuda_refused=$deps/no-cuda    # there: the user said --no-cuda
+
+readonly cuda_wheels='cuda-toolkit[nvcc,cudart,cccl,crt]==13.0.*'
+readonly cmake_wheel='cmake>=3.30,<4.1'
+readonly cmake_wanted=3.30             # the oldest that knows CUDA 13
+readonly cuda_wanted=12                # the oldest major version that compiles C++20 on the device
+
+say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
+
+die() {
+  say "$@"
+  exit 1
+}
+
+# on_path NAME: where a command is, nothing where it is not.
+on_path() { command -v -- "$1" || true; }
+
+# version_at_least HAVE WANT: dotted numbers, compared as such.
+version_at_least() {
+  [[ -n $1 ]] && printf '%s\n%s\n' "$2" "$1" | sort --check=quiet --version-sort
+}
+
+# job_count: a processor each, and 1.5 GiB of free memory each, for that is what a heavy translation unit takes.
+job_count() {
+  local processors available_kib by_memory
+  if [[ -n ${CUTPOINT_JOBS:-} ]]; then
+    printf '%s\n' "$CUTPOINT_JOBS"
+    return
+  fi
+  processors=$(nproc)
+  available_kib=$(awk '$1 == "MemAvailable:" {print $2}' /proc/meminfo 2>/dev/null || true)
+  by_memory=$((${available_kib:-0} / 1572864))
+  if ((available_kib > 0 && by_memory < processors)); then
+    processors=$((by_memory > 0 ? by_memory : 1))
+  fi
+  printf '%s\n' "$processors"
+}
+
+# --- CUDA and CMake: the machine's where they will do, PyPI's where they will not ---------------------------------------------------
+
+nvcc_major() { "$1" --version 2>/dev/null | sed -n 's/.*release \([0-9][0-9]*\)\..*/\1/p'; }
+
+# machine_nvcc: the machine's CUDA compiler, nothing where there is none that will do.
+machine_nvcc() {
+  local nvcc major
+  for nvcc in "${CUDA_HOME:+$CUDA_HOME/bin/nvcc}" "$(on_path nvcc)" /usr/local/cuda/bin/nvcc; do
+    [[ -n $nvcc && -x $nvcc ]] || continue
+    major=$(nvcc_major "$nvcc")
+    if ((${major:-0} >= cuda_wanted)); then
+      printf '%s\n' "$nvcc"
+      return
+    fi
+  done
+}
+
+# machine_cmake: the machine's CMake, nothing where it is too old for CUDA.
+machine_cmake() {
+  local cmake version
+  cmake=$(on_path cmake)
+  [[ -n $cmake ]] || return 0
+  version=$("$cmake" --version | sed -n '1s/^cmake version //p')
+  if version_at_least "$version" "$cmake_wanted"; then printf '%s\n' "$cmake"; fi
+}
+
+# wanted_wheels: what the machine lacks for CUDA and PyPI has, one a line; nothing where nothing is lacking.
+wanted_wheels() {
+  [[ -n $(machine_nvcc) ]] || printf '%s\n' "$cuda_wheels"
+  [[ -n $(machine_cmake) ]] || printf '%s\n' "$cmake_wheel"
+}
+
+# pick_tool NAME: cmake or ctest, PyPI's where it was fetched.
+pick_tool() {
+  local fetched=$cuda_venv/tools/$1
+  if [[ -e $cuda_stamp && ! -e $cuda_refused && -x $fetched ]]; then
+    printf '%s\n' "$fetched"
+  else
+    command -v -- "$1" || die "no $1 here; scripts/setup installs it"
+  fi
+}
+
+# pick_nvcc: the CUDA compiler to build with, nothing where there is none, or no CMake that knows it, or the user refused.
+pick_nvcc() {
+  local nvcc
+  if [[ -e $cuda_refused ]]; then return; fi
+  nvcc=$(machine_nvcc)
+  if [[ -z $nvcc && -e $cuda_stamp && -x $cuda_venv/toolkit/bin/nvcc ]]; then nvcc=$cuda_venv/toolkit/bin/nvcc; fi
+  if [[ -e $cuda_stamp || -n $(machine_cmake) ]]; then printf '%s' "$nvcc"; fi
+}
+
+# cuda_arguments PRESET: CMake's arguments about CUDA, one a line. Presets of the host alone say so themselves.
+cuda_arguments() {
+  local nvcc
+  case $1 in
+    release | cuda) ;;
+    *) return ;;
+  esac
+  nvcc=$(pick_nvcc)
+  if [[ -n $nvcc ]]; then
+    printf '%s\n' "-DCMAKE_CUDA_COMPILER=$nvcc"
+  elif [[ $1 == release ]]; then
+    printf '%s\n' -DCUTPOINT_CUDA=OFF
+  fi
+}
+
+# --- Presets ------------------------------------------------------------------------------------------------------------------------
+
+build_folder() { printf '%s/build/%s\n' "$root" "$1"; }
+
+# configure PRESET: from scratch where the folder was configured by other tools or for another place.
+configure() {
+  local preset=$1 folder cmake key
+  local -a arguments
+  folder=$(build_folder "$preset")
+  cmake=$(pick_tool cmake)
+  mapfile -t arguments < <(cuda_arguments "$preset")
+  key="$root $cmake ${arguments[*]}"
+  mkdir -p -- "$folder"
+  if [[ -e $folder/.configured && $(<"$folder/.configured") != "$key" ]]; then arguments+=(--fresh); fi
+  (cd -- "$root" && "$cmake" --preset "$preset" "${arguments[@]}")
+  printf '%s\n' "$key" >"$folder/.configured"
+}
+
+# build PRESET [TARGET]: configures and builds, everything or one target. One at a time in each folder.
+#
+# The stamp `.built` bears the time when the build began, so that a source that changes meanwhile counts as newer.
+build() {
+  local preset=$1 folder cmake
+  folder=$(build_folder "$preset")
+  mkdir -p -- "$folder"
+  (
+    set -e
+    flock 9
+    touch -- "$folder/.building"
+    configure "$preset"
+    cmake=$(pick_tool cmake)
+    cd -- "$root"
+    "$cmake" --build --preset "$preset" --parallel "$(job_count)" ${2:+--target "$2"} 9>&-
+    mv -- "$folder/.building" "$folder/.built"
+  ) 9>"$folder/.lock"
+}
