@@ -52,11 +52,15 @@ class buzhash {
   std::uint64_t window_;
 };
 
-/// casync's divisor for an average: `trunc(avg / (1.33237515 - 1.42888852e-7 avg))`.
-inline std::uint64_t casync_divisor(std::uint64_t avg_bytes) {
-  const auto avg = static_cast<double>(avg_bytes);
-  return static_cast<std::uint64_t>(avg / (-1.42888852e-7 * avg + 1.33237515));
+/// casync's divisor: `trunc(avg / (1.33237515 - 1.42888852e-7 avg))`. casync itself holds it between the minimum and
+/// the maximum; desync does not.
+inline std::uint64_t casync_divisor(const buzhash_parameters& p) {
+  const auto avg = static_cast<double>(p.avg_bytes);
+  const auto divisor = static_cast<std::uint64_t>(avg / (-1.42888852e-7 * avg + 1.33237515));
+  if (p.test == buzhash_test::desync_legacy) return divisor;
+  return std::clamp(divisor, *p.min_bytes, limit_of(*p.max_bytes));
 }
+
 /// The tests of all profiles in one form: a residue between two bounds.
 struct buzhash_rule {
   std::uint32_t mask = 0;     ///< residue of a power of two
@@ -75,7 +79,7 @@ inline bool is_casync(buzhash_test test) { return test == buzhash_test::casync |
 
 inline buzhash_rule rule_of(const buzhash_parameters& p) {
   if (is_casync(p.test)) {
-    const auto divisor = static_cast<std::uint32_t>(casync_divisor(p.avg_bytes));
+    const auto divisor = static_cast<std::uint32_t>(casync_divisor(p));
     return {.divisor = divisor, .lowest = divisor - 1, .highest = divisor - 1};
   }
   if (p.test == buzhash_test::pbs) {
@@ -91,8 +95,8 @@ class buzhash_reference : public windowed_reference<buzhash, buzhash_rule> {
  public:
   using parameters = buzhash_parameters;
   static constexpr std::string_view name = "buzhash";
-  /// Where casync's formula for the divisor is still rising and positive.
-  static constexpr std::uint64_t largest_casync_average = 4 * MiB;
+  /// casync's formula for the divisor has its pole a little above.
+  static constexpr std::uint64_t largest_casync_average = 8 * MiB;
 
   template <class Self, class Visit>
   static void visit_fields(Self& p, Visit&& visit) {

@@ -130,7 +130,7 @@ class borg2_fastcdc_reference : public reference_defaults {
       : strict_mask_(top_mask(static_cast<int>(p.mask_bits + p.normalization))),
         loose_mask_(top_mask(static_cast<int>(p.mask_bits - p.normalization))),
         min_(std::uint64_t{1} << p.min_exp),
-        strict_end_((std::uint64_t{1} << p.mask_bits) - (std::uint64_t{1} << (p.mask_bits - 2))),
+        strict_end_((std::uint64_t{1} << p.mask_bits) - (std::uint64_t{1} << (p.mask_bits - p.normalization))),
         max_(std::uint64_t{1} << p.max_exp) {
     const std::vector<std::uint8_t> stream = aes256_ctr_keystream(p.key, 8 * table_.size());
     for (std::size_t i = 0; i < 8 * table_.size(); ++i) {

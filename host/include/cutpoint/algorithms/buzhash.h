@@ -12,11 +12,18 @@ enum class buzhash_table { casync, kopia, ipfs };
 
 /// Which hashes are cut-points. D is `avg_bytes`.
 enum class buzhash_test {
-  ones,    ///< the low log2(D) bits are all ones
-  zeros,   ///< the low log2(D) bits are all zero (kopia, IPFS)
-  casync,  ///< `h mod M == M - 1` with `M = trunc(D / (1.33237515 - 1.42888852e-7 * D))`; D need be no power of two
-  desync_legacy,  ///< as `casync`, but a chunk of just `min_bytes` is not tested (desync up to v1.0.4)
-  pbs,            ///< `(h & (2D-1)) >= 2D - 3` (Proxmox Backup Server)
+  /// The low log2(D) bits are all ones.
+  ones,
+  /// The low log2(D) bits are all zero (kopia, IPFS).
+  zeros,
+  /// `h mod M == M - 1` with `M = trunc(D / (1.33237515 - 1.42888852e-7 * D))`, held between min_bytes and max_bytes; D
+  /// is
+  /// at most 8 MiB and need be no power of two.
+  casync,
+  /// As `casync`, but M is not held, and a chunk of just `min_bytes` is not tested (desync up to v1.0.4).
+  desync_legacy,
+  /// `(h & (2D-1)) >= 2D - 3` (Proxmox Backup Server).
+  pbs,
 };
 
 /// Cut after byte i when `h` passes `test`, where h is the xor, over the window that ends there, of each byte's word

@@ -1,0 +1,32 @@
+"""Chunk lengths from Borg's own chunkers, for jobs given as JSON on standard input (see oracle.ask).
+
+Runs under the interpreter that has Borg installed, 1.x or 2.x, so it uses nothing but the standard library.
+"""
+
+import json
+import sys
+
+import borg
+
+
+def chunker(job):
+    bits = job["min_exp"], job["max_exp"], job["mask_bits"]
+    if borg.__version__.startswith("1."):
+        from borg.chunker import Chunker
+
+        seed = job["seed"] if job["seed"] < 1 << 31 else job["seed"] - (1 << 32)  # Borg takes a C int
+        return Chunker(seed, *bits, job["window"])
+    from borg.chunkers import ChunkerFastCDC
+
+    return ChunkerFastCDC(bytes.fromhex(job["key"]), *bits, job["normalization"])
+
+
+def lengths(job, path):
+    with open(path, "rb") as file:
+        return [piece.meta["size"] for piece in chunker(job).chunkify(file)]
+
+
+if sys.argv[1:] == ["--version"]:
+    print(borg.__version__)
+else:
+    print(json.dumps([[lengths(job, path) for path in job["paths"]] for job in json.load(sys.stdin)]))

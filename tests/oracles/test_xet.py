@@ -1,0 +1,53 @@
+"""Profile xet against hf-xet, which tells only a file's hash: we recompute it from our chunks.
+
+A hash cannot say where a wrong cut is, and says little if xet_hash.py is wrong: hence the first test, on one chunk.
+"""
+
+import pytest
+
+import cutpoint
+from inputs import around, noise, number, prefixes, shapes
+
+MIN, MAX = 8192, 131072
+
+
+def check(hf_xet, paths) -> None:
+    from xet_hash import file_hash
+
+    theirs = [info.hash for info in hf_xet.hash_files([str(path) for path in paths])]
+    ours = cutpoint.lengths(["--profile", "xet"], paths)
+    wrong = [
+        f"{path.name}: our {len(mine)} chunks begin {mine[:6]}"
+        for path, mine, other in zip(paths, ours, theirs, strict=True)
+        if file_hash(path.read_bytes(), mine) != other
+    ]
+    assert not wrong, f"{len(wrong)} of {len(paths)} file hashes differ: {wrong[:8]}"
+
+
+def test_the_hash_itself_on_files_of_one_chunk(hf_xet, corpus):
+    """A file no longer than min is one chunk whatever the chunker does, so no cut of ours enters here."""
+    from xet_hash import file_hash
+
+    paths = corpus("one chunk", lambda: prefixes("random", [0, 1, 31, 32, 33, 1023, 1024, 1025, 8191, 8192]))
+    for path, info in zip(paths, hf_xet.hash_files([str(path) for path in paths]), strict=True):
+        size = path.stat().st_size
+        assert file_hash(path.read_bytes(), [size] if size else []) == info.hash, path.name
+
+
+@pytest.mark.parametrize("shape", ["random", "text", "zeros", "islands"])
+def test_lengths_to_twice_max(hf_xet, corpus, shape):
+    """Every length would be 262144 files; these are the ones near the limits and a hundred between."""
+    marks = around(0, 64, MIN - 64, MIN, 2 * MIN, MAX - MIN, MAX, MAX + MIN, 2 * MAX, reach=3)
+    drawn = [number(f"length {i}", 1, 2 * MAX) for i in range(100)]
+    check(hf_xet, corpus(f"xet {shape}", lambda: prefixes(shape, [*marks, *drawn])))
+
+
+def test_shapes_with_odd_tails(hf_xet, corpus):
+    check(hf_xet, corpus("xet shapes", lambda: shapes([1_000_000, 1_048_577, 1_310_719])))
+
+
+def test_megabytes(hf_xet, corpus):
+    """Hundreds of chunks, so a tree of several levels."""
+    check(
+        hf_xet, corpus("xet megabytes", lambda: [(f"random.{i}", noise(f"xet {i}", (8 << 20) + i)) for i in range(4)])
+    )
