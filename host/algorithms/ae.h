@@ -99,7 +99,7 @@ class ae_reference : public reference_defaults {
     auto extreme = value_at(rest.data());
     std::uint64_t extreme_at = 0;
     for (std::uint64_t i = 1; i < end; ++i) {
-      if (i < value_count && beats(value_at(rest.data() + i), extreme)) {
+      if (i < value_count && beats(value_at(rest.data() + i), extreme)) [[unlikely]] {
         extreme = value_at(rest.data() + i);
         extreme_at = i;
       } else if (i == extreme_at + window_) {

@@ -43,15 +43,16 @@ class repmaxcdc_reference : public reference_defaults {
  private:
   /// The first length in [min, last] with the largest hash of the window before the cut.
   std::uint64_t first_largest(const std::uint8_t* b, std::uint64_t last) const {
-    std::uint64_t largest_hash = 0;
+    std::uint64_t hash = hash_.over(b + (min_ - gear_hash::window_bytes));
+    std::uint64_t largest_hash = hash;
     std::uint64_t chosen = min_;
-    roll_until(hash_, b, min_, last, [&](std::uint64_t hash, std::uint64_t length) {
-      if (hash > largest_hash || length == min_) {
+    for (std::uint64_t i = min_; i < last; ++i) {
+      hash = hash_.absorb(hash, b[i]);
+      if (hash > largest_hash) [[unlikely]] {
         largest_hash = hash;
-        chosen = length;
+        chosen = i + 1;
       }
-      return false;
-    });
+    }
     return chosen;
   }
 

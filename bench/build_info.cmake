@@ -1,0 +1,9 @@
+# Writes `header` from `template`: the commit of `source` as it is now, with the `compiler` and `flags` given.
+execute_process(
+  COMMAND git -C ${source} describe --always --dirty
+  OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE
+  RESULT_VARIABLE outcome ERROR_QUIET)
+if(NOT outcome EQUAL 0)
+  set(commit unknown)
+endif()
+configure_file(${template} ${header} @ONLY)
