@@ -8,26 +8,23 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/console.h"
+
 namespace cutpoint::cli {
 
 namespace {
 
-/// A path on one line: control characters and backslashes as \xHH and \\.
-std::string escaped(const std::string& path) {
-  std::string out;
+/// A path on one line, from which it can be read back: backslashes doubled, control characters as \xHH.
+std::string escaped(std::string_view path) {
+  std::string doubled;
   for (const char c : path) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
-      out += fmt::format("\\x{:02x}", byte);
-    } else {
-      if (c == '\\') out += '\\';
-      out += c;
-    }
+    if (c == '\\') doubled += '\\';
+    doubled += c;
   }
-  return out;
+  return printable(doubled);
 }
 
-/// RFC 4180: in quotes where needed, quotes doubled.
+/// As RFC 4180 but for the line ends: in quotes where needed, quotes doubled.
 std::string csv_field(std::string_view field) {
   if (field.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(field);
   std::string out = "\"";
@@ -47,7 +44,9 @@ class text_format final : public chunk_format {
     const std::string hex = to_hex(fingerprint);
     return fmt::format("{} {} {} {}\n", where.offset, where.length, hex.empty() ? "-" : hex, escaped(path));
   }
-  std::string failure(const std::string&, const status&) override { return {}; }
+  std::string failure(const std::string&, const status& why) override {
+    return fmt::format("# failed: {}\n", printable(why.message()));
+  }
 };
 
 class lengths_format final : public chunk_format {

@@ -29,6 +29,7 @@ result<std::vector<parameter_setting>> size_settings(const std::string& size) {
   std::vector<parameter_setting> settings;
   std::copy_if(parts.begin(), parts.end(), std::back_inserter(settings),
                [](const parameter_setting& part) { return !part.value.empty(); });
+  if (settings.empty()) return wrong(fmt::format("--size {}: must have a part that is not empty", size));
   return settings;
 }
 
@@ -113,6 +114,7 @@ result<chunking> chunking_options::checked(std::string_view default_fingerprint)
   }
   auto made = checked_chunker();
   if (!made) return made.error();
+  if (status memory = check_memory(made->chunker, limits); !memory.ok()) return memory;
   return chunking{std::move(made->chunker), *fingerprint, limits, std::move(made->warnings)};
 }
 

@@ -29,8 +29,8 @@ class chunking_options {
   /// Adds the options to a command.
   void add_to(CLI::App& command);
 
-  /// Whether a fingerprint was asked for by name.
-  [[nodiscard]] bool has_fingerprint() const { return fingerprint_.has_value(); }
+  /// Whether a fingerprint was asked for by name, another than `none`.
+  [[nodiscard]] bool has_fingerprint() const { return fingerprint_.value_or("none") != "none"; }
 
   /// Errors: every wrong name, value, bound or contradiction. `default_fingerprint` stands where none is asked for.
   [[nodiscard]] result<chunking> checked(std::string_view default_fingerprint) const;

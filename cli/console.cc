@@ -7,11 +7,24 @@
 
 namespace cutpoint::cli {
 
+std::string printable(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
 namespace {
 
 /// A terminal or a log that is gone is no reason to fail.
 void say(std::string_view kind, std::string_view sentence) {
-  const std::string line = fmt::format("cutpoint: {}{}\n", kind, sentence);
+  const std::string line = fmt::format("cutpoint: {}{}\n", kind, printable(sentence));
   static_cast<void>(std::fwrite(line.data(), 1, line.size(), stderr));
 }
 

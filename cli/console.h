@@ -1,9 +1,13 @@
 // Words to the person at the terminal, on standard error, as quiet or as talkative as asked.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace cutpoint::cli {
+
+/// Text on one line that does nothing to a terminal: control characters as \xHH.
+[[nodiscard]] std::string printable(std::string_view text);
 
 enum class verbosity { quiet, normal, verbose };
 

@@ -16,7 +16,12 @@ void install_handlers() {
   action.sa_handler = request;
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigemptyset(&action.sa_mask);
-  for (const int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    struct sigaction inherited = {};
+    ::sigaction(signal, nullptr, &inherited);
+    const bool is_ignored = inherited.sa_handler == SIG_IGN;  // by nohup, or a shell for its background jobs
+    if (!is_ignored) ::sigaction(signal, &action, nullptr);
+  }
 }
 
 }  // namespace

@@ -20,7 +20,17 @@ using nlohmann::ordered_json;
 
 std::string_view to_string(entry_kind kind) { return kind == entry_kind::algorithm ? "algorithm" : "profile"; }
 
-std::string_view to_string(candidate_kind kind) { return kind == candidate_kind::windowed ? "windowed" : "walking"; }
+std::string_view to_string(candidate_kind kind) {
+  switch (kind) {
+    case candidate_kind::windowed:
+      return "windowed";
+    case candidate_kind::restarted:
+      return "restarted";
+    case candidate_kind::walking:
+      return "walking";
+  }
+  return "unknown";
+}
 
 std::string_view to_string(value_kind kind) {
   switch (kind) {
@@ -69,11 +79,12 @@ ordered_json json_of(const catalog_entry& entry) {
   return {{"name", entry.name},
           {"kind", to_string(entry.kind)},
           {"algorithm", entry.algorithm},
-          {"candidates", to_string(entry.candidates)},
+          {"candidates", to_string(entry.defaults.candidates())},
           {"source", entry.source},
           {"cuts", entry.defaults.canonical()},
           {"reach_bytes", reach == unlimited ? ordered_json() : ordered_json(reach)},
           {"behind_bytes", entry.defaults.behind()},
+          {"lookahead_bytes", entry.defaults.lookahead()},
           {"parameters", parameters}};
 }
 
@@ -115,8 +126,8 @@ std::string text_of_all() {
                                          : "\nProfiles: the exact cuts of chunkers that real systems use\n";
     for (const catalog_entry& entry : catalog()) {
       if (entry.kind != kind) continue;
-      out += fmt::format("  {:<14} {:<9} {:<28} {}\n", entry.name, to_string(entry.candidates), sizes_of(entry),
-                         entry.source);
+      out += fmt::format("  {:<14} {:<9} {:<28} {}\n", entry.name, to_string(entry.defaults.candidates()),
+                         sizes_of(entry), entry.source);
     }
   }
   out += "\nFingerprints\n";
@@ -141,7 +152,7 @@ std::string bounds_of(const listed_parameter& parameter) {
 std::string text_of(const catalog_entry& entry) {
   const std::uint64_t reach = entry.defaults.reach();
   std::string out = fmt::format("{} ({}, {})\n  {}\n  cuts   {}\n", entry.name, to_string(entry.kind),
-                                to_string(entry.candidates), entry.source, entry.defaults.canonical());
+                                to_string(entry.defaults.candidates()), entry.source, entry.defaults.canonical());
   out += fmt::format("  reach  a cut depends on {} bytes from the chunk's start on, and {} before it\n",
                      reach == unlimited ? "any number of" : fmt::format("{}", reach), entry.defaults.behind());
   for (const listed_parameter& parameter : entry.parameters) {

@@ -1,7 +1,11 @@
 // The command: reads the options, runs what was chosen, and gives the shell its exit code.
+#include <algorithm>
 #include <array>
 #include <exception>
+#include <iostream>
+#include <new>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <cutpoint/version.h>
@@ -29,6 +33,14 @@ void occupy_closed_descriptors() {
   }
 }
 
+/// The words of the command line, a file that CLI11 would take for its own '++' spelt so that it does not.
+std::vector<std::string> words_of(int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  std::replace(words.begin(), words.end(), std::string("++"), std::string("./++"));
+  std::reverse(words.begin(), words.end());  // as CLI11 wants them
+  return words;
+}
+
 exit_code run(int argc, char** argv) {
   CLI::App app("Cutpoint: content-defined chunks of files and streams, exactly as the sequential algorithm cuts them",
                "cutpoint");
@@ -44,9 +56,11 @@ exit_code run(int argc, char** argv) {
   const CLI::App* const list_app = list.add_to(app);
   const CLI::App* const info_app = info.add_to(app);
   try {
-    app.parse(argc, argv);
+    app.parse(words_of(argc, argv));
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? exit_code::done : exit_code::wrong_usage;
+    const bool is_help = app.exit(error) == 0;
+    if (!is_help) return exit_code::wrong_usage;
+    return std::cout.flush() ? exit_code::done : exit_code::input_failed;
   }
   if (chunk_app->parsed()) return chunk.run();
   if (list_app->parsed()) return list.run();
@@ -56,17 +70,20 @@ exit_code run(int argc, char** argv) {
 
 }  // namespace
 
+/// What nobody foresaw is told as well.
+exit_code guarded_run(int argc, char** argv) {
+  const console say(verbosity::normal);
+  try {
+    occupy_closed_descriptors();
+    return run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    say.error("out of memory");
+  } catch (const std::exception& unexpected) {
+    say.error(unexpected.what());
+  }
+  return exit_code::input_failed;
+}
+
 }  // namespace cutpoint::cli
 
-int main(int argc, char** argv) {
-  using namespace cutpoint::cli;
-  occupy_closed_descriptors();
-  try {
-    return static_cast<int>(run(argc, argv));
-  } catch (const std::bad_alloc&) {
-    console(verbosity::normal).error("out of memory");
-  } catch (const std::exception& unexpected) {
-    console(verbosity::normal).error(unexpected.what());
-  }
-  return static_cast<int>(exit_code::input_failed);
-}
+int main(int argc, char** argv) { return static_cast<int>(cutpoint::cli::guarded_run(argc, argv)); }

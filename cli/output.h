@@ -14,7 +14,8 @@ namespace cutpoint::cli {
 
 class output {
  public:
-  /// Standard output for an empty path; else the file, made or emptied. Errors: io_error.
+  /// Standard output for an empty path; else the file, made where there is none. Nothing is changed yet. Errors:
+  /// io_error.
   [[nodiscard]] static result<output> open(const std::string& path);
 
   output(output&& other) noexcept;
@@ -22,15 +23,23 @@ class output {
   /// Drops what was not flushed.
   ~output();
 
+  /// Whether a path, or an open descriptor, is the regular file that results are written to, so that reading it would
+  /// destroy it or never end.
+  [[nodiscard]] bool is_same_file(const std::string& path) const;
+  [[nodiscard]] bool is_same_file(int descriptor) const;
+
+  /// Empties the file that was opened by its path. Errors: io_error.
+  [[nodiscard]] status begin();
   /// Takes text; writes when enough has come together. Errors: io_error.
   [[nodiscard]] status write(std::string_view text);
-  /// Writes all that was taken. Errors: io_error.
-  [[nodiscard]] status flush();
-  /// Whether a path names the regular file that results are written to, so that reading it would never end.
-  [[nodiscard]] bool is_same_file(const std::string& path) const;
+  /// Writes all that was taken, and closes the file that was opened by its path: some failures are told only then. The
+  /// last call. Errors: io_error.
+  [[nodiscard]] status finish();
 
  private:
   output(int descriptor, std::string name, const struct stat& facts);
+  [[nodiscard]] status flush();
+  [[nodiscard]] bool is_ours() const;
 
   int descriptor_;
   std::string name_;

@@ -73,16 +73,15 @@ result<named_chunker> make_changed(const preset<typename Reference::parameters>&
   }
   const auto completed = complete(parameters, ratios_of<Reference>(preset), preset.name);
   if (!completed) return completed.error();
+  if constexpr (requires { completed->max_bytes.value(); }) {
+    if (preset.kind == entry_kind::profile && *completed->max_bytes == 0) {
+      return status{status_code::invalid_argument,
+                    fmt::format("{}: max_bytes = 0 must be at least 1, for a profile has a maximum", preset.name)};
+    }
+  }
   result<chunker> made = chunker::make(*completed);
   if (!made) return made.error();
   return named_chunker{*std::move(made), std::move(warnings)};
-}
-
-/// How a size left out is found for one preset.
-std::string rule_of(const parameter_info& info, size_ratios ratios) {
-  if (info.name == "min_bytes" && ratios.min_divisor != 0) return fmt::format("avg_bytes / {}", ratios.min_divisor);
-  if (info.name == "max_bytes" && ratios.max_factor != 0) return fmt::format("avg_bytes * {}", ratios.max_factor);
-  return std::string(info.when_left_out);
 }
 
 template <class Reference>
@@ -98,8 +97,27 @@ std::vector<listed_parameter> listed_parameters(const preset<typename Reference:
                       .choices = choices_of(field),
                       .is_fixed = is_fixed});
   });
+  assert(std::all_of(preset.fixed.begin(), preset.fixed.end(), [&](std::string_view name) {
+    return name.empty() ||
+           std::any_of(listed.begin(), listed.end(), [&](const auto& p) { return p.info.name == name; });
+  }));
   return listed;
 }
+
+/// Whether no two algorithms have one name in canonical strings.
+template <std::size_t... Index>
+constexpr bool names_are_unique(std::index_sequence<Index...>) {
+  const std::array names = {reference_of<std::variant_alternative_t<Index, algorithm_parameters>>::type::name...};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (names[i] == names[j]) return false;
+    }
+  }
+  return true;
+}
+
+using all_algorithms = std::make_index_sequence<std::variant_size_v<algorithm_parameters>>;
+static_assert(names_are_unique(all_algorithms()), "two references have the same name");
 
 using chunker_maker = result<named_chunker> (*)(std::size_t preset_index, std::span<const parameter_setting>);
 using canonical_maker = result<named_chunker> (*)(std::span<const parameter_setting>);
@@ -108,7 +126,7 @@ using canonical_maker = result<named_chunker> (*)(std::span<const parameter_sett
 class registry {
  public:
   registry() {
-    add_all(std::make_index_sequence<std::variant_size_v<algorithm_parameters>>());
+    add_all(all_algorithms());
     for (const entry_kind kind : {entry_kind::algorithm, entry_kind::profile}) {
       for (const named_preset& named : presets_) {
         if (named.entry.kind == kind) entries_.push_back(named.entry);
@@ -159,11 +177,12 @@ class registry {
     const auto presets = Reference::presets();
     for (std::size_t index = 0; index < presets.size(); ++index) {
       const auto& preset = presets[index];
-      const chunker defaults = make_changed<Reference>(preset, {})->chunker;
+      const auto made = make_changed<Reference>(preset, {});
+      if (!made) continue;
+      const chunker& defaults = made->chunker;
       presets_.push_back({catalog_entry{.name = preset.name,
                                         .kind = preset.kind,
                                         .algorithm = Reference::name,
-                                        .candidates = Reference::candidates,
                                         .source = preset.source,
                                         .parameters = listed_parameters<Reference>(preset, defaults),
                                         .defaults = defaults},
@@ -213,7 +232,9 @@ result<chunker> parse_canonical(std::string_view text) {
     const std::size_t equals = setting.find('=');
     if (equals == std::string_view::npos) return not_canonical(text);
     settings.push_back({std::string(setting.substr(0, equals)), std::string(setting.substr(equals + 1))});
-    rest.remove_prefix(std::min(rest.size(), setting.size() + 1));
+    rest.remove_prefix(setting.size());
+    if (rest == ",") return not_canonical(text);
+    if (!rest.empty()) rest.remove_prefix(1);
   }
   result<named_chunker> made = the_registry().make_canonical(text.substr(0, open), settings);
   if (!made) return made.error();

@@ -16,6 +16,8 @@ class chunker::implementation {
   std::uint64_t reach = 0;
   std::uint64_t behind = 0;
   std::uint64_t lookahead = 0;
+  candidate_kind candidates = candidate_kind::walking;
+  bool is_prefix_decided = false;
 };
 
 template <class Reference>
@@ -27,6 +29,8 @@ class chunker::implementation_of final : public implementation {
     reach = reference_.reach();
     behind = reference_.behind();
     lookahead = reference_.lookahead();
+    candidates = Reference::candidates;
+    is_prefix_decided = Reference::is_prefix_decided;
   }
   std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept override {
     return reference_.cut(bytes, start);
@@ -61,9 +65,9 @@ std::optional<std::uint64_t> chunker::next_cut(const stream_window& window) cons
   assert(window.start < window.bytes.size());
   const std::uint64_t visible = window.bytes.size() - window.start;
   const bool sees_all = window.at_end || visible >= implementation_->reach;
-  if (!sees_all && implementation_->reach != unlimited) return std::nullopt;
+  if (!sees_all && !implementation_->is_prefix_decided) return std::nullopt;
   const std::uint64_t length = implementation_->cut(window.bytes, window.start);
-  // Without a maximum, a chunk that ends where the window does may just have run out of bytes.
+  // A chunk that ends where the window does may just have run out of bytes.
   if (!sees_all && length + implementation_->lookahead >= visible) return std::nullopt;
   return length;
 }
@@ -77,6 +81,8 @@ std::vector<chunk> chunker::find_cuts(byte_span stream) const {
 }
 
 std::uint64_t chunker::reach() const noexcept { return implementation_->reach; }
+std::uint64_t chunker::lookahead() const noexcept { return implementation_->lookahead; }
+candidate_kind chunker::candidates() const noexcept { return implementation_->candidates; }
 std::uint64_t chunker::behind() const noexcept { return implementation_->behind; }
 const algorithm_parameters& chunker::parameters() const noexcept { return implementation_->parameters; }
 const std::string& chunker::canonical() const noexcept { return implementation_->canonical; }

@@ -53,11 +53,12 @@ class sliding_window {
 
   /// Drops what no cut looks back at, and reads until the buffer is full or the stream ends.
   status refill(source& from) {
-    const std::uint64_t dropped = start_ - std::min(start_, behind_);
-    const std::span<std::uint8_t> kept = buffer_.bytes().first(filled_).subspan(dropped);
-    std::copy(kept.begin(), kept.end(), buffer_.bytes().begin());
-    start_ -= dropped;
-    filled_ -= dropped;
+    if (const std::uint64_t dropped = start_ - std::min(start_, behind_); dropped != 0) {
+      const std::span<std::uint8_t> kept = buffer_.bytes().first(filled_).subspan(dropped);
+      std::copy(kept.begin(), kept.end(), buffer_.bytes().begin());
+      start_ -= dropped;
+      filled_ -= dropped;
+    }
     while (filled_ < capacity() && !at_end_) {
       const result<std::size_t> count = from.read(buffer_.bytes().subspan(filled_));
       if (!count) return count.error();
@@ -75,46 +76,55 @@ class sliding_window {
   bool at_end_ = false;
 };
 
+/// Bytes that one cut may need at the least.
+std::uint64_t needed_bytes(const chunker& chunker) {
+  return chunker.behind() + (chunker.reach() == unlimited ? 1 : chunker.reach());
+}
+
 /// Bytes to begin with: enough for several chunks of the usual kind, never more than the limit.
-result<std::uint64_t> first_capacity(const chunker& chunker, std::uint64_t memory_bytes) {
-  const bool is_bounded = chunker.reach() != unlimited;
-  const std::uint64_t needed = chunker.behind() + (is_bounded ? chunker.reach() : 1);
-  if (needed > memory_bytes) {
-    return status{status_code::memory_limit,
-                  fmt::format("a cut of {} depends on {} bytes, which is more than the memory allowed, {}",
-                              chunker.canonical(), needed, format_size(memory_bytes))};
+std::uint64_t first_capacity(const chunker& chunker, std::uint64_t memory_bytes) {
+  const std::uint64_t needed = needed_bytes(chunker);
+  return std::min(needed + std::max(smallest_block, needed), memory_bytes);
+}
+
+/// Room for the longest chunk that the limit allows and one byte more, which shows whether the stream goes on.
+status grow(sliding_window& window, std::uint64_t memory_bytes, std::uint64_t offset) {
+  if (window.capacity() > memory_bytes) {
+    return {
+        status_code::memory_limit,
+        fmt::format("the chunk at offset {} outgrows the memory allowed, {}: give a maximum chunk size or more memory",
+                    offset, format_size(memory_bytes))};
   }
-  const std::uint64_t comfortable = needed + std::max(smallest_block, is_bounded ? needed : smallest_block);
-  return std::min(comfortable, memory_bytes);
+  window.grow(std::min(2 * window.capacity(), memory_bytes + 1));
+  return {};
 }
 
 }  // namespace
 
+status check_memory(const chunker& chunker, const stream_limits& limits) {
+  const std::uint64_t needed = needed_bytes(chunker);
+  if (needed <= limits.memory_bytes) return {};
+  return {status_code::memory_limit, fmt::format("a cut of {} depends on {} bytes, more than the memory allowed, {}",
+                                                 chunker.canonical(), needed, format_size(limits.memory_bytes))};
+}
+
 status cut_stream(source& from, const chunker& chunker, const stream_limits& limits, const chunk_sink& sink) {
-  const result<std::uint64_t> capacity = first_capacity(chunker, limits.memory_bytes);
-  if (!capacity) return capacity.error();
-  sliding_window window(*capacity, chunker.behind());
+  if (status memory = check_memory(chunker, limits); !memory.ok()) return memory;
+  const std::uint64_t memory_bytes = std::min(limits.memory_bytes, unlimited / 2);
+  sliding_window window(first_capacity(chunker, memory_bytes), chunker.behind());
   std::uint64_t offset = 0;
+  status outcome;
   for (;;) {
-    if (window.has_bytes()) {
-      if (const auto length = chunker.next_cut(window.view()); length) {
-        if (status taken = sink({offset, *length}, window.front(*length)); !taken.ok()) return taken;
-        window.advance(*length);
-        offset += *length;
-        continue;
-      }
+    while (window.has_bytes()) {
+      const auto length = chunker.next_cut(window.view());
+      if (!length) break;
+      if (status taken = sink({offset, *length}, window.front(*length)); !taken.ok()) return taken;
+      window.advance(*length);
+      offset += *length;
     }
-    if (window.is_at_end()) return {};
-    if (window.is_full()) {
-      if (window.capacity() >= limits.memory_bytes) {
-        return {status_code::memory_limit,
-                fmt::format(
-                    "the chunk at offset {} outgrows the memory allowed, {}: give a maximum chunk size or more memory",
-                    offset, format_size(limits.memory_bytes))};
-      }
-      window.grow(std::min(2 * window.capacity(), limits.memory_bytes));
-    }
-    if (status read = window.refill(from); !read.ok()) return read;
+    if (!outcome.ok() || window.is_at_end()) return outcome;
+    if (window.is_full()) outcome = grow(window, memory_bytes, offset);
+    if (outcome.ok()) outcome = window.refill(from);
   }
 }
 

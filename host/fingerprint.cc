@@ -73,6 +73,11 @@ fingerprinter& fingerprinter::operator=(fingerprinter&&) noexcept = default;
 fingerprinter::~fingerprinter() = default;
 
 result<fingerprinter> fingerprinter::make(fingerprint_kind kind) {
+  const auto number = static_cast<std::size_t>(kind);
+  if (number >= infos.size()) {
+    return status{status_code::invalid_argument,
+                  fmt::format("fingerprint = {} must be at most {}", static_cast<int>(kind), infos.size() - 1)};
+  }
   auto made = std::make_unique<state>();
   made->kind = kind;
   if (const char* name = openssl_name(kind); name != nullptr) {

@@ -1,6 +1,7 @@
 // Numbers and names as people write them.
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <numeric>
 #include <vector>
 

@@ -38,7 +38,7 @@ std::uint64_t count_of(hwloc_topology_t from, hwloc_obj_type_t type) {
   return static_cast<std::uint64_t>(std::max(0, hwloc_get_nbobjs_by_type(from, type)));
 }
 
-std::uint64_t processors_of(hwloc_obj_t object) {
+std::uint64_t processors_of(const hwloc_obj* object) {
   return object->cpuset == nullptr ? 0 : static_cast<std::uint64_t>(std::max(0, hwloc_bitmap_weight(object->cpuset)));
 }
 
@@ -59,7 +59,7 @@ std::vector<cache_info> caches_of(hwloc_topology_t from) {
                                 HWLOC_OBJ_L4CACHE};
   std::vector<cache_info> caches;
   for (const hwloc_obj_type_t type : types) {
-    const hwloc_obj_t first = hwloc_get_obj_by_type(from, type, 0);
+    const hwloc_obj* first = hwloc_get_obj_by_type(from, type, 0);
     if (first == nullptr) continue;
     caches.push_back({.level = static_cast<int>(first->attr->cache.depth),
                       .kind = cache_kind(first->attr->cache.type),
@@ -105,7 +105,7 @@ std::vector<system_device> devices_of(hwloc_topology_t from) {
 }
 
 std::string model_of(hwloc_topology_t from) {
-  const hwloc_obj_t package = hwloc_get_obj_by_type(from, HWLOC_OBJ_PACKAGE, 0);
+  hwloc_obj_t package = hwloc_get_obj_by_type(from, HWLOC_OBJ_PACKAGE, 0);
   const char* model = package == nullptr ? nullptr : hwloc_obj_get_info_by_name(package, "CPUModel");
   return model == nullptr ? "" : model;
 }
@@ -139,7 +139,7 @@ std::vector<std::string> instruction_sets() {
 result<topology> discover_topology() {
   const result<topology_handle> loaded = load_topology();
   if (!loaded) return loaded.error();
-  const hwloc_topology_t from = loaded->get();
+  hwloc_topology_t from = loaded->get();
   return topology{.processor_model = model_of(from),
                   .package_count = count_of(from, HWLOC_OBJ_PACKAGE),
                   .core_count = count_of(from, HWLOC_OBJ_CORE),

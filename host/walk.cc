@@ -58,9 +58,8 @@ class walker {
     std::string path;
   };
 
-  status report(const std::string& path, int error) {
-    callbacks_.problem(system_failure(path, "found", error));
-    return {};
+  status report(const std::string& path, int error) const {
+    return callbacks_.problem(path, system_failure(path, "found", error));
   }
 
   status visit_inside(const std::string& path) {
@@ -78,22 +77,19 @@ class walker {
       return a.device == facts.st_dev && a.inode == facts.st_ino;
     });
     if (same != ancestors_.end()) {
-      callbacks_.problem(
-          {status_code::io_error, fmt::format("{}: directory loop: it is {} again", path, same->path), ELOOP});
-      return {};
+      const std::string loop = fmt::format("{}: directory loop: it is {} again", path, same->path);
+      return callbacks_.problem(path, {status_code::io_error, loop, ELOOP});
     }
     const auto names = sorted_names(path);
-    if (!names) {
-      callbacks_.problem(names.error());
-      return {};
-    }
+    if (!names) return callbacks_.problem(path, names.error());
     ancestors_.push_back({facts.st_dev, facts.st_ino, path});
+    const std::string prefix = path.ends_with('/') ? path : path + '/';
     status outcome;
     for (const std::string& name : *names) {
       if (cancel_ != nullptr && cancel_->is_requested()) {
         outcome = {status_code::cancelled, fmt::format("{}: the walk was stopped", path)};
       } else {
-        outcome = visit_inside(path.ends_with('/') ? path + name : path + '/' + name);
+        outcome = visit_inside(prefix + name);
       }
       if (!outcome.ok()) break;
     }

@@ -19,9 +19,8 @@ class ae_reference : public reference_defaults {
 
   template <class Self, class Visit>
   static void visit_fields(Self& p, Visit&& visit) {
-    visit(p.avg_bytes, parameter_info{"avg_bytes", value_kind::size, 1, largest_average, "expected chunk size"});
-    visit(p.max_bytes,
-          parameter_info{"max_bytes", value_kind::size, 0, largest_chunk, "largest chunk (AE_MAX_T); 0 is no maximum"});
+    visit_average(p, visit);
+    visit_maximum(p, visit);
     visit(p.window_bytes,
           parameter_info{"window", value_kind::size, 1, largest_average, "bytes from the extreme to the cut",
                          "avg_bytes - 256, or round(avg_bytes / (e - 1)) when value_bytes is 8"});

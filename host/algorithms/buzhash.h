@@ -106,6 +106,9 @@ class buzhash_reference : public windowed_reference<buzhash, buzhash_rule> {
     visit(p.test, parameter_info{.name = "test", .kind = value_kind::choice, .meaning = "which hashes are cut-points"});
   }
   static status check(const parameters& p) {
+    if (p.test == buzhash_test::pbs && p.avg_bytes < 2) {
+      return out_of_bounds("avg_bytes", p.avg_bytes, "at least 2 for the test of pbs, which accepts three residues");
+    }
     if (!is_casync(p.test)) return check_rolling(p, p.window_bytes);
     if (p.avg_bytes < 2 || p.avg_bytes > largest_casync_average) {
       return out_of_bounds("avg_bytes", p.avg_bytes,
@@ -148,11 +151,12 @@ class buzhash_reference : public windowed_reference<buzhash, buzhash_rule> {
                            .kind = entry_kind::profile,
                            .source = "IPFS boxo (MIT or Apache-2.0)",
                            .parameters = {.avg_bytes = 128 * KiB,
+                                          .min_bytes = 128 * KiB,
+                                          .max_bytes = 512 * KiB,
                                           .window_bytes = 32,
                                           .table = buzhash_table::ipfs,
                                           .test = buzhash_test::zeros},
-                           .ratios = size_ratios{.min_divisor = 1, .max_factor = 4},
-                           .fixed = {"window", "table", "test"}}};
+                           .fixed = {"min_bytes", "avg_bytes", "max_bytes", "window", "table", "test"}}};
   }
 
   explicit buzhash_reference(const parameters& p)

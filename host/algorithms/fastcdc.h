@@ -26,14 +26,15 @@ class fastcdc_reference : public reference_defaults {
  public:
   using parameters = fastcdc_parameters;
   static constexpr std::string_view name = "fastcdc";
-  static constexpr candidate_kind candidates = candidate_kind::windowed;
+  static constexpr candidate_kind candidates = candidate_kind::restarted;
 
   template <class Self, class Visit>
   static void visit_fields(Self& p, Visit&& visit) {
     visit(p.min_bytes, parameter_info{"min_bytes", value_kind::size, 64, 1 * MiB, "smallest chunk but the last; even"});
     visit(p.avg_bytes, parameter_info{"avg_bytes", value_kind::size, 256, 4 * MiB,
                                       "where the strict mask gives way to the loose one; even"});
-    visit(p.max_bytes, parameter_info{"max_bytes", value_kind::size, 1 * KiB, 16 * MiB, "largest chunk; even"});
+    visit(p.max_bytes, parameter_info{"max_bytes", value_kind::size, 0, 16 * MiB,
+                                      "largest chunk, at least 1K, even; 0 is no maximum"});
     visit(p.normalization, parameter_info{"normalization", value_kind::count, 0, 3,
                                           "how many bits the masks are stricter and looser than log2(avg_bytes)"});
     visit(p.seed, parameter_info{"seed", value_kind::word, 0, ~std::uint64_t{0}, "xored into the gear table"});
@@ -42,6 +43,7 @@ class fastcdc_reference : public reference_defaults {
     if (*p.min_bytes % 2 != 0) return out_of_bounds("min_bytes", *p.min_bytes, "even");
     if (p.avg_bytes % 2 != 0) return out_of_bounds("avg_bytes", p.avg_bytes, "even");
     if (*p.max_bytes % 2 != 0) return out_of_bounds("max_bytes", *p.max_bytes, "even");
+    if (*p.max_bytes != 0 && *p.max_bytes < KiB) return out_of_bounds("max_bytes", *p.max_bytes, "at least 1024");
     return check_order(*p.min_bytes, p.avg_bytes, *p.max_bytes);
   }
   static auto presets() {
@@ -60,7 +62,7 @@ class fastcdc_reference : public reference_defaults {
         loose_mask_(fastcdc_mask(rounded_log2(p.avg_bytes) - p.normalization)),
         min_(*p.min_bytes),
         avg_(p.avg_bytes),
-        max_(*p.max_bytes) {
+        max_(limit_of(*p.max_bytes)) {
     for (std::uint64_t& entry : table_) entry ^= p.seed;
   }
   std::uint64_t reach() const { return max_; }
@@ -101,7 +103,7 @@ class borg2_fastcdc_reference : public reference_defaults {
  public:
   using parameters = borg2_fastcdc_parameters;
   static constexpr std::string_view name = "borg2-fastcdc";
-  static constexpr candidate_kind candidates = candidate_kind::windowed;
+  static constexpr candidate_kind candidates = candidate_kind::restarted;
 
   template <class Self, class Visit>
   static void visit_fields(Self& p, Visit&& visit) {
@@ -133,7 +135,7 @@ class borg2_fastcdc_reference : public reference_defaults {
         strict_end_((std::uint64_t{1} << p.mask_bits) - (std::uint64_t{1} << (p.mask_bits - p.normalization))),
         max_(std::uint64_t{1} << p.max_exp) {
     const std::vector<std::uint8_t> stream = aes256_ctr_keystream(p.key, 8 * table_.size());
-    for (std::size_t i = 0; i < 8 * table_.size(); ++i) {
+    for (std::size_t i = 0; i < stream.size(); ++i) {
       table_[i / 8] |= std::uint64_t{stream[i]} << (8 * (i % 8));  // little-endian words
     }
   }

@@ -99,25 +99,78 @@ requires std::is_enum_v<Choice> status check_bounds(Choice value, const paramete
   return {};
 }
 
-/// Fills in what is left out, then checks every field and what holds between them. `name` begins the message of an
-/// error.
+inline bool is_left_out(const std::optional<std::uint64_t>& value) { return !value; }
+inline bool is_left_out(const auto&) { return false; }
+
+/// What a field of an aggregate may be.
+template <class Field>
+concept parameter_field = std::is_same_v<Field, std::uint64_t> || std::is_same_v<Field, std::optional<std::uint64_t>> ||
+    std::is_same_v<Field, parameter_key> || requires(Field field) {
+  choice_names(field);
+};
+
+/// How a parameter left out is found.
+inline std::string rule_of(const parameter_info& info, size_ratios ratios) {
+  if (info.name == "min_bytes" && ratios.min_divisor != 0) return fmt::format("avg_bytes / {}", ratios.min_divisor);
+  if (info.name == "max_bytes" && ratios.max_factor != 0) return fmt::format("avg_bytes * {}", ratios.max_factor);
+  return std::string(info.when_left_out);
+}
+
+/// Checks each field that is there against its own bounds.
 template <class Parameters>
-result<Parameters> complete(Parameters p, size_ratios ratios, std::string_view name) {
-  using reference = typename reference_of<Parameters>::type;
+status check_given(const Parameters& p) {
+  status first_error;
+  reference_of<Parameters>::type::visit_fields(p, [&]<class Field>(const Field& field, const parameter_info& info) {
+    static_assert(
+        parameter_field<Field>,
+        "a parameter is std::uint64_t, std::optional of it, an enumeration with choice_names, or a parameter_key");
+    if (first_error.ok() && !is_left_out(field)) first_error = check_bounds(field, info);
+  });
+  return first_error;
+}
+
+template <class Parameters>
+void fill(Parameters& p, size_ratios ratios) {
   if constexpr (requires { p.min_bytes.has_value(); }) {
     if (!p.min_bytes && ratios.min_divisor != 0) p.min_bytes = p.avg_bytes / ratios.min_divisor;
   }
   if constexpr (requires { p.max_bytes.has_value(); }) {
     if (!p.max_bytes && ratios.max_factor != 0) p.max_bytes = p.avg_bytes * ratios.max_factor;
   }
-  reference::fill(p);
+  reference_of<Parameters>::type::fill(p);
+}
+
+/// As `check_given` for what was filled in, with the rule by which it was.
+template <class Parameters>
+status check_filled(const Parameters& given, const Parameters& filled, size_ratios ratios) {
+  using reference = typename reference_of<Parameters>::type;
+  std::vector<bool> left_out;
+  reference::visit_fields(given,
+                          [&](const auto& field, const parameter_info&) { left_out.push_back(is_left_out(field)); });
   status first_error;
-  reference::visit_fields(p, [&](const auto& field, const parameter_info& info) {
-    if (first_error.ok()) first_error = check_bounds(field, info);
+  std::size_t index = 0;
+  reference::visit_fields(filled, [&](const auto& field, const parameter_info& info) {
+    if (!left_out[index++] || !first_error.ok()) return;
+    const status checked = check_bounds(field, info);
+    if (checked.ok()) return;
+    first_error = {checked.code(),
+                   fmt::format("{}; it was left out, so it is {}", checked.message(), rule_of(info, ratios))};
   });
-  if (first_error.ok()) first_error = reference::check(p);
-  if (!first_error.ok()) return status{first_error.code(), fmt::format("{}: {}", name, first_error.message())};
-  return p;
+  return first_error;
+}
+
+/// Fills in what is left out and checks every field and what holds between them. `name` begins the message of an error.
+template <class Parameters>
+result<Parameters> complete(const Parameters& given, size_ratios ratios, std::string_view name) {
+  Parameters filled = given;
+  status outcome = check_given(given);
+  if (outcome.ok()) {
+    fill(filled, ratios);
+    outcome = check_filled(given, filled, ratios);
+  }
+  if (outcome.ok()) outcome = reference_of<Parameters>::type::check(filled);
+  if (!outcome.ok()) return status{outcome.code(), fmt::format("{}: {}", name, outcome.message())};
+  return filled;
 }
 
 }  // namespace cutpoint

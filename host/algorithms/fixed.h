@@ -9,7 +9,7 @@ class fixed_reference : public reference_defaults {
  public:
   using parameters = fixed_parameters;
   static constexpr std::string_view name = "fixed";
-  static constexpr candidate_kind candidates = candidate_kind::windowed;
+  static constexpr candidate_kind candidates = candidate_kind::walking;
   static constexpr std::array<std::string_view, 2> ignored_parameters = {"min_bytes", "max_bytes"};
 
   template <class Self, class Visit>

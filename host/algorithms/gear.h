@@ -52,9 +52,11 @@ class gear_reference : public windowed_reference<gear_hash, masked_test> {
                       preset<parameters>{.name = "xet",
                                          .kind = entry_kind::profile,
                                          .source = "Hugging Face xet-core, crate gearhash (MIT or Apache-2.0)",
-                                         .parameters = {.avg_bytes = 64 * KiB, .table = gear_table::xet},
-                                         .ratios = size_ratios{.min_divisor = 8, .max_factor = 2},
-                                         .fixed = {"table"}}};
+                                         .parameters = {.avg_bytes = 64 * KiB,
+                                                        .min_bytes = 8 * KiB,
+                                                        .max_bytes = 128 * KiB,
+                                                        .table = gear_table::xet},
+                                         .fixed = {"min_bytes", "avg_bytes", "max_bytes", "table"}}};
   }
 
   explicit gear_reference(const parameters& p)

@@ -9,8 +9,6 @@ namespace cutpoint::gf2 {
 /// The degree that every Rabin polynomial here has; it is prime, which `is_irreducible` rests on.
 inline constexpr int rabin_degree = 53;
 
-constexpr int degree_of(std::uint64_t polynomial) { return 63 - std::countl_zero(polynomial); }
-
 /// `value * x` modulo a polynomial of degree `rabin_degree`; `value` is reduced already.
 constexpr std::uint64_t times_x(std::uint64_t value, std::uint64_t modulus) {
   value <<= 1;

@@ -16,12 +16,7 @@ class maxp_reference : public reference_defaults {
 
   template <class Self, class Visit>
   static void visit_fields(Self& p, Visit&& visit) {
-    visit(p.min_bytes, parameter_info{"min_bytes", value_kind::size, 0, largest_average, "smallest chunk but the last",
-                                      "half_window"});
-    visit(p.avg_bytes, parameter_info{"avg_bytes", value_kind::size, 1, largest_average,
-                                      "expected distance between cut-points without limits"});
-    visit(p.max_bytes,
-          parameter_info{"max_bytes", value_kind::size, 0, largest_chunk, "largest chunk; 0 is no maximum"});
+    visit_sizes(p, visit, 0, "half_window");
     visit(p.half_window, parameter_info{"half_window", value_kind::size, 1, largest_average,
                                         "neighbours on each side that a cut-point must beat",
                                         "round(ln(avg_bytes / 256) / ln(256 / 255))"});

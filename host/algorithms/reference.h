@@ -1,21 +1,25 @@
 // What every scalar reference has: its fields for programs, its names, its checks, its reach, and the cut itself.
 //
 // A reference is a class, in the file of its algorithm, with
-//   using parameters = ...;                              the public aggregate
-//   static constexpr std::string_view name;              in canonical strings
+//
+//   using parameters = ...;                     the public aggregate
+//   static constexpr std::string_view name;     in canonical strings
 //   static constexpr candidate_kind candidates;
-//   static constexpr size_ratios ratios;                 for min and max left out
-//   static constexpr auto ignored_parameters;            names accepted without effect, as the specification allows
-//   static visit_fields(self, visit)                     calls visit(field, parameter_info) for each field, in
-//   canonical order static void fill(parameters&)                        what is left out and depends on other fields
-//   static status check(const parameters&)               bounds between fields; each field's own bounds hold already
-//   static presets()                                     the names of the catalog that stand for it
-//   explicit reference(const parameters&)                from filled and checked parameters
-//   std::uint64_t reach() const, behind() const          as the specification has them
-//   std::uint64_t lookahead() const                      bytes past a cut that it depends on
+//   static constexpr size_ratios ratios;        for min and max left out
+//   static constexpr auto ignored_parameters;   names accepted without effect, as the specification allows
+//   static visit_fields(self, visit)            calls visit(field, parameter_info) for each field, in canonical order
+//   static void fill(parameters&)               what is left out and depends on other fields
+//   static status check(const parameters&)      bounds between fields; each field's own bounds hold already
+//   static presets()                            the names of the catalog that stand for it
+//   explicit reference(const parameters&)       from filled and checked parameters
+//   std::uint64_t reach() const, behind() const
+//   std::uint64_t lookahead() const             bytes past a cut that the cut depends on
+//   static constexpr bool is_prefix_decided;    a cut `lookahead` bytes before the end of what is seen stays when more is
 //   std::uint64_t cut(byte_span bytes, std::uint64_t start) const
-// `cut` gives the length of the chunk that begins at `start` of a stream whose last byte is the last of `bytes`; what
-// it may not see, it must not need: `bytes` holds `reach()` bytes from `start`, or all that the stream has.
+//
+// `cut` gives the length of the chunk that begins at `start` of a stream whose last byte is the last of `bytes`. It is
+// also shown the beginning of a longer stream; what it may not see then, `reach`, `lookahead` and `is_prefix_decided`
+// tell. `reference_defaults` has what most share.
 #pragma once
 
 #include <algorithm>
@@ -23,6 +27,7 @@
 #include <bit>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include <cutpoint/bytes.h>
 #include <cutpoint/catalog.h>
@@ -49,33 +54,48 @@ struct preset {
   /// Where the name has other ratios than its algorithm.
   std::optional<size_ratios> ratios = {};
   /// Parameters that the name stands for, so that they cannot be given.
-  std::array<std::string_view, 4> fixed = {};
+  std::array<std::string_view, 6> fixed = {};
 };
 
 /// The reference of an algorithm's parameters, as `type`. Specialised in the algorithm's file.
 template <class Parameters>
-struct reference_of;
+struct reference_of {
+  static_assert(
+      !std::is_same_v<Parameters, Parameters>,
+      "no reference: specialise reference_of in the algorithm's file, and include that in host/algorithms/all.h");
+};
 
 /// What most references share; a reference hides what it has otherwise.
 struct reference_defaults {
   static constexpr size_ratios ratios = {.min_divisor = 4, .max_factor = 8};
   static constexpr std::array<std::string_view, 0> ignored_parameters = {};
   static void fill(const auto&) {}
+  static constexpr bool is_prefix_decided = true;
   static std::uint64_t lookahead() { return 0; }
 };
 
 inline constexpr std::uint64_t largest_average = 1 * GiB;
-inline constexpr std::uint64_t largest_chunk = 4 * GiB;
+inline constexpr std::uint64_t largest_chunk = 8 * largest_average;
 
-/// Visits min, avg and max. A maximum of 0 stands for none.
 template <class Self, class Visit>
-void visit_sizes(Self& parameters, Visit&& visit, std::uint64_t lowest_min = 1) {
-  visit(parameters.min_bytes,
-        parameter_info{"min_bytes", value_kind::size, lowest_min, largest_average, "smallest chunk but the last"});
-  visit(parameters.avg_bytes, parameter_info{"avg_bytes", value_kind::size, 1, largest_average,
-                                             "expected distance between cut-points without limits"});
+void visit_average(Self& parameters, Visit&& visit, std::string_view meaning = "expected chunk size") {
+  visit(parameters.avg_bytes, parameter_info{"avg_bytes", value_kind::size, 1, largest_average, meaning});
+}
+
+template <class Self, class Visit>
+void visit_maximum(Self& parameters, Visit&& visit) {
   visit(parameters.max_bytes,
         parameter_info{"max_bytes", value_kind::size, 0, largest_chunk, "largest chunk; 0 is no maximum"});
+}
+
+/// Visits min, avg and max of an algorithm with a divisor. `rule` says how a minimum left out is found, where no ratio
+/// does.
+template <class Self, class Visit>
+void visit_sizes(Self& parameters, Visit&& visit, std::uint64_t lowest_min = 1, std::string_view rule = {}) {
+  visit(parameters.min_bytes, parameter_info{"min_bytes", value_kind::size, lowest_min, largest_average,
+                                             "smallest chunk but the last", rule});
+  visit_average(parameters, visit, "expected distance between cut-points without limits");
+  visit_maximum(parameters, visit);
 }
 
 /// Visits the window of a rolling hash.

@@ -10,6 +10,7 @@ class repmaxcdc_reference : public reference_defaults {
   using parameters = repmaxcdc_parameters;
   static constexpr std::string_view name = "repmaxcdc";
   static constexpr candidate_kind candidates = candidate_kind::walking;
+  static constexpr bool is_prefix_decided = false;
 
   template <class Self, class Visit>
   static void visit_fields(Self& p, Visit&& visit) {

@@ -5,22 +5,22 @@
 
 namespace cutpoint {
 
-/// The first length in [first, last] at which `is_cut(hash, length)` holds, or `last`. The hash at a length covers the
-/// window that ends with the chunk's byte length - 1. A chunk shorter than `first` is not tested.
+/// Visits the lengths from `first` to `last` with the hash of the window that ends with the chunk's byte length - 1,
+/// until a visit returns true; gives the length of that visit, or `last`. A chunk shorter than `first` is not visited.
 ///
 /// `Hash` has window(), over(bytes) (the hash of window() bytes) and roll(hash, outgoing, incoming). `first >=
 /// window()`.
-template <class Hash, class IsCut>
+template <class Hash, class Visit>
 std::uint64_t roll_until(const Hash& hash, const std::uint8_t* bytes, std::uint64_t first, std::uint64_t last,
-                         IsCut&& is_cut) {
+                         Visit&& visit) {
   if (last < first) return last;
   const std::uint64_t window = hash.window();
   auto value = hash.over(bytes + (first - window));
   for (std::uint64_t length = first; length < last; ++length) {
-    if (is_cut(value, length)) return length;
+    if (visit(value, length)) return length;
     value = hash.roll(value, bytes[length - window], bytes[length]);
   }
-  is_cut(value, last);
+  visit(value, last);
   return last;
 }
 

@@ -30,11 +30,7 @@ class seqcdc_reference : public reference_defaults {
 
   template <class Self, class Visit>
   static void visit_fields(Self& p, Visit&& visit) {
-    visit(p.min_bytes, parameter_info{"min_bytes", value_kind::size, 1, largest_average, "smallest chunk but the last",
-                                      "avg_bytes / 2; 1K when avg_bytes is 4K"});
-    visit(p.avg_bytes, parameter_info{"avg_bytes", value_kind::size, 1, largest_average, "expected chunk size"});
-    visit(p.max_bytes,
-          parameter_info{"max_bytes", value_kind::size, 0, largest_chunk, "largest chunk; 0 is no maximum"});
+    visit_sizes(p, visit, 1, "avg_bytes / 2; 1K when avg_bytes is 4K");
     visit(p.seq_length, parameter_info{"seq_length", value_kind::count, 1, 255, "steps in order that make a cut", "5"});
     visit(p.skip_trigger, parameter_info{"skip_trigger", value_kind::count, 0, largest_average,
                                          "steps against the order that make a skip; 0 never skips",

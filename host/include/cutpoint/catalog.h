@@ -15,12 +15,6 @@ namespace cutpoint {
 /// An algorithm of the literature, or the exact cuts of a chunker that real systems use.
 enum class entry_kind { algorithm, profile };
 
-/// Whether a position is a cut-point whatever chunk it lies in.
-enum class candidate_kind {
-  windowed,  ///< it depends on the bytes near it only, so candidates can be found anywhere at once
-  walking,   ///< it depends on where the chunk began
-};
-
 /// A parameter as one name of the catalog has it.
 struct listed_parameter {
   parameter_info info;
@@ -40,11 +34,10 @@ struct catalog_entry {
   entry_kind kind;
   /// The algorithm's name in canonical strings; several names may share it.
   std::string_view algorithm;
-  candidate_kind candidates;
   /// Paper and section, or the system and its licence.
   std::string_view source;
   std::vector<listed_parameter> parameters;
-  /// The chunker with every default.
+  /// The chunker with every default; its parameters() are the aggregate to start from in a program.
   chunker defaults;
 };
 
@@ -54,7 +47,8 @@ struct parameter_setting {
   std::string value;
 };
 
-/// Every name, algorithms first. Built at the first call; thread-safe; lives as long as the program.
+/// Every name that can be made here (borg2-fastcdc needs AES-256-CTR of OpenSSL), algorithms first. Built at the first
+/// call; thread-safe; lives as long as the program.
 [[nodiscard]] std::span<const catalog_entry> catalog();
 
 /// The entry of this name. Errors: unknown_name, with the nearest name.

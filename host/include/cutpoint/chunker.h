@@ -17,6 +17,13 @@ namespace cutpoint {
 /// Stands for "no bound" in `chunker::reach`.
 inline constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
 
+/// What decides whether a position is a cut-point.
+enum class candidate_kind {
+  windowed,   ///< the bytes near it only, whatever chunk it lies in, so that candidates can be found anywhere at once
+  restarted,  ///< as windowed, but within a window of the chunk's minimum also where the chunk began
+  walking,    ///< where the chunk began
+};
+
 /// A contiguous piece of a stream, seen from the start of a chunk in it.
 struct stream_window {
   /// Holds the chunk's first byte, at least min(behind, its offset in the stream) bytes before it, and what follows.
@@ -33,13 +40,17 @@ struct stream_window {
 /// Immutable; a copy is a reference to the same state; every member may be called from any thread at once.
 class chunker {
  public:
+  chunker(const chunker&) = default;
+  chunker& operator=(const chunker&) = default;
+
   /// Fills in what `parameters` leave out and checks them. Errors: invalid_argument, naming the parameter, its value
   /// and the bound.
   [[nodiscard]] static result<chunker> make(const algorithm_parameters& parameters);
 
-  /// Length of the chunk that begins at `window.start`, at least 1; nothing when that depends on bytes past the window,
-  /// so that the caller must show more. A window of `reach()` bytes from the start on, or one that ends the stream,
-  /// always decides.
+  /// Length of the chunk that begins at `window.start`, at least 1; nothing when that may depend on bytes past the
+  /// window, so that the caller must show more. A window of `reach()` bytes from the start on, or one that ends the
+  /// stream, always decides; so does, for all but repmaxcdc, one that goes on more than `lookahead()` bytes past the
+  /// cut.
   [[nodiscard]] std::optional<std::uint64_t> next_cut(const stream_window& window) const noexcept;
 
   /// Every chunk of a whole stream, in order.
@@ -47,6 +58,10 @@ class chunker {
 
   /// How many bytes from a chunk's start on its cut may depend on; `unlimited` where there is no maximum.
   [[nodiscard]] std::uint64_t reach() const noexcept;
+  /// How many bytes past a cut it may depend on.
+  [[nodiscard]] std::uint64_t lookahead() const noexcept;
+  /// What decides a cut-point.
+  [[nodiscard]] candidate_kind candidates() const noexcept;
   /// How many bytes before a chunk's start its cut may depend on.
   [[nodiscard]] std::uint64_t behind() const noexcept;
   /// The parameters, none left out.

@@ -57,7 +57,8 @@ struct fingerprint_info {
 /// Holds the state of the digest in progress: movable, not shared between threads; each thread makes its own.
 class fingerprinter {
  public:
-  /// Errors: unavailable, when OpenSSL does not have the algorithm (MD5 under FIPS rules, say).
+  /// Errors: invalid_argument, for a number that is no kind; unavailable, when OpenSSL does not have the algorithm (MD5
+  /// under FIPS rules, say).
   [[nodiscard]] static result<fingerprinter> make(fingerprint_kind kind);
 
   fingerprinter(fingerprinter&&) noexcept;

@@ -62,9 +62,12 @@ class file_source final : public source {
   [[nodiscard]] result<std::size_t> read(std::span<std::uint8_t> into) override;
 
  private:
-  file_source(int descriptor, std::string name, const cancellation* cancel) noexcept;
+  enum class ownership { borrowed, owned };
+
+  file_source(int descriptor, ownership held, std::string name, const cancellation* cancel) noexcept;
 
   int descriptor_;
+  ownership held_;
   std::string name_;
   const cancellation* cancel_;
 };

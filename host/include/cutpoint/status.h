@@ -1,7 +1,7 @@
 // Errors as values: a status code with a sentence for a person, and result<T>, a value or a status.
 //
-// Nothing in the library throws for the caller's input, prints or exits. Only failures to allocate memory throw
-// (std::bad_alloc), and only where a function says so.
+// Nothing in the library throws for the caller's input, prints or exits. Only a failure to allocate memory throws
+// (std::bad_alloc), from whatever allocates; what is noexcept does not allocate.
 #pragma once
 
 #include <cassert>

@@ -22,8 +22,9 @@ struct walk_callbacks {
   std::function<status(const std::string& path)> file;
   /// Something inside a tree that is passed over, and why: "symbolic link", "socket", "FIFO", "device".
   std::function<void(const std::string& path, std::string_view why)> skipped;
-  /// A path that cannot be looked at, or a directory that cannot be read or is its own ancestor. The walk goes on.
-  std::function<void(const status& problem)> problem;
+  /// A path that cannot be looked at, or a directory that cannot be read or is its own ancestor. The walk goes on,
+  /// unless this fails.
+  std::function<status(const std::string& path, const status& why)> problem;
 };
 
 /// Visits what `path` stands for; the entries of a directory in the byte order of their names. Stops early only for a

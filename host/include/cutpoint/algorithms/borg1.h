@@ -1,8 +1,6 @@
 // Parameters of the profile `borg1` (BorgBackup 1.x `buzhash`, `--chunker-params MIN_EXP,MAX_EXP,MASK_BITS,WINDOW`).
 #pragma once
 
-#include <optional>
-
 #include <cutpoint/bytes.h>
 
 namespace cutpoint {

@@ -15,7 +15,7 @@ struct fastcdc_parameters {
   std::uint64_t avg_bytes = 8 * KiB;
   /// Smallest chunk but the last: 64 to 1 MiB, even; left out: a quarter of `avg_bytes`.
   std::optional<std::uint64_t> min_bytes = {};
-  /// Largest chunk: 1 KiB to 16 MiB, even; left out: eight times `avg_bytes`.
+  /// Largest chunk: 1 KiB to 16 MiB, even; 0 is no maximum; left out: eight times `avg_bytes`.
   std::optional<std::uint64_t> max_bytes = {};
   /// How many bits stricter and looser than log2(avg_bytes) the masks are, 0 to 3: larger narrows the size
   /// distribution.

@@ -1,8 +1,6 @@
 // Parameters of `fixed`: chunks of equal length, the baseline without content-defined cuts.
 #pragma once
 
-#include <optional>
-
 #include <cutpoint/bytes.h>
 
 namespace cutpoint {
