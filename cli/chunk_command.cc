@@ -117,9 +117,7 @@ std::string_view name_of(fingerprint_kind kind) {
 
 CLI::App* chunk_command::add_to(CLI::App& app) {
   CLI::App* command = app.add_subcommand("chunk", "Cut-points and fingerprints of files, trees and standard input");
-  command->add_option("PATH", paths_, "Files or folders; '-' is standard input")
-      ->required()
-      ->allow_extra_args(false);  // otherwise CLI11 takes '[x]' for a list
+  command->add_option("PATH", paths_, "Files or folders; '-' is standard input")->required();
   chunking_.add_to(*command);
   command->add_option("--format", format_, "text, lengths, csv or jsonl")->type_name("NAME")->capture_default_str();
   command->add_option("-o,--output", output_, "Write to a file instead of standard output")->type_name("FILE");

@@ -1,10 +1,10 @@
 // The command: reads the options, runs what was chosen, and gives the shell its exit code.
-#include <algorithm>
 #include <array>
 #include <exception>
 #include <iostream>
 #include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -33,11 +33,13 @@ void occupy_closed_descriptors() {
   }
 }
 
-/// The words of the command line, a file that CLI11 would take for its own '++' spelt so that it does not.
+/// Whether CLI11 has a meaning of its own for a word: the end of a subcommand, or a list.
+bool is_special(std::string_view word) { return word == "++" || (word.starts_with('[') && word.ends_with(']')); }
+
+/// The words of the command line in reverse, as CLI11 wants them; files with special names spelt so that they have none.
 std::vector<std::string> words_of(int argc, char** argv) {
-  std::vector<std::string> words(argv + 1, argv + argc);
-  std::replace(words.begin(), words.end(), std::string("++"), std::string("./++"));
-  std::reverse(words.begin(), words.end());  // as CLI11 wants them
+  std::vector<std::string> words;
+  for (int i = argc - 1; i > 0; --i) words.push_back(is_special(argv[i]) ? "./" + std::string(argv[i]) : argv[i]);
   return words;
 }
 
