@@ -1,8 +1,10 @@
 // The command: reads the options, runs what was chosen, and gives the shell its exit code.
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <iostream>
 #include <new>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,10 +38,20 @@ void occupy_closed_descriptors() {
 /// Whether CLI11 has a meaning of its own for a word: the end of a subcommand, or a list.
 bool is_special(std::string_view word) { return word == "++" || (word.starts_with('[') && word.ends_with(']')); }
 
-/// The words of the command line in reverse, as CLI11 wants them; files with special names spelt so that they have none.
+/// The words of the command line, in reverse as CLI11 wants them. Paths that it would take for something else are spelt so
+/// that it does not: special ones, and, since it has no '--' among paths, those after a '--' that look like options.
 std::vector<std::string> words_of(int argc, char** argv) {
   std::vector<std::string> words;
-  for (int i = argc - 1; i > 0; --i) words.push_back(is_special(argv[i]) ? "./" + std::string(argv[i]) : argv[i]);
+  bool are_paths = false;
+  for (const std::string_view word : std::span(argv, static_cast<std::size_t>(argc)).subspan(1)) {
+    const bool looks_like_option = word.starts_with('-') && word != "-";
+    if (word == "--" && !are_paths) {
+      are_paths = true;
+    } else {
+      words.push_back((is_special(word) || (are_paths && looks_like_option) ? "./" : "") + std::string(word));
+    }
+  }
+  std::reverse(words.begin(), words.end());
   return words;
 }
 
