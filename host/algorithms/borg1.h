@@ -39,6 +39,7 @@ class borg1_reference : public reference_defaults {
         max_(std::uint64_t{1} << p.max_exp) {}
   std::uint64_t reach() const { return max_; }
   std::uint64_t behind() const { return 0; }
+  std::uint64_t lookahead() const { return hash_.window(); }
 
   /// The window lies after the cut: a length of the loop is the end of the window, and a match one window before `end`
   /// is not looked at.

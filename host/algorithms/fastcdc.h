@@ -67,8 +67,9 @@ class fastcdc_reference : public reference_defaults {
   }
   std::uint64_t reach() const { return max_; }
   std::uint64_t behind() const { return 0; }
+  std::uint64_t lookahead() const { return 1; }
 
-  /// The crate takes two bytes a step, so both ranges end at an even offset.
+  /// The crate takes two bytes a step, so both ranges end at an even offset. The byte that matches is the next chunk's first.
   std::uint64_t cut(byte_span bytes, std::uint64_t start) const {
     const std::uint8_t* b = bytes.data() + start;
     const std::uint64_t remaining = bytes.size() - start;

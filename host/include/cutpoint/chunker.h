@@ -49,8 +49,8 @@ class chunker {
 
   /// Length of the chunk that begins at `window.start`, at least 1; nothing when that may depend on bytes past the
   /// window, so that the caller must show more. A window of `reach()` bytes from the start on, or one that ends the
-  /// stream, always decides; so does, for all but repmaxcdc, one that goes on more than `lookahead()` bytes past the
-  /// cut.
+  /// stream, always decides; so does one that goes on more than `lookahead()` bytes past the cut, but for repmaxcdc
+  /// and for tttd's backup cuts, which are known only at the reach.
   [[nodiscard]] std::optional<std::uint64_t> next_cut(const stream_window& window) const noexcept;
 
   /// Every chunk of a whole stream, in order.

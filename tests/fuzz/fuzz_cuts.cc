@@ -1,0 +1,48 @@
+// Bytes choose an algorithm, tiny parameters and a stream: its cuts are as defined, cover it and can be restarted.
+#include <cutpoint/chunker.h>
+
+#include "tests/fuzz/require.h"
+#include "tests/host/support/faults.h"
+#include "tests/host/support/tiny_parameters.h"
+
+namespace cutpoint::tests {
+namespace {
+
+/// Takes two bytes for each choice, and zeros when there are none left.
+class fuzzed_choices final : public choices {
+ public:
+  explicit fuzzed_choices(byte_span bytes) : rest_(bytes) {}
+  std::uint64_t word() override { return byte() * 256 + byte(); }
+  byte_span rest() const { return rest_; }
+
+ private:
+  std::uint64_t byte() {
+    if (rest_.empty()) return 0;
+    const std::uint64_t first = rest_.front();
+    rest_ = rest_.subspan(1);
+    return first;
+  }
+
+  byte_span rest_;
+};
+
+void check_cuts(byte_span input) {
+  fuzzed_choices choices(input);
+  const std::size_t which = choices.between(0, algorithm_count - 1);
+  const auto chunker = chunker::make(tiny_parameters(which, choices));
+  require(chunker.ok(), chunker.ok() ? "" : chunker.error().message());
+  const byte_span stream = choices.rest();
+  const auto chunks = chunker->find_cuts(stream);
+  require_no_fault(cover_fault(*chunker, chunks, stream.size()));
+  require_no_fault(definition_fault(*chunker, stream));
+  require_no_fault(restart_fault(*chunker, stream, chunks));
+  require_no_fault(short_window_fault(*chunker, stream, chunks, 1 + stream.size() / 64));
+}
+
+}  // namespace
+}  // namespace cutpoint::tests
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  cutpoint::tests::check_cuts({data, size});
+  return 0;
+}

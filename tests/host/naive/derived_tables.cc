@@ -1,0 +1,85 @@
+// The tables that have a derivation, derived.
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <vector>
+
+#include <openssl/evp.h>
+
+#include "tests/host/naive/hashes.h"
+
+namespace cutpoint::naive {
+
+namespace {
+
+void require(bool is_done) {
+  if (!is_done) throw std::runtime_error("OpenSSL failed");
+}
+
+std::array<std::uint64_t, 256> gear_from_md5() {
+  std::array<std::uint64_t, 256> table = {};
+  for (std::size_t byte = 0; byte < 256; ++byte) {
+    const std::vector<std::uint8_t> repeated(64, static_cast<std::uint8_t>(byte));
+    std::array<std::uint8_t, EVP_MAX_MD_SIZE> digest = {};
+    require(EVP_Digest(repeated.data(), repeated.size(), digest.data(), nullptr, EVP_md5(), nullptr) == 1);
+    for (std::size_t i = 0; i < 8; ++i) table[byte] = table[byte] << 8 | digest[i];
+  }
+  return table;
+}
+
+/// Counter mode by hand: each block of the key stream is the encryption of its number.
+std::vector<std::uint8_t> keystream(const std::array<std::uint8_t, 32>& key, std::size_t length) {
+  std::vector<std::uint8_t> counters(length, 0);
+  for (std::size_t block = 0; block < length / 16; ++block) {
+    counters[16 * block + 14] = static_cast<std::uint8_t>(block >> 8);
+    counters[16 * block + 15] = static_cast<std::uint8_t>(block);
+  }
+  std::vector<std::uint8_t> stream(length);
+  int written = 0;
+  EVP_CIPHER_CTX* const context = EVP_CIPHER_CTX_new();
+  const bool is_done =
+      EVP_EncryptInit_ex(context, EVP_aes_256_ecb(), nullptr, key.data(), nullptr) == 1 &&
+      EVP_CIPHER_CTX_set_padding(context, 0) == 1 &&
+      EVP_EncryptUpdate(context, stream.data(), &written, counters.data(), static_cast<int>(length)) == 1;
+  EVP_CIPHER_CTX_free(context);
+  require(is_done);
+  return stream;
+}
+
+std::array<std::uint32_t, 256> ronomon_from_aes() {
+  const std::vector<std::uint8_t> stream = keystream({}, 4 * 256);
+  std::array<std::uint32_t, 256> table = {};
+  for (std::size_t i = 0; i < stream.size(); ++i) table[i / 4] = table[i / 4] << 8 | stream[i];
+  for (std::uint32_t& entry : table) entry &= 0x7fffffff;
+  return table;
+}
+
+/// Little-endian words from the front are big-endian ones from the back.
+std::array<std::uint64_t, 256> borg2_from_aes(const std::array<std::uint8_t, 32>& key) {
+  std::vector<std::uint8_t> stream = keystream(key, 8 * 256);
+  std::reverse(stream.begin(), stream.end());
+  std::array<std::uint64_t, 256> table = {};
+  for (std::size_t i = 0; i < stream.size(); ++i) table[255 - i / 8] = table[255 - i / 8] << 8 | stream[i];
+  return table;
+}
+
+}  // namespace
+
+const std::array<std::uint64_t, 256>& derived_gear_table() {
+  static const std::array<std::uint64_t, 256> table = gear_from_md5();
+  return table;
+}
+
+const std::array<std::uint32_t, 256>& derived_ronomon_table() {
+  static const std::array<std::uint32_t, 256> table = ronomon_from_aes();
+  return table;
+}
+
+const std::array<std::uint64_t, 256>& derived_borg2_table(const std::array<std::uint8_t, 32>& key) {
+  static std::map<std::array<std::uint8_t, 32>, std::array<std::uint64_t, 256>> tables;
+  const auto [found, is_new] = tables.try_emplace(key);
+  if (is_new) found->second = borg2_from_aes(key);
+  return found->second;
+}
+
+}  // namespace cutpoint::naive

@@ -1,0 +1,44 @@
+// Where tests take their choices from: a seeded generator here, a fuzzer's bytes in tests/fuzz.
+#pragma once
+
+#include <cstdint>
+
+namespace cutpoint::tests {
+
+class choices {
+ public:
+  choices() = default;
+  choices(const choices&) = delete;
+  choices& operator=(const choices&) = delete;
+  virtual ~choices() = default;
+
+  /// Any word.
+  virtual std::uint64_t word() = 0;
+
+  /// A number in [lowest, highest].
+  std::uint64_t between(std::uint64_t lowest, std::uint64_t highest) {
+    return lowest + word() % (highest - lowest + 1);
+  }
+  bool once_in(std::uint64_t count) { return between(1, count) == 1; }
+  template <class Enum>
+  Enum one_of(Enum last) {
+    return static_cast<Enum>(between(0, static_cast<std::uint64_t>(last)));
+  }
+};
+
+/// SplitMix64: equal seeds choose equally, on every machine.
+class seeded_choices final : public choices {
+ public:
+  explicit seeded_choices(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t word() override {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+}  // namespace cutpoint::tests

@@ -1,0 +1,47 @@
+// How short and how long the chunks of an algorithm may be: one overload of `of` for each rule.
+#include "tests/host/support/limits.h"
+
+#include <algorithm>
+
+#include <cutpoint/chunker.h>
+
+namespace cutpoint::tests {
+
+namespace {
+
+std::uint64_t longest_of(std::uint64_t max_bytes) { return max_bytes == 0 ? unlimited : max_bytes; }
+
+/// The rule of most: a minimum and a maximum.
+template <class Parameters>
+chunk_limits of(const Parameters& p) {
+  return {.shortest = std::max<std::uint64_t>(1, *p.min_bytes), .longest = longest_of(*p.max_bytes)};
+}
+
+/// A length that only the maximum can cut short.
+chunk_limits at_least(std::uint64_t length, std::uint64_t max_bytes) {
+  return {.shortest = std::min(length, longest_of(max_bytes)), .longest = longest_of(max_bytes)};
+}
+
+chunk_limits of(const ae_parameters& p) { return at_least(p.lest != 0 ? p.lest : *p.window_bytes + 1, *p.max_bytes); }
+chunk_limits of(const ram_parameters& p) { return at_least(*p.window_bytes + 1, *p.max_bytes); }
+chunk_limits of(const fixed_parameters& p) { return {.shortest = p.avg_bytes, .longest = p.avg_bytes}; }
+
+chunk_limits of(const borg1_parameters& p) {
+  return {.shortest = std::uint64_t{1} << p.min_exp, .longest = std::uint64_t{1} << p.max_exp};
+}
+chunk_limits of(const borg2_fastcdc_parameters& p) {
+  return {.shortest = std::uint64_t{1} << p.min_exp, .longest = std::uint64_t{1} << p.max_exp};
+}
+
+/// It leaves a minimum after each cut, but a stream shorter than two of them is one chunk.
+chunk_limits of(const repmaxcdc_parameters& p) {
+  return {.shortest = p.min_bytes, .longest = p.min_bytes + std::max(*p.horizon_bytes, p.min_bytes - 1)};
+}
+
+}  // namespace
+
+chunk_limits limits_of(const algorithm_parameters& parameters) {
+  return std::visit([](const auto& p) { return of(p); }, parameters);
+}
+
+}  // namespace cutpoint::tests
