@@ -12,6 +12,7 @@
 #include "cli/chunk_format.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/words.h"
 
 namespace cutpoint::cli {
 
@@ -128,6 +129,7 @@ CLI::App* chunk_command::add_to(CLI::App& app) {
 
 exit_code chunk_command::run() {
   const console say(verbosity_);
+  std::transform(paths_.begin(), paths_.end(), paths_.begin(), unprotected);
   const auto refuse = [&](const std::string& why) {
     say.error(why);
     return exit_code::wrong_usage;
@@ -144,7 +146,7 @@ exit_code chunk_command::run() {
   if (!fingerprint) return refuse(fingerprint.error().message());
   for (const std::string& warning : job->warnings) say.warning(warning);
 
-  auto out = output::open(output_);
+  auto out = output::open(unprotected(output_));
   if (!out) {
     say.error(out.error().message());
     return exit_code::input_failed;
@@ -158,14 +160,16 @@ exit_code chunk_command::run() {
   }
   const bool is_interrupted = outcome.code() == status_code::cancelled;
   if (outcome.ok() || is_interrupted) {
-    if (status finished = out->finish(); !finished.ok()) outcome = finished;
+    const status finished = out->finish();
+    if (is_interrupted) {
+      say.error(fmt::format("interrupted after {} whole inputs{}", run.input_count(),
+                            finished.ok() ? "; what was cut is written" : ""));
+    }
+    outcome = finished;
   }
   run.summarise();
-  if (is_interrupted) {
-    say.error(fmt::format("interrupted after {} whole inputs; what was cut is written", run.input_count()));
-    return exit_code::interrupted;
-  }
   if (!outcome.ok()) say.error(outcome.message());
+  if (is_interrupted) return exit_code::interrupted;
   return outcome.ok() && !run.has_failed() ? exit_code::done : exit_code::input_failed;
 }
 

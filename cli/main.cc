@@ -4,12 +4,14 @@
 #include <exception>
 #include <iostream>
 #include <new>
-#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <cutpoint/status.h>
+#include <cutpoint/text.h>
 #include <cutpoint/version.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -19,6 +21,7 @@
 #include "cli/exit_code.h"
 #include "cli/info_command.h"
 #include "cli/list_command.h"
+#include "cli/words.h"
 
 namespace cutpoint::cli {
 
@@ -35,24 +38,12 @@ void occupy_closed_descriptors() {
   }
 }
 
-/// Whether CLI11 has a meaning of its own for a word: the end of a subcommand, or a list.
-bool is_special(std::string_view word) { return word == "++" || (word.starts_with('[') && word.ends_with(']')); }
-
-/// The words of the command line, in reverse as CLI11 wants them. Paths that it would take for something else are spelt so
-/// that it does not: special ones, and, since it has no '--' among paths, those after a '--' that look like options.
-std::vector<std::string> words_of(int argc, char** argv) {
-  std::vector<std::string> words;
-  bool are_paths = false;
-  for (const std::string_view word : std::span(argv, static_cast<std::size_t>(argc)).subspan(1)) {
-    const bool looks_like_option = word.starts_with('-') && word != "-";
-    if (word == "--" && !are_paths) {
-      are_paths = true;
-    } else {
-      words.push_back((is_special(word) || (are_paths && looks_like_option) ? "./" : "") + std::string(word));
-    }
-  }
-  std::reverse(words.begin(), words.end());
-  return words;
+/// Errors: unknown_name, for a first word that is neither a command nor an option.
+status check_command(const CLI::App& app, std::string_view word) {
+  std::vector<std::string_view> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  const bool is_known = std::find(names.begin(), names.end(), word) != names.end();
+  return is_known || word.starts_with('-') ? status() : unknown_name("command", word, names);
 }
 
 exit_code run(int argc, char** argv) {
@@ -69,8 +60,13 @@ exit_code run(int argc, char** argv) {
   const CLI::App* const chunk_app = chunk.add_to(app);
   const CLI::App* const list_app = list.add_to(app);
   const CLI::App* const info_app = info.add_to(app);
+  std::vector<std::string> words = protected_words(argc, argv);
+  if (const status known = words.empty() ? status() : check_command(app, unprotected(words.back())); !known.ok()) {
+    console(verbosity::normal).error(known.message());
+    return exit_code::wrong_usage;
+  }
   try {
-    app.parse(words_of(argc, argv));
+    app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     const bool is_help = app.exit(error) == 0;
     if (!is_help) return exit_code::wrong_usage;

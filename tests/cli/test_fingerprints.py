@@ -1,0 +1,51 @@
+"""Fingerprints are those of the chunks' bytes, made by somebody else."""
+
+import hashlib
+import unittest
+
+from command import CommandTest
+from listings import read_jsonl
+from streams import random_bytes
+
+# The command's names, and hashlib's.
+HASHES = {"sha1": "sha1", "sha256": "sha256", "sha512-256": "sha512_256", "md5": "md5"}
+
+
+class Fingerprints(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.content = random_bytes(300_001)
+        self.write("a", self.content)
+
+    def rows(self, *arguments):
+        run = self.run_command("chunk", "--format", "jsonl", *arguments, "a")
+        self.assert_done(run)
+        listed = read_jsonl(run.stdout)
+        self.assertGreater(len(listed.rows), 5)
+        return listed
+
+    def test_equal_those_of_hashlib(self):
+        for name, theirs in HASHES.items():
+            if theirs not in hashlib.algorithms_available:
+                continue
+            listed = self.rows("--hash", name)
+            self.assertEqual(listed.fingerprint, name)
+            for row in listed.rows:
+                chunk = self.content[row.offset : row.offset + row.length]
+                self.assertEqual(row.digest, hashlib.new(theirs, chunk).hexdigest(), name)
+
+    def test_are_sha256_unless_asked(self):
+        self.assertEqual(self.rows(), self.rows("--hash", "sha256"))
+
+    def test_of_xxh3_equal_the_published_value(self):
+        self.write("abc", b"abc")
+        run = self.run_command("chunk", "--format", "jsonl", "--hash", "xxh3", "abc")
+        self.assertEqual([row.digest for row in read_jsonl(run.stdout).rows], ["06b05ab6733a618578af5f94892f3950"], run)
+
+    def test_change_no_cut(self):
+        lengths = {tuple(row.length for row in self.rows("--hash", name).rows) for name in (*HASHES, "xxh3", "none")}
+        self.assertEqual(len(lengths), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

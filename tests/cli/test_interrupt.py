@@ -1,0 +1,149 @@
+"""Ctrl-C: the run stops, what was cut is written in whole lines, and the exit code says so."""
+
+import os
+import select
+import signal
+import subprocess
+import tempfile
+import threading
+import unittest
+
+from command import INTERRUPTED, PATIENCE, CommandTest, has_linux_proc, is_waiting, status_of, wait_until
+from listings import read_jsonl, read_text
+from streams import random_bytes
+
+
+def handles(process, number: int) -> bool:
+    """Whether the process has a handler for the signal yet."""
+    return process.poll() is None and bool(int(status_of(process)["SigCgt"], 16) >> (number - 1) & 1)
+
+
+@unittest.skipUnless(has_linux_proc(), "needs Linux's /proc")
+class Interrupt(CommandTest):
+    def start_waiting(self, *arguments, **how):
+        """A run that stands still in a system call, with its handlers in place."""
+        process = self.start(*arguments, **how)
+        wait_until(lambda: handles(process, signal.SIGINT) and is_waiting(process), "the run waits")
+        return process
+
+    def assert_interrupted(self, process, inputs=0):
+        if process.stdin is not None:
+            process.wait(PATIENCE)  # though its input is still open: a listing that fits in the pipe
+        run = self.wait(process)
+        self.assert_failed(run, f"interrupted after {inputs} whole inputs", code=INTERRUPTED)
+        self.assertEqual(len(run.stderr.splitlines()), 1, run)
+        return run
+
+    def test_ends_a_run_that_waits_for_a_slow_pipe(self):
+        content = random_bytes(30_000)
+        whole = read_text(self.run_command("chunk", "-", content=content).stdout).rows
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = self.start("chunk", "-", stdin=subprocess.PIPE)
+            os.write(process.stdin.fileno(), content)
+            wait_until(lambda: handles(process, signal.SIGINT) and is_waiting(process), "the run waits")
+            process.send_signal(number)
+            rows = read_text(self.assert_interrupted(process).stdout).rows
+            self.assertEqual(rows, whole[: len(rows)])
+
+    def test_keeps_the_chunks_and_inputs_that_were_done(self):
+        content = random_bytes(1_000_000)
+        self.write("a", content)
+        whole = read_jsonl(self.run_command("chunk", "--format", "jsonl", "a").stdout).rows
+        process = self.start("chunk", "--format", "jsonl", "a", "-", "a", stdin=subprocess.PIPE)
+        os.write(process.stdin.fileno(), content[:60_000])
+        rest = memoryview(content)[60_000:]
+        while rest:
+            rest = rest[os.write(process.stdin.fileno(), rest) :]
+        wait_until(lambda: is_waiting(process), "the run waits")
+        process.send_signal(signal.SIGINT)
+        rows = read_jsonl(self.assert_interrupted(process, inputs=1).stdout).rows
+        self.assertEqual(rows[: len(whole)], whole)
+        cut = [row._replace(path="a") for row in rows[len(whole) :]]
+        self.assertGreater(len(cut), 10)
+        self.assertEqual(cut, whole[: len(cut)])
+
+    def test_ends_a_run_that_waits_for_a_fifos_writer(self):
+        os.mkfifo(self.folder / "fifo")
+        process = self.start_waiting("chunk", "fifo")
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(len(self.assert_interrupted(process).lines), 2)
+
+    def test_ends_a_run_over_an_endless_device_between_lines(self):
+        for device in ("/dev/zero", "/dev/urandom"):
+            with tempfile.TemporaryFile() as listing:
+                process = self.start("chunk", "--format", "jsonl", device, stdout=listing)
+                wait_until(lambda: os.fstat(listing.fileno()).st_size > 100_000, "some output")
+                process.send_signal(signal.SIGINT)
+                self.assert_interrupted(process)
+                listing.seek(0)
+                text = listing.read().decode("ascii")
+            self.assertTrue(text.endswith("\n"))
+            reached = 0
+            for row in read_jsonl(text).rows:  # every line is whole
+                self.assertEqual((row.path, row.offset), (device, reached))
+                reached += row.length
+
+    def test_waits_until_a_blocked_output_has_taken_whole_lines(self):
+        process = self.start("chunk", "--format", "jsonl", "/dev/zero")
+        self.assertTrue(select.select([process.stdout], [], [], PATIENCE)[0], "no output")
+        wait_until(lambda: is_waiting(process), "the pipe is full")
+        process.send_signal(signal.SIGINT)
+        self.assertTrue(read_jsonl(self.assert_interrupted(process).stdout).rows)
+
+    def test_says_no_word_of_results_that_could_not_be_written(self):
+        with open("/dev/full", "wb") as full:
+            process = self.start_waiting("chunk", "-", stdin=subprocess.PIPE, stdout=full)
+        process.send_signal(signal.SIGINT)
+        process.wait(PATIENCE)
+        run = self.wait(process)
+        self.assertIn("standard output: cannot be written: No space left on device", run.stderr, run)
+        self.assertNotIn("is written", run.stderr, run)
+
+    def test_given_twice_ends_a_run_whose_output_nobody_takes(self):
+        process = self.start("chunk", "/dev/zero")
+        self.assertTrue(select.select([process.stdout], [], [], PATIENCE)[0], "no output")
+        wait_until(lambda: is_waiting(process), "the pipe is full")
+        process.send_signal(signal.SIGINT)
+        wait_until(lambda: not handles(process, signal.SIGINT), "the first is seen")
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(PATIENCE), -signal.SIGINT)
+
+    def test_ends_a_run_over_very_many_files(self):
+        for index in range(300):
+            self.write(f"tree/{index:03}", b"x" * 1000)
+        arguments = ("--algorithm", "fixed", "--size", "1", "--format", "jsonl")
+        process = self.start("chunk", *arguments, "tree", "tree")
+        self.assertTrue(select.select([process.stdout], [], [], PATIENCE)[0], "no output")
+        process.send_signal(signal.SIGINT)
+        run = self.wait(process)
+        self.assertEqual(run.code, INTERRUPTED, run)
+        self.assertRegex(run.stderr, r"interrupted after \d+ whole inputs")
+        self.assertTrue(read_jsonl(run.stdout).rows)
+
+    def test_reaches_a_run_while_others_wait_for_it(self):
+        """As Ctrl-C does: every process of the pipeline gets the signal."""
+        process = self.start_waiting("chunk", "-", stdin=subprocess.PIPE, start_new_session=True)
+        killer = threading.Timer(0.01, os.killpg, (process.pid, signal.SIGINT))
+        killer.start()
+        self.addCleanup(killer.join)
+        self.assert_interrupted(process)
+
+    def test_stays_ignored_where_it_was_ignored_from_the_start(self):
+        """A shell starts background jobs so: Ctrl-C is not meant for them."""
+        process = self.start("chunk", "--format", "lengths", "-", stdin=subprocess.PIPE, preexec_fn=ignore_interrupts)
+        process.stdin.write(b"12345")
+        process.stdin.flush()
+        wait_until(lambda: handles(process, signal.SIGTERM) and is_waiting(process), "the run waits")
+        process.send_signal(signal.SIGINT)
+        process.stdin.write(b"678")
+        run = self.wait(process)
+        self.assert_done(run)
+        self.assertEqual(run.stdout, "8\n")
+
+
+def ignore_interrupts():
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,122 @@
+"""`cutpoint list` is complete, is what `cutpoint chunk` accepts, and is the same as text and as JSON."""
+
+import json
+import unittest
+
+from catalog import as_number, bounded, entries, entries_to_run, listed, option_of, settings_of
+from command import CommandTest
+
+ENTRY = "name kind algorithm candidates source cuts reach_bytes behind_bytes lookahead_bytes parameters".split()
+FINGERPRINTS = {"none": 0, "sha1": 20, "sha256": 32, "sha512-256": 32, "md5": 16, "xxh3": 16}
+
+
+class Json(CommandTest):
+    def test_has_every_name_once(self):
+        names = [entry["name"] for entry in entries()]
+        self.assertEqual(len(names), len(set(names)))
+        self.assertLessEqual({"gear", "seqcdc-inc", "casync", "xet"}, set(names))
+        kinds = [entry["kind"] for entry in entries()]
+        self.assertEqual(kinds, sorted(kinds), "algorithms before profiles")
+        sizes = {f["name"]: f["digest_bytes"] for f in listed()["fingerprints"]}
+        self.assertEqual({name: sizes.get(name) for name in FINGERPRINTS}, FINGERPRINTS)
+        self.assertIn("scalar", [backend["name"] for backend in listed()["back_ends"]])
+
+    def test_has_the_shape_that_programs_expect(self):
+        self.assertEqual(list(listed()), ["version", "entries", "fingerprints", "back_ends"])
+        for entry in entries():
+            self.assertEqual(list(entry), ENTRY)
+            self.assertIn(entry["candidates"], ("windowed", "restarted", "walking"))
+            self.assertTrue(entry["source"] and entry["parameters"], entry["name"])
+            for parameter in entry["parameters"]:
+                self.assert_parameter(parameter)
+        for info in listed()["fingerprints"]:
+            self.assertEqual(list(info), ["name", "digest_bytes", "resists_collisions", "source"])
+            self.assertIs(type(info["resists_collisions"]), bool)
+
+    def assert_parameter(self, parameter):
+        always = {"name", "kind", "meaning", "default", "fixed"}
+        also = {"size": {"lowest", "highest"}, "count": {"lowest", "highest"}, "word": {"lowest", "highest"}}
+        also |= {"choice": {"choices"}, "key": set()}
+        self.assertEqual(set(parameter) - {"when_left_out"}, always | also[parameter["kind"]], parameter)
+        self.assertIs(type(parameter["fixed"]), bool)
+        self.assertTrue(parameter["meaning"], parameter)
+        is_number = parameter["kind"] in ("size", "count")
+        self.assertIs(type(parameter["default"]), int if is_number else str, parameter)
+
+    def test_has_every_default_within_its_bounds(self):
+        for entry in entries():
+            for parameter in entry["parameters"]:
+                if "lowest" in parameter:
+                    lowest, default, highest = (as_number(parameter[k]) for k in ("lowest", "default", "highest"))
+                    self.assertTrue(lowest <= default <= highest, (entry["name"], parameter))
+                if "choices" in parameter:
+                    self.assertIn(parameter["default"], parameter["choices"], entry["name"])
+
+    def test_has_a_reach_that_holds_the_largest_chunk(self):
+        for entry in entries():
+            defaults = {p["name"]: p["default"] for p in entry["parameters"]}
+            if defaults.get("max_bytes"):
+                self.assertGreaterEqual(entry["reach_bytes"], defaults["max_bytes"], entry["name"])
+
+    def test_of_one_name_is_its_entry(self):
+        for entry in entries_to_run():
+            run = self.run_command("list", "--json", entry["name"])
+            self.assert_done(run)
+            self.assertEqual(json.loads(run.stdout), entry)
+
+
+class Names(CommandTest):
+    """What is listed is what `chunk` does."""
+
+    def cuts(self, *arguments):
+        run = self.run_command("chunk", "--format", "jsonl", *arguments, "/dev/null")
+        self.assert_done(run)
+        return json.loads(run.lines[0])["cuts"]
+
+    def test_stand_for_their_cuts(self):
+        for entry in entries_to_run():
+            self.assertEqual(self.cuts(option_of(entry["name"]), entry["name"]), entry["cuts"])
+
+    def test_with_every_default_given_are_the_same_cuts(self):
+        for entry in entries_to_run():
+            settings = [word for setting in settings_of(entry) for word in ("--param", setting)]
+            self.assertEqual(self.cuts(option_of(entry["name"]), entry["name"], *settings), entry["cuts"])
+
+    def test_have_their_cuts_back_from_the_canonical_string(self):
+        for entry in entries_to_run():
+            self.assertTrue(entry["cuts"].startswith(entry["algorithm"] + "("), entry["cuts"])
+            self.assertEqual(self.cuts("--cuts", entry["cuts"]), entry["cuts"])
+
+    def test_of_fingerprints_are_taken(self):
+        for info in listed()["fingerprints"]:
+            run = self.run_command("chunk", "--hash", info["name"], "--format", "jsonl", "-", content=b"1")
+            digest = json.loads(run.lines[1]).get("digest", "")
+            self.assertEqual(len(digest), 2 * info["digest_bytes"], run)
+
+    def test_of_back_ends_are_taken(self):
+        for backend in listed()["back_ends"]:
+            self.cuts("--backend", backend["name"])
+
+
+class Text(CommandTest):
+    def test_has_every_name(self):
+        run = self.run_command("list")
+        self.assert_done(run)
+        words = {line.split()[0] for line in run.lines if line.strip()}
+        for name in (*(entry["name"] for entry in entries_to_run()), *FINGERPRINTS, "scalar"):
+            self.assertIn(name, words)
+
+    def test_of_one_name_has_every_parameter_and_bound(self):
+        for entry in entries_to_run():
+            run = self.run_command("list", entry["name"])
+            self.assert_done(run)
+            self.assertIn(entry["cuts"], run.stdout)
+            for parameter in entry["parameters"]:
+                self.assertIn(f"--param {parameter['name']}={parameter['default']}", run.stdout)
+            for parameter in bounded(entry):
+                if parameter["kind"] == "count":
+                    self.assertIn(f"{parameter['lowest']} to {parameter['highest']}", run.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

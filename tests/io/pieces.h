@@ -1,0 +1,106 @@
+// Sources that hand their stream out in pieces of given sizes, that fail on the way, and that tell what was asked.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include <cutpoint/cut_stream.h>
+#include <cutpoint/source.h>
+
+#include "tests/host/support/choices.h"
+
+namespace cutpoint::tests {
+
+/// The size of the next piece, at least 1.
+using piece_sizes = std::function<std::uint64_t()>;
+
+inline piece_sizes always(std::uint64_t size) {
+  return [size] { return size; };
+}
+
+/// As much as is asked for.
+inline piece_sizes whole() { return always(std::numeric_limits<std::uint64_t>::max()); }
+
+/// Primes from 1 byte to a little over a kibibyte, round and round.
+inline piece_sizes primes() {
+  return [at = std::size_t{0}]() mutable {
+    constexpr std::array<std::uint64_t, 12> sizes = {2, 3, 5, 7, 13, 31, 61, 127, 251, 509, 1021, 1031};
+    return sizes[at++ % sizes.size()];
+  };
+}
+
+/// Mostly small, now and then large.
+inline piece_sizes random_sizes(std::uint64_t seed) {
+  return [random = std::make_shared<seeded_choices>(seed)] {
+    return random->once_in(4) ? random->between(1, 100'000) : random->between(1, 100);
+  };
+}
+
+/// A stream in pieces. Tells how often it was read, also after its end.
+class piecewise_source final : public source {
+ public:
+  piecewise_source(byte_span bytes, piece_sizes sizes) : rest_(bytes), sizes_(std::move(sizes)) {}
+
+  /// From `count` bytes on every read fails so.
+  void fail_after(std::uint64_t count, status failure) {
+    fails_after_ = count;
+    failure_ = std::move(failure);
+  }
+  /// Called before each read.
+  void on_read(std::function<void(std::span<std::uint8_t>)> look) { look_ = std::move(look); }
+
+  [[nodiscard]] result<std::size_t> read(std::span<std::uint8_t> into) override {
+    ++read_count_;
+    if (look_) look_(into);
+    if (given_ >= fails_after_) return failure_;
+    const std::uint64_t size = std::min<std::uint64_t>({sizes_(), into.size(), rest_.size(), fails_after_ - given_});
+    std::copy_n(rest_.begin(), size, into.begin());
+    rest_ = rest_.subspan(size);
+    given_ += size;
+    if (size == 0) ++end_count_;
+    return size;
+  }
+
+  [[nodiscard]] std::uint64_t read_count() const { return read_count_; }
+  [[nodiscard]] std::uint64_t end_count() const { return end_count_; }
+  [[nodiscard]] std::uint64_t given() const { return given_; }
+
+ private:
+  byte_span rest_;
+  piece_sizes sizes_;
+  std::function<void(std::span<std::uint8_t>)> look_;
+  std::uint64_t fails_after_ = std::numeric_limits<std::uint64_t>::max();
+  status failure_;
+  std::uint64_t given_ = 0;
+  std::uint64_t read_count_ = 0;
+  std::uint64_t end_count_ = 0;
+};
+
+/// What came of cutting a stream.
+struct cut_outcome {
+  status outcome;
+  std::vector<chunk> chunks;
+  /// Each chunk's bytes were those of the stream at its offset.
+  bool are_bytes_right = true;
+};
+
+inline cut_outcome cut_all(source& from, const chunker& chunker, byte_span stream, stream_limits limits = {}) {
+  cut_outcome cut;
+  cut.outcome = cut_stream(from, chunker, limits, [&](const chunk& where, byte_span bytes) -> status {
+    cut.chunks.push_back(where);
+    cut.are_bytes_right &= bytes.size() == where.length && where.offset + where.length <= stream.size() &&
+                           std::equal(bytes.begin(), bytes.end(), stream.subspan(where.offset).begin());
+    return {};
+  });
+  return cut;
+}
+
+/// Whether `chunks` are the first of `all`.
+inline bool are_first_of(const std::vector<chunk>& chunks, const std::vector<chunk>& all) {
+  return chunks.size() <= all.size() && std::equal(chunks.begin(), chunks.end(), all.begin());
+}
+
+}  // namespace cutpoint::tests
