@@ -197,7 +197,7 @@ class InputThatFails(CommandTest):
         self.assert_only_fails("/proc/self/mem", "/proc/self/mem: cannot be read: Input/output error")
 
     def test_when_it_vanishes_from_a_tree(self):
-        """The listing fills the pipe, so that the command stands still in tree/a and knows of tree/b, which then goes."""
+        """The listing fills the pipe, so the command stands still in tree/a and knows of tree/b, which goes then."""
         self.write("tree/a", bytes(200_000))
         self.write("tree/b")
         self.write("tree/c", b"12345678")

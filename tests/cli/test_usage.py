@@ -142,6 +142,18 @@ class Malformed(Usage):
             self.run_command("chunk", "--output=", "a", "missing")
             self.assertEqual((self.folder / "a").read_bytes(), b"content of a")
 
+    def test_values_are_told_as_they_were_given(self):
+        """Also those that a parser might take for lists."""
+        for option in ("--algorithm", "--profile", "--cuts", "--size", "--hash", "--format", "--backend", "--memory"):
+            with self.subTest(option=option):
+                self.refused(option, "[x]", told=("'[x]'",))
+
+    def test_flags_take_no_value(self):
+        for flag in ("--follow=", "--quiet="):
+            with self.subTest(flag=flag):
+                run = self.run_command("chunk", flag, "--format", "lengths", "a")
+                self.assertIn((run.code, run.stdout), ((WRONG_USAGE, ""), (DONE, "12\n")), run)
+
     def test_options_without_their_value(self):
         for option in ("--algorithm", "--hash", "--format", "--memory", "-o"):
             self.assert_refused(self.run_command("chunk", "a", option), "cutpoint: error: ")
