@@ -12,7 +12,6 @@
 #include "cli/chunk_format.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
-#include "cli/words.h"
 
 namespace cutpoint::cli {
 
@@ -129,7 +128,6 @@ CLI::App* chunk_command::add_to(CLI::App& app) {
 
 exit_code chunk_command::run() {
   const console say(verbosity_);
-  std::transform(paths_.begin(), paths_.end(), paths_.begin(), unprotected);
   const auto refuse = [&](const std::string& why) {
     say.error(why);
     return exit_code::wrong_usage;
@@ -146,7 +144,7 @@ exit_code chunk_command::run() {
   if (!fingerprint) return refuse(fingerprint.error().message());
   for (const std::string& warning : job->warnings) say.warning(warning);
 
-  auto out = output::open(unprotected(output_));
+  auto out = output::open(output_);
   if (!out) {
     say.error(out.error().message());
     return exit_code::input_failed;

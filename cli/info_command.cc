@@ -11,7 +11,6 @@
 
 #include "cli/console.h"
 #include "cli/output.h"
-#include "cli/words.h"
 
 namespace cutpoint::cli {
 
@@ -122,7 +121,7 @@ exit_code info_command::run() {
   }
   const auto found = gpus();
   const std::string text = is_json_ ? json_of_all(*machine, found).dump(2) + '\n' : text_of_all(*machine, found);
-  return write_all(unprotected(output_), text, say);
+  return write_all(output_, text, say);
 }
 
 }  // namespace cutpoint::cli

@@ -11,7 +11,6 @@
 
 #include "cli/console.h"
 #include "cli/output.h"
-#include "cli/words.h"
 
 namespace cutpoint::cli {
 
@@ -182,14 +181,14 @@ exit_code list_command::run() {
   if (name_.empty()) {
     text = is_json_ ? json_of_all().dump(2) + '\n' : text_of_all();
   } else {
-    const auto entry = find_entry(unprotected(name_));
+    const auto entry = find_entry(name_);
     if (!entry) {
       say.error(entry.error().message());
       return exit_code::wrong_usage;
     }
     text = is_json_ ? json_of(**entry).dump(2) + '\n' : text_of(**entry);
   }
-  return write_all(unprotected(output_), text, say);
+  return write_all(output_, text, say);
 }
 
 }  // namespace cutpoint::cli

@@ -60,6 +60,11 @@ exit_code run(int argc, char** argv) {
   const CLI::App* const chunk_app = chunk.add_to(app);
   const CLI::App* const list_app = list.add_to(app);
   const CLI::App* const info_app = info.add_to(app);
+  for (CLI::App* command : app.get_subcommands({})) {
+    for (CLI::Option* option : command->get_options()) {
+      if (option->get_items_expected_max() != 0) option->transform(unprotected);
+    }
+  }
   std::vector<std::string> words = protected_words(argc, argv);
   if (const status known = words.empty() ? status() : check_command(app, unprotected(words.back())); !known.ok()) {
     console(verbosity::normal).error(known.message());

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <span>
+#include <string_view>
 
 namespace cutpoint::cli {
 
@@ -25,8 +26,7 @@ std::vector<std::string> protected_words(int argc, char** argv) {
     if (word == "--" && !are_paths) {
       are_paths = true;
     } else if (!are_paths && word.starts_with("--") && word.ends_with('=')) {
-      words.emplace_back(word.substr(0, word.size() - 1));
-      words.emplace_back();
+      words.push_back(std::string(word) + guard);
     } else {
       words.push_back(needs_guard(word, are_paths) ? guard + std::string(word) : std::string(word));
     }
@@ -35,6 +35,6 @@ std::vector<std::string> protected_words(int argc, char** argv) {
   return words;
 }
 
-std::string unprotected(std::string_view word) { return std::string(word.substr(word.starts_with(guard) ? 1 : 0)); }
+std::string unprotected(const std::string& word) { return word.substr(word.starts_with(guard) ? 1 : 0); }
 
 }  // namespace cutpoint::cli

@@ -2,17 +2,16 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace cutpoint::cli {
 
 /// The words after the program's name, in reverse as CLI11 wants them. What it would take for something else is protected:
-/// '++', words in brackets, and, since it has no '--' among paths, those after a '--' that look like options. An option with
-/// an empty value (`--size=`) is parted from it, so that it does not take the next word.
+/// '++', words in brackets, the empty value of an option (`--size=`, which would take the next word), and, since it has no
+/// '--' among paths, words after a '--' that look like options.
 [[nodiscard]] std::vector<std::string> protected_words(int argc, char** argv);
 
 /// A word as the user wrote it.
-[[nodiscard]] std::string unprotected(std::string_view word);
+[[nodiscard]] std::string unprotected(const std::string& word);
 
 }  // namespace cutpoint::cli
