@@ -53,14 +53,16 @@ result<output> output::open(const std::string& path) {
 
 bool output::is_same_file(const std::string& path) const {
   struct stat other = {};
-  return ::stat(path.c_str(), &other) == 0 && S_ISREG(facts_.st_mode) && other.st_dev == facts_.st_dev &&
-         other.st_ino == facts_.st_ino;
+  return ::stat(path.c_str(), &other) == 0 && is_this_file(other);
 }
 
 bool output::is_same_file(int descriptor) const {
   struct stat other = {};
-  return ::fstat(descriptor, &other) == 0 && S_ISREG(facts_.st_mode) && other.st_dev == facts_.st_dev &&
-         other.st_ino == facts_.st_ino;
+  return ::fstat(descriptor, &other) == 0 && is_this_file(other);
+}
+
+bool output::is_this_file(const struct stat& other) const {
+  return S_ISREG(facts_.st_mode) && other.st_dev == facts_.st_dev && other.st_ino == facts_.st_ino;
 }
 
 status output::begin() {

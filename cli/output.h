@@ -40,6 +40,7 @@ class output {
   output(int descriptor, std::string name, const struct stat& facts);
   [[nodiscard]] status flush();
   [[nodiscard]] bool is_ours() const;
+  [[nodiscard]] bool is_this_file(const struct stat& other) const;
 
   int descriptor_;
   std::string name_;
