@@ -10,6 +10,22 @@ class chunker::implementation {
  public:
   virtual ~implementation() = default;
   virtual std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept = 0;
+  virtual void find_candidates(const map_stretch& stretch, candidate_bits& into) const noexcept = 0;
+  virtual std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits& map,
+                                   std::uint64_t position) const noexcept = 0;
+
+  /// The length that `cut()` gives for the chunk at `window.start`, where that is decided.
+  template <class Cut>
+  std::optional<std::uint64_t> decided(const stream_window& window, Cut&& cut) const noexcept {
+    assert(window.start < window.bytes.size());
+    const std::uint64_t visible = window.bytes.size() - window.start;
+    const bool sees_all = window.at_end || visible >= reach;
+    if (!sees_all && !is_prefix_decided) return std::nullopt;
+    const std::uint64_t length = cut();
+    // A chunk that ends where the window does may just have run out of bytes.
+    if (!sees_all && length + lookahead >= visible) return std::nullopt;
+    return length;
+  }
 
   algorithm_parameters parameters;
   std::string canonical;
@@ -17,6 +33,7 @@ class chunker::implementation {
   std::uint64_t behind = 0;
   std::uint64_t lookahead = 0;
   candidate_kind candidates = candidate_kind::walking;
+  std::optional<candidate_map_needs> candidate_map;
   bool is_prefix_decided = false;
 };
 
@@ -30,10 +47,18 @@ class chunker::implementation_of final : public implementation {
     behind = reference_.behind();
     lookahead = reference_.lookahead();
     candidates = Reference::candidates;
+    candidate_map = reference_.candidate_map();
     is_prefix_decided = Reference::is_prefix_decided;
   }
   std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept override {
     return reference_.cut(bytes, start);
+  }
+  void find_candidates(const map_stretch& stretch, candidate_bits& into) const noexcept override {
+    reference_.find_candidates(stretch, into);
+  }
+  std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits& map,
+                           std::uint64_t position) const noexcept override {
+    return reference_.mapped_cut(bytes, start, map, position);
   }
 
  private:
@@ -62,14 +87,21 @@ result<chunker> chunker::make(const algorithm_parameters& parameters) {
 }
 
 std::optional<std::uint64_t> chunker::next_cut(const stream_window& window) const noexcept {
-  assert(window.start < window.bytes.size());
-  const std::uint64_t visible = window.bytes.size() - window.start;
-  const bool sees_all = window.at_end || visible >= implementation_->reach;
-  if (!sees_all && !implementation_->is_prefix_decided) return std::nullopt;
-  const std::uint64_t length = implementation_->cut(window.bytes, window.start);
-  // A chunk that ends where the window does may just have run out of bytes.
-  if (!sees_all && length + implementation_->lookahead >= visible) return std::nullopt;
-  return length;
+  return implementation_->decided(window, [&] { return implementation_->cut(window.bytes, window.start); });
+}
+
+std::optional<std::uint64_t> chunker::next_cut(const stream_window& window, const candidate_bits& candidates,
+                                               std::uint64_t position) const noexcept {
+  assert(candidate_map());
+  return implementation_->decided(
+      window, [&] { return implementation_->mapped_cut(window.bytes, window.start, candidates, position); });
+}
+
+void chunker::find_candidates(const stream_window& window, std::uint64_t count, std::uint64_t position,
+                              candidate_bits& into) const noexcept {
+  assert(candidate_map() && window.start + count <= window.bytes.size());
+  assert(window.at_end || window.bytes.size() - window.start - count >= candidate_map()->ahead);
+  if (count != 0) implementation_->find_candidates({window.bytes, window.start, window.start + count, position}, into);
 }
 
 std::vector<chunk> chunker::find_cuts(byte_span stream) const {
@@ -80,6 +112,7 @@ std::vector<chunk> chunker::find_cuts(byte_span stream) const {
   return chunks;
 }
 
+std::optional<candidate_map_needs> chunker::candidate_map() const noexcept { return implementation_->candidate_map; }
 std::uint64_t chunker::reach() const noexcept { return implementation_->reach; }
 std::uint64_t chunker::lookahead() const noexcept { return implementation_->lookahead; }
 candidate_kind chunker::candidates() const noexcept { return implementation_->candidates; }

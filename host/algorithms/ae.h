@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "host/algorithms/reference.h"
+#include "host/algorithms/unbeaten.h"
 
 namespace cutpoint {
 
@@ -70,6 +70,30 @@ class ae_reference : public reference_defaults {
     if (lest_ != 0 && lest_ <= end && begins_with_run(rest)) return lest_;
     if (value_bytes_ == 8) return cut_at(rest, end, [](const std::uint8_t* b) { return big_endian64(b); });
     return cut_at(rest, end, [](const std::uint8_t* b) { return *b; });
+  }
+
+  /// The definition is equal to a windowed rule, for values of one byte: the first c at or after the chunk's start that
+  /// none of the `window` values after it beats gives the cut after c + window.
+  std::optional<candidate_map_needs> candidate_map() const {
+    if (value_bytes_ != 1) return std::nullopt;
+    return candidate_map_needs{.levels = 1, .behind = 0, .ahead = window_};
+  }
+  void find_candidates(const map_stretch& stretch, candidate_bits& into) const {
+    if (extreme_ == ae_extreme::maximum) {
+      unbeaten_marker<std::greater<>>(window_, stretch, into).mark_all();
+    } else {
+      unbeaten_marker<std::less<>>(window_, stretch, into).mark_all();
+    }
+  }
+  std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits& map,
+                           std::uint64_t position) const {
+    const byte_span rest = bytes.subspan(start);
+    const std::uint64_t end = std::min<std::uint64_t>(max_, rest.size());
+    if (lest_ != 0 && lest_ <= end && begins_with_run(rest)) return lest_;
+    if (end <= window_) return end;
+    const std::uint64_t last = position + end - window_;
+    const std::uint64_t c = map.next(position, last, 0);
+    return c < last ? c + window_ + 1 - position : end;
   }
 
  private:

@@ -34,7 +34,7 @@ class borg1_reference : public reference_defaults {
 
   explicit borg1_reference(const parameters& p)
       : hash_(seeded(p.seed), p.window_bytes),
-        mask_(low_mask(std::uint64_t{1} << p.mask_bits)),
+        is_match_(masked_test::low(std::uint64_t{1} << p.mask_bits, 0)),
         min_(std::uint64_t{1} << p.min_exp),
         max_(std::uint64_t{1} << p.max_exp) {}
   std::uint64_t reach() const { return max_; }
@@ -50,8 +50,24 @@ class borg1_reference : public reference_defaults {
     const std::uint64_t end = std::min(remaining, max_);
     const std::uint64_t matched =
         roll_until(hash_, bytes.data() + start, min_ + window, end,
-                   [mask = mask_](std::uint32_t hash, std::uint64_t) { return (hash & mask) == 0; });
+                   [is_match = is_match_](std::uint32_t hash, std::uint64_t) { return is_match(hash); });
     return matched < end ? matched - window : end;
+  }
+
+  std::optional<candidate_map_needs> candidate_map() const { return rolled_needs(hash_); }
+  /// A candidate is the last byte of the window, as in `cut`.
+  void find_candidates(const map_stretch& stretch, candidate_bits& into) const {
+    mark_rolled(hash_, std::array{is_match_}, stretch, into);
+  }
+  std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits& map,
+                           std::uint64_t position) const {
+    const std::uint64_t window = hash_.window();
+    const std::uint64_t remaining = bytes.size() - start;
+    if (remaining < min_ + window + 1) return remaining;
+    const std::uint64_t end = std::min(remaining, max_);
+    const std::uint64_t last = position + end - 1;
+    const std::uint64_t matched = map.next(position + min_ + window - 1, last, 0);
+    return matched < last ? matched + 1 - window - position : end;
   }
 
  private:
@@ -62,7 +78,7 @@ class borg1_reference : public reference_defaults {
   }
 
   buzhash hash_;
-  std::uint64_t mask_;
+  masked_test is_match_;
   std::uint64_t min_;
   std::uint64_t max_;
 };

@@ -42,19 +42,47 @@ class maxp_reference : public reference_defaults {
 
   std::uint64_t cut(byte_span bytes, std::uint64_t start) const {
     const std::uint64_t end = start + std::min<std::uint64_t>(max_, bytes.size() - start);
-    std::uint64_t i = start + min_ - 1;
-    while (i < end && i + half_ < bytes.size()) {
+    const std::uint64_t last = std::min(end, testable(bytes));
+    const std::uint64_t i = first_candidate(bytes, start + min_ - 1, last);
+    return (i < last ? i + 1 : end) - start;
+  }
+
+  std::optional<candidate_map_needs> candidate_map() const {
+    return candidate_map_needs{.levels = 1, .behind = half_, .ahead = half_};
+  }
+  void find_candidates(const map_stretch& stretch, candidate_bits& into) const {
+    const std::uint64_t last = std::min(stretch.last, testable(stretch.bytes));
+    for (std::uint64_t i = stretch.first; (i = first_candidate(stretch.bytes, i, last)) < last; i += half_ + 1) {
+      into.mark(stretch.position_of(i), 0);
+    }
+  }
+  std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits& map,
+                           std::uint64_t position) const {
+    const std::uint64_t end = std::min<std::uint64_t>(max_, bytes.size() - start);
+    const std::uint64_t last = std::min(start + end, testable(bytes));
+    if (start + min_ > last) return end;
+    const std::uint64_t past = position + (last - start);
+    const std::uint64_t i = map.next(position + min_ - 1, past, 0);
+    return i < past ? i + 1 - position : end;
+  }
+
+ private:
+  /// One past the last index with a half window after it.
+  std::uint64_t testable(byte_span bytes) const { return bytes.size() > half_ ? bytes.size() - half_ : 0; }
+
+  /// The first candidate in [i, last), or some index that is not less than `last`. `last` is at most `testable`.
+  std::uint64_t first_candidate(byte_span bytes, std::uint64_t i, std::uint64_t last) const {
+    while (i < last) {
       // What lies between i and the first byte after it that is no smaller has a larger byte, b[i], close behind: no
       // candidates.
       std::uint64_t next = i + 1;
       while (next <= i + half_ && bytes[next] < bytes[i]) ++next;
-      if (next == i + half_ + 1 && is_largest_behind(bytes, i)) return i + 1 - start;
+      if (next == i + half_ + 1 && is_largest_behind(bytes, i)) return i;
       i = next;
     }
-    return end - start;
+    return i;
   }
 
- private:
   /// Whether byte i is at least every one of the half window before it, as far as the stream has one.
   bool is_largest_behind(byte_span bytes, std::uint64_t i) const {
     const std::uint64_t first = i > half_ ? i - half_ : 0;

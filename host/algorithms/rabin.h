@@ -129,6 +129,22 @@ class tttd_reference : public reference_defaults {
     return !found && length == max_ && backup != 0 ? backup : length;
   }
 
+  std::optional<candidate_map_needs> candidate_map() const { return rolled_needs(hash_, 2); }
+  /// Level 0 has the main candidates, level 1 the backups.
+  void find_candidates(const map_stretch& stretch, candidate_bits& into) const {
+    mark_rolled(hash_, std::array{is_main_, is_backup_}, stretch, into);
+  }
+  std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits& map,
+                           std::uint64_t position) const {
+    const std::uint64_t end = std::min<std::uint64_t>(max_, bytes.size() - start);
+    if (end < min_) return end;
+    const std::uint64_t first = position + min_ - 1;
+    const std::uint64_t last = position + end;
+    if (const std::uint64_t main = map.next(first, last, 0); main != last) return main - position + 1;
+    if (end == max_) return map.previous(first, last, 1).value_or(last - 1) - position + 1;
+    return end;
+  }
+
  private:
   rabin_hash hash_;
   masked_test is_main_;

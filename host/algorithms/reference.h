@@ -16,15 +16,22 @@
 //   std::uint64_t lookahead() const             bytes past a cut that the cut depends on
 //   static constexpr bool is_prefix_decided;    a cut `lookahead` bytes before the end of what is seen stays when more is
 //   std::uint64_t cut(byte_span bytes, std::uint64_t start) const
+//   std::optional<candidate_map_needs> candidate_map() const
+//                                               what decides a candidate, where candidates are found apart from chunks
+//   void find_candidates(const map_stretch&, candidate_bits& into) const
+//   std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits&, std::uint64_t position) const
+//                                               as `cut`, from candidates; `position` is that of `start` among them
 //
 // `cut` gives the length of the chunk that begins at `start` of a stream whose last byte is the last of `bytes`. It is
 // also shown the beginning of a longer stream; what it may not see then, `reach`, `lookahead` and `is_prefix_decided`
-// tell. `reference_defaults` has what most share.
+// tell. `mapped_cut` is that function too, and takes no candidate that rests on bytes past `bytes`: a map may know more.
+// `reference_defaults` has what most share, and is without candidates.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cassert>
 #include <optional>
 #include <string_view>
 #include <type_traits>
@@ -65,6 +72,17 @@ struct reference_of {
       "no reference: specialise reference_of in the algorithm's file, and include that in host/algorithms/all.h");
 };
 
+/// Positions to look for candidates among: indices [first, last) of `bytes`, the first of which is `position` of the
+/// map, and not none. `bytes` begins and ends with the stream where it has fewer bytes than needed on that side.
+struct map_stretch {
+  byte_span bytes;
+  std::uint64_t first;
+  std::uint64_t last;
+  std::uint64_t position;
+
+  [[nodiscard]] std::uint64_t position_of(std::uint64_t index) const { return position + (index - first); }
+};
+
 /// What most references share; a reference hides what it has otherwise.
 struct reference_defaults {
   static constexpr size_ratios ratios = {.min_divisor = 4, .max_factor = 8};
@@ -72,6 +90,12 @@ struct reference_defaults {
   static void fill(const auto&) {}
   static constexpr bool is_prefix_decided = true;
   static std::uint64_t lookahead() { return 0; }
+  static std::optional<candidate_map_needs> candidate_map() { return std::nullopt; }
+  static void find_candidates(const map_stretch&, candidate_bits&) { assert(false); }
+  static std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits&, std::uint64_t) {
+    assert(false);
+    return bytes.size() - start;
+  }
 };
 
 inline constexpr std::uint64_t largest_average = 1 * GiB;

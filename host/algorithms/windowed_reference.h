@@ -35,6 +35,17 @@ class windowed_reference : public reference_defaults {
                       [test = test_](const auto& hash, std::uint64_t) { return test(Hash::word(hash)); });
   }
 
+  std::optional<candidate_map_needs> candidate_map() const { return rolled_needs(hash_); }
+  void find_candidates(const map_stretch& stretch, candidate_bits& into) const {
+    mark_rolled(hash_, std::array{test_}, stretch, into);
+  }
+  std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits& map,
+                           std::uint64_t position) const {
+    const std::uint64_t end = std::min<std::uint64_t>(max_, bytes.size() - start);
+    if (end < first_) return end;
+    return map.next(position + first_ - 1, position + end - 1, 0) - position + 1;
+  }
+
  private:
   Hash hash_;
   Test test_;

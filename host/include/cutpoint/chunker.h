@@ -10,6 +10,7 @@
 
 #include <cutpoint/algorithms.h>
 #include <cutpoint/bytes.h>
+#include <cutpoint/candidates.h>
 #include <cutpoint/status.h>
 
 namespace cutpoint {
@@ -34,6 +35,17 @@ struct stream_window {
   bool at_end = false;
 };
 
+/// What a map of an algorithm's candidates is made from: the positions that may end or decide a chunk, whatever chunk
+/// they lie in.
+struct candidate_map_needs {
+  /// Bits for each position: kinds of candidates.
+  std::uint64_t levels = 1;
+  /// Bytes before a position that decide whether it is a candidate.
+  std::uint64_t behind = 0;
+  /// Bytes after it that do.
+  std::uint64_t ahead = 0;
+};
+
 /// Where a stream is cut. Every algorithm is restartable: the cut that follows a start is a function of the bytes
 /// within `behind` before it and `reach` after it, and of whether the stream ends there.
 ///
@@ -52,6 +64,29 @@ class chunker {
   /// stream, always decides; so does one that goes on more than `lookahead()` bytes past the cut, but for repmaxcdc
   /// and for tttd's backup cuts, which are known only at the reach.
   [[nodiscard]] std::optional<std::uint64_t> next_cut(const stream_window& window) const noexcept;
+
+  /// What a map of candidates needs; nothing where the algorithm has no candidates apart from chunks. With a map, the
+  /// bytes are looked at once, in stretches of any size and in any order, and chunks are found by walking its bits.
+  [[nodiscard]] std::optional<candidate_map_needs> candidate_map() const noexcept;
+
+  /// Marks the candidates among `count` positions, the first of which is index `window.start` of `window.bytes` and
+  /// `position` of the sequence that `into` maps. Clears nothing. Only where there is a `candidate_map`.
+  ///
+  /// The window has all those positions (`count` may be 0), at least min(behind, its offset in the stream) bytes before
+  /// the first, and at least `ahead` after the last unless the stream ends with the window. A position without the bytes
+  /// that a test needs, at either end of the stream, is no candidate; no chunk could be cut there.
+  ///
+  /// What it costs is linear in `count + ahead`. Threads may call it at once as `candidate_bits` allows.
+  void find_candidates(const stream_window& window, std::uint64_t count, std::uint64_t position,
+                       candidate_bits& into) const noexcept;
+
+  /// As `next_cut(window)`, and always what that gives, from marked candidates and (almost) without a look at the bytes.
+  /// `position` is that of `window.start` in the sequence that `candidates` maps. Of the `reach()` positions from there
+  /// on, those must be filled in whose `ahead` bytes the window shows; what is marked elsewhere has no effect, so that
+  /// one map of a stream serves every window on it. A cut may lie past what is filled in, by up to `ahead`. The map's
+  /// capacity is at least the number of positions to be filled in.
+  [[nodiscard]] std::optional<std::uint64_t> next_cut(const stream_window& window, const candidate_bits& candidates,
+                                                      std::uint64_t position) const noexcept;
 
   /// Every chunk of a whole stream, in order.
   [[nodiscard]] std::vector<chunk> find_cuts(byte_span stream) const;

@@ -1,0 +1,78 @@
+// Candidate bits are cleared and looked for a word at a time.
+#include <algorithm>
+#include <bit>
+#include <cassert>
+
+#include <cutpoint/candidates.h>
+
+namespace cutpoint {
+
+namespace {
+
+/// The positions of a word that are not before `first` in it.
+std::uint64_t from(std::uint64_t first) { return ~std::uint64_t{0} << (first % 64); }
+
+/// The positions of a word up to the last of [.., last), which is in it.
+std::uint64_t until(std::uint64_t last) { return ~std::uint64_t{0} >> ((64 - last % 64) % 64); }
+
+}  // namespace
+
+candidate_bits::candidate_bits(std::uint64_t capacity, std::uint64_t levels)
+    : word_count_(capacity / 64), words_(levels * word_count_) {
+  assert(capacity != 0 && capacity % 64 == 0 && levels != 0);
+}
+
+void candidate_bits::clear(std::uint64_t first, std::uint64_t last) {
+  assert(first <= last && last - first <= capacity());
+  if (first == last) return;
+  const std::uint64_t last_word = (last - 1) / 64;
+  for (std::uint64_t level = 0; level < words_.size(); level += word_count_) {
+    std::uint64_t inside = from(first);
+    std::uint64_t slot = slot_of(first / 64);
+    for (std::uint64_t word = first / 64; word <= last_word; ++word) {
+      if (word == last_word) inside &= until(last);
+      words_[level + slot] &= ~inside;
+      inside = ~std::uint64_t{0};
+      slot = slot + 1 == word_count_ ? 0 : slot + 1;
+    }
+  }
+}
+
+std::uint64_t candidate_bits::next(std::uint64_t first, std::uint64_t last, std::uint64_t level) const {
+  assert(first <= last && last - first <= capacity());
+  if (first == last) return last;
+  const std::uint64_t* words = &words_[level * word_count_];
+  const std::uint64_t last_word = (last - 1) / 64;
+  std::uint64_t word = first / 64;
+  std::uint64_t slot = slot_of(word);
+  std::uint64_t bits = words[slot] & from(first);
+  while (bits == 0 && word != last_word) {
+    ++word;
+    slot = slot + 1 == word_count_ ? 0 : slot + 1;
+    bits = words[slot];
+  }
+  if (bits == 0) return last;
+  return std::min(last, 64 * word + static_cast<std::uint64_t>(std::countr_zero(bits)));
+}
+
+std::optional<std::uint64_t> candidate_bits::previous(std::uint64_t first, std::uint64_t last,
+                                                      std::uint64_t level) const {
+  assert(first <= last && last - first <= capacity());
+  if (first == last) return std::nullopt;
+  const std::uint64_t* words = &words_[level * word_count_];
+  const std::uint64_t first_word = first / 64;
+  std::uint64_t word = (last - 1) / 64;
+  std::uint64_t slot = slot_of(word);
+  std::uint64_t bits = words[slot] & until(last);
+  while (bits == 0 && word != first_word) {
+    --word;
+    slot = slot == 0 ? word_count_ - 1 : slot - 1;
+    bits = words[slot];
+  }
+  if (bits == 0) return std::nullopt;
+  const std::uint64_t found = 64 * word + 63 - static_cast<std::uint64_t>(std::countl_zero(bits));
+  if (found < first) return std::nullopt;
+  return found;
+}
+
+}  // namespace cutpoint
