@@ -16,6 +16,11 @@ BINARY = os.path.abspath(
 # A sanitizer multiplies memory and time, so that neither says anything of the command.
 IS_SANITIZED = bool(os.environ.get("CUTPOINT_SANITIZE"))
 
+# The library that makes reads fail, as the build names it; else that of the release build. No sanitizer bears it.
+FAULTY_READS = os.path.abspath(
+    os.environ.get("CUTPOINT_FAULTY_READS") or Path(BINARY).parents[1] / "tests/cli/libfaulty_reads.so"
+)
+
 # Long enough for a loaded machine; whatever hangs is killed and fails.
 PATIENCE = 60
 
@@ -133,6 +138,25 @@ def wait_until(holds, what: str):
         if time.monotonic() > deadline:
             raise AssertionError(f"not within {PATIENCE} s: {what}")
         time.sleep(0.002)
+
+
+def faulty_reads(suffix: str, offset: int = 0) -> dict:
+    """The environment of a run for which files whose paths end in `suffix` cannot be read from `offset` on (EIO)."""
+    return with_faulty_reads(CUTPOINT_FAULT_SUFFIX=suffix, CUTPOINT_FAULT_OFFSET=str(offset))
+
+
+def unseekable_reads(suffix: str) -> dict:
+    """The environment of a run for which files whose paths end in `suffix` have no offsets to read at (ESPIPE)."""
+    return with_faulty_reads(CUTPOINT_STREAM_SUFFIX=suffix)
+
+
+def with_faulty_reads(**variables) -> dict:
+    return {**os.environ, "LD_PRELOAD": FAULTY_READS, **variables}
+
+
+needs_faulty_reads = unittest.skipUnless(
+    os.path.exists(FAULTY_READS) and not IS_SANITIZED, "needs the library that makes reads fail, and no sanitizer"
+)
 
 
 def status_of(process: subprocess.Popen) -> dict:

@@ -14,27 +14,12 @@
 
 #include "tests/host/made.h"
 #include "tests/io/pieces.h"
+#include "tests/io/reading.h"
 #include "tests/io/signals.h"
 #include "tests/io/temporary_folder.h"
 
 namespace cutpoint::tests {
 namespace {
-
-std::string read_all(source& from) {
-  std::string all;
-  std::array<std::uint8_t, 1000> room = {};
-  for (;;) {
-    const auto count = from.read(room);
-    if (!count.ok()) return "failed: " + count.error().message();
-    if (*count == 0) return all;
-    all.append(room.begin(), room.begin() + static_cast<std::ptrdiff_t>(*count));
-  }
-}
-
-std::string content_of(const std::string& path) {
-  auto opened = file_source::open(path);
-  return opened ? read_all(*opened) : "failed: " + opened.error().message();
-}
 
 int open_descriptor_count() {
   int count = 0;

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -32,6 +35,11 @@ class source {
   /// Reads up to `into.size()` bytes, at least one of them, and waits until there is one; 0 is the end of the stream.
   /// Errors: io_error; cancelled.
   [[nodiscard]] virtual result<std::size_t> read(std::span<std::uint8_t> into) = 0;
+
+  /// Passes over the zeros that the source knows to come next without reading them (a hole of a sparse file), and says
+  /// how many bytes of the stream they are; 0 where it knows of none. Asked before each read, it finds every hole;
+  /// asked less often, or never, `read` gives the zeros. Errors: as for read.
+  [[nodiscard]] virtual result<std::uint64_t> skip_hole();
 };
 
 /// Bytes in memory that the caller owns and keeps.
@@ -44,32 +52,72 @@ class memory_source final : public source {
   byte_span rest_;
 };
 
+/// How a file is opened.
+struct file_options {
+  /// The longest that a FIFO may be without a writer when it is opened; 0 asks for one that is there. Longer where its
+  /// writer is started by hand.
+  std::chrono::milliseconds writer_wait{10'000};
+};
+
 /// A file, pipe, device or standard input, by its descriptor.
+///
+/// What waits (for bytes of a pipe, terminal or socket, for the writer of a FIFO) looks at `cancel`, which may be null
+/// and must outlive the source, ten times a second and at every signal; the reads of regular files and block devices
+/// between two system calls. A signal alone ends nothing.
+///
+/// A regular file is read at the source's own offset, so that others may use the descriptor's, and to where its reads
+/// end, whatever its size is said to be. Its holes are those that the file system tells of, within the size that it was
+/// opened with.
 class file_source final : public source {
  public:
-  /// Opens a file for reading. Opening a FIFO waits for its writer. A read or the opening that a signal interrupts is
-  /// taken up again unless `cancel` (which may be null, and must outlive the source) is requested. Errors: io_error,
-  /// also for a directory; cancelled.
-  [[nodiscard]] static result<file_source> open(const std::string& path, const cancellation* cancel = nullptr);
+  /// Opens a file for reading, and waits for the writer of a FIFO: one that came and went is an empty stream. Errors:
+  /// io_error, also for a directory, or a FIFO that has no writer (ETIMEDOUT); cancelled.
+  [[nodiscard]] static result<file_source> open(const std::string& path, const cancellation* cancel = nullptr,
+                                                const file_options& options = {});
 
-  /// Standard input, which stays open when the source goes.
+  /// Standard input from where it stands, which stays open when the source goes.
   [[nodiscard]] static file_source standard_input(const cancellation* cancel = nullptr);
 
   file_source(file_source&& other) noexcept;
   file_source& operator=(file_source&&) = delete;
   ~file_source() override;
 
+  /// Stops short where a hole begins that skip_hole can pass over.
   [[nodiscard]] result<std::size_t> read(std::span<std::uint8_t> into) override;
+  [[nodiscard]] result<std::uint64_t> skip_hole() override;
+
+  /// For after the end: whether a regular file that was opened here still has the size and the time of modification
+  /// that it was opened with, so that what was read is one state of it, as far as the file system's clock can tell.
+  /// Everything else is unchanged, and a file that was unlinked meanwhile. Errors: io_error.
+  [[nodiscard]] status check_unchanged() const;
 
  private:
   enum class ownership { borrowed, owned };
 
+  /// Whether a read may wait inside the system call, where no cancellation is seen.
+  enum class waiting { never, until_polled };
+
+  /// A regular file that was opened here.
+  struct regular_file {
+    std::uint64_t size;      ///< when it was opened
+    std::timespec modified;  ///< when it was opened
+    std::uint64_t offset = 0;
+    std::uint64_t data_end = 0;  ///< no hole from `offset` to here, if that is before
+  };
+
   file_source(int descriptor, ownership held, std::string name, const cancellation* cancel) noexcept;
+
+  [[nodiscard]] bool is_cancelled() const noexcept;
+  [[nodiscard]] status await_writer(std::chrono::milliseconds writer_wait);
+  [[nodiscard]] std::ptrdiff_t read_once(std::span<std::uint8_t> into);
 
   int descriptor_;
   ownership held_;
+  waiting waits_ = waiting::never;
   std::string name_;
   const cancellation* cancel_;
+  std::optional<regular_file> regular_;
+  std::optional<std::uint8_t> early_;  ///< what the wait for a writer read
 };
 
 }  // namespace cutpoint

@@ -1,0 +1,86 @@
+// Flat hash sets of keys that are just as long as their digests.
+#include <cassert>
+#include <cstring>
+#include <utility>
+
+#include <absl/container/flat_hash_set.h>
+#include <cutpoint/fingerprint_index.h>
+
+namespace cutpoint {
+
+namespace {
+
+template <std::size_t Bytes>
+using key = std::array<std::uint8_t, Bytes>;
+
+/// As good as random already.
+struct first_bytes {
+  template <std::size_t Bytes>
+  std::size_t operator()(const key<Bytes>& of) const noexcept {
+    std::size_t word = 0;
+    static_assert(Bytes >= sizeof word);
+    std::memcpy(&word, of.data(), sizeof word);
+    return word;
+  }
+};
+
+/// Control bytes of the table beyond one for each slot: its end, and as many as are looked at together, less one.
+constexpr std::uint64_t control_surplus_bytes = 16;
+
+}  // namespace
+
+class fingerprint_index::table {
+ public:
+  virtual ~table() = default;
+  virtual bool insert(const digest& fingerprint) = 0;
+  [[nodiscard]] virtual std::uint64_t size() const noexcept = 0;
+  [[nodiscard]] virtual std::uint64_t memory_bytes() const noexcept = 0;
+};
+
+template <class Key, class Hash>
+class fingerprint_index::table_of final : public table {
+ public:
+  bool insert(const digest& fingerprint) override {
+    assert(fingerprint.size == sizeof(Key));
+    Key stored;
+    std::memcpy(stored.data(), fingerprint.bytes.data(), sizeof stored);
+    return set_.insert(stored).second;
+  }
+  std::uint64_t size() const noexcept override { return set_.size(); }
+  std::uint64_t memory_bytes() const noexcept override {
+    const std::uint64_t slots = set_.capacity();
+    return slots == 0 ? 0 : slots * (sizeof(Key) + 1) + control_surplus_bytes;
+  }
+
+ private:
+  absl::flat_hash_set<Key, Hash> set_;
+};
+
+std::unique_ptr<fingerprint_index::table> fingerprint_index::make_table(fingerprint_kind kind) {
+  switch (kind) {
+    case fingerprint_kind::sha1:
+      return std::make_unique<table_of<key<20>, first_bytes>>();
+    case fingerprint_kind::sha256:
+    case fingerprint_kind::sha512_256:
+      return std::make_unique<table_of<key<32>, first_bytes>>();
+    case fingerprint_kind::md5:
+      return std::make_unique<table_of<key<16>, first_bytes>>();
+    case fingerprint_kind::xxh3:
+      return std::make_unique<table_of<key<16>, absl::Hash<key<16>>>>();
+    case fingerprint_kind::none:
+      break;
+  }
+  assert(false && "no fingerprints");
+  return nullptr;
+}
+
+fingerprint_index::fingerprint_index(fingerprint_kind kind) : table_(make_table(kind)) {}
+fingerprint_index::fingerprint_index(fingerprint_index&&) noexcept = default;
+fingerprint_index& fingerprint_index::operator=(fingerprint_index&&) noexcept = default;
+fingerprint_index::~fingerprint_index() = default;
+
+bool fingerprint_index::insert(const digest& fingerprint) { return table_->insert(fingerprint); }
+std::uint64_t fingerprint_index::size() const noexcept { return table_->size(); }
+std::uint64_t fingerprint_index::memory_bytes() const noexcept { return table_->memory_bytes(); }
+
+}  // namespace cutpoint

@@ -1,0 +1,351 @@
+// Re-chunking: a window over the new stream from the first chunk that may see the change on, and the files it slides
+// over.
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <new>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include <cutpoint/rechunk.h>
+#include <cutpoint/text.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace cutpoint {
+
+namespace {
+
+/// Bytes read at a time, until a cut is seen to need more.
+constexpr std::uint64_t smallest_block = 256 * KiB;
+
+/// No offset of a file is larger, and no shift.
+constexpr auto largest_size = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+
+std::uint64_t end_of(const chunk& c) { return c.offset + c.length; }
+
+status invalid(std::string message) { return {status_code::invalid_argument, std::move(message)}; }
+
+/// The size of the stream that the chunks cover.
+result<std::uint64_t> covered_size(const chunker& chunker, std::span<const chunk> chunks) {
+  std::uint64_t covered = 0;
+  for (const chunk& c : chunks) {
+    if (c.offset != covered || c.length == 0) {
+      return invalid(fmt::format("the old chunk at offset {} with {} bytes does not go on from offset {}", c.offset,
+                                 c.length, covered));
+    }
+    if (c.length > chunker.reach()) {
+      return invalid(fmt::format("the old chunk at offset {} has {} bytes; none of {} has more than {}", c.offset,
+                                 c.length, chunker.canonical(), chunker.reach()));
+    }
+    if (c.length > largest_size - covered) {
+      return invalid(fmt::format("the old stream has more than {} bytes", largest_size));
+    }
+    covered += c.length;
+  }
+  return covered;
+}
+
+/// The size of the stream after the change.
+result<std::uint64_t> changed_size(const stream_change& change, std::uint64_t old_size) {
+  if (change.offset > old_size || change.removed_bytes > old_size - change.offset) {
+    return invalid(fmt::format("the change removes {} bytes at offset {} of a stream of {} bytes", change.removed_bytes,
+                               change.offset, old_size));
+  }
+  const std::uint64_t rest = old_size - change.removed_bytes;
+  if (change.added_bytes > largest_size - rest) {
+    return invalid(fmt::format("the change adds {} bytes to {}, which makes more than {}", change.added_bytes, rest,
+                               largest_size));
+  }
+  return rest + change.added_bytes;
+}
+
+/// How many chunks are decided by what lies before `offset`, as far as can be said without a look at it.
+std::size_t count_decided(const chunker& chunker, std::span<const chunk> chunks, std::uint64_t offset) {
+  const auto& parameters = chunker.parameters();
+  // These choose among all cuts up to their reach, if they have one (chunker::next_cut).
+  const bool is_decided_at_reach_only =
+      chunker.reach() != unlimited &&
+      (std::holds_alternative<repmaxcdc_parameters>(parameters) || std::holds_alternative<tttd_parameters>(parameters));
+  const auto is_decided = [&](const chunk& c) {
+    if (c.offset <= offset && offset - c.offset >= chunker.reach()) return true;
+    return !is_decided_at_reach_only && end_of(c) <= offset && offset - end_of(c) > chunker.lookahead();
+  };
+  return static_cast<std::size_t>(std::partition_point(chunks.begin(), chunks.end(), is_decided) - chunks.begin());
+}
+
+/// A stream, and how much of it was read.
+class counted_stream {
+ public:
+  explicit counted_stream(random_access& stream) : stream_(stream) {}
+
+  std::uint64_t read_bytes() const { return read_bytes_; }
+  result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> into) {
+    result<std::size_t> count = stream_.read_at(offset, into);
+    if (count) read_bytes_ += *count;
+    return count;
+  }
+
+ private:
+  random_access& stream_;
+  std::uint64_t read_bytes_ = 0;
+};
+
+/// The size of a stream: two reads where it is the expected one, and a search where it is another.
+result<std::uint64_t> find_size(counted_stream& stream, std::uint64_t expected) {
+  status failure;
+  const auto has_byte = [&](std::uint64_t offset) {
+    if (!failure.ok()) return false;
+    std::uint8_t byte = 0;
+    const result<std::size_t> count = stream.read_at(offset, {&byte, 1});
+    if (!count) failure = count.error();
+    return count && *count != 0;
+  };
+  std::uint64_t least = 0;
+  std::uint64_t most = expected;
+  while (most < largest_size && has_byte(most)) {
+    least = most + 1;
+    most = std::min(2 * least, largest_size);
+  }
+  if (least == 0 && expected != 0 && has_byte(expected - 1)) least = expected;
+  while (least < most) {
+    const std::uint64_t middle = least + (most - least) / 2;
+    if (has_byte(middle)) {
+      least = middle + 1;
+    } else {
+      most = middle;
+    }
+  }
+  if (!failure.ok()) return failure;
+  return least;
+}
+
+status other_size(std::uint64_t size, std::uint64_t expected) {
+  return {status_code::io_error,
+          fmt::format("the stream has {} bytes, not the {} that the change implies", size, expected)};
+}
+
+/// The part of a stream that is held: what a cut may look back at, the chunk in progress, and what was read beyond.
+class moving_window {
+ public:
+  /// `position`: where the first chunk begins.
+  moving_window(const chunker& chunker, counted_stream& stream, std::uint64_t stream_size, std::uint64_t position,
+                std::uint64_t memory_bytes)
+      : chunker_(chunker),
+        stream_(stream),
+        stream_size_(stream_size),
+        memory_bytes_(memory_bytes),
+        start_(std::min(position, chunker.behind())),
+        base_(position - start_) {}
+
+  std::uint64_t position() const { return base_ + start_; }
+  void advance(std::uint64_t length) { start_ += length; }
+
+  /// Length of the chunk at `position()`, which is not the end of the stream.
+  result<std::uint64_t> next_cut() {
+    for (;;) {
+      if (start_ < filled_) {
+        const stream_window view = {
+            .bytes = {bytes_.get(), filled_}, .start = start_, .at_end = base_ + filled_ == stream_size_};
+        if (const auto length = chunker_.next_cut(view)) return *length;
+      }
+      drop_passed();
+      if (status read = read_block(); !read.ok()) return read;
+    }
+  }
+
+ private:
+  struct free_bytes {
+    void operator()(std::uint8_t* bytes) const { std::free(bytes); }
+  };
+
+  /// Forgets what no cut looks back at.
+  void drop_passed() {
+    const std::uint64_t dropped = start_ - std::min(start_, chunker_.behind());
+    if (dropped == 0) return;
+    std::copy(bytes_.get() + dropped, bytes_.get() + filled_, bytes_.get());
+    base_ += dropped;
+    start_ -= dropped;
+    filled_ -= dropped;
+  }
+
+  /// Reads as much again as is held, so that chunks of any length are looked at twice on average, but no more than
+  /// decides the cut.
+  status read_block() {
+    const std::uint64_t reach = chunker_.reach();
+    const std::uint64_t seen = filled_ - std::min(filled_, start_);
+    // Without a maximum, a byte past the longest chunk allowed shows that it ends there.
+    const std::uint64_t most = reach == unlimited ? memory_bytes_ + 1 : memory_bytes_;
+    if (filled_ >= most) {
+      return {status_code::memory_limit,
+              fmt::format("the chunk at offset {} outgrows the memory allowed, {}: give a maximum chunk size or more "
+                          "memory",
+                          position(), format_size(memory_bytes_))};
+    }
+    const std::uint64_t wanted = std::max(smallest_block, std::min(filled_, reach - seen));
+    const std::uint64_t end = filled_ + std::min({wanted, most - filled_, stream_size_ - base_ - filled_});
+    if (end > capacity_) grow(end);
+    while (filled_ < end) {
+      const result<std::size_t> count = stream_.read_at(base_ + filled_, {bytes_.get() + filled_, end - filled_});
+      if (!count) return count.error();
+      if (*count == 0) return other_size(base_ + filled_, stream_size_);
+      filled_ += *count;
+    }
+    return {};
+  }
+
+  /// With realloc, which moves pages, so that large buffers are never held twice.
+  void grow(std::uint64_t capacity) {
+    auto* grown = static_cast<std::uint8_t*>(std::realloc(bytes_.get(), capacity));
+    if (grown == nullptr) throw std::bad_alloc();
+    static_cast<void>(bytes_.release());
+    bytes_.reset(grown);
+    capacity_ = capacity;
+  }
+
+  const chunker& chunker_;
+  counted_stream& stream_;
+  std::uint64_t stream_size_;
+  std::uint64_t memory_bytes_;
+  std::uint64_t start_;  ///< index of the chunk's first byte
+  std::uint64_t base_;   ///< offset in the stream of index 0
+  std::uint64_t filled_ = 0;
+  std::uint64_t capacity_ = 0;
+  std::unique_ptr<std::uint8_t, free_bytes> bytes_;
+};
+
+/// The old chunk that a chunk at `position` of the new stream must equal, with all that follow, since everything that
+/// they look back at and all up to the end of the stream is as it was: its index, or none.
+class meeting {
+ public:
+  meeting(const chunker& chunker, std::span<const chunk> old_chunks, const stream_change& change)
+      : old_chunks_(old_chunks),
+        first_(change.offset + change.added_bytes),
+        behind_(chunker.behind()),
+        old_first_(change.offset + change.removed_bytes) {}
+
+  /// Positions must not go back.
+  std::optional<std::size_t> at(std::uint64_t position) {
+    if (position < first_ || position - first_ < behind_) return std::nullopt;
+    const std::uint64_t old_position = position - first_ + old_first_;
+    while (next_ < old_chunks_.size() && old_chunks_[next_].offset < old_position) ++next_;
+    if (next_ == old_chunks_.size() || old_chunks_[next_].offset != old_position) return std::nullopt;
+    return next_;
+  }
+
+ private:
+  std::span<const chunk> old_chunks_;
+  std::uint64_t first_;  ///< where the change ends
+  std::uint64_t behind_;
+  std::uint64_t old_first_;  ///< where it ended in the old stream
+  std::size_t next_ = 0;
+};
+
+/// Repeats a system call that a signal interrupted, until it is done or a stop is asked for.
+template <class Call>
+auto repeat_interrupted(const cancellation* cancel, Call call) {
+  for (;;) {
+    const auto outcome = call();
+    if (outcome >= 0 || errno != EINTR || (cancel != nullptr && cancel->is_requested())) return outcome;
+  }
+}
+
+status failure(std::string_view name, std::string_view done, int error) {
+  if (error == EINTR) return {status_code::cancelled, fmt::format("{}: stopped before it was {}", name, done)};
+  return system_failure(name, done, error);
+}
+
+}  // namespace
+
+file_random_access::file_random_access(int descriptor, std::string name, const cancellation* cancel) noexcept
+    : descriptor_(descriptor), name_(std::move(name)), cancel_(cancel) {}
+
+file_random_access::file_random_access(file_random_access&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), name_(std::move(other.name_)), cancel_(other.cancel_) {}
+
+file_random_access::~file_random_access() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+result<file_random_access> file_random_access::open(const std::string& path, const cancellation* cancel) {
+  struct stat facts = {};
+  const bool is_fifo = ::stat(path.c_str(), &facts) == 0 && S_ISFIFO(facts.st_mode);
+  const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_fifo ? O_NONBLOCK : 0);  // it is not waited for, but refused
+  const int descriptor = repeat_interrupted(cancel, [&] { return ::open(path.c_str(), flags); });
+  if (descriptor < 0) return failure(path, "opened", errno);
+  file_random_access opened(descriptor, path, cancel);
+  if (::fstat(descriptor, &facts) != 0) return failure(path, "found", errno);
+  if (S_ISDIR(facts.st_mode)) return failure(path, "read", EISDIR);
+  if (::lseek(descriptor, 0, SEEK_CUR) < 0) return failure(path, "read", errno);
+  return opened;
+}
+
+result<std::size_t> file_random_access::read_at(std::uint64_t offset, std::span<std::uint8_t> into) {
+  const std::size_t size = std::min<std::uint64_t>(into.size(), largest_size - std::min(offset, largest_size));
+  if (cancel_ != nullptr && cancel_->is_requested()) return failure(name_, "read", EINTR);
+  if (size == 0) return 0;  // nothing has an offset so large
+  const auto count =
+      repeat_interrupted(cancel_, [&] { return ::pread(descriptor_, into.data(), size, static_cast<off_t>(offset)); });
+  if (count < 0) return failure(name_, "read", errno);
+  return static_cast<std::size_t>(count);
+}
+
+result<rechunked> rechunk(const chunker& chunker, std::span<const chunk> old_chunks, const stream_change& change,
+                          random_access& stream, const stream_limits& limits) {
+  if (status memory = check_memory(chunker, limits); !memory.ok()) return memory;
+  const auto old_size = covered_size(chunker, old_chunks);
+  if (!old_size) return old_size.error();
+  const auto new_size = changed_size(change, *old_size);
+  if (!new_size) return new_size.error();
+  counted_stream counted(stream);
+  const auto size = find_size(counted, *new_size);
+  if (!size) return size.error();
+  if (*size != *new_size) return other_size(*size, *new_size);
+
+  rechunked found;
+  found.shift = static_cast<std::int64_t>(change.added_bytes) - static_cast<std::int64_t>(change.removed_bytes);
+  if (change.added_bytes == 0 && change.removed_bytes == 0) {
+    found.kept_before = old_chunks.size();
+  } else {
+    found.kept_before = count_decided(chunker, old_chunks, change.offset);
+    const std::uint64_t first = found.kept_before == 0 ? 0 : end_of(old_chunks[found.kept_before - 1]);
+    moving_window window(chunker, counted, *new_size, first, std::min(limits.memory_bytes, largest_size));
+    meeting meeting(chunker, old_chunks, change);
+    while (window.position() != *new_size) {
+      if (const auto met = meeting.at(window.position())) {
+        found.kept_after = old_chunks.size() - *met;
+        break;
+      }
+      const auto length = window.next_cut();
+      if (!length) return length.error();
+      const chunk next = {window.position(), *length};
+      if (end_of(next) <= change.offset && next == old_chunks[found.kept_before]) {
+        ++found.kept_before;
+      } else {
+        found.cut_anew.push_back(next);
+      }
+      window.advance(*length);
+    }
+  }
+  found.read_bytes = counted.read_bytes();
+  return found;
+}
+
+std::vector<chunk> chunks_after(std::span<const chunk> old_chunks, const rechunked& found) {
+  std::vector<chunk> chunks;
+  chunks.reserve(found.kept_before + found.cut_anew.size() + found.kept_after);
+  const auto before = old_chunks.first(found.kept_before);
+  chunks.insert(chunks.end(), before.begin(), before.end());
+  chunks.insert(chunks.end(), found.cut_anew.begin(), found.cut_anew.end());
+  for (const chunk& c : old_chunks.last(found.kept_after)) {
+    chunks.push_back({c.offset + static_cast<std::uint64_t>(found.shift), c.length});
+  }
+  return chunks;
+}
+
+}  // namespace cutpoint

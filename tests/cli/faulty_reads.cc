@@ -1,0 +1,108 @@
+// Reads that fail as those of a bad disk do: a library for LD_PRELOAD, between the command and the C library.
+//
+// Of every file whose path ends in CUTPOINT_FAULT_SUFFIX no byte from CUTPOINT_FAULT_OFFSET on can be read (EIO); what
+// lies before it can. A file whose path ends in CUTPOINT_STREAM_SUFFIX can be read from front to back only, as some of
+// the kernel's own files: pread and lseek fail (ESPIPE).
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include <dlfcn.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+namespace {
+
+using read_call = ssize_t(int, void*, std::size_t);
+using read_at_call = ssize_t(int, void*, std::size_t, off_t);
+using seek_call = off_t(int, off_t, int);
+
+template <class Call>
+Call* replaced(const char* name) {
+  return reinterpret_cast<Call*>(::dlsym(RTLD_NEXT, name));
+}
+
+/// Whether the path of an open file ends as a variable of the environment says.
+bool is_meant(int descriptor, const char* variable) {
+  const char* suffix = std::getenv(variable);
+  if (suffix == nullptr) return false;
+  char link[64];
+  std::snprintf(link, sizeof(link), "/proc/self/fd/%d", descriptor);
+  char path[PATH_MAX];
+  const ssize_t length = ::readlink(link, path, sizeof(path));
+  return length > 0 && std::string_view(path, static_cast<std::size_t>(length)).ends_with(suffix);
+}
+
+bool is_faulty(int descriptor) { return is_meant(descriptor, "CUTPOINT_FAULT_SUFFIX"); }
+
+off_t fault_offset() {
+  const char* text = std::getenv("CUTPOINT_FAULT_OFFSET");
+  return text == nullptr ? 0 : std::strtoll(text, nullptr, 10);
+}
+
+/// What a call gives that failed so.
+int failed(int error) {
+  errno = error;
+  return -1;
+}
+
+/// Bytes that a read at `offset` may ask for: 0 where it fails. At the end of the file, which can be seen, all.
+std::size_t readable_size(int descriptor, std::size_t size, off_t offset) {
+  const off_t fault = fault_offset();
+  if (offset < fault) return std::min(size, static_cast<std::size_t>(fault - offset));
+  char byte = 0;
+  static const auto look = replaced<read_at_call>("pread");
+  return look(descriptor, &byte, 1, offset) == 0 ? size : 0;
+}
+
+template <class Call>
+ssize_t read_before_fault(int descriptor, std::size_t size, off_t offset, Call call) {
+  const std::size_t readable = readable_size(descriptor, size, offset);
+  return readable != 0 || size == 0 ? call(readable) : failed(EIO);
+}
+
+bool is_stream(int descriptor) { return is_meant(descriptor, "CUTPOINT_STREAM_SUFFIX"); }
+
+ssize_t read_at(read_at_call* call, int descriptor, void* into, std::size_t size, off_t offset) {
+  if (is_stream(descriptor)) return failed(ESPIPE);
+  if (!is_faulty(descriptor)) return call(descriptor, into, size, offset);
+  return read_before_fault(descriptor, size, offset,
+                           [&](std::size_t readable) { return call(descriptor, into, readable, offset); });
+}
+
+}  // namespace
+
+extern "C" {
+
+ssize_t read(int descriptor, void* into, std::size_t size) {
+  static const auto call = replaced<read_call>("read");
+  if (!is_faulty(descriptor)) return call(descriptor, into, size);
+  return read_before_fault(descriptor, size, ::lseek(descriptor, 0, SEEK_CUR),
+                           [&](std::size_t readable) { return call(descriptor, into, readable); });
+}
+
+ssize_t pread(int descriptor, void* into, std::size_t size, off_t offset) {
+  static const auto call = replaced<read_at_call>("pread");
+  return read_at(call, descriptor, into, size, offset);
+}
+
+ssize_t pread64(int descriptor, void* into, std::size_t size, off64_t offset) {
+  static const auto call = replaced<read_at_call>("pread64");
+  return read_at(call, descriptor, into, size, offset);
+}
+
+off_t lseek(int descriptor, off_t offset, int whence) noexcept {
+  static const auto call = replaced<seek_call>("lseek");
+  return is_stream(descriptor) ? failed(ESPIPE) : call(descriptor, offset, whence);
+}
+
+off64_t lseek64(int descriptor, off64_t offset, int whence) noexcept {
+  static const auto call = replaced<seek_call>("lseek64");
+  return is_stream(descriptor) ? failed(ESPIPE) : call(descriptor, offset, whence);
+}
+
+}  // extern "C"
