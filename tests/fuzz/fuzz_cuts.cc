@@ -1,30 +1,13 @@
 // Bytes choose an algorithm, tiny parameters and a stream: its cuts are as defined, cover it and can be restarted.
 #include <cutpoint/chunker.h>
 
+#include "tests/fuzz/fuzzed_choices.h"
 #include "tests/fuzz/require.h"
 #include "tests/host/support/faults.h"
 #include "tests/host/support/tiny_parameters.h"
 
 namespace cutpoint::tests {
 namespace {
-
-/// Takes two bytes for each choice, and zeros when there are none left.
-class fuzzed_choices final : public choices {
- public:
-  explicit fuzzed_choices(byte_span bytes) : rest_(bytes) {}
-  std::uint64_t word() override { return byte() * 256 + byte(); }
-  byte_span rest() const { return rest_; }
-
- private:
-  std::uint64_t byte() {
-    if (rest_.empty()) return 0;
-    const std::uint64_t first = rest_.front();
-    rest_ = rest_.subspan(1);
-    return first;
-  }
-
-  byte_span rest_;
-};
 
 void check_cuts(byte_span input) {
   fuzzed_choices choices(input);

@@ -1,0 +1,253 @@
+// Counting chunks, and comparing two ways to cut.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <type_traits>
+#include <variant>
+
+#include <cutpoint/dedup.h>
+
+#include "host/algorithms/buzhash.h"
+
+namespace cutpoint {
+
+namespace {
+
+std::optional<double> ratio(std::uint64_t of, std::uint64_t to) {
+  if (to == 0) return std::nullopt;
+  return static_cast<double>(of) / static_cast<double>(to);
+}
+
+// --- The expected length ---------------------------------------------------------------------------------------------
+
+double divisor_of(const buzhash_parameters& p) {
+  if (is_casync(p.test)) return static_cast<double>(casync_divisor(p));
+  if (p.test == buzhash_test::pbs) return 2 * static_cast<double>(p.avg_bytes) / 3;  // three residues of 2 D
+  return static_cast<double>(p.avg_bytes);
+}
+
+template <class Parameters>
+double divisor_of(const Parameters& p) {
+  return static_cast<double>(p.avg_bytes);
+}
+
+template <class Parameters, class... Others>
+constexpr bool is_one_of = (std::is_same_v<Parameters, Others> || ...);
+
+// --- Buckets of lengths ----------------------------------------------------------------------------------------------
+
+/// Octaves in 2^bits equal parts; lengths below 2^bits have a bucket each.
+std::size_t bucket_of(std::uint64_t length, unsigned bits) {
+  if (length >> bits == 0) return static_cast<std::size_t>(length);
+  const auto shift = static_cast<unsigned>(std::bit_width(length)) - 1 - bits;
+  return static_cast<std::size_t>((std::uint64_t{shift} << bits) + (length >> shift));
+}
+
+std::uint64_t least_of_bucket(std::size_t bucket, unsigned bits) {
+  if (bucket >> bits == 0) return bucket;
+  const std::uint64_t shift = (bucket >> bits) - 1;
+  return (bucket - (shift << bits)) << shift;
+}
+
+std::uint64_t most_of_bucket(std::size_t bucket, unsigned bits) {
+  return least_of_bucket(bucket + 1, bits) - 1;  // of the last, 0 - 1, which is right
+}
+
+}  // namespace
+
+std::optional<double> expected_chunk_bytes(const chunker& cuts) {
+  return std::visit(
+      []<class Parameters>(const Parameters& p) -> std::optional<double> {
+        if constexpr (is_one_of<Parameters, gear_parameters, rabin_parameters, rabin_inck_parameters, adler_parameters,
+                                crc32_parameters, buzhash_parameters>) {
+          const double divisor = divisor_of(p);
+          const auto min = static_cast<double>(*p.min_bytes);
+          if (*p.max_bytes == 0) return min + divisor;
+          const double span = static_cast<double>(*p.max_bytes) - min;
+          if (span == 0) return min;
+          return min - divisor * std::expm1(span * std::log1p(-1 / divisor));
+        } else {
+          return std::nullopt;
+        }
+      },
+      cuts.parameters());
+}
+
+// --- Lengths ---------------------------------------------------------------------------------------------------------
+
+void length_distribution::add(std::uint64_t length, std::uint64_t chunk_count) {
+  if (chunk_count == 0) return;
+  counts_[bucket_of(length, part_bits)] += chunk_count;
+  min_ = chunk_count_ == 0 ? length : std::min(min_, length);
+  max_ = std::max(max_, length);
+  chunk_count_ += chunk_count;
+  byte_count_ += length * chunk_count;
+}
+
+void length_distribution::merge(const length_distribution& other) {
+  if (other.chunk_count_ == 0) return;
+  for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
+  min_ = chunk_count_ == 0 ? other.min_ : std::min(min_, other.min_);
+  max_ = std::max(max_, other.max_);
+  chunk_count_ += other.chunk_count_;
+  byte_count_ += other.byte_count_;
+}
+
+std::optional<std::uint64_t> length_distribution::min() const {
+  return chunk_count_ == 0 ? std::nullopt : std::optional(min_);
+}
+
+std::optional<std::uint64_t> length_distribution::max() const {
+  return chunk_count_ == 0 ? std::nullopt : std::optional(max_);
+}
+
+std::optional<double> length_distribution::mean() const { return ratio(byte_count_, chunk_count_); }
+
+std::optional<std::uint64_t> length_distribution::percentile(double percent) const {
+  if (chunk_count_ == 0) return std::nullopt;
+  const double wanted = std::ceil(std::clamp(percent, 0.0, 100.0) / 100 * static_cast<double>(chunk_count_));
+  const auto rank = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(wanted), 1, chunk_count_);
+  std::uint64_t passed = 0;
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    passed += counts_[i];
+    if (passed < rank) continue;
+    const std::uint64_t least = least_of_bucket(i, part_bits);
+    return std::clamp(least + (most_of_bucket(i, part_bits) - least) / 2, min_, max_);
+  }
+  return max_;
+}
+
+std::vector<length_distribution::bucket> length_distribution::buckets(unsigned fineness) const {
+  std::vector<bucket> found;
+  if (chunk_count_ == 0) return found;
+  const unsigned bits = std::min(fineness, part_bits);
+  const std::size_t first = bucket_of(min_, bits);
+  for (std::size_t i = first; i <= bucket_of(max_, bits); ++i) {
+    found.push_back({.least = least_of_bucket(i, bits), .most = most_of_bucket(i, bits)});
+  }
+  for (std::size_t i = bucket_of(min_, part_bits); i <= bucket_of(max_, part_bits); ++i) {
+    if (counts_[i] == 0) continue;
+    const std::uint64_t length = std::clamp(least_of_bucket(i, part_bits), min_, max_);
+    found[bucket_of(length, bits) - first].chunk_count += counts_[i];
+  }
+  return found;
+}
+
+// --- Counts ----------------------------------------------------------------------------------------------------------
+
+std::optional<double> dedup_counts::savings() const { return ratio(duplicate_bytes(), bytes); }
+std::optional<double> dedup_counts::elimination_ratio() const { return ratio(bytes, unique_bytes); }
+
+dedup_tally::dedup_tally(fingerprint_kind fingerprint, kind_of_stream kind_of)
+    : kind_of_(std::move(kind_of)), index_(fingerprint) {}
+
+status dedup_tally::begin_stream(std::uint64_t stream) {
+  kind_ = kind_of_ ? kind_of_(stream) : 0;
+  if (kinds_.size() <= kind_) kinds_.resize(kind_ + 1);
+  ++kinds_[kind_].stream_count;
+  ++total_.stream_count;
+  return {};
+}
+
+status dedup_tally::take(const fed_chunk& c) {
+  const std::uint64_t new_count = index_.insert(c.fingerprint) ? 1 : 0;
+  for (dedup_counts* counts : {&total_, &kinds_[kind_]}) {
+    counts->bytes += c.length * c.count;
+    counts->chunk_count += c.count;
+    counts->unique_bytes += c.length * new_count;
+    counts->unique_chunk_count += new_count;
+  }
+  lengths_.add(c.length, c.count);
+  return {};
+}
+
+status dedup_tally::end_stream(std::uint64_t, const status&) { return {}; }
+
+// --- Comparison ------------------------------------------------------------------------------------------------------
+
+std::optional<double> cut_differences::dirty_bytes_per_boundary() const { return ratio(dirty_bytes, boundary_count); }
+
+cut_comparison::cut_comparison(std::uint64_t segment_bytes)
+    : segment_bytes_(segment_bytes), exact_(*this), other_(*this) {}
+
+cut_differences cut_comparison::differences() const {
+  const std::lock_guard lock(mutex_);
+  return found_;
+}
+
+status cut_comparison::face::begin_stream(std::uint64_t) {
+  stream_bytes = 0;
+  return {};
+}
+
+status cut_comparison::face::take(const fed_chunk& c) {
+  const std::lock_guard lock(of_->mutex_);
+  stream_bytes += c.length * c.count;
+  chunks_in_a_row* last = waiting.empty() ? nullptr : &waiting.back();
+  if (last != nullptr && last->stream_index == ended_streams && last->end() == c.offset && last->length == c.length) {
+    last->count += c.count;
+  } else {
+    waiting.push_back({.stream_index = ended_streams, .offset = c.offset, .length = c.length, .count = c.count});
+  }
+  of_->compare();
+  return {};
+}
+
+status cut_comparison::face::end_stream(std::uint64_t, const status&) {
+  const std::lock_guard lock(of_->mutex_);
+  ++ended_streams;
+  if (this == &of_->other_ && stream_bytes != 0 && of_->segment_bytes_ != 0) {
+    of_->found_.boundary_count += (stream_bytes - 1) / of_->segment_bytes_;
+  }
+  of_->compare();
+  return {};
+}
+
+void cut_comparison::pass(face& of, std::uint64_t count) {
+  chunks_in_a_row& first = of.waiting.front();
+  first.offset += count * first.length;
+  first.count -= count;
+  if (first.count == 0) of.waiting.pop_front();
+}
+
+void cut_comparison::pass_dirty(std::uint64_t count) {
+  const std::uint64_t length = other_.waiting.front().length;
+  found_.chunk_count += count;
+  found_.bytes += count * length;
+  found_.dirty_chunk_count += count;
+  found_.dirty_bytes += count * length;
+  pass(other_, count);
+}
+
+/// Goes on as far as both sides are known. Each step is done with a row, or with the part of one that another covers.
+void cut_comparison::compare() {
+  while (!other_.waiting.empty()) {
+    const chunks_in_a_row& o = other_.waiting.front();
+    const auto starting_before = [&](std::uint64_t position) {
+      return std::min(o.count, (position - o.offset + o.length - 1) / o.length);
+    };
+    if (exact_.waiting.empty()) {
+      if (o.stream_index >= exact_.ended_streams) return;
+      pass_dirty(o.count);
+      continue;
+    }
+    const chunks_in_a_row& e = exact_.waiting.front();
+    if (e.stream_index < o.stream_index || (e.stream_index == o.stream_index && e.end() <= o.offset)) {
+      pass(exact_, e.count);
+    } else if (e.stream_index > o.stream_index) {
+      pass_dirty(o.count);
+    } else if (o.offset < e.offset) {
+      pass_dirty(starting_before(e.offset));
+    } else if (e.length != o.length || (o.offset - e.offset) % e.length != 0) {
+      pass_dirty(starting_before(e.end()));
+    } else {
+      const std::uint64_t clean = std::min(o.count, (e.end() - o.offset) / e.length);
+      found_.chunk_count += clean;
+      found_.bytes += clean * o.length;
+      pass(exact_, (o.offset - e.offset) / e.length + clean);
+      pass(other_, clean);
+    }
+  }
+}
+
+}  // namespace cutpoint

@@ -1,0 +1,178 @@
+// The engine: streams are fed to it, all cores cut and fingerprint them, and chunks come out in order. The cuts are
+// those of the sequential algorithm, for any number of threads, size of segments and way of feeding.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <cutpoint/bytes.h>
+#include <cutpoint/chunker.h>
+#include <cutpoint/fingerprint.h>
+#include <cutpoint/source.h>
+#include <cutpoint/status.h>
+
+namespace cutpoint {
+
+/// How the chunks of segments that were cut apart from each other are joined.
+enum class join_kind {
+  exact,    ///< the cuts are those of the sequential algorithm
+  pdedupe,  ///< the two chunks at each segment's end are cut again as one stream (P-Dedupe section 3.3)
+  none,     ///< each segment's end is a cut (P-Dedupe "w/o joint"; Shredder)
+};
+
+/// How a segment is looked at before it is known where its first chunk begins. Changes no cut.
+enum class map_kind {
+  automatic,   ///< as `candidates` for AE and local maxima, where that is faster, else as `cuts`
+  candidates,  ///< the positions that may be cut wherever chunks begin; as `cuts` where the algorithm has none
+  cuts,        ///< chunks from the segment's first byte on, of which most turn out to be the stream's
+};
+
+/// A chunk, or several equal ones in a run of one byte, as it comes out of the engine.
+struct fed_chunk {
+  std::uint64_t stream = 0;  ///< as the feed was told
+  std::uint64_t offset = 0;  ///< in the stream, of the first
+  std::uint64_t length = 0;  ///< of each
+  std::uint64_t count = 1;   ///< how many follow each other
+  digest fingerprint = {};   ///< of each
+  byte_span bytes = {};      ///< of each; valid during the call
+};
+
+/// Takes what comes out: for each stream, in the order in which they were fed, its beginning, its chunks in order, its
+/// end. One call at a time, each after the one before it, but from any of the engine's threads. A failure ends the feed
+/// with that status. Must not call the feed.
+class chunk_receiver {
+ public:
+  virtual ~chunk_receiver() = default;
+  [[nodiscard]] virtual status begin_stream(std::uint64_t stream) = 0;
+  [[nodiscard]] virtual status take(const fed_chunk& chunk) = 0;
+  /// `outcome` is what the feed was told; after a failure the stream's last bytes may lie in no chunk.
+  [[nodiscard]] virtual status end_stream(std::uint64_t stream, const status& outcome) = 0;
+};
+
+struct engine_options {
+  /// Threads that work, the one that feeds among them; 0 for one for each processor that this process may use.
+  std::uint64_t threads = 0;
+};
+
+/// What the chunks are, and what may be spent on them. The cuts depend on `cuts` alone, with the exact join.
+struct feed_options {
+  chunker cuts;
+  fingerprint_kind fingerprint = fingerprint_kind::sha256;
+  join_kind join = join_kind::exact;
+  map_kind map = map_kind::automatic;
+  /// Bytes of a segment; 0 for the larger of 4 MiB and eight times the maximum chunk size, less where memory is short.
+  /// With a join other than exact it changes the cuts, counts from each stream's beginning, and must be more than twice
+  /// the maximum chunk size.
+  std::uint64_t segment_bytes = 0;
+  /// Most bytes that are held, of the streams and of what is known about them. Usually much less is.
+  std::uint64_t memory_bytes = 256 * MiB;
+  /// Asked for between tasks; may be null; must outlive the feed.
+  const cancellation* cancel = nullptr;
+};
+
+/// What lanes spend their time on.
+enum class stage { intake, chunking, joining, fingerprinting, delivery };
+inline constexpr std::size_t stage_count = 5;
+[[nodiscard]] std::string_view to_string(stage which) noexcept;
+
+/// Time and bytes of one stage on one lane.
+struct stage_work {
+  double seconds = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// What a feed has done so far.
+struct feed_statistics {
+  std::uint64_t fed_bytes = 0;           ///< of all streams
+  std::uint64_t run_bytes = 0;           ///< of them, counted as whole chunks of runs, neither cut nor hashed
+  std::uint64_t twice_cut_bytes = 0;     ///< cut on speculation or at a boundary, and then cut otherwise
+  std::uint64_t twice_hashed_bytes = 0;  ///< hashed with such chunks
+  std::uint64_t segment_count = 0;
+  std::uint64_t speculated_count = 0;  ///< segments that were cut before it was known where their first chunk begins
+  std::uint64_t missed_count = 0;      ///< of them, those in which not one chunk was right
+  std::uint64_t ring_bytes = 0;        ///< held for the streams
+  /// For each lane (0 is the thread that feeds), by `stage`.
+  std::vector<std::array<stage_work, stage_count>> lanes;
+};
+
+class feed;
+
+/// Threads that work on what is fed. Any number of feeds at once, each from its own thread; they share the threads. The
+/// members may be called from any thread. Outlives its feeds.
+class engine {
+ public:
+  /// Errors: invalid_argument, for more than 4096 threads; unavailable, when the system does not give them.
+  [[nodiscard]] static result<engine> make(const engine_options& options = {});
+
+  engine(engine&&) noexcept;
+  engine& operator=(engine&&) noexcept;
+  ~engine();
+
+  /// Threads that work on one feed, the one that feeds among them.
+  [[nodiscard]] std::uint64_t thread_count() const noexcept;
+
+  /// A feed whose chunks go to `receiver`, which must outlive it. Errors: invalid_argument, for a segment that its join
+  /// does not take; memory_limit, when a cut may depend on more bytes than the memory allowed; unavailable.
+  [[nodiscard]] result<feed> open(const feed_options& options, chunk_receiver& receiver);
+
+ private:
+  class pool;
+  friend class feed;
+  explicit engine(std::unique_ptr<pool> held) noexcept;
+
+  std::unique_ptr<pool> pool_;
+};
+
+/// Streams on their way into the engine: begin(), then their bytes, then end(); again for the next; finish() after the
+/// last. The thread that calls works too while it would wait. One thread at a time.
+///
+/// After a failure every call gives that status, until the feed goes. Memory that cannot be had in a lane is
+/// memory_limit. A feed that goes before `finish` drops what has not come out.
+class feed {
+ public:
+  feed(feed&&) noexcept;
+  feed& operator=(feed&&) = delete;
+  ~feed();
+
+  /// Begins a stream; `stream` is what the receiver is told.
+  [[nodiscard]] status begin(std::uint64_t stream);
+
+  /// Room for the stream's next bytes, at least one, waiting for it: fill in some and `commit` them. Errors:
+  /// memory_limit, when a chunk without a maximum outgrows the memory: the stream has then ended with that status, and
+  /// the next may begin; cancelled.
+  [[nodiscard]] result<std::span<std::uint8_t>> space();
+  /// Takes the first `count` bytes of the room.
+  [[nodiscard]] status commit(std::uint64_t count);
+
+  /// Bytes that the caller keeps: any number, copied into the room as there is some. Errors: as `space`.
+  [[nodiscard]] status write(byte_span bytes);
+  /// As many zeros, of which only the first are looked at. Errors: as `space`.
+  [[nodiscard]] status write_zeros(std::uint64_t count);
+
+  /// Ends the stream. After a failure (`outcome`) what is decided by the bytes so far still comes out.
+  [[nodiscard]] status end(status outcome = {});
+
+  /// Waits until everything has come out.
+  [[nodiscard]] status finish();
+
+  /// What ended the feed; ok while it works.
+  [[nodiscard]] status failure() const;
+  [[nodiscard]] feed_statistics statistics() const;
+
+ private:
+  class implementation;
+  friend class engine;
+  explicit feed(std::unique_ptr<implementation> held) noexcept;
+
+  std::unique_ptr<implementation> implementation_;
+};
+
+/// Feeds a source from where it stands to its end, holes as holes. A failure of the source ends the stream with it and
+/// is returned; so is the feed's own, which `feed::failure` tells apart.
+[[nodiscard]] status feed_source(feed& into, std::uint64_t stream, source& from);
+
+}  // namespace cutpoint

@@ -1,0 +1,95 @@
+// Sizes from the chunker's reach, the lanes and the memory.
+#include "pipeline/plan.h"
+
+#include <algorithm>
+#include <variant>
+
+#include <cutpoint/cut_stream.h>
+#include <cutpoint/text.h>
+#include <fmt/format.h>
+
+namespace cutpoint {
+
+namespace {
+
+constexpr std::uint64_t usual_segment = 4 * MiB;
+constexpr std::uint64_t smallest_segment = 64 * KiB;
+
+std::uint64_t rounded_up(std::uint64_t bytes) {
+  return (bytes + segment_granule - 1) / segment_granule * segment_granule;
+}
+
+/// Where marking candidates wins against cutting on speculation, which has to run long before it meets the true cuts.
+bool prefers_candidates(const chunker& cuts) {
+  return std::holds_alternative<ae_parameters>(cuts.parameters()) ||
+         std::holds_alternative<maxp_parameters>(cuts.parameters());
+}
+
+bool wants_candidates(const feed_options& options) {
+  if (!options.cuts.candidate_map() || options.map == map_kind::cuts) return false;
+  return options.map == map_kind::candidates || prefers_candidates(options.cuts);
+}
+
+status check_segment(const feed_options& options, std::uint64_t segment_bytes) {
+  if (options.join == join_kind::exact) return {};
+  const std::uint64_t reach = options.cuts.reach();
+  const char* join = options.join == join_kind::pdedupe ? "pdedupe" : "none";
+  if (reach == unlimited) {
+    return {status_code::invalid_argument, fmt::format("the join {} needs a maximum chunk size", join)};
+  }
+  if (segment_bytes / 2 > reach || (segment_bytes / 2 == reach && segment_bytes % 2 != 0)) return {};
+  return {status_code::invalid_argument,
+          fmt::format("segment = {} must be more than {} for the join {}, twice what a cut may depend on",
+                      segment_bytes, 2 * reach, join)};
+}
+
+}  // namespace
+
+result<feed_plan> make_plan(const feed_options& options, std::uint64_t lane_count) {
+  const chunker& cuts = options.cuts;
+  if (status memory = check_memory(cuts, {.memory_bytes = options.memory_bytes}); !memory.ok()) return memory;
+  const bool is_bounded = cuts.reach() != unlimited;
+  const std::uint64_t memory = std::min(options.memory_bytes, std::uint64_t{1} << 45);
+  const std::uint64_t reach = is_bounded ? cuts.reach() : 1;
+  const std::uint64_t wanted_segment =
+      options.segment_bytes != 0 ? options.segment_bytes : std::max(usual_segment, 8 * reach);
+  if (status segment = check_segment(options, wanted_segment); !segment.ok()) return segment;
+
+  feed_plan plan{.fingerprint = options.fingerprint,
+                 .join = options.join,
+                 .cancel = options.cancel,
+                 .lane_count = lane_count,
+                 .memory_bytes = options.memory_bytes,
+                 .kept_behind = cuts.behind()};
+  // An eighth is left for what is known about the bytes.
+  const std::uint64_t most = memory - memory / 8;
+  std::uint64_t needed = cuts.behind() + reach;
+  if (wants_candidates(options)) {
+    const candidate_map_needs map = *cuts.candidate_map();
+    const std::uint64_t kept_behind = std::max(cuts.behind(), map.behind);
+    const std::uint64_t needed_with_map = kept_behind + reach + map.ahead + 2 * segment_granule + smallest_segment;
+    plan.has_candidates = needed_with_map <= most;
+    if (plan.has_candidates) {
+      plan.kept_behind = kept_behind;
+      needed = needed_with_map;
+    }
+  }
+  const std::uint64_t shared = most > needed ? (most - needed) / (lane_count + 2) : 0;
+  const std::uint64_t granule = plan.has_candidates ? segment_granule : 1;
+  plan.segment_bytes =
+      std::max(granule, std::min(wanted_segment, std::max(shared, smallest_segment)) / granule * granule);
+  const std::uint64_t for_runs = least_ring_for_runs(cuts);
+  const std::uint64_t comfortable =
+      needed + (lane_count + 2) * plan.segment_bytes + (for_runs == unlimited ? 0 : for_runs) + 1 * MiB;
+  plan.fill_limit = std::clamp(comfortable, needed, std::max(needed, most));
+  plan.ring_bytes = rounded_up(is_bounded ? plan.fill_limit : memory + 1);
+  plan.fill_limit = std::min(rounded_up(plan.fill_limit), plan.ring_bytes);
+  if (options.join == join_kind::exact) {
+    plan.intake.shortens_runs = for_runs <= plan.fill_limit;
+  } else {
+    plan.intake.cut_every = wanted_segment;
+  }
+  return plan;
+}
+
+}  // namespace cutpoint

@@ -1,0 +1,31 @@
+// What is checked and chosen for a feed before its first byte: segments, ring, memory.
+#pragma once
+
+#include <cutpoint/engine.h>
+
+#include "pipeline/intake.h"
+
+namespace cutpoint {
+
+struct feed_plan {
+  fingerprint_kind fingerprint = fingerprint_kind::none;
+  join_kind join = join_kind::exact;
+  const cancellation* cancel = nullptr;
+  std::uint64_t lane_count = 1;
+  std::uint64_t segment_bytes = 0;  ///< that lanes take
+  std::uint64_t ring_bytes = 0;
+  std::uint64_t memory_bytes = 0;  ///< that are allowed
+  std::uint64_t fill_limit = 0;    ///< bytes of the ring that are used at first
+  std::uint64_t kept_behind = 0;   ///< bytes that stay before what has come out
+  bool has_candidates = false;     ///< maps mark candidates
+  intake_plan intake = {};
+};
+
+/// Where candidates are marked, segments begin at multiples of this many positions, so that two never share a word of
+/// bits.
+inline constexpr std::uint64_t segment_granule = 64;
+
+/// Errors: as `engine::open`.
+[[nodiscard]] result<feed_plan> make_plan(const feed_options& options, std::uint64_t lane_count);
+
+}  // namespace cutpoint

@@ -1,0 +1,50 @@
+// Runs of one byte: found in memory, and what a chunker does in one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include <cutpoint/bytes.h>
+#include <cutpoint/chunker.h>
+#include <cutpoint/fingerprint.h>
+
+namespace cutpoint {
+
+/// How many bytes equal to the first one `bytes` begins with.
+[[nodiscard]] std::uint64_t leading_run(byte_span bytes) noexcept;
+
+/// How many bytes equal to the last one `bytes` ends with.
+[[nodiscard]] std::uint64_t trailing_run(byte_span bytes) noexcept;
+
+/// Bytes [first, last) of a span, all equal, and no longer run around them.
+struct byte_run {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+};
+
+/// The first run of at least `least_bytes` (2 or more) at or after `from`. Looks at few bytes of what has no runs.
+[[nodiscard]] std::optional<byte_run> find_run(byte_span bytes, std::uint64_t from, std::uint64_t least_bytes) noexcept;
+
+/// The chunks of an endless run: all of one length, and so of one fingerprint.
+struct run_period {
+  std::uint64_t length = 0;
+  digest fingerprint;
+};
+
+/// What a chunker does in runs, found once for each byte. One thread at a time.
+class run_periods {
+ public:
+  run_periods(chunker chunker, fingerprinter fingerprint)
+      : chunker_(std::move(chunker)), fingerprint_(std::move(fingerprint)) {}
+
+  /// `run` is of one byte, and of at least `behind + reach` bytes of the chunker. Errors: the fingerprint's.
+  [[nodiscard]] result<run_period> of(byte_span run);
+
+ private:
+  chunker chunker_;
+  fingerprinter fingerprint_;
+  std::array<std::optional<run_period>, 256> known_;
+};
+
+}  // namespace cutpoint

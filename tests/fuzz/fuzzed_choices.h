@@ -1,0 +1,28 @@
+// Choices out of a fuzzer's bytes.
+#pragma once
+
+#include <cutpoint/bytes.h>
+
+#include "tests/host/support/choices.h"
+
+namespace cutpoint::tests {
+
+/// Takes two bytes for each choice, and zeros when there are none left.
+class fuzzed_choices final : public choices {
+ public:
+  explicit fuzzed_choices(byte_span bytes) : rest_(bytes) {}
+  std::uint64_t word() override { return byte() * 256 + byte(); }
+  byte_span rest() const { return rest_; }
+
+ private:
+  std::uint64_t byte() {
+    if (rest_.empty()) return 0;
+    const std::uint64_t first = rest_.front();
+    rest_ = rest_.subspan(1);
+    return first;
+  }
+
+  byte_span rest_;
+};
+
+}  // namespace cutpoint::tests

@@ -1,0 +1,71 @@
+// A receiver that keeps what comes out of a feed, and says what is wrong with it.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <cutpoint/engine.h>
+#include <fmt/format.h>
+
+namespace cutpoint::tests {
+
+/// What came out for one stream.
+struct recorded_stream {
+  std::uint64_t stream = 0;
+  std::vector<chunk> chunks;
+  std::vector<digest> fingerprints;
+  std::vector<std::uint8_t> bytes;  ///< of all chunks
+  bool has_ended = false;
+  status outcome;
+};
+
+class recorder final : public chunk_receiver {
+ public:
+  /// From that call on (counted from 1) every one fails so.
+  void fail_at(std::uint64_t call, status failure) {
+    fails_at_ = call;
+    failure_ = std::move(failure);
+  }
+
+  [[nodiscard]] status begin_stream(std::uint64_t stream) override {
+    if (!streams.empty() && !streams.back().has_ended) fault = "a stream begins before the last has ended";
+    streams.push_back({.stream = stream, .chunks = {}, .fingerprints = {}, .bytes = {}, .outcome = {}});
+    return called();
+  }
+
+  [[nodiscard]] status take(const fed_chunk& c) override {
+    if (streams.empty() || streams.back().has_ended || streams.back().stream != c.stream) {
+      fault = "a chunk outside its stream";
+      return called();
+    }
+    recorded_stream& of = streams.back();
+    for (std::uint64_t i = 0; i < c.count; ++i) {
+      of.chunks.push_back({c.offset + i * c.length, c.length});
+      of.fingerprints.push_back(c.fingerprint);
+    }
+    if (c.bytes.size() != c.length) fault = fmt::format("{} bytes for a chunk of {}", c.bytes.size(), c.length);
+    for (std::uint64_t i = 0; i < c.count; ++i) of.bytes.insert(of.bytes.end(), c.bytes.begin(), c.bytes.end());
+    return called();
+  }
+
+  [[nodiscard]] status end_stream(std::uint64_t stream, const status& outcome) override {
+    if (streams.empty() || streams.back().has_ended || streams.back().stream != stream)
+      fault = "an end without a stream";
+    streams.back().has_ended = true;
+    streams.back().outcome = outcome;
+    return called();
+  }
+
+  std::vector<recorded_stream> streams;
+  std::uint64_t calls = 0;
+  std::string fault;  ///< empty while calls come as they should
+
+ private:
+  status called() { return ++calls >= fails_at_ ? failure_ : status(); }
+
+  std::uint64_t fails_at_ = ~std::uint64_t{0};
+  status failure_;
+};
+
+}  // namespace cutpoint::tests
