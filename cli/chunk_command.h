@@ -1,15 +1,14 @@
 // `cutpoint chunk`: the cut-points, and the fingerprints, of files, trees and standard input.
 #pragma once
 
-#include <optional>
 #include <string>
-#include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "cli/chunking_options.h"
 #include "cli/console.h"
 #include "cli/exit_code.h"
+#include "cli/inputs.h"
 
 namespace cutpoint::cli {
 
@@ -21,10 +20,9 @@ class chunk_command {
 
  private:
   chunking_options chunking_;
-  std::vector<std::string> paths_;
+  input_options inputs_;
   std::string format_ = "text";
   std::string output_;
-  bool follows_links_ = false;
   verbosity verbosity_ = verbosity::normal;
 };
 

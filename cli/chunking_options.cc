@@ -5,6 +5,7 @@
 #include <array>
 
 #include <cutpoint/backends.h>
+#include <cutpoint/cut_stream.h>
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 
@@ -13,6 +14,11 @@ namespace cutpoint::cli {
 namespace {
 
 constexpr std::string_view default_algorithm = "fastcdc";
+constexpr std::uint64_t most_threads = 4096;
+constexpr std::uint64_t least_segment = 4 * KiB;
+
+constexpr std::array<std::pair<std::string_view, join_kind>, 3> joins = {
+    {{"exact", join_kind::exact}, {"pdedupe", join_kind::pdedupe}, {"none", join_kind::none}}};
 
 status wrong(std::string message) { return {status_code::invalid_argument, std::move(message)}; }
 
@@ -38,6 +44,20 @@ status check_backend(const std::string& name) {
   for (const backend_info& backend : backends()) names.push_back(backend.name);
   if (std::find(names.begin(), names.end(), name) != names.end()) return {};
   return unknown_name("back end", name, names);
+}
+
+result<join_kind> parse_join(std::string_view name) {
+  std::array<std::string_view, joins.size()> names;
+  for (std::size_t i = 0; i < joins.size(); ++i) {
+    if (joins[i].first == name) return joins[i].second;
+    names[i] = joins[i].first;
+  }
+  return unknown_name("join", name, names);
+}
+
+/// An option's value that was read, with the option's name before what is wrong with it.
+result<std::uint64_t> named(std::string_view option, const result<std::uint64_t>& read) {
+  return read ? read : wrong(fmt::format("{}: {}", option, read.error().message()));
 }
 
 /// Whether the name stands where its kind is asked for.
@@ -68,8 +88,15 @@ void chunking_options::add_to(CLI::App& command) {
       ->allow_extra_args(false);
   command.add_option("--hash", fingerprint_, "Fingerprint of each chunk, or none (default: sha256)")->type_name("NAME");
   command.add_option("--backend", backend_, "Back end: auto or scalar; the cuts are the same")->type_name("NAME");
-  command.add_option("--memory", memory_, "Most bytes of a stream that are held at a time (default: 256M)")
+  command.add_option("--memory", memory_, "Most bytes of the streams that are held at a time (default: 256M)")
       ->type_name("SIZE");
+  command.add_option("--threads", threads_, "Threads that work (default: one for each processor)")->type_name("N");
+  command
+      .add_option("--segment", segment_, "Bytes that a thread takes at a time (default: 4M, or 8 times the maximum)")
+      ->type_name("SIZE");
+  command.add_option("--join", join_, "How segments are joined: exact, or pdedupe or none, which change the cuts")
+      ->type_name("NAME")
+      ->capture_default_str();
 }
 
 result<std::vector<parameter_setting>> chunking_options::settings() const {
@@ -102,20 +129,55 @@ result<named_chunker> chunking_options::checked_chunker() const {
   return make_chunker(name, *given);
 }
 
+/// What may be spent on the cuts, and how.
+status chunking_options::check_work(chunking& made) const {
+  if (memory_) {
+    const auto memory = named("--memory", parse_size(*memory_));
+    if (!memory) return memory.error();
+    made.feed.memory_bytes = *memory;
+  }
+  if (threads_) {
+    const auto threads = named("--threads", parse_number(*threads_));
+    if (!threads) return threads.error();
+    if (*threads < 1 || *threads > most_threads) {
+      return wrong(fmt::format("--threads {}: must be between 1 and {}", *threads, most_threads));
+    }
+    made.engine.threads = *threads;
+  }
+  if (segment_) {
+    const auto segment = named("--segment", parse_size(*segment_));
+    if (!segment) return segment.error();
+    if (*segment < least_segment) {
+      return wrong(fmt::format("--segment {}: must be at least {}", *segment, format_size(least_segment)));
+    }
+    made.feed.segment_bytes = *segment;
+  }
+  const auto join = parse_join(join_);
+  if (!join) return join.error();
+  made.feed.join = *join;
+  return check_memory(made.feed.cuts, {.memory_bytes = made.feed.memory_bytes});
+}
+
 result<chunking> chunking_options::checked(std::string_view default_fingerprint) const {
   if (status backend = check_backend(backend_); !backend.ok()) return backend;
   const auto fingerprint = parse_fingerprint(fingerprint_ ? *fingerprint_ : default_fingerprint);
   if (!fingerprint) return fingerprint.error();
-  stream_limits limits;
-  if (memory_) {
-    const auto memory = parse_size(*memory_);
-    if (!memory) return wrong(fmt::format("--memory: {}", memory.error().message()));
-    limits.memory_bytes = *memory;
-  }
-  auto made = checked_chunker();
-  if (!made) return made.error();
-  if (status memory = check_memory(made->chunker, limits); !memory.ok()) return memory;
-  return chunking{std::move(made->chunker), *fingerprint, limits, std::move(made->warnings)};
+  auto named_cuts = checked_chunker();
+  if (!named_cuts) return named_cuts.error();
+  chunking made{.feed = {.cuts = std::move(named_cuts->chunker), .fingerprint = *fingerprint},
+                .engine = {},
+                .warnings = std::move(named_cuts->warnings)};
+  if (status work = check_work(made); !work.ok()) return work;
+  return made;
+}
+
+std::string_view name_of(fingerprint_kind kind) {
+  return std::find_if(fingerprints().begin(), fingerprints().end(), [&](const auto& info) { return info.kind == kind; })
+      ->name;
+}
+
+std::string_view name_of(join_kind kind) {
+  return std::find_if(joins.begin(), joins.end(), [&](const auto& join) { return join.second == kind; })->first;
 }
 
 void add_verbosity(CLI::App& command, verbosity& level) {

@@ -8,7 +8,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cutpoint/catalog.h>
-#include <cutpoint/cut_stream.h>
+#include <cutpoint/engine.h>
 #include <cutpoint/fingerprint.h>
 #include <cutpoint/status.h>
 
@@ -18,9 +18,8 @@ namespace cutpoint::cli {
 
 /// What the options ask for, checked.
 struct chunking {
-  cutpoint::chunker chunker;
-  fingerprint_kind fingerprint;
-  stream_limits limits;
+  feed_options feed;
+  engine_options engine;
   std::vector<std::string> warnings;
 };
 
@@ -38,6 +37,7 @@ class chunking_options {
  private:
   [[nodiscard]] result<named_chunker> checked_chunker() const;
   [[nodiscard]] result<std::vector<parameter_setting>> settings() const;
+  [[nodiscard]] status check_work(chunking& made) const;
 
   std::optional<std::string> algorithm_;
   std::optional<std::string> profile_;
@@ -47,7 +47,14 @@ class chunking_options {
   std::optional<std::string> fingerprint_;
   std::string backend_ = "auto";
   std::optional<std::string> memory_;
+  std::optional<std::string> threads_;
+  std::optional<std::string> segment_;
+  std::string join_ = "exact";
 };
+
+/// The names that options and listings have for these.
+[[nodiscard]] std::string_view name_of(fingerprint_kind kind);
+[[nodiscard]] std::string_view name_of(join_kind kind);
 
 /// Adds -q and -v; together they contradict each other.
 void add_verbosity(CLI::App& command, verbosity& level);

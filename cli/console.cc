@@ -2,8 +2,12 @@
 #include "cli/console.h"
 
 #include <cstdio>
+#include <cstdlib>
+#include <utility>
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 namespace cutpoint::cli {
 
@@ -22,13 +26,23 @@ std::string printable(std::string_view text) {
 
 namespace {
 
+constexpr std::string_view erased_line = "\r\x1b[K";
+
 /// A terminal or a log that is gone is no reason to fail.
-void say(std::string_view kind, std::string_view sentence) {
-  const std::string line = fmt::format("cutpoint: {}{}\n", kind, printable(sentence));
-  static_cast<void>(std::fwrite(line.data(), 1, line.size(), stderr));
+void write(const std::string& text) { static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr)); }
+
+std::size_t terminal_columns() {
+  winsize size = {};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0 ? size.ws_col : 80;
 }
 
 }  // namespace
+
+void console::say(std::string_view kind, std::string_view sentence) const {
+  const std::lock_guard lock(mutex_);
+  write(
+      fmt::format("{}cutpoint: {}{}\n", std::exchange(has_line_, false) ? erased_line : "", kind, printable(sentence)));
+}
 
 void console::error(std::string_view sentence) const { say("error: ", sentence); }
 
@@ -38,6 +52,19 @@ void console::warning(std::string_view sentence) const {
 
 void console::note(std::string_view sentence) const {
   if (level_ == verbosity::verbose) say("", sentence);
+}
+
+bool console::shows_progress() const {
+  const char* terminal = std::getenv("TERM");
+  const bool is_able = terminal != nullptr && std::string_view(terminal) != "dumb";
+  return level_ != verbosity::quiet && is_able && ::isatty(STDERR_FILENO) == 1;
+}
+
+void console::progress(std::string_view line) const {
+  const std::lock_guard lock(mutex_);
+  if (!has_line_ && line.empty()) return;
+  write(fmt::format("{}{}", erased_line, line.substr(0, terminal_columns() - 1)));
+  has_line_ = !line.empty();
 }
 
 }  // namespace cutpoint::cli

@@ -1,6 +1,7 @@
 // Words to the person at the terminal, on standard error, as quiet or as talkative as asked.
 #pragma once
 
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,7 @@ namespace cutpoint::cli {
 
 enum class verbosity { quiet, normal, verbose };
 
+/// From any thread. A line of progress stands below what was said, until the next, and goes before more is said.
 class console {
  public:
   explicit console(verbosity level) noexcept : level_(level) {}
@@ -22,8 +24,17 @@ class console {
   /// What was done. Said when verbose.
   void note(std::string_view sentence) const;
 
+  /// Whether somebody watches: standard error is a terminal that can erase a line, and not to be quiet.
+  [[nodiscard]] bool shows_progress() const;
+  /// Shows a line in place of the last such line, as much of it as the terminal is wide; an empty one shows nothing.
+  void progress(std::string_view line) const;
+
  private:
+  void say(std::string_view kind, std::string_view sentence) const;
+
   verbosity level_;
+  mutable std::mutex mutex_;
+  mutable bool has_line_ = false;
 };
 
 }  // namespace cutpoint::cli

@@ -18,6 +18,7 @@
 
 #include "cli/chunk_command.h"
 #include "cli/console.h"
+#include "cli/dedup_command.h"
 #include "cli/exit_code.h"
 #include "cli/info_command.h"
 #include "cli/list_command.h"
@@ -55,9 +56,11 @@ exit_code run(int argc, char** argv) {
     return "cutpoint: error: " + std::string(error.what()) + "\nRun with --help for more information.\n";
   });
   chunk_command chunk;
+  dedup_command dedup;
   list_command list;
   info_command info;
   const CLI::App* const chunk_app = chunk.add_to(app);
+  const CLI::App* const dedup_app = dedup.add_to(app);
   const CLI::App* const list_app = list.add_to(app);
   const CLI::App* const info_app = info.add_to(app);
   for (CLI::App* command : app.get_subcommands({})) {
@@ -78,6 +81,7 @@ exit_code run(int argc, char** argv) {
     return std::cout.flush() ? exit_code::done : exit_code::input_failed;
   }
   if (chunk_app->parsed()) return chunk.run();
+  if (dedup_app->parsed()) return dedup.run();
   if (list_app->parsed()) return list.run();
   if (info_app->parsed()) return info.run();
   return exit_code::wrong_usage;

@@ -2,6 +2,7 @@
 #include "cli/output.h"
 
 #include <cerrno>
+#include <csignal>
 #include <utility>
 
 #include <fcntl.h>
@@ -18,6 +19,15 @@ constexpr std::size_t buffer_bytes = std::size_t{64} * 1024;
 void wait_writable(int descriptor) {
   pollfd wanted = {.fd = descriptor, .events = POLLOUT, .revents = 0};
   ::poll(&wanted, 1, -1);
+}
+
+/// The engine's threads hold signals back. One that the write on this thread raised ends the program now, unless it is
+/// ignored.
+void take_broken_pipe_signal() {
+  sigset_t broken_pipe;
+  sigemptyset(&broken_pipe);
+  sigaddset(&broken_pipe, SIGPIPE);
+  ::pthread_sigmask(SIG_UNBLOCK, &broken_pipe, nullptr);
 }
 
 }  // namespace
@@ -85,7 +95,9 @@ status output::flush() {
     } else if (errno == EAGAIN) {
       wait_writable(descriptor_);
     } else if (errno != EINTR) {
-      return system_failure(name_, "written", errno);
+      const int why = errno;
+      if (why == EPIPE) take_broken_pipe_signal();
+      return system_failure(name_, "written", why);
     }
   }
   pending_.clear();

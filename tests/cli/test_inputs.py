@@ -197,13 +197,15 @@ class InputThatFails(CommandTest):
         self.assert_only_fails("/proc/self/mem", "/proc/self/mem: cannot be read: Input/output error")
 
     def test_when_it_vanishes_from_a_tree(self):
-        """The listing fills the pipe, so the command stands still in tree/a and knows of tree/b, which goes then."""
-        self.write("tree/a", bytes(200_000))
+        """The listing fills the pipe and the bytes the memory, so the command stands still in tree/a and knows of tree/b,
+        which goes then."""
+        self.write("tree/a", random_bytes(2_000_000))
         self.write("tree/b")
         self.write("tree/c", b"12345678")
         options = ("--algorithm", "fixed", "--size", "10", "--format", "jsonl", "--hash", "none")
-        process = self.start("chunk", *options, "tree")
+        process = self.start("chunk", *options, "--memory", "256K", "tree")
         self.assertTrue(select.select([process.stdout], [], [], PATIENCE)[0], "no output")
+        wait_until(lambda: is_waiting(process), "the pipe is full")
         os.remove(self.folder / "tree/b")
         run = self.wait(process)
         self.assert_failed(run, "tree/b: cannot be found: No such file or directory")

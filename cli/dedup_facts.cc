@@ -1,0 +1,115 @@
+// What follows from counts and times.
+#include "cli/dedup_facts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/inputs.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+std::optional<double> inverse(double seconds_per_byte) {
+  if (seconds_per_byte <= 0) return std::nullopt;
+  return 1 / seconds_per_byte;
+}
+
+}  // namespace
+
+std::int64_t exact_beside::missed_bytes(const dedup_counts& other) const {
+  return static_cast<std::int64_t>(tally->total().duplicate_bytes()) -
+         static_cast<std::int64_t>(other.duplicate_bytes());
+}
+
+std::optional<double> exact_beside::missed_share(const dedup_counts& other) const {
+  const std::uint64_t duplicates = tally->total().duplicate_bytes();
+  if (duplicates == 0) return std::nullopt;
+  return static_cast<double>(missed_bytes(other)) / static_cast<double>(duplicates);
+}
+
+double stage_cost::alone_seconds(std::uint64_t thread_count) const {
+  return is_parallel ? work.seconds / static_cast<double>(thread_count) : work.seconds;
+}
+
+std::optional<double> stage_cost::bytes_per_second() const {
+  if (work.seconds <= 0 || work.bytes == 0) return std::nullopt;
+  return static_cast<double>(work.bytes) / work.seconds;
+}
+
+std::vector<stage_cost> dedup_facts::stages() const {
+  std::vector<stage_cost> costs = {{"reading", reading, false}};
+  for (std::size_t i = 0; i < stage_count; ++i) {
+    const auto which = static_cast<stage>(i);
+    stage_cost cost{to_string(which), {}, which == stage::chunking || which == stage::fingerprinting};
+    for (const auto& lane : work.lanes) {
+      cost.work.seconds += lane[i].seconds;
+      cost.work.bytes += lane[i].bytes;
+    }
+    costs.push_back(cost);
+  }
+  return costs;
+}
+
+std::optional<std::string_view> dedup_facts::bottleneck() const {
+  const std::vector<stage_cost> costs = stages();
+  const auto longest = std::max_element(costs.begin(), costs.end(), [this](const auto& a, const auto& b) {
+    return a.alone_seconds(thread_count) < b.alone_seconds(thread_count);
+  });
+  if (tally->total().bytes == 0 || longest->work.seconds <= 0) return std::nullopt;
+  return longest->name;
+}
+
+throughput_model dedup_facts::model() const {
+  throughput_model found;
+  const auto bytes = static_cast<double>(tally->total().bytes);
+  if (bytes == 0) return found;
+  const auto per_byte = [&](stage which) {
+    double seconds = 0;
+    for (const auto& lane : work.lanes) seconds += lane[static_cast<std::size_t>(which)].seconds;
+    return seconds / bytes;
+  };
+  found.chunking = per_byte(stage::chunking) + per_byte(stage::joining);
+  found.fingerprinting = per_byte(stage::fingerprinting);
+  found.index = per_byte(stage::delivery);
+  const auto threads = static_cast<double>(thread_count);
+  found.serial = inverse(found.chunking + found.fingerprinting + found.index);
+  found.pipelined = inverse(std::max({found.chunking, found.fingerprinting, found.index}));
+  found.parallel = inverse(std::max({found.chunking / threads, found.fingerprinting / threads, found.index}));
+  return found;
+}
+
+std::optional<double> dedup_facts::bytes_per_second() const {
+  if (wall_seconds <= 0 || tally->total().bytes == 0) return std::nullopt;
+  return static_cast<double>(tally->total().bytes) / wall_seconds;
+}
+
+std::vector<std::size_t> dedup_facts::kinds_by_bytes() const {
+  const std::vector<dedup_counts>& kinds = tally->kinds();
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    if (kinds[i].stream_count != 0) order.push_back(i);
+  }
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return kinds[a].bytes != kinds[b].bytes ? kinds[a].bytes > kinds[b].bytes : kind_names[a] < kind_names[b];
+  });
+  return order;
+}
+
+std::uint64_t usual_segment_bytes(const chunker& cuts) {
+  constexpr std::uint64_t least = 4 * MiB;
+  return cuts.reach() == unlimited ? least : std::max(least, 8 * cuts.reach());
+}
+
+std::string kind_of_file(std::string_view path) {
+  if (path == standard_input_path) return "(standard input)";
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos || dot == 0 || dot + 1 == name.size()) return "(none)";
+  std::string extension(name.substr(dot));
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return extension;
+}
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,248 @@
+"""The report of `cutpoint dedup`: every documented field of its JSON, the text, and the line of progress."""
+
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import termios
+import time
+import unittest
+
+from command import BINARY, DONE, INPUT_FAILED, PATIENCE, CommandTest, close
+from reports import documented_fields, fields_of, report_of
+from streams import random_bytes
+
+SMALL = ("--algorithm", "gear", "--size", "256:1K:4K")
+UTF8 = {**os.environ, "LC_ALL": "C.UTF-8", "TERM": "xterm"}
+ASCII = {**os.environ, "LC_ALL": "C", "TERM": "xterm"}
+
+
+class Json(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.write("tree/a.txt", random_bytes(90_000))
+        self.write("tree/b", random_bytes(90_000))
+
+    def report(self, *arguments):
+        run = self.run_command("dedup", "--json", *arguments, "tree")
+        self.assert_done(run)
+        return report_of(run)
+
+    def test_has_every_documented_field_and_no_other(self):
+        documented = documented_fields()
+        self.assertGreater(len(documented), 60)
+        found = self.report(*SMALL, "--join", "none", "--segment", "16K")
+        exact = found["comparison"].pop("exact")
+        self.assertEqual(fields_of(found) | {"comparison.exact"}, documented)
+        self.assertEqual(fields_of(exact), fields_of(found["result"]))
+        alone = self.report(*SMALL)
+        self.assertIsNone(alone.pop("comparison"))
+        self.assertEqual(fields_of(alone), {field for field in documented if not field.startswith("comparison.")})
+
+    def test_says_what_was_asked_for(self):
+        found = self.report("--profile", "casync", "--hash", "sha1", "--threads", "2", "--memory", "8M", "--segment", "1M")
+        self.assertTrue(found["cuts"].startswith("buzhash("))
+        self.assertEqual(
+            (found["fingerprint"], found["join"], found["thread_count"], found["segment_bytes"], found["memory_limit_bytes"]),
+            ("sha1", "exact", 2, 1 << 20, 8 << 20),
+        )
+        self.assertEqual(self.report()["segment_bytes"], 4 << 20)
+        self.assertEqual(self.report("--profile", "restic")["segment_bytes"], 64 << 20)
+
+    def test_has_times_that_fit_together(self):
+        found = self.report(*SMALL, "--threads", "2")
+        stages = {stage["stage"]: stage for stage in found["stages"]}
+        self.assertEqual(list(stages), ["reading", "intake", "chunking", "joining", "fingerprinting", "delivery"])
+        for name, stage in stages.items():
+            lanes = sum(lane[f"{name}_seconds"] for lane in found["lanes"])
+            self.assertAlmostEqual(stage["busy_seconds"], lanes)
+            shared = name in ("chunking", "fingerprinting")
+            self.assertEqual(stage["is_parallel"], shared)
+            self.assertAlmostEqual(stage["alone_seconds"], stage["busy_seconds"] / (2 if shared else 1))
+        slowest = max(found["stages"], key=lambda stage: stage["alone_seconds"])
+        self.assertEqual(found["bottleneck"], slowest["stage"])
+        self.assertEqual(stages["reading"]["bytes"], found["result"]["bytes"])
+        self.assertAlmostEqual(found["bytes_per_second"], found["result"]["bytes"] / found["wall_seconds"])
+
+    def test_has_the_equations_of_the_model(self):
+        found = self.report(*SMALL, "--threads", "3")
+        busy = {stage["stage"]: stage["busy_seconds"] for stage in found["stages"]}
+        t_c = (busy["chunking"] + busy["joining"]) / found["result"]["bytes"]
+        t_f = busy["fingerprinting"] / found["result"]["bytes"]
+        t_i = busy["delivery"] / found["result"]["bytes"]
+        expected = (1 / (t_c + t_f + t_i), 1 / max(t_c, t_f, t_i), 1 / max(t_c / 3, t_f / 3, t_i))
+        names = ("serial_bytes_per_second", "pipelined_bytes_per_second", "parallel_bytes_per_second")
+        for name, value in zip(names, expected):
+            self.assertAlmostEqual(found["model"][name] / value, 1, places=6)
+
+    def test_goes_to_a_file_when_asked(self):
+        run = self.run_command("dedup", "--json", "-o", "out", "tree")
+        self.assert_done(run)
+        self.assertEqual(run.stdout, "")
+        self.assertEqual(json.loads((self.folder / "out").read_text())["input_count"], 2)
+
+
+class Text(CommandTest):
+    def setUp(self):
+        super().setUp()
+        content = random_bytes(100_000)
+        self.write("tree/a.txt", content)
+        self.write("tree/b.bin", content)  # all of it is known by then
+        for index in range(12):
+            self.write(f"tree/{index}.k{index}", random_bytes(100 * (index + 1), index))
+
+    def report(self, *arguments, **how):
+        run = self.run_command("dedup", *arguments, "tree", **how)
+        self.assert_done(run)
+        return run.stdout
+
+    def test_says_what_the_json_says(self):
+        text = self.report(*SMALL)
+        found = report_of(self.run_command("dedup", "--json", *SMALL, "tree"))
+        result = found["result"]
+        for words in (
+            f"cuts           {found['cuts']}\n",
+            "fingerprint    sha256\n",
+            "inputs         14 whole, 0 failed\n",
+            f"({result['bytes']:,} bytes) in {result['chunk_count']:,} chunks\n",
+            f"({result['unique_bytes']:,} bytes) in {result['unique_chunk_count']:,} chunks\n",
+            f"savings        {result['savings_share'] * 100:.1f} %, DER {result['elimination_ratio']:.2f}\n",
+            "of random bytes 1.23 KiB (PRUNE eq. 2)",
+            "bottleneck",
+            "(eq. 4)",
+            "(eq. 6)",
+            "done twice",
+        ):
+            self.assertIn(words, text)
+        self.assertNotIn("exact cuts", text)
+
+    def test_shows_ten_kinds_and_the_rest_as_one(self):
+        text = self.report(*SMALL)
+        rows = text.split("Kinds of files\n")[1].split("\n\n")[0].split("\n")[1:]
+        self.assertEqual(len(rows), 11)
+        self.assertEqual(rows[0].split(), [".bin", "1", "97.7", "KiB", "0", "B", "100.0", "%"])
+        self.assertEqual(rows[1].split(), [".txt", "1", "97.7", "KiB", "97.7", "KiB", "0.0", "%"])
+        self.assertEqual(rows[-1].split()[:3], ["4", "others", "4"])
+
+    def test_draws_at_most_twenty_bars_with_what_the_terminal_has(self):
+        for environment, block in ((UTF8, "█"), (ASCII, "#")):
+            for cuts in (SMALL, ("--algorithm", "gear", "--size", "64:64K:0"), ("--algorithm", "fixed", "--size", "1")):
+                text = self.report(*cuts, env=environment)
+                bars = re.findall(r"^ +[\d.]+ [KM]?i?B to +[\d.]+ [KM]?i?B +[\d.]+ %(?: .*)?$", text, re.MULTILINE)
+                self.assertTrue(1 <= len(bars) <= 20, bars)
+                self.assertTrue(any(line.endswith(block * 40) for line in bars), bars)
+                self.assertEqual(text.isascii(), block == "#")
+                self.assertNotRegex(text, r" \n")
+
+    def test_compares_with_the_exact_cuts(self):
+        text = self.report(*SMALL, "--join", "none", "--segment", "10000")
+        for words in ("Beside the exact cuts", "missed ", "dirty "):
+            self.assertIn(words, text)
+
+    def test_is_the_same_in_a_pipe_and_on_a_terminal(self):
+        output = terminal_output(self, "dedup", *SMALL, "-q", "tree").replace("\r\n", "\n")
+        counted = lambda text: text.split("Where the time went")[0]
+        self.assertEqual(counted(output), counted(self.report(*SMALL, env=UTF8)))
+
+    def test_is_quiet_or_talkative_as_asked(self):
+        self.assertEqual(self.run_command("dedup", "-q", "tree").stderr, "")
+        self.assertIn("14 inputs, 207800 bytes", self.run_command("dedup", "-v", "tree").stderr)
+        run = self.run_command("dedup", "-q", "tree", "missing")
+        self.assertEqual((run.code, len(run.stderr.splitlines())), (INPUT_FAILED, 1), run)
+
+    def test_shows_names_that_do_nothing_to_a_terminal(self):
+        self.write("tree/x.\x1b[31mred", random_bytes(5000))
+        self.assertIn(".\\x1b[31mred", self.report(*SMALL))
+
+
+class Progress(CommandTest):
+    def feed_slowly(self, *arguments):
+        """A run over a pipe that gets something every while, with standard error on a terminal: what it shows there."""
+        ours, theirs = pty.openpty()
+        self.addCleanup(os.close, ours)
+        process = self.start("dedup", *arguments, "-", stdin=subprocess.PIPE, stderr=theirs, env=UTF8)
+        os.close(theirs)
+        begin = time.monotonic()
+        for seed in range(20):
+            os.write(process.stdin.fileno(), random_bytes(20_000, seed))
+            time.sleep(0.02)
+        process.stdin.close()
+        process.stdin = None
+        process.wait(PATIENCE)
+        return drained(ours), time.monotonic() - begin, process
+
+    def test_is_drawn_on_a_terminal_at_most_ten_times_a_second_and_cleared(self):
+        shown, seconds, process = self.feed_slowly(*SMALL)
+        self.assertEqual(process.returncode, DONE)
+        drawn = re.findall(r"\r\x1b\[K([^\r\x1b]+)", shown)
+        self.assertTrue(2 <= len(drawn) <= 10 * seconds + 1, (seconds, shown))
+        for line in drawn:
+            self.assertRegex(line, r"^[\d.]+ [KM]?i?B, 1 file, [\d.]+ [KMG]?i?B/s, savings (-|[\d.]+ %)$")
+        self.assertTrue(shown.endswith("\r\x1b[K"), shown)
+
+    def test_is_cleared_before_a_message(self):
+        shown, _, _ = self.feed_slowly(*SMALL, "missing", "-v")
+        self.assertRegex(shown, r"cutpoint: error: missing: cannot be found")
+        for message in re.finditer(r"cutpoint: ", shown):
+            before = shown[: message.start()]
+            self.assertTrue(before == "" or before.endswith(("\n", "\r\x1b[K")), shown)
+
+    def test_is_not_drawn_when_quiet_or_elsewhere(self):
+        shown, _, _ = self.feed_slowly(*SMALL, "-q")
+        self.assertEqual(shown, "")
+        self.write("a", random_bytes(3_000_000))
+        self.assertEqual(self.run_command("dedup", "a", env=UTF8).stderr, "")
+
+    def test_shows_the_share_of_one_file(self):
+        self.write("a", random_bytes(3_000_000))
+        shown = terminal_output(self, "dedup", "-o", "out", "a")
+        self.assertRegex(shown, r"1 file, .* % done")
+
+    def test_fits_the_terminal(self):
+        self.write("a", random_bytes(3_000_000))
+        shown = terminal_output(self, "dedup", "-o", "out", "a", columns=20)
+        for line in re.findall(r"\r\x1b\[K([^\r\x1b]*)", shown):
+            self.assertLess(len(line), 20)
+        self.assertRegex(shown, r"1 fi")
+
+
+def drained(terminal: int) -> str:
+    """What was written to the other end, which is closed."""
+    text = b""
+    while select.select([terminal], [], [], 0.5)[0]:
+        try:
+            piece = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        text += piece
+    return text.decode()
+
+
+def terminal_output(test, *arguments, columns=0) -> str:
+    """A run whose three descriptors are one terminal."""
+    ours, theirs = pty.openpty()
+    test.addCleanup(os.close, ours)
+    if columns:
+        termios.tcsetwinsize(theirs, (24, columns))
+    process = subprocess.Popen([BINARY, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, cwd=test.folder, env=UTF8)
+    test.addCleanup(close, process)
+    os.close(theirs)
+    text = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        text += piece
+    process.wait(PATIENCE)
+    return text.decode()
+
+
+if __name__ == "__main__":
+    unittest.main()
