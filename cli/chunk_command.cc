@@ -6,7 +6,6 @@
 #include <cutpoint/engine.h>
 #include <fmt/format.h>
 
-#include "cli/chunk_format.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
 
@@ -60,6 +59,7 @@ CLI::App* chunk_command::add_to(CLI::App& app) {
   CLI::App* command = app.add_subcommand("chunk", "Cut-points and fingerprints of files, trees and standard input");
   inputs_.add_to(*command);
   chunking_.add_to(*command);
+  change_.add_to(*command);
   command->add_option("--format", format_, "text, lengths, csv or jsonl")->type_name("NAME")->capture_default_str();
   command->add_option("-o,--output", output_, "Write to a file instead of standard output")->type_name("FILE");
   add_verbosity(*command, verbosity_);
@@ -78,6 +78,7 @@ exit_code chunk_command::run() {
   }
   const auto format = make_chunk_format(format_);
   if (!format) return refuse(format.error().message());
+  if (change_.is_given()) return run_after_change(**format, say);
   const auto job = chunking_.checked(is_lengths ? "none" : "sha256");
   if (!job) return refuse(job.error().message());
   auto threads = engine::make(job->engine);
@@ -96,7 +97,7 @@ exit_code chunk_command::run() {
   lister.write_to(*out);
   status outcome = out->begin();
   if (outcome.ok()) {
-    outcome = out->write((*format)->header(job->feed.cuts.canonical(), name_of(job->feed.fingerprint)));
+    outcome = out->write((*format)->header(name_of_cuts(job->feed), name_of(job->feed.fingerprint)));
   }
   if (outcome.ok()) outcome = input_feeder(*into, nullptr, lister, *out, say).feed_all(inputs_);
   const bool is_interrupted = outcome.code() == status_code::cancelled;
@@ -112,6 +113,50 @@ exit_code chunk_command::run() {
   if (!outcome.ok()) say.error(outcome.message());
   if (is_interrupted) return exit_code::interrupted;
   return outcome.ok() && lister.failed_count() == 0 ? exit_code::done : exit_code::input_failed;
+}
+
+/// Everything is found before the output is touched, which may be the old listing.
+exit_code chunk_command::run_after_change(chunk_format& format, const console& say) const {
+  const auto fail = [&](const status& why) {
+    say.error(why.message());
+    switch (why.code()) {
+      case status_code::io_error:
+      case status_code::memory_limit:
+      case status_code::backend_failure:
+        return exit_code::input_failed;
+      case status_code::cancelled:
+        return exit_code::interrupted;
+      default:
+        return exit_code::wrong_usage;
+    }
+  };
+  const auto change = change_.change();
+  if (!change) return fail(change.error());
+  const auto memory = chunking_.checked_memory();
+  if (!memory) return fail(memory.error());
+  if (inputs_.paths().size() != 1 || inputs_.paths().front() == standard_input_path) {
+    return fail({status_code::invalid_argument, "--since needs one file as PATH, the one that was changed"});
+  }
+  const std::string& path = inputs_.paths().front();
+  auto out = output::open(output_);
+  if (!out) return fail(out.error());
+  if (const status inputs = inputs_.check(*out); !inputs.ok()) return fail(inputs);
+  auto old = read_listing(change_.listing(), path, &interruption());
+  if (!old) return fail(old.error());
+  const auto renewed = chunks_after_change(*std::move(old), *change, path, *memory);
+  if (!renewed) return fail(renewed.error());
+
+  const auto& [listed, found, canonical] = *renewed;
+  status outcome = out->begin();
+  if (outcome.ok()) outcome = out->write(format.header(canonical, name_of(listed.fingerprint)));
+  for (std::size_t i = 0; outcome.ok() && i < listed.chunks.size(); ++i) {
+    outcome = out->write(format.line(path, listed.chunks[i], listed.digests[i]));
+  }
+  if (outcome.ok()) outcome = out->finish();
+  say.note(fmt::format("{} chunks: {} kept before the change, {} cut anew, {} kept after it; {} bytes read",
+                       listed.chunks.size(), found.kept_before, found.cut_anew.size(), found.kept_after,
+                       found.read_bytes));
+  return outcome.ok() ? exit_code::done : fail(outcome);
 }
 
 }  // namespace cutpoint::cli

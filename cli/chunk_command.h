@@ -5,7 +5,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/chunk_format.h"
 #include "cli/chunking_options.h"
+#include "cli/chunks_after_change.h"
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/inputs.h"
@@ -19,7 +21,10 @@ class chunk_command {
   exit_code run();
 
  private:
+  [[nodiscard]] exit_code run_after_change(chunk_format& format, const console& say) const;
+
   chunking_options chunking_;
+  change_options change_;
   input_options inputs_;
   std::string format_ = "text";
   std::string output_;

@@ -14,16 +14,6 @@ namespace cutpoint::cli {
 
 namespace {
 
-/// A path on one line, from which it can be read back: backslashes doubled, control characters as \xHH.
-std::string escaped(std::string_view path) {
-  std::string doubled;
-  for (const char c : path) {
-    if (c == '\\') doubled += '\\';
-    doubled += c;
-  }
-  return printable(doubled);
-}
-
 /// As RFC 4180 but for the line ends: in quotes where needed, quotes doubled.
 std::string csv_field(std::string_view field) {
   if (field.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(field);
@@ -42,7 +32,7 @@ class text_format final : public chunk_format {
   }
   std::string line(const std::string& path, const chunk& where, const digest& fingerprint) override {
     const std::string hex = to_hex(fingerprint);
-    return fmt::format("{} {} {} {}\n", where.offset, where.length, hex.empty() ? "-" : hex, escaped(path));
+    return fmt::format("{} {} {} {}\n", where.offset, where.length, hex.empty() ? "-" : hex, text_path(path));
   }
   std::string failure(const std::string&, const status& why) override {
     return fmt::format("# failed: {}\n", printable(why.message()));
@@ -82,14 +72,14 @@ class jsonl_format final : public chunk_format {
     return dump({{"cuts", canonical}, {"fingerprint", fingerprint}});
   }
   std::string line(const std::string& path, const chunk& where, const digest& fingerprint) override {
-    ordered_json record = of_path(path);
+    ordered_json record = json_path(path);
     record["offset"] = where.offset;
     record["length"] = where.length;
     if (fingerprint.size != 0) record["digest"] = to_hex(fingerprint);
     return dump(record);
   }
   std::string failure(const std::string& path, const status& why) override {
-    ordered_json record = of_path(path);
+    ordered_json record = json_path(path);
     record["error"] = why.message();
     return dump(record);
   }
@@ -101,17 +91,6 @@ class jsonl_format final : public chunk_format {
   static std::string dump(const ordered_json& record) {
     return record.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + '\n';
   }
-
-  /// A path that is not UTF-8 comes with its bytes in hexadecimal, so that nothing is lost.
-  static ordered_json of_path(const std::string& path) {
-    ordered_json record = {{"path", path}};
-    const std::string shown = record["path"].dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-    if (shown != record["path"].dump(-1, ' ', false, ordered_json::error_handler_t::ignore)) {
-      const auto* bytes = reinterpret_cast<const unsigned char*>(path.data());
-      record["path_hex"] = fmt::format("{:02x}", fmt::join(bytes, bytes + path.size(), ""));
-    }
-    return record;
-  }
 };
 
 template <class Format>
@@ -120,6 +99,26 @@ std::unique_ptr<chunk_format> make() {
 }
 
 }  // namespace
+
+std::string text_path(std::string_view path) {
+  std::string doubled;
+  for (const char c : path) {
+    if (c == '\\') doubled += '\\';
+    doubled += c;
+  }
+  return printable(doubled);
+}
+
+nlohmann::ordered_json json_path(std::string_view path) {
+  using ordered_json = nlohmann::ordered_json;
+  ordered_json record = {{"path", path}};
+  const std::string shown = record["path"].dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  if (shown != record["path"].dump(-1, ' ', false, ordered_json::error_handler_t::ignore)) {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(path.data());
+    record["path_hex"] = fmt::format("{:02x}", fmt::join(bytes, bytes + path.size(), ""));
+  }
+  return record;
+}
 
 result<std::unique_ptr<chunk_format>> make_chunk_format(std::string_view name) {
   using maker = std::unique_ptr<chunk_format> (*)();

@@ -8,6 +8,7 @@
 #include <cutpoint/bytes.h>
 #include <cutpoint/fingerprint.h>
 #include <cutpoint/status.h>
+#include <nlohmann/json.hpp>
 
 namespace cutpoint::cli {
 
@@ -23,6 +24,11 @@ class chunk_format {
   /// it.
   [[nodiscard]] virtual std::string failure(const std::string& path, const status& why) = 0;
 };
+
+/// A path as text has it: on one line, from which it can be read back: backslashes doubled, control characters as \xHH.
+[[nodiscard]] std::string text_path(std::string_view path);
+/// A path as jsonl has it: one that is not UTF-8 comes with its bytes in hexadecimal too, so that nothing is lost.
+[[nodiscard]] nlohmann::ordered_json json_path(std::string_view path);
 
 /// Errors: unknown_name, with the choice.
 [[nodiscard]] result<std::unique_ptr<chunk_format>> make_chunk_format(std::string_view name);

@@ -92,7 +92,7 @@ void chunking_options::add_to(CLI::App& command) {
       ->type_name("SIZE");
   command.add_option("--threads", threads_, "Threads that work (default: one for each processor)")->type_name("N");
   command
-      .add_option("--segment", segment_, "Bytes that a thread takes at a time (default: 4M, or 8 times the maximum)")
+      .add_option("--segment", segment_, "Bytes that a thread takes at a time (default: 2M, or 8 times the maximum; 256K for one)")
       ->type_name("SIZE");
   command.add_option("--join", join_, "How segments are joined: exact, or pdedupe or none, which change the cuts")
       ->type_name("NAME")
@@ -129,13 +129,15 @@ result<named_chunker> chunking_options::checked_chunker() const {
   return make_chunker(name, *given);
 }
 
+result<std::uint64_t> chunking_options::checked_memory() const {
+  return memory_ ? named("--memory", parse_size(*memory_)) : stream_limits().memory_bytes;
+}
+
 /// What may be spent on the cuts, and how.
 status chunking_options::check_work(chunking& made) const {
-  if (memory_) {
-    const auto memory = named("--memory", parse_size(*memory_));
-    if (!memory) return memory.error();
-    made.feed.memory_bytes = *memory;
-  }
+  const auto memory = checked_memory();
+  if (!memory) return memory.error();
+  made.feed.memory_bytes = *memory;
   if (threads_) {
     const auto threads = named("--threads", parse_number(*threads_));
     if (!threads) return threads.error();
@@ -155,6 +157,7 @@ status chunking_options::check_work(chunking& made) const {
   const auto join = parse_join(join_);
   if (!join) return join.error();
   made.feed.join = *join;
+  if (*join != join_kind::exact && !segment_) made.feed.segment_bytes = usual_segment_bytes(made.feed.cuts);
   return check_memory(made.feed.cuts, {.memory_bytes = made.feed.memory_bytes});
 }
 
@@ -178,6 +181,12 @@ std::string_view name_of(fingerprint_kind kind) {
 
 std::string_view name_of(join_kind kind) {
   return std::find_if(joins.begin(), joins.end(), [&](const auto& join) { return join.second == kind; })->first;
+}
+
+std::string name_of_cuts(const feed_options& options) {
+  if (options.join == join_kind::exact) return options.cuts.canonical();
+  return fmt::format("{} join={} segment_bytes={}", options.cuts.canonical(), name_of(options.join),
+                     options.segment_bytes);
 }
 
 void add_verbosity(CLI::App& command, verbosity& level) {

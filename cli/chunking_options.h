@@ -16,7 +16,7 @@
 
 namespace cutpoint::cli {
 
-/// What the options ask for, checked.
+/// What the options ask for, checked. Where the segments change the cuts, their size is there.
 struct chunking {
   feed_options feed;
   engine_options engine;
@@ -33,6 +33,9 @@ class chunking_options {
 
   /// Errors: every wrong name, value, bound or contradiction. `default_fingerprint` stands where none is asked for.
   [[nodiscard]] result<chunking> checked(std::string_view default_fingerprint) const;
+
+  /// The bytes of streams that may be held. Errors: invalid_argument.
+  [[nodiscard]] result<std::uint64_t> checked_memory() const;
 
  private:
   [[nodiscard]] result<named_chunker> checked_chunker() const;
@@ -55,6 +58,8 @@ class chunking_options {
 /// The names that options and listings have for these.
 [[nodiscard]] std::string_view name_of(fingerprint_kind kind);
 [[nodiscard]] std::string_view name_of(join_kind kind);
+/// The canonical string; after a join that changes the cuts, with what changed them, so that it is none of the engine's.
+[[nodiscard]] std::string name_of_cuts(const feed_options& options);
 
 /// Adds -q and -v; together they contradict each other.
 void add_verbosity(CLI::App& command, verbosity& level);

@@ -141,10 +141,8 @@ exit_code dedup_command::run(const chunking& job, engine& threads, const console
     say.error(why.message());
     return code;
   };
-  const std::uint64_t segment_bytes =
-      job.feed.segment_bytes != 0 ? job.feed.segment_bytes : usual_segment_bytes(job.feed.cuts);
   std::optional<comparison> beside;
-  if (job.feed.join != join_kind::exact) beside.emplace(job.feed.fingerprint, segment_bytes);
+  if (job.feed.join != join_kind::exact) beside.emplace(job.feed.fingerprint, job.feed.segment_bytes);
   dedup_receiver receiver(job.feed.fingerprint, beside ? &beside->compared : nullptr, say);
   auto into = threads.open(job.feed, receiver);
   if (!into) return fail(into.error(), exit_code::wrong_usage);
@@ -171,7 +169,6 @@ exit_code dedup_command::run(const chunking& job, engine& threads, const console
 
   dedup_facts facts{.job = &job,
                     .thread_count = threads.thread_count(),
-                    .segment_bytes = segment_bytes,
                     .input_count = receiver.done_count(),
                     .failed_count = receiver.failed_count(),
                     .is_interrupted = is_interrupted,

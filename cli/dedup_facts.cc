@@ -84,6 +84,10 @@ std::optional<double> dedup_facts::bytes_per_second() const {
   return static_cast<double>(tally->total().bytes) / wall_seconds;
 }
 
+std::uint64_t dedup_facts::segment_bytes() const {
+  return job->feed.join == join_kind::exact ? work.segment_bytes : job->feed.segment_bytes;
+}
+
 std::vector<std::size_t> dedup_facts::kinds_by_bytes() const {
   const std::vector<dedup_counts>& kinds = tally->kinds();
   std::vector<std::size_t> order;
@@ -94,11 +98,6 @@ std::vector<std::size_t> dedup_facts::kinds_by_bytes() const {
     return kinds[a].bytes != kinds[b].bytes ? kinds[a].bytes > kinds[b].bytes : kind_names[a] < kind_names[b];
   });
   return order;
-}
-
-std::uint64_t usual_segment_bytes(const chunker& cuts) {
-  constexpr std::uint64_t least = 4 * MiB;
-  return cuts.reach() == unlimited ? least : std::max(least, 8 * cuts.reach());
 }
 
 std::string kind_of_file(std::string_view path) {

@@ -53,7 +53,6 @@ struct throughput_model {
 struct dedup_facts {
   const chunking* job = nullptr;
   std::uint64_t thread_count = 0;
-  std::uint64_t segment_bytes = 0;
   std::uint64_t input_count = 0;
   std::uint64_t failed_count = 0;
   bool is_interrupted = false;
@@ -64,6 +63,8 @@ struct dedup_facts {
   feed_statistics work;
   std::optional<exact_beside> exact;
 
+  /// Of a segment: what changes the cuts, where the join does, else what a lane took.
+  [[nodiscard]] std::uint64_t segment_bytes() const;
   [[nodiscard]] std::vector<stage_cost> stages() const;
   /// The stage that would take longest alone: no run is faster than it. Nothing where no time passed.
   [[nodiscard]] std::optional<std::string_view> bottleneck() const;
@@ -72,9 +73,6 @@ struct dedup_facts {
   /// The kinds that have streams, by falling bytes.
   [[nodiscard]] std::vector<std::size_t> kinds_by_bytes() const;
 };
-
-/// Bytes of a segment where none are asked for, as `feed_options` says.
-[[nodiscard]] std::uint64_t usual_segment_bytes(const chunker& cuts);
 
 /// What kind of file a path names: its extension in lower case with the dot, "(none)", or "(standard input)".
 [[nodiscard]] std::string kind_of_file(std::string_view path);

@@ -39,7 +39,7 @@ std::string heading(const dedup_facts& facts) {
   out += line("cuts", feed.cuts.canonical());
   out += line("fingerprint", std::string(name_of(feed.fingerprint)));
   out += line("join", fmt::format("{}, segments of {}, {} threads", name_of(feed.join),
-                                  human_bytes(as_double(facts.segment_bytes)), facts.thread_count));
+                                  human_bytes(as_double(facts.segment_bytes())), facts.thread_count));
   return out + line("inputs", fmt::format("{} whole, {} failed", human_count(facts.input_count),
                                           human_count(facts.failed_count)));
 }

@@ -21,7 +21,8 @@ namespace {
 constexpr std::uint64_t most_threads = 4096;
 
 /// The room that a feed is given at a time, and what it takes in before others are told.
-constexpr std::uint64_t most_room = 1 * MiB;
+constexpr std::uint64_t most_room_shared = 1 * MiB;
+constexpr std::uint64_t most_room_alone = 256 * KiB;
 constexpr std::uint64_t worth_telling = 256 * KiB;
 
 std::uint64_t usable_processors() {
@@ -236,10 +237,12 @@ class feed::implementation {
   }
 
  private:
-  std::uint64_t comfortable_room() const { return std::min(most_room, ring_.size() / 8); }
+  /// One lane reads no more at a time than it then works on in the cache.
+  std::uint64_t most_room() const { return lanes_.size() == 1 ? most_room_alone : most_room_shared; }
+  std::uint64_t comfortable_room() const { return std::min(most_room(), ring_.size() / 8); }
 
   std::span<std::uint8_t> room_of(std::uint64_t bytes) const {
-    return {ring_.at(intake_.cursor()), std::min(bytes, most_room)};
+    return {ring_.at(intake_.cursor()), std::min(bytes, most_room())};
   }
 
   void close(stretch_end how, status outcome) {

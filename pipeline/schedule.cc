@@ -34,6 +34,7 @@ schedule::schedule(const feed_plan& chosen, const chunker& cuts, const ring& hel
       receiver_(&receiver),
       fill_limit_(chosen.fill_limit),
       wasted_share_(cuts.candidates() == candidate_kind::walking ? 1 : 0) {
+  statistics_.segment_bytes = plan_.segment_bytes;
   statistics_.ring_bytes = held.size();
   if (plan_.has_candidates) {
     const std::uint64_t capacity = (held.size() / segment_granule + 2) * segment_granule;

@@ -211,7 +211,7 @@ class JoinsThatChangeTheCuts(DedupTest):
         sizes = [(self.folder / "tree" / name).stat().st_size for name in "abcd"]
         self.assertEqual(found["result"]["bytes"], 40 * MIB + sum(sizes))
         self.assertEqual(found["comparison"]["exact"]["bytes"], found["result"]["bytes"])
-        self.assertEqual(found["comparison"]["boundary_count"], 9)
+        self.assertEqual(found["comparison"]["boundary_count"], 19)
         self.assertEqual(found["result"]["stream_count"], 5)
 
     def test_are_not_compared_when_exact(self):

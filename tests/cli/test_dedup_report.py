@@ -48,8 +48,13 @@ class Json(CommandTest):
             (found["fingerprint"], found["join"], found["thread_count"], found["segment_bytes"], found["memory_limit_bytes"]),
             ("sha1", "exact", 2, 1 << 20, 8 << 20),
         )
-        self.assertEqual(self.report()["segment_bytes"], 4 << 20)
-        self.assertEqual(self.report("--profile", "restic")["segment_bytes"], 64 << 20)
+        for said, segment_bytes in (
+            (("--threads", "2"), 2 << 20),
+            (("--threads", "1"), 256 << 10),
+            (("--threads", "1", "--join", "none"), 2 << 20),
+            (("--threads", "2", "--profile", "restic", "--memory", "1G"), 64 << 20),
+        ):
+            self.assertEqual(self.report(*said)["segment_bytes"], segment_bytes, said)
 
     def test_has_times_that_fit_together(self):
         found = self.report(*SMALL, "--threads", "2")

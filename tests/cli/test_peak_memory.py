@@ -56,13 +56,13 @@ class PeakMemory(CommandTest):
         peak, run = self.peak(("--threads", "2"), (block for _ in range(1024)))
         self.assert_done(run)
         self.assertEqual(sum(read_lengths(run.stdout)), 1024 * MIB)
-        self.assertLess(peak - self.least, 4 * 4 * MIB + CONSTANT)
+        self.assertLess(peak - self.least, 4 * 2 * MIB + CONSTANT)
 
     def test_is_bounded_for_every_content(self):
-        """Two segments, and one for each thread: 4 MiB, or as much as is said."""
+        """Two segments, and one for each thread: 2 MiB, or as much as is said."""
         block = random_bytes(MIB)
         for arguments in (("--algorithm", "ae-max"), ("--algorithm", "maxp"), ("--profile", "ronomon")):
-            for threads, segment, segment_bytes in ((1, (), 4 * MIB), (2, (), 4 * MIB), (2, ("--segment", "64K"), 64 * KIB)):
+            for threads, segment, segment_bytes in ((1, (), MIB), (2, (), 2 * MIB), (2, ("--segment", "64K"), 64 * KIB)):
                 options = (*arguments, "--threads", str(threads), *segment)
                 peak, run = self.peak(options, (block[i:] + block[:i] for i in range(64)))
                 self.assertEqual(run.code, DONE)

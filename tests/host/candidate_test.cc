@@ -87,10 +87,11 @@ struct mapping {
     return chunker.next_cut({.bytes = stream.first(end), .start = start, .at_end = at_end}, bits, offset + start);
   }
 
-  /// All chunks, found in the map.
+  /// All chunks, found in the map; not more than there are bytes, should one be empty.
   [[nodiscard]] std::vector<chunk> walk() const {
     std::vector<chunk> chunks;
-    for (std::uint64_t start = 0; start < stream.size(); start += chunks.back().length) {
+    for (std::uint64_t start = 0; start < stream.size() && chunks.size() < stream.size();
+         start += chunks.back().length) {
       chunks.push_back({start, next_cut(start, stream.size(), true).value_or(stream.size())});
     }
     return chunks;
@@ -247,7 +248,7 @@ std::string ring_fault(const chunker& chunker, byte_span stream, std::uint64_t o
   mapping map(chunker, stream, offset, (room / 64 + 1) * 64);
   std::vector<chunk> chunks;
   std::uint64_t filled = 0;
-  for (std::uint64_t start = 0; start < stream.size();) {
+  for (std::uint64_t start = 0; start < stream.size() && chunks.size() < stream.size();) {
     const bool at_end = filled == stream.size();
     const std::uint64_t end = std::min<std::uint64_t>(stream.size(), filled + map.needs.ahead);
     const auto length = end > start ? map.next_cut(start, end, at_end) : std::nullopt;

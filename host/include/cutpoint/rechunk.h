@@ -68,10 +68,10 @@ struct rechunked {
 /// `chunker.find_cuts` gives for the new stream.
 ///
 /// `stream` is the new stream. Of it are read a byte to see where it ends, and the bytes from the start of the first
-/// chunk that may see the change (less what the chunker looks back at) to where new chunks fall in with the old ones:
-/// in blocks of at first 256 KiB, each at most as long as what is held already, or as the cut may depend on.
-/// Holds at most `limits.memory_bytes` of it. Chunks of an algorithm that finds its step at once, such as those with a
-/// rolling hash, usually meet within a chunk or two; those of `fixed` after an insertion never do.
+/// chunk that may see the change (less what the chunker looks back at) to where a new chunk begins as an old one did
+/// and sees nothing of the change: in blocks of 256 KiB, and of as much as is held already where one cut needs more.
+/// Holds at most `limits.memory_bytes` of it. Chunks that candidates end usually meet the old ones after one or two;
+/// those of `fixed` after an insertion never do, and are read to the end.
 ///
 /// Errors: invalid_argument, when the old chunks do not cover a stream from 0 on without a gap or are longer than the
 /// chunker's can be, when the change lies outside the stream, and for streams of 2^63 bytes and more; io_error, also

@@ -26,7 +26,7 @@ enum class join_kind {
 
 /// How a segment is looked at before it is known where its first chunk begins. Changes no cut.
 enum class map_kind {
-  automatic,   ///< as `candidates` for AE and local maxima, where that is faster, else as `cuts`
+  automatic,   ///< as `candidates` for AE, where that is faster, else as `cuts`
   candidates,  ///< the positions that may be cut wherever chunks begin; as `cuts` where the algorithm has none
   cuts,        ///< chunks from the segment's first byte on, of which most turn out to be the stream's
 };
@@ -64,7 +64,7 @@ struct feed_options {
   fingerprint_kind fingerprint = fingerprint_kind::sha256;
   join_kind join = join_kind::exact;
   map_kind map = map_kind::automatic;
-  /// Bytes of a segment; 0 for the larger of 4 MiB and eight times the maximum chunk size, less where memory is short.
+  /// Bytes of a segment; 0 for `usual_segment_bytes`, less where memory is short, and 256 KiB on one thread.
   /// With a join other than exact it changes the cuts, counts from each stream's beginning, and must be more than twice
   /// the maximum chunk size.
   std::uint64_t segment_bytes = 0;
@@ -73,6 +73,9 @@ struct feed_options {
   /// Asked for between tasks; may be null; must outlive the feed.
   const cancellation* cancel = nullptr;
 };
+
+/// The larger of 2 MiB and eight times the maximum chunk size, where there is one.
+[[nodiscard]] std::uint64_t usual_segment_bytes(const chunker& cuts);
 
 /// What lanes spend their time on.
 enum class stage { intake, chunking, joining, fingerprinting, delivery };
@@ -94,6 +97,7 @@ struct feed_statistics {
   std::uint64_t segment_count = 0;
   std::uint64_t speculated_count = 0;  ///< segments that were cut before it was known where their first chunk begins
   std::uint64_t missed_count = 0;      ///< of them, those in which not one chunk was right
+  std::uint64_t segment_bytes = 0;     ///< that a lane takes at a time
   std::uint64_t ring_bytes = 0;        ///< held for the streams
   /// For each lane (0 is the thread that feeds), by `stage`.
   std::vector<std::array<stage_work, stage_count>> lanes;

@@ -1,0 +1,109 @@
+// Old chunks that the change left alone keep their fingerprints; the bytes of the others are read.
+#include "cli/chunks_after_change.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <cutpoint/catalog.h>
+#include <cutpoint/cut_stream.h>
+#include <cutpoint/text.h>
+#include <fmt/format.h>
+
+#include "cli/interrupt.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+/// The bytes of a chunk. Errors: those of the file; io_error, when it ends before.
+result<byte_span> read_chunk(file_random_access& file, const std::string& path, const chunk& where,
+                             std::vector<std::uint8_t>& buffer) {
+  buffer.resize(std::max<std::size_t>(buffer.size(), where.length));
+  for (std::uint64_t filled = 0; filled < where.length;) {
+    const auto count = file.read_at(where.offset + filled, {buffer.data() + filled, where.length - filled});
+    if (!count) return count.error();
+    if (*count == 0) return status(status_code::io_error, fmt::format("{}: shrank while it was read", path));
+    filled += *count;
+  }
+  return byte_span(buffer.data(), where.length);
+}
+
+/// The digests of the new stream's chunks, in the place of the old ones'.
+status renew_digests(new_listing& listing, file_random_access& file, const std::string& path) {
+  auto make = fingerprinter::make(listing.listed.fingerprint);
+  if (!make) return make.error();
+  std::vector<digest> anew;
+  std::vector<std::uint8_t> buffer;
+  if (listing.listed.fingerprint == fingerprint_kind::none) anew.resize(listing.found.cut_anew.size());
+  for (const chunk& where : listing.found.cut_anew) {
+    if (listing.listed.fingerprint == fingerprint_kind::none) break;
+    const auto bytes = read_chunk(file, path, where, buffer);
+    if (!bytes) return bytes.error();
+    const auto made = (*make)(*bytes);
+    if (!made) return made.error();
+    anew.push_back(*made);
+  }
+  auto& digests = listing.listed.digests;
+  const auto first = digests.begin() + static_cast<std::ptrdiff_t>(listing.found.kept_before);
+  const auto last = digests.end() - static_cast<std::ptrdiff_t>(listing.found.kept_after);
+  digests.insert(digests.erase(first, last), anew.begin(), anew.end());
+  return {};
+}
+
+}  // namespace
+
+void change_options::add_to(CLI::App& command) {
+  auto* since = command
+                    .add_option("--since", listing_,
+                                "Listing (text or jsonl) from before a change: only what is around it is read")
+                    ->type_name("FILE");
+  auto* changed = command
+                      .add_option("--changed", changed_,
+                                  "The change since: where, how many bytes went, and how many came in their place")
+                      ->type_name("OFFSET:REMOVED:ADDED")
+                      ->needs(since);
+  since->needs(changed);
+  for (const char* answered : {"--algorithm", "--profile", "--cuts", "--size", "--param", "--hash", "--threads",
+                               "--segment", "--join", "--follow"}) {
+    since->excludes(command.get_option(answered));
+  }
+}
+
+result<stream_change> change_options::change() const {
+  const auto wrong = [this](std::string_view why) {
+    return status(status_code::invalid_argument, fmt::format("--changed {}: {}", changed_, why));
+  };
+  if (std::count(changed_.begin(), changed_.end(), ':') != 2) return wrong("must be OFFSET:REMOVED:ADDED");
+  const std::size_t first = changed_.find(':');
+  const std::size_t second = changed_.rfind(':');
+  const std::array<std::string, 3> parts = {changed_.substr(0, first), changed_.substr(first + 1, second - first - 1),
+                                            changed_.substr(second + 1)};
+  std::array<std::uint64_t, 3> values = {};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto value = parse_size(parts[i]);
+    if (!value) return wrong(value.error().message());
+    values[i] = *value;
+  }
+  return stream_change{values[0], values[1], values[2]};
+}
+
+result<new_listing> chunks_after_change(old_listing old, const stream_change& change, const std::string& path,
+                                        std::uint64_t memory_bytes) {
+  const auto cuts = parse_canonical(old.cuts);
+  if (!cuts) return cuts.error();
+  const stream_limits limits{.memory_bytes = memory_bytes};
+  if (const status memory = check_memory(*cuts, limits); !memory.ok()) {
+    return status(status_code::invalid_argument, memory.message());
+  }
+  auto file = file_random_access::open(path, &interruption());
+  if (!file) return file.error();
+  auto found = rechunk(*cuts, old.chunks, change, *file, limits);
+  if (!found) return status(found.error().code(), fmt::format("{}: {}", path, found.error().message()));
+  new_listing renewed{.listed = std::move(old), .found = *std::move(found), .canonical = cuts->canonical()};
+  if (status digests = renew_digests(renewed, *file, path); !digests.ok()) return digests;
+  renewed.listed.chunks = chunks_after(renewed.listed.chunks, renewed.found);
+  return renewed;
+}
+
+}  // namespace cutpoint::cli
