@@ -170,10 +170,14 @@ status input_feeder::visit(const std::string& path, symlinks links) {
   const auto problem = [this](const std::string& file, const status& why) {
     return fail(file, why, input_receiver::failure_of::unfed);
   };
-  return walk(
-      path, links,
-      {.file = [this](const std::string& file) { return feed_file(file); }, .skipped = skipped, .problem = problem},
-      &interruption());
+  double whole = 0;
+  double within_files = 0;
+  const auto feed = [&](const std::string& file) { return timed(within_files, [&] { return feed_file(file); }); };
+  const status outcome = timed(whole, [&] {
+    return walk(path, links, {.file = feed, .skipped = skipped, .problem = problem}, &interruption());
+  });
+  record_.work.seconds += whole - within_files;
+  return outcome;
 }
 
 status input_feeder::feed_file(const std::string& path) {
@@ -181,7 +185,7 @@ status input_feeder::feed_file(const std::string& path) {
     say_.warning(fmt::format("{}: skipped, the results are written to it", path));
     return {};
   }
-  auto opened = file_source::open(path, &interruption());
+  auto opened = timed(record_.work.seconds, [&] { return file_source::open(path, &interruption()); });
   if (opened) return feed_opened(path, *std::move(opened));
   if (opened.error().code() == status_code::cancelled) return opened.error();
   return fail(path, opened.error(), input_receiver::failure_of::unfed);
@@ -201,7 +205,7 @@ status input_feeder::feed_opened(const std::string& path, file_source from) {
   }
   if (outcome.code() == status_code::cancelled) return outcome;
   if (!outcome.ok()) return {};
-  const status unchanged = from.check_unchanged();
+  const status unchanged = timed(record_.work.seconds, [&] { return from.check_unchanged(); });
   return unchanged.ok() ? status() : fail(path, unchanged, input_receiver::failure_of::fed);
 }
 

@@ -88,7 +88,7 @@ class input_receiver : public chunk_receiver {
 
 /// What was read so far.
 struct reading_record {
-  stage_work work;              ///< of the sources, waiting included; no holes
+  stage_work work;              ///< of finding, opening and reading the sources, waiting included; no holes
   std::uint64_t fed_bytes = 0;  ///< holes too
   std::uint64_t input_count = 0;
 };

@@ -63,7 +63,7 @@ result<output> output::open(const std::string& path) {
 
 bool output::is_same_file(const std::string& path) const {
   struct stat other = {};
-  return ::stat(path.c_str(), &other) == 0 && is_this_file(other);
+  return S_ISREG(facts_.st_mode) && ::stat(path.c_str(), &other) == 0 && is_this_file(other);
 }
 
 bool output::is_same_file(int descriptor) const {

@@ -22,6 +22,9 @@ using std::chrono::milliseconds;
 /// The longest that a request to stop is not seen.
 constexpr milliseconds turn{100};
 
+/// In smaller files neither holes nor reading ahead are worth a system call.
+constexpr off_t smallest_large_file = 64 * KiB;
+
 /// Waits until there is something to read, or the end, or `at_most` has passed. What goes wrong is left to the read.
 bool is_readable_within(int descriptor, milliseconds at_most) {
   pollfd wanted = {.fd = descriptor, .events = POLLIN, .revents = 0};
@@ -81,9 +84,11 @@ result<file_source> file_source::open(const std::string& path, const cancellatio
   if (::fstat(descriptor, &facts) != 0) return failure(path, "found", errno, cancel);
   if (S_ISDIR(facts.st_mode)) return failure(path, "read", EISDIR, cancel);
   if (can_wait(descriptor, facts.st_mode)) opened.waits_ = waiting::until_polled;
-  ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);  // advice: nothing depends on it
   if (S_ISREG(facts.st_mode)) {
-    opened.regular_ = {.size = static_cast<std::uint64_t>(facts.st_size), .modified = facts.st_mtim};
+    const bool is_large = facts.st_size >= smallest_large_file;
+    if (is_large) ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);  // advice: nothing depends on it
+    const auto size = static_cast<std::uint64_t>(facts.st_size);
+    opened.regular_ = {.size = size, .modified = facts.st_mtim, .data_end = is_large ? 0 : size};
   } else if (is_fifo && S_ISFIFO(facts.st_mode)) {
     if (status awaited = opened.await_writer(options.writer_wait); !awaited.ok()) return awaited;
   }

@@ -76,7 +76,7 @@ class file_holes : public testing::Test {
   if (!are_holes_kept_) GTEST_SKIP() << "the file system of " << folder_.path() << " keeps other holes than were left"
 
 TEST_F(file_holes, are_passed_over_wherever_they_are) {
-  for (const std::string drawing : {".", "-", "...", "a", "a+", ".a", "a.", "a-", "a.b", "a.+", ".a.", "..ab...c.", "0",
+  for (const std::string drawing : {".", "...", "a", "a+", ".a", "a.", "a-", "a.b", "a.+", ".a.", "..ab...c.", "0",
                                     ".0.", "a0.0b-", "a....................b", ".a.b.c.d.e.f.g.h.i.j-"}) {
     make(drawing);
     SKIP_WITHOUT_HOLES();
@@ -89,6 +89,15 @@ TEST_F(file_holes, are_passed_over_wherever_they_are) {
       EXPECT_TRUE(from.check_unchanged().ok());
     }
   }
+}
+
+TEST_F(file_holes, of_small_files_are_read) {
+  make("-----");
+  file_source from = opened();
+  const stream_read got = read_skipping(from, 1000, always_asks);
+  EXPECT_TRUE(got.outcome.ok()) << got.outcome.message();
+  EXPECT_EQ(got.content, std::string(5, '\0'));
+  EXPECT_TRUE(got.holes.empty());
 }
 
 TEST_F(file_holes, of_any_pattern_and_bytes_between_are_the_content_however_often_they_are_asked_for) {

@@ -82,7 +82,7 @@ class file_source final : public source {
   file_source& operator=(file_source&&) = delete;
   ~file_source() override;
 
-  /// Stops short where a hole begins that skip_hole can pass over.
+  /// Stops short where a hole begins that skip_hole can pass over: those of files of 64 KiB and more.
   [[nodiscard]] result<std::size_t> read(std::span<std::uint8_t> into) override;
   [[nodiscard]] result<std::uint64_t> skip_hole() override;
 
