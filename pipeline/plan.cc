@@ -46,7 +46,7 @@ status check_segment(const feed_options& options, std::uint64_t segment_bytes) {
 }  // namespace
 
 std::uint64_t usual_segment_bytes(const chunker& cuts) {
-  return cuts.reach() == unlimited ? least_usual_segment : std::max(least_usual_segment, 8 * cuts.reach());
+  return cuts.reach() == unlimited ? least_usual_segment : std::max(least_usual_segment, 4 * cuts.reach());
 }
 
 result<feed_plan> make_plan(const feed_options& options, std::uint64_t lane_count) {

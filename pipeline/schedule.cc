@@ -102,6 +102,14 @@ void schedule::invite_join() {
   ++join_invitation_;
 }
 
+/// The cut of the chunk that begins at `start` was not decided by what was seen: it is not tried again before it is sure
+/// to be, or, without a maximum, before as much again is seen, so that a long chunk is not looked at too often.
+void schedule::await_cut_at(std::uint64_t start) {
+  const std::uint64_t visible = joinable() - start;
+  const std::uint64_t wanted = chunker_.reach() != unlimited ? chunker_.reach() : std::max(visible + 1, 2 * visible);
+  join_wants_ = start + wanted;
+}
+
 void schedule::seal(std::uint64_t end) {
   segments_.push_back({.begin = open_begin_, .end = end});
   open_begin_ = end;
@@ -247,6 +255,7 @@ task schedule::map_of(segment& next, std::uint64_t start) {
                 .start = start,
                 .marks_candidates = candidates_ != nullptr,
                 .fingerprints = next.is_fused,
+                .invitation = join_invitation_,
                 .stretches = sequence_.stretches(start, next.end, sequence_.readable())};
   return {.work = std::move(work), .pinned_from = start, .outcome = {}};
 }
@@ -266,9 +275,11 @@ void schedule::complete(task done) {
 }
 
 void schedule::complete(map_task& work) {
-  work.of->mapped = segment::state::done;
+  segment& of = *work.of;
+  of.mapped = segment::state::done;
+  if (of.is_anchored && of.own.next < of.end && work.invitation == join_invitation_) await_cut_at(of.own.next);
   if (work.marks_candidates) invite_join();
-  if (!work.marks_candidates && !work.of->is_anchored) ++statistics_.speculated_count;
+  if (!work.marks_candidates && !of.is_anchored) ++statistics_.speculated_count;
 }
 
 void schedule::complete(bridge_task& work) { work.into->bridged = segment::state::done; }
@@ -284,9 +295,7 @@ void schedule::complete(join_task& work) {
     drop_front_segment();
     join_wants_ = 0;
   } else if (work.invitation == join_invitation_) {
-    // As much again as is seen, so that a long chunk is not looked at too often; never more than decides it.
-    const std::uint64_t visible = joinable() - frontier_;
-    join_wants_ = frontier_ + std::min(chunker_.reach(), std::max(visible + 1, 2 * visible));
+    await_cut_at(frontier_);
   }
   const bool is_all = is_finished_ && segments_.empty();
   if (is_all && held_) work.joined.push_back(*std::exchange(held_, std::nullopt));

@@ -77,6 +77,7 @@ class schedule {
   /// Seals what can be of the segment that is not full. False where that is nothing.
   bool seal_what_is_there();
   void invite_join();
+  void await_cut_at(std::uint64_t start);
   void push_batch(std::vector<joined_chunk> chunks, std::uint64_t end);
   void drop_front_segment();
   void judge_speculation(const segment& joined);

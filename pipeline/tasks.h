@@ -59,6 +59,7 @@ struct map_task {
   std::uint64_t start = 0;
   bool marks_candidates = false;
   bool fingerprints = false;
+  std::uint64_t invitation = 0;  ///< the last one to join when it was taken
   std::vector<stretch> stretches = {};
 };
 struct bridge_task {

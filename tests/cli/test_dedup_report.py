@@ -52,7 +52,7 @@ class Json(CommandTest):
             (("--threads", "2"), 2 << 20),
             (("--threads", "1"), 256 << 10),
             (("--threads", "1", "--join", "none"), 2 << 20),
-            (("--threads", "2", "--profile", "restic", "--memory", "1G"), 64 << 20),
+            (("--threads", "2", "--profile", "restic", "--memory", "1G"), 32 << 20),
         ):
             self.assertEqual(self.report(*said)["segment_bytes"], segment_bytes, said)
 

@@ -74,7 +74,7 @@ struct feed_options {
   const cancellation* cancel = nullptr;
 };
 
-/// The larger of 2 MiB and eight times the maximum chunk size, where there is one.
+/// The larger of 2 MiB and four times the maximum chunk size, where there is one.
 [[nodiscard]] std::uint64_t usual_segment_bytes(const chunker& cuts);
 
 /// What lanes spend their time on.
