@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <iterator>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -137,6 +138,10 @@ status measure_row(const options& given, std::string_view name, const feed_optio
   const auto fed = static_cast<double>(std::max<std::uint64_t>(1, last.fed_bytes));
   std::string row = fmt::format("| {} | {:.3f} |", name, fed / static_cast<double>(GiB) / median(sequential));
   for (const auto& of_threads : factors) row += fmt::format(" {:.2f} |", median(of_threads));
+  std::vector<double> gains;
+  std::transform(factors.back().begin(), factors.back().end(), factors.front().begin(), std::back_inserter(gains),
+                 std::divides<>());
+  row += fmt::format(" {:.2f} |", median(gains));
   row += fmt::format(" {:.2f} | {:.2f} | {:.0f} | {} of {} |", 100 * static_cast<double>(last.twice_cut_bytes) / fed,
                      100 * static_cast<double>(last.twice_hashed_bytes) / fed,
                      100 * static_cast<double>(last.run_bytes) / fed, last.missed_count, last.segment_count);
@@ -178,10 +183,11 @@ status run(const options& given) {
                        : given.map == "cuts"     ? map_kind::cuts
                                                  : map_kind::automatic;
   fmt::print(
-      "| name | sequential GiB/s | {} threads, times that | cut twice % | hashed twice % | in runs % | missed |\n",
+      "| name | sequential GiB/s | {} threads, times that | last over first | cut twice % | hashed twice % | in runs % "
+      "| missed |\n",
       fmt::join(given.threads, " threads, times that | "));
   std::string rule = "|---|---|";
-  for (std::size_t i = 0; i < given.threads.size() + 4; ++i) rule += "---|";
+  for (std::size_t i = 0; i < given.threads.size() + 5; ++i) rule += "---|";
   fmt::print("{}\n", rule);
   for (const configuration& c : *configurations) {
     const feed_options job{.cuts = c.chunker, .fingerprint = *kind, .map = map, .segment_bytes = segment_bytes};

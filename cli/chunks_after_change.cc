@@ -64,8 +64,8 @@ void change_options::add_to(CLI::App& command) {
                       ->type_name("OFFSET:REMOVED:ADDED")
                       ->needs(since);
   since->needs(changed);
-  for (const char* answered : {"--algorithm", "--profile", "--cuts", "--size", "--param", "--hash", "--threads",
-                               "--segment", "--join", "--follow"}) {
+  for (const char* answered : {"--algorithm", "--profile", "--cuts", "--size", "--param", "--hash", "--backend",
+                               "--threads", "--segment", "--join", "--follow"}) {
     since->excludes(command.get_option(answered));
   }
 }

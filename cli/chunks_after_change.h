@@ -18,13 +18,13 @@ class change_options {
   /// Adds the options to a command, which has those that a listing answers already.
   void add_to(CLI::App& command);
 
-  [[nodiscard]] bool is_given() const { return !listing_.empty(); }
-  [[nodiscard]] const std::string& listing() const { return listing_; }
+  [[nodiscard]] bool is_given() const { return listing_.has_value(); }
+  [[nodiscard]] const std::string& listing() const { return *listing_; }
   /// Errors: invalid_argument.
   [[nodiscard]] result<stream_change> change() const;
 
  private:
-  std::string listing_;
+  std::optional<std::string> listing_;
   std::string changed_;
 };
 

@@ -12,12 +12,16 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/chunk_format.h"
+#include "cli/console.h"
 
 namespace cutpoint::cli {
 
 namespace {
 
 constexpr std::size_t block_bytes = 256 * KiB;
+
+/// More than any line of a listing: a path has 4096 bytes at most, each shown as six characters at most.
+constexpr std::size_t longest_line = 1 * MiB;
 
 struct listed_chunk {
   chunk where;
@@ -37,8 +41,8 @@ class listing_format {
   [[nodiscard]] virtual std::size_t header_lines() const = 0;
   [[nodiscard]] virtual std::optional<listed_header> header(std::string_view lines) const = 0;
 
-  /// Whether a line tells of a chunk of the input.
-  enum class telling { chunk_of_it, another, nothing_known };
+  /// What a line tells: of the input, of another, or nothing that is understood.
+  enum class telling { chunk_of_it, failure_of_it, another, nothing_known };
   [[nodiscard]] virtual telling read(std::string_view line, listed_chunk& into) const = 0;
 };
 
@@ -61,7 +65,8 @@ class text_listing final : public listing_format {
  public:
   static constexpr std::string_view beginning = "# cuts ";
 
-  explicit text_listing(std::string_view path) : path_(text_path(path)) {}
+  explicit text_listing(std::string_view path)
+      : path_(text_path(path)), failure_(fmt::format("# failed: {}:", printable(path))) {}
 
   std::size_t header_lines() const override { return 2; }
   std::optional<listed_header> header(std::string_view lines) const override {
@@ -73,7 +78,7 @@ class text_listing final : public listing_format {
     return listed_header{std::string(cuts), std::string(next_field(lines, ' '))};
   }
   telling read(std::string_view line, listed_chunk& into) const override {
-    if (line.starts_with('#')) return telling::another;
+    if (line.starts_with('#')) return line.starts_with(failure_) ? telling::failure_of_it : telling::another;
     const auto offset = number(next_field(line, ' '));
     const auto length = number(next_field(line, ' '));
     const std::string_view hex = next_field(line, ' ');
@@ -84,6 +89,7 @@ class text_listing final : public listing_format {
 
  private:
   std::string path_;
+  std::string failure_;
 };
 
 class jsonl_listing final : public listing_format {
@@ -103,7 +109,7 @@ class jsonl_listing final : public listing_format {
   telling read(std::string_view line, listed_chunk& into) const override {
     const auto record = json::parse(line, nullptr, false);
     if (!text(record, "path")) return telling::nothing_known;
-    if (record.contains("error")) return telling::another;
+    if (record.contains("error")) return is_of_input(record) ? telling::failure_of_it : telling::another;
     const auto offset = record.find("offset");
     const auto length = record.find("length");
     if (offset == record.end() || length == record.end()) return telling::nothing_known;
@@ -138,14 +144,15 @@ class line_reader {
 
   [[nodiscard]] std::uint64_t number() const { return number_; }
 
-  /// The next line without its end; none at the end of the file. Valid until the next call. Errors: those of the source.
+  /// The next line without its end; none at the end of the file. One that is too long for a listing comes in pieces.
+  /// Valid until the next call. Errors: those of the source.
   result<std::optional<std::string_view>> next() {
     std::size_t searched = begin_;
     for (;;) {
       const std::size_t end = held_.find('\n', searched);
       if (end != std::string::npos) return taken(end, end + 1);
       searched = held_.size();
-      if (is_at_end_) break;
+      if (is_at_end_ || searched - begin_ > longest_line) break;
       held_.erase(0, begin_);
       searched -= std::exchange(begin_, 0);
       if (status filled = fill(); !filled.ok()) return filled;
@@ -164,8 +171,7 @@ class line_reader {
   status fill() {
     const std::size_t held_bytes = held_.size();
     held_.resize(held_bytes + block_bytes);
-    const auto count =
-        from_.read({reinterpret_cast<std::uint8_t*>(held_.data()) + held_bytes, block_bytes});
+    const auto count = from_.read({reinterpret_cast<std::uint8_t*>(held_.data()) + held_bytes, block_bytes});
     held_.resize(held_bytes + (count ? *count : 0));
     if (!count) return count.error();
     is_at_end_ = *count == 0;
@@ -236,6 +242,7 @@ result<old_listing> read_listing(const std::string& file, const std::string& pat
     listed_chunk found;
     const auto told = format->read(**line, found);
     if (told == listing_format::telling::nothing_known) return wrong(no_listing);
+    if (told == listing_format::telling::failure_of_it) return wrong(fmt::format("tells that '{}' failed", path));
     if (told != listing_format::telling::chunk_of_it) continue;
     const auto parsed = parse_digest(found.digest);
     if (!parsed || parsed->size != digest_bytes(*kind)) {

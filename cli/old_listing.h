@@ -20,7 +20,7 @@ struct old_listing {
 };
 
 /// Reads from `file`, which has the format `text` or `jsonl`, what it has of the input that was named `path`. Errors:
-/// io_error; cancelled; invalid_argument, when it is no such listing, with the line, or has no chunk of that input.
+/// io_error; cancelled; invalid_argument, when it is no such listing, with the line, tells that the input failed, or has no chunk of it.
 [[nodiscard]] result<old_listing> read_listing(const std::string& file, const std::string& path,
                                                const cancellation* cancel);
 

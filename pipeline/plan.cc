@@ -68,7 +68,14 @@ result<feed_plan> make_plan(const feed_options& options, std::uint64_t lane_coun
                  .kept_behind = cuts.behind()};
   // An eighth is left for what is known about the bytes.
   const std::uint64_t most = memory - memory / 8;
-  std::uint64_t needed = cuts.behind() + reach;
+  // A chunk that P-Dedupe's join holds back stays until the one after it has come.
+  const std::uint64_t held_chunks = options.join == join_kind::pdedupe ? 2 : 1;
+  std::uint64_t needed = cuts.behind() + held_chunks * reach;
+  if (options.join == join_kind::pdedupe && needed > options.memory_bytes) {
+    return status(status_code::memory_limit,
+                  fmt::format("the join pdedupe of {} holds {} bytes, more than the memory allowed, {}",
+                              cuts.canonical(), needed, options.memory_bytes));
+  }
   if (wants_candidates(options)) {
     const candidate_map_needs map = *cuts.candidate_map();
     const std::uint64_t kept_behind = std::max(cuts.behind(), map.behind);
@@ -83,9 +90,11 @@ result<feed_plan> make_plan(const feed_options& options, std::uint64_t lane_coun
   const std::uint64_t granule = plan.has_candidates ? segment_granule : 1;
   plan.segment_bytes =
       std::max(granule, std::min(wanted_segment, std::max(shared, smallest_segment)) / granule * granule);
-  const std::uint64_t for_runs = least_ring_for_runs(cuts);
+  // While a run is held, a segment whose map looks ahead into it waits, and what waits for that map.
+  const std::uint64_t awaited = plan.has_candidates ? cuts.candidate_map()->ahead + plan.segment_bytes + granule : 0;
+  const std::uint64_t for_runs = is_bounded ? least_ring_for_runs(cuts) + awaited : unlimited;
   const std::uint64_t comfortable =
-      needed + (lane_count + 2) * plan.segment_bytes + (for_runs == unlimited ? 0 : for_runs) + 1 * MiB;
+      needed + (lane_count + 2) * plan.segment_bytes + (is_bounded ? for_runs : 0) + 1 * MiB;
   plan.fill_limit = std::clamp(comfortable, needed, std::max(needed, most));
   plan.ring_bytes = rounded_up(is_bounded ? plan.fill_limit : memory + 1);
   plan.fill_limit = std::min(rounded_up(plan.fill_limit), plan.ring_bytes);

@@ -337,10 +337,9 @@ void schedule::push_batch(std::vector<joined_chunk> chunks, std::uint64_t end) {
 
 void schedule::drop_front_segment() {
   const segment& joined = segments_.front();
-  const std::uint64_t own_bytes = joined.own.bytes();
-  const std::uint64_t wasted = own_bytes + joined.bridge.bytes() - joined.used_bytes;
-  statistics_.twice_cut_bytes += wasted;
-  if (joined.is_fused) statistics_.twice_hashed_bytes += own_bytes - std::min(own_bytes, joined.used_bytes);
+  const std::uint64_t own_wasted = joined.own.bytes() - joined.own_used_bytes;
+  statistics_.twice_cut_bytes += own_wasted + joined.bridge.bytes() - joined.bridge_used_bytes;
+  if (joined.is_fused) statistics_.twice_hashed_bytes += own_wasted;
   if (joined.mapped == segment::state::done && !candidates_) judge_speculation(joined);
   segments_.pop_front();
 }
@@ -352,9 +351,9 @@ void schedule::judge_speculation(const segment& joined) {
   }
   const auto own_bytes = static_cast<double>(joined.own.bytes());
   if (own_bytes == 0) return;
-  const double wasted = std::max(0.0, own_bytes - static_cast<double>(joined.used_bytes)) / own_bytes;
+  const double wasted = (own_bytes - static_cast<double>(joined.own_used_bytes)) / own_bytes;
   wasted_share_ += (wasted - wasted_share_) / 8;
-  if (joined.has_met) {
+  if (joined.own_used_bytes != 0) {
     misses_in_a_row_ = 0;
     last_rest_ = 0;
     return;

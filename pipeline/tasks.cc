@@ -93,11 +93,8 @@ class joiner {
   std::uint64_t follow() {
     std::uint64_t cut_bytes = 0;
     while (work_.frontier < of_.end) {
-      if (adopt(of_.own, own_)) {
-        of_.has_met = true;
-        continue;
-      }
-      if (adopt(of_.bridge, bridge_)) continue;
+      if (adopt(of_.own, own_, of_.own_used_bytes)) continue;
+      if (adopt(of_.bridge, bridge_, of_.bridge_used_bytes)) continue;
       const auto step = cut_(work_.frontier);
       if (!step) break;
       if (step->is_chunk) {
@@ -111,7 +108,7 @@ class joiner {
 
  private:
   /// Takes the chain's chunks from the frontier on, where it has some.
-  bool adopt(const chain& from, chain_cursor& cursor) {
+  bool adopt(const chain& from, chain_cursor& cursor, std::uint64_t& used_bytes) {
     const auto first = cursor.find(work_.frontier);
     if (!first || *first == from.chunks.size()) return false;
     const bool is_fingerprinted = !from.fingerprints.empty();
@@ -119,7 +116,7 @@ class joiner {
       work_.joined.push_back({.where = from.chunks[i],
                               .fingerprint = is_fingerprinted ? from.fingerprints[i] : digest{},
                               .is_fingerprinted = is_fingerprinted});
-      of_.used_bytes += from.chunks[i].length;
+      used_bytes += from.chunks[i].length;
     }
     work_.frontier = from.next;
     return true;

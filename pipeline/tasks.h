@@ -38,12 +38,12 @@ struct segment {
   std::uint64_t end = 0;
   state mapped = state::waiting;
   state bridged = state::waiting;
-  bool is_anchored = false;      ///< mapped from a true cut
-  bool has_met = false;          ///< a chunk of its own chain was true
-  bool is_fused = false;         ///< its own chain is fingerprinted
-  chain own = {};                ///< from its beginning
-  chain bridge = {};             ///< from where the segment before would go on
-  std::uint64_t used_bytes = 0;  ///< of both chains, of chunks that were true
+  bool is_anchored = false;             ///< mapped from a true cut
+  bool is_fused = false;                ///< its own chain is fingerprinted
+  chain own = {};                       ///< from its beginning
+  chain bridge = {};                    ///< from where the segment before would go on
+  std::uint64_t own_used_bytes = 0;     ///< of chunks of its own chain that were true
+  std::uint64_t bridge_used_bytes = 0;  ///< of the bridge's
 };
 
 /// What comes out: how far, and within which stream.

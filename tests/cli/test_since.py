@@ -1,5 +1,6 @@
 """After a change, what the old listing does not answer is read, and the new listing is that of the file as it is."""
 
+import json
 import random
 import re
 
@@ -145,6 +146,36 @@ class WhatIsWrong(Changed):
             with self.subTest(listing=wrong[:200]):
                 self.assert_refused(self.since(wrong, self.changed, "file"), *words)
 
+    def test_in_a_listing_without_lines(self):
+        with open(self.folder / "image", "wb") as file:
+            file.truncate(1 << 33)
+        run = self.run_command("chunk", "--since", "image", "--changed", self.changed, "file")
+        self.assert_refused(run, "image, line 1", "listing")
+        for header in ("# cuts fixed(avg_bytes=1)\n", self.old):
+            with open(self.folder / "image", "r+b") as file:
+                file.write(header.encode())
+            run = self.run_command("chunk", "--since", "image", "--changed", self.changed, "file")
+            self.assert_refused(run, "image, line", "listing")
+
+    def test_in_a_listing_that_is_not_there(self):
+        for listing in ("", "missing"):
+            run = self.run_command("chunk", "--since", listing, "--changed", self.changed, "file")
+            self.assert_failed(run, f"{listing}: cannot be opened")
+
+    def test_in_an_input_that_failed(self):
+        self.write("it's\\odd\x07", (self.folder / "file").read_bytes())
+        for path in ("file", "it's\\odd\x07"):
+            shown = path.replace("\x07", "\\x07")
+            text = self.list(path, *SMALL)
+            jsonl = self.list(path, *SMALL, "--format", "jsonl")
+            for old, failed in (
+                (text, f"# failed: {shown}: changed while it was read\n"),
+                (jsonl, json.dumps({"path": path, "error": "changed"}) + "\n"),
+            ):
+                self.assert_refused(self.since(old + failed, "0:0:0", path), "line", "failed")
+                another = failed.replace("file", "another").replace("odd", "other")
+                self.assert_done(self.since(old + another, "0:0:0", path))
+
     def test_in_the_input(self):
         self.write("another", random_bytes(5000))
         self.assert_refused(self.since(self.old, self.changed, "another"), "another", "no chunk")
@@ -159,6 +190,7 @@ class WhatIsWrong(Changed):
             ("--size", "1K"),
             ("--param", "seed=1"),
             ("--hash", "md5"),
+            ("--backend", "scalar"),
             ("--threads", "2"),
             ("--segment", "1M"),
             ("--join", "none"),

@@ -73,5 +73,30 @@ TEST_P(lossy_joins, are_as_the_paper_says) {
 
 INSTANTIATE_TEST_SUITE_P(of_every_algorithm, lossy_joins, testing::ValuesIn(algorithm_cases(200)), case_name);
 
+TEST(joins, of_pdedupe_hold_two_chunks_and_no_more) {
+  const chunker cuts = made("fastcdc", "min_bytes=2K,avg_bytes=8K,max_bytes=64K");
+  const std::vector<fed_stream> zeros = {{.bytes = std::vector<std::uint8_t>(1'000'000, 0)}};
+  for (const std::uint64_t segment_bytes : {132 * KiB, 192 * KiB}) {
+    feed_options options{.cuts = cuts, .join = join_kind::pdedupe, .segment_bytes = segment_bytes};
+    const auto expected = joined_naively(cuts, zeros[0].bytes, segment_bytes, join_kind::pdedupe);
+    for (const std::uint64_t memory_bytes : {128 * KiB, 129 * KiB, 140 * KiB, 300 * KiB}) {
+      options.memory_bytes = memory_bytes;
+      for (const std::uint64_t lanes : {1u, 2u}) {
+        seeded_choices random(memory_bytes);
+        recorder out;
+        const auto run = run_on_virtual_lanes(options, lanes, zeros, out, random);
+        ASSERT_TRUE(run.outcome.ok()) << run.outcome.message() << " with " << memory_bytes;
+        EXPECT_EQ(out.streams[0].chunks, expected);
+      }
+    }
+    options.memory_bytes = 128 * KiB - 1;
+    seeded_choices random(1);
+    recorder out;
+    const status refused = run_on_virtual_lanes(options, 1, zeros, out, random).outcome;
+    EXPECT_EQ(refused.code(), status_code::memory_limit);
+    EXPECT_NE(refused.message().find("holds 131072 bytes, more than the memory allowed, 131071"), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace cutpoint::tests

@@ -141,5 +141,50 @@ TEST(schedule, counts_what_is_cut_twice) {
   EXPECT_LT(run.statistics.twice_cut_bytes, streams[0].bytes.size() / 10);
 }
 
+/// A run is held back while it may go on, and the map of the segment before it looks ahead into it.
+TEST(schedule, has_room_for_a_run_behind_a_segment_that_waits_for_it) {
+  const chunker cuts = made("ae-max", "avg_bytes=128K,max_bytes=128K");
+  for (std::uint64_t before = 700'000; before < 800'000; before += 1'400) {
+    seeded_choices random(before);
+    std::vector<fed_stream> streams(1);
+    streams[0].bytes = make_stream(content::random, before, random);
+    streams[0].bytes.resize(before + 12 * 128 * KiB, 0);
+    const auto after = make_stream(content::random, 5000, random);
+    streams[0].bytes.insert(streams[0].bytes.end(), after.begin(), after.end());
+    recorder out;
+    const feed_options options{
+        .cuts = cuts, .fingerprint = fingerprint_kind::none, .segment_bytes = 1 * MiB, .memory_bytes = 820 * KiB};
+    const auto run = run_on_virtual_lanes(options, 2, streams, out, random);
+    ASSERT_TRUE(run.outcome.ok()) << run.outcome.message() << " after " << before;
+    ASSERT_EQ(out.streams[0].chunks, cuts.find_cuts(streams[0].bytes));
+  }
+}
+
+std::uint64_t bytes_of(const feed_statistics& statistics, std::initializer_list<stage> stages) {
+  std::uint64_t bytes = 0;
+  for (const auto& lane : statistics.lanes) {
+    for (const stage which : stages) bytes += lane[static_cast<std::size_t>(which)].bytes;
+  }
+  return bytes;
+}
+
+TEST(schedule, accounts_for_every_byte_that_a_stage_went_over) {
+  seeded_choices random(7);
+  for (const char* name : {"gear", "fastcdc", "ram"}) {
+    for (const std::uint64_t segment_bytes : {3'000u, 20'000u}) {
+      std::vector<fed_stream> streams(1);
+      streams[0].bytes = make_stream(content::random, 300'000, random);
+      const feed_options options{
+          .cuts = made(name), .fingerprint = fingerprint_kind::xxh3, .segment_bytes = segment_bytes};
+      recorder out;
+      const feed_statistics got = run_on_virtual_lanes(options, 4, streams, out, random).statistics;
+      EXPECT_EQ(got.run_bytes, 0u);
+      EXPECT_GT(got.twice_cut_bytes, 0u);
+      EXPECT_EQ(bytes_of(got, {stage::chunking, stage::joining}), got.fed_bytes + got.twice_cut_bytes) << name;
+      EXPECT_EQ(bytes_of(got, {stage::fingerprinting}), got.fed_bytes + got.twice_hashed_bytes) << name;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace cutpoint::tests
