@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "host/interruptible.h"
+
 namespace cutpoint {
 
 namespace {
@@ -30,22 +32,6 @@ bool is_readable_within(int descriptor, milliseconds at_most) {
   pollfd wanted = {.fd = descriptor, .events = POLLIN, .revents = 0};
   const int count = ::poll(&wanted, 1, static_cast<int>(at_most.count()));
   return count > 0 || (count < 0 && errno != EINTR);
-}
-
-/// Repeats a system call that a signal interrupted, until it is done or a stop is asked for. Returns what the call
-/// returned.
-template <class Call>
-auto repeat_interrupted(const cancellation* cancel, Call call) {
-  for (;;) {
-    const auto outcome = call();
-    if (outcome >= 0 || errno != EINTR || (cancel != nullptr && cancel->is_requested())) return outcome;
-  }
-}
-
-status failure(std::string_view name, std::string_view done, int error, const cancellation* cancel) {
-  if (error == EINTR && cancel != nullptr)
-    return {status_code::cancelled, fmt::format("{}: stopped before it was {}", name, done)};
-  return system_failure(name, done, error);
 }
 
 /// Whether a read of a descriptor of this mode waits for somebody who may never come.
@@ -79,10 +65,10 @@ result<file_source> file_source::open(const std::string& path, const cancellatio
   const bool is_fifo = ::stat(path.c_str(), &facts) == 0 && S_ISFIFO(facts.st_mode);
   const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_fifo ? O_NONBLOCK : 0);  // a device may heed it, a file too
   const int descriptor = repeat_interrupted(cancel, [&] { return ::open(path.c_str(), flags); });
-  if (descriptor < 0) return failure(path, "opened", errno, cancel);
+  if (descriptor < 0) return interruptible_failure(path, "opened", errno, cancel);
   file_source opened(descriptor, ownership::owned, path, cancel);
-  if (::fstat(descriptor, &facts) != 0) return failure(path, "found", errno, cancel);
-  if (S_ISDIR(facts.st_mode)) return failure(path, "read", EISDIR, cancel);
+  if (::fstat(descriptor, &facts) != 0) return interruptible_failure(path, "found", errno, cancel);
+  if (S_ISDIR(facts.st_mode)) return interruptible_failure(path, "read", EISDIR, cancel);
   if (can_wait(descriptor, facts.st_mode)) opened.waits_ = waiting::until_polled;
   if (S_ISREG(facts.st_mode)) {
     const bool is_large = facts.st_size >= smallest_large_file;
@@ -110,7 +96,7 @@ bool file_source::is_cancelled() const noexcept { return cancel_ != nullptr && c
 status file_source::await_writer(milliseconds writer_wait) {
   const auto begin = std::chrono::steady_clock::now();
   for (;;) {
-    if (is_cancelled()) return failure(name_, "opened", EINTR, cancel_);
+    if (is_cancelled()) return interruptible_failure(name_, "opened", EINTR, cancel_);
     const auto waited = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - begin);
     const milliseconds rest = std::max(writer_wait - waited, milliseconds::zero());
     if (is_readable_within(descriptor_, std::min(rest, turn))) return {};
@@ -118,7 +104,7 @@ status file_source::await_writer(milliseconds writer_wait) {
     const auto count = ::read(descriptor_, &byte, 1);
     if (count > 0) early_ = byte;
     if (count > 0 || (count < 0 && errno == EAGAIN)) return {};
-    if (count < 0 && errno != EINTR) return failure(name_, "read", errno, cancel_);
+    if (count < 0 && errno != EINTR) return interruptible_failure(name_, "read", errno, cancel_);
     if (count == 0 && rest == milliseconds::zero()) {
       const std::chrono::duration<double> seconds = writer_wait;
       return {status_code::io_error, fmt::format("{}: FIFO without a writer for {:g} s", name_, seconds.count()),
@@ -143,7 +129,7 @@ std::ptrdiff_t file_source::read_once(std::span<std::uint8_t> into) {
 result<std::size_t> file_source::read(std::span<std::uint8_t> into) {
   bool may_wait = waits_ == waiting::until_polled;
   for (;;) {
-    if (is_cancelled()) return failure(name_, "read", EINTR, cancel_);
+    if (is_cancelled()) return interruptible_failure(name_, "read", EINTR, cancel_);
     if (may_wait && !is_readable_within(descriptor_, turn)) continue;
     const auto count = read_once(into);
     if (count >= 0) return static_cast<std::size_t>(count);
@@ -152,13 +138,13 @@ result<std::size_t> file_source::read(std::span<std::uint8_t> into) {
     } else if (errno == EAGAIN) {
       may_wait = true;
     } else if (errno != EINTR) {
-      return failure(name_, "read", errno, cancel_);
+      return interruptible_failure(name_, "read", errno, cancel_);
     }
   }
 }
 
 result<std::uint64_t> file_source::skip_hole() {
-  if (is_cancelled()) return failure(name_, "read", EINTR, cancel_);
+  if (is_cancelled()) return interruptible_failure(name_, "read", EINTR, cancel_);
   if (!regular_ || regular_->offset < regular_->data_end || regular_->offset >= regular_->size) return 0;
   const auto begin = static_cast<off_t>(regular_->offset);
   const off_t hole = ::lseek(descriptor_, begin, SEEK_HOLE);
@@ -179,7 +165,7 @@ result<std::uint64_t> file_source::skip_hole() {
 status file_source::check_unchanged() const {
   if (!regular_) return {};
   struct stat now = {};
-  if (::fstat(descriptor_, &now) != 0) return failure(name_, "found", errno, cancel_);
+  if (::fstat(descriptor_, &now) != 0) return interruptible_failure(name_, "found", errno, cancel_);
   const auto size = static_cast<std::uint64_t>(now.st_size);
   if (size != regular_->size) {
     return {status_code::io_error,

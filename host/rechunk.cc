@@ -1,7 +1,5 @@
-// Re-chunking: a window over the new stream from the first chunk that may see the change on, and the files it slides
-// over.
+// Re-chunking: a window over the new stream from the first chunk that may see the change on.
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <limits>
 #include <memory>
@@ -12,10 +10,7 @@
 
 #include <cutpoint/rechunk.h>
 #include <cutpoint/text.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace cutpoint {
 
@@ -246,54 +241,7 @@ class meeting {
   std::size_t next_ = 0;
 };
 
-/// Repeats a system call that a signal interrupted, until it is done or a stop is asked for.
-template <class Call>
-auto repeat_interrupted(const cancellation* cancel, Call call) {
-  for (;;) {
-    const auto outcome = call();
-    if (outcome >= 0 || errno != EINTR || (cancel != nullptr && cancel->is_requested())) return outcome;
-  }
-}
-
-status failure(std::string_view name, std::string_view done, int error) {
-  if (error == EINTR) return {status_code::cancelled, fmt::format("{}: stopped before it was {}", name, done)};
-  return system_failure(name, done, error);
-}
-
 }  // namespace
-
-file_random_access::file_random_access(int descriptor, std::string name, const cancellation* cancel) noexcept
-    : descriptor_(descriptor), name_(std::move(name)), cancel_(cancel) {}
-
-file_random_access::file_random_access(file_random_access&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), name_(std::move(other.name_)), cancel_(other.cancel_) {}
-
-file_random_access::~file_random_access() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
-result<file_random_access> file_random_access::open(const std::string& path, const cancellation* cancel) {
-  struct stat facts = {};
-  const bool is_fifo = ::stat(path.c_str(), &facts) == 0 && S_ISFIFO(facts.st_mode);
-  const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_fifo ? O_NONBLOCK : 0);  // it is not waited for, but refused
-  const int descriptor = repeat_interrupted(cancel, [&] { return ::open(path.c_str(), flags); });
-  if (descriptor < 0) return failure(path, "opened", errno);
-  file_random_access opened(descriptor, path, cancel);
-  if (::fstat(descriptor, &facts) != 0) return failure(path, "found", errno);
-  if (S_ISDIR(facts.st_mode)) return failure(path, "read", EISDIR);
-  if (::lseek(descriptor, 0, SEEK_CUR) < 0) return failure(path, "read", errno);
-  return opened;
-}
-
-result<std::size_t> file_random_access::read_at(std::uint64_t offset, std::span<std::uint8_t> into) {
-  const std::size_t size = std::min<std::uint64_t>(into.size(), largest_size - std::min(offset, largest_size));
-  if (cancel_ != nullptr && cancel_->is_requested()) return failure(name_, "read", EINTR);
-  if (size == 0) return 0;  // nothing has an offset so large
-  const auto count =
-      repeat_interrupted(cancel_, [&] { return ::pread(descriptor_, into.data(), size, static_cast<off_t>(offset)); });
-  if (count < 0) return failure(name_, "read", errno);
-  return static_cast<std::size_t>(count);
-}
 
 result<rechunked> rechunk(const chunker& chunker, std::span<const chunk> old_chunks, const stream_change& change,
                           random_access& stream, const stream_limits& limits) {
