@@ -214,7 +214,9 @@ std::optional<task> schedule::take_fingerprints() {
 
 std::optional<task> schedule::take_bridge() {
   if (candidates_) return std::nullopt;
-  for (std::size_t i = 1; i < segments_.size(); ++i) {
+  // No further ahead than lanes are, so that a look is short however many segments there are.
+  const std::size_t last = std::min<std::size_t>(segments_.size(), 2 * plan_.lane_count + 2);
+  for (std::size_t i = 1; i < last; ++i) {
     const segment& before = segments_[i - 1];
     segment& into = segments_[i];
     const bool is_ready = before.mapped == segment::state::done && into.mapped == segment::state::done &&
