@@ -61,6 +61,10 @@ class executor {
     schedule_.learn(intake_.take_news());
     if (take_on_any_lane()) return;
     if (const status relieved = schedule_.relieve(); !relieved.ok()) {
+      if (!is_open_) {
+        outcome.fault = "there is no room, and no stream to fail for it";
+        return;
+      }
       intake_.end(stretch_end::failed, relieved);
       is_open_ = false;
       ++next_stream_;
