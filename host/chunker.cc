@@ -1,4 +1,4 @@
-// A chunker holds one reference behind one virtual call a chunk.
+// A chunker holds one reference, and perhaps a kernel, behind one virtual call a chunk.
 #include <cutpoint/chunker.h>
 
 #include "host/algorithms/all.h"
@@ -86,8 +86,20 @@ result<chunker> chunker::make(const algorithm_parameters& parameters) {
       parameters);
 }
 
+chunker chunker::by(std::shared_ptr<const cut_kernel> kernel) const {
+  chunker other = *this;
+  other.kernel_ = std::move(kernel);
+  return other;
+}
+
+std::string_view chunker::backend() const noexcept { return kernel_ ? kernel_->backend() : "scalar"; }
+
+std::uint64_t chunker::cut(byte_span bytes, std::uint64_t start) const noexcept {
+  return kernel_ ? kernel_->cut(bytes, start) : implementation_->cut(bytes, start);
+}
+
 std::optional<std::uint64_t> chunker::next_cut(const stream_window& window) const noexcept {
-  return implementation_->decided(window, [&] { return implementation_->cut(window.bytes, window.start); });
+  return implementation_->decided(window, [&] { return cut(window.bytes, window.start); });
 }
 
 std::optional<std::uint64_t> chunker::next_cut(const stream_window& window, const candidate_bits& candidates,
@@ -107,7 +119,7 @@ void chunker::find_candidates(const stream_window& window, std::uint64_t count, 
 std::vector<chunk> chunker::find_cuts(byte_span stream) const {
   std::vector<chunk> chunks;
   for (std::uint64_t start = 0; start < stream.size(); start += chunks.back().length) {
-    chunks.push_back({start, implementation_->cut(stream, start)});
+    chunks.push_back({start, cut(stream, start)});
   }
   return chunks;
 }

@@ -6,11 +6,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <cutpoint/algorithms.h>
 #include <cutpoint/bytes.h>
 #include <cutpoint/candidates.h>
+#include <cutpoint/cut_kernel.h>
 #include <cutpoint/status.h>
 
 namespace cutpoint {
@@ -58,6 +60,13 @@ class chunker {
   /// Fills in what `parameters` leave out and checks them. Errors: invalid_argument, naming the parameter, its value
   /// and the bound.
   [[nodiscard]] static result<chunker> make(const algorithm_parameters& parameters);
+
+  /// This chunker with its cuts found by `kernel`, which must be one for its parameters; its candidates are found as
+  /// before. Null: by the reference.
+  [[nodiscard]] chunker by(std::shared_ptr<const cut_kernel> kernel) const;
+
+  /// The back end that finds the cuts: "scalar" for the reference.
+  [[nodiscard]] std::string_view backend() const noexcept;
 
   /// Length of the chunk that begins at `window.start`, at least 1; nothing when that may depend on bytes past the
   /// window, so that the caller must show more. A window of `reach()` bytes from the start on, or one that ends the
@@ -110,8 +119,10 @@ class chunker {
   class implementation_of;
 
   explicit chunker(std::shared_ptr<const implementation> held) noexcept;
+  [[nodiscard]] std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept;
 
   std::shared_ptr<const implementation> implementation_;
+  std::shared_ptr<const cut_kernel> kernel_;  ///< null: the reference cuts
 };
 
 }  // namespace cutpoint

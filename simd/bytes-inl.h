@@ -1,0 +1,78 @@
+// Searches over bytes that the hashless algorithms share: where does a byte reach a value, how far do bytes reach.
+
+#if defined(CUTPOINT_SIMD_BYTES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef CUTPOINT_SIMD_BYTES_INL_H_
+#undef CUTPOINT_SIMD_BYTES_INL_H_
+#else
+#define CUTPOINT_SIMD_BYTES_INL_H_
+#endif
+
+#include <bit>
+#include <cstdint>
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace cutpoint::simd::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using byte_tag = hn::ScalableTag<std::uint8_t>;
+using byte_vector = hn::Vec<byte_tag>;
+inline constexpr byte_tag bytes_d = {};
+inline constexpr std::uint64_t lanes = hn::MaxLanes(byte_tag());  ///< bytes of a vector
+
+/// Larger bytes are better.
+struct upward {
+  static constexpr std::uint8_t best = 255;
+  static constexpr std::uint8_t worst = 0;
+  static std::uint8_t next_better(std::uint8_t value) { return static_cast<std::uint8_t>(value + 1); }
+  static bool reaches(std::uint8_t byte, std::uint8_t value) { return byte >= value; }
+  static byte_vector better(byte_vector a, byte_vector b) { return hn::Max(a, b); }
+};
+
+/// Smaller bytes are better.
+struct downward {
+  static constexpr std::uint8_t best = 0;
+  static constexpr std::uint8_t worst = 255;
+  static std::uint8_t next_better(std::uint8_t value) { return static_cast<std::uint8_t>(value - 1); }
+  static bool reaches(std::uint8_t byte, std::uint8_t value) { return byte <= value; }
+  static byte_vector better(byte_vector a, byte_vector b) { return hn::Min(a, b); }
+};
+
+/// One bit for each byte of the vector, the first byte's lowest.
+HWY_INLINE std::uint64_t bits_of(hn::Mask<byte_tag> mask) {
+  std::uint64_t bits = 0;
+  hn::StoreMaskBits(bytes_d, mask, reinterpret_cast<std::uint8_t*>(&bits));
+  return bits;
+}
+
+template <class Order>
+HWY_INLINE hn::Mask<byte_tag> reaching(byte_vector v, byte_vector value) {
+  return hn::Eq(Order::better(v, value), v);
+}
+
+/// The first index in [first, last) whose byte reaches `value`, or `last`.
+template <class Order>
+HWY_INLINE std::uint64_t find_reaching(const std::uint8_t* bytes, std::uint64_t first, std::uint64_t last,
+                                       std::uint8_t value) {
+  const byte_vector wanted = hn::Set(bytes_d, value);
+  const auto at = [bytes](std::uint64_t i) HWY_ATTR { return hn::LoadU(bytes_d, bytes + i); };
+  std::uint64_t i = first;
+  for (; i + 4 * lanes <= last; i += 4 * lanes) {
+    const byte_vector best = Order::better(Order::better(at(i), at(i + lanes)),
+                                           Order::better(at(i + 2 * lanes), at(i + 3 * lanes)));
+    if (!hn::AllFalse(bytes_d, reaching<Order>(best, wanted))) break;
+  }
+  for (; i + lanes <= last; i += lanes) {
+    const std::uint64_t bits = bits_of(reaching<Order>(at(i), wanted));
+    if (bits != 0) return i + static_cast<std::uint64_t>(std::countr_zero(bits));
+  }
+  while (i < last && !Order::reaches(bytes[i], value)) ++i;
+  return i;
+}
+
+}  // namespace cutpoint::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

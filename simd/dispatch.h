@@ -1,0 +1,28 @@
+// How a kernel's source becomes one function for each instruction set.
+//
+// A source is included by Highway once for each of its targets, in a namespace of the target's name:
+//
+//   #undef HWY_TARGET_INCLUDE
+//   #define HWY_TARGET_INCLUDE "simd/ram.cc"
+//   #include <hwy/foreach_target.h>  // must come before highway.h
+//   #include <hwy/highway.h>
+//
+//   HWY_BEFORE_NAMESPACE();
+//   namespace cutpoint::simd::HWY_NAMESPACE {
+//   ... f ...
+//   }
+//   HWY_AFTER_NAMESPACE();
+//
+//   #if HWY_ONCE
+//   namespace cutpoint::simd { constexpr kernel_table<decltype(&HWY_STATIC_DISPATCH(f))> table = CUTPOINT_KERNELS(f); }
+//   #endif
+//
+// Headers of templates that such sources share end in `-inl.h` and are guarded by Highway's toggle. Anything that is not
+// for one target (the standard library, host/) is included before HWY_BEFORE_NAMESPACE.
+#pragma once
+
+#include "simd/instruction_set.h"
+
+/// The functions of this name in the order of `instruction_set`.
+#define CUTPOINT_KERNELS(function) \
+  { HWY_CHOOSE_SSE4(function), HWY_CHOOSE_AVX2(function), HWY_CHOOSE_AVX3(function), HWY_CHOOSE_NEON(function) }

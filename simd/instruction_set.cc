@@ -1,0 +1,28 @@
+#include "simd/instruction_set.h"
+
+namespace cutpoint::simd {
+
+std::string_view to_string(instruction_set set) noexcept {
+  constexpr kernel_table<std::string_view> names = {"sse4", "avx2", "avx512", "neon"};
+  return names[static_cast<std::size_t>(set)];
+}
+
+bool runs_here(instruction_set set) noexcept {
+#if defined(__x86_64__)
+  // What Highway lets the compiler use for each of its targets.
+  const bool sse4 =
+      __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul");
+  const bool avx2 = sse4 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c");
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                      __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512vl");
+  return kernel_table<bool>{sse4, avx2, avx512, false}[static_cast<std::size_t>(set)];
+#elif defined(__aarch64__)
+  return set == instruction_set::neon;
+#else
+  return false;
+#endif
+}
+
+}  // namespace cutpoint::simd

@@ -1,0 +1,29 @@
+// The instruction sets that kernels are compiled for, and which of them this machine runs.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace cutpoint::simd {
+
+/// In the order of their width; the numbers index a `kernel_table`.
+enum class instruction_set : std::size_t {
+  sse4,    ///< SSE4.2 with AES and PCLMULQDQ
+  avx2,    ///< AVX2 with FMA, F16C, BMI and BMI2
+  avx512,  ///< AVX-512 F, BW, CD, DQ and VL
+  neon,    ///< AArch64
+};
+inline constexpr std::array<instruction_set, 4> instruction_sets = {instruction_set::sse4, instruction_set::avx2,
+                                                                    instruction_set::avx512, instruction_set::neon};
+
+[[nodiscard]] std::string_view to_string(instruction_set set) noexcept;
+
+/// Whether this processor, and its operating system, run it.
+[[nodiscard]] bool runs_here(instruction_set set) noexcept;
+
+/// One function for each instruction set; null where it was not compiled.
+template <class Function>
+using kernel_table = std::array<Function, instruction_sets.size()>;
+
+}  // namespace cutpoint::simd
