@@ -7,14 +7,16 @@
 //   #include <hwy/foreach_target.h>  // must come before highway.h
 //   #include <hwy/highway.h>
 //
+//   #if CUTPOINT_HAS_VECTORS
 //   HWY_BEFORE_NAMESPACE();
 //   namespace cutpoint::simd::HWY_NAMESPACE {
 //   ... f ...
 //   }
 //   HWY_AFTER_NAMESPACE();
+//   #endif
 //
 //   #if HWY_ONCE
-//   namespace cutpoint::simd { constexpr kernel_table<decltype(&HWY_STATIC_DISPATCH(f))> table = CUTPOINT_KERNELS(f); }
+//   ... CUTPOINT_KERNELS(f) ...
 //   #endif
 //
 // Headers of templates that such sources share end in `-inl.h` and are guarded by Highway's toggle. Anything that is not
@@ -22,6 +24,9 @@
 #pragma once
 
 #include "simd/instruction_set.h"
+
+/// Not so for Highway's fallback, which no kernel is compiled for: the reference does better.
+#define CUTPOINT_HAS_VECTORS (HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128)
 
 /// The functions of this name in the order of `instruction_set`.
 #define CUTPOINT_KERNELS(function) \

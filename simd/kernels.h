@@ -50,9 +50,9 @@ inline made_kernel make_kernel(const borg2_fastcdc_parameters&, instruction_set)
 inline made_kernel make_kernel(const ronomon_parameters&, instruction_set) { return nullptr; }
 inline made_kernel make_kernel(const borg1_parameters&, instruction_set) { return nullptr; }
 inline made_kernel make_kernel(const repmaxcdc_parameters&, instruction_set) { return nullptr; }
-inline made_kernel make_kernel(const maxp_parameters&, instruction_set) { return nullptr; }
-inline made_kernel make_kernel(const ae_parameters&, instruction_set) { return nullptr; }
-inline made_kernel make_kernel(const seqcdc_parameters&, instruction_set) { return nullptr; }
+made_kernel make_kernel(const maxp_parameters& filled, instruction_set set);
+made_kernel make_kernel(const ae_parameters& filled, instruction_set set);
+made_kernel make_kernel(const seqcdc_parameters& filled, instruction_set set);
 inline made_kernel make_kernel(const fixed_parameters&, instruction_set) { return nullptr; }
 
 }  // namespace cutpoint::simd

@@ -8,7 +8,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#if HWY_TARGET != HWY_EMU128
+#if CUTPOINT_HAS_VECTORS
 #include "simd/bytes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -38,9 +38,7 @@ class ram_kernel final : public set_kernel {
       if (!hn::AllFalse(bytes_d, hn::Eq(largest, hn::Set(bytes_d, 255)))) return 255;
     }
     for (; i + lanes <= count; i += lanes) largest = hn::Max(largest, hn::LoadU(bytes_d, b + i));
-    alignas(lanes) std::array<std::uint8_t, lanes> of_lane = {};
-    hn::Store(largest, bytes_d, of_lane.data());
-    std::uint8_t found = *std::max_element(of_lane.begin(), of_lane.end());
+    std::uint8_t found = largest_lane(largest);
     for (; i < count; ++i) found = std::max(found, b[i]);
     return found;
   }
