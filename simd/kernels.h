@@ -38,17 +38,17 @@ made_kernel make_by(const kernel_table<kernel_maker<Parameters>>& makers, const 
 }
 
 made_kernel make_kernel(const ram_parameters& filled, instruction_set set);
-inline made_kernel make_kernel(const gear_parameters&, instruction_set) { return nullptr; }
-inline made_kernel make_kernel(const rabin_parameters&, instruction_set) { return nullptr; }
-inline made_kernel make_kernel(const rabin_inck_parameters&, instruction_set) { return nullptr; }
-inline made_kernel make_kernel(const adler_parameters&, instruction_set) { return nullptr; }
-inline made_kernel make_kernel(const crc32_parameters&, instruction_set) { return nullptr; }
-inline made_kernel make_kernel(const buzhash_parameters&, instruction_set) { return nullptr; }
-inline made_kernel make_kernel(const tttd_parameters&, instruction_set) { return nullptr; }
-inline made_kernel make_kernel(const fastcdc_parameters&, instruction_set) { return nullptr; }
-inline made_kernel make_kernel(const borg2_fastcdc_parameters&, instruction_set) { return nullptr; }
+made_kernel make_kernel(const gear_parameters& filled, instruction_set set);
+made_kernel make_kernel(const rabin_parameters& filled, instruction_set set);
+made_kernel make_kernel(const rabin_inck_parameters& filled, instruction_set set);
+made_kernel make_kernel(const adler_parameters& filled, instruction_set set);
+made_kernel make_kernel(const crc32_parameters& filled, instruction_set set);
+made_kernel make_kernel(const buzhash_parameters& filled, instruction_set set);
+made_kernel make_kernel(const tttd_parameters& filled, instruction_set set);
+made_kernel make_kernel(const fastcdc_parameters& filled, instruction_set set);
+made_kernel make_kernel(const borg2_fastcdc_parameters& filled, instruction_set set);
 inline made_kernel make_kernel(const ronomon_parameters&, instruction_set) { return nullptr; }
-inline made_kernel make_kernel(const borg1_parameters&, instruction_set) { return nullptr; }
+made_kernel make_kernel(const borg1_parameters& filled, instruction_set set);
 inline made_kernel make_kernel(const repmaxcdc_parameters&, instruction_set) { return nullptr; }
 made_kernel make_kernel(const maxp_parameters& filled, instruction_set set);
 made_kernel make_kernel(const ae_parameters& filled, instruction_set set);

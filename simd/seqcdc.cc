@@ -87,8 +87,9 @@ class seqcdc_kernel final : public set_kernel {
         order_(p.order) {
     const std::uint64_t read_bytes = 2 * *p.skip_trigger;  // every other step opposes, in random bytes
     const std::uint64_t stride = read_bytes + skip_size_ + 1;
-    ahead_bytes_ = std::max<std::uint64_t>(1, 4 * KiB / stride) * stride;
-    prefetched_bytes_ = stride <= 8 * line_bytes ? stride : read_bytes + line_bytes;
+    const bool is_dense = stride <= 8 * line_bytes;  // so that the lines between come along
+    ahead_bytes_ = std::max<std::uint64_t>(1, (is_dense ? 4 * KiB : 3 * KiB) / stride) * stride;
+    prefetched_bytes_ = is_dense ? stride : read_bytes + line_bytes;
   }
 
   std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept override {

@@ -18,6 +18,11 @@ class adler_hash {
   explicit adler_hash(std::uint64_t window) : window_(window) {}
   std::uint64_t window() const { return window_; }
   static std::uint64_t word(const sums& hash) { return hash.s2; }
+  static sums absorb(sums hash, std::uint8_t incoming) {
+    hash.s1 += value_of(incoming);
+    hash.s2 += hash.s1;
+    return hash;
+  }
   sums roll(sums hash, std::uint8_t outgoing, std::uint8_t incoming) const {
     hash.s1 += value_of(incoming) - value_of(outgoing);
     hash.s2 += hash.s1 - static_cast<std::uint32_t>(window_) * value_of(outgoing);
@@ -25,10 +30,7 @@ class adler_hash {
   }
   sums over(const std::uint8_t* bytes) const {
     sums hash;
-    for (std::uint64_t i = 0; i < window_; ++i) {
-      hash.s1 += value_of(bytes[i]);
-      hash.s2 += hash.s1;
-    }
+    for (std::uint64_t i = 0; i < window_; ++i) hash = absorb(hash, bytes[i]);
     return hash;
   }
 

@@ -7,6 +7,12 @@
 
 namespace cutpoint {
 
+inline buzhash32_table seeded_table(const borg1_parameters& p) {
+  buzhash32_table table = tables::borg1_buzhash32;
+  for (std::uint32_t& entry : table) entry ^= static_cast<std::uint32_t>(p.seed);
+  return table;
+}
+
 class borg1_reference : public reference_defaults {
  public:
   using parameters = borg1_parameters;
@@ -33,7 +39,7 @@ class borg1_reference : public reference_defaults {
   }
 
   explicit borg1_reference(const parameters& p)
-      : hash_(seeded(p.seed), p.window_bytes),
+      : hash_(seeded_table(p), p.window_bytes),
         is_match_(masked_test::low(std::uint64_t{1} << p.mask_bits, 0)),
         min_(std::uint64_t{1} << p.min_exp),
         max_(std::uint64_t{1} << p.max_exp) {}
@@ -71,12 +77,6 @@ class borg1_reference : public reference_defaults {
   }
 
  private:
-  static buzhash32_table seeded(std::uint64_t seed) {
-    buzhash32_table table = tables::borg1_buzhash32;
-    for (std::uint32_t& entry : table) entry ^= static_cast<std::uint32_t>(seed);
-    return table;
-  }
-
   buzhash hash_;
   masked_test is_match_;
   std::uint64_t min_;

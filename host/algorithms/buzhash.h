@@ -37,12 +37,13 @@ class buzhash {
   }
   std::uint64_t window() const { return window_; }
   static std::uint64_t word(std::uint32_t hash) { return hash; }
+  std::uint32_t absorb(std::uint32_t hash, std::uint8_t incoming) const { return std::rotl(hash, 1) ^ table_[incoming]; }
   std::uint32_t roll(std::uint32_t hash, std::uint8_t outgoing, std::uint8_t incoming) const {
-    return std::rotl(hash, 1) ^ remove_[outgoing] ^ table_[incoming];
+    return std::rotl(hash, 1) ^ (remove_[outgoing] ^ table_[incoming]);  // what does not wait for the hash, first
   }
   std::uint32_t over(const std::uint8_t* bytes) const {
     std::uint32_t hash = 0;
-    for (std::uint64_t i = 0; i < window_; ++i) hash = std::rotl(hash, 1) ^ table_[bytes[i]];
+    for (std::uint64_t i = 0; i < window_; ++i) hash = absorb(hash, bytes[i]);
     return hash;
   }
 
@@ -89,6 +90,11 @@ inline buzhash_rule rule_of(const buzhash_parameters& p) {
   const auto mask = static_cast<std::uint32_t>(low_mask(p.avg_bytes));
   const std::uint32_t residue = p.test == buzhash_test::ones ? mask : 0;
   return {.mask = mask, .lowest = residue, .highest = residue};
+}
+
+/// The shortest chunk whose end is tested.
+inline std::uint64_t shortest_tested(const buzhash_parameters& p) {
+  return *p.min_bytes + (p.test == buzhash_test::desync_legacy ? 1 : 0);
 }
 
 class buzhash_reference : public windowed_reference<buzhash, buzhash_rule> {
@@ -160,8 +166,7 @@ class buzhash_reference : public windowed_reference<buzhash, buzhash_rule> {
   }
 
   explicit buzhash_reference(const parameters& p)
-      : windowed_reference(buzhash(table_of(p.table), p.window_bytes), rule_of(p),
-                           *p.min_bytes + (p.test == buzhash_test::desync_legacy ? 1 : 0), *p.max_bytes) {}
+      : windowed_reference(buzhash(table_of(p.table), p.window_bytes), rule_of(p), shortest_tested(p), *p.max_bytes) {}
 };
 
 template <>

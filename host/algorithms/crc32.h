@@ -25,8 +25,13 @@ class crc32_hash {
   }
   std::uint64_t window() const { return window_; }
   static std::uint64_t word(std::uint32_t hash) { return hash; }
+  std::uint32_t absorb(std::uint32_t hash, std::uint8_t byte) const {
+    return absorb_[(hash ^ byte) & 0xff] ^ (hash >> 8);
+  }
+  /// What takes a byte out again when the window has passed it.
+  std::uint32_t removal_of(std::uint8_t outgoing) const { return remove_[outgoing]; }
   std::uint32_t roll(std::uint32_t hash, std::uint8_t outgoing, std::uint8_t incoming) const {
-    return absorb(hash, incoming) ^ remove_[outgoing];
+    return absorb(hash, incoming) ^ removal_of(outgoing);
   }
   std::uint32_t over(const std::uint8_t* bytes) const {
     std::uint32_t hash = 0;
@@ -35,10 +40,6 @@ class crc32_hash {
   }
 
  private:
-  std::uint32_t absorb(std::uint32_t hash, std::uint8_t byte) const {
-    return absorb_[(hash ^ byte) & 0xff] ^ (hash >> 8);
-  }
-
   std::array<std::uint32_t, 256> absorb_;
   std::array<std::uint32_t, 256> remove_;
   std::uint64_t window_;

@@ -22,6 +22,18 @@ inline std::uint64_t rounded_log2(std::uint64_t avg_bytes) {
   return static_cast<std::uint64_t>(std::lround(std::log2(static_cast<double>(avg_bytes))));
 }
 
+inline std::uint64_t strict_mask(const fastcdc_parameters& p) {
+  return fastcdc_mask(rounded_log2(p.avg_bytes) + p.normalization);
+}
+inline std::uint64_t loose_mask(const fastcdc_parameters& p) {
+  return fastcdc_mask(rounded_log2(p.avg_bytes) - p.normalization);
+}
+inline gear64_table seeded_table(const fastcdc_parameters& p) {
+  gear64_table table = tables::fastcdc2020_gear64;
+  for (std::uint64_t& entry : table) entry ^= p.seed;
+  return table;
+}
+
 class fastcdc_reference : public reference_defaults {
  public:
   using parameters = fastcdc_parameters;
@@ -57,14 +69,12 @@ class fastcdc_reference : public reference_defaults {
   }
 
   explicit fastcdc_reference(const parameters& p)
-      : table_(tables::fastcdc2020_gear64),
-        strict_mask_(fastcdc_mask(rounded_log2(p.avg_bytes) + p.normalization)),
-        loose_mask_(fastcdc_mask(rounded_log2(p.avg_bytes) - p.normalization)),
+      : table_(seeded_table(p)),
+        strict_mask_(strict_mask(p)),
+        loose_mask_(loose_mask(p)),
         min_(*p.min_bytes),
         avg_(p.avg_bytes),
-        max_(limit_of(*p.max_bytes)) {
-    for (std::uint64_t& entry : table_) entry ^= p.seed;
-  }
+        max_(limit_of(*p.max_bytes)) {}
   std::uint64_t reach() const { return max_; }
   std::uint64_t behind() const { return 0; }
   std::uint64_t lookahead() const { return 1; }
@@ -100,6 +110,25 @@ class fastcdc_reference : public reference_defaults {
   std::uint64_t max_;
 };
 
+inline std::uint64_t strict_mask(const borg2_fastcdc_parameters& p) {
+  return top_mask(static_cast<int>(p.mask_bits + p.normalization));
+}
+inline std::uint64_t loose_mask(const borg2_fastcdc_parameters& p) {
+  return top_mask(static_cast<int>(p.mask_bits - p.normalization));
+}
+/// How many bytes of a chunk the strict mask is for.
+inline std::uint64_t strict_end(const borg2_fastcdc_parameters& p) {
+  return (std::uint64_t{1} << p.mask_bits) - (std::uint64_t{1} << (p.mask_bits - p.normalization));
+}
+inline gear64_table keyed_table(const borg2_fastcdc_parameters& p) {
+  gear64_table table = {};
+  const std::vector<std::uint8_t> stream = aes256_ctr_keystream(p.key, 8 * table.size());
+  for (std::size_t i = 0; i < stream.size(); ++i) {
+    table[i / 8] |= std::uint64_t{stream[i]} << (8 * (i % 8));  // little-endian words
+  }
+  return table;
+}
+
 class borg2_fastcdc_reference : public reference_defaults {
  public:
   using parameters = borg2_fastcdc_parameters;
@@ -130,16 +159,12 @@ class borg2_fastcdc_reference : public reference_defaults {
   }
 
   explicit borg2_fastcdc_reference(const parameters& p)
-      : strict_mask_(top_mask(static_cast<int>(p.mask_bits + p.normalization))),
-        loose_mask_(top_mask(static_cast<int>(p.mask_bits - p.normalization))),
+      : table_(keyed_table(p)),
+        strict_mask_(strict_mask(p)),
+        loose_mask_(loose_mask(p)),
         min_(std::uint64_t{1} << p.min_exp),
-        strict_end_((std::uint64_t{1} << p.mask_bits) - (std::uint64_t{1} << (p.mask_bits - p.normalization))),
-        max_(std::uint64_t{1} << p.max_exp) {
-    const std::vector<std::uint8_t> stream = aes256_ctr_keystream(p.key, 8 * table_.size());
-    for (std::size_t i = 0; i < stream.size(); ++i) {
-      table_[i / 8] |= std::uint64_t{stream[i]} << (8 * (i % 8));  // little-endian words
-    }
-  }
+        strict_end_(strict_end(p)),
+        max_(std::uint64_t{1} << p.max_exp) {}
   std::uint64_t reach() const { return max_; }
   std::uint64_t behind() const { return 0; }
   std::uint64_t cut(byte_span bytes, std::uint64_t start) const {
@@ -157,7 +182,7 @@ class borg2_fastcdc_reference : public reference_defaults {
   }
 
  private:
-  gear64_table table_ = {};
+  gear64_table table_;
   std::uint64_t strict_mask_;
   std::uint64_t loose_mask_;
   std::uint64_t min_;

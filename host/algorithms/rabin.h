@@ -27,7 +27,7 @@ class rabin_hash {
     return ((hash << 8) | byte) ^ reduce_[hash >> (gf2::rabin_degree - 8)];
   }
   std::uint64_t roll(std::uint64_t hash, std::uint8_t outgoing, std::uint8_t incoming) const {
-    return absorb(hash, incoming) ^ remove_[outgoing];
+    return (hash << 8) ^ (incoming ^ remove_[outgoing]) ^ reduce_[hash >> (gf2::rabin_degree - 8)];
   }
   std::uint64_t over(const std::uint8_t* bytes) const {
     std::uint64_t hash = 0;
@@ -57,6 +57,10 @@ status check_rabin(const Parameters& p) {
   return check_rolling(p, p.window_bytes);
 }
 
+inline masked_test test_of(const rabin_parameters& p) {
+  return masked_test::low(p.avg_bytes, p.test == rabin_test::pattern ? lbfs_pattern : 0);
+}
+
 class rabin_reference : public windowed_reference<rabin_hash, masked_test> {
  public:
   using parameters = rabin_parameters;
@@ -84,8 +88,7 @@ class rabin_reference : public windowed_reference<rabin_hash, masked_test> {
 
   explicit rabin_reference(const parameters& p)
       : windowed_reference(rabin_hash(p.polynomial, p.window_bytes),
-                           masked_test::low(p.avg_bytes, p.test == rabin_test::pattern ? lbfs_pattern : 0),
-                           *p.min_bytes, *p.max_bytes) {}
+                           test_of(p), *p.min_bytes, *p.max_bytes) {}
 };
 
 class tttd_reference : public reference_defaults {

@@ -19,14 +19,18 @@ class rabin_inck_hash {
   }
   std::uint64_t window() const { return window_; }
   static std::uint64_t word(std::uint64_t hash) { return hash; }
+  std::uint64_t absorb(std::uint64_t hash, std::uint8_t incoming) const { return reduce((hash << 8) + incoming); }
   std::uint64_t roll(std::uint64_t hash, std::uint8_t outgoing, std::uint8_t incoming) const {
-    return reduce((hash << 8) + incoming + remove_[outgoing]);
+    return reduce((hash << 8) + incoming + removal_of(outgoing));
   }
   std::uint64_t over(const std::uint8_t* bytes) const {
     std::uint64_t hash = 0;
-    for (std::uint64_t i = 0; i < window_; ++i) hash = reduce((hash << 8) + bytes[i]);
+    for (std::uint64_t i = 0; i < window_; ++i) hash = absorb(hash, bytes[i]);
     return hash;
   }
+
+  /// What takes a byte out again when the window has passed it.
+  std::uint64_t removal_of(std::uint8_t outgoing) const { return remove_[outgoing]; }
 
  private:
   /// The residue of a value below 2^40: shift and add, no division.

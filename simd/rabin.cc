@@ -1,0 +1,78 @@
+// Rabin hash, `rabin` with the profile `restic`, and `tttd`: several positions in flight.
+#include "host/algorithms/rabin.h"
+#include "simd/dispatch.h"
+#include "simd/kernels.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "simd/rabin.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#if CUTPOINT_HAS_VECTORS
+#include "simd/rolling-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cutpoint::simd::HWY_NAMESPACE {
+
+inline constexpr std::size_t rabin_streams = 4;
+
+made_kernel make_rabin(const rabin_parameters& p, instruction_set set) {
+  return std::make_shared<windowed_kernel<rabin_hash, masked_test, rabin_streams>>(
+      set, rabin_hash(p.polynomial, p.window_bytes), test_of(p), p.avg_bytes, *p.min_bytes, *p.max_bytes);
+}
+
+/// What matches the divisor matches its half too: backups are looked for, and each is tested again.
+class tttd_kernel final : public set_kernel {
+ public:
+  tttd_kernel(const tttd_parameters& p, instruction_set set)
+      : set_kernel(set),
+        search_(rabin_hash(p.polynomial, p.window_bytes), masked_test::low(p.avg_bytes / 2, lbfs_pattern),
+                p.avg_bytes / 2),
+        is_main_(masked_test::low(p.avg_bytes, lbfs_pattern)),
+        min_(*p.min_bytes),
+        max_(limit_of(*p.max_bytes)) {}
+
+  std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept override {
+    const std::uint8_t* b = bytes.data() + start;
+    const std::uint64_t end = std::min<std::uint64_t>(max_, bytes.size() - start);
+    if (end < min_) return end;
+    const rabin_hash& hash = search_.hash();
+    const std::uint64_t window = hash.window();
+    std::uint64_t backup = end;
+    std::uint64_t value = hash.over(b + min_ - window);
+    for (std::uint64_t length = min_;; ++length) {
+      length = search_.find(b, length, end, value);
+      if (length == end) break;
+      if (is_main_(value)) return length;
+      backup = length;
+      value = hash.roll(value, b[length - window], b[length]);
+    }
+    return end == max_ && !search_.accepts(value) ? backup : end;
+  }
+
+ private:
+  rolling_search<rabin_hash, masked_test, rabin_streams> search_;
+  masked_test is_main_;
+  std::uint64_t min_;
+  std::uint64_t max_;
+};
+
+made_kernel make_tttd(const tttd_parameters& p, instruction_set set) { return std::make_shared<tttd_kernel>(p, set); }
+
+}  // namespace cutpoint::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
+
+#if HWY_ONCE
+namespace cutpoint::simd {
+
+made_kernel make_kernel(const rabin_parameters& filled, instruction_set set) {
+  return make_by<rabin_parameters>(CUTPOINT_KERNELS(make_rabin), filled, set);
+}
+
+made_kernel make_kernel(const tttd_parameters& filled, instruction_set set) {
+  return make_by<tttd_parameters>(CUTPOINT_KERNELS(make_tttd), filled, set);
+}
+
+}  // namespace cutpoint::simd
+#endif

@@ -1,0 +1,182 @@
+// The loop of the rolling hashes with several positions of a chunk in flight, so that their chains of dependent steps
+// overlap.
+
+#if defined(CUTPOINT_SIMD_ROLLING_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef CUTPOINT_SIMD_ROLLING_INL_H_
+#undef CUTPOINT_SIMD_ROLLING_INL_H_
+#else
+#define CUTPOINT_SIMD_ROLLING_INL_H_
+#endif
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace cutpoint::simd::HWY_NAMESPACE {
+
+/// The highest bits, say, are zero: one instruction less than any other pattern.
+struct zeros_test {
+  std::uint64_t mask;
+  bool operator()(std::uint64_t hash) const { return (hash & mask) == 0; }
+};
+
+/// Finds the first of a range of lengths that a test accepts. A length stands for the state of the hash whose window ends
+/// with the byte before it.
+///
+/// `Hash`, as in host/: window(), absorb(state, incoming), roll(state, outgoing, incoming), over(bytes) of window() bytes.
+/// `Test`: accepts a state. `streams`: positions in flight.
+///
+///     first          first + part   first + 2 part
+///     |--------------|--------------|--------------|   each stream rolls through one part. All but the first begin with
+///               .....>         .....>                  a window of warm-up; the last goes on with the next block.
+template <class Hash, class Test, std::size_t streams>
+class rolling_search {
+ public:
+  using state = decltype(std::declval<const Hash&>().over(nullptr));
+
+  /// `apart_bytes`: the expected distance between accepted lengths.
+  rolling_search(Hash hash, Test test, std::uint64_t apart_bytes)
+      : hash_(std::move(hash)), test_(std::move(test)), usual_part_(least_part()) {
+    // A longer part takes fewer warm-ups, and has more in flight for nothing when something is found: least is lost when
+    // the two are equal.
+    while (usual_part_ * usual_part_ * streams < 4 * hash_.window() * apart_bytes) usual_part_ *= 2;
+  }
+
+  [[nodiscard]] const Hash& hash() const { return hash_; }
+  [[nodiscard]] bool accepts(state value) const { return test_(value); }
+
+  /// The first accepted length in [first, last), or `last`. `value` is the state at `first`, and then that at what was
+  /// found. Reads nothing from byte `last` on.
+  std::uint64_t find(const std::uint8_t* bytes, std::uint64_t first, std::uint64_t last, state& value) const {
+    while (first < last && last - first >= streams * least_part()) {
+      const std::uint64_t part = std::min(usual_part_, (last - first) / streams);
+      found met = find_in_block(bytes + first, part, value);
+      value = met.value;
+      if (met.stream != streams) return first + met.stream * part + met.step;
+      first += streams * part;
+    }
+    for (; first < last; ++first) {
+      if (test_(value)) return first;
+      value = rolled(value, bytes + first);
+    }
+    return last;
+  }
+
+ private:
+  struct found {
+    std::size_t stream;  ///< or `streams`
+    std::uint64_t step;
+    state value;
+  };
+  template <std::size_t count>
+  using each = std::array<state, count>;
+
+  [[nodiscard]] std::uint64_t least_part() const { return 2 * hash_.window(); }
+
+  HWY_INLINE state rolled(state value, const std::uint8_t* incoming) const {
+    return hash_.roll(value, *(incoming - hash_.window()), *incoming);
+  }
+
+  found find_in_block(const std::uint8_t* block, std::uint64_t part, state value) const {
+    each<streams> values = {value};
+    const std::uint64_t window = hash_.window();
+    for (std::uint64_t i = 0; i < window; ++i) {
+      for (std::size_t k = 1; k < streams; ++k) values[k] = hash_.absorb(values[k], *(block + k * part - window + i));
+    }
+    return find_in_parts<streams>(block, part, 0, values);
+  }
+
+  /// The first `count` streams, from `step` to the end of their parts.
+  template <std::size_t count>
+  HWY_NOINLINE found find_in_parts(const std::uint8_t* block, std::uint64_t part, std::uint64_t step,
+                                   each<count> values) const {
+    const Test test = test_;
+    const std::uint8_t* incoming = block + step;
+    const std::uint8_t* outgoing = incoming - hash_.window();
+    std::size_t accepted = count;
+    // Tests all streams, and takes them on by a step; true when one was accepted, and has not gone on.
+    const auto is_accepted = [&]() HWY_ATTR __attribute__((always_inline)) {
+      for (std::size_t k = 0; k < count; ++k) {
+        if (test(values[k])) [[unlikely]] {
+          accepted = k;
+          return true;
+        }
+      }
+      for (std::size_t k = 0; k < count; ++k) values[k] = hash_.roll(values[k], outgoing[k * part], incoming[k * part]);
+      ++incoming;
+      ++outgoing;
+      return false;
+    };
+    // Written out eight times over: gear's loop is 1.5 times as fast as step by step.
+    const auto step_of = [block](const std::uint8_t* at) { return static_cast<std::uint64_t>(at - block); };
+    const std::uint8_t* const end = block + part;
+    while (end - incoming >= 8) {
+      if (is_accepted() || is_accepted() || is_accepted() || is_accepted() ||  //
+          is_accepted() || is_accepted() || is_accepted() || is_accepted()) {
+        return find_before<count>(block, part, step_of(incoming), values, accepted);
+      }
+    }
+    while (incoming != end) {
+      if (is_accepted()) return find_before<count>(block, part, step_of(incoming), values, accepted);
+    }
+    return {streams, part, values[count - 1]};
+  }
+
+  /// Stream `accepted` has met something at `step`. The streams before it have not yet, and what they meet comes first.
+  template <std::size_t count>
+  found find_before(const std::uint8_t* block, std::uint64_t part, std::uint64_t step, const each<count>& values,
+                    std::size_t accepted) const {
+    if (accepted + 1 < count) {
+      if constexpr (count > 1) {
+        each<count - 1> fewer = {};
+        std::copy_n(values.begin(), count - 1, fewer.begin());
+        return find_before<count - 1>(block, part, step, fewer, accepted);
+      }
+    }
+    if constexpr (count > 1) {
+      each<count - 1> fewer = {};
+      for (std::size_t k = 0; k < count - 1; ++k) fewer[k] = rolled(values[k], block + k * part + step);
+      found met = find_in_parts<count - 1>(block, part, step + 1, fewer);
+      if (met.stream != streams) return met;
+    }
+    return {count - 1, step, values[count - 1]};
+  }
+
+  Hash hash_;
+  Test test_;
+  std::uint64_t usual_part_;
+};
+
+/// The kernel of a hash with a plain test. `first`: the shortest length that is tested.
+template <class Hash, class Test, std::size_t streams>
+class windowed_kernel final : public set_kernel {
+ public:
+  windowed_kernel(instruction_set set, Hash hash, Test test, std::uint64_t apart_bytes, std::uint64_t first,
+                  std::uint64_t max_bytes)
+      : set_kernel(set),
+        search_(std::move(hash), std::move(test), apart_bytes),
+        first_(first),
+        max_(limit_of(max_bytes)) {}
+
+  std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept override {
+    const std::uint8_t* b = bytes.data() + start;
+    const std::uint64_t end = std::min<std::uint64_t>(max_, bytes.size() - start);
+    if (end < first_) return end;
+    auto value = search_.hash().over(b + first_ - search_.hash().window());
+    return search_.find(b, first_, end, value);
+  }
+
+ private:
+  rolling_search<Hash, Test, streams> search_;
+  std::uint64_t first_;
+  std::uint64_t max_;
+};
+
+}  // namespace cutpoint::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
