@@ -39,13 +39,6 @@ result<std::vector<parameter_setting>> size_settings(const std::string& size) {
   return settings;
 }
 
-status check_backend(const std::string& name) {
-  std::vector<std::string_view> names = {"auto"};
-  for (const backend_info& backend : backends()) names.push_back(backend.name);
-  if (std::find(names.begin(), names.end(), name) != names.end()) return {};
-  return unknown_name("back end", name, names);
-}
-
 result<join_kind> parse_join(std::string_view name) {
   std::array<std::string_view, joins.size()> names;
   for (std::size_t i = 0; i < joins.size(); ++i) {
@@ -87,7 +80,10 @@ void chunking_options::add_to(CLI::App& command) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command.add_option("--hash", fingerprint_, "Fingerprint of each chunk, or none (default: sha256)")->type_name("NAME");
-  command.add_option("--backend", backend_, "Back end: auto or scalar; the cuts are the same")->type_name("NAME");
+  command.add_option("--backend", backend_, "Back end: auto (the fastest), or a name that 'cutpoint list' has")
+      ->type_name("NAME")
+      ->envname("CUTPOINT_BACKEND")
+      ->capture_default_str();
   command.add_option("--memory", memory_, "Most bytes of the streams that are held at a time (default: 256M)")
       ->type_name("SIZE");
   command.add_option("--threads", threads_, "Threads that work (default: one for each processor)")->type_name("N");
@@ -162,12 +158,13 @@ status chunking_options::check_work(chunking& made) const {
 }
 
 result<chunking> chunking_options::checked(std::string_view default_fingerprint) const {
-  if (status backend = check_backend(backend_); !backend.ok()) return backend;
+  const auto where = parse_backend(backend_);
+  if (!where) return where.error();
   const auto fingerprint = parse_fingerprint(fingerprint_ ? *fingerprint_ : default_fingerprint);
   if (!fingerprint) return fingerprint.error();
   auto named_cuts = checked_chunker();
   if (!named_cuts) return named_cuts.error();
-  chunking made{.feed = {.cuts = std::move(named_cuts->chunker), .fingerprint = *fingerprint},
+  chunking made{.feed = {.cuts = std::move(named_cuts->chunker), .fingerprint = *fingerprint, .where = *where},
                 .engine = {},
                 .warnings = std::move(named_cuts->warnings)};
   if (status work = check_work(made); !work.ok()) return work;

@@ -1,12 +1,46 @@
 // Back ends and GPUs, gathered from the layers below.
+#include <algorithm>
+#include <array>
+#include <optional>
+
 #include <cutpoint/backends.h>
+#include <cutpoint/text.h>
 #include <fmt/format.h>
 
 #include "cuda/backend.h"
+#include "pipeline/fastest.h"
+#include "simd/fingerprints.h"
+#include "simd/kernels.h"
 
 namespace cutpoint {
 
 namespace {
+
+struct known_backend {
+  backend kind;
+  std::string_view name;
+  std::string_view meaning;
+  std::optional<simd::instruction_set> set = {};
+};
+
+constexpr std::array<known_backend, 5> every_backend = {{
+    {backend::scalar, "scalar", "the references and the libraries: one chunk after the other"},
+    {backend::sse4, "sse4", "SSE4.2, vectors of 16 bytes", simd::instruction_set::sse4},
+    {backend::avx2, "avx2", "AVX2 and BMI2, vectors of 32 bytes", simd::instruction_set::avx2},
+    {backend::avx512, "avx512", "AVX-512 F, BW, CD, DQ and VL, vectors of 64 bytes", simd::instruction_set::avx512},
+    {backend::neon, "neon", "AArch64, vectors of 16 bytes", simd::instruction_set::neon},
+}};
+
+std::optional<simd::instruction_set> set_of(backend which) {
+  for (const known_backend& b : every_backend) {
+    if (b.kind == which) return b.set;
+  }
+  return std::nullopt;
+}
+
+status does_not_run(backend which) {
+  return {status_code::unavailable, fmt::format("back end '{}' does not run on this processor", to_string(which))};
+}
 
 std::string described(const cuda::pci_link& link) {
   return link.generation == 0 ? "" : fmt::format("PCIe {}.0 x{}", link.generation, link.width);
@@ -28,7 +62,51 @@ gpu_info described(const cuda::device_info& device) {
 
 }  // namespace
 
-std::vector<backend_info> backends() { return {{"scalar", "the reference: one core, one chunk after the other"}}; }
+std::string_view to_string(backend which) noexcept {
+  if (which == backend::automatic) return "auto";
+  const auto known = std::find_if(every_backend.begin(), every_backend.end(),
+                                  [which](const known_backend& b) { return b.kind == which; });
+  return known != every_backend.end() ? known->name : "unknown";
+}
+
+std::vector<backend_info> backends() {
+  std::vector<backend_info> built;
+  for (const known_backend& b : every_backend) {
+    const bool runs = !b.set || simd::runs_here(*b.set);
+    if (!b.set || simd::is_compiled(*b.set)) built.push_back({b.kind, b.name, b.meaning, runs});
+  }
+  return built;
+}
+
+result<backend> parse_backend(std::string_view name) {
+  if (name == to_string(backend::automatic)) return backend::automatic;
+  std::vector<std::string_view> names = {to_string(backend::automatic)};
+  for (const backend_info& b : backends()) {
+    if (b.name == name) return b.runs_here ? result<backend>(b.kind) : does_not_run(b.kind);
+    names.push_back(b.name);
+  }
+  return unknown_name("back end", name, names);
+}
+
+result<chunker> chunker_on(const chunker& cuts, backend which) {
+  if (which == backend::automatic) return fastest(cuts);
+  if (which == backend::scalar) return cuts.by(nullptr);
+  const auto set = set_of(which);
+  if (!set || !simd::runs_here(*set)) return does_not_run(which);
+  return cuts.by(simd::kernel_for(cuts.parameters(), *set));
+}
+
+result<placed_fingerprints> fingerprints_on(fingerprint_kind kind, backend which) {
+  if (which == backend::automatic) return fastest(kind);
+  if (which != backend::scalar) {
+    const auto set = set_of(which);
+    if (!set || !simd::runs_here(*set)) return does_not_run(which);
+    if (auto batch = simd::make_fingerprint_batch(kind, *set)) return placed_fingerprints{std::move(batch), which};
+  }
+  auto maker = fingerprinter::make(kind);
+  if (!maker) return maker.error();
+  return placed_fingerprints{one_by_one(*std::move(maker)), backend::scalar};
+}
 
 result<std::vector<gpu_info>> gpus() {
   const auto devices = cuda::devices();

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 
+#include "pipeline/fastest.h"
 #include "pipeline/schedule.h"
 
 namespace cutpoint {
@@ -24,6 +25,9 @@ constexpr std::uint64_t most_threads = 4096;
 constexpr std::uint64_t most_room_shared = 1 * MiB;
 constexpr std::uint64_t most_room_alone = 256 * KiB;
 constexpr std::uint64_t worth_telling = 256 * KiB;
+
+/// What vector lanes are given to fingerprint after the join: at the end of it some are idle.
+constexpr std::uint64_t unit_bytes_in_lanes = 2 * MiB;
 
 std::uint64_t usable_processors() {
   cpu_set_t usable;
@@ -102,6 +106,7 @@ class engine::pool {
 
   std::uint64_t thread_count() const { return thread_count_; }
 
+  remembered_choices choices;
   std::mutex mutex;                  ///< guards every schedule
   std::condition_variable work;      ///< there may be something to take
   std::condition_variable progress;  ///< something was handed back
@@ -318,20 +323,25 @@ result<engine> engine::make(const engine_options& options) {
 std::uint64_t engine::thread_count() const noexcept { return pool_->thread_count(); }
 
 result<feed> engine::open(const feed_options& options, chunk_receiver& receiver) {
-  const auto plan = make_plan(options, thread_count());
+  auto plan = make_plan(options, thread_count());
   if (!plan) return plan.error();
   auto held = ring::make(plan->ring_bytes);
   if (!held) return held.error();
+  const auto cuts = pool_->choices.place(options.cuts, options.where);
+  if (!cuts) return cuts.error();
   std::vector<lane> lanes;
-  for (std::uint64_t i = 0; i <= thread_count(); ++i) {  // one more, for the intake
-    auto fingerprint = fingerprinter::make(options.fingerprint);
-    if (!fingerprint) return fingerprint.error();
-    lanes.push_back({.fingerprint = *std::move(fingerprint)});
+  for (std::uint64_t i = 0; i < thread_count(); ++i) {
+    auto made = pool_->choices.place(options.fingerprint, options.where);
+    if (!made) return made.error();
+    plan->fingerprinted_on = made->where;
+    lanes.push_back({.fingerprints = std::move(made->batch)});
   }
-  run_periods periods(options.cuts, std::move(lanes.back().fingerprint));
-  lanes.pop_back();
-  return feed(std::make_unique<feed::implementation>(*pool_, *plan, options.cuts, *std::move(held), std::move(lanes),
-                                                     std::move(periods), receiver));
+  plan->chunked_on = parse_backend(cuts->backend()).value();
+  if (plan->fingerprinted_on != backend::scalar) plan->unit_bytes = unit_bytes_in_lanes;
+  auto of_runs = fingerprinter::make(options.fingerprint);
+  if (!of_runs) return of_runs.error();
+  return feed(std::make_unique<feed::implementation>(*pool_, *plan, *cuts, *std::move(held), std::move(lanes),
+                                                     run_periods(*cuts, *std::move(of_runs)), receiver));
 }
 
 feed::feed(std::unique_ptr<implementation> held) noexcept : implementation_(std::move(held)) {}

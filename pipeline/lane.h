@@ -2,9 +2,11 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <utility>
 
 #include <cutpoint/engine.h>
+#include <cutpoint/fingerprint_batch.h>
 
 namespace cutpoint {
 
@@ -18,7 +20,7 @@ void measure(stage_work& counted, Doing&& doing) {
 
 /// One thread at a time.
 struct lane {
-  fingerprinter fingerprint;
+  std::unique_ptr<fingerprint_batch> fingerprints;
   std::array<stage_work, stage_count> work = {};
 
   stage_work& at(stage which) { return work[static_cast<std::size_t>(which)]; }

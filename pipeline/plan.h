@@ -12,6 +12,10 @@ struct feed_plan {
   join_kind join = join_kind::exact;
   const cancellation* cancel = nullptr;
   std::uint64_t lane_count = 1;
+  backend chunked_on = backend::scalar;
+  backend fingerprinted_on = backend::scalar;
+  /// Fingerprinted at a time by a lane, after the join: so few that lanes share a segment, so many that it is worth it.
+  std::uint64_t unit_bytes = 512 * KiB;
   std::uint64_t segment_bytes = 0;  ///< that lanes take
   std::uint64_t ring_bytes = 0;
   std::uint64_t memory_bytes = 0;  ///< that are allowed

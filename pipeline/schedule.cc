@@ -11,8 +11,6 @@ namespace cutpoint {
 
 namespace {
 
-/// Bytes that one lane fingerprints at a time: small enough that lanes share a segment, large enough to be worth it.
-constexpr std::uint64_t unit_bytes = 512 * KiB;
 
 /// Fingerprints made on speculation are worth it while less than this share of the chunks turns out wrong.
 constexpr double worthwhile_waste = 0.05;
@@ -36,6 +34,8 @@ schedule::schedule(const feed_plan& chosen, const chunker& cuts, const ring& hel
       wasted_share_(cuts.candidates() == candidate_kind::walking ? 1 : 0) {
   statistics_.segment_bytes = plan_.segment_bytes;
   statistics_.ring_bytes = held.size();
+  statistics_.chunked_on = plan_.chunked_on;
+  statistics_.fingerprinted_on = plan_.fingerprinted_on;
   if (plan_.has_candidates) {
     const std::uint64_t capacity = (held.size() / segment_granule + 2) * segment_granule;
     candidates_ = std::make_unique<candidate_bits>(capacity, cuts.candidate_map()->levels);
@@ -323,10 +323,10 @@ void schedule::complete(deliver_task& work) {
 void schedule::push_batch(std::vector<joined_chunk> chunks, std::uint64_t end) {
   batch made{.chunks = std::move(chunks), .units = {}, .end = end};
   if (plan_.fingerprint != fingerprint_kind::none) {
-    std::uint64_t bytes = unit_bytes;
+    std::uint64_t bytes = plan_.unit_bytes;
     for (std::size_t i = 0; i < made.chunks.size(); ++i) {
       if (made.chunks[i].is_fingerprinted) continue;
-      if (bytes >= unit_bytes) {
+      if (bytes >= plan_.unit_bytes) {
         made.units.push_back({i, i});
         bytes = 0;
       }

@@ -2,6 +2,7 @@
 #include "pipeline/tasks.h"
 
 #include <algorithm>
+#include <deque>
 #include <new>
 
 namespace cutpoint {
@@ -24,18 +25,33 @@ std::uint64_t cut_tile(stretch_cutter& cut, std::uint64_t stop, chain& into) {
   return into.next - begin;
 }
 
-/// Fingerprints the chunks of the chain that have none yet. Returns their bytes.
-result<std::uint64_t> fingerprint_rest(const ring& held, chain& of, fingerprinter& with) {
-  std::uint64_t bytes = 0;
-  for (std::size_t i = of.fingerprints.size(); i < of.chunks.size(); ++i) {
-    const chunk& where = of.chunks[i];
-    auto fingerprint = with(held.bytes(where.offset, where.offset + where.length));
-    if (!fingerprint) return fingerprint.error();
-    of.fingerprints.push_back(*fingerprint);
-    bytes += where.length;
+/// Fingerprints that are asked for and made together. Whatever happens, none is left to be made when it goes: they would
+/// be written to where nothing is any more.
+class fingerprint_session {
+ public:
+  fingerprint_session(const ring& held, fingerprint_batch& with) : ring_(held), batch_(with) {}
+  fingerprint_session(const fingerprint_session&) = delete;
+  fingerprint_session& operator=(const fingerprint_session&) = delete;
+  ~fingerprint_session() {
+    if (!is_flushed_) static_cast<void>(batch_.flush());
   }
-  return bytes;
-}
+
+  /// Returns the chunk's bytes.
+  std::uint64_t submit(const chunk& where, digest& into) {
+    is_flushed_ = false;
+    batch_.submit(ring_.bytes(where.offset, where.offset + where.length), into);
+    return where.length;
+  }
+  status flush() {
+    is_flushed_ = true;
+    return batch_.flush();
+  }
+
+ private:
+  const ring& ring_;
+  fingerprint_batch& batch_;
+  bool is_flushed_ = true;
+};
 
 status run(map_task& work, const task_surroundings& around, lane& by) {
   segment& of = *work.of;
@@ -48,17 +64,28 @@ status run(map_task& work, const task_surroundings& around, lane& by) {
   }
   stretch_cutter cut(*around.cuts, *around.held, work.stretches);
   of.own.next = work.start;
-  status outcome;
+  std::deque<digest> made;  // each stays where it is when more are asked for
+  fingerprint_session session(*around.held, *by.fingerprints);
   std::uint64_t cut_bytes = 1;
-  while (cut_bytes != 0 && of.own.next < of.end && outcome.ok()) {
+  while (cut_bytes != 0 && of.own.next < of.end) {
     measure(by.at(stage::chunking), [&] { return cut_bytes = cut_tile(cut, of.end, of.own); });
     if (!work.fingerprints) continue;
-    measure(by.at(stage::fingerprinting), [&]() -> std::uint64_t {
-      const auto bytes = fingerprint_rest(*around.held, of.own, by.fingerprint);
-      if (!bytes) outcome = bytes.error();
-      return bytes ? *bytes : 0;
+    measure(by.at(stage::fingerprinting), [&] {
+      std::uint64_t bytes = 0;
+      while (made.size() < of.own.chunks.size()) {
+        const chunk& next = of.own.chunks[made.size()];
+        bytes += session.submit(next, made.emplace_back());
+      }
+      return bytes;
     });
   }
+  if (made.empty()) return {};
+  status outcome;
+  measure(by.at(stage::fingerprinting), [&] {
+    outcome = session.flush();
+    of.own.fingerprints.assign(made.begin(), made.end());
+    return std::uint64_t{0};
+  });
   return outcome;
 }
 
@@ -174,17 +201,12 @@ status run(fingerprint_task& work, const task_surroundings& around, lane& by) {
   status outcome;
   measure(by.at(stage::fingerprinting), [&] {
     std::uint64_t bytes = 0;
-    for (std::size_t i = work.which.first; i < work.which.last && outcome.ok(); ++i) {
+    fingerprint_session session(*around.held, *by.fingerprints);
+    for (std::size_t i = work.which.first; i < work.which.last; ++i) {
       joined_chunk& c = work.of->chunks[i];
-      if (c.is_fingerprinted) continue;
-      auto fingerprint = by.fingerprint(around.held->bytes(c.where.offset, c.where.offset + c.where.length));
-      if (!fingerprint) {
-        outcome = fingerprint.error();
-        break;
-      }
-      c.fingerprint = *fingerprint;
-      bytes += c.where.length;
+      if (!c.is_fingerprinted) bytes += session.submit(c.where, c.fingerprint);
     }
+    outcome = session.flush();
     return bytes;
   });
   return outcome;

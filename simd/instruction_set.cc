@@ -1,10 +1,18 @@
 #include "simd/instruction_set.h"
 
+#include <hwy/detect_targets.h>
+
 namespace cutpoint::simd {
 
 std::string_view to_string(instruction_set set) noexcept {
   constexpr kernel_table<std::string_view> names = {"sse4", "avx2", "avx512", "neon"};
   return names[static_cast<std::size_t>(set)];
+}
+
+bool is_compiled(instruction_set set) noexcept {
+  constexpr kernel_table<bool> compiled = {(HWY_TARGETS & HWY_SSE4) != 0, (HWY_TARGETS & HWY_AVX2) != 0,
+                                           (HWY_TARGETS & HWY_AVX3) != 0, (HWY_TARGETS & HWY_NEON) != 0};
+  return compiled[static_cast<std::size_t>(set)];
 }
 
 bool runs_here(instruction_set set) noexcept {

@@ -19,6 +19,9 @@ inline constexpr std::array<instruction_set, 4> instruction_sets = {instruction_
 
 [[nodiscard]] std::string_view to_string(instruction_set set) noexcept;
 
+/// Whether this build has kernels for it.
+[[nodiscard]] bool is_compiled(instruction_set set) noexcept;
+
 /// Whether this processor, and its operating system, run it.
 [[nodiscard]] bool runs_here(instruction_set set) noexcept;
 

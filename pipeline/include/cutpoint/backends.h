@@ -2,22 +2,59 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <cutpoint/chunker.h>
+#include <cutpoint/fingerprint.h>
+#include <cutpoint/fingerprint_batch.h>
 #include <cutpoint/status.h>
 
 namespace cutpoint {
 
-/// A way to find cuts. All ways find the same.
-struct backend_info {
-  std::string_view name;
-  std::string_view meaning;
+/// Where cuts and fingerprints are found. All find the same. The numbers are pinned.
+enum class backend : int {
+  automatic = 0,  ///< for each job the one that was measured to be fastest here
+  scalar = 1,     ///< the references and the libraries: one chunk after the other
+  sse4 = 2,       ///< SSE4.2, vectors of 16 bytes
+  avx2 = 3,       ///< AVX2 and BMI2, 32 bytes
+  avx512 = 4,     ///< AVX-512 F, BW, CD, DQ and VL, 64 bytes
+  neon = 5,       ///< AArch64, 16 bytes
 };
 
-/// The back ends of this build, the reference first.
+struct backend_info {
+  backend kind = backend::scalar;
+  std::string_view name;     ///< as options name it
+  std::string_view meaning;  ///< in words
+  bool runs_here = false;    ///< on this processor
+};
+
+/// The back ends that this build was compiled for, the reference first; `automatic` is not among them.
 [[nodiscard]] std::vector<backend_info> backends();
+
+/// As options name it.
+[[nodiscard]] std::string_view to_string(backend which) noexcept;
+
+/// The back end of this name, "auto" for `automatic`. Errors: unknown_name, with the nearest name and the choice;
+/// unavailable, for one that this processor does not run.
+[[nodiscard]] result<backend> parse_backend(std::string_view name);
+
+/// The chunker with its cuts found by a back end; by the reference where that has no kernel for the algorithm.
+/// `automatic` measures those that run here, in some milliseconds. Errors: unavailable, for one that does not run here.
+/// Thread-safe.
+[[nodiscard]] result<chunker> chunker_on(const chunker& cuts, backend which);
+
+/// Makes fingerprints, and says where.
+struct placed_fingerprints {
+  std::unique_ptr<fingerprint_batch> batch;
+  backend where = backend::scalar;
+};
+
+/// A maker of fingerprints by a back end; by the library where that has no kernel for the kind. `automatic` measures, as
+/// above. Errors: those of `fingerprinter::make`; unavailable, for one that does not run here. Thread-safe.
+[[nodiscard]] result<placed_fingerprints> fingerprints_on(fingerprint_kind kind, backend which);
 
 /// A GPU that the driver shows.
 struct gpu_info {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <cutpoint/backends.h>
 #include <cutpoint/bytes.h>
 #include <cutpoint/chunker.h>
 #include <cutpoint/fingerprint.h>
@@ -62,6 +63,8 @@ struct engine_options {
 struct feed_options {
   chunker cuts;
   fingerprint_kind fingerprint = fingerprint_kind::sha256;
+  /// Where cuts and fingerprints are found. Changes nothing that comes out.
+  backend where = backend::automatic;
   join_kind join = join_kind::exact;
   map_kind map = map_kind::automatic;
   /// Bytes of a segment; 0 for `usual_segment_bytes`, less where memory is short, and 256 KiB on one thread.
@@ -99,6 +102,8 @@ struct feed_statistics {
   std::uint64_t missed_count = 0;      ///< of them, those in which not one chunk was right
   std::uint64_t segment_bytes = 0;     ///< that a lane takes at a time
   std::uint64_t ring_bytes = 0;        ///< held for the streams
+  backend chunked_on = backend::scalar;        ///< where cuts are found
+  backend fingerprinted_on = backend::scalar;  ///< where fingerprints are made
   /// For each lane (0 is the thread that feeds), by `stage`.
   std::vector<std::array<stage_work, stage_count>> lanes;
 };

@@ -7,6 +7,23 @@ namespace cutpoint::tests {
 
 namespace {
 
+/// Makes nothing before it must, and the last first.
+class tardy_batch final : public fingerprint_batch {
+ public:
+  explicit tardy_batch(fingerprint_kind kind) : make_(fingerprinter::make(kind).value()) {}
+
+  void submit(byte_span bytes, digest& into) override { asked_.emplace_back(bytes, &into); }
+  status flush() override {
+    for (; !asked_.empty(); asked_.pop_back()) *asked_.back().second = make_(asked_.back().first).value();
+    return {};
+  }
+
+ private:
+  fingerprinter make_;
+  std::vector<std::pair<byte_span, digest*>> asked_;
+};
+
+
 /// A lane, with the task it has and the virtual time at which that is done.
 struct virtual_lane {
   lane tools;
@@ -154,7 +171,7 @@ virtual_outcome run_on_virtual_lanes(const feed_options& options, std::uint64_t 
   if (!held) return {.outcome = held.error(), .fault = {}, .statistics = {}};
   std::vector<virtual_lane> lanes;
   for (std::uint64_t i = 0; i < lane_count; ++i) {
-    lanes.push_back({.tools = {.fingerprint = fingerprinter::make(options.fingerprint).value()}});
+    lanes.push_back({.tools = {.fingerprints = std::make_unique<tardy_batch>(options.fingerprint)}});
   }
   run_periods periods(options.cuts, fingerprinter::make(options.fingerprint).value());
   return executor(options, *plan, *std::move(held), std::move(lanes), std::move(periods), receiver, random)

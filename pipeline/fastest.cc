@@ -1,0 +1,123 @@
+// Each candidate has a few short turns; its shortest counts, since whatever disturbs a turn makes it longer.
+#include "pipeline/fastest.h"
+
+#include <chrono>
+#include <limits>
+
+namespace cutpoint {
+
+namespace {
+
+constexpr std::uint64_t sample_bytes = 1 * MiB;
+constexpr std::uint64_t message_bytes = 8 * KiB;
+constexpr int turns = 3;
+constexpr double turn_seconds = 0.3e-3;
+
+/// Random bytes (splitmix64), as compressed data is, which is most of what is deduplicated.
+const std::vector<std::uint8_t>& sample() {
+  static const std::vector<std::uint8_t> bytes = [] {
+    std::vector<std::uint8_t> made(sample_bytes);
+    std::uint64_t state = 0;
+    for (std::size_t i = 0; i < made.size(); i += 8) {
+      std::uint64_t word = state += 0x9e3779b97f4a7c15;
+      word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9;
+      word = (word ^ (word >> 27)) * 0x94d049bb133111eb;
+      word ^= word >> 31;
+      for (std::size_t k = 0; k < 8; ++k) made[i + k] = static_cast<std::uint8_t>(word >> (8 * k));
+    }
+    return made;
+  }();
+  return bytes;
+}
+
+/// Seconds a byte of `work(begin)`, which does some of the sample from there on and gives where it stopped.
+template <class Work>
+double seconds_per_byte(Work&& work) {
+  using clock = std::chrono::steady_clock;
+  double best = std::numeric_limits<double>::infinity();
+  for (int turn = 0; turn < turns; ++turn) {
+    const auto begin = clock::now();
+    double seconds = 0;
+    std::uint64_t done = 0;
+    while (seconds < turn_seconds && done < sample_bytes) {
+      done = work(done);
+      seconds = std::chrono::duration<double>(clock::now() - begin).count();
+    }
+    best = std::min(best, seconds / static_cast<double>(done));
+  }
+  return best;
+}
+
+/// The candidate that `measure` finds fastest, the last of equals.
+template <class Candidate, class Measure>
+Candidate best_of(std::vector<Candidate> candidates, Measure&& measure) {
+  if (candidates.size() == 1) return std::move(candidates.front());
+  std::size_t best = 0;
+  double best_cost = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const double cost = measure(candidates[i]);
+    if (cost > best_cost) continue;
+    best = i;
+    best_cost = cost;
+  }
+  return std::move(candidates[best]);
+}
+
+}  // namespace
+
+chunker fastest(const chunker& cuts) {
+  std::vector<chunker> candidates = {cuts.by(nullptr)};
+  for (const backend_info& b : backends()) {
+    if (!b.runs_here || b.kind == backend::scalar) continue;
+    if (auto made = chunker_on(cuts, b.kind); made && made->backend() == b.name) candidates.push_back(*std::move(made));
+  }
+  return best_of(std::move(candidates), [](const chunker& candidate) {
+    return seconds_per_byte([&](std::uint64_t begin) {
+      return begin + *candidate.next_cut({.bytes = sample(), .start = begin, .at_end = true});
+    });
+  });
+}
+
+result<placed_fingerprints> fastest(fingerprint_kind kind) {
+  std::vector<placed_fingerprints> candidates;
+  for (const backend_info& b : backends()) {
+    if (!b.runs_here) continue;
+    auto made = fingerprints_on(kind, b.kind);
+    if (!made) return made.error();
+    if (made->where == b.kind) candidates.push_back(*std::move(made));
+  }
+  return best_of(std::move(candidates), [digests = std::vector<digest>(64)](placed_fingerprints& candidate) mutable {
+    return seconds_per_byte([&](std::uint64_t begin) {
+      for (digest& into : digests) {
+        candidate.batch->submit(byte_span(sample()).subspan(begin, message_bytes), into);
+        begin += message_bytes;
+      }
+      // A library that fails here fails again where it is told of.
+      return candidate.batch->flush().ok() ? begin : sample_bytes;
+    });
+  });
+}
+
+result<chunker> remembered_choices::place(const chunker& cuts, backend which) {
+  if (which != backend::automatic) return chunker_on(cuts, which);
+  const std::lock_guard lock(mutex_);
+  if (const auto known = of_cuts_.find(cuts.canonical()); known != of_cuts_.end()) {
+    return chunker_on(cuts, known->second);
+  }
+  chunker chosen = fastest(cuts);
+  of_cuts_.emplace(cuts.canonical(), parse_backend(chosen.backend()).value());
+  return chosen;
+}
+
+result<placed_fingerprints> remembered_choices::place(fingerprint_kind kind, backend which) {
+  if (which != backend::automatic) return fingerprints_on(kind, which);
+  const std::lock_guard lock(mutex_);
+  if (const auto known = of_fingerprints_.find(kind); known != of_fingerprints_.end()) {
+    return fingerprints_on(kind, known->second);
+  }
+  auto chosen = fastest(kind);
+  if (chosen) of_fingerprints_.emplace(kind, chosen->where);
+  return chosen;
+}
+
+}  // namespace cutpoint

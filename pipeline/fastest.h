@@ -1,0 +1,33 @@
+// The fastest back end for a job, by measurement.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+
+#include <cutpoint/backends.h>
+
+namespace cutpoint {
+
+/// The chunker on the back end that cuts random bytes fastest here. Where none is (chunks so large that the sample has no
+/// cut), the widest.
+[[nodiscard]] chunker fastest(const chunker& cuts);
+
+/// The maker of fingerprints that is fastest here with chunks of 8 KiB. Errors: as `fingerprints_on`.
+[[nodiscard]] result<placed_fingerprints> fastest(fingerprint_kind kind);
+
+/// What was measured is remembered: once for each set of cuts and each kind of fingerprint. Thread-safe.
+class remembered_choices {
+ public:
+  /// As `chunker_on`.
+  [[nodiscard]] result<chunker> place(const chunker& cuts, backend which);
+  /// As `fingerprints_on`.
+  [[nodiscard]] result<placed_fingerprints> place(fingerprint_kind kind, backend which);
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, backend, std::less<>> of_cuts_;
+  std::map<fingerprint_kind, backend> of_fingerprints_;
+};
+
+}  // namespace cutpoint
