@@ -65,8 +65,10 @@ class lane_scheduler final : public fingerprint_batch {
   struct lane {
     message held;
     bool is_busy = false;
-    bool is_padding = false;  ///< it has come to its padding
-    alignas(block_bytes) std::array<std::uint8_t, 2 * block_bytes> padding = {};
+    bool is_padding = false;                ///< it has come to its padding
+    const std::uint8_t* padding = nullptr;  ///< in `tail`
+    std::size_t padding_blocks = 0;
+    std::array<std::uint8_t, 3 * block_bytes> tail = {};
   };
 
   void run_until_waiting(std::size_t count) {
@@ -80,17 +82,10 @@ class lane_scheduler final : public fingerprint_batch {
 
   /// Runs the kernel until a lane comes to an end.
   void step() {
-    std::size_t shortest = 0;
-    for (std::size_t r = 1; r < hash_.lanes; ++r) {
-      if (left_[r] < left_[shortest]) shortest = r;
-    }
-    const std::uint64_t blocks = left_[shortest];
-    // An idle lane hashes what another one does, for nothing.
-    for (std::size_t r = 0; busy_ < hash_.lanes && r < hash_.lanes; ++r) {
-      if (!lanes_[r].is_busy) next_[r] = next_[shortest];
-    }
-    hash_.hash_blocks(state_.data(), next_.data(), blocks);
-    for (std::size_t r = 0; r < hash_.lanes; ++r) {
+    const std::uint64_t blocks = *std::min_element(left_.begin(), left_.end());
+    if (busy_ < hash_.lanes) occupy_idle_lanes();
+    hash_.hash_blocks(state_.data(), next_.data(), blocks, std::exchange(beginning_, 0));
+    for (std::size_t r = 0; r < most_lanes; ++r) {
       next_[r] += blocks * block_bytes;
       left_[r] -= blocks;
     }
@@ -99,8 +94,16 @@ class lane_scheduler final : public fingerprint_batch {
     }
   }
 
+  /// An idle lane hashes what the lane that ends first does, for nothing.
+  void occupy_idle_lanes() {
+    const auto shortest = static_cast<std::size_t>(std::min_element(left_.begin(), left_.end()) - left_.begin());
+    for (std::size_t r = 0; r < hash_.lanes; ++r) {
+      if (!lanes_[r].is_busy) next_[r] = next_[shortest];
+    }
+  }
+
   void go_on(std::size_t r) {
-    if (!lanes_[r].is_padding) return start_padding(r);
+    if (!lanes_[r].is_padding) return go_on_to_padding(r);
     write_digest(r);
     lanes_[r].is_busy = false;
     left_[r] = never;
@@ -115,25 +118,46 @@ class lane_scheduler final : public fingerprint_batch {
     l.is_busy = true;
     l.is_padding = false;
     ++busy_;
-    for (std::size_t i = 0; i < hash_.state_words; ++i) state_[i * hash_.lanes + r] = hash_.start[i];
+    beginning_ |= std::uint32_t{1} << r;
+    prepare_padding(l);
+    if (taken_ < waiting_.size()) prefetch(waiting_[taken_].bytes);
     next_[r] = l.held.bytes.data();
     left_[r] = l.held.bytes.size() / block_bytes;
-    if (left_[r] == 0) start_padding(r);
+    if (left_[r] == 0) go_on_to_padding(r);
   }
 
-  /// What is left of the bytes, a one, zeros, and the length in bits.
-  void start_padding(std::size_t r) {
+  /// What a lane will read before the kernel's own prefetches help.
+  static void prefetch(byte_span bytes) {
+    if (bytes.empty()) return;
+    const std::size_t head = std::min(bytes.size(), prefetched_ahead);
+    for (std::size_t at = 0; at < head; at += block_bytes) __builtin_prefetch(&bytes[at]);
+    __builtin_prefetch(&bytes.back());
+  }
+
+  void go_on_to_padding(std::size_t r) {
     lane& l = lanes_[r];
-    const byte_span rest = l.held.bytes.last(l.held.bytes.size() % block_bytes);
-    const std::size_t blocks = (rest.size() + length_bytes) / block_bytes + 1;
-    std::uint8_t* const length = l.padding.data() + blocks * block_bytes - length_bytes;
-    std::uint8_t* const one = std::copy(rest.begin(), rest.end(), l.padding.data());
-    *one = 0x80;
-    std::fill(one + 1, length, std::uint8_t{0});
-    store_big_endian(std::uint64_t{l.held.bytes.size()} * 8, length);
     l.is_padding = true;
-    next_[r] = l.padding.data();
-    left_[r] = blocks;
+    next_[r] = l.padding;
+    left_[r] = l.padding_blocks;
+  }
+
+  /// What is left of the bytes after whole blocks, a one, zeros, and the length in bits. Made before the lane's first
+  /// block: read right after it was written it would keep the kernel waiting. The one stands at a fixed place and the
+  /// bytes before it, so that nothing but a short message is copied in a varying size.
+  static void prepare_padding(lane& l) {
+    const byte_span bytes = l.held.bytes;
+    std::uint8_t* const one = l.tail.data() + block_bytes;
+    if (bytes.size() >= block_bytes) {
+      std::copy_n(bytes.last<block_bytes>().data(), block_bytes, one - block_bytes);
+    } else {
+      std::copy(bytes.begin(), bytes.end(), one - bytes.size());
+    }
+    *one = 0x80;
+    std::fill_n(one + 1, block_bytes + length_bytes - 1, std::uint8_t{0});
+    l.padding = one - bytes.size() % block_bytes;
+    l.padding_blocks = (bytes.size() % block_bytes + length_bytes) / block_bytes + 1;
+    store_big_endian(std::uint64_t{bytes.size()} * 8,
+                     one - bytes.size() % block_bytes + l.padding_blocks * block_bytes - length_bytes);
   }
 
   void write_digest(std::size_t r) {
@@ -197,6 +221,7 @@ class lane_scheduler final : public fingerprint_batch {
   std::array<lane, most_lanes> lanes_ = {};
   std::array<std::uint64_t, most_lanes> left_ = {};        ///< blocks at `next_`
   std::array<const std::uint8_t*, most_lanes> next_ = {};  ///< block of the lane
+  std::uint32_t beginning_ = 0;                            ///< bit r: lane r is before its first block
   alignas(64) std::array<std::uint32_t, 8 * most_lanes> state_ = {};
 };
 

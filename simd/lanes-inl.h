@@ -9,9 +9,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
+
+#include "simd/lane_scheduler.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace cutpoint::simd::HWY_NAMESPACE {
@@ -79,29 +81,34 @@ HWY_INLINE void load_words(const std::uint8_t* const* messages, std::size_t at, 
   to[3] = hn::BitCast(words_d, hn::InterleaveUpper(pairs_d, ab_high, cd_high));
 }
 
-template <class Hash, std::size_t T>
-HWY_INLINE void step(words (&s)[Hash::state_words], words (&w)[block_words], const std::uint8_t* const* messages,
-                     std::size_t at) {
-  if constexpr (T < block_words && T % 4 == 0) load_words(messages, at + 4 * T, w + T);
-  Hash::template round<T>(s, w);
-}
+/// One block of each message.
+struct message_block {
+  const std::uint8_t* const* messages;
+  std::size_t at;
 
-template <class Hash, std::size_t... T>
-HWY_INLINE void all_rounds(words (&s)[Hash::state_words], words (&w)[block_words], const std::uint8_t* const* messages,
-                           std::size_t at, std::index_sequence<T...>) {
-  (step<Hash, T>(s, w, messages, at), ...);
-}
+  /// Loads words T to T + 3 for a T that needs them: just before the rounds do, which leaves these more registers.
+  template <std::size_t T>
+  HWY_INLINE void load(words (&w)[block_words]) const {
+    if constexpr (T < block_words && T % 4 == 0) load_words(messages, at + 4 * T, w + T);
+  }
+};
 
-/// Takes the first `count` blocks of each message into the state, which has word i of message r at i * lanes + r.
+/// As `lane_hash::hash_blocks`.
 template <class Hash>
-HWY_INLINE void hash_blocks(std::uint32_t* state, const std::uint8_t* const* messages, std::size_t count) {
+HWY_INLINE void hash_blocks(std::uint32_t* state, const std::uint8_t* const* messages, std::size_t count,
+                            std::uint32_t beginning) {
+  const words bit = hn::Shl(hn::Set(words_d, 1), hn::Iota(words_d, 0));
+  const auto begins = hn::TestBit(hn::Set(words_d, beginning), bit);
   words h[Hash::state_words];
-  for (std::size_t i = 0; i < Hash::state_words; ++i) h[i] = hn::Load(words_d, state + i * message_lanes);
+  for (std::size_t i = 0; i < Hash::state_words; ++i) {
+    h[i] = hn::IfThenElse(begins, hn::Set(words_d, Hash::start[i]), hn::Load(words_d, state + i * message_lanes));
+  }
   for (std::size_t at = 0; at < count * block_bytes; at += block_bytes) {
+    for (std::size_t r = 0; r < message_lanes; ++r) hwy::Prefetch(messages[r] + at + prefetched_ahead);
     words s[Hash::state_words];
     for (std::size_t i = 0; i < Hash::state_words; ++i) s[i] = h[i];
     words w[block_words];
-    all_rounds<Hash>(s, w, messages, at, std::make_index_sequence<Hash::rounds>());
+    Hash::all_rounds(s, w, message_block{messages, at});
     for (std::size_t i = 0; i < Hash::state_words; ++i) h[i] = hn::Add(h[i], s[i]);
   }
   for (std::size_t i = 0; i < Hash::state_words; ++i) hn::Store(h[i], words_d, state + i * message_lanes);

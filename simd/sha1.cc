@@ -1,4 +1,6 @@
 // SHA-1 (FIPS 180-4) of as many messages as a vector has lanes.
+#include <utility>
+
 #include "simd/dispatch.h"
 #include "simd/fingerprints.h"
 #include "simd/lane_scheduler.h"
@@ -17,6 +19,18 @@ namespace cutpoint::simd::HWY_NAMESPACE {
 struct sha1 {
   static constexpr std::size_t state_words = 5;
   static constexpr std::size_t rounds = 80;
+  static constexpr std::uint32_t start[state_words] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
+
+  static HWY_INLINE void all_rounds(words (&s)[state_words], words (&w)[block_words], const message_block& block) {
+    rounds_of(s, w, block, std::make_index_sequence<rounds>());
+  }
+
+ private:
+  template <std::size_t... T>
+  static HWY_INLINE void rounds_of(words (&s)[state_words], words (&w)[block_words], const message_block& block,
+                                   std::index_sequence<T...>) {
+    ((block.load<T>(w), round<T>(s, w)), ...);
+  }
 
   /// Registers change roles instead of contents: a of round T is s[-T mod 5].
   template <std::size_t T>
@@ -33,7 +47,6 @@ struct sha1 {
     b = hn::RotateRight<2>(b);
   }
 
- private:
   static constexpr std::uint32_t constants[4] = {0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xca62c1d6};
 
   /// Word T of the schedule, which takes the place of word T - 16.
@@ -67,14 +80,14 @@ struct sha1 {
   }
 };
 
-void hash_sha1_blocks(std::uint32_t* state, const std::uint8_t* const* messages, std::size_t count) {
-  hash_blocks<sha1>(state, messages, count);
+void hash_sha1_blocks(std::uint32_t* state, const std::uint8_t* const* messages, std::size_t count,
+                      std::uint32_t beginning) {
+  hash_blocks<sha1>(state, messages, count, beginning);
 }
 
 std::unique_ptr<fingerprint_batch> make_sha1() {
   return make_lane_batch({.kind = fingerprint_kind::sha1,
                           .state_words = sha1::state_words,
-                          .start = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0},
                           .lanes = message_lanes,
                           .hash_blocks = hash_sha1_blocks});
 }
