@@ -85,7 +85,7 @@ class lane_scheduler final : public fingerprint_batch {
     const std::uint64_t blocks = *std::min_element(left_.begin(), left_.end());
     if (busy_ < hash_.lanes) occupy_idle_lanes();
     hash_.hash_blocks(state_.data(), next_.data(), blocks, std::exchange(beginning_, 0));
-    for (std::size_t r = 0; r < most_lanes; ++r) {
+    for (std::size_t r = 0; r < hash_.lanes; ++r) {
       next_[r] += blocks * block_bytes;
       left_[r] -= blocks;
     }
@@ -203,9 +203,7 @@ class lane_scheduler final : public fingerprint_batch {
   status hash_alone(std::size_t count) {
     for (; taken_ < count; ++taken_) {
       result<digest> made = (*alone_)(waiting_[taken_].bytes);
-      if (!made.ok()) {
-        return made.error();  // the lanes take them
-      }
+      if (!made.ok()) return made.error();
       *waiting_[taken_].into = *made;
     }
     return {};
