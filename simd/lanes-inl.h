@@ -43,15 +43,27 @@ HWY_INLINE words parity(words a, words b, words c) { return hn::Xor(hn::Xor(a, b
 #endif
 
 /// 16 bytes of messages 0, 4, 8, ..., one message in each 128-bit block.
+#if HWY_TARGET == HWY_AVX3
+template <class ByteTag>
+HWY_INLINE hn::Vec<ByteTag> load_quarter(ByteTag, const std::uint8_t* const* messages, std::size_t at) {
+  const auto of = [&](std::size_t r)
+                      HWY_ATTR { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(messages[r] + at)); };
+  __m512i v = _mm512_castsi128_si512(of(0));
+  v = _mm512_inserti32x4(v, of(4), 1);
+  v = _mm512_inserti32x4(v, of(8), 2);
+  return hn::Vec<ByteTag>{_mm512_inserti32x4(v, of(12), 3)};
+}
+#else
 template <class ByteTag>
 HWY_INLINE hn::Vec<ByteTag> load_quarter(ByteTag d, const std::uint8_t* const* messages, std::size_t at) {
-  if constexpr (hn::MaxLanes(ByteTag()) == 16) {
+  if constexpr (message_lanes == 4) {
     return hn::LoadU(d, messages[0] + at);
   } else {
     constexpr hn::Half<ByteTag> half;
-    return hn::Combine(d, load_quarter(half, messages + hn::MaxLanes(half) / 4, at), load_quarter(half, messages, at));
+    return hn::Combine(d, hn::LoadU(half, messages[4] + at), hn::LoadU(half, messages[0] + at));
   }
 }
+#endif
 
 /// Words 0 to 3 of the 16 bytes at `at` of each message, which has the highest byte of a word first.
 ///

@@ -27,17 +27,20 @@ struct sha256 {
   /// instructions, and AVX2 takes 1.4 times as long when it must decode them.
   static HWY_INLINE void all_rounds(words (&s)[state_words], words (&w)[block_words], const message_block& block) {
     constexpr auto sixteen = std::make_index_sequence<block_words>();
-    first_rounds(s, w, block, sixteen);
+    const std::uint32_t* constants = sha256_constants.data();
+    asm(""
+        : "+r"(constants));  // or the compiler, which knows the first, makes them by instructions that the rounds want
+    first_rounds(s, w, block, constants, sixteen);
     for (std::size_t t = block_words; t < sha256_rounds; t += block_words) {
-      further_rounds(s, w, sha256_constants.data() + sha256_copies * t, sixteen);
+      further_rounds(s, w, constants + sha256_copies * t, sixteen);
     }
   }
 
  private:
   template <std::size_t... T>
   static HWY_INLINE void first_rounds(words (&s)[state_words], words (&w)[block_words], const message_block& block,
-                                      std::index_sequence<T...>) {
-    ((block.load<T>(w), round<T>(s, w[T], sha256_constants.data())), ...);
+                                      const std::uint32_t* constants, std::index_sequence<T...>) {
+    ((block.load<T>(w), round<T>(s, w[T], constants)), ...);
   }
 
   template <std::size_t... T>
@@ -58,12 +61,20 @@ struct sha256 {
     const words f = s[(from + 5) % state_words];
     const words g = s[(from + 6) % state_words];
     words& h = s[(from + 7) % state_words];
-    h = hn::Add(h, hn::Add(word, hn::LoadDup128(words_d, constants + sha256_copies * T)));
+    h = hn::Add(h, hn::Add(word, constant(constants + sha256_copies * T)));
     h = hn::Add(h, choose(e, f, g));
     h = hn::Add(h, three_rotations<6, 11, 25>(e));
     d = hn::Add(d, h);
     h = hn::Add(h, majority(a, b, c));
     h = hn::Add(h, three_rotations<2, 13, 22>(a));
+  }
+
+  static HWY_INLINE words constant(const std::uint32_t* copies) {
+    if constexpr (message_lanes == sha256_copies) {
+      return hn::Load(words_d, copies);  // aligned, so that SSE adds it from memory
+    } else {
+      return hn::LoadDup128(words_d, copies);
+    }
   }
 
   /// The schedule's word sixteen after w[T], in its place.
