@@ -1,0 +1,20 @@
+#include "simd/fingerprints.h"
+
+namespace cutpoint::simd {
+
+std::unique_ptr<fingerprint_batch> make_fingerprint_batch(fingerprint_kind kind, instruction_set set) {
+  switch (kind) {
+    case fingerprint_kind::sha1:
+      return make_sha1_batch(set);
+    case fingerprint_kind::sha256:
+      return make_sha256_batch(set);
+    case fingerprint_kind::none:
+    case fingerprint_kind::sha512_256:
+    case fingerprint_kind::md5:
+    case fingerprint_kind::xxh3:
+      break;
+  }
+  return nullptr;
+}
+
+}  // namespace cutpoint::simd
