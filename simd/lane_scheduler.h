@@ -32,7 +32,7 @@ inline constexpr std::size_t most_lanes = 16;
 
 /// How far ahead a kernel prefetches each message. Lanes go through pages at different times, so a wait for memory in
 /// one is a wait of all; without this, and the same for a message's first bytes, messages of unequal length from memory
-/// that is not cached take 10% longer.
+/// that is not cached take 7% longer (Zen 3, SHA-1 by AVX2).
 inline constexpr std::size_t prefetched_ahead = 512;
 
 [[nodiscard]] std::unique_ptr<fingerprint_batch> make_lane_batch(const lane_hash& hash);
