@@ -39,22 +39,26 @@ HWY_INLINE word_vector rotated_right(word_vector v) {
   return hn::RotateRight<Bits>(v);
 }
 
-/// Mixes two message words into each of four columns, or diagonals, of the state, one step in all of them at a time.
+/// Mixes two message words into each of four columns, or diagonals, of the state. One after the other, since 16 registers
+/// do not hold the state and a temporary of each: on Zen 3, GCC spills a third less than with one step in all four at a
+/// time, and AVX2 is 11 % faster; the processor overlaps them.
 template <std::size_t Round, std::size_t FirstWord, std::size_t Shift>
 HWY_INLINE void mix(word_vector (&v)[16], const word_vector (&message)[16]) {
   constexpr blake3::message_order order = blake3::message_orders[Round];
-  const auto a = [&v](std::size_t i) HWY_ATTR -> word_vector& { return v[i]; };
-  const auto b = [&v](std::size_t i) HWY_ATTR -> word_vector& { return v[4 + (i + Shift) % 4]; };
-  const auto c = [&v](std::size_t i) HWY_ATTR -> word_vector& { return v[8 + (i + 2 * Shift) % 4]; };
-  const auto d = [&v](std::size_t i) HWY_ATTR -> word_vector& { return v[12 + (i + 3 * Shift) % 4]; };
-  for (std::size_t i = 0; i < 4; ++i) a(i) = hn::Add(hn::Add(a(i), message[order[FirstWord + 2 * i]]), b(i));
-  for (std::size_t i = 0; i < 4; ++i) d(i) = rotated_right<16>(hn::Xor(d(i), a(i)));
-  for (std::size_t i = 0; i < 4; ++i) c(i) = hn::Add(c(i), d(i));
-  for (std::size_t i = 0; i < 4; ++i) b(i) = rotated_right<12>(hn::Xor(b(i), c(i)));
-  for (std::size_t i = 0; i < 4; ++i) a(i) = hn::Add(hn::Add(a(i), message[order[FirstWord + 2 * i + 1]]), b(i));
-  for (std::size_t i = 0; i < 4; ++i) d(i) = rotated_right<8>(hn::Xor(d(i), a(i)));
-  for (std::size_t i = 0; i < 4; ++i) c(i) = hn::Add(c(i), d(i));
-  for (std::size_t i = 0; i < 4; ++i) b(i) = rotated_right<7>(hn::Xor(b(i), c(i)));
+  for (std::size_t i = 0; i < 4; ++i) {
+    word_vector& a = v[i];
+    word_vector& b = v[4 + (i + Shift) % 4];
+    word_vector& c = v[8 + (i + 2 * Shift) % 4];
+    word_vector& d = v[12 + (i + 3 * Shift) % 4];
+    a = hn::Add(hn::Add(a, message[order[FirstWord + 2 * i]]), b);
+    d = rotated_right<16>(hn::Xor(d, a));
+    c = hn::Add(c, d);
+    b = rotated_right<12>(hn::Xor(b, c));
+    a = hn::Add(hn::Add(a, message[order[FirstWord + 2 * i + 1]]), b);
+    d = rotated_right<8>(hn::Xor(d, a));
+    c = hn::Add(c, d);
+    b = rotated_right<7>(hn::Xor(b, c));
+  }
 }
 
 template <std::size_t Round = 0>
