@@ -21,8 +21,9 @@ struct old_listing {
 };
 
 /// Reads from `file`, which has the format `text` or `jsonl`, what it has of the input that was named `path`. A listing
-/// with a key is read with one: whether it is the same, no listing tells. Errors: io_error; cancelled; invalid_argument,
-/// when it is no such listing, with the line, wants a key or takes none, tells that the input failed, or has no chunk of it.
+/// with a key is read with one: whether it is the same, no listing tells. Errors: io_error; cancelled;
+/// invalid_argument, when it is no such listing, with the line, wants a key or takes none, tells that the input failed,
+/// or has no chunk of it.
 [[nodiscard]] result<old_listing> read_listing(const std::string& file, const std::string& path,
                                                const std::optional<fingerprint_key>& key, const cancellation* cancel);
 

@@ -39,9 +39,9 @@ HWY_INLINE word_vector rotated_right(word_vector v) {
   return hn::RotateRight<Bits>(v);
 }
 
-/// Mixes two message words into each of four columns, or diagonals, of the state. One after the other, since 16 registers
-/// do not hold the state and a temporary of each: on Zen 3, GCC spills a third less than with one step in all four at a
-/// time, and AVX2 is 11 % faster; the processor overlaps them.
+/// Mixes two message words into each of four columns, or diagonals, of the state. One after the other, since 16
+/// registers do not hold the state and a temporary of each: on Zen 3, GCC spills a third less than with one step in all
+/// four at a time, and AVX2 is 11 % faster; the processor overlaps them.
 template <std::size_t Round, std::size_t FirstWord, std::size_t Shift>
 HWY_INLINE void mix(word_vector (&v)[16], const word_vector (&message)[16]) {
   constexpr blake3::message_order order = blake3::message_orders[Round];

@@ -11,9 +11,9 @@
 
 namespace cutpoint::simd {
 
-/// Fingerprints of the kind blake3, keyed where there is a key; null where `set` was not compiled. Whether it `runs_here`
-/// is the caller's to know. Works on whole leaves of 1 KiB as they are submitted, on what is left of each message once in
-/// 1 MiB or 1024 messages, and holds less than 200 KiB whatever the messages.
+/// Fingerprints of the kind blake3, keyed where there is a key; null where `set` was not compiled. Whether it
+/// `runs_here` is the caller's to know. Works on whole leaves of 1 KiB as they are submitted, on what is left of each
+/// message once in 1 MiB or 1024 messages, and holds less than 200 KiB whatever the messages.
 [[nodiscard]] std::unique_ptr<fingerprint_batch> make_blake3_batch(instruction_set set,
                                                                    const std::optional<fingerprint_key>& key);
 

@@ -1,5 +1,5 @@
-// The queue: leaves go to the kernel as soon as enough of equal length fill its lanes; when the room for chaining values
-// is used up, the leaves that are left and then the parents of all messages do, level by level.
+// The queue: leaves go to the kernel as soon as enough of equal length fill its lanes; when the room for chaining
+// values is used up, the leaves that are left and then the parents of all messages do, level by level.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -19,12 +19,13 @@ using blake3::leaf_bytes;
 
 using chaining_value = std::array<std::uint8_t, blake3::digest_bytes>;
 
-/// Leaves of the messages that are queued together, a power of two. With more, lanes would be filled better by less than 1 %.
+/// Leaves of the messages that are queued together, a power of two. With more, lanes would be filled better by less than
+/// 1 %.
 constexpr std::size_t most_leaves = 1024;
 constexpr std::size_t piece_bytes = most_leaves * leaf_bytes;
 
-/// Of each leaf when it is queued: a vector of leaves is as many streams, which begin anew too often for the processor to
-/// see. On Zen 3 6 % faster from memory; more, or prefetching on the way, was slower.
+/// Of each leaf when it is queued: a vector of leaves is as many streams, which begin anew too often for the processor
+/// to see. On Zen 3 6 % faster from memory; more, or prefetching on the way, was slower.
 constexpr std::size_t prefetched_bytes = 4 * block_bytes;
 
 std::size_t leaves_of(std::size_t bytes) { return bytes == 0 ? 1 : (bytes - 1) / leaf_bytes + 1; }

@@ -1,6 +1,6 @@
-// 32-bit words of as many byte strings as a vector has lanes: vector i has word i of each, little-endian, lane l that of
-// string l. Strings are loaded and stored 16 bytes at a time, string l in row l % 4 of the 128-bit block l / 4, so that
-// all moves stay within blocks:
+// 32-bit words of as many byte strings as a vector has lanes: vector i has word i of each, little-endian, lane l that
+// of string l. Strings are loaded and stored 16 bytes at a time, string l in row l % 4 of the 128-bit block l / 4, so
+// that all moves stay within blocks:
 //
 //   row 0:  string 0 a b c d | string 4 a b c d         word 0:  a of 0 1 2 3 | a of 4 5 6 7
 //   row 1:  string 1 a b c d | string 5 a b c d   <->   word 1:  b of 0 1 2 3 | b of 4 5 6 7

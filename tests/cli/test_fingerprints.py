@@ -53,9 +53,8 @@ class Fingerprints(CommandTest):
             (("--hash-key", KEY), "blake3-keyed", "1c35d1a5811083fd7119f5d5d1ba027b4d01c0c6c49fb6ff2cf75393ea5db4a7"),
         ):
             for form in FORMATS:
-                run = self.run_command(
-                    "chunk", "--format", form, "--algorithm", "fixed", "--size", "1M", "--hash", "blake3", *keyed, "cycle"
-                )
+                cuts = ("--algorithm", "fixed", "--size", "1M", "--format", form)
+                run = self.run_command("chunk", *cuts, "--hash", "blake3", *keyed, "cycle")
                 self.assert_done(run)
                 self.assertIn(digest, run.stdout, form)
                 self.assertRegex(run.stdout, rf"(?m)\b{name}(\b[^-]|$)", form)
@@ -70,7 +69,8 @@ class Fingerprints(CommandTest):
                 self.assertNotIn(KEY, run.stdout)
 
     def test_change_no_cut(self):
-        lengths = {tuple(row.length for row in self.rows("--hash", name).rows) for name in (*HASHES, "xxh3", "blake3", "none")}
+        names = (*HASHES, "xxh3", "blake3", "none")
+        lengths = {tuple(row.length for row in self.rows("--hash", name).rows) for name in names}
         self.assertEqual(len(lengths), 1)
 
 

@@ -136,7 +136,8 @@ class WhatIsWrong(Changed):
         self.assert_refused(self.since(self.old, "4999:2:4", "file"), "4999", "5000")
 
     def test_in_the_key(self):
-        self.assert_refused(self.since(self.old, self.changed, "--hash-key", KEY, "file"), "line 2", "sha256", "--hash-key")
+        run = self.since(self.old, self.changed, "--hash-key", KEY, "file")
+        self.assert_refused(run, "line 2", "sha256", "--hash-key")
         for options in (SMALL, ("--algorithm", "fixed", "--size", "1K")):
             self.write("file", random_bytes(5000))
             old = self.list("file", *options, "--hash", "blake3", "--hash-key", KEY)

@@ -134,8 +134,10 @@ class Malformed(Usage):
             self.refused("--cuts", cuts)
 
     def test_keys_are_refused_and_not_told(self):
-        for key in ("", "5", "5e" * 31, "5e" * 33, "5e" * 31 + "5g", "0x" + "5e" * 31, " " + "5e" * 31 + "5", "+5" * 32):
-            run = self.refused("--hash", "blake3", "--hash-key", key, told=("--hash-key must be 64 hexadecimal digits",))
+        right = "5e" * 32
+        for key in ("", "5", right[2:], right + "5e", right[1:] + "g", "0x" + right[2:], " " + right[1:], "+5" * 32):
+            given = ("--hash", "blake3", "--hash-key", key)
+            run = self.refused(*given, told=("--hash-key must be 64 hexadecimal digits",))
             self.assertNotIn("5", run.stderr)
             self.assert_refused(self.run_command("dedup", "--hash", "blake3", "--hash-key", key, "a"), "--hash-key")
 

@@ -120,7 +120,8 @@ class engine {
   [[nodiscard]] std::uint64_t thread_count() const noexcept;
 
   /// A feed whose chunks go to `receiver`, which must outlive it. Errors: invalid_argument, for a segment that its join
-  /// does not take and as `fingerprinter::make`; memory_limit, when a cut may depend on more bytes than the memory allowed, or two cuts with the join pdedupe; unavailable.
+  /// does not take, and as `fingerprinter::make`; memory_limit, when a cut may depend on more bytes than the memory
+  /// allowed, or two cuts with the join pdedupe; unavailable.
   [[nodiscard]] result<feed> open(const feed_options& options, chunk_receiver& receiver);
 
  private:
