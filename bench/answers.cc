@@ -35,14 +35,15 @@ struct published_digest {
   std::string_view hex;
 };
 
-/// FIPS 180-4 examples (NIST), RFC 1321 appendix A.5, and the sanity test of xxHash.
-constexpr std::array<published_digest, 6> published_digests = {{
+/// FIPS 180-4 examples (NIST), RFC 1321 appendix A.5, the sanity test of xxHash, and BLAKE3's test vectors.
+constexpr std::array<published_digest, 7> published_digests = {{
     {fingerprint_kind::none, "abc", ""},
     {fingerprint_kind::sha1, "abc", "a9993e364706816aba3e25717850c26c9cd0d89d"},
     {fingerprint_kind::sha256, "abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
     {fingerprint_kind::sha512_256, "abc", "53048e2681941ef99b2e29b76b4c7dabe4c2d0c634fc6d46e0e2f13107e7af23"},
     {fingerprint_kind::md5, "abc", "900150983cd24fb0d6963f7d28e17f72"},
     {fingerprint_kind::xxh3, "", "99aa06d3014798d86001c324468d497f"},
+    {fingerprint_kind::blake3, "", "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262"},
 }};
 
 status check_fingerprints() {

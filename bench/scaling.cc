@@ -71,10 +71,10 @@ double seconds_of(const std::function<status()>& work, status& outcome) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-result<measured> run_sequentially(const std::string& file, const chunker& cuts, fingerprint_kind kind) {
+result<measured> run_sequentially(const std::string& file, const chunker& cuts, const fingerprint_recipe& recipe) {
   auto from = file_source::open(file);
   if (!from) return from.error();
-  auto with = fingerprinter::make(kind);
+  auto with = fingerprinter::make(recipe);
   if (!with) return with.error();
   measured m;
   status outcome;

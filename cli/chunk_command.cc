@@ -141,7 +141,9 @@ exit_code chunk_command::run_after_change(chunk_format& format, const console& s
   auto out = output::open(output_);
   if (!out) return fail(out.error());
   if (const status inputs = inputs_.check(*out); !inputs.ok()) return fail(inputs);
-  auto old = read_listing(change_.listing(), path, &interruption());
+  const auto key = chunking_.checked_key();
+  if (!key) return fail(key.error());
+  auto old = read_listing(change_.listing(), path, *key, &interruption());
   if (!old) return fail(old.error());
   const auto renewed = chunks_after_change(*std::move(old), *change, path, *memory);
   if (!renewed) return fail(renewed.error());

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include <cutpoint/backends.h>
 #include <cutpoint/cut_stream.h>
@@ -80,6 +81,7 @@ void chunking_options::add_to(CLI::App& command) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command.add_option("--hash", fingerprint_, "Fingerprint of each chunk, or none (default: sha256)")->type_name("NAME");
+  command.add_option("--hash-key", key_, "Secret key of blake3's keyed mode: 64 hexadecimal digits")->type_name("HEX");
   command.add_option("--backend", backend_, "Back end: auto (the fastest), or a name that 'cutpoint list' has")
       ->type_name("NAME")
       ->envname("CUTPOINT_BACKEND")
@@ -129,6 +131,18 @@ result<std::uint64_t> chunking_options::checked_memory() const {
   return memory_ ? named("--memory", parse_size(*memory_)) : stream_limits().memory_bytes;
 }
 
+result<std::optional<fingerprint_key>> chunking_options::checked_key() const {
+  if (!key_) return std::optional<fingerprint_key>();
+  fingerprint_key key;
+  bool is_right = key_->size() == 2 * key.size();
+  for (std::size_t i = 0; is_right && i < key.size(); ++i) {
+    const char* digits = key_->data() + 2 * i;
+    is_right = std::from_chars(digits, digits + 2, key[i], 16).ptr == digits + 2;
+  }
+  if (!is_right) return wrong(fmt::format("--hash-key must be {} hexadecimal digits", 2 * key.size()));
+  return std::optional(key);
+}
+
 /// What may be spent on the cuts, and how.
 status chunking_options::check_work(chunking& made) const {
   const auto memory = checked_memory();
@@ -162,17 +176,24 @@ result<chunking> chunking_options::checked(std::string_view default_fingerprint)
   if (!where) return where.error();
   const auto fingerprint = parse_fingerprint(fingerprint_ ? *fingerprint_ : default_fingerprint);
   if (!fingerprint) return fingerprint.error();
+  const auto key = checked_key();
+  if (!key) return key.error();
+  if (*key && *fingerprint != fingerprint_kind::blake3) {
+    return wrong(fmt::format("--hash-key is for --hash blake3: {} takes no key", name_of(*fingerprint)));
+  }
   auto named_cuts = checked_chunker();
   if (!named_cuts) return named_cuts.error();
-  chunking made{.feed = {.cuts = std::move(named_cuts->chunker), .fingerprint = *fingerprint, .where = *where},
+  chunking made{.feed = {.cuts = std::move(named_cuts->chunker), .fingerprint = {*fingerprint, *key}, .where = *where},
                 .engine = {},
                 .warnings = std::move(named_cuts->warnings)};
   if (status work = check_work(made); !work.ok()) return work;
   return made;
 }
 
-std::string_view name_of(fingerprint_kind kind) {
-  return std::find_if(fingerprints().begin(), fingerprints().end(), [&](const auto& info) { return info.kind == kind; })
+std::string_view name_of(const fingerprint_recipe& recipe) {
+  if (recipe.key) return keyed_name;
+  return std::find_if(fingerprints().begin(), fingerprints().end(),
+                      [&](const auto& info) { return info.kind == recipe.kind; })
       ->name;
 }
 

@@ -37,6 +37,9 @@ class chunking_options {
   /// The bytes of streams that may be held. Errors: invalid_argument.
   [[nodiscard]] result<std::uint64_t> checked_memory() const;
 
+  /// The key of fingerprints, where one is given. Errors: invalid_argument, which does not tell it.
+  [[nodiscard]] result<std::optional<fingerprint_key>> checked_key() const;
+
  private:
   [[nodiscard]] result<named_chunker> checked_chunker() const;
   [[nodiscard]] result<std::vector<parameter_setting>> settings() const;
@@ -48,6 +51,7 @@ class chunking_options {
   std::optional<std::string> size_;
   std::vector<std::string> parameters_;
   std::optional<std::string> fingerprint_;
+  std::optional<std::string> key_;
   std::string backend_ = "auto";
   std::optional<std::string> memory_;
   std::optional<std::string> threads_;
@@ -56,7 +60,9 @@ class chunking_options {
 };
 
 /// The names that options and listings have for these.
-[[nodiscard]] std::string_view name_of(fingerprint_kind kind);
+inline constexpr std::string_view keyed_name = "blake3-keyed";
+/// With a key it is `blake3-keyed`, so that no digest is taken for one that anybody can make.
+[[nodiscard]] std::string_view name_of(const fingerprint_recipe& recipe);
 [[nodiscard]] std::string_view name_of(join_kind kind);
 /// The canonical string; after a join that changes the cuts, with what changed them, so that it is none of the engine's.
 [[nodiscard]] std::string name_of_cuts(const feed_options& options);

@@ -29,18 +29,43 @@ result<byte_span> read_chunk(file_random_access& file, const std::string& path, 
   return byte_span(buffer.data(), where.length);
 }
 
+/// The digest of a chunk. Errors: as `read_chunk`; backend_failure.
+result<digest> digest_of(fingerprinter& make, file_random_access& file, const std::string& path, const chunk& where,
+                         std::vector<std::uint8_t>& buffer) {
+  if (make.kind() == fingerprint_kind::none) return digest();
+  const auto bytes = read_chunk(file, path, where, buffer);
+  return bytes ? make(*bytes) : bytes.error();
+}
+
+/// No listing tells which key it was made with, and digests of two keys must not come to stand in one: so a chunk that
+/// is kept, where there is one, shows whether it is this.
+status check_key(new_listing& listing, fingerprinter& make, file_random_access& file, const std::string& path,
+                 std::vector<std::uint8_t>& buffer) {
+  const auto& [listed, found, canonical] = listing;
+  if (!listed.fingerprint.key || found.kept_before + found.kept_after == 0) return {};
+  const bool is_before = found.kept_before != 0;
+  const std::size_t kept = is_before ? found.kept_before - 1 : listed.chunks.size() - found.kept_after;
+  chunk where = listed.chunks[kept];
+  if (!is_before) where.offset += static_cast<std::uint64_t>(found.shift);
+  const auto made = digest_of(make, file, path, where, buffer);
+  if (!made) return made.error();
+  listing.found.read_bytes += where.length;
+  if (*made == listed.digests[kept]) return {};
+  return {
+      status_code::invalid_argument,
+      fmt::format("{}: --hash-key is not the listing's, or more was changed: the chunk at {} has another fingerprint",
+                  path, where.offset)};
+}
+
 /// The digests of the new stream's chunks, in the place of the old ones'.
 status renew_digests(new_listing& listing, file_random_access& file, const std::string& path) {
   auto make = fingerprinter::make(listing.listed.fingerprint);
   if (!make) return make.error();
   std::vector<digest> anew;
   std::vector<std::uint8_t> buffer;
-  if (listing.listed.fingerprint == fingerprint_kind::none) anew.resize(listing.found.cut_anew.size());
+  if (status key = check_key(listing, *make, file, path, buffer); !key.ok()) return key;
   for (const chunk& where : listing.found.cut_anew) {
-    if (listing.listed.fingerprint == fingerprint_kind::none) break;
-    const auto bytes = read_chunk(file, path, where, buffer);
-    if (!bytes) return bytes.error();
-    const auto made = (*make)(*bytes);
+    const auto made = digest_of(*make, file, path, where, buffer);
     if (!made) return made.error();
     anew.push_back(*made);
   }

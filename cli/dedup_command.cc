@@ -128,7 +128,7 @@ exit_code dedup_command::run() {
   };
   const auto job = chunking_.checked("sha256");
   if (!job) return refuse(job.error().message());
-  if (job->feed.fingerprint == fingerprint_kind::none) {
+  if (job->feed.fingerprint.kind == fingerprint_kind::none) {
     return refuse("--hash none: duplicates are found by their fingerprints");
   }
   auto threads = engine::make(job->engine);
@@ -142,8 +142,8 @@ exit_code dedup_command::run(const chunking& job, engine& threads, const console
     return code;
   };
   std::optional<comparison> beside;
-  if (job.feed.join != join_kind::exact) beside.emplace(job.feed.fingerprint, job.feed.segment_bytes);
-  dedup_receiver receiver(job.feed.fingerprint, beside ? &beside->compared : nullptr, say);
+  if (job.feed.join != join_kind::exact) beside.emplace(job.feed.fingerprint.kind, job.feed.segment_bytes);
+  dedup_receiver receiver(job.feed.fingerprint.kind, beside ? &beside->compared : nullptr, say);
   auto into = threads.open(job.feed, receiver);
   if (!into) return fail(into.error(), exit_code::wrong_usage);
   if (beside) {

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/chunk_format.h"
+#include "cli/chunking_options.h"
 #include "cli/console.h"
 
 namespace cutpoint::cli {
@@ -201,6 +202,18 @@ std::size_t digest_bytes(fingerprint_kind kind) {
       ->digest_bytes;
 }
 
+/// What a listing's digests were made with. Errors: unknown_name; invalid_argument.
+result<fingerprint_recipe> recipe_of(const std::string& name, const std::optional<fingerprint_key>& key) {
+  if (name == keyed_name) {
+    if (key) return fingerprint_recipe(fingerprint_kind::blake3, key);
+    return status(status_code::invalid_argument, "the fingerprints were made with a key: give it by --hash-key");
+  }
+  const auto kind = parse_fingerprint(name);
+  if (!kind) return kind.error();
+  if (!key) return fingerprint_recipe(*kind);
+  return status(status_code::invalid_argument, fmt::format("the fingerprints are {}, made without --hash-key", name));
+}
+
 std::unique_ptr<listing_format> format_of(std::string_view first_line, std::string_view path) {
   if (first_line.starts_with(text_listing::beginning)) return std::make_unique<text_listing>(path);
   if (first_line.starts_with(jsonl_listing::beginning)) return std::make_unique<jsonl_listing>(path);
@@ -209,7 +222,8 @@ std::unique_ptr<listing_format> format_of(std::string_view first_line, std::stri
 
 }  // namespace
 
-result<old_listing> read_listing(const std::string& file, const std::string& path, const cancellation* cancel) {
+result<old_listing> read_listing(const std::string& file, const std::string& path,
+                                 const std::optional<fingerprint_key>& key, const cancellation* cancel) {
   auto opened = file_source::open(file, cancel);
   if (!opened) return opened.error();
   line_reader lines(*std::move(opened));
@@ -231,10 +245,10 @@ result<old_listing> read_listing(const std::string& file, const std::string& pat
   }
   const auto header = format->header(head);
   if (!header) return wrong(no_listing);
-  const auto kind = parse_fingerprint(header->fingerprint);
-  if (!kind) return wrong(kind.error().message());
+  const auto recipe = recipe_of(header->fingerprint, key);
+  if (!recipe) return wrong(recipe.error().message());
 
-  old_listing listing{.cuts = header->cuts, .fingerprint = *kind, .chunks = {}, .digests = {}};
+  old_listing listing{.cuts = header->cuts, .fingerprint = *recipe, .chunks = {}, .digests = {}};
   for (;;) {
     const auto line = lines.next();
     if (!line) return line.error();
@@ -245,7 +259,7 @@ result<old_listing> read_listing(const std::string& file, const std::string& pat
     if (told == listing_format::telling::failure_of_it) return wrong(fmt::format("tells that '{}' failed", path));
     if (told != listing_format::telling::chunk_of_it) continue;
     const auto parsed = parse_digest(found.digest);
-    if (!parsed || parsed->size != digest_bytes(*kind)) {
+    if (!parsed || parsed->size != digest_bytes(recipe->kind)) {
       return wrong(fmt::format("'{}' is no {}", found.digest, header->fingerprint));
     }
     listing.chunks.push_back(found.where);

@@ -1,4 +1,4 @@
-// Fingerprints: EVP digests fetched once, XXH3-128, or nothing.
+// Fingerprints: EVP digests fetched once, XXH3-128, BLAKE3, or nothing.
 #include <algorithm>
 #include <vector>
 
@@ -8,17 +8,20 @@
 #include <openssl/evp.h>
 #include <xxhash.h>
 
+#include "host/blake3.h"
+
 namespace cutpoint {
 
 namespace {
 
-constexpr std::array<fingerprint_info, 6> infos = {{
+constexpr std::array<fingerprint_info, 7> infos = {{
     {fingerprint_kind::none, "none", 0, false, "no fingerprint"},
     {fingerprint_kind::sha1, "sha1", 20, false, "FIPS 180-4, OpenSSL"},
     {fingerprint_kind::sha256, "sha256", 32, true, "FIPS 180-4, OpenSSL"},
     {fingerprint_kind::sha512_256, "sha512-256", 32, true, "FIPS 180-4, OpenSSL"},
     {fingerprint_kind::md5, "md5", 16, false, "RFC 1321, OpenSSL"},
     {fingerprint_kind::xxh3, "xxh3", 16, false, "XXH3-128, seed 0, libxxhash"},
+    {fingerprint_kind::blake3, "blake3", blake3::digest_bytes, true, "BLAKE3 specification"},
 }};
 
 const fingerprint_info& info_of(fingerprint_kind kind) { return infos[static_cast<std::size_t>(kind)]; }
@@ -36,6 +39,7 @@ const char* openssl_name(fingerprint_kind kind) {
       return "MD5";
     case fingerprint_kind::none:
     case fingerprint_kind::xxh3:
+    case fingerprint_kind::blake3:
       break;
   }
   return nullptr;
@@ -50,6 +54,7 @@ struct openssl_free {
 
 struct fingerprinter::state {
   fingerprint_kind kind;
+  blake3::start start;
   std::unique_ptr<EVP_MD, openssl_free> algorithm;
   std::unique_ptr<EVP_MD_CTX, openssl_free> context;
 };
@@ -72,14 +77,20 @@ fingerprinter::fingerprinter(fingerprinter&&) noexcept = default;
 fingerprinter& fingerprinter::operator=(fingerprinter&&) noexcept = default;
 fingerprinter::~fingerprinter() = default;
 
-result<fingerprinter> fingerprinter::make(fingerprint_kind kind) {
+result<fingerprinter> fingerprinter::make(const fingerprint_recipe& recipe) {
+  const auto [kind, key] = recipe;
   const auto number = static_cast<std::size_t>(kind);
   if (number >= infos.size()) {
     return status{status_code::invalid_argument,
                   fmt::format("fingerprint = {} must be at most {}", static_cast<int>(kind), infos.size() - 1)};
   }
+  if (key && kind != fingerprint_kind::blake3) {
+    return status{status_code::invalid_argument,
+                  fmt::format("fingerprint = {} takes no key: only blake3 does", info_of(kind).name)};
+  }
   auto made = std::make_unique<state>();
   made->kind = kind;
+  made->start = blake3::start_of(key);
   if (const char* name = openssl_name(kind); name != nullptr) {
     made->algorithm.reset(EVP_MD_fetch(nullptr, name, nullptr));
     made->context.reset(EVP_MD_CTX_new());
@@ -97,6 +108,8 @@ result<digest> fingerprinter::operator()(byte_span bytes) {
     XXH128_canonical_t canonical;
     XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes.data(), bytes.size()));
     std::copy(std::begin(canonical.digest), std::end(canonical.digest), out.bytes.begin());
+  } else if (state_->kind == fingerprint_kind::blake3) {
+    out = blake3::hash(bytes, state_->start);
   } else if (state_->algorithm != nullptr) {
     EVP_MD_CTX* context = state_->context.get();
     const bool is_done = EVP_DigestInit_ex2(context, state_->algorithm.get(), nullptr) == 1 &&

@@ -62,6 +62,7 @@ std::unique_ptr<fingerprint_index::table> fingerprint_index::make_table(fingerpr
       return std::make_unique<table_of<key<20>, first_bytes>>();
     case fingerprint_kind::sha256:
     case fingerprint_kind::sha512_256:
+    case fingerprint_kind::blake3:
       return std::make_unique<table_of<key<32>, first_bytes>>();
     case fingerprint_kind::md5:
       return std::make_unique<table_of<key<16>, first_bytes>>();

@@ -96,14 +96,14 @@ result<chunker> chunker_on(const chunker& cuts, backend which) {
   return cuts.by(simd::kernel_for(cuts.parameters(), *set));
 }
 
-result<placed_fingerprints> fingerprints_on(fingerprint_kind kind, backend which) {
-  if (which == backend::automatic) return fastest(kind);
+result<placed_fingerprints> fingerprints_on(const fingerprint_recipe& recipe, backend which) {
+  if (which == backend::automatic) return fastest(recipe);
   if (which != backend::scalar) {
     const auto set = set_of(which);
     if (!set || !simd::runs_here(*set)) return does_not_run(which);
-    if (auto batch = simd::make_fingerprint_batch(kind, *set)) return placed_fingerprints{std::move(batch), which};
+    if (auto batch = simd::make_fingerprint_batch(recipe, *set)) return placed_fingerprints{std::move(batch), which};
   }
-  auto maker = fingerprinter::make(kind);
+  auto maker = fingerprinter::make(recipe);
   if (!maker) return maker.error();
   return placed_fingerprints{one_by_one(*std::move(maker)), backend::scalar};
 }

@@ -78,11 +78,11 @@ chunker fastest(const chunker& cuts) {
   });
 }
 
-result<placed_fingerprints> fastest(fingerprint_kind kind) {
+result<placed_fingerprints> fastest(const fingerprint_recipe& recipe) {
   std::vector<placed_fingerprints> candidates;
   for (const backend_info& b : backends()) {
     if (!b.runs_here) continue;
-    auto made = fingerprints_on(kind, b.kind);
+    auto made = fingerprints_on(recipe, b.kind);
     if (!made) return made.error();
     if (made->where == b.kind) candidates.push_back(*std::move(made));
   }
@@ -109,14 +109,14 @@ result<chunker> remembered_choices::place(const chunker& cuts, backend which) {
   return chosen;
 }
 
-result<placed_fingerprints> remembered_choices::place(fingerprint_kind kind, backend which) {
-  if (which != backend::automatic) return fingerprints_on(kind, which);
+result<placed_fingerprints> remembered_choices::place(const fingerprint_recipe& recipe, backend which) {
+  if (which != backend::automatic) return fingerprints_on(recipe, which);
   const std::lock_guard lock(mutex_);
-  if (const auto known = of_fingerprints_.find(kind); known != of_fingerprints_.end()) {
-    return fingerprints_on(kind, known->second);
+  if (const auto known = of_fingerprints_.find(recipe.kind); known != of_fingerprints_.end()) {
+    return fingerprints_on(recipe, known->second);
   }
-  auto chosen = fastest(kind);
-  if (chosen) of_fingerprints_.emplace(kind, chosen->where);
+  auto chosen = fastest(recipe);
+  if (chosen) of_fingerprints_.emplace(recipe.kind, chosen->where);
   return chosen;
 }
 

@@ -14,7 +14,7 @@ namespace cutpoint {
 [[nodiscard]] chunker fastest(const chunker& cuts);
 
 /// The maker of fingerprints that is fastest here with chunks of 8 KiB. Errors: as `fingerprints_on`.
-[[nodiscard]] result<placed_fingerprints> fastest(fingerprint_kind kind);
+[[nodiscard]] result<placed_fingerprints> fastest(const fingerprint_recipe& recipe);
 
 /// What was measured is remembered: once for each set of cuts and each kind of fingerprint. Thread-safe.
 class remembered_choices {
@@ -22,7 +22,7 @@ class remembered_choices {
   /// As `chunker_on`.
   [[nodiscard]] result<chunker> place(const chunker& cuts, backend which);
   /// As `fingerprints_on`.
-  [[nodiscard]] result<placed_fingerprints> place(fingerprint_kind kind, backend which);
+  [[nodiscard]] result<placed_fingerprints> place(const fingerprint_recipe& recipe, backend which);
 
  private:
   std::mutex mutex_;

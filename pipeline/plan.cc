@@ -60,7 +60,7 @@ result<feed_plan> make_plan(const feed_options& options, std::uint64_t lane_coun
   const std::uint64_t wanted_segment = options.segment_bytes != 0 ? options.segment_bytes : usual;
   if (status segment = check_segment(options, wanted_segment); !segment.ok()) return segment;
 
-  feed_plan plan{.fingerprint = options.fingerprint,
+  feed_plan plan{.fingerprint = options.fingerprint.kind,
                  .join = options.join,
                  .cancel = options.cancel,
                  .lane_count = lane_count,

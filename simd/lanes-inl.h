@@ -14,16 +14,15 @@
 #include <hwy/highway.h>
 
 #include "simd/lane_scheduler.h"
+#include "simd/transpose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace cutpoint::simd::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-using word_tag = hn::ScalableTag<std::uint32_t>;
-using words = hn::Vec<word_tag>;  ///< one word of each message
-inline constexpr word_tag words_d = {};
-inline constexpr std::size_t message_lanes = hn::MaxLanes(word_tag());
+using words = word_vector;  ///< one word of each message
+inline constexpr std::size_t message_lanes = word_lanes;
 
 inline constexpr std::size_t block_bytes = 64;
 inline constexpr std::size_t block_words = 16;
@@ -42,55 +41,16 @@ HWY_INLINE words choose(words mask, words yes, words no) { return hn::Xor(no, hn
 HWY_INLINE words parity(words a, words b, words c) { return hn::Xor(hn::Xor(a, b), c); }
 #endif
 
-/// 16 bytes of messages 0, 4, 8, ..., one message in each 128-bit block.
-#if HWY_TARGET == HWY_AVX3
-template <class ByteTag>
-HWY_INLINE hn::Vec<ByteTag> load_quarter(ByteTag, const std::uint8_t* const* messages, std::size_t at) {
-  const auto of = [&](std::size_t r)
-                      HWY_ATTR { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(messages[r] + at)); };
-  __m512i v = _mm512_castsi128_si512(of(0));
-  v = _mm512_inserti32x4(v, of(4), 1);
-  v = _mm512_inserti32x4(v, of(8), 2);
-  return hn::Vec<ByteTag>{_mm512_inserti32x4(v, of(12), 3)};
-}
-#else
-template <class ByteTag>
-HWY_INLINE hn::Vec<ByteTag> load_quarter(ByteTag d, const std::uint8_t* const* messages, std::size_t at) {
-  if constexpr (message_lanes == 4) {
-    return hn::LoadU(d, messages[0] + at);
-  } else {
-    constexpr hn::Half<ByteTag> half;
-    return hn::Combine(d, hn::LoadU(half, messages[4] + at), hn::LoadU(half, messages[0] + at));
-  }
-}
-#endif
-
 /// Words 0 to 3 of the 16 bytes at `at` of each message, which has the highest byte of a word first.
-///
-///     a: a0 a1 a2 a3 | e0 ..      a0 b0 a1 b1      a0 b0 c0 d0 | e0 f0 g0 h0 | ..
-///     b: b0 b1 b2 b3 | f0 ..  ->  c0 d0 c1 d1  ->  a1 b1 c1 d1 | ..
-///     c: ..                       a2 b2 a3 b3      ..
-///     d: ..                       c2 d2 c3 d3      a3 b3 c3 d3 | ..
-HWY_INLINE void load_words(const std::uint8_t* const* messages, std::size_t at, words* to) {
-  constexpr hn::Repartition<std::uint8_t, word_tag> bytes_d;
-  constexpr hn::Repartition<std::uint64_t, word_tag> pairs_d;
+HWY_INLINE void load_big_endian(const std::uint8_t* const* messages, std::size_t at, words* to) {
+  constexpr hn::Repartition<std::uint8_t, word_tag> bytes_of_words;
   alignas(16) constexpr std::uint8_t reversed[16] = {3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12};
-  const auto order = hn::LoadDup128(bytes_d, reversed);
-  const auto quarter = [&](std::size_t r) HWY_ATTR {
-    return hn::BitCast(words_d, hn::TableLookupBytes(load_quarter(bytes_d, messages + r, at), order));
-  };
-  const words a = quarter(0);
-  const words b = quarter(1);
-  const words c = quarter(2);
-  const words d = quarter(3);
-  const auto ab_low = hn::BitCast(pairs_d, hn::InterleaveLower(words_d, a, b));
-  const auto cd_low = hn::BitCast(pairs_d, hn::InterleaveLower(words_d, c, d));
-  const auto ab_high = hn::BitCast(pairs_d, hn::InterleaveUpper(words_d, a, b));
-  const auto cd_high = hn::BitCast(pairs_d, hn::InterleaveUpper(words_d, c, d));
-  to[0] = hn::BitCast(words_d, hn::InterleaveLower(pairs_d, ab_low, cd_low));
-  to[1] = hn::BitCast(words_d, hn::InterleaveUpper(pairs_d, ab_low, cd_low));
-  to[2] = hn::BitCast(words_d, hn::InterleaveLower(pairs_d, ab_high, cd_high));
-  to[3] = hn::BitCast(words_d, hn::InterleaveUpper(pairs_d, ab_high, cd_high));
+  const auto order = hn::LoadDup128(bytes_of_words, reversed);
+  for (std::size_t row = 0; row < 4; ++row) {
+    const auto loaded = hn::BitCast(bytes_of_words, load_row(words_d, messages + row, at));
+    to[row] = hn::BitCast(words_d, hn::TableLookupBytes(loaded, order));
+  }
+  transpose_4x4(to[0], to[1], to[2], to[3]);
 }
 
 /// One block of each message.
@@ -101,7 +61,7 @@ struct message_block {
   /// Loads words T to T + 3 for a T that needs them: just before the rounds do, which leaves these more registers.
   template <std::size_t T>
   HWY_INLINE void load(words (&w)[block_words]) const {
-    if constexpr (T < block_words && T % 4 == 0) load_words(messages, at + 4 * T, w + T);
+    if constexpr (T < block_words && T % 4 == 0) load_big_endian(messages, at + 4 * T, w + T);
   }
 };
 

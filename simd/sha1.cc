@@ -10,7 +10,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#if HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SCALAR
+#if CUTPOINT_HAS_VECTORS
 #include "simd/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -16,6 +16,7 @@ CUTS = (
     ("--algorithm", "fixed", "--size", "1000"),
     ("--profile", "borg1"),
 )
+KEY = "5a" * 32
 AWKWARD_NAMES = ["with space", "line\nfeed", "back\\slash", "straße", "latin\udce91", "-", "# cuts"]
 
 
@@ -83,6 +84,16 @@ class TheNewListing(Changed):
             self.assert_done(run)
             self.assertEqual(run.stdout, self.list("file", *SMALL, "--hash", kind), kind)
 
+    def test_keeps_the_key(self):
+        keyed = ("--hash", "blake3", "--hash-key", KEY)
+        for read in ("text", "jsonl"):
+            for change in ((2000, 3, b"12345"), (0, 10, b""), (5000, 0, b"more"), (0, 5000, b"another")):
+                self.write("file", random_bytes(5000))
+                old = self.list("file", *SMALL, *keyed, "--format", read)
+                run = self.since(old, self.change("file", *change), "--hash-key", KEY.upper(), "file")
+                self.assert_done(run)
+                self.assertEqual(run.stdout, self.list("file", *SMALL, *keyed), (read, change))
+
     def test_is_of_the_one_input_that_was_changed(self):
         for name in AWKWARD_NAMES:
             path = f"folder/{name}"
@@ -123,6 +134,19 @@ class WhatIsWrong(Changed):
             self.assert_refused(self.since(self.old, f"{changed}", "file"), f"--changed {changed}")
         self.assert_refused(self.since(self.old, "5001:0:2", "file"), "5001", "5000")
         self.assert_refused(self.since(self.old, "4999:2:4", "file"), "4999", "5000")
+
+    def test_in_the_key(self):
+        run = self.since(self.old, self.changed, "--hash-key", KEY, "file")
+        self.assert_refused(run, "line 2", "sha256", "--hash-key")
+        for options in (SMALL, ("--algorithm", "fixed", "--size", "1K")):
+            self.write("file", random_bytes(5000))
+            old = self.list("file", *options, "--hash", "blake3", "--hash-key", KEY)
+            self.assert_refused(self.since(old, "0:0:0", "file"), "line 2", "with a key", "--hash-key")
+            for changed in ("0:0:0", "0:1:1", "4999:1:1"):
+                run = self.since(old, changed, "--hash-key", "5b" * 32, "file")
+                self.assert_refused(run, "--hash-key is not the listing's")
+                self.assertNotIn("5b5b", run.stderr)
+            self.assert_refused(self.since(old, "0:0:0", "--hash-key", "5a", "file"), "64 hexadecimal digits")
 
     def test_in_the_listing(self):
         lines = self.old.split("\n")

@@ -70,6 +70,10 @@ class UnknownNames(Usage):
 
 
 class Contradictions(Usage):
+    def test_of_a_key_and_a_fingerprint_that_takes_none(self):
+        for named in ((), ("--hash", "sha256"), ("--hash", "none"), ("--format", "lengths")):
+            self.refused("--hash-key", "00" * 32, *named, told=("--hash-key", "--hash blake3", "takes no key"))
+
     def test_of_quiet_and_verbose(self):
         self.refused("-q", "-v", told=("--quiet", "--verbose"))
 
@@ -128,6 +132,14 @@ class Malformed(Usage):
     def test_canonical_strings(self):
         for cuts in ("", "gear", "gear(", "gear)", "(", "()", "gear(min_bytes)", "gear(=1)", "gear(min_bytes=)"):
             self.refused("--cuts", cuts)
+
+    def test_keys_are_refused_and_not_told(self):
+        right = "5e" * 32
+        for key in ("", "5", right[2:], right + "5e", right[1:] + "g", "0x" + right[2:], " " + right[1:], "+5" * 32):
+            given = ("--hash", "blake3", "--hash-key", key)
+            run = self.refused(*given, told=("--hash-key must be 64 hexadecimal digits",))
+            self.assertNotIn("5", run.stderr)
+            self.assert_refused(self.run_command("dedup", "--hash", "blake3", "--hash-key", key, "a"), "--hash-key")
 
     def test_memory(self):
         for memory in ("", "x", "1Q", "-1", "16777216T"):

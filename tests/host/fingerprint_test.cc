@@ -133,12 +133,13 @@ TEST(fingerprint, kinds_keep_their_numbers_and_names) {
     EXPECT_EQ(*parse_fingerprint(info.name), info.kind);
     listed.emplace_back(info.name);
   }
-  EXPECT_EQ(listed, (std::vector<std::string>{"none", "sha1", "sha256", "sha512-256", "md5", "xxh3"}));
+  EXPECT_EQ(listed, (std::vector<std::string>{"none", "sha1", "sha256", "sha512-256", "md5", "xxh3", "blake3"}));
 }
 
 TEST(fingerprint, says_which_kinds_resist_collisions) {
   for (const fingerprint_info& info : fingerprints()) {
-    const bool resists = info.kind == fingerprint_kind::sha256 || info.kind == fingerprint_kind::sha512_256;
+    const bool resists = info.kind == fingerprint_kind::sha256 || info.kind == fingerprint_kind::sha512_256 ||
+                         info.kind == fingerprint_kind::blake3;
     EXPECT_EQ(info.resists_collisions, resists) << info.name;
   }
 }
@@ -149,13 +150,14 @@ TEST(fingerprint, unknown_names_get_the_nearest) {
            {"sha265", "sha256"},
            {"sha512256", "sha512-256"},
            {"xxh2", "xxh3"},
+           {"blake2", "blake3"},
        }) {
     const auto parsed = parse_fingerprint(given);
     ASSERT_FALSE(parsed.ok()) << given;
     EXPECT_EQ(parsed.error().code(), status_code::unknown_name);
     EXPECT_THAT(parsed.error().message(), HasSubstr(std::string("did you mean '") + nearest + "'")) << given;
   }
-  EXPECT_THAT(parse_fingerprint("").error().message(), HasSubstr("none, sha1, sha256, sha512-256, md5, xxh3"));
+  EXPECT_THAT(parse_fingerprint("").error().message(), HasSubstr("none, sha1, sha256, sha512-256, md5, xxh3, blake3"));
 }
 
 }  // namespace

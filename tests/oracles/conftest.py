@@ -61,6 +61,11 @@ def hf_xet() -> ModuleType:
 
 
 @pytest.fixture(scope="session")
+def blake3() -> ModuleType:
+    return python_client("blake3", "blake3")
+
+
+@pytest.fixture(scope="session")
 def casync() -> str:
     return shutil.which("casync") or missing("casync", "the command is not installed")
 

@@ -1,9 +1,10 @@
-// Fingerprints of chunks: cryptographic digests through OpenSSL, XXH3 through libxxhash, or none.
+// Fingerprints of chunks: cryptographic digests through OpenSSL, BLAKE3, XXH3 through libxxhash, or none.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,9 +22,25 @@ enum class fingerprint_kind : int {
   sha512_256 = 3,  ///< SHA-512/256
   md5 = 4,         ///< collisions can be made on purpose, so not for storage
   xxh3 = 5,        ///< XXH3-128, seed 0, in its canonical big-endian form; not cryptographic
+  blake3 = 6,      ///< BLAKE3, 32 bytes; the one that takes a key
 };
 
 inline constexpr std::size_t largest_digest_bytes = 32;
+
+/// A secret that only those who have it can make, or check, the fingerprints with.
+using fingerprint_key = std::array<std::uint8_t, 32>;
+
+/// All that a fingerprint depends on beside the bytes. A kind stands for itself without a key.
+struct fingerprint_recipe {
+  constexpr fingerprint_recipe(fingerprint_kind of, std::optional<fingerprint_key> with = std::nullopt) noexcept
+      : kind(of), key(with) {}
+
+  fingerprint_kind kind;
+  /// For `blake3` only: its keyed mode, whose fingerprints are others for each key.
+  std::optional<fingerprint_key> key;
+
+  friend bool operator==(const fingerprint_recipe&, const fingerprint_recipe&) = default;
+};
 
 /// One fingerprint; the bytes past `size` are zero.
 struct digest {
@@ -52,14 +69,14 @@ struct fingerprint_info {
 /// The kind of this name. Errors: unknown_name, with the nearest name and the choice.
 [[nodiscard]] result<fingerprint_kind> parse_fingerprint(std::string_view name);
 
-/// Makes fingerprints of one kind. The algorithm is fetched from its library once, here.
+/// Makes fingerprints by one recipe. The algorithm is fetched from its library once, here.
 ///
 /// Holds the state of the digest in progress: movable, not shared between threads; each thread makes its own.
 class fingerprinter {
  public:
-  /// Errors: invalid_argument, for a number that is no kind; unavailable, when OpenSSL does not have the algorithm (MD5
-  /// under FIPS rules, say).
-  [[nodiscard]] static result<fingerprinter> make(fingerprint_kind kind);
+  /// Errors: invalid_argument, for a number that is no kind, and for a key with a kind that takes none; unavailable,
+  /// when OpenSSL does not have the algorithm (MD5 under FIPS rules, say).
+  [[nodiscard]] static result<fingerprinter> make(const fingerprint_recipe& recipe);
 
   fingerprinter(fingerprinter&&) noexcept;
   fingerprinter& operator=(fingerprinter&&) noexcept;

@@ -54,7 +54,7 @@ struct placed_fingerprints {
 
 /// A maker of fingerprints by a back end; by the library where that has no kernel for the kind. `automatic` measures, as
 /// above. Errors: those of `fingerprinter::make`; unavailable, for one that does not run here. Thread-safe.
-[[nodiscard]] result<placed_fingerprints> fingerprints_on(fingerprint_kind kind, backend which);
+[[nodiscard]] result<placed_fingerprints> fingerprints_on(const fingerprint_recipe& recipe, backend which);
 
 /// A GPU that the driver shows.
 struct gpu_info {

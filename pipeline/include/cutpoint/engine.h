@@ -62,7 +62,7 @@ struct engine_options {
 /// What the chunks are, and what may be spent on them. The cuts depend on `cuts` alone, with the exact join.
 struct feed_options {
   chunker cuts;
-  fingerprint_kind fingerprint = fingerprint_kind::sha256;
+  fingerprint_recipe fingerprint = fingerprint_kind::sha256;
   /// Where cuts and fingerprints are found. Changes nothing that comes out.
   backend where = backend::automatic;
   join_kind join = join_kind::exact;
@@ -125,7 +125,8 @@ class engine {
   [[nodiscard]] std::uint64_t thread_count() const noexcept;
 
   /// A feed whose chunks go to `receiver`, which must outlive it. Errors: invalid_argument, for a segment that its join
-  /// does not take; memory_limit, when a cut may depend on more bytes than the memory allowed, or two cuts with the join pdedupe; unavailable.
+  /// does not take, and as `fingerprinter::make`; memory_limit, when a cut may depend on more bytes than the memory
+  /// allowed, or two cuts with the join pdedupe; unavailable.
   [[nodiscard]] result<feed> open(const feed_options& options, chunk_receiver& receiver);
 
  private:

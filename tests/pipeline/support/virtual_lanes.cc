@@ -10,7 +10,7 @@ namespace {
 /// Makes nothing before it must, and the last first.
 class tardy_batch final : public fingerprint_batch {
  public:
-  explicit tardy_batch(fingerprint_kind kind) : make_(fingerprinter::make(kind).value()) {}
+  explicit tardy_batch(const fingerprint_recipe& recipe) : make_(fingerprinter::make(recipe).value()) {}
 
   void submit(byte_span bytes, digest& into) override { asked_.emplace_back(bytes, &into); }
   status flush() override {
