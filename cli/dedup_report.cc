@@ -191,6 +191,8 @@ std::string model_of(const dedup_facts& facts) {
 std::string times_of(const dedup_facts& facts) {
   const feed_statistics& work = facts.work;
   return line("time", fmt::format("{:.3f} s, {}", facts.wall_seconds, or_dash(facts.bytes_per_second(), human_rate))) +
+         line("back ends", fmt::format("chunking {}, fingerprinting {}", to_string(work.chunked_on),
+                                       to_string(work.fingerprinted_on))) +
          stages_of(facts) + lanes_of(facts) + model_of(facts) +
          line("done twice",
               fmt::format("{} cut, {} hashed; {} in runs neither cut nor hashed",

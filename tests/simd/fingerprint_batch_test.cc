@@ -188,7 +188,8 @@ TEST_P(fingerprint_batches, read_nothing_outside_the_messages) {
 
 TEST(fingerprint_batch, is_there_for_each_kind_that_has_a_vector_kernel) {
   for (const fingerprint_info& info : fingerprints()) {
-    const bool has_kernel = info.kind == fingerprint_kind::sha1 || info.kind == fingerprint_kind::sha256;
+    const bool has_kernel = info.kind == fingerprint_kind::sha1 || info.kind == fingerprint_kind::sha256 ||
+                            info.kind == fingerprint_kind::blake3;
     for (const instruction_set set : simd::instruction_sets) {
       if (!simd::runs_here(set)) continue;
       EXPECT_EQ(simd::make_fingerprint_batch(info.kind, set) != nullptr, has_kernel) << info.name;

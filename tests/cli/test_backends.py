@@ -1,0 +1,71 @@
+"""Back ends: forced by option or environment, said in the report, and of no effect on what comes out."""
+
+import json
+import os
+import unittest
+
+from command import DONE, CommandTest
+from reports import report_of
+from streams import random_bytes
+
+KERNELS = ("--algorithm", "seqcdc-inc", "--hash", "sha1")
+
+
+class BackEnds(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.write("data", random_bytes(600_000, 5) + bytes(50_000) + b"the same again\n" * 9_000)
+        listed = json.loads(self.run_command("list", "--json").stdout)["back_ends"]
+        self.built = [back_end["name"] for back_end in listed]
+        self.here = [name for name in self.built if self.forced(name).code == DONE]
+
+    def forced(self, name, *options):
+        return self.run_command("dedup", "--json", "--backend", name, *options, "data")
+
+    def test_the_reference_is_always_there(self):
+        self.assertEqual(self.here[0], "scalar")
+
+    def test_a_forced_one_does_the_work(self):
+        for name in self.here:
+            found = report_of(self.forced(name, *KERNELS))["backends"]
+            self.assertEqual(found, {"chunking": name, "fingerprinting": name})
+
+    def test_the_reference_stands_in_where_there_is_no_kernel(self):
+        for name in self.here:
+            found = report_of(self.forced(name, "--profile", "ronomon", "--hash", "md5"))["backends"]
+            self.assertEqual(found, {"chunking": "scalar", "fingerprinting": "scalar"})
+
+    def test_one_that_runs_here_is_chosen(self):
+        found = report_of(self.forced("auto", *KERNELS))["backends"]
+        self.assertLessEqual(set(found.values()), set(self.here))
+
+    def test_the_listing_is_the_same_on_each(self):
+        for cuts in (("--algorithm", "ae-max"), ("--algorithm", "rabin"), ("--profile", "casync"), ()):
+            for print_name in ("sha1", "sha256", "blake3"):
+                expected = None
+                for name in (*self.here, "auto"):
+                    run = self.run_command("chunk", "--backend", name, *cuts, "--hash", print_name, "data")
+                    self.assert_done(run)
+                    expected = expected or run.stdout
+                    self.assertEqual(run.stdout, expected, (name, cuts, print_name))
+
+    def test_the_environment_stands_in_for_the_option(self):
+        told = {**os.environ, "CUTPOINT_BACKEND": "scalar"}
+        run = self.run_command("dedup", "--json", *KERNELS, "data", env=told)
+        self.assertEqual(report_of(run)["backends"]["chunking"], "scalar")
+        if len(self.here) > 1:
+            run = self.run_command("dedup", "--json", "--backend", self.here[1], *KERNELS, "data", env=told)
+            self.assertEqual(report_of(run)["backends"]["chunking"], self.here[1])
+        run = self.run_command("dedup", "data", env={**told, "CUTPOINT_BACKEND": "fast"})
+        self.assert_refused(run, "no back end 'fast'", "scalar")
+
+    def test_one_that_does_not_run_here_is_refused(self):
+        missing = [name for name in self.built if name not in self.here]
+        if not missing:
+            self.skipTest("every back end of this build runs here")
+        for name in missing:
+            self.assert_refused(self.run_command("chunk", "--backend", name, "data"), name, "does not run")
+
+
+if __name__ == "__main__":
+    unittest.main()
