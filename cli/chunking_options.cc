@@ -90,7 +90,7 @@ void chunking_options::add_to(CLI::App& command) {
       ->type_name("SIZE");
   command.add_option("--threads", threads_, "Threads that work (default: one for each processor)")->type_name("N");
   command
-      .add_option("--segment", segment_, "Bytes that a thread takes at a time (default: 2M or 4 maxima; 256K alone)")
+      .add_option("--segment", segment_, "Bytes that a thread takes at a time (default: 2M or 4 maxima; 512K alone)")
       ->type_name("SIZE");
   command.add_option("--join", join_, "How segments are joined: exact, or pdedupe or none, which change the cuts")
       ->type_name("NAME")

@@ -323,12 +323,14 @@ result<engine> engine::make(const engine_options& options) {
 std::uint64_t engine::thread_count() const noexcept { return pool_->thread_count(); }
 
 result<feed> engine::open(const feed_options& options, chunk_receiver& receiver) {
-  auto plan = make_plan(options, thread_count());
+  const auto cuts = pool_->choices.place(options.cuts, options.where);
+  if (!cuts) return cuts.error();
+  feed_options placed = options;
+  placed.cuts = *cuts;
+  auto plan = make_plan(placed, thread_count());
   if (!plan) return plan.error();
   auto held = ring::make(plan->ring_bytes);
   if (!held) return held.error();
-  const auto cuts = pool_->choices.place(options.cuts, options.where);
-  if (!cuts) return cuts.error();
   std::vector<lane> lanes;
   for (std::uint64_t i = 0; i < thread_count(); ++i) {
     auto made = pool_->choices.place(options.fingerprint, options.where);

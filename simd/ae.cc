@@ -20,6 +20,8 @@ class byte_values {
  public:
   explicit byte_values(byte_span rest) : bytes_(rest.data()) {}
 
+  static bool is_empty() { return false; }
+
   /// The first index in [first, last) whose value beats that of `extreme`, or `last`.
   std::uint64_t find_beating(std::uint64_t extreme, std::uint64_t first, std::uint64_t last) const {
     const std::uint8_t value = bytes_[extreme];
@@ -37,8 +39,10 @@ class word_values {
  public:
   explicit word_values(byte_span rest) : bytes_(rest.data()), count_(rest.size() >= 8 ? rest.size() - 7 : 0) {}
 
+  /// The rest of the stream is shorter than a value.
+  bool is_empty() const { return count_ == 0; }
+
   std::uint64_t find_beating(std::uint64_t extreme, std::uint64_t first, std::uint64_t last) const {
-    if (extreme >= count_) return last;  // the stream is shorter than a value
     const std::uint8_t* value = bytes_ + extreme;
     const std::uint64_t end = std::min(last, count_);
     std::uint64_t i = first;
@@ -112,6 +116,7 @@ class ae_kernel final : public set_kernel {
 
   template <class Values>
   std::uint64_t cut_of(const Values& values, std::uint64_t end) const {
+    if (values.is_empty()) return end;
     std::uint64_t extreme = 0;
     for (;;) {
       const std::uint64_t window_end = end - extreme > window_ ? extreme + window_ + 1 : end;

@@ -50,7 +50,7 @@ class Json(CommandTest):
         )
         for said, segment_bytes in (
             (("--threads", "2"), 2 << 20),
-            (("--threads", "1"), 256 << 10),
+            (("--threads", "1"), 512 << 10),
             (("--threads", "1", "--join", "none"), 2 << 20),
             (("--threads", "2", "--profile", "restic", "--memory", "1G"), 32 << 20),
         ):

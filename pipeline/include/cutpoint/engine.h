@@ -27,7 +27,7 @@ enum class join_kind {
 
 /// How a segment is looked at before it is known where its first chunk begins. Changes no cut.
 enum class map_kind {
-  automatic,   ///< as `candidates` for AE, where that is faster, else as `cuts`
+  automatic,   ///< as `candidates` for AE without a kernel, where that is faster, else as `cuts`
   candidates,  ///< the positions that may be cut wherever chunks begin; as `cuts` where the algorithm has none
   cuts,        ///< chunks from the segment's first byte on, of which most turn out to be the stream's
 };
@@ -67,7 +67,7 @@ struct feed_options {
   backend where = backend::automatic;
   join_kind join = join_kind::exact;
   map_kind map = map_kind::automatic;
-  /// Bytes of a segment; 0 for `usual_segment_bytes`, less where memory is short, and 256 KiB on one thread.
+  /// Bytes of a segment; 0 for `usual_segment_bytes`, less where memory is short, and 512 KiB on one thread.
   /// With a join other than exact it changes the cuts, counts from each stream's beginning, and must be more than twice
   /// the maximum chunk size.
   std::uint64_t segment_bytes = 0;

@@ -38,6 +38,15 @@ std::vector<std::uint8_t> half_runs(std::uint64_t size, choices& random) {
   return bytes;
 }
 
+/// The chunker with its cuts found by one of the back ends that run here.
+chunker on_any_backend(const chunker& cuts, choices& random) {
+  std::vector<backend> here;
+  for (const backend_info& b : backends()) {
+    if (b.runs_here) here.push_back(b.kind);
+  }
+  return chunker_on(cuts, here[random.between(0, here.size() - 1)]).value();
+}
+
 std::string stream_fault(const recorded_stream& got, const fed_stream& fed, const chunker& cuts, fingerprinter& with) {
   const std::vector<chunk> expected = cuts.find_cuts(fed.bytes);
   if (!got.has_ended) return "has not ended";
@@ -89,7 +98,7 @@ std::string exactness_fault(std::size_t which, choices& random) {
     s.bytes = draw_hostile_stream(*cuts, random.between(0, random.once_in(10) ? 12'000 : 1'200), random);
     if (random.once_in(12)) s.outcome = {status_code::io_error, "injected"};
   }
-  feed_options options{.cuts = *cuts,
+  feed_options options{.cuts = on_any_backend(*cuts, random),
                        .fingerprint = random.once_in(3) ? fingerprint_kind::none : fingerprint_kind::xxh3,
                        .map = random.one_of(map_kind::cuts),
                        .segment_bytes = random.between(1, random.once_in(2) ? 200 : 2000),
@@ -97,8 +106,9 @@ std::string exactness_fault(std::size_t which, choices& random) {
   const std::uint64_t lane_count = random.between(1, 5);
   recorder out;
   const virtual_outcome run = run_on_virtual_lanes(options, lane_count, streams, out, random);
-  const std::string what = fmt::format("{} in segments of {} on {} lanes, map {}: ", cuts->canonical(),
-                                       options.segment_bytes, lane_count, static_cast<int>(options.map));
+  const std::string what =
+      fmt::format("{} on {} in segments of {} on {} lanes, map {}: ", cuts->canonical(), options.cuts.backend(),
+                  options.segment_bytes, lane_count, static_cast<int>(options.map));
   if (!run.outcome.ok()) return what + run.outcome.message();
   if (!run.fault.empty()) return what + run.fault;
   if (!out.fault.empty()) return what + out.fault;
