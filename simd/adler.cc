@@ -14,14 +14,26 @@
 HWY_BEFORE_NAMESPACE();
 namespace cutpoint::simd::HWY_NAMESPACE {
 
+/// One more than the sum that is tested, so that all ones become all zeros.
+class next_adler_hash : public adler_hash {
+ public:
+  using adler_hash::adler_hash;
+  static sums begin() { return {0, 1}; }
+  sums over(const std::uint8_t* bytes) const {
+    sums hash = adler_hash::over(bytes);
+    ++hash.s2;
+    return hash;
+  }
+};
+
 struct adler_test {
-  masked_test of_word;
-  bool operator()(const adler_hash::sums& hash) const { return of_word(adler_hash::word(hash)); }
+  std::uint32_t mask;
+  bool operator()(const adler_hash::sums& hash) const { return (hash.s2 & mask) == 0; }
 };
 
 made_kernel make_adler(const adler_parameters& p, instruction_set set) {
-  return std::make_shared<windowed_kernel<adler_hash, adler_test, 1>>(
-      set, adler_hash(p.window_bytes), adler_test{masked_test::low(p.avg_bytes, ~std::uint64_t{0})}, p.avg_bytes,
+  return std::make_shared<windowed_kernel<next_adler_hash, adler_test, 1>>(
+      set, next_adler_hash(p.window_bytes), adler_test{static_cast<std::uint32_t>(low_mask(p.avg_bytes))}, p.avg_bytes,
       *p.min_bytes, *p.max_bytes);
 }
 

@@ -42,17 +42,20 @@ class divisor_test {
   std::uint64_t inverse_;
 };
 
-template <std::size_t streams, class Test>
-made_kernel make_with(const buzhash_parameters& p, instruction_set set, Test test) {
-  return std::make_shared<windowed_kernel<buzhash, Test, streams>>(
-      set, buzhash(table_of(p.table), p.window_bytes), test, p.avg_bytes, shortest_tested(p), *p.max_bytes);
+template <std::size_t streams, class Hash, class Test>
+made_kernel make_with(const buzhash_parameters& p, instruction_set set, const Hash& hash, Test test) {
+  return std::make_shared<windowed_kernel<Hash, Test, streams>>(set, hash, test, p.avg_bytes, shortest_tested(p),
+                                                                *p.max_bytes);
 }
 
 made_kernel make_buzhash(const buzhash_parameters& p, instruction_set set) {
   const buzhash_rule rule = rule_of(p);
-  if (rule.divisor != 0) return make_with<1>(p, set, divisor_test(rule.divisor));
-  if (rule.lowest == rule.highest) return make_with<2>(p, set, masked_test{rule.mask, rule.lowest});
-  return make_with<2>(p, set, range_test{rule.mask, rule.lowest, rule.highest - rule.lowest});
+  const buzhash hash(table_of(p.table), p.window_bytes);
+  if (rule.divisor != 0) return make_with<1>(p, set, hash, divisor_test(rule.divisor));
+  if (rule.lowest == rule.highest) {
+    return make_with<2>(p, set, zeroed_hash<buzhash>(hash, rule.lowest), zeros_test{rule.mask});
+  }
+  return make_with<2>(p, set, hash, range_test{rule.mask, rule.lowest, rule.highest - rule.lowest});
 }
 
 }  // namespace cutpoint::simd::HWY_NAMESPACE

@@ -19,18 +19,17 @@ class processor_crc32_hash : public crc32_hash {
  public:
   using crc32_hash::crc32_hash;
   std::uint32_t absorb(std::uint32_t hash, std::uint8_t incoming) const { return _mm_crc32_u8(hash, incoming); }
-  std::uint32_t roll(std::uint32_t hash, std::uint8_t outgoing, std::uint8_t incoming) const {
-    return absorb(hash, incoming) ^ removal_of(outgoing);
-  }
 };
 #else
 using processor_crc32_hash = crc32_hash;
 #endif
 
 made_kernel make_crc32(const crc32_parameters& p, instruction_set set) {
-  return std::make_shared<windowed_kernel<processor_crc32_hash, masked_test, 3>>(
-      set, processor_crc32_hash(p.window_bytes), masked_test::low(p.avg_bytes, lbfs_pattern), p.avg_bytes, *p.min_bytes,
-      *p.max_bytes);
+  using hash = zeroed_hash<processor_crc32_hash>;
+  const std::uint64_t mask = low_mask(p.avg_bytes);
+  return std::make_shared<windowed_kernel<hash, zeros_test, 3>>(
+      set, hash(processor_crc32_hash(p.window_bytes), static_cast<std::uint32_t>(lbfs_pattern & mask)),
+      zeros_test{mask}, p.avg_bytes, *p.min_bytes, *p.max_bytes);
 }
 
 }  // namespace cutpoint::simd::HWY_NAMESPACE

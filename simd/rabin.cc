@@ -15,10 +15,13 @@ HWY_BEFORE_NAMESPACE();
 namespace cutpoint::simd::HWY_NAMESPACE {
 
 inline constexpr std::size_t rabin_streams = 4;
+using zeroed_rabin_hash = zeroed_hash<rabin_hash>;
 
 made_kernel make_rabin(const rabin_parameters& p, instruction_set set) {
-  return std::make_shared<windowed_kernel<rabin_hash, masked_test, rabin_streams>>(
-      set, rabin_hash(p.polynomial, p.window_bytes), test_of(p), p.avg_bytes, *p.min_bytes, *p.max_bytes);
+  const masked_test test = test_of(p);
+  return std::make_shared<windowed_kernel<zeroed_rabin_hash, zeros_test, rabin_streams>>(
+      set, zeroed_rabin_hash(rabin_hash(p.polynomial, p.window_bytes), test.pattern), zeros_test{test.mask},
+      p.avg_bytes, *p.min_bytes, *p.max_bytes);
 }
 
 /// What matches the divisor matches its half too: backups are looked for, and each is tested again.
@@ -26,9 +29,9 @@ class tttd_kernel final : public set_kernel {
  public:
   tttd_kernel(const tttd_parameters& p, instruction_set set)
       : set_kernel(set),
-        search_(rabin_hash(p.polynomial, p.window_bytes), masked_test::low(p.avg_bytes / 2, lbfs_pattern),
-                p.avg_bytes / 2),
-        is_main_(masked_test::low(p.avg_bytes, lbfs_pattern)),
+        is_main_{low_mask(p.avg_bytes)},
+        search_(zeroed_rabin_hash(rabin_hash(p.polynomial, p.window_bytes), lbfs_pattern & is_main_.mask),
+                zeros_test{low_mask(p.avg_bytes / 2)}, p.avg_bytes / 2),
         min_(*p.min_bytes),
         max_(limit_of(*p.max_bytes)) {}
 
@@ -36,7 +39,7 @@ class tttd_kernel final : public set_kernel {
     const std::uint8_t* b = bytes.data() + start;
     const std::uint64_t end = std::min<std::uint64_t>(max_, bytes.size() - start);
     if (end < min_) return end;
-    const rabin_hash& hash = search_.hash();
+    const zeroed_rabin_hash& hash = search_.hash();
     const std::uint64_t window = hash.window();
     std::uint64_t backup = end;
     std::uint64_t value = hash.over(b + min_ - window);
@@ -51,8 +54,8 @@ class tttd_kernel final : public set_kernel {
   }
 
  private:
-  rolling_search<rabin_hash, masked_test, rabin_streams> search_;
-  masked_test is_main_;
+  zeros_test is_main_;
+  rolling_search<zeroed_rabin_hash, zeros_test, rabin_streams> search_;
   std::uint64_t min_;
   std::uint64_t max_;
 };

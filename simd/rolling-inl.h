@@ -24,6 +24,46 @@ struct zeros_test {
   bool operator()(std::uint64_t hash) const { return (hash & mask) == 0; }
 };
 
+/// A hash that is linear over GF(2), seen through a constant that makes the wanted pattern zero: its tests are
+/// `zeros_test`, and cost nothing else, since what the constant turns into at each step comes out with the leaving byte.
+template <class Hash>
+class zeroed_hash {
+ public:
+  using state = decltype(std::declval<const Hash&>().over(nullptr));
+
+  zeroed_hash(Hash hash, state pattern)
+      : hash_(std::move(hash)),
+        pattern_(pattern),
+        step_(pattern ^ hash_.absorb(pattern, 0) ^ hash_.absorb(0, 0)) {
+    for (std::size_t byte = 0; byte < removal_.size(); ++byte) {
+      removal_[byte] = hash_.removal_of(static_cast<std::uint8_t>(byte)) ^ step_;
+    }
+  }
+  std::uint64_t window() const { return hash_.window(); }
+  state begin() const { return pattern_; }
+  state absorb(state value, std::uint8_t incoming) const { return hash_.absorb(value, incoming) ^ step_; }
+  state roll(state value, std::uint8_t outgoing, std::uint8_t incoming) const {
+    return hash_.absorb(value, incoming) ^ removal_[outgoing];
+  }
+  state over(const std::uint8_t* bytes) const { return hash_.over(bytes) ^ pattern_; }
+
+ private:
+  Hash hash_;
+  state pattern_;
+  state step_;
+  std::array<state, 256> removal_;
+};
+
+/// Where a hash begins that has absorbed nothing.
+template <class Hash>
+auto beginning_of(const Hash& hash) {
+  if constexpr (requires { hash.begin(); }) {
+    return hash.begin();
+  } else {
+    return decltype(hash.over(nullptr)){};
+  }
+}
+
 /// Finds the first of a range of lengths that a test accepts. A length stands for the state of the hash whose window ends
 /// with the byte before it.
 ///
@@ -82,7 +122,9 @@ class rolling_search {
   }
 
   found find_in_block(const std::uint8_t* block, std::uint64_t part, state value) const {
-    each<streams> values = {value};
+    each<streams> values = {};
+    values.fill(beginning_of(hash_));
+    values[0] = value;
     const std::uint64_t window = hash_.window();
     for (std::uint64_t i = 0; i < window; ++i) {
       for (std::size_t k = 1; k < streams; ++k) values[k] = hash_.absorb(values[k], *(block + k * part - window + i));

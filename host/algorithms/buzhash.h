@@ -39,8 +39,10 @@ class buzhash {
   static std::uint64_t word(std::uint32_t hash) { return hash; }
   std::uint32_t absorb(std::uint32_t hash, std::uint8_t incoming) const { return std::rotl(hash, 1) ^ table_[incoming]; }
   std::uint32_t roll(std::uint32_t hash, std::uint8_t outgoing, std::uint8_t incoming) const {
-    return std::rotl(hash, 1) ^ (remove_[outgoing] ^ table_[incoming]);  // what does not wait for the hash, first
+    return std::rotl(hash, 1) ^ (removal_of(outgoing) ^ table_[incoming]);  // what does not wait for the hash, first
   }
+  /// What takes a byte out again when the window has passed it.
+  std::uint32_t removal_of(std::uint8_t outgoing) const { return remove_[outgoing]; }
   std::uint32_t over(const std::uint8_t* bytes) const {
     std::uint32_t hash = 0;
     for (std::uint64_t i = 0; i < window_; ++i) hash = absorb(hash, bytes[i]);
