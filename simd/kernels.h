@@ -37,22 +37,25 @@ made_kernel make_by(const kernel_table<kernel_maker<Parameters>>& makers, const 
   return make != nullptr ? make(filled, set) : nullptr;
 }
 
-made_kernel make_kernel(const ram_parameters& filled, instruction_set set);
+/// An algorithm without a kernel: `fixed` needs none; those of `ronomon` and `repmaxcdc` would have nothing to gain from
+/// vectors, since each byte's hash waits for the one before it and has no window to begin anew from.
+template <class Parameters>
+made_kernel make_kernel(const Parameters&, instruction_set) {
+  return nullptr;
+}
+made_kernel make_kernel(const adler_parameters& filled, instruction_set set);
+made_kernel make_kernel(const ae_parameters& filled, instruction_set set);
+made_kernel make_kernel(const borg1_parameters& filled, instruction_set set);
+made_kernel make_kernel(const borg2_fastcdc_parameters& filled, instruction_set set);
+made_kernel make_kernel(const buzhash_parameters& filled, instruction_set set);
+made_kernel make_kernel(const crc32_parameters& filled, instruction_set set);
+made_kernel make_kernel(const fastcdc_parameters& filled, instruction_set set);
 made_kernel make_kernel(const gear_parameters& filled, instruction_set set);
+made_kernel make_kernel(const maxp_parameters& filled, instruction_set set);
 made_kernel make_kernel(const rabin_parameters& filled, instruction_set set);
 made_kernel make_kernel(const rabin_inck_parameters& filled, instruction_set set);
-made_kernel make_kernel(const adler_parameters& filled, instruction_set set);
-made_kernel make_kernel(const crc32_parameters& filled, instruction_set set);
-made_kernel make_kernel(const buzhash_parameters& filled, instruction_set set);
-made_kernel make_kernel(const tttd_parameters& filled, instruction_set set);
-made_kernel make_kernel(const fastcdc_parameters& filled, instruction_set set);
-made_kernel make_kernel(const borg2_fastcdc_parameters& filled, instruction_set set);
-inline made_kernel make_kernel(const ronomon_parameters&, instruction_set) { return nullptr; }
-made_kernel make_kernel(const borg1_parameters& filled, instruction_set set);
-inline made_kernel make_kernel(const repmaxcdc_parameters&, instruction_set) { return nullptr; }
-made_kernel make_kernel(const maxp_parameters& filled, instruction_set set);
-made_kernel make_kernel(const ae_parameters& filled, instruction_set set);
+made_kernel make_kernel(const ram_parameters& filled, instruction_set set);
 made_kernel make_kernel(const seqcdc_parameters& filled, instruction_set set);
-inline made_kernel make_kernel(const fixed_parameters&, instruction_set) { return nullptr; }
+made_kernel make_kernel(const tttd_parameters& filled, instruction_set set);
 
 }  // namespace cutpoint::simd
