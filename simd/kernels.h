@@ -37,8 +37,8 @@ made_kernel make_by(const kernel_table<kernel_maker<Parameters>>& makers, const 
   return make != nullptr ? make(filled, set) : nullptr;
 }
 
-/// An algorithm without a kernel: `fixed` needs none; those of `ronomon` and `repmaxcdc` would have nothing to gain from
-/// vectors, since each byte's hash waits for the one before it and has no window to begin anew from.
+/// An algorithm without a kernel: `fixed` needs none, `ronomon`'s hash has no window from which a second position could
+/// begin, and `repmaxcdc` wants the largest hash of a region, not the first that matches.
 template <class Parameters>
 made_kernel make_kernel(const Parameters&, instruction_set) {
   return nullptr;
