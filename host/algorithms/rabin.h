@@ -27,7 +27,7 @@ class rabin_hash {
     return ((hash << 8) | byte) ^ reduce_[hash >> (gf2::rabin_degree - 8)];
   }
   std::uint64_t roll(std::uint64_t hash, std::uint8_t outgoing, std::uint8_t incoming) const {
-    return (hash << 8) ^ (incoming ^ removal_of(outgoing)) ^ reduce_[hash >> (gf2::rabin_degree - 8)];
+    return absorb(hash, incoming) ^ removal_of(outgoing);
   }
   /// What takes a byte out again when the window has passed it.
   std::uint64_t removal_of(std::uint8_t outgoing) const { return remove_[outgoing]; }
