@@ -55,6 +55,9 @@ class chunking_options {
   std::string join_ = "exact";
 };
 
+/// Whether the name stands where its kind is asked for. Errors: unknown_name; invalid_argument, with the right option.
+[[nodiscard]] status check_kind(const std::string& name, entry_kind kind);
+
 /// The names that options and listings have for these.
 [[nodiscard]] std::string_view name_of(fingerprint_kind kind);
 [[nodiscard]] std::string_view name_of(join_kind kind);
