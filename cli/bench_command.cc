@@ -124,7 +124,7 @@ exit_code bench_command::run(const std::vector<bench_job>& jobs, bench_facts fac
   auto out = output::open(output_);
   if (!out) return fail(out.error());
   if (file_ && out->is_same_file(*file_)) {
-    say.error(fmt::format("{}: is written to", *file_));
+    say.error(fmt::format("{}: is the data, and the results would be written to it", *file_));
     return exit_code::wrong_usage;
   }
   const auto machine = discover_topology();

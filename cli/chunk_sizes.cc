@@ -39,6 +39,14 @@ settings powers_of_two(std::span<const parameter_setting> sizes) {
   return found;
 }
 
+/// Whether the name has all of these parameters, free to be set.
+bool takes(const catalog_entry& entry, const settings& given) {
+  return std::all_of(given.begin(), given.end(), [&entry](const parameter_setting& s) {
+    return std::any_of(entry.parameters.begin(), entry.parameters.end(),
+                       [&s](const listed_parameter& p) { return p.info.name == s.name && !p.is_fixed; });
+  });
+}
+
 }  // namespace
 
 result<std::vector<parameter_setting>> size_settings(const std::string& size) {
@@ -56,17 +64,18 @@ result<std::vector<parameter_setting>> size_settings(const std::string& size) {
 }
 
 result<chunker> chunker_at(std::string_view name, std::span<const parameter_setting> sizes) {
+  const auto entry = find_entry(name);
+  if (!entry) return entry.error();
   const std::array<settings, 4> ways = {
       settings(sizes.begin(), sizes.end()), those(sizes, [](const auto& s) { return s.name != "min_bytes"; }),
       those(sizes, [](const auto& s) { return s.name == "avg_bytes"; }), powers_of_two(sizes)};
-  std::optional<status> why;
   for (const settings& way : ways) {
-    if (way.empty()) continue;
+    if (way.empty() || !takes(**entry, way)) continue;
     const result<named_chunker> made = make_chunker(name, way);
-    if (made && made->warnings.empty()) return made->chunker;
-    if (!made && !why) why = made.error();
+    if (!made) return made.error();
+    if (made->warnings.empty()) return made->chunker;
   }
-  return why.value_or(wrong(fmt::format("{} takes no such sizes", name)));
+  return wrong(fmt::format("{} takes no such sizes", name));
 }
 
 }  // namespace cutpoint::cli
