@@ -41,6 +41,8 @@ bool has_few_chunks(const bench_row& row, std::uint64_t bytes) {
   return row.mean_bytes && *row.mean_bytes * least_chunks > static_cast<double>(bytes);
 }
 
+std::string named(const bench_job& job) { return job.size.empty() ? job.name : job.name + ' ' + job.size; }
+
 bool is_wrong(const bench_cell& cell) { return cell.outcome == bench_outcome::wrong_answer; }
 
 }  // namespace
@@ -83,8 +85,7 @@ status bench_command::measure_all(const std::vector<bench_job>& jobs, byte_span 
     for (const bench_place place : {bench_place::memory, bench_place::l2}) {
       if (place == bench_place::l2 && has_few_chunks(facts.rows.back(), facts.l2_bytes)) continue;
       if (say.shows_progress()) {
-        say.progress(
-            fmt::format("{} of {}: {} {}, {}", i + 1, jobs.size(), jobs[i].name, jobs[i].size, to_string(place)));
+        say.progress(fmt::format("{} of {}: {}, {}", i + 1, jobs.size(), named(jobs[i]), to_string(place)));
       }
       const byte_span measured = place == bench_place::memory ? data : data.first(facts.l2_bytes);
       auto row = measure(jobs[i], place, measured, facts.rounds, interruption());
@@ -92,8 +93,7 @@ status bench_command::measure_all(const std::vector<bench_job>& jobs, byte_span 
       if (!row) return row.error();
       for (const bench_cell& cell : row->cells) {
         if (!is_wrong(cell)) continue;
-        say.error(
-            fmt::format("{} {}: back end {} {}", jobs[i].name, jobs[i].size, to_string(cell.where), cell.problem));
+        say.error(fmt::format("{}: back end {} {}", named(jobs[i]), to_string(cell.where), cell.problem));
       }
       facts.rows.push_back(*std::move(row));
     }

@@ -103,11 +103,11 @@ ordered_json json_of(const bench_row& row) {
 
 std::string bench_report(const bench_facts& facts) {
   std::string out = fmt::format(
-      "cutpoint {} on {}, one thread; {} of {}; medians of {} rounds\n"
+      "cutpoint {} on {}, one thread; {} of {}; {}\n"
       "GiB/s, and the share of a plain read of the same memory by {} in the same round\n",
       version(), facts.processor_model.empty() ? "an unknown processor" : facts.processor_model,
-      format_size(facts.data_bytes), facts.file.empty() ? "random bytes" : printable(facts.file), facts.rounds,
-      to_string(widest_backend()));
+      format_size(facts.data_bytes), facts.file.empty() ? "random bytes" : printable(facts.file),
+      facts.rounds == 1 ? "one round" : fmt::format("medians of {} rounds", facts.rounds), to_string(widest_backend()));
   for (const backend_info& b : backends()) {
     if (!b.runs_here) out += fmt::format("-  {}: this processor does not run it\n", b.name);
   }

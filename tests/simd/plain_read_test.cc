@@ -2,6 +2,7 @@
 #include "simd/plain_read.h"
 
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -53,7 +54,7 @@ TEST_P(plain_reads, leave_no_byte_out) {
 }
 
 INSTANTIATE_TEST_SUITE_P(of, plain_reads, testing::ValuesIn(simd::instruction_sets),
-                         [](const auto& info) { return std::string(to_string(info.param)); });
+                         [](const auto& set) { return std::string(to_string(set.param)); });
 
 }  // namespace
 }  // namespace cutpoint::tests
