@@ -11,6 +11,7 @@
 
 #include "cli/bench_data.h"
 #include "cli/interrupt.h"
+#include "cli/output.h"
 
 namespace cutpoint::cli {
 

@@ -12,7 +12,6 @@
 #include "cli/bench_report.h"
 #include "cli/console.h"
 #include "cli/exit_code.h"
-#include "cli/output.h"
 
 namespace cutpoint::cli {
 

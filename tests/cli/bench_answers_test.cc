@@ -1,4 +1,5 @@
 // A back end whose answer is wrong is named and not measured.
+#include <algorithm>
 #include <memory>
 #include <numeric>
 #include <vector>
