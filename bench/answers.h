@@ -12,10 +12,8 @@ namespace cutpoint::bench {
 
 /// Checks, in this order:
 /// - each fingerprint gives a published digest;
-/// - the plain read leaves no byte out;
 /// - the golden input has its known digest, and every entry of the file `goldens` is met on it: the number of chunks
-/// and
-///   the SHA-256 of all their lengths;
+///   and the SHA-256 of all their lengths;
 /// - each configuration without an entry covers that input with chunks, and cuts the same when it sees no more than
 ///   its reach at a time.
 /// The error names what was wrong: backend_failure for an answer, io_error for a file of goldens that cannot be read.

@@ -1,10 +1,12 @@
 #include "bench/scalar.h"
 
 #include <benchmark/benchmark.h>
+#include <cutpoint/backends.h>
 #include <cutpoint/fingerprint.h>
 #include <fmt/format.h>
 
 #include "bench/plain_read.h"
+#include "cli/thread_seconds.h"
 
 namespace cutpoint::bench {
 
@@ -15,9 +17,9 @@ namespace {
 template <class Work>
 void measure(benchmark::State& state, byte_span bytes, Work&& work) {
   const double read_rate = plain_read_rate(bytes);
-  const double begin = cpu_seconds();
+  const double begin = cli::thread_seconds();
   for (auto _ : state) work();
-  const double seconds = cpu_seconds() - begin;
+  const double seconds = cli::thread_seconds() - begin;
   const auto passes = static_cast<std::int64_t>(state.iterations());
   const std::int64_t processed = passes * static_cast<std::int64_t>(bytes.size());
   state.SetBytesProcessed(processed);
@@ -55,7 +57,7 @@ void register_fingerprint(const std::string& name, byte_span bytes, fingerprint_
 void register_scalar_benchmarks(const std::string& family, byte_span bytes,
                                 std::span<const configuration> configurations) {
   benchmark::RegisterBenchmark((family + "read").c_str(), [=](benchmark::State& state) {
-    measure(state, bytes, [&] { benchmark::DoNotOptimize(plain_read(bytes)); });
+    measure(state, bytes, [&] { benchmark::DoNotOptimize(plain_read(bytes, backend::automatic)); });
   });
   for (const configuration& c : configurations) {
     register_chunker(fmt::format("{}chunk/{}", family, c.name), bytes, c.chunker);

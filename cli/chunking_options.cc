@@ -10,6 +10,8 @@
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 
+#include "cli/chunk_sizes.h"
+
 namespace cutpoint::cli {
 
 namespace {
@@ -23,23 +25,6 @@ constexpr std::array<std::pair<std::string_view, join_kind>, 3> joins = {
 
 status wrong(std::string message) { return {status_code::invalid_argument, std::move(message)}; }
 
-/// MIN:AVG:MAX, or AVG; an empty part is left out.
-result<std::vector<parameter_setting>> size_settings(const std::string& size) {
-  const auto colons = std::count(size.begin(), size.end(), ':');
-  if (colons == 0) return std::vector<parameter_setting>{{"avg_bytes", size}};
-  if (colons != 2) return wrong(fmt::format("--size {}: must be MIN:AVG:MAX or AVG", size));
-  const std::size_t first = size.find(':');
-  const std::size_t second = size.rfind(':');
-  const std::array<parameter_setting, 3> parts = {{{"min_bytes", size.substr(0, first)},
-                                                   {"avg_bytes", size.substr(first + 1, second - first - 1)},
-                                                   {"max_bytes", size.substr(second + 1)}}};
-  std::vector<parameter_setting> settings;
-  std::copy_if(parts.begin(), parts.end(), std::back_inserter(settings),
-               [](const parameter_setting& part) { return !part.value.empty(); });
-  if (settings.empty()) return wrong(fmt::format("--size {}: must have a part that is not empty", size));
-  return settings;
-}
-
 result<join_kind> parse_join(std::string_view name) {
   std::array<std::string_view, joins.size()> names;
   for (std::size_t i = 0; i < joins.size(); ++i) {
@@ -52,15 +37,6 @@ result<join_kind> parse_join(std::string_view name) {
 /// An option's value that was read, with the option's name before what is wrong with it.
 result<std::uint64_t> named(std::string_view option, const result<std::uint64_t>& read) {
   return read ? read : wrong(fmt::format("{}: {}", option, read.error().message()));
-}
-
-/// Whether the name stands where its kind is asked for.
-status check_kind(const std::string& name, entry_kind kind) {
-  const result<const catalog_entry*> entry = find_entry(name);
-  if (!entry) return entry.error();
-  if ((*entry)->kind == kind) return {};
-  return kind == entry_kind::algorithm ? wrong(fmt::format("'{0}' is a profile: say --profile {0}", name))
-                                       : wrong(fmt::format("'{0}' is an algorithm: say --algorithm {0}", name));
 }
 
 }  // namespace
@@ -188,6 +164,14 @@ result<chunking> chunking_options::checked(std::string_view default_fingerprint)
                 .warnings = std::move(named_cuts->warnings)};
   if (status work = check_work(made); !work.ok()) return work;
   return made;
+}
+
+status check_kind(const std::string& name, entry_kind kind) {
+  const result<const catalog_entry*> entry = find_entry(name);
+  if (!entry) return entry.error();
+  if ((*entry)->kind == kind) return {};
+  return kind == entry_kind::algorithm ? wrong(fmt::format("'{0}' is a profile: say --profile {0}", name))
+                                       : wrong(fmt::format("'{0}' is an algorithm: say --algorithm {0}", name));
 }
 
 std::string_view name_of(const fingerprint_recipe& recipe) {

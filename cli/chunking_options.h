@@ -59,6 +59,9 @@ class chunking_options {
   std::string join_ = "exact";
 };
 
+/// Whether the name stands where its kind is asked for. Errors: unknown_name; invalid_argument, with the right option.
+[[nodiscard]] status check_kind(const std::string& name, entry_kind kind);
+
 /// The names that options and listings have for these.
 inline constexpr std::string_view keyed_name = "blake3-keyed";
 /// With a key it is `blake3-keyed`, so that no digest is taken for one that anybody can make.

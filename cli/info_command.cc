@@ -60,7 +60,13 @@ ordered_json json_of(const gpu_info& gpu) {
 }
 
 ordered_json json_of_all(const topology& machine, const result<std::vector<gpu_info>>& found) {
-  ordered_json out = {{"version", version()}, {"machine", json_of(machine)}, {"gpus", ordered_json::array()}};
+  ordered_json out = {{"version", version()},
+                      {"machine", json_of(machine)},
+                      {"back_ends", ordered_json::array()},
+                      {"gpus", ordered_json::array()}};
+  for (const backend_info& b : backends()) {
+    out["back_ends"].push_back({{"name", b.name}, {"meaning", b.meaning}, {"runs_here", b.runs_here}});
+  }
   if (!found) {
     out["why_no_gpus"] = found.error().message();
     return out;
@@ -98,6 +104,9 @@ std::string text_of(const gpu_info& gpu) {
 
 std::string text_of_all(const topology& machine, const result<std::vector<gpu_info>>& found) {
   std::string out = fmt::format("cutpoint     {}\n", version()) + text_of(machine);
+  for (const backend_info& b : backends()) {
+    out += fmt::format("back end     {}: {}{}\n", b.name, b.meaning, b.runs_here ? "" : "; does not run here");
+  }
   if (!found) return out + fmt::format("GPU          none: {}\n", found.error().message());
   for (const gpu_info& gpu : *found) out += text_of(gpu);
   return out;

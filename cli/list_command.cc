@@ -100,7 +100,7 @@ ordered_json json_of_all() {
   }
   ordered_json ends = ordered_json::array();
   for (const backend_info& backend : backends()) {
-    ends.push_back({{"name", backend.name}, {"meaning", backend.meaning}});
+    ends.push_back({{"name", backend.name}, {"meaning", backend.meaning}, {"runs_here", backend.runs_here}});
   }
   return {{"version", version()}, {"entries", entries}, {"fingerprints", prints}, {"back_ends", ends}};
 }
@@ -136,7 +136,10 @@ std::string text_of_all() {
                        info.resists_collisions || info.digest_bytes == 0 ? "" : "; not safe against made collisions");
   }
   out += "\nBack ends\n";
-  for (const backend_info& backend : backends()) out += fmt::format("  {:<14} {}\n", backend.name, backend.meaning);
+  for (const backend_info& backend : backends()) {
+    out +=
+        fmt::format("  {:<14} {}{}\n", backend.name, backend.meaning, backend.runs_here ? "" : "; does not run here");
+  }
   return out + "\n'cutpoint list NAME' shows one with its parameters.\n";
 }
 

@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "cli/bench_command.h"
 #include "cli/chunk_command.h"
 #include "cli/console.h"
 #include "cli/dedup_command.h"
@@ -57,10 +58,12 @@ exit_code run(int argc, char** argv) {
   });
   chunk_command chunk;
   dedup_command dedup;
+  bench_command bench;
   list_command list;
   info_command info;
   const CLI::App* const chunk_app = chunk.add_to(app);
   const CLI::App* const dedup_app = dedup.add_to(app);
+  const CLI::App* const bench_app = bench.add_to(app);
   const CLI::App* const list_app = list.add_to(app);
   const CLI::App* const info_app = info.add_to(app);
   for (CLI::App* command : app.get_subcommands({})) {
@@ -82,6 +85,7 @@ exit_code run(int argc, char** argv) {
   }
   if (chunk_app->parsed()) return chunk.run();
   if (dedup_app->parsed()) return dedup.run();
+  if (bench_app->parsed()) return bench.run();
   if (list_app->parsed()) return list.run();
   if (info_app->parsed()) return info.run();
   return exit_code::wrong_usage;

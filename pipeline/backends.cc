@@ -11,6 +11,7 @@
 #include "pipeline/fastest.h"
 #include "simd/fingerprints.h"
 #include "simd/kernels.h"
+#include "simd/plain_read.h"
 
 namespace cutpoint {
 
@@ -106,6 +107,21 @@ result<placed_fingerprints> fingerprints_on(const fingerprint_recipe& recipe, ba
   auto maker = fingerprinter::make(recipe);
   if (!maker) return maker.error();
   return placed_fingerprints{one_by_one(*std::move(maker)), backend::scalar};
+}
+
+backend widest_backend() noexcept {
+  const auto runs = [](const known_backend& b) {
+    return b.set && simd::is_compiled(*b.set) && simd::runs_here(*b.set);
+  };
+  const auto widest = std::find_if(every_backend.rbegin(), every_backend.rend(), runs);
+  return widest != every_backend.rend() ? widest->kind : backend::scalar;
+}
+
+std::uint64_t plain_read(byte_span bytes, backend which) noexcept {
+  if (which == backend::scalar) return simd::plain_read(bytes);
+  const auto asked = set_of(which);
+  const auto set = asked && simd::runs_here(*asked) ? asked : set_of(widest_backend());
+  return set ? simd::plain_read(bytes, *set) : simd::plain_read(bytes);
 }
 
 result<std::vector<gpu_info>> gpus() {

@@ -36,6 +36,13 @@ class Info(CommandTest):
         self.assertIsInstance(machine["processor_model"], str)
         self.assertTrue(all(re.fullmatch(r"[a-z0-9_]+", name) for name in machine["instruction_sets"]), machine)
 
+    def test_has_the_back_ends_that_are_listed(self):
+        self.assertEqual(self.described()["back_ends"], listed()["back_ends"])
+        lines = self.run_command("info").lines
+        for backend in listed()["back_ends"]:
+            line = next(line for line in lines if line.startswith(f"back end     {backend['name']}: "))
+            self.assertEqual(line.endswith("does not run here"), not backend["runs_here"])
+
     def test_says_why_there_are_no_gpus_or_what_they_are(self):
         described = self.described()
         if described["gpus"]:

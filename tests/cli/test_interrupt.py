@@ -1,5 +1,6 @@
 """Ctrl-C: the run stops, what was cut is written in whole lines, and the exit code says so."""
 
+import json
 import os
 import select
 import signal
@@ -143,6 +144,14 @@ class Interrupt(CommandTest):
 
 def ignore_interrupts():
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def test_ends_a_benchmark_with_the_rows_that_were_measured(self):
+        process = self.start("bench", "-q", "--json", "--bytes", "64K", "--rounds", "1000", "--hash", "md5")
+        wait_until(lambda: handles(process, signal.SIGINT), "the run measures")
+        process.send_signal(signal.SIGINT)
+        run = self.wait(process)
+        self.assert_failed(run, "interrupted", code=INTERRUPTED)
+        self.assertIs(json.loads(run.stdout)["interrupted"], True)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,9 @@ class Json(CommandTest):
         for info in listed()["fingerprints"]:
             self.assertEqual(list(info), ["name", "digest_bytes", "resists_collisions", "source"])
             self.assertIs(type(info["resists_collisions"]), bool)
+        for backend in listed()["back_ends"]:
+            self.assertEqual(list(backend), ["name", "meaning", "runs_here"])
+            self.assertIs(type(backend["runs_here"]), bool)
 
     def assert_parameter(self, parameter):
         always = {"name", "kind", "meaning", "default", "fixed"}
@@ -95,7 +98,11 @@ class Names(CommandTest):
 
     def test_of_back_ends_are_taken(self):
         for backend in listed()["back_ends"]:
-            self.cuts("--backend", backend["name"])
+            if backend["runs_here"]:
+                self.cuts("--backend", backend["name"])
+            else:
+                run = self.run_command("chunk", "--backend", backend["name"], "/dev/null")
+                self.assert_refused(run, f"'{backend['name']}' does not run")
 
 
 class Text(CommandTest):
@@ -105,6 +112,11 @@ class Text(CommandTest):
         words = {line.split()[0] for line in run.lines if line.strip()}
         for name in (*(entry["name"] for entry in entries_to_run()), *FINGERPRINTS, "scalar"):
             self.assertIn(name, words)
+
+    def test_says_which_back_ends_do_not_run_here(self):
+        lines = {line.split()[0]: line for line in self.run_command("list").lines if line.strip()}
+        for backend in listed()["back_ends"]:
+            self.assertEqual("does not run here" in lines[backend["name"]], not backend["runs_here"])
 
     def test_of_one_name_has_every_parameter_and_bound(self):
         for entry in entries_to_run():

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <cutpoint/bytes.h>
 #include <cutpoint/chunker.h>
 #include <cutpoint/fingerprint.h>
 #include <cutpoint/fingerprint_batch.h>
@@ -55,6 +56,14 @@ struct placed_fingerprints {
 /// A maker of fingerprints by a back end; by the library where that has no kernel for the kind. `automatic` measures, as
 /// above. Errors: those of `fingerprinter::make`; unavailable, for one that does not run here. Thread-safe.
 [[nodiscard]] result<placed_fingerprints> fingerprints_on(const fingerprint_recipe& recipe, backend which);
+
+/// The yardstick of speeds: reads `bytes` once, by the vectors of a back end, and does next to nothing with them. Fastest
+/// where they begin at a multiple of 64. Gives the sum, modulo 2^64, of their 8-byte words as they lie in memory, the last
+/// filled up with zeros, whatever reads. `automatic`, and one that does not run here: the widest that does. Thread-safe.
+[[nodiscard]] std::uint64_t plain_read(byte_span bytes, backend which) noexcept;
+
+/// The back end whose vectors are the widest of those that run here, by which `automatic` reads.
+[[nodiscard]] backend widest_backend() noexcept;
 
 /// A GPU that the driver shows.
 struct gpu_info {

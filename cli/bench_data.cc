@@ -1,0 +1,42 @@
+// SplitMix64, or reads until there is enough.
+#include "cli/bench_data.h"
+
+#include <bit>
+#include <span>
+
+namespace cutpoint::cli {
+
+bench_data bench_data::random(std::uint64_t size) {
+  bench_data made(size);
+  std::uint64_t state = 0;
+  for (line& l : made.lines_) {
+    std::array<std::uint64_t, sizeof(line) / sizeof(std::uint64_t)> words;
+    for (std::uint64_t& word : words) {
+      word = state += 0x9e3779b97f4a7c15;
+      word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9;
+      word = (word ^ (word >> 27)) * 0x94d049bb133111eb;
+      word ^= word >> 31;
+    }
+    l.bytes = std::bit_cast<std::array<std::uint8_t, sizeof(line)>>(words);
+  }
+  return made;
+}
+
+result<bench_data> bench_data::of_file(const std::string& path, std::uint64_t at_most, const cancellation& cancel) {
+  auto file = file_source::open(path, &cancel);
+  if (!file) return file.error();
+  bench_data made(at_most);
+  const std::span<std::uint8_t> all(reinterpret_cast<std::uint8_t*>(made.lines_.data()), at_most);
+  std::uint64_t size = 0;
+  while (size < at_most) {
+    const auto count = file->read(all.subspan(size));
+    if (!count) return count.error();
+    if (*count == 0) break;
+    size += *count;
+  }
+  if (size == 0) return status{status_code::io_error, path + ": is empty"};
+  made.size_ = size;
+  return made;
+}
+
+}  // namespace cutpoint::cli

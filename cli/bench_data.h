@@ -1,0 +1,36 @@
+// What `bench` measures on: bytes in memory, random or a file's.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <cutpoint/bytes.h>
+#include <cutpoint/source.h>
+#include <cutpoint/status.h>
+
+namespace cutpoint::cli {
+
+/// Bytes that begin where a cache line does.
+class bench_data {
+ public:
+  /// Pseudo-random bytes, the same everywhere.
+  [[nodiscard]] static bench_data random(std::uint64_t size);
+  /// The first bytes of a file, all of it where it has fewer. Errors: io_error, also for an empty file; cancelled.
+  [[nodiscard]] static result<bench_data> of_file(const std::string& path, std::uint64_t at_most,
+                                                  const cancellation& cancel);
+
+  [[nodiscard]] byte_span bytes() const { return {reinterpret_cast<const std::uint8_t*>(lines_.data()), size_}; }
+
+ private:
+  struct alignas(64) line {
+    std::array<std::uint8_t, 64> bytes;
+  };
+  explicit bench_data(std::uint64_t size) : lines_((size + sizeof(line) - 1) / sizeof(line)), size_(size) {}
+
+  std::vector<line> lines_;
+  std::uint64_t size_;
+};
+
+}  // namespace cutpoint::cli

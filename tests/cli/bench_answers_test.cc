@@ -1,0 +1,101 @@
+// A back end whose answer is wrong is named and not measured.
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include <cutpoint/catalog.h>
+#include <gtest/gtest.h>
+
+#include "cli/bench_ways.h"
+
+namespace cutpoint::cli {
+namespace {
+
+constexpr std::uint64_t size = 100 * KiB;
+constexpr std::uint64_t chunk_bytes = 8 * KiB;
+constexpr std::uint64_t faulty = 5 * chunk_bytes;  ///< where the wrong chunk begins
+
+std::vector<std::uint8_t> ramp() {
+  std::vector<std::uint8_t> bytes(size);
+  std::iota(bytes.begin(), bytes.end(), std::uint8_t{0});
+  return bytes;
+}
+
+chunker fixed() { return make_chunker("fixed", std::vector<parameter_setting>{{"avg_bytes", "8K"}}).value().chunker; }
+
+/// Cuts of 8 KiB, but for one that is `off` longer.
+class faulty_kernel final : public cut_kernel {
+ public:
+  explicit faulty_kernel(std::uint64_t off) : off_(off) {}
+  std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept override {
+    return std::min<std::uint64_t>(bytes.size() - start, start == faulty ? chunk_bytes + off_ : chunk_bytes);
+  }
+  std::string_view backend() const noexcept override { return "faulty"; }
+
+ private:
+  std::uint64_t off_;
+};
+
+/// The library's digests, but for one with `flip` in its first byte.
+class faulty_batch final : public fingerprint_batch {
+ public:
+  explicit faulty_batch(std::uint8_t flip) : flip_(flip) {}
+  void submit(byte_span bytes, digest& into) override {
+    into = maker_(bytes).value();
+    if (submitted_++ == 5) into.bytes[0] ^= flip_;
+  }
+  status flush() override { return {}; }
+
+ private:
+  std::uint8_t flip_;
+  std::uint64_t submitted_ = 0;
+  fingerprinter maker_ = fingerprinter::make(fingerprint_kind::md5).value();
+};
+
+bench_way hashing(std::uint8_t flip, const std::vector<std::uint8_t>& data) {
+  const auto chunks = std::make_shared<const std::vector<chunk>>(fixed().find_cuts(data));
+  auto maker = fingerprinter::make(fingerprint_kind::md5).value();
+  std::vector<digest> expected;
+  for (const chunk& c : *chunks) expected.push_back(maker(byte_span(data).subspan(c.offset, c.length)).value());
+  return hashing_way(backend::avx2, std::make_shared<faulty_batch>(flip), data, chunks, expected);
+}
+
+TEST(bench_answers, of_wrong_cuts_are_named_by_their_offset_and_not_measured) {
+  const auto data = ramp();
+  const auto expected = fixed().find_cuts(data);
+  for (const std::uint64_t off : {std::uint64_t{1}, size}) {
+    const bench_way way = cutting_way(backend::avx2, fixed().by(std::make_shared<faulty_kernel>(off)), data, expected);
+    EXPECT_EQ(way.outcome, bench_outcome::wrong_answer);
+    EXPECT_NE(way.problem.find("offset 40960"), std::string::npos) << way.problem;
+    EXPECT_FALSE(way.work);
+  }
+}
+
+TEST(bench_answers, of_right_cuts_are_measured_over_all_the_data) {
+  const auto data = ramp();
+  const bench_way way =
+      cutting_way(backend::avx2, fixed().by(std::make_shared<faulty_kernel>(0)), data, fixed().find_cuts(data));
+  EXPECT_EQ(way.outcome, bench_outcome::measured);
+  EXPECT_EQ(way.problem, "");
+  EXPECT_EQ(way.work(0), size);
+}
+
+TEST(bench_answers, of_wrong_digests_are_named_by_their_chunk_and_not_measured) {
+  const auto data = ramp();
+  const bench_way way = hashing(1, data);
+  EXPECT_EQ(way.outcome, bench_outcome::wrong_answer);
+  EXPECT_NE(way.problem.find("8192 bytes at offset 40960"), std::string::npos) << way.problem;
+  EXPECT_FALSE(way.work);
+}
+
+TEST(bench_answers, of_right_digests_are_measured_over_all_the_data_again_and_again) {
+  const auto data = ramp();
+  const bench_way way = hashing(0, data);
+  EXPECT_EQ(way.outcome, bench_outcome::measured);
+  EXPECT_EQ(way.work(0), size);
+  EXPECT_EQ(way.work(0), size);
+}
+
+}  // namespace
+}  // namespace cutpoint::cli
