@@ -35,10 +35,10 @@ class byte_values {
 template <class Order>
 class word_values {
  public:
-  explicit word_values(byte_span rest) : bytes_(rest.data()), count_(rest.size() >= 8 ? rest.size() - 7 : 0) {}
+  /// `rest` has a value.
+  explicit word_values(byte_span rest) : bytes_(rest.data()), count_(rest.size() - 7) {}
 
   std::uint64_t find_beating(std::uint64_t extreme, std::uint64_t first, std::uint64_t last) const {
-    if (extreme >= count_) return last;  // the stream is shorter than a value
     const std::uint8_t* value = bytes_ + extreme;
     const std::uint64_t end = std::min(last, count_);
     std::uint64_t i = first;
@@ -107,7 +107,8 @@ class ae_kernel final : public set_kernel {
 
   template <class Order>
   std::uint64_t cut_by(byte_span rest, std::uint64_t end) const {
-    return value_bytes_ == 8 ? cut_of(word_values<Order>(rest), end) : cut_of(byte_values<Order>(rest), end);
+    if (value_bytes_ == 1) return cut_of(byte_values<Order>(rest), end);
+    return rest.size() < 8 ? end : cut_of(word_values<Order>(rest), end);
   }
 
   template <class Values>
