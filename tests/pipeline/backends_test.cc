@@ -8,19 +8,13 @@
 #include "pipeline/fastest.h"
 #include "tests/host/made.h"
 #include "tests/host/support/streams.h"
+#include "tests/simd/support/kernel_faults.h"
 
 namespace cutpoint::tests {
 namespace {
 
 constexpr backend every_backend[] = {backend::automatic, backend::scalar, backend::sse4,
                                      backend::avx2,      backend::avx512, backend::neon};
-
-/// The names of the catalog that only the reference cuts.
-constexpr std::string_view without_kernels[] = {"fixed", "ronomon", "repmaxcdc"};
-
-bool has_kernel(std::string_view name) {
-  return std::find(std::begin(without_kernels), std::end(without_kernels), name) == std::end(without_kernels);
-}
 
 bool runs(backend which) {
   const auto all = backends();
@@ -73,7 +67,7 @@ TEST(chunker_on, cuts_by_the_back_end_that_was_asked_for) {
     for (const backend which : running()) {
       const auto placed = chunker_on(made(name), which);
       ASSERT_TRUE(placed.ok()) << name;
-      EXPECT_EQ(placed->backend(), has_kernel(name) ? to_string(which) : "scalar") << name;
+      EXPECT_EQ(placed->backend(), has_kernels(name) ? to_string(which) : "scalar") << name;
     }
   }
 }
@@ -102,7 +96,7 @@ TEST(chunker_on, cuts_alike_wherever_it_is_measured_to_be_fastest) {
     ASSERT_TRUE(placed.ok()) << name;
     const auto chosen = parse_backend(placed->backend());
     ASSERT_TRUE(chosen.ok()) << name;
-    EXPECT_TRUE(has_kernel(name) || *chosen == backend::scalar) << name;
+    EXPECT_TRUE(has_kernels(name) || *chosen == backend::scalar) << name;
     EXPECT_EQ(placed->canonical(), cuts.canonical());
     EXPECT_EQ(placed->find_cuts(stream), cuts.find_cuts(stream)) << name;
   }

@@ -11,9 +11,6 @@
 
 namespace cutpoint::tests {
 
-/// The names of `case_name` and `catalog_test_name` that have no kernels.
-inline bool has_kernels(std::string_view name) { return name != "ronomon" && name != "repmaxcdc" && name != "fixed"; }
-
 /// The alternatives of `algorithm_parameters` that have kernels.
 inline std::vector<algorithm_case> kernel_algorithms(int rounds) {
   std::vector<algorithm_case> cases = algorithm_cases(rounds);

@@ -24,6 +24,8 @@ std::uint64_t compare_at(std::uint64_t start, const chunker& by_kernel, const ch
 
 }  // namespace
 
+bool has_kernels(std::string_view name) { return name != "fixed" && name != "ronomon" && name != "repmaxcdc"; }
+
 std::string why_not_here(simd::instruction_set set) {
   if (!simd::is_compiled(set)) return fmt::format("this build has no kernels for {}", to_string(set));
   if (!simd::runs_here(set)) return fmt::format("this machine does not run {}", to_string(set));

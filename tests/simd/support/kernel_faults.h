@@ -2,12 +2,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <cutpoint/chunker.h>
 
 #include "simd/instruction_set.h"
 
 namespace cutpoint::tests {
+
+/// Whether an algorithm, profile or alternative of this name is cut by kernels; the others only by their references.
+[[nodiscard]] bool has_kernels(std::string_view name);
 
 /// Why no kernel of this set can be run here, or empty.
 [[nodiscard]] std::string why_not_here(simd::instruction_set set);
