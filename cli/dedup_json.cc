@@ -139,29 +139,29 @@ ordered_json comparison_of(const dedup_facts& facts, const std::optional<double>
 std::string dedup_json(const dedup_facts& facts) {
   const feed_options& feed = facts.job->feed;
   const auto expected = expected_chunk_bytes(feed.cuts);
-  const ordered_json out = {{"version", version()},
-                            {"interrupted", facts.is_interrupted},
-                            {"cuts", feed.cuts.canonical()},
-                            {"fingerprint", name_of(feed.fingerprint)},
-                            {"join", name_of(feed.join)},
-                            {"thread_count", facts.thread_count},
-                            {"segment_bytes", facts.segment_bytes()},
-                            {"memory_limit_bytes", feed.memory_bytes},
-                            {"input_count", facts.input_count},
-                            {"failed_input_count", facts.failed_count},
-                            {"result", json_of(*facts.tally, expected)},
-                            {"kinds", kinds_of(facts)},
-                            {"wall_seconds", facts.wall_seconds},
-                            {"bytes_per_second", or_null(facts.bytes_per_second())},
-                            {"bottleneck", or_null(facts.bottleneck())},
-                            {"backends",
-                             {{"chunking", to_string(facts.work.chunked_on)},
-                              {"fingerprinting", to_string(facts.work.fingerprinted_on)}}},
-                            {"stages", stages_of(facts)},
-                            {"lanes", lanes_of(facts)},
-                            {"model", model_of(facts)},
-                            {"work", work_of(facts)},
-                            {"comparison", facts.exact ? comparison_of(facts, expected) : ordered_json()}};
+  const ordered_json out = {
+      {"version", version()},
+      {"interrupted", facts.is_interrupted},
+      {"cuts", feed.cuts.canonical()},
+      {"fingerprint", name_of(feed.fingerprint)},
+      {"join", name_of(feed.join)},
+      {"thread_count", facts.thread_count},
+      {"segment_bytes", facts.segment_bytes()},
+      {"memory_limit_bytes", feed.memory_bytes},
+      {"input_count", facts.input_count},
+      {"failed_input_count", facts.failed_count},
+      {"result", json_of(*facts.tally, expected)},
+      {"kinds", kinds_of(facts)},
+      {"wall_seconds", facts.wall_seconds},
+      {"bytes_per_second", or_null(facts.bytes_per_second())},
+      {"bottleneck", or_null(facts.bottleneck())},
+      {"backends",
+       {{"chunking", to_string(facts.work.chunked_on)}, {"fingerprinting", to_string(facts.work.fingerprinted_on)}}},
+      {"stages", stages_of(facts)},
+      {"lanes", lanes_of(facts)},
+      {"model", model_of(facts)},
+      {"work", work_of(facts)},
+      {"comparison", facts.exact ? comparison_of(facts, expected) : ordered_json()}};
   return out.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
 }
 

@@ -11,7 +11,6 @@ namespace cutpoint {
 
 namespace {
 
-
 /// Fingerprints made on speculation are worth it while less than this share of the chunks turns out wrong.
 constexpr double worthwhile_waste = 0.05;
 

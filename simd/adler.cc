@@ -1,5 +1,6 @@
 // Rolling Adler-32 sum, `adler`: several positions in flight.
 #include "host/algorithms/adler.h"
+
 #include "simd/dispatch.h"
 #include "simd/kernels.h"
 

@@ -1,5 +1,6 @@
 // AE, `ae-max` and `ae-min`: one pass, which looks only for what beats the extreme so far.
 #include "host/algorithms/ae.h"
+
 #include "simd/dispatch.h"
 #include "simd/kernels.h"
 
@@ -20,8 +21,6 @@ class byte_values {
  public:
   explicit byte_values(byte_span rest) : bytes_(rest.data()) {}
 
-  static bool is_empty() { return false; }
-
   /// The first index in [first, last) whose value beats that of `extreme`, or `last`.
   std::uint64_t find_beating(std::uint64_t extreme, std::uint64_t first, std::uint64_t last) const {
     const std::uint8_t value = bytes_[extreme];
@@ -37,10 +36,8 @@ class byte_values {
 template <class Order>
 class word_values {
  public:
-  explicit word_values(byte_span rest) : bytes_(rest.data()), count_(rest.size() >= 8 ? rest.size() - 7 : 0) {}
-
-  /// The rest of the stream is shorter than a value.
-  bool is_empty() const { return count_ == 0; }
+  /// `rest` has a value.
+  explicit word_values(byte_span rest) : bytes_(rest.data()), count_(rest.size() - 7) {}
 
   std::uint64_t find_beating(std::uint64_t extreme, std::uint64_t first, std::uint64_t last) const {
     const std::uint8_t* value = bytes_ + extreme;
@@ -111,12 +108,13 @@ class ae_kernel final : public set_kernel {
 
   template <class Order>
   std::uint64_t cut_by(byte_span rest, std::uint64_t end) const {
-    return value_bytes_ == 8 ? cut_of(word_values<Order>(rest), end) : cut_of(byte_values<Order>(rest), end);
+    if (value_bytes_ == 1) return cut_of(byte_values<Order>(rest), end);
+    return rest.size() < 8 ? end  // there is no value left
+                           : cut_of(word_values<Order>(rest), end);
   }
 
   template <class Values>
   std::uint64_t cut_of(const Values& values, std::uint64_t end) const {
-    if (values.is_empty()) return end;
     std::uint64_t extreme = 0;
     for (;;) {
       const std::uint64_t window_end = end - extreme > window_ ? extreme + window_ + 1 : end;

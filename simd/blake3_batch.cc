@@ -7,8 +7,8 @@
 
 #include <hwy/cache_control.h>
 
-#include "simd/fingerprints.h"
 #include "simd/blake3_kernel.h"
+#include "simd/fingerprints.h"
 
 namespace cutpoint::simd {
 

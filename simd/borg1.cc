@@ -1,5 +1,6 @@
 // The profile `borg1`.
 #include "host/algorithms/borg1.h"
+
 #include "simd/dispatch.h"
 #include "simd/kernels.h"
 

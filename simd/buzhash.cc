@@ -1,5 +1,6 @@
 // Buzhash, `buzhash` and its profiles: several positions in flight.
 #include "host/algorithms/buzhash.h"
+
 #include "simd/dispatch.h"
 #include "simd/kernels.h"
 

@@ -87,8 +87,8 @@ HWY_INLINE std::uint64_t find_reaching(const std::uint8_t* bytes, std::uint64_t 
   const auto at = [bytes](std::uint64_t i) HWY_ATTR { return hn::LoadU(bytes_d, bytes + i); };
   std::uint64_t i = first;
   for (; i + 4 * lanes <= last; i += 4 * lanes) {
-    const byte_vector best = Order::better(Order::better(at(i), at(i + lanes)),
-                                           Order::better(at(i + 2 * lanes), at(i + 3 * lanes)));
+    const byte_vector best =
+        Order::better(Order::better(at(i), at(i + lanes)), Order::better(at(i + 2 * lanes), at(i + 3 * lanes)));
     if (!hn::AllFalse(bytes_d, reaching<Order>(best, wanted))) break;
   }
   for (; i + lanes <= last; i += lanes) {

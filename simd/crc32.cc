@@ -1,5 +1,6 @@
 // CRC-32C over a rolling window, `crc32`: several positions in flight, by the processor's own instruction where it has one.
 #include "host/algorithms/crc32.h"
+
 #include "simd/dispatch.h"
 #include "simd/kernels.h"
 

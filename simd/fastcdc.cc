@@ -1,5 +1,6 @@
 // FastCDC, `fastcdc` with the profile `fastcdc2020`, and `borg2-fastcdc`: several positions in flight.
 #include "host/algorithms/fastcdc.h"
+
 #include "simd/dispatch.h"
 #include "simd/kernels.h"
 

@@ -13,7 +13,8 @@ namespace cutpoint::simd {
 
 /// The batch of a recipe for an instruction set; null where there is none: the kind has no vector kernel, or it was not
 /// compiled for that set. Whether the set `runs_here` is the caller's to know.
-[[nodiscard]] std::unique_ptr<fingerprint_batch> make_fingerprint_batch(const fingerprint_recipe& recipe, instruction_set set);
+[[nodiscard]] std::unique_ptr<fingerprint_batch> make_fingerprint_batch(const fingerprint_recipe& recipe,
+                                                                        instruction_set set);
 
 [[nodiscard]] std::unique_ptr<fingerprint_batch> make_sha1_batch(instruction_set set);
 [[nodiscard]] std::unique_ptr<fingerprint_batch> make_sha256_batch(instruction_set set);

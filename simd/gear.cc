@@ -1,5 +1,6 @@
 // Gear hash, `gear` with the profile `xet`: several positions in flight.
 #include "host/algorithms/gear.h"
+
 #include "simd/dispatch.h"
 #include "simd/kernels.h"
 
@@ -15,9 +16,9 @@ HWY_BEFORE_NAMESPACE();
 namespace cutpoint::simd::HWY_NAMESPACE {
 
 made_kernel make_gear(const gear_parameters& p, instruction_set set) {
-  return std::make_shared<windowed_kernel<gear_hash, zeros_test, 1>>(
-      set, gear_hash(table_of(p.table)), zeros_test{top_mask(log2_of(p.avg_bytes))}, p.avg_bytes, *p.min_bytes,
-      *p.max_bytes);
+  return std::make_shared<windowed_kernel<gear_hash, zeros_test, 1>>(set, gear_hash(table_of(p.table)),
+                                                                     zeros_test{top_mask(log2_of(p.avg_bytes))},
+                                                                     p.avg_bytes, *p.min_bytes, *p.max_bytes);
 }
 
 }  // namespace cutpoint::simd::HWY_NAMESPACE

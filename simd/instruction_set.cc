@@ -2,7 +2,26 @@
 
 #include <hwy/detect_targets.h>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 namespace cutpoint::simd {
+
+#if defined(__x86_64__)
+namespace {
+
+/// Which clang's __builtin_cpu_supports does not know.
+bool has_f16c() noexcept {
+  unsigned int eax = 0;
+  unsigned int ebx = 0;
+  unsigned int ecx = 0;
+  unsigned int edx = 0;
+  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
+}
+
+}  // namespace
+#endif
 
 std::string_view to_string(instruction_set set) noexcept {
   constexpr kernel_table<std::string_view> names = {"sse4", "avx2", "avx512", "neon"};
@@ -21,7 +40,7 @@ bool runs_here(instruction_set set) noexcept {
   const bool sse4 =
       __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul");
   const bool avx2 = sse4 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c");
+                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && has_f16c();
   const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512vl");

@@ -1,5 +1,6 @@
 // Local maximum chunking, `maxp`: by the maxima of blocks, of which each holds one candidate at most.
 #include "host/algorithms/maxp.h"
+
 #include "simd/dispatch.h"
 #include "simd/kernels.h"
 
@@ -36,8 +37,7 @@ class maxp_kernel final : public set_kernel {
     const std::uint64_t testable = bytes.size() > half_ ? bytes.size() - half_ : 0;
     const std::uint64_t last = std::min(end, testable);
     const std::uint64_t first = start + min_ - 1;
-    const std::uint64_t i =
-        block_ != 0 ? by_blocks(bytes.data(), first, last) : by_steps(bytes.data(), first, last);
+    const std::uint64_t i = block_ != 0 ? by_blocks(bytes.data(), first, last) : by_steps(bytes.data(), first, last);
     return (i < last ? i + 1 : end) - start;
   }
 

@@ -1,5 +1,6 @@
 // Rabin hash, `rabin` with the profile `restic`, and `tttd`: several positions in flight.
 #include "host/algorithms/rabin.h"
+
 #include "simd/dispatch.h"
 #include "simd/kernels.h"
 

@@ -1,5 +1,6 @@
 // Rabin modulo a Mersenne prime, `rabin-inck`: several positions in flight, reduced in full only where they are tested.
 #include "host/algorithms/rabin_inck.h"
+
 #include "simd/dispatch.h"
 #include "simd/kernels.h"
 

@@ -1,5 +1,6 @@
 // Rapid asymmetric maximum, `ram`: the window's maximum, then the first byte that reaches it, a vector at a time.
 #include "host/algorithms/ram.h"
+
 #include "simd/dispatch.h"
 #include "simd/kernels.h"
 

@@ -32,9 +32,7 @@ class zeroed_hash {
   using state = decltype(std::declval<const Hash&>().over(nullptr));
 
   zeroed_hash(Hash hash, state pattern)
-      : hash_(std::move(hash)),
-        pattern_(pattern),
-        step_(pattern ^ hash_.absorb(pattern, 0) ^ hash_.absorb(0, 0)) {
+      : hash_(std::move(hash)), pattern_(pattern), step_(pattern ^ hash_.absorb(pattern, 0) ^ hash_.absorb(0, 0)) {
     for (std::size_t byte = 0; byte < removal_.size(); ++byte) {
       removal_[byte] = hash_.removal_of(static_cast<std::uint8_t>(byte)) ^ step_;
     }
@@ -68,6 +66,7 @@ auto beginning_of(const Hash& hash) {
 /// with the byte before it.
 ///
 /// `Hash`, as in host/: window(), absorb(state, incoming), roll(state, outgoing, incoming), over(bytes) of window() bytes.
+/// Where it `forgets`, there need be no window before the first length.
 /// `Test`: accepts a state. `streams`: positions in flight.
 ///
 ///     first          first + part   first + 2 part
@@ -117,8 +116,17 @@ class rolling_search {
 
   [[nodiscard]] std::uint64_t least_part() const { return 2 * hash_.window(); }
 
+  /// What leaves the window when `incoming` comes in; some byte of the chunk for a hash that has no use for it.
+  HWY_INLINE const std::uint8_t* outgoing_for(const std::uint8_t* incoming) const {
+    if constexpr (requires { Hash::forgets; }) {
+      return incoming;
+    } else {
+      return incoming - hash_.window();
+    }
+  }
+
   HWY_INLINE state rolled(state value, const std::uint8_t* incoming) const {
-    return hash_.roll(value, *(incoming - hash_.window()), *incoming);
+    return hash_.roll(value, *outgoing_for(incoming), *incoming);
   }
 
   found find_in_block(const std::uint8_t* block, std::uint64_t part, state value) const {
@@ -138,7 +146,7 @@ class rolling_search {
                                    each<count> values) const {
     const Test test = test_;
     const std::uint8_t* incoming = block + step;
-    const std::uint8_t* outgoing = incoming - hash_.window();
+    const std::uint8_t* outgoing = outgoing_for(incoming);
     std::size_t accepted = count;
     // Tests all streams, and takes them on by a step; true when one was accepted, and has not gone on.
     const auto is_accepted = [&]() HWY_ATTR __attribute__((always_inline)) {

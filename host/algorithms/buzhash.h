@@ -37,7 +37,9 @@ class buzhash {
   }
   std::uint64_t window() const { return window_; }
   static std::uint64_t word(std::uint32_t hash) { return hash; }
-  std::uint32_t absorb(std::uint32_t hash, std::uint8_t incoming) const { return std::rotl(hash, 1) ^ table_[incoming]; }
+  std::uint32_t absorb(std::uint32_t hash, std::uint8_t incoming) const {
+    return std::rotl(hash, 1) ^ table_[incoming];
+  }
   std::uint32_t roll(std::uint32_t hash, std::uint8_t outgoing, std::uint8_t incoming) const {
     return std::rotl(hash, 1) ^ (removal_of(outgoing) ^ table_[incoming]);  // what does not wait for the hash, first
   }

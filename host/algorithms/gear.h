@@ -19,6 +19,7 @@ inline const gear64_table& table_of(gear_table table) {
 class gear_hash {
  public:
   static constexpr std::uint64_t window_bytes = 64;
+  static constexpr bool forgets = true;  ///< what rolls out makes no difference to `roll`
 
   explicit gear_hash(const gear64_table& table) : table_(&table) {}
   static constexpr std::uint64_t window() { return window_bytes; }

@@ -89,8 +89,7 @@ class rabin_reference : public windowed_reference<rabin_hash, masked_test> {
   }
 
   explicit rabin_reference(const parameters& p)
-      : windowed_reference(rabin_hash(p.polynomial, p.window_bytes),
-                           test_of(p), *p.min_bytes, *p.max_bytes) {}
+      : windowed_reference(rabin_hash(p.polynomial, p.window_bytes), test_of(p), *p.min_bytes, *p.max_bytes) {}
 };
 
 class tttd_reference : public reference_defaults {

@@ -1,6 +1,4 @@
 // BLAKE3 of many messages at once equals BLAKE3 of one, whatever their lengths and wherever they lie.
-#include "simd/fingerprints.h"
-
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -8,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "simd/fingerprints.h"
 #include "tests/host/support/streams.h"
 #include "tests/simd/guarded_pages.h"
 

@@ -98,11 +98,11 @@ struct feed_statistics {
   std::uint64_t twice_cut_bytes = 0;     ///< cut on speculation or at a boundary, and then cut otherwise
   std::uint64_t twice_hashed_bytes = 0;  ///< hashed with such chunks
   std::uint64_t segment_count = 0;
-  std::uint64_t speculated_count = 0;  ///< segments that were cut before it was known where their first chunk begins
-  std::uint64_t missed_count = 0;      ///< of them, those in which not one chunk was right
-  std::uint64_t segment_bytes = 0;     ///< that a lane takes at a time
-  std::uint64_t ring_bytes = 0;        ///< held for the streams
-  backend chunked_on = backend::scalar;        ///< where cuts are found
+  std::uint64_t speculated_count = 0;    ///< segments that were cut before it was known where their first chunk begins
+  std::uint64_t missed_count = 0;        ///< of them, those in which not one chunk was right
+  std::uint64_t segment_bytes = 0;       ///< that a lane takes at a time
+  std::uint64_t ring_bytes = 0;          ///< held for the streams
+  backend chunked_on = backend::scalar;  ///< where cuts are found
   backend fingerprinted_on = backend::scalar;  ///< where fingerprints are made
   /// For each lane (0 is the thread that feeds), by `stage`.
   std::vector<std::array<stage_work, stage_count>> lanes;

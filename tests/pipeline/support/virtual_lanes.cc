@@ -23,7 +23,6 @@ class tardy_batch final : public fingerprint_batch {
   std::vector<std::pair<byte_span, digest*>> asked_;
 };
 
-
 /// A lane, with the task it has and the virtual time at which that is done.
 struct virtual_lane {
   lane tools;

@@ -1,0 +1,45 @@
+// Bytes choose an algorithm, parameters and a stream: the kernels of every instruction set that runs here cut it as their
+// reference does.
+#include <vector>
+
+#include "tests/fuzz/fuzzed_choices.h"
+#include "tests/fuzz/require.h"
+#include "tests/simd/support/kernel_faults.h"
+#include "tests/simd/support/kernel_parameters.h"
+
+namespace cutpoint::tests {
+namespace {
+
+/// What is left of the input, several times over, so that short inputs make streams of many vectors; in an allocation of
+/// its own size, so that a sanitizer sees any other byte that is read.
+std::vector<std::uint8_t> drawn_stream(fuzzed_choices& choices) {
+  const std::uint64_t times = choices.between(1, 8);
+  const byte_span piece = choices.rest();
+  std::vector<std::uint8_t> stream;
+  stream.reserve(times * piece.size());
+  for (std::uint64_t i = 0; i < times; ++i) stream.insert(stream.end(), piece.begin(), piece.end());
+  return stream;
+}
+
+void check_kernels(byte_span input) {
+  fuzzed_choices choices(input);
+  const std::size_t which = choices.between(0, algorithm_count - 1);
+  const auto chunker = chunker::make(kernel_parameters(which, choices));
+  require(chunker.ok(), chunker.ok() ? "" : chunker.error().message());
+  const std::vector<std::uint8_t> stream = drawn_stream(choices);
+  for (const simd::instruction_set set : simd::instruction_sets) {
+    if (!why_not_here(set).empty()) continue;
+    const auto by_kernel = on_set(*chunker, set);
+    if (by_kernel.backend() == "scalar") continue;
+    require_no_fault(cuts_fault(by_kernel, stream));
+    require_no_fault(starts_fault(by_kernel, stream, 1 + stream.size() / 64));
+  }
+}
+
+}  // namespace
+}  // namespace cutpoint::tests
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  cutpoint::tests::check_kernels({data, size});
+  return 0;
+}
