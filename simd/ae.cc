@@ -43,6 +43,10 @@ class word_values {
     const std::uint8_t* value = bytes_ + extreme;
     const std::uint64_t end = std::min(last, count_);
     std::uint64_t i = first;
+    // Where values rise slowly the next extreme is near: half the speed of the reference was lost without these.
+    for (const std::uint64_t near = std::min(end, first + 2); i < near; ++i) {
+      if (beats(bytes_ + i, value)) return i;
+    }
     while ((i = find_reaching<Order>(bytes_, i, end, value[0])) + lanes <= end) {
       const std::uint64_t bits = bits_of(beating(bytes_ + i, value));
       if (bits != 0) return i + static_cast<std::uint64_t>(std::countr_zero(bits));
@@ -54,10 +58,9 @@ class word_values {
 
  private:
   static bool beats(const std::uint8_t* candidate, const std::uint8_t* value) {
-    for (int k = 0; k < 8; ++k) {
-      if (candidate[k] != value[k]) return Order::reaches(candidate[k], value[k]);
-    }
-    return false;
+    const std::uint64_t a = big_endian64(candidate);
+    const std::uint64_t b = big_endian64(value);
+    return Order::best == 0 ? a < b : a > b;
   }
 
   /// Lane k: whether the value that begins at `candidates[k]` beats. A later byte counts where those before it are equal.

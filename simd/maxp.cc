@@ -65,6 +65,10 @@ class maxp_kernel final : public set_kernel {
   /// As `by_blocks`: what lies before the next byte that is no smaller has a larger one, b[i], close behind it.
   std::uint64_t by_steps(const std::uint8_t* b, std::uint64_t i, std::uint64_t last) const {
     while (i < last) {
+      if (b[i + 1] >= b[i]) {  // as on every byte of a run
+        ++i;
+        continue;
+      }
       const std::uint64_t next = find_reaching<upward>(b, i + 1, i + half_ + 1, b[i]);
       if (next == i + half_ + 1 && is_largest_behind(b, i)) return i;
       i = next;

@@ -10,6 +10,13 @@ namespace cutpoint {
 
 constexpr std::array<std::string_view, 2> choice_names(ae_extreme) { return {"max", "min"}; }
 
+/// The value of eight bytes.
+inline std::uint64_t big_endian64(const std::uint8_t* b) {
+  std::uint64_t value = 0;
+  for (int i = 0; i < 8; ++i) value = value << 8 | b[i];
+  return value;
+}
+
 class ae_reference : public reference_defaults {
  public:
   using parameters = ae_parameters;
@@ -100,12 +107,6 @@ class ae_reference : public reference_defaults {
   bool begins_with_run(byte_span rest) const {
     const byte_span head = rest.first(lest_);
     return std::all_of(head.begin(), head.end(), [first = head[0]](std::uint8_t b) { return b == first; });
-  }
-
-  static std::uint64_t big_endian64(const std::uint8_t* b) {
-    std::uint64_t value = 0;
-    for (int i = 0; i < 8; ++i) value = value << 8 | b[i];
-    return value;
   }
 
   template <class Read>
