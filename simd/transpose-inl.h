@@ -46,9 +46,8 @@ HWY_INLINE void transpose_4x4(word_vector& a, word_vector& b, word_vector& c, wo
 /// 16 bytes of every fourth string.
 #if HWY_TARGET == HWY_AVX3
 HWY_INLINE word_vector load_row(word_tag, const std::uint8_t* const* strings, std::size_t offset) {
-  const auto of = [&](std::size_t string) HWY_ATTR {
-    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(strings[string] + offset));
-  };
+  const auto of = [&](std::size_t string)
+                      HWY_ATTR { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(strings[string] + offset)); };
   __m512i row = _mm512_castsi128_si512(of(0));
   row = _mm512_inserti32x4(row, of(4), 1);
   row = _mm512_inserti32x4(row, of(8), 2);
@@ -68,7 +67,8 @@ HWY_INLINE hn::Vec<Tag> load_row(Tag tag, const std::uint8_t* const* strings, st
 #endif
 
 template <class Tag>
-HWY_INLINE void store_row(Tag tag, hn::Vec<Tag> row, std::uint8_t* const* strings, std::size_t offset) {
+HWY_INLINE void store_row([[maybe_unused]] Tag tag, hn::Vec<Tag> row, std::uint8_t* const* strings,
+                          std::size_t offset) {
   if constexpr (hn::MaxLanes(Tag()) == 4) {
     const hn::Repartition<std::uint8_t, Tag> bytes_of_row;
     hn::StoreU(hn::BitCast(bytes_of_row, row), bytes_of_row, strings[0] + offset);
