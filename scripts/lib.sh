@@ -16,6 +16,13 @@ readonly cuda_venv=$deps/cuda          # CUDA compiler and CMake from PyPI; comp
 readonly cuda_stamp=$cuda_venv/stamp
 readonly cuda_refused=$deps/no-cuda    # there: the user said --no-cuda
 
+# shellcheck disable=SC2034
+readonly arm64=$deps/arm64             # AArch64's libraries; complete only with their stamp
+# shellcheck disable=SC2034
+readonly arm64_system=$arm64/system arm64_stamp=$arm64/stamp
+# shellcheck disable=SC2034
+readonly avx512=$deps/avx512           # the Linux that an emulated machine boots
+
 readonly cuda_wheels='cuda-toolkit[nvcc,cudart,cccl,crt]==13.0.*'
 readonly cmake_wheel='cmake>=3.30,<4.1'
 readonly cmake_wanted=3.30             # the oldest that knows CUDA 13
@@ -35,6 +42,9 @@ on_path() { command -v -- "$1" || true; }
 version_at_least() {
   [[ -n $1 ]] && printf '%s\n%s\n' "$2" "$1" | sort --check=quiet --version-sort
 }
+
+# emulates: whether kernels that this machine cannot run are run by emulators here. Those are set up for x86-64 only.
+emulates() { [[ $(uname -m) == x86_64 ]]; }
 
 # job_count: a processor each, and 1.5 GiB of free memory each, for that is what a heavy translation unit takes.
 job_count() {

@@ -67,7 +67,8 @@ HWY_INLINE hn::Vec<Tag> load_row(Tag tag, const std::uint8_t* const* strings, st
 #endif
 
 template <class Tag>
-HWY_INLINE void store_row(Tag tag, hn::Vec<Tag> row, std::uint8_t* const* strings, std::size_t offset) {
+HWY_INLINE void store_row([[maybe_unused]] Tag tag, hn::Vec<Tag> row, std::uint8_t* const* strings,
+                          std::size_t offset) {
   if constexpr (hn::MaxLanes(Tag()) == 4) {
     const hn::Repartition<std::uint8_t, Tag> bytes_of_row;
     hn::StoreU(hn::BitCast(bytes_of_row, row), bytes_of_row, strings[0] + offset);
