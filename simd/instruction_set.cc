@@ -8,9 +8,9 @@
 
 namespace cutpoint::simd {
 
-#if defined(__x86_64__)
 namespace {
 
+#if defined(__x86_64__)
 /// Which clang's __builtin_cpu_supports does not know.
 bool has_f16c() noexcept {
   unsigned int eax = 0;
@@ -19,9 +19,27 @@ bool has_f16c() noexcept {
   unsigned int edx = 0;
   return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
 }
+#endif
+
+/// What Highway lets the compiler use for each of its targets.
+kernel_table<bool> running_sets() noexcept {
+#if defined(__x86_64__)
+  const bool sse4 =
+      __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul");
+  const bool avx2 = sse4 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && has_f16c();
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                      __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512vl");
+  return {sse4, avx2, avx512, false};
+#elif defined(__aarch64__)
+  return {false, false, false, true};
+#else
+  return {};
+#endif
+}
 
 }  // namespace
-#endif
 
 std::string_view to_string(instruction_set set) noexcept {
   constexpr kernel_table<std::string_view> names = {"sse4", "avx2", "avx512", "neon"};
@@ -35,21 +53,9 @@ bool is_compiled(instruction_set set) noexcept {
 }
 
 bool runs_here(instruction_set set) noexcept {
-#if defined(__x86_64__)
-  // What Highway lets the compiler use for each of its targets.
-  const bool sse4 =
-      __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul");
-  const bool avx2 = sse4 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && has_f16c();
-  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                      __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-                      __builtin_cpu_supports("avx512vl");
-  return kernel_table<bool>{sse4, avx2, avx512, false}[static_cast<std::size_t>(set)];
-#elif defined(__aarch64__)
-  return set == instruction_set::neon;
-#else
-  return false;
-#endif
+  // Asked once: under a hypervisor CPUID takes as long as reading 100 KiB.
+  static const kernel_table<bool> running = running_sets();
+  return running[static_cast<std::size_t>(set)];
 }
 
 }  // namespace cutpoint::simd
