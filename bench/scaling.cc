@@ -29,6 +29,7 @@ struct options {
   std::string fingerprint = "sha1";
   std::string segment;
   std::string map = "automatic";
+  std::string backend = "auto";
   std::vector<std::uint64_t> threads = {1, 2};
   int rounds = 5;
 };
@@ -171,6 +172,8 @@ result<std::vector<configuration>> chosen(const options& given) {
 status run(const options& given) {
   const auto kind = parse_fingerprint(given.fingerprint);
   if (!kind) return kind.error();
+  const auto where = parse_backend(given.backend);
+  if (!where) return where.error();
   const auto configurations = chosen(given);
   if (!configurations) return configurations.error();
   std::uint64_t segment_bytes = 0;
@@ -190,7 +193,8 @@ status run(const options& given) {
   for (std::size_t i = 0; i < given.threads.size() + 5; ++i) rule += "---|";
   fmt::print("{}\n", rule);
   for (const configuration& c : *configurations) {
-    const feed_options job{.cuts = c.chunker, .fingerprint = *kind, .map = map, .segment_bytes = segment_bytes};
+    const feed_options job{
+        .cuts = c.chunker, .fingerprint = *kind, .where = *where, .map = map, .segment_bytes = segment_bytes};
     if (status row = measure_row(given, c.name, job); !row.ok()) return row;
   }
   return {};
@@ -208,6 +212,8 @@ int main(int argc, char** argv) {
   app.add_option("--segment", given.segment, "bytes of a segment");
   app.add_option("--map", given.map, "automatic, candidates or cuts")
       ->check(CLI::IsMember({"automatic", "candidates", "cuts"}));
+  app.add_option("--backend", given.backend, "of the engine; the sequential cutter is the reference")
+      ->capture_default_str();
   app.add_option("--rounds", given.rounds, "rounds, of which the medians are shown")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
