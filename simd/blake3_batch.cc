@@ -43,6 +43,9 @@ class blake3_batch final : public fingerprint_batch {
   blake3_batch(const blake3_kernel& kernel, const blake3::start& from) : kernel_(kernel), from_(from) {
     values_.resize(most_leaves);
     for (std::vector<blake3_node>& nodes : leaves_) nodes.reserve(kernel_.lane_count);
+    // All that a flush may need: it must not fail for want of memory.
+    levels_.reserve(most_leaves / 2);
+    nodes_.reserve(std::max(most_leaves / 2, leaves_.size() * kernel_.lane_count));
   }
 
   void submit(byte_span bytes, digest& into) override {

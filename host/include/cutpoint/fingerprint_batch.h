@@ -18,8 +18,8 @@ class fingerprint_batch {
   /// `into` where it is; it is written at some time until then.
   virtual void submit(byte_span bytes, digest& into) = 0;
 
-  /// Makes all that was asked for and not made yet. Errors: backend_failure, when a library failed; the digests since
-  /// the last flush are then worth nothing.
+  /// Makes all that was asked for and not made yet. Throws nothing: it is also what cleans up after a failure. Errors:
+  /// backend_failure, when a library failed; the digests since the last flush are then worth nothing.
   [[nodiscard]] virtual status flush() = 0;
 };
 
