@@ -33,6 +33,8 @@
 //                                any(f)                              whether f is true in some lane
 //                                broadcast(source, f)                f(source), in every lane
 //                                shuffle(f, source_of, consume)      consume(l, f(source_of(l))) in every lane l
+//                                sync()                              what lanes wrote to memory before, all may read
+//                                                                    after it
 #pragma once
 
 #include <cstddef>

@@ -78,6 +78,7 @@ class device_warp {
   CUTPOINT_DEVICE void shuffle(LaneFunction f, SourceFunction source_of, Consumer consume) const {
     consume(lane(), __shfl_sync(all_lanes, f(lane()), static_cast<int>(source_of(lane()))));
   }
+  CUTPOINT_DEVICE void sync() const { __syncwarp(all_lanes); }
 
  private:
   static constexpr std::uint32_t all_lanes = 0xffffffff;

@@ -91,6 +91,7 @@ class host_warp {
     const auto values = values_of(f);
     for_each_lane([&](std::uint32_t lane) { consume(lane, values[source_of(lane) % warp_size]); });
   }
+  void sync() const {}  // lanes are done when an operation returns
 
  private:
   template <class LaneFunction>
