@@ -20,6 +20,8 @@ struct slice {
   std::uint64_t end = 0;
   std::uint32_t piece = 0;
   std::uint32_t is_first = 0;  ///< 1: begins at its piece's start
+  std::uint32_t row = 0;       ///< its place in the lists of ends
+  std::uint32_t room = 0;      ///< and how many chunks there is room for
 };
 
 /// What a slice found from its first byte on.
@@ -43,15 +45,20 @@ struct slice_work {
   const piece* pieces = nullptr;
   const slice* slices = nullptr;  ///< in the order of positions, those of a piece in a row
   std::uint32_t slice_count = 0;
-  std::uint32_t capacity = 0;            ///< chunks that there is room for in each slice
-  std::uint32_t* own_ends = nullptr;     ///< [slice_count][capacity] ends of chunks, counted from the slice's beginning
-  std::uint32_t* prefix_ends = nullptr;  ///< [slice_count][capacity]
-  own_chain* own = nullptr;              ///< [slice_count]
-  std::uint32_t* overflowed = nullptr;   ///< set to 1 where there is not: the chunks are then worth nothing
+  std::uint32_t* own_ends = nullptr;  ///< ends of chunks, counted from the slice's beginning, in the slice's row
+  std::uint32_t* prefix_ends = nullptr;
+  own_chain* own = nullptr;             ///< [slice_count]
+  std::uint32_t* overflowed = nullptr;  ///< set to 1 where there is not: the chunks are then worth nothing
   Cutter cutter = {};
 };
 
 namespace slices_detail {
+
+/// Blocks of `threads` threads in which `warps` have a warp each.
+[[nodiscard]] inline std::uint64_t blocks_of_warps(std::uint64_t warps, std::uint32_t threads) {
+  const std::uint32_t each = threads / warp_size;
+  return (warps + each - 1) / each;
+}
 
 /// Runs `each(warp, k)` for every slice, a warp of the grid each.
 template <class Block, class Each>
@@ -78,7 +85,7 @@ CUTPOINT_DEVICE std::uint64_t follow(const Warp& warp, const slice_work<Cutter>&
   const piece in = work.pieces[of.piece];
   while (position < of.end && !meets(position)) {
     if (in.ends == 0 && in.end - position < work.cutter.reach) break;
-    if (count == work.capacity) {
+    if (count == of.room) {
       store(warp, work.overflowed, std::uint32_t{1});
       break;
     }
@@ -90,9 +97,8 @@ CUTPOINT_DEVICE std::uint64_t follow(const Warp& warp, const slice_work<Cutter>&
 
 /// Where a slice's own chunk number `i` begins; for their count, its own exit.
 template <class Cutter>
-CUTPOINT_DEVICE std::uint64_t own_start(const slice_work<Cutter>& work, std::uint32_t k, std::uint32_t i) {
-  const std::uint64_t begin = work.slices[k].begin;
-  return i == 0 ? begin : begin + work.own_ends[std::uint64_t{k} * work.capacity + i - 1];
+CUTPOINT_DEVICE std::uint64_t own_start(const slice_work<Cutter>& work, const slice& of, std::uint32_t i) {
+  return i == 0 ? of.begin : of.begin + work.own_ends[of.row + i - 1];
 }
 
 /// The state of slice `k` if chunks go on at `start`.
@@ -107,15 +113,15 @@ CUTPOINT_DEVICE slice_state settled(const Warp& warp, const slice_work<Cutter>& 
   const auto meets = [&](std::uint64_t position) {
     for (;;) {
       const std::uint32_t before = bit_count(warp.ballot(
-          [&](std::uint32_t lane) { return met + lane <= own.count && own_start(work, k, met + lane) < position; }));
+          [&](std::uint32_t lane) { return met + lane <= own.count && own_start(work, of, met + lane) < position; }));
       met += before;
       if (before < warp_size) break;
     }
-    return met <= own.count && own_start(work, k, met) == position;
+    return met <= own.count && own_start(work, of, met) == position;
   };
-  std::uint32_t* const prefix = work.prefix_ends + std::uint64_t{k} * work.capacity;
+  std::uint32_t* const prefix = work.prefix_ends + of.row;
   state.exit = follow(warp, work, of, start, prefix, state.prefix_count, meets);
-  if (state.exit < of.end && met <= own.count && own_start(work, k, met) == state.exit) {
+  if (state.exit < of.end && met <= own.count && own_start(work, of, met) == state.exit) {
     state.own_first = met;
     state.exit = own.exit;
   }
@@ -131,13 +137,16 @@ struct map_kernel {
   slice_work<Cutter> work;
   slice_state* states = nullptr;  ///< [slice_count], written
 
+  [[nodiscard]] std::uint64_t blocks(std::uint32_t threads) const {
+    return slices_detail::blocks_of_warps(work.slice_count, threads);
+  }
   template <class Block>
   CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
     using namespace slices_detail;
     for_each_slice(block, work.slice_count, [&](const auto& warp, std::uint32_t k) {
       const slice of = work.slices[k];
       own_chain own;
-      std::uint32_t* const ends = work.own_ends + std::uint64_t{k} * work.capacity;
+      std::uint32_t* const ends = work.own_ends + of.row;
       own.exit = follow(warp, work, of, of.begin, ends, own.count, [](std::uint64_t) { return false; });
       store(warp, work.own + k, own);
       store(warp, states + k, slice_state{.start = of.begin, .exit = own.exit});
@@ -153,6 +162,9 @@ struct settle_kernel {
   const slice_state* before = nullptr;  ///< [slice_count]
   slice_state* after = nullptr;         ///< [slice_count], written; not `before`
 
+  [[nodiscard]] std::uint64_t blocks(std::uint32_t threads) const {
+    return slices_detail::blocks_of_warps(work.slice_count, threads);
+  }
   template <class Block>
   CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
     using namespace slices_detail;
@@ -166,17 +178,19 @@ struct settle_kernel {
   }
 };
 
-/// What rounds left, in order. One block of one warp.
+/// What rounds left, in order, by one warp.
 template <class Cutter>
 struct finish_kernel {
   static constexpr std::uint32_t threads_per_block = warp_size;
   slice_work<Cutter> work;
   slice_state* states = nullptr;  ///< [slice_count], read and written
 
+  [[nodiscard]] static std::uint64_t blocks(std::uint32_t) { return 1; }
   template <class Block>
   CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
     using namespace slices_detail;
     block.for_each_warp([&](auto warp) {
+      if (block.index() != 0 || warp.index() != 0) return;
       for (std::uint32_t k = 1; k < work.slice_count;) {
         const std::uint32_t unsettled = warp.ballot([&](std::uint32_t lane) {
           const std::uint32_t i = k + lane;
@@ -198,21 +212,24 @@ struct finish_kernel {
 /// Chunks of each slice; none where they have no room.
 struct count_kernel {
   static constexpr std::uint32_t threads_per_block = 128;
+  const slice* slices = nullptr;
   const slice_state* states = nullptr;
   const own_chain* own = nullptr;
   std::uint32_t slice_count = 0;
-  std::uint32_t capacity = 0;
   std::uint32_t* counts = nullptr;      ///< [slice_count], written
   std::uint32_t* overflowed = nullptr;  ///< as in `slice_work`
 
+  [[nodiscard]] std::uint64_t blocks(std::uint32_t threads) const {
+    return (std::uint64_t{slice_count} + threads - 1) / threads;
+  }
   template <class Block>
   CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
     block.for_each_thread([&](auto thread) {
       const std::uint32_t stride = block.count() * block.thread_count();
       for (std::uint32_t k = block.index() * block.thread_count() + thread.index(); k < slice_count; k += stride) {
         const std::uint32_t count = states[k].prefix_count + (own[k].count - states[k].own_first);
-        counts[k] = count <= capacity ? count : 0;
-        if (count > capacity) *overflowed = 1;
+        counts[k] = count <= slices[k].room ? count : 0;
+        if (count > slices[k].room) *overflowed = 1;
       }
     });
   }
@@ -234,18 +251,20 @@ struct gather_kernel {
   const std::uint32_t* firsts = nullptr;  ///< [slice_count + 1] running sum of the counts: where a slice's chunks go
   chunk_list to;
 
+  [[nodiscard]] std::uint64_t blocks(std::uint32_t threads) const {
+    return slices_detail::blocks_of_warps(work.slice_count, threads);
+  }
   template <class Block>
   CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
     using namespace slices_detail;
     for_each_slice(block, work.slice_count, [&](const auto& warp, std::uint32_t k) {
       const slice_state state = states[k];
-      const std::uint64_t begin = work.slices[k].begin;
-      const std::uint64_t row = std::uint64_t{k} * work.capacity;
+      const slice of = work.slices[k];
       const std::uint32_t first = firsts[k];
       const std::uint32_t count = firsts[k + 1] - first;
       const auto end_of = [&](std::uint32_t i) {
-        return begin + (i < state.prefix_count ? work.prefix_ends[row + i]
-                                               : work.own_ends[row + state.own_first + i - state.prefix_count]);
+        return of.begin + (i < state.prefix_count ? work.prefix_ends[of.row + i]
+                                                  : work.own_ends[of.row + state.own_first + i - state.prefix_count]);
       };
       warp.for_each_lane([&](std::uint32_t lane) {
         for (std::uint32_t i = lane; i < count; i += warp_size) {
