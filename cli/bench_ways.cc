@@ -68,7 +68,7 @@ double mean_of(byte_span data, const std::vector<chunk>& chunks) {
 
 bench_contest prepare_reads(byte_span data) {
   bench_contest contest;
-  for (const backend_info& b : backends()) {
+  for (const backend_info& b : processor_backends()) {
     if (b.runs_here)
       contest.ways.push_back({.where = b.kind, .work = reading_work(b.kind, data)});
     else
@@ -83,7 +83,7 @@ result<bench_contest> prepare_cuts(const bench_job& job, byte_span data) {
   const std::vector<chunk> expected = reference->find_cuts(data);
   bench_contest contest{.ways = {{.where = backend::scalar, .work = cutting_work(*reference, data)}},
                         .mean_bytes = mean_of(data, expected)};
-  for (const backend_info& b : backends()) {
+  for (const backend_info& b : processor_backends()) {
     if (b.kind == backend::scalar) continue;
     const auto made = chunker_on(*job.cuts, b.kind);
     if (!made) {
@@ -120,7 +120,7 @@ result<bench_contest> prepare_fingerprints(const bench_job& job, byte_span data)
   bench_contest contest{
       .ways = {{.where = backend::scalar, .work = hashing_work(std::move(library->batch), data, chunks)}},
       .mean_bytes = mean_of(data, *chunks)};
-  for (const backend_info& b : backends()) {
+  for (const backend_info& b : processor_backends()) {
     if (b.kind == backend::scalar) continue;
     auto made = fingerprints_on(job.fingerprint, b.kind);
     if (!made) {

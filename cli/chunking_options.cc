@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::string_view default_algorithm = "fastcdc";
 constexpr std::uint64_t most_threads = 4096;
+constexpr std::uint64_t most_devices = 4096;
 constexpr std::uint64_t least_segment = 4 * KiB;
 
 constexpr std::array<std::pair<std::string_view, join_kind>, 3> joins = {
@@ -62,6 +63,9 @@ void chunking_options::add_to(CLI::App& command) {
       ->type_name("NAME")
       ->envname("CUTPOINT_BACKEND")
       ->capture_default_str();
+  command
+      .add_option("--device", device_, "The GPU that --backend cuda uses, as 'cutpoint info' counts them (default: 0)")
+      ->type_name("N");
   command.add_option("--memory", memory_, "Most bytes of the streams that are held at a time (default: 256M)")
       ->type_name("SIZE");
   command.add_option("--threads", threads_, "Threads that work (default: one for each processor)")->type_name("N");
@@ -131,6 +135,15 @@ status chunking_options::check_work(chunking& made) const {
       return wrong(fmt::format("--threads {}: must be between 1 and {}", *threads, most_threads));
     }
     made.engine.threads = *threads;
+  }
+  if (device_) {
+    if (made.feed.where != backend::cuda) {
+      return wrong(fmt::format("--device {}: only --backend cuda uses a device", *device_));
+    }
+    const auto device = named("--device", parse_number(*device_));
+    if (!device) return device.error();
+    if (*device >= most_devices) return wrong(fmt::format("--device {}: must be less than {}", *device, most_devices));
+    made.feed.device = static_cast<int>(*device);
   }
   if (segment_) {
     const auto segment = named("--segment", parse_size(*segment_));

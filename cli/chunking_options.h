@@ -53,6 +53,7 @@ class chunking_options {
   std::optional<std::string> fingerprint_;
   std::optional<std::string> key_;
   std::string backend_ = "auto";
+  std::optional<std::string> device_;
   std::optional<std::string> memory_;
   std::optional<std::string> threads_;
   std::optional<std::string> segment_;

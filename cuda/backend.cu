@@ -49,7 +49,9 @@ result<device_info> describe(int index, const driver_probe& probe) {
   info.pci_bus_id = bus_id.data();
   std::transform(info.pci_bus_id.begin(), info.pci_bus_id.end(), info.pci_bus_id.begin(),
                  [](char c) { return c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c; });
-  info.link = read_pci_link("/sys/bus/pci/devices/" + info.pci_bus_id);
+  const std::string folder = "/sys/bus/pci/devices/" + info.pci_bus_id;
+  info.link = read_pci_link(folder);
+  info.numa_node = read_numa_node(folder);
   info.driver = probe.driver;
   info.runtime = probe.runtime;
   info.problem = why_no_code(info.name, info.compute_capability, oldest_code());

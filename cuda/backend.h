@@ -29,6 +29,7 @@ struct device_info {
   /// "0000:17:00.0", as under /sys/bus/pci/devices.
   std::string pci_bus_id;
   pci_link link;
+  int numa_node = -1;  ///< -1 where unknown
   /// The newest CUDA that the driver supports, and the CUDA that this build is made with.
   version driver;
   version runtime;

@@ -29,7 +29,8 @@ struct packed_bytes {
 struct piece {
   std::uint64_t begin = 0;  ///< the first byte that may be looked at
   std::uint64_t start = 0;  ///< where the first chunk begins
-  std::uint64_t end = 0;    ///< past the last byte that may be looked at; more than `start`
+  std::uint64_t stop = 0;   ///< no chunk begins here or later; more than `start`
+  std::uint64_t end = 0;    ///< past the last byte that may be looked at; at least `stop`
   std::uint32_t ends = 0;   ///< 1: the stream ends there
 };
 

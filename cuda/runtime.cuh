@@ -9,9 +9,7 @@
 #include <cuda_runtime_api.h>
 #include <cutpoint/status.h>
 
-/// Returns the status of an expression from the enclosing function unless it is ok.
-#define CUTPOINT_RETURN_IF_FAILED(expression) \
-  if (::cutpoint::status failed_status = (expression); !failed_status.ok()) return failed_status
+#include "cuda/return_if_failed.h"
 
 namespace cutpoint::cuda {
 

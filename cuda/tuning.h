@@ -19,4 +19,15 @@ struct gear_tuning {
   std::uint32_t stages = 2;
 };
 
+/// How a batch is sliced.
+struct slicing_tuning {
+  /// A slice is so many times as long as two chains of cuts take to meet, on random data. More: fewer slices that do not
+  /// meet within themselves and wait for the next round. Less: more warps have work.
+  std::uint32_t meetings = 4;
+  /// The shortest slice in bytes, unless its piece is shorter.
+  std::uint32_t least_bytes = 64 * 1024;
+  /// Rounds in which all slices settle at once, before one warp does the rest.
+  std::uint32_t rounds = 4;
+};
+
 }  // namespace cutpoint::cuda

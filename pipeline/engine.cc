@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 
+#include "pipeline/device_map.h"
 #include "pipeline/fastest.h"
 #include "pipeline/schedule.h"
 
@@ -34,6 +35,37 @@ std::uint64_t usable_processors() {
   CPU_ZERO(&usable);
   if (::sched_getaffinity(0, sizeof usable, &usable) != 0) return std::max(1u, std::thread::hardware_concurrency());
   return static_cast<std::uint64_t>(std::max(1, CPU_COUNT(&usable)));
+}
+
+/// A device's lanes, before they have threads.
+struct device_lanes {
+  cuda::batch_limits limits;
+  std::vector<std::unique_ptr<cuda::offload>> offloads;
+  std::string warning;  ///< why there are none, where there should be
+};
+
+/// Errors: what makes the feed impossible, not what only keeps a device from helping.
+result<device_lanes> open_device(const device_provider& from, const feed_options& options, const feed_plan& plan) {
+  device_lanes made;
+  const auto limits = device_limits(plan, options.cuts);
+  if (!limits) {
+    made.warning = limits.error().message();
+    return made;
+  }
+  made.limits = *limits;
+  while (made.offloads.size() < device_lane_count) {
+    auto next = from.make(options.device, options.cuts, options.fingerprint, *limits);
+    if (next) {
+      made.offloads.push_back(*std::move(next));
+      continue;
+    }
+    const status_code why = next.error().code();
+    if (why != status_code::memory_limit && why != status_code::backend_failure) return next.error();
+    made.offloads.clear();
+    made.warning = next.error().message() + "; the processor does the work";
+    break;
+  }
+  return made;
 }
 
 void add(std::array<stage_work, stage_count>& total, const std::array<stage_work, stage_count>& more) {
@@ -81,7 +113,8 @@ std::string_view to_string(stage which) noexcept {
 
 class engine::pool {
  public:
-  explicit pool(std::uint64_t thread_count) : thread_count_(thread_count) {}
+  pool(std::uint64_t thread_count, std::shared_ptr<const device_provider> from)
+      : devices(from ? std::move(from) : std::make_shared<const device_provider>()), thread_count_(thread_count) {}
   pool(const pool&) = delete;
   pool& operator=(const pool&) = delete;
   ~pool() {
@@ -106,6 +139,7 @@ class engine::pool {
 
   std::uint64_t thread_count() const { return thread_count_; }
 
+  const std::shared_ptr<const device_provider> devices;
   remembered_choices choices;
   std::mutex mutex;                  ///< guards every schedule
   std::condition_variable work;      ///< there may be something to take
@@ -125,12 +159,13 @@ class engine::pool {
 class feed::implementation {
  public:
   implementation(engine::pool& threads, const feed_plan& plan, const chunker& cuts, ring held, std::vector<lane> lanes,
-                 run_periods periods, chunk_receiver& receiver)
+                 device_lanes device, run_periods periods, chunk_receiver& receiver)
       : pool_(threads),
         ring_(std::move(held)),
         intake_(ring_, cuts, std::move(periods), plan.intake),
         schedule_(plan, cuts, ring_, receiver),
         lanes_(std::move(lanes)),
+        device_(std::move(device)),
         totals_(lanes_.size()) {
     const std::lock_guard lock(pool_.mutex);
     pool_.feeds.push_back(this);
@@ -138,10 +173,30 @@ class feed::implementation {
   implementation(const implementation&) = delete;
   implementation& operator=(const implementation&) = delete;
   ~implementation() {
-    std::unique_lock lock(pool_.mutex);
-    schedule_.fail({status_code::cancelled, "the feed was dropped"});
-    pool_.progress.wait(lock, [&] { return !schedule_.has_running(); });
-    std::erase(pool_.feeds, this);
+    {
+      std::unique_lock lock(pool_.mutex);
+      schedule_.fail({status_code::cancelled, "the feed was dropped"});
+      pool_.progress.wait(lock, [&] { return !schedule_.has_running(); });
+      std::erase(pool_.feeds, this);
+      is_dropped_ = true;
+    }
+    pool_.work.notify_all();
+    for (std::thread& waiting : device_threads_) waiting.join();
+    if (is_pinned_) device_.offloads.front()->unpin(ring_.at(0));
+  }
+
+  /// Starts the device's threads.
+  status start() {
+    if (device_.offloads.empty()) return {};
+    is_pinned_ = device_.offloads.front()->pin(ring_.at(0), ring_.size()).ok();  // else copies are only slower
+    const signals_blocked quiet;
+    try {
+      for (std::size_t i = 0; i < device_.offloads.size(); ++i) device_threads_.emplace_back([this, i] { serve(i); });
+    } catch (const std::system_error& error) {
+      return {status_code::unavailable,
+              fmt::format("threads that wait for a device cannot be started: {}", error.what()), error.code().value()};
+    }
+    return {};
   }
 
   /// Takes one task, performs it without the lock, and hands it back. False where there is none to take.
@@ -153,10 +208,7 @@ class feed::implementation {
     lock.unlock();
     perform(*taken, schedule_.surroundings(), by);
     lock.lock();
-    schedule_.complete(*std::move(taken));
-    add(totals_[lane_index], by.work);
-    pool_.work.notify_all();
-    pool_.progress.notify_all();
+    hand_back(*std::move(taken), lane_index);
     return true;
   }
 
@@ -174,7 +226,7 @@ class feed::implementation {
       tell(lock);
       if (work_once(lock, 0)) continue;
       if (room != 0) return room_of(room);
-      if (schedule_.has_running()) {
+      if (schedule_.has_running() || schedule_.has_device_work()) {
         pool_.progress.wait(lock);
       } else if (status relieved = schedule_.relieve(); !relieved.ok()) {
         close(stretch_end::failed, relieved);
@@ -222,7 +274,7 @@ class feed::implementation {
       if (!schedule_.failure().ok()) return failed(lock);
       if (schedule_.is_done()) return {};
       if (work_once(lock, 0)) continue;
-      assert(schedule_.has_running());
+      assert(schedule_.has_running() || schedule_.has_device_work());
       pool_.progress.wait(lock);
     }
   }
@@ -237,11 +289,57 @@ class feed::implementation {
     feed_statistics all = schedule_.statistics();
     all.fed_bytes = intake_.taken_bytes();
     all.lanes = totals_;
+    for (const lane& each : lanes_) all.device_bytes += each.device_bytes;
+    all.device_warning = device_.warning;
     all.lanes[0][static_cast<std::size_t>(stage::intake)] = intake_work_;
     return all;
   }
 
  private:
+  void hand_back(task done, std::uint64_t lane_index) {
+    schedule_.complete(std::move(done));
+    add(totals_[lane_index], lanes_[lane_index].work);
+    pool_.work.notify_all();
+    pool_.progress.notify_all();
+  }
+
+  /// The life of a thread that waits for the device.
+  void serve(std::size_t device_lane) {
+    std::unique_lock lock(pool_.mutex);
+    while (!is_dropped_) {
+      if (!work_once_on_device(lock, device_lane)) pool_.work.wait(lock);
+    }
+  }
+
+  bool work_once_on_device(std::unique_lock<std::mutex>& lock, std::size_t device_lane) {
+    auto taken = schedule_.take_for_device();
+    if (!taken) return false;
+    const std::uint64_t lane_index = pool_.thread_count() + device_lane;
+    lane& by = lanes_[lane_index];
+    by.work = {};
+    lock.unlock();
+    status failure;
+    bool is_done = false;
+    try {
+      const auto mapped = map_on_device(std::get<map_task>(taken->work), schedule_.surroundings(), device_.limits,
+                                        *device_.offloads[device_lane], by);
+      if (mapped) {
+        is_done = *mapped;
+      } else {
+        failure = mapped.error();
+      }
+    } catch (const std::bad_alloc&) {  // the processor needs less
+    }
+    if (!is_done) perform(*taken, schedule_.surroundings(), by);
+    lock.lock();
+    if (!failure.ok() && device_.warning.empty()) {
+      device_.warning = failure.message() + "; the processor does the rest of the work";
+      schedule_.lose_device();
+    }
+    hand_back(*std::move(taken), lane_index);
+    return true;
+  }
+
   /// One lane reads no more at a time than it then works on in the cache.
   std::uint64_t most_room() const { return lanes_.size() == 1 ? most_room_alone : most_room_shared; }
   std::uint64_t comfortable_room() const { return std::min(most_room(), ring_.size() / 8); }
@@ -284,7 +382,11 @@ class feed::implementation {
   ring ring_;
   intake intake_;  ///< of the feeding thread
   schedule schedule_;
-  std::vector<lane> lanes_;  ///< each of its thread
+  std::vector<lane> lanes_;  ///< each of its thread: the pool's, then the device's
+  device_lanes device_;
+  std::vector<std::thread> device_threads_;
+  bool is_pinned_ = false;
+  bool is_dropped_ = false;
   std::vector<std::array<stage_work, stage_count>> totals_;
   bool is_open_ = false;
   stage_work intake_work_;
@@ -315,7 +417,7 @@ result<engine> engine::make(const engine_options& options) {
     return status{status_code::invalid_argument,
                   fmt::format("threads = {} must be at most {}", options.threads, most_threads)};
   }
-  auto threads = std::make_unique<pool>(options.threads != 0 ? options.threads : usable_processors());
+  auto threads = std::make_unique<pool>(options.threads != 0 ? options.threads : usable_processors(), options.devices);
   if (status started = threads->start(); !started.ok()) return started;
   return engine(std::move(threads));
 }
@@ -327,23 +429,38 @@ result<feed> engine::open(const feed_options& options, chunk_receiver& receiver)
   if (!cuts) return cuts.error();
   feed_options placed = options;
   placed.cuts = *cuts;
-  auto plan = make_plan(placed, thread_count());
+  bool on_device = options.where == backend::cuda;
+  auto plan = make_plan(placed, thread_count(), on_device);
   if (!plan) return plan.error();
+  device_lanes device;
+  if (on_device) {
+    auto opened = open_device(*pool_->devices, placed, *plan);
+    if (!opened) return opened.error();
+    device = *std::move(opened);
+    on_device = !device.offloads.empty();
+    if (!on_device) plan = make_plan(placed, thread_count(), false);
+    if (!plan) return plan.error();
+  }
   auto held = ring::make(plan->ring_bytes);
   if (!held) return held.error();
   std::vector<lane> lanes;
-  for (std::uint64_t i = 0; i < thread_count(); ++i) {
+  while (lanes.size() < plan->lane_count) {
     auto made = pool_->choices.place(options.fingerprint, options.where);
     if (!made) return made.error();
     plan->fingerprinted_on = made->where;
     lanes.push_back({.fingerprints = std::move(made->batch)});
   }
-  plan->chunked_on = parse_backend(cuts->backend()).value();
+  plan->chunked_on = on_device ? backend::cuda : backend_of(*cuts);
+  plan->fingerprints_on_device = on_device && device.offloads.front()->digest_bytes() != 0;
+  if (plan->fingerprints_on_device) plan->fingerprinted_on = backend::cuda;
   if (plan->fingerprinted_on != backend::scalar) plan->unit_bytes = unit_bytes_in_lanes;
   auto of_runs = fingerprinter::make(options.fingerprint);
   if (!of_runs) return of_runs.error();
-  return feed(std::make_unique<feed::implementation>(*pool_, *plan, *cuts, *std::move(held), std::move(lanes),
-                                                     run_periods(*cuts, *std::move(of_runs)), receiver));
+  auto made =
+      std::make_unique<feed::implementation>(*pool_, *plan, *cuts, *std::move(held), std::move(lanes),
+                                             std::move(device), run_periods(*cuts, *std::move(of_runs)), receiver);
+  if (status started = made->start(); !started.ok()) return started;
+  return feed(std::move(made));
 }
 
 feed::feed(std::unique_ptr<implementation> held) noexcept : implementation_(std::move(held)) {}

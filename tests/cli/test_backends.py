@@ -31,7 +31,7 @@ class BackEnds(CommandTest):
             self.assertEqual(found, {"chunking": name, "fingerprinting": name})
 
     def test_the_reference_stands_in_where_there_is_no_kernel(self):
-        for name in self.here:
+        for name in set(self.here) - {"cuda"}:
             found = report_of(self.forced(name, "--profile", "ronomon", "--hash", "md5"))["backends"]
             self.assertEqual(found, {"chunking": "scalar", "fingerprinting": "scalar"})
 
