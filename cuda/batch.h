@@ -20,7 +20,7 @@ class batch_offload final : public offload {
   [[nodiscard]] static result<std::unique_ptr<offload>> make(Machine machine, std::unique_ptr<slicer<Machine>> cutting,
                                                              const fingerprint_recipe& fingerprint,
                                                              const batch_limits& limits) {
-    const slicing how = slicing_for(cutting->sizes(), limits);
+    const slice_plan how = slice_plan_for(cutting->sizes(), limits);
     auto bytes = machine.template allocate<bytes16>(limits.bytes / sizeof(bytes16) + 1);
     if (!bytes) return bytes.error();
     auto room = batch_room<Machine>::allocate(machine, how, limits, cutting->levels());
@@ -69,7 +69,7 @@ class batch_offload final : public offload {
     host_array<std::uint32_t> lengths;
     host_array<std::uint8_t> digests;
 
-    [[nodiscard]] static result<found_chunks> allocate(Machine& on, const slicing& how, std::size_t digest_bytes) {
+    [[nodiscard]] static result<found_chunks> allocate(Machine& on, const slice_plan& how, std::size_t digest_bytes) {
       auto counts = on.template allocate_on_host<std::uint32_t>(how.most_slices + 2);
       if (!counts) return counts.error();
       auto lengths = on.template allocate_on_host<std::uint32_t>(how.most_chunks);
@@ -80,7 +80,7 @@ class batch_offload final : public offload {
     }
   };
 
-  batch_offload(Machine machine, std::unique_ptr<slicer<Machine>> cutting, const slicing& how,
+  batch_offload(Machine machine, std::unique_ptr<slicer<Machine>> cutting, const slice_plan& how,
                 const batch_limits& limits, typename Machine::template array<bytes16> bytes, batch_room<Machine> room,
                 chunk_hasher<Machine> hashing, found_chunks found)
       : machine_(std::move(machine)),
@@ -151,7 +151,7 @@ class batch_offload final : public offload {
   // The machine goes last: its memory before it.
   Machine machine_;
   std::unique_ptr<slicer<Machine>> cutting_;
-  slicing how_;
+  slice_plan how_;
   batch_limits limits_;
   typename Machine::template array<bytes16> bytes_;
   batch_room<Machine> room_;

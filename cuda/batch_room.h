@@ -11,7 +11,7 @@
 namespace cutpoint::cuda {
 
 /// How long slices are, and how many chunks a batch may have.
-struct slicing {
+struct slice_plan {
   std::uint64_t slice_bytes = 0;
   std::uint64_t least_chunk = 0;
   std::uint64_t most_slices = 0;
@@ -21,10 +21,10 @@ struct slicing {
 /// Chunks of fewer bytes are so rare that a batch with many of them may be refused.
 inline constexpr std::uint64_t least_usual_chunk = 64;
 
-[[nodiscard]] inline slicing slicing_for(const scheme_sizes& sizes, const batch_limits& limits) {
+[[nodiscard]] inline slice_plan slice_plan_for(const scheme_sizes& sizes, const batch_limits& limits) {
   const slicing_tuning tuning;
   const std::uint64_t wanted = tuning.meetings * sizes.meeting_chunks * sizes.usual_chunk;
-  slicing how;
+  slice_plan how;
   how.slice_bytes = std::max<std::uint64_t>(wanted, tuning.least_bytes);
   how.least_chunk = std::max(sizes.least_chunk, least_usual_chunk);
   how.most_slices = limits.pieces + limits.bytes / how.slice_bytes + 1;
@@ -33,7 +33,7 @@ inline constexpr std::uint64_t least_usual_chunk = 64;
 }
 
 /// The slices of pieces, with their rows.
-inline void append_slices(const slicing& how, const piece& of, std::uint32_t number, std::vector<slice>& into) {
+inline void append_slices(const slice_plan& how, const piece& of, std::uint32_t number, std::vector<slice>& into) {
   std::uint32_t row = into.empty() ? 0 : into.back().row + into.back().room;
   for (std::uint64_t begin = of.start; begin < of.stop; begin += how.slice_bytes) {
     const std::uint64_t end = std::min(begin + how.slice_bytes, of.stop);
@@ -68,7 +68,7 @@ struct batch_room {
   array<std::uint32_t> lengths;
   array<std::uint32_t> chunk_count;
 
-  [[nodiscard]] static result<batch_room> allocate(Machine& on, const slicing& how, const batch_limits& limits,
+  [[nodiscard]] static result<batch_room> allocate(Machine& on, const slice_plan& how, const batch_limits& limits,
                                                    std::uint32_t levels) {
     status failure;
     const auto take = [&]<class T>(T, std::uint64_t size) -> array<T> {

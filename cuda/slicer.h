@@ -28,6 +28,7 @@ struct slice_job {
   std::uint32_t* firsts = nullptr;       ///< [slice_count + 1]
   std::uint32_t* overflowed = nullptr;   ///< 0 at first
   chunk_list chunks;                     ///< as many as the slices have room for
+  std::uint32_t rounds = slicing_tuning{}.rounds;
 };
 
 template <class Machine>
@@ -68,7 +69,7 @@ class slicer_of final : public slicer<Machine> {
     slice_state* before = job.states[0];
     slice_state* after = job.states[1];
     CUTPOINT_RETURN_IF_FAILED(on.launch(map_kernel<cutter>{work, before}));
-    for (std::uint32_t round = 0; round < slicing_tuning{}.rounds; ++round, std::swap(before, after)) {
+    for (std::uint32_t round = 0; round < job.rounds; ++round, std::swap(before, after)) {
       CUTPOINT_RETURN_IF_FAILED(on.launch(settle_kernel<cutter>{work, before, after}));
     }
     CUTPOINT_RETURN_IF_FAILED(on.launch(finish_kernel<cutter>{work, before}));
