@@ -111,7 +111,7 @@ class batch_offload final : public offload {
     CUTPOINT_RETURN_IF_FAILED(machine_.clear(job.overflowed, 1));
     CUTPOINT_RETURN_IF_FAILED(machine_.clear(job.chunks.lengths, most_chunks));
     CUTPOINT_RETURN_IF_FAILED(cutting_->enqueue(machine_, job));
-    return hashing_.enqueue(machine_, device_bytes(), job.chunks, most_chunks);
+    return hashing_.enqueue(machine_, device_bytes(), job.chunks, byte_count, most_chunks);
   }
 
   status copy_out(batch_output& output) {
@@ -123,8 +123,7 @@ class batch_offload final : public offload {
     CUTPOINT_RETURN_IF_FAILED(machine_.copy_out(overflowed, room_.overflowed.data(), 1));
     CUTPOINT_RETURN_IF_FAILED(machine_.copy_out(chunk_count, room_.chunk_count.data(), 1));
     CUTPOINT_RETURN_IF_FAILED(machine_.wait());
-    output.is_complete = *overflowed == 0;
-    if (!output.is_complete) return {};
+    if (*overflowed != 0) return {};
     const std::size_t digest_bytes = *chunk_count * hashing_.digest_bytes();
     CUTPOINT_RETURN_IF_FAILED(machine_.copy_out(found_.lengths.data(), room_.lengths.data(), *chunk_count));
     CUTPOINT_RETURN_IF_FAILED(machine_.copy_out(found_.digests.data(), hashing_.digests(), digest_bytes));
@@ -132,6 +131,7 @@ class batch_offload final : public offload {
     output.lengths = {found_.lengths.data(), *chunk_count};
     output.digests = {found_.digests.data(), digest_bytes};
     output.pieces = chunks_of_pieces();
+    output.is_complete = true;
     return {};
   }
 

@@ -34,6 +34,7 @@ struct host_machine_options {
 template <class T>
 class host_machine_array {
  public:
+  host_machine_array() = default;
   explicit host_machine_array(std::size_t size) : size_(size), data_(new T[size]) {
     std::memset(static_cast<void*>(data_.get()), 0xa5, size * sizeof(T));
   }
@@ -41,7 +42,7 @@ class host_machine_array {
   [[nodiscard]] std::size_t size() const { return size_; }
 
  private:
-  std::size_t size_;
+  std::size_t size_ = 0;
   std::unique_ptr<T[]> data_;
 };
 

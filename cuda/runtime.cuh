@@ -69,8 +69,12 @@ class cuda_memory {
   /// `byte_count` may be 0. Fails with memory_limit where there is no more.
   [[nodiscard]] static result<cuda_memory> allocate(std::size_t byte_count);
 
+  cuda_memory() = default;
   cuda_memory(cuda_memory&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
-  cuda_memory& operator=(cuda_memory&&) = delete;
+  cuda_memory& operator=(cuda_memory&& other) noexcept {
+    std::swap(data_, other.data_);
+    return *this;
+  }
   ~cuda_memory();
 
   [[nodiscard]] void* data() const { return data_; }
@@ -78,7 +82,7 @@ class cuda_memory {
  private:
   explicit cuda_memory(void* data) : data_(data) {}
 
-  void* data_;
+  void* data_ = nullptr;
 };
 
 /// `size()` uninitialised objects of a trivial type.
@@ -91,6 +95,7 @@ class cuda_array {
     return cuda_array(std::move(*memory), size);
   }
 
+  cuda_array() = default;
   [[nodiscard]] T* data() const { return static_cast<T*>(memory_.data()); }
   [[nodiscard]] std::size_t size() const { return size_; }
 
@@ -98,7 +103,7 @@ class cuda_array {
   cuda_array(cuda_memory<Place> memory, std::size_t size) : memory_(std::move(memory)), size_(size) {}
 
   cuda_memory<Place> memory_;
-  std::size_t size_;
+  std::size_t size_ = 0;
 };
 template <class T>
 using device_array = cuda_array<T, memory_place::device>;
