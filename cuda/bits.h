@@ -38,6 +38,11 @@ namespace cutpoint::cuda {
 #endif
 }
 
+/// A word turned by `by` bits, 0 to 31.
+[[nodiscard]] CUTPOINT_HOST_DEVICE constexpr std::uint32_t rotated_left(std::uint32_t word, std::uint32_t by) {
+  return (word << by) | (word >> ((32 - by) % 32));
+}
+
 /// The smaller of two, for code that a device runs too.
 template <class T>
 [[nodiscard]] CUTPOINT_HOST_DEVICE constexpr T least(T a, T b) {

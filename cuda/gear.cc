@@ -7,11 +7,11 @@
 namespace cutpoint::cuda {
 
 gear_scheme make_scheme(const gear_parameters& filled) {
-  const std::uint64_t max = limit_of(*filled.max_bytes);
   return {.table = table_words(table_of(filled.table)),
-          .sizes = rolling_sizes(*filled.min_bytes, filled.avg_bytes, max),
+          .sizes = rolling_sizes(filled),
+          .hash = {},
           .tests = {{{top_mask(log2_of(filled.avg_bytes))}}},
-          .chunks = {.first = *filled.min_bytes, .reach = max}};
+          .chunks = limits_cutter(filled)};
 }
 
 }  // namespace cutpoint::cuda

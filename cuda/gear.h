@@ -15,8 +15,7 @@ struct rolling_gear {
   static constexpr state zeros = 0;  // what a warm-up pushes out
 
   template <std::uint32_t Window, class LookUp>
-  [[nodiscard]] CUTPOINT_DEVICE state roll(const LookUp& look_up, state h, std::uint32_t,
-                                           std::uint32_t incoming) const {
+  [[nodiscard]] CUTPOINT_DEVICE state roll(const LookUp& look_up, state h, byte_of, byte_of incoming) const {
     return 2 * h + look_up(0, incoming);
   }
   [[nodiscard]] CUTPOINT_DEVICE static std::uint64_t word(state h) { return h; }

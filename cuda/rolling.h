@@ -18,7 +18,8 @@
 //   forgets                       true: the window is 64, and what leaves it makes no difference to `roll`
 //   window, zeros                 bytes that decide it; the hash of a window of zeros
 //   roll<Window>(look_up, h, outgoing, incoming)
-//                                 look_up(k, byte) is an entry of table k. Window: `window`, or 0 if not known there
+//                                 the bytes are byte_of; look_up(k, byte) is an entry of table k. Window: `window`, or
+//                                 0 where that is not known to the compiler
 //   word(h)                       what tests see
 #pragma once
 
@@ -43,6 +44,19 @@ struct pattern_test {
   [[nodiscard]] CUTPOINT_HOST_DEVICE bool operator()(std::uint32_t word) const { return (word & mask) == pattern; }
 };
 
+/// Bits [at, at + 8) of a word. Where `at` is known to the compiler, any power of two times the byte is one shift and
+/// one mask: so are its value and the place of its row in a table.
+struct byte_of {
+  std::uint32_t word = 0;
+  std::uint32_t at = 0;
+
+  [[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t value() const { return shifted<0>(); }
+  template <std::uint32_t Left>
+  [[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t shifted() const {
+    return (at < Left ? word << (Left - at) : word >> (at - Left)) & (std::uint32_t{0xff} << Left);
+  }
+};
+
 namespace rolling_detail {
 
 inline constexpr std::uint32_t slice_bytes = 64;
@@ -50,10 +64,11 @@ inline constexpr std::uint32_t unit_bytes = sizeof(bytes16);      // of a load
 inline constexpr std::uint32_t units = slice_bytes / unit_bytes;  // of a slice
 inline constexpr std::uint32_t row_units = units + 1;             // with padding, odd: 8 rows touch all banks
 
-/// Copies of a table, a power of two: as many entries as shared memory serves in a cycle, each from banks of its own
-/// whatever the bytes are.
+/// An entry of a table stands in a row of copies, as many as shared memory serves in a cycle: each lane that is served
+/// reads from banks of its own, whatever the bytes are.
+inline constexpr std::uint32_t log2_row = 7;
 template <class Entry>
-inline constexpr std::uint32_t table_copies = 128 / sizeof(Entry);
+inline constexpr std::uint32_t table_copies = (1 << log2_row) / sizeof(Entry);
 
 /// Where a block is in its work; the same in every thread.
 struct cursor {
@@ -98,6 +113,11 @@ struct found_bits {
     for (std::uint32_t l = 0; l < Levels; ++l) in.candidates[l * in.words + position / 64] = level[l] & kept;
   }
 };
+
+/// Byte i of sixteen.
+[[nodiscard]] CUTPOINT_DEVICE byte_of byte_at(const bytes16& sixteen, std::uint32_t i) {
+  return {sixteen.words[i / 4], 8 * (i % 4)};
+}
 
 /// The sixteen bytes at an aligned position; zeros before the buffer (where positions are huge) and after it.
 [[nodiscard]] CUTPOINT_DEVICE bytes16 unit_at(const packed_bytes& in, std::uint64_t position) {
@@ -189,8 +209,10 @@ struct rolling_scan {
   }
   template <class Entries, class Thread>
   [[nodiscard]] CUTPOINT_DEVICE static auto table_of(const Entries& entries, Thread thread) {
-    return [entries, column = thread.lane() % copies](std::uint32_t k, std::uint32_t byte) {
-      return entries[(k * 256 + byte) * copies + column];
+    using namespace rolling_detail;
+    constexpr std::uint32_t entry_bytes = sizeof(typename Hash::entry);
+    return [entries, column = thread.lane() % copies * entry_bytes](std::uint32_t k, byte_of byte) {
+      return entries.at_offset(k * (std::uint32_t{256} << log2_row) + (byte.template shifted<log2_row>() | column));
     };
   }
 
@@ -239,7 +261,7 @@ struct rolling_scan {
         const bytes16 leaving = unit < window_units ? passed.leaving[unit % window_units] : slice[unit - window_units];
         CUTPOINT_UNROLL
         for (std::uint32_t i = 0; i < unit_bytes; ++i) {
-          passed.hash = hash.template roll<Window>(look_up, passed.hash, leaving.byte(i), slice[unit].byte(i));
+          passed.hash = hash.template roll<Window>(look_up, passed.hash, byte_at(leaving, i), byte_at(slice[unit], i));
           found.test(tests, Hash::word(passed.hash), unit * unit_bytes + i);
         }
       }
@@ -284,7 +306,8 @@ struct rolling_scan {
           const bytes16 sixteen = unit_at(in, before + std::uint64_t{unit} * unit_bytes);
           CUTPOINT_UNROLL
           for (std::uint32_t i = 0; i < unit_bytes; ++i) {
-            h = hash.template roll<0>(look_up, h, 0, unit == 0 && i < skipped ? 0 : sixteen.byte(i));
+            h = hash.template roll<0>(look_up, h, byte_of{},
+                                      unit == 0 && i < skipped ? byte_of{} : byte_at(sixteen, i));
           }
         }
         bytes16 low = unit_at(in, before);
@@ -300,7 +323,7 @@ struct rolling_scan {
             low = high;
             CUTPOINT_UNROLL
             for (std::uint32_t i = 0; i < unit_bytes; ++i) {
-              h = hash.template roll<0>(look_up, h, leaving.byte(i), entering.byte(i));
+              h = hash.template roll<0>(look_up, h, byte_at(leaving, i), byte_at(entering, i));
               found.test(tests, Hash::word(h), unit * unit_bytes + i);
             }
           }
@@ -316,7 +339,7 @@ template <class Hash, class Test, std::uint32_t Levels, class Cutter>
 struct rolling_scheme {
   static constexpr std::uint32_t levels = Levels;
   std::vector<std::uint64_t> table;
-  scheme_sizes sizes;
+  scheme_sizes sizes = {};
   Hash hash = {};
   level_tests<Test, Levels> tests = {};
   Cutter chunks = {};

@@ -44,8 +44,10 @@ slicing drawn_slicing(choices& random) {
 template <class Parameters>
 class scheme : public testing::Test {};
 
-using schemes = testing::Types<gear_parameters>;
-TYPED_TEST_SUITE(scheme, schemes);
+using with_schemes =
+    testing::Types<adler_parameters, borg1_parameters, borg2_fastcdc_parameters, buzhash_parameters, crc32_parameters,
+                   fastcdc_parameters, gear_parameters, rabin_inck_parameters, rabin_parameters, tttd_parameters>;
+TYPED_TEST_SUITE(scheme, with_schemes);
 
 TYPED_TEST(scheme, cuts_as_the_reference_does) {
   constexpr std::size_t which = algorithm_parameters(TypeParam{}).index();
