@@ -71,4 +71,17 @@ result<std::vector<device_info>> devices() {
   return found;
 }
 
+status check_device(int device) {
+  const auto probe = probe_driver();
+  if (!probe) return probe.error();
+  CUTPOINT_RETURN_IF_FAILED(judge(*probe));
+  if (device < 0 || device >= probe->device_count) {
+    return {status_code::invalid_argument, "there is no CUDA device " + std::to_string(device) + "; this machine has " +
+                                               std::to_string(probe->device_count) + ", counted from 0"};
+  }
+  const auto info = describe(device, *probe);
+  if (!info) return info.error();
+  return info->problem.empty() ? status() : status(status_code::unavailable, info->problem);
+}
+
 }  // namespace cutpoint::cuda

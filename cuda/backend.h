@@ -40,4 +40,8 @@ struct device_info {
 /// CUDA, no driver, a driver older than this build's CUDA, or no device. Throws std::bad_alloc.
 [[nodiscard]] result<std::vector<device_info>> devices();
 
+/// Ok where this build can use the device of this number. Errors: as `devices`; invalid_argument, for a number out of
+/// range; unavailable, with the device's problem.
+[[nodiscard]] status check_device(int device);
+
 }  // namespace cutpoint::cuda

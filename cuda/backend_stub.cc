@@ -6,6 +6,8 @@ namespace cutpoint::cuda {
 
 result<std::vector<device_info>> devices() { return no_cuda_in_this_build(); }
 
+status check_device(int) { return no_cuda_in_this_build(); }
+
 result<std::unique_ptr<offload>> make_offload(int, const chunker&, const fingerprint_recipe&, const batch_limits&) {
   return no_cuda_in_this_build();
 }

@@ -72,9 +72,10 @@ struct batch_room {
                                                    std::uint32_t levels) {
     status failure;
     const auto take = [&]<class T>(T, std::uint64_t size) -> array<T> {
-      auto made = on.template allocate<T>(failure.ok() ? size : 0);
+      if (!failure.ok()) return array<T>();
+      auto made = on.template allocate<T>(size);
       if (made) return std::move(*made);
-      if (failure.ok()) failure = made.error();
+      static_cast<void>(failure = made.error());
       return array<T>();
     };
     const std::uint64_t words = levels * packed_bytes::candidate_words(limits.bytes);
@@ -92,7 +93,7 @@ struct batch_room {
                     .lengths = take(std::uint32_t{}, how.most_chunks),
                     .chunk_count = take(std::uint32_t{}, 1)};
     if (!failure.ok()) return failure;
-    return room;
+    return result<batch_room>(std::move(room));
   }
 
   /// `in` has no candidates yet.

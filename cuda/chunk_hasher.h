@@ -56,7 +56,7 @@ class chunk_hasher {
   [[nodiscard]] static result<chunk_hasher> make(Machine& on, const fingerprint_recipe& recipe,
                                                  std::uint64_t most_bytes, std::uint64_t most_chunks) {
     chunk_hasher made(recipe);
-    if (made.digest_bytes() == 0) return made;
+    if (made.digest_bytes() == 0) return result<chunk_hasher>(std::move(made));
     const bool is_blake3 = recipe.kind == fingerprint_kind::blake3;
     const std::uint64_t most_leaves = is_blake3 ? most_bytes / blake3::leaf_bytes + most_chunks : 0;
     CUTPOINT_RETURN_IF_FAILED(take(on, made.digests_, most_chunks * made.digest_bytes()));
@@ -65,7 +65,7 @@ class chunk_hasher {
     CUTPOINT_RETURN_IF_FAILED(take(on, made.leaves_, is_blake3 ? most_chunks : 0));
     CUTPOINT_RETURN_IF_FAILED(take(on, made.first_leaves_, is_blake3 ? most_chunks + 1 : 0));
     CUTPOINT_RETURN_IF_FAILED(take(on, made.chaining_values_, 8 * most_leaves));
-    return made;
+    return result<chunk_hasher>(std::move(made));
   }
 
   /// 0 where it makes none.
