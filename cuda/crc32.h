@@ -5,14 +5,14 @@
 
 namespace cutpoint::cuda {
 
-/// Bits reflected, no initial value and no final xor. Tables: the CRC of a byte, and what a byte is worth when the
-/// window has passed it.
+/// Bits reflected, no initial value and no final xor, seen through the pattern that is looked for
+/// (cuda/make_scheme.h). Tables: the CRC of a byte, and what a byte is worth when the window has passed it.
 struct rolling_crc32 {
   using state = std::uint32_t;
   using entry = std::uint32_t;
   static constexpr std::uint32_t tables = 2;
   static constexpr bool forgets = false;
-  static constexpr state zeros = 0;
+  state zeros = 0;
   std::uint32_t window = 0;
 
   template <std::uint32_t Window, class LookUp>
@@ -23,6 +23,6 @@ struct rolling_crc32 {
   [[nodiscard]] CUTPOINT_DEVICE static std::uint32_t word(state h) { return h; }
 };
 
-using crc32_scheme = rolling_scheme<rolling_crc32, pattern_test, 1, first_candidate_cutter>;
+using crc32_scheme = rolling_scheme<rolling_crc32, zeros_test<std::uint32_t>, 1, first_candidate_cutter>;
 
 }  // namespace cutpoint::cuda

@@ -15,7 +15,7 @@ scheme_sizes restarted_sizes(std::uint64_t min, std::uint64_t avg, std::uint64_t
 }
 
 template <class Parameters>
-level_tests<zeros_test, 2> strict_and_loose(const Parameters& filled) {
+level_tests<zeros_test<std::uint64_t>, 2> strict_and_loose(const Parameters& filled) {
   return {{{strict_mask(filled)}, {loose_mask(filled)}}};
 }
 

@@ -14,7 +14,7 @@ struct restarted_cutter {
   std::uint64_t reach = 0;       ///< the largest chunk; all ones for no maximum
   std::uint64_t step = 1;        ///< both ranges end at an offset that this divides
   std::uint64_t past_match = 0;  ///< 1: the byte that is accepted ends its chunk; 0: it begins the next
-  level_tests<zeros_test, 2> tests = {};
+  level_tests<zeros_test<std::uint64_t>, 2> tests = {};
   const std::uint64_t* table = nullptr;
 
   template <class Warp>
@@ -38,7 +38,7 @@ struct restarted_cutter {
   template <class Warp>
   [[nodiscard]] CUTPOINT_DEVICE std::uint64_t find(const Warp& warp, const packed_bytes& in, const piece& of,
                                                    std::uint64_t begin, const ranges& test) const {
-    const std::uint64_t full = begin + rolling_gear::window;
+    const std::uint64_t full = begin + gear_window;
     const std::uint64_t early = find_early(warp, in, of, begin, test);
     if (early < full) return early;
     const std::uint64_t strict = next_candidate(warp, in, 0, full, test.strict);
@@ -75,7 +75,7 @@ struct restarted_cutter {
         warp.ballot([&](std::uint32_t lane) { return is_accepted(begin + 2 * lane, even[lane]); });
     const std::uint32_t at_odd =
         warp.ballot([&](std::uint32_t lane) { return is_accepted(begin + 2 * lane + 1, odd[lane]); });
-    if ((at_even | at_odd) == 0) return begin + rolling_gear::window;
+    if ((at_even | at_odd) == 0) return begin + gear_window;
     const std::uint32_t lane = lowest_bit(at_even | at_odd);
     return begin + 2 * lane + ((at_even >> lane & 1) != 0 ? 0 : 1);
   }
@@ -88,8 +88,8 @@ struct fastcdc_scheme {
   scheme_sizes sizes = {};
   restarted_cutter chunks = {};  ///< without its table
 
-  [[nodiscard]] rolling_scan<rolling_gear, zeros_test, levels> scan(const packed_bytes& in,
-                                                                    const std::uint64_t* table_there) const {
+  [[nodiscard]] rolling_scan<rolling_gear<std::uint64_t>, zeros_test<std::uint64_t>, levels> scan(
+      const packed_bytes& in, const std::uint64_t* table_there) const {
     return {in, table_there, {}, chunks.tests};
   }
   [[nodiscard]] restarted_cutter cutter(const std::uint64_t* table_there) const {

@@ -31,7 +31,12 @@ inline pattern_test low_bits_test(const masked_test& test) {
   return {.mask = static_cast<std::uint32_t>(test.mask), .pattern = static_cast<std::uint32_t>(test.pattern)};
 }
 
-/// What is worth `worth(byte)` for each byte, appended to a scheme's table.
+/// The same of a hash that is seen through the test's pattern.
+inline zeros_test<std::uint32_t> low_zeros_test(const masked_test& test) {
+  return {static_cast<std::uint32_t>(test.mask)};
+}
+
+/// `worth(byte)` for each byte, appended to a scheme's table.
 template <class Worth>
 void append_table(std::vector<std::uint64_t>& words, Worth worth) {
   for (std::uint32_t byte = 0; byte < 256; ++byte) words.push_back(worth(static_cast<std::uint8_t>(byte)));
@@ -41,6 +46,16 @@ void append_table(std::vector<std::uint64_t>& words, Worth worth) {
 template <class Entries>
 std::vector<std::uint64_t> table_words(const Entries& entries) {
   return {entries.begin(), entries.end()};
+}
+
+/// A hash that is linear over GF(2) is seen through the pattern that tests look for, so that zeros are looked for: what
+/// the pattern turns into at each step comes out with the byte that leaves, and costs nothing.
+template <class Hash>
+void append_removals(std::vector<std::uint64_t>& words, const Hash& hash, std::uint64_t pattern) {
+  using state = decltype(hash.over(nullptr));
+  const auto seen = static_cast<state>(pattern);
+  const state step = seen ^ hash.absorb(seen, 0);
+  append_table(words, [&](std::uint8_t byte) { return hash.removal_of(byte) ^ step; });
 }
 
 /// The hash of a window of zeros, by the definition.

@@ -5,14 +5,15 @@
 
 namespace cutpoint::cuda {
 
-/// The residue of the window modulo a polynomial of degree 53. Tables: what the top byte of a shifted residue stands
-/// for, and what a byte is worth when the window has passed it.
+/// The residue of the window modulo a polynomial of degree 53, seen through the pattern that is looked for (cuda/
+/// make_scheme.h). Tables: what the top byte of a shifted residue stands for, and what a byte is worth when the window
+/// has passed it.
 struct rolling_rabin {
   using state = std::uint64_t;
   using entry = std::uint64_t;
   static constexpr std::uint32_t tables = 2;
   static constexpr bool forgets = false;
-  static constexpr state zeros = 0;
+  state zeros = 0;
   std::uint32_t window = 0;
 
   template <std::uint32_t Window, class LookUp>
@@ -43,7 +44,7 @@ struct backup_cutter {
   }
 };
 
-using rabin_scheme = rolling_scheme<rolling_rabin, pattern_test, 1, first_candidate_cutter>;
-using tttd_scheme = rolling_scheme<rolling_rabin, pattern_test, 2, backup_cutter>;
+using rabin_scheme = rolling_scheme<rolling_rabin, zeros_test<std::uint32_t>, 1, first_candidate_cutter>;
+using tttd_scheme = rolling_scheme<rolling_rabin, zeros_test<std::uint32_t>, 2, backup_cutter>;
 
 }  // namespace cutpoint::cuda

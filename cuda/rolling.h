@@ -31,10 +31,11 @@
 
 namespace cutpoint::cuda {
 
-/// Accepts where all bits of a mask are zero.
+/// Accepts where all bits of a mask are zero. Cheaper than any other pattern.
+template <class Word>
 struct zeros_test {
-  std::uint64_t mask = 0;
-  [[nodiscard]] CUTPOINT_HOST_DEVICE bool operator()(std::uint64_t word) const { return (word & mask) == 0; }
+  Word mask = 0;
+  [[nodiscard]] CUTPOINT_HOST_DEVICE bool operator()(Word word) const { return (word & mask) == 0; }
 };
 
 /// Accepts where the bits of a mask are those of a pattern.
@@ -53,7 +54,11 @@ struct byte_of {
   [[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t value() const { return shifted<0>(); }
   template <std::uint32_t Left>
   [[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t shifted() const {
-    return (at < Left ? word << (Left - at) : word >> (at - Left)) & (std::uint32_t{0xff} << Left);
+    if constexpr (Left == 0) {
+      return (word >> at) & 0xff;
+    } else {
+      return (at < Left ? word << (Left - at) : word >> (at - Left)) & (std::uint32_t{0xff} << Left);
+    }
   }
 };
 
@@ -179,7 +184,7 @@ struct rolling_scan {
   CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
     const auto entries = block.template shared<typename Hash::entry>(table_size);
     block.for_each_thread([&](auto thread) {
-      for (std::uint32_t i = thread.index(); i < table_size; i += block.thread_count()) {
+      for (std::uint32_t i = thread.index(); i < entries.size(); i += block.thread_count()) {
         entries[i] = static_cast<typename Hash::entry>(table[i / copies]);
       }
     });
@@ -235,17 +240,27 @@ struct rolling_scan {
     };
     // Four neighbouring threads fetch one thread's slice, 64 bytes in a row.
     const auto fetch = [&](auto thread, const cursor& at) {
-      CUTPOINT_UNROLL
-      for (std::uint32_t pass = 0; pass < units; ++pass) {
-        const std::uint32_t load = pass * threads + thread.index();
-        const std::uint32_t row = load / units;
-        const std::uint32_t unit = load % units;
-        const std::uint64_t position = slice_begin(at, row) + unit * unit_bytes;
-        const std::uint32_t index = (at.slot * threads + row) * row_units + unit;
-        if (position < in.byte_count) {
-          pipeline.copy(thread, staged, index, in.bytes + position);
-        } else {
-          staged[index] = bytes16{};
+      const std::uint32_t rows = threads / units;  // at a time
+      const std::uint32_t row = thread.index() / units;
+      const std::uint32_t unit = thread.index() % units;
+      const std::uint32_t index = (at.slot * threads + row) * row_units + unit;
+      const std::uint64_t position = slice_begin(at, row) + unit * unit_bytes;
+      const std::uint64_t lowest = slice_begin(at, 0);
+      if (lowest < in.byte_count && in.byte_count - lowest >= tile_bytes) {  // all of them
+        CUTPOINT_UNROLL
+        for (std::uint32_t pass = 0; pass < units; ++pass) {
+          pipeline.copy(thread, staged, index + pass * rows * row_units,
+                        in.bytes + position + std::size_t{pass * rows} * Tuning.run_bytes);
+        }
+      } else {
+        CUTPOINT_UNROLL
+        for (std::uint32_t pass = 0; pass < units; ++pass) {
+          const std::uint64_t here = position + std::uint64_t{pass * rows} * Tuning.run_bytes;
+          if (here < in.byte_count) {
+            pipeline.copy(thread, staged, index + pass * rows * row_units, in.bytes + here);
+          } else {
+            staged[index + pass * rows * row_units] = bytes16{};
+          }
         }
       }
       pipeline.commit(thread);

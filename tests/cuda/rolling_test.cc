@@ -104,7 +104,7 @@ std::size_t expect_defined_marks(const definition<Parameters>& of, byte_span byt
 template <class Parameters>
 void run_as_tuned(const definition<Parameters>& of, const rolling_tuning& tuned) {
   tests::seeded_choices random(1);
-  const auto bytes = tests::make_stream(content::mixed, 300'000, random);
+  const auto bytes = tests::make_stream(content::mixed, 150'000, random);
   expect_defined_marks(of, bytes, {.threads = tuned.threads_per_block, .order = thread_order::shuffled(7)});
 }
 
@@ -115,19 +115,16 @@ void expect_defined_marks(const Parameters& given) {
   constexpr rolling_tuning tuned{};
   const std::uint64_t tile = 32 * tuned.run_bytes;
   std::size_t marked = 0;
-  std::size_t seed = 0;
-  for (const std::uint64_t size : std::initializer_list<std::uint64_t>{
-           0, 1, 15, 16, 17, 63, 64, 65, 127, 128, 129, tuned.run_bytes - 1, tuned.run_bytes + 1, tile - 1, tile,
-           tile + 1, 2 * tile + 77, 4 * window_of(of.filled) + 63, 9 * window_of(of.filled) + 64}) {
-    for (const content what : {content::random, content::zeros, content::cycle_251, content::text}) {
-      tests::seeded_choices random(++seed);
+  std::uint64_t seed = 0;
+  for (const std::uint64_t size :
+       std::initializer_list<std::uint64_t>{0, 1, 16, 63, 64, 65, 129, tuned.run_bytes - 1, tuned.run_bytes + 1,
+                                            tile - 1, tile, tile + 1, 2 * tile + 77, 9 * window_of(of.filled) + 64}) {
+    tests::seeded_choices random(++seed);
+    for (const content what : {content::random, tests::all_contents[seed % tests::all_contents.size()]}) {
       const auto bytes = tests::make_stream(what, size, random);
-      const auto run = [&](std::uint32_t threads, std::uint32_t blocks, const thread_order& order) {
-        return expect_defined_marks(of, bytes, {.threads = threads, .blocks = blocks, .order = order});
-      };
-      marked += run(32, 1, thread_order::forward());
-      run(32, 3, thread_order::reversed());
-      run(96, 2, thread_order::shuffled(seed));
+      marked += expect_defined_marks(of, bytes, {.threads = 32, .blocks = 1});
+      expect_defined_marks(of, bytes, {.threads = 32, .blocks = 2, .order = thread_order::reversed()});
+      expect_defined_marks(of, bytes, {.threads = 96, .blocks = 1, .order = thread_order::shuffled(seed)});
       if (testing::Test::HasFailure()) return;
     }
   }
@@ -153,8 +150,7 @@ using with_windows = testing::Types<adler_parameters, buzhash_parameters, crc32_
 TYPED_TEST_SUITE(rolling_scan_of, with_windows);
 
 TYPED_TEST(rolling_scan_of, marks_what_the_definition_does_whatever_the_window) {
-  for (const std::uint64_t window :
-       std::initializer_list<std::uint64_t>{32, 48, 64, 1, 2, 15, 16, 17, 31, 33, 63, 65, 100, 1000}) {
+  for (const std::uint64_t window : std::initializer_list<std::uint64_t>{32, 48, 64, 1, 15, 16, 17, 33, 100, 1000}) {
     expect_defined_marks(with_window<TypeParam>(window));
     if (this->HasFailure()) return;
   }
