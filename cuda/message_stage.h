@@ -26,7 +26,7 @@ namespace cutpoint::cuda {
 inline constexpr std::uint32_t message_block_bytes = 64;
 
 /// A message: its bytes and how many blocks it has with its padding, 0 where a thread has no message. The 16-byte units
-/// that it touches are readable.
+/// that it touches are readable; so is the one in which an empty message lies, unless that is on a boundary.
 struct message {
   const std::uint8_t* bytes = nullptr;
   std::uint32_t length = 0;
@@ -91,7 +91,7 @@ class message_stage {
     const std::uint32_t first_word = (begin - 1) / word_bytes;
     const std::uint32_t first_byte = begin - first_word * word_bytes;  // of it, 1 to 4
     views_[thread] = view{first_word, byte_numbers<Order>(first_byte), mine.block_count};
-    if (before > 0 && mine.length > 0) pipeline_.copy(thread, staged_, row_begin(0, thread.index()), mine.bytes - past);
+    if (before > 0) pipeline_.copy(thread, staged_, row_begin(0, thread.index()), mine.bytes - past);
   }
 
   /// Outside phases, after every thread's `set`: `absorb(thread, words, i)` for block i of each thread's message from

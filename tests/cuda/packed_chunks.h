@@ -14,8 +14,8 @@
 
 namespace cutpoint::cuda {
 
-/// Chunks without gaps, the first `offset` bytes after the boundary at position 0. The buffer ends at the boundary at or
-/// past the end of the last chunk; what belongs to no chunk is 0xff.
+/// Chunks without gaps, the first `offset` bytes after position 0. The buffer ends at the 16-byte boundary at or past
+/// the end of the last chunk; what belongs to no chunk is 0xff.
 class packed_chunks {
  public:
   packed_chunks(std::vector<std::uint32_t> lengths, std::size_t offset)
@@ -40,7 +40,8 @@ class packed_chunks {
   /// Each chunk 0, 1, ..., 250 again and again.
   void fill_with_cycles() {
     for (std::size_t i = 0; i < size(); ++i) {
-      for (std::size_t at = 0; std::uint8_t & byte : chunk(i)) byte = static_cast<std::uint8_t>(at++ % 251);
+      const auto bytes_of_it = chunk(i);
+      for (std::size_t at = 0; at < bytes_of_it.size(); ++at) bytes_of_it[at] = static_cast<std::uint8_t>(at % 251);
     }
   }
 
