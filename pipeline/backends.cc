@@ -97,6 +97,12 @@ result<chunker> chunker_on(const chunker& cuts, backend which) {
   return cuts.by(simd::kernel_for(cuts.parameters(), *set));
 }
 
+backend backend_of(const chunker& cuts) noexcept {
+  const auto known = std::find_if(every_backend.begin(), every_backend.end(),
+                                  [name = cuts.backend()](const known_backend& b) { return b.name == name; });
+  return known != every_backend.end() ? known->kind : backend::scalar;
+}
+
 result<placed_fingerprints> fingerprints_on(const fingerprint_recipe& recipe, backend which) {
   if (which == backend::automatic) return fastest(recipe);
   if (which != backend::scalar) {

@@ -338,7 +338,7 @@ result<feed> engine::open(const feed_options& options, chunk_receiver& receiver)
     plan->fingerprinted_on = made->where;
     lanes.push_back({.fingerprints = std::move(made->batch)});
   }
-  plan->chunked_on = parse_backend(cuts->backend()).value();
+  plan->chunked_on = backend_of(*cuts);
   if (plan->fingerprinted_on != backend::scalar) plan->unit_bytes = unit_bytes_in_lanes;
   auto of_runs = fingerprinter::make(options.fingerprint);
   if (!of_runs) return of_runs.error();

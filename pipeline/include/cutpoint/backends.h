@@ -47,6 +47,9 @@ struct backend_info {
 /// Thread-safe.
 [[nodiscard]] result<chunker> chunker_on(const chunker& cuts, backend which);
 
+/// The back end that finds this chunker's cuts; `scalar` for the reference, and for a kernel that is no back end's.
+[[nodiscard]] backend backend_of(const chunker& cuts) noexcept;
+
 /// Makes fingerprints, and says where.
 struct placed_fingerprints {
   std::unique_ptr<fingerprint_batch> batch;
