@@ -88,7 +88,7 @@ result<bench_contest> prepare_cuts(const bench_job& job, byte_span data) {
     const auto made = chunker_on(*job.cuts, b.kind);
     if (!made) {
       contest.ways.push_back({.where = b.kind, .outcome = bench_outcome::does_not_run});
-    } else if (made->backend() != b.name) {
+    } else if (backend_of(*made) != b.kind) {
       contest.ways.push_back({.where = b.kind, .outcome = bench_outcome::no_kernel});
     } else {
       contest.ways.push_back(cutting_way(b.kind, *made, data, expected));

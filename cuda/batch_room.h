@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cuda/offload.h"
+#include "cuda/return_if_failed.h"
 #include "cuda/slicer.h"
 
 namespace cutpoint::cuda {

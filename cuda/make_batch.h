@@ -5,7 +5,7 @@
 #include <utility>
 #include <variant>
 
-#include "cuda/batch.h"
+#include "cuda/batch_offload.h"
 #include "cuda/schemes.h"
 
 namespace cutpoint::cuda {

@@ -98,12 +98,6 @@ std::vector<backend_info> backends() {
   return all;
 }
 
-backend backend_of(const chunker& cuts) noexcept {
-  const auto known = std::find_if(every_backend.begin(), every_backend.end(),
-                                  [&](const known_backend& b) { return b.name == cuts.backend(); });
-  return known != every_backend.end() ? known->kind : backend::scalar;
-}
-
 result<backend> parse_backend(std::string_view name) {
   if (name == to_string(backend::automatic)) return backend::automatic;
   if (name == to_string(backend::cuda)) {
@@ -126,6 +120,12 @@ result<chunker> chunker_on(const chunker& cuts, backend which) {
   const auto set = set_of(which);
   if (!set || !simd::runs_here(*set)) return does_not_run(which);
   return cuts.by(simd::kernel_for(cuts.parameters(), *set));
+}
+
+backend backend_of(const chunker& cuts) noexcept {
+  const auto known = std::find_if(every_backend.begin(), every_backend.end(),
+                                  [name = cuts.backend()](const known_backend& b) { return b.name == name; });
+  return known != every_backend.end() ? known->kind : backend::scalar;
 }
 
 result<placed_fingerprints> fingerprints_on(const fingerprint_recipe& recipe, backend which) {

@@ -69,7 +69,8 @@ chunker fastest(const chunker& cuts) {
   std::vector<chunker> candidates = {cuts.by(nullptr)};
   for (const backend_info& b : processor_backends()) {
     if (!b.runs_here || b.kind == backend::scalar) continue;
-    if (auto made = chunker_on(cuts, b.kind); made && made->backend() == b.name) candidates.push_back(*std::move(made));
+    if (auto made = chunker_on(cuts, b.kind); made && backend_of(*made) == b.kind)
+      candidates.push_back(*std::move(made));
   }
   return best_of(std::move(candidates), [](const chunker& candidate) {
     return seconds_per_byte([&](std::uint64_t begin) {

@@ -51,7 +51,7 @@ struct backend_info {
 /// and not chunk by chunk. Errors: unavailable, for one that does not run here. Thread-safe.
 [[nodiscard]] result<chunker> chunker_on(const chunker& cuts, backend which);
 
-/// Where a chunker's cuts are found. Thread-safe.
+/// The back end that finds this chunker's cuts; `scalar` for the reference, and for a kernel that is no back end's.
 [[nodiscard]] backend backend_of(const chunker& cuts) noexcept;
 
 /// Makes fingerprints, and says where.
