@@ -90,7 +90,7 @@ struct fastcdc_scheme {
 
   [[nodiscard]] rolling_scan<rolling_gear<std::uint64_t>, zeros_test<std::uint64_t>, levels> scan(
       const packed_bytes& in, const std::uint64_t* table_there) const {
-    return {in, table_there, {}, chunks.tests};
+    return {in, table_there, {.hash = {}, .tests = chunks.tests}};
   }
   [[nodiscard]] restarted_cutter cutter(const std::uint64_t* table_there) const {
     restarted_cutter made = chunks;
