@@ -14,8 +14,8 @@ borg1_scheme make_scheme(const borg1_parameters& filled) {
   const std::uint64_t max = std::uint64_t{1} << filled.max_exp;
   return {.table = table_words(table),
           .sizes = rolling_sizes(min, avg, max),
-          .hash = {.zeros = hash_of_zeros(buzhash(table, window)), .window = window},
-          .tests = {{low_bits_test(masked_test::low(avg, 0))}},
+          .rule = {.hash = {.zeros = hash_of_zeros(buzhash(table, window)), .window = window},
+                   .tests = {{low_zeros_test(masked_test::low(avg, 0))}}},
           .chunks = {.first = min, .window = window, .reach = max}};
 }
 

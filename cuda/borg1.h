@@ -22,6 +22,6 @@ struct window_after_cutter {
   }
 };
 
-using borg1_scheme = rolling_scheme<rolling_buzhash, pattern_test, 1, window_after_cutter>;
+using borg1_scheme = rolling_scheme<rolling_buzhash, zeros_test<std::uint32_t>, 1, window_after_cutter>;
 
 }  // namespace cutpoint::cuda

@@ -11,9 +11,9 @@ crc32_scheme make_scheme(const crc32_parameters& filled) {
   const masked_test test = masked_test::low(filled.avg_bytes, lbfs_pattern);
   crc32_scheme made{.table = {},
                     .sizes = rolling_sizes(filled),
-                    .hash = {.zeros = static_cast<std::uint32_t>(test.pattern),
-                             .window = static_cast<std::uint32_t>(filled.window_bytes)},
-                    .tests = {{low_zeros_test(test)}},
+                    .rule = {.hash = {.zeros = static_cast<std::uint32_t>(test.pattern),
+                                      .window = static_cast<std::uint32_t>(filled.window_bytes)},
+                             .tests = {{low_zeros_test(test)}}},
                     .chunks = limits_cutter(filled)};
   append_table(made.table, [&](std::uint8_t byte) { return hash.absorb(0, byte); });
   append_removals(made.table, hash, test.pattern);

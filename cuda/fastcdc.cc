@@ -28,7 +28,7 @@ fastcdc_scheme make_scheme(const fastcdc_parameters& filled) {
           .chunks = {.first = *filled.min_bytes,
                      .strict_end = filled.avg_bytes,
                      .reach = max,
-                     .step = 2,
+                     .ends = ~std::uint64_t{1},
                      .past_match = 0,
                      .tests = strict_and_loose(filled)}};
 }
@@ -41,7 +41,7 @@ fastcdc_scheme make_scheme(const borg2_fastcdc_parameters& filled) {
           .chunks = {.first = min,
                      .strict_end = strict_end(filled),
                      .reach = max,
-                     .step = 1,
+                     .ends = ~std::uint64_t{0},
                      .past_match = 1,
                      .tests = strict_and_loose(filled)}};
 }

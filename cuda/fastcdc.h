@@ -12,7 +12,7 @@ struct restarted_cutter {
   std::uint64_t first = 0;  ///< also the longest chunk that is not looked into
   std::uint64_t strict_end = 0;
   std::uint64_t reach = 0;       ///< the largest chunk; all ones for no maximum
-  std::uint64_t step = 1;        ///< both ranges end at an offset that this divides
+  std::uint64_t ends = 0;        ///< bits of an offset at which a range may end
   std::uint64_t past_match = 0;  ///< 1: the byte that is accepted ends its chunk; 0: it begins the next
   level_tests<zeros_test<std::uint64_t>, 2> tests = {};
   const std::uint64_t* table = nullptr;
@@ -22,7 +22,7 @@ struct restarted_cutter {
                                                   std::uint64_t start) const {
     const std::uint64_t length = least(reach, of.end - start);
     if (length <= first) return start + length;
-    const ranges test{.strict = start + least(strict_end, length) / step * step, .loose = start + length / step * step};
+    const ranges test{.strict = start + (least(strict_end, length) & ends), .loose = start + (length & ends)};
     const std::uint64_t found = find(warp, in, of, start + first, test);
     return found < test.loose ? found + past_match : start + length;
   }
@@ -90,7 +90,7 @@ struct fastcdc_scheme {
 
   [[nodiscard]] rolling_scan<rolling_gear<std::uint64_t>, zeros_test<std::uint64_t>, levels> scan(
       const packed_bytes& in, const std::uint64_t* table_there) const {
-    return {in, table_there, {}, chunks.tests};
+    return {in, table_there, {.hash = {}, .tests = chunks.tests}};
   }
   [[nodiscard]] restarted_cutter cutter(const std::uint64_t* table_there) const {
     restarted_cutter made = chunks;

@@ -9,8 +9,7 @@ namespace cutpoint::cuda {
 gear_scheme make_scheme(const gear_parameters& filled) {
   return {.table = table_words(table_of(filled.table)),
           .sizes = rolling_sizes(filled),
-          .hash = {},
-          .tests = {{{static_cast<std::uint32_t>(top_mask(log2_of(filled.avg_bytes)) >> 32)}}},
+          .rule = {.hash = {}, .tests = {{{static_cast<std::uint32_t>(top_mask(log2_of(filled.avg_bytes)) >> 32)}}}},
           .chunks = limits_cutter(filled)};
 }
 

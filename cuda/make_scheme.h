@@ -31,7 +31,7 @@ inline pattern_test low_bits_test(const masked_test& test) {
   return {.mask = static_cast<std::uint32_t>(test.mask), .pattern = static_cast<std::uint32_t>(test.pattern)};
 }
 
-/// The same of a hash that is seen through the test's pattern.
+/// The same where the pattern is zero, or that through which the hash is seen.
 inline zeros_test<std::uint32_t> low_zeros_test(const masked_test& test) {
   return {static_cast<std::uint32_t>(test.mask)};
 }

@@ -22,8 +22,8 @@ rabin_scheme make_scheme(const rabin_parameters& filled) {
   const masked_test test = test_of(filled);
   return {.table = rabin_tables(filled, test),
           .sizes = rolling_sizes(filled),
-          .hash = {.zeros = test.pattern, .window = static_cast<std::uint32_t>(filled.window_bytes)},
-          .tests = {{low_zeros_test(test)}},
+          .rule = {.hash = {.zeros = test.pattern, .window = static_cast<std::uint32_t>(filled.window_bytes)},
+                   .tests = {{low_zeros_test(test)}}},
           .chunks = limits_cutter(filled)};
 }
 
@@ -31,8 +31,8 @@ tttd_scheme make_scheme(const tttd_parameters& filled) {
   const masked_test main = main_test(filled);  // the pattern of the backups is the lower part of its own
   return {.table = rabin_tables(filled, main),
           .sizes = rolling_sizes(filled),
-          .hash = {.zeros = main.pattern, .window = static_cast<std::uint32_t>(filled.window_bytes)},
-          .tests = {{low_zeros_test(main), low_zeros_test(backup_test(filled))}},
+          .rule = {.hash = {.zeros = main.pattern, .window = static_cast<std::uint32_t>(filled.window_bytes)},
+                   .tests = {{low_zeros_test(main), low_zeros_test(backup_test(filled))}}},
           .chunks = limits_cutter<backup_cutter>(filled)};
 }
 

@@ -9,8 +9,8 @@ namespace cutpoint::cuda {
 rabin_inck_scheme make_scheme(const rabin_inck_parameters& filled) {
   return {.table = {},
           .sizes = rolling_sizes(filled),
-          .hash = {.window = static_cast<std::uint32_t>(filled.window_bytes)},
-          .tests = {{low_bits_test(masked_test::low(filled.avg_bytes, lbfs_pattern))}},
+          .rule = {.hash = {.window = static_cast<std::uint32_t>(filled.window_bytes)},
+                   .tests = {{low_bits_test(masked_test::low(filled.avg_bytes, lbfs_pattern))}}},
           .chunks = limits_cutter(filled)};
 }
 

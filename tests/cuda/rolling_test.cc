@@ -176,7 +176,11 @@ TEST(rolling_scan, of_a_restarted_hash_marks_what_each_mask_accepts) {
   }
 }
 
-/// Every 8th position or so.
+template <rolling_tuning Tuning, class Hash, class Test, std::uint32_t Levels>
+rolling_scan<Hash, Test, Levels, Tuning> tuned(const rolling_scan<Hash, Test, Levels>& scan) {
+  return {scan.in, scan.table, scan.rule};
+}
+
 template <rolling_tuning Tuning, class Scheme>
 void expect_no_effect_of(const Scheme& scheme) {
   for (const std::uint64_t size : std::initializer_list<std::uint64_t>{1, 63, 64, 5000, 20'001}) {
@@ -187,10 +191,7 @@ void expect_no_effect_of(const Scheme& scheme) {
     packed_bytes in = buffer.view();
     in.candidates = marks.data();
     in.words = marks.size();
-    using scan = decltype(scheme.scan(in, scheme.table.data()));
-    const scan tuned_as_usual = scheme.scan(in, scheme.table.data());
-    run_kernel(rolling_scan<decltype(tuned_as_usual.hash), std::remove_cvref_t<decltype(tuned_as_usual.tests.of[0])>, 1,
-                            Tuning>{in, scheme.table.data(), tuned_as_usual.hash, tuned_as_usual.tests},
+    run_kernel(tuned<Tuning>(scheme.scan(in, scheme.table.data())),
                {.threads = 32, .order = thread_order::shuffled(size)});
     EXPECT_EQ(marks, usual) << size << " bytes";
   }
@@ -213,7 +214,7 @@ TEST(residue_test, accepts_the_words_of_the_rule) {
     given.min_bytes = 48;
     const definition of(given);
     const buzhash_rule rule = rule_of(of.filled);
-    const residue_test test = make_scheme(of.filled).tests.of[0];
+    const residue_test test = make_scheme(of.filled).rule.tests.of[0];
     std::size_t accepted = 0;
     const auto expect_same = [&](std::uint32_t word) {
       ASSERT_EQ(test(word), rule(word)) << of.reference.canonical() << ", word " << word;
