@@ -1,83 +1,16 @@
-// Batches of fingerprints when there is no memory left: all that this program allocates, OpenSSL's too, can be refused from
-// the n-th allocation on.
+// Batches of fingerprints when there is no memory left.
 #include <algorithm>
-#include <cstdlib>
 #include <new>
-#include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <cutpoint/fingerprint.h>
 #include <gtest/gtest.h>
-#include <openssl/crypto.h>
 
 #include "simd/fingerprints.h"
 #include "tests/host/support/streams.h"
-
-namespace cutpoint::tests {
-namespace {
-
-/// How many allocations are granted before all are refused; nothing: all are granted.
-std::optional<std::uint64_t> granted;
-std::uint64_t refused_count = 0;
-
-bool is_refused() noexcept {
-  if (!granted) return false;
-  if (*granted == 0) {
-    ++refused_count;
-    return true;
-  }
-  --*granted;
-  return false;
-}
-
-void* allocate(std::size_t size, std::size_t alignment) noexcept {
-  if (is_refused()) return nullptr;
-  const std::size_t rounded = (std::max<std::size_t>(1, size) + alignment - 1) / alignment * alignment;
-  return std::aligned_alloc(alignment, rounded);
-}
-
-void* allocate_or_throw(std::size_t size, std::size_t alignment) {
-  void* const made = allocate(size, alignment);
-  if (made == nullptr) throw std::bad_alloc();
-  return made;
-}
-
-/// While there is one, allocations after the first `count` are refused.
-class short_memory {
- public:
-  explicit short_memory(std::uint64_t count) {
-    refused_count = 0;
-    granted = count;
-  }
-  ~short_memory() { granted.reset(); }
-  short_memory(const short_memory&) = delete;
-  short_memory& operator=(const short_memory&) = delete;
-
-  [[nodiscard]] static bool has_refused() { return refused_count > 0; }
-};
-
-}  // namespace
-}  // namespace cutpoint::tests
-
-using cutpoint::tests::allocate;
-using cutpoint::tests::allocate_or_throw;
-constexpr std::size_t usual_alignment = alignof(std::max_align_t);
-
-void* operator new(std::size_t size) { return allocate_or_throw(size, usual_alignment); }
-void* operator new[](std::size_t size) { return allocate_or_throw(size, usual_alignment); }
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return allocate(size, usual_alignment); }
-void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return allocate(size, usual_alignment); }
-void* operator new(std::size_t size, std::align_val_t to) { return allocate_or_throw(size, std::size_t(to)); }
-void* operator new[](std::size_t size, std::align_val_t to) { return allocate_or_throw(size, std::size_t(to)); }
-void operator delete(void* bytes) noexcept { std::free(bytes); }
-void operator delete[](void* bytes) noexcept { std::free(bytes); }
-void operator delete(void* bytes, std::size_t) noexcept { std::free(bytes); }
-void operator delete[](void* bytes, std::size_t) noexcept { std::free(bytes); }
-void operator delete(void* bytes, std::align_val_t) noexcept { std::free(bytes); }
-void operator delete[](void* bytes, std::align_val_t) noexcept { std::free(bytes); }
-void operator delete(void* bytes, std::size_t, std::align_val_t) noexcept { std::free(bytes); }
-void operator delete[](void* bytes, std::size_t, std::align_val_t) noexcept { std::free(bytes); }
+#include "tests/simd/short_memory.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -185,18 +118,8 @@ TEST_P(batches_without_memory, are_made_whole_or_not_at_all) {
 }  // namespace
 }  // namespace cutpoint::tests
 
-namespace {
-
-void* openssl_allocate(std::size_t size, const char*, int) { return allocate(size, usual_alignment); }
-void* openssl_reallocate(void* bytes, std::size_t size, const char*, int) {
-  return cutpoint::tests::is_refused() ? nullptr : std::realloc(bytes, size);
-}
-void openssl_free(void* bytes, const char*, int) { std::free(bytes); }
-
-}  // namespace
-
 int main(int argc, char** argv) {
-  if (CRYPTO_set_mem_functions(openssl_allocate, openssl_reallocate, openssl_free) != 1) return 2;
+  if (!cutpoint::tests::short_memory::take_over_openssl()) return 2;
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }
