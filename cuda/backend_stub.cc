@@ -5,6 +5,4 @@ namespace cutpoint::cuda {
 
 result<std::vector<device_info>> devices() { return no_cuda_in_this_build(); }
 
-result<std::vector<std::uint64_t>> find_candidates(const gear_scan&, int) { return no_cuda_in_this_build(); }
-
 }  // namespace cutpoint::cuda

@@ -1,11 +1,8 @@
 // Launches for the tests, on device 0.
 #include "tests/cuda/on_device.h"
 
-#include "cuda/compact.cuh"
 #include "cuda/device_block.cuh"
-#include "cuda/gear.cuh"
 #include "cuda/runtime.cuh"
-#include "host/tables/fastcdc2020_gear64.h"
 #include "tests/cuda/block_kernels.h"
 
 namespace cutpoint::cuda {
@@ -43,28 +40,6 @@ result<std::vector<std::uint32_t>> run_on_device(example which, std::span<const 
   kernel<<<1, example_threads, shared_bytes, stream->get()>>>(device_in->data(), device_out->data());
   CUTPOINT_RETURN_IF_FAILED(check(cudaGetLastError(), "launching a test kernel"));
   return copy_out(*device_out, stream->get());
-}
-
-result<std::vector<std::uint64_t>> gear_on_device(byte_span bytes, std::size_t offset, std::uint64_t hash_mask) {
-  const auto stream = device_stream::create();
-  if (!stream) return stream.error();
-  const auto memory = device_array<std::uint8_t>::allocate(offset + bytes.size(), stream->get());
-  if (!memory) return memory.error();
-  const auto table = device_array<std::uint64_t>::allocate(256, stream->get());
-  if (!table) return table.error();
-  const std::uint8_t* const begin = memory->data() + offset;
-  const std::uint64_t lead = gear_lead(begin);
-  const auto words = device_array<std::uint64_t>::allocate(gear_word_count(lead, bytes.size()), stream->get());
-  if (!words) return words.error();
-  CUTPOINT_RETURN_IF_FAILED(
-      copy_async(memory->data() + offset, bytes.data(), bytes.size(), stream->get(), "copying the stream in"));
-  CUTPOINT_RETURN_IF_FAILED(
-      copy_async(table->data(), tables::fastcdc2020_gear64.data(), 256, stream->get(), "copying the table in"));
-  CUTPOINT_RETURN_IF_FAILED(
-      find_gear_candidates_async({begin, bytes.size(), table->data(), hash_mask, words->data()}, stream->get()));
-  const auto found = set_bit_positions({words->data(), words->size()}, std::uint64_t{0} - lead, stream->get());
-  if (!found) return found.error();
-  return copy_out(*found, stream->get());
 }
 
 }  // namespace cutpoint::cuda

@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include <cutpoint/bytes.h>
 #include <cutpoint/status.h>
 
 namespace cutpoint::cuda {
@@ -17,9 +16,5 @@ inline constexpr std::uint32_t example_threads = 128;
 /// One block of the example from tests/cuda/block_kernels.h.
 [[nodiscard]] result<std::vector<std::uint32_t>> run_on_device(example which,
                                                                std::span<const std::uint32_t, example_threads> in);
-
-/// Candidates of a stream that begins `offset` bytes after an aligned address of the device.
-[[nodiscard]] result<std::vector<std::uint64_t>> gear_on_device(byte_span bytes, std::size_t offset,
-                                                                std::uint64_t hash_mask);
 
 }  // namespace cutpoint::cuda

@@ -8,8 +8,4 @@ result<std::vector<std::uint32_t>> run_on_device(example, std::span<const std::u
   return no_cuda_in_this_build();
 }
 
-result<std::vector<std::uint64_t>> gear_on_device(byte_span, std::size_t, std::uint64_t) {
-  return no_cuda_in_this_build();
-}
-
 }  // namespace cutpoint::cuda

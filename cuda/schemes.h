@@ -1,0 +1,14 @@
+// `make_scheme` for the parameters of every algorithm: what the device is told of it.
+//
+// Parameters are those of a chunker: checked, none left out. Throw std::bad_alloc. Thread-safe.
+#pragma once
+
+#include <cutpoint/algorithms.h>
+
+#include "cuda/gear.h"
+
+namespace cutpoint::cuda {
+
+[[nodiscard]] gear_scheme make_scheme(const gear_parameters& filled);
+
+}  // namespace cutpoint::cuda
