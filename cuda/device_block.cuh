@@ -54,10 +54,25 @@ class device_pipeline {
   }
 };
 
+template <class T>
+class device_per_lane {
+ public:
+  CUTPOINT_DEVICE explicit device_per_lane(const T& value) : value_(value) {}
+
+  [[nodiscard]] CUTPOINT_DEVICE T& operator[](std::uint32_t) { return value_; }
+
+ private:
+  T value_;
+};
+
 class device_warp {
  public:
   [[nodiscard]] CUTPOINT_DEVICE std::uint32_t index() const { return threadIdx.x / warp_size; }
 
+  template <class T>
+  [[nodiscard]] CUTPOINT_DEVICE device_per_lane<T> per_lane(const T& value) const {
+    return device_per_lane<T>(value);
+  }
   template <class LaneFunction>
   CUTPOINT_DEVICE void for_each_lane(LaneFunction f) const {
     f(lane());

@@ -63,11 +63,25 @@ class host_per_thread {
   std::vector<T> values_;
 };
 
+template <class T>
+class host_per_lane {
+ public:
+  explicit host_per_lane(const T& value) { values_.fill(value); }
+  [[nodiscard]] T& operator[](std::uint32_t lane) { return values_[lane]; }
+
+ private:
+  std::array<T, warp_size> values_;
+};
+
 class host_warp {
  public:
   host_warp(std::uint32_t index, const std::vector<std::uint32_t>& lanes) : index_(index), lanes_(lanes) {}
   [[nodiscard]] std::uint32_t index() const { return index_; }
 
+  template <class T>
+  [[nodiscard]] host_per_lane<T> per_lane(const T& value) const {
+    return host_per_lane<T>(value);
+  }
   template <class LaneFunction>
   void for_each_lane(LaneFunction f) const {
     for (const std::uint32_t lane : lanes_) f(lane);

@@ -6,9 +6,11 @@
 #include <cutpoint/algorithms.h>
 
 #include "cuda/gear.h"
+#include "cuda/ram.h"
 
 namespace cutpoint::cuda {
 
 [[nodiscard]] gear_scheme make_scheme(const gear_parameters& filled);
+[[nodiscard]] ram_scheme make_scheme(const ram_parameters& filled);
 
 }  // namespace cutpoint::cuda

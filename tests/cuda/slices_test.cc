@@ -44,7 +44,7 @@ slicing drawn_slicing(choices& random) {
 template <class Parameters>
 class scheme : public testing::Test {};
 
-using schemes = testing::Types<gear_parameters>;
+using schemes = testing::Types<gear_parameters, ram_parameters>;
 TYPED_TEST_SUITE(scheme, schemes);
 
 TYPED_TEST(scheme, cuts_as_the_reference_does) {
