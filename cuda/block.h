@@ -28,13 +28,13 @@
 //   for_each_thread(body)        body(thread): thread.index(), thread.lane()
 //   for_each_warp(body)          body(warp): warp.index(), and operations over functions of a lane, which must not
 //                                read what another lane writes in the same phase:
-//                                per_lane<T>(value)                  a variable of each lane, for the lane's own use:
-//                                                                    variable[l]
 //                                for_each_lane(f)                    f(l) in every lane l
 //                                ballot(f)                           bit l is f(l)
 //                                any(f)                              whether f is true in some lane
 //                                broadcast(source, f)                f(source), in every lane
 //                                shuffle(f, source_of, consume)      consume(l, f(source_of(l))) in every lane l
+//                                per_lane<T>(value)                  a variable of each lane, until the phase ends:
+//                                                                    variable[l], in functions of lane l only
 //                                sync()                              what lanes wrote to memory before, all may read
 //                                                                    after it
 #pragma once

@@ -57,7 +57,7 @@ class device_pipeline {
 template <class T>
 class device_per_lane {
  public:
-  CUTPOINT_DEVICE explicit device_per_lane(const T& value) : value_(value) {}
+  CUTPOINT_DEVICE explicit device_per_lane(T value) : value_(value) {}
 
   [[nodiscard]] CUTPOINT_DEVICE T& operator[](std::uint32_t) { return value_; }
 
@@ -69,10 +69,6 @@ class device_warp {
  public:
   [[nodiscard]] CUTPOINT_DEVICE std::uint32_t index() const { return threadIdx.x / warp_size; }
 
-  template <class T>
-  [[nodiscard]] CUTPOINT_DEVICE device_per_lane<T> per_lane(const T& value) const {
-    return device_per_lane<T>(value);
-  }
   template <class LaneFunction>
   CUTPOINT_DEVICE void for_each_lane(LaneFunction f) const {
     f(lane());
@@ -92,6 +88,10 @@ class device_warp {
   template <class LaneFunction, class SourceFunction, class Consumer>
   CUTPOINT_DEVICE void shuffle(LaneFunction f, SourceFunction source_of, Consumer consume) const {
     consume(lane(), __shfl_sync(all_lanes, f(lane()), static_cast<int>(source_of(lane()))));
+  }
+  template <class T>
+  [[nodiscard]] CUTPOINT_DEVICE device_per_lane<T> per_lane(T value) const {
+    return device_per_lane<T>(value);
   }
   CUTPOINT_DEVICE void sync() const { __syncwarp(all_lanes); }
 

@@ -66,7 +66,7 @@ class host_per_thread {
 template <class T>
 class host_per_lane {
  public:
-  explicit host_per_lane(const T& value) { values_.fill(value); }
+  explicit host_per_lane(T value) { values_.fill(value); }
   [[nodiscard]] T& operator[](std::uint32_t lane) { return values_[lane]; }
 
  private:
@@ -78,10 +78,6 @@ class host_warp {
   host_warp(std::uint32_t index, const std::vector<std::uint32_t>& lanes) : index_(index), lanes_(lanes) {}
   [[nodiscard]] std::uint32_t index() const { return index_; }
 
-  template <class T>
-  [[nodiscard]] host_per_lane<T> per_lane(const T& value) const {
-    return host_per_lane<T>(value);
-  }
   template <class LaneFunction>
   void for_each_lane(LaneFunction f) const {
     for (const std::uint32_t lane : lanes_) f(lane);
@@ -104,6 +100,10 @@ class host_warp {
   void shuffle(LaneFunction f, SourceFunction source_of, Consumer consume) const {
     const auto values = values_of(f);
     for_each_lane([&](std::uint32_t lane) { consume(lane, values[source_of(lane) % warp_size]); });
+  }
+  template <class T>
+  [[nodiscard]] host_per_lane<T> per_lane(T value) const {
+    return host_per_lane<T>(value);
   }
   void sync() const {}  // lanes are done when an operation returns
 

@@ -7,10 +7,12 @@
 
 #include "cuda/gear.h"
 #include "cuda/ram.h"
+#include "cuda/seqcdc.h"
 
 namespace cutpoint::cuda {
 
 [[nodiscard]] gear_scheme make_scheme(const gear_parameters& filled);
 [[nodiscard]] ram_scheme make_scheme(const ram_parameters& filled);
+[[nodiscard]] seqcdc_scheme make_scheme(const seqcdc_parameters& filled);
 
 }  // namespace cutpoint::cuda

@@ -53,12 +53,12 @@ struct warp_kernel {
       const std::uint32_t odd = warp.ballot([&](std::uint32_t lane) { return mine[lane] % 2 == 1; });
       const bool large = warp.any([&](std::uint32_t lane) { return mine[lane] > 0xf0000000; });
       const std::uint32_t fifth = warp.broadcast(5, [&](std::uint32_t lane) { return mine[lane]; });
-      warp.for_each_lane([&](std::uint32_t lane) { results[lane] = odd + fifth + (large ? lane : 0); });
-      auto kept = warp.template per_lane<std::uint32_t>(0);
+      auto kept = warp.template per_lane<std::uint32_t>(odd);
+      warp.for_each_lane([&](std::uint32_t lane) { kept[lane] += fifth + (large ? lane : 0); });
+      warp.for_each_lane([&](std::uint32_t lane) { results[lane] = kept[lane]; });
       warp.shuffle([&](std::uint32_t lane) { return mine[lane]; },
                    [](std::uint32_t lane) { return (lane * 7 + 3) % warp_size; },
-                   [&](std::uint32_t lane, std::uint32_t value) { kept[lane] = value; });
-      warp.for_each_lane([&](std::uint32_t lane) { results[lane] ^= kept[lane]; });
+                   [&](std::uint32_t lane, std::uint32_t value) { results[lane] ^= value; });
     });
   }
 };
