@@ -64,5 +64,38 @@ TYPED_TEST(walking, cuts_streams_of_some_steps_as_the_reference_does) {
   expect_reference_cuts_of_batches<TypeParam>(10'000, 200, 20'000);
 }
 
+/// Random bytes of at most 100, in which a ramp of some steps up begins here and there.
+std::vector<std::uint8_t> with_ramps(std::uint64_t size, choices& random) {
+  std::vector<std::uint8_t> bytes(size);
+  for (std::uint64_t i = 0; i < size;) {
+    for (std::uint64_t count = random.between(1, 1500); count != 0 && i < size; --count) {
+      bytes[i++] = static_cast<std::uint8_t>(random.between(0, 100));
+    }
+    const std::uint64_t steps = random.between(1, 250);
+    for (std::uint64_t step = 0; step <= steps && i < size; ++step) bytes[i++] = static_cast<std::uint8_t>(step);
+  }
+  return bytes;
+}
+
+TEST(walking_seqcdc, ends_runs_that_go_on_over_lanes_and_rows) {
+  for (std::uint64_t seed = 1; seed <= 500 && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    seeded_choices random(seed);
+    seqcdc_parameters p;
+    p.seq_length = random.between(8, 255);
+    p.min_bytes = *p.seq_length + random.between(1, 600);
+    p.avg_bytes = *p.min_bytes;
+    p.max_bytes = 0;
+    p.skip_trigger = random.once_in(2) ? 0 : random.between(100, 1000);
+    p.skip_size = random.between(0, 1500);
+    const auto reference = chunker::make(p);
+    ASSERT_TRUE(reference.ok()) << reference.error().message();
+    const std::vector<std::uint8_t> stream = with_ramps(random.between(1, 20'000), random);
+    const std::vector<stream_part> parts = {{.stream = stream, .shown = stream.size()}};
+    const seqcdc_scheme scheme = make_scheme(std::get<seqcdc_parameters>(reference->parameters()));
+    expect_reference_cuts(scheme, *reference, parts, drawn_slicing(random));
+  }
+}
+
 }  // namespace
 }  // namespace cutpoint::cuda
