@@ -11,7 +11,8 @@
 namespace cutpoint::cuda {
 
 /// Bytes of a warp's load of 16 bytes a lane.
-inline constexpr std::uint32_t row_bytes = warp_size * sizeof(bytes16);
+inline constexpr std::uint32_t lane_bytes = sizeof(bytes16);
+inline constexpr std::uint32_t row_bytes = warp_size * lane_bytes;
 
 /// What `walk_steps` has loaded for a lane, `Units` times.
 template <class Loaded, std::uint32_t Units>
@@ -36,12 +37,12 @@ CUTPOINT_DEVICE void walk_steps(const Warp& warp, std::uint64_t first, std::uint
     warp.for_each_lane([&](std::uint32_t lane) {
       CUTPOINT_UNROLL
       for (std::uint32_t u = 0; u < Units; ++u) {
-        into[lane].unit[u] = load(base + u * row_bytes + lane * sizeof(bytes16));
+        into[lane].unit[u] = load(base + u * row_bytes + lane * lane_bytes);
       }
     });
   };
   if (first >= last) return;
-  std::uint64_t base = first / sizeof(bytes16) * sizeof(bytes16);
+  std::uint64_t base = first / lane_bytes * lane_bytes;
   std::uint32_t in_a_row = 0;  // steps before this one
   for (;;) {
     if (in_a_row < 2) {
@@ -56,7 +57,7 @@ CUTPOINT_DEVICE void walk_steps(const Warp& warp, std::uint64_t first, std::uint
       base += step_bytes;
       in_a_row = least<std::uint32_t>(in_a_row + 1, 2);
     } else {
-      base = wanted / sizeof(bytes16) * sizeof(bytes16);
+      base = wanted / lane_bytes * lane_bytes;
       in_a_row = 0;
     }
     if (base >= last) return;
@@ -72,17 +73,15 @@ template <class Warp>
   std::uint64_t found = last;
   const auto load = [&](std::uint64_t position) { return unit_before(in, position, last); };
   walk_steps<units>(warp, first, last, load, [&](std::uint64_t base, auto& loaded) {
-    const bool is_whole = base >= first && last - base >= units * row_bytes;
+    const offsets sought = offsets::of(base, units * row_bytes, first, last);
     auto hits = warp.template per_lane<step_of<std::uint32_t, units>>({});
     const bool is_any = warp.any([&](std::uint32_t lane) {
       std::uint32_t any = 0;
       CUTPOINT_UNROLL
       for (std::uint32_t u = 0; u < units; ++u) {
-        const std::uint64_t position = base + u * row_bytes + lane * sizeof(bytes16);
-        std::uint32_t bits = reaching(flipped(loaded[lane].unit[u], flip), four_of(byte));
-        if (!is_whole) bits &= inside(position, first, last);
-        hits[lane].unit[u] = bits;
-        any |= bits;
+        hits[lane].unit[u] = reaching(flipped(loaded[lane].unit[u], flip), four_of(byte)) &
+                             sought.among_sixteen(u * row_bytes + lane * lane_bytes);
+        any |= hits[lane].unit[u];
       }
       return any != 0;
     });
@@ -93,7 +92,7 @@ template <class Warp>
       if (lanes == 0 || found != last) continue;
       const std::uint32_t lane = lowest_bit(lanes);
       const std::uint32_t bits = warp.broadcast(lane, [&](std::uint32_t l) { return hits[l].unit[u]; });
-      found = base + u * row_bytes + lane * sizeof(bytes16) + lowest_bit(bits);
+      found = base + u * row_bytes + lane * lane_bytes + lowest_bit(bits);
     }
     return last;
   });
@@ -113,6 +112,33 @@ template <class Warp, class LaneFunction>
   return warp.broadcast(0, [&](std::uint32_t lane) { return largest[lane]; });
 }
 
+/// A value, and where it was found.
+template <class Value>
+struct ranked {
+  Value value;
+  std::uint64_t position;
+};
+
+/// The largest value of all lanes' `ranked`, of equals the one with the first position. `lanes` is not kept.
+template <class Value, class Warp, class Lanes>
+[[nodiscard]] CUTPOINT_DEVICE ranked<Value> first_largest_over_lanes(const Warp& warp, Lanes& lanes) {
+  auto other = warp.template per_lane<Value>(0);
+  CUTPOINT_UNROLL
+  for (std::uint32_t distance = warp_size / 2; distance != 0; distance /= 2) {
+    const auto partner = [&](std::uint32_t lane) { return lane ^ distance; };
+    warp.shuffle([&](std::uint32_t lane) { return lanes[lane].value; }, partner,
+                 [&](std::uint32_t lane, Value value) { other[lane] = value; });
+    warp.shuffle([&](std::uint32_t lane) { return lanes[lane].position; }, partner,
+                 [&](std::uint32_t lane, std::uint64_t position) {
+                   ranked<Value>& mine = lanes[lane];
+                   if (other[lane] < mine.value || (other[lane] == mine.value && mine.position < position)) return;
+                   mine = {other[lane], position};
+                 });
+  }
+  return {warp.broadcast(0, [&](std::uint32_t lane) { return lanes[lane].value; }),
+          warp.broadcast(0, [&](std::uint32_t lane) { return lanes[lane].position; })};
+}
+
 /// The largest byte of [first, last); 0 of none. What follows a 255 is not looked at.
 template <class Warp>
 [[nodiscard]] CUTPOINT_DEVICE std::uint32_t largest_in(const Warp& warp, const packed_bytes& in, std::uint64_t first,
@@ -121,13 +147,12 @@ template <class Warp>
   auto largest = warp.template per_lane<largest_byte>({});
   const auto load = [&](std::uint64_t position) { return unit_before(in, position, last); };
   walk_steps<units>(warp, first, last, load, [&](std::uint64_t base, auto& loaded) {
-    const bool is_whole = base >= first && last - base >= units * row_bytes;
+    const offsets sought = offsets::of(base, units * row_bytes, first, last);
     const bool is_unbeatable = warp.any([&](std::uint32_t lane) {
       CUTPOINT_UNROLL
       for (std::uint32_t u = 0; u < units; ++u) {
-        const std::uint64_t position = base + u * row_bytes + lane * sizeof(bytes16);
-        const bytes16& unit = loaded[lane].unit[u];
-        largest[lane].add(is_whole ? unit : only(unit, inside(position, first, last)));
+        const std::uint32_t bits = sought.among_sixteen(u * row_bytes + lane * lane_bytes);
+        largest[lane].add(only(loaded[lane].unit[u], bits));
       }
       return largest[lane].value() == 255;
     });

@@ -1,4 +1,4 @@
-// Bytes compared four at a time in 32-bit words, and what of sixteen bytes lies in a range of positions.
+// Bytes compared four at a time in 32-bit words, and what of sixteen bytes lies in a range.
 #pragma once
 
 #include "cuda/bits.h"
@@ -27,14 +27,25 @@ namespace cutpoint::cuda {
   return bits;
 }
 
-/// Bit i of sixteen: position + i lies in [first, last).
-[[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t inside(std::uint64_t position, std::uint64_t first,
-                                                        std::uint64_t last) {
-  constexpr std::uint32_t all = 0xffff;
-  const auto before = static_cast<std::uint32_t>(position < first ? least<std::uint64_t>(first - position, 16) : 0);
-  const auto there = static_cast<std::uint32_t>(position < last ? least<std::uint64_t>(last - position, 16) : 0);
-  return all << before & all >> (16 - there);
-}
+/// Part of a stretch of bytes, by offsets from its first.
+struct offsets {
+  std::uint32_t first;
+  std::uint32_t last;
+
+  /// Of the `size` bytes from `base` on, what lies in [first, last); `last` is more than `base`.
+  [[nodiscard]] CUTPOINT_HOST_DEVICE static offsets of(std::uint64_t base, std::uint32_t size, std::uint64_t first,
+                                                       std::uint64_t last) {
+    const std::uint64_t before = first > base ? first - base : 0;
+    return {static_cast<std::uint32_t>(least<std::uint64_t>(before, size)),
+            static_cast<std::uint32_t>(least<std::uint64_t>(last - base, size))};
+  }
+  /// Bit i of sixteen: offset + i is one of them.
+  [[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t among_sixteen(std::uint32_t offset) const {
+    const std::uint32_t before = first > offset ? least<std::uint32_t>(first - offset, 16) : 0;
+    const std::uint32_t there = last > offset ? least<std::uint32_t>(last - offset, 16) : 0;
+    return std::uint32_t{0xffff} << before & std::uint32_t{0xffff} >> (16 - there);
+  }
+};
 
 /// Zeros in place of the bytes whose bit is not set.
 [[nodiscard]] CUTPOINT_HOST_DEVICE bytes16 only(const bytes16& unit, std::uint32_t bits) {
@@ -53,6 +64,16 @@ namespace cutpoint::cuda {
   CUTPOINT_UNROLL
   for (std::uint32_t w = 0; w < 4; ++w) all.words[w] = unit.words[w] ^ flip;
   return all;
+}
+
+/// Four of eight bytes, from number `first` of `low` on, 0 to 3, with the first one highest.
+[[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t big_endian_of(std::uint32_t low, std::uint32_t high,
+                                                               std::uint32_t first) {
+#if defined(__CUDA_ARCH__)
+  return __byte_perm(low, high, 0x0123 + 0x1111 * first);
+#else
+  return __builtin_bswap32(static_cast<std::uint32_t>((std::uint64_t{high} << 32 | low) >> (8 * first)));
+#endif
 }
 
 /// The larger of both upper and of both lower 16-bit halves.

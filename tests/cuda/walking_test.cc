@@ -12,10 +12,32 @@ using tests::choices;
 using tests::seeded_choices;
 
 /// Parameters around the sizes of units, rows and steps, where `tiny_parameters` stays below a row.
+void draw_larger(ae_parameters& p, choices& random) {
+  p.window_bytes = random.between(1, 3000);
+  p.avg_bytes = random.between(1, 4000);
+  p.max_bytes = random.once_in(3) ? 0 : p.avg_bytes + random.between(0, 6000);
+  p.value_bytes = random.once_in(2) ? 8 : 1;
+  if (*p.window_bytes >= 2 && random.once_in(3)) p.lest = random.between(2, *p.window_bytes);
+  p.extreme = random.one_of(ae_extreme::minimum);
+}
+
+void draw_larger(fixed_parameters& p, choices& random) { p.avg_bytes = random.between(1, 5000); }
+
 void draw_larger(ram_parameters& p, choices& random) {
   p.window_bytes = random.between(1, 3000);
   p.avg_bytes = random.between(1, 4000);
   p.max_bytes = random.once_in(3) ? 0 : p.avg_bytes + random.between(0, 3000);
+}
+
+void draw_larger(repmaxcdc_parameters& p, choices& random) {
+  p.min_bytes = random.between(64, 1500);
+  p.horizon_bytes = random.between(0, random.once_in(2) ? 12'000 : 1500);
+}
+
+void draw_larger(ronomon_parameters& p, choices& random) {
+  p.avg_bytes = random.between(256, 5000);
+  p.min_bytes = random.between(64, p.avg_bytes);
+  p.max_bytes = random.between(std::max<std::uint64_t>(1024, p.avg_bytes), 12'000);
 }
 
 void draw_larger(seqcdc_parameters& p, choices& random) {
@@ -39,7 +61,8 @@ algorithm_parameters drawn_parameters(choices& random) {
 template <class Parameters>
 class walking : public testing::Test {};
 
-using walkers = testing::Types<ram_parameters, seqcdc_parameters>;
+using walkers = testing::Types<ae_parameters, fixed_parameters, ram_parameters, repmaxcdc_parameters,
+                               ronomon_parameters, seqcdc_parameters>;
 TYPED_TEST_SUITE(walking, walkers);
 
 /// Batches drawn by the seeds from `first_seed` on, of streams of up to `longest` bytes.
