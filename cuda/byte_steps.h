@@ -99,6 +99,32 @@ template <class Warp>
   return found;
 }
 
+/// One past the last position in [first, last) whose byte is at least `byte`; `first` where there is none. A row at a
+/// time: for short ranges.
+template <class Warp>
+[[nodiscard]] CUTPOINT_DEVICE std::uint64_t past_last_reaching(const Warp& warp, const packed_bytes& in,
+                                                               std::uint32_t byte, std::uint64_t first,
+                                                               std::uint64_t last) {
+  const std::uint64_t lowest = first / lane_bytes * lane_bytes;
+  for (std::uint64_t above = last; above > lowest;) {
+    const std::uint64_t base = above - lowest > row_bytes - lane_bytes
+                                   ? (above - 1) / lane_bytes * lane_bytes - (row_bytes - lane_bytes)
+                                   : lowest;
+    const offsets sought = offsets::of(base, row_bytes, first, above);
+    const auto bits_of = [&](std::uint32_t lane) {
+      const std::uint32_t offset = lane * lane_bytes;
+      return reaching(unit_before(in, base + offset, last), four_of(byte)) & sought.among_sixteen(offset);
+    };
+    const std::uint32_t lanes = warp.ballot([&](std::uint32_t lane) { return bits_of(lane) != 0; });
+    if (lanes != 0) {
+      const std::uint32_t lane = highest_bit(lanes);
+      return base + lane * lane_bytes + highest_bit(warp.broadcast(lane, bits_of)) + 1;
+    }
+    above = base;
+  }
+  return first;
+}
+
 /// The largest of f(l) over all lanes.
 template <class Warp, class LaneFunction>
 [[nodiscard]] CUTPOINT_DEVICE std::uint32_t largest_over_lanes(const Warp& warp, LaneFunction f) {

@@ -23,6 +23,15 @@ void draw_larger(ae_parameters& p, choices& random) {
 
 void draw_larger(fixed_parameters& p, choices& random) { p.avg_bytes = random.between(1, 5000); }
 
+void draw_larger(maxp_parameters& p, choices& random) {
+  p.half_window = random.once_in(3)   ? random.between(1, 140)
+                  : random.once_in(2) ? random.between(120, 1200)
+                                      : random.between(1000, 6000);
+  p.avg_bytes = *p.half_window + random.between(0, 2000);
+  if (random.once_in(2)) p.min_bytes = random.between(0, p.avg_bytes);
+  p.max_bytes = random.once_in(3) ? 0 : p.avg_bytes + random.between(0, 8000);
+}
+
 void draw_larger(ram_parameters& p, choices& random) {
   p.window_bytes = random.between(1, 3000);
   p.avg_bytes = random.between(1, 4000);
@@ -61,7 +70,7 @@ algorithm_parameters drawn_parameters(choices& random) {
 template <class Parameters>
 class walking : public testing::Test {};
 
-using walkers = testing::Types<ae_parameters, fixed_parameters, ram_parameters, repmaxcdc_parameters,
+using walkers = testing::Types<ae_parameters, fixed_parameters, maxp_parameters, ram_parameters, repmaxcdc_parameters,
                                ronomon_parameters, seqcdc_parameters>;
 TYPED_TEST_SUITE(walking, walkers);
 
