@@ -14,13 +14,9 @@ namespace cutpoint::cuda {
 template <class Machine>
 [[nodiscard]] result<std::unique_ptr<slicer<Machine>>> make_slicer(Machine& on, const chunker& cuts) {
   return std::visit(
-      [&](const auto& filled) -> result<std::unique_ptr<slicer<Machine>>> {
-        if constexpr (requires { make_scheme(filled); }) {
-          const auto scheme = make_scheme(filled);
-          return slicer_of<Machine, std::remove_const_t<decltype(scheme)>>::make(on, scheme);
-        } else {
-          return status(status_code::unavailable, "none");
-        }
+      [&](const auto& filled) {
+        const auto scheme = make_scheme(filled);
+        return slicer_of<Machine, std::remove_const_t<decltype(scheme)>>::make(on, scheme);
       },
       cuts.parameters());
 }

@@ -34,6 +34,13 @@ struct piece {
   std::uint32_t ends = 0;   ///< 1: the stream ends there
 };
 
+/// The sixteen bytes at an aligned position, which are zeros where that is not before `last`. `last` is at most the
+/// buffer's end.
+[[nodiscard]] CUTPOINT_DEVICE bytes16 unit_before(const packed_bytes& in, std::uint64_t position, std::uint64_t last) {
+  if (position >= last) return {};
+  return *reinterpret_cast<const bytes16*>(in.bytes + position);
+}
+
 /// The first candidate of `level` in [first, last), or `last` where there is none. By a whole warp.
 template <class Warp>
 [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_candidate(const Warp& warp, const packed_bytes& in,

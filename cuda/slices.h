@@ -106,24 +106,24 @@ template <class Cutter, class Warp>
 CUTPOINT_DEVICE slice_state settled(const Warp& warp, const slice_work<Cutter>& work, std::uint32_t k,
                                     std::uint64_t start) {
   const slice of = work.slices[k];
-  const own_chain own = work.own[k];
-  slice_state state{.start = start, .exit = start, .own_first = own.count};
+  const std::uint32_t own_count = work.own[k].count;
+  slice_state state{.start = start, .exit = start, .own_first = own_count};
   if (start < of.begin || start >= of.end) return state;  // undecided before it, or a chunk that passes it whole
   std::uint32_t met = 0;                                  // own chunks before this one begin before the position
   const auto meets = [&](std::uint64_t position) {
     for (;;) {
       const std::uint32_t before = bit_count(warp.ballot(
-          [&](std::uint32_t lane) { return met + lane <= own.count && own_start(work, of, met + lane) < position; }));
+          [&](std::uint32_t lane) { return met + lane <= own_count && own_start(work, of, met + lane) < position; }));
       met += before;
       if (before < warp_size) break;
     }
-    return met <= own.count && own_start(work, of, met) == position;
+    return met <= own_count && own_start(work, of, met) == position;
   };
   std::uint32_t* const prefix = work.prefix_ends + of.row;
   state.exit = follow(warp, work, of, start, prefix, state.prefix_count, meets);
-  if (state.exit < of.end && met <= own.count && own_start(work, of, met) == state.exit) {
+  if (state.exit < of.end && met <= own_count && own_start(work, of, met) == state.exit) {
     state.own_first = met;
-    state.exit = own.exit;
+    state.exit = work.own[k].exit;
   }
   return state;
 }

@@ -20,9 +20,10 @@ namespace cutpoint::cuda {
 class packed_buffer {
  public:
   explicit packed_buffer(byte_span bytes) : units_((bytes.size() + sizeof(bytes16) - 1) / sizeof(bytes16)) {
-    std::memset(units_.data(), 0xa5, units_.size() * sizeof(bytes16));
-    if (!bytes.empty()) std::memcpy(units_.data(), bytes.data(), bytes.size());
     size_ = bytes.size();
+    if (bytes.empty()) return;
+    std::memset(units_.data(), 0xa5, units_.size() * sizeof(bytes16));
+    std::memcpy(units_.data(), bytes.data(), bytes.size());
   }
   [[nodiscard]] packed_bytes view() const { return {reinterpret_cast<const std::uint8_t*>(units_.data()), size_}; }
 
