@@ -137,8 +137,9 @@ void expect_reference_cuts(const Scheme& scheme, const chunker& reference, const
   const auto [at, instead] = std::mismatch(found.begin(), found.end(), expected.begin(), expected.end());
   if (at == found.end() && instead == expected.end()) return;
   const auto text = [](const auto& it, const auto& end) {
-    return it == end ? std::string("nothing")
-                     : "[" + std::to_string(it->offset) + ", " + std::to_string(it->offset + it->length) + ")";
+    return it == end
+               ? std::string("nothing")
+               : std::string("[") + std::to_string(it->offset) + ", " + std::to_string(it->offset + it->length) + ")";
   };
   ADD_FAILURE() << reference.canonical() << ", " << packed.size() << " bytes in slices of " << how.slice_bytes
                 << ": chunk " << at - found.begin() << " is " << text(at, found.end()) << " instead of "
