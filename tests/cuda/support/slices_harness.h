@@ -20,16 +20,17 @@ namespace cutpoint::cuda {
 /// Bytes in a buffer as a batch has them: aligned to 16 bytes, and garbage up to the next multiple of 16 past the last.
 class packed_buffer {
  public:
-  explicit packed_buffer(byte_span bytes) : units_((bytes.size() + sizeof(bytes16) - 1) / sizeof(bytes16)) {
-    std::memset(units_.data(), 0xa5, units_.size() * sizeof(bytes16));
+  explicit packed_buffer(byte_span bytes)
+      : units_((bytes.size() + sizeof(bytes16) - 1) / sizeof(bytes16),
+               bytes16{.words = {0xa5a5a5a5, 0xa5a5a5a5, 0xa5a5a5a5, 0xa5a5a5a5}}),
+        size_(bytes.size()) {
     if (!bytes.empty()) std::memcpy(units_.data(), bytes.data(), bytes.size());
-    size_ = bytes.size();
   }
   [[nodiscard]] packed_bytes view() const { return {reinterpret_cast<const std::uint8_t*>(units_.data()), size_}; }
 
  private:
   std::vector<bytes16> units_;
-  std::uint64_t size_ = 0;
+  std::uint64_t size_;
 };
 
 /// What a batch has of a stream: from the chunk number `first_chunk` on, and no more than the stream's first `shown`
