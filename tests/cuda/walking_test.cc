@@ -1,4 +1,4 @@
-// Algorithms without candidates: their cutters on the host, in slices, against the references.
+// Walking algorithms and `maxp`: their kernels on the host, whole cuts in slices, against the references.
 #include <gtest/gtest.h>
 
 #include "cuda/schemes.h"
