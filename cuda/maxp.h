@@ -185,8 +185,8 @@ struct maxp_cutter {
     std::uint64_t first = start + min - 1;
     const std::uint64_t head_end = of.begin + half_window;  // windows that begin before the piece do not end there
     if (first < head_end) {
-      const std::uint64_t candidate = candidate_of_head(warp, in, of.begin);
-      if (first <= candidate && candidate < last) return candidate + 1;
+      const std::uint64_t candidate = candidate_of_head(warp, in, of.begin, first, last);
+      if (candidate < last) return candidate + 1;
       first = head_end;
     }
     if (first >= last) return end;
@@ -195,16 +195,18 @@ struct maxp_cutter {
   }
 
  private:
-  /// The only candidate among the first `half_window` positions of a stream: the last of their largest, if it is more
-  /// than all after it. All ones for none.
+  /// The only candidate among the first `half_window` positions of a stream that begins at `begin`: the last of their
+  /// largest, if it is more than all after it. `last` where that is none or not in [first, last).
   template <class Warp>
   [[nodiscard]] CUTPOINT_DEVICE std::uint64_t candidate_of_head(const Warp& warp, const packed_bytes& in,
-                                                                std::uint64_t begin) const {
+                                                                std::uint64_t begin, std::uint64_t first,
+                                                                std::uint64_t last) const {
     const std::uint64_t end = begin + half_window;
     const std::uint32_t largest = largest_in(warp, in, begin, end);
     const std::uint64_t position = past_last_reaching(warp, in, largest, begin, end) - 1;
+    if (position < first || position >= last) return last;
     const std::uint64_t window_end = position + 1 + half_window;
-    return find_reaching(warp, in, 0, largest, end, window_end) == window_end ? position : ~std::uint64_t{0};
+    return find_reaching(warp, in, 0, largest, end, window_end) == window_end ? position : last;
   }
 };
 

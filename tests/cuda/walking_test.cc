@@ -1,7 +1,8 @@
-// Algorithms without candidates: their cutters on the host, in slices, against the references.
+// Walking algorithms and `maxp`: their kernels on the host, whole cuts in slices, against the references.
 #include <gtest/gtest.h>
 
 #include "cuda/schemes.h"
+#include "host/tables/ronomon_gear31.h"
 #include "tests/cuda/support/drawn_batches.h"
 #include "tests/host/support/tiny_parameters.h"
 
@@ -125,6 +126,36 @@ TEST(walking_seqcdc, ends_runs_that_go_on_over_lanes_and_rows) {
     const std::vector<std::uint8_t> stream = with_ramps(random.between(1, 20'000), random);
     const std::vector<stream_part> parts = {{.stream = stream, .shown = stream.size()}};
     const seqcdc_scheme scheme = make_scheme(std::get<seqcdc_parameters>(reference->parameters()));
+    expect_reference_cuts(scheme, *reference, parts, drawn_slicing(random));
+  }
+}
+
+/// Runs of bytes whose table entry t makes the hash 2t or 2t - 1, by what came before, for as long as they last; after
+/// one of the two the loose mask of an average of 256 cuts. Random bytes between them.
+std::vector<std::uint8_t> with_runs_between_two_hashes(std::uint64_t size, choices& random) {
+  std::vector<std::uint8_t> bytes;
+  while (bytes.size() < size) {
+    for (std::uint64_t count = random.between(1, 300); count != 0; --count) {
+      bytes.push_back(static_cast<std::uint8_t>(random.word()));
+    }
+    auto byte = static_cast<std::uint8_t>(random.word());
+    while ((2 * tables::ronomon_gear31[byte] & 0x7f) != 0) ++byte;
+    bytes.insert(bytes.end(), random.between(1, 3000), byte);
+  }
+  bytes.resize(size);
+  return bytes;
+}
+
+TEST(walking_ronomon, settles_hashes_that_do_not_draw_together) {
+  for (std::uint64_t seed = 1; seed <= 200 && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    seeded_choices random(seed);
+    const auto reference =
+        chunker::make(ronomon_parameters{.avg_bytes = 256, .min_bytes = random.between(64, 256), .max_bytes = 5000});
+    ASSERT_TRUE(reference.ok()) << reference.error().message();
+    const std::vector<std::uint8_t> stream = with_runs_between_two_hashes(random.between(1, 20'000), random);
+    const std::vector<stream_part> parts = {{.stream = stream, .shown = stream.size()}};
+    const ronomon_scheme scheme = make_scheme(std::get<ronomon_parameters>(reference->parameters()));
     expect_reference_cuts(scheme, *reference, parts, drawn_slicing(random));
   }
 }
