@@ -69,8 +69,7 @@ std::string device_json(const device_facts& facts) {
                       {"chunking", ordered_json::array()},
                       {"fingerprints", ordered_json::array()},
                       {"end_to_end", ordered_json::array()},
-                      {"engine", ordered_json::array()},
-                      {"is_out_of_time", facts.is_out_of_time}};
+                      {"engine", ordered_json::array()}};
   for (const named_fact& fact : facts.about) out["about"][fact.name] = fact.value;
   for (const resident_row& row : facts.chunking) out["chunking"].push_back(json_of(row, limits));
   for (const resident_row& row : facts.fingerprints) out["fingerprints"].push_back(json_of(row, limits));

@@ -93,7 +93,6 @@ class measurement {
       say(fmt::format("{}, sha1, from host memory", c.name));
       facts_.end_to_end.push_back(measure_end_to_end(c.name, c.chunker, data_, plan(), end_));
     }
-    facts_.is_out_of_time = is_over(end_);
   }
 
  private:

@@ -98,7 +98,7 @@ std::string end_to_end_table(const device_facts& facts) {
     for (const lanes_rate& each : row.rates) lane_counts.insert(each.lanes);
   }
   std::vector<std::string> heads = {"name"};
-  for (const std::uint64_t lanes : lane_counts) heads.push_back(fmt::format("{} lanes: GB/s, at a batch of", lanes));
+  for (const std::uint64_t lanes : lane_counts) heads.push_back(fmt::format("lanes: {}; GB/s, at a batch of", lanes));
   heads.insert(heads.end(), {"best of link", "target, GB/s (reached)"});
   table t(heads);
   for (const end_to_end_row& row : facts.end_to_end) {
@@ -178,7 +178,6 @@ std::string device_markdown(const device_facts& facts) {
   out += "\n## The whole engine, fed from memory\n\n" + engine_table(facts);
   std::string problems;
   for_each_problem(facts, [&](const std::string& sentence, const std::string&) { problems += "- " + sentence + "\n"; });
-  if (facts.is_out_of_time) problems += "- the time given was over before all was measured\n";
   if (!problems.empty()) out += "\n## What is missing\n\n" + problems;
   return out;
 }

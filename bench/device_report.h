@@ -73,7 +73,6 @@ struct device_facts {
   std::vector<resident_row> fingerprints = {};  ///< of chunks of `fixed`, and of gear's
   std::vector<end_to_end_row> end_to_end = {};
   std::vector<engine_row> engine = {};
-  bool is_out_of_time = false;
 };
 
 /// What a row is held against, where a target is set.
