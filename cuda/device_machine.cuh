@@ -52,12 +52,15 @@ class device_machine {
 
   template <class T>
   [[nodiscard]] result<array<T>> allocate(std::size_t size) {
+    allocated_bytes_ += size * sizeof(T);
     return device_array<T>::allocate(size);
   }
   template <class T>
   [[nodiscard]] result<host_array<T>> allocate_on_host(std::size_t size) {
     return pinned_array<T>::allocate(size);
   }
+  /// Of the device's memory, since it was made.
+  [[nodiscard]] std::uint64_t allocated_bytes() const noexcept { return allocated_bytes_; }
   [[nodiscard]] status pin(void* memory, std::size_t size) {
     return check(cudaHostRegister(memory, size, cudaHostRegisterPortable), "locking host memory");
   }
@@ -132,6 +135,7 @@ class device_machine {
 
   cudaStream_t stream_;
   int multiprocessors_;
+  std::uint64_t allocated_bytes_ = 0;
   std::optional<device_stream> own_stream_;
   std::optional<device_array<std::uint8_t>> temporary_;
   std::optional<device_array<std::uint32_t>> indices_;  ///< 0, 1, …

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include <cutpoint/engine.h>
+#include <cutpoint/text.h>
 #include <fmt/format.h>
 #include <sched.h>
 
@@ -56,8 +57,15 @@ result<device_lanes> open_device(const device_provider& from, const feed_options
   while (made.offloads.size() < device_lane_count) {
     auto next = from.make(options.device, options.cuts, options.fingerprint, *limits);
     if (next) {
+      const std::uint64_t needed = device_lane_count * (*next)->memory_bytes();
       made.offloads.push_back(*std::move(next));
-      continue;
+      if (needed <= options.device_memory_bytes) continue;
+      made.offloads.clear();
+      made.warning = fmt::format(
+          "batches of {} bytes need {} of the device's memory, more than the {} allowed; "
+          "the processor does the work",
+          limits->bytes, format_size(needed), format_size(options.device_memory_bytes));
+      break;
     }
     const status_code why = next.error().code();
     if (why != status_code::memory_limit && why != status_code::backend_failure) return next.error();

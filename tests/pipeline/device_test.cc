@@ -152,6 +152,20 @@ TEST(device, is_not_asked_for_chunks_without_a_maximum) {
   EXPECT_EQ(run.statistics.device_bytes, 0u);
 }
 
+TEST(device, uses_no_more_of_its_memory_than_is_allowed) {
+  const std::vector<std::vector<std::uint8_t>> streams = {mixed(100'000, 1)};
+  feed_options options = small_job();
+  for (const std::uint64_t allowed : {16 * KiB, 64 * MiB}) {
+    options.device_memory_bytes = allowed;
+    const device_run run = run_on(std::make_shared<host_device>(), options, streams);
+    expect_sequential(run, options, streams);
+    EXPECT_EQ(run.statistics.device_bytes != 0, allowed != 16 * KiB);
+    EXPECT_THAT(run.statistics.device_warning,
+                allowed == 16 * KiB ? testing::HasSubstr("of the device's memory, more than the 16K allowed")
+                                    : testing::HasSubstr(""));
+  }
+}
+
 TEST(device, gives_what_is_decided_of_a_stream_that_fails) {
   const std::vector<std::vector<std::uint8_t>> streams = {mixed(50'000, 1), mixed(50'000, 2)};
   const device_run run =
