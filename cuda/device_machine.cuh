@@ -13,8 +13,19 @@
 
 namespace cutpoint::cuda {
 
+/// Blocks of a kernel that must fit on a multiprocessor at once; where it does not say, at least one.
 template <class Kernel>
-__global__ void __launch_bounds__(Kernel::threads_per_block) run_kernel(const __grid_constant__ Kernel kernel) {
+constexpr std::uint32_t resident_blocks() {
+  if constexpr (requires { Kernel::resident_blocks; }) {
+    return Kernel::resident_blocks;
+  } else {
+    return 1;
+  }
+}
+
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::threads_per_block, resident_blocks<Kernel>())
+    run_kernel(const __grid_constant__ Kernel kernel) {
   device_block<Kernel::threads_per_block> block;
   kernel(block);
 }

@@ -134,6 +134,7 @@ CUTPOINT_DEVICE slice_state settled(const Warp& warp, const slice_work<Cutter>& 
 template <class Cutter>
 struct map_kernel {
   static constexpr std::uint32_t threads_per_block = 128;
+  static constexpr std::uint32_t resident_blocks = 3;  // more would leave walking cutters too few registers
   slice_work<Cutter> work;
   slice_state* states = nullptr;  ///< [slice_count], written
 
@@ -158,6 +159,7 @@ struct map_kernel {
 template <class Cutter>
 struct settle_kernel {
   static constexpr std::uint32_t threads_per_block = 128;
+  static constexpr std::uint32_t resident_blocks = 3;  // more would leave walking cutters too few registers
   slice_work<Cutter> work;
   const slice_state* before = nullptr;  ///< [slice_count]
   slice_state* after = nullptr;         ///< [slice_count], written; not `before`
