@@ -126,6 +126,28 @@ feed_options small_job(fingerprint_kind kind = fingerprint_kind::sha1) {
           .segment_bytes = 20'000};
 }
 
+TEST(device, cuts_at_the_ends_of_segments_where_a_join_asks_for_it) {
+  const std::vector<std::vector<std::uint8_t>> streams = {mixed(120'000, 1), mixed(30'000, 2)};
+  for (const join_kind join : {join_kind::pdedupe, join_kind::none}) {
+    feed_options options = small_job();
+    options.join = join;
+    const device_run run = run_on(std::make_shared<host_device>(), options, streams);
+    ASSERT_TRUE(run.outcome.ok()) << run.outcome.message();
+    EXPECT_GT(run.statistics.device_bytes, 0u);
+    recorder alone;
+    auto on = engine::make({.threads = 1}).value();
+    auto into = on.open(options, alone).value();
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+      ASSERT_TRUE(into.begin(i).ok() && into.write(streams[i]).ok() && into.end().ok());
+    }
+    ASSERT_TRUE(into.finish().ok());
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+      EXPECT_EQ(run.out.streams[i].chunks, alone.streams[i].chunks);
+      EXPECT_EQ(run.out.streams[i].fingerprints, alone.streams[i].fingerprints);
+    }
+  }
+}
+
 TEST(device, leaves_fingerprints_that_it_does_not_make_to_the_processor) {
   const std::vector<std::vector<std::uint8_t>> streams = {mixed(200'000, 1)};
   const feed_options options = small_job(fingerprint_kind::md5);
