@@ -1,10 +1,12 @@
-// The engine with a device, for which the host stands in: the sequential cuts, and the processor's work where it fails.
+// The engine with a device, for which the host stands in: the sequential cuts, and the processor's work where it fails. The
+// sequential cuts also with the first device, skipped with the reason where there is none.
 #include <atomic>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "pipeline/device_map.h"
+#include "tests/cuda/support/first_device.h"
 #include "tests/cuda/support/host_offload.h"
 #include "tests/host/made.h"
 #include "tests/host/support/streams.h"
@@ -83,19 +85,29 @@ std::vector<std::uint8_t> mixed(std::size_t size, std::uint64_t seed) {
 
 class device_of_every_name : public testing::TestWithParam<std::string> {};
 
-TEST_P(device_of_every_name, cuts_as_sequentially) {
-  const chunker cuts = made(GetParam());
-  if (cuts.reach() > 256 * KiB) GTEST_SKIP() << "kernels are slow on the host; exactness is tested with small sizes";
-  const std::uint64_t size = std::max<std::uint64_t>(1 * MiB, 2 * cuts.reach()) + 4321;
+/// Some streams, the first in several segments; all but a little of it is the device's.
+void expect_device_run(std::shared_ptr<const device_provider> devices, const chunker& cuts, std::uint64_t size) {
   const std::vector<std::vector<std::uint8_t>> streams = {mixed(size, 8001), {}, mixed(40'000, 8002), mixed(1, 8003)};
   const feed_options options{
       .cuts = cuts, .fingerprint = fingerprint_kind::sha1, .segment_bytes = std::max(size / 5, 2 * cuts.reach())};
-  const device_run run = run_on(std::make_shared<host_device>(), options, streams);
+  const device_run run = run_on(std::move(devices), options, streams);
   expect_sequential(run, options, streams);
   EXPECT_EQ(run.statistics.device_warning, "");
   EXPECT_EQ(run.statistics.chunked_on, backend::cuda);
   EXPECT_EQ(run.statistics.fingerprinted_on, backend::cuda);
   EXPECT_GT(run.statistics.device_bytes, size / 2);
+}
+
+TEST_P(device_of_every_name, cuts_as_sequentially) {
+  const chunker cuts = made(GetParam());
+  if (cuts.reach() > 256 * KiB) GTEST_SKIP() << "kernels are slow on the host; exactness is tested with small sizes";
+  expect_device_run(std::make_shared<host_device>(), cuts, std::max<std::uint64_t>(1 * MiB, 2 * cuts.reach()) + 4321);
+}
+
+TEST_P(device_of_every_name, cuts_as_sequentially_on_the_first_device) {
+  if (const std::string why = cuda::why_no_device(); !why.empty()) GTEST_SKIP() << why;
+  const chunker cuts = made(GetParam());
+  expect_device_run(nullptr, cuts, std::max<std::uint64_t>(8 * MiB, 10 * cuts.reach()) + 4321);
 }
 
 INSTANTIATE_TEST_SUITE_P(of_the_catalog, device_of_every_name, testing::ValuesIn(catalog_names()), catalog_test_name);
