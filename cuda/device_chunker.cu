@@ -47,7 +47,8 @@ class device_chunker::implementation {
     auto work = cuda::batch<cuda::device_machine>::make(*machine, std::move(*cutting), fingerprint,
                                                         {.bytes = most_bytes + sizeof(cuda::bytes16)});
     if (!work) return work.error();
-    return std::unique_ptr<implementation>(new implementation(device, most_bytes, std::move(*machine), std::move(*work)));
+    return std::unique_ptr<implementation>(
+        new implementation(device, most_bytes, std::move(*machine), std::move(*work)));
   }
   implementation(const implementation&) = delete;
   implementation& operator=(const implementation&) = delete;
@@ -140,7 +141,8 @@ result<device_chunker> device_chunker::make(const chunker& cuts, const fingerpri
     case fingerprint_kind::blake3:
       break;
     default:
-      return status(status_code::invalid_argument, "on a device there are the fingerprints sha1, sha256, blake3 and none");
+      return status(status_code::invalid_argument,
+                    "on a device there are the fingerprints sha1, sha256, blake3 and none");
   }
   auto made = implementation::make(cuts, fingerprint, most_bytes, device);
   if (!made) return made.error();
