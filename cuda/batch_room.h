@@ -65,6 +65,7 @@ struct batch_room {
   array<std::uint32_t> counts;
   array<std::uint32_t> firsts;
   array<std::uint32_t> overflowed;
+  array<std::uint32_t> changed;
   array<std::uint64_t> begins;
   array<std::uint32_t> lengths;
   array<std::uint32_t> chunk_count;
@@ -90,6 +91,7 @@ struct batch_room {
                     .counts = take(std::uint32_t{}, how.most_slices),
                     .firsts = take(std::uint32_t{}, how.most_slices + 1),
                     .overflowed = take(std::uint32_t{}, 1),
+                    .changed = take(std::uint32_t{}, 1),
                     .begins = take(std::uint64_t{}, how.most_chunks),
                     .lengths = take(std::uint32_t{}, how.most_chunks),
                     .chunk_count = take(std::uint32_t{}, 1)};
@@ -112,6 +114,7 @@ struct batch_room {
             .counts = counts.data(),
             .firsts = firsts.data(),
             .overflowed = overflowed.data(),
+            .changed = changed.data(),
             .chunks = {begins.data(), lengths.data(), chunk_count.data()}};
   }
 };
