@@ -67,6 +67,7 @@ class device_chunker::implementation {
     }
     const auto scope = device_scope::enter(device_);
     if (!scope) return scope.error();
+    if (stream != machine_->stream()) CUTPOINT_RETURN_IF_FAILED(machine_->wait());
     machine_->go_on_in(stream);
     const batch_shape shape{reinterpret_cast<std::uintptr_t>(bytes) % sizeof(cuda::bytes16), byte_count, at_end};
     if (shape_ != shape) {
