@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipeline/device_map.h"
+#include "pipeline/device_lanes.h"
 #include "tests/cuda/support/first_device.h"
 #include "tests/cuda/support/host_offload.h"
 #include "tests/host/made.h"
