@@ -3,9 +3,9 @@
 #include <utility>
 
 #include <cutpoint/cuda.h>
+#include <device_slicers.cuh>
 
 #include "cuda/backend.h"
-#include "cuda/device_slicers.cuh"
 #include "cuda/make_batch.h"
 
 namespace cutpoint {

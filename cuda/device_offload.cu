@@ -1,8 +1,9 @@
 // Batches on a device.
 #include <utility>
 
+#include <device_slicers.cuh>
+
 #include "cuda/backend.h"
-#include "cuda/device_slicers.cuh"
 #include "cuda/make_batch.h"
 #include "cuda/offload.h"
 
