@@ -118,18 +118,21 @@ result<double> median_device_seconds(const std::function<status(CUstream_st*)>& 
 }
 
 result<std::vector<named_fact>> reported_clocks(int device) {
-  const auto attribute = [&](cudaDeviceAttr which) -> std::string {
-    int value = 0;
-    if (cudaDeviceGetAttribute(&value, which, device) == cudaSuccess) return std::to_string(value);
-    static_cast<void>(cudaGetLastError());
-    return "unknown";
+  int clock_khz = 0;
+  int memory_clock_khz = 0;
+  int bus_bits = 0;
+  int has_ecc = 0;
+  const auto ask = [&](int& into, cudaDeviceAttr which) {
+    return check(cudaDeviceGetAttribute(&into, which, device), "asking for an attribute of the device");
   };
-  std::vector<named_fact> facts;
-  facts.push_back({"multiprocessor clock, highest", attribute(cudaDevAttrClockRate) + " kHz"});
-  facts.push_back({"memory clock, highest", attribute(cudaDevAttrMemoryClockRate) + " kHz"});
-  facts.push_back({"memory bus", attribute(cudaDevAttrGlobalMemoryBusWidth) + " bits"});
-  facts.push_back({"memory error correction", attribute(cudaDevAttrEccEnabled)});
-  return facts;
+  CUTPOINT_RETURN_IF_FAILED(ask(clock_khz, cudaDevAttrClockRate));
+  CUTPOINT_RETURN_IF_FAILED(ask(memory_clock_khz, cudaDevAttrMemoryClockRate));
+  CUTPOINT_RETURN_IF_FAILED(ask(bus_bits, cudaDevAttrGlobalMemoryBusWidth));
+  CUTPOINT_RETURN_IF_FAILED(ask(has_ecc, cudaDevAttrEccEnabled));
+  return std::vector<named_fact>{
+      {"highest clocks as reported",
+       std::to_string(clock_khz / 1000) + " MHz, memory " + std::to_string(memory_clock_khz / 1000) + " MHz"},
+      {"memory bus", std::to_string(bus_bits) + " bits, error correction " + (has_ecc != 0 ? "on" : "off")}};
 }
 
 }  // namespace cutpoint::bench
