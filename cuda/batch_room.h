@@ -2,7 +2,7 @@
 #pragma once
 
 #include <algorithm>
-#include <optional>
+#include <cassert>
 #include <vector>
 
 #include "cuda/offload.h"
@@ -35,6 +35,7 @@ inline constexpr std::uint64_t least_usual_chunk = 64;
 
 /// The slices of pieces, with their rows.
 inline void append_slices(const slice_plan& how, const piece& of, std::uint32_t number, std::vector<slice>& into) {
+  assert(of.start < of.stop && of.stop <= of.end);
   std::uint32_t row = into.empty() ? 0 : into.back().row + into.back().room;
   for (std::uint64_t begin = of.start; begin < of.stop; begin += how.slice_bytes) {
     const std::uint64_t end = std::min(begin + how.slice_bytes, of.stop);
