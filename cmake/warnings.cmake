@@ -4,5 +4,5 @@ add_library(cutpoint_warnings INTERFACE)
 target_compile_options(cutpoint_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
     -Wold-style-cast -Wcast-qual -Wimplicit-fallthrough $<$<BOOL:${CUTPOINT_WERROR}>:-Werror>>
-  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wno-unknown-pragmas  # nvcc leaves the device's to the host compiler
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra
     $<$<BOOL:${CUTPOINT_WERROR}>:-Werror=all-warnings;-Xcompiler=-Werror>>)

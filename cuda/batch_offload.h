@@ -49,6 +49,7 @@ class batch_offload final : public offload {
 
   status pin(void* memory, std::size_t size) override { return machine_.pin(memory, size); }
   void unpin(void* memory) override { machine_.unpin(memory); }
+  std::uint64_t memory_bytes() const noexcept override { return machine_.allocated_bytes(); }
   std::size_t digest_bytes() const noexcept override { return work_.digest_bytes(); }
 
  private:

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <algorithm>
-#include <optional>
+#include <cassert>
 #include <vector>
 
 #include "cuda/offload.h"
@@ -35,6 +35,7 @@ inline constexpr std::uint64_t least_usual_chunk = 64;
 
 /// The slices of pieces, with their rows.
 inline void append_slices(const slice_plan& how, const piece& of, std::uint32_t number, std::vector<slice>& into) {
+  assert(of.start < of.stop && of.stop <= of.end);
   std::uint32_t row = into.empty() ? 0 : into.back().row + into.back().room;
   for (std::uint64_t begin = of.start; begin < of.stop; begin += how.slice_bytes) {
     const std::uint64_t end = std::min(begin + how.slice_bytes, of.stop);
@@ -65,6 +66,7 @@ struct batch_room {
   array<std::uint32_t> counts;
   array<std::uint32_t> firsts;
   array<std::uint32_t> overflowed;
+  array<std::uint32_t> changed;
   array<std::uint64_t> begins;
   array<std::uint32_t> lengths;
   array<std::uint32_t> chunk_count;
@@ -90,6 +92,7 @@ struct batch_room {
                     .counts = take(std::uint32_t{}, how.most_slices),
                     .firsts = take(std::uint32_t{}, how.most_slices + 1),
                     .overflowed = take(std::uint32_t{}, 1),
+                    .changed = take(std::uint32_t{}, 1),
                     .begins = take(std::uint64_t{}, how.most_chunks),
                     .lengths = take(std::uint32_t{}, how.most_chunks),
                     .chunk_count = take(std::uint32_t{}, 1)};
@@ -112,6 +115,7 @@ struct batch_room {
             .counts = counts.data(),
             .firsts = firsts.data(),
             .overflowed = overflowed.data(),
+            .changed = changed.data(),
             .chunks = {begins.data(), lengths.data(), chunk_count.data()}};
   }
 };

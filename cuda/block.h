@@ -47,11 +47,14 @@
 #define CUTPOINT_DEVICE __device__ __forceinline__
 #define CUTPOINT_HOST_DEVICE __host__ __device__ __forceinline__
 #define CUTPOINT_DEVICE_RARE inline __device__ __noinline__
-#define CUTPOINT_UNROLL _Pragma("unroll")
 #else
 #define CUTPOINT_DEVICE inline
 #define CUTPOINT_HOST_DEVICE inline
 #define CUTPOINT_DEVICE_RARE inline
+#endif
+#if defined(__CUDA_ARCH__)
+#define CUTPOINT_UNROLL _Pragma("unroll")
+#else
 #define CUTPOINT_UNROLL
 #endif
 /// Marks a function template over a block: device code under nvcc, plain code elsewhere. CUTPOINT_DEVICE marks what it

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include <cutpoint/cuda.h>
+#include <device_slicers.cuh>
 
 #include "cuda/backend.h"
-#include "cuda/device_slicers.cuh"
 #include "cuda/make_batch.h"
 
 namespace cutpoint {
@@ -47,7 +47,8 @@ class device_chunker::implementation {
     auto work = cuda::batch<cuda::device_machine>::make(*machine, std::move(*cutting), fingerprint,
                                                         {.bytes = most_bytes + sizeof(cuda::bytes16)});
     if (!work) return work.error();
-    return std::unique_ptr<implementation>(new implementation(device, most_bytes, std::move(*machine), std::move(*work)));
+    return std::unique_ptr<implementation>(
+        new implementation(device, most_bytes, std::move(*machine), std::move(*work)));
   }
   implementation(const implementation&) = delete;
   implementation& operator=(const implementation&) = delete;
@@ -66,6 +67,7 @@ class device_chunker::implementation {
     }
     const auto scope = device_scope::enter(device_);
     if (!scope) return scope.error();
+    if (stream != machine_->stream()) CUTPOINT_RETURN_IF_FAILED(machine_->wait());
     machine_->go_on_in(stream);
     const batch_shape shape{reinterpret_cast<std::uintptr_t>(bytes) % sizeof(cuda::bytes16), byte_count, at_end};
     if (shape_ != shape) {
@@ -140,7 +142,8 @@ result<device_chunker> device_chunker::make(const chunker& cuts, const fingerpri
     case fingerprint_kind::blake3:
       break;
     default:
-      return status(status_code::invalid_argument, "on a device there are the fingerprints sha1, sha256, blake3 and none");
+      return status(status_code::invalid_argument,
+                    "on a device there are the fingerprints sha1, sha256, blake3 and none");
   }
   auto made = implementation::make(cuts, fingerprint, most_bytes, device);
   if (!made) return made.error();

@@ -13,8 +13,19 @@
 
 namespace cutpoint::cuda {
 
+/// Blocks of a kernel that must fit on a multiprocessor at once; where it does not say, at least one.
 template <class Kernel>
-__global__ void __launch_bounds__(Kernel::threads_per_block) run_kernel(const __grid_constant__ Kernel kernel) {
+constexpr std::uint32_t resident_blocks() {
+  if constexpr (requires { Kernel::resident_blocks; }) {
+    return Kernel::resident_blocks;
+  } else {
+    return 1;
+  }
+}
+
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::threads_per_block, resident_blocks<Kernel>())
+    run_kernel(const __grid_constant__ Kernel kernel) {
   device_block<Kernel::threads_per_block> block;
   kernel(block);
 }
@@ -52,12 +63,15 @@ class device_machine {
 
   template <class T>
   [[nodiscard]] result<array<T>> allocate(std::size_t size) {
+    allocated_bytes_ += size * sizeof(T);
     return device_array<T>::allocate(size);
   }
   template <class T>
   [[nodiscard]] result<host_array<T>> allocate_on_host(std::size_t size) {
     return pinned_array<T>::allocate(size);
   }
+  /// Of the device's memory, since it was made.
+  [[nodiscard]] std::uint64_t allocated_bytes() const noexcept { return allocated_bytes_; }
   [[nodiscard]] status pin(void* memory, std::size_t size) {
     return check(cudaHostRegister(memory, size, cudaHostRegisterPortable), "locking host memory");
   }
@@ -132,6 +146,7 @@ class device_machine {
 
   cudaStream_t stream_;
   int multiprocessors_;
+  std::uint64_t allocated_bytes_ = 0;
   std::optional<device_stream> own_stream_;
   std::optional<device_array<std::uint8_t>> temporary_;
   std::optional<device_array<std::uint32_t>> indices_;  ///< 0, 1, …

@@ -1,8 +1,9 @@
 // Batches on a device.
 #include <utility>
 
+#include <device_slicers.cuh>
+
 #include "cuda/backend.h"
-#include "cuda/device_slicers.cuh"
 #include "cuda/make_batch.h"
 #include "cuda/offload.h"
 
@@ -31,6 +32,7 @@ class offload_of_device final : public offload {
     const auto scope = device_scope::enter(device_);
     held_->unpin(memory);
   }
+  std::uint64_t memory_bytes() const noexcept override { return held_->memory_bytes(); }
   std::size_t digest_bytes() const noexcept override { return held_->digest_bytes(); }
 
  private:

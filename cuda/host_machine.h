@@ -60,12 +60,16 @@ class host_machine {
   template <class T>
   [[nodiscard]] result<array<T>> allocate(std::size_t size) {
     if (status s = before(machine_call::allocate); !s.ok()) return s;
+    allocated_bytes_ += size * sizeof(T);
     return array<T>(size);
   }
   template <class T>
   [[nodiscard]] result<host_array<T>> allocate_on_host(std::size_t size) {
-    return allocate<T>(size);
+    if (status s = before(machine_call::allocate); !s.ok()) return s;
+    return array<T>(size);
   }
+  /// Of its own memory, since it was made.
+  [[nodiscard]] std::uint64_t allocated_bytes() const noexcept { return allocated_bytes_; }
   [[nodiscard]] status pin(void*, std::size_t) { return before(machine_call::pin); }
   void unpin(void*) {}
 
@@ -131,6 +135,7 @@ class host_machine {
   }
 
   host_machine_options options_;
+  std::uint64_t allocated_bytes_ = 0;
 };
 
 }  // namespace cutpoint::cuda

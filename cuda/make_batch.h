@@ -10,13 +10,18 @@
 
 namespace cutpoint::cuda {
 
-/// What cuts as the chunker does, on a machine.
+/// What cuts as the chunker does, on a machine. Errors: of the machine; backend_failure, for an algorithm without a
+/// scheme.
 template <class Machine>
 [[nodiscard]] result<std::unique_ptr<slicer<Machine>>> make_slicer(Machine& on, const chunker& cuts) {
   return std::visit(
-      [&](const auto& filled) {
-        const auto scheme = make_scheme(filled);
-        return slicer_of<Machine, std::remove_const_t<decltype(scheme)>>::make(on, scheme);
+      [&](const auto& filled) -> result<std::unique_ptr<slicer<Machine>>> {
+        if constexpr (requires { make_scheme(filled); }) {
+          const auto scheme = make_scheme(filled);
+          return slicer_of<Machine, std::remove_const_t<decltype(scheme)>>::make(on, scheme);
+        } else {
+          return status(status_code::backend_failure, "no device cuts by " + cuts.canonical());
+        }
       },
       cuts.parameters());
 }

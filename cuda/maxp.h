@@ -13,8 +13,8 @@
 
 namespace cutpoint::cuda {
 
-/// Marks the positions whose byte is at least each of the `half_window` before it and more than each of those after it,
-/// as far as the buffer has them. A warp has a word in each lane.
+/// Marks the positions whose byte is at least each of the `half_window` before it and more than each of those after it.
+/// What is marked within a half window of the buffer's end means nothing. A warp has a word in each lane.
 struct maxp_scan {
   static constexpr std::uint32_t threads_per_block = 256;
   packed_bytes in;
@@ -81,7 +81,7 @@ struct maxp_scan {
       largest_byte so_far;
       CUTPOINT_UNROLL
       for (std::uint32_t u = 0; u < units; ++u) {
-        bytes[u] = unit_in_buffer(begin + u * lane_bytes);
+        bytes[u] = unit_before(in, begin + u * lane_bytes, in.byte_count);
         so_far.add(bytes[u]);
       }
       largest[lane] = so_far.value();
@@ -90,7 +90,8 @@ struct maxp_scan {
         const std::uint32_t equal = reaching(bytes[u], four_of(so_far.value()));
         if (equal != 0) place[lane] = u * lane_bytes + highest_bit(equal);
       }
-      stands[lane] = begin < in.byte_count ? 1 : 0;
+      // A word that is not all there is too near to the end to have a candidate, and to make one before it matter.
+      stands[lane] = begin + word_bytes <= in.byte_count ? 1 : 0;
     });
     // Words that lie wholly in the windows of all positions of a word so far from them.
     const auto near = static_cast<std::uint32_t>(least<std::uint64_t>((half_window + 1) / word_bytes, warp_size) - 1);
@@ -158,14 +159,6 @@ struct maxp_scan {
     if (base + offset >= last) return 0;
     return reaching(unit_before(in, base + offset, last), four_of(byte)) &
            offsets::of(base, 2 * row_bytes, first, last).among_sixteen(offset);
-  }
-
-  [[nodiscard]] CUTPOINT_DEVICE bytes16 unit_in_buffer(std::uint64_t position) const {
-    const bytes16 unit = unit_before(in, position, in.byte_count);
-    return position + lane_bytes <= in.byte_count
-               ? unit
-               : only(unit,
-                      offsets::of(0, lane_bytes, 0, greatest(in.byte_count, position) - position).among_sixteen(0));
   }
 };
 

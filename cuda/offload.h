@@ -59,6 +59,8 @@ class offload {
   [[nodiscard]] virtual status pin(void* memory, std::size_t size) = 0;
   virtual void unpin(void* memory) = 0;
 
+  /// Bytes of the device's memory that it holds.
+  [[nodiscard]] virtual std::uint64_t memory_bytes() const noexcept = 0;
   /// 0 where fingerprints are not made on the device.
   [[nodiscard]] virtual std::size_t digest_bytes() const noexcept = 0;
 };

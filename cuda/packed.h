@@ -34,8 +34,8 @@ struct piece {
   std::uint32_t ends = 0;   ///< 1: the stream ends there
 };
 
-/// The sixteen bytes at an aligned position, which are zeros where that is not before `last`. `last` is at most the
-/// buffer's end.
+/// The sixteen bytes at an aligned position, which are zeros where that is not before `last` (before the buffer it is a
+/// huge one). `last` is at most the buffer's end.
 [[nodiscard]] CUTPOINT_DEVICE bytes16 unit_before(const packed_bytes& in, std::uint64_t position, std::uint64_t last) {
   if (position >= last) return {};
   return *reinterpret_cast<const bytes16*>(in.bytes + position);

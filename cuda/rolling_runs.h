@@ -8,12 +8,6 @@ namespace cutpoint::cuda {
 
 namespace rolling_detail {
 
-/// The sixteen bytes at an aligned position; zeros before the buffer (where positions are huge) and after it.
-[[nodiscard]] CUTPOINT_DEVICE bytes16 unit_at(const packed_bytes& in, std::uint64_t position) {
-  if (position >= in.byte_count) return {};
-  return *reinterpret_cast<const bytes16*>(in.bytes + position);
-}
-
 /// Bytes [skipped, skipped + 16) of two units, `skipped` < 16.
 [[nodiscard]] CUTPOINT_DEVICE bytes16 joined(const bytes16& low, const bytes16& high, std::uint32_t skipped) {
   std::uint32_t words[8] = {low.words[0],  low.words[1],  low.words[2],  low.words[3],
@@ -60,22 +54,22 @@ CUTPOINT_KERNEL_BODY void scan_runs(Block& block, const packed_bytes& in, const 
       auto h = rule.hash.zeros;
       const std::uint64_t before = begin - std::uint64_t{warm_up_units} * unit_bytes;
       for (std::uint32_t unit = 0; unit < warm_up_units; ++unit) {
-        const bytes16 sixteen = unit_at(in, before + std::uint64_t{unit} * unit_bytes);
+        const bytes16 sixteen = unit_before(in, before + std::uint64_t{unit} * unit_bytes, in.byte_count);
         CUTPOINT_UNROLL
         for (std::uint32_t i = 0; i < unit_bytes; ++i) {
           h = rule.hash.template roll<0>(look_up, h, byte_of{},
                                          unit == 0 && i < skipped ? byte_of{} : byte_at(sixteen, i));
         }
       }
-      bytes16 low = unit_at(in, before);
+      bytes16 low = unit_before(in, before, in.byte_count);
       const std::uint64_t end = least(begin + run_bytes, in.byte_count);
       for (std::uint64_t at = begin; at < end; at += slice_bytes) {
         found_bits<Rule::levels> found;
         CUTPOINT_UNROLL
         for (std::uint32_t unit = 0; unit < units; ++unit) {
           const std::uint64_t position = at + unit * unit_bytes;
-          const bytes16 entering = unit_at(in, position);
-          const bytes16 high = unit_at(in, position - std::uint64_t{warm_up_units - 1} * unit_bytes);
+          const bytes16 entering = unit_before(in, position, in.byte_count);
+          const bytes16 high = unit_before(in, position - std::uint64_t{warm_up_units - 1} * unit_bytes, in.byte_count);
           const bytes16 leaving = joined(low, high, skipped);
           low = high;
           CUTPOINT_UNROLL

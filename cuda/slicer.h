@@ -20,15 +20,16 @@ struct slice_job {
   const piece* pieces = nullptr;
   const slice* slices = nullptr;
   std::uint32_t slice_count = 0;
-  std::uint32_t* own_ends = nullptr;     ///< as many as the slices have room for chunks
-  std::uint32_t* prefix_ends = nullptr;  ///< as many
-  own_chain* own = nullptr;              ///< [slice_count]
-  slice_state* states[2] = {};           ///< [slice_count] each
-  std::uint32_t* counts = nullptr;       ///< [slice_count] of chunks
-  std::uint32_t* firsts = nullptr;       ///< [slice_count + 1]
-  std::uint32_t* overflowed = nullptr;   ///< 0 at first
-  chunk_list chunks;                     ///< as many as the slices have room for
-  std::uint32_t rounds = slicing_tuning{}.rounds;
+  std::uint32_t* own_ends = nullptr;               ///< as many as the slices have room for chunks
+  std::uint32_t* prefix_ends = nullptr;            ///< as many
+  own_chain* own = nullptr;                        ///< [slice_count]
+  slice_state* states[2] = {};                     ///< [slice_count] each
+  std::uint32_t* counts = nullptr;                 ///< [slice_count] of chunks
+  std::uint32_t* firsts = nullptr;                 ///< [slice_count + 1]
+  std::uint32_t* overflowed = nullptr;             ///< 0 at first
+  std::uint32_t* changed = nullptr;                ///< one word
+  chunk_list chunks;                               ///< as many as the slices have room for
+  std::uint32_t rounds = slicing_tuning{}.rounds;  ///< at least 1
 };
 
 template <class Machine>
@@ -70,9 +71,10 @@ class slicer_of final : public slicer<Machine> {
     slice_state* after = job.states[1];
     CUTPOINT_RETURN_IF_FAILED(on.launch(map_kernel<cutter>{work, before}));
     for (std::uint32_t round = 0; round < job.rounds; ++round, std::swap(before, after)) {
-      CUTPOINT_RETURN_IF_FAILED(on.launch(settle_kernel<cutter>{work, before, after}));
+      CUTPOINT_RETURN_IF_FAILED(on.clear(job.changed, 1));
+      CUTPOINT_RETURN_IF_FAILED(on.launch(settle_kernel<cutter>{work, before, after, job.changed}));
     }
-    CUTPOINT_RETURN_IF_FAILED(on.launch(finish_kernel<cutter>{work, before}));
+    CUTPOINT_RETURN_IF_FAILED(on.launch(finish_kernel<cutter>{work, before, job.changed}));
     const count_kernel count{job.slices, before, job.own, job.slice_count, job.counts, job.overflowed};
     CUTPOINT_RETURN_IF_FAILED(on.launch(count));
     CUTPOINT_RETURN_IF_FAILED(on.running_sum(job.counts, job.firsts, job.slice_count));

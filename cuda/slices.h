@@ -134,6 +134,7 @@ CUTPOINT_DEVICE slice_state settled(const Warp& warp, const slice_work<Cutter>& 
 template <class Cutter>
 struct map_kernel {
   static constexpr std::uint32_t threads_per_block = 128;
+  static constexpr std::uint32_t resident_blocks = 3;  // more would leave walking cutters too few registers
   slice_work<Cutter> work;
   slice_state* states = nullptr;  ///< [slice_count], written
 
@@ -158,9 +159,11 @@ struct map_kernel {
 template <class Cutter>
 struct settle_kernel {
   static constexpr std::uint32_t threads_per_block = 128;
+  static constexpr std::uint32_t resident_blocks = 3;  // more would leave walking cutters too few registers
   slice_work<Cutter> work;
   const slice_state* before = nullptr;  ///< [slice_count]
   slice_state* after = nullptr;         ///< [slice_count], written; not `before`
+  std::uint32_t* changed = nullptr;  ///< set to 1 where a slice does not stay as it was: then it is not the last round
 
   [[nodiscard]] std::uint64_t blocks(std::uint32_t threads) const {
     return slices_detail::blocks_of_warps(work.slice_count, threads);
@@ -172,6 +175,7 @@ struct settle_kernel {
       slice_state state = before[k];
       if (work.slices[k].is_first == 0 && before[k - 1].exit != state.start) {
         state = settled(warp, work, k, before[k - 1].exit);
+        store(warp, changed, std::uint32_t{1});
       }
       store(warp, after + k, state);
     });
@@ -183,14 +187,15 @@ template <class Cutter>
 struct finish_kernel {
   static constexpr std::uint32_t threads_per_block = warp_size;
   slice_work<Cutter> work;
-  slice_state* states = nullptr;  ///< [slice_count], read and written
+  slice_state* states = nullptr;           ///< [slice_count], read and written
+  const std::uint32_t* changed = nullptr;  ///< 0: the last round changed nothing, so nothing is left
 
   [[nodiscard]] static std::uint64_t blocks(std::uint32_t) { return 1; }
   template <class Block>
   CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
     using namespace slices_detail;
     block.for_each_warp([&](auto warp) {
-      if (block.index() != 0 || warp.index() != 0) return;
+      if (block.index() != 0 || warp.index() != 0 || *changed == 0) return;
       for (std::uint32_t k = 1; k < work.slice_count;) {
         const std::uint32_t unsettled = warp.ballot([&](std::uint32_t lane) {
           const std::uint32_t i = k + lane;

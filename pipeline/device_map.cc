@@ -66,12 +66,6 @@ void take_over(const device_batch& batch, const cuda::batch_output& found, std::
 
 }  // namespace
 
-result<std::unique_ptr<cuda::offload>> device_provider::make(int device, const chunker& cuts,
-                                                             const fingerprint_recipe& fingerprint,
-                                                             const cuda::batch_limits& limits) const {
-  return cuda::make_offload(device, cuts, fingerprint, limits);
-}
-
 result<cuda::batch_limits> device_limits(const feed_plan& plan, const chunker& cuts) {
   if (cuts.reach() == unlimited) {
     return status{status_code::unavailable, "chunks without a maximum are cut on the processor"};

@@ -1,25 +1,11 @@
-// A segment's map on a device, and where devices come from.
+// A segment's map on a device.
 #pragma once
-
-#include <memory>
-
-#include <cutpoint/engine.h>
 
 #include "cuda/offload.h"
 #include "pipeline/plan.h"
 #include "pipeline/tasks.h"
 
 namespace cutpoint {
-
-/// Makes devices' work. CUDA's unless a test has other ideas. Thread-safe.
-class device_provider {
- public:
-  virtual ~device_provider() = default;
-  /// As `cuda::make_offload`, which this calls.
-  [[nodiscard]] virtual result<std::unique_ptr<cuda::offload>> make(int device, const chunker& cuts,
-                                                                    const fingerprint_recipe& fingerprint,
-                                                                    const cuda::batch_limits& limits) const;
-};
 
 /// What a device's batch must hold for a segment of the plan. Errors: unavailable, where that is more than a device
 /// takes or has no end, and why.

@@ -18,6 +18,8 @@ constexpr std::uint64_t usual_segment_alone = 512 * KiB;
 constexpr std::uint64_t smallest_segment = 64 * KiB;
 /// So long that a device's thousands of threads have work, and its launches and waits do not count.
 constexpr std::uint64_t usual_segment_on_device = 32 * MiB;
+/// Device memory for each byte of a segment, generously: the byte itself, its candidates, its share of chunks.
+constexpr std::uint64_t device_bytes_for_each = 8;
 
 std::uint64_t rounded_up(std::uint64_t bytes) {
   return (bytes + segment_granule - 1) / segment_granule * segment_granule;
@@ -63,8 +65,9 @@ result<feed_plan> make_plan(const feed_options& options, std::uint64_t thread_co
   const std::uint64_t lane_count = thread_count + (on_device ? device_lane_count : 0);
   const bool is_alone = lane_count == 1 && options.join == join_kind::exact;
   const std::uint64_t shared_usual = usual_segment_bytes(cuts);
+  const std::uint64_t fitting_on_device = options.device_memory_bytes / (device_lane_count * device_bytes_for_each);
   const std::uint64_t usual = is_alone    ? usual_segment_alone
-                              : on_device ? std::max(usual_segment_on_device, shared_usual)
+                              : on_device ? std::min(std::max(usual_segment_on_device, shared_usual), fitting_on_device)
                                           : shared_usual;
   const std::uint64_t wanted_segment = options.segment_bytes != 0 ? options.segment_bytes : usual;
   if (status segment = check_segment(options, wanted_segment); !segment.ok()) return segment;

@@ -160,5 +160,18 @@ TEST(walking_ronomon, settles_hashes_that_do_not_draw_together) {
   }
 }
 
+TEST(maxp_scan, looks_at_nothing_past_the_buffer_whatever_its_last_word_has) {
+  const auto reference = chunker::make(maxp_parameters{.avg_bytes = 256, .min_bytes = 1, .half_window = 127});
+  ASSERT_TRUE(reference.ok()) << reference.error().message();
+  const maxp_scheme scheme = make_scheme(std::get<maxp_parameters>(reference->parameters()));
+  for (std::uint64_t size = 1; size <= 400; ++size) {
+    std::vector<std::uint8_t> stream(size);  // zeros, as what is not there
+    const std::vector<stream_part> parts = {{.stream = stream, .shown = size}};
+    expect_reference_cuts(scheme, *reference, parts, {});
+    stream[size / 2] = 1;
+    expect_reference_cuts(scheme, *reference, parts, {});
+  }
+}
+
 }  // namespace
 }  // namespace cutpoint::cuda

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipeline/device_map.h"
+#include "pipeline/device_lanes.h"
 #include "tests/cuda/support/first_device.h"
 #include "tests/cuda/support/host_offload.h"
 #include "tests/host/made.h"
@@ -138,6 +138,28 @@ feed_options small_job(fingerprint_kind kind = fingerprint_kind::sha1) {
           .segment_bytes = 20'000};
 }
 
+TEST(device, cuts_at_the_ends_of_segments_where_a_join_asks_for_it) {
+  const std::vector<std::vector<std::uint8_t>> streams = {mixed(120'000, 1), mixed(30'000, 2)};
+  for (const join_kind join : {join_kind::pdedupe, join_kind::none}) {
+    feed_options options = small_job();
+    options.join = join;
+    const device_run run = run_on(std::make_shared<host_device>(), options, streams);
+    ASSERT_TRUE(run.outcome.ok()) << run.outcome.message();
+    EXPECT_GT(run.statistics.device_bytes, 0u);
+    recorder alone;
+    auto on = engine::make({.threads = 1}).value();
+    auto into = on.open(options, alone).value();
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+      ASSERT_TRUE(into.begin(i).ok() && into.write(streams[i]).ok() && into.end().ok());
+    }
+    ASSERT_TRUE(into.finish().ok());
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+      EXPECT_EQ(run.out.streams[i].chunks, alone.streams[i].chunks);
+      EXPECT_EQ(run.out.streams[i].fingerprints, alone.streams[i].fingerprints);
+    }
+  }
+}
+
 TEST(device, leaves_fingerprints_that_it_does_not_make_to_the_processor) {
   const std::vector<std::vector<std::uint8_t>> streams = {mixed(200'000, 1)};
   const feed_options options = small_job(fingerprint_kind::md5);
@@ -162,6 +184,20 @@ TEST(device, is_not_asked_for_chunks_without_a_maximum) {
   expect_sequential(run, options, streams);
   EXPECT_THAT(run.statistics.device_warning, HasSubstr("without a maximum"));
   EXPECT_EQ(run.statistics.device_bytes, 0u);
+}
+
+TEST(device, uses_no_more_of_its_memory_than_is_allowed) {
+  const std::vector<std::vector<std::uint8_t>> streams = {mixed(100'000, 1)};
+  feed_options options = small_job();
+  for (const std::uint64_t allowed : {16 * KiB, 64 * MiB}) {
+    options.device_memory_bytes = allowed;
+    const device_run run = run_on(std::make_shared<host_device>(), options, streams);
+    expect_sequential(run, options, streams);
+    EXPECT_EQ(run.statistics.device_bytes != 0, allowed != 16 * KiB);
+    EXPECT_THAT(run.statistics.device_warning,
+                allowed == 16 * KiB ? testing::HasSubstr("of the device's memory, more than the 16K allowed")
+                                    : testing::HasSubstr(""));
+  }
 }
 
 TEST(device, gives_what_is_decided_of_a_stream_that_fails) {

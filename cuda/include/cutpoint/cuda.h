@@ -47,8 +47,8 @@ class device_chunker {
   /// Puts the work on `byte_count` bytes, which begin a chunk, into `stream` and returns. `bytes`: device memory of any
   /// alignment, which may be read from the multiple of 16 before the first byte to the one after the last. `at_end`: the
   /// stream ends with them; otherwise chunks are found as far as `cuts.reach()` bytes decide them, and the next batch
-  /// begins where the last chunk ends. A batch of another size or alignment than the last waits for `stream`; else
-  /// nothing waits, and nothing is allocated. Errors: invalid_argument; backend_failure.
+  /// begins where the last chunk ends. A batch of another size or alignment than the last waits for `stream`, one
+  /// that goes into another stream for the last one's; else nothing waits, and nothing is allocated. Errors: invalid_argument; backend_failure.
   [[nodiscard]] result<device_chunks> enqueue(const std::uint8_t* bytes, std::uint64_t byte_count, bool at_end,
                                               CUstream_st* stream);
 

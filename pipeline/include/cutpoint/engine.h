@@ -74,6 +74,8 @@ struct feed_options {
   backend where = backend::automatic;
   /// With the back end cuda, the number of the GPU that is used.
   int device = 0;
+  /// Most bytes of its memory that are used, by all lanes together. Batches are as small as that asks for.
+  std::uint64_t device_memory_bytes = 1 * GiB;
   join_kind join = join_kind::exact;
   map_kind map = map_kind::automatic;
   /// Bytes of a segment; 0 for `usual_segment_bytes`, less where memory is short, and 512 KiB on one thread.

@@ -27,7 +27,7 @@ class drawn_streams {
 
 inline slicing drawn_slicing(tests::choices& random) {
   return {.slice_bytes = std::uint64_t{1} << random.between(6, 13),
-          .rounds = static_cast<std::uint32_t>(random.between(0, 3)),
+          .rounds = static_cast<std::uint32_t>(random.between(1, 3)),
           .threads = static_cast<std::uint32_t>(32 * random.between(1, 3)),
           .blocks = static_cast<std::uint32_t>(random.between(1, 3)),
           .order = random.once_in(3)   ? thread_order::forward()
