@@ -17,6 +17,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/configurations.h"
+#include "bench/median.h"
 
 namespace cutpoint::bench {
 
@@ -109,11 +110,6 @@ result<measured> run_engine(const std::string& file, const feed_options& job, st
       outcome);
   m.got = out.got;
   return outcome.ok() ? result<measured>(m) : outcome;
-}
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-  return values[values.size() / 2];
 }
 
 /// One row of the table: each way's time in every round.

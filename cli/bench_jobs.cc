@@ -26,10 +26,11 @@ constexpr std::array<std::string_view, 3> first_fingerprints = {"sha1", "sha256"
 result<bench_job> cut_job(std::string_view name, std::string size, const chunker& cuts) {
   const auto chosen = chunker_on(cuts, backend::automatic);
   if (!chosen) return chosen.error();
-  const auto where = parse_backend(chosen->backend());
-  if (!where) return where.error();
-  return bench_job{
-      .kind = bench_kind::cuts, .name = std::string(name), .size = std::move(size), .cuts = cuts, .chosen = *where};
+  return bench_job{.kind = bench_kind::cuts,
+                   .name = std::string(name),
+                   .size = std::move(size),
+                   .cuts = cuts,
+                   .chosen = backend_of(*chosen)};
 }
 
 std::vector<std::string> all_fingerprints() {

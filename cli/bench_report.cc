@@ -62,7 +62,7 @@ std::string text_of(const bench_facts& facts, bench_place place) {
   const std::uint64_t bytes = place == bench_place::memory ? facts.data_bytes : facts.l2_bytes;
   std::string out = fmt::format("\nIn {}, {}\n{:<15} {:<20} {:>8}", place == bench_place::memory ? "memory" : "L2",
                                 format_size(bytes), "", "sizes", "mean");
-  for (const backend_info& b : backends()) out += fmt::format("  {:>13}", b.name);
+  for (const backend_info& b : processor_backends()) out += fmt::format("  {:>13}", b.name);
   out += "  auto\n";
   for (const bench_row& row : facts.rows) {
     if (row.place == place) out += text_of(row);
@@ -108,7 +108,7 @@ std::string bench_report(const bench_facts& facts) {
       version(), facts.processor_model.empty() ? "an unknown processor" : facts.processor_model,
       format_size(facts.data_bytes), facts.file.empty() ? "random bytes" : printable(facts.file),
       facts.rounds == 1 ? "one round" : fmt::format("medians of {} rounds", facts.rounds), to_string(widest_backend()));
-  for (const backend_info& b : backends()) {
+  for (const backend_info& b : processor_backends()) {
     if (!b.runs_here) out += fmt::format("-  {}: this processor does not run it\n", b.name);
   }
   if (has(facts, bench_outcome::no_kernel)) out += fmt::format("{}  no kernel of its own: as scalar\n", as_scalar);
@@ -126,7 +126,8 @@ std::string bench_json(const bench_facts& facts) {
                       {"read_by", to_string(widest_backend())},
                       {"back_ends", ordered_json::array()},
                       {"rows", ordered_json::array()}};
-  for (const backend_info& b : backends()) out["back_ends"].push_back({{"name", b.name}, {"runs_here", b.runs_here}});
+  for (const backend_info& b : processor_backends())
+    out["back_ends"].push_back({{"name", b.name}, {"runs_here", b.runs_here}});
   for (const bench_row& row : facts.rows) out["rows"].push_back(json_of(row));
   return out.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
 }

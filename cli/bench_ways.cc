@@ -68,7 +68,7 @@ double mean_of(byte_span data, const std::vector<chunk>& chunks) {
 
 bench_contest prepare_reads(byte_span data) {
   bench_contest contest;
-  for (const backend_info& b : backends()) {
+  for (const backend_info& b : processor_backends()) {
     if (b.runs_here)
       contest.ways.push_back({.where = b.kind, .work = reading_work(b.kind, data)});
     else
@@ -83,12 +83,12 @@ result<bench_contest> prepare_cuts(const bench_job& job, byte_span data) {
   const std::vector<chunk> expected = reference->find_cuts(data);
   bench_contest contest{.ways = {{.where = backend::scalar, .work = cutting_work(*reference, data)}},
                         .mean_bytes = mean_of(data, expected)};
-  for (const backend_info& b : backends()) {
+  for (const backend_info& b : processor_backends()) {
     if (b.kind == backend::scalar) continue;
     const auto made = chunker_on(*job.cuts, b.kind);
     if (!made) {
       contest.ways.push_back({.where = b.kind, .outcome = bench_outcome::does_not_run});
-    } else if (made->backend() != b.name) {
+    } else if (backend_of(*made) != b.kind) {
       contest.ways.push_back({.where = b.kind, .outcome = bench_outcome::no_kernel});
     } else {
       contest.ways.push_back(cutting_way(b.kind, *made, data, expected));
@@ -120,7 +120,7 @@ result<bench_contest> prepare_fingerprints(const bench_job& job, byte_span data)
   bench_contest contest{
       .ways = {{.where = backend::scalar, .work = hashing_work(std::move(library->batch), data, chunks)}},
       .mean_bytes = mean_of(data, *chunks)};
-  for (const backend_info& b : backends()) {
+  for (const backend_info& b : processor_backends()) {
     if (b.kind == backend::scalar) continue;
     auto made = fingerprints_on(job.fingerprint, b.kind);
     if (!made) {

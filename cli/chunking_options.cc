@@ -18,6 +18,8 @@ namespace {
 
 constexpr std::string_view default_algorithm = "fastcdc";
 constexpr std::uint64_t most_threads = 4096;
+constexpr std::uint64_t most_devices = 4096;
+constexpr std::uint64_t least_device_memory = 16 * MiB;
 constexpr std::uint64_t least_segment = 4 * KiB;
 
 constexpr std::array<std::pair<std::string_view, join_kind>, 3> joins = {
@@ -62,6 +64,11 @@ void chunking_options::add_to(CLI::App& command) {
       ->type_name("NAME")
       ->envname("CUTPOINT_BACKEND")
       ->capture_default_str();
+  command
+      .add_option("--device", device_, "The GPU that --backend cuda uses, as 'cutpoint info' counts them (default: 0)")
+      ->type_name("N");
+  command.add_option("--device-memory", device_memory_, "Most bytes of the GPU's memory that are used (default: 1G)")
+      ->type_name("SIZE");
   command.add_option("--memory", memory_, "Most bytes of the streams that are held at a time (default: 256M)")
       ->type_name("SIZE");
   command.add_option("--threads", threads_, "Threads that work (default: one for each processor)")->type_name("N");
@@ -132,6 +139,7 @@ status chunking_options::check_work(chunking& made) const {
     }
     made.engine.threads = *threads;
   }
+  if (status device = check_device(made); !device.ok()) return device;
   if (segment_) {
     const auto segment = named("--segment", parse_size(*segment_));
     if (!segment) return segment.error();
@@ -145,6 +153,29 @@ status chunking_options::check_work(chunking& made) const {
   made.feed.join = *join;
   if (*join != join_kind::exact && !segment_) made.feed.segment_bytes = usual_segment_bytes(made.feed.cuts);
   return check_memory(made.feed.cuts, {.memory_bytes = made.feed.memory_bytes});
+}
+
+status chunking_options::check_device(chunking& made) const {
+  for (const auto& [option, value] : {std::pair("--device", &device_), std::pair("--device-memory", &device_memory_)}) {
+    if (*value && made.feed.where != backend::cuda) {
+      return wrong(fmt::format("{} {}: only --backend cuda uses a device", option, **value));
+    }
+  }
+  if (device_) {
+    const auto device = named("--device", parse_number(*device_));
+    if (!device) return device.error();
+    if (*device >= most_devices) return wrong(fmt::format("--device {}: must be less than {}", *device, most_devices));
+    made.feed.device = static_cast<int>(*device);
+  }
+  if (device_memory_) {
+    const auto memory = named("--device-memory", parse_size(*device_memory_));
+    if (!memory) return memory.error();
+    if (*memory < least_device_memory) {
+      return wrong(fmt::format("--device-memory {}: must be at least {}", *memory, format_size(least_device_memory)));
+    }
+    made.feed.device_memory_bytes = *memory;
+  }
+  return {};
 }
 
 result<chunking> chunking_options::checked(std::string_view default_fingerprint) const {

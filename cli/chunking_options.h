@@ -44,6 +44,7 @@ class chunking_options {
   [[nodiscard]] result<named_chunker> checked_chunker() const;
   [[nodiscard]] result<std::vector<parameter_setting>> settings() const;
   [[nodiscard]] status check_work(chunking& made) const;
+  [[nodiscard]] status check_device(chunking& made) const;
 
   std::optional<std::string> algorithm_;
   std::optional<std::string> profile_;
@@ -53,6 +54,8 @@ class chunking_options {
   std::optional<std::string> fingerprint_;
   std::optional<std::string> key_;
   std::string backend_ = "auto";
+  std::optional<std::string> device_;
+  std::optional<std::string> device_memory_;
   std::optional<std::string> memory_;
   std::optional<std::string> threads_;
   std::optional<std::string> segment_;

@@ -90,7 +90,7 @@ void change_options::add_to(CLI::App& command) {
                       ->needs(since);
   since->needs(changed);
   for (const char* answered : {"--algorithm", "--profile", "--cuts", "--size", "--param", "--hash", "--backend",
-                               "--threads", "--segment", "--join", "--follow"}) {
+                               "--device", "--device-memory", "--threads", "--segment", "--join", "--follow"}) {
     since->excludes(command.get_option(answered));
   }
 }

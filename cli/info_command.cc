@@ -54,6 +54,7 @@ ordered_json json_of(const gpu_info& gpu) {
           {"compute_capability", gpu.compute_capability},
           {"pci_bus_id", gpu.pci_bus_id},
           {"link", gpu.link},
+          {"numa_node", gpu.numa_node},
           {"driver_version", gpu.driver_version},
           {"runtime_version", gpu.runtime_version},
           {"problem", gpu.problem}};
@@ -95,11 +96,13 @@ std::string text_of(const topology& machine) {
 
 std::string text_of(const gpu_info& gpu) {
   return fmt::format(
-      "GPU          {}: {}, {:.1f} GiB, {} multiprocessors, compute capability {}, L2 {}, PCI {} {}\n"
+      "GPU          {}: {}, {:.1f} GiB, {} multiprocessors, compute capability {}, L2 {}\n"
+      "             PCI {} {}, NUMA node {}\n"
       "             driver for CUDA {}, build with CUDA {}{}{}\n",
       gpu.index, gpu.name, static_cast<double>(gpu.memory_bytes) / static_cast<double>(GiB), gpu.multiprocessor_count,
-      gpu.compute_capability, format_size(gpu.l2_bytes), gpu.pci_bus_id, gpu.link, gpu.driver_version,
-      gpu.runtime_version, gpu.problem.empty() ? "" : "; cannot be used: ", gpu.problem);
+      gpu.compute_capability, format_size(gpu.l2_bytes), gpu.pci_bus_id, gpu.link,
+      gpu.numa_node < 0 ? "unknown" : std::to_string(gpu.numa_node), gpu.driver_version, gpu.runtime_version,
+      gpu.problem.empty() ? "" : "; cannot be used: ", gpu.problem);
 }
 
 std::string text_of_all(const topology& machine, const result<std::vector<gpu_info>>& found) {

@@ -152,7 +152,9 @@ status input_feeder::feed_all(const input_options& inputs) {
     if (outcome.ok()) outcome = visit(path, inputs.links());
   }
   if (!outcome.ok() && outcome.code() != status_code::cancelled) return outcome;
-  if (status finished = finish(); !finished.ok()) return finished;
+  const status finished = finish();
+  if (const std::string why = into_.statistics().device_warning; !why.empty()) say_.warning(why);
+  if (!finished.ok()) return finished;
   return interruption().is_requested() ? stopped() : outcome;
 }
 

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "cuda/compact.cuh"
-#include "cuda/gear.cuh"
 #include "cuda/runtime.cuh"
 
 namespace cutpoint::cuda {
@@ -49,25 +47,13 @@ result<device_info> describe(int index, const driver_probe& probe) {
   info.pci_bus_id = bus_id.data();
   std::transform(info.pci_bus_id.begin(), info.pci_bus_id.end(), info.pci_bus_id.begin(),
                  [](char c) { return c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c; });
-  info.link = read_pci_link("/sys/bus/pci/devices/" + info.pci_bus_id);
+  const std::string folder = "/sys/bus/pci/devices/" + info.pci_bus_id;
+  info.link = read_pci_link(folder);
+  info.numa_node = read_numa_node(folder);
   info.driver = probe.driver;
   info.runtime = probe.runtime;
   info.problem = why_no_code(info.name, info.compute_capability, oldest_code());
   return info;
-}
-
-/// Ok where this build can use the device.
-status usable(int device) {
-  const auto probe = probe_driver();
-  if (!probe) return probe.error();
-  CUTPOINT_RETURN_IF_FAILED(judge(*probe));
-  if (device < 0 || device >= probe->device_count) {
-    return {status_code::invalid_argument, "there is no CUDA device " + std::to_string(device) + "; this machine has " +
-                                               std::to_string(probe->device_count) + ", counted from 0"};
-  }
-  const auto info = describe(device, *probe);
-  if (!info) return info.error();
-  return info->problem.empty() ? status() : status(status_code::unavailable, info->problem);
 }
 
 }  // namespace
@@ -85,35 +71,17 @@ result<std::vector<device_info>> devices() {
   return found;
 }
 
-result<std::vector<std::uint64_t>> find_candidates(const gear_scan& scan, int device) {
-  CUTPOINT_RETURN_IF_FAILED(usable(device));
-  const auto scope = device_scope::enter(device);
-  if (!scope) return scope.error();
-  const auto stream = device_stream::create();
-  if (!stream) return stream.error();
-
-  const auto bytes = device_array<std::uint8_t>::allocate(scan.bytes.size(), stream->get());
-  if (!bytes) return bytes.error();
-  const auto table = device_array<std::uint64_t>::allocate(scan.table.size(), stream->get());
-  if (!table) return table.error();
-  const std::uint64_t lead = gear_lead(bytes->data());
-  const auto words = device_array<std::uint64_t>::allocate(gear_word_count(lead, scan.bytes.size()), stream->get());
-  if (!words) return words.error();
-
-  CUTPOINT_RETURN_IF_FAILED(
-      copy_async(bytes->data(), scan.bytes.data(), bytes->size(), stream->get(), "copying the stream in"));
-  CUTPOINT_RETURN_IF_FAILED(
-      copy_async(table->data(), scan.table.data(), table->size(), stream->get(), "copying the gear table in"));
-  CUTPOINT_RETURN_IF_FAILED(find_gear_candidates_async(
-      {bytes->data(), bytes->size(), table->data(), scan.hash_mask, words->data()}, stream->get()));
-  const auto found = set_bit_positions({words->data(), words->size()}, std::uint64_t{0} - lead, stream->get());
-  if (!found) return found.error();
-
-  std::vector<std::uint64_t> positions(found->size());
-  CUTPOINT_RETURN_IF_FAILED(
-      copy_async(positions.data(), found->data(), found->size(), stream->get(), "copying the candidates out"));
-  CUTPOINT_RETURN_IF_FAILED(check(cudaStreamSynchronize(stream->get()), "finding gear candidates"));
-  return positions;
+status check_device(int device) {
+  const auto probe = probe_driver();
+  if (!probe) return probe.error();
+  CUTPOINT_RETURN_IF_FAILED(judge(*probe));
+  if (device < 0 || device >= probe->device_count) {
+    return {status_code::invalid_argument, "there is no CUDA device " + std::to_string(device) + "; this machine has " +
+                                               std::to_string(probe->device_count) + ", counted from 0"};
+  }
+  const auto info = describe(device, *probe);
+  if (!info) return info.error();
+  return info->problem.empty() ? status() : status(status_code::unavailable, info->problem);
 }
 
 }  // namespace cutpoint::cuda

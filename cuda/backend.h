@@ -1,15 +1,13 @@
-// The CUDA back end as the rest of the engine sees it: the devices of this machine, and work that runs on one of them.
+// The CUDA back end as the rest of the engine sees it: the devices of this machine.
 //
 // Plain C++, whether or not the build has a CUDA compiler. Without one, everything here gives status_code::unavailable.
 // Thread-safe: every call may run at once with any other; the calling thread's current CUDA device is left as it was.
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
-#include <cutpoint/bytes.h>
 #include <cutpoint/status.h>
 
 #include "cuda/availability.h"
@@ -29,6 +27,7 @@ struct device_info {
   /// "0000:17:00.0", as under /sys/bus/pci/devices.
   std::string pci_bus_id;
   pci_link link;
+  int numa_node = -1;  ///< -1 where unknown
   /// The newest CUDA that the driver supports, and the CUDA that this build is made with.
   version driver;
   version runtime;
@@ -41,19 +40,8 @@ struct device_info {
 /// CUDA, no driver, a driver older than this build's CUDA, or no device. Throws std::bad_alloc.
 [[nodiscard]] result<std::vector<device_info>> devices();
 
-/// A scan for candidates by a 64-bit gear hash (spec: `gear`). Views only; the caller keeps the memory.
-struct gear_scan {
-  /// One whole stream in host memory, of any length and alignment.
-  byte_span bytes;
-  std::span<const std::uint64_t, 256> table;
-  /// Bits of the hash that are zero at a candidate: the top log2(D) ones for `gear`.
-  std::uint64_t hash_mask = 0;
-};
-
-/// The positions i >= 63 of the stream after which it may be cut, ascending, found on a device. Copies in, scans and
-/// copies out, and returns when that is done; allocates device memory for the stream, an eighth of it, and 8 bytes for
-/// each candidate. Fails with unavailable (no such back end, or no code for the device), invalid_argument (no such
-/// device), memory_limit (out of device memory) or backend_failure (any other call). Throws std::bad_alloc.
-[[nodiscard]] result<std::vector<std::uint64_t>> find_candidates(const gear_scan& scan, int device);
+/// Ok where this build can use the device of this number. Errors: as `devices`; invalid_argument, for a number out of
+/// range; unavailable, with the device's problem.
+[[nodiscard]] status check_device(int device);
 
 }  // namespace cutpoint::cuda

@@ -17,7 +17,8 @@
 //
 //   index(), count()             this block and the grid's number of blocks
 //   thread_count()               threads of this block, a multiple of warp_size
-//   shared<T>(count)             uninitialised shared memory, aligned to 16 bytes: operator[], size(), data().
+//   shared<T>(count)             uninitialised shared memory, aligned to 16 bytes: operator[], size(), data(), and
+//                                at_offset(bytes), the element that begins so many bytes after the first.
 //                                All of it together is the launch's shared_bytes; shared_size<T>(count) says how much
 //   per_thread<T>(value)         a variable of each thread that lives across barriers: variable[thread]
 //   pipeline<T>()                asynchronous copies from global to shared memory, sizeof(T) = 4, 8 or 16 bytes each:
@@ -33,6 +34,10 @@
 //                                any(f)                              whether f is true in some lane
 //                                broadcast(source, f)                f(source), in every lane
 //                                shuffle(f, source_of, consume)      consume(l, f(source_of(l))) in every lane l
+//                                per_lane<T>(value)                  a variable of each lane, until the phase ends:
+//                                                                    variable[l], in functions of lane l only
+//                                sync()                              what lanes wrote to memory before, all may read
+//                                                                    after it
 #pragma once
 
 #include <cstddef>
@@ -42,11 +47,14 @@
 #define CUTPOINT_DEVICE __device__ __forceinline__
 #define CUTPOINT_HOST_DEVICE __host__ __device__ __forceinline__
 #define CUTPOINT_DEVICE_RARE inline __device__ __noinline__
-#define CUTPOINT_UNROLL _Pragma("unroll")
 #else
 #define CUTPOINT_DEVICE inline
 #define CUTPOINT_HOST_DEVICE inline
 #define CUTPOINT_DEVICE_RARE inline
+#endif
+#if defined(__CUDA_ARCH__)
+#define CUTPOINT_UNROLL _Pragma("unroll")
+#else
 #define CUTPOINT_UNROLL
 #endif
 /// Marks a function template over a block: device code under nvcc, plain code elsewhere. CUTPOINT_DEVICE marks what it

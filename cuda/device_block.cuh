@@ -20,6 +20,9 @@ class device_shared_array {
   CUTPOINT_DEVICE device_shared_array(T* data, std::size_t size) : data_(data), size_(size) {}
 
   [[nodiscard]] CUTPOINT_DEVICE T& operator[](std::size_t index) const { return data_[index]; }
+  [[nodiscard]] CUTPOINT_DEVICE T& at_offset(std::uint32_t bytes) const {
+    return *reinterpret_cast<T*>(reinterpret_cast<char*>(data_) + bytes);
+  }
   [[nodiscard]] CUTPOINT_DEVICE T* data() const { return data_; }
   [[nodiscard]] CUTPOINT_DEVICE std::size_t size() const { return size_; }
 
@@ -54,6 +57,17 @@ class device_pipeline {
   }
 };
 
+template <class T>
+class device_per_lane {
+ public:
+  CUTPOINT_DEVICE explicit device_per_lane(T value) : value_(value) {}
+
+  [[nodiscard]] CUTPOINT_DEVICE T& operator[](std::uint32_t) { return value_; }
+
+ private:
+  T value_;
+};
+
 class device_warp {
  public:
   [[nodiscard]] CUTPOINT_DEVICE std::uint32_t index() const { return threadIdx.x / warp_size; }
@@ -78,6 +92,11 @@ class device_warp {
   CUTPOINT_DEVICE void shuffle(LaneFunction f, SourceFunction source_of, Consumer consume) const {
     consume(lane(), __shfl_sync(all_lanes, f(lane()), static_cast<int>(source_of(lane()))));
   }
+  template <class T>
+  [[nodiscard]] CUTPOINT_DEVICE device_per_lane<T> per_lane(T value) const {
+    return device_per_lane<T>(value);
+  }
+  CUTPOINT_DEVICE void sync() const { __syncwarp(all_lanes); }
 
  private:
   static constexpr std::uint32_t all_lanes = 0xffffffff;

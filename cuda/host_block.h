@@ -63,6 +63,16 @@ class host_per_thread {
   std::vector<T> values_;
 };
 
+template <class T>
+class host_per_lane {
+ public:
+  explicit host_per_lane(T value) { values_.fill(value); }
+  [[nodiscard]] T& operator[](std::uint32_t lane) { return values_[lane]; }
+
+ private:
+  std::array<T, warp_size> values_;
+};
+
 class host_warp {
  public:
   host_warp(std::uint32_t index, const std::vector<std::uint32_t>& lanes) : index_(index), lanes_(lanes) {}
@@ -91,6 +101,11 @@ class host_warp {
     const auto values = values_of(f);
     for_each_lane([&](std::uint32_t lane) { consume(lane, values[source_of(lane) % warp_size]); });
   }
+  template <class T>
+  [[nodiscard]] host_per_lane<T> per_lane(T value) const {
+    return host_per_lane<T>(value);
+  }
+  void sync() const {}  // lanes are done when an operation returns
 
  private:
   template <class LaneFunction>

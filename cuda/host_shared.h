@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -141,6 +142,10 @@ class host_shared_array {
   explicit host_shared_array(guarded_region& region) : region_(&region) {}
 
   [[nodiscard]] T& operator[](std::size_t index) const { return *reinterpret_cast<T*>(region_->element(index)); }
+  [[nodiscard]] T& at_offset(std::size_t bytes) const {
+    assert(bytes % sizeof(T) == 0);
+    return (*this)[bytes / sizeof(T)];
+  }
   [[nodiscard]] T* data() const { return reinterpret_cast<T*>(region_->data()); }
   [[nodiscard]] std::size_t size() const { return region_->size(); }
   [[nodiscard]] guarded_region& region() const { return *region_; }

@@ -1,4 +1,4 @@
-// The PCI Express link of a device, as Linux's sysfs describes it.
+// The PCI Express link of a device and what is near to it, as Linux's sysfs describes them.
 #pragma once
 
 #include <filesystem>
@@ -18,5 +18,8 @@ struct pci_link {
 /// Reads the link of the device whose sysfs folder this is, such as /sys/bus/pci/devices/0000:17:00.0. Never fails:
 /// what cannot be read is 0.
 [[nodiscard]] pci_link read_pci_link(const std::filesystem::path& device_folder);
+
+/// The NUMA node that the device is attached to, -1 where that is not known.
+[[nodiscard]] int read_numa_node(const std::filesystem::path& device_folder);
 
 }  // namespace cutpoint::cuda

@@ -45,13 +45,26 @@ result<device_stream> device_stream::create() {
   return device_stream(stream);
 }
 
-result<device_memory> device_memory::allocate(std::size_t byte_count, cudaStream_t stream) {
+template <memory_place Place>
+result<cuda_memory<Place>> cuda_memory<Place>::allocate(std::size_t byte_count) {
+  constexpr bool is_device = Place == memory_place::device;
   void* data = nullptr;
   if (byte_count > 0) {
-    CUTPOINT_RETURN_IF_FAILED(check(cudaMallocAsync(&data, byte_count, stream),
-                                    "allocating " + std::to_string(byte_count) + " bytes of device memory"));
+    const cudaError_t got = is_device ? cudaMalloc(&data, byte_count) : cudaMallocHost(&data, byte_count);
+    CUTPOINT_RETURN_IF_FAILED(check(got, "allocating " + std::to_string(byte_count) + " bytes of " +
+                                             (is_device ? "device memory" : "locked host memory")));
   }
-  return device_memory(data, stream);
+  return cuda_memory(data);
 }
+
+template <memory_place Place>
+cuda_memory<Place>::~cuda_memory() {
+  if (data_ == nullptr) return;
+  const cudaError_t gone = Place == memory_place::device ? cudaFree(data_) : cudaFreeHost(data_);
+  if (gone != cudaSuccess) static_cast<void>(cudaGetLastError());  // of a device that has failed before
+}
+
+template class cuda_memory<memory_place::device>;
+template class cuda_memory<memory_place::pinned>;
 
 }  // namespace cutpoint::cuda

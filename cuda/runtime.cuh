@@ -9,9 +9,7 @@
 #include <cuda_runtime_api.h>
 #include <cutpoint/status.h>
 
-/// Returns the status of an expression from the enclosing function unless it is ok.
-#define CUTPOINT_RETURN_IF_FAILED(expression) \
-  if (::cutpoint::status failed_status = (expression); !failed_status.ok()) return failed_status
+#include "cuda/return_if_failed.h"
 
 namespace cutpoint::cuda {
 
@@ -58,46 +56,59 @@ class device_stream {
   cudaStream_t stream_;
 };
 
-/// Untyped device memory of a stream: allocated and freed in its order, so it must go before the stream does.
-class device_memory {
- public:
-  /// `byte_count` may be 0. Fails with memory_limit where the device has no more.
-  [[nodiscard]] static result<device_memory> allocate(std::size_t byte_count, cudaStream_t stream);
+/// Where memory lies.
+enum class memory_place {
+  device,
+  pinned,  ///< on the host, locked, so that copies are fast and need no other thread
+};
 
-  device_memory(device_memory&& other) noexcept : data_(std::exchange(other.data_, nullptr)), stream_(other.stream_) {}
-  device_memory& operator=(device_memory&&) = delete;
-  ~device_memory() {
-    if (data_ != nullptr) static_cast<void>(cudaFreeAsync(data_, stream_));
+/// Untyped memory of the current device, or for it.
+template <memory_place Place>
+class cuda_memory {
+ public:
+  /// `byte_count` may be 0. Fails with memory_limit where there is no more.
+  [[nodiscard]] static result<cuda_memory> allocate(std::size_t byte_count);
+
+  cuda_memory() = default;
+  cuda_memory(cuda_memory&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
+  cuda_memory& operator=(cuda_memory&& other) noexcept {
+    std::swap(data_, other.data_);
+    return *this;
   }
+  ~cuda_memory();
 
   [[nodiscard]] void* data() const { return data_; }
 
  private:
-  device_memory(void* data, cudaStream_t stream) : data_(data), stream_(stream) {}
+  explicit cuda_memory(void* data) : data_(data) {}
 
-  void* data_;
-  cudaStream_t stream_;
+  void* data_ = nullptr;
 };
 
-/// `size()` uninitialised objects of a trivial type in device memory.
-template <class T>
-class device_array {
+/// `size()` uninitialised objects of a trivial type.
+template <class T, memory_place Place>
+class cuda_array {
  public:
-  [[nodiscard]] static result<device_array> allocate(std::size_t size, cudaStream_t stream) {
-    auto memory = device_memory::allocate(size * sizeof(T), stream);
+  [[nodiscard]] static result<cuda_array> allocate(std::size_t size) {
+    auto memory = cuda_memory<Place>::allocate(size * sizeof(T));
     if (!memory) return memory.error();
-    return device_array(std::move(*memory), size);
+    return cuda_array(std::move(*memory), size);
   }
 
+  cuda_array() = default;
   [[nodiscard]] T* data() const { return static_cast<T*>(memory_.data()); }
   [[nodiscard]] std::size_t size() const { return size_; }
 
  private:
-  device_array(device_memory memory, std::size_t size) : memory_(std::move(memory)), size_(size) {}
+  cuda_array(cuda_memory<Place> memory, std::size_t size) : memory_(std::move(memory)), size_(size) {}
 
-  device_memory memory_;
-  std::size_t size_;
+  cuda_memory<Place> memory_;
+  std::size_t size_ = 0;
 };
+template <class T>
+using device_array = cuda_array<T, memory_place::device>;
+template <class T>
+using pinned_array = cuda_array<T, memory_place::pinned>;
 
 /// Copies to or from the device in the stream's order; the host's side stays valid until the stream has got there.
 template <class T>

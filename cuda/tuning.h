@@ -5,18 +5,28 @@
 
 namespace cutpoint::cuda {
 
-/// Shape of the gear kernel on compute capability 9.0: 72 KiB of shared memory, so three blocks per multiprocessor.
-struct gear_tuning {
+/// Shape of the scans of rolling hashes on compute capability 9.0. A table of 256 entries takes 32 KiB of shared memory
+/// (a copy for every lane that is served in a cycle), the bytes on their way 40 KiB: three blocks per multiprocessor
+/// with one table, two with two.
+struct rolling_tuning {
   /// Threads of a block on a device, a multiple of 32. On the host the launch decides.
   std::uint32_t threads_per_block = 256;
-  /// Copies of the gear table in shared memory, 2 KiB each, a power of two. With 16, the 8-byte look-ups of half a
-  /// warp, which is what shared memory serves per cycle, lie in 16 different pairs of banks whatever the bytes are.
-  std::uint32_t table_copies = 16;
   /// Bytes that a thread scans after its 64 bytes of warm-up, a multiple of 64. More: less warm-up (64 / run_bytes of
   /// all work). Less: a smaller batch keeps the whole device busy.
   std::uint32_t run_bytes = 512;
   /// Slices of 64 bytes per thread in shared memory, at least 2: one is scanned while the others are on their way.
   std::uint32_t stages = 2;
+};
+
+/// How a batch is sliced.
+struct slicing_tuning {
+  /// A slice is so many times as long as two chains of cuts take to meet, on random data. More: fewer slices that do not
+  /// meet within themselves and wait for the next round. Less: more warps have work.
+  std::uint32_t meetings = 4;
+  /// The shortest slice in bytes, unless its piece is shorter.
+  std::uint32_t least_bytes = 64 * 1024;
+  /// Rounds in which all slices settle at once, before one warp does the rest.
+  std::uint32_t rounds = 4;
 };
 
 }  // namespace cutpoint::cuda

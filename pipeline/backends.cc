@@ -24,12 +24,13 @@ struct known_backend {
   std::optional<simd::instruction_set> set = {};
 };
 
-constexpr std::array<known_backend, 5> every_backend = {{
+constexpr std::array<known_backend, 6> every_backend = {{
     {backend::scalar, "scalar", "the references and the libraries: one chunk after the other"},
     {backend::sse4, "sse4", "SSE4.2, vectors of 16 bytes", simd::instruction_set::sse4},
     {backend::avx2, "avx2", "AVX2 and BMI2, vectors of 32 bytes", simd::instruction_set::avx2},
     {backend::avx512, "avx512", "AVX-512 F, BW, CD, DQ and VL, vectors of 64 bytes", simd::instruction_set::avx512},
     {backend::neon, "neon", "AArch64, vectors of 16 bytes", simd::instruction_set::neon},
+    {backend::cuda, "cuda", "an NVIDIA GPU, by CUDA, in batches of segments"},
 }};
 
 std::optional<simd::instruction_set> set_of(backend which) {
@@ -41,6 +42,16 @@ std::optional<simd::instruction_set> set_of(backend which) {
 
 status does_not_run(backend which) {
   return {status_code::unavailable, fmt::format("back end '{}' does not run on this processor", to_string(which))};
+}
+
+/// Ok where there is a device that this build can use.
+status why_no_gpu() {
+  const auto devices = cuda::devices();
+  if (!devices) return devices.error();
+  for (const cuda::device_info& each : *devices) {
+    if (each.problem.empty()) return {};
+  }
+  return {status_code::unavailable, devices->front().problem};
 }
 
 std::string described(const cuda::pci_link& link) {
@@ -56,6 +67,7 @@ gpu_info described(const cuda::device_info& device) {
           .compute_capability = to_string(device.compute_capability),
           .pci_bus_id = device.pci_bus_id,
           .link = described(device.link),
+          .numa_node = device.numa_node,
           .driver_version = to_string(device.driver),
           .runtime_version = to_string(device.runtime),
           .problem = device.problem};
@@ -70,35 +82,54 @@ std::string_view to_string(backend which) noexcept {
   return known != every_backend.end() ? known->name : "unknown";
 }
 
-std::vector<backend_info> backends() {
+std::vector<backend_info> processor_backends() {
   std::vector<backend_info> built;
   for (const known_backend& b : every_backend) {
-    const bool runs = !b.set || simd::runs_here(*b.set);
-    if (!b.set || simd::is_compiled(*b.set)) built.push_back({b.kind, b.name, b.meaning, runs});
+    if (b.kind == backend::cuda || (b.set && !simd::is_compiled(*b.set))) continue;
+    built.push_back({b.kind, b.name, b.meaning, !b.set || simd::runs_here(*b.set)});
   }
   return built;
 }
 
+std::vector<backend_info> backends() {
+  std::vector<backend_info> all = processor_backends();
+  const known_backend& device = every_backend.back();
+  all.push_back({device.kind, device.name, device.meaning, why_no_gpu().ok()});
+  return all;
+}
+
 result<backend> parse_backend(std::string_view name) {
   if (name == to_string(backend::automatic)) return backend::automatic;
+  if (name == to_string(backend::cuda)) {
+    const status usable = why_no_gpu();
+    if (usable.ok()) return backend::cuda;
+    return status(usable.code(), fmt::format("back end 'cuda' cannot be used: {}", usable.message()));
+  }
   std::vector<std::string_view> names = {to_string(backend::automatic)};
-  for (const backend_info& b : backends()) {
+  for (const backend_info& b : processor_backends()) {
     if (b.name == name) return b.runs_here ? result<backend>(b.kind) : does_not_run(b.kind);
     names.push_back(b.name);
   }
+  names.push_back(to_string(backend::cuda));
   return unknown_name("back end", name, names);
 }
 
 result<chunker> chunker_on(const chunker& cuts, backend which) {
-  if (which == backend::automatic) return fastest(cuts);
+  if (which == backend::automatic || which == backend::cuda) return fastest(cuts);
   if (which == backend::scalar) return cuts.by(nullptr);
   const auto set = set_of(which);
   if (!set || !simd::runs_here(*set)) return does_not_run(which);
   return cuts.by(simd::kernel_for(cuts.parameters(), *set));
 }
 
+backend backend_of(const chunker& cuts) noexcept {
+  const auto known = std::find_if(every_backend.begin(), every_backend.end(),
+                                  [name = cuts.backend()](const known_backend& b) { return b.name == name; });
+  return known != every_backend.end() ? known->kind : backend::scalar;
+}
+
 result<placed_fingerprints> fingerprints_on(const fingerprint_recipe& recipe, backend which) {
-  if (which == backend::automatic) return fastest(recipe);
+  if (which == backend::automatic || which == backend::cuda) return fastest(recipe);
   if (which != backend::scalar) {
     const auto set = set_of(which);
     if (!set || !simd::runs_here(*set)) return does_not_run(which);

@@ -1,30 +1,18 @@
-// Threads around schedules: one lock, under which tasks are taken and handed back, and none while they are performed.
+// What the engine is asked for; pipeline/feed_implementation.h has what it does.
 #include <algorithm>
-#include <cassert>
-#include <condition_variable>
-#include <csignal>
-#include <cstring>
-#include <mutex>
-#include <system_error>
 #include <thread>
 
 #include <cutpoint/engine.h>
 #include <fmt/format.h>
 #include <sched.h>
 
-#include "pipeline/fastest.h"
-#include "pipeline/schedule.h"
+#include "pipeline/feed_implementation.h"
 
 namespace cutpoint {
 
 namespace {
 
 constexpr std::uint64_t most_threads = 4096;
-
-/// The room that a feed is given at a time, and what it takes in before others are told.
-constexpr std::uint64_t most_room_shared = 1 * MiB;
-constexpr std::uint64_t most_room_alone = 256 * KiB;
-constexpr std::uint64_t worth_telling = 256 * KiB;
 
 /// What vector lanes are given to fingerprint after the join: at the end of it some are idle.
 constexpr std::uint64_t unit_bytes_in_lanes = 2 * MiB;
@@ -35,29 +23,6 @@ std::uint64_t usable_processors() {
   if (::sched_getaffinity(0, sizeof usable, &usable) != 0) return std::max(1u, std::thread::hardware_concurrency());
   return static_cast<std::uint64_t>(std::max(1, CPU_COUNT(&usable)));
 }
-
-void add(std::array<stage_work, stage_count>& total, const std::array<stage_work, stage_count>& more) {
-  for (std::size_t i = 0; i < stage_count; ++i) {
-    total[i].seconds += more[i].seconds;
-    total[i].bytes += more[i].bytes;
-  }
-}
-
-/// Signals are for the threads of whoever embeds the engine.
-class signals_blocked {
- public:
-  signals_blocked() {
-    sigset_t all;
-    sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~signals_blocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  signals_blocked(const signals_blocked&) = delete;
-  signals_blocked& operator=(const signals_blocked&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 }  // namespace
 
@@ -77,221 +42,6 @@ std::string_view to_string(stage which) noexcept {
   return "unknown";
 }
 
-// --- Threads ---------------------------------------------------------------------------------------------------------
-
-class engine::pool {
- public:
-  explicit pool(std::uint64_t thread_count) : thread_count_(thread_count) {}
-  pool(const pool&) = delete;
-  pool& operator=(const pool&) = delete;
-  ~pool() {
-    {
-      const std::lock_guard lock(mutex);
-      is_stopping_ = true;
-    }
-    work.notify_all();
-    for (std::thread& worker : workers_) worker.join();
-  }
-
-  status start() {
-    const signals_blocked quiet;
-    try {
-      for (std::uint64_t lane = 1; lane < thread_count_; ++lane) workers_.emplace_back([this, lane] { serve(lane); });
-    } catch (const std::system_error& error) {
-      return {status_code::unavailable, fmt::format("{} threads cannot be started: {}", thread_count_, error.what()),
-              error.code().value()};
-    }
-    return {};
-  }
-
-  std::uint64_t thread_count() const { return thread_count_; }
-
-  remembered_choices choices;
-  std::mutex mutex;                  ///< guards every schedule
-  std::condition_variable work;      ///< there may be something to take
-  std::condition_variable progress;  ///< something was handed back
-  std::vector<feed::implementation*> feeds;
-
- private:
-  void serve(std::uint64_t lane);
-
-  std::uint64_t thread_count_;
-  std::vector<std::thread> workers_;
-  bool is_stopping_ = false;
-};
-
-// --- A feed ----------------------------------------------------------------------------------------------------------
-
-class feed::implementation {
- public:
-  implementation(engine::pool& threads, const feed_plan& plan, const chunker& cuts, ring held, std::vector<lane> lanes,
-                 run_periods periods, chunk_receiver& receiver)
-      : pool_(threads),
-        ring_(std::move(held)),
-        intake_(ring_, cuts, std::move(periods), plan.intake),
-        schedule_(plan, cuts, ring_, receiver),
-        lanes_(std::move(lanes)),
-        totals_(lanes_.size()) {
-    const std::lock_guard lock(pool_.mutex);
-    pool_.feeds.push_back(this);
-  }
-  implementation(const implementation&) = delete;
-  implementation& operator=(const implementation&) = delete;
-  ~implementation() {
-    std::unique_lock lock(pool_.mutex);
-    schedule_.fail({status_code::cancelled, "the feed was dropped"});
-    pool_.progress.wait(lock, [&] { return !schedule_.has_running(); });
-    std::erase(pool_.feeds, this);
-  }
-
-  /// Takes one task, performs it without the lock, and hands it back. False where there is none to take.
-  bool work_once(std::unique_lock<std::mutex>& lock, std::uint64_t lane_index) {
-    auto taken = schedule_.take();
-    if (!taken) return false;
-    lane& by = lanes_[lane_index];
-    by.work = {};
-    lock.unlock();
-    perform(*taken, schedule_.surroundings(), by);
-    lock.lock();
-    schedule_.complete(*std::move(taken));
-    add(totals_[lane_index], by.work);
-    pool_.work.notify_all();
-    pool_.progress.notify_all();
-    return true;
-  }
-
-  void begin(std::uint64_t stream) {
-    intake_.begin(stream);
-    is_open_ = true;
-  }
-
-  result<std::span<std::uint8_t>> space() {
-    std::unique_lock lock(pool_.mutex);
-    for (;;) {
-      if (!schedule_.failure().ok()) return failed(lock);
-      const std::uint64_t room = schedule_.room(intake_.cursor());
-      if (room >= comfortable_room()) return room_of(room);
-      tell(lock);
-      if (work_once(lock, 0)) continue;
-      if (room != 0) return room_of(room);
-      if (schedule_.has_running()) {
-        pool_.progress.wait(lock);
-      } else if (status relieved = schedule_.relieve(); !relieved.ok()) {
-        close(stretch_end::failed, relieved);
-        return relieved;
-      }
-    }
-  }
-
-  status commit(std::uint64_t count) {
-    status taken;
-    measure(intake_work_, [&] {
-      taken = intake_.absorb(count);
-      return count;
-    });
-    return taken_in(std::move(taken), count);
-  }
-
-  status write_zeros(std::uint64_t count) {
-    while (count != 0) {
-      const auto room = space();
-      if (!room) return room.error();
-      result<std::uint64_t> taken = std::uint64_t{0};
-      measure(intake_work_, [&] {
-        taken = intake_.absorb_zeros(count, room->size());
-        return taken ? *taken : 0;
-      });
-      if (status told = taken_in(taken ? status() : taken.error(), taken ? *taken : 0); !told.ok()) return told;
-      count -= *taken;
-    }
-    return {};
-  }
-
-  status end(status outcome) {
-    const stretch_end how = outcome.ok() ? stretch_end::stream : stretch_end::failed;
-    if (is_open_) close(how, std::move(outcome));
-    return taken_in({}, 0);
-  }
-
-  status finish() {
-    std::unique_lock lock(pool_.mutex);
-    tell(lock);
-    schedule_.finish();
-    pool_.work.notify_all();
-    for (;;) {
-      if (!schedule_.failure().ok()) return failed(lock);
-      if (schedule_.is_done()) return {};
-      if (work_once(lock, 0)) continue;
-      assert(schedule_.has_running());
-      pool_.progress.wait(lock);
-    }
-  }
-
-  status failure() const {
-    const std::lock_guard lock(pool_.mutex);
-    return schedule_.failure();
-  }
-
-  feed_statistics statistics() const {
-    const std::lock_guard lock(pool_.mutex);
-    feed_statistics all = schedule_.statistics();
-    all.fed_bytes = intake_.taken_bytes();
-    all.lanes = totals_;
-    all.lanes[0][static_cast<std::size_t>(stage::intake)] = intake_work_;
-    return all;
-  }
-
- private:
-  /// One lane reads no more at a time than it then works on in the cache.
-  std::uint64_t most_room() const { return lanes_.size() == 1 ? most_room_alone : most_room_shared; }
-  std::uint64_t comfortable_room() const { return std::min(most_room(), ring_.size() / 8); }
-
-  std::span<std::uint8_t> room_of(std::uint64_t bytes) const {
-    return {ring_.at(intake_.cursor()), std::min(bytes, most_room())};
-  }
-
-  void close(stretch_end how, status outcome) {
-    intake_.end(how, std::move(outcome));
-    is_open_ = false;
-  }
-
-  /// Tells the others when it is worth it, and lends a hand when more is waiting than they can take.
-  status taken_in(status outcome, std::uint64_t count) {
-    untold_bytes_ += count;
-    if (outcome.ok() && untold_bytes_ < worth_telling && ++untold_calls_ < 1024) return {};
-    std::unique_lock lock(pool_.mutex);
-    if (!outcome.ok()) schedule_.fail(std::move(outcome));
-    tell(lock);
-    const std::uint64_t enough = lanes_.size() == 1 ? 0 : lanes_.size();
-    while (schedule_.waiting_segments() >= enough && work_once(lock, 0)) {
-    }
-    return schedule_.failure().ok() ? status() : failed(lock);
-  }
-
-  void tell(const std::unique_lock<std::mutex>&) {
-    untold_bytes_ = 0;
-    untold_calls_ = 0;
-    schedule_.learn(intake_.take_news());
-    pool_.work.notify_all();
-  }
-
-  status failed(std::unique_lock<std::mutex>& lock) {
-    pool_.progress.wait(lock, [&] { return !schedule_.has_running(); });
-    return schedule_.failure();
-  }
-
-  engine::pool& pool_;
-  ring ring_;
-  intake intake_;  ///< of the feeding thread
-  schedule schedule_;
-  std::vector<lane> lanes_;  ///< each of its thread
-  std::vector<std::array<stage_work, stage_count>> totals_;
-  bool is_open_ = false;
-  stage_work intake_work_;
-  std::uint64_t untold_bytes_ = 0;
-  std::uint64_t untold_calls_ = 0;
-};
-
 void engine::pool::serve(std::uint64_t lane) {
   std::unique_lock lock(mutex);
   for (std::size_t turn = 0; !is_stopping_; ++turn) {
@@ -303,8 +53,6 @@ void engine::pool::serve(std::uint64_t lane) {
   }
 }
 
-// --- The interface ---------------------------------------------------------------------------------------------------
-
 engine::engine(std::unique_ptr<pool> held) noexcept : pool_(std::move(held)) {}
 engine::engine(engine&&) noexcept = default;
 engine& engine::operator=(engine&&) noexcept = default;
@@ -315,7 +63,7 @@ result<engine> engine::make(const engine_options& options) {
     return status{status_code::invalid_argument,
                   fmt::format("threads = {} must be at most {}", options.threads, most_threads)};
   }
-  auto threads = std::make_unique<pool>(options.threads != 0 ? options.threads : usable_processors());
+  auto threads = std::make_unique<pool>(options.threads != 0 ? options.threads : usable_processors(), options.devices);
   if (status started = threads->start(); !started.ok()) return started;
   return engine(std::move(threads));
 }
@@ -327,23 +75,38 @@ result<feed> engine::open(const feed_options& options, chunk_receiver& receiver)
   if (!cuts) return cuts.error();
   feed_options placed = options;
   placed.cuts = *cuts;
-  auto plan = make_plan(placed, thread_count());
+  bool on_device = options.where == backend::cuda;
+  auto plan = make_plan(placed, thread_count(), on_device);
   if (!plan) return plan.error();
+  device_lanes device;
+  if (on_device) {
+    auto opened = device_lanes::open(*pool_->devices, placed, *plan);
+    if (!opened) return opened.error();
+    device = *std::move(opened);
+    on_device = device.size() != 0;
+    if (!on_device) plan = make_plan(placed, thread_count(), false);
+    if (!plan) return plan.error();
+  }
   auto held = ring::make(plan->ring_bytes);
   if (!held) return held.error();
   std::vector<lane> lanes;
-  for (std::uint64_t i = 0; i < thread_count(); ++i) {
+  while (lanes.size() < plan->lane_count) {
     auto made = pool_->choices.place(options.fingerprint, options.where);
     if (!made) return made.error();
     plan->fingerprinted_on = made->where;
     lanes.push_back({.fingerprints = std::move(made->batch)});
   }
-  plan->chunked_on = parse_backend(cuts->backend()).value();
+  plan->chunked_on = on_device ? backend::cuda : backend_of(*cuts);
+  plan->fingerprints_on_device = on_device && device.fingerprints();
+  if (plan->fingerprints_on_device) plan->fingerprinted_on = backend::cuda;
   if (plan->fingerprinted_on != backend::scalar) plan->unit_bytes = unit_bytes_in_lanes;
   auto of_runs = fingerprinter::make(options.fingerprint);
   if (!of_runs) return of_runs.error();
-  return feed(std::make_unique<feed::implementation>(*pool_, *plan, *cuts, *std::move(held), std::move(lanes),
-                                                     run_periods(*cuts, *std::move(of_runs)), receiver));
+  auto made =
+      std::make_unique<feed::implementation>(*pool_, *plan, *cuts, *std::move(held), std::move(lanes),
+                                             std::move(device), run_periods(*cuts, *std::move(of_runs)), receiver);
+  if (status started = made->start(); !started.ok()) return started;
+  return feed(std::move(made));
 }
 
 feed::feed(std::unique_ptr<implementation> held) noexcept : implementation_(std::move(held)) {}

@@ -67,9 +67,10 @@ Candidate best_of(std::vector<Candidate> candidates, Measure&& measure) {
 
 chunker fastest(const chunker& cuts) {
   std::vector<chunker> candidates = {cuts.by(nullptr)};
-  for (const backend_info& b : backends()) {
+  for (const backend_info& b : processor_backends()) {
     if (!b.runs_here || b.kind == backend::scalar) continue;
-    if (auto made = chunker_on(cuts, b.kind); made && made->backend() == b.name) candidates.push_back(*std::move(made));
+    if (auto made = chunker_on(cuts, b.kind); made && backend_of(*made) == b.kind)
+      candidates.push_back(*std::move(made));
   }
   return best_of(std::move(candidates), [](const chunker& candidate) {
     return seconds_per_byte([&](std::uint64_t begin) {
@@ -80,7 +81,7 @@ chunker fastest(const chunker& cuts) {
 
 result<placed_fingerprints> fastest(const fingerprint_recipe& recipe) {
   std::vector<placed_fingerprints> candidates;
-  for (const backend_info& b : backends()) {
+  for (const backend_info& b : processor_backends()) {
     if (!b.runs_here) continue;
     auto made = fingerprints_on(recipe, b.kind);
     if (!made) return made.error();
@@ -105,7 +106,7 @@ result<chunker> remembered_choices::place(const chunker& cuts, backend which) {
     return chunker_on(cuts, known->second);
   }
   chunker chosen = fastest(cuts);
-  of_cuts_.emplace(cuts.canonical(), parse_backend(chosen.backend()).value());
+  of_cuts_.emplace(cuts.canonical(), backend_of(chosen));
   return chosen;
 }
 

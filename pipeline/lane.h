@@ -22,6 +22,7 @@ void measure(stage_work& counted, Doing&& doing) {
 struct lane {
   std::unique_ptr<fingerprint_batch> fingerprints;
   std::array<stage_work, stage_count> work = {};
+  std::uint64_t device_bytes = 0;  ///< that its device has cut
 
   stage_work& at(stage which) { return work[static_cast<std::size_t>(which)]; }
 };

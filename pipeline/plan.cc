@@ -16,6 +16,10 @@ constexpr std::uint64_t least_usual_segment = 2 * MiB;
 /// Of one lane, which never speculates: what has just been read is cut and fingerprinted while it is in the cache.
 constexpr std::uint64_t usual_segment_alone = 512 * KiB;
 constexpr std::uint64_t smallest_segment = 64 * KiB;
+/// So long that a device's thousands of threads have work, and its launches and waits do not count.
+constexpr std::uint64_t usual_segment_on_device = 32 * MiB;
+/// Device memory for each byte of a segment, generously: the byte itself, its candidates, its share of chunks.
+constexpr std::uint64_t device_bytes_for_each = 8;
 
 std::uint64_t rounded_up(std::uint64_t bytes) {
   return (bytes + segment_granule - 1) / segment_granule * segment_granule;
@@ -25,7 +29,7 @@ std::uint64_t rounded_up(std::uint64_t bytes) {
 /// the reference. A kernel cuts so fast that what it cuts twice costs less than the map.
 /// (The map of local maxima would do it too, but looks at what cuts skip: measured 1.6 times slower.)
 bool prefers_candidates(const chunker& cuts) {
-  return std::holds_alternative<ae_parameters>(cuts.parameters()) && cuts.backend() == to_string(backend::scalar);
+  return std::holds_alternative<ae_parameters>(cuts.parameters()) && backend_of(cuts) == backend::scalar;
 }
 
 bool wants_candidates(const feed_options& options) {
@@ -52,14 +56,19 @@ std::uint64_t usual_segment_bytes(const chunker& cuts) {
   return cuts.reach() == unlimited ? least_usual_segment : std::max(least_usual_segment, 4 * cuts.reach());
 }
 
-result<feed_plan> make_plan(const feed_options& options, std::uint64_t lane_count) {
+result<feed_plan> make_plan(const feed_options& options, std::uint64_t thread_count, bool on_device) {
   const chunker& cuts = options.cuts;
   if (status memory = check_memory(cuts, {.memory_bytes = options.memory_bytes}); !memory.ok()) return memory;
   const bool is_bounded = cuts.reach() != unlimited;
   const std::uint64_t memory = std::min(options.memory_bytes, std::uint64_t{1} << 45);
   const std::uint64_t reach = is_bounded ? cuts.reach() : 1;
+  const std::uint64_t lane_count = thread_count + (on_device ? device_lane_count : 0);
   const bool is_alone = lane_count == 1 && options.join == join_kind::exact;
-  const std::uint64_t usual = is_alone ? usual_segment_alone : usual_segment_bytes(cuts);
+  const std::uint64_t shared_usual = usual_segment_bytes(cuts);
+  const std::uint64_t fitting_on_device = options.device_memory_bytes / (device_lane_count * device_bytes_for_each);
+  const std::uint64_t usual = is_alone    ? usual_segment_alone
+                              : on_device ? std::min(std::max(usual_segment_on_device, shared_usual), fitting_on_device)
+                                          : shared_usual;
   const std::uint64_t wanted_segment = options.segment_bytes != 0 ? options.segment_bytes : usual;
   if (status segment = check_segment(options, wanted_segment); !segment.ok()) return segment;
 
@@ -67,6 +76,7 @@ result<feed_plan> make_plan(const feed_options& options, std::uint64_t lane_coun
                  .join = options.join,
                  .cancel = options.cancel,
                  .lane_count = lane_count,
+                 .maps_on_device = on_device,
                  .memory_bytes = options.memory_bytes,
                  .kept_behind = cuts.behind()};
   // An eighth is left for what is known about the bytes.
@@ -79,7 +89,7 @@ result<feed_plan> make_plan(const feed_options& options, std::uint64_t lane_coun
                   fmt::format("the join pdedupe of {} holds {} bytes, more than the memory allowed, {}",
                               cuts.canonical(), needed, options.memory_bytes));
   }
-  if (wants_candidates(options)) {
+  if (!on_device && wants_candidates(options)) {
     const candidate_map_needs map = *cuts.candidate_map();
     const std::uint64_t kept_behind = std::max(cuts.behind(), map.behind);
     const std::uint64_t needed_with_map = kept_behind + reach + map.ahead + 2 * segment_granule + smallest_segment;

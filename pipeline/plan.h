@@ -12,6 +12,8 @@ struct feed_plan {
   join_kind join = join_kind::exact;
   const cancellation* cancel = nullptr;
   std::uint64_t lane_count = 1;
+  bool maps_on_device = false;          ///< segments are cut by a device's lanes, not by the processor's
+  bool fingerprints_on_device = false;  ///< and fingerprinted in the same go
   backend chunked_on = backend::scalar;
   backend fingerprinted_on = backend::scalar;
   /// Fingerprinted at a time by a lane, after the join: so few that lanes share a segment, so many that it is worth it.
@@ -29,7 +31,10 @@ struct feed_plan {
 /// bits.
 inline constexpr std::uint64_t segment_granule = 64;
 
-/// Errors: as `engine::open`.
-[[nodiscard]] result<feed_plan> make_plan(const feed_options& options, std::uint64_t lane_count);
+/// Lanes that keep a device busy: one copies in while another cuts and hashes and a third copies out.
+inline constexpr std::uint64_t device_lane_count = 3;
+
+/// For `thread_count` lanes of the processor and, `on_device`, those of one device. Errors: as `engine::open`.
+[[nodiscard]] result<feed_plan> make_plan(const feed_options& options, std::uint64_t thread_count, bool on_device);
 
 }  // namespace cutpoint

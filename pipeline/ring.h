@@ -2,6 +2,8 @@
 // one that runs over its end, is contiguous.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include <cutpoint/bytes.h>
@@ -24,6 +26,12 @@ class ring {
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
   /// The byte at a position, and up to `size()` after it.
   [[nodiscard]] std::uint8_t* at(std::uint64_t position) const noexcept { return base_ + position % size_; }
+  /// The same bytes for whoever must read each from one place only: one or two parts, all in the first `size()` bytes of
+  /// memory from `at(0)` on.
+  [[nodiscard]] std::array<byte_span, 2> parts(std::uint64_t first, std::uint64_t last) const noexcept {
+    const std::uint64_t until_end = std::min(last - first, size_ - first % size_);
+    return {byte_span(at(first), until_end), byte_span(base_, last - first - until_end)};
+  }
   /// Bytes [first, last), at most `size()`.
   [[nodiscard]] byte_span bytes(std::uint64_t first, std::uint64_t last) const noexcept {
     return {at(first), last - first};

@@ -2,6 +2,7 @@
 #include "pipeline/schedule.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <cutpoint/text.h>
@@ -119,19 +120,45 @@ void schedule::seal(std::uint64_t end) {
 
 // --- What may be taken -----------------------------------------------------------------------------------------------
 
-std::optional<task> schedule::take() {
+bool schedule::may_take() {
   if (plan_.cancel != nullptr && plan_.cancel->is_requested()) fail({status_code::cancelled, "stopped as asked"});
-  if (!failure_.ok()) return std::nullopt;
+  return failure_.ok();
+}
+
+std::optional<task> schedule::pinned(std::optional<task> taken) {
+  if (taken) pins_.push_back(taken->pinned_from);
+  return taken;
+}
+
+std::optional<task> schedule::take() {
+  if (!may_take()) return std::nullopt;
   // First what others wait for: the next in order to come out, to be joined, to be mapped.
-  for (const auto& choice : {&schedule::take_delivery, &schedule::take_join, &schedule::take_first_map,
-                             &schedule::take_fingerprints, &schedule::take_bridge, &schedule::take_map}) {
-    if (auto taken = (this->*choice)()) {
-      pins_.push_back(taken->pinned_from);
-      return taken;
-    }
+  using choice = std::optional<task> (schedule::*)();
+  constexpr std::array<choice, 6> choices = {&schedule::take_delivery,  &schedule::take_join,
+                                             &schedule::take_first_map, &schedule::take_fingerprints,
+                                             &schedule::take_bridge,    &schedule::take_map};
+  for (const choice each : choices) {
+    const bool maps = each == &schedule::take_first_map || each == &schedule::take_map;
+    if (maps && plan_.maps_on_device) continue;
+    if (auto taken = (this->*each)()) return pinned(std::move(taken));
   }
   return std::nullopt;
 }
+
+std::optional<task> schedule::take_for_device() {
+  if (!plan_.maps_on_device || !may_take()) return std::nullopt;
+  auto taken = take_first_map();
+  return pinned(taken ? std::move(taken) : take_map());
+}
+
+bool schedule::has_device_work() const noexcept {
+  if (!plan_.maps_on_device || !failure_.ok() || segments_.empty()) return false;
+  if (rests_ == 0 && waiting_segments() > (segments_.front().mapped == segment::state::waiting ? 1 : 0)) return true;
+  const bool first_waits = segments_.front().mapped == segment::state::waiting;
+  return first_waits && !is_joining_ && frontier_ < segments_.front().end;
+}
+
+void schedule::lose_device() noexcept { plan_.maps_on_device = false; }
 
 task_surroundings schedule::surroundings() const noexcept {
   return {.cuts = &chunker_, .held = ring_, .candidates = candidates_.get(), .receiver = receiver_};
@@ -251,7 +278,7 @@ std::optional<task> schedule::take_map() {
 task schedule::map_of(segment& next, std::uint64_t start) {
   next.mapped = segment::state::running;
   next.is_anchored = !candidates_ && &next == &segments_.front();
-  next.is_fused = fuses(next.is_anchored);
+  next.is_fused = plan_.maps_on_device ? plan_.fingerprints_on_device : fuses(next.is_anchored);
   map_task work{.of = &next,
                 .start = start,
                 .marks_candidates = candidates_ != nullptr,

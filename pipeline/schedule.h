@@ -40,6 +40,12 @@ class schedule {
   // Lanes.
 
   [[nodiscard]] std::optional<task> take();
+  /// For a lane of a device, which only maps. Such a task may be performed anywhere.
+  [[nodiscard]] std::optional<task> take_for_device();
+  /// Whether there is something that only a device takes.
+  [[nodiscard]] bool has_device_work() const noexcept;
+  /// From now on the processor maps.
+  void lose_device() noexcept;
   /// What `perform` wants to know; the same for all tasks.
   [[nodiscard]] task_surroundings surroundings() const noexcept;
   /// Takes a task back that was performed.
@@ -85,6 +91,9 @@ class schedule {
   [[nodiscard]] std::uint64_t joinable() const noexcept;
   /// Whether a map fingerprints the chunks it finds, while they are in the cache.
   [[nodiscard]] bool fuses(bool is_anchored) const noexcept;
+  /// Looks after a request to stop; whether tasks may be taken at all.
+  [[nodiscard]] bool may_take();
+  [[nodiscard]] std::optional<task> pinned(std::optional<task> taken);
 
   feed_plan plan_;
   chunker chunker_;

@@ -117,7 +117,7 @@ pick_nvcc() {
 cuda_arguments() {
   local nvcc
   case $1 in
-    release | cuda) ;;
+    release | cuda | bundle) ;;
     *) return ;;
   esac
   nvcc=$(pick_nvcc)
@@ -146,7 +146,7 @@ configure() {
   printf '%s\n' "$key" >"$folder/.configured"
 }
 
-# build PRESET [TARGET]: configures and builds, everything or one target. One at a time in each folder.
+# build PRESET [TARGET...]: configures and builds, everything or these targets. One at a time in each folder.
 #
 # The stamp `.built` bears the time when the build began, so that a source that changes meanwhile counts as newer.
 build() {
@@ -160,7 +160,7 @@ build() {
     configure "$preset"
     cmake=$(pick_tool cmake)
     cd -- "$root"
-    "$cmake" --build --preset "$preset" --parallel "$(job_count)" ${2:+--target "$2"} 9>&-
+    "$cmake" --build --preset "$preset" --parallel "$(job_count)" ${2:+--target} "${@:2}" 9>&-
     mv -- "$folder/.building" "$folder/.built"
   ) 9>"$folder/.lock"
 }

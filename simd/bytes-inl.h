@@ -95,8 +95,23 @@ HWY_INLINE std::uint64_t find_reaching(const std::uint8_t* bytes, std::uint64_t 
     const std::uint64_t bits = bits_of(reaching<Order>(at(i), wanted));
     if (bits != 0) return i + static_cast<std::uint64_t>(std::countr_zero(bits));
   }
+  if (i < last && last - first >= lanes) {  // what is left, and before it bytes that do not reach
+    const std::uint64_t bits = bits_of(reaching<Order>(at(last - lanes), wanted));
+    return bits != 0 ? last - lanes + static_cast<std::uint64_t>(std::countr_zero(bits)) : last;
+  }
   while (i < last && !Order::reaches(bytes[i], value)) ++i;
   return i;
+}
+
+/// The last index before `end` whose byte is `value`. There is one, in the whole vectors that end there.
+HWY_INLINE std::uint64_t find_last(const std::uint8_t* bytes, std::uint64_t end, std::uint8_t value) {
+  const byte_vector wanted = hn::Set(bytes_d, value);
+  std::uint64_t bits = 0;
+  while (bits == 0) {
+    end -= lanes;
+    bits = bits_of(hn::Eq(hn::LoadU(bytes_d, bytes + end), wanted));
+  }
+  return end + 63 - static_cast<std::uint64_t>(std::countl_zero(bits));
 }
 
 }  // namespace cutpoint::simd::HWY_NAMESPACE

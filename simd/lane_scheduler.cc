@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -55,10 +56,10 @@ class lane_scheduler final : public fingerprint_batch {
     // The longest first, so that all lanes end at about the same time.
     std::sort(waiting_.begin(), waiting_.end(),
               [](const message& a, const message& b) { return a.bytes.size() > b.bytes.size(); });
-    status made = hash_alone(count_better_alone());
+    hash_alone(count_better_alone());
     run_until_waiting(0);
     while (busy_ > 0) step();
-    return made;
+    return {};
   }
 
  private:
@@ -199,14 +200,18 @@ class lane_scheduler final : public fingerprint_batch {
     }
   }
 
-  /// Hashes the first `count` of the waiting messages one after the other.
-  status hash_alone(std::size_t count) {
-    for (; taken_ < count; ++taken_) {
-      result<digest> made = (*alone_)(waiting_[taken_].bytes);
-      if (!made.ok()) return made.error();
-      *waiting_[taken_].into = *made;
+  /// Hashes the first `count` of the waiting messages one after the other, but leaves them to the lanes, which need no
+  /// memory, as soon as the library fails, or has no memory even to say so.
+  void hash_alone(std::size_t count) noexcept {
+    try {
+      for (; taken_ < count; ++taken_) {
+        const result<digest> made = (*alone_)(waiting_[taken_].bytes);
+        if (!made.ok()) return;
+        *waiting_[taken_].into = *made;
+      }
+    } catch (const std::bad_alloc&) {
+      return;
     }
-    return {};
   }
 
   lane_hash hash_;

@@ -54,8 +54,7 @@ class maxp_kernel final : public set_kernel {
       const std::uint8_t largest = next_largest;
       next_largest = largest_in(b, next, next + block_);
       if (next_largest >= largest) continue;
-      std::uint64_t candidate = next - 1;
-      while (b[candidate] != largest) --candidate;
+      const std::uint64_t candidate = find_last(b, next, largest);
       if (candidate >= last) return by_steps(b, i, last);  // `last` is in the block
       if (is_largest_ahead(b, candidate, next + block_) && is_largest_behind(b, candidate)) return candidate;
     }

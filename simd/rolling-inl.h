@@ -165,6 +165,7 @@ class rolling_search {
     const auto step_of = [block](const std::uint8_t* at) { return static_cast<std::uint64_t>(at - block); };
     const std::uint8_t* const end = block + part;
     while (end - incoming >= 8) {
+      // NOLINTNEXTLINE(misc-redundant-expression): each call takes a step
       if (is_accepted() || is_accepted() || is_accepted() || is_accepted() ||  //
           is_accepted() || is_accepted() || is_accepted() || is_accepted()) {
         return find_before<count>(block, part, step_of(incoming), values, accepted);

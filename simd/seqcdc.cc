@@ -135,6 +135,7 @@ class seqcdc_kernel final : public set_kernel {
   void prefetch_ahead(const std::uint8_t* from) const {
     const auto expected = reinterpret_cast<std::uintptr_t>(from) + ahead_bytes_;  // perhaps past the bytes
     for (std::uint64_t i = 0; i < prefetched_bytes_; i += line_bytes) {
+      // NOLINTNEXTLINE(performance-no-int-to-ptr): no pointer may be moved past the bytes; nothing is read by this one
       hwy::Prefetch(reinterpret_cast<const std::uint8_t*>(expected + i));
     }
   }

@@ -1,6 +1,7 @@
 // SHA-1 (FIPS 180-4) of as many messages as a vector has lanes.
 #include <utility>
 
+#include "host/sha_constants.h"
 #include "simd/dispatch.h"
 #include "simd/fingerprints.h"
 #include "simd/lane_scheduler.h"
@@ -19,7 +20,7 @@ namespace cutpoint::simd::HWY_NAMESPACE {
 struct sha1 {
   static constexpr std::size_t state_words = 5;
   static constexpr std::size_t rounds = 80;
-  static constexpr std::uint32_t start[state_words] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
+  static constexpr const auto& start = sha1_start;
 
   static HWY_INLINE void all_rounds(words (&s)[state_words], words (&w)[block_words], const message_block& block) {
     rounds_of(s, w, block, std::make_index_sequence<rounds>());
@@ -41,13 +42,11 @@ struct sha1 {
     const words c = s[(from + 2) % state_words];
     const words d = s[(from + 3) % state_words];
     words& e = s[(from + 4) % state_words];
-    e = hn::Add(e, hn::Add(word<T>(w), hn::Set(words_d, constants[T / 20])));
+    e = hn::Add(e, hn::Add(word<T>(w), hn::Set(words_d, sha1_constants[T / 20])));
     e = add_function<T>(e, b, c, d);
     e = hn::Add(e, hn::RotateRight<27>(a));
     b = hn::RotateRight<2>(b);
   }
-
-  static constexpr std::uint32_t constants[4] = {0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xca62c1d6};
 
   /// Word T of the schedule, which takes the place of word T - 16.
   template <std::size_t T>

@@ -2,6 +2,7 @@
 #include <array>
 #include <utility>
 
+#include "host/sha_constants.h"
 #include "simd/dispatch.h"
 #include "simd/fingerprints.h"
 #include "simd/lane_scheduler.h"
@@ -20,8 +21,7 @@ namespace cutpoint::simd::HWY_NAMESPACE {
 
 struct sha256 {
   static constexpr std::size_t state_words = 8;
-  static constexpr std::uint32_t start[state_words] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                                       0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  static constexpr const auto& start = sha256_start;
 
   /// Sixteen rounds are one pass of a loop: all 64 in a row do not fit into a processor's cache of decoded
   /// instructions, and decoding takes longer than hashing (Zen 3: AVX2 1.3 times, SSE4 1.5 times as long).

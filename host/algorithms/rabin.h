@@ -31,6 +31,8 @@ class rabin_hash {
   }
   /// What takes a byte out again when the window has passed it.
   std::uint64_t removal_of(std::uint8_t outgoing) const { return remove_[outgoing]; }
+  /// What takes the highest byte of a residue, when it is shifted out of 53 bits, back into them.
+  std::uint64_t reduction_of(std::uint8_t highest) const { return reduce_[highest]; }
   std::uint64_t over(const std::uint8_t* bytes) const {
     std::uint64_t hash = 0;
     for (std::uint64_t i = 0; i < window_; ++i) hash = absorb(hash, bytes[i]);
@@ -92,6 +94,9 @@ class rabin_reference : public windowed_reference<rabin_hash, masked_test> {
       : windowed_reference(rabin_hash(p.polynomial, p.window_bytes), test_of(p), *p.min_bytes, *p.max_bytes) {}
 };
 
+inline masked_test main_test(const tttd_parameters& p) { return masked_test::low(p.avg_bytes, lbfs_pattern); }
+inline masked_test backup_test(const tttd_parameters& p) { return masked_test::low(p.avg_bytes / 2, lbfs_pattern); }
+
 class tttd_reference : public reference_defaults {
  public:
   using parameters = tttd_parameters;
@@ -115,8 +120,8 @@ class tttd_reference : public reference_defaults {
 
   explicit tttd_reference(const parameters& p)
       : hash_(p.polynomial, p.window_bytes),
-        is_main_(masked_test::low(p.avg_bytes, lbfs_pattern)),
-        is_backup_(masked_test::low(p.avg_bytes / 2, lbfs_pattern)),
+        is_main_(main_test(p)),
+        is_backup_(backup_test(p)),
         min_(*p.min_bytes),
         max_(limit_of(*p.max_bytes)) {}
   std::uint64_t reach() const { return max_; }

@@ -6,14 +6,14 @@
 
 namespace cutpoint::cuda {
 
-/// Shared memory and a variable that crosses barriers: out[i] = in[n-1-i] + i.
+/// Shared memory, by index and by offset, and a variable that crosses barriers: out[i] = in[n-1-i] + i.
 struct reverse_kernel {
   template <class Block>
   CUTPOINT_KERNEL_BODY void operator()(Block& block, const std::uint32_t* in, std::uint32_t* out) const {
     const auto copy = block.template shared<std::uint32_t>(block.thread_count());
     auto kept = block.template per_thread<std::uint32_t>(0);
     block.for_each_thread([&](auto thread) {
-      copy[thread.index()] = in[thread.index()];
+      copy.at_offset(thread.index() * sizeof(std::uint32_t)) = in[thread.index()];
       kept[thread] = thread.index();
     });
     block.for_each_thread(
@@ -53,7 +53,9 @@ struct warp_kernel {
       const std::uint32_t odd = warp.ballot([&](std::uint32_t lane) { return mine[lane] % 2 == 1; });
       const bool large = warp.any([&](std::uint32_t lane) { return mine[lane] > 0xf0000000; });
       const std::uint32_t fifth = warp.broadcast(5, [&](std::uint32_t lane) { return mine[lane]; });
-      warp.for_each_lane([&](std::uint32_t lane) { results[lane] = odd + fifth + (large ? lane : 0); });
+      auto kept = warp.template per_lane<std::uint32_t>(odd);
+      warp.for_each_lane([&](std::uint32_t lane) { kept[lane] += fifth + (large ? lane : 0); });
+      warp.for_each_lane([&](std::uint32_t lane) { results[lane] = kept[lane]; });
       warp.shuffle([&](std::uint32_t lane) { return mine[lane]; },
                    [](std::uint32_t lane) { return (lane * 7 + 3) % warp_size; },
                    [&](std::uint32_t lane, std::uint32_t value) { results[lane] ^= value; });

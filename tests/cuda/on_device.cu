@@ -1,11 +1,10 @@
 // Launches for the tests, on device 0.
 #include "tests/cuda/on_device.h"
 
-#include "cuda/compact.cuh"
+#include <utility>
+
 #include "cuda/device_block.cuh"
-#include "cuda/gear.cuh"
 #include "cuda/runtime.cuh"
-#include "host/tables/fastcdc2020_gear64.h"
 #include "tests/cuda/block_kernels.h"
 
 namespace cutpoint::cuda {
@@ -30,9 +29,9 @@ result<std::vector<T>> copy_out(const device_array<T>& from, cudaStream_t stream
 result<std::vector<std::uint32_t>> run_on_device(example which, std::span<const std::uint32_t, example_threads> in) {
   const auto stream = device_stream::create();
   if (!stream) return stream.error();
-  const auto device_in = device_array<std::uint32_t>::allocate(in.size(), stream->get());
+  const auto device_in = device_array<std::uint32_t>::allocate(in.size());
   if (!device_in) return device_in.error();
-  const auto device_out = device_array<std::uint32_t>::allocate(in.size(), stream->get());
+  const auto device_out = device_array<std::uint32_t>::allocate(in.size());
   if (!device_out) return device_out.error();
   CUTPOINT_RETURN_IF_FAILED(copy_async(device_in->data(), in.data(), in.size(), stream->get(), "copying in"));
 
@@ -45,26 +44,22 @@ result<std::vector<std::uint32_t>> run_on_device(example which, std::span<const 
   return copy_out(*device_out, stream->get());
 }
 
-result<std::vector<std::uint64_t>> gear_on_device(byte_span bytes, std::size_t offset, std::uint64_t hash_mask) {
-  const auto stream = device_stream::create();
-  if (!stream) return stream.error();
-  const auto memory = device_array<std::uint8_t>::allocate(offset + bytes.size(), stream->get());
+result<std::shared_ptr<const std::uint8_t>> copy_to_device(byte_span bytes, std::size_t lead) {
+  const std::size_t size = lead + bytes.size() + sizeof(bytes16);
+  auto memory = device_array<std::uint8_t>::allocate(size);
   if (!memory) return memory.error();
-  const auto table = device_array<std::uint64_t>::allocate(256, stream->get());
-  if (!table) return table.error();
-  const std::uint8_t* const begin = memory->data() + offset;
-  const std::uint64_t lead = gear_lead(begin);
-  const auto words = device_array<std::uint64_t>::allocate(gear_word_count(lead, bytes.size()), stream->get());
-  if (!words) return words.error();
-  CUTPOINT_RETURN_IF_FAILED(
-      copy_async(memory->data() + offset, bytes.data(), bytes.size(), stream->get(), "copying the stream in"));
-  CUTPOINT_RETURN_IF_FAILED(
-      copy_async(table->data(), tables::fastcdc2020_gear64.data(), 256, stream->get(), "copying the table in"));
-  CUTPOINT_RETURN_IF_FAILED(
-      find_gear_candidates_async({begin, bytes.size(), table->data(), hash_mask, words->data()}, stream->get()));
-  const auto found = set_bit_positions({words->data(), words->size()}, std::uint64_t{0} - lead, stream->get());
-  if (!found) return found.error();
-  return copy_out(*found, stream->get());
+  std::uint8_t* const begin = memory->data() + lead;
+  CUTPOINT_RETURN_IF_FAILED(check(cudaMemset(memory->data(), 0xa5, size), "filling memory"));
+  CUTPOINT_RETURN_IF_FAILED(check(cudaMemcpy(begin, bytes.data(), bytes.size(), cudaMemcpyHostToDevice), "copying in"));
+  const auto owner = std::make_shared<device_array<std::uint8_t>>(std::move(*memory));
+  return std::shared_ptr<const std::uint8_t>(owner, begin);
+}
+
+result<std::vector<std::uint8_t>> copy_from_device(const std::uint8_t* from, std::size_t size) {
+  std::vector<std::uint8_t> bytes(size);
+  CUTPOINT_RETURN_IF_FAILED(check(cudaDeviceSynchronize(), "waiting for the device"));
+  CUTPOINT_RETURN_IF_FAILED(check(cudaMemcpy(bytes.data(), from, size, cudaMemcpyDeviceToHost), "copying out"));
+  return bytes;
 }
 
 }  // namespace cutpoint::cuda

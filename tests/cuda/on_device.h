@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -18,8 +19,11 @@ inline constexpr std::uint32_t example_threads = 128;
 [[nodiscard]] result<std::vector<std::uint32_t>> run_on_device(example which,
                                                                std::span<const std::uint32_t, example_threads> in);
 
-/// Candidates of a stream that begins `offset` bytes after an aligned address of the device.
-[[nodiscard]] result<std::vector<std::uint64_t>> gear_on_device(byte_span bytes, std::size_t offset,
-                                                                std::uint64_t hash_mask);
+/// A copy of bytes in the device's memory, which begins `lead` bytes after a multiple of 256 and may be read from the
+/// multiple of 16 before to the one after it. What is around it is garbage.
+[[nodiscard]] result<std::shared_ptr<const std::uint8_t>> copy_to_device(byte_span bytes, std::size_t lead);
+
+/// Bytes of the device's memory, once the device has done all that it was asked for.
+[[nodiscard]] result<std::vector<std::uint8_t>> copy_from_device(const std::uint8_t* from, std::size_t size);
 
 }  // namespace cutpoint::cuda

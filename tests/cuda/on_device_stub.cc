@@ -7,9 +7,7 @@ namespace cutpoint::cuda {
 result<std::vector<std::uint32_t>> run_on_device(example, std::span<const std::uint32_t, example_threads>) {
   return no_cuda_in_this_build();
 }
-
-result<std::vector<std::uint64_t>> gear_on_device(byte_span, std::size_t, std::uint64_t) {
-  return no_cuda_in_this_build();
-}
+result<std::shared_ptr<const std::uint8_t>> copy_to_device(byte_span, std::size_t) { return no_cuda_in_this_build(); }
+result<std::vector<std::uint8_t>> copy_from_device(const std::uint8_t*, std::size_t) { return no_cuda_in_this_build(); }
 
 }  // namespace cutpoint::cuda

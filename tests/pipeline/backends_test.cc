@@ -1,8 +1,10 @@
 // Which back end cuts and fingerprints: the one that was asked for, really; by measurement one that runs; the same results by
 // all.
 #include <algorithm>
+#include <memory>
 
 #include <cutpoint/backends.h>
+#include <cutpoint/cut_kernel.h>
 #include <gtest/gtest.h>
 
 #include "pipeline/fastest.h"
@@ -31,6 +33,13 @@ std::vector<std::uint8_t> some_bytes(std::uint64_t size) {
   seeded_choices random(9);
   return make_stream(content::mixed, size, random);
 }
+
+/// Of no back end: one chunk to the end.
+class foreign_kernel final : public cut_kernel {
+ public:
+  std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept override { return bytes.size() - start; }
+  std::string_view backend() const noexcept override { return "foreign"; }
+};
 
 TEST(backends, begin_with_the_reference_and_have_their_names) {
   const auto all = backends();
@@ -67,15 +76,22 @@ TEST(chunker_on, cuts_by_the_back_end_that_was_asked_for) {
     for (const backend which : running()) {
       const auto placed = chunker_on(made(name), which);
       ASSERT_TRUE(placed.ok()) << name;
-      EXPECT_EQ(placed->backend(), has_kernels(name) ? to_string(which) : "scalar") << name;
+      const backend expected = has_kernels(name) ? which : backend::scalar;
+      EXPECT_EQ(backend_of(*placed), expected) << name;
+      EXPECT_EQ(placed->backend(), to_string(expected)) << name;
     }
   }
 }
 
 TEST(chunker_on, takes_a_kernel_away_again) {
   for (const backend which : running()) {
-    EXPECT_EQ(chunker_on(*chunker_on(made("gear"), which), backend::scalar)->backend(), "scalar");
+    EXPECT_EQ(backend_of(*chunker_on(*chunker_on(made("gear"), which), backend::scalar)), backend::scalar);
   }
+}
+
+TEST(backend_of, is_the_reference_for_a_chunker_of_no_back_end) {
+  EXPECT_EQ(backend_of(made("gear")), backend::scalar);
+  EXPECT_EQ(backend_of(made("gear").by(std::make_shared<foreign_kernel>())), backend::scalar);
 }
 
 TEST(chunker_on, refuses_a_back_end_that_does_not_run_here) {
@@ -94,9 +110,7 @@ TEST(chunker_on, cuts_alike_wherever_it_is_measured_to_be_fastest) {
     const chunker cuts = made(name);
     const auto placed = chunker_on(cuts, backend::automatic);
     ASSERT_TRUE(placed.ok()) << name;
-    const auto chosen = parse_backend(placed->backend());
-    ASSERT_TRUE(chosen.ok()) << name;
-    EXPECT_TRUE(has_kernels(name) || *chosen == backend::scalar) << name;
+    EXPECT_TRUE(has_kernels(name) || backend_of(*placed) == backend::scalar) << name;
     EXPECT_EQ(placed->canonical(), cuts.canonical());
     EXPECT_EQ(placed->find_cuts(stream), cuts.find_cuts(stream)) << name;
   }

@@ -23,6 +23,7 @@ enum class backend : int {
   avx2 = 3,       ///< AVX2 and BMI2, 32 bytes
   avx512 = 4,     ///< AVX-512 F, BW, CD, DQ and VL, 64 bytes
   neon = 5,       ///< AArch64, 16 bytes
+  cuda = 6,       ///< an NVIDIA GPU, in batches of segments; the processor's part by its fastest
 };
 
 struct backend_info {
@@ -32,8 +33,11 @@ struct backend_info {
   bool runs_here = false;    ///< on this processor
 };
 
-/// The back ends that this build was compiled for, the reference first; `automatic` is not among them.
+/// The back ends that this build was compiled for, the reference first; `automatic` is not among them. Asks the driver
+/// for GPUs, which can take a tenth of a second.
 [[nodiscard]] std::vector<backend_info> backends();
+/// Those of the processor.
+[[nodiscard]] std::vector<backend_info> processor_backends();
 
 /// As options name it.
 [[nodiscard]] std::string_view to_string(backend which) noexcept;
@@ -43,9 +47,12 @@ struct backend_info {
 [[nodiscard]] result<backend> parse_backend(std::string_view name);
 
 /// The chunker with its cuts found by a back end; by the reference where that has no kernel for the algorithm.
-/// `automatic` measures those that run here, in some milliseconds. Errors: unavailable, for one that does not run here.
-/// Thread-safe.
+/// `automatic` measures those of the processor that run here, in some milliseconds; so does `cuda`, which cuts batches
+/// and not chunk by chunk. Errors: unavailable, for one that does not run here. Thread-safe.
 [[nodiscard]] result<chunker> chunker_on(const chunker& cuts, backend which);
+
+/// The back end that finds this chunker's cuts; `scalar` for the reference, and for a kernel that is no back end's.
+[[nodiscard]] backend backend_of(const chunker& cuts) noexcept;
 
 /// Makes fingerprints, and says where.
 struct placed_fingerprints {
@@ -75,6 +82,7 @@ struct gpu_info {
   std::string compute_capability;  ///< "9.0"
   std::string pci_bus_id;
   std::string link;             ///< the PCIe link in words; empty where unknown
+  int numa_node = -1;           ///< the node of the processor's memory that is nearest; -1 where unknown
   std::string driver_version;   ///< the newest CUDA that the driver supports
   std::string runtime_version;  ///< the CUDA that this build is made with
   std::string problem;          ///< empty, or why this build cannot use it

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -54,9 +55,15 @@ class chunk_receiver {
   [[nodiscard]] virtual status end_stream(std::uint64_t stream, const status& outcome) = 0;
 };
 
+/// Where devices come from. Only this engine's own tests have another than CUDA's.
+class device_provider;
+
 struct engine_options {
-  /// Threads that work, the one that feeds among them; 0 for one for each processor that this process may use.
+  /// Threads that work, the one that feeds among them; 0 for one for each processor that this process may use. A feed
+  /// that a device works on has three more, which wait for the device.
   std::uint64_t threads = 0;
+  /// Null: CUDA's.
+  std::shared_ptr<const device_provider> devices = nullptr;
 };
 
 /// What the chunks are, and what may be spent on them. The cuts depend on `cuts` alone, with the exact join.
@@ -65,6 +72,10 @@ struct feed_options {
   fingerprint_recipe fingerprint = fingerprint_kind::sha256;
   /// Where cuts and fingerprints are found. Changes nothing that comes out.
   backend where = backend::automatic;
+  /// With the back end cuda, the number of the GPU that is used.
+  int device = 0;
+  /// Most bytes of its memory that are used, by all lanes together. Batches are as small as that asks for.
+  std::uint64_t device_memory_bytes = 1 * GiB;
   join_kind join = join_kind::exact;
   map_kind map = map_kind::automatic;
   /// Bytes of a segment; 0 for `usual_segment_bytes`, less where memory is short, and 512 KiB on one thread.
@@ -104,7 +115,11 @@ struct feed_statistics {
   std::uint64_t ring_bytes = 0;          ///< held for the streams
   backend chunked_on = backend::scalar;  ///< where cuts are found
   backend fingerprinted_on = backend::scalar;  ///< where fingerprints are made
-  /// For each lane (0 is the thread that feeds), by `stage`.
+  std::uint64_t device_bytes = 0;              ///< cut on a device; the processor's, and what is redone, is not
+  /// Empty, or why what a device was asked for is done on the processor: what it has not memory for, or what failed.
+  std::string device_warning;
+  /// For each lane (0 is the thread that feeds, the device's are last), by `stage`. A device cuts and fingerprints in one
+  /// go: its time counts as chunking.
   std::vector<std::array<stage_work, stage_count>> lanes;
 };
 
@@ -125,8 +140,10 @@ class engine {
   [[nodiscard]] std::uint64_t thread_count() const noexcept;
 
   /// A feed whose chunks go to `receiver`, which must outlive it. Errors: invalid_argument, for a segment that its join
-  /// does not take, and as `fingerprinter::make`; memory_limit, when a cut may depend on more bytes than the memory
-  /// allowed, or two cuts with the join pdedupe; unavailable.
+  /// does not take, for a device that is not there, and as `fingerprinter::make`; memory_limit, when a cut may depend on
+  /// more bytes than the memory allowed, or two cuts with the join pdedupe; unavailable, also where the back end is cuda
+  /// and there is no device to use. A device that fails, now or later, or has no memory left, is none of them: what it
+  /// was asked for is done on the processor, and the statistics say why.
   [[nodiscard]] result<feed> open(const feed_options& options, chunk_receiver& receiver);
 
  private:

@@ -41,7 +41,7 @@ std::vector<std::uint8_t> half_runs(std::uint64_t size, choices& random) {
 /// The chunker with its cuts found by one of the back ends that run here.
 chunker on_any_backend(const chunker& cuts, choices& random) {
   std::vector<backend> here;
-  for (const backend_info& b : backends()) {
+  for (const backend_info& b : processor_backends()) {
     if (b.runs_here) here.push_back(b.kind);
   }
   return chunker_on(cuts, here[random.between(0, here.size() - 1)]).value();

@@ -1,7 +1,9 @@
-// The only process of an emulated machine: runs the programs that the kernel was told to pass on, one after the other, says how each
+// The only process of an emulated machine: runs the commands that the kernel was told to pass on, one after the other, says how each
 // ended, and turns the machine off.
 #include <cstdio>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include <sys/reboot.h>
 #include <sys/wait.h>
@@ -10,12 +12,23 @@
 
 namespace {
 
+std::vector<std::string> words_of(const std::string& command) {
+  std::istringstream text(command);
+  std::vector<std::string> words;
+  for (std::string word; text >> word;) words.push_back(word);
+  return words;
+}
+
 /// What its exit code is, or 128 and the signal that killed it; in the environment that the kernel made of its command line.
-int run(const char* program) {
+int run(std::vector<std::string> words) {
+  const std::string path = "/" + words.front();
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
   const pid_t child = fork();
   if (child == 0) {
-    execl(program, program, static_cast<const char*>(nullptr));
-    std::perror(program);
+    execv(path.c_str(), arguments.data());
+    std::perror(path.c_str());
     _exit(127);
   }
   int status = -1;
@@ -25,10 +38,11 @@ int run(const char* program) {
 
 }  // namespace
 
-int main(int count, char** arguments) {
+int main(int count, char** commands) {
   for (int i = 1; i < count; ++i) {
-    const std::string program = std::string("/") + arguments[i];
-    std::printf("== %s: exit code %d\n", arguments[i], run(program.c_str()));
+    const std::vector<std::string> words = words_of(commands[i]);
+    if (words.empty()) continue;
+    std::printf("== %s: exit code %d\n", words.front().c_str(), run(words));
     std::fflush(stdout);
   }
   std::printf("== end\n");

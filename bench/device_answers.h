@@ -1,0 +1,31 @@
+// The reference's chunks and fingerprints of a sample, and whether a device's are the same. Plain C++, tested without a GPU.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <cutpoint/bytes.h>
+#include <cutpoint/chunker.h>
+#include <cutpoint/fingerprint.h>
+#include <cutpoint/status.h>
+
+namespace cutpoint::bench {
+
+/// Chunks of a stream in order, and their digests one after the other.
+struct sample_answer {
+  std::vector<std::uint32_t> lengths;
+  std::vector<std::uint8_t> digests;
+  std::size_t digest_bytes = 0;
+};
+
+/// By the reference. Errors: as `fingerprinter::make`.
+[[nodiscard]] result<sample_answer> reference_answer(const chunker& cuts, const fingerprint_recipe& recipe,
+                                                     byte_span sample);
+
+/// Empty, or the first chunk that is another, or whose digest is.
+[[nodiscard]] std::string answer_fault(const sample_answer& expected, std::span<const std::uint32_t> lengths,
+                                       std::span<const std::uint8_t> digests);
+
+}  // namespace cutpoint::bench

@@ -1,0 +1,21 @@
+// The scheme of `adler`.
+#include "host/algorithms/adler.h"
+
+#include "cuda/make_scheme.h"
+#include "cuda/schemes.h"
+
+namespace cutpoint::cuda {
+
+adler_scheme make_scheme(const adler_parameters& filled) {
+  const adler_hash::sums zeros = hash_of_zeros(adler_hash(filled.window_bytes));
+  adler_scheme made{
+      .table = {},
+      .sizes = rolling_sizes(filled),
+      .rule = {.hash = {.zeros = {zeros.s1, zeros.s2}, .window = static_cast<std::uint32_t>(filled.window_bytes)},
+               .tests = {{low_bits_test(masked_test::low(filled.avg_bytes, ~std::uint64_t{0}))}}},
+      .chunks = limits_cutter(filled)};
+  append_table(made.table, [](std::uint8_t byte) { return adler_hash::absorb({}, byte).s1; });
+  return made;
+}
+
+}  // namespace cutpoint::cuda

@@ -1,0 +1,155 @@
+// The machine of a batch (cuda/batch.h) on a device: one stream, and the memory that its work needs. Its twin is
+// cuda/host_machine.h.
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "cuda/device_block.cuh"
+#include "cuda/device_steps.cuh"
+#include "cuda/runtime.cuh"
+
+namespace cutpoint::cuda {
+
+/// Blocks of a kernel that must fit on a multiprocessor at once; where it does not say, at least one.
+template <class Kernel>
+constexpr std::uint32_t resident_blocks() {
+  if constexpr (requires { Kernel::resident_blocks; }) {
+    return Kernel::resident_blocks;
+  } else {
+    return 1;
+  }
+}
+
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::threads_per_block, resident_blocks<Kernel>())
+    run_kernel(const __grid_constant__ Kernel kernel) {
+  device_block<Kernel::threads_per_block> block;
+  kernel(block);
+}
+
+/// One thread at a time, whose current device is the machine's.
+class device_machine {
+ public:
+  template <class T>
+  using array = device_array<T>;
+  template <class T>
+  using host_array = pinned_array<T>;
+
+  /// A machine of the current device, with a stream of its own.
+  [[nodiscard]] static result<device_machine> make() {
+    auto stream = device_stream::create();
+    if (!stream) return stream.error();
+    auto machine = make_on(stream->get());
+    if (!machine) return machine.error();
+    machine->own_stream_.emplace(std::move(*stream));
+    return machine;
+  }
+  /// A machine of the current device whose work goes into the caller's stream.
+  [[nodiscard]] static result<device_machine> make_on(cudaStream_t stream) {
+    int device = 0;
+    int multiprocessors = 0;
+    CUTPOINT_RETURN_IF_FAILED(check(cudaGetDevice(&device), "asking for the current device"));
+    CUTPOINT_RETURN_IF_FAILED(check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+                                    "counting multiprocessors"));
+    return device_machine(stream, multiprocessors);
+  }
+
+  [[nodiscard]] cudaStream_t stream() const { return stream_; }
+  /// Later work goes into another stream of the caller's.
+  void go_on_in(cudaStream_t stream) { stream_ = stream; }
+
+  template <class T>
+  [[nodiscard]] result<array<T>> allocate(std::size_t size) {
+    allocated_bytes_ += size * sizeof(T);
+    return device_array<T>::allocate(size);
+  }
+  template <class T>
+  [[nodiscard]] result<host_array<T>> allocate_on_host(std::size_t size) {
+    return pinned_array<T>::allocate(size);
+  }
+  /// Of the device's memory, since it was made.
+  [[nodiscard]] std::uint64_t allocated_bytes() const noexcept { return allocated_bytes_; }
+  [[nodiscard]] status pin(void* memory, std::size_t size) {
+    return check(cudaHostRegister(memory, size, cudaHostRegisterPortable), "locking host memory");
+  }
+  void unpin(void* memory) {
+    if (cudaHostUnregister(memory) != cudaSuccess) static_cast<void>(cudaGetLastError());
+  }
+
+  template <class T>
+  [[nodiscard]] status copy_in(T* to, const T* from, std::size_t count) {
+    return copy_async(to, from, count, stream_, "copying to the device");
+  }
+  template <class T>
+  [[nodiscard]] status copy_out(T* to, const T* from, std::size_t count) {
+    return copy_async(to, from, count, stream_, "copying from the device");
+  }
+  template <class T>
+  [[nodiscard]] status clear(T* to, std::size_t count) {
+    return count == 0 ? status() : check(cudaMemsetAsync(to, 0, count * sizeof(T), stream_), "clearing memory");
+  }
+
+  template <class Kernel>
+  [[nodiscard]] status launch(const Kernel& kernel) {
+    constexpr std::uint32_t threads = Kernel::threads_per_block;
+    const std::uint64_t wanted = kernel.blocks(threads);
+    if (wanted == 0) return {};
+    std::size_t shared_bytes = 0;
+    if constexpr (requires { kernel.shared_bytes(threads); }) {
+      shared_bytes = kernel.shared_bytes(threads);
+      CUTPOINT_RETURN_IF_FAILED(
+          check(cudaFuncSetAttribute(run_kernel<Kernel>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                     static_cast<int>(shared_bytes)),
+                "asking for a kernel's shared memory"));
+    }
+    int resident = 0;
+    CUTPOINT_RETURN_IF_FAILED(check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                                        &resident, run_kernel<Kernel>, static_cast<int>(threads), shared_bytes),
+                                    "asking how many blocks of a kernel fit"));
+    const auto fitting =
+        static_cast<std::uint64_t>(std::max(resident, 1)) * static_cast<std::uint64_t>(multiprocessors_);
+    run_kernel<<<static_cast<std::uint32_t>(std::min(wanted, fitting)), threads, shared_bytes, stream_>>>(kernel);
+    return check(cudaGetLastError(), "launching a kernel");
+  }
+
+  [[nodiscard]] status running_sum(const std::uint32_t* counts, std::uint32_t* sums, std::size_t size) {
+    return running_sum_async(counts, sums, size, temporary_->data(), temporary_->size(), stream_);
+  }
+  [[nodiscard]] status order_by_length(const std::uint32_t* lengths, std::uint32_t* sorted, std::uint32_t* order,
+                                       std::size_t size) {
+    return order_by_length_async(lengths, sorted, indices_->data(), order, size, temporary_->data(), temporary_->size(),
+                                 stream_);
+  }
+  [[nodiscard]] status reserve(std::size_t size) {
+    const auto bytes = temporary_bytes(size);
+    if (!bytes) return bytes.error();
+    auto temporary = allocate<std::uint8_t>(*bytes);
+    if (!temporary) return temporary.error();
+    auto indices = allocate<std::uint32_t>(size);
+    if (!indices) return indices.error();
+    std::vector<std::uint32_t> numbers(size);
+    std::iota(numbers.begin(), numbers.end(), std::uint32_t{0});
+    CUTPOINT_RETURN_IF_FAILED(copy_in(indices->data(), numbers.data(), size));
+    CUTPOINT_RETURN_IF_FAILED(wait());
+    temporary_.emplace(std::move(*temporary));
+    indices_.emplace(std::move(*indices));
+    return {};
+  }
+
+  [[nodiscard]] status wait() { return check(cudaStreamSynchronize(stream_), "working on a batch"); }
+
+ private:
+  device_machine(cudaStream_t stream, int multiprocessors) : stream_(stream), multiprocessors_(multiprocessors) {}
+
+  cudaStream_t stream_;
+  int multiprocessors_;
+  std::uint64_t allocated_bytes_ = 0;
+  std::optional<device_stream> own_stream_;
+  std::optional<device_array<std::uint8_t>> temporary_;
+  std::optional<device_array<std::uint32_t>> indices_;  ///< 0, 1, …
+};
+
+}  // namespace cutpoint::cuda

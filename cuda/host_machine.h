@@ -1,0 +1,141 @@
+// The machine of a batch (cuda/batch.h) on the host: kernels run as loops, device memory is the host's, and any call may
+// be made to fail. For tests, of kernels as well as of what is done when a device fails; cuda/device_machine.cuh is the
+// other one.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <string_view>
+
+#include <cutpoint/status.h>
+
+#include "cuda/host_block.h"
+
+namespace cutpoint::cuda {
+
+/// What a machine is asked for, as a test that makes it fail sees it.
+enum class machine_call { allocate, pin, copy_in, launch, copy_out, wait };
+
+struct host_machine_options {
+  /// Of the threads of every phase.
+  thread_order order = thread_order::forward();
+  /// Blocks of a launch, and threads of a block, a multiple of 32.
+  std::uint32_t block_count = 2;
+  std::uint32_t thread_count = 64;
+  /// Asked before each call is done; what it returns, if not ok, is what the call gives. May be empty.
+  std::function<status(machine_call)> before = {};
+};
+
+/// Memory of the machine for objects of a trivial type, which begin as garbage.
+template <class T>
+class host_machine_array {
+ public:
+  host_machine_array() = default;
+  explicit host_machine_array(std::size_t size) : size_(size), data_(new T[size]) {
+    std::memset(static_cast<void*>(data_.get()), 0xa5, size * sizeof(T));
+  }
+  [[nodiscard]] T* data() const { return data_.get(); }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  std::size_t size_ = 0;
+  std::unique_ptr<T[]> data_;
+};
+
+/// One thread at a time.
+class host_machine {
+ public:
+  template <class T>
+  using array = host_machine_array<T>;
+  /// Memory of the host that copies are fast to and from.
+  template <class T>
+  using host_array = host_machine_array<T>;
+
+  explicit host_machine(host_machine_options options = {}) : options_(std::move(options)) {}
+
+  template <class T>
+  [[nodiscard]] result<array<T>> allocate(std::size_t size) {
+    if (status s = before(machine_call::allocate); !s.ok()) return s;
+    allocated_bytes_ += size * sizeof(T);
+    return array<T>(size);
+  }
+  template <class T>
+  [[nodiscard]] result<host_array<T>> allocate_on_host(std::size_t size) {
+    if (status s = before(machine_call::allocate); !s.ok()) return s;
+    return array<T>(size);
+  }
+  /// Of its own memory, since it was made.
+  [[nodiscard]] std::uint64_t allocated_bytes() const noexcept { return allocated_bytes_; }
+  [[nodiscard]] status pin(void*, std::size_t) { return before(machine_call::pin); }
+  void unpin(void*) {}
+
+  template <class T>
+  [[nodiscard]] status copy_in(T* to, const T* from, std::size_t count) {
+    return copy(machine_call::copy_in, to, from, count);
+  }
+  template <class T>
+  [[nodiscard]] status copy_out(T* to, const T* from, std::size_t count) {
+    return copy(machine_call::copy_out, to, from, count);
+  }
+  template <class T>
+  [[nodiscard]] status clear(T* to, std::size_t count) {
+    if (count != 0) std::memset(static_cast<void*>(to), 0, count * sizeof(T));
+    return {};
+  }
+
+  /// Runs the kernel. What the body does wrong is backend_failure.
+  template <class Kernel>
+  [[nodiscard]] status launch(const Kernel& kernel) {
+    if (status s = before(machine_call::launch); !s.ok()) return s;
+    host_launch how{
+        .block_count = options_.block_count, .thread_count = options_.thread_count, .order = options_.order};
+    if constexpr (requires { kernel.shared_bytes(how.thread_count); }) {
+      how.shared_bytes = kernel.shared_bytes(how.thread_count);
+    }
+    const auto faults = run_on_host(how, [&](auto& block) { kernel(block); });
+    return faults.empty() ? status() : status(status_code::backend_failure, "a kernel went wrong: " + faults.front());
+  }
+
+  /// `sums[i]` is the sum of the first i counts, i = 0 to `size`.
+  [[nodiscard]] status running_sum(const std::uint32_t* counts, std::uint32_t* sums, std::size_t size) {
+    if (status s = before(machine_call::launch); !s.ok()) return s;
+    sums[0] = 0;
+    std::partial_sum(counts, counts + size, sums + 1);
+    return {};
+  }
+
+  /// The indices of `lengths` so that lengths descend, the lower index first among equals. `sorted` is scratch of as many.
+  [[nodiscard]] status order_by_length(const std::uint32_t* lengths, std::uint32_t* sorted, std::uint32_t* order,
+                                       std::size_t size) {
+    if (status s = before(machine_call::launch); !s.ok()) return s;
+    std::iota(order, order + size, std::uint32_t{0});
+    std::stable_sort(order, order + size, [&](std::uint32_t a, std::uint32_t b) { return lengths[a] > lengths[b]; });
+    std::transform(order, order + size, sorted, [&](std::uint32_t i) { return lengths[i]; });
+    return {};
+  }
+
+  /// Room that `running_sum` and `order_by_length` of up to `size` need.
+  [[nodiscard]] status reserve(std::size_t) { return {}; }
+
+  /// Until all that was asked for is done.
+  [[nodiscard]] status wait() { return before(machine_call::wait); }
+
+ private:
+  [[nodiscard]] status before(machine_call call) { return options_.before ? options_.before(call) : status(); }
+
+  template <class T>
+  [[nodiscard]] status copy(machine_call call, T* to, const T* from, std::size_t count) {
+    if (status s = before(call); !s.ok()) return s;
+    if (count != 0) std::memcpy(to, from, count * sizeof(T));
+    return {};
+  }
+
+  host_machine_options options_;
+  std::uint64_t allocated_bytes_ = 0;
+};
+
+}  // namespace cutpoint::cuda

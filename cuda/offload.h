@@ -1,0 +1,75 @@
+// A batch of streams cut and fingerprinted on a device, in one submission. Plain C++, whether or not the build has a CUDA
+// compiler.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include <cutpoint/bytes.h>
+#include <cutpoint/chunker.h>
+#include <cutpoint/fingerprint.h>
+#include <cutpoint/status.h>
+
+#include "cuda/packed.h"
+
+namespace cutpoint::cuda {
+
+/// What a batch may hold at most. Memory for it is taken once.
+struct batch_limits {
+  std::uint64_t bytes = 0;  ///< less than 4 GiB
+  std::uint64_t pieces = 1;
+};
+
+/// Bytes, and the streams in them.
+struct batch_input {
+  std::span<const byte_span> parts;  ///< one after the other: position 0 is the first byte of the first part
+  std::span<const piece> pieces;     ///< ascending; none begins before the one before it ends
+};
+
+/// Of one piece.
+struct piece_chunks {
+  std::uint64_t first = 0;  ///< number of its first chunk
+  std::uint64_t count = 0;
+  std::uint64_t next = 0;  ///< where the next chunk would begin: the piece's end, or what is undecided
+};
+
+/// Chunks in the order of positions. Views of memory that the offload keeps until its next batch.
+struct batch_output {
+  /// False: the batch had more chunks than there was room for, since they were so much shorter than the algorithm's
+  /// shortest usual ones, and nothing was found.
+  bool is_complete = false;
+  std::span<const std::uint32_t> lengths;
+  std::span<const std::uint8_t> digests;  ///< of `digest_bytes` each; empty where none are made
+  std::span<const piece_chunks> pieces;
+};
+
+/// A stream of work on a device, with its memory. Any number at once; each is used by one thread at a time.
+class offload {
+ public:
+  virtual ~offload() = default;
+
+  /// Copies a batch in, cuts and fingerprints it, copies what was found out, and returns when that is done. The cuts are
+  /// those of the sequential algorithm: of a piece whose stream does not end with it, as far as they are decided by
+  /// `reach()` bytes. Errors: memory_limit and backend_failure, for what the device refuses; a device that has failed
+  /// fails again.
+  [[nodiscard]] virtual status run(const batch_input& input, batch_output& output) = 0;
+
+  /// Locks memory that is copied from, which makes copies faster. What fails is only that.
+  [[nodiscard]] virtual status pin(void* memory, std::size_t size) = 0;
+  virtual void unpin(void* memory) = 0;
+
+  /// Bytes of the device's memory that it holds.
+  [[nodiscard]] virtual std::uint64_t memory_bytes() const noexcept = 0;
+  /// 0 where fingerprints are not made on the device.
+  [[nodiscard]] virtual std::size_t digest_bytes() const noexcept = 0;
+};
+
+/// Work of one kind on a device. Errors: unavailable, as `devices()` says, or for a device that this build has no code
+/// for; invalid_argument, for a device that is not there; memory_limit, when it has not enough memory left;
+/// backend_failure. Throws std::bad_alloc. Thread-safe.
+[[nodiscard]] result<std::unique_ptr<offload>> make_offload(int device, const chunker& cuts,
+                                                            const fingerprint_recipe& fingerprint,
+                                                            const batch_limits& limits);
+
+}  // namespace cutpoint::cuda

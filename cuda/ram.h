@@ -1,0 +1,36 @@
+// Rapid asymmetric maximum, `ram`: the window's maximum, then the first byte that reaches it.
+#pragma once
+
+#include <vector>
+
+#include "cuda/byte_steps.h"
+#include "cuda/scheme.h"
+
+namespace cutpoint::cuda {
+
+struct ram_cutter {
+  std::uint64_t window = 0;
+  std::uint64_t reach = 0;
+
+  template <class Warp>
+  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t cut(const Warp& warp, const packed_bytes& in, const piece& of,
+                                                  std::uint64_t start) const {
+    const std::uint64_t length = least(reach, of.end - start);
+    if (length <= window) return start + length;
+    const std::uint32_t largest = largest_in(warp, in, start, start + window);
+    const std::uint64_t end = start + length;
+    const std::uint64_t found = find_reaching(warp, in, 0, largest, start + window, end);
+    return found < end ? found + 1 : end;
+  }
+};
+
+struct ram_scheme {
+  static constexpr std::uint32_t levels = 0;
+  std::vector<std::uint64_t> table = {};
+  scheme_sizes sizes;
+  ram_cutter chunks;
+
+  [[nodiscard]] ram_cutter cutter(const std::uint64_t*) const { return chunks; }
+};
+
+}  // namespace cutpoint::cuda

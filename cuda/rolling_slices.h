@@ -1,0 +1,138 @@
+// The scan of a rolling hash with a window of 32, 48 or 64 bytes.
+//
+// Each thread scans a run of the buffer in slices of 64 bytes; the slice before its run is its warm-up, so that no scan
+// over threads is needed. All threads' slices lie in shared memory together:
+//
+//     buffer   |.......................... tile = threads × run_bytes ..........................|
+//              |..... run of thread 0 .....|..... run of thread 1 .....|     (the next tile of the block)
+//     slices 0,1,…,n:  [w][1][2]..[n]              [w][1][2]..[n]            w: the last 64 bytes of the run before
+//     staged   slot s: [64 of thread 0|16 of padding][64 of thread 1|16]…    rows of 80 bytes: no bank conflicts
+//
+// What leaves the window is in the slice, or in the one before, which a thread keeps in registers.
+#pragma once
+
+#include "cuda/rolling_hash.h"
+#include "cuda/tuning.h"
+
+namespace cutpoint::cuda {
+
+namespace rolling_detail {
+
+inline constexpr std::uint32_t row_units = units + 1;  // with padding, odd: 8 rows touch all banks
+
+/// Where a block is in its work; the same in every thread.
+struct cursor {
+  std::uint64_t tile;
+  std::uint32_t slice = 0;
+  std::uint32_t slot = 0;
+
+  template <rolling_tuning Tuning, class Block>
+  CUTPOINT_DEVICE void advance(const Block& block) {
+    slot = (slot + 1) % Tuning.stages;
+    if (++slice <= Tuning.run_bytes / slice_bytes) return;
+    slice = 0;
+    tile += block.count();
+  }
+};
+
+/// A hash on its way, and the last bytes of the slice before that are still to leave its window.
+template <class Hash, std::uint32_t Window>
+struct passing {
+  typename Hash::state hash;
+  bytes16 leaving[Window / unit_bytes];
+};
+
+/// Shared memory of `scan_slices` next to the tables.
+[[nodiscard]] constexpr std::size_t staged_bytes(const rolling_tuning& tuning, std::uint32_t threads) {
+  return shared_size<bytes16>(std::size_t{tuning.stages} * threads * row_units);
+}
+
+}  // namespace rolling_detail
+
+/// Writes every word of every level; a block takes every count()-th tile. `entries`: the hash's tables.
+template <std::uint32_t Window, rolling_tuning Tuning, class Block, class Rule, class Entries>
+CUTPOINT_KERNEL_BODY void scan_slices(Block& block, const packed_bytes& in, const Rule& rule, const Entries& entries) {
+  using namespace rolling_detail;
+  using Hash = typename Rule::hash_type;
+  static_assert(Tuning.run_bytes > 0 && Tuning.run_bytes % slice_bytes == 0 && Tuning.stages >= 2);
+  constexpr std::uint32_t window_units = Window / unit_bytes;
+  const passing<Hash, Window> beginning{.hash = rule.hash.zeros, .leaving = {}};
+  const std::uint32_t threads = block.thread_count();
+  const std::uint64_t tile_bytes = std::uint64_t{threads} * Tuning.run_bytes;
+  const std::uint64_t tile_count = (in.byte_count + tile_bytes - 1) / tile_bytes;
+  const auto staged = block.template shared<bytes16>(Tuning.stages * threads * row_units);
+  auto lane = block.template per_thread<passing<Hash, Window>>(beginning);
+  auto pipeline = block.template pipeline<bytes16>();
+
+  // Where a thread's slice begins; huge before the buffer.
+  const auto slice_begin = [&](const cursor& at, std::uint32_t thread_index) {
+    return at.tile * tile_bytes + std::uint64_t{thread_index} * Tuning.run_bytes +
+           std::uint64_t{at.slice} * slice_bytes - slice_bytes;
+  };
+  // Four neighbouring threads fetch one thread's slice, 64 bytes in a row.
+  const auto fetch = [&](auto thread, const cursor& at) {
+    const std::uint32_t rows = threads / units;  // at a time
+    const std::uint32_t row = thread.index() / units;
+    const std::uint32_t unit = thread.index() % units;
+    const std::uint32_t index = (at.slot * threads + row) * row_units + unit;
+    const std::uint64_t position = slice_begin(at, row) + unit * unit_bytes;
+    const std::uint64_t lowest = slice_begin(at, 0);
+    if (lowest < in.byte_count && in.byte_count - lowest >= tile_bytes) {  // all of them
+      CUTPOINT_UNROLL
+      for (std::uint32_t pass = 0; pass < units; ++pass) {
+        pipeline.copy(thread, staged, index + pass * rows * row_units,
+                      in.bytes + position + std::size_t{pass * rows} * Tuning.run_bytes);
+      }
+    } else {
+      CUTPOINT_UNROLL
+      for (std::uint32_t pass = 0; pass < units; ++pass) {
+        const std::uint64_t here = position + std::uint64_t{pass * rows} * Tuning.run_bytes;
+        if (here < in.byte_count) {
+          pipeline.copy(thread, staged, index + pass * rows * row_units, in.bytes + here);
+        } else {
+          staged[index + pass * rows * row_units] = bytes16{};
+        }
+      }
+    }
+    pipeline.commit(thread);
+  };
+  const auto scan = [&](auto thread, const cursor& at) {
+    const auto look_up = look_up_of<Hash>(entries, thread);
+    passing<Hash, Window> passed = at.slice == 0 ? beginning : lane[thread];
+    found_bits<Rule::levels> found;
+    bytes16 slice[units];
+    CUTPOINT_UNROLL
+    for (std::uint32_t unit = 0; unit < units; ++unit) {
+      slice[unit] = staged[(at.slot * threads + thread.index()) * row_units + unit];
+      const bytes16 leaving = unit < window_units ? passed.leaving[unit % window_units] : slice[unit - window_units];
+      CUTPOINT_UNROLL
+      for (std::uint32_t i = 0; i < unit_bytes; ++i) {
+        passed.hash =
+            rule.hash.template roll<Window>(look_up, passed.hash, byte_at(leaving, i), byte_at(slice[unit], i));
+        found.test(rule.tests, Hash::word(passed.hash), unit * unit_bytes + i);
+      }
+    }
+    CUTPOINT_UNROLL
+    for (std::uint32_t unit = 0; unit < window_units; ++unit) {
+      passed.leaving[unit] = slice[units - window_units + unit];
+    }
+    lane[thread] = passed;
+    if (at.slice != 0) found.store(in, slice_begin(at, thread.index()));
+  };
+
+  cursor next{block.index()};
+  for (std::uint32_t ahead = 1; ahead < Tuning.stages; ++ahead, next.template advance<Tuning>(block)) {
+    block.for_each_thread([&](auto thread) { fetch(thread, next); });
+  }
+  block.for_each_thread([&](auto thread) { pipeline.template wait<Tuning.stages - 2>(thread); });
+  for (cursor at{block.index()}; at.tile < tile_count; at.template advance<Tuning>(block)) {
+    block.for_each_thread([&](auto thread) {
+      fetch(thread, next);
+      scan(thread, at);
+      pipeline.template wait<Tuning.stages - 2>(thread);
+    });
+    next.template advance<Tuning>(block);
+  }
+}
+
+}  // namespace cutpoint::cuda

@@ -1,0 +1,103 @@
+// Between positions of the sequence and those of a batch, which begins `behind` bytes before the segment's first chunk
+// and ends where no cut of the segment depends on what comes.
+#include "pipeline/device_map.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace cutpoint {
+
+namespace {
+
+/// Streams in a batch; segments with more are for the processor.
+constexpr std::uint64_t most_pieces = 65'536;
+/// Chunks of a batch have 32-bit numbers and lengths.
+constexpr std::uint64_t most_batch_bytes = 2 * GiB;
+
+struct device_batch {
+  std::uint64_t base = 0;  ///< position of its first byte
+  std::uint64_t end = 0;
+  std::vector<cuda::piece> pieces;
+};
+
+/// The batch of a map, or nothing where a device does not do it.
+std::optional<device_batch> batch_of(const map_task& work, const chunker& cuts, const cuda::batch_limits& limits) {
+  const segment& of = *work.of;
+  const std::uint64_t seen = of.end + std::min(cuts.reach(), limits.bytes);
+  device_batch made;
+  for (const stretch& s : work.stretches) {
+    if (s.end <= work.start) continue;
+    if (s.begin >= of.end) break;
+    if (s.how == stretch_end::failed || made.pieces.size() == limits.pieces) return std::nullopt;
+    const std::uint64_t start = std::max(s.begin, work.start);
+    const std::uint64_t begin = std::max(s.begin, start - std::min(start, cuts.behind()));
+    if (made.pieces.empty()) made.base = begin;
+    made.end = std::min(s.end, seen);
+    made.pieces.push_back({.begin = std::max(begin, made.base) - made.base,
+                           .start = start - made.base,
+                           .stop = std::min(s.end, of.end) - made.base,
+                           .end = made.end - made.base,
+                           .ends = s.how != stretch_end::open && made.end == s.end ? 1u : 0u});
+  }
+  if (made.end - made.base > limits.bytes) return std::nullopt;
+  return made;
+}
+
+/// Takes what a batch found into the chain.
+void take_over(const device_batch& batch, const cuda::batch_output& found, std::size_t digest_bytes, chain& into) {
+  into.chunks.reserve(found.lengths.size());
+  for (std::size_t i = 0; i < batch.pieces.size(); ++i) {
+    std::uint64_t position = batch.base + batch.pieces[i].start;
+    const cuda::piece_chunks& mine = found.pieces[i];
+    for (std::uint64_t k = mine.first; k < mine.first + mine.count; ++k) {
+      into.chunks.push_back({position, found.lengths[k]});
+      position += found.lengths[k];
+    }
+    into.next = position;
+  }
+  if (digest_bytes == 0) return;
+  into.fingerprints.resize(into.chunks.size());
+  for (std::size_t i = 0; i < into.fingerprints.size(); ++i) {
+    into.fingerprints[i].size = static_cast<std::uint8_t>(digest_bytes);
+    std::copy_n(found.digests.data() + i * digest_bytes, digest_bytes, into.fingerprints[i].bytes.data());
+  }
+}
+
+}  // namespace
+
+result<cuda::batch_limits> device_limits(const feed_plan& plan, const chunker& cuts) {
+  if (cuts.reach() == unlimited) {
+    return status{status_code::unavailable, "chunks without a maximum are cut on the processor"};
+  }
+  const std::uint64_t bytes = plan.segment_bytes + cuts.reach() + cuts.behind();
+  if (bytes > most_batch_bytes) {
+    return status{status_code::unavailable,
+                  fmt::format("chunks of up to {} bytes are cut on the processor: a batch for a device has at most {}",
+                              cuts.reach(), most_batch_bytes)};
+  }
+  return cuda::batch_limits{.bytes = bytes, .pieces = most_pieces};
+}
+
+result<bool> map_on_device(map_task& work, const task_surroundings& around, const cuda::batch_limits& limits,
+                           cuda::offload& on, lane& by) {
+  const auto batch = batch_of(work, *around.cuts, limits);
+  if (!batch) return false;
+  const auto parts = around.held->parts(batch->base, batch->end);
+  status outcome;
+  cuda::batch_output found;
+  chain made{.chunks = {}, .fingerprints = {}, .next = work.start};
+  measure(by.at(stage::chunking), [&] {
+    outcome = on.run({.parts = parts, .pieces = batch->pieces}, found);
+    if (outcome.ok() && found.is_complete) take_over(*batch, found, on.digest_bytes(), made);
+    return made.next - work.start;
+  });
+  if (!outcome.ok()) return outcome;
+  if (!found.is_complete) return false;
+  if (on.digest_bytes() != 0) by.at(stage::fingerprinting).bytes += made.bytes();
+  by.device_bytes += made.next - work.start;
+  work.of->own = std::move(made);
+  return true;
+}
+
+}  // namespace cutpoint

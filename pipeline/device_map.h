@@ -1,0 +1,20 @@
+// A segment's map on a device.
+#pragma once
+
+#include "cuda/offload.h"
+#include "pipeline/plan.h"
+#include "pipeline/tasks.h"
+
+namespace cutpoint {
+
+/// What a device's batch must hold for a segment of the plan. Errors: unavailable, where that is more than a device
+/// takes or has no end, and why.
+[[nodiscard]] result<cuda::batch_limits> device_limits(const feed_plan& plan, const chunker& cuts);
+
+/// Maps a segment, with fingerprints where the device makes them; the chain may end some chunks before one that the
+/// processor finds. False, with nothing done, where the segment is none for a device: a stream in it failed, or its
+/// chunks are unusually short. Errors: of the device. Throws std::bad_alloc.
+[[nodiscard]] result<bool> map_on_device(map_task& work, const task_surroundings& around,
+                                         const cuda::batch_limits& limits, cuda::offload& on, lane& by);
+
+}  // namespace cutpoint

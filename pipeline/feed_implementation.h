@@ -1,0 +1,249 @@
+// A feed: what is fed goes into the ring, and lanes perform what its schedule has for them.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "pipeline/engine_pool.h"
+#include "pipeline/schedule.h"
+
+namespace cutpoint {
+
+/// The room that a feed is given at a time, and what it takes in before others are told.
+inline constexpr std::uint64_t most_room_shared = 1 * MiB;
+inline constexpr std::uint64_t most_room_alone = 256 * KiB;
+inline constexpr std::uint64_t worth_telling = 256 * KiB;
+
+inline void add(std::array<stage_work, stage_count>& total, const std::array<stage_work, stage_count>& more) {
+  for (std::size_t i = 0; i < stage_count; ++i) {
+    total[i].seconds += more[i].seconds;
+    total[i].bytes += more[i].bytes;
+  }
+}
+
+class feed::implementation {
+ public:
+  implementation(engine::pool& threads, const feed_plan& plan, const chunker& cuts, ring held, std::vector<lane> lanes,
+                 device_lanes device, run_periods periods, chunk_receiver& receiver)
+      : pool_(threads),
+        ring_(std::move(held)),
+        intake_(ring_, cuts, std::move(periods), plan.intake),
+        schedule_(plan, cuts, ring_, receiver),
+        lanes_(std::move(lanes)),
+        device_(std::move(device)),
+        totals_(lanes_.size()) {
+    const std::lock_guard lock(pool_.mutex);
+    pool_.feeds.push_back(this);
+  }
+  implementation(const implementation&) = delete;
+  implementation& operator=(const implementation&) = delete;
+  ~implementation() {
+    {
+      std::unique_lock lock(pool_.mutex);
+      schedule_.fail({status_code::cancelled, "the feed was dropped"});
+      pool_.progress.wait(lock, [&] { return !schedule_.has_running(); });
+      std::erase(pool_.feeds, this);
+      is_dropped_ = true;
+    }
+    pool_.work.notify_all();
+    for (std::thread& waiting : device_threads_) waiting.join();
+    device_.unpin(ring_);
+  }
+
+  /// Starts the device's threads.
+  status start() {
+    device_.pin(ring_);
+    const signals_blocked quiet;
+    try {
+      for (std::size_t i = 0; i < device_.size(); ++i) device_threads_.emplace_back([this, i] { serve(i); });
+    } catch (const std::system_error& error) {
+      return {status_code::unavailable,
+              fmt::format("threads that wait for a device cannot be started: {}", error.what()), error.code().value()};
+    }
+    return {};
+  }
+
+  /// Takes one task, performs it without the lock, and hands it back. False where there is none to take.
+  bool work_once(std::unique_lock<std::mutex>& lock, std::uint64_t lane_index) {
+    auto taken = schedule_.take();
+    if (!taken) return false;
+    lane& by = lanes_[lane_index];
+    by.work = {};
+    lock.unlock();
+    perform(*taken, schedule_.surroundings(), by);
+    lock.lock();
+    hand_back(*std::move(taken), lane_index);
+    return true;
+  }
+
+  void begin(std::uint64_t stream) {
+    intake_.begin(stream);
+    is_open_ = true;
+  }
+
+  result<std::span<std::uint8_t>> space() {
+    std::unique_lock lock(pool_.mutex);
+    for (;;) {
+      if (!schedule_.failure().ok()) return failed(lock);
+      const std::uint64_t room = schedule_.room(intake_.cursor());
+      if (room >= comfortable_room()) return room_of(room);
+      tell(lock);
+      if (work_once(lock, 0)) continue;
+      if (room != 0) return room_of(room);
+      if (schedule_.has_running() || schedule_.has_device_work()) {
+        pool_.progress.wait(lock);
+      } else if (status relieved = schedule_.relieve(); !relieved.ok()) {
+        close(stretch_end::failed, relieved);
+        return relieved;
+      }
+    }
+  }
+
+  status commit(std::uint64_t count) {
+    status taken;
+    measure(intake_work_, [&] {
+      taken = intake_.absorb(count);
+      return count;
+    });
+    return taken_in(std::move(taken), count);
+  }
+
+  status write_zeros(std::uint64_t count) {
+    while (count != 0) {
+      const auto room = space();
+      if (!room) return room.error();
+      result<std::uint64_t> taken = std::uint64_t{0};
+      measure(intake_work_, [&] {
+        taken = intake_.absorb_zeros(count, room->size());
+        return taken ? *taken : 0;
+      });
+      if (status told = taken_in(taken ? status() : taken.error(), taken ? *taken : 0); !told.ok()) return told;
+      count -= *taken;
+    }
+    return {};
+  }
+
+  status end(status outcome) {
+    const stretch_end how = outcome.ok() ? stretch_end::stream : stretch_end::failed;
+    if (is_open_) close(how, std::move(outcome));
+    return taken_in({}, 0);
+  }
+
+  status finish() {
+    std::unique_lock lock(pool_.mutex);
+    tell(lock);
+    schedule_.finish();
+    pool_.work.notify_all();
+    for (;;) {
+      if (!schedule_.failure().ok()) return failed(lock);
+      if (schedule_.is_done()) return {};
+      if (work_once(lock, 0)) continue;
+      assert(schedule_.has_running() || schedule_.has_device_work());
+      pool_.progress.wait(lock);
+    }
+  }
+
+  status failure() const {
+    const std::lock_guard lock(pool_.mutex);
+    return schedule_.failure();
+  }
+
+  feed_statistics statistics() const {
+    const std::lock_guard lock(pool_.mutex);
+    feed_statistics all = schedule_.statistics();
+    all.fed_bytes = intake_.taken_bytes();
+    all.lanes = totals_;
+    for (const lane& each : lanes_) all.device_bytes += each.device_bytes;
+    all.device_warning = device_.warning();
+    all.lanes[0][static_cast<std::size_t>(stage::intake)] = intake_work_;
+    return all;
+  }
+
+ private:
+  void hand_back(task done, std::uint64_t lane_index) {
+    schedule_.complete(std::move(done));
+    add(totals_[lane_index], lanes_[lane_index].work);
+    pool_.work.notify_all();
+    pool_.progress.notify_all();
+  }
+
+  /// The life of a thread that waits for the device.
+  void serve(std::size_t device_lane) {
+    std::unique_lock lock(pool_.mutex);
+    while (!is_dropped_) {
+      if (!work_once_on_device(lock, device_lane)) pool_.work.wait(lock);
+    }
+  }
+
+  bool work_once_on_device(std::unique_lock<std::mutex>& lock, std::size_t device_lane) {
+    auto taken = schedule_.take_for_device();
+    if (!taken) return false;
+    const std::uint64_t lane_index = pool_.thread_count() + device_lane;
+    lane& by = lanes_[lane_index];
+    by.work = {};
+    lock.unlock();
+    status failure = device_.perform(*taken, schedule_.surroundings(), by, device_lane);
+    lock.lock();
+    if (!failure.ok()) {
+      device_.lost(failure);
+      schedule_.lose_device();
+    }
+    hand_back(*std::move(taken), lane_index);
+    return true;
+  }
+
+  /// One lane reads no more at a time than it then works on in the cache.
+  std::uint64_t most_room() const { return lanes_.size() == 1 ? most_room_alone : most_room_shared; }
+  std::uint64_t comfortable_room() const { return std::min(most_room(), ring_.size() / 8); }
+
+  std::span<std::uint8_t> room_of(std::uint64_t bytes) const {
+    return {ring_.at(intake_.cursor()), std::min(bytes, most_room())};
+  }
+
+  void close(stretch_end how, status outcome) {
+    intake_.end(how, std::move(outcome));
+    is_open_ = false;
+  }
+
+  /// Tells the others when it is worth it, and lends a hand when more is waiting than they can take.
+  status taken_in(status outcome, std::uint64_t count) {
+    untold_bytes_ += count;
+    if (outcome.ok() && untold_bytes_ < worth_telling && ++untold_calls_ < 1024) return {};
+    std::unique_lock lock(pool_.mutex);
+    if (!outcome.ok()) schedule_.fail(std::move(outcome));
+    tell(lock);
+    const std::uint64_t enough = lanes_.size() == 1 ? 0 : lanes_.size();
+    while (schedule_.waiting_segments() >= enough && work_once(lock, 0)) {
+    }
+    return schedule_.failure().ok() ? status() : failed(lock);
+  }
+
+  void tell(const std::unique_lock<std::mutex>&) {
+    untold_bytes_ = 0;
+    untold_calls_ = 0;
+    schedule_.learn(intake_.take_news());
+    pool_.work.notify_all();
+  }
+
+  status failed(std::unique_lock<std::mutex>& lock) {
+    pool_.progress.wait(lock, [&] { return !schedule_.has_running(); });
+    return schedule_.failure();
+  }
+
+  engine::pool& pool_;
+  ring ring_;
+  intake intake_;  ///< of the feeding thread
+  schedule schedule_;
+  std::vector<lane> lanes_;  ///< each of its thread: the pool's, then the device's
+  device_lanes device_;
+  std::vector<std::thread> device_threads_;
+  bool is_dropped_ = false;
+  std::vector<std::array<stage_work, stage_count>> totals_;
+  bool is_open_ = false;
+  stage_work intake_work_;
+  std::uint64_t untold_bytes_ = 0;
+  std::uint64_t untold_calls_ = 0;
+};
+
+}  // namespace cutpoint

@@ -1,0 +1,234 @@
+// Whole batches (copied in, cut, fingerprinted, copied out) on each machine: the host that stands in for a device, and the
+// first device, skipped with the reason where there is none.
+#include <optional>
+#include <string>
+#include <thread>
+
+#include <cutpoint/catalog.h>
+#include <gtest/gtest.h>
+
+#include "cli/chunk_sizes.h"
+#include "cuda/batch_room.h"
+#include "tests/cuda/support/first_device.h"
+#include "tests/cuda/support/host_offload.h"
+#include "tests/cuda/support/packed_streams.h"
+#include "tests/host/made.h"
+#include "tests/host/support/limits.h"
+#include "tests/host/support/streams.h"
+
+namespace cutpoint::cuda {
+namespace {
+
+using tests::seeded_choices;
+
+/// A machine, and how much is asked of it.
+struct machine_case {
+  std::string name;
+  std::string (*why_not)();
+  result<std::unique_ptr<offload>> (*make)(const chunker&, const fingerprint_recipe&, const batch_limits&);
+  std::uint64_t rounds = 0;   ///< drawn cases of each algorithm
+  std::uint64_t longest = 0;  ///< bytes of a drawn stream
+};
+
+std::string always_there() { return {}; }
+
+result<std::unique_ptr<offload>> make_on_host(const chunker& cuts, const fingerprint_recipe& recipe,
+                                              const batch_limits& limits) {
+  return make_host_offload({.order = thread_order::shuffled(3)}, cuts, recipe, limits);
+}
+
+result<std::unique_ptr<offload>> make_on_first_device(const chunker& cuts, const fingerprint_recipe& recipe,
+                                                      const batch_limits& limits) {
+  return make_offload(0, cuts, recipe, limits);
+}
+
+class machines : public testing::TestWithParam<machine_case> {
+ protected:
+  void SetUp() override {
+    if (const std::string why = GetParam().why_not(); !why.empty()) GTEST_SKIP() << why;
+  }
+
+  /// What works on batches of up to so much; the test has failed where there is none.
+  static std::unique_ptr<offload> make(const chunker& cuts, const fingerprint_recipe& recipe,
+                                       const batch_limits& limits) {
+    auto made = GetParam().make(cuts, recipe, limits);
+    if (made) return std::move(*made);
+    ADD_FAILURE() << cuts.canonical() << ": " << made.error().message();
+    return nullptr;
+  }
+};
+
+using byte_vector = std::vector<std::uint8_t>;
+
+/// The kinds that devices make, BLAKE3 with and without a key.
+std::vector<fingerprint_recipe> device_recipes() {
+  fingerprint_key key;
+  key.fill(7);
+  return {fingerprint_kind::sha1, fingerprint_kind::sha256, fingerprint_kind::blake3, {fingerprint_kind::blake3, key}};
+}
+
+packed_streams packed(const std::vector<byte_vector>& streams) {
+  packed_streams all;
+  for (const byte_vector& stream : streams) all.add(stream);
+  return all;
+}
+
+/// Some streams of all contents and of lengths up to `longest`.
+std::vector<byte_vector> draw_streams(std::uint64_t longest, tests::choices& random) {
+  std::vector<byte_vector> streams(random.between(1, 6));
+  for (byte_vector& stream : streams) {
+    const auto what = tests::all_contents[random.between(0, tests::all_contents.size() - 1)];
+    stream = tests::make_stream(what, random.between(1, longest), random);
+  }
+  return streams;
+}
+
+/// A stream of each length around those at which something changes, and a long one between them.
+std::vector<byte_vector> edge_streams(const chunker& cuts, std::uint64_t longest, tests::choices& random) {
+  const tests::chunk_limits limits = tests::limits_of(cuts.parameters());
+  std::vector<byte_vector> streams;
+  for (const std::uint64_t edge : {std::uint64_t{1}, std::uint64_t{16}, limits.shortest, longest, limits.longest}) {
+    if (edge > std::max(longest, std::uint64_t{64} * KiB)) continue;
+    for (const std::uint64_t length : {edge - 1, edge, edge + 1}) {
+      const auto what = tests::all_contents[random.between(0, tests::all_contents.size() - 1)];
+      if (length != 0) streams.push_back(tests::make_stream(what, length, random));
+    }
+  }
+  return streams;
+}
+
+/// Runs one batch and expects the references' chunks. False: it was refused, as it may be where chunks are short.
+bool expect_batch(offload& on, const std::vector<byte_vector>& streams, const chunker& cuts,
+                  const fingerprint_recipe& recipe) {
+  const packed_streams all = packed(streams);
+  batch_output found;
+  const status ran = on.run(all.input(), found);
+  EXPECT_TRUE(ran.ok()) << cuts.canonical() << ": " << ran.message();
+  if (!ran.ok()) return true;
+  if (!found.is_complete) {
+    EXPECT_LT(tests::limits_of(cuts.parameters()).shortest, least_usual_chunk) << cuts.canonical();
+    return false;
+  }
+  SCOPED_TRACE(cuts.canonical());
+  expect_streams(found, all, cuts, recipe);
+  return true;
+}
+
+TEST_P(machines, cut_and_fingerprint_by_tiny_parameters_of_every_algorithm_as_the_references_do) {
+  const auto recipes = device_recipes();
+  for (std::size_t which = 0; which < tests::algorithm_count; ++which) {
+    std::uint64_t complete = 0;
+    for (std::uint64_t round = 0; round < GetParam().rounds && !HasFailure(); ++round) {
+      seeded_choices random(1000 * which + round);
+      const chunker cuts = tests::made_tiny(which, random);
+      const fingerprint_recipe& recipe = recipes[round % recipes.size()];
+      const auto streams = draw_streams(round % 2 == 0 ? 100 : GetParam().longest, random);
+      const std::uint64_t byte_count = packed(streams).byte_count();
+      const auto on = make(cuts, recipe, {.bytes = byte_count, .pieces = streams.size()});
+      if (on && expect_batch(*on, streams, cuts, recipe)) ++complete;
+    }
+    EXPECT_GT(complete, 0u) << tests::algorithm_name(which);
+  }
+}
+
+TEST_P(machines, cut_and_fingerprint_by_every_name_of_the_catalog_as_the_references_do) {
+  const auto sizes = cli::size_settings("256:1K:8K").value();
+  const auto recipes = device_recipes();
+  std::size_t number = 0;
+  for (const catalog_entry& entry : catalog()) {
+    const result<chunker> sized = cli::chunker_at(entry.name, sizes);
+    const chunker cuts = sized ? *sized : entry.defaults;
+    seeded_choices random(number);
+    const fingerprint_recipe& recipe = recipes[number++ % recipes.size()];
+    const auto streams = edge_streams(cuts, GetParam().longest, random);
+    const auto on = make(cuts, recipe, {.bytes = packed(streams).byte_count(), .pieces = streams.size()});
+    ASSERT_TRUE(on);
+    EXPECT_TRUE(expect_batch(*on, streams, cuts, recipe)) << entry.name;
+    if (HasFailure()) return;
+  }
+}
+
+TEST_P(machines, find_in_one_batch_nothing_of_another) {
+  const chunker cuts = small_gear();
+  for (const fingerprint_recipe& recipe : device_recipes()) {
+    const auto on = make(cuts, recipe, {.bytes = 300'000, .pieces = 16});
+    ASSERT_TRUE(on);
+    for (std::uint64_t batch = 0; batch < 4; ++batch) {  // the memory of one serves the next, larger or smaller
+      std::vector<byte_vector> streams;
+      for (const std::size_t size : {200'000u, 1u, 63u, 64u, 65u, 5'000u, 1'024u, 40'001u}) {
+        streams.push_back(random_bytes((batch == 2 ? size / 9 : size) + batch, size + batch));
+      }
+      ASSERT_TRUE(expect_batch(*on, streams, cuts, recipe)) << "batch " << batch;
+    }
+  }
+}
+
+TEST_P(machines, stop_where_a_stream_that_goes_on_is_undecided) {
+  const chunker cuts = small_gear();
+  const byte_vector stream = random_bytes(100'000, 1);
+  const auto on = make(cuts, fingerprint_kind::none, {.bytes = 100'000, .pieces = 1});
+  ASSERT_TRUE(on);
+  const byte_span whole(stream);
+  const piece shown{.begin = 0, .start = 0, .stop = 90'000, .end = 95'000, .ends = 0};
+  batch_output found;
+  const std::array parts{whole.first(50'000), whole.subspan(50'000, 45'000)};
+  ASSERT_TRUE(on->run({.parts = parts, .pieces = {&shown, 1}}, found).ok());
+  std::uint64_t position = 0;
+  std::size_t count = 0;
+  for (const chunk& each : cuts.find_cuts(stream)) {
+    if (each.offset >= shown.stop || shown.end - each.offset < cuts.reach()) break;
+    ASSERT_EQ(found.lengths[count++], each.length);
+    position += each.length;
+  }
+  EXPECT_EQ(found.lengths.size(), count);
+  EXPECT_EQ(found.pieces.front().next, position);
+  EXPECT_GE(position, shown.stop);
+  EXPECT_TRUE(found.digests.empty());
+}
+
+TEST_P(machines, take_no_more_than_their_limits) {
+  const auto on = make(small_gear(), fingerprint_kind::none, {.bytes = 1'000, .pieces = 1});
+  ASSERT_TRUE(on);
+  batch_output found;
+  const status ran = on->run(packed({random_bytes(1'001, 1)}).input(), found);
+  EXPECT_EQ(ran.code(), status_code::invalid_argument);
+  EXPECT_NE(ran.message().find("1001 bytes"), std::string::npos) << ran.message();
+  ASSERT_TRUE(on->run({.parts = {}, .pieces = {}}, found).ok());
+  EXPECT_TRUE(found.is_complete);
+  EXPECT_TRUE(found.lengths.empty());
+}
+
+TEST_P(machines, serve_two_threads_at_once) {
+  const std::array<chunker, 2> cuts = {small_gear(), tests::made("fixed", "avg_bytes=1000")};
+  const std::array<fingerprint_kind, 2> kinds = {fingerprint_kind::sha256, fingerprint_kind::blake3};
+  std::array<std::unique_ptr<offload>, 2> on;
+  std::array<packed_streams, 2> all;
+  std::array<std::vector<byte_vector>, 2> streams;
+  for (std::size_t i = 0; i < 2; ++i) {
+    on[i] = make(cuts[i], kinds[i], {.bytes = 400'000, .pieces = 3});
+    ASSERT_TRUE(on[i]);
+    for (const std::size_t size : {250'000u, 30u, 100'000u}) streams[i].push_back(random_bytes(size, size + i));
+    all[i] = packed(streams[i]);
+  }
+  std::array<batch_output, 2> found;
+  std::array<status, 2> ran;
+  const auto work = [&](std::size_t i) {
+    for (int batch = 0; batch < 5 && ran[i].ok(); ++batch) ran[i] = on[i]->run(all[i].input(), found[i]);
+  };
+  std::thread other(work, 1);
+  work(0);
+  other.join();
+  for (std::size_t i = 0; i < 2; ++i) {
+    ASSERT_TRUE(ran[i].ok()) << ran[i].message();
+    ASSERT_TRUE(found[i].is_complete);
+    ASSERT_NO_FATAL_FAILURE(expect_streams(found[i], all[i], cuts[i], kinds[i]));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, machines,
+                         testing::Values(machine_case{"host", always_there, make_on_host, 40, 20'000},
+                                         machine_case{"device", why_no_device, make_on_first_device, 100, 300'000}),
+                         [](const auto& each) { return each.param.name; });
+
+}  // namespace
+}  // namespace cutpoint::cuda

@@ -1,0 +1,14 @@
+// A device that the host stands in for: the kernels of a device, and all that is between them, as loops.
+#pragma once
+
+#include "cuda/host_machine.h"
+#include "cuda/offload.h"
+
+namespace cutpoint::cuda {
+
+/// As `make_offload`, on the host.
+[[nodiscard]] result<std::unique_ptr<offload>> make_host_offload(host_machine_options options, const chunker& cuts,
+                                                                 const fingerprint_recipe& fingerprint,
+                                                                 const batch_limits& limits);
+
+}  // namespace cutpoint::cuda

@@ -1,0 +1,66 @@
+// Streams packed into a batch, and what the references find in them.
+#pragma once
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cuda/offload.h"
+
+namespace cutpoint::cuda {
+
+inline std::vector<std::uint8_t> random_bytes(std::size_t size, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::uint8_t> bytes(size);
+  for (std::uint8_t& b : bytes) b = static_cast<std::uint8_t>(random());
+  return bytes;
+}
+
+/// Many chunks in few bytes, though none so short that a batch may be refused.
+inline chunker small_gear() {
+  return *chunker::make(gear_parameters{.avg_bytes = 256, .min_bytes = 64, .max_bytes = 1024});
+}
+
+/// Streams that end, one after the other in a batch, some of them empty to the batch since it has none of their bytes.
+struct packed_streams {
+  std::vector<byte_span> parts;
+  std::vector<piece> pieces;
+
+  void add(byte_span stream) {
+    const std::uint64_t begin = pieces.empty() ? 0 : pieces.back().end;
+    parts.push_back(stream);
+    pieces.push_back(
+        {.begin = begin, .start = begin, .stop = begin + stream.size(), .end = begin + stream.size(), .ends = 1});
+  }
+  [[nodiscard]] std::uint64_t byte_count() const { return pieces.empty() ? 0 : pieces.back().end; }
+  [[nodiscard]] batch_input input() const { return {.parts = parts, .pieces = pieces}; }
+};
+
+/// Lengths and digests of a stream as the references give them.
+inline void expect_stream(const batch_output& found, const piece_chunks& of, byte_span stream, const chunker& cuts,
+                          const fingerprint_recipe& recipe) {
+  auto print = *fingerprinter::make(recipe);
+  const std::vector<chunk> expected = cuts.find_cuts(stream);
+  ASSERT_EQ(of.count, expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_EQ(found.lengths[of.first + i], expected[i].length) << "chunk " << i;
+    const digest made = *print(stream.subspan(expected[i].offset, expected[i].length));
+    const auto digests = found.digests.subspan((of.first + i) * made.size, made.size);
+    ASSERT_TRUE(std::equal(digests.begin(), digests.end(), made.bytes.begin())) << "chunk " << i;
+  }
+}
+
+/// The same of every stream of a batch that was found.
+inline void expect_streams(const batch_output& found, const packed_streams& packed, const chunker& cuts,
+                           const fingerprint_recipe& recipe) {
+  ASSERT_EQ(found.pieces.size(), packed.pieces.size());
+  for (std::size_t i = 0; i < packed.pieces.size(); ++i) {
+    SCOPED_TRACE(testing::Message() << "stream " << i << " of " << packed.parts[i].size() << " bytes");
+    EXPECT_EQ(found.pieces[i].next, packed.pieces[i].end);
+    ASSERT_NO_FATAL_FAILURE(expect_stream(found, found.pieces[i], packed.parts[i], cuts, recipe));
+  }
+}
+
+}  // namespace cutpoint::cuda

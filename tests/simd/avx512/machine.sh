@@ -1,0 +1,49 @@
+# shellcheck shell=bash disable=SC2154  # scripts/lib.sh sets them
+# A machine that has AVX-512, emulated by Bochs, and programs built in build/release run on it. For scripts that have sourced
+# scripts/lib.sh; `scripts/setup --avx512` installs what it takes.
+
+readonly machine=$root/tests/simd/avx512
+readonly work=$root/build/avx512
+# shellcheck disable=SC2034  # for those who source this
+readonly console=$work/console.log # what the machine says
+readonly hours=2                   # it takes some minutes, but nobody waits for a machine that hangs
+
+# libraries PROGRAM...: the shared libraries that they load, and the loader, one a line.
+libraries() { ldd "$@" | sed -n 's/^.*[[:space:]]\(\/[^ ]*\) (0x.*/\1/p' | sort -u; }
+
+# make_memory_disk PROGRAM...: the machine's files: init, the programs and their libraries.
+make_memory_disk() {
+  local tree=$work/tree path
+  rm -rf -- "$tree"
+  mkdir -p -- "$tree"
+  "${CXX:-c++}" -std=c++20 -O1 -static -s -o "$tree/init" "$machine/init.cc"
+  for path in "$@"; do strip -o "$tree/${path##*/}" -- "$path"; done
+  while read -r path; do install -D -- "$path" "$tree$path"; done < <(libraries "$@")
+  (cd -- "$tree" && find . | cpio --create --format=newc --quiet) | gzip -1 >"$work/cd/initrd"
+}
+
+# make_cd ARGUMENTS PROGRAM...: Linux, the programs, and what starts them one after the other, all with these arguments.
+make_cd() {
+  local arguments=$1 name commands=
+  shift
+  [[ -e $avx512/linux ]] || die "no Linux to run them on: scripts/setup --avx512 fetches it"
+  for name in "${@##*/}"; do commands+=" \"$name${arguments:+ $arguments}\""; done
+  mkdir -p -- "$work/cd/isolinux"
+  make_memory_disk "$@"
+  cp -- "$avx512/linux" "$work/cd/linux"
+  cp -- /usr/lib/ISOLINUX/isolinux.bin /usr/lib/syslinux/modules/bios/ldlinux.c32 "$work/cd/isolinux/"
+  sed -e "s|@COMMANDS@|$commands|" -- "$machine/isolinux.cfg" >"$work/cd/isolinux/isolinux.cfg"
+  xorriso -as mkisofs -quiet -o "$work/cd.iso" -b isolinux/isolinux.bin -c isolinux/boot.cat \
+    -no-emul-boot -boot-load-size 4 -boot-info-table "$work/cd" 2>"$work/xorriso.log"
+}
+
+# emulate: ends with the machine, whose turning itself off Bochs takes for an error. Its screen is nobody's.
+emulate() {
+  rm -f -- "$console" "$work/bochs.log"
+  printf 'c\n' >"$work/start" # Debian's Bochs begins in its debugger
+  (cd -- "$work" && TERM=vt100 timeout "${hours}h" script --quiet --return --command "bochs -q -f '$machine/bochs.conf' -rc start" screen.log) \
+    </dev/null >/dev/null 2>&1 || true
+}
+
+# said: what the machine said, with the line ends of a file.
+said() { tr -d '\r' <"$console"; }
