@@ -5,8 +5,6 @@
 // largest.
 #pragma once
 
-#include <vector>
-
 #include "cuda/byte_steps.h"
 #include "cuda/scheme.h"
 
@@ -158,13 +156,6 @@ struct ae_cutter {
   }
 };
 
-struct ae_scheme {
-  static constexpr std::uint32_t levels = 0;
-  std::vector<std::uint64_t> table = {};
-  scheme_sizes sizes;
-  ae_cutter chunks;
-
-  [[nodiscard]] ae_cutter cutter(const std::uint64_t*) const { return chunks; }
-};
+using ae_scheme = walking_scheme<ae_cutter>;
 
 }  // namespace cutpoint::cuda

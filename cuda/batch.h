@@ -42,7 +42,7 @@ class batch {
   [[nodiscard]] status enqueue(Machine& on, const std::uint8_t* bytes, std::uint64_t byte_count) {
     const slice_job job =
         room_.job({.bytes = bytes, .byte_count = byte_count}, static_cast<std::uint32_t>(slices_.size()));
-    CUTPOINT_RETURN_IF_FAILED(on.clear(job.overflowed, 1));
+    CUTPOINT_RETURN_IF_FAILED(on.clear(job.batch.overflowed, 1));
     CUTPOINT_RETURN_IF_FAILED(on.clear(job.chunks.count, 1));
     if (slices_.empty()) return {};
     const std::uint64_t most_chunks = slices_.back().row + slices_.back().room;

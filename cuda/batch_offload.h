@@ -62,13 +62,12 @@ class batch_offload final : public offload {
     host_array<std::uint8_t> digests;
 
     [[nodiscard]] static result<found_chunks> allocate(Machine& on, const slice_plan& how, std::size_t digest_bytes) {
-      auto counts = on.template allocate_on_host<std::uint32_t>(how.most_slices + 2);
-      if (!counts) return counts.error();
-      auto lengths = on.template allocate_on_host<std::uint32_t>(how.most_chunks);
-      if (!lengths) return lengths.error();
-      auto digests = on.template allocate_on_host<std::uint8_t>(how.most_chunks * digest_bytes);
-      if (!digests) return digests.error();
-      return found_chunks{std::move(*counts), std::move(*lengths), std::move(*digests)};
+      found_chunks found;
+      CUTPOINT_RETURN_IF_FAILED(keep(on.template allocate_on_host<std::uint32_t>(how.most_slices + 2), found.counts));
+      CUTPOINT_RETURN_IF_FAILED(keep(on.template allocate_on_host<std::uint32_t>(how.most_chunks), found.lengths));
+      CUTPOINT_RETURN_IF_FAILED(
+          keep(on.template allocate_on_host<std::uint8_t>(how.most_chunks * digest_bytes), found.digests));
+      return result<found_chunks>(std::move(found));
     }
   };
 

@@ -73,30 +73,22 @@ struct batch_room {
 
   [[nodiscard]] static result<batch_room> allocate(Machine& on, const slice_plan& how, const batch_limits& limits,
                                                    std::uint32_t levels) {
-    status failure;
-    const auto take = [&]<class T>(T, std::uint64_t size) -> array<T> {
-      if (!failure.ok()) return array<T>();
-      auto made = on.template allocate<T>(size);
-      if (made) return std::move(*made);
-      static_cast<void>(failure = made.error());
-      return array<T>();
-    };
-    const std::uint64_t words = levels * packed_bytes::candidate_words(limits.bytes);
-    batch_room room{.candidates = take(std::uint64_t{}, words),
-                    .pieces = take(piece{}, limits.pieces),
-                    .slices = take(slice{}, how.most_slices),
-                    .own_ends = take(std::uint32_t{}, how.most_chunks),
-                    .prefix_ends = take(std::uint32_t{}, how.most_chunks),
-                    .own = take(own_chain{}, how.most_slices),
-                    .states = take(slice_state{}, 2 * how.most_slices),
-                    .counts = take(std::uint32_t{}, how.most_slices),
-                    .firsts = take(std::uint32_t{}, how.most_slices + 1),
-                    .overflowed = take(std::uint32_t{}, 1),
-                    .changed = take(std::uint32_t{}, 1),
-                    .begins = take(std::uint64_t{}, how.most_chunks),
-                    .lengths = take(std::uint32_t{}, how.most_chunks),
-                    .chunk_count = take(std::uint32_t{}, 1)};
-    if (!failure.ok()) return failure;
+    batch_room room;
+    CUTPOINT_RETURN_IF_FAILED(keep(
+        on.template allocate<std::uint64_t>(levels * packed_bytes::candidate_words(limits.bytes)), room.candidates));
+    CUTPOINT_RETURN_IF_FAILED(keep(on.template allocate<piece>(limits.pieces), room.pieces));
+    CUTPOINT_RETURN_IF_FAILED(keep(on.template allocate<slice>(how.most_slices), room.slices));
+    CUTPOINT_RETURN_IF_FAILED(keep(on.template allocate<std::uint32_t>(how.most_chunks), room.own_ends));
+    CUTPOINT_RETURN_IF_FAILED(keep(on.template allocate<std::uint32_t>(how.most_chunks), room.prefix_ends));
+    CUTPOINT_RETURN_IF_FAILED(keep(on.template allocate<own_chain>(how.most_slices), room.own));
+    CUTPOINT_RETURN_IF_FAILED(keep(on.template allocate<slice_state>(2 * how.most_slices), room.states));
+    CUTPOINT_RETURN_IF_FAILED(keep(on.template allocate<std::uint32_t>(how.most_slices), room.counts));
+    CUTPOINT_RETURN_IF_FAILED(keep(on.template allocate<std::uint32_t>(how.most_slices + 1), room.firsts));
+    CUTPOINT_RETURN_IF_FAILED(keep(on.template allocate<std::uint32_t>(1), room.overflowed));
+    CUTPOINT_RETURN_IF_FAILED(keep(on.template allocate<std::uint32_t>(1), room.changed));
+    CUTPOINT_RETURN_IF_FAILED(keep(on.template allocate<std::uint64_t>(how.most_chunks), room.begins));
+    CUTPOINT_RETURN_IF_FAILED(keep(on.template allocate<std::uint32_t>(how.most_chunks), room.lengths));
+    CUTPOINT_RETURN_IF_FAILED(keep(on.template allocate<std::uint32_t>(1), room.chunk_count));
     return result<batch_room>(std::move(room));
   }
 
@@ -104,17 +96,17 @@ struct batch_room {
   [[nodiscard]] slice_job job(packed_bytes in, std::uint32_t slice_count) const {
     in.candidates = candidates.data();
     in.words = packed_bytes::candidate_words(in.byte_count);
-    return {.in = in,
-            .pieces = pieces.data(),
-            .slices = slices.data(),
-            .slice_count = slice_count,
-            .own_ends = own_ends.data(),
-            .prefix_ends = prefix_ends.data(),
-            .own = own.data(),
+    return {.batch = {.in = in,
+                      .pieces = pieces.data(),
+                      .slices = slices.data(),
+                      .slice_count = slice_count,
+                      .own_ends = own_ends.data(),
+                      .prefix_ends = prefix_ends.data(),
+                      .own = own.data(),
+                      .overflowed = overflowed.data()},
             .states = {states.data(), states.data() + slice_count},
             .counts = counts.data(),
             .firsts = firsts.data(),
-            .overflowed = overflowed.data(),
             .changed = changed.data(),
             .chunks = {begins.data(), lengths.data(), chunk_count.data()}};
   }

@@ -39,7 +39,7 @@ namespace cutpoint::cuda {
 }
 
 /// A word turned by `by` bits, 0 to 31.
-[[nodiscard]] CUTPOINT_HOST_DEVICE constexpr std::uint32_t rotated_left(std::uint32_t word, std::uint32_t by) {
+[[nodiscard]] CUTPOINT_HOST_DEVICE constexpr std::uint32_t rotate_left(std::uint32_t word, std::uint32_t by) {
   return (word << by) | (word >> ((32 - by) % 32));
 }
 

@@ -17,7 +17,7 @@ struct rolling_buzhash {
   template <std::uint32_t Window, class LookUp>
   [[nodiscard]] CUTPOINT_DEVICE state roll(const LookUp& look_up, state h, byte_of outgoing, byte_of incoming) const {
     const std::uint32_t passed = Window != 0 ? Window : window;
-    return rotated_left(h, 1) ^ look_up(0, incoming) ^ rotated_left(look_up(0, outgoing), passed % 32);
+    return rotate_left(h, 1) ^ look_up(0, incoming) ^ rotate_left(look_up(0, outgoing), passed % 32);
   }
   [[nodiscard]] CUTPOINT_DEVICE static std::uint32_t word(state h) { return h; }
 };
@@ -30,7 +30,7 @@ struct residue_test {
   std::uint32_t turns = 0;
   std::uint32_t highest = 0;
   [[nodiscard]] CUTPOINT_HOST_DEVICE bool operator()(std::uint32_t word) const {
-    return rotated_left(word * factor + offset, turns) <= highest;
+    return rotate_left(word * factor + offset, turns) <= highest;
   }
 };
 

@@ -59,12 +59,14 @@ class chunk_hasher {
     if (made.digest_bytes() == 0) return result<chunk_hasher>(std::move(made));
     const bool is_blake3 = recipe.kind == fingerprint_kind::blake3;
     const std::uint64_t most_leaves = is_blake3 ? most_bytes / blake3::leaf_bytes + most_chunks : 0;
-    CUTPOINT_RETURN_IF_FAILED(take(on, made.digests_, most_chunks * made.digest_bytes()));
-    CUTPOINT_RETURN_IF_FAILED(take(on, made.order_, is_blake3 ? 0 : most_chunks));
-    CUTPOINT_RETURN_IF_FAILED(take(on, made.sorted_, is_blake3 ? 0 : most_chunks));
-    CUTPOINT_RETURN_IF_FAILED(take(on, made.leaves_, is_blake3 ? most_chunks : 0));
-    CUTPOINT_RETURN_IF_FAILED(take(on, made.first_leaves_, is_blake3 ? most_chunks + 1 : 0));
-    CUTPOINT_RETURN_IF_FAILED(take(on, made.chaining_values_, 8 * most_leaves));
+    CUTPOINT_RETURN_IF_FAILED(
+        keep(on.template allocate<std::uint8_t>(most_chunks * made.digest_bytes()), made.digests_));
+    CUTPOINT_RETURN_IF_FAILED(keep(on.template allocate<std::uint32_t>(is_blake3 ? 0 : most_chunks), made.order_));
+    CUTPOINT_RETURN_IF_FAILED(keep(on.template allocate<std::uint32_t>(is_blake3 ? 0 : most_chunks), made.sorted_));
+    CUTPOINT_RETURN_IF_FAILED(keep(on.template allocate<std::uint32_t>(is_blake3 ? most_chunks : 0), made.leaves_));
+    CUTPOINT_RETURN_IF_FAILED(
+        keep(on.template allocate<std::uint32_t>(is_blake3 ? most_chunks + 1 : 0), made.first_leaves_));
+    CUTPOINT_RETURN_IF_FAILED(keep(on.template allocate<std::uint32_t>(8 * most_leaves), made.chaining_values_));
     return result<chunk_hasher>(std::move(made));
   }
 
@@ -113,14 +115,6 @@ class chunk_hasher {
   using array = typename Machine::template array<T>;
 
   explicit chunk_hasher(const fingerprint_recipe& recipe) : recipe_(recipe) {}
-
-  template <class T>
-  [[nodiscard]] static status take(Machine& on, array<T>& into, std::uint64_t size) {
-    auto made = on.template allocate<T>(size);
-    if (!made) return made.error();
-    into = std::move(*made);
-    return {};
-  }
 
   [[nodiscard]] status enqueue_blake3(Machine& on, const hash_args& chunks, std::uint64_t byte_count,
                                       std::uint64_t most_chunks) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 #include <vector>
 
 #include "cuda/device_block.cuh"
@@ -40,21 +39,14 @@ class device_machine {
 
   /// A machine of the current device, with a stream of its own.
   [[nodiscard]] static result<device_machine> make() {
-    auto stream = device_stream::create();
-    if (!stream) return stream.error();
-    auto machine = make_on(stream->get());
-    if (!machine) return machine.error();
-    machine->own_stream_.emplace(std::move(*stream));
-    return machine;
-  }
-  /// A machine of the current device whose work goes into the caller's stream.
-  [[nodiscard]] static result<device_machine> make_on(cudaStream_t stream) {
     int device = 0;
     int multiprocessors = 0;
     CUTPOINT_RETURN_IF_FAILED(check(cudaGetDevice(&device), "asking for the current device"));
     CUTPOINT_RETURN_IF_FAILED(check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
                                     "counting multiprocessors"));
-    return device_machine(stream, multiprocessors);
+    auto stream = device_stream::create();
+    if (!stream) return stream.error();
+    return result<device_machine>(device_machine(std::move(*stream), multiprocessors));
   }
 
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
@@ -116,40 +108,36 @@ class device_machine {
   }
 
   [[nodiscard]] status running_sum(const std::uint32_t* counts, std::uint32_t* sums, std::size_t size) {
-    return running_sum_async(counts, sums, size, temporary_->data(), temporary_->size(), stream_);
+    return running_sum_async(counts, sums, size, temporary_.data(), temporary_.size(), stream_);
   }
   [[nodiscard]] status order_by_length(const std::uint32_t* lengths, std::uint32_t* sorted, std::uint32_t* order,
                                        std::size_t size) {
-    return order_by_length_async(lengths, sorted, indices_->data(), order, size, temporary_->data(), temporary_->size(),
+    return order_by_length_async(lengths, sorted, indices_.data(), order, size, temporary_.data(), temporary_.size(),
                                  stream_);
   }
   [[nodiscard]] status reserve(std::size_t size) {
     const auto bytes = temporary_bytes(size);
     if (!bytes) return bytes.error();
-    auto temporary = allocate<std::uint8_t>(*bytes);
-    if (!temporary) return temporary.error();
-    auto indices = allocate<std::uint32_t>(size);
-    if (!indices) return indices.error();
+    CUTPOINT_RETURN_IF_FAILED(keep(allocate<std::uint8_t>(*bytes), temporary_));
+    CUTPOINT_RETURN_IF_FAILED(keep(allocate<std::uint32_t>(size), indices_));
     std::vector<std::uint32_t> numbers(size);
     std::iota(numbers.begin(), numbers.end(), std::uint32_t{0});
-    CUTPOINT_RETURN_IF_FAILED(copy_in(indices->data(), numbers.data(), size));
-    CUTPOINT_RETURN_IF_FAILED(wait());
-    temporary_.emplace(std::move(*temporary));
-    indices_.emplace(std::move(*indices));
-    return {};
+    CUTPOINT_RETURN_IF_FAILED(copy_in(indices_.data(), numbers.data(), size));
+    return wait();
   }
 
   [[nodiscard]] status wait() { return check(cudaStreamSynchronize(stream_), "working on a batch"); }
 
  private:
-  device_machine(cudaStream_t stream, int multiprocessors) : stream_(stream), multiprocessors_(multiprocessors) {}
+  device_machine(device_stream stream, int multiprocessors)
+      : own_stream_(std::move(stream)), stream_(own_stream_.get()), multiprocessors_(multiprocessors) {}
 
-  cudaStream_t stream_;
+  device_stream own_stream_;
+  cudaStream_t stream_;  ///< its own, or the caller's
   int multiprocessors_;
   std::uint64_t allocated_bytes_ = 0;
-  std::optional<device_stream> own_stream_;
-  std::optional<device_array<std::uint8_t>> temporary_;
-  std::optional<device_array<std::uint32_t>> indices_;  ///< 0, 1, …
+  device_array<std::uint8_t> temporary_;
+  device_array<std::uint32_t> indices_;  ///< 0, 1, …
 };
 
 }  // namespace cutpoint::cuda

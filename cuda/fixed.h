@@ -1,8 +1,6 @@
 // Fixed-size chunks.
 #pragma once
 
-#include <vector>
-
 #include "cuda/packed.h"
 #include "cuda/scheme.h"
 
@@ -18,13 +16,6 @@ struct fixed_cutter {
   }
 };
 
-struct fixed_scheme {
-  static constexpr std::uint32_t levels = 0;
-  std::vector<std::uint64_t> table = {};
-  scheme_sizes sizes;
-  fixed_cutter chunks;
-
-  [[nodiscard]] fixed_cutter cutter(const std::uint64_t*) const { return chunks; }
-};
+using fixed_scheme = walking_scheme<fixed_cutter>;
 
 }  // namespace cutpoint::cuda

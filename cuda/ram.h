@@ -1,8 +1,6 @@
 // Rapid asymmetric maximum, `ram`: the window's maximum, then the first byte that reaches it.
 #pragma once
 
-#include <vector>
-
 #include "cuda/byte_steps.h"
 #include "cuda/scheme.h"
 
@@ -24,13 +22,6 @@ struct ram_cutter {
   }
 };
 
-struct ram_scheme {
-  static constexpr std::uint32_t levels = 0;
-  std::vector<std::uint64_t> table = {};
-  scheme_sizes sizes;
-  ram_cutter chunks;
-
-  [[nodiscard]] ram_cutter cutter(const std::uint64_t*) const { return chunks; }
-};
+using ram_scheme = walking_scheme<ram_cutter>;
 
 }  // namespace cutpoint::cuda

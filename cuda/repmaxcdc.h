@@ -1,8 +1,6 @@
 // The profile `repmaxcdc`: the first of the largest gear hashes, looked for again before it while there is room.
 #pragma once
 
-#include <vector>
-
 #include "cuda/byte_steps.h"
 #include "cuda/scheme.h"
 
@@ -63,17 +61,6 @@ struct repmaxcdc_cutter {
   }
 };
 
-struct repmaxcdc_scheme {
-  static constexpr std::uint32_t levels = 0;
-  std::vector<std::uint64_t> table;
-  scheme_sizes sizes;
-  repmaxcdc_cutter chunks;  ///< all but the table
-
-  [[nodiscard]] repmaxcdc_cutter cutter(const std::uint64_t* placed_table) const {
-    repmaxcdc_cutter cutter = chunks;
-    cutter.table = placed_table;
-    return cutter;
-  }
-};
+using repmaxcdc_scheme = walking_scheme<repmaxcdc_cutter>;
 
 }  // namespace cutpoint::cuda

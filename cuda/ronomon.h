@@ -6,8 +6,6 @@
 // This is by far the slowest cutter: two look-ups in a table in device memory for every byte.
 #pragma once
 
-#include <vector>
-
 #include "cuda/byte_steps.h"
 #include "cuda/scheme.h"
 
@@ -102,17 +100,6 @@ struct ronomon_cutter {
   }
 };
 
-struct ronomon_scheme {
-  static constexpr std::uint32_t levels = 0;
-  std::vector<std::uint64_t> table;
-  scheme_sizes sizes;
-  ronomon_cutter chunks;  ///< all but the table
-
-  [[nodiscard]] ronomon_cutter cutter(const std::uint64_t* placed_table) const {
-    ronomon_cutter cutter = chunks;
-    cutter.table = placed_table;
-    return cutter;
-  }
-};
+using ronomon_scheme = walking_scheme<ronomon_cutter>;
 
 }  // namespace cutpoint::cuda

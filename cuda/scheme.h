@@ -33,4 +33,19 @@ struct scheme_sizes {
   std::uint64_t behind = 0;          ///< bytes before a chunk's start that its cut may depend on
 };
 
+/// The scheme of an algorithm whose chunks a cutter of plain values, or of these and the table, finds from the bytes.
+template <class Cutter>
+struct walking_scheme {
+  static constexpr std::uint32_t levels = 0;
+  std::vector<std::uint64_t> table = {};
+  scheme_sizes sizes = {};
+  Cutter chunks = {};  ///< without the table
+
+  [[nodiscard]] Cutter cutter(const std::uint64_t* table_there) const {
+    Cutter made = chunks;
+    if constexpr (requires { made.table; }) made.table = table_there;
+    return made;
+  }
+};
+
 }  // namespace cutpoint::cuda

@@ -4,8 +4,6 @@
 // ones there are up to its last; so the next cut and the next skip are found by a few votes, wherever counting began.
 #pragma once
 
-#include <vector>
-
 #include "cuda/byte_steps.h"
 #include "cuda/scheme.h"
 
@@ -214,13 +212,6 @@ struct seqcdc_cutter {
   }
 };
 
-struct seqcdc_scheme {
-  static constexpr std::uint32_t levels = 0;
-  std::vector<std::uint64_t> table = {};
-  scheme_sizes sizes;
-  seqcdc_cutter chunks;
-
-  [[nodiscard]] seqcdc_cutter cutter(const std::uint64_t*) const { return chunks; }
-};
+using seqcdc_scheme = walking_scheme<seqcdc_cutter>;
 
 }  // namespace cutpoint::cuda

@@ -16,17 +16,10 @@ namespace cutpoint::cuda {
 
 /// A batch that is to be cut, and where to. Pointers are to the machine's memory.
 struct slice_job {
-  packed_bytes in;
-  const piece* pieces = nullptr;
-  const slice* slices = nullptr;
-  std::uint32_t slice_count = 0;
-  std::uint32_t* own_ends = nullptr;               ///< as many as the slices have room for chunks
-  std::uint32_t* prefix_ends = nullptr;            ///< as many
-  own_chain* own = nullptr;                        ///< [slice_count]
+  slice_batch batch;                               ///< `overflowed` is 0 at first; as many ends as there is room for
   slice_state* states[2] = {};                     ///< [slice_count] each
   std::uint32_t* counts = nullptr;                 ///< [slice_count] of chunks
   std::uint32_t* firsts = nullptr;                 ///< [slice_count + 1]
-  std::uint32_t* overflowed = nullptr;             ///< 0 at first
   std::uint32_t* changed = nullptr;                ///< one word
   chunk_list chunks;                               ///< as many as the slices have room for
   std::uint32_t rounds = slicing_tuning{}.rounds;  ///< at least 1
@@ -56,17 +49,9 @@ class slicer_of final : public slicer<Machine> {
 
   status enqueue(Machine& on, const slice_job& job) const override {
     if constexpr (Scheme::levels != 0) {
-      CUTPOINT_RETURN_IF_FAILED(on.launch(scheme_.scan(job.in, table_.data())));
+      CUTPOINT_RETURN_IF_FAILED(on.launch(scheme_.scan(job.batch.in, table_.data())));
     }
-    const slice_work<cutter> work{.in = job.in,
-                                  .pieces = job.pieces,
-                                  .slices = job.slices,
-                                  .slice_count = job.slice_count,
-                                  .own_ends = job.own_ends,
-                                  .prefix_ends = job.prefix_ends,
-                                  .own = job.own,
-                                  .overflowed = job.overflowed,
-                                  .cutter = scheme_.cutter(table_.data())};
+    const slice_work<cutter> work{job.batch, scheme_.cutter(table_.data())};
     slice_state* before = job.states[0];
     slice_state* after = job.states[1];
     CUTPOINT_RETURN_IF_FAILED(on.launch(map_kernel<cutter>{work, before}));
@@ -75,9 +60,10 @@ class slicer_of final : public slicer<Machine> {
       CUTPOINT_RETURN_IF_FAILED(on.launch(settle_kernel<cutter>{work, before, after, job.changed}));
     }
     CUTPOINT_RETURN_IF_FAILED(on.launch(finish_kernel<cutter>{work, before, job.changed}));
-    const count_kernel count{job.slices, before, job.own, job.slice_count, job.counts, job.overflowed};
+    const slice_batch& of = job.batch;
+    const count_kernel count{of.slices, before, of.own, of.slice_count, job.counts, of.overflowed};
     CUTPOINT_RETURN_IF_FAILED(on.launch(count));
-    CUTPOINT_RETURN_IF_FAILED(on.running_sum(job.counts, job.firsts, job.slice_count));
+    CUTPOINT_RETURN_IF_FAILED(on.running_sum(job.counts, job.firsts, of.slice_count));
     return on.launch(gather_kernel<cutter>{work, before, job.firsts, job.chunks});
   }
   scheme_sizes sizes() const override { return scheme_.sizes; }

@@ -38,9 +38,8 @@ struct slice_state {
   std::uint32_t own_first = 0;
 };
 
-/// What all kernels here work on. Pointers are to the memory of whoever runs them.
-template <class Cutter>
-struct slice_work {
+/// A sliced batch, and what is known of its slices. Pointers are to the memory of whoever runs the kernels.
+struct slice_batch {
   packed_bytes in;
   const piece* pieces = nullptr;
   const slice* slices = nullptr;  ///< in the order of positions, those of a piece in a row
@@ -48,7 +47,12 @@ struct slice_work {
   std::uint32_t* own_ends = nullptr;  ///< ends of chunks, counted from the slice's beginning, in the slice's row
   std::uint32_t* prefix_ends = nullptr;
   own_chain* own = nullptr;             ///< [slice_count]
-  std::uint32_t* overflowed = nullptr;  ///< set to 1 where there is not: the chunks are then worth nothing
+  std::uint32_t* overflowed = nullptr;  ///< set to 1 where there is no room: the chunks are then worth nothing
+};
+
+/// What the kernels here work on.
+template <class Cutter>
+struct slice_work : slice_batch {
   Cutter cutter = {};
 };
 
@@ -222,7 +226,7 @@ struct count_kernel {
   const own_chain* own = nullptr;
   std::uint32_t slice_count = 0;
   std::uint32_t* counts = nullptr;      ///< [slice_count], written
-  std::uint32_t* overflowed = nullptr;  ///< as in `slice_work`
+  std::uint32_t* overflowed = nullptr;  ///< as in `slice_batch`
 
   [[nodiscard]] std::uint64_t blocks(std::uint32_t threads) const {
     return (std::uint64_t{slice_count} + threads - 1) / threads;

@@ -6,9 +6,6 @@
 
 namespace cutpoint::cuda {
 
-[[nodiscard]] CUTPOINT_DEVICE std::uint32_t rotate_left(std::uint32_t x, std::uint32_t count) {
-  return x << count | x >> (32 - count);  // 0 < count < 32
-}
 [[nodiscard]] CUTPOINT_DEVICE std::uint32_t rotate_right(std::uint32_t x, std::uint32_t count) {
   return x >> count | x << (32 - count);  // 0 < count < 32
 }

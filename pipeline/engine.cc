@@ -71,11 +71,12 @@ result<engine> engine::make(const engine_options& options) {
 std::uint64_t engine::thread_count() const noexcept { return pool_->thread_count(); }
 
 result<feed> engine::open(const feed_options& options, chunk_receiver& receiver) {
-  const auto cuts = pool_->choices.place(options.cuts, options.where);
+  bool on_device = options.where == backend::cuda;
+  const backend on_processor = on_device ? backend::automatic : options.where;  // for what is the processor's part
+  const auto cuts = pool_->choices.place(options.cuts, on_processor);
   if (!cuts) return cuts.error();
   feed_options placed = options;
   placed.cuts = *cuts;
-  bool on_device = options.where == backend::cuda;
   auto plan = make_plan(placed, thread_count(), on_device);
   if (!plan) return plan.error();
   device_lanes device;
@@ -91,7 +92,7 @@ result<feed> engine::open(const feed_options& options, chunk_receiver& receiver)
   if (!held) return held.error();
   std::vector<lane> lanes;
   while (lanes.size() < plan->lane_count) {
-    auto made = pool_->choices.place(options.fingerprint, options.where);
+    auto made = pool_->choices.place(options.fingerprint, on_processor);
     if (!made) return made.error();
     plan->fingerprinted_on = made->where;
     lanes.push_back({.fingerprints = std::move(made->batch)});

@@ -152,10 +152,7 @@ std::optional<task> schedule::take_for_device() {
 }
 
 bool schedule::has_device_work() const noexcept {
-  if (!plan_.maps_on_device || !failure_.ok() || segments_.empty()) return false;
-  if (rests_ == 0 && waiting_segments() > (segments_.front().mapped == segment::state::waiting ? 1 : 0)) return true;
-  const bool first_waits = segments_.front().mapped == segment::state::waiting;
-  return first_waits && !is_joining_ && frontier_ < segments_.front().end;
+  return plan_.maps_on_device && failure_.ok() && (first_map_is_due() || next_to_speculate() != segments_.size());
 }
 
 void schedule::lose_device() noexcept { plan_.maps_on_device = false; }
@@ -258,21 +255,31 @@ std::optional<task> schedule::take_bridge() {
   return std::nullopt;
 }
 
+bool schedule::first_map_is_due() const noexcept {
+  return !segments_.empty() && segments_.front().mapped == segment::state::waiting && !is_joining_ &&
+         frontier_ < segments_.front().end;
+}
+
+std::size_t schedule::next_to_map(std::size_t first) const noexcept {
+  while (first < segments_.size() && segments_[first].mapped != segment::state::waiting) ++first;
+  return std::min(first, segments_.size());
+}
+
+std::size_t schedule::next_to_speculate() const noexcept {
+  return plan_.lane_count == 1 || rests_ > 0 ? segments_.size() : next_to_map(1);
+}
+
 std::optional<task> schedule::take_first_map() {
-  if (segments_.empty() || segments_.front().mapped != segment::state::waiting) return std::nullopt;
-  if (candidates_) return take_map();
-  if (is_joining_ || frontier_ >= segments_.front().end) return std::nullopt;
-  return map_of(segments_.front(), frontier_);
+  if (candidates_) return next_to_map(0) == 0 ? take_map() : std::nullopt;
+  return first_map_is_due() ? std::optional(map_of(segments_.front(), frontier_)) : std::nullopt;
 }
 
 std::optional<task> schedule::take_map() {
-  if (!candidates_ && (plan_.lane_count == 1 || rests_ > 0)) return std::nullopt;
-  const auto first = candidates_ || segments_.empty() ? segments_.begin() : segments_.begin() + 1;
-  const auto next =
-      std::find_if(first, segments_.end(), [](const segment& s) { return s.mapped == segment::state::waiting; });
-  if (next == segments_.end()) return std::nullopt;
-  if (candidates_ && !sequence_.is_seen_past(next->end, chunker_.candidate_map()->ahead)) return std::nullopt;
-  return map_of(*next, next->begin);
+  const std::size_t number = candidates_ ? next_to_map(0) : next_to_speculate();
+  if (number == segments_.size()) return std::nullopt;
+  segment& next = segments_[number];
+  if (candidates_ && !sequence_.is_seen_past(next.end, chunker_.candidate_map()->ahead)) return std::nullopt;
+  return map_of(next, next.begin);
 }
 
 task schedule::map_of(segment& next, std::uint64_t start) {

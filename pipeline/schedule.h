@@ -71,6 +71,12 @@ class schedule {
   [[nodiscard]] std::optional<task> take_fingerprints();
   [[nodiscard]] std::optional<task> take_bridge();
   [[nodiscard]] std::optional<task> take_map();
+  // What waits for its map, where maps cut: the segment that the join waits for, and the first behind it or the number of
+  // segments.
+  [[nodiscard]] bool first_map_is_due() const noexcept;
+  [[nodiscard]] std::size_t next_to_speculate() const noexcept;
+  /// The first segment from `first` on that waits for its map, or the number of segments.
+  [[nodiscard]] std::size_t next_to_map(std::size_t first) const noexcept;
   [[nodiscard]] task map_of(segment& next, std::uint64_t start);
 
   void complete(map_task& work);

@@ -91,11 +91,11 @@ std::vector<chunk> cut_in_slices(const Scheme& scheme, packed_bytes in, const st
   slice_job job = room->job(in, static_cast<std::uint32_t>(slices.size()));
   std::copy(pieces.begin(), pieces.end(), room->pieces.data());
   std::copy(slices.begin(), slices.end(), room->slices.data());
-  *job.overflowed = 0;
+  *job.batch.overflowed = 0;
   job.rounds = how.rounds;
   const status cut = (*cutting)->enqueue(machine, job);
   EXPECT_TRUE(cut.ok()) << cut.message();
-  EXPECT_EQ(*job.overflowed, 0u);
+  EXPECT_EQ(*job.batch.overflowed, 0u);
   std::vector<chunk> chunks(cut.ok() ? *job.chunks.count : 0);
   for (std::size_t i = 0; i < chunks.size(); ++i) chunks[i] = {job.chunks.begins[i], job.chunks.lengths[i]};
   return chunks;
