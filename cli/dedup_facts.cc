@@ -42,9 +42,9 @@ std::vector<stage_cost> dedup_facts::stages() const {
   for (std::size_t i = 0; i < stage_count; ++i) {
     const auto which = static_cast<stage>(i);
     stage_cost cost{to_string(which), {}, which == stage::chunking || which == stage::fingerprinting};
-    for (const auto& lane : work.lanes) {
-      cost.work.seconds += lane[i].seconds;
-      cost.work.bytes += lane[i].bytes;
+    for (const lane_record& lane : work.lanes) {
+      cost.work.seconds += lane.work[i].seconds;
+      cost.work.bytes += lane.work[i].bytes;
     }
     costs.push_back(cost);
   }
@@ -66,7 +66,7 @@ throughput_model dedup_facts::model() const {
   if (bytes == 0) return found;
   const auto per_byte = [&](stage which) {
     double seconds = 0;
-    for (const auto& lane : work.lanes) seconds += lane[static_cast<std::size_t>(which)].seconds;
+    for (const lane_record& lane : work.lanes) seconds += lane.at(which).seconds;
     return seconds / bytes;
   };
   found.chunking = per_byte(stage::chunking) + per_byte(stage::joining);

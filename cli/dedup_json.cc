@@ -91,7 +91,7 @@ ordered_json lanes_of(const dedup_facts& facts) {
     ordered_json row = {{"lane", lane}, {"reading_seconds", lane == 0 ? facts.reading.seconds : 0.0}};
     double busy = row["reading_seconds"];
     for (std::size_t i = 0; i < stage_count; ++i) {
-      const double seconds = facts.work.lanes[lane][i].seconds;
+      const double seconds = facts.work.lanes[lane].work[i].seconds;
       row[fmt::format("{}_seconds", to_string(static_cast<stage>(i)))] = seconds;
       busy += seconds;
     }

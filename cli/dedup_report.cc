@@ -169,7 +169,7 @@ std::string lanes_of(const dedup_facts& facts) {
     double busy = lane == 0 ? facts.reading.seconds : 0;
     out += fmt::format("  {:>6}  {:>7}", lane, human_percent(busy / wall));
     for (std::size_t i = 0; i < stage_count; ++i) {
-      const double seconds = facts.work.lanes[lane][i].seconds;
+      const double seconds = facts.work.lanes[lane].work[i].seconds;
       busy += seconds;
       out += fmt::format("  {:>{}}", human_percent(seconds / wall), to_string(static_cast<stage>(i)).size());
     }

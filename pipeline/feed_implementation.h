@@ -15,10 +15,10 @@ inline constexpr std::uint64_t most_room_shared = 1 * MiB;
 inline constexpr std::uint64_t most_room_alone = 256 * KiB;
 inline constexpr std::uint64_t worth_telling = 256 * KiB;
 
-inline void add(std::array<stage_work, stage_count>& total, const std::array<stage_work, stage_count>& more) {
+inline void add(lane_record& total, const std::array<stage_work, stage_count>& more) {
   for (std::size_t i = 0; i < stage_count; ++i) {
-    total[i].seconds += more[i].seconds;
-    total[i].bytes += more[i].bytes;
+    total.work[i].seconds += more[i].seconds;
+    total.work[i].bytes += more[i].bytes;
   }
 }
 
@@ -156,7 +156,7 @@ class feed::implementation {
     all.lanes = totals_;
     for (const lane& each : lanes_) all.device_bytes += each.device_bytes;
     all.device_warning = device_.warning();
-    all.lanes[0][static_cast<std::size_t>(stage::intake)] = intake_work_;
+    all.lanes[0].work[static_cast<std::size_t>(stage::intake)] = intake_work_;
     return all;
   }
 
@@ -239,7 +239,7 @@ class feed::implementation {
   device_lanes device_;
   std::vector<std::thread> device_threads_;
   bool is_dropped_ = false;
-  std::vector<std::array<stage_work, stage_count>> totals_;
+  std::vector<lane_record> totals_;
   bool is_open_ = false;
   stage_work intake_work_;
   std::uint64_t untold_bytes_ = 0;

@@ -163,7 +163,7 @@ TEST(schedule, has_room_for_a_run_behind_a_segment_that_waits_for_it) {
 std::uint64_t bytes_of(const feed_statistics& statistics, std::initializer_list<stage> stages) {
   std::uint64_t bytes = 0;
   for (const auto& lane : statistics.lanes) {
-    for (const stage which : stages) bytes += lane[static_cast<std::size_t>(which)].bytes;
+    for (const stage which : stages) bytes += lane.at(which).bytes;
   }
   return bytes;
 }

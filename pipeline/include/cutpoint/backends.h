@@ -24,6 +24,7 @@ enum class backend : int {
   avx512 = 4,     ///< AVX-512 F, BW, CD, DQ and VL, 64 bytes
   neon = 5,       ///< AArch64, 16 bytes
   cuda = 6,       ///< an NVIDIA GPU, in batches of segments; the processor's part by its fastest
+  hybrid = 7,     ///< both together: processor and GPU share the work as they are free
 };
 
 struct backend_info {

@@ -16,6 +16,7 @@
 #include <cutpoint/fingerprint.h>
 #include <cutpoint/source.h>
 #include <cutpoint/status.h>
+#include <cutpoint/work_plan.h>
 
 namespace cutpoint {
 
@@ -72,7 +73,13 @@ struct feed_options {
   fingerprint_recipe fingerprint = fingerprint_kind::sha256;
   /// Where cuts and fingerprints are found. Changes nothing that comes out.
   backend where = backend::automatic;
-  /// With the back end cuda, the number of the GPU that is used.
+  /// Who does what where there is a device. With the back ends `automatic` and `hybrid` it is chosen by `rates`; the back
+  /// ends of the processor and `cuda` are plans themselves, with which only `automatic` goes.
+  work_plan plan = work_plan::automatic;
+  /// What the job's lanes are expected to do; null: nothing is known, and `hybrid` shares all. With it the sizes of
+  /// batches are chosen and the plan; measured rates correct both while the feed works.
+  std::shared_ptr<const job_rates> rates = nullptr;
+  /// With the back ends cuda and hybrid, the number of the GPU that is used.
   int device = 0;
   /// Most bytes of its memory that are used, by all lanes together. Batches are as small as that asks for.
   std::uint64_t device_memory_bytes = 1 * GiB;
@@ -102,6 +109,21 @@ struct stage_work {
   std::uint64_t bytes = 0;
 };
 
+/// A lane, and what it has spent its time on.
+struct lane_record {
+  int device = -1;                                ///< the GPU whose lane it is; -1 for the processor's
+  std::array<stage_work, stage_count> work = {};  ///< by `stage`
+
+  [[nodiscard]] const stage_work& at(stage which) const { return work[static_cast<std::size_t>(which)]; }
+};
+
+/// How full something was, over the time of a feed.
+struct occupancy {
+  double mean = 0;
+  std::uint64_t most = 0;
+  std::uint64_t capacity = 0;  ///< 0 where it has none of its own
+};
+
 /// What a feed has done so far.
 struct feed_statistics {
   std::uint64_t fed_bytes = 0;           ///< of all streams
@@ -118,9 +140,15 @@ struct feed_statistics {
   std::uint64_t device_bytes = 0;              ///< cut on a device; the processor's, and what is redone, is not
   /// Empty, or why what a device was asked for is done on the processor: what it has not memory for, or what failed.
   std::string device_warning;
-  /// For each lane (0 is the thread that feeds, the device's are last), by `stage`. A device cuts and fingerprints in one
-  /// go: its time counts as chunking.
-  std::vector<std::array<stage_work, stage_count>> lanes;
+  work_plan plan = work_plan::processor;     ///< that the feed works by; the last where it was corrected
+  std::vector<plan_prediction> predictions;  ///< of all plans, the fastest first; none where nothing was known
+  occupancy held_bytes;                      ///< of the ring
+  occupancy waiting_segments;                ///< that are to be mapped
+  occupancy waiting_fingerprints;            ///< bytes that were joined and are to be fingerprinted
+  occupancy waiting_deliveries;              ///< bytes that are to come out
+  /// 0 is the thread that feeds, the device's are last. A device that cuts and fingerprints does so in one go: its time
+  /// counts as chunking.
+  std::vector<lane_record> lanes;
 };
 
 class feed;

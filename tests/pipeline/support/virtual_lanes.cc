@@ -57,7 +57,7 @@ class executor {
     outcome.fed_streams = next_stream_ + (is_open_ ? 1 : 0);
     outcome.statistics = schedule_.statistics();
     outcome.statistics.fed_bytes = intake_.taken_bytes();
-    for (const virtual_lane& l : lanes_) outcome.statistics.lanes.push_back(l.tools.work);
+    for (const virtual_lane& l : lanes_) outcome.statistics.lanes.push_back({.work = l.tools.work});
     return outcome;
   }
 
