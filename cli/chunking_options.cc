@@ -165,7 +165,7 @@ status chunking_options::check_device(chunking& made) const {
     const auto device = named("--device", parse_number(*device_));
     if (!device) return device.error();
     if (*device >= most_devices) return wrong(fmt::format("--device {}: must be less than {}", *device, most_devices));
-    made.feed.device = static_cast<int>(*device);
+    made.feed.devices = {static_cast<int>(*device)};
   }
   if (device_memory_) {
     const auto memory = named("--device-memory", parse_size(*device_memory_));

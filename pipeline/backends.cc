@@ -24,14 +24,17 @@ struct known_backend {
   std::optional<simd::instruction_set> set = {};
 };
 
-constexpr std::array<known_backend, 6> every_backend = {{
+constexpr std::array<known_backend, 7> every_backend = {{
     {backend::scalar, "scalar", "the references and the libraries: one chunk after the other"},
     {backend::sse4, "sse4", "SSE4.2, vectors of 16 bytes", simd::instruction_set::sse4},
     {backend::avx2, "avx2", "AVX2 and BMI2, vectors of 32 bytes", simd::instruction_set::avx2},
     {backend::avx512, "avx512", "AVX-512 F, BW, CD, DQ and VL, vectors of 64 bytes", simd::instruction_set::avx512},
     {backend::neon, "neon", "AArch64, vectors of 16 bytes", simd::instruction_set::neon},
     {backend::cuda, "cuda", "an NVIDIA GPU, by CUDA, in batches of segments"},
+    {backend::hybrid, "hybrid", "the processor and the GPU together, each as it is free"},
 }};
+
+bool needs_gpu(backend which) { return which == backend::cuda || which == backend::hybrid; }
 
 std::optional<simd::instruction_set> set_of(backend which) {
   for (const known_backend& b : every_backend) {
@@ -85,7 +88,7 @@ std::string_view to_string(backend which) noexcept {
 std::vector<backend_info> processor_backends() {
   std::vector<backend_info> built;
   for (const known_backend& b : every_backend) {
-    if (b.kind == backend::cuda || (b.set && !simd::is_compiled(*b.set))) continue;
+    if (needs_gpu(b.kind) || (b.set && !simd::is_compiled(*b.set))) continue;
     built.push_back({b.kind, b.name, b.meaning, !b.set || simd::runs_here(*b.set)});
   }
   return built;
@@ -93,17 +96,20 @@ std::vector<backend_info> processor_backends() {
 
 std::vector<backend_info> backends() {
   std::vector<backend_info> all = processor_backends();
-  const known_backend& device = every_backend.back();
-  all.push_back({device.kind, device.name, device.meaning, why_no_gpu().ok()});
+  const bool has_gpu = why_no_gpu().ok();
+  for (const known_backend& b : every_backend) {
+    if (needs_gpu(b.kind)) all.push_back({b.kind, b.name, b.meaning, has_gpu});
+  }
   return all;
 }
 
 result<backend> parse_backend(std::string_view name) {
   if (name == to_string(backend::automatic)) return backend::automatic;
-  if (name == to_string(backend::cuda)) {
+  for (const known_backend& b : every_backend) {
+    if (b.name != name || !needs_gpu(b.kind)) continue;
     const status usable = why_no_gpu();
-    if (usable.ok()) return backend::cuda;
-    return status(usable.code(), fmt::format("back end 'cuda' cannot be used: {}", usable.message()));
+    if (usable.ok()) return b.kind;
+    return status(usable.code(), fmt::format("back end '{}' cannot be used: {}", name, usable.message()));
   }
   std::vector<std::string_view> names = {to_string(backend::automatic)};
   for (const backend_info& b : processor_backends()) {
@@ -111,11 +117,12 @@ result<backend> parse_backend(std::string_view name) {
     names.push_back(b.name);
   }
   names.push_back(to_string(backend::cuda));
+  names.push_back(to_string(backend::hybrid));
   return unknown_name("back end", name, names);
 }
 
 result<chunker> chunker_on(const chunker& cuts, backend which) {
-  if (which == backend::automatic || which == backend::cuda) return fastest(cuts);
+  if (which == backend::automatic || needs_gpu(which)) return fastest(cuts);
   if (which == backend::scalar) return cuts.by(nullptr);
   const auto set = set_of(which);
   if (!set || !simd::runs_here(*set)) return does_not_run(which);
@@ -129,7 +136,7 @@ backend backend_of(const chunker& cuts) noexcept {
 }
 
 result<placed_fingerprints> fingerprints_on(const fingerprint_recipe& recipe, backend which) {
-  if (which == backend::automatic || which == backend::cuda) return fastest(recipe);
+  if (which == backend::automatic || needs_gpu(which)) return fastest(recipe);
   if (which != backend::scalar) {
     const auto set = set_of(which);
     if (!set || !simd::runs_here(*set)) return does_not_run(which);

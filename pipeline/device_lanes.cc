@@ -15,25 +15,26 @@ result<std::unique_ptr<cuda::offload>> device_provider::make(int device, const c
   return cuda::make_offload(device, cuts, fingerprint, limits);
 }
 
-result<device_lanes> device_lanes::open(const device_provider& from, const feed_options& options,
-                                        const feed_plan& plan) {
+result<device_lanes> device_lanes::open(const device_provider& from, int device, const feed_options& options,
+                                        const device_part& part) {
   device_lanes made;
+  made.device_ = device;
   const auto none = [&made](std::string why) {
     made.offloads_.clear();
     made.warning_ = std::move(why) + "; the processor does the work";
     return std::move(made);
   };
-  const auto limits = device_limits(plan, options.cuts);
+  const auto limits = device_limits(part, options.cuts);
   if (!limits) return none(limits.error().message());
   made.limits_ = *limits;
-  while (made.offloads_.size() < device_lane_count) {
-    auto next = from.make(options.device, options.cuts, options.fingerprint, *limits);
+  while (made.offloads_.size() < part.lane_count) {
+    auto next = from.make(device, options.cuts, options.fingerprint, *limits);
     if (!next) {
       const status_code why = next.error().code();
       const bool is_fault = why == status_code::memory_limit || why == status_code::backend_failure;
       return is_fault ? result<device_lanes>(none(next.error().message())) : next.error();
     }
-    const std::uint64_t needed = device_lane_count * (*next)->memory_bytes();
+    const std::uint64_t needed = part.lane_count * (*next)->memory_bytes();
     if (needed > options.device_memory_bytes) {
       return none(fmt::format("batches of {} bytes need {} of the device's memory, more than the {} allowed",
                               limits->bytes, format_size(needed), format_size(options.device_memory_bytes)));
@@ -55,9 +56,11 @@ void device_lanes::unpin(const ring& held) {
 status device_lanes::perform(task& taken, const task_surroundings& around, lane& by, std::size_t device_lane) {
   status failure;
   try {
-    const auto mapped = map_on_device(std::get<map_task>(taken.work), around, limits_, *offloads_[device_lane], by);
-    if (mapped && *mapped) return {};
-    if (!mapped) failure = mapped.error();
+    if (map_task* map = std::get_if<map_task>(&taken.work)) {
+      const auto mapped = map_on_device(*map, around, limits_, *offloads_[device_lane], by);
+      if (mapped && *mapped) return {};
+      if (!mapped) failure = mapped.error();
+    }
   } catch (const std::bad_alloc&) {  // the processor needs less
   }
   cutpoint::perform(taken, around, by);

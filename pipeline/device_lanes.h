@@ -1,4 +1,4 @@
-// The lanes of one device, and where devices come from.
+// The lanes of a feed's devices, and where devices come from.
 #pragma once
 
 #include <memory>
@@ -23,8 +23,8 @@ class device_provider {
                                                                     const cuda::batch_limits& limits) const;
 };
 
-/// What the lanes of a feed's device need beside threads, which are the feed's. `perform` is of each lane's thread; the
-/// rest is guarded by whoever has the feed.
+/// What the lanes of one device need beside threads, which are the feed's. `perform` is of each lane's thread; the rest is
+/// guarded by whoever has the feed.
 class device_lanes {
  public:
   /// None.
@@ -32,9 +32,11 @@ class device_lanes {
 
   /// `device_lane_count` lanes, or none and a warning where the device has no memory for them or is not allowed as much,
   /// or where the chunks are none for a device. Errors: what makes the feed impossible.
-  [[nodiscard]] static result<device_lanes> open(const device_provider& from, const feed_options& options,
-                                                 const feed_plan& plan);
+  [[nodiscard]] static result<device_lanes> open(const device_provider& from, int device, const feed_options& options,
+                                                 const device_part& part);
 
+  /// The GPU's number.
+  [[nodiscard]] int device() const noexcept { return device_; }
   [[nodiscard]] std::size_t size() const noexcept { return offloads_.size(); }
   /// Whether fingerprints are made with the cuts.
   [[nodiscard]] bool fingerprints() const noexcept { return size() != 0 && offloads_.front()->digest_bytes() != 0; }
@@ -45,12 +47,13 @@ class device_lanes {
   void pin(const ring& held);
   void unpin(const ring& held);
 
-  /// Performs a map on the device, or on the calling thread where the device does not do it. Gives the device's failure.
+  /// Performs a task on the device, or on the calling thread where the device does not do it. Gives the device's failure.
   [[nodiscard]] status perform(task& taken, const task_surroundings& around, lane& by, std::size_t device_lane);
   /// Remembers the first failure.
   void lost(const status& failure);
 
  private:
+  int device_ = 0;
   cuda::batch_limits limits_;
   std::vector<std::unique_ptr<cuda::offload>> offloads_;
   std::string warning_;

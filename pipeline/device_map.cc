@@ -66,11 +66,11 @@ void take_over(const device_batch& batch, const cuda::batch_output& found, std::
 
 }  // namespace
 
-result<cuda::batch_limits> device_limits(const feed_plan& plan, const chunker& cuts) {
+result<cuda::batch_limits> device_limits(const device_part& part, const chunker& cuts) {
   if (cuts.reach() == unlimited) {
     return status{status_code::unavailable, "chunks without a maximum are cut on the processor"};
   }
-  const std::uint64_t bytes = plan.segment_bytes + cuts.reach() + cuts.behind();
+  const std::uint64_t bytes = part.batch_bytes + cuts.reach() + cuts.behind();
   if (bytes > most_batch_bytes) {
     return status{status_code::unavailable,
                   fmt::format("chunks of up to {} bytes are cut on the processor: a batch for a device has at most {}",

@@ -7,9 +7,9 @@
 
 namespace cutpoint {
 
-/// What a device's batch must hold for a segment of the plan. Errors: unavailable, where that is more than a device
+/// What a device's batch must hold. Errors: unavailable, where that is more than a device
 /// takes or has no end, and why.
-[[nodiscard]] result<cuda::batch_limits> device_limits(const feed_plan& plan, const chunker& cuts);
+[[nodiscard]] result<cuda::batch_limits> device_limits(const device_part& part, const chunker& cuts);
 
 /// Maps a segment, with fingerprints where the device makes them; the chain may end some chunks before one that the
 /// processor finds. False, with nothing done, where the segment is none for a device: a stream in it failed, or its

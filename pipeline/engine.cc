@@ -1,5 +1,6 @@
 // What the engine is asked for; pipeline/feed_implementation.h has what it does.
 #include <algorithm>
+#include <set>
 #include <thread>
 
 #include <cutpoint/engine.h>
@@ -70,42 +71,79 @@ result<engine> engine::make(const engine_options& options) {
 
 std::uint64_t engine::thread_count() const noexcept { return pool_->thread_count(); }
 
+namespace {
+
+/// The plans that are open, the one to begin with first. Without rates nothing speaks for a device but to be asked for it.
+result<std::vector<work_plan>> promising_choices(const feed_options& options) {
+  auto open = plan_choices(options);
+  if (!open || open->size() == 1) return open;
+  if (!options.rates) return std::vector{options.where == backend::automatic ? work_plan::processor : open->front()};
+  const auto is_open = [&](const plan_prediction& p) {
+    return std::find(open->begin(), open->end(), p.plan) != open->end();
+  };
+  const auto predicted = predict_plans(*options.rates);
+  const auto best = std::find_if(predicted.begin(), predicted.end(), is_open);
+  if (best == predicted.end()) return open;
+  if (best->plan == work_plan::processor) return std::vector{work_plan::processor};
+  std::iter_swap(open->begin(), std::find(open->begin(), open->end(), best->plan));
+  return open;
+}
+
+status check_devices(const std::vector<int>& devices) {
+  const std::set<int> different(devices.begin(), devices.end());
+  if (!devices.empty() && different.size() == devices.size()) return {};
+  return {status_code::invalid_argument, devices.empty() ? "no device is named" : "a device is named twice"};
+}
+
+}  // namespace
+
 result<feed> engine::open(const feed_options& options, chunk_receiver& receiver) {
-  bool on_device = options.where == backend::cuda;
-  const backend on_processor = on_device ? backend::automatic : options.where;  // for what is the processor's part
+  auto choices = promising_choices(options);
+  if (!choices) return choices.error();
+  const bool is_on_devices = choices->front() != work_plan::processor;
+  const bool is_mixed = options.where == backend::cuda || options.where == backend::hybrid;
+  const backend on_processor = is_mixed ? backend::automatic : options.where;  // for what is the processor's part
   const auto cuts = pool_->choices.place(options.cuts, on_processor);
   if (!cuts) return cuts.error();
   feed_options placed = options;
   placed.cuts = *cuts;
-  auto plan = make_plan(placed, thread_count(), on_device);
+  if (status devices = check_devices(options.devices); !devices.ok()) return devices;
+  auto plan = make_plan(placed, thread_count(), is_on_devices ? options.devices.size() : 0);
   if (!plan) return plan.error();
-  device_lanes device;
-  if (on_device) {
-    auto opened = device_lanes::open(*pool_->devices, placed, *plan);
+  std::vector<device_lanes> devices;
+  std::string warning;
+  for (std::size_t i = 0; i < plan->devices.size(); ++i) {
+    auto opened = device_lanes::open(*pool_->devices, options.devices[i], placed, plan->devices[i]);
     if (!opened) return opened.error();
-    device = *std::move(opened);
-    on_device = device.size() != 0;
-    if (!on_device) plan = make_plan(placed, thread_count(), false);
-    if (!plan) return plan.error();
+    if (opened->size() == 0) {
+      warning = opened->warning();
+      devices.clear();
+      plan = make_plan(placed, thread_count(), 0);
+      if (!plan) return plan.error();
+      break;
+    }
+    plan->devices[i].fingerprints = opened->fingerprints();
+    devices.push_back(*std::move(opened));
   }
+  plan->choices = devices.empty() ? std::vector{work_plan::processor} : *std::move(choices);
   auto held = ring::make(plan->ring_bytes);
   if (!held) return held.error();
+  std::uint64_t lane_count = plan->lane_count;
+  for (const device_part& each : plan->devices) lane_count += each.lane_count;
   std::vector<lane> lanes;
-  while (lanes.size() < plan->lane_count) {
+  while (lanes.size() < lane_count) {
     auto made = pool_->choices.place(options.fingerprint, on_processor);
     if (!made) return made.error();
     plan->fingerprinted_on = made->where;
     lanes.push_back({.fingerprints = std::move(made->batch)});
   }
-  plan->chunked_on = on_device ? backend::cuda : backend_of(*cuts);
-  plan->fingerprints_on_device = on_device && device.fingerprints();
-  if (plan->fingerprints_on_device) plan->fingerprinted_on = backend::cuda;
+  plan->chunked_on = backend_of(*cuts);
   if (plan->fingerprinted_on != backend::scalar) plan->unit_bytes = unit_bytes_in_lanes;
   auto of_runs = fingerprinter::make(options.fingerprint);
   if (!of_runs) return of_runs.error();
-  auto made =
-      std::make_unique<feed::implementation>(*pool_, *plan, *cuts, *std::move(held), std::move(lanes),
-                                             std::move(device), run_periods(*cuts, *std::move(of_runs)), receiver);
+  auto made = std::make_unique<feed::implementation>(*pool_, *plan, *cuts, *std::move(held), std::move(lanes),
+                                                     std::move(devices), std::move(warning),
+                                                     run_periods(*cuts, *std::move(of_runs)), receiver);
   if (status started = made->start(); !started.ok()) return started;
   return feed(std::move(made));
 }

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <cassert>
+#include <chrono>
+#include <string>
 #include <utility>
 
 #include "pipeline/engine_pool.h"
+#include "pipeline/queue_watch.h"
 #include "pipeline/schedule.h"
 
 namespace cutpoint {
@@ -25,14 +28,23 @@ inline void add(lane_record& total, const std::array<stage_work, stage_count>& m
 class feed::implementation {
  public:
   implementation(engine::pool& threads, const feed_plan& plan, const chunker& cuts, ring held, std::vector<lane> lanes,
-                 device_lanes device, run_periods periods, chunk_receiver& receiver)
+                 std::vector<device_lanes> devices, std::string device_warning, run_periods periods,
+                 chunk_receiver& receiver)
       : pool_(threads),
         ring_(std::move(held)),
         intake_(ring_, cuts, std::move(periods), plan.intake),
         schedule_(plan, cuts, ring_, receiver),
         lanes_(std::move(lanes)),
-        device_(std::move(device)),
+        devices_(std::move(devices)),
+        device_warning_(std::move(device_warning)),
         totals_(lanes_.size()) {
+    // As much as lets every lane take what it can.
+    enough_segments_ = plan.lane_count == 1 && devices_.empty() ? 0 : plan.lane_count;
+    std::size_t lane_index = plan.lane_count;
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      enough_segments_ += devices_[i].size() * (plan.devices[i].batch_bytes / plan.segment_bytes);
+      for (std::size_t k = 0; k < devices_[i].size(); ++k) totals_[lane_index++].device = devices_[i].device();
+    }
     const std::lock_guard lock(pool_.mutex);
     pool_.feeds.push_back(this);
   }
@@ -48,15 +60,20 @@ class feed::implementation {
     }
     pool_.work.notify_all();
     for (std::thread& waiting : device_threads_) waiting.join();
-    device_.unpin(ring_);
+    if (!devices_.empty()) devices_.front().unpin(ring_);
   }
 
-  /// Starts the device's threads.
+  /// Starts the devices' threads.
   status start() {
-    device_.pin(ring_);
+    if (!devices_.empty()) devices_.front().pin(ring_);
     const signals_blocked quiet;
+    std::uint64_t lane_index = pool_.thread_count();
     try {
-      for (std::size_t i = 0; i < device_.size(); ++i) device_threads_.emplace_back([this, i] { serve(i); });
+      for (std::size_t d = 0; d < devices_.size(); ++d) {
+        for (std::size_t i = 0; i < devices_[d].size(); ++i, ++lane_index) {
+          device_threads_.emplace_back([this, d, i, lane_index] { serve(d, i, lane_index); });
+        }
+      }
     } catch (const std::system_error& error) {
       return {status_code::unavailable,
               fmt::format("threads that wait for a device cannot be started: {}", error.what()), error.code().value()};
@@ -91,6 +108,8 @@ class feed::implementation {
       tell(lock);
       if (work_once(lock, 0)) continue;
       if (room != 0) return room_of(room);
+      schedule_.press();
+      pool_.work.notify_all();
       if (schedule_.has_running() || schedule_.has_device_work()) {
         pool_.progress.wait(lock);
       } else if (status relieved = schedule_.relieve(); !relieved.ok()) {
@@ -155,42 +174,62 @@ class feed::implementation {
     all.fed_bytes = intake_.taken_bytes();
     all.lanes = totals_;
     for (const lane& each : lanes_) all.device_bytes += each.device_bytes;
-    all.device_warning = device_.warning();
+    all.device_warning = device_warning_;
+    for (const device_lanes& each : devices_) {
+      if (all.device_warning.empty()) all.device_warning = each.warning();
+    }
+    all.held_bytes = held_.over(now());
+    all.held_bytes.capacity = ring_.size();
+    all.waiting_segments = waiting_segments_.over(now());
+    all.waiting_fingerprints = waiting_fingerprints_.over(now());
+    all.waiting_deliveries = waiting_deliveries_.over(now());
     all.lanes[0].work[static_cast<std::size_t>(stage::intake)] = intake_work_;
     return all;
   }
 
  private:
   void hand_back(task done, std::uint64_t lane_index) {
-    schedule_.complete(std::move(done));
+    schedule_.complete(std::move(done), lanes_[lane_index].work, now());
     add(totals_[lane_index], lanes_[lane_index].work);
+    look_at_queues();
     pool_.work.notify_all();
     pool_.progress.notify_all();
   }
 
-  /// The life of a thread that waits for the device.
-  void serve(std::size_t device_lane) {
+  /// The life of a thread that waits for a device.
+  void serve(std::size_t device, std::size_t device_lane, std::uint64_t lane_index) {
     std::unique_lock lock(pool_.mutex);
     while (!is_dropped_) {
-      if (!work_once_on_device(lock, device_lane)) pool_.work.wait(lock);
+      if (!work_once_on_device(lock, device, device_lane, lane_index)) pool_.work.wait(lock);
     }
   }
 
-  bool work_once_on_device(std::unique_lock<std::mutex>& lock, std::size_t device_lane) {
-    auto taken = schedule_.take_for_device();
+  bool work_once_on_device(std::unique_lock<std::mutex>& lock, std::size_t device, std::size_t device_lane,
+                           std::uint64_t lane_index) {
+    auto taken = schedule_.take_for_device(device, now());
     if (!taken) return false;
-    const std::uint64_t lane_index = pool_.thread_count() + device_lane;
     lane& by = lanes_[lane_index];
     by.work = {};
     lock.unlock();
-    status failure = device_.perform(*taken, schedule_.surroundings(), by, device_lane);
+    status failure = devices_[device].perform(*taken, schedule_.surroundings(), by, device_lane);
     lock.lock();
     if (!failure.ok()) {
-      device_.lost(failure);
-      schedule_.lose_device();
+      devices_[device].lost(failure);
+      schedule_.lose_device(device);
     }
     hand_back(*std::move(taken), lane_index);
     return true;
+  }
+
+  /// Seconds since the feed was opened.
+  double now() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - opened_).count(); }
+
+  void look_at_queues() {
+    const double time = now();
+    held_.see(schedule_.held_bytes(told_cursor_), time);
+    waiting_segments_.see(schedule_.waiting_segments(), time);
+    waiting_fingerprints_.see(schedule_.waiting_fingerprints(), time);
+    waiting_deliveries_.see(schedule_.waiting_deliveries(), time);
   }
 
   /// One lane reads no more at a time than it then works on in the cache.
@@ -213,8 +252,7 @@ class feed::implementation {
     std::unique_lock lock(pool_.mutex);
     if (!outcome.ok()) schedule_.fail(std::move(outcome));
     tell(lock);
-    const std::uint64_t enough = lanes_.size() == 1 ? 0 : lanes_.size();
-    while (schedule_.waiting_segments() >= enough && work_once(lock, 0)) {
+    while (schedule_.waiting_segments() >= enough_segments_ && work_once(lock, 0)) {
     }
     return schedule_.failure().ok() ? status() : failed(lock);
   }
@@ -223,6 +261,8 @@ class feed::implementation {
     untold_bytes_ = 0;
     untold_calls_ = 0;
     schedule_.learn(intake_.take_news());
+    told_cursor_ = intake_.cursor();
+    look_at_queues();
     pool_.work.notify_all();
   }
 
@@ -236,10 +276,18 @@ class feed::implementation {
   intake intake_;  ///< of the feeding thread
   schedule schedule_;
   std::vector<lane> lanes_;  ///< each of its thread: the pool's, then the device's
-  device_lanes device_;
+  std::vector<device_lanes> devices_;
+  std::string device_warning_;
+  std::uint64_t enough_segments_ = 0;  ///< waiting ones, with which the feeding thread lends a hand
   std::vector<std::thread> device_threads_;
   bool is_dropped_ = false;
   std::vector<lane_record> totals_;
+  const std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
+  std::uint64_t told_cursor_ = 0;
+  queue_watch held_;
+  queue_watch waiting_segments_;
+  queue_watch waiting_fingerprints_;
+  queue_watch waiting_deliveries_;
   bool is_open_ = false;
   stage_work intake_work_;
   std::uint64_t untold_bytes_ = 0;

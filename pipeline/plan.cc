@@ -17,8 +17,10 @@ constexpr std::uint64_t least_usual_segment = 2 * MiB;
 constexpr std::uint64_t usual_segment_alone = 512 * KiB;
 constexpr std::uint64_t smallest_segment = 64 * KiB;
 /// So long that a device's thousands of threads have work, and its launches and waits do not count.
-constexpr std::uint64_t usual_segment_on_device = 32 * MiB;
-/// Device memory for each byte of a segment, generously: the byte itself, its candidates, its share of chunks.
+constexpr std::uint64_t usual_batch = 32 * MiB;
+/// Below it they do, as far as is known without rates.
+constexpr std::uint64_t usual_least_batch = 2 * MiB;
+/// Device memory for each byte of a batch, generously: the byte itself, its candidates, its share of chunks.
 constexpr std::uint64_t device_bytes_for_each = 8;
 
 std::uint64_t rounded_up(std::uint64_t bytes) {
@@ -50,33 +52,48 @@ status check_segment(const feed_options& options, std::uint64_t segment_bytes) {
                       segment_bytes, 2 * reach, join)};
 }
 
+/// Batches of a device that the ring has room for: those that its lanes have, and as many that wait.
+constexpr std::uint64_t batches_held = 2 * device_lane_count;
+
+/// A device's lanes take at least a segment, and at most what fits into the ring and the device.
+device_part part_of_device(const feed_options& options, std::uint64_t segment_bytes, std::uint64_t fitting) {
+  const std::uint64_t on_device = options.device_memory_bytes / (device_lane_count * device_bytes_for_each);
+  std::uint64_t wanted = options.batch_bytes;
+  if (wanted == 0) {
+    wanted = std::max(usual_batch, segment_bytes);
+    if (options.rates && !options.rates->devices.empty() && options.rates->devices.front().batch_bytes != 0) {
+      wanted = options.rates->devices.front().batch_bytes;
+    }
+    wanted = std::min({wanted, on_device, fitting});
+  }
+  const std::uint64_t batch = std::max(wanted, segment_bytes);
+  return {.batch_bytes = batch, .least_batch_bytes = std::min(batch, usual_least_batch)};
+}
+
 }  // namespace
 
 std::uint64_t usual_segment_bytes(const chunker& cuts) {
   return cuts.reach() == unlimited ? least_usual_segment : std::max(least_usual_segment, 4 * cuts.reach());
 }
 
-result<feed_plan> make_plan(const feed_options& options, std::uint64_t thread_count, bool on_device) {
+result<feed_plan> make_plan(const feed_options& options, std::uint64_t thread_count, std::uint64_t device_count) {
   const chunker& cuts = options.cuts;
   if (status memory = check_memory(cuts, {.memory_bytes = options.memory_bytes}); !memory.ok()) return memory;
   const bool is_bounded = cuts.reach() != unlimited;
+  const bool has_devices = device_count != 0;
   const std::uint64_t memory = std::min(options.memory_bytes, std::uint64_t{1} << 45);
   const std::uint64_t reach = is_bounded ? cuts.reach() : 1;
-  const std::uint64_t lane_count = thread_count + (on_device ? device_lane_count : 0);
-  const bool is_alone = lane_count == 1 && options.join == join_kind::exact;
-  const std::uint64_t shared_usual = usual_segment_bytes(cuts);
-  const std::uint64_t fitting_on_device = options.device_memory_bytes / (device_lane_count * device_bytes_for_each);
-  const std::uint64_t usual = is_alone    ? usual_segment_alone
-                              : on_device ? std::min(std::max(usual_segment_on_device, shared_usual), fitting_on_device)
-                                          : shared_usual;
+  const bool is_alone = thread_count == 1 && !has_devices && options.join == join_kind::exact;
+  const std::uint64_t usual = is_alone ? usual_segment_alone : usual_segment_bytes(cuts);
   const std::uint64_t wanted_segment = options.segment_bytes != 0 ? options.segment_bytes : usual;
   if (status segment = check_segment(options, wanted_segment); !segment.ok()) return segment;
 
   feed_plan plan{.fingerprint = options.fingerprint.kind,
                  .join = options.join,
                  .cancel = options.cancel,
-                 .lane_count = lane_count,
-                 .maps_on_device = on_device,
+                 .lane_count = thread_count,
+                 .devices = {},
+                 .rates = options.rates,
                  .memory_bytes = options.memory_bytes,
                  .kept_behind = cuts.behind()};
   // An eighth is left for what is known about the bytes.
@@ -89,7 +106,7 @@ result<feed_plan> make_plan(const feed_options& options, std::uint64_t thread_co
                   fmt::format("the join pdedupe of {} holds {} bytes, more than the memory allowed, {}",
                               cuts.canonical(), needed, options.memory_bytes));
   }
-  if (!on_device && wants_candidates(options)) {
+  if (!has_devices && wants_candidates(options)) {
     const candidate_map_needs map = *cuts.candidate_map();
     const std::uint64_t kept_behind = std::max(cuts.behind(), map.behind);
     const std::uint64_t needed_with_map = kept_behind + reach + map.ahead + 2 * segment_granule + smallest_segment;
@@ -99,15 +116,22 @@ result<feed_plan> make_plan(const feed_options& options, std::uint64_t thread_co
       needed = needed_with_map;
     }
   }
-  const std::uint64_t shared = most > needed ? (most - needed) / (lane_count + 2) : 0;
+  const std::uint64_t left = most > needed ? most - needed : 0;
+  const std::uint64_t shared = left / (has_devices ? 2 : 1) / (thread_count + 2);
   const std::uint64_t granule = plan.has_candidates ? segment_granule : 1;
   plan.segment_bytes =
       std::max(granule, std::min(wanted_segment, std::max(shared, smallest_segment)) / granule * granule);
+  const std::uint64_t for_lanes = (thread_count + 2) * plan.segment_bytes;
+  const std::uint64_t batches = batches_held * device_count;
+  if (has_devices) {
+    const std::uint64_t fitting = left > for_lanes ? (left - for_lanes) / batches : 0;
+    plan.devices.assign(device_count, part_of_device(options, plan.segment_bytes, fitting));
+  }
+  const std::uint64_t for_devices = has_devices ? batches * plan.devices.front().batch_bytes : 0;
   // While a run is held, a segment whose map looks ahead into it waits, and what waits for that map.
   const std::uint64_t awaited = plan.has_candidates ? cuts.candidate_map()->ahead + plan.segment_bytes + granule : 0;
   const std::uint64_t for_runs = is_bounded ? least_ring_for_runs(cuts) + awaited : unlimited;
-  const std::uint64_t comfortable =
-      needed + (lane_count + 2) * plan.segment_bytes + (is_bounded ? for_runs : 0) + 1 * MiB;
+  const std::uint64_t comfortable = needed + for_lanes + for_devices + (is_bounded ? for_runs : 0) + 1 * MiB;
   plan.fill_limit = std::clamp(comfortable, needed, std::max(needed, most));
   plan.ring_bytes = rounded_up(is_bounded ? plan.fill_limit : memory + 1);
   plan.fill_limit = std::min(rounded_up(plan.fill_limit), plan.ring_bytes);
@@ -117,6 +141,29 @@ result<feed_plan> make_plan(const feed_options& options, std::uint64_t thread_co
     plan.intake.cut_every = wanted_segment;
   }
   return plan;
+}
+
+result<std::vector<work_plan>> plan_choices(const feed_options& options) {
+  std::vector<work_plan> open;
+  switch (options.where) {
+    case backend::automatic:
+      open = {work_plan::processor, work_plan::device, work_plan::fingerprints_on_device, work_plan::shared};
+      break;
+    case backend::hybrid:
+      open = {work_plan::shared, work_plan::fingerprints_on_device};
+      break;
+    case backend::cuda:
+      open = {work_plan::device};
+      break;
+    default:
+      open = {work_plan::processor};
+  }
+  if (options.plan == work_plan::automatic) return open;
+  const bool is_open = std::find(open.begin(), open.end(), options.plan) != open.end();
+  if (is_open || options.where == backend::hybrid) return std::vector{options.plan};
+  return status{status_code::invalid_argument,
+                fmt::format("the plan {} is none of the back end {}: take hybrid or auto", to_string(options.plan),
+                            to_string(options.where))};
 }
 
 }  // namespace cutpoint

@@ -1,19 +1,36 @@
 // What is checked and chosen for a feed before its first byte: segments, ring, memory.
 #pragma once
 
+#include <memory>
+#include <vector>
+
 #include <cutpoint/engine.h>
 
 #include "pipeline/intake.h"
 
 namespace cutpoint {
 
+/// Lanes that keep a device busy: one copies in while another cuts and hashes and a third copies out.
+inline constexpr std::uint64_t device_lane_count = 3;
+
+/// What a feed has of one device.
+struct device_part {
+  std::uint64_t lane_count = device_lane_count;
+  bool cuts = true;
+  bool fingerprints = true;       ///< what it cuts in the same go, and chunks that are known
+  std::uint64_t batch_bytes = 0;  ///< most that a lane takes at a time
+  /// So few that the time it takes whatever its size would count; a lane waits for more while there may be more.
+  std::uint64_t least_batch_bytes = 0;
+};
+
 struct feed_plan {
   fingerprint_kind fingerprint = fingerprint_kind::none;
   join_kind join = join_kind::exact;
   const cancellation* cancel = nullptr;
-  std::uint64_t lane_count = 1;
-  bool maps_on_device = false;          ///< segments are cut by a device's lanes, not by the processor's
-  bool fingerprints_on_device = false;  ///< and fingerprinted in the same go
+  std::uint64_t lane_count = 1;  ///< of the processor
+  std::vector<device_part> devices;
+  std::vector<work_plan> choices = {work_plan::processor};  ///< by which the feed may work, the first at first
+  std::shared_ptr<const job_rates> rates;                   ///< that are expected; may be null
   backend chunked_on = backend::scalar;
   backend fingerprinted_on = backend::scalar;
   /// Fingerprinted at a time by a lane, after the join: so few that lanes share a segment, so many that it is worth it.
@@ -31,10 +48,12 @@ struct feed_plan {
 /// bits.
 inline constexpr std::uint64_t segment_granule = 64;
 
-/// Lanes that keep a device busy: one copies in while another cuts and hashes and a third copies out.
-inline constexpr std::uint64_t device_lane_count = 3;
+/// For `thread_count` lanes of the processor and those of `device_count` devices. Errors: as `engine::open`.
+[[nodiscard]] result<feed_plan> make_plan(const feed_options& options, std::uint64_t thread_count,
+                                          std::uint64_t device_count);
 
-/// For `thread_count` lanes of the processor and, `on_device`, those of one device. Errors: as `engine::open`.
-[[nodiscard]] result<feed_plan> make_plan(const feed_options& options, std::uint64_t thread_count, bool on_device);
+/// The plans that what is asked for leaves open, the one to begin with first. Errors: invalid_argument, where the back end
+/// and the plan contradict each other.
+[[nodiscard]] result<std::vector<work_plan>> plan_choices(const feed_options& options);
 
 }  // namespace cutpoint

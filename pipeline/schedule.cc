@@ -1,4 +1,4 @@
-// The plan of one feed.
+// The schedule of one feed: what is fed, what lanes take, what follows when it is done.
 #include "pipeline/schedule.h"
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace cutpoint {
 
 namespace {
 
-/// Fingerprints made on speculation are worth it while less than this share of the chunks turns out wrong.
-constexpr double worthwhile_waste = 0.05;
+/// The plan is considered anew each time that so many segments were mapped.
+constexpr std::uint64_t maps_between_revisions = 8;
 
 /// Streams in a segment: a million empty files must not pile up behind a small one.
 constexpr std::uint64_t most_parts = 32'768;
@@ -27,6 +27,7 @@ std::uint64_t less(std::uint64_t position, std::uint64_t bytes) { return positio
 
 schedule::schedule(const feed_plan& chosen, const chunker& cuts, const ring& held, chunk_receiver& receiver)
     : plan_(chosen),
+      balance_(chosen),
       chunker_(cuts),
       ring_(&held),
       receiver_(&receiver),
@@ -46,6 +47,7 @@ schedule::schedule(const feed_plan& chosen, const chunker& cuts, const ring& hel
 
 void schedule::learn(intake_news news) {
   if (!news.events.empty()) invite_join();
+  is_pressed_ = false;
   for (const intake_event& event : news.events) {
     if (event.what == intake_event::kind::run) unsealed_run_bytes_ += event.count * event.period.length;
   }
@@ -111,7 +113,10 @@ void schedule::await_cut_at(std::uint64_t start) {
 }
 
 void schedule::seal(std::uint64_t end) {
-  segments_.push_back({.begin = open_begin_, .end = end});
+  segments_.push_back(std::make_unique<segment>(
+      segment{.begin = open_begin_, .end = end, .part_count = sequence_.part_count() - parts_when_sealed_ + 1}));
+  ++waiting_segments_;
+  waiting_map_bytes_ += end - open_begin_;
   open_begin_ = end;
   parts_when_sealed_ = sequence_.part_count();
   unsealed_run_bytes_ = 0;
@@ -134,36 +139,37 @@ std::optional<task> schedule::take() {
   if (!may_take()) return std::nullopt;
   // First what others wait for: the next in order to come out, to be joined, to be mapped.
   using choice = std::optional<task> (schedule::*)();
-  constexpr std::array<choice, 6> choices = {&schedule::take_delivery,  &schedule::take_join,
-                                             &schedule::take_first_map, &schedule::take_fingerprints,
-                                             &schedule::take_bridge,    &schedule::take_map};
+  constexpr std::array<choice, 7> choices = {
+      &schedule::take_delivery, &schedule::take_join, &schedule::take_first_map,        &schedule::take_fingerprints,
+      &schedule::take_bridge,   &schedule::take_map,  &schedule::take_left_fingerprints};
   for (const choice each : choices) {
-    const bool maps = each == &schedule::take_first_map || each == &schedule::take_map;
-    if (maps && plan_.maps_on_device) continue;
     if (auto taken = (this->*each)()) return pinned(std::move(taken));
   }
   return std::nullopt;
 }
 
-std::optional<task> schedule::take_for_device() {
-  if (!plan_.maps_on_device || !may_take()) return std::nullopt;
-  auto taken = take_first_map();
-  return pinned(taken ? std::move(taken) : take_map());
-}
-
-bool schedule::has_device_work() const noexcept {
-  return plan_.maps_on_device && failure_.ok() && (first_map_is_due() || next_to_speculate() != segments_.size());
-}
-
-void schedule::lose_device() noexcept { plan_.maps_on_device = false; }
-
 task_surroundings schedule::surroundings() const noexcept {
   return {.cuts = &chunker_, .held = ring_, .candidates = candidates_.get(), .receiver = receiver_};
 }
 
-std::uint64_t schedule::waiting_segments() const noexcept {
-  return static_cast<std::uint64_t>(std::count_if(
-      segments_.begin(), segments_.end(), [](const segment& s) { return s.mapped == segment::state::waiting; }));
+std::uint64_t schedule::waiting_deliveries() const noexcept {
+  return batches_.empty() ? 0 : batches_.back().end - std::min(delivered_, batches_.back().end);
+}
+
+feed_statistics schedule::statistics() const {
+  feed_statistics all = statistics_;
+  all.plan = balance_.plan();
+  all.predictions = balance_.predictions();
+  const work_split& split = balance_.split();
+  const bool fingerprints_too =
+      std::any_of(plan_.devices.begin(), plan_.devices.end(), [](const device_part& d) { return d.fingerprints; });
+  if (split.devices_cut) {
+    all.chunked_on = split.processor_cuts ? backend::hybrid : backend::cuda;
+    if (fingerprints_too) all.fingerprinted_on = all.chunked_on;
+  } else if (split.devices_fingerprint) {
+    all.fingerprinted_on = backend::cuda;
+  }
+  return all;
 }
 
 bool schedule::is_done() const noexcept {
@@ -196,17 +202,17 @@ std::optional<task> schedule::take_delivery() {
 
 std::uint64_t schedule::joinable() const noexcept {
   if (!candidates_) return sequence_.readable();
-  std::uint64_t end = segments_.empty() ? open_begin_ : segments_.front().begin;
-  for (const segment& s : segments_) {
-    if (s.mapped != segment::state::done) break;
-    end = s.end;
+  std::uint64_t end = segments_.empty() ? open_begin_ : segments_.front()->begin;
+  for (const auto& s : segments_) {
+    if (s->mapped != segment::state::done) break;
+    end = s->end;
   }
   return end;
 }
 
 std::optional<task> schedule::take_join() {
   if (is_joining_ || segments_.empty()) return std::nullopt;
-  segment& next = segments_.front();
+  segment& next = *segments_.front();
   if (next.mapped == segment::state::running || next.bridged == segment::state::running) return std::nullopt;
   const bool is_passed = frontier_ >= next.end;
   if (!is_passed && (next.mapped != segment::state::done || joinable() < join_wants_)) return std::nullopt;
@@ -224,24 +230,14 @@ std::optional<task> schedule::take_join() {
   return task{.work = std::move(work), .pinned_from = first, .outcome = {}};
 }
 
-std::optional<task> schedule::take_fingerprints() {
-  for (batch& b : batches_) {
-    if (b.taken_units == b.units.size()) continue;
-    const batch::unit which = b.units[b.taken_units++];
-    return task{.work = fingerprint_task{.of = &b, .which = which},
-                .pinned_from = b.chunks[which.first].where.offset,
-                .outcome = {}};
-  }
-  return std::nullopt;
-}
-
 std::optional<task> schedule::take_bridge() {
   if (candidates_) return std::nullopt;
   // No further ahead than lanes are, so that a look is short however many segments there are.
-  const std::size_t last = std::min<std::size_t>(segments_.size(), 2 * plan_.lane_count + 2);
+  const std::size_t last =
+      std::min<std::size_t>(segments_.size(), 2 * (plan_.lane_count + device_lane_count * plan_.devices.size()) + 2);
   for (std::size_t i = 1; i < last; ++i) {
-    const segment& before = segments_[i - 1];
-    segment& into = segments_[i];
+    const segment& before = *segments_[i - 1];
+    segment& into = *segments_[i];
     const bool is_ready = before.mapped == segment::state::done && into.mapped == segment::state::done &&
                           into.bridged == segment::state::waiting && !into.is_anchored;
     if (!is_ready) continue;
@@ -255,56 +251,18 @@ std::optional<task> schedule::take_bridge() {
   return std::nullopt;
 }
 
-bool schedule::first_map_is_due() const noexcept {
-  return !segments_.empty() && segments_.front().mapped == segment::state::waiting && !is_joining_ &&
-         frontier_ < segments_.front().end;
-}
-
-std::size_t schedule::next_to_map(std::size_t first) const noexcept {
-  while (first < segments_.size() && segments_[first].mapped != segment::state::waiting) ++first;
-  return std::min(first, segments_.size());
-}
-
-std::size_t schedule::next_to_speculate() const noexcept {
-  return plan_.lane_count == 1 || rests_ > 0 ? segments_.size() : next_to_map(1);
-}
-
-std::optional<task> schedule::take_first_map() {
-  if (candidates_) return next_to_map(0) == 0 ? take_map() : std::nullopt;
-  return first_map_is_due() ? std::optional(map_of(segments_.front(), frontier_)) : std::nullopt;
-}
-
-std::optional<task> schedule::take_map() {
-  const std::size_t number = candidates_ ? next_to_map(0) : next_to_speculate();
-  if (number == segments_.size()) return std::nullopt;
-  segment& next = segments_[number];
-  if (candidates_ && !sequence_.is_seen_past(next.end, chunker_.candidate_map()->ahead)) return std::nullopt;
-  return map_of(next, next.begin);
-}
-
-task schedule::map_of(segment& next, std::uint64_t start) {
-  next.mapped = segment::state::running;
-  next.is_anchored = !candidates_ && &next == &segments_.front();
-  next.is_fused = plan_.maps_on_device ? plan_.fingerprints_on_device : fuses(next.is_anchored);
-  map_task work{.of = &next,
-                .start = start,
-                .marks_candidates = candidates_ != nullptr,
-                .fingerprints = next.is_fused,
-                .invitation = join_invitation_,
-                .stretches = sequence_.stretches(start, next.end, sequence_.readable())};
-  return {.work = std::move(work), .pinned_from = start, .outcome = {}};
-}
-
-bool schedule::fuses(bool is_anchored) const noexcept {
-  if (plan_.fingerprint == fingerprint_kind::none || candidates_) return false;
-  if (plan_.lane_count == 1) return true;
-  return rests_ == 0 && (is_anchored || wasted_share_ < worthwhile_waste);
-}
-
 // --- What follows ----------------------------------------------------------------------------------------------------
 
-void schedule::complete(task done) {
+void schedule::complete(task done, const std::array<stage_work, stage_count>& spent, double now) {
   pins_.erase(std::find(pins_.begin(), pins_.end(), done.pinned_from));
+  if (done.device) {
+    const bool is_map = std::holds_alternative<map_task>(done.work);
+    const bool is_full = 2 * done.device_bytes >= plan_.devices[*done.device].batch_bytes;
+    balance_.device_did(*done.device, is_map ? shared_work::cuts : shared_work::fingerprints, done.device_bytes,
+                        is_full && done.outcome.ok(), now);
+  } else {
+    balance_.processor_did(spent);
+  }
   if (!done.outcome.ok()) fail(std::move(done.outcome));
   std::visit([this](auto& work) { complete(work); }, done.work);
 }
@@ -315,6 +273,7 @@ void schedule::complete(map_task& work) {
   if (of.is_anchored && of.own.next < of.end && work.invitation == join_invitation_) await_cut_at(of.own.next);
   if (work.marks_candidates) invite_join();
   if (!work.marks_candidates && !of.is_anchored) ++statistics_.speculated_count;
+  if (++done_maps_ % maps_between_revisions == 0) balance_.revise();
 }
 
 void schedule::complete(bridge_task& work) { work.into->bridged = segment::state::done; }
@@ -339,7 +298,9 @@ void schedule::complete(join_task& work) {
   }
 }
 
-void schedule::complete(fingerprint_task& work) { ++work.of->done_units; }
+void schedule::complete(fingerprint_task& work) {
+  for (const fingerprint_task::share& each : work.shares) ++each.of->done_units;
+}
 
 void schedule::complete(deliver_task& work) {
   is_delivering_ = false;
@@ -360,10 +321,12 @@ void schedule::push_batch(std::vector<joined_chunk> chunks, std::uint64_t end) {
     for (std::size_t i = 0; i < made.chunks.size(); ++i) {
       if (made.chunks[i].is_fingerprinted) continue;
       if (bytes >= plan_.unit_bytes) {
-        made.units.push_back({i, i});
+        made.units.push_back({.first = i, .last = i});
         bytes = 0;
       }
       made.units.back().last = i + 1;
+      made.units.back().bytes += made.chunks[i].where.length;
+      waiting_fingerprint_bytes_ += made.chunks[i].where.length;
       bytes += made.chunks[i].where.length;
     }
   }
@@ -371,11 +334,15 @@ void schedule::push_batch(std::vector<joined_chunk> chunks, std::uint64_t end) {
 }
 
 void schedule::drop_front_segment() {
-  const segment& joined = segments_.front();
+  const segment& joined = *segments_.front();
   const std::uint64_t own_wasted = joined.own.bytes() - joined.own_used_bytes;
   statistics_.twice_cut_bytes += own_wasted + joined.bridge.bytes() - joined.bridge_used_bytes;
   if (joined.is_fused) statistics_.twice_hashed_bytes += own_wasted;
   if (joined.mapped == segment::state::done && !candidates_) judge_speculation(joined);
+  if (joined.mapped == segment::state::waiting) {
+    --waiting_segments_;
+    waiting_map_bytes_ -= joined.end - joined.begin;
+  }
   segments_.pop_front();
 }
 

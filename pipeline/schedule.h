@@ -1,4 +1,4 @@
-// The plan of one feed: which work there is, in which order lanes take it, and what follows when it is done. It has no
+// The schedule of one feed: which work there is, in which order lanes take it, and what follows when it is done. It has no
 // threads, no clock and no lock: whoever drives it takes tasks, performs them anywhere, and hands them back.
 //
 //   sealed segment ──► map ──► join, in order ──► fingerprint what is not yet ──► deliver, in order
@@ -7,6 +7,9 @@
 // segment before into it, on the guess that this chunk is true; join follows the true cuts from segment to segment and
 // cuts again only where neither has them. Where speculation misses again and again it rests, and the segments are cut
 // one after the other while other lanes fingerprint.
+//
+// Lanes of the processor and of devices take from the same segments: a device several in a row as one, a lane of the
+// processor no more of one than is its share (pipeline/load_balance.h).
 #pragma once
 
 #include <deque>
@@ -16,6 +19,7 @@
 
 #include <cutpoint/engine.h>
 
+#include "pipeline/load_balance.h"
 #include "pipeline/plan.h"
 #include "pipeline/sequence.h"
 #include "pipeline/tasks.h"
@@ -36,24 +40,33 @@ class schedule {
   /// For when there is no room, nothing to take and nothing running: finds something to do or more room. Fails where a
   /// chunk outgrows the memory: memory_limit, with its offset.
   [[nodiscard]] status relieve();
+  /// For when there is no room, and nothing that the feeding lane takes: until more is learnt, devices wait for no more.
+  void press() noexcept { is_pressed_ = true; }
 
-  // Lanes.
+  // Lanes. Times are seconds of one clock.
 
+  /// For a lane of the processor.
   [[nodiscard]] std::optional<task> take();
-  /// For a lane of a device, which only maps. Such a task may be performed anywhere.
-  [[nodiscard]] std::optional<task> take_for_device();
-  /// Whether there is something that only a device takes.
+  /// For a lane of a device, which maps, or fingerprints what was joined. Such a task may be performed anywhere.
+  [[nodiscard]] std::optional<task> take_for_device(std::size_t device, double now);
+  /// Whether a lane of some device would take something.
   [[nodiscard]] bool has_device_work() const noexcept;
-  /// From now on the processor maps.
-  void lose_device() noexcept;
+  /// From now on the others do its work.
+  void lose_device(std::size_t device) noexcept { balance_.lose(device); }
   /// What `perform` wants to know; the same for all tasks.
   [[nodiscard]] task_surroundings surroundings() const noexcept;
-  /// Takes a task back that was performed.
-  void complete(task done);
+  /// Takes a task back that was performed, with what its lane spent on it.
+  void complete(task done, const std::array<stage_work, stage_count>& spent, double now);
 
   [[nodiscard]] bool has_running() const noexcept { return !pins_.empty(); }
   /// Segments that wait to be mapped.
-  [[nodiscard]] std::uint64_t waiting_segments() const noexcept;
+  [[nodiscard]] std::uint64_t waiting_segments() const noexcept { return waiting_segments_; }
+  /// Bytes that are held from the first that has not come out on, up to `cursor`.
+  [[nodiscard]] std::uint64_t held_bytes(std::uint64_t cursor) const noexcept { return cursor - delivered_; }
+  /// Bytes that were joined and that no lane has taken yet to fingerprint them.
+  [[nodiscard]] std::uint64_t waiting_fingerprints() const noexcept { return waiting_fingerprint_bytes_; }
+  /// Bytes that were joined and have not come out.
+  [[nodiscard]] std::uint64_t waiting_deliveries() const noexcept;
   /// Everything that was fed has come out.
   [[nodiscard]] bool is_done() const noexcept;
   /// The first failure; nothing is taken after it.
@@ -61,23 +74,43 @@ class schedule {
   void fail(status why);
 
   /// All but what lanes and the intake count.
-  [[nodiscard]] const feed_statistics& statistics() const noexcept { return statistics_; }
+  [[nodiscard]] feed_statistics statistics() const;
 
  private:
-  // What may be taken now, in the order of urgency.
+  // What a lane of the processor may take now, in the order of urgency.
   [[nodiscard]] std::optional<task> take_delivery();
   [[nodiscard]] std::optional<task> take_join();
   [[nodiscard]] std::optional<task> take_first_map();
   [[nodiscard]] std::optional<task> take_fingerprints();
   [[nodiscard]] std::optional<task> take_bridge();
   [[nodiscard]] std::optional<task> take_map();
-  // What waits for its map, where maps cut: the segment that the join waits for, and the first behind it or the number of
-  // segments.
+  [[nodiscard]] std::optional<task> take_left_fingerprints();
+
+  /// Whether there is one lane.
+  [[nodiscard]] bool is_alone() const noexcept;
+  /// Number of the segment that a lane maps next, or the number of segments: the one that the join waits for, or, unless
+  /// speculation rests, the first behind it that waits.
+  [[nodiscard]] std::size_t next_to_map() const noexcept;
   [[nodiscard]] bool first_map_is_due() const noexcept;
   [[nodiscard]] std::size_t next_to_speculate() const noexcept;
   /// The first segment from `first` on that waits for its map, or the number of segments.
-  [[nodiscard]] std::size_t next_to_map(std::size_t first) const noexcept;
-  [[nodiscard]] task map_of(segment& next, std::uint64_t start);
+  [[nodiscard]] std::size_t next_waiting(std::size_t first) const noexcept;
+  /// Makes the waiting segment so long, out of those that wait behind it, or nearly so; or so short.
+  void resize(std::size_t number, std::uint64_t bytes);
+  [[nodiscard]] std::optional<task> map_by(lane_owner by, std::size_t number);
+  [[nodiscard]] task map_of(segment& next, std::uint64_t start, lane_owner by);
+  /// Units from the first that waits on, up to `most` bytes from the first one's beginning to the last one's end.
+  [[nodiscard]] std::optional<task> fingerprints_by(lane_owner by, std::uint64_t most);
+
+  // What a lane of a device would take.
+  struct device_choice {
+    shared_work what;
+    std::uint64_t bytes;
+  };
+  [[nodiscard]] std::optional<device_choice> choice_of(std::size_t device) const noexcept;
+  /// Whether so much is worth a submission, or there will be no more.
+  [[nodiscard]] bool is_enough(const device_part& part, std::uint64_t bytes) const noexcept;
+  [[nodiscard]] bool devices_fingerprint() const noexcept;
 
   void complete(map_task& work);
   void complete(bridge_task& work);
@@ -102,6 +135,7 @@ class schedule {
   [[nodiscard]] std::optional<task> pinned(std::optional<task> taken);
 
   feed_plan plan_;
+  load_balance balance_;
   chunker chunker_;
   const ring* ring_;
   chunk_receiver* receiver_;
@@ -114,8 +148,13 @@ class schedule {
   std::uint64_t parts_when_sealed_ = 0;
   std::uint64_t unsealed_run_bytes_ = 0;  ///< taken out since
 
-  std::deque<segment> segments_;  ///< from the one that is being joined on
-  std::uint64_t frontier_ = 0;    ///< where the first chunk begins that is not known
+  std::deque<std::unique_ptr<segment>> segments_;  ///< from the one that is being joined on
+  std::uint64_t waiting_segments_ = 0;
+  std::uint64_t waiting_map_bytes_ = 0;
+  std::uint64_t waiting_fingerprint_bytes_ = 0;
+  std::uint64_t done_maps_ = 0;
+  bool is_pressed_ = false;
+  std::uint64_t frontier_ = 0;  ///< where the first chunk begins that is not known
   bool is_joining_ = false;
   std::uint64_t join_wants_ = 0;  ///< joinable bytes without which another try is in vain
   std::uint64_t join_invitation_ = 0;

@@ -202,9 +202,11 @@ status run(fingerprint_task& work, const task_surroundings& around, lane& by) {
   measure(by.at(stage::fingerprinting), [&] {
     std::uint64_t bytes = 0;
     fingerprint_session session(*around.held, *by.fingerprints);
-    for (std::size_t i = work.which.first; i < work.which.last; ++i) {
-      joined_chunk& c = work.of->chunks[i];
-      if (!c.is_fingerprinted) bytes += session.submit(c.where, c.fingerprint);
+    for (const fingerprint_task::share& each : work.shares) {
+      for (std::size_t i = each.which.first; i < each.which.last; ++i) {
+        joined_chunk& c = each.of->chunks[i];
+        if (!c.is_fingerprinted) bytes += session.submit(c.where, c.fingerprint);
+      }
     }
     outcome = session.flush();
     return bytes;

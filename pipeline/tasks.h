@@ -23,6 +23,7 @@ struct batch {
   struct unit {
     std::size_t first = 0;
     std::size_t last = 0;
+    std::uint64_t bytes = 0;  ///< of chunks that are not fingerprinted
   };
   std::vector<joined_chunk> chunks = {};
   std::vector<unit> units = {};  ///< what is to be fingerprinted, each by one lane
@@ -36,6 +37,7 @@ struct segment {
   enum class state { waiting, running, done };
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
+  std::uint64_t part_count = 0;  ///< streams, or parts of some, that begin in it
   state mapped = state::waiting;
   state bridged = state::waiting;
   bool is_anchored = false;             ///< mapped from a true cut
@@ -79,8 +81,11 @@ struct join_task {
   std::uint64_t again_fingerprinted_bytes = 0;  ///< of them, in chunks that had a fingerprint
 };
 struct fingerprint_task {
-  batch* of = nullptr;
-  batch::unit which = {};
+  struct share {
+    batch* of = nullptr;
+    batch::unit which = {};
+  };
+  std::vector<share> shares;  ///< in the order of the sequence
 };
 struct deliver_task {
   batch* of = nullptr;
@@ -94,7 +99,9 @@ using task_work = std::variant<map_task, bridge_task, join_task, fingerprint_tas
 struct task {
   task_work work;
   std::uint64_t pinned_from = 0;  ///< bytes from here on must stay while it runs
-  status outcome;
+  status outcome = {};
+  std::optional<std::size_t> device = {};  ///< whose lane took it; nothing for the processor
+  std::uint64_t device_bytes = 0;          ///< that this lane took
 };
 
 /// What all tasks of a feed work with. Constant while one runs, but for the candidates, of which each map has its own.

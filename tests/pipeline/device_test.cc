@@ -171,7 +171,7 @@ TEST(device, leaves_fingerprints_that_it_does_not_make_to_the_processor) {
 
 TEST(device, that_is_not_there_is_an_error) {
   feed_options options = small_job();
-  options.device = 3;
+  options.devices = {3};
   const device_run run = run_on(std::make_shared<host_device>(), options, {});
   EXPECT_EQ(run.outcome.code(), status_code::invalid_argument);
 }

@@ -48,8 +48,8 @@ struct backend_info {
 [[nodiscard]] result<backend> parse_backend(std::string_view name);
 
 /// The chunker with its cuts found by a back end; by the reference where that has no kernel for the algorithm.
-/// `automatic` measures those of the processor that run here, in some milliseconds; so does `cuda`, which cuts batches
-/// and not chunk by chunk. Errors: unavailable, for one that does not run here. Thread-safe.
+/// `automatic` measures those of the processor that run here, in some milliseconds; so do `cuda` and `hybrid`, which cut
+/// batches and not chunk by chunk. Errors: unavailable, for one that does not run here. Thread-safe.
 [[nodiscard]] result<chunker> chunker_on(const chunker& cuts, backend which);
 
 /// The back end that finds this chunker's cuts; `scalar` for the reference, and for a kernel that is no back end's.

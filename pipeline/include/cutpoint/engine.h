@@ -79,9 +79,9 @@ struct feed_options {
   /// What the job's lanes are expected to do; null: nothing is known, and `hybrid` shares all. With it the sizes of
   /// batches are chosen and the plan; measured rates correct both while the feed works.
   std::shared_ptr<const job_rates> rates = nullptr;
-  /// With the back ends cuda and hybrid, the number of the GPU that is used.
-  int device = 0;
-  /// Most bytes of its memory that are used, by all lanes together. Batches are as small as that asks for.
+  /// With another back end than the processor's, the numbers of the GPUs that are used, each once.
+  std::vector<int> devices = {0};
+  /// Most bytes of each one's memory that are used, by all lanes together. Batches are as small as that asks for.
   std::uint64_t device_memory_bytes = 1 * GiB;
   join_kind join = join_kind::exact;
   map_kind map = map_kind::automatic;
@@ -89,6 +89,9 @@ struct feed_options {
   /// With a join other than exact it changes the cuts, counts from each stream's beginning, and must be more than twice
   /// the maximum chunk size.
   std::uint64_t segment_bytes = 0;
+  /// Most bytes of a batch for a device, of one segment or of several; 0 for 32 MiB or what `rates` say, less where memory
+  /// is short. Not less than a segment.
+  std::uint64_t batch_bytes = 0;
   /// Most bytes that are held, of the streams and of what is known about them. Usually much less is.
   std::uint64_t memory_bytes = 256 * MiB;
   /// Asked for between tasks; may be null; must outlive the feed.

@@ -143,7 +143,7 @@ class executor {
 
   void hand_back(virtual_lane& l) {
     if (!l.is_performed) perform(*l.taken, schedule_.surroundings(), l.tools);
-    schedule_.complete(*std::move(l.taken));
+    schedule_.complete(*std::move(l.taken), l.tools.work, static_cast<double>(now_));
     l.taken.reset();
   }
 
@@ -164,7 +164,7 @@ class executor {
 virtual_outcome run_on_virtual_lanes(const feed_options& options, std::uint64_t lane_count,
                                      const std::vector<fed_stream>& streams, chunk_receiver& receiver, choices& random,
                                      const disturbance& trouble) {
-  const auto plan = make_plan(options, lane_count, false);
+  const auto plan = make_plan(options, lane_count, 0);
   if (!plan) return {.outcome = plan.error(), .fault = {}, .statistics = {}};
   auto held = ring::make(plan->ring_bytes);
   if (!held) return {.outcome = held.error(), .fault = {}, .statistics = {}};

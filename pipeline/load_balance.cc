@@ -1,0 +1,232 @@
+#include "pipeline/load_balance.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cutpoint {
+
+namespace {
+
+/// Of what was seen before, with each task that is seen.
+constexpr double remembered_share = 0.8;
+
+/// What another plan must promise to be taken up.
+constexpr double worthwhile_gain = 1.1;
+
+constexpr std::size_t index_of(shared_work which) { return static_cast<std::size_t>(which); }
+
+/// What a device comes to by itself.
+double alone_by(const device_rates& rates, std::uint64_t lane_count, work_plan plan) {
+  job_rates only;
+  only.processor = {.lane_count = lane_count};
+  only.devices = {rates};
+  for (const plan_prediction& made : predict_plans(only)) {
+    if (made.plan == plan && std::isfinite(made.bytes_per_second)) return made.bytes_per_second;
+  }
+  return 0;
+}
+
+device_rates scaled(device_rates rates, double factor) {
+  for (double* each : {&rates.link_in, &rates.link_out, &rates.chunking, &rates.fingerprinting}) *each *= factor;
+  return rates;
+}
+
+}  // namespace
+
+void load_balance::seen_rate::add(double more_bytes, double more_seconds) {
+  bytes = remembered_share * bytes + more_bytes;
+  seconds = remembered_share * seconds + more_seconds;
+}
+
+std::optional<double> load_balance::seen_rate::bytes_per_second() const {
+  if (bytes <= 0 || seconds <= 0) return std::nullopt;
+  return bytes / seconds;
+}
+
+load_balance::load_balance(const feed_plan& plan)
+    : processor_lanes_(plan.lane_count),
+      has_fingerprints_(plan.fingerprint != fingerprint_kind::none),
+      choices_(plan.choices) {
+  if (plan.rates) expected_ = *plan.rates;
+  for (std::size_t i = 0; i < plan.devices.size(); ++i) {
+    device_state made{.part = plan.devices[i]};
+    if (expected_ && i < expected_->devices.size()) {
+      const device_rates& rates = expected_->devices[i];
+      made.expected = {alone_by(rates, processor_lanes_, work_plan::device),
+                       alone_by(rates, processor_lanes_, work_plan::fingerprints_on_device)};
+    }
+    devices_.push_back(made);
+  }
+  go_by(choices_.front());
+  predict();
+}
+
+// --- What is seen ----------------------------------------------------------------------------------------------------
+
+void load_balance::processor_did(const std::array<stage_work, stage_count>& work) {
+  const auto note = [&](seen_rate& into, stage which) {
+    const stage_work& did = work[static_cast<std::size_t>(which)];
+    if (did.bytes != 0) into.add(static_cast<double>(did.bytes), did.seconds);
+  };
+  note(chunking_, stage::chunking);
+  note(fingerprinting_, stage::fingerprinting);
+}
+
+void load_balance::device_takes(std::size_t device, double now) {
+  if (devices_[device].running++ == 0) devices_[device].since = now;
+}
+
+void load_balance::device_did(std::size_t device, shared_work which, std::uint64_t bytes, bool is_full, double now) {
+  auto& of = devices_[device];
+  --of.running;
+  if (is_full) of.seen[index_of(which)].add(static_cast<double>(bytes), now - of.since);
+  of.since = now;
+}
+
+void load_balance::lose(std::size_t device) {
+  devices_[device].is_lost = true;
+  if (has_devices()) return;
+  choices_ = {work_plan::processor};
+  go_by(work_plan::processor);
+}
+
+void load_balance::revise() {
+  if (choices_.size() > 1) predict();
+}
+
+job_rates load_balance::corrected() const {
+  job_rates rates = *expected_;
+  rates.processor.lane_count = processor_lanes_;
+  rates.processor.chunking = chunking_.bytes_per_second().value_or(rates.processor.chunking);
+  rates.processor.fingerprinting = fingerprinting_.bytes_per_second().value_or(rates.processor.fingerprinting);
+  rates.devices.resize(std::min(rates.devices.size(), devices_.size()));
+  for (std::size_t i = 0; i < rates.devices.size(); ++i) {
+    for (const shared_work which : {shared_work::cuts, shared_work::fingerprints}) {
+      const auto seen = devices_[i].seen[index_of(which)].bytes_per_second();
+      const double expected = devices_[i].expected[index_of(which)];
+      if (!seen || expected <= 0) continue;
+      rates.devices[i] = scaled(rates.devices[i], *seen / expected);
+      break;
+    }
+  }
+  std::size_t at = 0;
+  std::erase_if(rates.devices, [&](const device_rates&) { return devices_[at++].is_lost; });
+  return rates;
+}
+
+void load_balance::predict() {
+  if (!expected_) return;
+  predictions_ = predict_plans(corrected());
+  const auto of = [&](work_plan plan) {
+    return std::find_if(predictions_.begin(), predictions_.end(), [&](const auto& p) { return p.plan == plan; });
+  };
+  const auto best = std::find_if(predictions_.begin(), predictions_.end(), [&](const plan_prediction& p) {
+    return std::find(choices_.begin(), choices_.end(), p.plan) != choices_.end();
+  });
+  if (best == predictions_.end()) return;
+  const auto now = of(plan_);
+  if (now == predictions_.end() || best->bytes_per_second > worthwhile_gain * now->bytes_per_second) go_by(best->plan);
+  const auto chosen = of(plan_);
+  if (split_.devices_fingerprint && split_.devices_cut && chosen != predictions_.end()) {
+    const double left = chosen->device_fingerprint_share - chosen->device_cut_share;
+    split_.left_share = std::clamp(left / std::max(1e-9, 1 - chosen->device_cut_share), 0.0, 1.0);
+  }
+}
+
+// --- What follows ----------------------------------------------------------------------------------------------------
+
+void load_balance::go_by(work_plan plan) {
+  plan_ = has_devices() ? plan : work_plan::processor;
+  const auto any = [&](bool device_part::*can) {
+    return std::any_of(devices_.begin(), devices_.end(),
+                       [&](const device_state& d) { return !d.is_lost && d.part.*can; });
+  };
+  const bool cut = any(&device_part::cuts);
+  const bool fingerprint = has_fingerprints_ && any(&device_part::fingerprints);
+  split_ = {};
+  switch (plan_) {
+    case work_plan::device:
+      split_ = {.processor_cuts = !cut, .devices_cut = cut};
+      break;
+    case work_plan::fingerprints_on_device:
+      split_ = {.devices_fingerprint = fingerprint, .left_share = fingerprint ? 1.0 : 0.0};
+      break;
+    case work_plan::shared:
+      split_ = {.devices_cut = cut, .devices_fingerprint = fingerprint};
+      break;
+    case work_plan::automatic:
+    case work_plan::processor:
+      break;
+  }
+}
+
+bool load_balance::has_devices() const noexcept {
+  return std::any_of(devices_.begin(), devices_.end(), [](const device_state& d) { return !d.is_lost; });
+}
+
+bool load_balance::may_take(lane_owner by, shared_work which) const noexcept {
+  if (!by) return which == shared_work::fingerprints || split_.processor_cuts;
+  const device_state& of = devices_[*by];
+  if (of.is_lost) return false;
+  if (which == shared_work::cuts) return split_.devices_cut && of.part.cuts;
+  return split_.devices_fingerprint && split_.left_share > 0 && of.part.fingerprints;
+}
+
+double load_balance::alone(lane_owner by, shared_work which) const noexcept {
+  if (by) {
+    const device_state& of = devices_[*by];
+    return of.seen[index_of(which)].bytes_per_second().value_or(of.expected[index_of(which)]);
+  }
+  const double chunking = chunking_.bytes_per_second().value_or(expected_ ? expected_->processor.chunking : 0);
+  const double hashing =
+      fingerprinting_.bytes_per_second().value_or(expected_ ? expected_->processor.fingerprinting : 0);
+  if (which == shared_work::fingerprints) return hashing;
+  const bool is_known = chunking > 0 && (hashing > 0 || !has_fingerprints_);
+  if (!is_known) return 0;
+  return 1 / (1 / chunking + (has_fingerprints_ ? (1 - split_.left_share) / hashing : 0));
+}
+
+double load_balance::of_lane(lane_owner by, shared_work which) const noexcept {
+  return by ? alone(by, which) / static_cast<double>(devices_[*by].part.lane_count) : alone(by, which);
+}
+
+std::uint64_t load_balance::taken_at_a_time(lane_owner by, shared_work which, std::uint64_t waiting,
+                                            std::uint64_t most) const noexcept {
+  double all = 0;
+  if (may_take({}, which) && !(which == shared_work::fingerprints && split_.left_share == 1)) {
+    const double each = of_lane({}, which);
+    if (each <= 0) return most;
+    all += each * static_cast<double>(processor_lanes_);
+  }
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    if (!may_take(i, which)) continue;
+    const double each = alone(i, which);
+    if (each <= 0) return most;
+    all += each;
+  }
+  const double mine = of_lane(by, which);
+  if (all <= 0 || mine <= 0) return most;
+  return std::min(most, static_cast<std::uint64_t>(static_cast<double>(waiting) * std::min(1.0, mine / all)));
+}
+
+bool load_balance::is_left_to_faster(lane_owner by, shared_work which, std::uint64_t bytes,
+                                     std::uint64_t waiting) const noexcept {
+  lane_owner fastest = by;
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    if (may_take(i, which) && alone(i, which) > alone(fastest, which)) fastest = i;
+  }
+  if (may_take({}, which) && alone({}, which) > alone(fastest, which)) fastest.reset();
+  const double mine = alone(by, which);
+  if (fastest == by || mine <= 0) return false;
+  const std::uint64_t busy = fastest ? devices_[*fastest].running * devices_[*fastest].part.batch_bytes : 0;
+  return static_cast<double>(bytes) / mine > static_cast<double>(waiting + busy) / alone(fastest, which);
+}
+
+bool load_balance::leaves_next_fingerprints() noexcept {
+  left_credit_ += split_.left_share;
+  if (left_credit_ < 1) return false;
+  left_credit_ -= 1;
+  return true;
+}
+
+}  // namespace cutpoint
