@@ -73,22 +73,6 @@ std::uint64_t engine::thread_count() const noexcept { return pool_->thread_count
 
 namespace {
 
-/// The plans that are open, the one to begin with first. Without rates nothing speaks for a device but to be asked for it.
-result<std::vector<work_plan>> promising_choices(const feed_options& options) {
-  auto open = plan_choices(options);
-  if (!open || open->size() == 1) return open;
-  if (!options.rates) return std::vector{options.where == backend::automatic ? work_plan::processor : open->front()};
-  const auto is_open = [&](const plan_prediction& p) {
-    return std::find(open->begin(), open->end(), p.plan) != open->end();
-  };
-  const auto predicted = predict_plans(*options.rates);
-  const auto best = std::find_if(predicted.begin(), predicted.end(), is_open);
-  if (best == predicted.end()) return open;
-  if (best->plan == work_plan::processor) return std::vector{work_plan::processor};
-  std::iter_swap(open->begin(), std::find(open->begin(), open->end(), best->plan));
-  return open;
-}
-
 status check_devices(const std::vector<int>& devices) {
   const std::set<int> different(devices.begin(), devices.end());
   if (!devices.empty() && different.size() == devices.size()) return {};
@@ -98,7 +82,7 @@ status check_devices(const std::vector<int>& devices) {
 }  // namespace
 
 result<feed> engine::open(const feed_options& options, chunk_receiver& receiver) {
-  auto choices = promising_choices(options);
+  auto choices = plan_choices(options);
   if (!choices) return choices.error();
   const bool is_on_devices = choices->front() != work_plan::processor;
   const bool is_mixed = options.where == backend::cuda || options.where == backend::hybrid;

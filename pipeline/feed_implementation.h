@@ -13,9 +13,7 @@
 
 namespace cutpoint {
 
-/// The room that a feed is given at a time, and what it takes in before others are told.
-inline constexpr std::uint64_t most_room_shared = 1 * MiB;
-inline constexpr std::uint64_t most_room_alone = 256 * KiB;
+/// What a feed takes in before others are told.
 inline constexpr std::uint64_t worth_telling = 256 * KiB;
 
 inline void add(lane_record& total, const std::array<stage_work, stage_count>& more) {
@@ -37,12 +35,10 @@ class feed::implementation {
         lanes_(std::move(lanes)),
         devices_(std::move(devices)),
         device_warning_(std::move(device_warning)),
+        enough_segments_(segments_worth_helping(plan)),
         totals_(lanes_.size()) {
-    // As much as lets every lane take what it can.
-    enough_segments_ = plan.lane_count == 1 && devices_.empty() ? 0 : plan.lane_count;
     std::size_t lane_index = plan.lane_count;
     for (std::size_t i = 0; i < devices_.size(); ++i) {
-      enough_segments_ += devices_[i].size() * (plan.devices[i].batch_bytes / plan.segment_bytes);
       for (std::size_t k = 0; k < devices_[i].size(); ++k) totals_[lane_index++].device = devices_[i].device();
     }
     const std::lock_guard lock(pool_.mutex);
@@ -83,7 +79,7 @@ class feed::implementation {
 
   /// Takes one task, performs it without the lock, and hands it back. False where there is none to take.
   bool work_once(std::unique_lock<std::mutex>& lock, std::uint64_t lane_index) {
-    auto taken = schedule_.take();
+    auto taken = schedule_.take(lane_index == 0 ? lane_role::feeds : lane_role::works);
     if (!taken) return false;
     lane& by = lanes_[lane_index];
     by.work = {};
@@ -278,7 +274,7 @@ class feed::implementation {
   std::vector<lane> lanes_;  ///< each of its thread: the pool's, then the device's
   std::vector<device_lanes> devices_;
   std::string device_warning_;
-  std::uint64_t enough_segments_ = 0;  ///< waiting ones, with which the feeding thread lends a hand
+  std::uint64_t enough_segments_;  ///< waiting ones, with which the feeding thread lends a hand
   std::vector<std::thread> device_threads_;
   bool is_dropped_ = false;
   std::vector<lane_record> totals_;

@@ -13,6 +13,13 @@ constexpr double remembered_share = 0.8;
 /// What another plan must promise to be taken up.
 constexpr double worthwhile_gain = 1.1;
 
+/// Of its share, what a device's lane takes where others share the work: what these do behind it waits in the ring until it
+/// has come out, and the ring has more to hold.
+constexpr double taken_of_share = 2.0 / 3;
+
+/// Times what a batch was expected to take.
+constexpr double far_too_long = 2;
+
 constexpr std::size_t index_of(shared_work which) { return static_cast<std::size_t>(which); }
 
 /// What a device comes to by itself.
@@ -43,6 +50,14 @@ std::optional<double> load_balance::seen_rate::bytes_per_second() const {
   return bytes / seconds;
 }
 
+std::optional<double> load_balance::device_state::factor() const {
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    const auto rate = seen[i].bytes_per_second();
+    if (rate && expected[i] > 0) return *rate / expected[i];
+  }
+  return std::nullopt;
+}
+
 load_balance::load_balance(const feed_plan& plan)
     : processor_lanes_(plan.lane_count),
       has_fingerprints_(plan.fingerprint != fingerprint_kind::none),
@@ -52,6 +67,7 @@ load_balance::load_balance(const feed_plan& plan)
     device_state made{.part = plan.devices[i]};
     if (expected_ && i < expected_->devices.size()) {
       const device_rates& rates = expected_->devices[i];
+      made.latency_seconds = rates.latency_seconds;
       made.expected = {alone_by(rates, processor_lanes_, work_plan::device),
                        alone_by(rates, processor_lanes_, work_plan::fingerprints_on_device)};
     }
@@ -77,10 +93,14 @@ void load_balance::device_takes(std::size_t device, double now) {
 }
 
 void load_balance::device_did(std::size_t device, shared_work which, std::uint64_t bytes, bool is_full, double now) {
-  auto& of = devices_[device];
+  device_state& of = devices_[device];
+  const double seconds = now - of.since;
   --of.running;
-  if (is_full) of.seen[index_of(which)].add(static_cast<double>(bytes), now - of.since);
   of.since = now;
+  // A small batch is mostly latency, and says nothing of the device's speed but that it is slower than was thought.
+  const double rate = alone(device, which);
+  const bool is_slow = rate > 0 && seconds > far_too_long * (of.latency_seconds + static_cast<double>(bytes) / rate);
+  if (is_full || is_slow) of.seen[index_of(which)].add(static_cast<double>(bytes), seconds);
 }
 
 void load_balance::lose(std::size_t device) {
@@ -101,13 +121,7 @@ job_rates load_balance::corrected() const {
   rates.processor.fingerprinting = fingerprinting_.bytes_per_second().value_or(rates.processor.fingerprinting);
   rates.devices.resize(std::min(rates.devices.size(), devices_.size()));
   for (std::size_t i = 0; i < rates.devices.size(); ++i) {
-    for (const shared_work which : {shared_work::cuts, shared_work::fingerprints}) {
-      const auto seen = devices_[i].seen[index_of(which)].bytes_per_second();
-      const double expected = devices_[i].expected[index_of(which)];
-      if (!seen || expected <= 0) continue;
-      rates.devices[i] = scaled(rates.devices[i], *seen / expected);
-      break;
-    }
+    if (const auto factor = devices_[i].factor()) rates.devices[i] = scaled(rates.devices[i], *factor);
   }
   std::size_t at = 0;
   std::erase_if(rates.devices, [&](const device_rates&) { return devices_[at++].is_lost; });
@@ -175,7 +189,8 @@ bool load_balance::may_take(lane_owner by, shared_work which) const noexcept {
 double load_balance::alone(lane_owner by, shared_work which) const noexcept {
   if (by) {
     const device_state& of = devices_[*by];
-    return of.seen[index_of(which)].bytes_per_second().value_or(of.expected[index_of(which)]);
+    const auto seen = of.seen[index_of(which)].bytes_per_second();
+    return seen ? *seen : of.expected[index_of(which)] * of.factor().value_or(1);
   }
   const double chunking = chunking_.bytes_per_second().value_or(expected_ ? expected_->processor.chunking : 0);
   const double hashing =
@@ -186,30 +201,27 @@ double load_balance::alone(lane_owner by, shared_work which) const noexcept {
   return 1 / (1 / chunking + (has_fingerprints_ ? (1 - split_.left_share) / hashing : 0));
 }
 
-double load_balance::of_lane(lane_owner by, shared_work which) const noexcept {
-  return by ? alone(by, which) / static_cast<double>(devices_[*by].part.lane_count) : alone(by, which);
-}
-
 std::uint64_t load_balance::taken_at_a_time(lane_owner by, shared_work which, std::uint64_t waiting,
                                             std::uint64_t most) const noexcept {
   double all = 0;
-  if (may_take({}, which) && !(which == shared_work::fingerprints && split_.left_share == 1)) {
-    const double each = of_lane({}, which);
-    if (each <= 0) return most;
-    all += each * static_cast<double>(processor_lanes_);
-  }
+  double own = 0;  // of the lane's owner
+  const auto count = [&](lane_owner each, double rate) {
+    all += rate;
+    if (each == by) own = rate;
+    return rate > 0;
+  };
+  const bool processor_too = may_take({}, which) && !(which == shared_work::fingerprints && split_.left_share == 1);
+  if (processor_too && !count({}, alone({}, which) * static_cast<double>(processor_lanes_))) return most;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
-    if (!may_take(i, which)) continue;
-    const double each = alone(i, which);
-    if (each <= 0) return most;
-    all += each;
+    if (may_take(i, which) && !count(i, alone(i, which))) return most;
   }
-  const double mine = of_lane(by, which);
-  if (all <= 0 || mine <= 0) return most;
-  return std::min(most, static_cast<std::uint64_t>(static_cast<double>(waiting) * std::min(1.0, mine / all)));
+  if (own <= 0) return most;
+  const double lanes = by ? static_cast<double>(devices_[*by].part.lane_count) : static_cast<double>(processor_lanes_);
+  const double share = own / lanes / all * (by && all > own ? taken_of_share : 1);
+  return std::min(most, static_cast<std::uint64_t>(static_cast<double>(waiting) * share));
 }
 
-bool load_balance::is_left_to_faster(lane_owner by, shared_work which, std::uint64_t bytes,
+bool load_balance::is_left_to_faster(lane_owner by, shared_work which, std::uint64_t share, std::uint64_t least,
                                      std::uint64_t waiting) const noexcept {
   lane_owner fastest = by;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
@@ -218,8 +230,10 @@ bool load_balance::is_left_to_faster(lane_owner by, shared_work which, std::uint
   if (may_take({}, which) && alone({}, which) > alone(fastest, which)) fastest.reset();
   const double mine = alone(by, which);
   if (fastest == by || mine <= 0) return false;
+  if (share < least) return true;
   const std::uint64_t busy = fastest ? devices_[*fastest].running * devices_[*fastest].part.batch_bytes : 0;
-  return static_cast<double>(bytes) / mine > static_cast<double>(waiting + busy) / alone(fastest, which);
+  return static_cast<double>(std::max(share, least)) / mine >
+         static_cast<double>(waiting + busy) / alone(fastest, which);
 }
 
 bool load_balance::leaves_next_fingerprints() noexcept {

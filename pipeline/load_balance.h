@@ -57,8 +57,9 @@ class load_balance {
   /// Bytes that a lane takes of `waiting` ones; `most` where rates are not known.
   [[nodiscard]] std::uint64_t taken_at_a_time(lane_owner by, shared_work which, std::uint64_t waiting,
                                               std::uint64_t most) const noexcept;
-  /// Whether the fastest lane would be done with all that waits and all that it is at before this one with `bytes`.
-  [[nodiscard]] bool is_left_to_faster(lane_owner by, shared_work which, std::uint64_t bytes,
+  /// Whether a lane leaves work to a faster one: its share is less than `least`, which it would take, or the fastest would
+  /// be done with all that waits and all that it is at before this one with `least`.
+  [[nodiscard]] bool is_left_to_faster(lane_owner by, shared_work which, std::uint64_t share, std::uint64_t least,
                                        std::uint64_t waiting) const noexcept;
   /// Of what the processor cuts next, whether it is left to devices to fingerprint.
   [[nodiscard]] bool leaves_next_fingerprints() noexcept;
@@ -76,8 +77,12 @@ class load_balance {
     bool is_lost = false;
     std::uint64_t running = 0;            ///< batches that its lanes are at
     double since = 0;                     ///< its last event
+    double latency_seconds = 0;           ///< of a batch, as expected
     std::array<double, 2> expected = {};  ///< by `shared_work`; bytes a second
     std::array<seen_rate, 2> seen = {};
+
+    /// What it does of what was expected, by the first kind of work that it was seen at; nothing where there is none.
+    [[nodiscard]] std::optional<double> factor() const;
   };
 
   void go_by(work_plan plan);
@@ -86,8 +91,6 @@ class load_balance {
   [[nodiscard]] job_rates corrected() const;
   /// Bytes a second of a lane that has its owner to itself; 0 where not known.
   [[nodiscard]] double alone(lane_owner by, shared_work which) const noexcept;
-  /// Of one among all lanes of its owner.
-  [[nodiscard]] double of_lane(lane_owner by, shared_work which) const noexcept;
 
   std::uint64_t processor_lanes_;
   bool has_fingerprints_;

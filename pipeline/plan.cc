@@ -76,6 +76,13 @@ std::uint64_t usual_segment_bytes(const chunker& cuts) {
   return cuts.reach() == unlimited ? least_usual_segment : std::max(least_usual_segment, 4 * cuts.reach());
 }
 
+std::uint64_t segments_worth_helping(const feed_plan& plan) noexcept {
+  if (plan.lane_count == 1 && plan.devices.empty()) return 0;
+  std::uint64_t segments = plan.lane_count;
+  for (const device_part& each : plan.devices) segments += each.lane_count * (each.batch_bytes / plan.segment_bytes);
+  return segments;
+}
+
 result<feed_plan> make_plan(const feed_options& options, std::uint64_t thread_count, std::uint64_t device_count) {
   const chunker& cuts = options.cuts;
   if (status memory = check_memory(cuts, {.memory_bytes = options.memory_bytes}); !memory.ok()) return memory;
@@ -117,11 +124,14 @@ result<feed_plan> make_plan(const feed_options& options, std::uint64_t thread_co
     }
   }
   const std::uint64_t left = most > needed ? most - needed : 0;
-  const std::uint64_t shared = left / (has_devices ? 2 : 1) / (thread_count + 2);
+  // One that each lane has and one that waits for it, since the thread that reads is a lane too, and does not read while it
+  // works; alone it needs no more than the one it reads. And those that are joined and come out.
+  const std::uint64_t held_segments = (thread_count == 1 && !has_devices ? 1 : 2 * thread_count) + 2;
+  const std::uint64_t shared = left / (has_devices ? 2 : 1) / held_segments;
   const std::uint64_t granule = plan.has_candidates ? segment_granule : 1;
   plan.segment_bytes =
       std::max(granule, std::min(wanted_segment, std::max(shared, smallest_segment)) / granule * granule);
-  const std::uint64_t for_lanes = (thread_count + 2) * plan.segment_bytes;
+  const std::uint64_t for_lanes = held_segments * plan.segment_bytes;
   const std::uint64_t batches = batches_held * device_count;
   if (has_devices) {
     const std::uint64_t fitting = left > for_lanes ? (left - for_lanes) / batches : 0;
@@ -143,27 +153,45 @@ result<feed_plan> make_plan(const feed_options& options, std::uint64_t thread_co
   return plan;
 }
 
-result<std::vector<work_plan>> plan_choices(const feed_options& options) {
-  std::vector<work_plan> open;
-  switch (options.where) {
+namespace {
+
+/// The plans that the back end leaves open.
+std::vector<work_plan> plans_of(backend where) {
+  switch (where) {
     case backend::automatic:
-      open = {work_plan::processor, work_plan::device, work_plan::fingerprints_on_device, work_plan::shared};
-      break;
+      return {work_plan::processor, work_plan::device, work_plan::fingerprints_on_device, work_plan::shared};
     case backend::hybrid:
-      open = {work_plan::shared, work_plan::fingerprints_on_device};
-      break;
+      return {work_plan::shared, work_plan::fingerprints_on_device};
     case backend::cuda:
-      open = {work_plan::device};
-      break;
+      return {work_plan::device};
     default:
-      open = {work_plan::processor};
+      return {work_plan::processor};
   }
-  if (options.plan == work_plan::automatic) return open;
-  const bool is_open = std::find(open.begin(), open.end(), options.plan) != open.end();
-  if (is_open || options.where == backend::hybrid) return std::vector{options.plan};
-  return status{status_code::invalid_argument,
-                fmt::format("the plan {} is none of the back end {}: take hybrid or auto", to_string(options.plan),
-                            to_string(options.where))};
+}
+
+bool contains(const std::vector<work_plan>& plans, work_plan which) {
+  return std::find(plans.begin(), plans.end(), which) != plans.end();
+}
+
+}  // namespace
+
+result<std::vector<work_plan>> plan_choices(const feed_options& options) {
+  std::vector<work_plan> open = plans_of(options.where);
+  if (options.plan != work_plan::automatic) {
+    if (options.where == backend::hybrid || contains(open, options.plan)) return std::vector{options.plan};
+    return status{status_code::invalid_argument,
+                  fmt::format("the plan {} is none of the back end {}: take hybrid or auto", to_string(options.plan),
+                              to_string(options.where))};
+  }
+  // Without rates nothing speaks for a device but to be asked for it.
+  if (!options.rates) return std::vector{open.front()};
+  const auto predicted = predict_plans(*options.rates);
+  const auto best =
+      std::find_if(predicted.begin(), predicted.end(), [&](const auto& p) { return contains(open, p.plan); });
+  if (best == predicted.end()) return std::vector{open.front()};
+  if (best->plan == work_plan::processor) return std::vector{work_plan::processor};
+  std::iter_swap(open.begin(), std::find(open.begin(), open.end(), best->plan));
+  return open;
 }
 
 }  // namespace cutpoint

@@ -48,12 +48,19 @@ struct feed_plan {
 /// bits.
 inline constexpr std::uint64_t segment_granule = 64;
 
+/// The room that a feed is given at a time, where lanes share the work and where there is one.
+inline constexpr std::uint64_t most_room_shared = 1 * MiB;
+inline constexpr std::uint64_t most_room_alone = 256 * KiB;
+
+/// Waiting segments with which every lane has something to take, so that the feeding thread lends a hand.
+[[nodiscard]] std::uint64_t segments_worth_helping(const feed_plan& plan) noexcept;
+
 /// For `thread_count` lanes of the processor and those of `device_count` devices. Errors: as `engine::open`.
 [[nodiscard]] result<feed_plan> make_plan(const feed_options& options, std::uint64_t thread_count,
                                           std::uint64_t device_count);
 
-/// The plans that what is asked for leaves open, the one to begin with first. Errors: invalid_argument, where the back end
-/// and the plan contradict each other.
+/// The plans by which a feed may work, the one to begin with first; `processor` alone where no device is worth it. Errors:
+/// invalid_argument, where the back end and the plan contradict each other.
 [[nodiscard]] result<std::vector<work_plan>> plan_choices(const feed_options& options);
 
 }  // namespace cutpoint

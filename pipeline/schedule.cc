@@ -2,7 +2,6 @@
 #include "pipeline/schedule.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include <cutpoint/text.h>
@@ -135,17 +134,17 @@ std::optional<task> schedule::pinned(std::optional<task> taken) {
   return taken;
 }
 
-std::optional<task> schedule::take() {
+std::optional<task> schedule::take(lane_role by) {
   if (!may_take()) return std::nullopt;
   // First what others wait for: the next in order to come out, to be joined, to be mapped.
-  using choice = std::optional<task> (schedule::*)();
-  constexpr std::array<choice, 7> choices = {
-      &schedule::take_delivery, &schedule::take_join, &schedule::take_first_map,        &schedule::take_fingerprints,
-      &schedule::take_bridge,   &schedule::take_map,  &schedule::take_left_fingerprints};
-  for (const choice each : choices) {
-    if (auto taken = (this->*each)()) return pinned(std::move(taken));
-  }
-  return std::nullopt;
+  auto taken = take_delivery();
+  if (!taken) taken = take_join();
+  if (!taken) taken = take_first_map(by);
+  if (!taken) taken = take_fingerprints();
+  if (!taken) taken = take_bridge();
+  if (!taken) taken = take_map(by);
+  if (!taken) taken = take_left_fingerprints();
+  return pinned(std::move(taken));
 }
 
 task_surroundings schedule::surroundings() const noexcept {
@@ -257,9 +256,10 @@ void schedule::complete(task done, const std::array<stage_work, stage_count>& sp
   pins_.erase(std::find(pins_.begin(), pins_.end(), done.pinned_from));
   if (done.device) {
     const bool is_map = std::holds_alternative<map_task>(done.work);
-    const bool is_full = 2 * done.device_bytes >= plan_.devices[*done.device].batch_bytes;
+    const bool is_full = done.device_bytes >= plan_.devices[*done.device].least_batch_bytes;
     balance_.device_did(*done.device, is_map ? shared_work::cuts : shared_work::fingerprints, done.device_bytes,
                         is_full && done.outcome.ok(), now);
+    balance_.revise();
   } else {
     balance_.processor_did(spent);
   }

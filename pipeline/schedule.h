@@ -26,6 +26,9 @@
 
 namespace cutpoint {
 
+/// A lane of the processor: one that only works, or the one that feeds as well, for which the others wait when it works.
+enum class lane_role { works, feeds };
+
 class schedule {
  public:
   schedule(const feed_plan& chosen, const chunker& cuts, const ring& held, chunk_receiver& receiver);
@@ -46,7 +49,7 @@ class schedule {
   // Lanes. Times are seconds of one clock.
 
   /// For a lane of the processor.
-  [[nodiscard]] std::optional<task> take();
+  [[nodiscard]] std::optional<task> take(lane_role by = lane_role::works);
   /// For a lane of a device, which maps, or fingerprints what was joined. Such a task may be performed anywhere.
   [[nodiscard]] std::optional<task> take_for_device(std::size_t device, double now);
   /// Whether a lane of some device would take something.
@@ -80,10 +83,10 @@ class schedule {
   // What a lane of the processor may take now, in the order of urgency.
   [[nodiscard]] std::optional<task> take_delivery();
   [[nodiscard]] std::optional<task> take_join();
-  [[nodiscard]] std::optional<task> take_first_map();
+  [[nodiscard]] std::optional<task> take_first_map(lane_role by);
   [[nodiscard]] std::optional<task> take_fingerprints();
   [[nodiscard]] std::optional<task> take_bridge();
-  [[nodiscard]] std::optional<task> take_map();
+  [[nodiscard]] std::optional<task> take_map(lane_role by);
   [[nodiscard]] std::optional<task> take_left_fingerprints();
 
   /// Whether there is one lane.
@@ -97,7 +100,7 @@ class schedule {
   [[nodiscard]] std::size_t next_waiting(std::size_t first) const noexcept;
   /// Makes the waiting segment so long, out of those that wait behind it, or nearly so; or so short.
   void resize(std::size_t number, std::uint64_t bytes);
-  [[nodiscard]] std::optional<task> map_by(lane_owner by, std::size_t number);
+  [[nodiscard]] std::optional<task> map_by(lane_role by, std::size_t number);
   [[nodiscard]] task map_of(segment& next, std::uint64_t start, lane_owner by);
   /// Units from the first that waits on, up to `most` bytes from the first one's beginning to the last one's end.
   [[nodiscard]] std::optional<task> fingerprints_by(lane_owner by, std::uint64_t most);

@@ -39,13 +39,13 @@ std::size_t schedule::next_to_speculate() const noexcept {
 
 std::size_t schedule::next_to_map() const noexcept { return first_map_is_due() ? 0 : next_to_speculate(); }
 
-std::optional<task> schedule::take_first_map() {
-  if (candidates_) return next_waiting(0) == 0 ? take_map() : std::nullopt;
-  return first_map_is_due() ? map_by({}, 0) : std::nullopt;
+std::optional<task> schedule::take_first_map(lane_role by) {
+  if (candidates_) return next_waiting(0) == 0 ? take_map(by) : std::nullopt;
+  return first_map_is_due() ? map_by(by, 0) : std::nullopt;
 }
 
-std::optional<task> schedule::take_map() {
-  if (!candidates_) return map_by({}, next_to_speculate());
+std::optional<task> schedule::take_map(lane_role by) {
+  if (!candidates_) return map_by(by, next_to_speculate());
   const std::size_t number = next_waiting(0);
   if (number == segments_.size()) return std::nullopt;
   segment& next = *segments_[number];
@@ -53,19 +53,18 @@ std::optional<task> schedule::take_map() {
   return map_of(next, next.begin, {});
 }
 
-/// By a lane of the processor, the segment or its share of it.
-std::optional<task> schedule::map_by(lane_owner by, std::size_t number) {
-  if (number == segments_.size() || !balance_.may_take(by, shared_work::cuts)) return std::nullopt;
+/// The segment, or a lane's share of it.
+std::optional<task> schedule::map_by(lane_role by, std::size_t number) {
+  if (number == segments_.size() || !balance_.may_take({}, shared_work::cuts)) return std::nullopt;
   if (balance_.has_devices()) {
-    const std::uint64_t bytes =
-        balance_.taken_at_a_time(by, shared_work::cuts, waiting_map_bytes_, plan_.segment_bytes);
-    const std::uint64_t taken = std::max(bytes, std::min(least_share, plan_.segment_bytes));
-    if (is_finished_ && balance_.is_left_to_faster(by, shared_work::cuts, taken, waiting_map_bytes_)) {
-      return std::nullopt;
-    }
-    resize(number, taken);
+    // While the feeding lane works nothing is read: not for so long that the others run out of work.
+    const std::uint64_t waiting = by == lane_role::feeds ? waiting_map_bytes_ / 2 : waiting_map_bytes_;
+    const std::uint64_t share = balance_.taken_at_a_time({}, shared_work::cuts, waiting, plan_.segment_bytes);
+    const std::uint64_t least = std::min(least_share, plan_.segment_bytes);
+    if (balance_.is_left_to_faster({}, shared_work::cuts, share, least, waiting_map_bytes_)) return std::nullopt;
+    resize(number, std::max(share, least));
   }
-  return map_of(*segments_[number], number == 0 ? frontier_ : segments_[number]->begin, by);
+  return map_of(*segments_[number], number == 0 ? frontier_ : segments_[number]->begin, {});
 }
 
 void schedule::resize(std::size_t number, std::uint64_t bytes) {
@@ -136,8 +135,8 @@ std::optional<task> schedule::take_fingerprints() {
 std::optional<task> schedule::take_left_fingerprints() {
   if (!devices_fingerprint() || waiting_fingerprint_bytes_ == 0) return std::nullopt;
   const bool is_open = balance_.plan() == work_plan::shared || (is_finished_ && waiting_segments_ == 0);
-  if (!is_open ||
-      balance_.is_left_to_faster({}, shared_work::fingerprints, plan_.unit_bytes, waiting_fingerprint_bytes_)) {
+  if (!is_open || balance_.is_left_to_faster({}, shared_work::fingerprints, plan_.unit_bytes, plan_.unit_bytes,
+                                             waiting_fingerprint_bytes_)) {
     return std::nullopt;
   }
   return fingerprints_by({}, plan_.unit_bytes);
@@ -178,10 +177,9 @@ std::optional<schedule::device_choice> schedule::choice_of(std::size_t device) c
     if (!balance_.may_take(device, what) || !is_enough(part, waiting)) continue;
     if (what == shared_work::cuts && next_to_map() == segments_.size()) continue;
     const std::uint64_t share = balance_.taken_at_a_time(device, what, waiting, part.batch_bytes);
-    const std::uint64_t bytes =
-        std::min(part.batch_bytes, std::max({share, part.least_batch_bytes, plan_.segment_bytes}));
-    if (is_finished_ && balance_.is_left_to_faster(device, what, std::min(bytes, waiting), waiting)) continue;
-    return device_choice{what, bytes};
+    const std::uint64_t least = std::min(least_share, plan_.segment_bytes);
+    if (balance_.is_left_to_faster(device, what, share, std::min(least, waiting), waiting)) continue;
+    return device_choice{what, std::max(share, least)};
   }
   return std::nullopt;
 }

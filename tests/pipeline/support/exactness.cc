@@ -2,6 +2,8 @@
 #include "tests/pipeline/support/exactness.h"
 
 #include <algorithm>
+#include <array>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -45,6 +47,31 @@ chunker on_any_backend(const chunker& cuts, choices& random) {
     if (b.runs_here) here.push_back(b.kind);
   }
   return chunker_on(cuts, here[random.between(0, here.size() - 1)]).value();
+}
+
+double draw_rate(choices& random) { return static_cast<double>(random.between(1, 1000)); }
+
+/// Devices, a plan that has work for them, and what is believed of everybody's speed, rightly or wrongly. One may be lost.
+disturbance draw_devices(feed_options& options, choices& random) {
+  constexpr std::array plans = {work_plan::automatic, work_plan::device, work_plan::fingerprints_on_device,
+                                work_plan::shared};
+  options.where = backend::hybrid;
+  options.plan = plans[random.between(0, plans.size() - 1)];
+  if (random.once_in(3)) options.devices = {0, 1};
+  options.batch_bytes = options.segment_bytes * random.between(1, 8);
+  if (!random.once_in(3)) {
+    job_rates rates;
+    rates.processor = {.chunking = draw_rate(random), .fingerprinting = draw_rate(random)};
+    for (std::size_t i = 0; i < options.devices.size(); ++i) {
+      rates.devices.push_back({.link_in = draw_rate(random),
+                               .link_out = draw_rate(random),
+                               .chunking = draw_rate(random),
+                               .fingerprinting = draw_rate(random),
+                               .batch_bytes = options.batch_bytes});
+    }
+    options.rates = std::make_shared<const job_rates>(rates);
+  }
+  return {.lose_device_at = random.once_in(3) ? random.between(1, 200) : ~std::uint64_t{0}};
 }
 
 std::string stream_fault(const recorded_stream& got, const fed_stream& fed, const chunker& cuts, fingerprinter& with) {
@@ -103,12 +130,14 @@ std::string exactness_fault(std::size_t which, choices& random) {
                        .map = random.one_of(map_kind::cuts),
                        .segment_bytes = random.between(1, random.once_in(2) ? 200 : 2000),
                        .memory_bytes = 16'000 + random.between(0, 30'000)};
+  const disturbance trouble = random.once_in(2) ? draw_devices(options, random) : disturbance();
   const std::uint64_t lane_count = random.between(1, 5);
   recorder out;
-  const virtual_outcome run = run_on_virtual_lanes(options, lane_count, streams, out, random);
+  const virtual_outcome run = run_on_virtual_lanes(options, lane_count, streams, out, random, trouble);
   const std::string what =
-      fmt::format("{} on {} in segments of {} on {} lanes, map {}: ", cuts->canonical(), options.cuts.backend(),
-                  options.segment_bytes, lane_count, static_cast<int>(options.map));
+      fmt::format("{} on {} in segments of {} on {} lanes, map {}, back end {}, plan {}: ", cuts->canonical(),
+                  options.cuts.backend(), options.segment_bytes, lane_count, static_cast<int>(options.map),
+                  to_string(options.where), to_string(options.plan));
   if (!run.outcome.ok()) return what + run.outcome.message();
   if (!run.fault.empty()) return what + run.fault;
   if (!out.fault.empty()) return what + out.fault;

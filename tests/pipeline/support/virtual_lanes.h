@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "pipeline/schedule.h"
+#include "pipeline/driven_feed.h"
 #include "tests/host/support/choices.h"
 
 namespace cutpoint::tests {
@@ -21,6 +21,8 @@ struct disturbance {
   /// The step, in virtual history, at which `cancel` is requested; never when it is null.
   std::uint64_t cancel_at = ~std::uint64_t{0};
   cancellation* cancel = nullptr;
+  /// The step at which the first device is lost.
+  std::uint64_t lose_device_at = ~std::uint64_t{0};
 };
 
 /// What came of a feed on virtual lanes.
@@ -32,7 +34,8 @@ struct virtual_outcome {
   feed_statistics statistics;
 };
 
-/// Feeds `streams` to `receiver` on `lane_count` virtual lanes, in pieces of random sizes.
+/// Feeds `streams` to `receiver` on `lane_count` virtual lanes of the processor and those of the devices that the options'
+/// plan has, in pieces of random sizes.
 [[nodiscard]] virtual_outcome run_on_virtual_lanes(const feed_options& options, std::uint64_t lane_count,
                                                    const std::vector<fed_stream>& streams, chunk_receiver& receiver,
                                                    choices& random, const disturbance& trouble = {});
