@@ -24,6 +24,14 @@ std::uint64_t usable_processors() {
   return static_cast<std::uint64_t>(std::max(1, CPU_COUNT(&usable)));
 }
 
+/// Where so many threads are bound, if they are.
+std::optional<processor_places> places_for(thread_placement placement, std::uint64_t thread_count) {
+  if (placement == thread_placement::none) return std::nullopt;
+  auto places = processor_places::discover();
+  if (!places || places->processor_count() < thread_count) return std::nullopt;
+  return *std::move(places);
+}
+
 }  // namespace
 
 std::string_view to_string(stage which) noexcept {
@@ -43,6 +51,7 @@ std::string_view to_string(stage which) noexcept {
 }
 
 void engine::pool::serve(std::uint64_t lane) {
+  if (places) static_cast<void>(places->bind_thread(lane));  // where it is refused the thread works as well
   std::unique_lock lock(mutex);
   for (std::size_t turn = 0; !is_stopping_; ++turn) {
     bool has_worked = false;
@@ -63,7 +72,8 @@ result<engine> engine::make(const engine_options& options) {
     return status{status_code::invalid_argument,
                   fmt::format("threads = {} must be at most {}", options.threads, most_threads)};
   }
-  auto threads = std::make_unique<pool>(options.threads != 0 ? options.threads : usable_processors(), options.devices);
+  const std::uint64_t thread_count = options.threads != 0 ? options.threads : usable_processors();
+  auto threads = std::make_unique<pool>(thread_count, places_for(options.placement, thread_count), options.devices);
   if (status started = threads->start(); !started.ok()) return started;
   return engine(std::move(threads));
 }
@@ -90,6 +100,9 @@ result<feed> engine::open(const feed_options& options, chunk_receiver& receiver)
   }
   auto held = ring::make(plan->ring_bytes);
   if (!held) return held.error();
+  if (pool_->places && device.node() >= 0) {  // else it lies where it is first written
+    static_cast<void>(pool_->places->bind_memory(held->at(0), held->size(), device.node()));
+  }
   std::vector<lane> lanes;
   while (lanes.size() < plan->lane_count) {
     auto made = pool_->choices.place(options.fingerprint, on_processor);

@@ -170,6 +170,7 @@ class feed::implementation {
 
   /// The life of a thread that waits for the device.
   void serve(std::size_t device_lane) {
+    if (pool_.places && device_.node() >= 0) static_cast<void>(pool_.places->bind_thread_to_node(device_.node()));
     std::unique_lock lock(pool_.mutex);
     while (!is_dropped_) {
       if (!work_once_on_device(lock, device_lane)) pool_.work.wait(lock);

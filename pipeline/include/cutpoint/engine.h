@@ -59,10 +59,21 @@ class chunk_receiver {
 /// Where devices come from. Only this engine's own tests have another than CUDA's.
 class device_provider;
 
+/// Where threads run. Changes nothing that comes out.
+enum class thread_placement {
+  none,  ///< where the system has them run
+  /// Each thread that the engine starts on one core of its own, in the order of `processor_places` (cutpoint/placement.h);
+  /// those that wait for a device, and the bytes that it copies, near to it. Only where there is a processor for each
+  /// thread, and as far as the system lets it; the caller's threads stay as they are. For processes that have their
+  /// processors for themselves.
+  cores,
+};
+
 struct engine_options {
   /// Threads that work, the one that feeds among them; 0 for one for each processor that this process may use. A feed
   /// that a device works on has three more, which wait for the device.
   std::uint64_t threads = 0;
+  thread_placement placement = thread_placement::none;
   /// Null: CUDA's.
   std::shared_ptr<const device_provider> devices = nullptr;
 };
