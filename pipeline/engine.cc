@@ -24,12 +24,10 @@ std::uint64_t usable_processors() {
   return static_cast<std::uint64_t>(std::max(1, CPU_COUNT(&usable)));
 }
 
-/// Where so many threads are bound, if they are.
-std::optional<processor_places> places_for(thread_placement placement, std::uint64_t thread_count) {
+std::optional<processor_places> places_for(thread_placement placement) {
   if (placement == thread_placement::none) return std::nullopt;
   auto places = processor_places::discover();
-  if (!places || places->processor_count() < thread_count) return std::nullopt;
-  return *std::move(places);
+  return places ? std::optional(*std::move(places)) : std::nullopt;
 }
 
 }  // namespace
@@ -51,7 +49,7 @@ std::string_view to_string(stage which) noexcept {
 }
 
 void engine::pool::serve(std::uint64_t lane) {
-  if (places) static_cast<void>(places->bind_thread(lane));  // where it is refused the thread works as well
+  if (binds_workers_) static_cast<void>(places->bind_thread(lane));  // refused: the thread works as well
   std::unique_lock lock(mutex);
   for (std::size_t turn = 0; !is_stopping_; ++turn) {
     bool has_worked = false;
@@ -73,7 +71,8 @@ result<engine> engine::make(const engine_options& options) {
                   fmt::format("threads = {} must be at most {}", options.threads, most_threads)};
   }
   const std::uint64_t thread_count = options.threads != 0 ? options.threads : usable_processors();
-  auto threads = std::make_unique<pool>(thread_count, places_for(options.placement, thread_count), options.devices);
+  auto threads =
+      std::make_unique<pool>(thread_count, places_for(options.placement), options.placement, options.devices);
   if (status started = threads->start(); !started.ok()) return started;
   return engine(std::move(threads));
 }

@@ -100,8 +100,9 @@ TEST_F(placement, binds_the_threads_of_an_engine_to_processors_of_their_own) {
 }
 
 TEST_F(placement, is_the_systems_unless_it_is_asked_for_or_where_threads_are_more_than_processors) {
-  for (const engine_options& options :
-       {engine_options{.threads = count_ + 1}, {.threads = count_ + 1, .placement = thread_placement::cores}}) {
+  for (const engine_options& options : {engine_options{.threads = count_ + 1},
+                                        {.threads = count_ + 1, .placement = thread_placement::cores},
+                                        {.threads = count_, .placement = thread_placement::devices}}) {
     auto on = engine::make(options).value();
     recorder out;
     auto into = on.open({.cuts = made("gear")}, out).value();
@@ -115,7 +116,7 @@ TEST_F(placement, brings_what_a_device_needs_near_to_it_and_changes_no_chunk) {
   seeded_choices random(1);
   const auto stream = make_stream(content::mixed, 300'000, random);
   const chunker cuts = made("gear", "min_bytes=64,avg_bytes=256,max_bytes=2048");
-  for (const auto placed : {thread_placement::none, thread_placement::cores}) {
+  for (const auto placed : {thread_placement::none, thread_placement::devices, thread_placement::cores}) {
     auto on =
         engine::make({.threads = 1, .placement = placed, .devices = std::make_shared<const near_device>()}).value();
     recorder out;
@@ -124,7 +125,7 @@ TEST_F(placement, brings_what_a_device_needs_near_to_it_and_changes_no_chunk) {
     EXPECT_EQ(out.streams[0].chunks, cuts.find_cuts(stream));
     const std::string policy = ring_policy();
     if (policy.empty()) GTEST_SKIP() << "the kernel tells no policies";
-    EXPECT_EQ(policy.find("prefer") != std::string::npos, placed == thread_placement::cores) << policy;
+    EXPECT_EQ(policy.find("prefer") != std::string::npos, placed != thread_placement::none) << policy;
     EXPECT_EQ(processors_of(0), mine_);
   }
 }

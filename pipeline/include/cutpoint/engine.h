@@ -59,13 +59,13 @@ class chunk_receiver {
 /// Where devices come from. Only this engine's own tests have another than CUDA's.
 class device_provider;
 
-/// Where threads run. Changes nothing that comes out.
+/// Where threads run and memory lies. Changes nothing that comes out; what the system refuses is left as it is.
 enum class thread_placement {
-  none,  ///< where the system has them run
-  /// Each thread that the engine starts on one core of its own, in the order of `processor_places` (cutpoint/placement.h);
-  /// those that wait for a device, and the bytes that it copies, near to it. Only where there is a processor for each
-  /// thread, and as far as the system lets it; the caller's threads stay as they are. For processes that have their
-  /// processors for themselves.
+  none,     ///< where the system puts them
+  devices,  ///< threads that wait for a device, and the bytes that it copies, near to it
+  /// As `devices`, and each thread that the engine starts on a core of its own, in the order of `processor_places`
+  /// (cutpoint/placement.h), where there is a processor for each. The caller's threads stay as they are. Only for
+  /// processes that have their processors for themselves: a bound thread does not make way for others.
   cores,
 };
 
