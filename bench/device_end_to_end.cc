@@ -49,7 +49,8 @@ class lane {
     if (!begins_.empty()) {
       cuda::chunk_output known;
       const status ran = on_->fingerprint({.parts = {&batch, 1}, .begins = begins_, .lengths = lengths_}, known);
-      found_ = {.is_complete = ran.ok(), .lengths = lengths_, .digests = known.digests};
+      found_ = {
+          .is_complete = ran.ok(), .lengths = lengths_, .digests = known.digests, .pieces = {}, .times = known.times};
       return ran;
     }
     const cuda::piece all{.begin = 0, .start = 0, .stop = batch.size(), .end = batch.size(), .ends = 1};
