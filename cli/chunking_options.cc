@@ -141,7 +141,7 @@ status chunking_options::check_work(chunking& made) const {
   }
   if (status device = check_device(made); !device.ok()) return device;
   const bool has_device = made.feed.where == backend::cuda || made.feed.where == backend::hybrid;
-  // Not `cores`: with other processes about, bound threads were no faster (two threads on two cores: 0.96 of the speed).
+  // Not `cores`: beside other processes bound threads were slower, by 4 and by 7 % (docs/gpu.md).
   if (has_device) made.engine.placement = thread_placement::devices;
   if (segment_) {
     const auto segment = named("--segment", parse_size(*segment_));
