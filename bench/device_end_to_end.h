@@ -44,7 +44,11 @@ struct lanes_plan {
 [[nodiscard]] end_to_end_row measure_end_to_end(std::string_view name, const chunker& cuts, const device_data& data,
                                                 const lanes_plan& plan, deadline end);
 
-/// The same through the engine with the back end cuda, which is fed so many bytes.
+/// One kind of fingerprint of chunks of 8 KiB that are known: compares and measures likewise.
+[[nodiscard]] end_to_end_row measure_known_chunks(fingerprint_kind fingerprint, const device_data& data,
+                                                  const lanes_plan& plan, deadline end);
+
+/// The cuts and fingerprints through the engine with the back end cuda, which is fed so many bytes.
 [[nodiscard]] engine_row measure_engine(std::string_view name, const chunker& cuts, fingerprint_kind fingerprint,
                                         const device_data& data, std::uint64_t bytes, deadline end);
 

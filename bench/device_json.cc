@@ -29,7 +29,7 @@ ordered_json json_of(const resident_row& row, const device_rates& limits) {
 ordered_json json_of(const end_to_end_row& row, const device_rates& limits) {
   ordered_json out = {{"name", row.name},
                       {"canonical", row.canonical},
-                      {"fingerprint", name_of(fingerprint_kind::sha1)},
+                      {"fingerprint", name_of(row.fingerprint)},
                       {"rates", ordered_json::array()},
                       {"target_bytes_per_second", device_targets::end_to_end(limits)},
                       {"problem", row.problem}};
@@ -56,6 +56,9 @@ ordered_json json_of(const device_limits& limits) {
           {"link_out_pinned", limits.link_out_pinned},
           {"link_in_pageable", limits.link_in_pageable},
           {"link_out_pageable", limits.link_out_pageable},
+          {"link_in_beside_out", limits.link_in_beside_out},
+          {"link_out_beside_in", limits.link_out_beside_in},
+          {"launch_seconds", limits.launch_seconds},
           {"integer_operations", limits.integer_operations}};
 }
 
@@ -69,11 +72,13 @@ std::string device_json(const device_facts& facts) {
                       {"chunking", ordered_json::array()},
                       {"fingerprints", ordered_json::array()},
                       {"end_to_end", ordered_json::array()},
+                      {"known_chunks", ordered_json::array()},
                       {"engine", ordered_json::array()}};
   for (const named_fact& fact : facts.about) out["about"][fact.name] = fact.value;
   for (const resident_row& row : facts.chunking) out["chunking"].push_back(json_of(row, limits));
   for (const resident_row& row : facts.fingerprints) out["fingerprints"].push_back(json_of(row, limits));
   for (const end_to_end_row& row : facts.end_to_end) out["end_to_end"].push_back(json_of(row, limits));
+  for (const end_to_end_row& row : facts.known_chunks) out["known_chunks"].push_back(json_of(row, limits));
   for (const engine_row& row : facts.engine) out["engine"].push_back(json_of(row));
   return out.dump(2) + '\n';
 }

@@ -3,6 +3,7 @@
 
 #include "bench/device_runtime.h"
 #include "cuda/block.h"
+#include "cuda/link.h"
 #include "cuda/runtime.cuh"
 
 namespace cutpoint::bench {
@@ -131,6 +132,11 @@ result<device_limits> measure_limits(const device_bytes& data) {
   device_limits limits;
   CUTPOINT_RETURN_IF_FAILED(measure_memory(data, blocks, sums->data(), limits));
   CUTPOINT_RETURN_IF_FAILED(measure_links(limits));
+  const auto link = cuda::measure_link(device);
+  if (!link) return link.error();
+  limits.link_in_beside_out = link->in_beside_out;
+  limits.link_out_beside_in = link->out_beside_in;
+  limits.launch_seconds = link->launch_seconds;
   CUTPOINT_RETURN_IF_FAILED(measure_integers(blocks, sums->data(), limits));
   return limits;
 }

@@ -89,6 +89,7 @@ class measurement {
     for (const configuration& c : configurations_) resident(facts_.chunking, c, fingerprint_kind::none);
     fingerprints();
     through_engine();
+    known_chunks();
     for (const configuration& c : configurations_) {
       say(fmt::format("{}, sha1, from host memory", c.name));
       facts_.end_to_end.push_back(measure_end_to_end(c.name, c.chunker, data_, plan(), end_));
@@ -110,6 +111,13 @@ class measurement {
       for (const auto kind : {fingerprint_kind::sha1, fingerprint_kind::sha256, fingerprint_kind::blake3}) {
         resident(facts_.fingerprints, c, kind);
       }
+    }
+  }
+
+  void known_chunks() {
+    for (const auto kind : {fingerprint_kind::sha1, fingerprint_kind::sha256, fingerprint_kind::blake3}) {
+      say(fmt::format("known chunks, {}, from host memory", name_of(kind)));
+      facts_.known_chunks.push_back(measure_known_chunks(kind, data_, plan(), end_));
     }
   }
 

@@ -50,10 +50,15 @@ std::string limits_table(const device_limits& limits) {
   t.add({"device memory, copy, bytes read and written", gigabytes(limits.copy)});
   t.add({"host to device, pinned memory", gigabytes(limits.link_in_pinned)});
   t.add({"device to host, pinned memory", gigabytes(limits.link_out_pinned)});
+  t.add({"host to device, pinned memory, both ways at once", gigabytes(limits.link_in_beside_out)});
+  t.add({"device to host, pinned memory, both ways at once", gigabytes(limits.link_out_beside_in)});
   t.add({"host to device, pageable memory", gigabytes(limits.link_in_pageable)});
   t.add({"device to host, pageable memory", gigabytes(limits.link_out_pageable)});
-  return t.text() +
-         fmt::format("\n32-bit integer operations (add, xor): {:.1f} T/s.\n", limits.integer_operations / 1e12);
+  return t.text() + fmt::format(
+                        "\n32-bit integer operations (add, xor): {:.1f} T/s. A launch of an empty kernel and the wait "
+                        "for it: {:.1f} "
+                        "µs.\n",
+                        limits.integer_operations / 1e12, limits.launch_seconds * 1e6);
 }
 
 std::string resident_table(const std::vector<resident_row>& rows, const device_facts& facts, bool has_fingerprints) {
@@ -92,16 +97,16 @@ std::vector<batch_rate> rates_of(const end_to_end_row& row, std::uint64_t lanes)
   return rates;
 }
 
-std::string end_to_end_table(const device_facts& facts) {
+std::string end_to_end_table(const std::vector<end_to_end_row>& rows, const device_facts& facts) {
   std::set<std::uint64_t> lane_counts;
-  for (const end_to_end_row& row : facts.end_to_end) {
+  for (const end_to_end_row& row : rows) {
     for (const lanes_rate& each : row.rates) lane_counts.insert(each.lanes);
   }
   std::vector<std::string> heads = {"name"};
   for (const std::uint64_t lanes : lane_counts) heads.push_back(fmt::format("lanes: {}; GB/s, at a batch of", lanes));
   heads.insert(heads.end(), {"best of link", "target, GB/s (reached)"});
   table t(heads);
-  for (const end_to_end_row& row : facts.end_to_end) {
+  for (const end_to_end_row& row : rows) {
     std::vector<std::string> cells = {row.name};
     double fastest = 0;
     for (const std::uint64_t lanes : lane_counts) {
@@ -137,7 +142,8 @@ void for_each_problem(const device_facts& facts, Each each) {
   };
   for (const auto& row : facts.chunking) tell("in device memory", row.name, row.fingerprint, row.problem);
   for (const auto& row : facts.fingerprints) tell("in device memory", row.name, row.fingerprint, row.problem);
-  for (const auto& row : facts.end_to_end) tell("from host memory", row.name, fingerprint_kind::sha1, row.problem);
+  for (const auto& row : facts.end_to_end) tell("from host memory", row.name, row.fingerprint, row.problem);
+  for (const auto& row : facts.known_chunks) tell("known chunks", row.name, row.fingerprint, row.problem);
   for (const auto& row : facts.engine) tell("the engine", row.name, row.fingerprint, row.problem);
 }
 
@@ -174,7 +180,10 @@ std::string device_markdown(const device_facts& facts) {
   out += "\n## Limits of this device\n\n" + limits_table(facts.limits);
   out += "\n## Data in device memory: cuts\n\n" + resident_table(facts.chunking, facts, false);
   out += "\n## Data in device memory: cuts and fingerprints\n\n" + resident_table(facts.fingerprints, facts, true);
-  out += "\n## Data in pinned host memory: copied in, cuts, SHA-1, results copied out\n\n" + end_to_end_table(facts);
+  out += "\n## Data in pinned host memory: copied in, cuts, SHA-1, results copied out\n\n" +
+         end_to_end_table(facts.end_to_end, facts);
+  out += "\n## Known chunks of 8 KiB in pinned host memory: copied in, fingerprints, these copied out\n\n" +
+         end_to_end_table(facts.known_chunks, facts);
   out += "\n## The whole engine, fed from memory\n\n" + engine_table(facts);
   std::string problems;
   for_each_problem(facts, [&](const std::string& sentence, const std::string&) { problems += "- " + sentence + "\n"; });

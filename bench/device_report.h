@@ -18,7 +18,7 @@ struct named_fact {
   std::string value;
 };
 
-/// What the device does at most, measured in the same run. Bytes a second, but for the last.
+/// What the device does at most, measured in the same run. Bytes a second, but for the last two.
 struct device_limits {
   double read = 0;              ///< of device memory, by a plain kernel
   double copy = 0;              ///< within device memory, bytes read and written
@@ -26,6 +26,9 @@ struct device_limits {
   double link_out_pinned = 0;   ///< back
   double link_in_pageable = 0;  ///< from memory that is not locked
   double link_out_pageable = 0;
+  double link_in_beside_out = 0;  ///< from pinned memory, while as much is copied out
+  double link_out_beside_in = 0;
+  double launch_seconds = 0;      ///< of a kernel that does nothing, with the wait for it
   double integer_operations = 0;  ///< of 32 bits, a second
 
   [[nodiscard]] device_rates rates() const { return {.read = read, .link_in = link_in_pinned}; }
@@ -47,10 +50,11 @@ struct lanes_rate {
   batch_rate of;
 };
 
-/// One algorithm and SHA-1, over data in host memory.
+/// One algorithm and SHA-1 over data in host memory, or one fingerprint of chunks there that are known.
 struct end_to_end_row {
   std::string name;
   std::string canonical;
+  fingerprint_kind fingerprint = fingerprint_kind::sha1;
   std::vector<lanes_rate> rates = {};
   std::string problem = {};
 };
@@ -72,6 +76,7 @@ struct device_facts {
   std::vector<resident_row> chunking = {};      ///< without fingerprints
   std::vector<resident_row> fingerprints = {};  ///< of chunks of `fixed`, and of gear's
   std::vector<end_to_end_row> end_to_end = {};
+  std::vector<end_to_end_row> known_chunks = {};
   std::vector<engine_row> engine = {};
 };
 

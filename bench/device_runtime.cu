@@ -24,35 +24,15 @@ __global__ void fill_kernel(std::uint64_t* words, std::uint64_t count) {
   }
 }
 
-class event {
- public:
-  [[nodiscard]] static result<event> make() {
-    cudaEvent_t made = nullptr;
-    CUTPOINT_RETURN_IF_FAILED(check(cudaEventCreate(&made), "making an event"));
-    return event(made);
-  }
-  event(event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
-  event& operator=(event&&) = delete;
-  ~event() {
-    if (event_ != nullptr) static_cast<void>(cudaEventDestroy(event_));
-  }
-  [[nodiscard]] cudaEvent_t get() const { return event_; }
-
- private:
-  explicit event(cudaEvent_t made) : event_(made) {}
-
-  cudaEvent_t event_;
-};
-
 /// Times what is put into one stream between two events.
 class stopwatch {
  public:
   [[nodiscard]] static result<stopwatch> make() {
     auto stream = cuda::device_stream::create();
     if (!stream) return stream.error();
-    auto begin = event::make();
+    auto begin = cuda::device_event::create();
     if (!begin) return begin.error();
-    auto end = event::make();
+    auto end = cuda::device_event::create();
     if (!end) return end.error();
     return stopwatch(std::move(*stream), std::move(*begin), std::move(*end));
   }
@@ -63,18 +43,17 @@ class stopwatch {
     for (int i = 0; i < calls; ++i) CUTPOINT_RETURN_IF_FAILED(enqueue(stream_.get()));
     CUTPOINT_RETURN_IF_FAILED(check(cudaEventRecord(end_.get(), stream_.get()), "recording an event"));
     CUTPOINT_RETURN_IF_FAILED(check(cudaEventSynchronize(end_.get()), "waiting for what is measured"));
-    float milliseconds = 0;
-    CUTPOINT_RETURN_IF_FAILED(check(cudaEventElapsedTime(&milliseconds, begin_.get(), end_.get()), "reading the time"));
-    return static_cast<double>(milliseconds) / 1000 / calls;
+    const auto seconds = cuda::seconds_between(begin_, end_);
+    return seconds ? result<double>(*seconds / calls) : seconds;
   }
 
  private:
-  stopwatch(cuda::device_stream stream, event begin, event end)
+  stopwatch(cuda::device_stream stream, cuda::device_event begin, cuda::device_event end)
       : stream_(std::move(stream)), begin_(std::move(begin)), end_(std::move(end)) {}
 
   cuda::device_stream stream_;
-  event begin_;
-  event end_;
+  cuda::device_event begin_;
+  cuda::device_event end_;
 };
 
 }  // namespace

@@ -140,6 +140,9 @@ status chunking_options::check_work(chunking& made) const {
     made.engine.threads = *threads;
   }
   if (status device = check_device(made); !device.ok()) return device;
+  const bool has_device = made.feed.where == backend::cuda || made.feed.where == backend::hybrid;
+  // Not `cores`: beside other processes bound threads were slower, by 4 and by 7 % (docs/gpu.md).
+  if (has_device) made.engine.placement = thread_placement::devices;
   if (segment_) {
     const auto segment = named("--segment", parse_size(*segment_));
     if (!segment) return segment.error();

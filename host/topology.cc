@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <fstream>
 #include <iterator>
-#include <memory>
 #include <set>
 #include <sstream>
 #include <string_view>
@@ -12,27 +11,31 @@
 
 #include <cutpoint/topology.h>
 #include <fmt/format.h>
-#include <hwloc.h>
+
+#include "host/hwloc_machine.h"
 
 namespace cutpoint {
 
-namespace {
-
-using topology_handle = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
-
-result<topology_handle> load_topology() {
+result<hwloc_machine> load_machine(machine_detail detail) {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) {
     return status{status_code::backend_failure, "hwloc cannot be initialised", errno};
   }
-  topology_handle loaded(raw, &hwloc_topology_destroy);
-  hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+  hwloc_machine loaded(raw, &hwloc_topology_destroy);
+  if (detail == machine_detail::all) {
+    hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+  } else {
+    hwloc_topology_set_cache_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE);
+    hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING);
+  }
   if (hwloc_topology_load(raw) != 0) {
     return status{status_code::backend_failure,
                   fmt::format("hwloc cannot look at this machine: {}", std::generic_category().message(errno)), errno};
   }
   return loaded;
 }
+
+namespace {
 
 std::uint64_t count_of(hwloc_topology_t from, hwloc_obj_type_t type) {
   return static_cast<std::uint64_t>(std::max(0, hwloc_get_nbobjs_by_type(from, type)));
@@ -137,7 +140,7 @@ std::vector<std::string> instruction_sets() {
 }  // namespace
 
 result<topology> discover_topology() {
-  const result<topology_handle> loaded = load_topology();
+  const result<hwloc_machine> loaded = load_machine(machine_detail::all);
   if (!loaded) return loaded.error();
   hwloc_topology_t from = loaded->get();
   return topology{.processor_model = model_of(from),

@@ -40,6 +40,8 @@ class device_lanes {
   [[nodiscard]] std::size_t size() const noexcept { return offloads_.size(); }
   /// Whether fingerprints are made with the cuts.
   [[nodiscard]] bool fingerprints() const noexcept { return size() != 0 && offloads_.front()->digest_bytes() != 0; }
+  /// The node of memory near to the device; -1 where unknown.
+  [[nodiscard]] int node() const noexcept { return size() != 0 ? offloads_.front()->numa_node() : -1; }
   /// Empty, or why what the device was asked for is done on the processor.
   [[nodiscard]] const std::string& warning() const noexcept { return warning_; }
 

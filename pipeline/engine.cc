@@ -25,6 +25,12 @@ std::uint64_t usable_processors() {
   return static_cast<std::uint64_t>(std::max(1, CPU_COUNT(&usable)));
 }
 
+std::optional<processor_places> places_for(thread_placement placement) {
+  if (placement == thread_placement::none) return std::nullopt;
+  auto places = processor_places::discover();
+  return places ? std::optional(*std::move(places)) : std::nullopt;
+}
+
 }  // namespace
 
 std::string_view to_string(stage which) noexcept {
@@ -44,6 +50,7 @@ std::string_view to_string(stage which) noexcept {
 }
 
 void engine::pool::serve(std::uint64_t lane) {
+  if (binds_workers_) static_cast<void>(places->bind_thread(lane));  // refused: the thread works as well
   std::unique_lock lock(mutex);
   for (std::size_t turn = 0; !is_stopping_; ++turn) {
     bool has_worked = false;
@@ -64,7 +71,9 @@ result<engine> engine::make(const engine_options& options) {
     return status{status_code::invalid_argument,
                   fmt::format("threads = {} must be at most {}", options.threads, most_threads)};
   }
-  auto threads = std::make_unique<pool>(options.threads != 0 ? options.threads : usable_processors(), options.devices);
+  const std::uint64_t thread_count = options.threads != 0 ? options.threads : usable_processors();
+  auto threads =
+      std::make_unique<pool>(thread_count, places_for(options.placement), options.placement, options.devices);
   if (status started = threads->start(); !started.ok()) return started;
   return engine(std::move(threads));
 }
@@ -112,6 +121,9 @@ result<feed> engine::open(const feed_options& options, chunk_receiver& receiver)
   plan->choices = devices.empty() ? std::vector{work_plan::processor} : *std::move(choices);
   auto held = ring::make(plan->ring_bytes);
   if (!held) return held.error();
+  if (pool_->places && !devices.empty() && devices.front().node() >= 0) {  // else it lies where it is first written
+    static_cast<void>(pool_->places->bind_memory(held->at(0), held->size(), devices.front().node()));
+  }
   std::uint64_t lane_count = plan->lane_count;
   for (const device_part& each : plan->devices) lane_count += each.lane_count;
   std::vector<lane> lanes;

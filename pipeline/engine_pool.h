@@ -5,11 +5,13 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <vector>
 
 #include <cutpoint/engine.h>
+#include <cutpoint/placement.h>
 #include <fmt/format.h>
 
 #include "pipeline/device_lanes.h"
@@ -20,8 +22,12 @@ namespace cutpoint {
 
 class engine::pool {
  public:
-  pool(std::uint64_t thread_count, std::shared_ptr<const device_provider> from)
-      : devices(from ? std::move(from) : std::make_shared<const device_provider>()), thread_count_(thread_count) {}
+  pool(std::uint64_t thread_count, std::optional<processor_places> where, thread_placement placement,
+       std::shared_ptr<const device_provider> from)
+      : places(std::move(where)),
+        devices(from ? std::move(from) : std::make_shared<const device_provider>()),
+        thread_count_(thread_count),
+        binds_workers_(placement == thread_placement::cores && places && places->processor_count() >= thread_count) {}
   pool(const pool&) = delete;
   pool& operator=(const pool&) = delete;
   ~pool() {
@@ -46,6 +52,7 @@ class engine::pool {
 
   std::uint64_t thread_count() const { return thread_count_; }
 
+  const std::optional<processor_places> places;  ///< where threads and memory may be bound; none: nowhere
   const std::shared_ptr<const device_provider> devices;
   remembered_choices choices;
   std::mutex mutex;                  ///< guards every schedule
@@ -57,6 +64,7 @@ class engine::pool {
   void serve(std::uint64_t lane);
 
   std::uint64_t thread_count_;
+  bool binds_workers_;
   std::vector<std::thread> workers_;
   bool is_stopping_ = false;
 };

@@ -194,6 +194,8 @@ class feed::implementation {
 
   /// The life of a thread that waits for a device.
   void serve(std::size_t device, std::size_t device_lane, std::uint64_t lane_index) {
+    const int node = devices_[device].node();
+    if (pool_.places && node >= 0) static_cast<void>(pool_.places->bind_thread_to_node(node));
     std::unique_lock lock(pool_.mutex);
     while (!is_dropped_) {
       if (!work_once_on_device(lock, device, device_lane, lane_index)) pool_.work.wait(lock);

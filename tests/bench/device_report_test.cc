@@ -59,8 +59,14 @@ TEST(targets, are_set_by_algorithm_and_by_what_the_device_does_at_most) {
 
 device_facts some_facts() {
   device_facts facts{.device = "Test GPU", .about = {{"host", "some processor"}}};
-  facts.limits = {
-      .read = 4e12, .copy = 3.9e12, .link_in_pinned = 50e9, .link_out_pinned = 49e9, .integer_operations = 16e12};
+  facts.limits = {.read = 4e12,
+                  .copy = 3.9e12,
+                  .link_in_pinned = 50e9,
+                  .link_out_pinned = 49e9,
+                  .link_in_beside_out = 41e9,
+                  .link_out_beside_in = 40e9,
+                  .launch_seconds = 9.5e-6,
+                  .integer_operations = 16e12};
   facts.resident_sizes = {64 * MiB, largest_batch};
   facts.chunking = {{.name = "gear",
                      .canonical = "gear(avg_bytes=8192)",
@@ -76,6 +82,10 @@ device_facts some_facts() {
                        .canonical = "gear(avg_bytes=8192)",
                        .rates = {{1, {8 * MiB, 20e9}}, {1, {32 * MiB, 30e9}}, {3, {32 * MiB, 47.5e9}}}},
                       {.name = "xet", .canonical = "gear(avg_bytes=65536)", .problem = out_of_time}};
+  facts.known_chunks = {{.name = "blake3",
+                         .canonical = "fixed(avg_bytes=8192)",
+                         .fingerprint = fingerprint_kind::blake3,
+                         .rates = {{1, {32 * MiB, 25e9}}, {3, {32 * MiB, 45e9}}}}};
   facts.engine = {
       {.name = "gear", .fingerprint = fingerprint_kind::sha1, .bytes_per_second = 25e9, .device_share = 0.98}};
   return facts;
@@ -85,13 +95,17 @@ TEST(device_markdown, has_each_figure_beside_its_limit_and_its_target) {
   const std::string text = device_markdown(some_facts());
   EXPECT_THAT(text, HasSubstr("# Cutpoint on Test GPU\n\n- host: some processor\n"));
   EXPECT_THAT(text, HasSubstr("| device memory, plain read | 4000.0 |\n"));
-  EXPECT_THAT(text, HasSubstr("32-bit integer operations (add, xor): 16.0 T/s."));
+  EXPECT_THAT(text, HasSubstr("| device to host, pinned memory, both ways at once | 40.0 |\n"));
+  EXPECT_THAT(text,
+              HasSubstr("32-bit integer operations (add, xor): 16.0 T/s. A launch of an empty kernel and the wait "
+                        "for it: 9.5 µs.\n"));
   EXPECT_THAT(text, HasSubstr("| name | mean chunk | 64M, GB/s | 4G-64, GB/s | best of read | target, GB/s (reached) | "
                               "batch for 90 % |\n|---|---:|---:|---:|---:|---:|---:|\n"));
   EXPECT_THAT(text, HasSubstr("| gear | 9950 | 600.0 | 1200.0 | 30 % | 1500.0 (80 %) | 4G-64 |\n"));
   EXPECT_THAT(text, HasSubstr("| rabin | - | - | - | - | - | - |\n"));
   EXPECT_THAT(text, HasSubstr("| fixed | sha1 | 8192 | 990.0 | - | 25 % | 1000.0 (99 %) | 64M |\n"));
   EXPECT_THAT(text, HasSubstr("| gear | 30.0, 32M | 47.5, 32M | 95 % | 47.5 (100 %) |\n"));
+  EXPECT_THAT(text, HasSubstr("| blake3 | 25.0, 32M | 45.0, 32M | 90 % | 47.5 (95 %) |\n"));
   EXPECT_THAT(text, HasSubstr("| gear | sha1 | 25.0 | 50 % | 98 % |\n"));
 }
 
@@ -122,6 +136,9 @@ TEST(device_json, has_the_same_figures) {
   EXPECT_EQ(json["chunking"][1]["problem"], "wrong answer: chunk 0");
   EXPECT_EQ(json["fingerprints"][0]["fingerprint"], "sha1");
   EXPECT_EQ(json["end_to_end"][0]["rates"][2]["lanes"], 3);
+  EXPECT_EQ(json["limits"]["launch_seconds"], 9.5e-6);
+  EXPECT_EQ(json["known_chunks"][0]["fingerprint"], "blake3");
+  EXPECT_EQ(json["known_chunks"][0]["rates"][1]["bytes_per_second"], 45e9);
   EXPECT_EQ(json["engine"][0]["device_share"], 0.98);
 }
 

@@ -59,10 +59,21 @@ class chunk_receiver {
 /// Where devices come from. Only this engine's own tests have another than CUDA's.
 class device_provider;
 
+/// Where threads run and memory lies. Changes nothing that comes out; what the system refuses is left as it is.
+enum class thread_placement {
+  none,     ///< where the system puts them
+  devices,  ///< threads that wait for a device, and the bytes that it copies, near to it
+  /// As `devices`, and each thread that the engine starts on a core of its own, in the order of `processor_places`
+  /// (cutpoint/placement.h), where there is a processor for each. The caller's threads stay as they are. Only for
+  /// processes that have their processors for themselves: a bound thread does not make way for others.
+  cores,
+};
+
 struct engine_options {
   /// Threads that work, the one that feeds among them; 0 for one for each processor that this process may use. A feed
   /// that a device works on has three more, which wait for the device.
   std::uint64_t threads = 0;
+  thread_placement placement = thread_placement::none;
   /// Null: CUDA's.
   std::shared_ptr<const device_provider> devices = nullptr;
 };
