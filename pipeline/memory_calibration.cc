@@ -4,7 +4,6 @@
 #include <atomic>
 #include <barrier>
 #include <cstring>
-#include <ctime>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -26,8 +25,6 @@ namespace cutpoint {
 
 namespace {
 
-using clock = std::chrono::steady_clock;
-
 constexpr int turns = 4;
 constexpr std::uint64_t most_processors = 4096;
 constexpr std::uint64_t piece_bytes = 512 * KiB;
@@ -43,14 +40,6 @@ constexpr std::align_val_t line{64};
 struct aligned_deleter {
   void operator()(std::uint8_t* bytes) const { ::operator delete[](bytes, line); }
 };
-
-double seconds_since(clock::time_point begin) { return std::chrono::duration<double>(clock::now() - begin).count(); }
-
-double thread_seconds() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 /// Does one thread's part of a turn and gives its bytes.
 using part_of_turn = std::function<std::uint64_t(std::uint64_t thread)>;
@@ -157,10 +146,10 @@ result<double> measure_together(std::uint64_t processor_count) {
     maker = *std::move(made);
   }
   const part_of_turn work = [&](std::uint64_t thread) {
-    const auto begin = clock::now();
+    const double begin = thread_seconds();
     std::uint64_t done = 0;
     digest made;
-    while (seconds_since(begin) < hashing_seconds) {
+    while (thread_seconds() - begin < hashing_seconds) {
       makers[thread].batch->submit(bytes, made);
       if (!makers[thread].batch->flush().ok()) break;
       done += bytes.size();
@@ -179,13 +168,13 @@ double measure_index() {
   double best = std::numeric_limits<double>::infinity();
   for (int turn = 0; turn < turns; ++turn) {
     fingerprint_index known(fingerprint_kind::sha1);
-    const auto begin = clock::now();
+    const double begin = thread_seconds();
     for (std::size_t i = 0; i < index_entries; ++i) {
       digest each{.size = 20};
       std::memcpy(each.bytes.data(), bytes.data() + i * 8, 8);
       known.insert(each);
     }
-    best = std::min(best, seconds_since(begin));
+    best = std::min(best, thread_seconds() - begin);
   }
   return best / static_cast<double>(index_entries);
 }

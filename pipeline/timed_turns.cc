@@ -1,7 +1,8 @@
-// Random bytes by splitmix64.
+// Random bytes by splitmix64, time by the kernel's clock of a thread.
 #include "pipeline/timed_turns.h"
 
 #include <cstddef>
+#include <ctime>
 
 namespace cutpoint {
 
@@ -16,6 +17,12 @@ std::vector<std::uint8_t> random_bytes(std::uint64_t size) {
     for (std::size_t k = 0; k < 8; ++k) made[i + k] = static_cast<std::uint8_t>(word >> (8 * k));
   }
   return made;
+}
+
+double thread_seconds() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 }  // namespace cutpoint
