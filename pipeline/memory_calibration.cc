@@ -54,7 +54,7 @@ result<double> rate_of_threads(std::uint64_t count, const part_of_turn& work) {
       begin.arrive_and_wait();
       const double from = thread_seconds();
       const auto bytes = static_cast<double>(work(thread));
-      rates[turn * count + thread] = bytes / (thread_seconds() - from);
+      rates[turn * count + thread] = bytes / std::max(thread_seconds() - from, least_seconds);
     }
   };
   std::vector<std::thread> threads;

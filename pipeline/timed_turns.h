@@ -17,6 +17,9 @@ namespace cutpoint {
 /// Processor time of the calling thread so far. A call of the system, a fraction of a microsecond.
 [[nodiscard]] double thread_seconds() noexcept;
 
+/// What the clock can tell from nothing.
+inline constexpr double least_seconds = 1e-9;
+
 struct turn_plan {
   std::uint64_t sample_bytes = 0;
   int turns = 3;
@@ -37,7 +40,7 @@ double seconds_per_byte(const turn_plan& plan, Work&& work) {
       done = work(done);
     } while (done < plan.sample_bytes &&
              std::chrono::duration<double>(clock::now() - begin).count() < plan.turn_seconds);
-    const double seconds = thread_seconds() - from;
+    const double seconds = std::max(thread_seconds() - from, least_seconds);
     best = std::min(best, seconds / static_cast<double>(done));
   }
   return best;
