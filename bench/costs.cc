@@ -4,6 +4,7 @@
 // Rounds take turns among all jobs and numbers of threads; medians are shown, and ratios are of the same program's run.
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <map>
 #include <vector>
 
@@ -35,8 +36,15 @@ struct job {
   std::uint64_t threads = 1;
   feed_options feed;
   plan_prediction predicted;
-  std::vector<double> rates = {};
+  std::vector<double> rates = {};      ///< of each round, by the clock
+  std::vector<double> cpu_rates = {};  ///< if its threads had had a processor each all the time
 };
+
+double process_seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
 
 /// The rates of a model by name.
 std::map<std::string, double> rates_of(const cost_model& model) {
@@ -60,15 +68,17 @@ void print_spread(const std::vector<cost_model>& models) {
   for (const cost_model& model : models) {
     for (const auto& [name, rate] : rates_of(model)) by_name[name].push_back(rate);
   }
-  std::map<std::string, std::vector<double>> ratios;
+  std::map<std::string, std::vector<std::pair<double, std::string>>> groups;
   for (const auto& [name, rates] : by_name) {
     const auto [least, most] = std::minmax_element(rates.begin(), rates.end());
-    ratios[name.substr(0, name.find(':'))].push_back(*most / *least);
+    const std::size_t colon = name.find(':');
+    groups[name.substr(0, colon)].emplace_back(*most / *least, name.substr(colon + 2));
   }
-  fmt::print("\n| rates | number | largest over smallest: median | most |\n|---|--:|--:|--:|\n");
-  for (const auto& [group, all] : ratios) {
-    fmt::print("| {} | {} | {:.2f} | {:.2f} |\n", group, all.size(), median(all),
-               *std::max_element(all.begin(), all.end()));
+  fmt::print("\n| rates | number | largest over smallest: median | most | of |\n|---|--:|--:|--:|---|\n");
+  for (auto& [group, all] : groups) {
+    std::sort(all.begin(), all.end());
+    fmt::print("| {} | {} | {:.2f} | {:.2f} | {} |\n", group, all.size(), all[all.size() / 2].first, all.back().first,
+               all.back().second);
   }
 }
 
@@ -88,26 +98,31 @@ result<std::vector<job>> all_jobs(const options& given, const cost_model& model)
                                                   .thread_count = threads,
                                                   .devices = {}});
         const feed_options feed{.cuts = (*entry)->defaults, .fingerprint = *kind};
-        jobs.push_back({name, fingerprint, threads, feed, predict_plans(rates).front(), {}});
+        jobs.push_back({name, fingerprint, threads, feed, predict_plans(rates).front(), {}, {}});
       }
     }
   }
   return jobs;
 }
 
-result<double> measured_rate(const job& of, const std::string& file) {
+status measure_round(job& of, const std::string& file) {
   auto lanes = engine::make({.threads = of.threads});
   if (!lanes) return lanes.error();
   auto from = file_source::open(file);
   if (!from) return from.error();
   dedup_tally tally(of.feed.fingerprint.kind);
   const auto begin = std::chrono::steady_clock::now();
+  const double cpu_begin = process_seconds();
   auto into = lanes->open(of.feed, tally);
   if (!into) return into.error();
   if (status fed = feed_source(*into, 0, *from); !fed.ok()) return fed;
   if (status finished = into->finish(); !finished.ok()) return finished;
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return static_cast<double>(tally.total().bytes) / seconds;
+  const double cpu_seconds = process_seconds() - cpu_begin;
+  const auto bytes = static_cast<double>(tally.total().bytes);
+  of.rates.push_back(bytes / seconds);
+  of.cpu_rates.push_back(bytes * static_cast<double>(of.threads) / cpu_seconds);
+  return {};
 }
 
 status compare(const options& given, const cost_model& model) {
@@ -115,20 +130,18 @@ status compare(const options& given, const cost_model& model) {
   if (!jobs) return jobs.error();
   for (int round = 0; round < given.rounds; ++round) {
     for (job& each : *jobs) {
-      const auto rate = measured_rate(each, given.file);
-      if (!rate) return rate.error();
-      each.rates.push_back(*rate);
+      if (status done = measure_round(each, given.file); !done.ok()) return done;
     }
   }
-  fmt::print(
-      "\n| cuts | fingerprint | threads | predicted, GB/s | bottleneck | measured, GB/s | measured over predicted |\n");
-  fmt::print("|---|---|--:|--:|---|--:|--:|\n");
+  fmt::print("\n| cuts | fingerprint | threads | predicted, GB/s | bottleneck | measured, GB/s | over predicted |");
+  fmt::print(" fastest round | by processor time |\n|---|---|--:|--:|---|--:|--:|--:|--:|\n");
   for (const job& each : *jobs) {
+    const double predicted = each.predicted.bytes_per_second;
     const double measured = median(each.rates);
-    fmt::print("| {} | {} | {} | {:.2f} | {} | {:.2f} | {:.2f} |\n", each.name, each.fingerprint, each.threads,
-               each.predicted.bytes_per_second / 1e9,
-               each.predicted.limits.empty() ? "-" : each.predicted.limits.front().name, measured / 1e9,
-               measured / each.predicted.bytes_per_second);
+    fmt::print("| {} | {} | {} | {:.2f} | {} | {:.2f} | {:.2f} | {:.2f} | {:.2f} |\n", each.name, each.fingerprint,
+               each.threads, predicted / 1e9, each.predicted.limits.empty() ? "-" : each.predicted.limits.front().name,
+               measured / 1e9, measured / predicted,
+               *std::max_element(each.rates.begin(), each.rates.end()) / predicted, median(each.cpu_rates) / predicted);
   }
   return {};
 }
