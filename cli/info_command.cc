@@ -1,4 +1,4 @@
-// What the topology and the back ends say of this machine, as text or JSON.
+// What the topology, the back ends and the costs say of this machine, as text or JSON.
 #include "cli/info_command.h"
 
 #include <cutpoint/backends.h>
@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/console.h"
+#include "cli/costs.h"
+#include "cli/costs_json.h"
 #include "cli/output.h"
 
 namespace cutpoint::cli {
@@ -60,11 +62,14 @@ ordered_json json_of(const gpu_info& gpu) {
           {"problem", gpu.problem}};
 }
 
-ordered_json json_of_all(const topology& machine, const result<std::vector<gpu_info>>& found) {
+ordered_json json_of_all(const topology& machine, const result<std::vector<gpu_info>>& found,
+                         const known_costs& known) {
   ordered_json out = {{"version", version()},
                       {"machine", json_of(machine)},
                       {"back_ends", ordered_json::array()},
-                      {"gpus", ordered_json::array()}};
+                      {"gpus", ordered_json::array()},
+                      {"costs", known.costs ? costs_json(*known.costs) : ordered_json()},
+                      {"costs_file", known.file.empty() ? ordered_json() : ordered_json(printable(known.file))}};
   for (const backend_info& b : backends()) {
     out["back_ends"].push_back({{"name", b.name}, {"meaning", b.meaning}, {"runs_here", b.runs_here}});
   }
@@ -105,20 +110,24 @@ std::string text_of(const gpu_info& gpu) {
       gpu.problem.empty() ? "" : "; cannot be used: ", gpu.problem);
 }
 
-std::string text_of_all(const topology& machine, const result<std::vector<gpu_info>>& found) {
+std::string text_of_all(const topology& machine, const result<std::vector<gpu_info>>& found, const known_costs& known) {
   std::string out = fmt::format("cutpoint     {}\n", version()) + text_of(machine);
   for (const backend_info& b : backends()) {
     out += fmt::format("back end     {}: {}{}\n", b.name, b.meaning, b.runs_here ? "" : "; does not run here");
   }
-  if (!found) return out + fmt::format("GPU          none: {}\n", found.error().message());
-  for (const gpu_info& gpu : *found) out += text_of(gpu);
-  return out;
+  if (!found) out += fmt::format("GPU          none: {}\n", found.error().message());
+  if (found) {
+    for (const gpu_info& gpu : *found) out += text_of(gpu);
+  }
+  return out + costs_text(known);
 }
 
 }  // namespace
 
 CLI::App* info_command::add_to(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("info", "Processors, caches, NUMA nodes, devices, instruction sets, GPUs");
+  CLI::App* command =
+      app.add_subcommand("info", "Processors, caches, NUMA nodes, devices, instruction sets, GPUs, costs");
+  command->add_flag("--calibrate", calibrates_, "Measure what work costs here anew, in some seconds, and keep it");
   command->add_flag("--json", is_json_, "As JSON");
   command->add_option("-o,--output", output_, "Write to a file instead of standard output")->type_name("FILE");
   return command;
@@ -132,7 +141,15 @@ exit_code info_command::run() {
     return exit_code::input_failed;
   }
   const auto found = gpus();
-  const std::string text = is_json_ ? json_of_all(*machine, found).dump(2) + '\n' : text_of_all(*machine, found);
+  const auto known = machine_costs(*machine, found ? *found : std::vector<gpu_info>(),
+                                   calibrates_ ? measuring::always : measuring::never, say);
+  if (!known) {
+    say.error(known.error().message());
+    return exit_code::input_failed;
+  }
+  if (!known->problem.ok()) say.warning(fmt::format("the costs are not kept: {}", known->problem.message()));
+  const std::string text =
+      is_json_ ? json_of_all(*machine, found, *known).dump(2) + '\n' : text_of_all(*machine, found, *known);
   return write_all(output_, text, say);
 }
 

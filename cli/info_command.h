@@ -1,4 +1,4 @@
-// `cutpoint info`: processors, caches, memory nodes, devices, instruction sets, GPUs.
+// `cutpoint info`: processors, caches, memory nodes, devices, instruction sets, GPUs, costs.
 #pragma once
 
 #include <string>
@@ -17,6 +17,7 @@ class info_command {
  private:
   std::string output_;
   bool is_json_ = false;
+  bool calibrates_ = false;
 };
 
 }  // namespace cutpoint::cli

@@ -1,8 +1,9 @@
-// Each candidate has a few short turns; its shortest counts, since whatever disturbs a turn makes it longer.
+// Each candidate has a few short turns.
 #include "pipeline/fastest.h"
 
-#include <chrono>
 #include <limits>
+
+#include "pipeline/timed_turns.h"
 
 namespace cutpoint {
 
@@ -10,42 +11,11 @@ namespace {
 
 constexpr std::uint64_t sample_bytes = 1 * MiB;
 constexpr std::uint64_t message_bytes = 8 * KiB;
-constexpr int turns = 3;
-constexpr double turn_seconds = 0.3e-3;
+constexpr turn_plan short_turns = {.sample_bytes = sample_bytes};
 
-/// Random bytes (splitmix64), as compressed data is, which is most of what is deduplicated.
 const std::vector<std::uint8_t>& sample() {
-  static const std::vector<std::uint8_t> bytes = [] {
-    std::vector<std::uint8_t> made(sample_bytes);
-    std::uint64_t state = 0;
-    for (std::size_t i = 0; i < made.size(); i += 8) {
-      std::uint64_t word = state += 0x9e3779b97f4a7c15;
-      word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9;
-      word = (word ^ (word >> 27)) * 0x94d049bb133111eb;
-      word ^= word >> 31;
-      for (std::size_t k = 0; k < 8; ++k) made[i + k] = static_cast<std::uint8_t>(word >> (8 * k));
-    }
-    return made;
-  }();
+  static const std::vector<std::uint8_t> bytes = random_bytes(sample_bytes);
   return bytes;
-}
-
-/// Seconds a byte of `work(begin)`, which does some of the sample from there on and gives where it stopped.
-template <class Work>
-double seconds_per_byte(Work&& work) {
-  using clock = std::chrono::steady_clock;
-  double best = std::numeric_limits<double>::infinity();
-  for (int turn = 0; turn < turns; ++turn) {
-    const auto begin = clock::now();
-    double seconds = 0;
-    std::uint64_t done = 0;
-    while (seconds < turn_seconds && done < sample_bytes) {
-      done = work(done);
-      seconds = std::chrono::duration<double>(clock::now() - begin).count();
-    }
-    best = std::min(best, seconds / static_cast<double>(done));
-  }
-  return best;
 }
 
 /// The candidate that `measure` finds fastest, the last of equals.
@@ -73,7 +43,7 @@ chunker fastest(const chunker& cuts) {
       candidates.push_back(*std::move(made));
   }
   return best_of(std::move(candidates), [](const chunker& candidate) {
-    return seconds_per_byte([&](std::uint64_t begin) {
+    return seconds_per_byte(short_turns, [&](std::uint64_t begin) {
       return begin + *candidate.next_cut({.bytes = sample(), .start = begin, .at_end = true});
     });
   });
@@ -88,7 +58,7 @@ result<placed_fingerprints> fastest(const fingerprint_recipe& recipe) {
     if (made->where == b.kind) candidates.push_back(*std::move(made));
   }
   return best_of(std::move(candidates), [digests = std::vector<digest>(64)](placed_fingerprints& candidate) mutable {
-    return seconds_per_byte([&](std::uint64_t begin) {
+    return seconds_per_byte(short_turns, [&](std::uint64_t begin) {
       for (digest& into : digests) {
         candidate.batch->submit(byte_span(sample()).subspan(begin, message_bytes), into);
         begin += message_bytes;

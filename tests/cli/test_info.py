@@ -1,12 +1,15 @@
-"""`cutpoint info` describes this machine, and `--version` the command."""
+"""`cutpoint info` describes this machine and what work costs on it, and `--version` the command."""
 
 import json
 import os
 import re
+import subprocess
+import tempfile
 import unittest
+from pathlib import Path
 
 from catalog import listed
-from command import CommandTest
+from command import BINARY, DONE, PATIENCE, CommandTest
 
 
 class Info(CommandTest):
@@ -63,6 +66,109 @@ class Info(CommandTest):
             "GPU ",
         ):
             self.assertIn(words, run.stdout)
+
+
+class Costs(CommandTest):
+    """One calibration serves all tests: it takes some seconds."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.kept = Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="cutpoint-")))
+        run = subprocess.run(
+            [BINARY, "info", "--calibrate", "--json"],
+            env={**os.environ, "CUTPOINT_CACHE_DIR": str(cls.kept / "cache")},
+            capture_output=True,
+            timeout=PATIENCE,
+            check=True,
+        )
+        cls.made = json.loads(run.stdout)
+        cls.said = run.stderr
+        (cls.file,) = (cls.kept / "cache").iterdir()
+        cls.text = cls.file.read_bytes()
+
+    def setUp(self):
+        super().setUp()
+        self.cache = self.folder / "cache"
+
+    def info(self, *arguments, **variables):
+        return self.run_command(
+            "info", *arguments, env={**os.environ, "CUTPOINT_CACHE_DIR": str(self.cache), **variables}
+        )
+
+    def described(self, *arguments):
+        run = self.info("--json", *arguments)
+        self.assert_done(run)
+        return json.loads(run.stdout)
+
+    def keep(self, content):
+        self.cache.mkdir(exist_ok=True)
+        (self.cache / self.file.name).write_bytes(content)
+
+    def test_are_not_known_at_first_and_info_says_how_to_know_them(self):
+        described = self.described()
+        self.assertEqual((described["costs"], described["costs_file"]), (None, None))
+        self.assertIn("cutpoint info --calibrate", self.info().stdout)
+        self.assertFalse(self.cache.exists())
+
+    def test_are_kept_in_one_file_and_shown_again(self):
+        self.assertEqual(self.said, b"")
+        self.assertEqual(self.made["costs_file"], str(self.file))
+        self.keep(self.text)
+        described = self.described()
+        self.assertEqual(described["costs"], self.made["costs"])
+        self.assertEqual(described["costs_file"], str(self.cache / self.file.name))
+
+    def test_have_every_name_and_fingerprint(self):
+        costs = self.made["costs"]
+        known = listed()
+        self.assertEqual({rate["name"] for rate in costs["processor"]["cuts"]}, {e["name"] for e in known["entries"]})
+        prints = {rate["name"] for rate in costs["processor"]["fingerprints"]}
+        self.assertEqual(prints, {f["name"] for f in known["fingerprints"]} - {"none"})
+        for rate in costs["processor"]["cuts"] + costs["processor"]["fingerprints"]:
+            self.assertGreater(rate["bytes_per_second"], 0, rate)
+            self.assertIn(rate["back_end"], {b["name"] for b in known["back_ends"] if b["runs_here"]})
+        for name, rate in costs["memory"].items():
+            self.assertGreater(rate, 0, name)
+        self.assertEqual(costs["processors"], self.made["machine"]["processors"])
+
+    def test_are_the_same_as_text(self):
+        self.keep(self.text)
+        run = self.info()
+        self.assert_done(run)
+        names = {rate["name"] for rate in self.made["costs"]["processor"]["cuts"]}
+        shown = {match[1] for match in re.finditer(r"^cuts         ([a-z0-9-]+): ", run.stdout, re.MULTILINE)}
+        self.assertEqual(shown, names)
+        self.assertIn(f"kept in {self.cache / self.file.name}", run.stdout)
+        self.assertIn("fingerprints sha1 of 8K, ", run.stdout)
+
+    def test_that_cannot_be_used_count_as_none_and_make_way_for_new_ones(self):
+        whole = json.loads(self.text)
+        foreign = {**whole, "build": "0.0.0 of somebody else"}
+        for content in (b"", b"\0" * 100, self.text[: len(self.text) // 2], json.dumps(foreign).encode()):
+            self.keep(content)
+            self.assertIsNone(self.described()["costs"])
+            self.assertEqual((self.cache / self.file.name).read_bytes(), content, "looking changes nothing")
+        self.assertIsNotNone(self.described("--calibrate")["costs"])
+        self.assertEqual(json.loads((self.cache / self.file.name).read_bytes())["build"], whole["build"])
+
+    def test_are_shown_where_they_cannot_be_kept(self):
+        self.cache.write_bytes(b"no folder")
+        run = self.info("--calibrate", "--json")
+        self.assertEqual(run.code, DONE, run)
+        self.assertIn("the costs are not kept: ", run.stderr)
+        described = json.loads(run.stdout)
+        self.assertIsNotNone(described["costs"])
+        self.assertIsNone(described["costs_file"])
+
+    def test_are_kept_in_the_users_cache_when_nothing_else_is_said(self):
+        home = {"CUTPOINT_CACHE_DIR": "", "HOME": str(self.folder), "XDG_CACHE_HOME": ""}
+        (self.folder / ".cache/cutpoint").mkdir(parents=True)
+        (self.folder / ".cache/cutpoint" / self.file.name).write_bytes(self.text)
+        self.assertIn("kept in ", self.info(**home).stdout)
+        (self.folder / "xdg").mkdir()
+        (self.folder / ".cache/cutpoint").rename(self.folder / "xdg/cutpoint")
+        self.assertNotIn("kept in ", self.info(**home).stdout)
+        self.assertIn("kept in ", self.info(**{**home, "XDG_CACHE_HOME": str(self.folder / "xdg")}).stdout)
 
 
 class Version(CommandTest):
