@@ -11,8 +11,9 @@ namespace cutpoint {
 
 result<std::unique_ptr<cuda::offload>> device_provider::make(int device, const chunker& cuts,
                                                              const fingerprint_recipe& fingerprint,
-                                                             const cuda::batch_limits& limits) const {
-  return cuda::make_offload(device, cuts, fingerprint, limits);
+                                                             const cuda::batch_limits& limits,
+                                                             cuda::offload_use use) const {
+  return cuda::make_offload(device, cuts, fingerprint, limits, use);
 }
 
 result<device_lanes> device_lanes::open(const device_provider& from, int device, const feed_options& options,
@@ -24,11 +25,12 @@ result<device_lanes> device_lanes::open(const device_provider& from, int device,
     made.warning_ = std::move(why) + "; the processor does the work";
     return std::move(made);
   };
-  const auto limits = device_limits(part, options.cuts);
+  const cuda::offload_use use = part.cuts ? cuda::offload_use::cut : cuda::offload_use::fingerprint;
+  const auto limits = part.cuts ? device_limits(part, options.cuts) : cuda::batch_limits{.bytes = part.batch_bytes};
   if (!limits) return none(limits.error().message());
   made.limits_ = *limits;
   while (made.offloads_.size() < part.lane_count) {
-    auto next = from.make(device, options.cuts, options.fingerprint, *limits);
+    auto next = from.make(device, options.cuts, options.fingerprint, *limits, use);
     if (!next) {
       const status_code why = next.error().code();
       const bool is_fault = why == status_code::memory_limit || why == status_code::backend_failure;
@@ -60,6 +62,10 @@ status device_lanes::perform(task& taken, const task_surroundings& around, lane&
       const auto mapped = map_on_device(*map, around, limits_, *offloads_[device_lane], by);
       if (mapped && *mapped) return {};
       if (!mapped) failure = mapped.error();
+    } else if (auto* chunks = std::get_if<fingerprint_task>(&taken.work)) {
+      const auto made = fingerprint_on_device(*chunks, around, limits_, *offloads_[device_lane], by);
+      if (made && *made) return {};
+      if (!made) failure = made.error();
     }
   } catch (const std::bad_alloc&) {  // the processor needs less
   }

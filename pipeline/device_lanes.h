@@ -18,9 +18,9 @@ class device_provider {
  public:
   virtual ~device_provider() = default;
   /// As `cuda::make_offload`, which this calls.
-  [[nodiscard]] virtual result<std::unique_ptr<cuda::offload>> make(int device, const chunker& cuts,
-                                                                    const fingerprint_recipe& fingerprint,
-                                                                    const cuda::batch_limits& limits) const;
+  [[nodiscard]] virtual result<std::unique_ptr<cuda::offload>> make(
+      int device, const chunker& cuts, const fingerprint_recipe& fingerprint, const cuda::batch_limits& limits,
+      cuda::offload_use use = cuda::offload_use::cut) const;
 };
 
 /// What the lanes of one device need beside threads, which are the feed's. `perform` is of each lane's thread; the rest is

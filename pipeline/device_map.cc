@@ -44,6 +44,13 @@ std::optional<device_batch> batch_of(const map_task& work, const chunker& cuts, 
   return made;
 }
 
+digest digest_at(std::span<const std::uint8_t> digests, std::size_t number, std::size_t size) {
+  digest made;
+  made.size = static_cast<std::uint8_t>(size);
+  std::copy_n(digests.data() + number * size, size, made.bytes.data());
+  return made;
+}
+
 /// Takes what a batch found into the chain.
 void take_over(const device_batch& batch, const cuda::batch_output& found, std::size_t digest_bytes, chain& into) {
   into.chunks.reserve(found.lengths.size());
@@ -57,10 +64,8 @@ void take_over(const device_batch& batch, const cuda::batch_output& found, std::
     into.next = position;
   }
   if (digest_bytes == 0) return;
-  into.fingerprints.resize(into.chunks.size());
-  for (std::size_t i = 0; i < into.fingerprints.size(); ++i) {
-    into.fingerprints[i].size = static_cast<std::uint8_t>(digest_bytes);
-    std::copy_n(found.digests.data() + i * digest_bytes, digest_bytes, into.fingerprints[i].bytes.data());
+  for (std::size_t i = 0; i < into.chunks.size(); ++i) {
+    into.fingerprints.push_back(digest_at(found.digests, i, digest_bytes));
   }
 }
 
@@ -97,6 +102,41 @@ result<bool> map_on_device(map_task& work, const task_surroundings& around, cons
   if (on.digest_bytes() != 0) by.at(stage::fingerprinting).bytes += made.bytes();
   by.device_bytes += made.next - work.start;
   work.of->own = std::move(made);
+  return true;
+}
+
+result<bool> fingerprint_on_device(fingerprint_task& work, const task_surroundings& around,
+                                   const cuda::batch_limits& limits, cuda::offload& on, lane& by) {
+  std::vector<joined_chunk*> asked;
+  for (const fingerprint_task::share& each : work.shares) {
+    for (std::size_t i = each.which.first; i < each.which.last; ++i) {
+      if (!each.of->chunks[i].is_fingerprinted) asked.push_back(&each.of->chunks[i]);
+    }
+  }
+  if (on.digest_bytes() == 0 || asked.empty()) return false;
+  const std::uint64_t base = asked.front()->where.offset;
+  const std::uint64_t end = asked.back()->where.offset + asked.back()->where.length;
+  if (end - base > limits.bytes) return false;
+  std::vector<std::uint64_t> begins;
+  std::vector<std::uint32_t> lengths;
+  for (const joined_chunk* c : asked) {
+    begins.push_back(c->where.offset - base);
+    lengths.push_back(static_cast<std::uint32_t>(c->where.length));
+  }
+  const auto parts = around.held->parts(base, end);
+  status outcome;
+  cuda::chunk_output found;
+  measure(by.at(stage::fingerprinting), [&] {
+    outcome = on.fingerprint({.parts = parts, .begins = begins, .lengths = lengths}, found);
+    if (!outcome.ok()) return std::uint64_t{0};
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      asked[i]->fingerprint = digest_at(found.digests, i, on.digest_bytes());
+      bytes += asked[i]->where.length;
+    }
+    return bytes;
+  });
+  if (!outcome.ok()) return outcome;
   return true;
 }
 

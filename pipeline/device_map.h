@@ -1,4 +1,4 @@
-// A segment's map on a device.
+// A segment's map on a device, and fingerprints of what was joined.
 #pragma once
 
 #include "cuda/offload.h"
@@ -16,5 +16,10 @@ namespace cutpoint {
 /// chunks are unusually short. Errors: of the device. Throws std::bad_alloc.
 [[nodiscard]] result<bool> map_on_device(map_task& work, const task_surroundings& around,
                                          const cuda::batch_limits& limits, cuda::offload& on, lane& by);
+
+/// Fingerprints the chunks of a task. False, with nothing done, where they are none for a device: they are more than a
+/// batch, or of a kind that it does not make. Errors: of the device. Throws std::bad_alloc.
+[[nodiscard]] result<bool> fingerprint_on_device(fingerprint_task& work, const task_surroundings& around,
+                                                 const cuda::batch_limits& limits, cuda::offload& on, lane& by);
 
 }  // namespace cutpoint

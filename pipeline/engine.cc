@@ -82,6 +82,8 @@ std::uint64_t engine::thread_count() const noexcept { return pool_->thread_count
 
 namespace {
 
+bool devices_may_cut(work_plan plan) { return plan == work_plan::device || plan == work_plan::shared; }
+
 status check_devices(const std::vector<int>& devices) {
   const std::set<int> different(devices.begin(), devices.end());
   if (!devices.empty() && different.size() == devices.size()) return {};
@@ -93,6 +95,12 @@ status check_devices(const std::vector<int>& devices) {
 result<feed> engine::open(const feed_options& options, chunk_receiver& receiver) {
   auto choices = plan_choices(options);
   if (!choices) return choices.error();
+  // What no device cuts, one may still fingerprint.
+  const bool has_other =
+      std::find(choices->begin(), choices->end(), work_plan::fingerprints_on_device) != choices->end();
+  if (options.cuts.reach() == unlimited && has_other) {
+    choices = std::vector{work_plan::fingerprints_on_device};
+  }
   const bool is_on_devices = choices->front() != work_plan::processor;
   const bool is_mixed = options.where == backend::cuda || options.where == backend::hybrid;
   const backend on_processor = is_mixed ? backend::automatic : options.where;  // for what is the processor's part
@@ -105,7 +113,9 @@ result<feed> engine::open(const feed_options& options, chunk_receiver& receiver)
   if (!plan) return plan.error();
   std::vector<device_lanes> devices;
   std::string warning;
+  const bool may_cut = std::any_of(choices->begin(), choices->end(), devices_may_cut);
   for (std::size_t i = 0; i < plan->devices.size(); ++i) {
+    plan->devices[i].cuts = may_cut;
     auto opened = device_lanes::open(*pool_->devices, options.devices[i], placed, plan->devices[i]);
     if (!opened) return opened.error();
     if (opened->size() == 0) {

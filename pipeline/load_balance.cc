@@ -62,10 +62,11 @@ load_balance::load_balance(const feed_plan& plan)
     : processor_lanes_(plan.lane_count),
       has_fingerprints_(plan.fingerprint != fingerprint_kind::none),
       choices_(plan.choices) {
-  if (plan.rates) expected_ = *plan.rates;
+  // Rates of other devices than the feed's would be worse than none.
+  if (plan.rates && plan.rates->devices.size() == plan.devices.size()) expected_ = *plan.rates;
   for (std::size_t i = 0; i < plan.devices.size(); ++i) {
     device_state made{.part = plan.devices[i]};
-    if (expected_ && i < expected_->devices.size()) {
+    if (expected_) {
       const device_rates& rates = expected_->devices[i];
       made.latency_seconds = rates.latency_seconds;
       made.expected = {alone_by(rates, processor_lanes_, work_plan::device),
@@ -119,7 +120,6 @@ job_rates load_balance::corrected() const {
   rates.processor.lane_count = processor_lanes_;
   rates.processor.chunking = chunking_.bytes_per_second().value_or(rates.processor.chunking);
   rates.processor.fingerprinting = fingerprinting_.bytes_per_second().value_or(rates.processor.fingerprinting);
-  rates.devices.resize(std::min(rates.devices.size(), devices_.size()));
   for (std::size_t i = 0; i < rates.devices.size(); ++i) {
     if (const auto factor = devices_[i].factor()) rates.devices[i] = scaled(rates.devices[i], *factor);
   }

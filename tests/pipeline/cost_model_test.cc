@@ -244,9 +244,9 @@ class host_device final : public device_provider {
   explicit host_device(std::function<status(machine_call)> before = {}) : before_(std::move(before)) {}
 
   result<std::unique_ptr<cuda::offload>> make(int, const chunker& cuts, const fingerprint_recipe& fingerprint,
-                                              const cuda::batch_limits& limits) const override {
+                                              const cuda::batch_limits& limits, cuda::offload_use use) const override {
     return cuda::make_host_offload({.order = cuda::thread_order::forward(), .before = before_}, cuts, fingerprint,
-                                   limits);
+                                   limits, use);
   }
 
  private:
@@ -345,8 +345,8 @@ TEST(calibrate_device, does_without_locked_memory) {
 /// No device at all.
 class no_device final : public device_provider {
  public:
-  result<std::unique_ptr<cuda::offload>> make(int, const chunker&, const fingerprint_recipe&,
-                                              const cuda::batch_limits&) const override {
+  result<std::unique_ptr<cuda::offload>> make(int, const chunker&, const fingerprint_recipe&, const cuda::batch_limits&,
+                                              cuda::offload_use) const override {
     return status(status_code::unavailable, "there is none");
   }
 };

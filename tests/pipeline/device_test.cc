@@ -1,5 +1,6 @@
 // The engine with a device, for which the host stands in: the sequential cuts, and the processor's work where it fails. The
 // sequential cuts also with the first device, skipped with the reason where there is none.
+#include <array>
 #include <atomic>
 
 #include <gmock/gmock.h>
@@ -19,16 +20,16 @@ namespace {
 using cuda::machine_call;
 using testing::HasSubstr;
 
-/// One device, number 0, that asks `before` before whatever it does.
+/// Two devices, 0 and 1, that ask `before` before whatever they do.
 class host_device final : public device_provider {
  public:
   explicit host_device(std::function<status(machine_call)> before = {}) : before_(std::move(before)) {}
 
   result<std::unique_ptr<cuda::offload>> make(int device, const chunker& cuts, const fingerprint_recipe& fingerprint,
-                                              const cuda::batch_limits& limits) const override {
-    if (device != 0) return status(status_code::invalid_argument, "there is one device");
+                                              const cuda::batch_limits& limits, cuda::offload_use use) const override {
+    if (device > 1) return status(status_code::invalid_argument, "there are two devices");
     return cuda::make_host_offload({.order = cuda::thread_order::reversed(), .before = before_}, cuts, fingerprint,
-                                   limits);
+                                   limits, use);
   }
 
  private:
@@ -44,7 +45,7 @@ struct device_run {
 device_run run_on(std::shared_ptr<const device_provider> devices, feed_options options,
                   const std::vector<std::vector<std::uint8_t>>& streams, const status& of_the_last = {}) {
   device_run made;
-  options.where = backend::cuda;
+  if (options.where == backend::automatic) options.where = backend::cuda;
   auto on = engine::make({.threads = 2, .devices = std::move(devices)}).value();
   auto into = on.open(options, made.out);
   if (!into) {
@@ -211,24 +212,101 @@ TEST(device, gives_what_is_decided_of_a_stream_that_fails) {
   EXPECT_GT(run.out.streams[1].bytes.size(), 48'000u);
 }
 
+/// Processor and devices together.
+feed_options hybrid_job(work_plan plan, fingerprint_kind kind = fingerprint_kind::sha1) {
+  feed_options options = small_job(kind);
+  options.where = backend::hybrid;
+  options.plan = plan;
+  options.segment_bytes = 10'000;
+  options.batch_bytes = 40'000;
+  return options;
+}
+
+constexpr std::array device_plans = {work_plan::device, work_plan::fingerprints_on_device, work_plan::shared};
+
+TEST(hybrid, is_exact_by_every_plan) {
+  const std::vector<std::vector<std::uint8_t>> streams = {mixed(400'000, 1), {}, mixed(70'000, 2), mixed(3, 3)};
+  for (const work_plan plan : device_plans) {
+    for (const fingerprint_kind kind : {fingerprint_kind::sha1, fingerprint_kind::sha256, fingerprint_kind::blake3}) {
+      feed_options options = hybrid_job(plan, kind);
+      if (kind == fingerprint_kind::sha256) options.devices = {0, 1};
+      const device_run run = run_on(std::make_shared<host_device>(), options, streams);
+      ASSERT_NO_FATAL_FAILURE(expect_sequential(run, options, streams)) << to_string(plan);
+      EXPECT_EQ(run.statistics.device_warning, "");
+      EXPECT_EQ(run.statistics.plan, plan);
+      std::uint64_t cut = 0;
+      std::uint64_t fingerprinted = 0;
+      for (const lane_record& each : run.statistics.lanes) {
+        if (each.device < 0) continue;
+        cut += each.at(stage::chunking).bytes;
+        fingerprinted += each.at(stage::fingerprinting).bytes;
+      }
+      EXPECT_EQ(cut != 0, plan != work_plan::fingerprints_on_device);
+      EXPECT_GT(fingerprinted, 0u);
+    }
+  }
+}
+
+TEST(hybrid, fingerprints_chunks_on_the_device_that_only_the_processor_cuts) {
+  const std::vector<std::vector<std::uint8_t>> streams = {mixed(300'000, 1)};
+  feed_options options = hybrid_job(work_plan::fingerprints_on_device);
+  options.cuts = *chunker::make(gear_parameters{.avg_bytes = 256, .min_bytes = 64, .max_bytes = 0});
+  const device_run run = run_on(std::make_shared<host_device>(), options, streams);
+  expect_sequential(run, options, streams);
+  EXPECT_EQ(run.statistics.device_warning, "");
+  EXPECT_EQ(run.statistics.fingerprinted_on, backend::cuda);
+}
+
+TEST(hybrid, is_chosen_by_the_rates) {
+  const std::vector<std::vector<std::uint8_t>> streams = {mixed(300'000, 1)};
+  feed_options options = small_job();
+  job_rates rates;
+  rates.processor = {.chunking = 1e9, .fingerprinting = 1e9};
+  rates.devices = {{.link_in = 50e9, .chunking = 100e9, .fingerprinting = 100e9}};
+  const auto plan_for = [&](const job_rates& believed) {
+    options.rates = std::make_shared<const job_rates>(believed);
+    auto on = engine::make({.threads = 2, .devices = std::make_shared<host_device>()}).value();
+    recorder out;
+    return on.open(options, out)->statistics().plan;
+  };
+  EXPECT_NE(plan_for(rates), work_plan::processor);
+  rates.devices[0].link_in = 1e6;
+  EXPECT_EQ(plan_for(rates), work_plan::processor);
+}
+
+TEST(hybrid, names_a_plan_that_contradicts_the_back_end) {
+  feed_options options = small_job();
+  options.where = backend::cuda;
+  options.plan = work_plan::shared;
+  const device_run run = run_on(std::make_shared<host_device>(), options, {});
+  EXPECT_EQ(run.outcome.message(), "the plan shared is none of the back end cuda: take hybrid or auto");
+}
+
+TEST(hybrid, refuses_a_device_that_is_named_twice) {
+  feed_options options = hybrid_job(work_plan::shared);
+  options.devices = {1, 1};
+  EXPECT_EQ(run_on(std::make_shared<host_device>(), options, {}).outcome.message(), "a device is named twice");
+}
+
 /// Fails at one call of a kind, and from there on, as a device does that is lost.
-class device_faults : public testing::TestWithParam<machine_call> {};
+class device_faults : public testing::TestWithParam<std::tuple<machine_call, work_plan>> {};
 
 TEST_P(device_faults, are_made_good_by_the_processor) {
   const std::vector<std::vector<std::uint8_t>> streams = {mixed(150'000, 1), mixed(10, 2), mixed(60'000, 3)};
-  const feed_options options = small_job();
+  const auto [failing, plan] = GetParam();
+  const feed_options options = hybrid_job(plan);
   bool has_failed = true;
   for (int good_calls = 0; has_failed; good_calls += 1 + good_calls / 3) {
     std::atomic<int> calls = 0;
-    const auto lost = [&](machine_call call) {
-      if (call != GetParam() || calls++ < good_calls) return status();
+    const auto lost = [&, at = failing](machine_call call) {
+      if (call != at || calls++ < good_calls) return status();
       const bool is_memory = call == machine_call::allocate;
       return status(is_memory ? status_code::memory_limit : status_code::backend_failure, "the device is lost");
     };
     const device_run run = run_on(std::make_shared<host_device>(lost), options, streams);
     ASSERT_NO_FATAL_FAILURE(expect_sequential(run, options, streams)) << "after " << good_calls << " calls";
     has_failed = calls > good_calls;
-    if (GetParam() == machine_call::pin || !has_failed) {
+    if (failing == machine_call::pin || !has_failed) {
       EXPECT_EQ(run.statistics.device_warning, "");
     } else {
       EXPECT_THAT(run.statistics.device_warning, HasSubstr("the device is lost; the processor does the"));
@@ -238,7 +316,8 @@ TEST_P(device_faults, are_made_good_by_the_processor) {
 
 INSTANTIATE_TEST_SUITE_P(of_every_call, device_faults,
                          testing::Values(machine_call::allocate, machine_call::pin, machine_call::copy_in,
-                                         machine_call::launch, machine_call::copy_out, machine_call::wait, machine_call::mark));
+                                         machine_call::launch, machine_call::copy_out, machine_call::wait,
+                                         machine_call::mark));
 
 }  // namespace
 }  // namespace cutpoint::tests

@@ -26,8 +26,8 @@ using testing::Each;
 class near_device final : public device_provider {
  public:
   result<std::unique_ptr<cuda::offload>> make(int, const chunker& cuts, const fingerprint_recipe& fingerprint,
-                                              const cuda::batch_limits& limits) const override {
-    return cuda::make_host_offload({.numa_node = 0}, cuts, fingerprint, limits);
+                                              const cuda::batch_limits& limits, cuda::offload_use use) const override {
+    return cuda::make_host_offload({.numa_node = 0}, cuts, fingerprint, limits, use);
   }
 };
 
