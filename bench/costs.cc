@@ -1,5 +1,5 @@
-// cutpoint_costs: how long calibration takes, how far repeated calibrations differ, and what the cost model predicts for
-// jobs on the processor beside what the engine then does with a file.
+// cutpoint_costs: how long calibration takes, how far repeated calibrations differ, and what the cost model predicts
+// for jobs on the processor beside what the engine then does with a file.
 //
 // Rounds take turns among all jobs and numbers of threads; medians are shown, and ratios are of the same program's run.
 #include <algorithm>

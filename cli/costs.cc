@@ -55,7 +55,7 @@ std::shared_ptr<const job_rates> expected_rates(const feed_options& job, std::ui
                                                                      .mean_chunk_bytes = sampled_chunk_bytes(job.cuts),
                                                                      .thread_count = thread_count,
                                                                      .device_memory_bytes = job.device_memory_bytes,
-                                                                     .devices = {job.device}}));
+                                                                     .devices = job.devices}));
 }
 
 }  // namespace cutpoint::cli

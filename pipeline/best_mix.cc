@@ -52,7 +52,8 @@ class tableau {
     return column;
   }
 
-  /// The row that is used up first by it, of equals the one whose own column is the first; their number where there is none.
+  /// The row that is used up first by it, of equals the one whose own column is the first; their number where there is
+  /// none.
   [[nodiscard]] std::size_t leaving(std::size_t column) const {
     std::size_t found = rows_.size();
     for (std::size_t r = 0; r < rows_.size(); ++r) {

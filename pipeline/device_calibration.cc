@@ -1,6 +1,6 @@
 // A batch takes its latency, its way in, its kernels and its way out, one after the other. Chunks of `fixed` without
-// fingerprints have next to no kernels: two sizes of such batches give the link in and the latency; many short chunks the
-// link out; and what other work takes beyond such a batch is its kernels'.
+// fingerprints have next to no kernels: two sizes of such batches give the link in and the latency; many short chunks
+// the link out; and what other work takes beyond such a batch is its kernels'.
 #include "pipeline/device_calibration.h"
 
 #include <algorithm>

@@ -44,8 +44,8 @@ struct aligned_deleter {
 /// Does one thread's part of a turn and gives its bytes.
 using part_of_turn = std::function<std::uint64_t(std::uint64_t thread)>;
 
-/// Bytes a second of so many threads that do a turn at once, added up; the best turn. By each thread's processor time, in
-/// which waiting for memory counts, and for a processor that something else has does not.
+/// Bytes a second of so many threads that do a turn at once, added up; the best turn. By each thread's processor time,
+/// in which waiting for memory counts, and for a processor that something else has does not.
 result<double> rate_of_threads(std::uint64_t count, const part_of_turn& work) {
   std::barrier begin(static_cast<std::ptrdiff_t>(count));
   std::vector<double> rates(count * turns);

@@ -1,5 +1,6 @@
-// How speeds are measured: some bytes, a few short turns over them, of which the shortest counts, since whatever disturbs a
-// turn makes it longer. Time is the thread's processor time, of which what else runs on its processor takes none.
+// How speeds are measured: some bytes, a few short turns over them, of which the shortest counts, since whatever
+// disturbs a turn makes it longer. Time is the thread's processor time, of which what else runs on its processor takes
+// none.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // A plan is the best mix of what its lanes may do: the processor cuts and fingerprints (whole), a device cuts and
-// fingerprints, or the processor cuts and a device fingerprints (split). Amounts are bytes a second, and each thing that
-// there is bounds a sum of them.
+// fingerprints, or the processor cuts and a device fingerprints (split). Amounts are bytes a second, and each thing
+// that there is bounds a sum of them.
 #include <algorithm>
 #include <cmath>
 

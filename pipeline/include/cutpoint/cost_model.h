@@ -18,8 +18,8 @@ namespace cutpoint {
 /// Where devices come from. Only this library's own tests have another than CUDA's.
 class device_provider;
 
-// All rates are in bytes a second of random bytes, the fastest of a few short turns, since whatever disturbs a turn makes
-// it longer. 0 where something could not be measured.
+// All rates are in bytes a second of random bytes, the fastest of a few short turns, since whatever disturbs a turn
+// makes it longer. 0 where something could not be measured.
 
 /// One set of cuts, on one lane.
 struct cut_rate {
@@ -74,8 +74,8 @@ struct cost_model {
   std::vector<device_costs> devices;
 };
 
-/// Names the machine for costs: processors and their caches and instruction sets, the GPUs with their places and driver.
-/// Costs that were measured under another key are another machine's.
+/// Names the machine for costs: processors and their caches and instruction sets, the GPUs with their places and
+/// driver. Costs that were measured under another key are another machine's.
 [[nodiscard]] std::string machine_key(const topology& machine, const std::vector<gpu_info>& gpus);
 
 struct calibration_options {
@@ -85,10 +85,10 @@ struct calibration_options {
   std::vector<gpu_info> gpus = {};
 };
 
-/// Measures this machine: every name of the catalog, each fingerprint, memory, and the GPUs given. Some two seconds, and
-/// more for each GPU; up to 300 MB of memory. Nothing else should run meanwhile: what takes processors away is measured
-/// as slowness. Errors: unavailable, when the system gives no threads; backend_failure. A GPU that fails is no error: its
-/// costs say what the problem was. Throws std::bad_alloc.
+/// Measures this machine: every name of the catalog, each fingerprint, memory, and the GPUs given. Some two seconds,
+/// and more for each GPU; up to 300 MB of memory. Nothing else should run meanwhile: what takes processors away is
+/// measured as slowness. Errors: unavailable, when the system gives no threads; backend_failure. A GPU that fails is no
+/// error: its costs say what the problem was. Throws std::bad_alloc.
 [[nodiscard]] result<cost_model> calibrate(const topology& machine, const calibration_options& options = {});
 
 /// What is told where nothing better is known: the mean length of the chunks that random bytes are cut into, by cutting
@@ -105,10 +105,10 @@ struct job_costs {
   std::vector<int> devices = {0};  ///< numbers of those that may be used; what is not in the model is passed over
 };
 
-/// What the job's lanes run at. Cuts are looked up by their canonical string, else taken from the same algorithm's at the
-/// nearest mean length; where the algorithm has none the rate is 0, not known. Rates of fingerprints are interpolated
-/// between the lengths and numbers in flight that were measured. Batches are the shortest whose latency is a twentieth of
-/// their time. A device that does not make the job's cuts or fingerprints is left out. Thread-safe.
+/// What the job's lanes run at. Cuts are looked up by their canonical string, else taken from the same algorithm's at
+/// the nearest mean length; where the algorithm has none the rate is 0, not known. Rates of fingerprints are
+/// interpolated between the lengths and numbers in flight that were measured. Batches are the shortest whose latency is
+/// a twentieth of their time. A device that does not make the job's cuts or fingerprints is left out. Thread-safe.
 [[nodiscard]] job_rates rates_for(const cost_model& model, const job_costs& job);
 
 }  // namespace cutpoint
