@@ -10,9 +10,6 @@ namespace {
 /// Of what was seen before, with each task that is seen.
 constexpr double remembered_share = 0.8;
 
-/// What another plan must promise to be taken up.
-constexpr double worthwhile_gain = 1.1;
-
 /// Of its share, what a device's lane takes where others share the work: what these do behind it waits in the ring until it
 /// has come out, and the ring has more to hold.
 constexpr double taken_of_share = 2.0 / 3;
@@ -179,7 +176,7 @@ bool load_balance::has_devices() const noexcept {
 }
 
 bool load_balance::may_take(lane_owner by, shared_work which) const noexcept {
-  if (!by) return which == shared_work::fingerprints || split_.processor_cuts;
+  if (!by) return which == shared_work::cuts ? split_.processor_cuts : split_.left_share < 1;
   const device_state& of = devices_[*by];
   if (of.is_lost) return false;
   if (which == shared_work::cuts) return split_.devices_cut && of.part.cuts;
@@ -210,8 +207,7 @@ std::uint64_t load_balance::taken_at_a_time(lane_owner by, shared_work which, st
     if (each == by) own = rate;
     return rate > 0;
   };
-  const bool processor_too = may_take({}, which) && !(which == shared_work::fingerprints && split_.left_share == 1);
-  if (processor_too && !count({}, alone({}, which) * static_cast<double>(processor_lanes_))) return most;
+  if (may_take({}, which) && !count({}, alone({}, which) * static_cast<double>(processor_lanes_))) return most;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     if (may_take(i, which) && !count(i, alone(i, which))) return most;
   }

@@ -53,6 +53,7 @@ class load_balance {
   [[nodiscard]] const work_split& split() const noexcept { return split_; }
   [[nodiscard]] const std::vector<plan_prediction>& predictions() const noexcept { return predictions_; }
   [[nodiscard]] bool has_devices() const noexcept;
+  /// Of fingerprints, those that were left.
   [[nodiscard]] bool may_take(lane_owner by, shared_work which) const noexcept;
   /// Bytes that a lane takes of `waiting` ones; `most` where rates are not known.
   [[nodiscard]] std::uint64_t taken_at_a_time(lane_owner by, shared_work which, std::uint64_t waiting,

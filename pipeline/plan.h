@@ -52,6 +52,9 @@ inline constexpr std::uint64_t segment_granule = 64;
 inline constexpr std::uint64_t most_room_shared = 1 * MiB;
 inline constexpr std::uint64_t most_room_alone = 256 * KiB;
 
+/// What another plan must promise to be taken up instead of one that does.
+inline constexpr double worthwhile_gain = 1.1;
+
 /// Waiting segments with which every lane has something to take, so that the feeding thread lends a hand.
 [[nodiscard]] std::uint64_t segments_worth_helping(const feed_plan& plan) noexcept;
 

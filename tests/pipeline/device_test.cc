@@ -314,10 +314,12 @@ TEST_P(device_faults, are_made_good_by_the_processor) {
   }
 }
 
+constexpr std::array device_calls = {machine_call::allocate, machine_call::pin,      machine_call::copy_in,
+                                     machine_call::launch,   machine_call::copy_out, machine_call::mark,
+                                     machine_call::wait};
+
 INSTANTIATE_TEST_SUITE_P(of_every_call, device_faults,
-                         testing::Values(machine_call::allocate, machine_call::pin, machine_call::copy_in,
-                                         machine_call::launch, machine_call::copy_out, machine_call::wait,
-                                         machine_call::mark));
+                         testing::Combine(testing::ValuesIn(device_calls), testing::ValuesIn(device_plans)));
 
 }  // namespace
 }  // namespace cutpoint::tests
