@@ -26,6 +26,7 @@ result<device_lanes> device_lanes::open(const device_provider& from, const feed_
   const auto limits = device_limits(plan, options.cuts);
   if (!limits) return none(limits.error().message());
   made.limits_ = *limits;
+  made.device_ = options.device;
   while (made.offloads_.size() < device_lane_count) {
     auto next = from.make(options.device, options.cuts, options.fingerprint, *limits);
     if (!next) {

@@ -36,6 +36,8 @@ class device_lanes {
                                                  const feed_plan& plan);
 
   [[nodiscard]] std::size_t size() const noexcept { return offloads_.size(); }
+  /// The number of the device.
+  [[nodiscard]] int device() const noexcept { return device_; }
   /// Whether fingerprints are made with the cuts.
   [[nodiscard]] bool fingerprints() const noexcept { return size() != 0 && offloads_.front()->digest_bytes() != 0; }
   /// Empty, or why what the device was asked for is done on the processor.
@@ -51,6 +53,7 @@ class device_lanes {
   void lost(const status& failure);
 
  private:
+  int device_ = -1;
   cuda::batch_limits limits_;
   std::vector<std::unique_ptr<cuda::offload>> offloads_;
   std::string warning_;

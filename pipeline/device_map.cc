@@ -94,7 +94,7 @@ result<bool> map_on_device(map_task& work, const task_surroundings& around, cons
   });
   if (!outcome.ok()) return outcome;
   if (!found.is_complete) return false;
-  if (on.digest_bytes() != 0) by.at(stage::fingerprinting).bytes += made.bytes();
+  if (on.digest_bytes() != 0) by.at(stage::fingerprinting).counted.bytes += made.bytes();
   by.device_bytes += made.next - work.start;
   work.of->own = std::move(made);
   return true;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "pipeline/engine_pool.h"
+#include "pipeline/feed_trace.h"
 #include "pipeline/schedule.h"
 
 namespace cutpoint {
@@ -33,6 +34,7 @@ class feed::implementation {
         lanes_(std::move(lanes)),
         device_(std::move(device)),
         totals_(lanes_.size()) {
+    for (std::size_t i = lanes_.size() - device_.size(); i < lanes_.size(); ++i) totals_[i].device = device_.device();
     const std::lock_guard lock(pool_.mutex);
     pool_.feeds.push_back(this);
   }
@@ -49,6 +51,12 @@ class feed::implementation {
     pool_.work.notify_all();
     for (std::thread& waiting : device_threads_) waiting.join();
     device_.unpin(ring_);
+  }
+
+  /// Before `start`.
+  void trace(trace_receiver& to) {
+    const std::lock_guard lock(pool_.mutex);
+    trace_ = feed_trace(to, lanes_, totals_);
   }
 
   /// Starts the device's threads.
@@ -102,7 +110,7 @@ class feed::implementation {
 
   status commit(std::uint64_t count) {
     status taken;
-    measure(intake_work_, [&] {
+    measure(intake_meter(), [&] {
       taken = intake_.absorb(count);
       return count;
     });
@@ -114,7 +122,7 @@ class feed::implementation {
       const auto room = space();
       if (!room) return room.error();
       result<std::uint64_t> taken = std::uint64_t{0};
-      measure(intake_work_, [&] {
+      measure(intake_meter(), [&] {
         taken = intake_.absorb_zeros(count, room->size());
         return taken ? *taken : 0;
       });
@@ -164,9 +172,16 @@ class feed::implementation {
   void hand_back(task done, std::uint64_t lane_index) {
     schedule_.complete(std::move(done));
     add(totals_[lane_index], lanes_[lane_index].work);
+    hand_over_notes(lane_index);
     pool_.work.notify_all();
     pool_.progress.notify_all();
   }
+
+  void hand_over_notes(std::uint64_t lane_index) {
+    trace_.hand_over(lanes_[lane_index], [this] { return schedule_.levels(); });
+  }
+
+  stage_meter intake_meter() { return {stage::intake, intake_work_, lanes_.front().notes.get()}; }
 
   /// The life of a thread that waits for the device.
   void serve(std::size_t device_lane) {
@@ -223,6 +238,7 @@ class feed::implementation {
     untold_bytes_ = 0;
     untold_calls_ = 0;
     schedule_.learn(intake_.take_news());
+    hand_over_notes(0);
     pool_.work.notify_all();
   }
 
@@ -240,6 +256,7 @@ class feed::implementation {
   std::vector<std::thread> device_threads_;
   bool is_dropped_ = false;
   std::vector<lane_record> totals_;
+  feed_trace trace_;
   bool is_open_ = false;
   stage_work intake_work_;
   std::uint64_t untold_bytes_ = 0;

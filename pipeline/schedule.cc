@@ -166,6 +166,19 @@ std::uint64_t schedule::waiting_segments() const noexcept {
       segments_.begin(), segments_.end(), [](const segment& s) { return s.mapped == segment::state::waiting; }));
 }
 
+trace_levels schedule::levels() const noexcept {
+  std::uint64_t needed = delivered_;
+  for (const std::uint64_t pin : pins_) needed = std::min(needed, pin);
+  trace_levels now{.held_bytes = sequence_.readable() - less(needed, plan_.kept_behind),
+                   .waiting_segments = waiting_segments()};
+  for (const batch& b : batches_) {
+    if (b.taken_units == b.units.size()) continue;
+    now.waiting_fingerprint_bytes += b.end - b.chunks[b.units[b.taken_units].first].where.offset;
+  }
+  if (!batches_.empty()) now.waiting_delivery_bytes = batches_.back().end - delivered_;
+  return now;
+}
+
 bool schedule::is_done() const noexcept {
   return is_finished_ && segments_.empty() && batches_.empty() && sequence_.parts().empty();
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <cutpoint/engine.h>
+#include <cutpoint/trace.h>
 
 #include "pipeline/plan.h"
 #include "pipeline/sequence.h"
@@ -54,6 +55,8 @@ class schedule {
   [[nodiscard]] bool has_running() const noexcept { return !pins_.empty(); }
   /// Segments that wait to be mapped.
   [[nodiscard]] std::uint64_t waiting_segments() const noexcept;
+  /// How full the queues are, without a time.
+  [[nodiscard]] trace_levels levels() const noexcept;
   /// Everything that was fed has come out.
   [[nodiscard]] bool is_done() const noexcept;
   /// The first failure; nothing is taken after it.

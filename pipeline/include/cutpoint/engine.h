@@ -59,6 +59,9 @@ class chunk_receiver {
 /// Where devices come from. Only this engine's own tests have another than CUDA's.
 class device_provider;
 
+/// Takes a timeline; `cutpoint/trace.h`.
+class trace_receiver;
+
 struct engine_options {
   /// Threads that work, the one that feeds among them; 0 for one for each processor that this process may use. A feed
   /// that a device works on has three more, which wait for the device.
@@ -93,6 +96,8 @@ struct feed_options {
   std::uint64_t memory_bytes = 256 * MiB;
   /// Asked for between tasks; may be null; must outlive the feed.
   const cancellation* cancel = nullptr;
+  /// Is told what lanes do when; may be null, which costs nothing; must outlive the feed.
+  trace_receiver* trace = nullptr;
 };
 
 /// The larger of 2 MiB and four times the maximum chunk size, where there is one.
