@@ -1,0 +1,77 @@
+// A line of JSON for each event.
+#include "cli/trace_events.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace cutpoint::cli {
+
+namespace {
+
+std::string quoted(std::string_view text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// Microseconds of the timeline.
+double microseconds(const trace_process& of, double seconds) { return (of.begin + seconds) * 1e6; }
+
+std::string name_event(const trace_process& of, std::uint64_t lane, std::string_view kind, std::string_view name) {
+  return fmt::format(R"({{"ph":"M","name":"{}_name","pid":{},"tid":{},"args":{{"name":{}}}}})", kind, of.number, lane,
+                     quoted(name));
+}
+
+std::string counter_event(const trace_process& of, double at, std::string_view name, std::uint64_t value) {
+  return fmt::format(R"({{"ph":"C","name":"{}","pid":{},"tid":0,"ts":{:.3f},"args":{{"value":{}}}}})", name, of.number,
+                     microseconds(of, at), value);
+}
+
+}  // namespace
+
+std::vector<std::string> names_of(std::span<const lane_record> lanes) {
+  std::vector<std::string> names;
+  std::map<int, std::uint64_t> counts;
+  for (const lane_record& lane : lanes) {
+    const std::uint64_t number = counts[lane.device]++;
+    names.push_back(lane.device < 0 ? fmt::format("processor {}", number)
+                                    : fmt::format("device {} stream {}", lane.device, number));
+  }
+  return names;
+}
+
+std::string process_name_event(const trace_process& of, std::string_view name) {
+  return name_event(of, 0, "process", name) + std::string(next_trace_event) +
+         fmt::format(R"({{"ph":"M","name":"process_sort_index","pid":{0},"tid":0,"args":{{"sort_index":{0}}}}})",
+                     of.number);
+}
+
+std::string thread_name_event(const trace_process& of, std::uint64_t lane, std::string_view name) {
+  return name_event(of, lane, "thread", name) + std::string(next_trace_event) +
+         fmt::format(R"({{"ph":"M","name":"thread_sort_index","pid":{},"tid":{},"args":{{"sort_index":{}}}}})",
+                     of.number, lane, lane);
+}
+
+std::string span_event(const trace_process& of, std::uint64_t lane, std::string_view what, double begin, double end,
+                       std::uint64_t bytes) {
+  return fmt::format(R"({{"ph":"X","name":"{}","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},"args":{{"bytes":{}}}}})",
+                     what, of.number, lane, microseconds(of, begin), std::max(0.0, end - begin) * 1e6, bytes);
+}
+
+std::string span_event(const trace_process& of, const trace_span& span) {
+  const auto name = std::visit([](auto what) { return to_string(what); }, span.what);
+  return span_event(of, span.lane, name, span.begin, span.end, span.bytes);
+}
+
+std::string level_events(const trace_process& of, const trace_levels& levels) {
+  std::string out = counter_event(of, levels.at, "held bytes", levels.held_bytes);
+  for (const auto& [name, value] : {std::pair("segments to map", levels.waiting_segments),
+                                    std::pair("bytes to fingerprint", levels.waiting_fingerprint_bytes),
+                                    std::pair("bytes to deliver", levels.waiting_delivery_bytes)}) {
+    out += std::string(next_trace_event) + counter_event(of, levels.at, name, value);
+  }
+  return out;
+}
+
+}  // namespace cutpoint::cli
