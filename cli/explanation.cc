@@ -21,14 +21,17 @@ double handled_bytes(const lane_record& of) {
 
 }  // namespace
 
+std::optional<double> kernel_rate(const device_rates& of) {
+  const double seconds = (of.chunking > 0 ? 1 / of.chunking : 0) + (of.fingerprinting > 0 ? 1 / of.fingerprinting : 0);
+  return seconds > 0 ? std::optional(1 / seconds) : std::nullopt;
+}
+
 std::optional<double> predicted_rate(const device_rates& of) {
   std::optional<double> slowest;
   const auto bound = [&slowest](double rate) {
     if (rate > 0) slowest = std::min(slowest.value_or(rate), rate);
   };
-  const double kernel_seconds =
-      (of.chunking > 0 ? 1 / of.chunking : 0) + (of.fingerprinting > 0 ? 1 / of.fingerprinting : 0);
-  bound(kernel_seconds > 0 ? 1 / kernel_seconds : 0);
+  bound(kernel_rate(of).value_or(0));
   bound(of.link_in);
   bound(of.out_share > 0 ? of.link_out / of.out_share : 0);
   return slowest;

@@ -41,6 +41,9 @@ struct explained_queue {
   occupancy how_full;
 };
 
+/// A device's kernels, one after the other; nothing where they are not known.
+[[nodiscard]] std::optional<double> kernel_rate(const device_rates& of);
+
 /// A device: its kernels, its link or what comes out, whichever is slowest.
 [[nodiscard]] std::optional<double> predicted_rate(const device_rates& of);
 
