@@ -34,8 +34,8 @@ result<device_info> describe(int index, const driver_probe& probe) {
   cudaDeviceProp properties{};
   const std::string what = "describing device " + std::to_string(index);
   CUTPOINT_RETURN_IF_FAILED(check(cudaGetDeviceProperties(&properties, index), what));
-  std::array<char, 32> bus_id{};
-  CUTPOINT_RETURN_IF_FAILED(check(cudaDeviceGetPCIBusId(bus_id.data(), static_cast<int>(bus_id.size()), index), what));
+  const auto folder = pci_folder(index);
+  if (!folder) return folder.error();
 
   device_info info;
   info.index = index;
@@ -44,12 +44,9 @@ result<device_info> describe(int index, const driver_probe& probe) {
   info.compute_capability = {properties.major, properties.minor};
   info.multiprocessor_count = properties.multiProcessorCount;
   info.l2_bytes = static_cast<std::uint64_t>(properties.l2CacheSize);
-  info.pci_bus_id = bus_id.data();
-  std::transform(info.pci_bus_id.begin(), info.pci_bus_id.end(), info.pci_bus_id.begin(),
-                 [](char c) { return c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c; });
-  const std::string folder = "/sys/bus/pci/devices/" + info.pci_bus_id;
-  info.link = read_pci_link(folder);
-  info.numa_node = read_numa_node(folder);
+  info.pci_bus_id = folder->substr(folder->rfind('/') + 1);
+  info.link = read_pci_link(*folder);
+  info.numa_node = read_numa_node(*folder);
   info.driver = probe.driver;
   info.runtime = probe.runtime;
   info.problem = why_no_code(info.name, info.compute_capability, oldest_code());

@@ -2,6 +2,7 @@
 #include <cutpoint/cuda.h>
 
 #include "cuda/backend.h"
+#include "cuda/link.h"
 #include "cuda/offload.h"
 
 namespace cutpoint::cuda {
@@ -10,9 +11,12 @@ result<std::vector<device_info>> devices() { return no_cuda_in_this_build(); }
 
 status check_device(int) { return no_cuda_in_this_build(); }
 
-result<std::unique_ptr<offload>> make_offload(int, const chunker&, const fingerprint_recipe&, const batch_limits&) {
+result<std::unique_ptr<offload>> make_offload(int, const chunker&, const fingerprint_recipe&, const batch_limits&,
+                                              offload_use) {
   return no_cuda_in_this_build();
 }
+
+result<link_rates> measure_link(int) { return no_cuda_in_this_build(); }
 
 }  // namespace cutpoint::cuda
 

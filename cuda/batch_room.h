@@ -50,7 +50,28 @@ inline void append_slices(const slice_plan& how, const piece& of, std::uint32_t 
   }
 }
 
-/// What a batch needs on a machine beside its bytes.
+/// Chunks on a machine: what is found in a batch, or known of it.
+template <class Machine>
+struct chunk_room {
+  template <class T>
+  using array = typename Machine::template array<T>;
+
+  array<std::uint64_t> begins;
+  array<std::uint32_t> lengths;
+  array<std::uint32_t> count;
+
+  [[nodiscard]] static result<chunk_room> allocate(Machine& on, std::uint64_t most_chunks) {
+    chunk_room room;
+    CUTPOINT_RETURN_IF_FAILED(keep(on.template allocate<std::uint64_t>(most_chunks), room.begins));
+    CUTPOINT_RETURN_IF_FAILED(keep(on.template allocate<std::uint32_t>(most_chunks), room.lengths));
+    CUTPOINT_RETURN_IF_FAILED(keep(on.template allocate<std::uint32_t>(1), room.count));
+    return result<chunk_room>(std::move(room));
+  }
+
+  [[nodiscard]] chunk_list list() const { return {begins.data(), lengths.data(), count.data()}; }
+};
+
+/// What cutting a batch needs on a machine beside its bytes.
 template <class Machine>
 struct batch_room {
   template <class T>
@@ -67,9 +88,6 @@ struct batch_room {
   array<std::uint32_t> firsts;
   array<std::uint32_t> overflowed;
   array<std::uint32_t> changed;
-  array<std::uint64_t> begins;
-  array<std::uint32_t> lengths;
-  array<std::uint32_t> chunk_count;
 
   [[nodiscard]] static result<batch_room> allocate(Machine& on, const slice_plan& how, const batch_limits& limits,
                                                    std::uint32_t levels) {
@@ -86,14 +104,11 @@ struct batch_room {
     CUTPOINT_RETURN_IF_FAILED(keep(on.template allocate<std::uint32_t>(how.most_slices + 1), room.firsts));
     CUTPOINT_RETURN_IF_FAILED(keep(on.template allocate<std::uint32_t>(1), room.overflowed));
     CUTPOINT_RETURN_IF_FAILED(keep(on.template allocate<std::uint32_t>(1), room.changed));
-    CUTPOINT_RETURN_IF_FAILED(keep(on.template allocate<std::uint64_t>(how.most_chunks), room.begins));
-    CUTPOINT_RETURN_IF_FAILED(keep(on.template allocate<std::uint32_t>(how.most_chunks), room.lengths));
-    CUTPOINT_RETURN_IF_FAILED(keep(on.template allocate<std::uint32_t>(1), room.chunk_count));
     return result<batch_room>(std::move(room));
   }
 
   /// `in` has no candidates yet.
-  [[nodiscard]] slice_job job(packed_bytes in, std::uint32_t slice_count) const {
+  [[nodiscard]] slice_job job(packed_bytes in, std::uint32_t slice_count, const chunk_list& chunks) const {
     in.candidates = candidates.data();
     in.words = packed_bytes::candidate_words(in.byte_count);
     return {.batch = {.in = in,
@@ -108,7 +123,7 @@ struct batch_room {
             .counts = counts.data(),
             .firsts = firsts.data(),
             .changed = changed.data(),
-            .chunks = {begins.data(), lengths.data(), chunk_count.data()}};
+            .chunks = chunks};
   }
 };
 

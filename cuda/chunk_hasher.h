@@ -51,6 +51,9 @@ struct leaf_count_kernel {
 template <class Machine>
 class chunk_hasher {
  public:
+  /// Makes none.
+  chunk_hasher() = default;
+
   /// Takes the memory for batches of up to `most_bytes` and `most_chunks`. Makes nothing where the kind is none of the
   /// device's.
   [[nodiscard]] static result<chunk_hasher> make(Machine& on, const fingerprint_recipe& recipe,
@@ -132,7 +135,7 @@ class chunk_hasher {
     return on.launch(hashing_launch<blake3_parents_kernel>{args, 4 * most_chunks});  // threads of a block for each tree
   }
 
-  fingerprint_recipe recipe_;
+  fingerprint_recipe recipe_ = fingerprint_kind::none;
   array<std::uint8_t> digests_;
   array<std::uint32_t> order_;
   array<std::uint32_t> sorted_;

@@ -1,5 +1,6 @@
 // Batches that are in device memory already.
 #include <optional>
+#include <span>
 #include <utility>
 
 #include <cutpoint/cuda.h>
@@ -77,40 +78,44 @@ class device_chunker::implementation {
                             .stop = shape.lead + byte_count,
                             .end = shape.lead + byte_count,
                             .ends = at_end ? 1u : 0u};
-      CUTPOINT_RETURN_IF_FAILED(work_->slice_up(*machine_, {&all, byte_count == 0 ? std::size_t{0} : std::size_t{1}}));
+      const std::span<const cuda::piece> pieces(&all, byte_count == 0 ? std::size_t{0} : std::size_t{1});
+      work_->slice_up(pieces);
+      CUTPOINT_RETURN_IF_FAILED(work_->copy_slices(*machine_, pieces));
       shape_ = shape;
     }
-    CUTPOINT_RETURN_IF_FAILED(work_->enqueue(*machine_, bytes - shape.lead, shape.lead + byte_count));
-    const auto& found = work_->found();
+    const std::uint64_t end = shape.lead + byte_count;
+    CUTPOINT_RETURN_IF_FAILED(work_->enqueue_cuts(*machine_, bytes - shape.lead, end));
+    CUTPOINT_RETURN_IF_FAILED(work_->enqueue_fingerprints(*machine_, bytes - shape.lead, end));
+    const auto found = work_->chunks().list();
     if (shape.lead != 0) {
-      subtract<<<64, 256, 0, stream>>>(found.begins.data(), found.chunk_count.data(), shape.lead);
+      subtract<<<64, 256, 0, stream>>>(found.begins, found.count, shape.lead);
       CUTPOINT_RETURN_IF_FAILED(check(cudaGetLastError(), "launching a kernel"));
     }
-    return device_chunks{.offsets = found.begins.data(),
-                         .lengths = found.lengths.data(),
+    return device_chunks{.offsets = found.begins,
+                         .lengths = found.lengths,
                          .digests = work_->digests(),
-                         .count = found.chunk_count.data(),
-                         .overflowed = found.overflowed.data(),
+                         .count = found.count,
+                         .overflowed = work_->found().overflowed.data(),
                          .digest_bytes = static_cast<std::uint32_t>(work_->digest_bytes())};
   }
 
   result<std::vector<chunk>> chunks() {
     const auto scope = device_scope::enter(device_);
     if (!scope) return scope.error();
-    const auto& found = work_->found();
+    const auto found = work_->chunks().list();
     std::uint32_t count = 0;
     std::uint32_t overflowed = 0;
     if (!shape_) return std::vector<chunk>();
-    CUTPOINT_RETURN_IF_FAILED(machine_->copy_out(&count, found.chunk_count.data(), 1));
-    CUTPOINT_RETURN_IF_FAILED(machine_->copy_out(&overflowed, found.overflowed.data(), 1));
+    CUTPOINT_RETURN_IF_FAILED(machine_->copy_out(&count, found.count, 1));
+    CUTPOINT_RETURN_IF_FAILED(machine_->copy_out(&overflowed, work_->found().overflowed.data(), 1));
     CUTPOINT_RETURN_IF_FAILED(machine_->wait());
     if (overflowed != 0) {
       return status(status_code::memory_limit, "the batch has more short chunks than there is room for");
     }
     std::vector<std::uint64_t> offsets(count);
     std::vector<std::uint32_t> lengths(count);
-    CUTPOINT_RETURN_IF_FAILED(machine_->copy_out(offsets.data(), found.begins.data(), count));
-    CUTPOINT_RETURN_IF_FAILED(machine_->copy_out(lengths.data(), found.lengths.data(), count));
+    CUTPOINT_RETURN_IF_FAILED(machine_->copy_out(offsets.data(), found.begins, count));
+    CUTPOINT_RETURN_IF_FAILED(machine_->copy_out(lengths.data(), found.lengths, count));
     CUTPOINT_RETURN_IF_FAILED(machine_->wait());
     std::vector<chunk> all(count);
     for (std::size_t i = 0; i < count; ++i) all[i] = {offsets[i], lengths[i]};

@@ -8,6 +8,7 @@
 
 #include "cuda/device_block.cuh"
 #include "cuda/device_steps.cuh"
+#include "cuda/pci_link.h"
 #include "cuda/runtime.cuh"
 
 namespace cutpoint::cuda {
@@ -44,9 +45,11 @@ class device_machine {
     CUTPOINT_RETURN_IF_FAILED(check(cudaGetDevice(&device), "asking for the current device"));
     CUTPOINT_RETURN_IF_FAILED(check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
                                     "counting multiprocessors"));
+    const auto folder = pci_folder(device);
+    if (!folder) return folder.error();
     auto stream = device_stream::create();
     if (!stream) return stream.error();
-    return result<device_machine>(device_machine(std::move(*stream), multiprocessors));
+    return result<device_machine>(device_machine(std::move(*stream), multiprocessors, read_numa_node(*folder)));
   }
 
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
@@ -71,6 +74,8 @@ class device_machine {
     if (cudaHostUnregister(memory) != cudaSuccess) static_cast<void>(cudaGetLastError());
   }
 
+  [[nodiscard]] int numa_node() const noexcept { return numa_node_; }
+
   template <class T>
   [[nodiscard]] status copy_in(T* to, const T* from, std::size_t count) {
     return copy_async(to, from, count, stream_, "copying to the device");
@@ -90,20 +95,10 @@ class device_machine {
     const std::uint64_t wanted = kernel.blocks(threads);
     if (wanted == 0) return {};
     std::size_t shared_bytes = 0;
-    if constexpr (requires { kernel.shared_bytes(threads); }) {
-      shared_bytes = kernel.shared_bytes(threads);
-      CUTPOINT_RETURN_IF_FAILED(
-          check(cudaFuncSetAttribute(run_kernel<Kernel>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     static_cast<int>(shared_bytes)),
-                "asking for a kernel's shared memory"));
-    }
-    int resident = 0;
-    CUTPOINT_RETURN_IF_FAILED(check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                                        &resident, run_kernel<Kernel>, static_cast<int>(threads), shared_bytes),
-                                    "asking how many blocks of a kernel fit"));
-    const auto fitting =
-        static_cast<std::uint64_t>(std::max(resident, 1)) * static_cast<std::uint64_t>(multiprocessors_);
-    run_kernel<<<static_cast<std::uint32_t>(std::min(wanted, fitting)), threads, shared_bytes, stream_>>>(kernel);
+    if constexpr (requires { kernel.shared_bytes(threads); }) shared_bytes = kernel.shared_bytes(threads);
+    const auto fitting = fitting_blocks(reinterpret_cast<const void*>(&run_kernel<Kernel>), threads, shared_bytes);
+    if (!fitting) return fitting.error();
+    run_kernel<<<static_cast<std::uint32_t>(std::min(wanted, *fitting)), threads, shared_bytes, stream_>>>(kernel);
     return check(cudaGetLastError(), "launching a kernel");
   }
 
@@ -128,14 +123,54 @@ class device_machine {
 
   [[nodiscard]] status wait() { return check(cudaStreamSynchronize(stream_), "working on a batch"); }
 
+  [[nodiscard]] status reserve_marks(std::size_t count) {
+    while (marks_.size() < count) {
+      auto made = device_event::create();
+      if (!made) return made.error();
+      marks_.push_back(std::move(*made));
+    }
+    return {};
+  }
+  [[nodiscard]] status mark(std::size_t number) {
+    return check(cudaEventRecord(marks_[number].get(), stream_), "recording an event");
+  }
+  [[nodiscard]] result<double> seconds_between(std::size_t first, std::size_t second) {
+    return cuda::seconds_between(marks_[first], marks_[second]);
+  }
+
  private:
-  device_machine(device_stream stream, int multiprocessors)
-      : own_stream_(std::move(stream)), stream_(own_stream_.get()), multiprocessors_(multiprocessors) {}
+  /// A kernel that was launched here, and how many of its blocks the device holds at once.
+  struct launched_kernel {
+    const void* kernel = nullptr;
+    std::size_t shared_bytes = 0;
+    std::uint64_t blocks = 0;
+  };
+
+  device_machine(device_stream stream, int multiprocessors, int numa_node)
+      : own_stream_(std::move(stream)),
+        stream_(own_stream_.get()),
+        multiprocessors_(multiprocessors),
+        numa_node_(numa_node) {}
+
+  [[nodiscard]] result<std::uint64_t> fitting_blocks(const void* kernel, std::uint32_t threads,
+                                                     std::size_t shared_bytes) {
+    for (const launched_kernel& each : launched_) {
+      if (each.kernel == kernel && each.shared_bytes == shared_bytes) return each.blocks;
+    }
+    const auto resident = resident_blocks_of(kernel, threads, shared_bytes);
+    if (!resident) return resident.error();
+    const std::uint64_t blocks = *resident * static_cast<std::uint64_t>(multiprocessors_);
+    launched_.push_back({kernel, shared_bytes, blocks});
+    return blocks;
+  }
 
   device_stream own_stream_;
   cudaStream_t stream_;  ///< its own, or the caller's
   int multiprocessors_;
+  int numa_node_;
   std::uint64_t allocated_bytes_ = 0;
+  std::vector<launched_kernel> launched_;  ///< a dozen
+  std::vector<device_event> marks_;
   device_array<std::uint8_t> temporary_;
   device_array<std::uint32_t> indices_;  ///< 0, 1, …
 };

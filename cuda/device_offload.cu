@@ -24,6 +24,11 @@ class offload_of_device final : public offload {
     const auto scope = device_scope::enter(device_);
     return scope ? held_->run(input, output) : scope.error();
   }
+  status fingerprint(const chunk_input& input, chunk_output& output) override {
+    output = {};
+    const auto scope = device_scope::enter(device_);
+    return scope ? held_->fingerprint(input, output) : scope.error();
+  }
   status pin(void* memory, std::size_t size) override {
     const auto scope = device_scope::enter(device_);
     return scope ? held_->pin(memory, size) : scope.error();
@@ -34,6 +39,7 @@ class offload_of_device final : public offload {
   }
   std::uint64_t memory_bytes() const noexcept override { return held_->memory_bytes(); }
   std::size_t digest_bytes() const noexcept override { return held_->digest_bytes(); }
+  int numa_node() const noexcept override { return held_->numa_node(); }
 
  private:
   int device_;
@@ -43,13 +49,13 @@ class offload_of_device final : public offload {
 }  // namespace
 
 result<std::unique_ptr<offload>> make_offload(int device, const chunker& cuts, const fingerprint_recipe& fingerprint,
-                                              const batch_limits& limits) {
+                                              const batch_limits& limits, offload_use use) {
   CUTPOINT_RETURN_IF_FAILED(check_device(device));
   const auto scope = device_scope::enter(device);
   if (!scope) return scope.error();
   auto machine = device_machine::make();
   if (!machine) return machine.error();
-  auto made = make_batch(std::move(*machine), cuts, fingerprint, limits);
+  auto made = make_batch(std::move(*machine), cuts, fingerprint, limits, use);
   if (!made) return made.error();
   return std::unique_ptr<offload>(std::make_unique<offload_of_device>(device, std::move(*made)));
 }

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <functional>
 #include <memory>
 #include <numeric>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <cutpoint/status.h>
 
@@ -18,7 +20,7 @@
 namespace cutpoint::cuda {
 
 /// What a machine is asked for, as a test that makes it fail sees it.
-enum class machine_call { allocate, pin, copy_in, launch, copy_out, wait };
+enum class machine_call { allocate, pin, copy_in, launch, copy_out, wait, mark };
 
 struct host_machine_options {
   /// Of the threads of every phase.
@@ -28,6 +30,7 @@ struct host_machine_options {
   std::uint32_t thread_count = 64;
   /// Asked before each call is done; what it returns, if not ok, is what the call gives. May be empty.
   std::function<status(machine_call)> before = {};
+  int numa_node = -1;  ///< that it says it is near to
 };
 
 /// Memory of the machine for objects of a trivial type, which begin as garbage.
@@ -72,6 +75,8 @@ class host_machine {
   [[nodiscard]] std::uint64_t allocated_bytes() const noexcept { return allocated_bytes_; }
   [[nodiscard]] status pin(void*, std::size_t) { return before(machine_call::pin); }
   void unpin(void*) {}
+  /// Of the host's memory, nearest to it; -1 where unknown.
+  [[nodiscard]] int numa_node() const noexcept { return options_.numa_node; }
 
   template <class T>
   [[nodiscard]] status copy_in(T* to, const T* from, std::size_t count) {
@@ -124,6 +129,24 @@ class host_machine {
   /// Until all that was asked for is done.
   [[nodiscard]] status wait() { return before(machine_call::wait); }
 
+  /// Room for marks with the numbers 0 to `count` - 1.
+  [[nodiscard]] status reserve_marks(std::size_t count) {
+    if (status s = before(machine_call::allocate); !s.ok()) return s;
+    marks_.resize(count);
+    return {};
+  }
+  /// Notes when all that was asked for so far is done.
+  [[nodiscard]] status mark(std::size_t number) {
+    if (status s = before(machine_call::mark); !s.ok()) return s;
+    marks_[number] = std::chrono::steady_clock::now();
+    return {};
+  }
+  /// From one mark to a later one. Both have been waited for.
+  [[nodiscard]] result<double> seconds_between(std::size_t first, std::size_t second) {
+    if (status s = before(machine_call::mark); !s.ok()) return s;
+    return std::chrono::duration<double>(marks_[second] - marks_[first]).count();
+  }
+
  private:
   [[nodiscard]] status before(machine_call call) { return options_.before ? options_.before(call) : status(); }
 
@@ -136,6 +159,7 @@ class host_machine {
 
   host_machine_options options_;
   std::uint64_t allocated_bytes_ = 0;
+  std::vector<std::chrono::steady_clock::time_point> marks_;
 };
 
 }  // namespace cutpoint::cuda

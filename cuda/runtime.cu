@@ -1,6 +1,9 @@
 // What of cuda/runtime.cuh is no template.
 #include "cuda/runtime.cuh"
 
+#include <algorithm>
+#include <array>
+#include <mutex>
 #include <string>
 
 namespace cutpoint::cuda {
@@ -43,6 +46,46 @@ result<device_stream> device_stream::create() {
   cudaStream_t stream = nullptr;
   CUTPOINT_RETURN_IF_FAILED(check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream"));
   return device_stream(stream);
+}
+
+result<std::string> pci_folder(int device) {
+  std::array<char, 32> bus_id{};
+  CUTPOINT_RETURN_IF_FAILED(check(cudaDeviceGetPCIBusId(bus_id.data(), static_cast<int>(bus_id.size()), device),
+                                  "asking for the bus of device " + std::to_string(device)));
+  std::string folder = bus_id.data();
+  std::transform(folder.begin(), folder.end(), folder.begin(),
+                 [](char c) { return c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return "/sys/bus/pci/devices/" + folder;
+}
+
+result<std::uint64_t> resident_blocks_of(const void* kernel, std::uint32_t threads, std::size_t shared_bytes) {
+  static std::mutex asking;  // what a kernel is allowed is one value for all threads, and may not go down again
+  const std::lock_guard lock(asking);
+  cudaFuncAttributes allowed{};
+  CUTPOINT_RETURN_IF_FAILED(check(cudaFuncGetAttributes(&allowed, kernel), "asking about a kernel"));
+  if (allowed.maxDynamicSharedSizeBytes < static_cast<int>(shared_bytes)) {
+    CUTPOINT_RETURN_IF_FAILED(
+        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)),
+              "asking for a kernel's shared memory"));
+  }
+  int resident = 0;
+  CUTPOINT_RETURN_IF_FAILED(
+      check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, static_cast<int>(threads), shared_bytes),
+            "asking how many blocks of a kernel fit"));
+  return static_cast<std::uint64_t>(std::max(resident, 1));
+}
+
+result<device_event> device_event::create() {
+  cudaEvent_t made = nullptr;
+  CUTPOINT_RETURN_IF_FAILED(check(cudaEventCreate(&made), "making an event"));
+  return device_event(made);
+}
+
+result<double> seconds_between(const device_event& first, const device_event& second) {
+  float milliseconds = 0;
+  CUTPOINT_RETURN_IF_FAILED(
+      check(cudaEventElapsedTime(&milliseconds, first.get(), second.get()), "reading the time between events"));
+  return static_cast<double>(milliseconds) / 1000;
 }
 
 template <memory_place Place>

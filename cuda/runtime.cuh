@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -34,6 +36,36 @@ class device_scope {
 
   int former_;
 };
+
+/// The sysfs folder of a device, such as /sys/bus/pci/devices/0000:17:00.0.
+[[nodiscard]] result<std::string> pci_folder(int device);
+
+/// Blocks of a kernel that fit on a multiprocessor of the current device at once, at least 1, each with so many threads
+/// and bytes of dynamic shared memory, which it is allowed from now on. Thread-safe.
+[[nodiscard]] result<std::uint64_t> resident_blocks_of(const void* kernel, std::uint32_t threads,
+                                                       std::size_t shared_bytes);
+
+/// A moment in a stream of the current device.
+class device_event {
+ public:
+  [[nodiscard]] static result<device_event> create();
+
+  device_event(device_event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+  device_event& operator=(device_event&&) = delete;
+  ~device_event() {
+    if (event_ != nullptr) static_cast<void>(cudaEventDestroy(event_));
+  }
+
+  [[nodiscard]] cudaEvent_t get() const { return event_; }
+
+ private:
+  explicit device_event(cudaEvent_t event) : event_(event) {}
+
+  cudaEvent_t event_;
+};
+
+/// Seconds from one event to another. Both have been recorded, and the stream has got there.
+[[nodiscard]] result<double> seconds_between(const device_event& first, const device_event& second);
 
 /// A stream of the current device. Its end waits for the work in it, so that no copy outlives the caller's memory.
 class device_stream {

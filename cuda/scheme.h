@@ -13,7 +13,8 @@
 //
 //   static constexpr std::uint32_t threads_per_block;          on a device; on the host the launch decides
 //   static constexpr std::uint32_t resident_blocks;            that must fit on a multiprocessor; left out for one
-//   std::size_t shared_bytes(std::uint32_t threads) const;     dynamic shared memory of a block; left out for none
+//   std::size_t shared_bytes(std::uint32_t threads) const;     dynamic shared memory of a block, for a kernel one of a
+//                                                              few sizes; left out for none
 //   std::uint64_t blocks(std::uint32_t threads) const;         how many have something to do; any number must be right
 //   template <class Block> void operator()(Block&) const;      the body
 //

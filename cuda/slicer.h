@@ -54,17 +54,17 @@ class slicer_of final : public slicer<Machine> {
     const slice_work<cutter> work{job.batch, scheme_.cutter(table_.data())};
     slice_state* before = job.states[0];
     slice_state* after = job.states[1];
-    CUTPOINT_RETURN_IF_FAILED(on.launch(map_kernel<cutter>{work, before}));
+    CUTPOINT_RETURN_IF_FAILED(on.launch(map_kernel<cutter>{{work}, before}));
     for (std::uint32_t round = 0; round < job.rounds; ++round, std::swap(before, after)) {
       CUTPOINT_RETURN_IF_FAILED(on.clear(job.changed, 1));
-      CUTPOINT_RETURN_IF_FAILED(on.launch(settle_kernel<cutter>{work, before, after, job.changed}));
+      CUTPOINT_RETURN_IF_FAILED(on.launch(settle_kernel<cutter>{{work}, before, after, job.changed}));
     }
     CUTPOINT_RETURN_IF_FAILED(on.launch(finish_kernel<cutter>{work, before, job.changed}));
     const slice_batch& of = job.batch;
     const count_kernel count{of.slices, before, of.own, of.slice_count, job.counts, of.overflowed};
     CUTPOINT_RETURN_IF_FAILED(on.launch(count));
     CUTPOINT_RETURN_IF_FAILED(on.running_sum(job.counts, job.firsts, of.slice_count));
-    return on.launch(gather_kernel<cutter>{work, before, job.firsts, job.chunks});
+    return on.launch(gather_kernel<cutter>{{work}, before, job.firsts, job.chunks});
   }
   scheme_sizes sizes() const override { return scheme_.sizes; }
   std::uint32_t levels() const override { return Scheme::levels; }

@@ -58,12 +58,6 @@ struct slice_work : slice_batch {
 
 namespace slices_detail {
 
-/// Blocks of `threads` threads in which `warps` have a warp each.
-[[nodiscard]] inline std::uint64_t blocks_of_warps(std::uint64_t warps, std::uint32_t threads) {
-  const std::uint32_t each = threads / warp_size;
-  return (warps + each - 1) / each;
-}
-
 /// Runs `each(warp, k)` for every slice, a warp of the grid each.
 template <class Block, class Each>
 CUTPOINT_DEVICE void for_each_slice(Block& block, std::uint32_t slice_count, Each each) {
@@ -134,17 +128,25 @@ CUTPOINT_DEVICE slice_state settled(const Warp& warp, const slice_work<Cutter>& 
 
 }  // namespace slices_detail
 
-/// Cuts every slice from its first byte on.
+/// What the kernels share that give each slice a warp.
 template <class Cutter>
-struct map_kernel {
+struct warp_per_slice {
   static constexpr std::uint32_t threads_per_block = 128;
-  static constexpr std::uint32_t resident_blocks = 3;  // more would leave walking cutters too few registers
   slice_work<Cutter> work;
-  slice_state* states = nullptr;  ///< [slice_count], written
 
   [[nodiscard]] std::uint64_t blocks(std::uint32_t threads) const {
-    return slices_detail::blocks_of_warps(work.slice_count, threads);
+    const std::uint64_t each = threads / warp_size;
+    return (work.slice_count + each - 1) / each;
   }
+};
+
+/// Cuts every slice from its first byte on.
+template <class Cutter>
+struct map_kernel : warp_per_slice<Cutter> {
+  static constexpr std::uint32_t resident_blocks = 3;  // more would leave walking cutters too few registers
+  using warp_per_slice<Cutter>::work;
+  slice_state* states = nullptr;  ///< [slice_count], written
+
   template <class Block>
   CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
     using namespace slices_detail;
@@ -161,17 +163,13 @@ struct map_kernel {
 
 /// One round: where the slice before went on elsewhere than this one began, this one begins there.
 template <class Cutter>
-struct settle_kernel {
-  static constexpr std::uint32_t threads_per_block = 128;
+struct settle_kernel : warp_per_slice<Cutter> {
   static constexpr std::uint32_t resident_blocks = 3;  // more would leave walking cutters too few registers
-  slice_work<Cutter> work;
+  using warp_per_slice<Cutter>::work;
   const slice_state* before = nullptr;  ///< [slice_count]
   slice_state* after = nullptr;         ///< [slice_count], written; not `before`
   std::uint32_t* changed = nullptr;  ///< set to 1 where a slice does not stay as it was: then it is not the last round
 
-  [[nodiscard]] std::uint64_t blocks(std::uint32_t threads) const {
-    return slices_detail::blocks_of_warps(work.slice_count, threads);
-  }
   template <class Block>
   CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
     using namespace slices_detail;
@@ -253,16 +251,12 @@ struct chunk_list {
 
 /// Writes the chunks of all slices.
 template <class Cutter>
-struct gather_kernel {
-  static constexpr std::uint32_t threads_per_block = 128;
-  slice_work<Cutter> work;
+struct gather_kernel : warp_per_slice<Cutter> {
+  using warp_per_slice<Cutter>::work;
   const slice_state* states = nullptr;
   const std::uint32_t* firsts = nullptr;  ///< [slice_count + 1] running sum of the counts: where a slice's chunks go
   chunk_list to;
 
-  [[nodiscard]] std::uint64_t blocks(std::uint32_t threads) const {
-    return slices_detail::blocks_of_warps(work.slice_count, threads);
-  }
   template <class Block>
   CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
     using namespace slices_detail;

@@ -1,7 +1,6 @@
 // Whole batches (copied in, cut, fingerprinted, copied out) on each machine: the host that stands in for a device, and the
 // first device, skipped with the reason where there is none.
-#include <optional>
-#include <string>
+#include <array>
 #include <thread>
 
 #include <cutpoint/catalog.h>
@@ -9,8 +8,7 @@
 
 #include "cli/chunk_sizes.h"
 #include "cuda/batch_room.h"
-#include "tests/cuda/support/first_device.h"
-#include "tests/cuda/support/host_offload.h"
+#include "tests/cuda/support/machine_cases.h"
 #include "tests/cuda/support/packed_streams.h"
 #include "tests/host/made.h"
 #include "tests/host/support/limits.h"
@@ -20,52 +18,9 @@ namespace cutpoint::cuda {
 namespace {
 
 using tests::seeded_choices;
-
-/// A machine, and how much is asked of it.
-struct machine_case {
-  std::string name;
-  std::string (*why_not)();
-  result<std::unique_ptr<offload>> (*make)(const chunker&, const fingerprint_recipe&, const batch_limits&);
-  std::uint64_t rounds = 0;   ///< drawn cases of each algorithm
-  std::uint64_t longest = 0;  ///< bytes of a drawn stream
-};
-
-std::string always_there() { return {}; }
-
-result<std::unique_ptr<offload>> make_on_host(const chunker& cuts, const fingerprint_recipe& recipe,
-                                              const batch_limits& limits) {
-  return make_host_offload({.order = thread_order::shuffled(3)}, cuts, recipe, limits);
-}
-
-result<std::unique_ptr<offload>> make_on_first_device(const chunker& cuts, const fingerprint_recipe& recipe,
-                                                      const batch_limits& limits) {
-  return make_offload(0, cuts, recipe, limits);
-}
-
-class machines : public testing::TestWithParam<machine_case> {
- protected:
-  void SetUp() override {
-    if (const std::string why = GetParam().why_not(); !why.empty()) GTEST_SKIP() << why;
-  }
-
-  /// What works on batches of up to so much; the test has failed where there is none.
-  static std::unique_ptr<offload> make(const chunker& cuts, const fingerprint_recipe& recipe,
-                                       const batch_limits& limits) {
-    auto made = GetParam().make(cuts, recipe, limits);
-    if (made) return std::move(*made);
-    ADD_FAILURE() << cuts.canonical() << ": " << made.error().message();
-    return nullptr;
-  }
-};
-
 using byte_vector = std::vector<std::uint8_t>;
 
-/// The kinds that devices make, BLAKE3 with and without a key.
-std::vector<fingerprint_recipe> device_recipes() {
-  fingerprint_key key;
-  key.fill(7);
-  return {fingerprint_kind::sha1, fingerprint_kind::sha256, fingerprint_kind::blake3, {fingerprint_kind::blake3, key}};
-}
+class machines : public machine_test {};
 
 packed_streams packed(const std::vector<byte_vector>& streams) {
   packed_streams all;
@@ -225,10 +180,7 @@ TEST_P(machines, serve_two_threads_at_once) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, machines,
-                         testing::Values(machine_case{"host", always_there, make_on_host, 40, 20'000},
-                                         machine_case{"device", why_no_device, make_on_first_device, 100, 300'000}),
-                         [](const auto& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(, machines, testing::ValuesIn(machine_cases()), machine_case_name);
 
 }  // namespace
 }  // namespace cutpoint::cuda

@@ -238,7 +238,7 @@ TEST_P(device_faults, are_made_good_by_the_processor) {
 
 INSTANTIATE_TEST_SUITE_P(of_every_call, device_faults,
                          testing::Values(machine_call::allocate, machine_call::pin, machine_call::copy_in,
-                                         machine_call::launch, machine_call::copy_out, machine_call::wait));
+                                         machine_call::launch, machine_call::copy_out, machine_call::wait, machine_call::mark));
 
 }  // namespace
 }  // namespace cutpoint::tests

@@ -9,6 +9,7 @@ namespace cutpoint::cuda {
 /// As `make_offload`, on the host.
 [[nodiscard]] result<std::unique_ptr<offload>> make_host_offload(host_machine_options options, const chunker& cuts,
                                                                  const fingerprint_recipe& fingerprint,
-                                                                 const batch_limits& limits);
+                                                                 const batch_limits& limits,
+                                                                 offload_use use = offload_use::cut);
 
 }  // namespace cutpoint::cuda

@@ -88,7 +88,8 @@ std::vector<chunk> cut_in_slices(const Scheme& scheme, packed_bytes in, const st
   const batch_limits limits{.bytes = in.byte_count, .pieces = pieces.size()};
   const slice_plan room_plan{.most_slices = slices.size(), .most_chunks = slices.back().row + slices.back().room};
   const auto room = batch_room<host_machine>::allocate(machine, room_plan, limits, Scheme::levels);
-  slice_job job = room->job(in, static_cast<std::uint32_t>(slices.size()));
+  const auto chunks_room = chunk_room<host_machine>::allocate(machine, room_plan.most_chunks);
+  slice_job job = room->job(in, static_cast<std::uint32_t>(slices.size()), chunks_room->list());
   std::copy(pieces.begin(), pieces.end(), room->pieces.data());
   std::copy(slices.begin(), slices.end(), room->slices.data());
   *job.batch.overflowed = 0;

@@ -1,0 +1,64 @@
+// Bytes, chunks in them that are not cut by any algorithm, and their digests by the library.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "cuda/offload.h"
+#include "tests/host/support/choices.h"
+
+namespace cutpoint::cuda {
+
+class known_chunks {
+ public:
+  explicit known_chunks(std::vector<std::uint8_t> bytes) : bytes_(std::move(bytes)), parts_{bytes_} {}
+  known_chunks(const known_chunks&) = delete;
+  known_chunks& operator=(const known_chunks&) = delete;
+
+  void add(std::uint64_t begin, std::uint32_t length) {
+    begins_.push_back(begin);
+    lengths_.push_back(length);
+  }
+  /// Chunks of all lengths from none to some leaves of BLAKE3, a few of them long, one after the other or with gaps.
+  void draw(tests::choices& random) {
+    const std::uint64_t shift = random.between(0, 15);  // the first begins at any alignment
+    for (std::uint64_t at = shift; at < bytes_.size();) {
+      const std::uint64_t most = random.once_in(50) ? 70'000 : random.once_in(3) ? 130 : 5'000;
+      const auto length = static_cast<std::uint32_t>(random.between(0, std::min(most, bytes_.size() - at)));
+      add(at, length);
+      at += length + (random.once_in(3) ? random.between(1, 300) : length == 0 ? 1 : 0);
+    }
+  }
+  /// Gives the bytes in so many parts, some of them maybe empty.
+  void split(std::uint64_t count, tests::choices& random) {
+    parts_.clear();
+    byte_span left(bytes_);
+    for (; count > 1; --count) {
+      const std::uint64_t size = random.between(0, left.size());
+      parts_.push_back(left.first(size));
+      left = left.subspan(size);
+    }
+    parts_.push_back(left);
+  }
+
+  [[nodiscard]] byte_span bytes() const { return bytes_; }
+  [[nodiscard]] chunk_input input() const { return {.parts = parts_, .begins = begins_, .lengths = lengths_}; }
+
+  [[nodiscard]] std::vector<std::uint8_t> digests(const fingerprint_recipe& recipe) const {
+    auto print = *fingerprinter::make(recipe);
+    std::vector<std::uint8_t> all;
+    for (std::size_t i = 0; i < begins_.size(); ++i) {
+      const digest made = *print(bytes().subspan(begins_[i], lengths_[i]));
+      all.insert(all.end(), made.view().begin(), made.view().end());
+    }
+    return all;
+  }
+
+ private:
+  std::vector<std::uint8_t> bytes_;
+  std::vector<byte_span> parts_;
+  std::vector<std::uint64_t> begins_;
+  std::vector<std::uint32_t> lengths_;
+};
+
+}  // namespace cutpoint::cuda
