@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "pipeline/device_steps.h"
+
 namespace cutpoint {
 
 namespace {
@@ -94,6 +96,11 @@ result<bool> map_on_device(map_task& work, const task_surroundings& around, cons
   });
   if (!outcome.ok()) return outcome;
   if (!found.is_complete) return false;
+  note_steps(by, found.times,
+             {.copied_in = batch->end - batch->base,
+              .cut = made.next - work.start,
+              .fingerprinted = on.digest_bytes() != 0 ? made.bytes() : 0,
+              .copied_out = found.lengths.size_bytes() + found.digests.size_bytes()});
   if (on.digest_bytes() != 0) by.at(stage::fingerprinting).counted.bytes += made.bytes();
   by.device_bytes += made.next - work.start;
   work.of->own = std::move(made);

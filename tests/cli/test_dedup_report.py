@@ -35,7 +35,7 @@ class Json(CommandTest):
         self.assertGreater(len(documented), 60)
         # Without a device there is none to tell of, and nothing is predicted.
         absent = {field for field in documented if field.startswith(("predictions[].", "devices[]."))}
-        self.assertEqual(len(absent), 12)
+        self.assertEqual(len(absent), 13)
         documented = documented - absent | {"predictions", "devices"}
         found = self.report(*SMALL, "--join", "none", "--segment", "16K")
         exact = found["comparison"].pop("exact")

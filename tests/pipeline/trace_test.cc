@@ -69,7 +69,9 @@ traced_run run_traced(const engine_options& threads, feed_options options, std::
 
 void expect_no_overlap(const traced_run& run) {
   std::map<std::uint64_t, std::vector<trace_span>> by_lane;
-  for (const trace_span& span : run.seen.spans) by_lane[span.lane].push_back(span);
+  for (const trace_span& span : run.seen.spans) {
+    if (std::holds_alternative<stage>(span.what)) by_lane[span.lane].push_back(span);
+  }
   for (auto& [lane, spans] : by_lane) {
     ASSERT_LT(lane, run.seen.lanes.size());
     std::sort(spans.begin(), spans.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
@@ -86,6 +88,7 @@ void expect_no_overlap(const traced_run& run) {
 void expect_sums(const traced_run& run) {
   std::vector<lane_record> sums(run.statistics.lanes.size());
   for (const trace_span& span : run.seen.spans) {
+    if (!std::holds_alternative<stage>(span.what)) continue;
     stage_work& of = sums[span.lane].work[static_cast<std::size_t>(std::get<stage>(span.what))];
     of.seconds += span.end - span.begin;
     of.bytes += span.bytes;
@@ -131,7 +134,35 @@ TEST(trace, of_a_device_has_its_lanes_behind_the_processors) {
   for (std::size_t lane = 0; lane < 5; ++lane) EXPECT_EQ(run.seen.lanes[lane].device, lane < 2 ? -1 : 0);
   expect_no_overlap(run);
   expect_sums(run);
-  EXPECT_THAT(run.seen.spans, testing::Contains(testing::Field(&trace_span::device, 0)));
+}
+
+TEST(trace, of_a_device_has_the_steps_of_each_batch_in_order_and_within_its_span) {
+  const traced_run run = run_traced({.threads = 2, .devices = std::make_shared<host_device>()},
+                                    {.cuts = gear(), .where = backend::cuda, .segment_bytes = 64 * KiB}, 1 * MiB);
+  std::size_t batches = 0;
+  std::uint64_t cut_bytes = 0;
+  for (std::size_t i = 0; i < run.seen.spans.size(); ++i) {
+    if (run.seen.spans[i].what != std::variant<stage, device_step>(device_step::copy_in)) continue;
+    ASSERT_GE(i, 1u);
+    const trace_span& whole = run.seen.spans[i - 1];
+    EXPECT_EQ(std::get<stage>(whole.what), stage::chunking);
+    double reached = whole.begin;
+    for (std::size_t k = 0; k < 4; ++k) {
+      const trace_span& step = run.seen.spans.at(i + k);
+      EXPECT_EQ(std::get<device_step>(step.what), static_cast<device_step>(k));
+      EXPECT_EQ(step.lane, whole.lane);
+      EXPECT_EQ(step.device, 0);
+      EXPECT_LE(reached, step.begin + clock_error);
+      EXPECT_LE(step.begin, step.end);
+      EXPECT_GT(step.bytes, 0u);
+      reached = step.end;
+    }
+    EXPECT_LE(reached, whole.end + clock_error);
+    cut_bytes += run.seen.spans[i + 1].bytes;
+    ++batches;
+  }
+  EXPECT_GT(batches, 4u);
+  EXPECT_EQ(cut_bytes, run.statistics.device_bytes);
 }
 
 TEST(trace, has_levels_within_what_the_feed_may_hold_and_ends_with_nothing_held) {
