@@ -2,6 +2,8 @@
 #include "cli/trace_events.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
@@ -15,17 +17,20 @@ std::string quoted(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// Microseconds of the timeline.
-double microseconds(const trace_process& of, double seconds) { return (of.begin + seconds) * 1e6; }
+/// Seconds as microseconds with three digits after the point. Several times faster than a double is written.
+std::string microseconds(double seconds) {
+  const auto nanoseconds = static_cast<std::uint64_t>(std::llround(std::max(0.0, seconds) * 1e9));
+  return fmt::format("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000);
+}
 
 std::string name_event(const trace_process& of, std::uint64_t lane, std::string_view kind, std::string_view name) {
   return fmt::format(R"({{"ph":"M","name":"{}_name","pid":{},"tid":{},"args":{{"name":{}}}}})", kind, of.number, lane,
                      quoted(name));
 }
 
-std::string counter_event(const trace_process& of, double at, std::string_view name, std::uint64_t value) {
-  return fmt::format(R"({{"ph":"C","name":"{}","pid":{},"tid":0,"ts":{:.3f},"args":{{"value":{}}}}})", name, of.number,
-                     microseconds(of, at), value);
+std::string counter_event(const trace_process& of, std::string_view at, std::string_view name, std::uint64_t value) {
+  return fmt::format(R"({{"ph":"C","name":"{}","pid":{},"tid":0,"ts":{},"args":{{"value":{}}}}})", name, of.number, at,
+                     value);
 }
 
 }  // namespace
@@ -55,8 +60,8 @@ std::string thread_name_event(const trace_process& of, std::uint64_t lane, std::
 
 std::string span_event(const trace_process& of, std::uint64_t lane, std::string_view what, double begin, double end,
                        std::uint64_t bytes) {
-  return fmt::format(R"({{"ph":"X","name":"{}","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},"args":{{"bytes":{}}}}})",
-                     what, of.number, lane, microseconds(of, begin), std::max(0.0, end - begin) * 1e6, bytes);
+  return fmt::format(R"({{"ph":"X","name":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{{"bytes":{}}}}})", what,
+                     of.number, lane, microseconds(of.begin + begin), microseconds(end - begin), bytes);
 }
 
 std::string span_event(const trace_process& of, const trace_span& span) {
@@ -64,12 +69,22 @@ std::string span_event(const trace_process& of, const trace_span& span) {
   return span_event(of, span.lane, name, span.begin, span.end, span.bytes);
 }
 
-std::string level_events(const trace_process& of, const trace_levels& levels) {
-  std::string out = counter_event(of, levels.at, "held bytes", levels.held_bytes);
-  for (const auto& [name, value] : {std::pair("segments to map", levels.waiting_segments),
-                                    std::pair("bytes to fingerprint", levels.waiting_fingerprint_bytes),
-                                    std::pair("bytes to deliver", levels.waiting_delivery_bytes)}) {
-    out += std::string(next_trace_event) + counter_event(of, levels.at, name, value);
+std::string level_events(const trace_process& of, const trace_levels& levels,
+                         const std::optional<trace_levels>& before) {
+  struct queue {
+    std::string_view name;
+    std::uint64_t trace_levels::*level;
+  };
+  constexpr std::array<queue, 4> queues = {{{"held bytes", &trace_levels::held_bytes},
+                                            {"segments to map", &trace_levels::waiting_segments},
+                                            {"bytes to fingerprint", &trace_levels::waiting_fingerprint_bytes},
+                                            {"bytes to deliver", &trace_levels::waiting_delivery_bytes}}};
+  const std::string at = microseconds(of.begin + levels.at);
+  std::string out;
+  for (const queue& each : queues) {
+    if (before && levels.*each.level == (*before).*each.level) continue;
+    if (!out.empty()) out += next_trace_event;
+    out += counter_event(of, at, each.name, levels.*each.level);
   }
   return out;
 }

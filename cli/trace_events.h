@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,8 +30,9 @@ struct trace_process {
 [[nodiscard]] std::string span_event(const trace_process& of, std::uint64_t lane, std::string_view what, double begin,
                                      double end, std::uint64_t bytes);
 [[nodiscard]] std::string span_event(const trace_process& of, const trace_span& span);
-/// A counter for each of the queues.
-[[nodiscard]] std::string level_events(const trace_process& of, const trace_levels& levels);
+/// A counter for each of the queues that is not as full as `before`; empty where all are.
+[[nodiscard]] std::string level_events(const trace_process& of, const trace_levels& levels,
+                                       const std::optional<trace_levels>& before);
 
 /// What comes before the first event, between two, and after the last: an array.
 inline constexpr std::string_view first_trace_event = "[\n";

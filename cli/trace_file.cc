@@ -43,8 +43,10 @@ void feed_timeline::write(Event&& event) noexcept {
   const std::lock_guard lock(into_.mutex_);
   if (!into_.outcome_.ok() || into_.is_finished_) return;
   try {
+    const std::string text = event();
+    if (text.empty()) return;
     if (!std::exchange(is_named_, true)) into_.write(names());
-    into_.write(event());
+    into_.write(text);
   } catch (const std::exception& failure) {  // memory
     into_.outcome_ = {status_code::memory_limit, fmt::format("{}: {}", into_.path_, failure.what())};
   }
@@ -55,7 +57,7 @@ void feed_timeline::take(const trace_span& span) noexcept {
 }
 
 void feed_timeline::take(const trace_levels& levels) noexcept {
-  write([&] { return level_events(process_, levels); });
+  write([&] { return level_events(process_, levels, std::exchange(last_levels_, levels)); });
 }
 
 void feed_timeline::read(std::chrono::steady_clock::time_point begin, std::chrono::steady_clock::time_point end,

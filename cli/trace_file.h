@@ -42,6 +42,7 @@ class feed_timeline final : public trace_receiver {
   std::vector<std::string> lane_names_;
   std::chrono::steady_clock::time_point opened_ = {};
   bool is_named_ = false;
+  std::optional<trace_levels> last_levels_;
 };
 
 /// The file, in memory that does not grow with the trace. Nothing is changed before the first event or `finish`.

@@ -57,13 +57,19 @@ TEST(trace_events, of_spans_are_complete_and_in_microseconds_of_the_whole_timeli
   }
 }
 
-TEST(trace_events, of_levels_are_a_counter_for_each_queue) {
+TEST(trace_events, of_levels_are_a_counter_for_each_queue_that_has_changed) {
+  const trace_levels before{.at = 1, .held_bytes = 1, .waiting_segments = 7};
+  EXPECT_EQ(level_events({}, {.at = 2, .held_bytes = 1, .waiting_segments = 7}, before), "");
+  EXPECT_EQ(json::parse(level_events({}, {.at = 2, .held_bytes = 1, .waiting_segments = 8}, before))["name"],
+            "segments to map");
   const json events = json::parse("[" +
-                                  level_events({}, {.at = 2,
-                                                    .held_bytes = 1,
-                                                    .waiting_segments = 2,
-                                                    .waiting_fingerprint_bytes = 3,
-                                                    .waiting_delivery_bytes = 4}) +
+                                  level_events({},
+                                               {.at = 2,
+                                                .held_bytes = 1,
+                                                .waiting_segments = 2,
+                                                .waiting_fingerprint_bytes = 3,
+                                                .waiting_delivery_bytes = 4},
+                                               std::nullopt) +
                                   "]");
   ASSERT_EQ(events.size(), 4u);
   for (std::size_t i = 0; i < 4; ++i) {
