@@ -22,19 +22,23 @@ bench_data bench_data::random(std::uint64_t size) {
   return made;
 }
 
-result<bench_data> bench_data::of_file(const std::string& path, std::uint64_t at_most, const cancellation& cancel) {
-  auto file = file_source::open(path, &cancel);
-  if (!file) return file.error();
+result<bench_data> bench_data::of_files(const std::vector<std::string>& paths, std::uint64_t at_most,
+                                        const cancellation& cancel) {
   bench_data made(at_most);
   const std::span<std::uint8_t> all(reinterpret_cast<std::uint8_t*>(made.lines_.data()), at_most);
   std::uint64_t size = 0;
-  while (size < at_most) {
-    const auto count = file->read(all.subspan(size));
-    if (!count) return count.error();
-    if (*count == 0) break;
-    size += *count;
+  for (const std::string& path : paths) {
+    auto file = file_source::open(path, &cancel);
+    if (!file) return file.error();
+    const std::uint64_t begin = size;
+    while (size < at_most) {
+      const auto count = file->read(all.subspan(size));
+      if (!count) return count.error();
+      if (*count == 0) break;
+      size += *count;
+    }
+    if (size == begin && size < at_most) return status{status_code::io_error, path + ": is empty"};
   }
-  if (size == 0) return status{status_code::io_error, path + ": is empty"};
   made.size_ = size;
   return made;
 }

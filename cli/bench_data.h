@@ -17,9 +17,10 @@ class bench_data {
  public:
   /// Pseudo-random bytes, the same everywhere.
   [[nodiscard]] static bench_data random(std::uint64_t size);
-  /// The first bytes of a file, all of it where it has fewer. Errors: io_error, also for an empty file; cancelled.
-  [[nodiscard]] static result<bench_data> of_file(const std::string& path, std::uint64_t at_most,
-                                                  const cancellation& cancel);
+  /// The first bytes of files one after the other, all of them where they have fewer. Errors: io_error, also for an empty
+  /// file; cancelled.
+  [[nodiscard]] static result<bench_data> of_files(const std::vector<std::string>& paths, std::uint64_t at_most,
+                                                   const cancellation& cancel);
 
   [[nodiscard]] byte_span bytes() const { return {reinterpret_cast<const std::uint8_t*>(lines_.data()), size_}; }
 

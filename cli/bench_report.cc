@@ -1,4 +1,4 @@
-// A table for each place; a row in JSON for each row of both.
+// A table for each place of kernels, and one for the engine.
 #include "cli/bench_report.h"
 
 #include <algorithm>
@@ -6,7 +6,6 @@
 #include <cutpoint/text.h>
 #include <cutpoint/version.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "cli/console.h"
 #include "cli/units.h"
@@ -15,27 +14,7 @@ namespace cutpoint::cli {
 
 namespace {
 
-using nlohmann::ordered_json;
-
 constexpr std::string_view as_scalar = "=";
-
-std::string_view to_string(bench_kind kind) {
-  switch (kind) {
-    case bench_kind::read:
-      return "read";
-    case bench_kind::cuts:
-      return "cuts";
-    case bench_kind::fingerprint:
-      return "fingerprint";
-  }
-  return "unknown";
-}
-
-/// Three digits.
-std::string gib_per_second(double bytes_per_second) {
-  const double rate = bytes_per_second / static_cast<double>(GiB);
-  return fmt::format("{:.{}f}", rate, rate >= 99.95 ? 0 : rate >= 9.995 ? 1 : 2);
-}
 
 std::string text_of(const bench_cell& cell) {
   switch (cell.outcome) {
@@ -70,6 +49,9 @@ std::string text_of(const bench_facts& facts, bench_place place) {
   return out;
 }
 
+/// Three more shares where there is a device.
+int engine_columns(const engine_side& side) { return side.name == "processor" ? 12 : 24; }
+
 bool has(const bench_facts& facts, bench_outcome outcome) {
   return std::any_of(facts.rows.begin(), facts.rows.end(), [outcome](const bench_row& row) {
     return std::any_of(row.cells.begin(), row.cells.end(),
@@ -77,37 +59,10 @@ bool has(const bench_facts& facts, bench_outcome outcome) {
   });
 }
 
-ordered_json or_null(const std::optional<double>& number) { return number ? ordered_json(*number) : ordered_json(); }
-
-ordered_json json_of(const bench_row& row) {
-  ordered_json cells = ordered_json::object();
-  for (const bench_cell& cell : row.cells) {
-    ordered_json& out = cells[std::string(to_string(cell.where))];
-    out = {{"outcome", to_string(cell.outcome)},
-           {"bytes_per_second", or_null(cell.bytes_per_second)},
-           {"of_read", or_null(cell.of_read)}};
-    if (!cell.problem.empty()) out["problem"] = cell.problem;
-  }
-  return {{"place", to_string(row.place)},
-          {"kind", to_string(row.job->kind)},
-          {"name", row.job->name},
-          {"sizes", row.job->size},
-          {"cuts", row.job->cuts ? ordered_json(row.job->cuts->canonical()) : ordered_json()},
-          {"mean_bytes", or_null(row.mean_bytes)},
-          {"read_bytes_per_second", row.read_bytes_per_second},
-          {"auto", to_string(row.job->chosen)},
-          {"back_ends", cells}};
-}
-
-}  // namespace
-
-std::string bench_report(const bench_facts& facts) {
+std::string kernel_text(const bench_facts& facts) {
   std::string out = fmt::format(
-      "cutpoint {} on {}, one thread; {} of {}; {}\n"
-      "GiB/s, and the share of a plain read of the same memory by {} in the same round\n",
-      version(), facts.processor_model.empty() ? "an unknown processor" : facts.processor_model,
-      format_size(facts.data_bytes), facts.file.empty() ? "random bytes" : printable(facts.file),
-      facts.rounds == 1 ? "one round" : fmt::format("medians of {} rounds", facts.rounds), to_string(widest_backend()));
+      "Back ends in one thread: GiB/s, and the share of a plain read of the same memory by {} in the same round\n",
+      to_string(widest_backend()));
   for (const backend_info& b : processor_backends()) {
     if (!b.runs_here) out += fmt::format("-  {}: this processor does not run it\n", b.name);
   }
@@ -115,21 +70,73 @@ std::string bench_report(const bench_facts& facts) {
   return out + text_of(facts, bench_place::memory) + text_of(facts, bench_place::l2);
 }
 
-std::string bench_json(const bench_facts& facts) {
-  ordered_json out = {{"version", version()},
-                      {"processor_model", facts.processor_model},
-                      {"file", facts.file.empty() ? ordered_json() : ordered_json(facts.file)},
-                      {"data_bytes", facts.data_bytes},
-                      {"l2_bytes", facts.l2_bytes},
-                      {"rounds", facts.rounds},
-                      {"interrupted", facts.is_interrupted},
-                      {"read_by", to_string(widest_backend())},
-                      {"back_ends", ordered_json::array()},
-                      {"rows", ordered_json::array()}};
-  for (const backend_info& b : processor_backends())
-    out["back_ends"].push_back({{"name", b.name}, {"runs_here", b.runs_here}});
-  for (const bench_row& row : facts.rows) out["rows"].push_back(json_of(row));
-  return out.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+// --- The engine ------------------------------------------------------------------------------------------------------
+
+std::string percent_of(const std::optional<double>& share) {
+  return or_dash(share, [](double number) { return fmt::format("{:.0f} %", 100 * number); });
+}
+
+std::string text_of(const engine_cell& cell) {
+  switch (cell.outcome) {
+    case engine_outcome::measured:
+      break;
+    case engine_outcome::unavailable:
+      return "-";
+    case engine_outcome::wrong_answer:
+      return "wrong";
+  }
+  std::string text = fmt::format("{:>6} {:>5}", gib_per_second(*cell.bytes_per_second), percent_of(cell.of_read));
+  if (cell.side != "processor")
+    text += fmt::format(" {:>5} {:>5}", percent_of(cell.of_link), percent_of(cell.of_device));
+  return text;
+}
+
+std::string engine_text(const bench_facts& facts) {
+  std::string out = fmt::format(
+      "\nThe engine, from memory to chunks and fingerprints, {} thread{}, wall time\n"
+      "GiB/s, and the share of a plain read by as many threads; of devices also of the link and of the kernels\n",
+      facts.thread_count, facts.thread_count == 1 ? "" : "s");
+  for (const engine_side& side : facts.sides) {
+    if (!side.problem.empty()) out += fmt::format("-  {}: {}\n", side.name, side.problem);
+  }
+  out += fmt::format("{:<15} {:<20} {:<12} {:>8}", "", "sizes", "hash", "mean");
+  for (const engine_side& side : facts.sides) out += fmt::format("  {:>{}}", side.name, engine_columns(side));
+  out += "  gain of both\n";
+  for (const engine_row& row : facts.engine_rows) {
+    out += fmt::format("{:<15} {:<20} {:<12} {:>8}", row.job->name, row.job->size, row.job->hash,
+                       human_bytes(row.mean_bytes));
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      out += fmt::format("  {:>{}}", text_of(row.cells[i]), engine_columns(facts.sides[i]));
+    }
+    out +=
+        fmt::format("  {:>12}\n", or_dash(row.gain_of_both(), [](double gain) { return fmt::format("{:.2f}", gain); }));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string_view to_string(bench_kind kind) {
+  switch (kind) {
+    case bench_kind::read:
+      return "read";
+    case bench_kind::cuts:
+      return "cuts";
+    case bench_kind::fingerprint:
+      return "fingerprint";
+  }
+  return "unknown";
+}
+
+std::string bench_report(const bench_facts& facts) {
+  std::string data;
+  for (const std::string& file : facts.files) data += (data.empty() ? "" : ", ") + printable(file);
+  std::string out = fmt::format("cutpoint {} on {}; {} of {}; {}\n", version(),
+                                facts.processor_model.empty() ? "an unknown processor" : facts.processor_model,
+                                format_size(facts.data_bytes), data.empty() ? "random bytes" : data,
+                                facts.rounds == 1 ? "one round" : fmt::format("medians of {} rounds", facts.rounds));
+  if (facts.has_kernels) out += kernel_text(facts);
+  return facts.has_engine ? out + engine_text(facts) : out;
 }
 
 }  // namespace cutpoint::cli

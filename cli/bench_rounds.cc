@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "cli/median.h"
 #include "cli/thread_seconds.h"
 
 namespace cutpoint::cli {
@@ -43,13 +44,6 @@ double take_turn(const bench_work& work, std::uint64_t data_bytes, const effort&
     const bool did_enough = done >= std::min(data_bytes, least_bytes) && seconds >= effort.most_seconds;
     if (did_all || did_enough) return static_cast<double>(done) / seconds;
   }
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
 }  // namespace

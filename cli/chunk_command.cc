@@ -62,6 +62,7 @@ CLI::App* chunk_command::add_to(CLI::App& app) {
   change_.add_to(*command);
   command->add_option("--format", format_, "text, lengths, csv or jsonl")->type_name("NAME")->capture_default_str();
   command->add_option("-o,--output", output_, "Write to a file instead of standard output")->type_name("FILE");
+  trace_.add_to(*command);
   add_verbosity(*command, verbosity_);
   return command;
 }
@@ -78,9 +79,16 @@ exit_code chunk_command::run() {
   }
   const auto format = make_chunk_format(format_);
   if (!format) return refuse(format.error().message());
+  if (change_.is_given() && trace_.is_given()) {
+    return refuse("--trace cannot be given with --since, after which no lane works");
+  }
   if (change_.is_given()) return run_after_change(**format, say);
-  const auto job = chunking_.checked(is_lengths ? "none" : "sha256");
+  auto job = chunking_.checked(is_lengths ? "none" : "sha256");
   if (!job) return refuse(job.error().message());
+  const auto trace = trace_.open();
+  if (!trace) return say_failure(trace.error(), say);
+  feed_timeline* const timeline = *trace ? &(*trace)->add("cutpoint chunk") : nullptr;
+  job->feed.trace = timeline;
   auto threads = engine::make(job->engine);
   if (!threads) return refuse(threads.error().message());
   chunk_lister lister(**format, say);
@@ -93,13 +101,18 @@ exit_code chunk_command::run() {
     say.error(out.error().message());
     return exit_code::input_failed;
   }
-  if (const status inputs = inputs_.check(*out); !inputs.ok()) return refuse(inputs.message());
+  if (const status inputs = inputs_.check(*out, trace->get()); !inputs.ok()) return refuse(inputs.message());
   lister.write_to(*out);
   status outcome = out->begin();
   if (outcome.ok()) {
     outcome = out->write((*format)->header(name_of_cuts(job->feed), name_of(job->feed.fingerprint)));
   }
-  if (outcome.ok()) outcome = input_feeder(*into, nullptr, lister, *out, say).feed_all(inputs_);
+  if (outcome.ok()) {
+    input_feeder feeder(*into, nullptr, lister, *out, say);
+    if (timeline != nullptr) feeder.trace(**trace, *timeline);
+    outcome = feeder.feed_all(inputs_);
+  }
+  const bool is_traced = finish(trace->get(), say);
   const bool is_interrupted = outcome.code() == status_code::cancelled;
   if (outcome.ok() || is_interrupted) {
     const status finished = out->finish();
@@ -112,7 +125,7 @@ exit_code chunk_command::run() {
   say.note(lister.summary());
   if (!outcome.ok()) say.error(outcome.message());
   if (is_interrupted) return exit_code::interrupted;
-  return outcome.ok() && lister.failed_count() == 0 ? exit_code::done : exit_code::input_failed;
+  return outcome.ok() && is_traced && lister.failed_count() == 0 ? exit_code::done : exit_code::input_failed;
 }
 
 /// Everything is found before the output is touched, which may be the old listing.
@@ -140,7 +153,7 @@ exit_code chunk_command::run_after_change(chunk_format& format, const console& s
   const std::string& path = inputs_.paths().front();
   auto out = output::open(output_);
   if (!out) return fail(out.error());
-  if (const status inputs = inputs_.check(*out); !inputs.ok()) return fail(inputs);
+  if (const status inputs = inputs_.check(*out, nullptr); !inputs.ok()) return fail(inputs);
   const auto key = chunking_.checked_key();
   if (!key) return fail(key.error());
   auto old = read_listing(change_.listing(), path, *key, &interruption());

@@ -11,6 +11,7 @@
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/inputs.h"
+#include "cli/trace_file.h"
 
 namespace cutpoint::cli {
 
@@ -26,6 +27,7 @@ class chunk_command {
   chunking_options chunking_;
   change_options change_;
   input_options inputs_;
+  trace_option trace_;
   std::string format_ = "text";
   std::string output_;
   verbosity verbosity_ = verbosity::normal;

@@ -9,21 +9,11 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/console.h"
+#include "cli/csv.h"
 
 namespace cutpoint::cli {
 
 namespace {
-
-/// As RFC 4180 but for the line ends: in quotes where needed, quotes doubled.
-std::string csv_field(std::string_view field) {
-  if (field.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(field);
-  std::string out = "\"";
-  for (const char c : field) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + '"';
-}
 
 class text_format final : public chunk_format {
  public:

@@ -116,6 +116,7 @@ CLI::App* dedup_command::add_to(CLI::App& app) {
   chunking_.add_to(*command);
   command->add_flag("--json", is_json_, "As JSON");
   command->add_option("-o,--output", output_, "Write to a file instead of standard output")->type_name("FILE");
+  trace_.add_to(*command);
   add_verbosity(*command, verbosity_);
   return command;
 }
@@ -133,10 +134,12 @@ exit_code dedup_command::run() {
   }
   auto threads = engine::make(job->engine);
   if (!threads) return refuse(threads.error().message());
-  return run(*job, *threads, say);
+  const auto trace = trace_.open();
+  if (!trace) return say_failure(trace.error(), say);
+  return run(*job, *threads, trace->get(), say);
 }
 
-exit_code dedup_command::run(const chunking& job, engine& threads, const console& say) const {
+exit_code dedup_command::run(const chunking& job, engine& threads, trace_file* trace, const console& say) const {
   const auto fail = [&](const status& why, exit_code code) {
     say.error(why.message());
     return code;
@@ -144,7 +147,10 @@ exit_code dedup_command::run(const chunking& job, engine& threads, const console
   std::optional<comparison> beside;
   if (job.feed.join != join_kind::exact) beside.emplace(job.feed.fingerprint.kind, job.feed.segment_bytes);
   dedup_receiver receiver(job.feed.fingerprint.kind, beside ? &beside->compared : nullptr, say);
-  auto into = threads.open(job.feed, receiver);
+  feed_timeline* const timeline = trace != nullptr ? &trace->add("cutpoint dedup") : nullptr;
+  feed_options traced = job.feed;
+  traced.trace = timeline;
+  auto into = threads.open(traced, receiver);
   if (!into) return fail(into.error(), exit_code::wrong_usage);
   if (beside) {
     feed_options exact = job.feed;
@@ -156,14 +162,16 @@ exit_code dedup_command::run(const chunking& job, engine& threads, const console
   for (const std::string& warning : job.warnings) say.warning(warning);
   auto out = output::open(output_);
   if (!out) return fail(out.error(), exit_code::input_failed);
-  if (const status inputs = inputs_.check(*out); !inputs.ok()) return fail(inputs, exit_code::wrong_usage);
+  if (const status inputs = inputs_.check(*out, trace); !inputs.ok()) return fail(inputs, exit_code::wrong_usage);
 
   const auto begin = std::chrono::steady_clock::now();
   progress_line progress(say, known_total(inputs_));
   input_feeder feeder(*into, beside ? &*beside->into : nullptr, receiver, *out, say);
   feeder.watch([&](const reading_record& read) { progress.update(read, receiver.savings_so_far()); });
+  if (timeline != nullptr) feeder.trace(*trace, *timeline);
   status outcome = feeder.feed_all(inputs_);
   progress.clear();
+  const bool is_traced = finish(trace, say);
   const bool is_interrupted = outcome.code() == status_code::cancelled;
   if (!outcome.ok() && !is_interrupted) return fail(outcome, exit_code::input_failed);
 
@@ -190,7 +198,7 @@ exit_code dedup_command::run(const chunking& job, engine& threads, const console
                        facts.tally->total().chunk_count, facts.failed_count));
   if (!outcome.ok()) say.error(outcome.message());
   if (is_interrupted) return exit_code::interrupted;
-  return outcome.ok() && facts.failed_count == 0 ? exit_code::done : exit_code::input_failed;
+  return outcome.ok() && is_traced && facts.failed_count == 0 ? exit_code::done : exit_code::input_failed;
 }
 
 }  // namespace cutpoint::cli

@@ -9,6 +9,7 @@
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/inputs.h"
+#include "cli/trace_file.h"
 
 namespace cutpoint::cli {
 
@@ -19,10 +20,11 @@ class dedup_command {
   exit_code run();
 
  private:
-  exit_code run(const chunking& job, engine& threads, const console& say) const;
+  exit_code run(const chunking& job, engine& threads, trace_file* trace, const console& say) const;
 
   chunking_options chunking_;
   input_options inputs_;
+  trace_option trace_;
   std::string output_;
   bool is_json_ = false;
   verbosity verbosity_ = verbosity::normal;

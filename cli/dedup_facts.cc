@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "cli/inputs.h"
 
 namespace cutpoint::cli {
@@ -13,6 +15,11 @@ namespace {
 std::optional<double> inverse(double seconds_per_byte) {
   if (seconds_per_byte <= 0) return std::nullopt;
   return 1 / seconds_per_byte;
+}
+
+void add(stage_work& total, const stage_work& more) {
+  total.seconds += more.seconds;
+  total.bytes += more.bytes;
 }
 
 }  // namespace
@@ -37,27 +44,50 @@ std::optional<double> stage_cost::bytes_per_second() const {
   return static_cast<double>(work.bytes) / work.seconds;
 }
 
+std::optional<double> device_cost::bytes_per_second() const {
+  if (work.seconds <= 0 || work.bytes == 0) return std::nullopt;
+  return static_cast<double>(work.bytes) / alone_seconds();
+}
+
 std::vector<stage_cost> dedup_facts::stages() const {
   std::vector<stage_cost> costs = {{"reading", reading, false}};
   for (std::size_t i = 0; i < stage_count; ++i) {
     const auto which = static_cast<stage>(i);
     stage_cost cost{to_string(which), {}, which == stage::chunking || which == stage::fingerprinting};
     for (const lane_record& lane : work.lanes) {
-      cost.work.seconds += lane.work[i].seconds;
-      cost.work.bytes += lane.work[i].bytes;
+      if (lane.device < 0) add(cost.work, lane.work[i]);
     }
     costs.push_back(cost);
   }
   return costs;
 }
 
-std::optional<std::string_view> dedup_facts::bottleneck() const {
-  const std::vector<stage_cost> costs = stages();
-  const auto longest = std::max_element(costs.begin(), costs.end(), [this](const auto& a, const auto& b) {
-    return a.alone_seconds(thread_count) < b.alone_seconds(thread_count);
-  });
-  if (tally->total().bytes == 0 || longest->work.seconds <= 0) return std::nullopt;
-  return longest->name;
+std::vector<device_cost> dedup_facts::devices() const {
+  std::vector<device_cost> costs;
+  for (const lane_record& lane : work.lanes) {
+    if (lane.device < 0) continue;
+    const auto known = std::find_if(costs.begin(), costs.end(), [&](const auto& c) { return c.device == lane.device; });
+    device_cost& of =
+        known != costs.end() ? *known : costs.emplace_back(device_cost{.device = lane.device, .work = {}});
+    ++of.lane_count;
+    for (const stage_work& done : lane.work) of.work.seconds += done.seconds;
+    of.work.bytes += std::max(lane.at(stage::chunking).bytes, lane.at(stage::fingerprinting).bytes);
+  }
+  return costs;
+}
+
+std::optional<std::string> dedup_facts::bottleneck() const {
+  double longest = 0;
+  std::optional<std::string> name;
+  const auto consider = [&](double alone_seconds, std::string candidate) {
+    if (alone_seconds <= longest) return;
+    longest = alone_seconds;
+    name = std::move(candidate);
+  };
+  if (tally->total().bytes == 0) return name;
+  for (const stage_cost& cost : stages()) consider(cost.alone_seconds(thread_count), std::string(cost.name));
+  for (const device_cost& cost : devices()) consider(cost.alone_seconds(), fmt::format("device {}", cost.device));
+  return name;
 }
 
 throughput_model dedup_facts::model() const {

@@ -28,7 +28,7 @@ struct exact_beside {
   [[nodiscard]] std::optional<double> missed_share(const dedup_counts& other) const;
 };
 
-/// Time that all lanes together spent on a stage.
+/// Time that all lanes of the processor together spent on a stage.
 struct stage_cost {
   std::string_view name;
   stage_work work;
@@ -36,6 +36,18 @@ struct stage_cost {
 
   /// How long the stage alone would take.
   [[nodiscard]] double alone_seconds(std::uint64_t thread_count) const;
+  [[nodiscard]] std::optional<double> bytes_per_second() const;
+};
+
+/// Time that the lanes of a device together spent, waiting for it, and the bytes that were cut there.
+struct device_cost {
+  int device = 0;
+  std::uint64_t lane_count = 0;
+  stage_work work;
+
+  /// How long the device would have taken for this with all lanes busy.
+  [[nodiscard]] double alone_seconds() const { return work.seconds / static_cast<double>(lane_count); }
+  /// Of all lanes together.
   [[nodiscard]] std::optional<double> bytes_per_second() const;
 };
 
@@ -66,8 +78,9 @@ struct dedup_facts {
   /// Of a segment: what changes the cuts, where the join does, else what a lane took.
   [[nodiscard]] std::uint64_t segment_bytes() const;
   [[nodiscard]] std::vector<stage_cost> stages() const;
-  /// The stage that would take longest alone: no run is faster than it. Nothing where no time passed.
-  [[nodiscard]] std::optional<std::string_view> bottleneck() const;
+  [[nodiscard]] std::vector<device_cost> devices() const;
+  /// The stage, or the device, that would take longest alone: no run is faster than it. Nothing where no time passed.
+  [[nodiscard]] std::optional<std::string> bottleneck() const;
   [[nodiscard]] throughput_model model() const;
   [[nodiscard]] std::optional<double> bytes_per_second() const;
   /// The kinds that have streams, by falling bytes.

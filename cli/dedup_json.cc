@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/time_json.h"
+
 namespace cutpoint::cli {
 
 namespace {
@@ -13,11 +15,6 @@ using nlohmann::ordered_json;
 
 /// Buckets of an eighth of an octave.
 constexpr unsigned histogram_fineness = 3;
-
-template <class Number>
-ordered_json or_null(const std::optional<Number>& number) {
-  return number ? ordered_json(*number) : ordered_json();
-}
 
 ordered_json json_of(const dedup_counts& counts) {
   return {{"stream_count", counts.stream_count},
@@ -72,56 +69,6 @@ ordered_json kinds_of(const dedup_facts& facts) {
   return out;
 }
 
-ordered_json stages_of(const dedup_facts& facts) {
-  ordered_json out = ordered_json::array();
-  for (const stage_cost& cost : facts.stages()) {
-    out.push_back({{"stage", cost.name},
-                   {"is_parallel", cost.is_parallel},
-                   {"busy_seconds", cost.work.seconds},
-                   {"bytes", cost.work.bytes},
-                   {"bytes_per_second", or_null(cost.bytes_per_second())},
-                   {"alone_seconds", cost.alone_seconds(facts.thread_count)}});
-  }
-  return out;
-}
-
-ordered_json lanes_of(const dedup_facts& facts) {
-  ordered_json out = ordered_json::array();
-  for (std::size_t lane = 0; lane < facts.work.lanes.size(); ++lane) {
-    ordered_json row = {{"lane", lane}, {"reading_seconds", lane == 0 ? facts.reading.seconds : 0.0}};
-    double busy = row["reading_seconds"];
-    for (std::size_t i = 0; i < stage_count; ++i) {
-      const double seconds = facts.work.lanes[lane].work[i].seconds;
-      row[fmt::format("{}_seconds", to_string(static_cast<stage>(i)))] = seconds;
-      busy += seconds;
-    }
-    row["busy_share"] = facts.wall_seconds > 0 ? ordered_json(busy / facts.wall_seconds) : ordered_json();
-    out.push_back(row);
-  }
-  return out;
-}
-
-ordered_json model_of(const dedup_facts& facts) {
-  const throughput_model model = facts.model();
-  return {{"chunking_seconds_per_byte", model.chunking},
-          {"fingerprinting_seconds_per_byte", model.fingerprinting},
-          {"index_seconds_per_byte", model.index},
-          {"serial_bytes_per_second", or_null(model.serial)},
-          {"pipelined_bytes_per_second", or_null(model.pipelined)},
-          {"parallel_bytes_per_second", or_null(model.parallel)}};
-}
-
-ordered_json work_of(const dedup_facts& facts) {
-  const feed_statistics& work = facts.work;
-  return {{"run_bytes", work.run_bytes},
-          {"twice_cut_bytes", work.twice_cut_bytes},
-          {"twice_hashed_bytes", work.twice_hashed_bytes},
-          {"segment_count", work.segment_count},
-          {"speculated_segment_count", work.speculated_count},
-          {"missed_segment_count", work.missed_count},
-          {"ring_bytes", work.ring_bytes}};
-}
-
 ordered_json comparison_of(const dedup_facts& facts, const std::optional<double>& expected) {
   const exact_beside& exact = *facts.exact;
   const cut_differences& found = exact.differences;
@@ -139,7 +86,7 @@ ordered_json comparison_of(const dedup_facts& facts, const std::optional<double>
 std::string dedup_json(const dedup_facts& facts) {
   const feed_options& feed = facts.job->feed;
   const auto expected = expected_chunk_bytes(feed.cuts);
-  const ordered_json out = {
+  ordered_json out = {
       {"version", version()},
       {"interrupted", facts.is_interrupted},
       {"cuts", feed.cuts.canonical()},
@@ -157,11 +104,8 @@ std::string dedup_json(const dedup_facts& facts) {
       {"bottleneck", or_null(facts.bottleneck())},
       {"backends",
        {{"chunking", to_string(facts.work.chunked_on)}, {"fingerprinting", to_string(facts.work.fingerprinted_on)}}},
-      {"stages", stages_of(facts)},
-      {"lanes", lanes_of(facts)},
-      {"model", model_of(facts)},
-      {"work", work_of(facts)},
       {"comparison", facts.exact ? comparison_of(facts, expected) : ordered_json()}};
+  out.update(time_json(facts));
   return out.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
 }
 

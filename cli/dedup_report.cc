@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "cli/console.h"
+#include "cli/report_lines.h"
+#include "cli/time_report.h"
 #include "cli/units.h"
 
 namespace cutpoint::cli {
@@ -18,13 +20,9 @@ constexpr std::size_t most_rows = 20;
 constexpr std::size_t most_kinds = 10;
 constexpr double bar_columns = 40;
 
-double as_double(std::uint64_t number) { return static_cast<double>(number); }
-
 std::string bytes_of(std::uint64_t count) {
   return fmt::format("{} ({} bytes)", human_bytes(as_double(count)), human_count(count));
 }
-
-std::string line(std::string_view name, const std::string& text) { return fmt::format("{:<14} {}\n", name, text); }
 
 std::string ratio_of(const std::optional<double>& ratio) {
   return or_dash(ratio, [](double number) { return fmt::format("{:.2f}", number); });
@@ -142,67 +140,6 @@ std::string kinds_of(const dedup_facts& facts) {
   return out;
 }
 
-// --- Where the time went ---------------------------------------------------------------------------------------------
-
-std::string stages_of(const dedup_facts& facts) {
-  std::string out =
-      fmt::format("  {:<15} {:>9} {:>9} {:>12} {:>9}\n", "stage", "busy", "bytes", "in a thread", "alone");
-  for (const stage_cost& cost : facts.stages()) {
-    out += fmt::format("  {:<15} {:>7.3f} s {:>9} {:>12} {:>7.3f} s\n", cost.name, cost.work.seconds,
-                       human_bytes(as_double(cost.work.bytes)), or_dash(cost.bytes_per_second(), human_rate),
-                       cost.alone_seconds(facts.thread_count));
-  }
-  const auto bottleneck = facts.bottleneck();
-  if (!bottleneck) return out;
-  return out + line("bottleneck",
-                    fmt::format("{}: alone it takes longest (chunking and fingerprinting are shared by {} threads, the "
-                                "others are done by one at a time)",
-                                *bottleneck, facts.thread_count));
-}
-
-std::string lanes_of(const dedup_facts& facts) {
-  std::string out = "  thread  reading";
-  for (std::size_t i = 0; i < stage_count; ++i) out += fmt::format("  {}", to_string(static_cast<stage>(i)));
-  out += "     busy\n";
-  const double wall = std::max(facts.wall_seconds, 1e-9);
-  for (std::size_t lane = 0; lane < facts.work.lanes.size(); ++lane) {
-    double busy = lane == 0 ? facts.reading.seconds : 0;
-    out += fmt::format("  {:>6}  {:>7}", lane, human_percent(busy / wall));
-    for (std::size_t i = 0; i < stage_count; ++i) {
-      const double seconds = facts.work.lanes[lane].work[i].seconds;
-      busy += seconds;
-      out += fmt::format("  {:>{}}", human_percent(seconds / wall), to_string(static_cast<stage>(i)).size());
-    }
-    out += fmt::format("  {:>7}\n", human_percent(busy / wall));
-  }
-  return out;
-}
-
-std::string model_of(const dedup_facts& facts) {
-  const throughput_model model = facts.model();
-  const auto seconds = [](double per_byte) { return fmt::format("{:.3f}", per_byte * 1e9); };
-  return line("P-Dedupe", fmt::format("T_c {}, T_f {}, T_i {} ns a byte, T_w 0", seconds(model.chunking),
-                                      seconds(model.fingerprinting), seconds(model.index))) +
-         line("", fmt::format("serial {} (eq. 4), pipelined {} (eq. 5), parallel {} (eq. 6); measured {}",
-                              or_dash(model.serial, human_rate), or_dash(model.pipelined, human_rate),
-                              or_dash(model.parallel, human_rate), or_dash(facts.bytes_per_second(), human_rate)));
-}
-
-std::string times_of(const dedup_facts& facts) {
-  const feed_statistics& work = facts.work;
-  return line("time", fmt::format("{:.3f} s, {}", facts.wall_seconds, or_dash(facts.bytes_per_second(), human_rate))) +
-         line("back ends", fmt::format("chunking {}, fingerprinting {}", to_string(work.chunked_on),
-                                       to_string(work.fingerprinted_on))) +
-         stages_of(facts) + lanes_of(facts) + model_of(facts) +
-         line("done twice",
-              fmt::format("{} cut, {} hashed; {} in runs neither cut nor hashed",
-                          human_bytes(as_double(work.twice_cut_bytes)), human_bytes(as_double(work.twice_hashed_bytes)),
-                          human_bytes(as_double(work.run_bytes)))) +
-         line("segments", fmt::format("{}, {} cut on speculation, {} of them in vain", human_count(work.segment_count),
-                                      human_count(work.speculated_count), human_count(work.missed_count))) +
-         line("ring", human_bytes(as_double(work.ring_bytes)));
-}
-
 // --- Beside the exact cuts -------------------------------------------------------------------------------------------
 
 std::string comparison_of(const dedup_facts& facts) {
@@ -243,7 +180,7 @@ std::string dedup_report(const dedup_facts& facts, bar_style bars) {
   if (facts.exact) out += comparison_of(facts);
   out += "\nLengths of chunks\n" + lengths_of(facts.tally->lengths(), facts.job->feed.cuts, bars);
   out += "\nKinds of files\n" + kinds_of(facts);
-  return out + "\nWhere the time went\n" + times_of(facts);
+  return out + "\nWhere the time went\n" + time_report(facts);
 }
 
 }  // namespace cutpoint::cli

@@ -2,7 +2,6 @@
 #include "cli/inputs.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>
@@ -25,12 +24,8 @@ status named(const std::string& path, const status& why) {
   return {why.code(), fmt::format("{}: {}", path, why.message())};
 }
 
-template <class Doing>
-auto timed(double& seconds, Doing&& doing) {
-  const auto begin = std::chrono::steady_clock::now();
-  auto outcome = std::forward<Doing>(doing)();
-  seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return outcome;
+bool is_input(const std::string& path, const output& out) {
+  return path == standard_input_path ? out.is_same_file(STDIN_FILENO) : out.is_same_file(path);
 }
 
 }  // namespace
@@ -42,16 +37,18 @@ void input_options::add_to(CLI::App& command) {
   command.add_flag("-L,--follow", follows_links_, "Follow symbolic links inside folders");
 }
 
-status input_options::check(const output& out) const {
+status input_options::check(const output& out, const trace_file* trace) const {
   const auto wrong = [](std::string message) { return status{status_code::invalid_argument, std::move(message)}; };
   if (std::count(paths_.begin(), paths_.end(), standard_input_path) > 1) {
     return wrong("'-' is given twice: standard input can be read once");
   }
   for (const std::string& path : paths_) {
-    const bool is_output = path == standard_input_path ? out.is_same_file(STDIN_FILENO) : out.is_same_file(path);
-    if (is_output) return wrong(fmt::format("{}: is an input, and the results would be written to it", path));
+    if (is_input(path, out)) return wrong(fmt::format("{}: is an input, and the results would be written to it", path));
+    if (trace != nullptr && is_input(path, trace->file())) {
+      return wrong(fmt::format("{}: is an input, and the trace would be written to it", path));
+    }
   }
-  return {};
+  return check_apart(trace, out);
 }
 
 // --- What comes out --------------------------------------------------------------------------------------------------
@@ -109,9 +106,9 @@ class input_feeder::tapped_source final : public source {
   tapped_source(input_feeder& by, source& from) : by_(by), from_(from) {}
 
   result<std::size_t> read(std::span<std::uint8_t> into) override {
-    const auto count = timed(by_.record_.work.seconds, [&] { return from_.read(into); });
+    const auto count = by_.meter_.measure([&] { return from_.read(into); },
+                                          [](const auto& read) { return read ? *read : std::uint64_t{0}; });
     if (!count) return count;
-    by_.record_.work.bytes += *count;
     if (by_.copy_ != nullptr) {
       if (status copied = by_.copy_->write(into.first(*count)); !copied.ok()) return copied;
     }
@@ -122,7 +119,7 @@ class input_feeder::tapped_source final : public source {
   result<std::uint64_t> skip_hole() override {
     if (interruption().is_requested()) return stopped();
     if (hole_ == 0) {
-      const auto found = timed(by_.record_.work.seconds, [&] { return from_.skip_hole(); });
+      const auto found = by_.meter_.measure([&] { return from_.skip_hole(); });
       if (!found) return found;
       hole_ = *found;
     }
@@ -137,8 +134,8 @@ class input_feeder::tapped_source final : public source {
 
  private:
   void passed(std::uint64_t count) {
-    by_.record_.fed_bytes += count;
-    if (by_.watcher_) by_.watcher_(by_.record_);
+    by_.meter_.record.fed_bytes += count;
+    if (by_.watcher_) by_.watcher_(by_.meter_.record);
   }
 
   input_feeder& by_;
@@ -170,31 +167,30 @@ status input_feeder::visit(const std::string& path, symlinks links) {
     say_.note(fmt::format("{}: skipped, it is a {}", file, why));
   };
   const auto problem = [this](const std::string& file, const status& why) {
-    return fail(file, why, input_receiver::failure_of::unfed);
+    return meter_.interrupted_by([&] { return fail(file, why, input_receiver::failure_of::unfed); });
   };
-  double whole = 0;
-  double within_files = 0;
-  const auto feed = [&](const std::string& file) { return timed(within_files, [&] { return feed_file(file); }); };
-  const status outcome = timed(whole, [&] {
-    return walk(path, links, {.file = feed, .skipped = skipped, .problem = problem}, &interruption());
-  });
-  record_.work.seconds += whole - within_files;
-  return outcome;
+  const auto feed = [this](const std::string& file) { return meter_.interrupted_by([&] { return feed_file(file); }); };
+  return meter_.measure(
+      [&] { return walk(path, links, {.file = feed, .skipped = skipped, .problem = problem}, &interruption()); });
 }
 
 status input_feeder::feed_file(const std::string& path) {
-  if (out_.is_same_file(path)) {
+  if (is_written(path)) {
     say_.warning(fmt::format("{}: skipped, the results are written to it", path));
     return {};
   }
-  auto opened = timed(record_.work.seconds, [&] { return file_source::open(path, &interruption()); });
+  auto opened = meter_.measure([&] { return file_source::open(path, &interruption()); });
   if (opened) return feed_opened(path, *std::move(opened));
   if (opened.error().code() == status_code::cancelled) return opened.error();
   return fail(path, opened.error(), input_receiver::failure_of::unfed);
 }
 
+bool input_feeder::is_written(const std::string& path) const {
+  return out_.is_same_file(path) || (trace_ != nullptr && trace_->is_same_file(path));
+}
+
 status input_feeder::feed_opened(const std::string& path, file_source from) {
-  ++record_.input_count;
+  ++meter_.record.input_count;
   const std::uint64_t stream = receiver_.add(path);
   if (copy_ != nullptr) {
     if (status begun = copy_->begin(stream); !begun.ok()) return begun;
@@ -207,7 +203,7 @@ status input_feeder::feed_opened(const std::string& path, file_source from) {
   }
   if (outcome.code() == status_code::cancelled) return outcome;
   if (!outcome.ok()) return {};
-  const status unchanged = timed(record_.work.seconds, [&] { return from.check_unchanged(); });
+  const status unchanged = meter_.measure([&] { return from.check_unchanged(); });
   return unchanged.ok() ? status() : fail(path, unchanged, input_receiver::failure_of::fed);
 }
 

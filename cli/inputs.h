@@ -16,6 +16,8 @@
 
 #include "cli/console.h"
 #include "cli/output.h"
+#include "cli/reading_meter.h"
+#include "cli/trace_file.h"
 
 namespace cutpoint::cli {
 
@@ -29,8 +31,9 @@ class input_options {
   [[nodiscard]] const std::vector<std::string>& paths() const { return paths_; }
   [[nodiscard]] symlinks links() const { return follows_links_ ? symlinks::follow : symlinks::skip; }
 
-  /// Errors: standard input is given twice, or an input is what results are written to.
-  [[nodiscard]] status check(const output& out) const;
+  /// Errors: standard input is given twice, or an input is what results or the trace, if any, are written to; or these
+  /// are one file.
+  [[nodiscard]] status check(const output& out, const trace_file* trace) const;
 
  private:
   std::vector<std::string> paths_;
@@ -86,13 +89,6 @@ class input_receiver : public chunk_receiver {
   std::uint64_t failed_count_ = 0;
 };
 
-/// What was read so far.
-struct reading_record {
-  stage_work work;              ///< of finding, opening and reading the sources, waiting included; no holes
-  std::uint64_t fed_bytes = 0;  ///< holes too
-  std::uint64_t input_count = 0;
-};
-
 /// Feeds inputs, and a second feed with the same streams where there is one. Of the feeding thread.
 class input_feeder {
  public:
@@ -100,6 +96,11 @@ class input_feeder {
   input_feeder(feed& into, feed* copy, input_receiver& receiver, const output& out, const console& say)
       : into_(into), copy_(copy), receiver_(receiver), out_(out), say_(say) {}
 
+  /// `told` is the timeline of `into`, in which reading is told too; the file is not read.
+  void trace(const trace_file& file, feed_timeline& told) {
+    trace_ = &file.file();
+    meter_.trace(told);
+  }
   /// Is called now and then while there is something to read.
   void watch(std::function<void(const reading_record&)> watcher) { watcher_ = std::move(watcher); }
 
@@ -107,7 +108,7 @@ class input_feeder {
   /// person at the terminal asked to stop: what was read by then has come out all the same.
   [[nodiscard]] status feed_all(const input_options& inputs);
 
-  [[nodiscard]] const reading_record& record() const { return record_; }
+  [[nodiscard]] const reading_record& record() const { return meter_.record; }
 
  private:
   class tapped_source;
@@ -116,6 +117,7 @@ class input_feeder {
   status feed_file(const std::string& path);
   status feed_opened(const std::string& path, file_source from);
   status fail(const std::string& path, const status& why, input_receiver::failure_of what);
+  [[nodiscard]] bool is_written(const std::string& path) const;
   status finish();
 
   feed& into_;
@@ -124,7 +126,8 @@ class input_feeder {
   const output& out_;
   const console& say_;
   std::function<void(const reading_record&)> watcher_;
-  reading_record record_;
+  const output* trace_ = nullptr;
+  reading_meter meter_;
 };
 
 }  // namespace cutpoint::cli

@@ -23,6 +23,11 @@ std::string human_bytes(double bytes) {
 
 std::string human_rate(double bytes_per_second) { return human_bytes(bytes_per_second) + "/s"; }
 
+std::string gib_per_second(double bytes_per_second) {
+  const double rate = bytes_per_second / (1024.0 * 1024 * 1024);
+  return fmt::format("{:.{}f}", rate, rate >= 99.95 ? 0 : rate >= 9.995 ? 1 : 2);
+}
+
 std::string human_percent(double share) { return fmt::format("{:.1f} %", share * 100); }
 
 std::string human_count(std::uint64_t count) {

@@ -11,6 +11,8 @@ namespace cutpoint::cli {
 [[nodiscard]] std::string human_bytes(double bytes);
 /// As `human_bytes`, for each second.
 [[nodiscard]] std::string human_rate(double bytes_per_second);
+/// GiB a second, three digits.
+[[nodiscard]] std::string gib_per_second(double bytes_per_second);
 /// "12.3 %".
 [[nodiscard]] std::string human_percent(double share);
 /// "1,234,567".

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "pipeline/device_steps.h"
+
 namespace cutpoint {
 
 namespace {
@@ -99,7 +101,12 @@ result<bool> map_on_device(map_task& work, const task_surroundings& around, cons
   });
   if (!outcome.ok()) return outcome;
   if (!found.is_complete) return false;
-  if (on.digest_bytes() != 0) by.at(stage::fingerprinting).bytes += made.bytes();
+  note_steps(by, found.times,
+             {.copied_in = batch->end - batch->base,
+              .cut = made.next - work.start,
+              .fingerprinted = on.digest_bytes() != 0 ? made.bytes() : 0,
+              .copied_out = found.lengths.size_bytes() + found.digests.size_bytes()});
+  if (on.digest_bytes() != 0) by.at(stage::fingerprinting).counted.bytes += made.bytes();
   by.device_bytes += made.next - work.start;
   work.of->own = std::move(made);
   return true;
@@ -137,6 +144,8 @@ result<bool> fingerprint_on_device(fingerprint_task& work, const task_surroundin
     return bytes;
   });
   if (!outcome.ok()) return outcome;
+  const std::uint64_t hashed = by.work[static_cast<std::size_t>(stage::fingerprinting)].bytes;
+  note_steps(by, found.times, {.copied_in = end - base, .fingerprinted = hashed, .copied_out = found.digests.size()});
   return true;
 }
 

@@ -49,6 +49,20 @@ std::string_view to_string(stage which) noexcept {
   return "unknown";
 }
 
+std::string_view to_string(device_step which) noexcept {
+  switch (which) {
+    case device_step::copy_in:
+      return "copy in";
+    case device_step::cutting:
+      return "cutting";
+    case device_step::fingerprinting:
+      return "fingerprinting";
+    case device_step::copy_out:
+      return "copy out";
+  }
+  return "unknown";
+}
+
 void engine::pool::serve(std::uint64_t lane) {
   if (binds_workers_) static_cast<void>(places->bind_thread(lane));  // refused: the thread works as well
   std::unique_lock lock(mutex);
@@ -150,6 +164,7 @@ result<feed> engine::open(const feed_options& options, chunk_receiver& receiver)
   auto made = std::make_unique<feed::implementation>(*pool_, *plan, *cuts, *std::move(held), std::move(lanes),
                                                      std::move(devices), std::move(warning),
                                                      run_periods(*cuts, *std::move(of_runs)), receiver);
+  if (options.trace != nullptr) made->trace(*options.trace);
   if (status started = made->start(); !started.ok()) return started;
   return feed(std::move(made));
 }

@@ -8,7 +8,8 @@
 #include <utility>
 
 #include "pipeline/engine_pool.h"
-#include "pipeline/queue_watch.h"
+#include "pipeline/feed_trace.h"
+#include "pipeline/level_watch.h"
 #include "pipeline/schedule.h"
 
 namespace cutpoint {
@@ -57,6 +58,12 @@ class feed::implementation {
     pool_.work.notify_all();
     for (std::thread& waiting : device_threads_) waiting.join();
     if (!devices_.empty()) devices_.front().unpin(ring_);
+  }
+
+  /// Before `start`.
+  void trace(trace_receiver& to) {
+    const std::lock_guard lock(pool_.mutex);
+    trace_ = feed_trace(to, lanes_, totals_);
   }
 
   /// Starts the devices' threads.
@@ -117,7 +124,7 @@ class feed::implementation {
 
   status commit(std::uint64_t count) {
     status taken;
-    measure(intake_work_, [&] {
+    measure(intake_meter(), [&] {
       taken = intake_.absorb(count);
       return count;
     });
@@ -129,7 +136,7 @@ class feed::implementation {
       const auto room = space();
       if (!room) return room.error();
       result<std::uint64_t> taken = std::uint64_t{0};
-      measure(intake_work_, [&] {
+      measure(intake_meter(), [&] {
         taken = intake_.absorb_zeros(count, room->size());
         return taken ? *taken : 0;
       });
@@ -174,11 +181,8 @@ class feed::implementation {
     for (const device_lanes& each : devices_) {
       if (all.device_warning.empty()) all.device_warning = each.warning();
     }
-    all.held_bytes = held_.over(now());
+    watch_.tell(all, now());
     all.held_bytes.capacity = ring_.size();
-    all.waiting_segments = waiting_segments_.over(now());
-    all.waiting_fingerprints = waiting_fingerprints_.over(now());
-    all.waiting_deliveries = waiting_deliveries_.over(now());
     all.lanes[0].work[static_cast<std::size_t>(stage::intake)] = intake_work_;
     return all;
   }
@@ -187,10 +191,19 @@ class feed::implementation {
   void hand_back(task done, std::uint64_t lane_index) {
     schedule_.complete(std::move(done), lanes_[lane_index].work, now());
     add(totals_[lane_index], lanes_[lane_index].work);
-    look_at_queues();
+    look_at_queues(lane_index);
     pool_.work.notify_all();
     pool_.progress.notify_all();
   }
+
+  /// What the lane has noted, and how full the queues are now.
+  void look_at_queues(std::uint64_t lane_index) {
+    const trace_levels levels = schedule_.levels();
+    watch_.see(levels, now());
+    trace_.hand_over(lanes_[lane_index], levels);
+  }
+
+  stage_meter intake_meter() { return {stage::intake, intake_work_, lanes_.front().notes.get()}; }
 
   /// The life of a thread that waits for a device.
   void serve(std::size_t device, std::size_t device_lane, std::uint64_t lane_index) {
@@ -222,14 +235,6 @@ class feed::implementation {
   /// Seconds since the feed was opened.
   double now() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - opened_).count(); }
 
-  void look_at_queues() {
-    const double time = now();
-    held_.see(schedule_.held_bytes(told_cursor_), time);
-    waiting_segments_.see(schedule_.waiting_segments(), time);
-    waiting_fingerprints_.see(schedule_.waiting_fingerprints(), time);
-    waiting_deliveries_.see(schedule_.waiting_deliveries(), time);
-  }
-
   /// One lane reads no more at a time than it then works on in the cache.
   std::uint64_t most_room() const { return lanes_.size() == 1 ? most_room_alone : most_room_shared; }
   std::uint64_t comfortable_room() const { return std::min(most_room(), ring_.size() / 8); }
@@ -259,8 +264,7 @@ class feed::implementation {
     untold_bytes_ = 0;
     untold_calls_ = 0;
     schedule_.learn(intake_.take_news());
-    told_cursor_ = intake_.cursor();
-    look_at_queues();
+    look_at_queues(0);
     pool_.work.notify_all();
   }
 
@@ -281,11 +285,8 @@ class feed::implementation {
   bool is_dropped_ = false;
   std::vector<lane_record> totals_;
   const std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
-  std::uint64_t told_cursor_ = 0;
-  queue_watch held_;
-  queue_watch waiting_segments_;
-  queue_watch waiting_fingerprints_;
-  queue_watch waiting_deliveries_;
+  level_watch watch_;
+  feed_trace trace_;
   bool is_open_ = false;
   stage_work intake_work_;
   std::uint64_t untold_bytes_ = 0;

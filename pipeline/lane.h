@@ -4,27 +4,57 @@
 #include <chrono>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include <cutpoint/engine.h>
 #include <cutpoint/fingerprint_batch.h>
+#include <cutpoint/trace.h>
 
 namespace cutpoint {
 
+/// Spans of a lane that is traced, until they are handed over.
+struct span_notes {
+  using clock = std::chrono::steady_clock;
+
+  std::uint64_t lane = 0;
+  int device = -1;
+  clock::time_point opened = {};  ///< when the feed was
+  std::vector<trace_span> spans = {};
+
+  [[nodiscard]] double seconds(clock::time_point at) const {
+    return std::chrono::duration<double>(at - opened).count();
+  }
+  void note(std::variant<stage, device_step> what, double begin, double end, std::uint64_t bytes) {
+    spans.push_back({.lane = lane, .device = device, .what = what, .begin = begin, .end = end, .bytes = bytes});
+  }
+};
+
+/// Where the work of a stage is counted, and noted where there are notes.
+struct stage_meter {
+  stage which;
+  stage_work& counted;
+  span_notes* notes = nullptr;
+};
+
 /// Runs `doing`, which gives the bytes that it went over, and counts them and its time.
 template <class Doing>
-void measure(stage_work& counted, Doing&& doing) {
-  const auto begin = std::chrono::steady_clock::now();
-  counted.bytes += std::forward<Doing>(doing)();
-  counted.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+void measure(const stage_meter& by, Doing&& doing) {
+  const auto begin = span_notes::clock::now();
+  const std::uint64_t bytes = std::forward<Doing>(doing)();
+  const auto end = span_notes::clock::now();
+  by.counted.bytes += bytes;
+  by.counted.seconds += std::chrono::duration<double>(end - begin).count();
+  if (by.notes != nullptr) by.notes->note(by.which, by.notes->seconds(begin), by.notes->seconds(end), bytes);
 }
 
 /// One thread at a time.
 struct lane {
   std::unique_ptr<fingerprint_batch> fingerprints;
   std::array<stage_work, stage_count> work = {};
-  std::uint64_t device_bytes = 0;  ///< that its device has cut
+  std::uint64_t device_bytes = 0;               ///< that its device has cut
+  std::unique_ptr<span_notes> notes = nullptr;  ///< null where nothing is traced
 
-  stage_work& at(stage which) { return work[static_cast<std::size_t>(which)]; }
+  stage_meter at(stage which) { return {which, work[static_cast<std::size_t>(which)], notes.get()}; }
 };
 
 }  // namespace cutpoint

@@ -189,8 +189,8 @@ result<std::vector<work_plan>> plan_choices(const feed_options& options) {
   const auto best =
       std::find_if(predicted.begin(), predicted.end(), [&](const auto& p) { return contains(open, p.plan); });
   if (best == predicted.end()) return std::vector{open.front()};
-  const auto plain = std::find_if(predicted.begin(), predicted.end(),
-                                  [](const auto& p) { return p.plan == work_plan::processor; });
+  const auto plain =
+      std::find_if(predicted.begin(), predicted.end(), [](const auto& p) { return p.plan == work_plan::processor; });
   const bool is_worth_a_device = best->bytes_per_second > worthwhile_gain * plain->bytes_per_second;
   if (contains(open, work_plan::processor) && !is_worth_a_device) return std::vector{work_plan::processor};
   std::iter_swap(open.begin(), std::find(open.begin(), open.end(), best->plan));

@@ -151,10 +151,6 @@ task_surroundings schedule::surroundings() const noexcept {
   return {.cuts = &chunker_, .held = ring_, .candidates = candidates_.get(), .receiver = receiver_};
 }
 
-std::uint64_t schedule::waiting_deliveries() const noexcept {
-  return batches_.empty() ? 0 : batches_.back().end - std::min(delivered_, batches_.back().end);
-}
-
 feed_statistics schedule::statistics() const {
   feed_statistics all = statistics_;
   all.plan = balance_.plan();
@@ -169,6 +165,15 @@ feed_statistics schedule::statistics() const {
     all.fingerprinted_on = backend::cuda;
   }
   return all;
+}
+
+trace_levels schedule::levels() const noexcept {
+  std::uint64_t needed = delivered_;
+  for (const std::uint64_t pin : pins_) needed = std::min(needed, pin);
+  return {.held_bytes = sequence_.readable() - less(needed, plan_.kept_behind),
+          .waiting_segments = waiting_segments_,
+          .waiting_fingerprint_bytes = waiting_fingerprint_bytes_,
+          .waiting_delivery_bytes = batches_.empty() ? 0 : batches_.back().end - delivered_};
 }
 
 bool schedule::is_done() const noexcept {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include <cutpoint/engine.h>
+#include <cutpoint/trace.h>
 
 #include "pipeline/load_balance.h"
 #include "pipeline/plan.h"
@@ -64,12 +65,8 @@ class schedule {
   [[nodiscard]] bool has_running() const noexcept { return !pins_.empty(); }
   /// Segments that wait to be mapped.
   [[nodiscard]] std::uint64_t waiting_segments() const noexcept { return waiting_segments_; }
-  /// Bytes that are held from the first that has not come out on, up to `cursor`.
-  [[nodiscard]] std::uint64_t held_bytes(std::uint64_t cursor) const noexcept { return cursor - delivered_; }
-  /// Bytes that were joined and that no lane has taken yet to fingerprint them.
-  [[nodiscard]] std::uint64_t waiting_fingerprints() const noexcept { return waiting_fingerprint_bytes_; }
-  /// Bytes that were joined and have not come out.
-  [[nodiscard]] std::uint64_t waiting_deliveries() const noexcept;
+  /// How full the queues are, without a time.
+  [[nodiscard]] trace_levels levels() const noexcept;
   /// Everything that was fed has come out.
   [[nodiscard]] bool is_done() const noexcept;
   /// The first failure; nothing is taken after it.

@@ -7,6 +7,7 @@
 #include <cutpoint/catalog.h>
 #include <gtest/gtest.h>
 
+#include "cli/bench_answer.h"
 #include "cli/bench_ways.h"
 
 namespace cutpoint::cli {
@@ -95,6 +96,51 @@ TEST(bench_answers, of_right_digests_are_measured_over_all_the_data_again_and_ag
   EXPECT_EQ(way.outcome, bench_outcome::measured);
   EXPECT_EQ(way.work(0), size);
   EXPECT_EQ(way.work(0), size);
+}
+
+bench_answer reference(const std::vector<std::uint8_t>& data) {
+  const cancellation never;
+  return reference_answer(fixed(), fingerprint_kind::md5, data, never).value();
+}
+
+/// What the check says of the answer's own chunks, of which `change` may make others.
+std::string problem_with(const bench_answer& expected, const std::function<void(std::size_t, fed_chunk&)>& change,
+                         std::size_t count) {
+  answer_check check(expected);
+  for (std::size_t i = 0; i < count; ++i) {
+    fed_chunk c{
+        .offset = expected.chunks[i].offset, .length = expected.chunks[i].length, .fingerprint = expected.digests[i]};
+    change(i, c);
+    if (!check.take(c).ok()) break;
+  }
+  return check.problem();
+}
+
+TEST(bench_answers, of_the_engine_are_compared_chunk_by_chunk) {
+  const bench_answer expected = reference(ramp());
+  const std::size_t all = expected.chunks.size();
+  ASSERT_EQ(all, size / chunk_bytes + 1);
+  EXPECT_EQ(problem_with(
+                expected, [](auto, auto&) {}, all),
+            "");
+  EXPECT_EQ(problem_with(
+                expected, [](auto, auto&) {}, all - 1),
+            "gives 12 chunks of 13");
+  const auto longer = [](std::size_t i, fed_chunk& c) { c.length += i == 5 ? 1 : 0; };
+  EXPECT_EQ(problem_with(expected, longer, all), "cuts the chunk at offset 40960 otherwise than the reference");
+  const auto flipped = [](std::size_t i, fed_chunk& c) { c.fingerprint.bytes[0] ^= i == 5 ? 1 : 0; };
+  EXPECT_EQ(problem_with(expected, flipped, all),
+            "fingerprints the chunk of 8192 bytes at offset 40960 otherwise than the library");
+}
+
+TEST(bench_answers, of_the_engine_may_be_runs_but_no_more_chunks_than_there_are) {
+  const std::vector<std::uint8_t> zeros(4 * chunk_bytes);
+  const bench_answer expected = reference(zeros);
+  for (const std::uint64_t count : {4u, 5u}) {
+    answer_check check(expected);
+    EXPECT_EQ(check.take({.length = chunk_bytes, .count = count, .fingerprint = expected.digests[0]}).ok(), count == 4);
+    EXPECT_EQ(check.problem().empty(), count == 4);
+  }
 }
 
 }  // namespace

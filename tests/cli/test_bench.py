@@ -1,6 +1,9 @@
 """`cutpoint bench` measures what is named in every back end, and refuses what it does not know. How fast is not asserted."""
 
+import csv
+import io
 import json
+import os
 import unittest
 
 from catalog import entries, listed, option_of
@@ -8,19 +11,23 @@ from command import IS_SANITIZED, CommandTest
 
 ONE_ROUND = ("--rounds", "1")
 SHORT = (*ONE_ROUND, "--bytes", "64K" if IS_SANITIZED else "256K")
-NAMES = "version processor_model file data_bytes l2_bytes rounds interrupted read_by back_ends rows".split()
+NAMES = ("version processor_model file files data_bytes l2_bytes rounds interrupted read_by back_ends rows "
+         "thread_count engine_back_ends engine_rows").split()
 ROW = "place kind name sizes cuts mean_bytes read_bytes_per_second auto back_ends".split()
+ENGINE_ROW = "name sizes hash cuts mean_bytes read_bytes_per_second gain_of_both back_ends".split()
+ENGINE_CELL = ("outcome bytes_per_second of_read of_link of_device plan device_cut_share "
+               "predicted_bytes_per_second").split()
 
 
 def of_the_processor() -> list[dict]:
-    """The back ends that bench --cpu has."""
-    return [backend for backend in listed()["back_ends"] if backend["name"] != "cuda"]
+    """The back ends that kernels are measured on."""
+    return [backend for backend in listed()["back_ends"] if backend["name"] not in ("cuda", "hybrid")]
 
 
 class Bench(CommandTest):
     def bench(self, *arguments):
         short = ONE_ROUND if "--bytes" in arguments else SHORT
-        run = self.run_command("bench", "--cpu", *short, "-q", "--json", *arguments)
+        run = self.run_command("bench", "--kernels", *short, "-q", "--json", *arguments)
         self.assert_done(run)
         return json.loads(run.stdout)
 
@@ -39,7 +46,8 @@ class Json(Bench):
     def test_has_the_shape_that_programs_expect(self):
         told = self.bench("--algorithm", "gear", "--hash", "sha1")
         self.assertEqual(list(told), NAMES)
-        self.assertEqual([told[name] for name in ("file", "rounds", "interrupted")], [None, 1, False])
+        self.assertEqual([told[name] for name in ("file", "files", "rounds", "interrupted")], [None, [], 1, False])
+        self.assertEqual([told[name] for name in NAMES[-3:]], [None, [], []])
         names = [{"name": b["name"], "runs_here": b["runs_here"]} for b in of_the_processor()]
         self.assertEqual(told["back_ends"], names)
         for row in told["rows"]:
@@ -79,6 +87,105 @@ class Json(Bench):
     def test_leaves_out_of_the_cache_what_has_few_chunks_there(self):
         self.assertEqual(self.rows("--profile", "repmaxcdc", place="l2"), [])
         self.assertEqual(len(self.rows("--profile", "repmaxcdc")), 1)
+
+
+class Engine(Bench):
+    def engine(self, *arguments):
+        run = self.run_command("bench", "--engine", *SHORT, "-q", "--json", *arguments)
+        self.assert_done(run)
+        told = json.loads(run.stdout)
+        self.assertEqual(told["rows"], [])
+        return told
+
+    def test_has_a_row_for_each_name_size_and_hash(self):
+        told = self.engine("--cpu", "--algorithm", "gear", "--profile", "xet", "--hash", "none", "--hash", "blake3",
+                           "--threads", "2")
+        self.assertEqual(list(told), NAMES)
+        self.assertEqual(told["thread_count"], 2)
+        rows = told["engine_rows"]
+        self.assertEqual([(row["name"], row["sizes"], row["hash"]) for row in rows],
+                         [("gear", "2K:8K:64K", "none"), ("gear", "2K:8K:64K", "blake3"),
+                          ("xet", "own", "none"), ("xet", "own", "blake3")])
+        told = self.engine("--cpu", "--algorithm", "gear", "--size", "4K", "--size", "1K:2K:4K")
+        rows = told["engine_rows"]
+        self.assertEqual([(row["sizes"], row["hash"]) for row in rows], [("4K", "sha256"), ("1K:2K:4K", "sha256")])
+        for row in rows:
+            self.assertEqual(list(row), ENGINE_ROW)
+            self.assertEqual(list(row["back_ends"]), ["processor"])
+            self.assertGreater(row["read_bytes_per_second"], 0)
+            self.assertIsNone(row["gain_of_both"])
+
+    def test_measures_the_processor_and_says_why_it_does_not_measure_others(self):
+        told = self.engine("--algorithm", "ram", "--hash", "sha1")
+        problems = {side["name"]: side["problem"] for side in told["engine_back_ends"]}
+        self.assertEqual(list(problems), ["processor", "cuda", "hybrid"])
+        self.assertEqual(problems["processor"], "")
+        cells = told["engine_rows"][0]["back_ends"]
+        self.assertEqual(list(cells), list(problems))
+        for name, cell in cells.items():
+            self.assertEqual([key for key in cell if key != "problem"], ENGINE_CELL)
+            if problems[name]:
+                self.assertEqual((cell["outcome"], cell["problem"]), ("unavailable", problems[name]))
+                self.assertEqual({cell[key] for key in ENGINE_CELL[1:]}, {None})
+            else:
+                self.assertEqual(cell["outcome"], "measured")
+                self.assertGreater(cell["bytes_per_second"], 0)
+                self.assertGreater(cell["of_read"], 0)
+        self.assertEqual((cells["processor"]["plan"], cells["processor"]["device_cut_share"]), ("processor", 0))
+        run = self.run_command("bench", "--engine", *SHORT, "-q", "--algorithm", "ram")
+        self.assert_done(run)
+        for name, problem in problems.items():
+            self.assertEqual(f"-  {name}: {problem}\n" in run.stdout, problem != "")
+
+    def test_cuts_as_the_command_does(self):
+        self.write("data", os.urandom(200_000))
+        row = self.engine("--cpu", "--data", "data", "--profile", "casync")["engine_rows"][0]
+        lengths = self.run_command("chunk", "--cuts", row["cuts"], "--format", "lengths", "data").lines
+        self.assertEqual(row["mean_bytes"], 200_000 / len(lengths))
+
+    def test_takes_files_one_after_the_other(self):
+        self.write("a", bytes(100_000))
+        self.write("b", bytes(50_000))
+        told = self.engine("--cpu", "--data", "a", "--data", "b", "--algorithm", "gear")
+        self.assertEqual((told["file"], told["files"], told["data_bytes"]), (None, ["a", "b"], 150_000))
+
+    @unittest.skipIf(IS_SANITIZED, "measures everything")
+    def test_is_measured_beside_kernels_when_nothing_is_said(self):
+        run = self.run_command("bench", "--cpu", *SHORT, "-q", "--json")
+        self.assert_done(run)
+        told = json.loads(run.stdout)
+        self.assertGreater(len(told["rows"]), 50)
+        self.assertEqual({row["name"] for row in told["engine_rows"]},
+                         {"seqcdc-inc", "ram", "ae-max", "gear", "fastcdc", "rabin"})
+        self.assertEqual({row["hash"] for row in told["engine_rows"]}, {"sha1", "sha256"})
+
+    def test_says_what_is_wrong_with_its_options(self):
+        for arguments in (("--threads", "0"), ("--threads", "4097"), ("--threads", "x"), ("--hash", "sha265"),
+                          ("--size", "8K:4K:2K", "--algorithm", "gear")):
+            with self.subTest(arguments):
+                self.assert_refused(self.run_command("bench", "--engine", *SHORT, *arguments))
+        self.assert_refused(self.run_command("bench", "--kernels", "--threads", "2"), "--threads")
+
+
+class Csv(Bench):
+    def test_has_a_line_for_each_cell(self):
+        arguments = ("bench", *SHORT, "-q", "--algorithm", "gear", "--hash", "sha1")
+        run = self.run_command(*arguments, "--csv")
+        self.assert_done(run)
+        rows = list(csv.DictReader(io.StringIO(run.stdout)))
+        self.assertTrue(all(None not in row and None not in row.values() for row in rows))
+        told = json.loads(self.run_command(*arguments, "--json").stdout)
+        expected = [("kernels", row["place"], row["kind"], row["name"], row["sizes"], row["cuts"] or "", name, cell["outcome"])
+                    for row in told["rows"] for name, cell in row["back_ends"].items()]
+        expected += [("engine", "memory", "", row["name"], row["sizes"], row["cuts"], name, cell["outcome"])
+                     for row in told["engine_rows"] for name, cell in row["back_ends"].items()]
+        names = "part place kind name sizes cuts back_end outcome".split()
+        self.assertEqual([tuple(row[name] for name in names) for row in rows], expected)
+        for row in rows:
+            self.assertEqual(row["bytes_per_second"] != "", row["outcome"] == "measured")
+
+    def test_is_not_json(self):
+        self.assert_refused(self.run_command("bench", *SHORT, "--csv", "--json"))
 
 
 class Names(Bench):
@@ -178,7 +285,7 @@ class Data(Bench):
 
 class Text(Bench):
     def test_has_a_table_for_each_place(self):
-        run = self.run_command("bench", *SHORT, "-q", "--algorithm", "gear", "--hash", "md5")
+        run = self.run_command("bench", "--kernels", *SHORT, "-q", "--algorithm", "gear", "--hash", "md5")
         self.assert_done(run)
         tables = run.stdout.split("\n\n")[1:]
         self.assertEqual([table.split(",")[0] for table in tables], ["In memory", "In L2"])

@@ -68,6 +68,8 @@ enum class thread_placement {
   /// processes that have their processors for themselves: a bound thread does not make way for others.
   cores,
 };
+/// Takes a timeline; `cutpoint/trace.h`.
+class trace_receiver;
 
 struct engine_options {
   /// Threads that work, the one that feeds among them; 0 for one for each processor that this process may use. A feed
@@ -107,6 +109,8 @@ struct feed_options {
   std::uint64_t memory_bytes = 256 * MiB;
   /// Asked for between tasks; may be null; must outlive the feed.
   const cancellation* cancel = nullptr;
+  /// Is told what lanes do when; may be null, which costs nothing; must outlive the feed.
+  trace_receiver* trace = nullptr;
 };
 
 /// The larger of 2 MiB and four times the maximum chunk size, where there is one.
