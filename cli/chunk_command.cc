@@ -79,8 +79,10 @@ exit_code chunk_command::run() {
   const auto format = make_chunk_format(format_);
   if (!format) return refuse(format.error().message());
   if (change_.is_given()) return run_after_change(**format, say);
-  const auto job = chunking_.checked(is_lengths ? "none" : "sha256");
+  auto job = chunking_.checked(is_lengths ? "none" : "sha256");
   if (!job) return refuse(job.error().message());
+  auto reader = inputs_.make_reader(*job);
+  if (!reader) return refuse(reader.error().message());
   auto threads = engine::make(job->engine);
   if (!threads) return refuse(threads.error().message());
   chunk_lister lister(**format, say);
@@ -99,7 +101,7 @@ exit_code chunk_command::run() {
   if (outcome.ok()) {
     outcome = out->write((*format)->header(name_of_cuts(job->feed), name_of(job->feed.fingerprint)));
   }
-  if (outcome.ok()) outcome = input_feeder(*into, nullptr, lister, *out, say).feed_all(inputs_);
+  if (outcome.ok()) outcome = input_feeder(*into, nullptr, *reader, lister, *out, say).feed_all(inputs_);
   const bool is_interrupted = outcome.code() == status_code::cancelled;
   if (outcome.ok() || is_interrupted) {
     const status finished = out->finish();

@@ -21,6 +21,7 @@ struct chunking {
   feed_options feed;
   engine_options engine;
   std::vector<std::string> warnings;
+  std::uint64_t reading_bytes = 0;  ///< of the memory that is allowed, those that are for reading ahead, not the feed's
 };
 
 class chunking_options {

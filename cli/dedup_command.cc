@@ -126,17 +126,19 @@ exit_code dedup_command::run() {
     say.error(why);
     return exit_code::wrong_usage;
   };
-  const auto job = chunking_.checked("sha256");
+  auto job = chunking_.checked("sha256");
   if (!job) return refuse(job.error().message());
   if (job->feed.fingerprint.kind == fingerprint_kind::none) {
     return refuse("--hash none: duplicates are found by their fingerprints");
   }
+  auto reader = inputs_.make_reader(*job);
+  if (!reader) return refuse(reader.error().message());
   auto threads = engine::make(job->engine);
   if (!threads) return refuse(threads.error().message());
-  return run(*job, *threads, say);
+  return run(*job, *reader, *threads, say);
 }
 
-exit_code dedup_command::run(const chunking& job, engine& threads, const console& say) const {
+exit_code dedup_command::run(const chunking& job, file_reader& reader, engine& threads, const console& say) const {
   const auto fail = [&](const status& why, exit_code code) {
     say.error(why.message());
     return code;
@@ -160,7 +162,7 @@ exit_code dedup_command::run(const chunking& job, engine& threads, const console
 
   const auto begin = std::chrono::steady_clock::now();
   progress_line progress(say, known_total(inputs_));
-  input_feeder feeder(*into, beside ? &*beside->into : nullptr, receiver, *out, say);
+  input_feeder feeder(*into, beside ? &*beside->into : nullptr, reader, receiver, *out, say);
   feeder.watch([&](const reading_record& read) { progress.update(read, receiver.savings_so_far()); });
   status outcome = feeder.feed_all(inputs_);
   progress.clear();

@@ -10,10 +10,12 @@
 
 #include <CLI/CLI.hpp>
 #include <cutpoint/engine.h>
+#include <cutpoint/file_reader.h>
 #include <cutpoint/source.h>
 #include <cutpoint/status.h>
 #include <cutpoint/walk.h>
 
+#include "cli/chunking_options.h"
 #include "cli/console.h"
 #include "cli/output.h"
 
@@ -32,8 +34,14 @@ class input_options {
   /// Errors: standard input is given twice, or an input is what results are written to.
   [[nodiscard]] status check(const output& out) const;
 
+  /// Reads files as asked for. What it may hold is taken from the memory that the feed of `job` is allowed; it is nothing
+  /// where that is little, or a cut may need most of it. Errors: a name that is none; an access that cannot be had here,
+  /// or in so little memory.
+  [[nodiscard]] result<file_reader> make_reader(chunking& job) const;
+
  private:
   std::vector<std::string> paths_;
+  std::string access_ = "auto";
   bool follows_links_ = false;
 };
 
@@ -97,8 +105,9 @@ struct reading_record {
 class input_feeder {
  public:
   /// All must outlive it. `copy` may be null.
-  input_feeder(feed& into, feed* copy, input_receiver& receiver, const output& out, const console& say)
-      : into_(into), copy_(copy), receiver_(receiver), out_(out), say_(say) {}
+  input_feeder(feed& into, feed* copy, file_reader& reader, input_receiver& receiver, const output& out,
+               const console& say)
+      : into_(into), copy_(copy), reader_(reader), receiver_(receiver), out_(out), say_(say) {}
 
   /// Is called now and then while there is something to read.
   void watch(std::function<void(const reading_record&)> watcher) { watcher_ = std::move(watcher); }
@@ -113,18 +122,23 @@ class input_feeder {
   class tapped_source;
 
   status visit(const std::string& path, symlinks links);
+  status add(const std::string& path);
+  status feed_next();
+  status feed_rest();
   status feed_file(const std::string& path);
-  status feed_opened(const std::string& path, file_source from);
+  status feed_opened(const std::string& path, file_stream& from);
   status fail(const std::string& path, const status& why, input_receiver::failure_of what);
   status finish();
 
   feed& into_;
   feed* copy_;
+  file_reader& reader_;
   input_receiver& receiver_;
   const output& out_;
   const console& say_;
   std::function<void(const reading_record&)> watcher_;
   reading_record record_;
+  std::deque<std::function<status()>> ahead_;  ///< what the walk came upon and has not been done yet
 };
 
 }  // namespace cutpoint::cli
