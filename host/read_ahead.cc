@@ -52,9 +52,9 @@ read_ahead::read_ahead(const file_reader_options& options, std::shared_ptr<read_
 
 read_ahead::~read_ahead() {
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
-    if (pieces_[i].is_under_way) queue_->cancel(first_token_ + i);
-    pieces_[i].of->is_dropped = true;
+    if (pieces_[i].is_under_way && !pieces_[i].of->is_dropped) queue_->cancel(first_token_ + i);
   }
+  for (piece& each : pieces_) each.of->is_dropped = true;
   while (under_way_ > 0) wait();
 }
 
