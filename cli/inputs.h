@@ -1,5 +1,5 @@
-// The inputs of the commands that cut: each file that the paths stand for is fed to the engine as a stream. One that fails
-// is named and counted, in its place among the others, and these are still done.
+// The inputs of the commands that cut: each file that the paths stand for is fed to the engine as a stream. One that
+// fails is named and counted, in its place among the others, and these are still done.
 #pragma once
 
 #include <deque>
@@ -34,9 +34,9 @@ class input_options {
   /// Errors: standard input is given twice, or an input is what results are written to.
   [[nodiscard]] status check(const output& out) const;
 
-  /// Reads files as asked for. What it may hold is taken from the memory that the feed of `job` is allowed; it is nothing
-  /// where that is little, or a cut may need most of it. Errors: a name that is none; an access that cannot be had here,
-  /// or in so little memory.
+  /// Reads files as asked for. What it may hold is taken from the memory that the feed of `job` is allowed; it is
+  /// nothing where that is little, or a cut may need most of it. Errors: a name that is none; an access that cannot be
+  /// had here, or in so little memory.
   [[nodiscard]] result<file_reader> make_reader(chunking& job) const;
 
  private:
@@ -45,8 +45,8 @@ class input_options {
   bool follows_links_ = false;
 };
 
-/// Takes what comes out of the engine, input by input: what comes of the chunks is up to the commands. Failures are said
-/// and counted here.
+/// Takes what comes out of the engine, input by input: what comes of the chunks is up to the commands. Failures are
+/// said and counted here.
 class input_receiver : public chunk_receiver {
  public:
   explicit input_receiver(const console& say) : say_(&say) {}

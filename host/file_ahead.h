@@ -17,8 +17,8 @@ namespace cutpoint {
 /// One thread at a time.
 class file_ahead {
  public:
-  /// Null where a file is opened in its turn: one that is not regular, or that there is no descriptor for now. Errors: as
-  /// file_source::open.
+  /// Null where a file is opened in its turn: one that is not regular, or that there is no descriptor for now. Errors:
+  /// as file_source::open.
   [[nodiscard]] static result<std::unique_ptr<file_ahead>> open(const std::string& path, const cancellation* cancel);
 
   file_ahead(const file_ahead&) = delete;
@@ -33,8 +33,8 @@ class file_ahead {
   /// Opened when it is first asked for.
   [[nodiscard]] const direct_descriptor& direct();
 
-  /// As file_source::read, from `offset` to `end` at most, waiting for the disk. Where the file turns out to be a stream,
-  /// its next bytes, whatever the offset.
+  /// As file_source::read, from `offset` to `end` at most, waiting for the disk. Where the file turns out to be a
+  /// stream, its next bytes, whatever the offset.
   [[nodiscard]] result<std::size_t> read_at(std::uint64_t offset, std::uint64_t end, std::span<std::uint8_t> into);
   [[nodiscard]] bool is_stream() const noexcept { return !from_.regular_; }
   /// Errors: cancelled, once a stop is asked for.

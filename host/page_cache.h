@@ -5,8 +5,9 @@
 
 namespace cutpoint {
 
-/// Whether most of a stretch can be had without the disk; true where nobody tells. Looks at no byte of it, and causes no
-/// read on Linux 6.5 and later, where the file is this user's; elsewhere the first byte is asked for, without waiting.
+/// Whether most of a stretch can be had without the disk; true where nobody tells. Looks at no byte of it, and causes
+/// no read on Linux 6.5 and later, where the file is this user's; elsewhere the first byte is asked for, without
+/// waiting.
 [[nodiscard]] bool is_mostly_cached(int descriptor, std::uint64_t offset, std::uint64_t length);
 
 /// A second descriptor of the same open file, past the page cache.

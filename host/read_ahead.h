@@ -2,10 +2,10 @@
 //
 //     consumed ◄── [piece][piece under way][piece][hole][piece in its turn] ◄── planned ◄── files that were added
 //
-// A piece is a block of a file on its way into the window, a hole, or a block that is better read in its turn, straight to
-// where the consumer wants it: because it is in the page cache, or because a request for it failed. So everything that
-// goes wrong is found again, told and placed by file_source. Pieces are planned, held and consumed in one order, so that
-// whoever consumes waits for nothing that waits for the window.
+// A piece is a block of a file on its way into the window, a hole, or a block that is better read in its turn, straight
+// to where the consumer wants it: because it is in the page cache, or because a request for it failed. So everything
+// that goes wrong is found again, told and placed by file_source. Pieces are planned, held and consumed in one order,
+// so that whoever consumes waits for nothing that waits for the window.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Regular files by their descriptors: what they were when they were opened, where their holes are, whether they have changed.
+// Regular files by their descriptors: what they were when they were opened, where their holes are, whether they have
+// changed.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,8 @@ struct file_stretch {
   std::uint64_t data_end = 0;    ///< no hole to here, where none begins there; 0 where nothing is known
 };
 
-/// `offset` is within the size that the file was opened with, and so is every hole that is told; one at the end ends where
-/// the file does by now.
+/// `offset` is within the size that the file was opened with, and so is every hole that is told; one at the end ends
+/// where the file does by now.
 [[nodiscard]] file_stretch stretch_at(int descriptor, const file_state& opened, std::uint64_t offset);
 
 /// Whether the file still has the size and the time of modification that it was opened with. Errors: io_error.

@@ -38,7 +38,8 @@ inline stream_read take(file_reader& reader, std::size_t room_bytes = 100'000, b
   return got;
 }
 
-/// Writes zeros as holes where `drawing` has a '.', one unit of 64 KiB each, and random bytes elsewhere; `tail` bytes more.
+/// Writes zeros as holes where `drawing` has a '.', one unit of 64 KiB each, and random bytes elsewhere; `tail` bytes
+/// more.
 inline std::string write_sparse(const std::string& path, const std::string& drawing, std::uint64_t tail) {
   constexpr std::uint64_t unit = 64 * KiB;
   std::string content(drawing.size() * unit, '\0');

@@ -1,5 +1,5 @@
-// A queue of reads in the place of the kernel's: requests are done in any order, in part, late, or not at all, as a seed
-// says. It counts on nobody touching what is under way, and finds out.
+// A queue of reads in the place of the kernel's: requests are done in any order, in part, late, or not at all, as a
+// seed says. It counts on nobody touching what is under way, and finds out.
 #pragma once
 
 #include <algorithm>

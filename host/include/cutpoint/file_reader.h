@@ -48,14 +48,14 @@ struct file_reader_statistics {
   std::uint64_t most_held_bytes = 0;  ///< of the budget
 };
 
-/// Reads files in the order in which they were added: as many blocks of the first ones as the budget holds are under way
-/// at a time, also while nobody calls. Any number of readers share nothing but the disk. One thread at a time.
+/// Reads files in the order in which they were added: as many blocks of the first ones as the budget holds are under
+/// way at a time, also while nobody calls. Any number of readers share nothing but the disk. One thread at a time.
 ///
 /// What is not a regular file is opened in its turn, as by `file_source`.
 class file_reader {
  public:
-  /// Errors: unavailable, with the access `uring` or `direct` where the system grants no io_uring; invalid_argument, with
-  /// them and less than the least budget. With `automatic` neither is an error: then files are read by `pread`.
+  /// Errors: unavailable, with the access `uring` or `direct` where the system grants no io_uring; invalid_argument,
+  /// with them and less than the least budget. With `automatic` neither is an error: then files are read by `pread`.
   [[nodiscard]] static result<file_reader> make(const file_reader_options& options = {});
 
   file_reader(file_reader&&) noexcept;
@@ -69,11 +69,11 @@ class file_reader {
   /// where one is added all the same.
   [[nodiscard]] bool is_full() const;
 
-  /// The file that was added first and not taken yet; there must be one. It must go before the next is taken, and before
-  /// the reader. Errors: as file_source::open.
+  /// The file that was added first and not taken yet; there must be one. It must go before the next is taken, and
+  /// before the reader. Errors: as file_source::open.
   ///
-  /// Its `read` stops short at the end of a block. Its `skip_hole` finds the holes of a file of 64 KiB and more that it had
-  /// when it was read ahead. Its `check_unchanged` tells of changes until it had been read to its end.
+  /// Its `read` stops short at the end of a block. Its `skip_hole` finds the holes of a file of 64 KiB and more that it
+  /// had when it was read ahead. Its `check_unchanged` tells of changes until it had been read to its end.
   [[nodiscard]] result<std::unique_ptr<file_stream>> next();
 
   /// Whether files are read ahead.
