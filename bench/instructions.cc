@@ -81,7 +81,7 @@ result<std::string> table(const options& given, const cli::bench_job_options& wa
                               "bench/count_instructions runs this in an emulator",
                               trial.of_adding, trial.of_multiplying)};
   }
-  const auto jobs = wanted.jobs();
+  const auto jobs = wanted.kernel_jobs();
   if (!jobs) return jobs.error();
   const cli::bench_data data = cli::bench_data::random(*size);
 

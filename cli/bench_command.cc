@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "cli/bench_data.h"
+#include "cli/costs.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
 
@@ -152,7 +153,7 @@ status bench_command::measure_kernels(const std::vector<bench_job>& jobs, byte_s
   return {};
 }
 
-status bench_command::measure_engine(const std::vector<engine_job>& jobs, byte_span data, bench_facts& facts,
+status bench_command::measure_engine(std::vector<engine_job>& jobs, byte_span data, bench_facts& facts,
                                      trace_file* trace, const console& say) const {
   if (!facts.has_engine) return {};
   auto threads = engine::make({.threads = facts.thread_count});
@@ -162,6 +163,7 @@ status bench_command::measure_engine(const std::vector<engine_job>& jobs, byte_s
   const engine_bench bench(*threads, facts.sides, trace);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (say.shows_progress()) say.progress(fmt::format("engine, {} of {}: {}", i + 1, jobs.size(), named(jobs[i])));
+    if (!is_cpu_) jobs[i].feed.rates = expected_rates(jobs[i].feed, facts.thread_count, say);
     auto row = bench.measure(jobs[i], data, facts.rounds, interruption());
     say.progress({});
     if (!row) return row.error();
@@ -181,7 +183,7 @@ exit_code bench_command::run() {
   };
   auto given = facts();
   if (!given) return refuse(given.error());
-  const auto of = checked_jobs(*given);
+  auto of = checked_jobs(*given);
   if (!of) return refuse(of.error());
   return run(*of, *std::move(given), say);
 }
@@ -198,7 +200,7 @@ status bench_command::check_files(const output& out, const trace_file* trace) co
   return check_apart(trace, out);
 }
 
-exit_code bench_command::run(const job_lists& of, bench_facts facts, const console& say) const {
+exit_code bench_command::run(job_lists& of, bench_facts facts, const console& say) const {
   const auto fail = [&say](const status& why) {
     say.error(why.message());
     if (why.code() == status_code::invalid_argument) return exit_code::wrong_usage;

@@ -32,11 +32,11 @@ class bench_command {
 
   [[nodiscard]] result<bench_facts> facts() const;
   [[nodiscard]] result<job_lists> checked_jobs(const bench_facts& facts) const;
-  [[nodiscard]] exit_code run(const job_lists& of, bench_facts facts, const console& say) const;
+  [[nodiscard]] exit_code run(job_lists& of, bench_facts facts, const console& say) const;
   [[nodiscard]] status check_files(const output& out, const trace_file* trace) const;
   [[nodiscard]] status measure_kernels(const std::vector<bench_job>& jobs, byte_span data, bench_facts& facts,
                                        const console& say) const;
-  [[nodiscard]] status measure_engine(const std::vector<engine_job>& jobs, byte_span data, bench_facts& facts,
+  [[nodiscard]] status measure_engine(std::vector<engine_job>& jobs, byte_span data, bench_facts& facts,
                                       trace_file* trace, const console& say) const;
   [[nodiscard]] exit_code tell(const bench_facts& facts, output& out, const console& say) const;
 

@@ -6,6 +6,7 @@
 #include <cutpoint/engine.h>
 #include <fmt/format.h>
 
+#include "cli/costs.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
 
@@ -89,8 +90,11 @@ exit_code chunk_command::run() {
   if (!trace) return say_failure(trace.error(), say);
   feed_timeline* const timeline = *trace ? &(*trace)->add("cutpoint chunk") : nullptr;
   job->feed.trace = timeline;
+  auto reader = inputs_.make_reader(*job);
+  if (!reader) return refuse(reader.error().message());
   auto threads = engine::make(job->engine);
   if (!threads) return refuse(threads.error().message());
+  job->feed.rates = expected_rates(job->feed, threads->thread_count(), say);
   chunk_lister lister(**format, say);
   auto into = threads->open(job->feed, lister);
   if (!into) return refuse(into.error().message());
@@ -108,7 +112,7 @@ exit_code chunk_command::run() {
     outcome = out->write((*format)->header(name_of_cuts(job->feed), name_of(job->feed.fingerprint)));
   }
   if (outcome.ok()) {
-    input_feeder feeder(*into, nullptr, lister, *out, say);
+    input_feeder feeder(*into, nullptr, *reader, lister, *out, say);
     if (timeline != nullptr) feeder.trace(**trace, *timeline);
     outcome = feeder.feed_all(inputs_);
   }

@@ -36,6 +36,13 @@ result<join_kind> parse_join(std::string_view name) {
   return unknown_name("join", name, names);
 }
 
+constexpr std::array plans = {work_plan::automatic, work_plan::processor, work_plan::device,
+                              work_plan::fingerprints_on_device, work_plan::shared};
+
+bool may_use_device(backend where) {
+  return where == backend::automatic || where == backend::cuda || where == backend::hybrid;
+}
+
 /// An option's value that was read, with the option's name before what is wrong with it.
 result<std::uint64_t> named(std::string_view option, const result<std::uint64_t>& read) {
   return read ? read : wrong(fmt::format("{}: {}", option, read.error().message()));
@@ -65,9 +72,15 @@ void chunking_options::add_to(CLI::App& command) {
       ->envname("CUTPOINT_BACKEND")
       ->capture_default_str();
   command
-      .add_option("--device", device_, "The GPU that --backend cuda uses, as 'cutpoint info' counts them (default: 0)")
-      ->type_name("N");
+      .add_option("--device", devices_, "GPUs that are used, with commas, as 'cutpoint info' counts them (default: 0)")
+      ->type_name("N,...");
   command.add_option("--device-memory", device_memory_, "Most bytes of the GPU's memory that are used (default: 1G)")
+      ->type_name("SIZE");
+  command
+      .add_option("--plan", plan_, "Who cuts and fingerprints: auto, processor, device, fingerprints-on-device, shared")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command.add_option("--batch", batch_, "Most bytes that a GPU takes at a time (default: by what it was measured at)")
       ->type_name("SIZE");
   command.add_option("--memory", memory_, "Most bytes of the streams that are held at a time (default: 256M)")
       ->type_name("SIZE");
@@ -158,27 +171,59 @@ status chunking_options::check_work(chunking& made) const {
   return check_memory(made.feed.cuts, {.memory_bytes = made.feed.memory_bytes});
 }
 
-status chunking_options::check_device(chunking& made) const {
-  for (const auto& [option, value] : {std::pair("--device", &device_), std::pair("--device-memory", &device_memory_)}) {
-    if (*value && made.feed.where != backend::cuda) {
-      return wrong(fmt::format("{} {}: only --backend cuda uses a device", option, **value));
-    }
-  }
-  if (device_) {
-    const auto device = named("--device", parse_number(*device_));
+result<std::vector<int>> chunking_options::checked_devices() const {
+  std::vector<int> devices;
+  for (std::size_t at = 0; at <= devices_->size();) {
+    const std::size_t end = std::min(devices_->find(',', at), devices_->size());
+    const auto device = named("--device", parse_number(devices_->substr(at, end - at)));
     if (!device) return device.error();
     if (*device >= most_devices) return wrong(fmt::format("--device {}: must be less than {}", *device, most_devices));
-    made.feed.devices = {static_cast<int>(*device)};
-  }
-  if (device_memory_) {
-    const auto memory = named("--device-memory", parse_size(*device_memory_));
-    if (!memory) return memory.error();
-    if (*memory < least_device_memory) {
-      return wrong(fmt::format("--device-memory {}: must be at least {}", *memory, format_size(least_device_memory)));
+    const int number = static_cast<int>(*device);
+    if (std::find(devices.begin(), devices.end(), number) != devices.end()) {
+      return wrong(fmt::format("--device {}: GPU {} is named twice", *devices_, number));
     }
-    made.feed.device_memory_bytes = *memory;
+    devices.push_back(number);
+    at = end + 1;
   }
-  return {};
+  return devices;
+}
+
+status chunking_options::check_device(chunking& made) const {
+  const bool may_use = may_use_device(made.feed.where);
+  for (const auto& [option, value] : {std::pair("--device", &devices_), std::pair("--device-memory", &device_memory_),
+                                      std::pair("--batch", &batch_)}) {
+    if (*value && !may_use) {
+      return wrong(fmt::format("{} {}: --backend {} uses no device", option, **value, backend_));
+    }
+  }
+  if (devices_) {
+    auto devices = checked_devices();
+    if (!devices) return devices.error();
+    made.feed.devices = *std::move(devices);
+  }
+  for (const auto& [option, value, least, into] :
+       {std::tuple("--device-memory", &device_memory_, least_device_memory, &made.feed.device_memory_bytes),
+        std::tuple("--batch", &batch_, least_segment, &made.feed.batch_bytes)}) {
+    if (!*value) continue;
+    const auto size = named(option, parse_size(**value));
+    if (!size) return size.error();
+    if (*size < least) return wrong(fmt::format("{} {}: must be at least {}", option, *size, format_size(least)));
+    *into = *size;
+  }
+  return check_plan(made);
+}
+
+status chunking_options::check_plan(chunking& made) const {
+  std::array<std::string_view, plans.size()> names;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    names[i] = to_string(plans[i]);
+    if (names[i] == plan_) made.feed.plan = plans[i];
+  }
+  if (std::find(names.begin(), names.end(), plan_) == names.end()) return unknown_name("plan", plan_, names);
+  if (made.feed.plan == work_plan::automatic || made.feed.plan == work_plan::processor) return {};
+  const backend where = made.feed.where;
+  if (where == backend::hybrid || (where == backend::cuda && made.feed.plan == work_plan::device)) return {};
+  return wrong(fmt::format("--plan {}: needs --backend hybrid, and --backend is {}", plan_, backend_));
 }
 
 result<chunking> chunking_options::checked(std::string_view default_fingerprint) const {

@@ -21,6 +21,7 @@ struct chunking {
   feed_options feed;
   engine_options engine;
   std::vector<std::string> warnings;
+  std::uint64_t reading_bytes = 0;  ///< of the memory that is allowed, those that are for reading ahead, not the feed's
 };
 
 class chunking_options {
@@ -45,6 +46,8 @@ class chunking_options {
   [[nodiscard]] result<std::vector<parameter_setting>> settings() const;
   [[nodiscard]] status check_work(chunking& made) const;
   [[nodiscard]] status check_device(chunking& made) const;
+  [[nodiscard]] status check_plan(chunking& made) const;
+  [[nodiscard]] result<std::vector<int>> checked_devices() const;
 
   std::optional<std::string> algorithm_;
   std::optional<std::string> profile_;
@@ -54,8 +57,10 @@ class chunking_options {
   std::optional<std::string> fingerprint_;
   std::optional<std::string> key_;
   std::string backend_ = "auto";
-  std::optional<std::string> device_;
+  std::optional<std::string> devices_;
   std::optional<std::string> device_memory_;
+  std::string plan_ = "auto";
+  std::optional<std::string> batch_;
   std::optional<std::string> memory_;
   std::optional<std::string> threads_;
   std::optional<std::string> segment_;

@@ -11,6 +11,7 @@
 #include <cutpoint/engine.h>
 #include <fmt/format.h>
 
+#include "cli/costs.h"
 #include "cli/dedup_facts.h"
 #include "cli/dedup_json.h"
 #include "cli/dedup_report.h"
@@ -127,19 +128,23 @@ exit_code dedup_command::run() {
     say.error(why);
     return exit_code::wrong_usage;
   };
-  const auto job = chunking_.checked("sha256");
+  auto job = chunking_.checked("sha256");
   if (!job) return refuse(job.error().message());
   if (job->feed.fingerprint.kind == fingerprint_kind::none) {
     return refuse("--hash none: duplicates are found by their fingerprints");
   }
+  auto reader = inputs_.make_reader(*job);
+  if (!reader) return refuse(reader.error().message());
   auto threads = engine::make(job->engine);
   if (!threads) return refuse(threads.error().message());
+  job->feed.rates = expected_rates(job->feed, threads->thread_count(), say);
   const auto trace = trace_.open();
   if (!trace) return say_failure(trace.error(), say);
-  return run(*job, *threads, trace->get(), say);
+  return run(*job, *reader, *threads, trace->get(), say);
 }
 
-exit_code dedup_command::run(const chunking& job, engine& threads, trace_file* trace, const console& say) const {
+exit_code dedup_command::run(const chunking& job, file_reader& reader, engine& threads, trace_file* trace,
+                             const console& say) const {
   const auto fail = [&](const status& why, exit_code code) {
     say.error(why.message());
     return code;
@@ -166,7 +171,7 @@ exit_code dedup_command::run(const chunking& job, engine& threads, trace_file* t
 
   const auto begin = std::chrono::steady_clock::now();
   progress_line progress(say, known_total(inputs_));
-  input_feeder feeder(*into, beside ? &*beside->into : nullptr, receiver, *out, say);
+  input_feeder feeder(*into, beside ? &*beside->into : nullptr, reader, receiver, *out, say);
   feeder.watch([&](const reading_record& read) { progress.update(read, receiver.savings_so_far()); });
   if (timeline != nullptr) feeder.trace(*trace, *timeline);
   status outcome = feeder.feed_all(inputs_);

@@ -20,7 +20,7 @@ class dedup_command {
   exit_code run();
 
  private:
-  exit_code run(const chunking& job, engine& threads, trace_file* trace, const console& say) const;
+  exit_code run(const chunking& job, file_reader& reader, engine& threads, trace_file* trace, const console& say) const;
 
   chunking_options chunking_;
   input_options inputs_;

@@ -94,7 +94,7 @@ std::string dedup_json(const dedup_facts& facts) {
       {"join", name_of(feed.join)},
       {"thread_count", facts.thread_count},
       {"segment_bytes", facts.segment_bytes()},
-      {"memory_limit_bytes", feed.memory_bytes},
+      {"memory_limit_bytes", feed.memory_bytes + facts.job->reading_bytes},
       {"input_count", facts.input_count},
       {"failed_input_count", facts.failed_count},
       {"result", json_of(*facts.tally, expected)},

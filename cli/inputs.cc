@@ -2,8 +2,10 @@
 #include "cli/inputs.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include <cutpoint/text.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -12,6 +14,29 @@
 namespace cutpoint::cli {
 
 namespace {
+
+constexpr std::array<std::pair<std::string_view, file_access>, 4> accesses = {{{"auto", file_access::automatic},
+                                                                               {"pread", file_access::pread},
+                                                                               {"uring", file_access::uring},
+                                                                               {"direct", file_access::direct}}};
+
+result<file_access> parse_access(std::string_view name) {
+  std::array<std::string_view, accesses.size()> names;
+  for (std::size_t i = 0; i < accesses.size(); ++i) {
+    if (accesses[i].first == name) return accesses[i].second;
+    names[i] = accesses[i].first;
+  }
+  return unknown_name("input", name, names);
+}
+
+/// So much of the memory that is allowed at most is for reading ahead: a sixteenth of it.
+constexpr std::uint64_t share_of_reading = 16;
+
+std::uint64_t reading_share(const feed_options& job) {
+  const std::uint64_t share = std::min(file_reader_options().budget_bytes, job.memory_bytes / share_of_reading);
+  const bool is_needed = job.cuts.reach() > job.memory_bytes / 4;
+  return is_needed || share < least_budget_bytes ? 0 : share;
+}
 
 /// Of a hole: so much is fed between two looks at whether to stop.
 constexpr std::uint64_t most_hole_at_once = 64 * MiB;
@@ -35,6 +60,9 @@ bool is_input(const std::string& path, const output& out) {
 void input_options::add_to(CLI::App& command) {
   command.add_option("PATH", paths_, "Files or folders; '-' is standard input")->required();
   command.add_flag("-L,--follow", follows_links_, "Follow symbolic links inside folders");
+  command.add_option("--input", access_, "How files are read: auto, pread, uring or direct")
+      ->type_name("NAME")
+      ->capture_default_str();
 }
 
 status input_options::check(const output& out, const trace_file* trace) const {
@@ -49,6 +77,20 @@ status input_options::check(const output& out, const trace_file* trace) const {
     }
   }
   return check_apart(trace, out);
+}
+
+result<file_reader> input_options::make_reader(chunking& job) const {
+  const auto access = parse_access(access_);
+  if (!access) return access.error();
+  const std::uint64_t share = reading_share(job.feed);
+  auto made = file_reader::make({.access = *access, .budget_bytes = share, .cancel = &interruption()});
+  if (made && made->reads_ahead()) job.reading_bytes = share;
+  job.feed.memory_bytes -= job.reading_bytes;
+  if (made) return made;
+  if (share != 0) return status(made.error().code(), fmt::format("--input {}: {}", access_, made.error().message()));
+  return status(status_code::invalid_argument,
+                fmt::format("--input {}: reading ahead takes a --memory of {}, and four times what a cut depends on",
+                            access_, format_size(share_of_reading * least_budget_bytes)));
 }
 
 // --- What comes out --------------------------------------------------------------------------------------------------
@@ -144,10 +186,12 @@ class input_feeder::tapped_source final : public source {
 };
 
 status input_feeder::feed_all(const input_options& inputs) {
+  if (!reader_.why_not().empty()) say_.note(fmt::format("files are not read ahead: {}", reader_.why_not()));
   status outcome;
   for (const std::string& path : inputs.paths()) {
     if (outcome.ok()) outcome = visit(path, inputs.links());
   }
+  if (outcome.ok()) outcome = feed_rest();
   if (!outcome.ok() && outcome.code() != status_code::cancelled) return outcome;
   const status finished = finish();
   if (const std::string why = into_.statistics().device_warning; !why.empty()) say_.warning(why);
@@ -162,25 +206,57 @@ status input_feeder::finish() {
 }
 
 status input_feeder::visit(const std::string& path, symlinks links) {
-  if (path == standard_input_path) return feed_opened(path, file_source::standard_input(&interruption()));
+  if (path == standard_input_path) {
+    if (status fed = feed_rest(); !fed.ok()) return fed;
+    file_source from = file_source::standard_input(&interruption());
+    return feed_opened(path, from);
+  }
   const auto skipped = [this](const std::string& file, std::string_view why) {
-    say_.note(fmt::format("{}: skipped, it is a {}", file, why));
+    ahead_.push_back([this, said = fmt::format("{}: skipped, it is a {}", file, why)] {
+      say_.note(said);
+      return status();
+    });
   };
   const auto problem = [this](const std::string& file, const status& why) {
-    return meter_.interrupted_by([&] { return fail(file, why, input_receiver::failure_of::unfed); });
+    ahead_.push_back([this, file, why] { return fail(file, why, input_receiver::failure_of::unfed); });
+    return status();
   };
-  const auto feed = [this](const std::string& file) { return meter_.interrupted_by([&] { return feed_file(file); }); };
+  const auto file = [this](const std::string& found) { return add(found); };
   return meter_.measure(
-      [&] { return walk(path, links, {.file = feed, .skipped = skipped, .problem = problem}, &interruption()); });
+      [&] { return walk(path, links, {.file = file, .skipped = skipped, .problem = problem}, &interruption()); });
+}
+
+/// In the midst of the walk, which is ahead of the reader, and the reader of the feed: as many files as are read at once.
+status input_feeder::add(const std::string& path) {
+  if (is_written(path)) {
+    ahead_.push_back([this, path] {
+      say_.warning(fmt::format("{}: skipped, the results are written to it", path));
+      return status();
+    });
+    return {};
+  }
+  reader_.add(path);
+  ahead_.push_back([this, path] { return feed_file(path); });
+  status outcome;
+  while (outcome.ok() && reader_.is_full()) outcome = meter_.interrupted_by([this] { return feed_next(); });
+  return outcome;
+}
+
+status input_feeder::feed_next() {
+  const std::function<status()> next = std::move(ahead_.front());
+  ahead_.pop_front();
+  return interruption().is_requested() ? stopped() : next();
+}
+
+status input_feeder::feed_rest() {
+  status outcome;
+  while (outcome.ok() && !ahead_.empty()) outcome = feed_next();
+  return outcome;
 }
 
 status input_feeder::feed_file(const std::string& path) {
-  if (is_written(path)) {
-    say_.warning(fmt::format("{}: skipped, the results are written to it", path));
-    return {};
-  }
-  auto opened = meter_.measure([&] { return file_source::open(path, &interruption()); });
-  if (opened) return feed_opened(path, *std::move(opened));
+  auto opened = meter_.measure([&] { return reader_.next(); });
+  if (opened) return feed_opened(path, **opened);
   if (opened.error().code() == status_code::cancelled) return opened.error();
   return fail(path, opened.error(), input_receiver::failure_of::unfed);
 }
@@ -189,7 +265,7 @@ bool input_feeder::is_written(const std::string& path) const {
   return out_.is_same_file(path) || (trace_ != nullptr && trace_->is_same_file(path));
 }
 
-status input_feeder::feed_opened(const std::string& path, file_source from) {
+status input_feeder::feed_opened(const std::string& path, file_stream& from) {
   ++meter_.record.input_count;
   const std::uint64_t stream = receiver_.add(path);
   if (copy_ != nullptr) {

@@ -1,5 +1,5 @@
-// The inputs of the commands that cut: each file that the paths stand for is fed to the engine as a stream. One that fails
-// is named and counted, in its place among the others, and these are still done.
+// The inputs of the commands that cut: each file that the paths stand for is fed to the engine as a stream. One that
+// fails is named and counted, in its place among the others, and these are still done.
 #pragma once
 
 #include <deque>
@@ -10,10 +10,12 @@
 
 #include <CLI/CLI.hpp>
 #include <cutpoint/engine.h>
+#include <cutpoint/file_reader.h>
 #include <cutpoint/source.h>
 #include <cutpoint/status.h>
 #include <cutpoint/walk.h>
 
+#include "cli/chunking_options.h"
 #include "cli/console.h"
 #include "cli/output.h"
 #include "cli/reading_meter.h"
@@ -35,13 +37,19 @@ class input_options {
   /// are one file.
   [[nodiscard]] status check(const output& out, const trace_file* trace) const;
 
+  /// Reads files as asked for. What it may hold is taken from the memory that the feed of `job` is allowed; it is
+  /// nothing where that is little, or a cut may need most of it. Errors: a name that is none; an access that cannot be
+  /// had here, or in so little memory.
+  [[nodiscard]] result<file_reader> make_reader(chunking& job) const;
+
  private:
   std::vector<std::string> paths_;
+  std::string access_ = "auto";
   bool follows_links_ = false;
 };
 
-/// Takes what comes out of the engine, input by input: what comes of the chunks is up to the commands. Failures are said
-/// and counted here.
+/// Takes what comes out of the engine, input by input: what comes of the chunks is up to the commands. Failures are
+/// said and counted here.
 class input_receiver : public chunk_receiver {
  public:
   explicit input_receiver(const console& say) : say_(&say) {}
@@ -93,8 +101,9 @@ class input_receiver : public chunk_receiver {
 class input_feeder {
  public:
   /// All must outlive it. `copy` may be null.
-  input_feeder(feed& into, feed* copy, input_receiver& receiver, const output& out, const console& say)
-      : into_(into), copy_(copy), receiver_(receiver), out_(out), say_(say) {}
+  input_feeder(feed& into, feed* copy, file_reader& reader, input_receiver& receiver, const output& out,
+               const console& say)
+      : into_(into), copy_(copy), reader_(reader), receiver_(receiver), out_(out), say_(say) {}
 
   /// `told` is the timeline of `into`, in which reading is told too; the file is not read.
   void trace(const trace_file& file, feed_timeline& told) {
@@ -114,20 +123,25 @@ class input_feeder {
   class tapped_source;
 
   status visit(const std::string& path, symlinks links);
+  status add(const std::string& path);
+  status feed_next();
+  status feed_rest();
   status feed_file(const std::string& path);
-  status feed_opened(const std::string& path, file_source from);
+  status feed_opened(const std::string& path, file_stream& from);
   status fail(const std::string& path, const status& why, input_receiver::failure_of what);
   [[nodiscard]] bool is_written(const std::string& path) const;
   status finish();
 
   feed& into_;
   feed* copy_;
+  file_reader& reader_;
   input_receiver& receiver_;
   const output& out_;
   const console& say_;
   std::function<void(const reading_record&)> watcher_;
   const output* trace_ = nullptr;
   reading_meter meter_;
+  std::deque<std::function<status()>> ahead_;  ///< what the walk came upon and has not been done yet
 };
 
 }  // namespace cutpoint::cli

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "host/interruptible.h"
+#include "host/regular_file.h"
 
 namespace cutpoint {
 
@@ -23,9 +24,6 @@ using std::chrono::milliseconds;
 
 /// The longest that a request to stop is not seen.
 constexpr milliseconds turn{100};
-
-/// In smaller files neither holes nor reading ahead are worth a system call.
-constexpr off_t smallest_large_file = 64 * KiB;
 
 /// Waits until there is something to read, or the end, or `at_most` has passed. What goes wrong is left to the read.
 bool is_readable_within(int descriptor, milliseconds at_most) {
@@ -63,6 +61,12 @@ result<file_source> file_source::open(const std::string& path, const cancellatio
                                       const file_options& options) {
   struct stat facts = {};
   const bool is_fifo = ::stat(path.c_str(), &facts) == 0 && S_ISFIFO(facts.st_mode);
+  return open_as(path, is_fifo, cancel, options);
+}
+
+result<file_source> file_source::open_as(const std::string& path, bool is_fifo, const cancellation* cancel,
+                                         const file_options& options) {
+  struct stat facts = {};
   const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_fifo ? O_NONBLOCK : 0);  // a device may heed it, a file too
   const int descriptor = repeat_interrupted(cancel, [&] { return ::open(path.c_str(), flags); });
   if (descriptor < 0) return interruptible_failure(path, "opened", errno, cancel);
@@ -71,10 +75,9 @@ result<file_source> file_source::open(const std::string& path, const cancellatio
   if (S_ISDIR(facts.st_mode)) return interruptible_failure(path, "read", EISDIR, cancel);
   if (can_wait(descriptor, facts.st_mode)) opened.waits_ = waiting::until_polled;
   if (S_ISREG(facts.st_mode)) {
-    const bool is_large = facts.st_size >= smallest_large_file;
-    if (is_large) ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);  // advice: nothing depends on it
-    const auto size = static_cast<std::uint64_t>(facts.st_size);
-    opened.regular_ = {.size = size, .modified = facts.st_mtim, .data_end = is_large ? 0 : size};
+    const file_state state = state_of(facts);
+    if (is_large(state)) ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);  // advice: nothing depends on it
+    opened.regular_ = {.opened = state, .data_end = is_large(state) ? 0 : state.size};
   } else if (is_fifo && S_ISFIFO(facts.st_mode)) {
     if (status awaited = opened.await_writer(options.writer_wait); !awaited.ok()) return awaited;
   }
@@ -145,36 +148,15 @@ result<std::size_t> file_source::read(std::span<std::uint8_t> into) {
 
 result<std::uint64_t> file_source::skip_hole() {
   if (is_cancelled()) return interruptible_failure(name_, "read", EINTR, cancel_);
-  if (!regular_ || regular_->offset < regular_->data_end || regular_->offset >= regular_->size) return 0;
-  const auto begin = static_cast<off_t>(regular_->offset);
-  const off_t hole = ::lseek(descriptor_, begin, SEEK_HOLE);
-  const auto size = static_cast<off_t>(regular_->size);
-  if (hole != begin) {
-    regular_->data_end = static_cast<std::uint64_t>(hole < 0 ? size : hole);  // fails where there are no holes
-    return 0;
-  }
-  off_t end = ::lseek(descriptor_, begin, SEEK_DATA);
-  struct stat facts = {};
-  const bool is_last = end < 0 && errno == ENXIO;
-  if (is_last && ::fstat(descriptor_, &facts) == 0) end = std::min(facts.st_size, size);
-  if (end <= begin) return 0;
-  regular_->offset = static_cast<std::uint64_t>(end);
-  return regular_->offset - static_cast<std::uint64_t>(begin);
+  if (!regular_ || regular_->offset < regular_->data_end || regular_->offset >= regular_->opened.size) return 0;
+  const file_stretch next = stretch_at(descriptor_, regular_->opened, regular_->offset);
+  regular_->data_end = std::max(regular_->data_end, next.data_end);
+  regular_->offset += next.hole_bytes;
+  return next.hole_bytes;
 }
 
 status file_source::check_unchanged() const {
-  if (!regular_) return {};
-  struct stat now = {};
-  if (::fstat(descriptor_, &now) != 0) return interruptible_failure(name_, "found", errno, cancel_);
-  const auto size = static_cast<std::uint64_t>(now.st_size);
-  if (size != regular_->size) {
-    return {status_code::io_error,
-            fmt::format("{}: changed while it was read: {} bytes when opened, {} now", name_, regular_->size, size)};
-  }
-  const bool is_modified =
-      now.st_mtim.tv_sec != regular_->modified.tv_sec || now.st_mtim.tv_nsec != regular_->modified.tv_nsec;
-  if (is_modified) return {status_code::io_error, fmt::format("{}: was written to while it was read", name_)};
-  return {};
+  return regular_ ? check_state(descriptor_, regular_->opened, name_, cancel_) : status();
 }
 
 }  // namespace cutpoint

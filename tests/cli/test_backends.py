@@ -54,12 +54,25 @@ class BackEnds(CommandTest):
             self.skipTest("this machine has a GPU")
         info = json.loads(self.run_command("info", "--json").stdout)
         reason = info.get("why_no_gpus") or info["gpus"][0]["problem"]
-        self.assert_refused(self.forced("cuda"), "back end 'cuda' cannot be used", reason)
+        for name in ("cuda", "hybrid"):
+            self.assert_refused(self.forced(name), f"back end '{name}' cannot be used", reason)
         self.assertNotIn("cuda", report_of(self.forced("auto", *KERNELS))["backends"].values())
 
     def test_options_of_a_device_are_for_the_gpu_only(self):
-        for option, value in (("--device", "0"), ("--device-memory", "1G")):
-            self.assert_refused(self.forced("scalar", option, value), option, "only --backend cuda")
+        for option, value in (("--device", "0"), ("--device-memory", "1G"), ("--batch", "8M")):
+            self.assert_refused(self.forced("scalar", option, value), f"{option} {value}: --backend scalar uses no device")
+
+    def test_devices_are_named_once_each_within_bounds(self):
+        self.assert_refused(self.forced("auto", "--device", "0,1,0"), "--device 0,1,0: GPU 0 is named twice")
+        self.assert_refused(self.forced("auto", "--device", "4096"), "--device 4096: must be less than 4096")
+        self.assert_refused(self.forced("auto", "--device", "0,"), "--device: ''")
+        self.assert_refused(self.forced("auto", "--batch", "1K"), "--batch 1024: must be at least 4K")
+
+    def test_plans_are_named_and_go_with_their_back_ends(self):
+        self.assert_refused(self.forced("auto", "--plan", "sharde"), "no plan 'sharde'", "shared")
+        self.assert_refused(self.forced("auto", "--plan", "shared"), "--plan shared: needs --backend hybrid")
+        run = self.forced("auto", "--plan", "processor", *KERNELS)
+        self.assertEqual(run.code, 0, run.stderr)
 
     def test_the_environment_stands_in_for_the_option(self):
         told = {**os.environ, "CUTPOINT_BACKEND": "scalar"}
@@ -72,7 +85,7 @@ class BackEnds(CommandTest):
         self.assert_refused(run, "no back end 'fast'", "scalar")
 
     def test_one_that_does_not_run_here_is_refused(self):
-        missing = [name for name in self.built if name not in self.here and name != "cuda"]
+        missing = [name for name in self.built if name not in self.here and name not in ("cuda", "hybrid")]
         if not missing:
             self.skipTest("every back end of this build runs here")
         for name in missing:

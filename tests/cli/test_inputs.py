@@ -7,7 +7,7 @@ import subprocess
 import threading
 import unittest
 
-from command import INPUT_FAILED, PATIENCE, CommandTest, is_waiting, wait_until
+from command import DONE, INPUT_FAILED, PATIENCE, CommandTest, is_waiting, wait_until
 from listings import failed_paths, read_jsonl, read_lengths, read_text
 from streams import random_bytes
 
@@ -218,6 +218,40 @@ class InputThatFails(CommandTest):
         run = self.run_command("chunk", "--hash", "none", "a", "miss\ning", "z")
         self.assertEqual(run.lines[3], "# failed: miss\\x0aing: cannot be found: No such file or directory", run)
         self.assertEqual([row.path for row in read_text(run.stdout).rows], ["a", "z"])
+
+
+class WaysOfReading(CommandTest):
+    """--input changes nothing that comes out."""
+
+    def has_uring(self):
+        return self.run_command("chunk", "--input", "uring", "--format", "lengths", "/dev/null").code == DONE
+
+    def test_give_the_same_listing_of_a_tree(self):
+        sizes = (0, 1, 4096, 5000, 65_536, 300_000, 1_048_576, 3_000_001)
+        for index, size in enumerate(sizes):
+            self.write(f"tree/{index}", random_bytes(size, index))
+        with open(self.folder / "tree/holes", "wb") as file:
+            file.seek(3_000_000)
+            file.write(b"end")
+        expected = self.run_command("chunk", "--input", "pread", "tree")
+        self.assert_done(expected)
+        for name in ("auto", "uring", "direct") if self.has_uring() else ("auto",):
+            run = self.run_command("chunk", "--input", name, "tree")
+            self.assert_done(run)
+            self.assertEqual(run.stdout, expected.stdout, name)
+
+    def test_that_there_are_none_of_are_refused(self):
+        run = self.run_command("chunk", "--input", "uringg", "x")
+        self.assert_refused(run, "uringg", "uring")
+
+    def test_that_hold_more_than_the_memory_are_refused_or_done_without(self):
+        self.write("a", b"content")
+        for name in ("uring", "direct"):
+            run = self.run_command("chunk", "--input", name, "--memory", "15M", "a")
+            self.assert_refused(run, f"--input {name}: reading ahead takes a --memory of 16M")
+        run = self.run_command("chunk", "-v", "--memory", "15M", "--format", "lengths", "a")
+        self.assertEqual((run.code, run.stdout), (DONE, "7\n"), run)
+        self.assertIn("files are not read ahead: ", run.stderr)
 
 
 class FifoWithSlowWriter(CommandTest):

@@ -102,7 +102,8 @@ class Names(CommandTest):
                 self.cuts("--backend", backend["name"])
             else:
                 run = self.run_command("chunk", "--backend", backend["name"], "/dev/null")
-                self.assert_refused(run, f"'{backend['name']}' ", "cannot be used" if backend["name"] == "cuda" else "does not run")
+                why = "cannot be used" if backend["name"] in ("cuda", "hybrid") else "does not run"
+                self.assert_refused(run, f"'{backend['name']}' ", why)
 
 
 class Text(CommandTest):

@@ -35,8 +35,7 @@ class timeline final : public trace_receiver {
 class host_device final : public device_provider {
  public:
   result<std::unique_ptr<cuda::offload>> make(int, const chunker& cuts, const fingerprint_recipe& fingerprint,
-                                              const cuda::batch_limits& limits,
-                                              cuda::offload_use use) const override {
+                                              const cuda::batch_limits& limits, cuda::offload_use use) const override {
     return cuda::make_host_offload({}, cuts, fingerprint, limits, use);
   }
 };
@@ -138,8 +137,9 @@ TEST(trace, of_a_device_has_its_lanes_behind_the_processors) {
 }
 
 TEST(trace, of_a_device_has_the_steps_of_each_batch_in_order_and_within_its_span) {
-  const traced_run run = run_traced({.threads = 2, .devices = std::make_shared<host_device>()},
-                                    {.cuts = gear(), .where = backend::cuda, .segment_bytes = 64 * KiB}, 1 * MiB);
+  const traced_run run =
+      run_traced({.threads = 2, .devices = std::make_shared<host_device>()},
+                 {.cuts = gear(), .where = backend::cuda, .segment_bytes = 64 * KiB, .batch_bytes = 64 * KiB}, 1 * MiB);
   std::size_t batches = 0;
   std::uint64_t cut_bytes = 0;
   for (std::size_t i = 0; i < run.seen.spans.size(); ++i) {

@@ -52,6 +52,21 @@ class memory_source final : public source {
   byte_span rest_;
 };
 
+/// A stream that may be a file, and what there is to say of it at its end.
+class file_stream : public source {
+ public:
+  /// For after the end: whether a regular file still has the size and the time of modification that it was opened with,
+  /// so that what was read is one state of it, as far as the file system's clock can tell. Everything else is unchanged,
+  /// and a file that was unlinked meanwhile. Errors: io_error.
+  [[nodiscard]] virtual status check_unchanged() const = 0;
+};
+
+/// A regular file as it was when it was opened.
+struct file_state {
+  std::uint64_t size;
+  std::timespec modified;
+};
+
 /// How a file is opened.
 struct file_options {
   /// The longest that a FIFO may be without a writer when it is opened; 0 asks for one that is there. Longer where its
@@ -68,7 +83,7 @@ struct file_options {
 /// A regular file is read at the source's own offset, so that others may use the descriptor's, and to where its reads
 /// end, whatever its size is said to be. Its holes are those that the file system tells of, within the size that it was
 /// opened with.
-class file_source final : public source {
+class file_source final : public file_stream {
  public:
   /// Opens a file for reading, and waits for the writer of a FIFO: one that came and went is an empty stream. Errors:
   /// io_error, also for a directory, or a FIFO that has no writer (ETIMEDOUT); cancelled.
@@ -86,27 +101,28 @@ class file_source final : public source {
   [[nodiscard]] result<std::size_t> read(std::span<std::uint8_t> into) override;
   [[nodiscard]] result<std::uint64_t> skip_hole() override;
 
-  /// For after the end: whether a regular file that was opened here still has the size and the time of modification
-  /// that it was opened with, so that what was read is one state of it, as far as the file system's clock can tell.
-  /// Everything else is unchanged, and a file that was unlinked meanwhile. Errors: io_error.
-  [[nodiscard]] status check_unchanged() const;
+  /// Of a regular file that was opened here.
+  [[nodiscard]] status check_unchanged() const override;
 
  private:
+  friend class file_ahead;  // reads one at offsets of its own
+
   enum class ownership { borrowed, owned };
 
   /// Whether a read may wait inside the system call, where no cancellation is seen.
   enum class waiting { never, until_polled };
 
-  /// A regular file that was opened here.
+  /// A regular file that was opened here, and how far it is read.
   struct regular_file {
-    std::uint64_t size;      ///< when it was opened
-    std::timespec modified;  ///< when it was opened
+    file_state opened;
     std::uint64_t offset = 0;
     std::uint64_t data_end = 0;  ///< no hole from `offset` to here, if that is before
   };
 
   file_source(int descriptor, ownership held, std::string name, const cancellation* cancel) noexcept;
 
+  [[nodiscard]] static result<file_source> open_as(const std::string& path, bool is_fifo, const cancellation* cancel,
+                                                   const file_options& options);
   [[nodiscard]] bool is_cancelled() const noexcept;
   [[nodiscard]] status await_writer(std::chrono::milliseconds writer_wait);
   [[nodiscard]] std::ptrdiff_t read_once(std::span<std::uint8_t> into);
