@@ -3,6 +3,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include <cutpoint/placement.h>
@@ -42,12 +43,19 @@ std::vector<unsigned> processors_of(pid_t thread) {
   return all;
 }
 
-/// The processors of this process's threads but the calling one.
-std::vector<std::vector<unsigned>> other_threads() {
-  std::vector<std::vector<unsigned>> all;
+std::set<pid_t> threads_here() {
+  std::set<pid_t> all;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    const pid_t thread = std::stoi(task.path().filename());
-    if (thread != ::getpid()) all.push_back(processors_of(thread));
+    all.insert(std::stoi(task.path().filename()));
+  }
+  return all;
+}
+
+/// The processors of this process's threads but those that were there before.
+std::vector<std::vector<unsigned>> threads_since(const std::set<pid_t>& before) {
+  std::vector<std::vector<unsigned>> all;
+  for (const pid_t thread : threads_here()) {
+    if (!before.contains(thread)) all.push_back(processors_of(thread));
   }
   return all;
 }
@@ -83,16 +91,17 @@ class placement : public testing::Test {
   processor_places places_ = processor_places::discover().value();
   std::uint64_t count_ = places_.processor_count();
   std::vector<unsigned> mine_ = processors_of(0);
+  std::set<pid_t> before_ = threads_here();  ///< a sanitizer's too
 };
 
 TEST_F(placement, binds_the_threads_of_an_engine_to_processors_of_their_own) {
   const auto on = engine::make({.threads = count_, .placement = thread_placement::cores}).value();
   const auto bound = [&] {
-    const auto others = other_threads();
+    const auto others = threads_since(before_);
     return std::all_of(others.begin(), others.end(), [](const auto& each) { return each.size() == 1; });
   };
   EXPECT_TRUE(soon(bound));
-  std::vector<std::vector<unsigned>> others = other_threads();
+  std::vector<std::vector<unsigned>> others = threads_since(before_);
   EXPECT_EQ(others.size(), count_ - 1);
   std::sort(others.begin(), others.end());
   EXPECT_EQ(std::unique(others.begin(), others.end()), others.end()) << "two threads on one processor";
@@ -107,7 +116,7 @@ TEST_F(placement, is_the_systems_unless_it_is_asked_for_or_where_threads_are_mor
     recorder out;
     auto into = on.open({.cuts = made("gear")}, out).value();
     ASSERT_TRUE(into.begin(0).ok() && into.end().ok() && into.finish().ok());
-    EXPECT_THAT(other_threads(), Each(mine_));
+    EXPECT_THAT(threads_since(before_), Each(mine_));
   }
 }
 
