@@ -84,8 +84,11 @@ engine_row measure_engine(std::string_view name, const chunker& cuts, fingerprin
     row.problem = out_of_time;
     return row;
   }
-  const feed_options options{
-      .cuts = cuts, .fingerprint = fingerprint, .where = backend::cuda, .devices = {data.device}, .memory_bytes = 2 * GiB};
+  const feed_options options{.cuts = cuts,
+                             .fingerprint = fingerprint,
+                             .where = backend::cuda,
+                             .devices = {data.device},
+                             .memory_bytes = 2 * GiB};
   const status filled = fill(row, options, data, bytes, end);
   if (!filled.ok()) row.problem = filled.message();
   return row;
