@@ -22,22 +22,37 @@ constexpr std::uint64_t most_devices = 4096;
 constexpr std::uint64_t least_device_memory = 16 * MiB;
 constexpr std::uint64_t least_segment = 4 * KiB;
 
-constexpr std::array<std::pair<std::string_view, join_kind>, 3> joins = {
+template <class Value, std::size_t count>
+using choice = std::array<std::pair<std::string_view, Value>, count>;
+
+constexpr choice<join_kind, 3> joins = {
     {{"exact", join_kind::exact}, {"pdedupe", join_kind::pdedupe}, {"none", join_kind::none}}};
+constexpr choice<std::optional<thread_placement>, 4> placements = {{{"auto", std::nullopt},
+                                                                    {"none", thread_placement::none},
+                                                                    {"devices", thread_placement::devices},
+                                                                    {"cores", thread_placement::cores}}};
 
 status wrong(std::string message) { return {status_code::invalid_argument, std::move(message)}; }
 
-result<join_kind> parse_join(std::string_view name) {
-  std::array<std::string_view, joins.size()> names;
-  for (std::size_t i = 0; i < joins.size(); ++i) {
-    if (joins[i].first == name) return joins[i].second;
-    names[i] = joins[i].first;
+/// Errors: unknown_name.
+template <class Value, std::size_t count>
+result<Value> chosen(std::string_view what, std::string_view name, const choice<Value, count>& from) {
+  std::array<std::string_view, count> names;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (from[i].first == name) return from[i].second;
+    names[i] = from[i].first;
   }
-  return unknown_name("join", name, names);
+  return unknown_name(what, name, names);
 }
 
-constexpr std::array plans = {work_plan::automatic, work_plan::processor, work_plan::device,
+choice<work_plan, 5> plans() {
+  constexpr std::array all = {work_plan::automatic, work_plan::processor, work_plan::device,
                               work_plan::fingerprints_on_device, work_plan::shared};
+  choice<work_plan, all.size()> by_name;
+  std::transform(all.begin(), all.end(), by_name.begin(),
+                 [](work_plan each) { return std::pair(to_string(each), each); });
+  return by_name;
+}
 
 bool may_use_device(backend where) {
   return where == backend::automatic || where == backend::cuda || where == backend::hybrid;
@@ -78,6 +93,12 @@ void chunking_options::add_to(CLI::App& command) {
       ->type_name("SIZE");
   command
       .add_option("--plan", plan_, "Who cuts and fingerprints: auto, processor, device, fingerprints-on-device, shared")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
+      .add_option(
+          "--placement", placement_,
+          "Where threads run: auto, none (where the system puts them), devices (those of a GPU near to it), cores")
       ->type_name("NAME")
       ->capture_default_str();
   command.add_option("--batch", batch_, "Most bytes that a GPU takes at a time (default: by what it was measured at)")
@@ -153,9 +174,7 @@ status chunking_options::check_work(chunking& made) const {
     made.engine.threads = *threads;
   }
   if (status device = check_device(made); !device.ok()) return device;
-  const bool has_device = made.feed.where == backend::cuda || made.feed.where == backend::hybrid;
-  // Not `cores`: beside other processes bound threads were slower, by 4 and by 7 % (docs/gpu.md).
-  if (has_device) made.engine.placement = thread_placement::devices;
+  if (status placed = check_placement(made); !placed.ok()) return placed;
   if (segment_) {
     const auto segment = named("--segment", parse_size(*segment_));
     if (!segment) return segment.error();
@@ -164,7 +183,7 @@ status chunking_options::check_work(chunking& made) const {
     }
     made.feed.segment_bytes = *segment;
   }
-  const auto join = parse_join(join_);
+  const auto join = chosen("join", join_, joins);
   if (!join) return join.error();
   made.feed.join = *join;
   if (*join != join_kind::exact && !segment_) made.feed.segment_bytes = usual_segment_bytes(made.feed.cuts);
@@ -214,16 +233,26 @@ status chunking_options::check_device(chunking& made) const {
 }
 
 status chunking_options::check_plan(chunking& made) const {
-  std::array<std::string_view, plans.size()> names;
-  for (std::size_t i = 0; i < plans.size(); ++i) {
-    names[i] = to_string(plans[i]);
-    if (names[i] == plan_) made.feed.plan = plans[i];
-  }
-  if (std::find(names.begin(), names.end(), plan_) == names.end()) return unknown_name("plan", plan_, names);
+  const auto plan = chosen("plan", plan_, plans());
+  if (!plan) return plan.error();
+  made.feed.plan = *plan;
   if (made.feed.plan == work_plan::automatic || made.feed.plan == work_plan::processor) return {};
   const backend where = made.feed.where;
   if (where == backend::hybrid || (where == backend::cuda && made.feed.plan == work_plan::device)) return {};
   return wrong(fmt::format("--plan {}: needs --backend hybrid, and --backend is {}", plan_, backend_));
+}
+
+/// Not `cores` where nothing is said: beside other processes bound threads were slower, by 4 and by 7 % (docs/gpu.md).
+status chunking_options::check_placement(chunking& made) const {
+  const auto placement = chosen("placement", placement_, placements);
+  if (!placement) return placement.error();
+  const backend where = made.feed.where;
+  if (*placement == thread_placement::devices && !may_use_device(where)) {
+    return wrong(fmt::format("--placement {}: --backend {} uses no device", placement_, backend_));
+  }
+  const bool has_device = where == backend::cuda || where == backend::hybrid;
+  made.engine.placement = placement->value_or(has_device ? thread_placement::devices : thread_placement::none);
+  return {};
 }
 
 result<chunking> chunking_options::checked(std::string_view default_fingerprint) const {

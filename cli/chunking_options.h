@@ -47,6 +47,7 @@ class chunking_options {
   [[nodiscard]] status check_work(chunking& made) const;
   [[nodiscard]] status check_device(chunking& made) const;
   [[nodiscard]] status check_plan(chunking& made) const;
+  [[nodiscard]] status check_placement(chunking& made) const;
   [[nodiscard]] result<std::vector<int>> checked_devices() const;
 
   std::optional<std::string> algorithm_;
@@ -60,6 +61,7 @@ class chunking_options {
   std::optional<std::string> devices_;
   std::optional<std::string> device_memory_;
   std::string plan_ = "auto";
+  std::string placement_ = "auto";
   std::optional<std::string> batch_;
   std::optional<std::string> memory_;
   std::optional<std::string> threads_;

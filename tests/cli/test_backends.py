@@ -1,5 +1,6 @@
 """Back ends: forced by option or environment, said in the report, and of no effect on what comes out."""
 
+import itertools
 import json
 import os
 import unittest
@@ -73,6 +74,13 @@ class BackEnds(CommandTest):
         self.assert_refused(self.forced("auto", "--plan", "shared"), "--plan shared: needs --backend hybrid")
         run = self.forced("auto", "--plan", "processor", *KERNELS)
         self.assertEqual(run.code, 0, run.stderr)
+
+    def test_placements_are_named_and_go_with_their_back_ends(self):
+        self.assert_refused(self.forced("auto", "--placement", "core"), "no placement 'core'", "cores")
+        self.assert_refused(self.forced("scalar", "--placement", "devices"), "--placement devices: --backend scalar uses no device")
+        for name, placement in itertools.product(("auto", "scalar"), ("auto", "none", "cores")):
+            self.assertEqual(self.forced(name, "--placement", placement, *KERNELS).code, DONE)
+        self.assertEqual(self.forced("auto", "--placement", "devices", *KERNELS).code, DONE)
 
     def test_the_environment_stands_in_for_the_option(self):
         told = {**os.environ, "CUTPOINT_BACKEND": "scalar"}
