@@ -2,48 +2,29 @@
 #include <algorithm>
 #include <array>
 
-#include <cutpoint/catalog.h>
 #include <cutpoint/cost_model.h>
 
+#include "pipeline/calibrated_cuts.h"
 #include "pipeline/device_calibration.h"
 #include "pipeline/memory_calibration.h"
+#include "pipeline/sample_walk.h"
 #include "pipeline/timed_turns.h"
 
 namespace cutpoint {
 
 namespace {
 
-/// More than a core's own caches: chunks come from what has just been read, which is where all cores find it.
+/// More than a core's own caches.
 constexpr std::uint64_t sample_bytes = 8 * MiB;
-constexpr turn_plan turns = {.sample_bytes = sample_bytes, .turns = 5, .turn_seconds = 1e-3};
+constexpr int turns = 5;
+constexpr double turn_seconds = 1e-3;
+/// Of what was just cut, and so is in some cache. Cuts are of what is in none: where lanes are what a feed waits for, the
+/// ring is full of bytes that wait for them.
+constexpr turn_plan fingerprint_turns = {.sample_bytes = sample_bytes, .turns = turns, .turn_seconds = turn_seconds};
 /// Cut to learn the mean length of chunks.
 constexpr std::uint64_t mean_sample_bytes = 4 * MiB;
 constexpr std::uint64_t enough_chunks = 128;
-/// Beside each algorithm's own.
-constexpr std::array<const char*, 3> averages = {"4K", "8K", "16K"};
-constexpr std::array<std::uint64_t, 4> chunk_lengths = {2 * KiB, 8 * KiB, 64 * KiB, 1 * MiB};
 constexpr std::array<std::uint64_t, 4> numbers_in_flight = {1, 8, 64, 256};
-
-struct named_cuts {
-  std::string name;
-  chunker cuts;
-};
-
-/// Every name at its own sizes, and the algorithms at others that they take.
-std::vector<named_cuts> measured_cuts() {
-  std::vector<named_cuts> all;
-  for (const catalog_entry& entry : catalog()) {
-    all.push_back({std::string(entry.name), entry.defaults});
-    if (entry.kind != entry_kind::algorithm || entry.algorithm == "fixed") continue;
-    for (const char* const average : averages) {
-      const auto made = make_chunker(entry.name, std::array{parameter_setting{"avg_bytes", average}});
-      if (made && made->chunker.canonical() != entry.defaults.canonical()) {
-        all.push_back({std::string(entry.name), made->chunker});
-      }
-    }
-  }
-  return all;
-}
 
 double mean_of_chunks(const chunker& cuts, byte_span sample) {
   std::uint64_t at = 0;
@@ -55,15 +36,20 @@ double mean_of_chunks(const chunker& cuts, byte_span sample) {
   return static_cast<double>(at) / static_cast<double>(chunks);
 }
 
-result<cut_rate> measure_cuts(const named_cuts& of, byte_span sample) {
+result<cut_rate> measure_cuts(const named_cuts& of, sample_walk& sample) {
   const auto placed = chunker_on(of.cuts, backend::automatic);
   if (!placed) return placed.error();
-  const double cost = seconds_per_byte(turns, [&](std::uint64_t begin) {
-    return begin + *placed->next_cut({.bytes = sample, .start = begin, .at_end = true});
+  std::uint64_t bytes = 0;
+  std::uint64_t chunks = 0;
+  const double cost = sample.seconds_per_byte(turns, turn_seconds, [&](std::uint64_t begin) {
+    const std::uint64_t length = *placed->next_cut({.bytes = sample.bytes(), .start = begin, .at_end = true});
+    bytes += length;
+    ++chunks;
+    return length;
   });
   return cut_rate{.name = of.name,
                   .cuts = of.cuts.canonical(),
-                  .mean_bytes = mean_of_chunks(*placed, sample),
+                  .mean_bytes = static_cast<double>(bytes) / static_cast<double>(chunks),
                   .bytes_per_second = 1 / cost,
                   .where = backend_of(*placed)};
 }
@@ -73,11 +59,11 @@ status measure_fingerprints(fingerprint_kind kind, byte_span sample, std::vector
   auto placed = fingerprints_on(kind, backend::automatic);
   if (!placed) return placed.error().code() == status_code::unavailable ? status() : placed.error();
   std::vector<digest> made(numbers_in_flight.back());
-  for (const std::uint64_t length : chunk_lengths) {
+  for (const std::uint64_t length : calibrated_lengths) {
     for (const std::uint64_t number : numbers_in_flight) {
-      if (length * number > sample_bytes || (number > 1 && placed->where == backend::scalar)) break;
+      if (length * number > sample.size() || (number > 1 && placed->where == backend::scalar)) break;
       status outcome;
-      const double cost = seconds_per_byte(turns, [&](std::uint64_t begin) {
+      const double cost = seconds_per_byte(fingerprint_turns, [&](std::uint64_t begin) {
         for (std::uint64_t i = 0; i < number; ++i, begin += length) {
           placed->batch->submit(sample.subspan(begin, length), made[i]);
         }
@@ -97,7 +83,7 @@ std::uint64_t largest_cache(const topology& machine) {
   return bytes;
 }
 
-status measure_processor(const topology& machine, byte_span sample, cost_model& into) {
+status measure_processor(const topology& machine, cost_model& into) {
   const auto memory = measure_memory(into.processor_count, largest_cache(machine));
   if (!memory) return memory.error();
   into.memory = *memory;
@@ -105,8 +91,10 @@ status measure_processor(const topology& machine, byte_span sample, cost_model& 
   if (!together) return together.error();
   into.together = *together;
   into.seconds_of_a_chunk = measure_index();
-  for (const named_cuts& each : measured_cuts()) {
-    const auto rate = measure_cuts(each, sample);
+  const std::vector<std::uint8_t> sample = random_bytes(sample_bytes);
+  sample_walk walk(sample, largest_cache(machine));
+  for (const named_cuts& each : calibrated_cuts()) {
+    const auto rate = measure_cuts(each, walk);
     if (!rate) return rate.error();
     into.processor.cuts.push_back(*rate);
   }
@@ -132,8 +120,7 @@ result<cost_model> calibrate(const topology& machine, const calibration_options&
                   .memory = {},
                   .processor = {},
                   .devices = {}};
-  const std::vector<std::uint8_t> sample = random_bytes(sample_bytes);
-  if (status done = measure_processor(machine, sample, made); !done.ok()) return done;
+  if (status done = measure_processor(machine, made); !done.ok()) return done;
   const device_provider cuda;
   for (const gpu_info& gpu : options.gpus) {
     if (!gpu.problem.empty()) continue;

@@ -16,6 +16,8 @@ result<std::unique_ptr<cuda::offload>> device_provider::make(int device, const c
   return cuda::make_offload(device, cuts, fingerprint, limits, use);
 }
 
+result<cuda::link_rates> device_provider::measure_link(int device) const { return cuda::measure_link(device); }
+
 result<device_lanes> device_lanes::open(const device_provider& from, int device, const feed_options& options,
                                         const device_part& part) {
   device_lanes made;

@@ -7,13 +7,14 @@
 
 #include <cutpoint/engine.h>
 
+#include "cuda/link.h"
 #include "cuda/offload.h"
 #include "pipeline/plan.h"
 #include "pipeline/tasks.h"
 
 namespace cutpoint {
 
-/// Makes devices' work. CUDA's unless a test has other ideas. Thread-safe.
+/// Makes devices' work, and measures their links. CUDA's unless a test has other ideas. Thread-safe.
 class device_provider {
  public:
   virtual ~device_provider() = default;
@@ -21,6 +22,8 @@ class device_provider {
   [[nodiscard]] virtual result<std::unique_ptr<cuda::offload>> make(
       int device, const chunker& cuts, const fingerprint_recipe& fingerprint, const cuda::batch_limits& limits,
       cuda::offload_use use = cuda::offload_use::cut) const;
+  /// As `cuda::measure_link`, which this calls.
+  [[nodiscard]] virtual result<cuda::link_rates> measure_link(int device) const;
 };
 
 /// What the lanes of one device need beside threads, which are the feed's. `perform` is of each lane's thread; the rest is
