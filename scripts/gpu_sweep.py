@@ -1,0 +1,182 @@
+"""What scripts/would-a-gpu-help says of many machines: a CSV, a plot of one axis, a table of all.
+
+usage: gpu_sweep.py FILE.csv FILE.svg   draws the plot anew
+"""
+
+import csv
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+FIELDS = ("sweep", "series", "x", "predicted_gb_s", "simulated_gb_s", "plan", "bottleneck", "job")
+AXES = {
+    "link": "bandwidth of the link to the GPU, GB/s",
+    "cores": "cores",
+    "gpus": "GPUs",
+}
+LINKS = (12, 25, 50)
+PACKAGE = "python3-matplotlib"
+GIGA = 1e9
+
+
+# --- Machines -------------------------------------------------------------------------------------------------------------------------
+
+
+def spread(least, most, number):
+    """Numbers at equal ratios."""
+    return [least * (most / least) ** (i / (number - 1)) for i in range(number)]
+
+
+def by_link(asker, base):
+    """Series of machines: name, those on the line, those that are simulated."""
+    for cores in sorted({base.cores, 8, 32, 64}):
+        here = replace(asker.with_cores(base, cores), gpus=base.gpus)
+        name = f"{cores} cores"
+        yield name, *(((x, replace(here, link=x)) for x in xs) for xs in (spread(0.5, 400, 120), (1, 3, 6, 12, 25, 50, 100, 200, 400)))
+
+
+def by_cores(asker, base):
+    lines, points = sorted({int(round(c)) for c in spread(1, 128, 60)}), (1, 2, 4, 8, 16, 32, 64, 128)
+    for link in (None, *LINKS):
+        gpus = base.gpus if link else 0
+        name = f"{gpus} GPU{'s' * (gpus > 1)}, {link} GB/s" if link else "no GPU"
+        yield name, *(((n, replace(asker.with_cores(base, n), gpus=gpus, link=link or 0)) for n in ns) for ns in (lines, points))
+
+
+def by_gpus(asker, base):
+    for link in LINKS:
+        name = f"links of {link} GB/s"
+        yield name, *(((n, replace(base, gpus=n, link=link)) for n in ns) for ns in (range(0, 17), (0, 1, 2, 3, 4, 6, 8, 12, 16)))
+
+
+def row_of(axis, series, x, found):
+    simulated = found.get("simulated")
+    return {
+        "sweep": axis,
+        "series": series,
+        "x": f"{x:.6g}",
+        "predicted_gb_s": f"{found['bytes_per_second'] / GIGA:.4g}",
+        "simulated_gb_s": f"{simulated['bytes_per_second'] / GIGA:.4g}" if simulated else "",
+        "plan": (simulated or found)["plan"],
+        "bottleneck": found["limits"][0]["name"] if found["limits"] else "",
+    }
+
+
+def rows_of(asker, base, axis):
+    job = f"{base.cuts}, {base.hash}, " + (f"reading {base.reading:.3g} GB/s" if base.reading else "reading free")
+    if axis == "gpus":
+        job += f", {base.cores} cores"
+    for series, line, points in {"link": by_link, "cores": by_cores, "gpus": by_gpus}[axis](asker, base):
+        print(f"would-a-gpu-help: {series}…", file=sys.stderr)
+        for machines, ask in ((list(line), asker.predict), (list(points), asker.simulate)):
+            for (x, _), found in zip(machines, ask([m for _, m in machines])):
+                yield row_of(axis, series, x, found) | {"job": job}
+
+
+# --- What is written ------------------------------------------------------------------------------------------------------------------
+
+
+def write(rows, file):
+    with open(file, "w", newline="") as to:
+        out = csv.DictWriter(to, FIELDS, lineterminator="\n")
+        out.writeheader()
+        out.writerows(rows)
+    print(f"would-a-gpu-help: wrote {file}", file=sys.stderr)
+
+
+def table(asker, base, file):
+    """Markdown of cores by GPUs and links, simulated with what was predicted in brackets; and the rows."""
+    columns = [(0, 0), *((gpus, link) for gpus in (1, 2, 4) for link in LINKS)]
+    print("| cores | none |" + "".join(f" {g} x {link} |" for g, link in columns[1:]))
+    print("|--:|" + "--:|" * len(columns))
+    rows = []
+    for cores in (1, 2, 4, 8, 16, 32, 64):
+        machines = [replace(asker.with_cores(base, cores), gpus=gpus, link=link) for gpus, link in columns]
+        found = asker.simulate(machines)
+        cells = [f"{f['simulated']['bytes_per_second'] / GIGA:.3g} ({f['bytes_per_second'] / GIGA:.3g})" for f in found]
+        print(f"| {cores} | " + " | ".join(cells) + " |", flush=True)
+        rows += [row_of("all", f"{g} x {link}", cores, f) | {"job": f["line"]} for (g, link), f in zip(columns, found)]
+    write(rows, file)
+
+
+def sweep(asker, base, given):
+    name = given.output or Path("gpus-and-cores" if given.sweep == "all" else f"gpu-by-{given.sweep}")
+    file = name.with_name(name.name + ".csv")
+    try:
+        if given.sweep == "all":
+            table(asker, base, file)
+            return
+        write(rows_of(asker, base, given.sweep), file)
+    except OSError as problem:
+        sys.exit(f"would-a-gpu-help: {problem.filename}: {problem.strerror}")
+    draw_by_any_python(file, name.with_name(name.name + ".svg"))
+
+
+# --- The plot -------------------------------------------------------------------------------------------------------------------------
+
+
+def draw_by_any_python(file, to):
+    """Debian's Python may have matplotlib where the one that runs this has not."""
+    for python in dict.fromkeys((sys.executable, "/usr/bin/python3")):
+        has = Path(python).exists() and subprocess.run([python, "-c", "import matplotlib"], capture_output=True).returncode == 0
+        if has:
+            subprocess.run([python, __file__, file, to], check=True)
+            return
+    print(f"would-a-gpu-help: no plot: it takes the package {PACKAGE}, which scripts/setup --plots installs; {file} has the figures", file=sys.stderr)
+
+
+def draw(file, to):
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams |= {"svg.hashsalt": "cutpoint", "font.size": 11, "font.family": "DejaVu Sans"}
+    from matplotlib import pyplot
+    from matplotlib.ticker import ScalarFormatter
+
+    with open(file, newline="") as source:
+        rows = list(csv.DictReader(source))
+    axis = rows[0]["sweep"]
+    names = list(dict.fromkeys(r["series"] for r in rows))
+    figure, axes = pyplot.subplots(figsize=(8.4, 5))
+    colours = ("#1b4f9c", "#c8511b", "#20804a", "#7b3f98")
+    ends = []
+    for name, colour in zip(names, colours):
+        of = [(float(r["x"]), float(r["predicted_gb_s"]), r["simulated_gb_s"]) for r in rows if r["series"] == name]
+        line = sorted((x, y) for x, y, simulated in of if not simulated)
+        points = [(x, float(simulated)) for x, _, simulated in of if simulated]
+        axes.plot(*zip(*line), color=colour, linewidth=1.8)
+        axes.plot(*zip(*points), "o", color=colour, markersize=5.5, markeredgecolor="white", markeredgewidth=0.8)
+        ends.append((line[-1], name, colour))
+    axes.set_xlabel(AXES[axis])
+    axes.set_ylabel("cut and fingerprinted, GB/s")
+    if axis != "gpus":
+        axes.set_xscale("log", base=2 if axis == "cores" else 10)
+        axes.xaxis.set_major_formatter(ScalarFormatter())
+        axes.set_xticks([1, 2, 4, 8, 16, 32, 64, 128] if axis == "cores" else [0.5, 1, 2, 5, 12, 25, 50, 100, 200, 400])
+        axes.xaxis.set_minor_locator(matplotlib.ticker.NullLocator())
+    axes.set_ylim(bottom=0)
+    axes.margins(x=0.02)
+    axes.grid(color="#dddddd", linewidth=0.7)
+    axes.spines[["top", "right"]].set_visible(False)
+    label(axes, ends)
+    figure.suptitle(f"{rows[0]['job']}", x=0.01, ha="left", fontsize=11)
+    axes.set_title("lines: predicted; points: the engine's schedule on a virtual clock; no GPU was measured", loc="left", fontsize=9, color="#555555")
+    figure.tight_layout()
+    figure.savefig(to, metadata={"Date": None})
+    print(f"would-a-gpu-help: wrote {to}", file=sys.stderr)
+
+
+def label(axes, ends):
+    """Names at the right ends of the lines, apart from each other."""
+    least = 0.055 * axes.get_ylim()[1]
+    above = -least
+    for (x, y), name, colour in sorted(ends):
+        above = max(y, above + least)
+        axes.annotate(name, (x, above), xytext=(8, 0), textcoords="offset points", color=colour, va="center", annotation_clip=False)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit("usage: gpu_sweep.py FILE.csv FILE.svg")
+    draw(Path(sys.argv[1]), Path(sys.argv[2]))
