@@ -15,6 +15,9 @@ namespace cutpoint {
 
 namespace {
 
+/// What is copied into the ring is read and written.
+constexpr std::uint64_t passes_in = 2;
+
 double seconds_for(std::uint64_t bytes, double bytes_per_second) {
   return bytes_per_second > 0 ? static_cast<double>(bytes) / bytes_per_second : 0;
 }
@@ -113,7 +116,7 @@ class paced_clock {
       end_stream({});
       return true;
     }
-    const double seconds = drawn(seconds_for(count, machine_.rates.reading));
+    const double seconds = std::max(drawn(seconds_for(count, machine_.rates.reading)), pass_memory(count, passes_in));
     lanes_[0].read_bytes = count;
     lanes_[0].done_at = now_ + seconds;
     read_seconds_ += seconds;
@@ -173,10 +176,12 @@ class paced_clock {
     for (const stage which : {stage::chunking, stage::fingerprinting}) {
       read = std::max(read, work[static_cast<std::size_t>(which)].bytes);
     }
-    std::uint64_t busy = 1;
-    for (std::size_t i = 0; i < lanes_.size(); ++i)
-      busy += !on_.owner(i) && lanes_[i].done_at && lanes_[i].read_bytes == 0;
-    return std::max(seconds, static_cast<double>(busy) * seconds_for(read, rates.processor.memory));
+    return std::max(seconds, pass_memory(read, 1));
+  }
+
+  /// Seconds until bytes have passed the memory so many times, after all that came before.
+  double pass_memory(std::uint64_t bytes, std::uint64_t times) {
+    return memory_.serve(now_, seconds_for(bytes * times, machine_.rates.processor.memory)) - now_;
   }
 
   /// A batch on its way through a device, or the lane's own work where that has failed.
@@ -184,7 +189,8 @@ class paced_clock {
     const std::uint64_t cut = work[static_cast<std::size_t>(stage::chunking)].bytes;
     const std::uint64_t fingerprinted = work[static_cast<std::size_t>(stage::fingerprinting)].bytes;
     const std::uint64_t bytes = batch.device_bytes;
-    const double in = by.link_in.serve(now_, drawn(seconds_for(bytes, by.rates.link_in)));
+    const double copied = by.link_in.serve(now_, drawn(seconds_for(bytes, by.rates.link_in)));
+    const double in = std::max(copied, now_ + pass_memory(bytes, 1));
     const double kernels = seconds_for(cut, by.rates.chunking) + seconds_for(fingerprinted, by.rates.fingerprinting);
     const double found = by.kernels.serve(in, drawn(kernels));
     const auto bytes_out = static_cast<std::uint64_t>(static_cast<double>(bytes) * by.rates.out_share);
@@ -233,6 +239,7 @@ class paced_clock {
   std::mt19937_64 random_;
   std::vector<lane_state> lanes_;
   std::vector<paced_device> devices_;
+  server memory_;
   double now_ = 0;
   double read_seconds_ = 0;
   std::uint64_t fed_bytes_ = 0;

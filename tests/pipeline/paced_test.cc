@@ -130,8 +130,8 @@ TEST_F(paced, what_lanes_share_is_what_binds) {
   bound.rates.devices[0].link_in = 50 * mb;
   expect_bound(bound, 8 * 20 + 50);
   bound = free;
-  bound.rates.processor.memory = 100 * mb;
-  expect_bound(bound, 100 + 200);
+  bound.rates.processor.memory = 300 * mb;
+  expect_bound(bound, 300 / 3.0);  // bytes pass it twice on their way in, and once to a lane or a device
 }
 
 /// Whichever lane is last had begun before the others had nothing more to do.

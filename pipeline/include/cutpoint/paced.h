@@ -52,9 +52,9 @@ struct paced_run {
 
 /// Feeds streams to `receiver` on the lanes of the processor and the devices that `options` names, a rate for each.
 /// Time is what the rates say: a device's batches pass its link, its kernels and its link back one after the other, each
-/// batch in its turn, then wait for the latency; lane 0 reads and works as the engine's feeding thread does; a lane of the
-/// processor is slowed by the others where they read more than the memory gives. Equal seeds give equal runs. Errors:
-/// invalid_argument, for rates that are needed and missing; as `engine::open` and `feed`.
+/// batch in its turn, then wait for the latency; lane 0 reads and works as the engine's feeding thread does; what is
+/// copied into the ring, copied to a device and read by a lane passes the memory, one after the other. Equal seeds give
+/// equal runs. Errors: invalid_argument, for rates that are needed and missing; as `engine::open` and `feed`.
 [[nodiscard]] result<paced_run> run_paced(const paced_machine& machine, const feed_options& options,
                                           std::span<const paced_stream> streams, chunk_receiver& receiver);
 
