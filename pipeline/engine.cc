@@ -64,7 +64,7 @@ std::string_view to_string(device_step which) noexcept {
 }
 
 void engine::pool::serve(std::uint64_t lane) {
-  if (binds_workers_) static_cast<void>(places->bind_thread(lane));  // refused: the thread works as well
+  if (binds_workers_) bind([&] { return places->bind_thread(lane); });
   std::unique_lock lock(mutex);
   for (std::size_t turn = 0; !is_stopping_; ++turn) {
     bool has_worked = false;
@@ -174,14 +174,23 @@ feed::feed(feed&&) noexcept = default;
 feed::~feed() = default;
 
 status feed::begin(std::uint64_t stream) {
-  implementation_->begin(stream);
-  return {};
+  return implementation_->guarded([&] { return implementation_->begin(stream); });
 }
-result<std::span<std::uint8_t>> feed::space() { return implementation_->space(); }
-status feed::commit(std::uint64_t count) { return implementation_->commit(count); }
-status feed::write_zeros(std::uint64_t count) { return implementation_->write_zeros(count); }
-status feed::end(status outcome) { return implementation_->end(std::move(outcome)); }
-status feed::finish() { return implementation_->finish(); }
+result<std::span<std::uint8_t>> feed::space() {
+  return implementation_->guarded([&] { return implementation_->space(); });
+}
+status feed::commit(std::uint64_t count) {
+  return implementation_->guarded([&] { return implementation_->commit(count); });
+}
+status feed::write_zeros(std::uint64_t count) {
+  return implementation_->guarded([&] { return implementation_->write_zeros(count); });
+}
+status feed::end(status outcome) {
+  return implementation_->guarded([&] { return implementation_->end(std::move(outcome)); });
+}
+status feed::finish() {
+  return implementation_->guarded([&] { return implementation_->finish(); });
+}
 status feed::failure() const { return implementation_->failure(); }
 feed_statistics feed::statistics() const { return implementation_->statistics(); }
 

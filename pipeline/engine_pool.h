@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <system_error>
 #include <thread>
@@ -51,6 +52,15 @@ class engine::pool {
   }
 
   std::uint64_t thread_count() const { return thread_count_; }
+
+  /// Calls what binds the calling thread. Refused, or without the memory for it, the thread works as well.
+  template <class Binding>
+  static void bind(Binding&& binding) noexcept {
+    try {
+      static_cast<void>(binding());
+    } catch (const std::bad_alloc&) {
+    }
+  }
 
   const std::optional<processor_places> places;  ///< where threads and memory may be bound; none: nowhere
   const std::shared_ptr<const device_provider> devices;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cassert>
 #include <chrono>
+#include <new>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -50,8 +52,8 @@ class feed::implementation {
   ~implementation() {
     {
       std::unique_lock lock(pool_.mutex);
-      schedule_.fail({status_code::cancelled, "the feed was dropped"});
-      pool_.progress.wait(lock, [&] { return !schedule_.has_running(); });
+      schedule_.fail({status_code::cancelled, {}});  // nobody reads it, and there may be no memory to say more
+      await_running(lock);
       std::erase(pool_.feeds, this);
       is_dropped_ = true;
     }
@@ -84,10 +86,13 @@ class feed::implementation {
     return {};
   }
 
-  /// Takes one task, performs it without the lock, and hands it back. False where there is none to take.
+  /// Takes one task, performs it without the lock, and hands it back. False where there is none to take; true also where
+  /// it turns out that the feed has failed.
   bool work_once(std::unique_lock<std::mutex>& lock, std::uint64_t lane_index) {
-    auto taken = schedule_.take(lane_index == 0 ? lane_role::feeds : lane_role::works);
-    if (!taken) return false;
+    const bool has_failed = !schedule_.failure().ok();
+    std::optional<task> taken;
+    or_fail([&] { taken = schedule_.take(lane_index == 0 ? lane_role::feeds : lane_role::works); });
+    if (!taken) return !has_failed && tell_of_failure();
     lane& by = lanes_[lane_index];
     by.work = {};
     lock.unlock();
@@ -97,9 +102,12 @@ class feed::implementation {
     return true;
   }
 
-  void begin(std::uint64_t stream) {
+  // The feeding side, whose calls may throw std::bad_alloc; `guarded` makes a failure of it.
+
+  status begin(std::uint64_t stream) {
     intake_.begin(stream);
     is_open_ = true;
+    return {};
   }
 
   result<std::span<std::uint8_t>> space() {
@@ -166,6 +174,19 @@ class feed::implementation {
     }
   }
 
+  /// What `calling` gives; the feed has failed where there is no memory for it.
+  template <class Calling>
+  auto guarded(Calling&& calling) -> decltype(calling()) {
+    try {
+      return calling();
+    } catch (const std::bad_alloc&) {
+      std::unique_lock lock(pool_.mutex);
+      schedule_.fail(out_of_memory());
+      await_running(lock);
+      return out_of_memory();
+    }
+  }
+
   status failure() const {
     const std::lock_guard lock(pool_.mutex);
     return schedule_.failure();
@@ -188,10 +209,29 @@ class feed::implementation {
   }
 
  private:
+  /// Under the lock, on any thread: what there is no memory for fails the feed.
+  template <class Doing>
+  void or_fail(Doing&& doing) noexcept {
+    try {
+      doing();
+    } catch (const std::bad_alloc&) {
+      schedule_.fail(out_of_memory());
+    }
+  }
+
+  /// Wakes who waits for tasks that are not there any more, if the feed has failed; whether it has.
+  bool tell_of_failure() {
+    if (schedule_.failure().ok()) return false;
+    pool_.progress.notify_all();
+    return true;
+  }
+
   void hand_back(task done, std::uint64_t lane_index) {
-    schedule_.complete(std::move(done), lanes_[lane_index].work, now());
-    add(totals_[lane_index], lanes_[lane_index].work);
-    look_at_queues(lane_index);
+    or_fail([&] {
+      schedule_.complete(std::move(done), lanes_[lane_index].work, now());
+      add(totals_[lane_index], lanes_[lane_index].work);
+      look_at_queues(lane_index);
+    });
     pool_.work.notify_all();
     pool_.progress.notify_all();
   }
@@ -208,7 +248,7 @@ class feed::implementation {
   /// The life of a thread that waits for a device.
   void serve(std::size_t device, std::size_t device_lane, std::uint64_t lane_index) {
     const int node = devices_[device].node();
-    if (pool_.places && node >= 0) static_cast<void>(pool_.places->bind_thread_to_node(node));
+    if (pool_.places && node >= 0) pool_.bind([&] { return pool_.places->bind_thread_to_node(node); });
     std::unique_lock lock(pool_.mutex);
     while (!is_dropped_) {
       if (!work_once_on_device(lock, device, device_lane, lane_index)) pool_.work.wait(lock);
@@ -217,16 +257,18 @@ class feed::implementation {
 
   bool work_once_on_device(std::unique_lock<std::mutex>& lock, std::size_t device, std::size_t device_lane,
                            std::uint64_t lane_index) {
-    auto taken = schedule_.take_for_device(device, now());
-    if (!taken) return false;
+    const bool has_failed = !schedule_.failure().ok();
+    std::optional<task> taken;
+    or_fail([&] { taken = schedule_.take_for_device(device, now()); });
+    if (!taken) return !has_failed && tell_of_failure();
     lane& by = lanes_[lane_index];
     by.work = {};
     lock.unlock();
     status failure = devices_[device].perform(*taken, schedule_.surroundings(), by, device_lane);
     lock.lock();
     if (!failure.ok()) {
-      devices_[device].lost(failure);
       schedule_.lose_device(device);
+      or_fail([&] { devices_[device].lost(failure); });
     }
     hand_back(*std::move(taken), lane_index);
     return true;
@@ -263,14 +305,19 @@ class feed::implementation {
   void tell(const std::unique_lock<std::mutex>&) {
     untold_bytes_ = 0;
     untold_calls_ = 0;
-    schedule_.learn(intake_.take_news());
+    intake_news news = intake_.take_news();
+    if (schedule_.failure().ok()) schedule_.learn(std::move(news));  // after it something may not have been learnt
     look_at_queues(0);
     pool_.work.notify_all();
   }
 
   status failed(std::unique_lock<std::mutex>& lock) {
-    pool_.progress.wait(lock, [&] { return !schedule_.has_running(); });
+    await_running(lock);
     return schedule_.failure();
+  }
+
+  void await_running(std::unique_lock<std::mutex>& lock) {
+    pool_.progress.wait(lock, [&] { return !schedule_.has_running(); });
   }
 
   engine::pool& pool_;

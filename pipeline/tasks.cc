@@ -294,7 +294,7 @@ void perform(task& taken, const task_surroundings& around, lane& by) {
   try {
     taken.outcome = std::visit([&](auto& work) { return run(work, around, by); }, taken.work);
   } catch (const std::bad_alloc&) {
-    taken.outcome = {status_code::memory_limit, "out of memory"};
+    taken.outcome = out_of_memory();
   }
 }
 

@@ -112,6 +112,9 @@ struct task_surroundings {
   chunk_receiver* receiver = nullptr;
 };
 
+/// What memory that cannot be had comes to. Allocates none.
+[[nodiscard]] inline status out_of_memory() { return {status_code::memory_limit, "out of memory"}; }
+
 /// Does what the task says, on the calling thread. A failure is its outcome, also memory that cannot be had.
 void perform(task& taken, const task_surroundings& around, lane& by);
 

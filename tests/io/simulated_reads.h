@@ -1,5 +1,5 @@
 // A queue of reads in the place of the kernel's: requests are done in any order, in part, late, or not at all, as a
-// seed says. It counts on nobody touching what is under way, and finds out.
+// seed says. It counts on nobody touching what is under way, and finds out. Once made it allocates nothing.
 #pragma once
 
 #include <algorithm>
@@ -26,10 +26,34 @@ struct read_faults {
   std::uint64_t queue_ends = 0;      ///< no request is taken from there on
 };
 
+/// Draws which faults happen, and counts them.
+class drawn_faults {
+ public:
+  drawn_faults(std::uint64_t seed, const read_faults& faults) : random_(seed), faults_(faults) {}
+
+  bool happens(std::uint64_t read_faults::*fault) {
+    const bool does = faults_.*fault != 0 && random_.once_in(faults_.*fault);
+    if (does) ++(happened_.*fault);
+    return does;
+  }
+  /// What is drawn beside them.
+  [[nodiscard]] seeded_choices& random() { return random_; }
+  /// How many times each has happened.
+  [[nodiscard]] const read_faults& happened() const { return happened_; }
+
+ private:
+  seeded_choices random_;
+  read_faults faults_;
+  read_faults happened_;
+};
+
 class simulated_reads final : public read_queue {
  public:
   simulated_reads(std::uint64_t seed, const read_faults& faults, std::size_t depth = 64)
-      : random_(seed), faults_(faults), depth_(depth) {}
+      : faults_(seed, faults), depth_(depth) {
+    under_way_.reserve(depth);
+    done_.reserve(depth);
+  }
   ~simulated_reads() override { EXPECT_TRUE(under_way_.empty()) << "memory of requests went before their outcomes"; }
 
   std::size_t depth() const noexcept override { return depth_; }
@@ -44,7 +68,7 @@ class simulated_reads final : public read_queue {
                   other.into.data() + other.into.size() <= next.into.data())
           << "two requests fill the same bytes";
     }
-    has_ended_ = has_ended_ || happens(faults_.queue_ends);
+    has_ended_ = has_ended_ || faults_.happens(&read_faults::queue_ends);
     if (has_ended_) return false;
     std::fill(next.into.begin(), next.into.end(), poison);
     under_way_.push_back(next);
@@ -57,10 +81,11 @@ class simulated_reads final : public read_queue {
   std::span<const read_outcome> collect(std::chrono::milliseconds at_most) override {
     done_.clear();
     if (is_stuck_ || under_way_.empty()) return done_;
-    std::uint64_t count = random_.between(at_most.count() > 0 ? 1 : 0, under_way_.size());
-    if (random_.once_in(3)) count = std::min<std::uint64_t>(count, 1);
+    std::uint64_t count = faults_.random().between(at_most.count() > 0 ? 1 : 0, under_way_.size());
+    if (faults_.random().once_in(3)) count = std::min<std::uint64_t>(count, 1);
     for (; count > 0; --count) {
-      const auto which = under_way_.begin() + static_cast<std::ptrdiff_t>(random_.between(0, under_way_.size() - 1));
+      const auto which =
+          under_way_.begin() + static_cast<std::ptrdiff_t>(faults_.random().between(0, under_way_.size() - 1));
       done_.push_back({which->token, outcome_of(*which)});
       under_way_.erase(which);
     }
@@ -78,6 +103,8 @@ class simulated_reads final : public read_queue {
   /// Nothing is done until something is cancelled.
   void get_stuck() { is_stuck_ = true; }
 
+  /// How many times each fault has happened.
+  [[nodiscard]] const read_faults& happened() const { return faults_.happened(); }
   [[nodiscard]] std::uint64_t pushed() const { return pushed_; }
   [[nodiscard]] std::uint64_t cancelled() const { return cancelled_; }
   [[nodiscard]] std::size_t under_way() const { return under_way_.size(); }
@@ -85,24 +112,21 @@ class simulated_reads final : public read_queue {
  private:
   static constexpr std::uint8_t poison = 0xdb;
 
-  bool happens(std::uint64_t once_in) { return once_in != 0 && random_.once_in(once_in); }
-
   std::int64_t outcome_of(const read_request& asked) {
-    if (happens(faults_.is_interrupted)) return -EINTR;
-    if (happens(faults_.is_refused)) return -EAGAIN;
-    if (happens(faults_.is_broken)) return -EIO;
-    if (happens(faults_.is_empty)) return 0;
+    if (faults_.happens(&read_faults::is_interrupted)) return -EINTR;
+    if (faults_.happens(&read_faults::is_refused)) return -EAGAIN;
+    if (faults_.happens(&read_faults::is_broken)) return -EIO;
+    if (faults_.happens(&read_faults::is_empty)) return 0;
     const auto count =
         ::pread(asked.descriptor, asked.into.data(), asked.into.size(), static_cast<off_t>(asked.offset));
     if (count < 0) return -errno;
-    if (count == 0 || !happens(faults_.is_short)) return count;
-    const auto kept = static_cast<std::ptrdiff_t>(random_.between(1, static_cast<std::uint64_t>(count)));
+    if (count == 0 || !faults_.happens(&read_faults::is_short)) return count;
+    const auto kept = static_cast<std::ptrdiff_t>(faults_.random().between(1, static_cast<std::uint64_t>(count)));
     std::fill(asked.into.begin() + kept, asked.into.end(), poison);
     return kept;
   }
 
-  seeded_choices random_;
-  read_faults faults_;
+  drawn_faults faults_;
   std::size_t depth_;
   bool has_ended_ = false;
   bool is_stuck_ = false;

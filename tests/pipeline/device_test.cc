@@ -6,12 +6,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipeline/device_lanes.h"
 #include "tests/cuda/support/first_device.h"
-#include "tests/cuda/support/host_offload.h"
 #include "tests/host/made.h"
 #include "tests/host/support/streams.h"
 #include "tests/host/support/tiny_parameters.h"
+#include "tests/pipeline/support/host_device.h"
 #include "tests/pipeline/support/recorder.h"
 
 namespace cutpoint::tests {
@@ -19,22 +18,6 @@ namespace {
 
 using cuda::machine_call;
 using testing::HasSubstr;
-
-/// Two devices, 0 and 1, that ask `before` before whatever they do.
-class host_device final : public device_provider {
- public:
-  explicit host_device(std::function<status(machine_call)> before = {}) : before_(std::move(before)) {}
-
-  result<std::unique_ptr<cuda::offload>> make(int device, const chunker& cuts, const fingerprint_recipe& fingerprint,
-                                              const cuda::batch_limits& limits, cuda::offload_use use) const override {
-    if (device > 1) return status(status_code::invalid_argument, "there are two devices");
-    return cuda::make_host_offload({.order = cuda::thread_order::reversed(), .before = before_}, cuts, fingerprint,
-                                   limits, use);
-  }
-
- private:
-  std::function<status(machine_call)> before_;
-};
 
 struct device_run {
   status outcome;

@@ -1,10 +1,10 @@
 #include "tests/simd/short_memory.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdlib>
 #include <new>
-#include <optional>
 
 #include <openssl/crypto.h>
 
@@ -12,18 +12,19 @@ namespace {
 
 constexpr std::size_t usual_alignment = alignof(std::max_align_t);
 
-/// How many allocations are granted before all are refused; nothing: all are.
-std::optional<std::uint64_t> granted;
-bool was_refused = false;
+/// Which allocations are refused, counted from the first that was asked for while memory was short.
+std::uint64_t first_refused = 0;
+std::uint64_t refused_in_a_row = 0;
+std::atomic<bool> is_short = false;  ///< the numbers above stay while it is
+std::atomic<std::uint64_t> asked = 0;
+std::atomic<bool> was_refused = false;
 
 bool refuses() noexcept {
-  if (!granted) return false;
-  if (*granted == 0) {
-    was_refused = true;
-    return true;
-  }
-  --*granted;
-  return false;
+  if (!is_short.load(std::memory_order_acquire)) return false;
+  const std::uint64_t number = asked.fetch_add(1, std::memory_order_relaxed);
+  if (number < first_refused || number - first_refused >= refused_in_a_row) return false;
+  was_refused.store(true, std::memory_order_relaxed);
+  return true;
 }
 
 void* allocate(std::size_t size, std::size_t alignment) noexcept {
@@ -63,11 +64,14 @@ void operator delete[](void* bytes, std::size_t, std::align_val_t) noexcept { st
 
 namespace cutpoint::tests {
 
-short_memory::short_memory(std::uint64_t granted_count) {
+short_memory::short_memory(std::uint64_t granted_count, std::uint64_t refused_count) {
   was_refused = false;
-  granted = granted_count;
+  asked = 0;
+  first_refused = granted_count;
+  refused_in_a_row = refused_count;
+  is_short.store(true, std::memory_order_release);
 }
-short_memory::~short_memory() { granted.reset(); }
+short_memory::~short_memory() { is_short.store(false, std::memory_order_release); }
 
 bool short_memory::has_refused() { return was_refused; }
 

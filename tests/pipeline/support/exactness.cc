@@ -49,31 +49,6 @@ chunker on_any_backend(const chunker& cuts, choices& random) {
   return chunker_on(cuts, here[random.between(0, here.size() - 1)]).value();
 }
 
-double draw_rate(choices& random) { return static_cast<double>(random.between(1, 1000)); }
-
-/// Devices, a plan that has work for them, and what is believed of everybody's speed, rightly or wrongly. One may be lost.
-disturbance draw_devices(feed_options& options, choices& random) {
-  constexpr std::array plans = {work_plan::automatic, work_plan::device, work_plan::fingerprints_on_device,
-                                work_plan::shared};
-  options.where = backend::hybrid;
-  options.plan = plans[random.between(0, plans.size() - 1)];
-  if (random.once_in(3)) options.devices = {0, 1};
-  options.batch_bytes = options.segment_bytes * random.between(1, 8);
-  if (!random.once_in(3)) {
-    job_rates rates;
-    rates.processor = {.chunking = draw_rate(random), .fingerprinting = draw_rate(random)};
-    for (std::size_t i = 0; i < options.devices.size(); ++i) {
-      rates.devices.push_back({.link_in = draw_rate(random),
-                               .link_out = draw_rate(random),
-                               .chunking = draw_rate(random),
-                               .fingerprinting = draw_rate(random),
-                               .batch_bytes = options.batch_bytes});
-    }
-    options.rates = std::make_shared<const job_rates>(rates);
-  }
-  return {.lose_device_at = random.once_in(3) ? random.between(1, 200) : ~std::uint64_t{0}};
-}
-
 std::string stream_fault(const recorded_stream& got, const fed_stream& fed, const chunker& cuts, fingerprinter& with) {
   const std::vector<chunk> expected = cuts.find_cuts(fed.bytes);
   if (!got.has_ended) return "has not ended";
@@ -104,6 +79,8 @@ std::string decided_fault(const recorded_stream& got, const fed_stream& fed, con
   return next ? fmt::format("the chunk at {} was decided and did not come", end) : std::string();
 }
 
+double draw_rate(choices& random) { return static_cast<double>(random.between(1, 1000)); }
+
 }  // namespace
 
 std::vector<std::uint8_t> draw_hostile_stream(const chunker& cuts, std::uint64_t size, choices& random) {
@@ -114,6 +91,27 @@ std::vector<std::uint8_t> draw_hostile_stream(const chunker& cuts, std::uint64_t
       return half_runs(size, random);
     default:
       return make_stream(all_contents[random.between(0, all_contents.size() - 1)], size, random);
+  }
+}
+
+void draw_devices(feed_options& options, choices& random) {
+  constexpr std::array plans = {work_plan::automatic, work_plan::device, work_plan::fingerprints_on_device,
+                                work_plan::shared};
+  options.where = backend::hybrid;
+  options.plan = plans[random.between(0, plans.size() - 1)];
+  if (random.once_in(3)) options.devices = {0, 1};
+  options.batch_bytes = options.segment_bytes * random.between(1, 8);
+  if (!random.once_in(3)) {
+    job_rates rates;
+    rates.processor = {.chunking = draw_rate(random), .fingerprinting = draw_rate(random)};
+    for (std::size_t i = 0; i < options.devices.size(); ++i) {
+      rates.devices.push_back({.link_in = draw_rate(random),
+                               .link_out = draw_rate(random),
+                               .chunking = draw_rate(random),
+                               .fingerprinting = draw_rate(random),
+                               .batch_bytes = options.batch_bytes});
+    }
+    options.rates = std::make_shared<const job_rates>(rates);
   }
 }
 
@@ -130,7 +128,11 @@ std::string exactness_fault(std::size_t which, choices& random) {
                        .map = random.one_of(map_kind::cuts),
                        .segment_bytes = random.between(1, random.once_in(2) ? 200 : 2000),
                        .memory_bytes = 16'000 + random.between(0, 30'000)};
-  const disturbance trouble = random.once_in(2) ? draw_devices(options, random) : disturbance();
+  disturbance trouble;
+  if (random.once_in(2)) {
+    draw_devices(options, random);
+    if (random.once_in(3)) trouble.lose_device_at = random.between(1, 200);
+  }
   const std::uint64_t lane_count = random.between(1, 5);
   recorder out;
   const virtual_outcome run = run_on_virtual_lanes(options, lane_count, streams, out, random, trouble);

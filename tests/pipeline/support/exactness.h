@@ -17,4 +17,8 @@ namespace cutpoint::tests {
 /// The streams on which speculation meets late or never, those of random contents among them.
 [[nodiscard]] std::vector<std::uint8_t> draw_hostile_stream(const chunker& cuts, std::uint64_t size, choices& random);
 
+/// One or two devices, a plan that has work for them, and what is believed of everybody's speed, rightly or wrongly.
+/// Batches are of the segments that `options` has.
+void draw_devices(feed_options& options, choices& random);
+
 }  // namespace cutpoint::tests

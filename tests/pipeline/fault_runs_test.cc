@@ -1,0 +1,125 @@
+// Runs in which things fail at random: each ends, and gives the sequential cuts or names what failed; none leaves a thread
+// or a descriptor behind, and under AddressSanitizer no memory.
+#include <array>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+#include <cutpoint/fingerprint.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/pipeline/faults/fault_run.h"
+
+namespace cutpoint::tests {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto longest_run = 60s;
+/// So many meet every trouble and every fate.
+constexpr std::uint64_t many_runs = 300;
+
+std::uint64_t from_environment(const char* name, std::uint64_t usual) {
+  const char* asked = std::getenv(name);
+  return asked == nullptr ? usual : std::strtoull(asked, nullptr, 10);
+}
+
+/// Ends the process with the seed of the run that does not end.
+class watchdog {
+ public:
+  watchdog() : thread_([this] { watch(); }) {}
+  watchdog(const watchdog&) = delete;
+  watchdog& operator=(const watchdog&) = delete;
+  ~watchdog() {
+    look_at(0, true);
+    thread_.join();
+  }
+
+  void begin(std::uint64_t seed) { look_at(seed, false); }
+
+ private:
+  void look_at(std::uint64_t seed, bool is_over) {
+    const std::lock_guard lock(mutex_);
+    seed_ = seed;
+    is_over_ = is_over;
+    ++runs_;
+    changed_.notify_one();
+  }
+
+  void watch() {
+    std::unique_lock lock(mutex_);
+    while (!is_over_) {
+      if (changed_.wait_for(lock, longest_run, [&, seen = runs_] { return runs_ != seen; })) continue;
+      std::fprintf(stderr, "the run of seed %llu does not end\n", static_cast<unsigned long long>(seed_));
+      std::abort();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint64_t seed_ = 0;
+  std::uint64_t runs_ = 0;
+  bool is_over_ = false;
+  std::thread thread_;
+};
+
+struct tally {
+  std::array<std::uint64_t, trouble_count> drawn = {};
+  std::array<std::uint64_t, trouble_count> happened = {};
+  std::array<std::uint64_t, fate_count> outcomes = {};
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t failed_files = 0;
+  std::uint64_t on_devices = 0;
+  std::uint64_t device_warnings = 0;
+
+  void add(const run_report& run) {
+    for (std::size_t i = 0; i < trouble_count; ++i) {
+      drawn[i] += run.drawn[i] ? 1u : 0u;
+      happened[i] += run.happened[i] ? 1u : 0u;
+    }
+    ++outcomes[static_cast<std::size_t>(run.outcome)];
+    files += run.file_count;
+    bytes += run.byte_count;
+    failed_files += run.failed_file_count;
+    on_devices += run.has_device ? 1 : 0;
+    device_warnings += run.has_device_warning ? 1 : 0;
+  }
+
+  void print() const {
+    for (std::size_t i = 0; i < trouble_count; ++i) {
+      fmt::print("{:<36} drawn {:>6}, happened {:>6}\n", to_string(static_cast<trouble>(i)), drawn[i], happened[i]);
+    }
+    for (std::size_t i = 0; i < fate_count; ++i) {
+      fmt::print("{:<36} {:>6} runs\n", to_string(static_cast<fate>(i)), outcomes[i]);
+    }
+    fmt::print("{} files of {} bytes, {} named as failed; {} runs with devices, {} with a warning of one\n", files,
+               bytes, failed_files, on_devices, device_warnings);
+  }
+};
+
+/// CUTPOINT_FAULT_RUNS asks for another number, CUTPOINT_FAULT_SEED for others.
+TEST(fault_runs, end_with_the_right_cuts_or_name_what_failed) {
+  const std::uint64_t count = from_environment("CUTPOINT_FAULT_RUNS", 1000);
+  const std::uint64_t first = from_environment("CUTPOINT_FAULT_SEED", 1) * 1'000'000'007;
+  static_cast<void>(fingerprinter::make(fingerprint_kind::sha1));  // what libraries set up once is not a run's
+  watchdog watching;
+  tally all;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    watching.begin(first + i);
+    const run_report run = fault_run(first + i);
+    ASSERT_EQ(run.fault, "") << "run " << i << ": " << run.setting;
+    all.add(run);
+  }
+  all.print();
+  if (count < many_runs) return;
+  for (std::size_t i = 0; i < trouble_count; ++i) EXPECT_GT(all.happened[i], 0u) << to_string(static_cast<trouble>(i));
+  for (std::size_t i = 0; i < fate_count; ++i) EXPECT_GT(all.outcomes[i], 0u) << to_string(static_cast<fate>(i));
+  EXPECT_GT(all.device_warnings, 0u);
+}
+
+}  // namespace
+}  // namespace cutpoint::tests

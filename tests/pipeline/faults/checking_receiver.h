@@ -1,0 +1,117 @@
+// A receiver that holds what comes out against what must. It allocates nothing but copies of outcomes, so that memory that
+// runs out while it takes leaves it whole.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <cutpoint/engine.h>
+
+namespace cutpoint::tests {
+
+/// A file, and what the sequential algorithm makes of it.
+struct expected_file {
+  std::string path;
+  std::vector<std::uint8_t> content;
+  std::vector<chunk> chunks;
+  std::vector<digest> digests;
+};
+
+class checking_receiver final : public chunk_receiver {
+ public:
+  struct seen_stream {
+    bool has_begun = false;
+    bool has_ended = false;
+    std::size_t chunk_count = 0;
+    status outcome = {};
+  };
+
+  static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+  static constexpr const char* failure = "the receiver takes no more";
+
+  /// Streams are numbered as `files` are. Fails at the call of that number and requests the stop at another.
+  checking_receiver(const std::vector<expected_file>& files, std::uint64_t fails_at, std::uint64_t stops_at,
+                    cancellation& stop)
+      : files_(files), seen_(files.size()), fails_at_(fails_at), stops_at_(stops_at), stop_(stop) {}
+
+  status begin_stream(std::uint64_t stream) override {
+    if (current_ < seen_.size() && !seen_[current_].has_ended) blame("a stream begins before the last has ended");
+    if (stream >= seen_.size() || (current_ != never && stream <= current_)) {
+      blame("a stream begins out of order");
+    } else {
+      current_ = stream;
+      seen_[stream].has_begun = true;
+    }
+    return called();
+  }
+
+  status take(const fed_chunk& c) override {
+    if (c.stream != current_ || seen_[current_].has_ended) {
+      blame("a chunk outside its stream");
+      return called();
+    }
+    const expected_file& file = files_[current_];
+    std::size_t& number = seen_[current_].chunk_count;
+    for (std::uint64_t i = 0; i < c.count; ++i, ++number) {
+      const chunk where{c.offset + i * c.length, c.length};
+      if (number >= file.chunks.size() || file.chunks[number] != where) {
+        blame("a chunk that the sequential algorithm does not make");
+        break;
+      }
+      if (file.digests[number] != c.fingerprint) blame("a chunk with another fingerprint");
+      const auto begin = file.content.begin() + static_cast<std::ptrdiff_t>(where.offset);
+      if (!std::equal(c.bytes.begin(), c.bytes.end(), begin, begin + static_cast<std::ptrdiff_t>(where.length))) {
+        blame("a chunk with other bytes");
+      }
+    }
+    return called();
+  }
+
+  status end_stream(std::uint64_t stream, const status& outcome) override {
+    if (stream != current_ || seen_[current_].has_ended) {
+      blame("an end without a stream");
+      return called();
+    }
+    seen_stream& of = seen_[current_];
+    of.outcome = outcome;
+    of.has_ended = true;
+    if (outcome.ok() && of.chunk_count != files_[current_].chunks.size())
+      blame("a stream has ended without its last chunks");
+    return called();
+  }
+
+  [[nodiscard]] const std::vector<seen_stream>& seen() const { return seen_; }
+  [[nodiscard]] bool has_failed() const { return has_failed_; }
+  [[nodiscard]] std::uint64_t calls() const { return calls_; }
+  /// Null while all is as it must be, else what was not first.
+  [[nodiscard]] const char* fault() const { return fault_; }
+
+ private:
+  void blame(const char* what) {
+    if (fault_ == nullptr) fault_ = what;
+  }
+
+  status called() {
+    if (has_failed_) blame("a call after the receiver has failed");
+    if (++calls_ == stops_at_) stop_.request();
+    if (calls_ < fails_at_) return {};
+    has_failed_ = true;
+    return {status_code::io_error, failure};
+  }
+
+  const std::vector<expected_file>& files_;
+  std::vector<seen_stream> seen_;
+  std::uint64_t current_ = never;
+  std::uint64_t fails_at_;
+  std::uint64_t stops_at_;
+  cancellation& stop_;
+  std::uint64_t calls_ = 0;
+  bool has_failed_ = false;
+  const char* fault_ = nullptr;
+};
+
+}  // namespace cutpoint::tests

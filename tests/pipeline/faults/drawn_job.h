@@ -1,0 +1,55 @@
+// What a run is given to do: files, sizes, back ends and ways of reading, and what shall fail on the way.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <cutpoint/engine.h>
+#include <cutpoint/file_reader.h>
+
+#include "cuda/host_machine.h"
+#include "tests/host/support/choices.h"
+#include "tests/io/simulated_reads.h"
+#include "tests/io/temporary_folder.h"
+#include "tests/pipeline/faults/checking_receiver.h"
+#include "tests/pipeline/faults/fault_run.h"
+
+namespace cutpoint::tests {
+
+/// How files are read.
+enum class reading { by_source, by_reader, by_reader_with_faulty_queue };
+
+struct drawn_job {
+  engine_options threads = {};
+  feed_options work;
+  bool is_traced = false;
+  reading reads = reading::by_source;
+  file_access access = file_access::automatic;
+  std::vector<expected_file> files = {};
+  std::vector<bool> is_unreadable = {};  ///< by file
+
+  // What fails, where `drawn` says that it does.
+  std::array<bool, trouble_count> drawn = {};
+  read_faults calls = {};                       ///< of pread
+  read_faults requests = {};                    ///< of a queue
+  std::vector<std::uint64_t> broken_from = {};  ///< by file: offset from which on nothing can be read
+  cuda::machine_call device_call = {};          ///< that fails
+  std::uint64_t good_device_calls = 0;          ///< before it
+  std::uint64_t receiver_call = checking_receiver::never;
+  std::uint64_t stopping_call = checking_receiver::never;  ///< of the receiver, that requests to stop
+  std::uint64_t stop_after_us = 0;                         ///< 0: never by time
+  std::uint64_t granted_allocations = 0;
+  std::uint64_t refused_allocations = 0;
+  std::uint64_t seed = 0;  ///< for what is drawn while it runs
+
+  [[nodiscard]] bool has(trouble which) const { return drawn[static_cast<std::size_t>(which)]; }
+  [[nodiscard]] bool has_devices() const { return work.where == backend::hybrid || work.where == backend::cuda; }
+};
+
+/// The files lie in `folder`.
+[[nodiscard]] drawn_job draw_job(std::uint64_t seed, const temporary_folder& folder);
+
+[[nodiscard]] std::string description(const drawn_job& job);
+
+}  // namespace cutpoint::tests

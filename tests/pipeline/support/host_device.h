@@ -1,0 +1,29 @@
+// Devices that the host stands in for.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "pipeline/device_lanes.h"
+#include "tests/cuda/support/host_offload.h"
+
+namespace cutpoint::tests {
+
+/// Two devices, 0 and 1, that ask `before` before whatever they do.
+class host_device final : public device_provider {
+ public:
+  explicit host_device(std::function<status(cuda::machine_call)> before = {}) : before_(std::move(before)) {}
+
+  result<std::unique_ptr<cuda::offload>> make(int device, const chunker& cuts, const fingerprint_recipe& fingerprint,
+                                              const cuda::batch_limits& limits, cuda::offload_use use) const override {
+    if (device > 1) return status(status_code::invalid_argument, "there are two devices");
+    return cuda::make_host_offload({.order = cuda::thread_order::reversed(), .before = before_}, cuts, fingerprint,
+                                   limits, use);
+  }
+
+ private:
+  std::function<status(cuda::machine_call)> before_;
+};
+
+}  // namespace cutpoint::tests
