@@ -204,7 +204,8 @@ class engine {
 /// last. The thread that calls works too while it would wait. One thread at a time.
 ///
 /// After a failure every call gives that status, until the feed goes. Memory that cannot be had, in a lane or in a call,
-/// is a failure, memory_limit; `failure` and `statistics` throw std::bad_alloc for themselves. A feed that goes before `finish` drops what has not come out.
+/// is a failure, memory_limit; `failure` and `statistics` throw std::bad_alloc for themselves. A feed that goes before
+/// `finish` drops what has not come out.
 class feed {
  public:
   feed(feed&&) noexcept;
