@@ -116,7 +116,10 @@ class paced_clock {
       end_stream({});
       return true;
     }
-    const double seconds = std::max(drawn(seconds_for(count, machine_.rates.reading)), pass_memory(count, passes_in));
+    // One small read at a time: it waits for none of the others' in the memory, but they for it.
+    const double copying = seconds_for(passes_in * count, machine_.rates.processor.memory);
+    memory_.serve(now_, copying);
+    const double seconds = std::max(drawn(seconds_for(count, machine_.rates.reading)), copying);
     lanes_[0].read_bytes = count;
     lanes_[0].done_at = now_ + seconds;
     read_seconds_ += seconds;
@@ -176,12 +179,12 @@ class paced_clock {
     for (const stage which : {stage::chunking, stage::fingerprinting}) {
       read = std::max(read, work[static_cast<std::size_t>(which)].bytes);
     }
-    return std::max(seconds, pass_memory(read, 1));
+    return std::max(seconds, pass_memory(read));
   }
 
-  /// Seconds until bytes have passed the memory so many times, after all that came before.
-  double pass_memory(std::uint64_t bytes, std::uint64_t times) {
-    return memory_.serve(now_, seconds_for(bytes * times, machine_.rates.processor.memory)) - now_;
+  /// Seconds until bytes have passed the memory, after all that came before.
+  double pass_memory(std::uint64_t bytes) {
+    return memory_.serve(now_, seconds_for(bytes, machine_.rates.processor.memory)) - now_;
   }
 
   /// A batch on its way through a device, or the lane's own work where that has failed.
@@ -190,7 +193,7 @@ class paced_clock {
     const std::uint64_t fingerprinted = work[static_cast<std::size_t>(stage::fingerprinting)].bytes;
     const std::uint64_t bytes = batch.device_bytes;
     const double copied = by.link_in.serve(now_, drawn(seconds_for(bytes, by.rates.link_in)));
-    const double in = std::max(copied, now_ + pass_memory(bytes, 1));
+    const double in = std::max(copied, now_ + pass_memory(bytes));
     const double kernels = seconds_for(cut, by.rates.chunking) + seconds_for(fingerprinted, by.rates.fingerprinting);
     const double found = by.kernels.serve(in, drawn(kernels));
     const auto bytes_out = static_cast<std::uint64_t>(static_cast<double>(bytes) * by.rates.out_share);
