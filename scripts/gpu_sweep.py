@@ -91,7 +91,7 @@ def table(asker, base, file):
     print("| cores | none |" + "".join(f" {g} x {link} |" for g, link in columns[1:]))
     print("|--:|" + "--:|" * len(columns))
     rows = []
-    for cores in (1, 2, 4, 8, 16, 32, 64):
+    for cores in (1, 4, 16, 64):
         machines = [replace(asker.with_cores(base, cores), gpus=gpus, link=link) for gpus, link in columns]
         found = asker.simulate(machines)
         cells = [f"{f['simulated']['bytes_per_second'] / GIGA:.3g} ({f['bytes_per_second'] / GIGA:.3g})" for f in found]
