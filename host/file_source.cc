@@ -68,9 +68,10 @@ result<file_source> file_source::open_as(const std::string& path, bool is_fifo, 
                                          const file_options& options) {
   struct stat facts = {};
   const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_fifo ? O_NONBLOCK : 0);  // a device may heed it, a file too
+  std::string name = path;  // before there is a descriptor, which would be lost where there is no memory for it
   const int descriptor = repeat_interrupted(cancel, [&] { return ::open(path.c_str(), flags); });
   if (descriptor < 0) return interruptible_failure(path, "opened", errno, cancel);
-  file_source opened(descriptor, ownership::owned, path, cancel);
+  file_source opened(descriptor, ownership::owned, std::move(name), cancel);
   if (::fstat(descriptor, &facts) != 0) return interruptible_failure(path, "found", errno, cancel);
   if (S_ISDIR(facts.st_mode)) return interruptible_failure(path, "read", EISDIR, cancel);
   if (can_wait(descriptor, facts.st_mode)) opened.waits_ = waiting::until_polled;

@@ -27,7 +27,14 @@ constexpr int most_refusals = 1000;
 
 class uring_queue final : public read_queue {
  public:
-  explicit uring_queue(std::size_t depth) : depth_(depth) {}
+  /// Takes all memory that it will need, so that requests can be ended and waited for where there is no more: those under
+  /// way, and as many that end them.
+  explicit uring_queue(std::size_t depth) : depth_(depth) {
+    pushed_.reserve(depth);
+    prepared_.reserve(2 * depth);
+    failed_.reserve(2 * depth);
+    collected_.reserve(2 * depth);
+  }
   uring_queue(const uring_queue&) = delete;
   uring_queue& operator=(const uring_queue&) = delete;
   ~uring_queue() override {

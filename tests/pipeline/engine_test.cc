@@ -201,6 +201,30 @@ TEST(engine, fails_only_the_stream_whose_chunk_outgrows_the_memory) {
   EXPECT_EQ(out.streams[1].chunks, cuts.find_cuts(stream));
 }
 
+/// Requests to stop when the first chunk comes out, so that the feeding thread alone sees it.
+class stopping_receiver final : public chunk_receiver {
+ public:
+  explicit stopping_receiver(cancellation& stop) : stop_(stop) {}
+  status begin_stream(std::uint64_t) override { return {}; }
+  status take(const fed_chunk&) override { return stop_.request(), status(); }
+  status end_stream(std::uint64_t, const status&) override { return {}; }
+
+ private:
+  cancellation& stop_;
+};
+
+TEST(engine, stops_while_it_finishes) {
+  const auto stream = mixed(200'000, 8300);
+  for (const std::uint64_t thread_count : {1u, 2u, 3u}) {
+    cancellation cancel;
+    stopping_receiver out(cancel);
+    engine threads = with_threads(thread_count);
+    auto into = threads.open({.cuts = made("gear"), .segment_bytes = 64 * KiB, .cancel = &cancel}, out);
+    ASSERT_TRUE(into->begin(0).ok() && into->write(stream).ok() && into->end().ok());
+    EXPECT_EQ(into->finish().code(), status_code::cancelled);
+  }
+}
+
 TEST(engine, refuses_what_it_cannot_do) {
   EXPECT_EQ(engine::make({.threads = 5000}).error().code(), status_code::invalid_argument);
   engine threads = with_threads(1);

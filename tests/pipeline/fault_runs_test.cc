@@ -1,5 +1,6 @@
 // Runs in which things fail at random: each ends, and gives the sequential cuts or names what failed; none leaves a thread
 // or a descriptor behind, and under AddressSanitizer no memory.
+#include <algorithm>
 #include <array>
 #include <condition_variable>
 #include <cstdio>
@@ -70,6 +71,8 @@ struct tally {
   std::array<std::uint64_t, trouble_count> drawn = {};
   std::array<std::uint64_t, trouble_count> happened = {};
   std::array<std::uint64_t, fate_count> outcomes = {};
+  std::uint64_t runs = 0;
+  std::uint64_t troubled_runs = 0;  ///< in which something happened that was drawn
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;
   std::uint64_t failed_files = 0;
@@ -81,6 +84,8 @@ struct tally {
       drawn[i] += run.drawn[i] ? 1u : 0u;
       happened[i] += run.happened[i] ? 1u : 0u;
     }
+    ++runs;
+    troubled_runs += std::find(run.happened.begin(), run.happened.end(), true) != run.happened.end() ? 1u : 0u;
     ++outcomes[static_cast<std::size_t>(run.outcome)];
     files += run.file_count;
     bytes += run.byte_count;
@@ -93,6 +98,7 @@ struct tally {
     for (std::size_t i = 0; i < trouble_count; ++i) {
       fmt::print("{:<36} drawn {:>6}, happened {:>6}\n", to_string(static_cast<trouble>(i)), drawn[i], happened[i]);
     }
+    fmt::print("{} runs, {} of them with trouble\n", runs, troubled_runs);
     for (std::size_t i = 0; i < fate_count; ++i) {
       fmt::print("{:<36} {:>6} runs\n", to_string(static_cast<fate>(i)), outcomes[i]);
     }

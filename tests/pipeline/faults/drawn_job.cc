@@ -24,6 +24,11 @@ T any_of(const std::array<T, Count>& all, choices& random) {
   return all[random.between(0, Count - 1)];
 }
 
+bool has_uring() {
+  static const bool has = file_reader::make({.access = file_access::uring}).ok();
+  return has;
+}
+
 /// Around where blocks, pages and segments end. The host is slow as a device.
 std::uint64_t draw_size(const drawn_job& job, choices& random) {
   const std::array<std::uint64_t, 8> near = {0,
@@ -121,9 +126,10 @@ void draw_back_end(drawn_job& job, choices& random) {
 void draw_reading(drawn_job& job, choices& random) {
   job.reads = job.has(trouble::queue_end) ? reading::by_reader_with_faulty_queue
                                           : random.one_of(reading::by_reader_with_faulty_queue);
-  job.access = job.reads == reading::by_reader_with_faulty_queue
-                   ? (random.once_in(2) ? file_access::uring : file_access::direct)
-                   : (random.once_in(2) ? file_access::automatic : file_access::pread);
+  const file_access ahead = random.once_in(2) ? file_access::uring : file_access::direct;
+  const file_access any = random.once_in(2) ? file_access::automatic : file_access::pread;
+  const bool goes_ahead = job.reads == reading::by_reader_with_faulty_queue || (has_uring() && random.once_in(2));
+  job.access = goes_ahead ? ahead : any;
   const auto rate = [&](trouble which) { return job.has(which) ? random.between(2, 12) : 0; };
   for (read_faults* of : {&job.calls, &job.requests}) {
     of->is_short = rate(trouble::short_read);
@@ -144,7 +150,7 @@ void draw_ends(drawn_job& job, choices& random) {
                                 cuda::machine_call::launch,   cuda::machine_call::copy_out, cuda::machine_call::mark,
                                 cuda::machine_call::wait};
   job.device_call = any_of(calls, random);
-  job.good_device_calls = random.between(0, random.once_in(2) ? 3 : 40);
+  job.good_device_calls = random.between(0, random.once_in(2) ? 1 : 12);
   std::uint64_t chunk_count = 0;
   for (const expected_file& file : job.files) chunk_count += file.chunks.size();
   if (job.has(trouble::receiver)) job.receiver_call = random.between(1, chunk_count + job.files.size());
@@ -166,7 +172,7 @@ void draw_ends(drawn_job& job, choices& random) {
 drawn_job draw_job(std::uint64_t seed, const temporary_folder& folder) {
   seeded_choices random(seed);
   drawn_job job{.work = draw_work(random), .seed = random.word()};
-  for (std::uint64_t more = random.between(0, 3); more > 0; --more) {
+  for (std::uint64_t more = random.between(1, 3); more > 0; --more) {
     job.drawn[random.between(0, trouble_count - 1)] = true;
   }
   draw_back_end(job, random);
