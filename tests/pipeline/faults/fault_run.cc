@@ -1,10 +1,9 @@
 // What a run does, and what it is held against.
 #include "tests/pipeline/faults/fault_run.h"
 
-#include <atomic>
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <filesystem>
 #include <new>
 #include <optional>
 #include <thread>
@@ -13,7 +12,9 @@
 #include <fmt/format.h>
 
 #include "tests/pipeline/faults/drawn_job.h"
+#include "tests/pipeline/faults/failing_machine.h"
 #include "tests/pipeline/faults/faulty_pread.h"
+#include "tests/pipeline/faults/held_resources.h"
 #include "tests/pipeline/support/host_device.h"
 #include "tests/simd/short_memory.h"
 
@@ -21,50 +22,11 @@ namespace cutpoint::tests {
 
 namespace {
 
-using namespace std::chrono_literals;
-
-/// The machine's calls, of which some fail.
-class failing_machine {
- public:
-  explicit failing_machine(const drawn_job& job) : job_(job) {}
-
-  status operator()(cuda::machine_call call) {
-    const bool is_once = job_.has(trouble::device_once);
-    if (call != job_.device_call || (!is_once && !job_.has(trouble::device_for_ever))) return {};
-    const std::uint64_t number = calls_++;
-    if (number < job_.good_device_calls || (is_once && number != job_.good_device_calls)) return {};
-    has_failed_ = true;
-    const bool is_memory = call == cuda::machine_call::allocate;
-    return {is_memory ? status_code::memory_limit : status_code::backend_failure, "the device is lost"};
-  }
-
-  [[nodiscard]] bool has_failed() const { return has_failed_; }
-
- private:
-  const drawn_job& job_;
-  std::atomic<std::uint64_t> calls_ = 0;
-  std::atomic<bool> has_failed_ = false;
-};
-
 class no_trace final : public trace_receiver {
  public:
   void begin(std::chrono::steady_clock::time_point, std::span<const lane_record>) noexcept override {}
   void take(const trace_span&) noexcept override {}
   void take(const trace_levels&) noexcept override {}
-};
-
-/// What a process must have as many of afterwards as before.
-struct held_resources {
-  std::ptrdiff_t descriptors;
-  std::ptrdiff_t threads;
-
-  static held_resources now() {
-    const auto count = [](const char* folder) {
-      return std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
-    };
-    return {count("/proc/self/fd"), count("/proc/self/task")};
-  }
-  bool operator==(const held_resources&) const = default;
 };
 
 class one_run {
@@ -255,15 +217,6 @@ class one_run {
   bool was_refused_ = false;
   bool has_device_warning_ = false;
 };
-
-/// Threads that were joined may be there for a moment.
-std::string what_is_left(const held_resources& before) {
-  held_resources after = held_resources::now();
-  for (int i = 0; i < 2000 && after != before; ++i, after = held_resources::now()) std::this_thread::sleep_for(1ms);
-  if (after == before) return {};
-  return fmt::format("{} descriptors and {} threads instead of {} and {}", after.descriptors, after.threads,
-                     before.descriptors, before.threads);
-}
 
 }  // namespace
 

@@ -1,0 +1,39 @@
+// What a process holds that is not memory.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <iterator>
+#include <string>
+#include <thread>
+
+#include <fmt/format.h>
+
+namespace cutpoint::tests {
+
+/// Of this process, at a moment.
+struct held_resources {
+  std::ptrdiff_t descriptors;
+  std::ptrdiff_t threads;
+
+  static held_resources now() {
+    const auto count = [](const char* folder) {
+      return std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
+    };
+    return {count("/proc/self/fd"), count("/proc/self/task")};
+  }
+  bool operator==(const held_resources&) const = default;
+};
+
+/// Empty, or what there is more or less of now. Threads that were joined may be there for a moment.
+inline std::string what_is_left(const held_resources& before) {
+  held_resources after = held_resources::now();
+  for (int i = 0; i < 2000 && after != before; ++i, after = held_resources::now())
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (after == before) return {};
+  return fmt::format("{} descriptors and {} threads instead of {} and {}", after.descriptors, after.threads,
+                     before.descriptors, before.threads);
+}
+
+}  // namespace cutpoint::tests
