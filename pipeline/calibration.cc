@@ -18,6 +18,9 @@ namespace {
 constexpr std::uint64_t sample_bytes = 8 * MiB;
 constexpr int turns = 5;
 constexpr double turn_seconds = 1e-3;
+/// At least, in a turn: the shortest turn of a single chunk each would be that of the shortest chunk, in which more of the
+/// bytes are passed over.
+constexpr int chunks_at_once = 16;
 /// Of what was just cut, and so is in some cache. Cuts are of what is in none: where lanes are what a feed waits for, the
 /// ring is full of bytes that wait for them.
 constexpr turn_plan fingerprint_turns = {.sample_bytes = sample_bytes, .turns = turns, .turn_seconds = turn_seconds};
@@ -39,13 +42,20 @@ double mean_of_chunks(const chunker& cuts, byte_span sample) {
 result<cut_rate> measure_cuts(const named_cuts& of, sample_walk& sample) {
   const auto placed = chunker_on(of.cuts, backend::automatic);
   if (!placed) return placed.error();
+  const double usual_bytes = chunks_at_once * sampled_chunk_bytes(of.cuts);
+  const double most_turns = static_cast<double>(sample.bytes().size()) / usual_bytes;
+  const int turn_count = static_cast<int>(std::clamp(most_turns, 1.0, static_cast<double>(turns)));
   std::uint64_t bytes = 0;
   std::uint64_t chunks = 0;
-  const double cost = sample.seconds_per_byte(turns, turn_seconds, [&](std::uint64_t begin) {
-    const std::uint64_t length = *placed->next_cut({.bytes = sample.bytes(), .start = begin, .at_end = true});
-    bytes += length;
-    ++chunks;
-    return length;
+  const double cost = sample.seconds_per_byte(turn_count, turn_seconds, [&](std::uint64_t begin) {
+    std::uint64_t done = 0;
+    for (int i = 0; i < chunks_at_once; ++i) {
+      const std::uint64_t start = (begin + done) % sample.bytes().size();
+      done += *placed->next_cut({.bytes = sample.bytes(), .start = start, .at_end = true});
+    }
+    bytes += done;
+    chunks += chunks_at_once;
+    return done;
   });
   return cut_rate{.name = of.name,
                   .cuts = of.cuts.canonical(),
