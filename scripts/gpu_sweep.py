@@ -132,7 +132,6 @@ def draw(file, to):
     matplotlib.use("svg")
     matplotlib.rcParams |= {"svg.hashsalt": "cutpoint", "font.size": 11, "font.family": "DejaVu Sans"}
     from matplotlib import pyplot
-    from matplotlib.ticker import ScalarFormatter
 
     with open(file, newline="") as source:
         rows = list(csv.DictReader(source))
@@ -147,20 +146,20 @@ def draw(file, to):
         points = [(x, float(simulated)) for x, _, simulated in of if simulated]
         axes.plot(*zip(*line), color=colour, linewidth=1.8)
         axes.plot(*zip(*points), "o", color=colour, markersize=5.5, markeredgecolor="white", markeredgewidth=0.8)
-        ends.append((line[-1], name, colour))
+        ends.append((line[-1], sum(y for _, y in line), name, colour))
     axes.set_xlabel(AXES[axis])
     axes.set_ylabel("cut and fingerprinted, GB/s")
     if axis != "gpus":
         axes.set_xscale("log", base=2 if axis == "cores" else 10)
-        axes.xaxis.set_major_formatter(ScalarFormatter())
-        axes.set_xticks([1, 2, 4, 8, 16, 32, 64, 128] if axis == "cores" else [0.5, 1, 2, 5, 12, 25, 50, 100, 200, 400])
+        ticks = (1, 2, 4, 8, 16, 32, 64, 128) if axis == "cores" else (0.5, 1, 2, 5, 12, 25, 50, 100, 200, 400)
+        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.xaxis.set_minor_locator(matplotlib.ticker.NullLocator())
     axes.set_ylim(bottom=0)
     axes.margins(x=0.02)
     axes.grid(color="#dddddd", linewidth=0.7)
     axes.spines[["top", "right"]].set_visible(False)
     label(axes, ends)
-    figure.suptitle(f"{rows[0]['job']}", x=0.01, ha="left", fontsize=11)
+    figure.suptitle(rows[0]["job"], x=0.01, ha="left", fontsize=11)
     axes.set_title("lines: predicted; points: the engine's schedule on a virtual clock; no GPU was measured", loc="left", fontsize=9, color="#555555")
     figure.tight_layout()
     figure.savefig(to, metadata={"Date": None})
@@ -168,12 +167,12 @@ def draw(file, to):
 
 
 def label(axes, ends):
-    """Names at the right ends of the lines, apart from each other."""
+    """Names at the right ends of the lines, apart from each other; where lines end together, the lower line's below."""
     least = 0.055 * axes.get_ylim()[1]
-    above = -least
-    for (x, y), name, colour in sorted(ends):
-        above = max(y, above + least)
-        axes.annotate(name, (x, above), xytext=(8, 0), textcoords="offset points", color=colour, va="center", annotation_clip=False)
+    below = axes.get_ylim()[1]
+    for (x, y), _, name, colour in sorted(ends, key=lambda end: (end[0][1], end[1]), reverse=True):
+        below = min(y, below - least)
+        axes.annotate(name, (x, below), xytext=(8, 0), textcoords="offset points", color=colour, va="center", annotation_clip=False)
 
 
 if __name__ == "__main__":
