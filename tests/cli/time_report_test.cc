@@ -59,7 +59,7 @@ class made_up_run {
     facts.wall_seconds = 1;
     facts.tally = &tally_;
     EXPECT_TRUE(tally_.begin_stream(0).ok());
-    EXPECT_TRUE(tally_.take({.length = 8 * GiB}).ok());
+    EXPECT_TRUE(tally_.take({.length = 8 * GiB, .fingerprint = {.bytes = {1}, .size = 32}}).ok());
   }
   made_up_run(const made_up_run&) = delete;
   made_up_run& operator=(const made_up_run&) = delete;
