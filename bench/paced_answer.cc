@@ -85,9 +85,7 @@ ordered_json json_of(const job_rates& of) {
 
 }  // namespace
 
-const plan_prediction& paced_answer::by(work_plan plan) const {
-  return *std::find_if(predictions.begin(), predictions.end(), [plan](const auto& p) { return p.plan == plan; });
-}
+const plan_prediction& paced_answer::by(work_plan plan) const { return *prediction_of(predictions, plan); }
 
 const plan_prediction& paced_answer::predicted() const { return ran ? by(ran->plan) : predictions.front(); }
 

@@ -119,9 +119,8 @@ result<engine_cell> engine_bench::check(const engine_job& job, const engine_side
   const feed_statistics& did = first->statistics;
   cell.plan = did.plan;
   cell.device_cut_share = static_cast<double>(did.device_bytes) / static_cast<double>(data.size());
-  const auto predicted = std::find_if(did.predictions.begin(), did.predictions.end(),
-                                      [&](const plan_prediction& p) { return p.plan == did.plan; });
-  if (predicted != did.predictions.end()) cell.predicted = predicted->bytes_per_second;
+  const plan_prediction* const predicted = prediction_of(did.predictions, did.plan);
+  if (predicted != nullptr) cell.predicted = predicted->bytes_per_second;
   return cell;
 }
 

@@ -94,7 +94,7 @@ exit_code chunk_command::run() {
   if (!reader) return refuse(reader.error().message());
   auto threads = engine::make(job->engine);
   if (!threads) return refuse(threads.error().message());
-  job->feed.rates = expected_rates(job->feed, threads->thread_count(), say);
+  job->feed.rates = expected_rates(dispatch_costs(job->feed.where, say), job->feed, threads->thread_count());
   chunk_lister lister(**format, say);
   auto into = threads->open(job->feed, lister);
   if (!into) return refuse(into.error().message());

@@ -37,25 +37,30 @@ result<known_costs> machine_costs(const topology& machine, const std::vector<gpu
   return known;
 }
 
-std::shared_ptr<const job_rates> expected_rates(const feed_options& job, std::uint64_t thread_count,
-                                                const console& say) {
-  const auto found = is_chosen_by_costs(job.where) ? gpus() : std::vector<gpu_info>();
+std::optional<cost_model> dispatch_costs(backend where, const console& say) {
+  const auto found = is_chosen_by_costs(where) ? gpus() : std::vector<gpu_info>();
   const auto can_be_used = [](const gpu_info& gpu) { return gpu.problem.empty(); };
-  if (!found || std::none_of(found->begin(), found->end(), can_be_used)) return nullptr;
+  if (!found || std::none_of(found->begin(), found->end(), can_be_used)) return std::nullopt;
   const auto unknown = [&say](const status& why) {
     say.note(fmt::format("costs are not known: {}", why.message()));
-    return nullptr;
+    return std::nullopt;
   };
   const auto machine = discover_topology();
   if (!machine) return unknown(machine.error());
-  const auto known = machine_costs(*machine, *found, measuring::when_missing, say);
+  auto known = machine_costs(*machine, *found, measuring::when_missing, say);
   if (!known) return unknown(known.error());
-  return std::make_shared<const job_rates>(rates_for(*known->costs, {.cuts = job.cuts,
-                                                                     .fingerprint = job.fingerprint,
-                                                                     .mean_chunk_bytes = sampled_chunk_bytes(job.cuts),
-                                                                     .thread_count = thread_count,
-                                                                     .device_memory_bytes = job.device_memory_bytes,
-                                                                     .devices = job.devices}));
+  return std::move(known->costs);
+}
+
+std::shared_ptr<const job_rates> expected_rates(const std::optional<cost_model>& costs, const feed_options& job,
+                                                std::uint64_t thread_count) {
+  if (!costs) return nullptr;
+  return std::make_shared<const job_rates>(rates_for(*costs, {.cuts = job.cuts,
+                                                              .fingerprint = job.fingerprint,
+                                                              .mean_chunk_bytes = sampled_chunk_bytes(job.cuts),
+                                                              .thread_count = thread_count,
+                                                              .device_memory_bytes = job.device_memory_bytes,
+                                                              .devices = job.devices}));
 }
 
 }  // namespace cutpoint::cli

@@ -25,11 +25,14 @@ struct known_costs {
 [[nodiscard]] result<known_costs> machine_costs(const topology& machine, const std::vector<gpu_info>& gpus,
                                                 measuring when, const console& say);
 
-/// What the lanes of a job are expected to run at, for `feed_options::rates`. Null where nothing is to be chosen by it:
-/// the job's back end is neither auto nor hybrid, or there is no GPU that can be used. Costs that are not known are
-/// measured now, which a note tells; what goes wrong is a note too, and gives null.
-[[nodiscard]] std::shared_ptr<const job_rates> expected_rates(const feed_options& job, std::uint64_t thread_count,
-                                                              const console& say);
+/// The costs by which it is chosen who does what. Nothing where there is nothing to choose: the back end is neither auto
+/// nor hybrid, or there is no GPU that can be used. Costs that are not known are measured now, which a note tells; what
+/// goes wrong is a note too, and gives nothing.
+[[nodiscard]] std::optional<cost_model> dispatch_costs(backend where, const console& say);
+
+/// What the lanes of a job are expected to run at, for `feed_options::rates`; null without costs.
+[[nodiscard]] std::shared_ptr<const job_rates> expected_rates(const std::optional<cost_model>& costs,
+                                                              const feed_options& job, std::uint64_t thread_count);
 
 /// For people, in the lines of `info`.
 [[nodiscard]] std::string costs_text(const known_costs& known);

@@ -137,7 +137,7 @@ exit_code dedup_command::run() {
   if (!reader) return refuse(reader.error().message());
   auto threads = engine::make(job->engine);
   if (!threads) return refuse(threads.error().message());
-  job->feed.rates = expected_rates(job->feed, threads->thread_count(), say);
+  job->feed.rates = expected_rates(dispatch_costs(job->feed.where, say), job->feed, threads->thread_count());
   const auto trace = trace_.open();
   if (!trace) return say_failure(trace.error(), say);
   return run(*job, *reader, *threads, trace->get(), say);

@@ -39,9 +39,8 @@ std::optional<double> predicted_rate(const device_rates& of) {
 
 plan_bottleneck explanation::bottleneck_of(work_plan plan) const {
   plan_bottleneck found{.plan = plan};
-  const std::vector<plan_prediction>& all = facts_->work.predictions;
-  const auto predicted = std::find_if(all.begin(), all.end(), [plan](const auto& p) { return p.plan == plan; });
-  if (predicted == all.end()) return found;
+  const plan_prediction* const predicted = prediction_of(facts_->work.predictions, plan);
+  if (predicted == nullptr) return found;
   found.bytes_per_second = known(predicted->bytes_per_second);
   if (!predicted->limits.empty()) found.tightest = predicted->limits[0];
   if (predicted->limits.size() > 1) found.next = predicted->limits[1];

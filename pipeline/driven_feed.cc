@@ -73,10 +73,7 @@ std::array<stage_work, stage_count>& driven_feed::perform(std::size_t lane) {
 void driven_feed::hand_back(std::size_t lane, double now) {
   driven_lane& by = lanes_[lane];
   schedule_.complete(*std::exchange(by.taken, std::nullopt), by.tools.work, now);
-  for (std::size_t i = 0; i < stage_count; ++i) {
-    by.record.work[i].seconds += by.tools.work[i].seconds;
-    by.record.work[i].bytes += by.tools.work[i].bytes;
-  }
+  add(by.record, by.tools.work);
 }
 
 feed_statistics driven_feed::statistics() const {

@@ -107,14 +107,8 @@ status check_devices(const std::vector<int>& devices) {
 }  // namespace
 
 result<feed> engine::open(const feed_options& options, chunk_receiver& receiver) {
-  auto choices = plan_choices(options);
+  const auto choices = plan_choices(options);
   if (!choices) return choices.error();
-  // What no device cuts, one may still fingerprint.
-  const bool has_other =
-      std::find(choices->begin(), choices->end(), work_plan::fingerprints_on_device) != choices->end();
-  if (options.cuts.reach() == unlimited && has_other) {
-    choices = std::vector{work_plan::fingerprints_on_device};
-  }
   const bool is_on_devices = choices->front() != work_plan::processor;
   const bool is_mixed = options.where == backend::cuda || options.where == backend::hybrid;
   const backend on_processor = is_mixed ? backend::automatic : options.where;  // for what is the processor's part

@@ -19,13 +19,6 @@ namespace cutpoint {
 /// What a feed takes in before others are told.
 inline constexpr std::uint64_t worth_telling = 256 * KiB;
 
-inline void add(lane_record& total, const std::array<stage_work, stage_count>& more) {
-  for (std::size_t i = 0; i < stage_count; ++i) {
-    total.work[i].seconds += more[i].seconds;
-    total.work[i].bytes += more[i].bytes;
-  }
-}
-
 class feed::implementation {
  public:
   implementation(engine::pool& threads, const feed_plan& plan, const chunker& cuts, ring held, std::vector<lane> lanes,
@@ -120,7 +113,6 @@ class feed::implementation {
       if (work_once(lock, 0)) continue;
       if (room != 0) return room_of(room);
       schedule_.press();
-      pool_.work.notify_all();
       if (schedule_.has_running() || schedule_.has_device_work()) {
         pool_.progress.wait(lock);
       } else if (status relieved = schedule_.relieve(); !relieved.ok()) {

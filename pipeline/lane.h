@@ -57,4 +57,11 @@ struct lane {
   stage_meter at(stage which) { return {which, work[static_cast<std::size_t>(which)], notes.get()}; }
 };
 
+inline void add(lane_record& total, const std::array<stage_work, stage_count>& more) {
+  for (std::size_t i = 0; i < stage_count; ++i) {
+    total.work[i].seconds += more[i].seconds;
+    total.work[i].bytes += more[i].bytes;
+  }
+}
+
 }  // namespace cutpoint

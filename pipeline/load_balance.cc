@@ -14,6 +14,9 @@ constexpr double remembered_share = 0.8;
 /// has come out, and the ring has more to hold.
 constexpr double taken_of_share = 2.0 / 3;
 
+/// A prediction takes up to 0.12 ms (8 devices), in which no lane takes anything.
+constexpr double seconds_between_revisions = 0.005;
+
 /// Times what a batch was expected to take.
 constexpr double far_too_long = 2;
 
@@ -24,10 +27,9 @@ double alone_by(const device_rates& rates, std::uint64_t lane_count, work_plan p
   job_rates only;
   only.processor = {.lane_count = lane_count};
   only.devices = {rates};
-  for (const plan_prediction& made : predict_plans(only)) {
-    if (made.plan == plan && std::isfinite(made.bytes_per_second)) return made.bytes_per_second;
-  }
-  return 0;
+  const std::vector<plan_prediction> all = predict_plans(only);
+  const plan_prediction* const made = prediction_of(all, plan);
+  return made != nullptr && std::isfinite(made->bytes_per_second) ? made->bytes_per_second : 0;
 }
 
 device_rates scaled(device_rates rates, double factor) {
@@ -90,13 +92,14 @@ void load_balance::device_takes(std::size_t device, double now) {
   if (devices_[device].running++ == 0) devices_[device].since = now;
 }
 
-void load_balance::device_did(std::size_t device, shared_work which, std::uint64_t bytes, bool is_full, double now) {
+void load_balance::device_did(std::size_t device, shared_work which, std::uint64_t bytes, double now) {
   device_state& of = devices_[device];
   const double seconds = now - of.since;
   --of.running;
   of.since = now;
   // A small batch is mostly latency, and says nothing of the device's speed but that it is slower than was thought.
   const double rate = alone(device, which);
+  const bool is_full = bytes >= of.part.least_batch_bytes;
   const bool is_slow = rate > 0 && seconds > far_too_long * (of.latency_seconds + static_cast<double>(bytes) / rate);
   if (is_full || is_slow) of.seen[index_of(which)].add(static_cast<double>(bytes), seconds);
 }
@@ -108,8 +111,10 @@ void load_balance::lose(std::size_t device) {
   go_by(work_plan::processor);
 }
 
-void load_balance::revise() {
-  if (choices_.size() > 1) predict();
+void load_balance::revise(double now) {
+  if (choices_.size() == 1 || now < revised_ + seconds_between_revisions) return;
+  revised_ = now;
+  predict();
 }
 
 job_rates load_balance::corrected() const {
@@ -128,17 +133,14 @@ job_rates load_balance::corrected() const {
 void load_balance::predict() {
   if (!expected_) return;
   predictions_ = predict_plans(corrected());
-  const auto of = [&](work_plan plan) {
-    return std::find_if(predictions_.begin(), predictions_.end(), [&](const auto& p) { return p.plan == plan; });
-  };
   const auto best = std::find_if(predictions_.begin(), predictions_.end(), [&](const plan_prediction& p) {
     return std::find(choices_.begin(), choices_.end(), p.plan) != choices_.end();
   });
   if (best == predictions_.end()) return;
-  const auto now = of(plan_);
-  if (now == predictions_.end() || best->bytes_per_second > worthwhile_gain * now->bytes_per_second) go_by(best->plan);
-  const auto chosen = of(plan_);
-  if (split_.devices_fingerprint && split_.devices_cut && chosen != predictions_.end()) {
+  const plan_prediction* const now = prediction_of(predictions_, plan_);
+  if (now == nullptr || best->bytes_per_second > worthwhile_gain * now->bytes_per_second) go_by(best->plan);
+  const plan_prediction* const chosen = prediction_of(predictions_, plan_);
+  if (split_.devices_fingerprint && split_.devices_cut && chosen != nullptr) {
     const double left = chosen->device_fingerprint_share - chosen->device_cut_share;
     split_.left_share = std::clamp(left / std::max(1e-9, 1 - chosen->device_cut_share), 0.0, 1.0);
   }

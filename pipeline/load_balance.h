@@ -40,12 +40,11 @@ class load_balance {
 
   void processor_did(const std::array<stage_work, stage_count>& work);
   void device_takes(std::size_t device, double now);
-  /// `is_full`: enough at a time that its speed is the device's.
-  void device_did(std::size_t device, shared_work which, std::uint64_t bytes, bool is_full, double now);
+  void device_did(std::size_t device, shared_work which, std::uint64_t bytes, double now);
   /// From now on it takes nothing.
   void lose(std::size_t device);
-  /// Considers the plan anew by what was seen. From time to time.
-  void revise();
+  /// Considers the plan anew by what was seen, from time to time.
+  void revise(double now);
 
   // What follows.
 
@@ -103,6 +102,7 @@ class load_balance {
   work_plan plan_ = work_plan::processor;
   work_split split_;
   double left_credit_ = 0;
+  double revised_ = 0;  ///< when the plan was considered last
   std::vector<plan_prediction> predictions_;
 };
 

@@ -156,11 +156,14 @@ result<feed_plan> make_plan(const feed_options& options, std::uint64_t thread_co
 namespace {
 
 /// The plans that the back end leaves open.
-std::vector<work_plan> plans_of(backend where) {
+std::vector<work_plan> plans_of(backend where, const chunker& cuts) {
+  const bool is_bounded = cuts.reach() != unlimited;  // what no device cuts, one may still fingerprint
   switch (where) {
     case backend::automatic:
+      if (!is_bounded) return {work_plan::processor, work_plan::fingerprints_on_device};
       return {work_plan::processor, work_plan::device, work_plan::fingerprints_on_device, work_plan::shared};
     case backend::hybrid:
+      if (!is_bounded) return {work_plan::fingerprints_on_device};
       return {work_plan::shared, work_plan::fingerprints_on_device};
     case backend::cuda:
       return {work_plan::device};
@@ -176,7 +179,7 @@ bool contains(const std::vector<work_plan>& plans, work_plan which) {
 }  // namespace
 
 result<std::vector<work_plan>> plan_choices(const feed_options& options) {
-  std::vector<work_plan> open = plans_of(options.where);
+  std::vector<work_plan> open = plans_of(options.where, options.cuts);
   if (options.plan != work_plan::automatic) {
     if (options.where == backend::hybrid || contains(open, options.plan)) return std::vector{options.plan};
     return status{status_code::invalid_argument,
@@ -189,8 +192,7 @@ result<std::vector<work_plan>> plan_choices(const feed_options& options) {
   const auto best =
       std::find_if(predicted.begin(), predicted.end(), [&](const auto& p) { return contains(open, p.plan); });
   if (best == predicted.end()) return std::vector{open.front()};
-  const auto plain =
-      std::find_if(predicted.begin(), predicted.end(), [](const auto& p) { return p.plan == work_plan::processor; });
+  const plan_prediction* const plain = prediction_of(predicted, work_plan::processor);
   const bool is_worth_a_device = best->bytes_per_second > worthwhile_gain * plain->bytes_per_second;
   if (contains(open, work_plan::processor) && !is_worth_a_device) return std::vector{work_plan::processor};
   std::iter_swap(open.begin(), std::find(open.begin(), open.end(), best->plan));

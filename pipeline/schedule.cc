@@ -11,9 +11,6 @@ namespace cutpoint {
 
 namespace {
 
-/// The plan is considered anew each time that so many segments were mapped.
-constexpr std::uint64_t maps_between_revisions = 8;
-
 /// Streams in a segment: a million empty files must not pile up behind a small one.
 constexpr std::uint64_t most_parts = 32'768;
 
@@ -261,13 +258,12 @@ void schedule::complete(task done, const std::array<stage_work, stage_count>& sp
   pins_.erase(std::find(pins_.begin(), pins_.end(), done.pinned_from));
   if (done.device) {
     const bool is_map = std::holds_alternative<map_task>(done.work);
-    const bool is_full = done.device_bytes >= plan_.devices[*done.device].least_batch_bytes;
-    balance_.device_did(*done.device, is_map ? shared_work::cuts : shared_work::fingerprints, done.device_bytes,
-                        is_full && done.outcome.ok(), now);
-    balance_.revise();
+    const shared_work what = is_map ? shared_work::cuts : shared_work::fingerprints;
+    balance_.device_did(*done.device, what, done.device_bytes, now);
   } else {
     balance_.processor_did(spent);
   }
+  balance_.revise(now);
   if (!done.outcome.ok()) fail(std::move(done.outcome));
   std::visit([this](auto& work) { complete(work); }, done.work);
 }
@@ -278,7 +274,6 @@ void schedule::complete(map_task& work) {
   if (of.is_anchored && of.own.next < of.end && work.invitation == join_invitation_) await_cut_at(of.own.next);
   if (work.marks_candidates) invite_join();
   if (!work.marks_candidates && !of.is_anchored) ++statistics_.speculated_count;
-  if (++done_maps_ % maps_between_revisions == 0) balance_.revise();
 }
 
 void schedule::complete(bridge_task& work) { work.into->bridged = segment::state::done; }

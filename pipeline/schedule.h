@@ -96,6 +96,8 @@ class schedule {
   /// The first segment from `first` on that waits for its map, or the number of segments.
   [[nodiscard]] std::size_t next_waiting(std::size_t first) const noexcept;
   /// Makes the waiting segment so long, out of those that wait behind it, or nearly so; or so short.
+  /// Where a lane that maps the segment begins: past the chunks that are known.
+  [[nodiscard]] std::uint64_t start_of(std::size_t number) const noexcept;
   void resize(std::size_t number, std::uint64_t bytes);
   [[nodiscard]] std::optional<task> map_by(lane_role by, std::size_t number);
   [[nodiscard]] task map_of(segment& next, std::uint64_t start, lane_owner by);
@@ -152,7 +154,6 @@ class schedule {
   std::uint64_t waiting_segments_ = 0;
   std::uint64_t waiting_map_bytes_ = 0;
   std::uint64_t waiting_fingerprint_bytes_ = 0;
-  std::uint64_t done_maps_ = 0;
   bool is_pressed_ = false;
   std::uint64_t frontier_ = 0;  ///< where the first chunk begins that is not known
   bool is_joining_ = false;

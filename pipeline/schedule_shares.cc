@@ -64,13 +64,17 @@ std::optional<task> schedule::map_by(lane_role by, std::size_t number) {
     if (balance_.is_left_to_faster({}, shared_work::cuts, share, least, waiting_map_bytes_)) return std::nullopt;
     resize(number, std::max(share, least));
   }
-  return map_of(*segments_[number], number == 0 ? frontier_ : segments_[number]->begin, {});
+  return map_of(*segments_[number], start_of(number), {});
+}
+
+std::uint64_t schedule::start_of(std::size_t number) const noexcept {
+  return number == 0 ? frontier_ : segments_[number]->begin;
 }
 
 void schedule::resize(std::size_t number, std::uint64_t bytes) {
   segment& first = *segments_[number];
   // Not so that next to nothing is left, which would be a segment all the same; nor before where chunks are known.
-  const std::uint64_t wanted = std::max(first.begin, number == 0 ? frontier_ : 0) + bytes;
+  const std::uint64_t wanted = std::max(first.begin, start_of(number)) + bytes;
   if (wanted + bytes / 2 < first.end) {
     segments_.insert(
         segments_.begin() + static_cast<std::ptrdiff_t>(number) + 1,
@@ -200,7 +204,7 @@ std::optional<task> schedule::take_for_device(std::size_t device, double now) {
   if (choice->what == shared_work::fingerprints) return pinned(fingerprints_by(device, choice->bytes));
   const std::size_t number = next_to_map();
   resize(number, choice->bytes);
-  return pinned(map_of(*segments_[number], number == 0 ? frontier_ : segments_[number]->begin, device));
+  return pinned(map_of(*segments_[number], start_of(number), device));
 }
 
 }  // namespace cutpoint

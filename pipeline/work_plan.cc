@@ -205,4 +205,10 @@ std::string_view to_string(work_plan which) noexcept {
 
 std::vector<plan_prediction> predict_plans(const job_rates& rates) { return planner(rates).all(); }
 
+const plan_prediction* prediction_of(std::span<const plan_prediction> predictions, work_plan plan) noexcept {
+  const auto found =
+      std::find_if(predictions.begin(), predictions.end(), [plan](const auto& each) { return each.plan == plan; });
+  return found != predictions.end() ? &*found : nullptr;
+}
+
 }  // namespace cutpoint

@@ -23,9 +23,9 @@ job_rates processor_only(double chunking, double fingerprinting, std::uint64_t l
 }
 
 plan_prediction of(const std::vector<plan_prediction>& all, work_plan which) {
-  const auto found = std::find_if(all.begin(), all.end(), [which](const auto& each) { return each.plan == which; });
-  EXPECT_NE(found, all.end()) << to_string(which);
-  return found != all.end() ? *found : plan_prediction{};
+  const plan_prediction* const found = prediction_of(all, which);
+  EXPECT_NE(found, nullptr) << to_string(which);
+  return found != nullptr ? *found : plan_prediction{};
 }
 
 std::vector<work_plan> plans(const std::vector<plan_prediction>& all) {

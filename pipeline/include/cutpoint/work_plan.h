@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,5 +69,9 @@ struct plan_prediction {
 
 /// The plans that there are lanes for, the fastest first; of equals, the one with the lower number. Thread-safe.
 [[nodiscard]] std::vector<plan_prediction> predict_plans(const job_rates& rates);
+
+/// What is predicted of a plan; null where there is nothing of it. Lives as long as what it is found in. Thread-safe.
+[[nodiscard]] const plan_prediction* prediction_of(std::span<const plan_prediction> predictions,
+                                                   work_plan plan) noexcept;
 
 }  // namespace cutpoint
