@@ -22,7 +22,7 @@ class Layers(unittest.TestCase):
         self.assertEqual(layers.all_problems(ROOT), [])
 
     def test_the_check_sees_the_sources(self):
-        for folder in ("host", "cuda", "pipeline", "cli"):
+        for folder in ("host", "cuda", "pipeline", "cli", "embed"):
             self.assertTrue(any((ROOT / folder).rglob("*.h")), folder)
 
     def test_a_layer_may_include_what_is_below(self):
@@ -34,10 +34,11 @@ class Layers(unittest.TestCase):
             files = {f"{above}/a.h": "", f"{below}/b.cc": f'#include "{above}/a.h"\n'}
             self.assertEqual(len(self.problems_with(files)), 1, (above, below))
 
-    def test_the_command_sees_public_headers_only(self):
-        files = {"host/include/cutpoint/a.h": "", "host/b.h": "", "cli/c.cc": "#include <cutpoint/a.h>\n"}
-        self.assertEqual(self.problems_with(files), [])
-        self.assertEqual(len(self.problems_with({**files, "cli/d.cc": '#include "host/b.h"\n'})), 1)
+    def test_what_uses_the_library_sees_public_headers_only(self):
+        for user in ("cli", "embed"):
+            files = {"host/include/cutpoint/a.h": "", "host/b.h": "", f"{user}/c.cc": "#include <cutpoint/a.h>\n"}
+            self.assertEqual(self.problems_with(files), [])
+            self.assertEqual(len(self.problems_with({**files, f"{user}/d.cc": '#include "host/b.h"\n'})), 1)
 
     def test_a_lower_layer_may_not_include_a_public_header_of_a_higher_one(self):
         files = {"pipeline/include/cutpoint/a.h": "", "host/b.cc": "#include <cutpoint/a.h>\n"}
@@ -46,6 +47,9 @@ class Layers(unittest.TestCase):
     def test_public_headers_include_no_third_party(self):
         files = {"host/include/cutpoint/a.h": "#include <fmt/format.h>\n"}
         self.assertEqual(len(self.problems_with(files)), 1)
+
+    def test_the_standard_library_has_headers_of_c(self):
+        self.assertEqual(self.problems_with({"embed/include/cutpoint/a.h": "#include <stdint.h>\n"}), [])
 
     def test_public_headers_include_nothing_private(self):
         files = {"host/b.h": "", "host/include/cutpoint/a.h": '#include "host/b.h"\n'}

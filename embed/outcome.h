@@ -1,0 +1,65 @@
+// How failures leave the library for C: as a number and a sentence, never as an exception.
+#pragma once
+
+#include <algorithm>
+#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <cutpoint/cutpoint.h>
+#include <cutpoint/status.h>
+
+namespace cutpoint::embed {
+
+/// Success, or a `cutpoint_status` with a sentence.
+struct outcome {
+  cutpoint_status code = CUTPOINT_OK;
+  std::string message = {};
+  int system_error = 0;
+
+  outcome() = default;
+  outcome(cutpoint_status failure, std::string why) : code(failure), message(std::move(why)) {}
+  outcome(const status& of)  // NOLINT: meant to convert
+      : code(static_cast<cutpoint_status>(of.code())), message(of.message()), system_error(of.system_error()) {}
+
+  [[nodiscard]] bool ok() const noexcept { return code == CUTPOINT_OK; }
+};
+
+/// Writes a failure for the caller; `into` may be null.
+inline void tell(cutpoint_error* into, cutpoint_status code, std::string_view message, int system_error) noexcept {
+  if (into == nullptr) return;
+  *into = {};
+  into->code = code;
+  into->system_error = system_error;
+  message.copy(into->message, sizeof into->message - 1);
+}
+
+/// Runs what may throw, which gives an outcome, and turns all that comes of it into a number. `error` may be null.
+template <class Body>
+cutpoint_status guarded(cutpoint_error* error, Body&& body) noexcept {
+  try {
+    const outcome of = std::forward<Body>(body)();
+    tell(error, of.code, of.message, of.system_error);
+    return of.code;
+  } catch (const std::bad_alloc&) {
+    tell(error, CUTPOINT_OUT_OF_MEMORY, "there is no memory left", 0);
+    return CUTPOINT_OUT_OF_MEMORY;
+  } catch (...) {
+    tell(error, CUTPOINT_INTERNAL_ERROR, "something was thrown that the library does not throw", 0);
+    return CUTPOINT_INTERNAL_ERROR;
+  }
+}
+
+/// Writes text as `cutpoint_list_names` has it. Gives whether all is there, or no buffer.
+inline outcome write_text(std::string_view whole, char* text, std::size_t capacity, std::size_t* length) {
+  if (text == nullptr && capacity != 0) return {CUTPOINT_INVALID_ARGUMENT, "text is null, its capacity is not 0"};
+  if (length != nullptr) *length = whole.size();
+  if (capacity == 0) return {};
+  text[whole.copy(text, capacity - 1)] = 0;
+  if (whole.size() < capacity) return {};
+  return {CUTPOINT_BUFFER_TOO_SMALL,
+          "a text of " + std::to_string(whole.size()) + " bytes and a 0 does not fit into " + std::to_string(capacity)};
+}
+
+}  // namespace cutpoint::embed

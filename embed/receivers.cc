@@ -1,0 +1,63 @@
+#include "embed/receivers.h"
+
+#include <algorithm>
+
+#include "embed/options.h"
+
+namespace cutpoint::embed {
+
+template <class Call>
+status callback_receiver::called(std::string_view name, Call&& call) {
+  int answer = 0;
+  caller_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  try {
+    answer = call();
+  } catch (...) {
+    caller_.store({}, std::memory_order_relaxed);
+    return failed(name, "has thrown");
+  }
+  caller_.store({}, std::memory_order_relaxed);
+  return answer == 0 ? status() : failed(name, "returned " + std::to_string(answer));
+}
+
+status callback_receiver::failed(std::string_view name, const std::string& how) {
+  const std::string message = "the callback " + std::string(name) + " " + how;
+  const std::lock_guard lock(mutex_);
+  if (!failure_) failure_ = outcome(CUTPOINT_CALLBACK_FAILED, message);
+  return {status_code::cancelled, message};
+}
+
+status callback_receiver::begin_stream(std::uint64_t stream) {
+  if (to_.begin_stream == nullptr) return {};
+  return called("begin_stream", [&] { return to_.begin_stream(to_.context, stream); });
+}
+
+status callback_receiver::take(const fed_chunk& chunks) {
+  count(chunks);
+  if (to_.take_chunk == nullptr) return {};
+  const cutpoint_chunk chunk = to_c(chunks);
+  return called("take_chunk", [&] { return to_.take_chunk(to_.context, &chunk, chunks.bytes.data()); });
+}
+
+status callback_receiver::end_stream(std::uint64_t stream, const status& of) {
+  if (to_.end_stream == nullptr) return {};
+  return called("end_stream", [&] { return to_.end_stream(to_.context, stream, static_cast<int>(of.code())); });
+}
+
+status chunk_queue::take(const fed_chunk& chunks) {
+  const std::lock_guard lock(mutex_);
+  waiting_.push_back(to_c(chunks));
+  count(chunks);
+  return {};
+}
+
+std::optional<std::size_t> chunk_queue::move_to(std::span<cutpoint_chunk> room) {
+  const std::lock_guard lock(mutex_);
+  const std::size_t moved = std::min(room.size(), waiting_.size());
+  const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(moved);
+  std::copy(waiting_.begin(), end, room.begin());
+  waiting_.erase(waiting_.begin(), end);
+  return moved;
+}
+
+}  // namespace cutpoint::embed
