@@ -70,7 +70,7 @@ class callback_receiver final : public c_receiver {
 /// Keeps chunks until they are taken, by any thread.
 class chunk_queue final : public c_receiver {
  public:
-  explicit chunk_queue(std::uint64_t most_waiting) noexcept : most_waiting_(most_waiting) {}
+  explicit chunk_queue(std::uint64_t most_waiting) : most_waiting_(most_waiting) {}
 
   status begin_stream(std::uint64_t) override { return {}; }
   status end_stream(std::uint64_t, const status&) override { return {}; }
