@@ -20,9 +20,10 @@ foreach(file config config-version dependencies)
 endforeach()
 
 # Modules find the prefix from where they lie, so that it may be moved.
-file(RELATIVE_PATH prefix_from_modules /${module_folder} /)
+file(RELATIVE_PATH prefix_from_modules /prefix/${module_folder} /prefix)
+string(REGEX REPLACE "/$" "" prefix_from_modules "${prefix_from_modules}")
 set(static_requires "libcrypto, absl_flat_hash_set, fmt, hwloc, libxxhash")
-set(static_libs "-pthread")
+set(static_libs "-lstdc++ -lm -pthread")
 if(cutpoint_has_liburing)
   string(APPEND static_requires ", liburing")
 endif()

@@ -1,0 +1,122 @@
+"""What `cmake --install` gives is found, linked and run by projects outside the tree, wherever the prefix is moved to."""
+
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+EXAMPLE = HERE.parents[1] / "examples" / "c"
+CMAKE, CC, CXX = (os.environ[f"CUTPOINT_{name}"] for name in ("CMAKE", "CC", "CXX"))
+
+
+def run(*words, **options) -> str:
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, **options)
+    if done.returncode != 0:
+        raise AssertionError(f"{words} gave {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Package(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        run(CMAKE, "--install", os.environ["CUTPOINT_BUILD"], "--prefix", cls.folder / "first")
+        cls.prefix = cls.folder / "a place"  # what is installed knows no path
+        shutil.move(cls.folder / "first", cls.prefix)
+        cls.libraries = next(path.parent for path in cls.prefix.rglob("libcutpoint_c.so"))
+        cls.data = cls.folder / "data"
+        cls.data.write_bytes(random.Random(1).randbytes(1_000_000) + bytes(300_000) + b"end")
+        listed = run(cls.prefix / "bin" / "cutpoint", "chunk", "--format", "text", cls.data).splitlines()
+        cls.expected = [line.split()[:3] for line in listed if not line.startswith("#")]
+
+    def expect_chunks(self, program: pathlib.Path):
+        environment = {**os.environ, "LD_LIBRARY_PATH": str(self.libraries)}
+        self.assertEqual([line.split() for line in run(program, self.data, env=environment).splitlines()], self.expected)
+
+    def configure(self, source: pathlib.Path, *options: str) -> pathlib.Path:
+        build = self.folder / self.id()
+        run(CMAKE, "-S", source, "-B", build, "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_PREFIX_PATH={self.prefix}",
+            f"-DCMAKE_C_COMPILER={CC}", *options)
+        return build
+
+    def modules(self, name: str) -> list[str]:
+        search = {**os.environ, "PKG_CONFIG_PATH": str(self.libraries / "pkgconfig")}
+        flags = run("pkg-config", "--cflags", "--libs", name, env=search)
+        return [word.replace("\0", " ") for word in flags.replace("\\ ", "\0").split()]
+
+    def compile(self, compiler: str, *words) -> pathlib.Path:
+        program = self.folder / self.id()
+        run(compiler, *words, "-o", program)
+        return program
+
+    def needed(self, file: pathlib.Path) -> str:
+        return run("readelf", "-d", file)
+
+    def test_the_example_is_built_by_cmake(self):
+        build = self.configure(EXAMPLE)
+        run(CMAKE, "--build", build)
+        self.expect_chunks(build / "chunk_file")
+        self.assertIn("libcutpoint_c.so.1]", self.needed(build / "chunk_file"))
+
+    def test_archives_are_linked_by_cmake(self):
+        build = self.configure(HERE / "consumer", f"-DEXAMPLE={EXAMPLE}/chunk_file.c", f"-DCMAKE_CXX_COMPILER={CXX}")
+        run(CMAKE, "--build", build)
+        for program in ("chunk_file", "chunk_file_cc"):
+            self.expect_chunks(build / program)
+            self.assertNotIn("libcutpoint", self.needed(build / program))
+
+    def test_the_shared_library_is_found_without_what_it_was_made_with(self):
+        self.configure(EXAMPLE, "-DCMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_absl=ON",
+                       "-DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON")
+
+    def test_archives_are_not_found_without_it(self):
+        with self.assertRaisesRegex(AssertionError, "absl"):
+            self.configure(HERE / "consumer", f"-DEXAMPLE={EXAMPLE}/chunk_file.c", "-DCMAKE_DISABLE_FIND_PACKAGE_absl=ON")
+
+    def test_a_component_that_is_none_is_not_found(self):
+        source = self.folder / "wrong"
+        source.mkdir()
+        source.joinpath("CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(wrong LANGUAGES C)\nfind_package(cutpoint REQUIRED COMPONENTS c rust)\n")
+        with self.assertRaisesRegex(AssertionError, "rust"):
+            self.configure(source)
+
+    def test_the_shared_library_is_linked_by_pkg_config(self):
+        self.expect_chunks(self.compile(CC, "-std=c99", EXAMPLE / "chunk_file.c", *self.modules("cutpoint-c")))
+
+    def test_archives_are_linked_by_pkg_config(self):
+        program = self.compile(CC, "-std=c99", EXAMPLE / "chunk_file.c", *self.modules("cutpoint-c-static"))
+        self.expect_chunks(program)
+        self.assertNotIn("libcutpoint", self.needed(program))
+
+    def test_the_engine_is_linked_by_pkg_config(self):
+        self.expect_chunks(self.compile(CXX, "-std=c++20", HERE / "consumer" / "chunk_file.cc", *self.modules("cutpoint")))
+
+    def test_the_engine_goes_into_shared_libraries_of_others(self):
+        plugin = self.compile(CXX, "-std=c++20", "-shared", "-fPIC", HERE / "consumer" / "chunk_file.cc", *self.modules("cutpoint"))
+        shown = run("nm", "-D", "--defined-only", "-C", plugin)
+        self.assertNotRegex(shown, r" [TWV] cutpoint::(engine|feed|chunker)::")
+
+    def test_every_header_stands_alone(self):
+        headers = sorted((self.prefix / "include").rglob("*.h"))
+        self.assertGreater(len(headers), 30)
+        everything = self.folder / "everything.cc"
+        for header in headers:
+            name = header.relative_to(self.prefix / "include")
+            everything.write_text(f"#include <{name}>\n#include <{name}>\n")
+            run(CXX, "-std=c++20", "-fsyntax-only", "-I", self.prefix / "include", everything)
+
+    def test_the_header_for_c_is_c99_and_old_cpp(self):
+        source = self.folder / "header.c"
+        source.write_text("#include <cutpoint/cutpoint.h>\nint unused;\n")
+        warnings = ["-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", "-I", self.prefix / "include"]
+        run(CC, "-std=c99", *warnings, source)
+        run(CXX, "-x", "c++", "-std=c++11", *warnings, source)
+
+
+if __name__ == "__main__":
+    unittest.main()
