@@ -21,7 +21,7 @@ class chunk_writer final : public chunk_receiver {
   status begin_stream(std::uint64_t) override { return {}; }
   status end_stream(std::uint64_t, const status&) override { return {}; }
   status take(const fed_chunk& chunks) override {
-    cutpoint_chunk next = to_c(chunks);
+    cutpoint_chunk next = to_c(record_of(chunks));
     next.count = 1;
     for (std::uint64_t i = 0; i < chunks.count && count_ + i < room_.size(); ++i) {
       room_[count_ + i] = next;
@@ -49,15 +49,6 @@ outcome make(const cutpoint_engine_options* given, cutpoint_engine** into) {
   handle->threads = std::make_shared<engine>(*std::move(made));
   *into = handle.release();
   return {};
-}
-
-outcome feed_whole(engine& on, const feed_options& options, byte_span bytes, chunk_receiver& to) {
-  auto into = on.open(options, to);
-  if (!into) return into.error();
-  if (status begun = into->begin(0); !begun.ok()) return begun;
-  if (status written = into->write(bytes); !written.ok()) return written;
-  if (status ended = into->end(); !ended.ok()) return ended;
-  return into->finish();
 }
 
 }  // namespace
@@ -94,7 +85,7 @@ cutpoint_status cutpoint_chunk_buffer(cutpoint_engine* engine, const cutpoint_fe
     if (only_counts) read->feed.fingerprint = cutpoint::fingerprint_kind::none;
     cutpoint::embed::chunk_writer writer({chunks, capacity});
     const cutpoint::byte_span whole(static_cast<const std::uint8_t*>(bytes), byte_count);
-    if (outcome of = cutpoint::embed::feed_whole(*engine->threads, read->feed, whole, writer); !of.ok()) return of;
+    if (outcome of = cutpoint::feed_buffer(*engine->threads, read->feed, whole, writer); !of.ok()) return of;
     *count = static_cast<size_t>(writer.count());
     if (*count <= capacity || only_counts) return {};
     return {CUTPOINT_BUFFER_TOO_SMALL,

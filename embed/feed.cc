@@ -152,7 +152,7 @@ cutpoint_status cutpoint_feed_create(cutpoint_engine* engine, const cutpoint_fee
         return of;
       to = std::make_unique<cutpoint::embed::callback_receiver>(given);
     } else {
-      to = std::make_unique<cutpoint::embed::chunk_queue>(read->waiting_chunks);
+      to = std::make_unique<cutpoint::embed::queue_receiver>(read->waiting_chunks);
     }
     auto made = std::make_unique<cutpoint_feed>(engine->threads, std::move(to));
     if (outcome opened = made->open(read->feed); !opened.ok()) return opened;

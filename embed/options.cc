@@ -67,7 +67,7 @@ outcome read(const cutpoint_feed_options* given, std::optional<read_options>& in
   return {};
 }
 
-cutpoint_chunk to_c(const fed_chunk& from) noexcept {
+cutpoint_chunk to_c(const chunk_record& from) noexcept {
   cutpoint_chunk to = {.stream = from.stream,
                        .offset = from.offset,
                        .length = from.length,

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include <cutpoint/chunks.h>
 #include <cutpoint/engine.h>
 
 #include "embed/outcome.h"
@@ -21,6 +22,6 @@ struct read_options {
 [[nodiscard]] outcome read(const cutpoint_feed_options* given, std::optional<read_options>& into);
 
 /// A chunk of the engine as C has it.
-[[nodiscard]] cutpoint_chunk to_c(const fed_chunk& from) noexcept;
+[[nodiscard]] cutpoint_chunk to_c(const chunk_record& from) noexcept;
 
 }  // namespace cutpoint::embed

@@ -1,6 +1,7 @@
 #include "embed/receivers.h"
 
 #include <algorithm>
+#include <array>
 
 #include "embed/options.h"
 
@@ -35,7 +36,7 @@ status callback_receiver::begin_stream(std::uint64_t stream) {
 status callback_receiver::take(const fed_chunk& chunks) {
   count(chunks);
   if (to_.take_chunk == nullptr) return {};
-  const cutpoint_chunk chunk = to_c(chunks);
+  const cutpoint_chunk chunk = to_c(record_of(chunks));
   return called("take_chunk", [&] { return to_.take_chunk(to_.context, &chunk, chunks.bytes.data()); });
 }
 
@@ -44,19 +45,20 @@ status callback_receiver::end_stream(std::uint64_t stream, const status& of) {
   return called("end_stream", [&] { return to_.end_stream(to_.context, stream, static_cast<int>(of.code())); });
 }
 
-status chunk_queue::take(const fed_chunk& chunks) {
-  const std::lock_guard lock(mutex_);
-  waiting_.push_back(to_c(chunks));
+status queue_receiver::take(const fed_chunk& chunks) {
   count(chunks);
-  return {};
+  return waiting_.take(chunks);
 }
 
-std::optional<std::size_t> chunk_queue::move_to(std::span<cutpoint_chunk> room) {
-  const std::lock_guard lock(mutex_);
-  const std::size_t moved = std::min(room.size(), waiting_.size());
-  const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(moved);
-  std::copy(waiting_.begin(), end, room.begin());
-  waiting_.erase(waiting_.begin(), end);
+std::optional<std::size_t> queue_receiver::move_to(std::span<cutpoint_chunk> room) {
+  std::array<chunk_record, 64> some;
+  std::size_t moved = 0;
+  while (moved < room.size()) {
+    const std::size_t count = waiting_.take(std::span(some).first(std::min(some.size(), room.size() - moved)));
+    if (count == 0) break;
+    std::transform(some.begin(), some.begin() + count, room.begin() + static_cast<std::ptrdiff_t>(moved), to_c);
+    moved += count;
+  }
   return moved;
 }
 

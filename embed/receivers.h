@@ -3,13 +3,13 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <thread>
 
+#include <cutpoint/chunks.h>
 #include <cutpoint/engine.h>
 
 #include "embed/outcome.h"
@@ -68,24 +68,20 @@ class callback_receiver final : public c_receiver {
 };
 
 /// Keeps chunks until they are taken, by any thread.
-class chunk_queue final : public c_receiver {
+class queue_receiver final : public c_receiver {
  public:
-  explicit chunk_queue(std::uint64_t most_waiting) : most_waiting_(most_waiting) {}
+  explicit queue_receiver(std::uint64_t most_waiting) : most_waiting_(most_waiting) {}
 
   status begin_stream(std::uint64_t) override { return {}; }
   status end_stream(std::uint64_t, const status&) override { return {}; }
   status take(const fed_chunk& chunks) override;
 
-  [[nodiscard]] bool is_full() override {
-    const std::lock_guard lock(mutex_);
-    return waiting_.size() >= most_waiting_;
-  }
+  [[nodiscard]] bool is_full() override { return waiting_.waiting() >= most_waiting_; }
   [[nodiscard]] std::optional<std::size_t> move_to(std::span<cutpoint_chunk> room) override;
 
  private:
   std::uint64_t most_waiting_;
-  std::mutex mutex_;
-  std::deque<cutpoint_chunk> waiting_;
+  chunk_queue waiting_;
 };
 
 }  // namespace cutpoint::embed

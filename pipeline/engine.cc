@@ -8,6 +8,7 @@
 #include <sched.h>
 
 #include "pipeline/feed_implementation.h"
+#include "pipeline/feed_piece.h"
 
 namespace cutpoint {
 
@@ -200,21 +201,34 @@ status feed::write(byte_span bytes) {
   return {};
 }
 
+result<bool> feed_piece(feed& into, source& from) {
+  const auto ended_by = [&into](const status& failure) -> status {
+    return into.end(failure).ok() ? failure : into.failure();
+  };
+  const auto hole = from.skip_hole();
+  if (!hole) return ended_by(hole.error());
+  if (*hole != 0) {
+    if (status taken = into.write_zeros(*hole); !taken.ok()) return taken;
+    return true;
+  }
+  const auto room = into.space();
+  if (!room) return room.error();
+  const auto count = from.read(*room);
+  if (!count) return ended_by(count.error());
+  if (*count == 0) {
+    if (status ended = into.end(); !ended.ok()) return ended;
+    return false;
+  }
+  if (status taken = into.commit(*count); !taken.ok()) return taken;
+  return true;
+}
+
 status feed_source(feed& into, std::uint64_t stream, source& from) {
   if (status begun = into.begin(stream); !begun.ok()) return begun;
   for (;;) {
-    const auto hole = from.skip_hole();
-    if (!hole) return into.end(hole.error()).ok() ? hole.error() : into.failure();
-    if (*hole != 0) {
-      if (status taken = into.write_zeros(*hole); !taken.ok()) return taken;
-      continue;
-    }
-    const auto room = into.space();
-    if (!room) return room.error();
-    const auto count = from.read(*room);
-    if (!count) return into.end(count.error()).ok() ? count.error() : into.failure();
-    if (*count == 0) return into.end();
-    if (status taken = into.commit(*count); !taken.ok()) return taken;
+    const auto goes_on = feed_piece(into, from);
+    if (!goes_on) return goes_on.error();
+    if (!*goes_on) return {};
   }
 }
 
