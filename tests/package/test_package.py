@@ -3,6 +3,7 @@
 import os
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import tempfile
@@ -95,6 +96,18 @@ class Package(unittest.TestCase):
 
     def test_the_engine_is_linked_by_pkg_config(self):
         self.expect_chunks(self.compile(CXX, "-std=c++20", HERE / "consumer" / "chunk_file.cc", *self.modules("cutpoint")))
+
+    def test_the_programs_of_its_page_run(self):
+        programs = re.findall(r"```cpp\n(.*?)```", (HERE.parents[1] / "docs" / "cpp.md").read_text(), re.DOTALL)
+        said = []
+        for program in programs:
+            source = self.folder / "program.cc"
+            source.write_text(program)
+            said.append(run(self.compile(CXX, "-std=c++20", "-Wall", "-Wextra", "-Werror", source, *self.modules("cutpoint"))))
+        self.assertEqual([lines.splitlines()[-1] for lines in said[1:]],
+                         ["every byte lies in a chunk", "stored, 2100000 bytes of 3 streams", "1 of 483 chunks cut anew, as sequentially"])
+        self.assertRegex(said[0], r"\A15 chunks of 65536 bytes, [0-9a-f]{8}\n")
+        self.assertIn("fastcdc(", said[0])
 
     def test_the_engine_goes_into_shared_libraries_of_others(self):
         plugin = self.compile(CXX, "-std=c++20", "-shared", "-fPIC", HERE / "consumer" / "chunk_file.cc", *self.modules("cutpoint"))
