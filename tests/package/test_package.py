@@ -104,8 +104,8 @@ class Package(unittest.TestCase):
             source = self.folder / "program.cc"
             source.write_text(program)
             said.append(run(self.compile(CXX, "-std=c++20", "-Wall", "-Wextra", "-Werror", source, *self.modules("cutpoint"))))
-        self.assertEqual([lines.splitlines()[-1] for lines in said[1:]],
-                         ["every byte lies in a chunk", "stored, 2100000 bytes of 3 streams", "1 of 483 chunks cut anew, as sequentially"])
+        self.assertEqual(said[1:3], ["every byte lies in a chunk\n", "stored, 2100000 bytes of 3 streams\n"])
+        self.assertRegex(said[3], r"\A[12] of 4\d\d chunks cut anew, as sequentially\n\Z")
         self.assertRegex(said[0], r"\A15 chunks of 65536 bytes, [0-9a-f]{8}\n")
         self.assertIn("fastcdc(", said[0])
 
