@@ -106,7 +106,8 @@ class Package(unittest.TestCase):
             said.append(run(self.compile(CXX, "-std=c++20", "-Wall", "-Wextra", "-Werror", source, *self.modules("cutpoint"))))
         self.assertEqual(said[1:3], ["every byte lies in a chunk\n", "stored, 2100000 bytes of 3 streams\n"])
         self.assertRegex(said[3], r"\A[12] of 4\d\d chunks cut anew, as sequentially\n\Z")
-        self.assertRegex(said[0], r"\A15 chunks of 65536 bytes, [0-9a-f]{8}\n")
+        runs = re.findall(r"^(\d+) chunks of (\d+) bytes, [0-9a-f]{8}$", said[0], re.MULTILINE)
+        self.assertEqual(sum(int(count) * int(length) for count, length in runs), 1_000_000)
         self.assertIn("fastcdc(", said[0])
 
     def test_the_engine_goes_into_shared_libraries_of_others(self):
