@@ -57,7 +57,7 @@ void schedule::learn(intake_news news) {
 bool schedule::seal_what_is_there() {
   const std::uint64_t ahead = candidates_ ? chunker_.candidate_map()->ahead : 0;
   const std::uint64_t granule = candidates_ ? segment_granule : 1;
-  const std::uint64_t sealable = less(sequence_.readable(), ahead) / granule * granule;
+  const std::uint64_t sealable = sequence_.seen_with(ahead) / granule * granule;
   if (sealable <= open_begin_) return false;
   seal(sealable);
   return true;

@@ -75,6 +75,11 @@ bool sequence::is_seen_past(std::uint64_t position, std::uint64_t ahead) const n
   return i == parts_.size() || parts_[i].how != stretch_end::open || parts_[i].end - position >= ahead;
 }
 
+std::uint64_t sequence::seen_with(std::uint64_t ahead) const noexcept {
+  if (parts_.empty() || parts_.back().how != stretch_end::open) return readable_;
+  return std::max(parts_.back().begin, readable_ - std::min(readable_, ahead));
+}
+
 std::uint64_t sequence::offset_in_part(std::uint64_t position) const noexcept {
   const std::size_t i = part_after(position);
   return i == parts_.size() ? 0 : position - parts_[i].begin;

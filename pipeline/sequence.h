@@ -36,6 +36,8 @@ class sequence {
   [[nodiscard]] std::vector<stretch> stretches(std::uint64_t first, std::uint64_t last, std::uint64_t visible) const;
   /// Whether what holds the byte before `position` ends, or goes on for `ahead` bytes that can be read.
   [[nodiscard]] bool is_seen_past(std::uint64_t position, std::uint64_t ahead) const noexcept;
+  /// The last position for which that is so.
+  [[nodiscard]] std::uint64_t seen_with(std::uint64_t ahead) const noexcept;
   /// Bytes from the beginning of the part that holds `position`.
   [[nodiscard]] std::uint64_t offset_in_part(std::uint64_t position) const noexcept;
 

@@ -201,6 +201,28 @@ TEST(engine, fails_only_the_stream_whose_chunk_outgrows_the_memory) {
   EXPECT_EQ(out.streams[1].chunks, cuts.find_cuts(stream));
 }
 
+TEST(engine, goes_on_after_a_chunk_that_outgrew_the_memory_where_candidates_look_far_ahead) {
+  std::vector<std::uint8_t> rising(8 * MiB);
+  for (std::size_t i = 0; i < rising.size(); ++i) rising[i] = static_cast<std::uint8_t>(i >> 15U);
+  const chunker cuts = made("ae-max", "window=2000000,max_bytes=0");
+  const auto stream = mixed(3 * MiB, 8601);
+  for (const std::uint64_t thread_count : {1u, 2u}) {
+    engine threads = with_threads(thread_count);
+    recorder out;
+    auto into = threads.open(
+        {.cuts = cuts, .where = backend::scalar, .map = map_kind::candidates, .memory_bytes = 4 * MiB}, out);
+    ASSERT_TRUE(into.ok());
+    memory_source too_long(rising);
+    EXPECT_EQ(feed_source(*into, 0, too_long).code(), status_code::memory_limit);
+    memory_source fits(stream);
+    const status next = feed_source(*into, 1, fits);
+    EXPECT_TRUE(next.ok()) << next.message();
+    EXPECT_TRUE(into->finish().ok());
+    ASSERT_EQ(out.streams.size(), 2u);
+    EXPECT_EQ(out.streams[1].chunks, cuts.find_cuts(stream));
+  }
+}
+
 /// Requests to stop when the first chunk comes out, so that the feeding thread alone sees it.
 class stopping_receiver final : public chunk_receiver {
  public:
