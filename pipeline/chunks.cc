@@ -31,6 +31,13 @@ std::size_t chunk_queue::take(std::span<chunk_record> room) {
   return count;
 }
 
+std::vector<chunk_record> chunk_queue::take_all() {
+  const std::lock_guard lock(mutex_);
+  std::vector<chunk_record> all(waiting_.begin(), waiting_.end());
+  waiting_.clear();
+  return all;
+}
+
 status chunk_queue::take(const fed_chunk& chunk) {
   const std::lock_guard lock(mutex_);
   waiting_.push_back(record_of(chunk));

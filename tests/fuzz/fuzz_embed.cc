@@ -45,7 +45,12 @@ class modelled_feed {
     static constexpr std::array wrong_cuts = {"gear(avg_bytes=3)", "no such", "gear(", ""};
     static constexpr std::array fingerprints = {"none", "sha1", "xxh3", "blake3"};
     static constexpr std::array<std::uint64_t, 3> memories = {0, 16 * MiB, 1 * MiB};
-    cutpoint_feed_options options = {};
+    struct {
+      cutpoint_feed_options known;
+      std::array<unsigned char, 8192> later;  ///< what a structure that says to be larger has
+    } given = {};
+    cutpoint_feed_options& options = given.known;
+    if (drawn.once_in(32)) given.later.back() = given.later.front() = 1;
     options.struct_bytes = drawn.once_in(32) ? drawn.word() : sizeof options;
     options.cuts = cuts[drawn.between(0, cuts.size() - 1)];
     if (drawn.once_in(16)) options.cuts = nullptr;

@@ -53,6 +53,7 @@ class chunk_queue final : public chunk_receiver {
   [[nodiscard]] std::size_t waiting() const;
   /// Moves as many as there are and `room` holds, and says how many. Waits for nothing.
   [[nodiscard]] std::size_t take(std::span<chunk_record> room);
+  [[nodiscard]] std::vector<chunk_record> take_all();
 
   [[nodiscard]] status begin_stream(std::uint64_t) override { return {}; }
   [[nodiscard]] status take(const fed_chunk& chunk) override;
