@@ -1,0 +1,78 @@
+#include "index_file.h"
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+namespace casync {
+
+namespace {
+
+constexpr std::uint64_t header_bytes = 48;
+constexpr std::uint64_t entry_bytes = 40;
+constexpr std::uint64_t table_edge_bytes = 56;  // its header and its tail
+
+constexpr std::uint64_t index_magic = 0x96824d9c7b129ff9;
+constexpr std::uint64_t table_magic = 0xe75b9e112f17417d;
+constexpr std::uint64_t tail_magic = 0x4b4f050e5549ecd1;
+
+// Flags of casync; files that are marked so are left out of archives, which an index of one file only repeats.
+constexpr std::uint64_t excludes_nodump = 0x8000000000000000;
+constexpr std::uint64_t has_sha512_256 = 0x2000000000000000;
+constexpr std::uint64_t reads_exclude_files = 0x1000000000000000;
+
+}  // namespace
+
+index_file::index_file(std::string path) : path_(std::move(path)), file_(unfinished(), std::ios::binary) {}
+
+index_file::index_file(index_file&& other) noexcept
+    : path_(std::exchange(other.path_, {})),
+      file_(std::move(other.file_)),
+      end_(other.end_),
+      table_bytes_(other.table_bytes_) {}
+
+index_file::~index_file() {
+  if (!path_.empty()) std::remove(unfinished().c_str());
+}
+
+result<index_file> index_file::create(const std::string& path, const cutpoint::buzhash_parameters& cuts) {
+  index_file made(path);
+  if (!made.file_) return cutpoint::system_failure(made.unfinished(), "created", errno);
+  for (const std::uint64_t number :
+       {header_bytes, index_magic, excludes_nodump | has_sha512_256 | reads_exclude_files, *cuts.min_bytes,
+        cuts.avg_bytes, *cuts.max_bytes, ~std::uint64_t{0}, table_magic}) {
+    made.write_number(number);
+  }
+  made.table_bytes_ = table_edge_bytes;
+  return made;
+}
+
+void index_file::write_number(std::uint64_t number) {
+  std::array<char, 8> bytes = {};
+  for (char& byte : bytes) {
+    byte = static_cast<char>(number & 0xff);
+    number >>= 8;
+  }
+  file_.write(bytes.data(), bytes.size());
+}
+
+void index_file::add(std::uint64_t length, const cutpoint::digest& digest) {
+  end_ += length;
+  table_bytes_ += entry_bytes;
+  write_number(end_);
+  file_.write(reinterpret_cast<const char*>(digest.bytes.data()), digest.size);
+}
+
+status index_file::finish() {
+  for (const std::uint64_t number : {std::uint64_t{0}, std::uint64_t{0}, header_bytes, table_bytes_, tail_magic}) {
+    write_number(number);
+  }
+  file_.close();
+  if (!file_) return cutpoint::system_failure(unfinished(), "written", errno);
+  if (std::rename(unfinished().c_str(), path_.c_str()) != 0) return cutpoint::system_failure(path_, "created", errno);
+  path_.clear();
+  return {};
+}
+
+}  // namespace casync

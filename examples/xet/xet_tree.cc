@@ -1,0 +1,83 @@
+#include "xet_tree.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace xet {
+
+namespace {
+
+constexpr cutpoint::fingerprint_key node_key = {0x01, 0x7e, 0xc5, 0xc7, 0xa5, 0x47, 0x29, 0x96, 0xfd, 0x94, 0x66,
+                                                0x66, 0xb4, 0x8a, 0x02, 0xe6, 0x5d, 0xdd, 0x53, 0x6f, 0x37, 0xc7,
+                                                0x6d, 0xd2, 0xf8, 0x63, 0x52, 0xe6, 0x4a, 0x53, 0x71, 0x3f};
+constexpr cutpoint::fingerprint_key root_key = {};
+
+constexpr std::size_t least_children = 3;
+constexpr std::size_t most_children = 9;
+
+/// Whether the last of the hash's words is a multiple of 4; its lowest byte comes first.
+bool ends_node(const node& child) {
+  constexpr std::size_t last_word = 24;
+  return child.hash.bytes[last_word] % 4 == 0;
+}
+
+/// Children of the first node, of `count` that are left.
+std::size_t children_of_first(const node* first, std::size_t count) {
+  const std::size_t most = std::min(count, most_children);
+  for (std::size_t i = least_children; i < most; ++i) {
+    if (ends_node(first[i - 1])) return i;
+  }
+  return most;
+}
+
+}  // namespace
+
+std::string hexadecimal(const cutpoint::digest& hash) {
+  constexpr std::size_t word_bytes = 8;
+  cutpoint::digest words = hash;
+  for (auto at = words.bytes.begin(); at != words.bytes.end(); at += word_bytes) std::reverse(at, at + word_bytes);
+  return cutpoint::to_hex(words);
+}
+
+file_hasher::file_hasher(cutpoint::fingerprinter nodes, cutpoint::fingerprinter root) noexcept
+    : nodes_(std::move(nodes)), root_(std::move(root)) {}
+
+result<file_hasher> file_hasher::make() {
+  auto nodes = cutpoint::fingerprinter::make({cutpoint::fingerprint_kind::blake3, node_key});
+  if (!nodes) return nodes.error();
+  auto root = cutpoint::fingerprinter::make({cutpoint::fingerprint_kind::blake3, root_key});
+  if (!root) return root.error();
+  return file_hasher(*std::move(nodes), *std::move(root));
+}
+
+result<node> file_hasher::parent(const node* first, std::size_t count) {
+  std::string lines;
+  node made;
+  for (const node* child = first; child != first + count; ++child) {
+    lines += hexadecimal(child->hash) + " : " + std::to_string(child->bytes) + "\n";
+    made.bytes += child->bytes;
+  }
+  const auto hash = nodes_({reinterpret_cast<const std::uint8_t*>(lines.data()), lines.size()});
+  if (!hash) return hash.error();
+  made.hash = *hash;
+  return made;
+}
+
+result<cutpoint::digest> file_hasher::operator()(std::vector<node> chunks) {
+  if (chunks.empty()) return cutpoint::digest{.bytes = {}, .size = cutpoint::largest_digest_bytes};
+  std::vector<node>& level = chunks;  // each becomes the one above, in place
+  while (level.size() > 1) {
+    std::size_t parents = 0;
+    for (std::size_t at = 0; at < level.size();) {
+      const std::size_t count = children_of_first(&level[at], level.size() - at);
+      const auto made = parent(&level[at], count);
+      if (!made) return made.error();
+      level[parents++] = *made;
+      at += count;
+    }
+    level.resize(parents);
+  }
+  return root_(level.front().hash.view());
+}
+
+}  // namespace xet
