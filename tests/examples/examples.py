@@ -1,0 +1,42 @@
+"""The built examples, and how tests run them."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+BUILT = pathlib.Path(os.environ["CUTPOINT_EXAMPLES"])
+SOURCES = pathlib.Path(__file__).resolve().parents[2] / "examples"
+
+MIB = 1 << 20
+GIB = 1 << 30
+
+
+def program(folder: str, name: str) -> pathlib.Path:
+    """An example's program; the test is skipped where what the example takes is not installed."""
+    path = BUILT / folder / name
+    if not path.exists():
+        raise unittest.SkipTest(f"examples/{folder} was not built here")
+    return path
+
+
+class ExampleTest(unittest.TestCase):
+    """Has a folder of its own, and runs programs in it."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def file(self, name: str, data: bytes) -> pathlib.Path:
+        path = self.folder / name
+        path.write_bytes(data)
+        return path
+
+    def run_program(self, *words, code: int = 0, **options) -> subprocess.CompletedProcess:
+        """Runs it to the end, and expects this exit code; output is bytes, errors are text."""
+        options.setdefault("stdout", subprocess.PIPE)
+        options.setdefault("cwd", self.folder)
+        done = subprocess.run([str(word) for word in words], stderr=subprocess.PIPE, **options)
+        done.stderr = done.stderr.decode()
+        self.assertEqual(done.returncode, code, f"{words}: {done.stderr}")
+        return done
