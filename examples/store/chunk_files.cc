@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store_folder.h"
+
 namespace store {
 
 namespace {
@@ -13,14 +15,14 @@ constexpr std::size_t folder_letters = 2;
 constexpr std::size_t most_waiting = 1024;
 constexpr std::uint64_t most_waiting_bytes = 64 * cutpoint::MiB;
 
-std::string folder_of(const std::string& store, const std::string& letters) { return store + "/chunks/" + letters; }
-
-std::string incoming_path(const std::string& store, const std::string& digest) { return store + "/incoming/" + digest; }
+std::string incoming_path(const std::string& store, const std::string& digest) {
+  return incoming_folder(store) + "/" + digest;
+}
 
 }  // namespace
 
 std::string chunk_path(const std::string& store, const std::string& digest) {
-  return folder_of(store, digest.substr(0, folder_letters)) + "/" + digest;
+  return chunks_folder(store) + "/" + digest.substr(0, folder_letters) + "/" + digest;
 }
 
 result<std::vector<std::uint8_t>> read_chunk(const std::string& store, const std::string& digest, std::uint64_t length,
@@ -37,7 +39,6 @@ result<std::vector<std::uint8_t>> read_chunk(const std::string& store, const std
 }
 
 status chunk_writer::add(const std::string& digest, byte_span bytes) {
-  named_.set(std::stoul(digest.substr(0, folder_letters), nullptr, 16));
   struct stat there = {};
   const bool is_there = ::stat(chunk_path(store_, digest).c_str(), &there) == 0;
   if (is_there && static_cast<std::uint64_t>(there.st_size) == bytes.size()) return {};
@@ -50,11 +51,16 @@ status chunk_writer::add(const std::string& digest, byte_span bytes) {
   waiting_bytes_ += bytes.size();
   ++new_chunks_;
   new_bytes_ += bytes.size();
-  return waiting_.size() < most_waiting && waiting_bytes_ < most_waiting_bytes ? status() : flush();
+  return waiting_.size() < most_waiting && waiting_bytes_ < most_waiting_bytes ? status() : name_waiting();
 }
 
-status chunk_writer::flush() {
-  if (!waiting_.empty() && ::syncfs(folder_.number()) != 0) return cutpoint::system_failure(store_, "flushed", errno);
+status chunk_writer::sync() {
+  return ::syncfs(folder_.number()) == 0 ? status() : cutpoint::system_failure(store_, "flushed", errno);
+}
+
+status chunk_writer::name_waiting() {
+  if (waiting_.empty()) return {};
+  if (status flushed = sync(); !flushed.ok()) return flushed;
   for (const std::string& digest : waiting_) {
     if (status named = rename_file(incoming_path(store_, digest), chunk_path(store_, digest)); !named.ok())
       return named;
@@ -65,14 +71,8 @@ status chunk_writer::flush() {
 }
 
 status chunk_writer::finish() {
-  constexpr std::string_view digits = "0123456789abcdef";
-  if (status flushed = flush(); !flushed.ok()) return flushed;
-  for (std::size_t i = 0; i < named_.size(); ++i) {
-    if (!named_.test(i)) continue;
-    const std::string letters = {digits[i / 16], digits[i % 16]};
-    if (status flushed = flush_folder(folder_of(store_, letters)); !flushed.ok()) return flushed;
-  }
-  return {};
+  status named = name_waiting();
+  return named.ok() ? sync() : named;  // the names now
 }
 
 }  // namespace store

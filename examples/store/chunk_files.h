@@ -2,7 +2,6 @@
 // disk, or it is not there.
 #pragma once
 
-#include <bitset>
 #include <string>
 #include <vector>
 
@@ -35,13 +34,13 @@ class chunk_writer {
   [[nodiscard]] std::uint64_t new_bytes() const noexcept { return new_bytes_; }
 
  private:
-  status flush();
+  status sync();
+  status name_waiting();
 
   std::string store_;
   const descriptor& folder_;
   std::vector<std::string> waiting_;  ///< digests of files that have no name yet
   std::uint64_t waiting_bytes_ = 0;
-  std::bitset<256> named_;  ///< folders that have chunks of ours
   std::uint64_t new_chunks_ = 0;
   std::uint64_t new_bytes_ = 0;
 };

@@ -90,7 +90,9 @@ class verifier {
   }
 
   status check_stream(const std::string& name) {
-    auto recipe = recipe_reader::open(recipes_folder(store_) + "/" + name);
+    const std::string path = recipes_folder(store_) + "/" + name;
+    if (status whole = check_recipe(path); !whole.ok()) return whole;
+    auto recipe = recipe_reader::open(path);
     if (!recipe) return recipe.error();
     for (std::uint64_t offset = 0;;) {
       if (stop_.is_requested()) return stopped();

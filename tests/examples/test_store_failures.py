@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import resource
 import signal
 import subprocess
 import time
@@ -203,17 +202,6 @@ class Interrupted(StoreTest):
             self.assertEqual(putting.wait(timeout=60), 130)
             self.assertIn(b"store: ", putting.stderr.read())
             self.expect_whole(early=noise[:MIB])
-
-    def test_a_disk_that_is_full_is_told_and_the_store_is_as_before(self):
-        """By the limit of a file's size, which writes meet as they do the disk's."""
-        self.put("early", noise[:MIB])
-
-        def limit():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-
-        done = self.put("late", noise, code=1, preexec_fn=limit, restore_signals=False)  # SIGXFSZ stays ignored
-        self.assertRegex(done.stderr, r"^store: .*/incoming/[0-9a-f]{64}: cannot be written: File too large\n$")
-        self.expect_whole(early=noise[:MIB])
 
 
 if __name__ == "__main__":

@@ -45,6 +45,18 @@ def python_client(client: str, module: str) -> ModuleType:
 
 
 @pytest.fixture(scope="session")
+def example() -> Callable[[str], Path]:
+    """`example("xet/xet_hash")` is a program of examples/, as tests/examples built it."""
+    built = Path(os.environ.get("CUTPOINT_EXAMPLES") or cutpoint.REPOSITORY / "build/release/tests/examples/built")
+
+    def get(name: str) -> Path:
+        program = built.resolve() / name
+        return program if program.exists() else missing("examples", f"{program} was not built (ctest -R examples-build)")
+
+    return get
+
+
+@pytest.fixture(scope="session")
 def pyfastcdc() -> ModuleType:
     return python_client("pyfastcdc", "pyfastcdc")
 

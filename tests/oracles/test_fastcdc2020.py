@@ -1,6 +1,7 @@
 """Profile fastcdc2020 against pyfastcdc, whose compiled and pure Python chunkers are separate code."""
 
 import importlib
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -75,3 +76,19 @@ def test_megabytes(pyfastcdc, corpus, size):
     paths = corpus("24 MiB", lambda: [("random.24M", noise("24 MiB", (24 << 20) + 1))])
     for normalization in range(4):
         check(pyfastcdc, paths, *size, normalization)
+
+
+@pytest.mark.parametrize("level", range(4))
+@pytest.mark.parametrize("size", [(64, 256, 1024), (2048, 8192, 65536), (16384, 65536, 262144)], ids=str)
+def test_the_example_lists_the_chunks_of_the_client(pyfastcdc, corpus, example, size, level):
+    """examples/fastcdc2020, all files by one process."""
+    low, average, high = size
+    paths = corpus("shapes of 640K", lambda: shapes([655_360, 655_361, 655_360 - 127]))
+    command = [example("fastcdc2020/v2020"), f"--level={level}", *map(str, size), *paths]
+    ours = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    chunker = pyfastcdc.FastCDC(average, min_size=low, max_size=high, normalized_chunking=level, seed=0)
+    theirs = "".join(
+        f"{path}\n" + "".join(f"offset={piece.offset} size={piece.length}\n" for piece in chunker.cut_buf(path.read_bytes()))
+        for path in paths
+    )
+    assert ours == theirs

@@ -3,6 +3,8 @@
 A hash cannot say where a wrong cut is, and says little if xet_hash.py is wrong: hence the first test, on one chunk.
 """
 
+import subprocess
+
 import pytest
 
 import cutpoint
@@ -51,3 +53,31 @@ def test_megabytes(hf_xet, corpus):
     check(
         hf_xet, corpus("xet megabytes", lambda: [(f"random.{i}", noise(f"xet {i}", (8 << 20) + i)) for i in range(4)])
     )
+
+
+def example_lines(program, *words) -> list[list[str]]:
+    done = subprocess.run([program, *words], capture_output=True, text=True, check=True)
+    return [line.split() for line in done.stdout.splitlines()]
+
+
+def test_the_example_prints_the_hashes_of_the_client(hf_xet, corpus, example):
+    """examples/xet, whose tree is separate code."""
+    marks = around(0, 64, MIN, 2 * MIN, MAX, MAX + MIN, 2 * MAX, reach=3)
+    paths = [
+        *corpus("xet example", lambda: prefixes("random", marks)),
+        *corpus("xet shapes", lambda: shapes([1_000_000, 1_048_577, 1_310_719])),
+        *corpus("xet 24 MiB", lambda: [(f"random.{i}", noise(f"xet {i}", (24 << 20) + i)) for i in range(2)]),
+    ]
+    theirs = [[info.hash, str(path.stat().st_size), str(path)]
+              for path, info in zip(paths, hf_xet.hash_files([str(path) for path in paths]), strict=True)]  # fmt: skip
+    assert example_lines(example("xet/xet_hash"), *paths) == theirs
+
+
+def test_the_example_prints_the_keyed_hash_of_each_chunk(blake3, corpus, example):
+    from xet_hash import DATA_KEY, hexadecimal
+
+    for path in corpus("xet shapes", lambda: shapes([1_000_000, 1_048_577, 1_310_719])):
+        data = path.read_bytes()
+        for _, digest, offset, length in example_lines(example("xet/xet_hash"), "--chunks", path)[:-1]:
+            chunk = data[int(offset) : int(offset) + int(length)]
+            assert hexadecimal(blake3.blake3(chunk, key=DATA_KEY).digest()) == digest, path.name
