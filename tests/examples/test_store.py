@@ -76,12 +76,12 @@ class Store(StoreTest):
             self.assertLess(restored.stat().st_blocks * 512, 3 * MIB)
 
     def test_zeros_are_written_where_a_hole_would_show_what_was_there(self):
-        data = noise[:MIB] + bytes(2 * MIB)
+        data = noise[:MIB] + bytes(2 * MIB) + b"end"
         self.put("data", data)
         path = self.file("old", b"x" * 4 * MIB)
         with open(path, "r+b") as file:
             self.run_program(self.program, "get", self.store, "data", stdout=file)
-        self.assertEqual(path.read_bytes(), data + b"x" * MIB)
+        self.assertEqual(path.read_bytes(), data + b"x" * (MIB - len(b"end")))
         path = self.file("appended", b"before")
         with open(path, "ab") as file:
             self.run_program(self.program, "get", self.store, "data", stdout=file)
