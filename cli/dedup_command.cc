@@ -55,7 +55,7 @@ class dedup_receiver final : public input_receiver {
 
  private:
   status begin_input(std::uint64_t stream, const std::string& path) override {
-    kind_ = kinds_.try_emplace(kind_of_file(path), kinds_.size()).first->second;
+    kind_ = kinds_.try_emplace(kind_of_input(path), kinds_.size()).first->second;
     if (status begun = tally_.begin_stream(stream); !begun.ok()) return begun;
     return beside_ != nullptr ? beside_->begin_stream(stream) : status();
   }

@@ -130,15 +130,8 @@ std::vector<std::size_t> dedup_facts::kinds_by_bytes() const {
   return order;
 }
 
-std::string kind_of_file(std::string_view path) {
-  if (path == standard_input_path) return "(standard input)";
-  const std::string_view name = path.substr(path.rfind('/') + 1);
-  const std::size_t dot = name.rfind('.');
-  if (dot == std::string_view::npos || dot == 0 || dot + 1 == name.size()) return "(none)";
-  std::string extension(name.substr(dot));
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return extension;
+std::string kind_of_input(std::string_view path) {
+  return path == standard_input_path ? "(standard input)" : kind_of_file(path);
 }
 
 }  // namespace cutpoint::cli

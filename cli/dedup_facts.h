@@ -87,7 +87,7 @@ struct dedup_facts {
   [[nodiscard]] std::vector<std::size_t> kinds_by_bytes() const;
 };
 
-/// What kind of file a path names: its extension in lower case with the dot, "(none)", or "(standard input)".
-[[nodiscard]] std::string kind_of_file(std::string_view path);
+/// The kind of file, or "(standard input)".
+[[nodiscard]] std::string kind_of_input(std::string_view path);
 
 }  // namespace cutpoint::cli

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <variant>
 
@@ -164,6 +166,16 @@ status dedup_tally::take(const fed_chunk& c) {
 status dedup_tally::end_stream(std::uint64_t, const status&) { return {}; }
 
 // --- Comparison ------------------------------------------------------------------------------------------------------
+
+std::string kind_of_file(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos || dot == 0 || dot + 1 == name.size()) return "(none)";
+  std::string extension(name.substr(dot));
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return extension;
+}
 
 std::optional<double> cut_differences::dirty_bytes_per_boundary() const { return ratio(dirty_bytes, boundary_count); }
 

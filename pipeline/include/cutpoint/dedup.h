@@ -8,6 +8,8 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <cutpoint/chunker.h>
@@ -106,6 +108,9 @@ class dedup_tally final : public chunk_receiver {
   std::size_t kind_ = 0;  ///< of the stream under way
   length_distribution lengths_;
 };
+
+/// What kind of file a path names: the extension in lower case with its dot, or "(none)".
+[[nodiscard]] std::string kind_of_file(std::string_view path);
 
 /// What other cuts of the same streams have come to.
 struct cut_differences {

@@ -1,0 +1,17 @@
+#include "python/chunk_queue.h"
+
+namespace cutpoint::python {
+
+nanobind::object run_walk::next() {
+  const chunk_run& run = runs_[at_];
+  const byte_span digest = run.fingerprint.view();
+  nanobind::object chunk = type_(run.offset + within_ * run.length, run.length,
+                                 nanobind::bytes(reinterpret_cast<const char*>(digest.data()), digest.size()));
+  if (++within_ == run.count) {
+    within_ = 0;
+    ++at_;
+  }
+  return chunk;
+}
+
+}  // namespace cutpoint::python

@@ -1,0 +1,68 @@
+"""What all that cuts is asked for, checked."""
+
+import operator
+import os
+import warnings
+from typing import SupportsIndex, TypeAlias
+
+from cutpoint import _core
+
+#: A parameter of an algorithm: a number, text as the command takes it ("16K"), or bytes for a key.
+Parameter: TypeAlias = SupportsIndex | str | bytes
+
+MOST_THREADS = 4096
+MOST_BYTES = (1 << 64) - 1
+
+os.register_at_fork(after_in_child=_core.forget_engines)
+
+
+def _number(name: str, value: SupportsIndex, least: int, most: int) -> int:
+    number = operator.index(value)
+    if not least <= number <= most:
+        raise ValueError(f"{name} = {number} must be from {least} to {most}")
+    return number
+
+
+def _text(name: str, value: Parameter) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, bool):
+        raise TypeError(f"{name} must be a number, str or bytes, not bool")
+    try:
+        return str(operator.index(value))
+    except TypeError:
+        raise TypeError(f"{name} must be a number, str or bytes, not {type(value).__name__}") from None
+
+
+def _checked(name: str, value: object, kind: type) -> None:
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} must be {kind.__name__}, not {type(value).__name__}")
+
+
+def settings(
+    cuts: str,
+    fingerprint: str = "none",
+    fingerprint_key: bytes | None = None,
+    backend: str = "auto",
+    threads: SupportsIndex | None = None,
+    memory_bytes: SupportsIndex | None = None,
+    parameters: dict[str, Parameter] | None = None,
+) -> _core.Settings:
+    for name, value in ("cuts", cuts), ("fingerprint", fingerprint), ("backend", backend):
+        _checked(name, value, str)
+    if fingerprint_key is not None:
+        _checked("fingerprint_key", fingerprint_key, bytes)
+    made = _core.Settings.make(
+        cuts,
+        [(name, _text(name, value)) for name, value in (parameters or {}).items()],
+        fingerprint,
+        fingerprint_key,
+        backend,
+        0 if threads is None else _number("threads", threads, 1, MOST_THREADS),
+        None if memory_bytes is None else _number("memory_bytes", memory_bytes, 1, MOST_BYTES),
+    )
+    for warning in made.warnings:
+        warnings.warn(warning, UserWarning, stacklevel=3)
+    return made
