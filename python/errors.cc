@@ -14,6 +14,8 @@ nb::handle type_of(status_code code) {
       return PyExc_ValueError;
     case status_code::memory_limit:
       return PyExc_MemoryError;
+    case status_code::io_error:
+      return PyExc_OSError;
     default:
       return cutpoint_error;
   }
@@ -25,12 +27,10 @@ std::string without(const std::string& path, const std::string& message) {
   return message.starts_with(prefix) ? message.substr(prefix.size()) : message;
 }
 
-[[noreturn]] void raise_os_error(const status& why, const std::string& path) {
-  const nb::object name = path.empty() ? nb::none() : system_text(path);
-  const nb::object reason = sentence_text(without(path, why.message()));
-  const nb::handle type = PyExc_OSError;
-  nb::object error = why.system_error() != 0 ? type(why.system_error(), reason, name) : type(reason);
-  if (why.system_error() == 0) nb::setattr(error, "filename", name);
+/// Of a failed system call; Python makes it FileNotFoundError and so on.
+[[noreturn]] void raise_system_failure(const status& why, const std::string& path) {
+  const nb::object error = nb::handle(PyExc_OSError)(
+      why.system_error(), sentence_text(without(path, why.message())), system_text(path));
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
   throw nb::python_error();
 }
@@ -51,7 +51,7 @@ void add_errors(nb::module_& into) {
 }
 
 void raise(const status& why, const std::string& path) {
-  if (why.code() == status_code::io_error) raise_os_error(why, path);
+  if (why.code() == status_code::io_error && why.system_error() != 0) raise_system_failure(why, path);
   const bool is_named = path.empty() || why.message().starts_with(path);
   raise(type_of(why.code()), is_named ? why.message() : path + ": " + why.message());
 }

@@ -14,8 +14,8 @@ namespace nb = nanobind;
 /// Defines CutpointError.
 void add_errors(nb::module_& into);
 
-/// Throws what `why` is in Python: ValueError for invalid_argument and unknown_name, OSError with errno and file name for
-/// io_error, MemoryError for memory_limit, CutpointError for the others. `path` is the file that is read, if any. With the
+/// Throws what `why` is in Python: ValueError for invalid_argument and unknown_name, OSError for io_error, with
+/// errno and file name where a system call failed, MemoryError for memory_limit, CutpointError for the others. `path` is the file that is read, if any. With the
 /// GIL.
 [[noreturn]] void raise(const status& why, const std::string& path = {});
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import SupportsIndex
 
 from cutpoint import _core
 from cutpoint._chunks import Chunk
-from cutpoint._settings import Parameter, settings
-
-if TYPE_CHECKING:
-    from typing_extensions import Buffer
+from cutpoint._settings import Bytes, Parameter, settings
 
 
 class Chunker:
@@ -22,7 +19,8 @@ class Chunker:
             store(chunker.finish())
 
     For one thread at a time: a second one gets RuntimeError. Leaving the `with` block, or `close`, gives the memory back and drops
-    what has not come out. After a failure, and after Ctrl-C, the stream has ended.
+    what has not come out. After a failure, and after Ctrl-C, the stream has ended,
+    and the chunks that were not given are lost.
     """
 
     def __init__(
@@ -46,7 +44,7 @@ class Chunker:
         """The canonical string."""
         return self._cuts
 
-    def write(self, data: Buffer) -> list[Chunk]:
+    def write(self, data: Bytes) -> list[Chunk]:
         """Takes the stream's next bytes, any number of them, from an object with a C-contiguous buffer, which may change after the
         call. Gives the chunks that have come out since the last call, which may be none: they come in order, and somewhat
         later than the bytes that decide them."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple, SupportsIndex
 
 from cutpoint import _core
-from cutpoint._settings import Parameter, settings
+from cutpoint._settings import Parameter, Stream, settings
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from typing_extensions import Buffer
 
 
 class Chunk(NamedTuple):
@@ -38,7 +36,7 @@ class ChunkArrays(NamedTuple):
 
 
 def chunk(
-    data_or_path: Buffer | str | os.PathLike[str],
+    data_or_path: Stream,
     cuts: str = "fastcdc",
     *,
     fingerprint: str = "sha256",
@@ -83,7 +81,7 @@ def chunk(
 
 
 def chunk_arrays(
-    data_or_path: Buffer | str | os.PathLike[str],
+    data_or_path: Stream,
     cuts: str = "fastcdc",
     *,
     fingerprint: str = "sha256",

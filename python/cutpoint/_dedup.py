@@ -36,5 +36,6 @@ def dedup(
     or None, and the `message`. An input that fails raises nothing: all others are done.
     """
     how = settings(cuts, fingerprint, fingerprint_key, backend, threads, memory_bytes, parameters)
-    one = isinstance(paths, str) or hasattr(paths, "__fspath__")
-    return _core.dedup(how, [paths] if one else list(paths), follow_links)
+    if isinstance(paths, str | os.PathLike):
+        paths = [paths]
+    return _core.dedup(how, list(paths), follow_links)

@@ -3,9 +3,18 @@
 import operator
 import os
 import warnings
-from typing import SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 from cutpoint import _core
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Buffer
+
+#: Bytes. Before Python 3.12 type checkers do not know that arrays of NumPy have a buffer.
+Bytes: TypeAlias = "Buffer | NDArray[Any]"
+#: Bytes, or the path of what has them.
+Stream: TypeAlias = "Bytes | str | os.PathLike[str]"
 
 #: A parameter of an algorithm: a number, text as the command takes it ("16K"), or bytes for a key.
 Parameter: TypeAlias = SupportsIndex | str | bytes

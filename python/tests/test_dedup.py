@@ -1,0 +1,90 @@
+"""The report of `dedup` is that of the command on the same files."""
+
+import json
+import os
+import random
+import re
+
+import cutpoint
+import pytest
+from conftest import ROOT
+
+def fields_of(value, path="") -> set[str]:
+    if isinstance(value, dict):
+        return {field for key, item in value.items() for field in fields_of(item, f"{path}.{key}" if path else key)}
+    if isinstance(value, list):
+        return {field for item in value for field in fields_of(item, f"{path}[]")} if value else {path}
+    return {path}
+
+
+@pytest.fixture
+def tree(tmp_path):
+    noise = random.Random(4).randbytes(3_000_000)
+    files = {"a.TXT": noise, "sub/b.txt": noise[1000:], "sub/c.bin": bytes(500_000) + noise[:700_000], "empty": b"", ".hidden": b"x"}
+    for name, content in files.items():
+        path = tmp_path / "tree" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    (tmp_path / "tree" / "link").symlink_to("a.TXT")
+    return tmp_path / "tree"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, []),
+        ({"cuts": "casync", "fingerprint": "blake3", "memory_bytes": 64 << 20}, ["--profile", "casync", "--hash", "blake3", "--memory", "64M"]),
+        ({"cuts": "gear", "avg_bytes": "1K", "threads": 1}, ["--algorithm", "gear", "--size", "1K", "--threads", "1"]),
+        ({"follow_links": True}, ["--follow"]),
+    ],
+)
+def test_the_report_is_that_of_the_command(options, words, tree, command):
+    ours = cutpoint.dedup(tree, **options)
+    theirs = json.loads(command("dedup", "--json", *words, tree))
+    assert ours.pop("failures") == []
+    for timed in ("wall_seconds", "bytes_per_second", "backends", "work", "stages"):
+        assert fields_of(ours.pop(timed), timed) <= fields_of(theirs.pop(timed), timed)
+    assert ours.keys() <= theirs.keys()
+    assert ours == {name: theirs[name] for name in ours}
+    assert ours["result"]["savings_share"] > 0.3
+
+
+def test_every_field_is_documented(tree):
+    page = (ROOT / "docs" / "dedup.md").read_text()
+    documented = set(re.findall(r"^\| `([^`]+)` \|", page, re.MULTILINE))
+    assert len(documented) > 60
+    found = {field for field in fields_of(cutpoint.dedup([tree])) if not field.startswith("failures")}
+    assert found <= documented
+
+
+def test_inputs_that_fail_are_told_and_the_others_done(tree):
+    odd = os.fsdecode(os.fsencode(tree) + b"/\xff")
+    report = cutpoint.dedup([tree / "missing", tree / "a.TXT", odd])
+    assert (report["input_count"], report["failed_input_count"]) == (1, 2)
+    assert report["result"]["bytes"] == 3_000_000
+    first, second = report["failures"]
+    assert (first["path"], first["error"], first["errno"]) == (str(tree / "missing"), "io_error", 2)
+    assert "No such file" in first["message"] and second["path"] == odd
+
+
+def test_a_chunk_that_outgrows_the_memory_fails_its_file_alone(tree):
+    (tree / "long").write_bytes(b"1" * 100 + bytes(2 << 20))
+    how = {"min_bytes": "2K", "avg_bytes": "8K", "max_bytes": 0, "memory_bytes": 1 << 20}
+    report = cutpoint.dedup([tree / "a.TXT", tree / "long", tree / "missing"], "rabin", **how)
+    assert [failure["error"] for failure in report["failures"]] == ["memory_limit", "io_error"]
+    assert report["failures"][0]["path"] == str(tree / "long") and report["input_count"] == 1
+
+
+def test_no_bytes():
+    report = cutpoint.dedup([])
+    assert report["result"]["savings_share"] is None and report["result"]["chunks"]["mean_bytes"] is None
+    assert report["kinds"] == []
+
+
+def test_wrong_use(tree):
+    with pytest.raises(ValueError, match="fingerprint = 'none'"):
+        cutpoint.dedup(tree, fingerprint="none")
+    with pytest.raises(TypeError):
+        cutpoint.dedup([5])
+    with pytest.raises(ValueError, match="fastcd"):
+        cutpoint.dedup(tree, "fastcd")

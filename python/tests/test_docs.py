@@ -1,0 +1,82 @@
+"""The page's programs run, and the example; and all of them pass the type checker."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import cutpoint
+import pytest
+from conftest import ROOT
+from cutpoint import _core
+
+PAGE = (ROOT / "docs" / "python.md").read_text()
+PROGRAMS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+EXAMPLE = ROOT / "examples" / "python" / "compare_profiles.py"
+PRINTED = [
+    r"0 [1-9]\d* [0-9a-f]{8}\n",
+    r"[1-9]\d* chunks, [1-9]\d* bytes on average\n",
+    r"buzhash\(.*\) 3000000\n",
+    r"fastcdc\(.*avg_bytes=4096.*\) \d+\.\d%\nno such file io_error 2\n",
+]
+
+
+def python(*words: object, **options) -> subprocess.CompletedProcess:
+    options.setdefault("cwd", ROOT)
+    return subprocess.run([sys.executable, *map(str, words)], capture_output=True, text=True, check=False, **options)
+
+
+def test_every_program_is_expected():
+    assert len(PROGRAMS) == len(PRINTED)
+
+
+@pytest.mark.parametrize(("program", "printed"), list(zip(PROGRAMS, PRINTED, strict=False)))
+def test_a_program_runs(program, printed):
+    done = python("-c", program)
+    assert done.returncode == 0, done.stderr
+    assert re.fullmatch(printed, done.stdout), done.stdout
+
+
+def test_the_page_names_what_is_there():
+    for name in cutpoint.__all__:
+        if name not in {"Chunk", "ChunkArrays", "__version__"}:
+            assert re.search(rf"\b{name}\b", PAGE), name
+
+
+def test_the_example_compares_all_profiles(tmp_path):
+    (tmp_path / "a").write_bytes(bytes(range(256)) * 2000)
+    done = python(EXAMPLE, tmp_path)
+    assert done.returncode == 0, done.stderr
+    header, *rows = done.stdout.splitlines()
+    assert header.split() == ["profile", "savings", "mean", "bytes", "chunks", "MiB/s"]
+    assert header in PAGE
+    assert {row.split()[0] for row in rows} == set(cutpoint.profiles())
+    failed = python(EXAMPLE, tmp_path / "missing")
+    assert failed.returncode == 1 and "No such file" in failed.stderr
+
+
+def test_types(tmp_path):
+    pytest.importorskip("mypy")
+    files = [EXAMPLE]
+    for number, program in enumerate(PROGRAMS):
+        files.append(tmp_path / f"program_{number}.py")
+        files[-1].write_text(program)
+    cache = f"--cache-dir={tmp_path}/cache"
+    for checked in (files, ["-p", "cutpoint"]):
+        done = python("-m", "mypy", "--strict", cache, *checked)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_stub_names_what_is_compiled():
+    stub = ast.parse((Path(cutpoint.__file__).parent / "_core.pyi").read_text())
+
+    def names(body: list[ast.stmt]) -> set[str]:
+        found = {node.name for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+        return found | {node.target.id for node in body if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)}
+
+    assert {"__version__", *(name for name in vars(_core) if not name.startswith("__"))} == names(stub.body)
+    for node in stub.body:
+        if isinstance(node, ast.ClassDef) and node.name != "CutpointError":
+            own = {name for name in vars(getattr(_core, node.name)) if not name.startswith("__")}
+            assert own == {name for name in names(node.body) if not name.startswith("__")}
