@@ -29,8 +29,8 @@ std::string without(const std::string& path, const std::string& message) {
 
 /// Of a failed system call; Python makes it FileNotFoundError and so on.
 [[noreturn]] void raise_system_failure(const status& why, const std::string& path) {
-  const nb::object error = nb::handle(PyExc_OSError)(
-      why.system_error(), sentence_text(without(path, why.message())), system_text(path));
+  const nb::object error =
+      nb::handle(PyExc_OSError)(why.system_error(), sentence_text(without(path, why.message())), system_text(path));
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
   throw nb::python_error();
 }

@@ -15,8 +15,8 @@ namespace nb = nanobind;
 void add_errors(nb::module_& into);
 
 /// Throws what `why` is in Python: ValueError for invalid_argument and unknown_name, OSError for io_error, with
-/// errno and file name where a system call failed, MemoryError for memory_limit, CutpointError for the others. `path` is the file that is read, if any. With the
-/// GIL.
+/// errno and file name where a system call failed, MemoryError for memory_limit, CutpointError for the others. `path`
+/// is the file that is read, if any. With the GIL.
 [[noreturn]] void raise(const status& why, const std::string& path = {});
 
 inline void check(const status& of, const std::string& path = {}) {

@@ -20,8 +20,8 @@ inline constexpr std::uint64_t few_bytes = 1 * MiB;
 enum class duration { short_of_signals, any };
 
 /// Runs `body` without the GIL. What may take long runs on another thread, while this one runs the handlers of signals:
-/// one that raises requests `cancel`, which the body must heed, and what it raised is thrown once the body is done. Only
-/// the main thread of Python has such handlers; on others the body is waited for.
+/// one that raises requests `cancel`, which the body must heed, and what it raised is thrown once the body is done.
+/// Only the main thread of Python has such handlers; on others the body is waited for.
 template <class Body>
 auto interruptibly(cancellation& cancel, duration takes, Body&& body) {
   namespace nb = nanobind;

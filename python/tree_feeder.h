@@ -26,8 +26,8 @@ class tree_feeder {
   tree_feeder(feed& into, file_reader& reader, const cancellation& cancel)
       : into_(into), reader_(reader), cancel_(cancel) {}
 
-  /// Feeds files, waits until all has come out. A stream's number is that of its kind of file. Errors: what ended the feed;
-  /// cancelled.
+  /// Feeds files, waits until all has come out. A stream's number is that of its kind of file. Errors: what ended the
+  /// feed; cancelled.
   [[nodiscard]] status feed_all(const std::vector<std::string>& paths, symlinks links);
 
   // What came of it.

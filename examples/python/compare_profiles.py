@@ -27,7 +27,9 @@ def main() -> int:
     for name, report in sorted(reports.items(), key=lambda row: -(row[1]["result"]["savings_share"] or 0)):
         found, speed = report["result"], report["bytes_per_second"] or 0
         savings, mean = found["savings_share"] or 0, found["chunks"]["mean_bytes"] or 0
-        print(COLUMNS.format(name, f"{savings:.2%}", f"{mean:,.0f}", f"{found['chunk_count']:,}", f"{speed / 2**20:,.0f}"))
+        print(
+            COLUMNS.format(name, f"{savings:.2%}", f"{mean:,.0f}", f"{found['chunk_count']:,}", f"{speed / 2**20:,.0f}")
+        )
     return 1 if failures else 0
 
 

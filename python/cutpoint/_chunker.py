@@ -18,9 +18,9 @@ class Chunker:
                 store(chunker.write(piece))
             store(chunker.finish())
 
-    For one thread at a time: a second one gets RuntimeError. Leaving the `with` block, or `close`, gives the memory back and drops
-    what has not come out. After a failure, and after Ctrl-C, the stream has ended,
-    and the chunks that were not given are lost.
+    For one thread at a time: a second one gets RuntimeError. Leaving the `with` block, or `close`, gives the memory
+    back and drops what has not come out. After a failure, and after Ctrl-C, the stream has ended, and the chunks that
+    were not given are lost.
     """
 
     def __init__(
@@ -45,9 +45,9 @@ class Chunker:
         return self._cuts
 
     def write(self, data: Bytes) -> list[Chunk]:
-        """Takes the stream's next bytes, any number of them, from an object with a C-contiguous buffer, which may change after the
-        call. Gives the chunks that have come out since the last call, which may be none: they come in order, and somewhat
-        later than the bytes that decide them."""
+        """Takes the stream's next bytes, any number of them, from an object with a C-contiguous buffer, which may
+        change after the call. Gives the chunks that have come out since the last call, which may be none: they come in
+        order, and somewhat later than the bytes that decide them."""
         return self._stream.write(data)
 
     def finish(self) -> list[Chunk]:

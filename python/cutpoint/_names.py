@@ -20,14 +20,14 @@ def fingerprints() -> list[str]:
 
 
 def backends() -> list[str]:
-    """What `backend` takes beside "auto": those that run on this machine. Asks the driver for GPUs, which can take a tenth of a
-    second."""
+    """What `backend` takes beside "auto": those that run on this machine. Asks the driver for GPUs, which can take a
+    tenth of a second."""
     return _core.backends()
 
 
 def canonical(cuts: str = "fastcdc", **parameters: Parameter) -> str:
-    """The canonical string of these cuts, which names every parameter and means the same cuts in every release: what to keep
-    beside what is stored. `cuts` takes it again.
+    """The canonical string of these cuts, which names every parameter and means the same cuts in every release: what to
+    keep beside what is stored. `cuts` takes it again.
 
     Raises ValueError for a name that is not known, with the nearest, and for a parameter outside its bounds.
     """

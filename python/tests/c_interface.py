@@ -41,8 +41,14 @@ class Library:
         count = ctypes.c_size_t()
         room = (Chunk * len(data))() if len(data) < 1000 else (Chunk * (len(data) // 64))()
         status = self.calls.cutpoint_chunk_buffer(
-            self.engine, ctypes.byref(options), data, ctypes.c_size_t(len(data)), room, ctypes.c_size_t(len(room)),
-            ctypes.byref(count), None,
+            self.engine,
+            ctypes.byref(options),
+            data,
+            ctypes.c_size_t(len(data)),
+            room,
+            ctypes.c_size_t(len(room)),
+            ctypes.byref(count),
+            None,
         )
         assert status == 0
         return [(c.offset, c.length, bytes(c.digest[: c.digest_bytes])) for c in room[: count.value]]

@@ -20,7 +20,10 @@ SMALL = {"min_bytes": 64, "avg_bytes": 256, "max_bytes": 1024}
 
 
 def rows_of(arrays: cutpoint.ChunkArrays) -> list[Chunk]:
-    return [Chunk(*row) for row in zip(arrays.offsets.tolist(), arrays.lengths.tolist(), map(bytes, arrays.digests), strict=True)]
+    return [
+        Chunk(*row)
+        for row in zip(arrays.offsets.tolist(), arrays.lengths.tolist(), map(bytes, arrays.digests), strict=True)
+    ]
 
 
 def streamed(pieces, *how, **options) -> list[Chunk]:
@@ -31,9 +34,14 @@ def streamed(pieces, *how, **options) -> list[Chunk]:
 @pytest.mark.parametrize("name", NAMES)
 def test_all_forms_give_the_chunks_of_the_command(name, data, file_of, command):
     path = file_of(data)
-    listed = [json.loads(line) for line in command("chunk", "--cuts", cutpoint.canonical(name), "--format", "jsonl", path).splitlines()]
+    listed = [
+        json.loads(line)
+        for line in command("chunk", "--cuts", cutpoint.canonical(name), "--format", "jsonl", path).splitlines()
+    ]
     assert listed[0]["cuts"] == cutpoint.canonical(name)
-    expected = [Chunk(row["offset"], row["length"], bytes.fromhex(row["digest"])) for row in listed[1:] if "length" in row]
+    expected = [
+        Chunk(row["offset"], row["length"], bytes.fromhex(row["digest"])) for row in listed[1:] if "length" in row
+    ]
     assert sum(chunk.length for chunk in expected) == len(data)
     assert list(cutpoint.chunk(data, name)) == expected
     assert list(cutpoint.chunk(path, name)) == expected
@@ -73,7 +81,9 @@ def test_pieces_threads_and_forms_change_nothing(content, name, sizes, fingerpri
 
 @pytest.mark.parametrize("backend", cutpoint.backends())
 def test_back_ends_give_the_same(backend, data):
-    assert list(cutpoint.chunk(data, backend=backend, fingerprint="blake3")) == list(cutpoint.chunk(data, fingerprint="blake3"))
+    assert list(cutpoint.chunk(data, backend=backend, fingerprint="blake3")) == list(
+        cutpoint.chunk(data, fingerprint="blake3")
+    )
 
 
 def test_digests_are_those_of_the_bytes(data):
@@ -121,7 +131,9 @@ def test_arrays_have_their_types_and_own_their_memory(data):
         lambda data: memoryview(data).toreadonly(),
         lambda data: array.array("B", data),
         lambda data: np.frombuffer(data, np.uint8),
-        lambda data: np.frombuffer(data[: len(data) // 8 * 8], np.float64).reshape(-1, 2) if len(data) % 16 == 0 else None,
+        lambda data: (
+            np.frombuffer(data[: len(data) // 8 * 8], np.float64).reshape(-1, 2) if len(data) % 16 == 0 else None
+        ),
     ],
 )
 def test_anything_with_a_buffer(buffer, data):

@@ -9,6 +9,7 @@ import cutpoint
 import pytest
 from conftest import ROOT
 
+
 def fields_of(value, path="") -> set[str]:
     if isinstance(value, dict):
         return {field for key, item in value.items() for field in fields_of(item, f"{path}.{key}" if path else key)}
@@ -20,7 +21,13 @@ def fields_of(value, path="") -> set[str]:
 @pytest.fixture
 def tree(tmp_path):
     noise = random.Random(4).randbytes(3_000_000)
-    files = {"a.TXT": noise, "sub/b.txt": noise[1000:], "sub/c.bin": bytes(500_000) + noise[:700_000], "empty": b"", ".hidden": b"x"}
+    files = {
+        "a.TXT": noise,
+        "sub/b.txt": noise[1000:],
+        "sub/c.bin": bytes(500_000) + noise[:700_000],
+        "empty": b"",
+        ".hidden": b"x",
+    }
     for name, content in files.items():
         path = tmp_path / "tree" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -33,7 +40,10 @@ def tree(tmp_path):
     ("options", "words"),
     [
         ({}, []),
-        ({"cuts": "casync", "fingerprint": "blake3", "memory_bytes": 64 << 20}, ["--profile", "casync", "--hash", "blake3", "--memory", "64M"]),
+        (
+            {"cuts": "casync", "fingerprint": "blake3", "memory_bytes": 64 << 20},
+            ["--profile", "casync", "--hash", "blake3", "--memory", "64M"],
+        ),
         ({"cuts": "gear", "avg_bytes": "1K", "threads": 1}, ["--algorithm", "gear", "--size", "1K", "--threads", "1"]),
         ({"follow_links": True}, ["--follow"]),
     ],

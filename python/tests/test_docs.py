@@ -73,7 +73,9 @@ def test_the_stub_names_what_is_compiled():
 
     def names(body: list[ast.stmt]) -> set[str]:
         found = {node.name for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
-        return found | {node.target.id for node in body if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)}
+        return found | {
+            node.target.id for node in body if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+        }
 
     assert {"__version__", *(name for name in vars(_core) if not name.startswith("__"))} == names(stub.body)
     for node in stub.body:

@@ -15,8 +15,14 @@ ORACLES = ROOT / "tests" / "oracles"
 
 contents = st.one_of(
     st.binary(max_size=6000),
-    st.builds(lambda name, size: oracle_inputs.SHAPES[name](size), st.sampled_from(sorted(oracle_inputs.SHAPES)), st.integers(0, 200_000)),
-    st.builds(lambda seed, size: oracle_inputs.noise(f"peers {seed}", size), st.integers(0, 50), st.integers(0, 300_000)),
+    st.builds(
+        lambda name, size: oracle_inputs.SHAPES[name](size),
+        st.sampled_from(sorted(oracle_inputs.SHAPES)),
+        st.integers(0, 200_000),
+    ),
+    st.builds(
+        lambda seed, size: oracle_inputs.noise(f"peers {seed}", size), st.integers(0, 50), st.integers(0, 300_000)
+    ),
 )
 #: even, as the crate's are
 even_sizes = st.tuples(st.integers(32, 512), st.integers(128, 1024), st.integers(512, 4096)).map(
@@ -34,7 +40,9 @@ def test_pyfastcdc(content, sizes, normalization, seed):
     low, average, high = sizes
     low = max(low, 64)
     theirs = pyfastcdc.FastCDC(average, min_size=low, max_size=high, normalized_chunking=normalization, seed=seed)
-    ours = lengths(content, "fastcdc2020", min_bytes=low, avg_bytes=average, max_bytes=high, normalization=normalization, seed=seed)
+    ours = lengths(
+        content, "fastcdc2020", min_bytes=low, avg_bytes=average, max_bytes=high, normalization=normalization, seed=seed
+    )
     assert ours == [piece.length for piece in theirs.cut_buf(content)]
 
 
@@ -77,7 +85,10 @@ def borg_interpreter() -> list[str]:
 def test_borgbackup(seed, tmp_path):
     worker = borg_interpreter()
     paths = oracle_inputs.write(tmp_path, oracle_inputs.shapes([100_000, 131_072, 300_001]))
-    settings = [{"min_exp": 6, "max_exp": 10, "mask_bits": 8, "window": 63}, {"min_exp": 10, "max_exp": 16, "mask_bits": 12, "window": 4095}]
+    settings = [
+        {"min_exp": 6, "max_exp": 10, "mask_bits": 8, "window": 63},
+        {"min_exp": 10, "max_exp": 16, "mask_bits": 12, "window": 4095},
+    ]
     jobs = [{"paths": [str(path) for path in paths], "seed": seed, **each} for each in settings]
     done = subprocess.run(worker, input=json.dumps(jobs), capture_output=True, text=True, check=True)
     for each, theirs in zip(settings, json.loads(done.stdout), strict=True):

@@ -18,14 +18,21 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ROOT / "python" / "tests"
 SKIPPED = 77
-UNREACHABLE = re.compile(r"NewConnectionError|ConnectTimeoutError|NameResolutionError|ProxyError|Temporary failure in name resolution")
-PROGRAM = "import cutpoint; assert sum(c.length for c in cutpoint.chunk(bytes(99999))) == 99999; print(cutpoint.__version__)"
+PIP = ["-m", "pip", "--disable-pip-version-check", "--no-input", "--retries=2"]
+UNREACHABLE = re.compile(
+    r"NewConnectionError|ConnectTimeoutError|NameResolutionError|ProxyError|Temporary failure in name resolution"
+)
+PROGRAM = (
+    "import cutpoint; assert sum(c.length for c in cutpoint.chunk(bytes(99999))) == 99999; print(cutpoint.__version__)"
+)
 
 
 def step(what: str, *words: object, **options) -> None:
     """Runs a program and says how long it took. Where it failed: exits."""
     begun = time.monotonic()
-    done = subprocess.run([*map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **options)
+    done = subprocess.run(
+        [*map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **options
+    )
     print(f"{what}: {'done' if done.returncode == 0 else 'FAILED'} in {time.monotonic() - begun:.0f} s", flush=True)
     if done.returncode == 0:
         return
@@ -45,14 +52,16 @@ def environment(folder: Path, requirements: list[Path]) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     venv.create(folder, with_pip=True)
     if requirements:
-        step("packages", python, "-m", "pip", "install", "--disable-pip-version-check", "--retries=2", "-r", requirements[0])
+        step("packages", python, *PIP, "install", "-r", requirements[0])
     stamp.write_text(wanted)
     return python
 
 
 def test_wheel(folder: Path) -> None:
     build, prefix, wheels = Path(os.environ["CUTPOINT_BUILD"]), folder / "prefix", folder / "wheels"
-    python = environment(folder / "environment", [TESTS / "requirements.txt", ROOT / "tests" / "oracles" / "requirements.txt"])
+    python = environment(
+        folder / "environment", [TESTS / "requirements.txt", ROOT / "tests" / "oracles" / "requirements.txt"]
+    )
     for made in (prefix, wheels):
         shutil.rmtree(made, ignore_errors=True)
     step("engine", os.environ["CUTPOINT_CMAKE"], "--install", build, "--prefix", prefix)
@@ -61,18 +70,20 @@ def test_wheel(folder: Path) -> None:
         settings["cmake.define.CUDAToolkit_ROOT"] = os.environ["CUTPOINT_CUDA_ROOT"]
     said = [word for name, value in settings.items() for word in ("--config-settings", f"{name}={value}")]
     tools = os.pathsep.join([str(Path(os.environ["CUTPOINT_CMAKE"]).parent), os.environ["PATH"]])
-    step("wheel", python, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "-w", wheels, *said, ROOT, env={**os.environ, "PATH": tools})
+    made_from = ["--no-build-isolation", "--no-deps", "-w", wheels, *said, ROOT]
+    step("wheel", python, *PIP, "wheel", *made_from, env={**os.environ, "PATH": tools})
     (wheel,) = wheels.glob("cutpoint-*.whl")
-    step("installation", python, "-m", "pip", "install", "--no-deps", "--force-reinstall", wheel)
+    step("installation", python, *PIP, "install", "--no-deps", "--force-reinstall", wheel)
     tested = [python, "-m", "pytest", "-q", "-ra", "-p", "no:cacheprovider", "--durations=5", TESTS]
-    sys.exit(subprocess.run(tested, cwd=folder, check=False, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}).returncode)
+    environ = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    sys.exit(subprocess.run(tested, cwd=folder, check=False, env=environ).returncode)
 
 
 def test_clean_installation(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     python = environment(folder / "environment", [])
-    step("pip install .", python, "-m", "pip", "install", "--disable-pip-version-check", "--retries=2", ROOT)
+    step("pip install .", python, *PIP, "install", ROOT)
     step("program", python, "-c", PROGRAM, cwd=folder)
 
 
