@@ -1,13 +1,13 @@
 // One small class for each format.
 #include "cli/chunk_format.h"
 
-#include <array>
 #include <utility>
 
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/choice.h"
 #include "cli/console.h"
 #include "cli/csv.h"
 
@@ -88,6 +88,15 @@ std::unique_ptr<chunk_format> make() {
   return std::make_unique<Format>();
 }
 
+struct format_maker {
+  std::unique_ptr<chunk_format> (*make)();
+};
+
+constexpr choice<format_maker, 4> formats = {{{"text", {&make<text_format>}},
+                                              {"lengths", {&make<lengths_format>}},
+                                              {"csv", {&make<csv_format>}},
+                                              {"jsonl", {&make<jsonl_format>}}}};
+
 }  // namespace
 
 std::string text_path(std::string_view path) {
@@ -110,18 +119,12 @@ nlohmann::ordered_json json_path(std::string_view path) {
   return record;
 }
 
+std::vector<std::string_view> chunk_format_names() { return names_in(formats); }
+
 result<std::unique_ptr<chunk_format>> make_chunk_format(std::string_view name) {
-  using maker = std::unique_ptr<chunk_format> (*)();
-  constexpr std::array<std::pair<std::string_view, maker>, 4> formats = {{{"text", &make<text_format>},
-                                                                          {"lengths", &make<lengths_format>},
-                                                                          {"csv", &make<csv_format>},
-                                                                          {"jsonl", &make<jsonl_format>}}};
-  std::array<std::string_view, formats.size()> names;
-  for (std::size_t i = 0; i < formats.size(); ++i) {
-    if (formats[i].first == name) return formats[i].second();
-    names[i] = formats[i].first;
-  }
-  return unknown_name("format", name, names);
+  const auto maker = chosen("format", name, formats);
+  if (!maker) return maker.error();
+  return maker->make();
 }
 
 }  // namespace cutpoint::cli

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <cutpoint/bytes.h>
 #include <cutpoint/fingerprint.h>
@@ -30,6 +31,8 @@ class chunk_format {
 /// A path as jsonl has it: one that is not UTF-8 comes with its bytes in hexadecimal too, so that nothing is lost.
 [[nodiscard]] nlohmann::ordered_json json_path(std::string_view path);
 
+/// The names that --format takes.
+[[nodiscard]] std::vector<std::string_view> chunk_format_names();
 /// Errors: unknown_name, with the choice.
 [[nodiscard]] result<std::unique_ptr<chunk_format>> make_chunk_format(std::string_view name);
 

@@ -10,6 +10,7 @@
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 
+#include "cli/choice.h"
 #include "cli/chunk_sizes.h"
 
 namespace cutpoint::cli {
@@ -22,9 +23,6 @@ constexpr std::uint64_t most_devices = 4096;
 constexpr std::uint64_t least_device_memory = 16 * MiB;
 constexpr std::uint64_t least_segment = 4 * KiB;
 
-template <class Value, std::size_t count>
-using choice = std::array<std::pair<std::string_view, Value>, count>;
-
 constexpr choice<join_kind, 3> joins = {
     {{"exact", join_kind::exact}, {"pdedupe", join_kind::pdedupe}, {"none", join_kind::none}}};
 constexpr choice<std::optional<thread_placement>, 4> placements = {{{"auto", std::nullopt},
@@ -33,17 +31,6 @@ constexpr choice<std::optional<thread_placement>, 4> placements = {{{"auto", std
                                                                     {"cores", thread_placement::cores}}};
 
 status wrong(std::string message) { return {status_code::invalid_argument, std::move(message)}; }
-
-/// Errors: unknown_name.
-template <class Value, std::size_t count>
-result<Value> chosen(std::string_view what, std::string_view name, const choice<Value, count>& from) {
-  std::array<std::string_view, count> names;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (from[i].first == name) return from[i].second;
-    names[i] = from[i].first;
-  }
-  return unknown_name(what, name, names);
-}
 
 choice<work_plan, 5> plans() {
   constexpr std::array all = {work_plan::automatic, work_plan::processor, work_plan::device,
@@ -288,6 +275,12 @@ std::string_view name_of(const fingerprint_recipe& recipe) {
                       [&](const auto& info) { return info.kind == recipe.kind; })
       ->name;
 }
+
+std::vector<std::string_view> join_names() { return names_in(joins); }
+
+std::vector<std::string_view> placement_names() { return names_in(placements); }
+
+std::vector<std::string_view> plan_names() { return names_in(plans()); }
 
 std::string_view name_of(join_kind kind) {
   return std::find_if(joins.begin(), joins.end(), [&](const auto& join) { return join.second == kind; })->first;

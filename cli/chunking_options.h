@@ -72,6 +72,11 @@ class chunking_options {
 /// Whether the name stands where its kind is asked for. Errors: unknown_name; invalid_argument, with the right option.
 [[nodiscard]] status check_kind(const std::string& name, entry_kind kind);
 
+/// The names that --join, --placement and --plan take.
+[[nodiscard]] std::vector<std::string_view> join_names();
+[[nodiscard]] std::vector<std::string_view> placement_names();
+[[nodiscard]] std::vector<std::string_view> plan_names();
+
 /// The names that options and listings have for these.
 inline constexpr std::string_view keyed_name = "blake3-keyed";
 /// With a key it is `blake3-keyed`, so that no digest is taken for one that anybody can make.

@@ -2,32 +2,23 @@
 #include "cli/inputs.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "cli/choice.h"
 #include "cli/interrupt.h"
 
 namespace cutpoint::cli {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, file_access>, 4> accesses = {{{"auto", file_access::automatic},
-                                                                               {"pread", file_access::pread},
-                                                                               {"uring", file_access::uring},
-                                                                               {"direct", file_access::direct}}};
-
-result<file_access> parse_access(std::string_view name) {
-  std::array<std::string_view, accesses.size()> names;
-  for (std::size_t i = 0; i < accesses.size(); ++i) {
-    if (accesses[i].first == name) return accesses[i].second;
-    names[i] = accesses[i].first;
-  }
-  return unknown_name("input", name, names);
-}
+constexpr choice<file_access, 4> accesses = {{{"auto", file_access::automatic},
+                                              {"pread", file_access::pread},
+                                              {"uring", file_access::uring},
+                                              {"direct", file_access::direct}}};
 
 /// So much of the memory that is allowed at most is for reading ahead: a sixteenth of it.
 constexpr std::uint64_t share_of_reading = 16;
@@ -65,6 +56,8 @@ void input_options::add_to(CLI::App& command) {
       ->capture_default_str();
 }
 
+std::vector<std::string_view> input_names() { return names_in(accesses); }
+
 status input_options::check(const output& out, const trace_file* trace) const {
   const auto wrong = [](std::string message) { return status{status_code::invalid_argument, std::move(message)}; };
   if (std::count(paths_.begin(), paths_.end(), standard_input_path) > 1) {
@@ -80,7 +73,7 @@ status input_options::check(const output& out, const trace_file* trace) const {
 }
 
 result<file_reader> input_options::make_reader(chunking& job) const {
-  const auto access = parse_access(access_);
+  const auto access = chosen("input", access_, accesses);
   if (!access) return access.error();
   const std::uint64_t share = reading_share(job.feed);
   auto made = file_reader::make({.access = *access, .budget_bytes = share, .cancel = &interruption()});

@@ -6,6 +6,7 @@
 #include <functional>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -47,6 +48,9 @@ class input_options {
   std::string access_ = "auto";
   bool follows_links_ = false;
 };
+
+/// The names that --input takes.
+[[nodiscard]] std::vector<std::string_view> input_names();
 
 /// Takes what comes out of the engine, input by input: what comes of the chunks is up to the commands. Failures are
 /// said and counted here.

@@ -12,17 +12,12 @@
 #include <CLI/CLI.hpp>
 #include <cutpoint/status.h>
 #include <cutpoint/text.h>
-#include <cutpoint/version.h>
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "cli/bench_command.h"
-#include "cli/chunk_command.h"
+#include "cli/command_line.h"
 #include "cli/console.h"
-#include "cli/dedup_command.h"
 #include "cli/exit_code.h"
-#include "cli/info_command.h"
-#include "cli/list_command.h"
 #include "cli/words.h"
 
 namespace cutpoint::cli {
@@ -49,46 +44,20 @@ status check_command(const CLI::App& app, std::string_view word) {
 }
 
 exit_code run(int argc, char** argv) {
-  CLI::App app("Cutpoint: content-defined chunks of files and streams, exactly as the sequential algorithm cuts them",
-               "cutpoint");
-  app.set_version_flag("--version", "cutpoint " + std::string(version()));
-  app.require_subcommand(1);
-  app.failure_message([](const CLI::App*, const CLI::Error& error) {
-    return "cutpoint: error: " + std::string(error.what()) + "\nRun with --help for more information.\n";
-  });
-  chunk_command chunk;
-  dedup_command dedup;
-  bench_command bench;
-  list_command list;
-  info_command info;
-  const CLI::App* const chunk_app = chunk.add_to(app);
-  const CLI::App* const dedup_app = dedup.add_to(app);
-  const CLI::App* const bench_app = bench.add_to(app);
-  const CLI::App* const list_app = list.add_to(app);
-  const CLI::App* const info_app = info.add_to(app);
-  for (CLI::App* command : app.get_subcommands({})) {
-    for (CLI::Option* option : command->get_options()) {
-      if (option->get_items_expected_max() != 0) option->transform(unprotected);
-    }
-  }
+  command_line line;
   std::vector<std::string> words = protected_words(argc, argv);
-  if (const status known = words.empty() ? status() : check_command(app, unprotected(words.back())); !known.ok()) {
+  if (const status known = words.empty() ? status() : check_command(line.app, unprotected(words.back())); !known.ok()) {
     console(verbosity::normal).error(known.message());
     return exit_code::wrong_usage;
   }
   try {
-    app.parse(std::move(words));
+    line.app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
-    const bool is_help = app.exit(error) == 0;
+    const bool is_help = line.app.exit(error) == 0;
     if (!is_help) return exit_code::wrong_usage;
     return std::cout.flush() ? exit_code::done : exit_code::input_failed;
   }
-  if (chunk_app->parsed()) return chunk.run();
-  if (dedup_app->parsed()) return dedup.run();
-  if (bench_app->parsed()) return bench.run();
-  if (list_app->parsed()) return list.run();
-  if (info_app->parsed()) return info.run();
-  return exit_code::wrong_usage;
+  return line.run_chosen();
 }
 
 }  // namespace

@@ -1,0 +1,56 @@
+// Writes one page or completion, while the command is built.
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "cli/console.h"
+#include "cli/pages/pages.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+constexpr std::string_view usage =
+    "usage: cutpoint_pages (bash | zsh | fish) OUTPUT\n"
+    "       cutpoint_pages COMMAND TEMPLATE OUTPUT\n";
+
+result<std::string> made(std::string_view what, const std::string& from, const line_facts& facts) {
+  if (from.empty() && what == "bash") return bash_completion(facts);
+  if (from.empty() && what == "zsh") return zsh_completion(facts);
+  if (from.empty() && what == "fish") return fish_completion(facts);
+  std::ifstream read(from);
+  const std::string text{std::istreambuf_iterator<char>(read), {}};
+  if (text.empty()) return status(status_code::io_error, fmt::format("{}: cannot be read", from));
+  return man_page(facts, what, text);
+}
+
+exit_code run(int argc, char** argv) {
+  const console say(verbosity::normal);
+  if (argc != 3 && argc != 4) {
+    std::cerr << usage;
+    return exit_code::wrong_usage;
+  }
+  const command_line line;
+  const auto facts = facts_of(line);
+  const auto text = facts ? made(argv[1], argc == 4 ? argv[2] : "", *facts) : facts.error();
+  if (!text) {
+    say.error(text.error().message());
+    return exit_code::input_failed;
+  }
+  std::ofstream out(argv[argc - 1]);
+  out << *text;
+  out.close();
+  if (out) return exit_code::done;
+  say.error(fmt::format("{}: cannot be written", argv[argc - 1]));
+  return exit_code::input_failed;
+}
+
+}  // namespace
+
+}  // namespace cutpoint::cli
+
+int main(int argc, char** argv) { return static_cast<int>(cutpoint::cli::run(argc, argv)); }

@@ -1,0 +1,114 @@
+// man(7), the macros that groff and mandoc both know.
+#include <algorithm>
+
+#include <cutpoint/version.h>
+#include <fmt/format.h>
+
+#include "cli/pages/pages.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+/// Text that troff shows as it is: its hyphens are those of options, to be copied.
+std::string escaped(std::string_view text) {
+  std::string out;
+  if (text.starts_with('.') || text.starts_with('\'')) out += "\\&";
+  for (const char each : text) {
+    if (each == '\\') {
+      out += "\\e";
+    } else {
+      if (each == '-') out += '\\';
+      out += each;
+    }
+  }
+  return out;
+}
+
+std::string bold(std::string_view text) { return fmt::format("\\fB{}\\fR", escaped(text)); }
+std::string italic(std::string_view text) { return fmt::format("\\fI{}\\fR", escaped(text)); }
+
+/// Whether no names need be told: the meaning has them all already, or they are those of parameters, which `list` has.
+bool names_are_told(const option_facts& option) {
+  return std::all_of(option.names.begin(), option.names.end(), [&](const std::string& name) {
+    return name.ends_with('=') || option.meaning.find(name) != std::string::npos;
+  });
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + escaped(name);
+  return out;
+}
+
+std::string item(const option_facts& option) {
+  std::string heading;
+  for (const std::string& word : option.words) heading += (heading.empty() ? "" : ", ") + bold(word);
+  if (!option.value.empty()) heading += (heading.empty() ? "" : " ") + italic(option.value);
+  std::string out = fmt::format(".TP\n{}\n{}.\n", heading, escaped(option.meaning));
+  if (!option.default_value.empty()) out += fmt::format("The default is {}.\n", bold(option.default_value));
+  if (!option.environment.empty()) {
+    out += fmt::format("The environment variable {} stands in when it is not given.\n", bold(option.environment));
+  }
+  if (!names_are_told(option)) out += fmt::format("There are {}.\n", joined(option.names));
+  if (!option.excluded.empty()) out += fmt::format("Not together with {}.\n", joined(option.excluded));
+  return out;
+}
+
+std::string items(const command_facts& command) {
+  std::string out;
+  for (const option_facts& argument : command.arguments) out += item(argument);
+  for (const option_facts& option : command.options) out += item(option);
+  return out;
+}
+
+std::string synopsis(const command_facts& command) {
+  std::string out = fmt::format("{} [\\fIoptions\\fR]", bold("cutpoint " + command.name));
+  for (const option_facts& argument : command.arguments) {
+    const std::string shown = italic(argument.value) + (argument.is_repeatable ? "..." : "");
+    out += argument.is_required ? ' ' + shown : fmt::format(" [{}]", shown);
+  }
+  return out + '\n';
+}
+
+std::string synopsis(const line_facts& facts) {
+  std::string out;
+  for (const command_facts& command : facts.commands) {
+    if (!out.empty()) out += ".br\n";
+    out += synopsis(command);
+  }
+  return out;
+}
+
+std::string commands(const line_facts& facts) {
+  std::string out;
+  for (const command_facts& command : facts.commands) {
+    out += fmt::format(".TP\n\\fBcutpoint\\-{}\\fR(1)\n{}.\n", command.name, escaped(command.meaning));
+  }
+  return out;
+}
+
+void replace(std::string& text, std::string_view what, std::string_view by) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
+    text.replace(at, what.size(), by);
+  }
+}
+
+}  // namespace
+
+result<std::string> man_page(const line_facts& facts, std::string_view command, std::string_view text) {
+  const bool is_whole = command == facts.whole.name;
+  const auto found = std::find_if(facts.commands.begin(), facts.commands.end(),
+                                  [&](const command_facts& each) { return each.name == command; });
+  if (!is_whole && found == facts.commands.end()) {
+    return status(status_code::invalid_argument, fmt::format("there is no command {}", command));
+  }
+  std::string page(text);
+  replace(page, "@version@", version());
+  replace(page, "@commands@\n", commands(facts));
+  replace(page, "@synopsis@\n", is_whole ? synopsis(facts) : synopsis(*found));
+  replace(page, "@options@\n", items(is_whole ? facts.whole : *found));
+  return page;
+}
+
+}  // namespace cutpoint::cli
