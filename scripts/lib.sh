@@ -94,7 +94,7 @@ wanted_wheels() {
   [[ -n $(machine_cmake) ]] || printf '%s\n' "$cmake_wheel"
 }
 
-# pick_tool NAME: cmake or ctest, PyPI's where it was fetched.
+# pick_tool NAME: cmake, cpack or ctest, PyPI's where it was fetched.
 pick_tool() {
   local fetched=$cuda_venv/tools/$1
   if [[ -e $cuda_stamp && ! -e $cuda_refused && -x $fetched ]]; then
@@ -117,13 +117,13 @@ pick_nvcc() {
 cuda_arguments() {
   local nvcc
   case $1 in
-    release | cuda | bundle) ;;
+    release | cuda | bundle | package) ;;
     *) return ;;
   esac
   nvcc=$(pick_nvcc)
   if [[ -n $nvcc ]]; then
     printf '%s\n' "-DCMAKE_CUDA_COMPILER=$nvcc"
-  elif [[ $1 == release ]]; then
+  elif [[ $1 == release || $1 == package ]]; then
     printf '%s\n' -DCUTPOINT_CUDA=OFF
   fi
 }

@@ -2,22 +2,27 @@
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/cutpoint)
 set(module_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+# Archives and what is for them alone are apart: they are of use only where the libraries are that they were made with.
+set(development DESTINATION ${package_folder} COMPONENT development)
+set(archives DESTINATION ${package_folder} COMPONENT archives)
 
-install(TARGETS cutpoint RUNTIME)
-install(TARGETS cutpoint_c EXPORT cutpoint-shared-targets)
-install(TARGETS cutpoint_engine cutpoint_c_static EXPORT cutpoint-static-targets)
-foreach(layer host pipeline cuda embed)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${layer}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
+install(TARGETS cutpoint RUNTIME COMPONENT command)
+install(TARGETS cutpoint_c EXPORT cutpoint-shared-targets LIBRARY COMPONENT library NAMELINK_COMPONENT development)
+install(TARGETS cutpoint_engine cutpoint_c_static EXPORT cutpoint-static-targets ARCHIVE COMPONENT archives)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/embed/include/
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN *.h)
+foreach(layer host pipeline cuda)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${layer}/include/
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT archives FILES_MATCHING PATTERN *.h)
 endforeach()
 
-foreach(kind shared static)
-  install(EXPORT cutpoint-${kind}-targets NAMESPACE cutpoint:: DESTINATION ${package_folder})
-endforeach()
 configure_package_config_file(package/cutpoint-config.cmake.in cutpoint-config.cmake INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file(cutpoint-config-version.cmake COMPATIBILITY SameMinorVersion)
-foreach(file config config-version dependencies)
-  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/cutpoint-${file}.cmake DESTINATION ${package_folder})
-endforeach()
+install(EXPORT cutpoint-shared-targets NAMESPACE cutpoint:: ${development})
+install(EXPORT cutpoint-static-targets NAMESPACE cutpoint:: ${archives})
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/cutpoint-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/cutpoint-config-version.cmake
+  ${development})
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/cutpoint-dependencies.cmake ${archives})
 
 # Modules find the prefix from where they lie, so that it may be moved.
 file(RELATIVE_PATH prefix_from_modules /prefix/${module_folder} /prefix)
@@ -32,7 +37,11 @@ if(cutpoint_has_cuda)
 endif()
 foreach(module cutpoint cutpoint-c cutpoint-c-static)
   configure_file(package/${module}.pc.in ${module}.pc @ONLY)
-  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${module}.pc DESTINATION ${module_folder})
+  set(component archives)
+  if(module STREQUAL cutpoint-c)
+    set(component development)
+  endif()
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${module}.pc DESTINATION ${module_folder} COMPONENT ${component})
 endforeach()
 
 # The page for C has the declarations of the header.
@@ -50,4 +59,4 @@ foreach(declaration IN LISTS declarations)
 endforeach()
 configure_file(package/libcutpoint.3.in libcutpoint.3 @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/libcutpoint.3 package/cutpoint.h.3
-  DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
+  DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 COMPONENT development)
