@@ -56,7 +56,7 @@ class Debian(Packages):
         for page in ("", "-chunk", "-dedup", "-bench", "-list", "-info"):
             self.assertIn(f"/usr/share/man/man1/cutpoint{page}.1.gz", command)
         for file in ("bin/cutpoint", "share/bash-completion/completions/cutpoint", "share/zsh/vendor-completions/_cutpoint",
-                     "share/fish/vendor_completions.d/cutpoint.fish"):  # fmt: skip
+                     "share/fish/vendor_completions.d/cutpoint.fish", "share/cutpoint/schemas/dedup.schema.json"):  # fmt: skip
             self.assertIn(f"/usr/{file}", command)
         names = {path.rsplit("/", 1)[1] for path in library if "/doc/" not in path}
         self.assertEqual(names, {"libcutpoint_c.so.1", "libcutpoint_c.so.1.0"})
