@@ -1,6 +1,6 @@
 // An index of casync and desync (.caibx): where the chunks of a file end, and their digests.
 //
-// All numbers are 64 bits, little-endian. A header of six: its size, a magic number, flags, and the smallest, average and
+// All numbers are 64 bits, little-endian. A header of six: its size, a magic number, flags, the smallest, average and
 // largest chunk. A table: a size of all ones, a magic number, then for each chunk its end and a digest of 32 bytes; a
 // tail of 0, 0, the header's size, the table's size, a magic number.
 #pragma once

@@ -21,7 +21,7 @@ namespace {
 using cutpoint::result;
 using cutpoint::status;
 
-/// Takes chunks as the engine hands them out: into the store first, so that the index never names one that is not there.
+/// Takes chunks as the engine hands them out: first into the store, so that the index never names one that is missing.
 class indexer final : public cutpoint::chunk_receiver {
  public:
   indexer(casync::index_file& index, casync::chunk_store* store) : index_(index), store_(store) {}

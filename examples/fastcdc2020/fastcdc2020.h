@@ -1,5 +1,5 @@
-// FastCDC as the Rust crate `fastcdc` has it in `v2020` (pyfastcdc in Python): the same chunks for the same sizes, found
-// by all processors. As there, bytes in memory, and a walk over their chunks:
+// FastCDC as the Rust crate `fastcdc` has it in `v2020` (pyfastcdc in Python): the same chunks for the same sizes,
+// found by all processors. As there, bytes in memory, and a walk over their chunks:
 //
 //     fastcdc2020* chunks = fastcdc2020_new(bytes, byte_count, 16384, 65536, 262144, &error);
 //     for (fastcdc2020_chunk chunk; fastcdc2020_next(chunks, &chunk);) use(bytes + chunk.offset, chunk.length);

@@ -6,8 +6,8 @@
 //     DIGEST LENGTH COUNT             a chunk, or COUNT equal ones that follow each other
 //     end BYTES CHECK                 all bytes of the stream; what the lines before hash to
 //
-// CHECK is the last of a chain: the hash of each line together with what all lines before it came to. So neither writing
-// nor reading holds more than a line, and a recipe that was cut off, or changed, is known by it.
+// CHECK is the last of a chain: the hash of each line together with what all lines before it came to. So neither
+// writing nor reading holds more than a line, and a recipe that was cut off, or changed, is known by it.
 #pragma once
 
 #include <cstdio>

@@ -42,7 +42,7 @@ result<put_summary> put(const std::string& store, const std::string& name, cutpo
 /// Errors: io_error; cancelled; invalid_argument, for what is damaged, and a name that cannot be a file's.
 status get(const std::string& store, const std::string& name, int output, const cutpoint::cancellation& stop);
 
-/// Reads every chunk and every recipe, and tells each problem in a sentence. In memory that grows with the problems only.
+/// Reads every chunk and every recipe, and tells each problem in a sentence, in memory that grows with the problems.
 /// Errors: io_error, where a folder cannot be read; cancelled.
 result<verify_summary> verify(const std::string& store, const cutpoint::cancellation& stop,
                               const std::function<void(const std::string&)>& tell);

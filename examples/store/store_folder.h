@@ -10,7 +10,7 @@
 namespace store {
 
 /// The folder, locked for the one that writes; made a store where it is empty or not there. What an interrupted writer
-/// left is removed. Errors: io_error; unavailable, where another has it; invalid_argument, for a folder of other things.
+/// left is removed. Errors: io_error; unavailable, where another has it; invalid_argument, for one of other things.
 result<descriptor> lock_store(const std::string& store);
 
 /// The cuts that the store was made with. Errors: io_error; invalid_argument, where it is no store.

@@ -1,8 +1,8 @@
 // The hashes of Xet, Hugging Face's storage: of a chunk, and of a file by those of its chunks.
 //
 // A chunk's is keyed BLAKE3 of its bytes: what the engine makes, given `data_key`. A file's is the root of a tree over
-// them, hashed once more. A node hashes a line of text for each of its children, "HASH : BYTES"; it takes children until
-// one after the second has a hash that 4 divides, but at most 9.
+// them, hashed once more. A node hashes a line of text for each of its children, "HASH : BYTES"; it takes children
+// until one after the second has a hash that 4 divides, but at most 9.
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,8 @@ execute_process(COMMAND ${CMAKE_COMMAND} --install ${build} --prefix ${prefix} O
 
 string(REPLACE "," ";" examples "${examples}")
 foreach(example IN LISTS examples)
-  execute_process(COMMAND ${CMAKE_COMMAND} --no-warn-unused-cli -S ${source}/${example} -B ${folder}/${example} -G ${generator}
+  execute_process(COMMAND ${CMAKE_COMMAND} --no-warn-unused-cli
+      -S ${source}/${example} -B ${folder}/${example} -G ${generator}
       -D CMAKE_BUILD_TYPE=Release -D CMAKE_PREFIX_PATH=${prefix}
       -D CMAKE_C_COMPILER=${c} -D CMAKE_CXX_COMPILER=${cxx}
       -D CMAKE_C_FLAGS=${warnings} -D CMAKE_CXX_FLAGS=${warnings}

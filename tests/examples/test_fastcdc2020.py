@@ -39,7 +39,8 @@ class Fastcdc2020(ExampleTest):
                     ends = [offset + size for offset, size in chunks]
                     self.assertEqual([offset for offset, _ in chunks], [0, *ends[:-1]])
                     lengths = "".join(f"{size}\n" for _, size in chunks)
-                    self.assertEqual(hashlib.sha256(lengths.encode()).hexdigest(), GOLDENS[name]["of"][input_name]["sha256"])
+                    expected = GOLDENS[name]["of"][input_name]["sha256"]
+                    self.assertEqual(hashlib.sha256(lengths.encode()).hexdigest(), expected)
 
     def test_the_level_is_one_unless_given(self):
         path = self.file("D2", golden_input("D2"))
@@ -52,7 +53,8 @@ class Fastcdc2020(ExampleTest):
     def test_sizes_out_of_the_bounds_of_the_crate_are_wrong_usage(self):
         path = self.file("data", b"bytes")
         for sizes, named in (([62, 256, 1024], "min_bytes = 62"), ([64, 254, 1024], "avg_bytes = 254"),
-                             ([64, 256, 1 << 25], "max_bytes"), ([4096, 256, 1024], "min_bytes"), (["x", 256, 1024], "min_bytes = 0")):
+                             ([64, 256, 1 << 25], "max_bytes"), ([4096, 256, 1024], "min_bytes"),
+                             (["x", 256, 1024], "min_bytes = 0")):
             with self.subTest(sizes=sizes):
                 self.assertIn(named, self.run_program(self.v2020, *sizes, path, code=2).stderr)
         self.run_program(self.v2020, 64, 256, 1024, code=2)

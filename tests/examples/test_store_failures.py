@@ -31,7 +31,7 @@ class Damage(StoreTest):
         self.assertRegex(problems[-1], rf" 2 streams, {len(expected)} problems$")
         done = self.get("first", code=1)
         self.assertEqual(done.stdout, self.data["first"][: self.offset])
-        self.assertTrue(done.stderr.startswith(f"store: stream 'first' ends at {self.offset}: {self.chunk}: "), done.stderr)
+        self.assertIn(f"store: stream 'first' ends at {self.offset}: {self.chunk}: ", done.stderr)
         self.assertEqual(self.get("second").stdout, self.data["second"])
 
     def write_chunk(self, data: bytes):

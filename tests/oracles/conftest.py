@@ -51,7 +51,7 @@ def example() -> Callable[[str], Path]:
 
     def get(name: str) -> Path:
         program = built.resolve() / name
-        return program if program.exists() else missing("examples", f"{program} was not built (ctest -R examples-build)")
+        return program if program.exists() else missing("examples", f"{program} was not built")
 
     return get
 
