@@ -67,15 +67,46 @@ result<std::vector<chunk_record>> chunk_buffer(engine& on, const feed_options& o
 
 // --- A source --------------------------------------------------------------------------------------------------------
 
-chunk_reader::chunk_reader(std::unique_ptr<chunk_queue> found, feed into, source& from) noexcept
-    : found_(std::move(found)), feed_(std::move(into)), from_(&from) {}
+/// A source that gives little at a time, so that what comes of it may be asked for before it is read on.
+class chunk_reader::pieces final : public source {
+ public:
+  explicit pieces(source& from) noexcept : from_(from) {}
+
+  [[nodiscard]] result<std::size_t> read(std::span<std::uint8_t> into) override {
+    return from_.read(into.first(std::min(into.size(), piece_bytes)));
+  }
+
+  [[nodiscard]] result<std::uint64_t> skip_hole() override {
+    if (hole_left_ == 0) {
+      const auto hole = from_.skip_hole();
+      if (!hole) return hole.error();
+      hole_left_ = *hole;
+    }
+    const std::uint64_t piece = std::min(hole_left_, hole_piece_bytes);
+    hole_left_ -= piece;
+    return piece;
+  }
+
+ private:
+  static constexpr std::size_t piece_bytes = 4 * MiB;
+  static constexpr std::uint64_t hole_piece_bytes = 64 * MiB;  // which costs nothing but its chunks
+
+  source& from_;
+  std::uint64_t hole_left_ = 0;
+};
+
+chunk_reader::chunk_reader(std::unique_ptr<chunk_queue> found, feed into, std::unique_ptr<pieces> from) noexcept
+    : found_(std::move(found)), feed_(std::move(into)), from_(std::move(from)) {}
+
+chunk_reader::chunk_reader(chunk_reader&&) noexcept = default;
+chunk_reader::~chunk_reader() = default;
 
 result<chunk_reader> chunk_reader::open(engine& on, const feed_options& options, source& from) {
   auto found = std::make_unique<chunk_queue>();
   auto into = on.open(options, *found);
   if (!into) return into.error();
   if (status begun = into->begin(0); !begun.ok()) return begun;
-  return result<chunk_reader>(chunk_reader(std::move(found), *std::move(into), from));
+  return result<chunk_reader>(chunk_reader(std::move(found), *std::move(into), std::make_unique<pieces>(from)));
 }
 
 result<std::size_t> chunk_reader::read(std::span<chunk_record> room) {

@@ -6,9 +6,9 @@
 #include <cutpoint/engine.h>
 #include <nanobind/nanobind.h>
 
-#include "python/chunk_queue.h"
 #include "python/interruptible.h"
 #include "python/ownership.h"
+#include "python/run_walk.h"
 #include "python/settings.h"
 
 namespace cutpoint::python {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include <cutpoint/chunks.h>
 #include <nanobind/ndarray.h>
 
 #include "python/interruptible.h"
@@ -12,47 +13,31 @@ namespace cutpoint::python {
 
 namespace {
 
-/// Fed at a time, and then looked whether chunks are there.
-constexpr std::uint64_t piece_bytes = 4 * MiB;
-/// Of a hole, which costs nothing but its chunks.
-constexpr std::uint64_t hole_piece_bytes = 64 * MiB;
-
 duration duration_of(const input& from) {
   return from.known_bytes() != 0 && from.known_bytes() <= few_bytes ? duration::short_of_signals : duration::any;
 }
 
-/// A stream and the feed that it goes into.
-struct fed_input {
-  fed_input(const settings& how, nb::handle data) : options(how.feed), thread_count(how.threads), from(data) {}
+/// A stream, and the engine that cuts it.
+struct opened_input {
+  opened_input(const settings& how, nb::handle data) : options(how.feed), thread_count(how.threads), from(data) {}
 
   feed_options options;
   std::uint64_t thread_count;
   input from;
   cancellation cancel;
   std::shared_ptr<engine> threads;
-  std::optional<feed> into;
   source* opened = nullptr;
 
-  [[nodiscard]] status open(chunk_receiver& to) {
+  [[nodiscard]] status open() {
     options.cancel = &cancel;
     if (status prepared = from.prepare(options, cancel); !prepared.ok()) return prepared;
     auto held = engine_of(thread_count);
     if (!held) return held.error();
     threads = *std::move(held);
-    auto made = threads->open(options, to);
-    if (!made) return made.error();
-    into.emplace(*std::move(made));
     const auto found = from.open();
     if (!found) return found.error();
     opened = *found;
     return {};
-  }
-
-  /// After the last byte.
-  [[nodiscard]] status finish() {
-    const status unchanged = from.check_unchanged();
-    const status finished = into->finish();
-    return finished.ok() ? unchanged : finished;
   }
 };
 
@@ -95,60 +80,37 @@ std::size_t digest_bytes(fingerprint_kind kind) {
 struct chunk_iterator::work {
   work(const settings& how, nb::handle data) : stream(how, data) {}
 
-  chunk_queue found;
-  fed_input stream;
-  std::uint64_t hole_left = 0;
+  opened_input stream;
+  std::optional<chunk_reader> chunks;
+  bool is_at_end = false;
   status failure;
-  enum class phase { opened, begun, ended } now = phase::opened;
 
-  /// Feeds until chunks are there, or the end.
-  void advance() {
-    status outcome;
-    while (outcome.ok() && now != phase::ended && found.is_empty()) outcome = step();
-    if (outcome.ok()) return;
-    // What the bytes so far have decided comes first.
-    now = phase::ended;
-    if (stream.into->failure().ok()) static_cast<void>(stream.into->finish());
-    failure = std::move(outcome);
+  [[nodiscard]] status open() {
+    if (status opened = stream.open(); !opened.ok()) return opened;
+    auto made = chunk_reader::open(*stream.threads, stream.options, *stream.opened);
+    if (!made) return made.error();
+    chunks.emplace(*std::move(made));
+    return {};
   }
 
-  status step() {
-    if (now == phase::opened) {
-      now = phase::begun;
-      return stream.into->begin(0);
-    }
-    if (hole_left == 0) {
-      const auto hole = stream.opened->skip_hole();
-      if (!hole) return ended_by(hole.error());
-      hole_left = *hole;
-    }
-    if (hole_left != 0) {
-      const std::uint64_t piece = std::min(hole_left, hole_piece_bytes);
-      hole_left -= piece;
-      return stream.into->write_zeros(piece);
-    }
-    const auto room = stream.into->space();
-    if (!room) return room.error();
-    const auto count = stream.opened->read(room->first(std::min<std::size_t>(room->size(), piece_bytes)));
-    if (!count) return ended_by(count.error());
-    if (*count != 0) return stream.into->commit(*count);
-    now = phase::ended;
-    if (status ended = stream.into->end(); !ended.ok()) return ended;
-    return stream.finish();
+  /// Some chunks; none at the end, for which `failure` may have a reason.
+  [[nodiscard]] std::vector<chunk_record> next() {
+    std::vector<chunk_record> some(most_at_a_time);
+    const auto count = chunks->read(some);
+    is_at_end = !count || *count == 0;
+    if (is_at_end) failure = count ? stream.from.check_unchanged() : count.error();
+    some.resize(is_at_end ? 0 : *count);
+    return some;
   }
 
-  /// The stream ends with the source's failure.
-  status ended_by(const status& why) {
-    const status ended = stream.into->end(why);
-    return ended.ok() ? why : ended;
-  }
+ private:
+  static constexpr std::size_t most_at_a_time = 1024;
 };
 
 chunk_iterator::chunk_iterator(const settings& how, nb::handle data, nb::object chunk_type)
     : out_(std::move(chunk_type)), work_(std::make_unique<work>(how, data)) {
   work& w = work_.get();
-  check(interruptibly(w.stream.cancel, duration_of(w.stream.from), [&] { return w.stream.open(w.found); }),
-        w.stream.from.path());
+  check(interruptibly(w.stream.cancel, duration_of(w.stream.from), [&] { return w.open(); }), w.stream.from.path());
 }
 
 chunk_iterator::~chunk_iterator() = default;
@@ -163,18 +125,12 @@ nb::object chunk_iterator::next() {
 void chunk_iterator::advance() {
   work& w = work_.get();
   try {
-    if (w.now != work::phase::ended) {
-      interruptibly(w.stream.cancel, duration_of(w.stream.from), [&] {
-        w.advance();
-        return true;
-      });
-    }
+    out_.begin(interruptibly(w.stream.cancel, duration_of(w.stream.from), [&] { return w.next(); }));
   } catch (...) {
     work_.reset();
     throw;
   }
-  out_.begin(w.found.take_all());
-  if (!out_.is_at_end()) return;
+  if (!w.is_at_end) return;
   const status failure = w.failure;
   const std::string path = w.stream.from.path();
   work_.reset();
@@ -183,11 +139,14 @@ void chunk_iterator::advance() {
 
 nb::tuple chunk_arrays(const settings& how, nb::handle data) {
   chunk_lists lists;
-  fed_input w(how, data);
-  const status outcome = interruptibly(w.cancel, duration_of(w.from), [&] {
-    if (status opened = w.open(lists); !opened.ok()) return opened;
-    if (status fed = feed_source(*w.into, 0, *w.opened); !fed.ok()) return fed;
-    return w.finish();
+  opened_input w(how, data);
+  const status outcome = interruptibly(w.cancel, duration_of(w.from), [&]() -> status {
+    if (status opened = w.open(); !opened.ok()) return opened;
+    auto into = w.threads->open(w.options, lists);
+    if (!into) return into.error();
+    if (status fed = feed_source(*into, 0, *w.opened); !fed.ok()) return fed;
+    if (status finished = into->finish(); !finished.ok()) return finished;
+    return w.from.check_unchanged();
   });
   check(outcome, w.from.path());
   const std::size_t count = lists.offsets.size();

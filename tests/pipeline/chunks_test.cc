@@ -162,6 +162,33 @@ TEST(chunk_reader, holds_no_more_chunks_than_the_memory_has_bytes_for) {
   EXPECT_LE(reader->statistics().fed_bytes, 8 * MiB) << "it reads no further than it has to";
 }
 
+/// A hole, and then no more.
+class hole_source final : public source {
+ public:
+  explicit hole_source(std::uint64_t length) : left_(length) {}
+  [[nodiscard]] result<std::uint64_t> skip_hole() override { return std::exchange(left_, 0); }
+  [[nodiscard]] result<std::size_t> read(std::span<std::uint8_t>) override { return std::size_t{0}; }
+
+ private:
+  std::uint64_t left_;
+};
+
+TEST(chunk_reader, counts_the_chunks_of_a_hole) {
+  engine threads = two_threads();
+  hole_source from(64 * GiB + 5);
+  auto reader = chunk_reader::open(threads, job("gear"), from);
+  ASSERT_TRUE(reader.ok());
+  const auto [found, outcome] = all_of(*reader, 50);
+  EXPECT_TRUE(outcome.ok()) << outcome.message();
+  EXPECT_LT(found.size(), 1000u);
+  std::uint64_t end = 0;
+  for (const chunk_record& each : found) {
+    EXPECT_EQ(each.offset, end);
+    end += each.length * each.count;
+  }
+  EXPECT_EQ(end, 64 * GiB + 5);
+}
+
 TEST(chunk_reader, stops_when_it_is_cancelled) {
   engine threads = two_threads();
   const auto bytes = random_bytes(32 * MiB);

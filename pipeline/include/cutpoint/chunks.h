@@ -71,12 +71,16 @@ class chunk_queue final : public chunk_receiver {
 /// The chunks of bytes that are in memory, in order. Errors: as `feed_buffer`. Thread-safe.
 [[nodiscard]] result<std::vector<chunk_record>> chunk_buffer(engine& on, const feed_options& options, byte_span bytes);
 
-/// The chunks of a source, found as they are asked for: all of the engine's threads work while one asks, on as much of
-/// the stream as `feed_options::memory_bytes` lets them hold. One thread at a time.
+/// The chunks of a source, found as they are asked for: all of the engine's threads work while one asks, and a few
+/// mebibytes are read at a time. One thread at a time.
 class chunk_reader {
  public:
   /// Reads `from`, from where it stands, as stream 0; both must outlive the reader. Errors: as `engine::open`.
   [[nodiscard]] static result<chunk_reader> open(engine& on, const feed_options& options, source& from);
+
+  chunk_reader(chunk_reader&&) noexcept;
+  chunk_reader& operator=(chunk_reader&&) = delete;
+  ~chunk_reader();
 
   /// Writes the next chunks into `room`, at least one, and says how many; 0 after the last. Errors: the source's, once
   /// all is given that its bytes decide; memory_limit, where a chunk without a maximum outgrows the memory; cancelled.
@@ -86,13 +90,14 @@ class chunk_reader {
   [[nodiscard]] feed_statistics statistics() const { return feed_.statistics(); }
 
  private:
-  chunk_reader(std::unique_ptr<chunk_queue> found, feed into, source& from) noexcept;
+  class pieces;
+  chunk_reader(std::unique_ptr<chunk_queue> found, feed into, std::unique_ptr<pieces> from) noexcept;
   /// Reads on; gives whether there may be more.
   [[nodiscard]] result<bool> advance();
 
   std::unique_ptr<chunk_queue> found_;
   feed feed_;
-  source* from_;
+  std::unique_ptr<pieces> from_;
   bool is_done_ = false;
   status failure_;
 };

@@ -1,9 +1,9 @@
-#include "python/chunk_queue.h"
+#include "python/run_walk.h"
 
 namespace cutpoint::python {
 
 nanobind::object run_walk::next() {
-  const chunk_run& run = runs_[at_];
+  const chunk_record& run = runs_[at_];
   const byte_span digest = run.fingerprint.view();
   nanobind::object chunk = type_(run.offset + within_ * run.length, run.length,
                                  nanobind::bytes(reinterpret_cast<const char*>(digest.data()), digest.size()));
