@@ -101,7 +101,7 @@ class Debian(Packages):
         self.assertRegex(shown, r"^0 \d+ [0-9a-f]{64}\n")
 
 
-@unittest.skipUnless(shutil.which("patchelf"), "needs patchelf")
+@unittest.skipUnless(shutil.which("patchelf") and shutil.which("dpkg-query"), "needs patchelf and Debian's tools")
 class Archive(Packages):
     @classmethod
     def setUpClass(cls):
@@ -120,6 +120,11 @@ class Archive(Packages):
             self.assertGreater(len(found), 8)
             outside = {name for name, path in found if not pathlib.Path(path).resolve().is_relative_to(self.prefix.resolve())}
             self.assertLessEqual(outside, OF_THE_C_LIBRARY)
+
+    def test_the_licences_of_what_it_carries_are_there(self):
+        licences = {path.name for path in (self.prefix / "share/doc/cutpoint/libraries").iterdir()}
+        for package in ("libssl3", "libhwloc15", "libxxhash0", "libstdc++6"):  # or another name that begins so
+            self.assertTrue(any(name.startswith(package) for name in licences), licences)
 
     def test_a_program_is_built_with_it(self):
         self.assertRegex(self.build_example(self.prefix), r"^0 \d+ [0-9a-f]{64}\n")
