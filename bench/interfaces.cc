@@ -55,6 +55,7 @@ struct work {
   std::size_t piece_bytes;
   engine* threads;
   cutpoint_engine* c_threads;
+  std::vector<cutpoint_chunk>* c_room;  ///< the caller's, for all chunks
 
   [[nodiscard]] byte_span piece(std::size_t at) const {
     return byte_span(bytes).subspan(at, std::min(piece_bytes, bytes.size() - at));
@@ -108,7 +109,7 @@ status pulled(const work& on, answer& got) {
 }
 
 status one_shot_in_c(const work& on, answer& got) {
-  std::vector<cutpoint_chunk> chunks(on.bytes.size() / 1024 + 1);
+  std::vector<cutpoint_chunk>& chunks = *on.c_room;
   std::size_t count = 0;
   const int code = cutpoint_chunk_buffer(on.c_threads, &on.c_job, on.bytes.data(), on.bytes.size(), chunks.data(),
                                          chunks.size(), &count, nullptr);
@@ -209,12 +210,14 @@ status run(const options& given) {
   cutpoint_engine* c_threads = nullptr;
   if (status made = of_c(cutpoint_engine_create(&c_options, &c_threads, nullptr)); !made.ok()) return made;
   const std::string canonical = cuts->canonical();
+  std::vector<cutpoint_chunk> room(*byte_count / 1024 + 1);
   work on{.job = {.cuts = *cuts, .fingerprint = *kind},
           .c_job = {},
           .bytes = std::vector<std::uint8_t>(*byte_count),
           .piece_bytes = std::max<std::uint64_t>(1, *piece_bytes),
           .threads = &*threads,
-          .c_threads = c_threads};
+          .c_threads = c_threads,
+          .c_room = &room};
   on.c_job.struct_bytes = sizeof on.c_job;
   on.c_job.cuts = canonical.c_str();
   on.c_job.fingerprint = given.fingerprint.c_str();
