@@ -115,6 +115,13 @@ class Package(unittest.TestCase):
         shown = run("nm", "-D", "--defined-only", "-C", plugin)
         self.assertNotRegex(shown, r" [TWV] cutpoint::(engine|feed|chunker)::")
 
+    def test_what_is_installed_knows_no_path_of_the_build(self):
+        tree = str(HERE.parents[1])
+        files = [*self.prefix.rglob("*.cmake"), *self.prefix.rglob("*.pc")]
+        self.assertGreater(len(files), 7)
+        for file in files:
+            self.assertNotIn(tree, file.read_text(), file)
+
     def test_every_header_stands_alone(self):
         headers = sorted((self.prefix / "include").rglob("*.h"))
         self.assertGreater(len(headers), 30)

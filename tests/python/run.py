@@ -66,8 +66,6 @@ def test_wheel(folder: Path) -> None:
         shutil.rmtree(made, ignore_errors=True)
     step("engine", os.environ["CUTPOINT_CMAKE"], "--install", build, "--prefix", prefix)
     settings = {"cmake.source-dir": "python", "cmake.define.cutpoint_ROOT": prefix, "build-dir": folder / "build"}
-    if os.environ.get("CUTPOINT_CUDA_ROOT"):
-        settings["cmake.define.CUDAToolkit_ROOT"] = os.environ["CUTPOINT_CUDA_ROOT"]
     said = [word for name, value in settings.items() for word in ("--config-settings", f"{name}={value}")]
     tools = os.pathsep.join([str(Path(os.environ["CUTPOINT_CMAKE"]).parent), os.environ["PATH"]])
     made_from = ["--no-build-isolation", "--no-deps", "-w", wheels, *said, ROOT]
