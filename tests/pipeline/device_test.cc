@@ -259,6 +259,26 @@ TEST(hybrid, is_chosen_by_the_rates) {
   EXPECT_EQ(plan_for(rates), work_plan::processor);
 }
 
+TEST(hybrid, weighs_a_device_by_what_it_can_do_where_chunks_have_no_maximum) {
+  feed_options options = small_job();
+  options.cuts = made("gear", "max_bytes=0");
+  job_rates rates;
+  rates.processor = {.chunking = 1e9, .fingerprinting = 100e9};
+  rates.devices = {{.link_in = 50e9, .chunking = 100e9, .fingerprinting = 100e9}};
+  const auto plan_for = [&](backend where) {
+    options.where = where;
+    options.rates = std::make_shared<const job_rates>(rates);
+    auto on = engine::make({.threads = 2, .devices = std::make_shared<host_device>()}).value();
+    recorder out;
+    return on.open(options, out)->statistics().plan;
+  };
+  EXPECT_EQ(plan_for(backend::automatic), work_plan::processor)
+      << "no device cuts such chunks, and hashing costs little";
+  EXPECT_EQ(plan_for(backend::hybrid), work_plan::fingerprints_on_device);
+  rates.processor.fingerprinting = 0.1e9;
+  EXPECT_EQ(plan_for(backend::automatic), work_plan::fingerprints_on_device);
+}
+
 TEST(hybrid, names_a_plan_that_contradicts_the_back_end) {
   feed_options options = small_job();
   options.where = backend::cuda;

@@ -210,6 +210,21 @@ TEST_F(paced, plan_that_turns_out_slow_is_left) {
   EXPECT_LT(got.seconds, taken_in_vain + static_cast<double>(stream_bytes) / (0.7 * 4 * 36 * mb));
 }
 
+TEST_F(paced, device_that_does_not_do_what_it_was_taken_for_alone_is_helped) {
+  // Reading is all that binds a fast device: the processor is not needed. But the device turns out to be slow.
+  paced_machine machine = machine_of(4, 20, 1, 500);
+  machine.rates.reading = 200 * mb;
+  feed_options asked = options();
+  asked.where = backend::automatic;
+  asked.rates = std::make_shared<const job_rates>(machine.rates);
+  EXPECT_EQ(run(machine, asked).statistics.plan, work_plan::device);
+  machine.rates.devices[0].chunking = 10 * mb;
+  machine.rates.devices[0].fingerprinting = 10 * mb;
+  const paced_run got = run(machine, asked, long_stream_bytes);
+  EXPECT_NE(got.statistics.plan, work_plan::device);
+  EXPECT_GT(got.bytes_per_second(), 0.6 * 80 * mb);
+}
+
 TEST_F(paced, every_plan_comes_to_what_was_predicted_of_it) {
   seeded_choices random(5);
   for (int i = 0; i < 6; ++i) {
