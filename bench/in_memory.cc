@@ -10,39 +10,11 @@
 #include <vector>
 
 #include <cutpoint/catalog.h>
-#include <cutpoint/engine.h>
+#include <cutpoint/chunks.h>
 
 namespace {
 
 using namespace cutpoint;
-
-/// Keeps what Python's arrays have.
-struct lists final : chunk_receiver {
-  std::vector<std::uint64_t> offsets;
-  std::vector<std::uint64_t> lengths;
-  std::vector<std::uint8_t> digests;
-
-  status begin_stream(std::uint64_t) override { return {}; }
-  status end_stream(std::uint64_t, const status&) override { return {}; }
-  status take(const fed_chunk& c) override {
-    const byte_span digest = c.fingerprint.view();
-    for (std::uint64_t i = 0; i < c.count; ++i) {
-      offsets.push_back(c.offset + i * c.length);
-      lengths.push_back(c.length);
-      digests.insert(digests.end(), digest.begin(), digest.end());
-    }
-    return {};
-  }
-};
-
-status cut(engine& threads, const feed_options& options, byte_span bytes, lists& into) {
-  auto opened = threads.open(options, into);
-  if (!opened) return opened.error();
-  if (status begun = opened->begin(0); !begun.ok()) return begun;
-  if (status written = opened->write(bytes); !written.ok()) return written;
-  if (status ended = opened->end(); !ended.ok()) return ended;
-  return opened->finish();
-}
 
 std::vector<std::uint8_t> read(const char* path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
@@ -71,8 +43,8 @@ int main(int count, char** words) {
   for (std::string line; std::getline(std::cin, line);) {
     const std::clock_t begun_work = std::clock();
     const auto begun = std::chrono::steady_clock::now();
-    lists found;
-    if (const status outcome = cut(*threads, options, bytes, found); !outcome.ok()) {
+    chunk_columns found;  // what Python's arrays have
+    if (const status outcome = feed_buffer(*threads, options, bytes, found); !outcome.ok()) {
       std::cerr << "cutpoint_in_memory: " << outcome.message() << '\n';
       return 1;
     }

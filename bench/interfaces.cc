@@ -67,11 +67,15 @@ status of_c(cutpoint_status code) {
   return {status_code::backend_failure, fmt::format("the C interface: {}", cutpoint_status_name(code))};
 }
 
-status one_shot(const work& on, answer& got) {
-  chunk_callback add([&got](const fed_chunk& chunk) {
+chunk_callback adding_to(answer& got) {
+  return chunk_callback([&got](const fed_chunk& chunk) {
     got.add(record_of(chunk));
     return status();
   });
+}
+
+status one_shot(const work& on, answer& got) {
+  chunk_callback add = adding_to(got);
   return feed_buffer(*on.threads, on.job, on.bytes, add);
 }
 
@@ -83,10 +87,7 @@ status as_vector(const work& on, answer& got) {
 }
 
 status in_pieces(const work& on, answer& got) {
-  chunk_callback add([&got](const fed_chunk& chunk) {
-    got.add(record_of(chunk));
-    return status();
-  });
+  chunk_callback add = adding_to(got);
   auto into = on.threads->open(on.job, add);
   if (!into) return into.error();
   status fed = into->begin(0);

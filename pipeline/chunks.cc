@@ -44,6 +44,18 @@ status chunk_queue::take(const fed_chunk& chunk) {
   return {};
 }
 
+// --- Columns ---------------------------------------------------------------------------------------------------------
+
+status chunk_columns::take(const fed_chunk& chunk) {
+  const byte_span digest = chunk.fingerprint.view();
+  for (std::uint64_t i = 0; i < chunk.count; ++i) {
+    offsets.push_back(chunk.offset + i * chunk.length);
+    lengths.push_back(chunk.length);
+    digests.insert(digests.end(), digest.begin(), digest.end());
+  }
+  return {};
+}
+
 // --- Bytes in memory -------------------------------------------------------------------------------------------------
 
 status feed_buffer(engine& on, const feed_options& options, byte_span bytes, chunk_receiver& receiver) {

@@ -41,25 +41,6 @@ struct opened_input {
   }
 };
 
-/// Lists of what bulk work gives.
-struct chunk_lists final : chunk_receiver {
-  std::vector<std::uint64_t> offsets;
-  std::vector<std::uint64_t> lengths;
-  std::vector<std::uint8_t> digests;
-
-  status begin_stream(std::uint64_t) override { return {}; }
-  status end_stream(std::uint64_t, const status&) override { return {}; }
-  status take(const fed_chunk& c) override {
-    const byte_span digest = c.fingerprint.view();
-    for (std::uint64_t i = 0; i < c.count; ++i) {
-      offsets.push_back(c.offset + i * c.length);
-      lengths.push_back(c.length);
-      digests.insert(digests.end(), digest.begin(), digest.end());
-    }
-    return {};
-  }
-};
-
 /// The vector's own memory as an array of NumPy.
 template <class Item, class Shape>
 nb::ndarray<nb::numpy, Item, Shape> array_of(std::vector<Item>&& items, std::initializer_list<std::size_t> shape) {
@@ -138,7 +119,7 @@ void chunk_iterator::advance() {
 }
 
 nb::tuple chunk_arrays(const settings& how, nb::handle data) {
-  chunk_lists lists;
+  chunk_columns lists;
   opened_input w(how, data);
   const status outcome = interruptibly(w.cancel, duration_of(w.from), [&]() -> status {
     if (status opened = w.open(); !opened.ok()) return opened;

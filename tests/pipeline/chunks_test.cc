@@ -78,6 +78,24 @@ TEST(chunk_buffer, tells_what_the_engine_refuses) {
   EXPECT_EQ(chunk_buffer(threads, tight, {}).error().code(), status_code::memory_limit);
 }
 
+TEST(chunk_columns, have_the_chunks_of_runs_one_by_one) {
+  engine threads = two_threads();
+  const auto bytes = stream_with_run();
+  chunk_columns found;
+  ASSERT_TRUE(feed_buffer(threads, job(), bytes, found).ok());
+  const std::vector<chunk> expected = job().cuts.find_cuts(bytes);
+  ASSERT_EQ(found.offsets.size(), expected.size());
+  ASSERT_EQ(found.lengths.size(), expected.size());
+  ASSERT_EQ(found.digests.size(), 20 * expected.size());
+  auto digest_of = *fingerprinter::make(fingerprint_kind::sha1);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ((chunk{found.offsets[i], found.lengths[i]}), expected[i]);
+    const digest whole = *digest_of(byte_span(bytes).subspan(expected[i].offset, expected[i].length));
+    EXPECT_TRUE(
+        std::equal(whole.view().begin(), whole.view().end(), found.digests.begin() + static_cast<long>(20 * i)));
+  }
+}
+
 TEST(feed_buffer, ends_with_the_functions_failure) {
   engine threads = two_threads();
   std::uint64_t count = 0;

@@ -64,6 +64,18 @@ class chunk_queue final : public chunk_receiver {
   std::deque<chunk_record> waiting_;
 };
 
+/// Keeps chunks as columns: as many offsets as lengths, the digests one behind the other; those of a run one by one. One
+/// thread at a time.
+struct chunk_columns final : chunk_receiver {
+  std::vector<std::uint64_t> offsets;
+  std::vector<std::uint64_t> lengths;
+  std::vector<std::uint8_t> digests;
+
+  [[nodiscard]] status begin_stream(std::uint64_t) override { return {}; }
+  [[nodiscard]] status take(const fed_chunk& chunk) override;
+  [[nodiscard]] status end_stream(std::uint64_t, const status&) override { return {}; }
+};
+
 /// Feeds bytes that are in memory as one stream, 0, and waits until everything has come out. Errors: as `engine::open`,
 /// `feed::write` and `feed::finish`, and the receiver's. Thread-safe.
 [[nodiscard]] status feed_buffer(engine& on, const feed_options& options, byte_span bytes, chunk_receiver& receiver);
