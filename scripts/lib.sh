@@ -62,6 +62,25 @@ job_count() {
   printf '%s\n' "$processors"
 }
 
+# --- Python of the experiments ----------------------------------------------------------------------------------------------------------
+
+# experiments_python: the Python that has what sweeps and reports need, in a virtual environment that is made when requirements change.
+experiments_python() {
+  local venv=$deps/experiments requirements=$root/bench/experiments/requirements.txt wanted
+  wanted=$(sha256sum <"$requirements")
+  (
+    set -e
+    mkdir -p -- "$deps"
+    flock 9
+    if [[ -e $venv/stamp && $(<"$venv/stamp") == "$wanted" ]]; then exit; fi
+    say "fetching Python packages into .deps/experiments…"
+    python3 -m venv --clear "$venv" >&2 9>&-
+    "$venv/bin/pip" install --quiet --disable-pip-version-check --requirement "$requirements" >&2 9>&-
+    printf '%s\n' "$wanted" >"$venv/stamp"
+  ) 9>"$deps/experiments.lock" || die "no Python packages for the experiments: see above"
+  printf '%s\n' "$venv/bin/python"
+}
+
 # --- CUDA and CMake: the machine's where they will do, PyPI's where they will not ---------------------------------------------------
 
 nvcc_major() { "$1" --version 2>/dev/null | sed -n 's/.*release \([0-9][0-9]*\)\..*/\1/p'; }
