@@ -1,0 +1,22 @@
+"""What the writers of tables are given: the papers, and the results."""
+
+from dataclasses import dataclass
+
+from experiments.papers.cells import matrix_size
+from experiments.papers.ours import Ours
+from experiments.papers.paper import Paper
+
+
+@dataclass(frozen=True)
+class At:
+    papers: dict[str, Paper]
+    ours: Ours
+    low_entropy: dict  # shares that runs.py measured: data set, expected chunk, row of AE's table 5
+
+    def matrix(self, dataset: str, algorithm: str, target: str) -> dict | None:
+        """The run of every algorithm on every data set at 4, 8 and 16 KiB."""
+        return self.ours.run(dataset, algorithm, matrix_size(algorithm, target))
+
+    def cutting(self, dataset: str, algorithm: str, target: str, backend: str) -> float | None:
+        """Bytes a second of the same, cutting alone."""
+        return self.ours.speed(dataset, algorithm, matrix_size(algorithm, target), backend)

@@ -1,0 +1,47 @@
+"""What is compared with what: the data sets that stand for the papers', the papers' names of algorithms, and the sizes of the matrix."""
+
+TARGETS = ("4K", "8K", "16K")
+
+# Sizes whose chunks of random data have about the target as their mean (scripts/sweeps/papers.toml says why).
+HASHED = ("1K:4K:8K", "4K:4K:16K", "8K:8K:32K")
+NORMALIZED = ("1K:4K:8K", "4K:8K:16K", "8K:16K:32K")
+ALGORITHMS = {
+    "gear": HASHED, "rabin": HASHED, "rabin-inck": HASHED, "adler": HASHED, "crc32": HASHED, "buzhash": HASHED, "tttd": HASHED,
+    "fastcdc": NORMALIZED, "maxp": TARGETS, "ae-max": TARGETS, "ae-min": TARGETS, "ram": TARGETS, "seqcdc-inc": TARGETS,
+    "seqcdc-dec": TARGETS, "fixed": TARGETS,
+}  # fmt: skip
+
+DATASETS = ("linux", "gcc", "packages", "images", "redis", "database", "containers", "nightly", "media", "random", "low-entropy")
+REAL = DATASETS[:8]  # with versions of something that is backed up again and again
+
+# P-Dedupe's data sets, and ours that stand for them; what has no counterpart stands alone.
+P_DEDUPE = [
+    (("SciLab",), "packages"),
+    (("GCC",), "gcc"),
+    (("Linux",), "linux"),
+    (("Centos", "Fedora", "Freebsd"), "images"),
+    (("Redis",), "redis"),
+    (("Bench",), None),
+    ((), "database"),
+    ((), "containers"),
+    ((), "nightly"),
+]
+
+SEQCDC = {"DEB": "images", "DEV": "nightly", "DKR": "containers", "LNX": "linux", "RDS": "redis", "TPCC": "database"}
+SEQCDC_NAMES = {
+    "AE": "ae-max", "CRC": "crc32", "FCDC": "fastcdc", "GEAR": "gear", "RC": "rabin", "RAM": "ram", "TTTD": "tttd", "SEQ": "seqcdc-inc",
+}  # fmt: skip
+
+# AE: Rabin_0.25 at the expected chunk size; of the others' settings the one whose mean is nearest to Rabin's is compared with it.
+AE_EXPECTED = {"2 KB": 2048, "4 KB": 4096, "8 KB": 8192, "16 KB": 16384}
+AE_RABIN = {"2 KB": "512:2K:16K", "4 KB": "1K:4K:32K", "8 KB": "2K:8K:64K", "16 KB": "4K:16K:128K"}
+AE_OTHERS = {"2 KB": "2560", "4 KB": "5K", "8 KB": "10K", "16 KB": "20K"}  # Rabin's mean on random data
+AE_NEAR = {"2 KB": ("2K", "2304", "2560"), "4 KB": ("4K", "4608", "5K"), "8 KB": ("8K", "9K", "10K"), "16 KB": ("16K", "18K", "20K")}
+MAXP_WINDOWS = (600, 900, 1250, 1800, 2500, 3500, 5000, 7000, 10000)
+AE_SETS = {"linux": "open-source", "packages": "open-source", "images": "VMDK"}
+
+PRUNE_BITS = {11: "2K:2K:64K", 12: "2K:4K:64K", 13: "2K:8K:64K", 14: "2K:16K:64K", 15: "2K:32K:64K"}
+
+
+def matrix_size(algorithm: str, target: str) -> str:
+    return ALGORITHMS[algorithm][TARGETS.index(target)]

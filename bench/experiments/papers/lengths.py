@@ -1,0 +1,41 @@
+"""Chunk lengths of a run, from its histogram and its percentiles."""
+
+import math
+
+from experiments.papers.ours import value
+
+PERCENTILES = (5, 25, 50, 75, 95)
+
+
+def share_beyond(row: dict | None, length: float) -> float | None:
+    """The share of chunks longer than this. Between a bucket's ends, an eighth of an octave apart, its logarithm is taken as straight."""
+    histogram, count = value(row, "report.result.chunks.histogram"), value(row, "chunk_count")
+    if not histogram:
+        return None
+    beyond = count  # chunks of this bucket and later ones
+    for bucket in histogram:
+        rest = beyond - bucket["chunk_count"]
+        if length < bucket["least_bytes"]:
+            break
+        if length < bucket["most_bytes"]:
+            part = (length + 1 - bucket["least_bytes"]) / (bucket["most_bytes"] + 1 - bucket["least_bytes"])
+            if rest == 0:
+                return beyond * (1 - part) / count
+            return math.exp(math.log(beyond) + part * (math.log(rest) - math.log(beyond))) / count
+        beyond = rest
+    return beyond / count
+
+
+def percentiles(row: dict | None) -> list[float | None]:
+    return [value(row, f"report.result.chunks.percentile_{p}_bytes") for p in PERCENTILES]
+
+
+def spread(row: dict | None) -> float | None:
+    """How wide lengths lie: the middle nine tenths, over the mean."""
+    least, *_, most = percentiles(row)
+    return None if row is None else (most - least) / value(row, "mean_bytes")
+
+
+def random_mean(least: float, divisor: float, most: float) -> float:
+    """PRUNE's equation 2: the mean chunk of random data."""
+    return least + divisor * (1 - (1 - 1 / divisor) ** (most - least))

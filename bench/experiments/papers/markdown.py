@@ -1,0 +1,44 @@
+"""Numbers and tables as the pages write them. What is not there is a dash."""
+
+from collections.abc import Iterable, Sequence
+
+DASH = "–"
+
+
+def plain(value: float | None, digits: int = 2) -> str:
+    return DASH if value is None else f"{value:,.{digits}f}"
+
+
+def percent(share: float | None, digits: int = 2) -> str:
+    """Of a share between 0 and 1, without the sign, which stands in the header."""
+    return DASH if share is None else plain(100 * share, digits)
+
+
+def speed(bytes_per_second: float | None) -> str:
+    """In GB/s, powers of ten, as the papers have it."""
+    return DASH if bytes_per_second is None else f"{bytes_per_second / 1e9:.3g}"
+
+
+def times(ratio: float | None) -> str:
+    return DASH if ratio is None else f"{ratio:.3g}×"
+
+
+def kib(number: float | None) -> str:
+    return DASH if number is None else plain(number / 1024, 1)
+
+
+def tiny(share: float | None) -> str:
+    """A probability, over many powers of ten."""
+    if share is None:
+        return DASH
+    return f"{share:.4f}" if share >= 0.001 else f"{share:.2e}"
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> list[str]:
+    """The first columns, which are words, to the left, the others to the right."""
+    lines = [f"| {' | '.join(header)} |", f"|{'---|' * words}{'--:|' * (len(header) - words)}"]
+    for row in rows:
+        if len(row) != len(header):
+            raise ValueError(f"a row of {len(row)} cells under {len(header)} headers: {row}")
+        lines.append(f"| {' | '.join(row)} |")
+    return lines

@@ -1,0 +1,37 @@
+"""The parts of a page that are written for it: between `<!-- table: NAME -->` and `<!-- end -->`, and nothing else."""
+
+import re
+from collections.abc import Callable
+
+OPEN, CLOSE = re.compile(r"<!-- table: ([\w-]+) -->"), "<!-- end -->"
+
+
+class Malformed(ValueError):
+    """A page whose markers do not pair; the message names it and the line."""
+
+
+def rewrite(name: str, text: str, write: Callable[[str], list[str]]) -> str:
+    """The page with each part anew. `write` gives the lines of the part that it is named."""
+    done: list[str] = []
+    inside = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        found = OPEN.fullmatch(line.strip())
+        if inside and found:
+            raise Malformed(f"{name}:{number}: table {found[1]} begins inside table {inside}")
+        if line.strip() == CLOSE:
+            if not inside:
+                raise Malformed(f"{name}:{number}: an end without a table")
+            inside = ""
+        if not inside:
+            done.append(line)
+        if found:
+            inside = found[1]
+            done += ["", *write(inside), ""]
+    if inside:
+        raise Malformed(f"{name}: table {inside} has no end")
+    return "\n".join(done) + "\n"
+
+
+def parts(text: str) -> list[str]:
+    """The names of the parts, in their order."""
+    return [found[1] for line in text.splitlines() if (found := OPEN.fullmatch(line.strip()))]

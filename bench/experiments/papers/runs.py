@@ -1,0 +1,63 @@
+"""AE's table 5: the bytes of low-entropy strings that cuts detect, which no report has, for it takes the content of chunks.
+
+A chunk is one that detects such a string if all its bytes are equal and it is as long as the algorithm makes them then: Rabin's maximum, AE's
+window and one byte, AE-Opt2's LEST. Equal chunks of one length are what deduplication eliminates. MAXP, whose rule is strict on one side,
+cuts nowhere within equal bytes.
+"""
+
+import json
+import mmap
+import subprocess
+from pathlib import Path
+
+from experiments.papers.cells import AE_EXPECTED, AE_OTHERS, AE_RABIN
+from experiments.sizes import bytes_of
+
+FILE = "low-entropy.json"  # beside the pages
+WINDOW_LESS = 256  # a window for byte values is so much less than the expected chunk (docs: `cutpoint list ae-max`)
+
+
+def settings(expected: str) -> dict[str, tuple[list[str], int]]:
+    """For each row of table 5: the words of the command, and the length of a chunk that is a low-entropy string."""
+    ecs, others = AE_EXPECTED[expected], AE_OTHERS[expected]
+    ae = ["--algorithm", "ae-max", "--size", others]
+    rows = {
+        "Rabin_0.25": (["--algorithm", "rabin", "--size", AE_RABIN[expected]], 8 * ecs),
+        "AE": (ae, bytes_of(others) - WINDOW_LESS + 1),
+    }
+    for part in (2, 4, 8):
+        rows[f"AE-Opt2 1/{part}"] = ([*ae, "--param", f"lest={ecs // part}"], ecs // part)
+    return rows
+
+
+def detected(path: Path, lengths: list[int], length: int) -> int:
+    """Bytes in chunks of this length whose bytes are all equal."""
+    total = start = 0
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        for size in lengths:
+            if size == length and data[start] == data[start + size // 2] == data[start + size - 1]:
+                chunk = data[start : start + size]
+                total += size if chunk.count(chunk[:1]) == size else 0
+            start += size
+    return total
+
+
+def measure(command: Path, paths: list[Path], words: list[str], length: int) -> float:
+    """The share of the data."""
+    found = every = 0
+    for path in paths:
+        run = subprocess.run([command, "chunk", "-q", "--format", "lengths", *words, path], stdout=subprocess.PIPE, check=True)
+        lengths = [int(line) for line in run.stdout.split()]
+        found += detected(path, lengths, length)
+        every += sum(lengths)
+    return found / every
+
+
+def write(file: Path, command: Path, sets: dict[str, tuple[str, list[Path]]]) -> None:
+    """Measures data sets, by name with their checksum and paths, and keeps the shares of each row and size."""
+    found = {
+        name: {"checksum": checksum}
+        | {expected: {row: measure(command, paths, *how) for row, how in settings(expected).items()} for expected in AE_EXPECTED}
+        for name, (checksum, paths) in sets.items()
+    }
+    file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

@@ -1,0 +1,189 @@
+"""The tables of docs/papers/seqcdc.md."""
+
+import math
+
+from experiments.papers.at import At
+from experiments.papers.cells import SEQCDC, SEQCDC_NAMES, TARGETS
+from experiments.papers.lengths import PERCENTILES, percentiles, spread
+from experiments.papers.markdown import kib, percent, plain, speed, table, times
+from experiments.papers.order import kendall
+from experiments.papers.ours import ratio, value
+
+DRAWN = ("images", "database")  # the paper's DEB and TPCC, which its figures 9, 11 and 13 show
+PLAIN = ("RC", "TTTD", "CRC", "GEAR", "FCDC", "AE", "RAM", "SEQ")
+KB = {"4K": "4 KB", "8K": "8 KB", "16K": "16 KB"}
+
+
+def cell(at: At, dataset: str, name: str, target: str) -> dict | None:
+    return at.matrix(dataset, SEQCDC_NAMES[name], target)
+
+
+def cut(at: At, dataset: str, name: str, target: str, backend: str) -> float | None:
+    return at.cutting(dataset, SEQCDC_NAMES[name], target, backend)
+
+
+def theirs(at: At, set_: str, name: str, target: str) -> float | None:
+    """The paper's savings in percent; of DKR there are those of 16 KB only, in appendix C."""
+    tables = at.papers["seqcdc"].tables
+    printed = tables["appendix-table-I"].at(f"{set_} {name}", KB[target])
+    if printed is None and target == "16K":
+        return tables["appendix-table-II-VII"].at(f"{set_} {name}", "savings")
+    return printed
+
+
+def table_i(at: At) -> list[str]:
+    fixed = at.papers["seqcdc"].tables["table-I"]
+    rows = []
+    for set_, dataset in SEQCDC.items():
+        row = at.matrix(dataset, "fixed", "16K")
+        rows.append(
+            [
+                f"{set_} / {dataset}",
+                plain(fixed.at(set_, "GB"), 0),
+                plain((value(row, "bytes") or 0) / 1e9, 2),
+                plain(fixed.at(set_, "fixed 16 KB %")),
+                percent(value(row, "savings")),
+            ]
+        )
+    return table(["data: the paper's / ours", "paper GB", "ours GB", "paper, fixed 16 KB %", "ours"], rows)
+
+
+def table_ii(at: At) -> list[str]:
+    chosen = at.papers["seqcdc"].tables["table-II"]
+    rows = []
+    for set_, dataset in SEQCDC.items():
+        best = value(at.ours.tune(dataset, "seqcdc-inc", "16K"), "best")
+        ours = ", ".join(str(best[name]) for name in ("seq_length", "skip_trigger", "skip_size")) if best else "–"
+        rows.append([f"{set_} / {dataset}", ", ".join(plain(v, 0) for v in chosen.rows[set_]), ours])
+    return table(["data: the paper's / ours", "paper: SeqLength, SkipTrigger, SkipSize", "ours"], rows)
+
+
+def figure_2(at: At) -> list[str]:
+    rows = []
+    for name in (n for n in PLAIN if n != "SEQ"):
+        speeds = [cut(at, "random", name, target, "scalar") for target in TARGETS]
+        rows.append([f"{name} ({SEQCDC_NAMES[name]})", *map(speed, speeds), times(ratio(speeds[2], speeds[0]))])
+    return table(["random data, scalar, GB/s", *KB.values(), "16 KB / 4 KB"], rows)
+
+
+def rate(k: int, values: int = 256) -> float:
+    """λ_k of appendix E: increasing sequences of k bytes, without overlap, for each byte of random data."""
+    return (values + 1) / values * sum(math.comb(values, k * j) / values ** (k * j) / (1 + 1 / (k * j)) for j in range(1, values // k + 1))
+
+
+def figure_6(at: At) -> list[str]:
+    rows = []
+    for steps in (4, 5, 6, 7):
+        row = at.ours.run("random", "seqcdc-inc", f"{steps + 1}:8K:64M", {"seq_length": steps, "skip_trigger": 0}, hash="xxh3")
+        mean, expected = value(row, "mean_bytes"), 1 / rate(steps + 1)
+        rows.append(
+            [
+                str(steps),
+                str(steps + 1),
+                plain(expected, 1),
+                plain(mean, 1),
+                percent(mean / expected - 1) if mean else "–",
+                plain(1 / rate(steps), 1),
+            ]
+        )
+    return table(["seq_length (steps)", "bytes in order, k", "1 / λ_k", "measured mean", "off by %", "1 / λ for k = seq_length"], rows)
+
+
+def figure_7(at: At) -> list[str]:
+    """Who is best, how far SeqCDC is behind, and whether the order is the paper's."""
+    rows = []
+    for set_, dataset in SEQCDC.items():
+        for target in TARGETS:
+            paper = {name: theirs(at, set_, name, target) for name in PLAIN}
+            ours = {name: value(cell(at, dataset, name, target), "savings") for name in PLAIN}
+            known = None not in paper.values()
+            rows.append(
+                [
+                    f"{set_} / {dataset} {KB[target]}",
+                    max(paper, key=paper.get) if known else "–",
+                    plain(max(paper.values()) - paper["SEQ"]) if known else "–",
+                    "–" if None in ours.values() else max(ours, key=ours.get),
+                    percent(behind(at, dataset, target)),
+                    plain(kendall([paper[n] for n in PLAIN], [ours[n] for n in PLAIN])) if known and None not in ours.values() else "–",
+                ]
+            )
+    return table(["data, size", "paper: best", "SEQ behind, points", "ours: best", "SEQ behind, points", "order: Kendall's τ"], rows)
+
+
+def behind(at: At, dataset: str, target: str) -> float | None:
+    """How far SeqCDC's savings are behind those of the best of the paper's algorithms, as a share of all bytes."""
+    savings = {name: value(cell(at, dataset, name, target), "savings") for name in PLAIN}
+    return None if None in savings.values() else max(savings.values()) - savings["SEQ"]
+
+
+def figure_8(at: At) -> list[str]:
+    rows = []
+    for set_, dataset in SEQCDC.items():
+        paper = [theirs(at, set_, "SEQ", target) for target in TARGETS]
+        ours = [value(cell(at, dataset, "SEQ", target), "savings") for target in TARGETS]
+        rows.append(
+            [
+                f"{set_} / {dataset}",
+                *map(plain, paper),
+                plain(paper[0] - paper[2]) if paper[0] else "–",
+                *map(percent, ours),
+                percent(fall(at, dataset)),
+            ]
+        )
+    return table(["data", *(f"paper {kb} %" for kb in KB.values()), "falls by", *(f"ours {kb} %" for kb in KB.values()), "falls by"], rows)
+
+
+def fall(at: At, dataset: str) -> float | None:
+    first, last = (value(cell(at, dataset, "SEQ", target), "savings") for target in ("4K", "16K"))
+    return None if None in (first, last) else first - last
+
+
+def appendix_a(at: At) -> list[str]:
+    rows = []
+    for set_, dataset in SEQCDC.items():
+        for name in PLAIN:
+            cells = [f"{set_} / {dataset}", name]
+            for target in TARGETS:
+                cells += [plain(theirs(at, set_, name, target)), percent(value(cell(at, dataset, name, target), "savings"))]
+            rows.append(cells)
+    return table(["data: the paper's / ours", "", *(f"{whose} {kb} %" for kb in KB.values() for whose in ("paper", "ours"))], rows, words=2)
+
+
+def appendix_c(at: At) -> list[str]:
+    printed, rows = at.papers["seqcdc"].tables["appendix-table-II-VII"], []
+    for set_, dataset in SEQCDC.items():
+        for name in PLAIN:
+            row = cell(at, dataset, name, "16K")
+            rows.append(
+                [
+                    f"{set_} / {dataset}",
+                    name,
+                    kib(printed.at(f"{set_} {name}", "mean")),
+                    kib(value(row, "mean_bytes")),
+                    plain(printed.at(f"{set_} {name}", "DER"), 3),
+                    plain(value(row, "elimination_ratio"), 3),
+                ]
+            )
+    return table(["data: the paper's / ours", "", "paper mean KiB", "ours", "paper DER", "ours"], rows, words=2)
+
+
+def figure_13(at: At) -> list[str]:
+    rows = []
+    for dataset in DRAWN:
+        for name in PLAIN:
+            row = cell(at, dataset, name, "16K")
+            rows.append([dataset, name, kib(value(row, "mean_bytes")), *map(kib, percentiles(row)), plain(spread(row))])
+    return table(["data", "", "mean KiB", *(f"{p} %" for p in PERCENTILES), "(95 % - 5 %) / mean"], rows, words=2)
+
+
+TABLES = {
+    "seqcdc-table-i": table_i,
+    "seqcdc-table-ii": table_ii,
+    "seqcdc-figure-2": figure_2,
+    "seqcdc-figure-6": figure_6,
+    "seqcdc-figure-7": figure_7,
+    "seqcdc-figure-8": figure_8,
+    "seqcdc-figure-13": figure_13,
+    "seqcdc-appendix-a": appendix_a,
+    "seqcdc-appendix-c": appendix_c,
+}

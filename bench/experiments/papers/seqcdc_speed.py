@@ -1,0 +1,139 @@
+"""The tables of docs/papers/seqcdc.md that are about throughput."""
+
+from experiments.papers.at import At
+from experiments.papers.cells import SEQCDC, TARGETS
+from experiments.papers.markdown import kib, speed, table, times
+from experiments.papers.ours import ratio, value
+from experiments.papers.seqcdc import DRAWN, KB, PLAIN, cut
+
+VECTOR = "avx2"  # the widest that the machine of docs/papers has
+BASE = {"skip_trigger": 0}
+BASE_LIKE = {"seq_length": 6, "skip_trigger": 0}  # about the mean that skipping gives
+
+
+def figure_9(at: At) -> list[str]:
+    rows = [
+        [dataset, name, *(speed(cut(at, dataset, name, target, "scalar")) for target in TARGETS)] for dataset in DRAWN for name in PLAIN
+    ]
+    return table(["data", "scalar, GB/s", *KB.values()], rows, words=2)
+
+
+def over(at: At, name: str, target: str, dataset: str, backend: str = "scalar") -> float | None:
+    """How many times as fast as another algorithm SeqCDC cuts."""
+    return ratio(cut(at, dataset, "SEQ", target, backend), cut(at, dataset, name, target, backend))
+
+
+def figure_9_ratios(at: At) -> list[str]:
+    said = at.papers["seqcdc"].said["figure-9"]
+    rows = []
+    for name, key in (("FCDC", "over_fastcdc"), ("AE", "over_ae")):
+        for target in TARGETS:
+            rows.append([f"SEQ over {name}, {KB[target]}", times(said[key][target]), *(times(over(at, name, target, d)) for d in DRAWN)])
+    return table(["scalar", "paper", *(f"ours, {d}" for d in DRAWN)], rows)
+
+
+def figure_10(at: At) -> list[str]:
+    said = at.papers["seqcdc"].said["figure-10"]
+    paper = {"RAM": said["vram_over_ram"], "SEQ": said["vseq_over_seq"]}
+    rows = []
+    for name in ("CRC", "GEAR", "FCDC", "RC", "TTTD", "AE", "RAM", "SEQ"):
+        native, vector = (cut(at, "images", name, "16K", backend) for backend in ("scalar", VECTOR))
+        rows.append([name, speed(native), speed(vector), times(ratio(vector, native)), times(paper.get(name))])
+    return table(["images, 16 KB", "scalar GB/s", "AVX2 GB/s", "gain", "paper's gain, AVX-512"], rows)
+
+
+def figure_11(at: At) -> list[str]:
+    rows = []
+    for dataset in DRAWN:
+        for target in TARGETS:
+            ram, seq = (cut(at, dataset, name, target, VECTOR) for name in ("RAM", "SEQ"))
+            rows.append([dataset, KB[target], speed(ram), speed(seq), times(ratio(seq, ram))])
+    return table(["data", "size", "VRAM GB/s", "VSEQ GB/s", "VSEQ / VRAM"], rows, words=2)
+
+
+def chunking(at: At, dataset: str, parameters: dict, backend: str) -> float | None:
+    """Bytes a second of the engine's chunking stage, in one thread, at 16 KB."""
+    return value(skipping(at, dataset, parameters, backend), "report.stages.chunking.bytes_per_second")
+
+
+def skipping(at: At, dataset: str, parameters: dict, backend: str) -> dict | None:
+    return at.ours.run(dataset, "seqcdc-inc", "16K", parameters, hash="xxh3", backend=backend, threads=1)
+
+
+def figure_12(at: At) -> list[str]:
+    said = at.papers["seqcdc"].said["figure-12"]
+    rows = []
+    for set_, dataset in SEQCDC.items():
+        cells = [f"{set_} / {dataset}"]
+        for backend, key in (("scalar", "native"), (VECTOR, "vector")):
+            with_skips = chunking(at, dataset, {}, backend)
+            cells += [
+                speed(with_skips),
+                times(ratio(with_skips, chunking(at, dataset, BASE, backend))),
+                times(ratio(with_skips, chunking(at, dataset, BASE_LIKE, backend))),
+                said[key].get(set_, "–"),
+            ]
+        rows.append(cells)
+    return table(
+        [
+            "data",
+            "SEQ GB/s",
+            "over BASE, same SeqLength",
+            "over BASE, like mean",
+            "paper",
+            "VSEQ GB/s (AVX2)",
+            "over VBASE, same SeqLength",
+            "over VBASE, like mean",
+            "paper (AVX-512)",
+        ],
+        rows,
+    )
+
+
+def figure_12_means(at: At) -> list[str]:
+    rows = [
+        [f"{set_} / {dataset}", *(kib(value(skipping(at, dataset, p, "scalar"), "mean_bytes")) for p in ({}, BASE, BASE_LIKE))]
+        for set_, dataset in SEQCDC.items()
+    ]
+    return table(["mean KiB", "SEQ", "BASE, same SeqLength", "BASE, SeqLength 6"], rows)
+
+
+def figure_14(at: At) -> list[str]:
+    said = at.papers["seqcdc"].said["figure-14"]
+    rows = []
+    for name in ("SEQ", "RAM"):
+        for target in TARGETS:
+            native, narrow, wide = (cut(at, "images", name, target, backend) for backend in ("scalar", "sse4", VECTOR))
+            paper = [f"{a}–{b}×" for a, b in (said["sse4"], said["avx2"])] if (name, target) == ("SEQ", "16K") else ["–", "–"]
+            rows.append(
+                [
+                    name,
+                    KB[target],
+                    *map(speed, (native, narrow, wide)),
+                    times(ratio(narrow, native)),
+                    paper[0],
+                    times(ratio(wide, native)),
+                    paper[1],
+                ]
+            )
+    return table(["images", "size", "scalar GB/s", "SSE4 GB/s", "AVX2 GB/s", "SSE4 gain", "paper", "AVX2 gain", "paper"], rows, words=2)
+
+
+def appendix_b(at: At) -> list[str]:
+    rows = []
+    for window in (48, 6):
+        row = at.ours.run("images", "rabin", "8K:8K:32K", {"window": window}, hash="xxh3", backend="scalar", threads=1)
+        rows.append([str(window), speed(value(row, "report.stages.chunking.bytes_per_second"))])
+    return table(["window of Rabin, bytes", "scalar, one thread, GB/s"], rows)
+
+
+TABLES = {
+    "seqcdc-figure-9": figure_9,
+    "seqcdc-figure-9-ratios": figure_9_ratios,
+    "seqcdc-figure-10": figure_10,
+    "seqcdc-figure-11": figure_11,
+    "seqcdc-figure-12": figure_12,
+    "seqcdc-figure-12-means": figure_12_means,
+    "seqcdc-figure-14": figure_14,
+    "seqcdc-appendix-b": appendix_b,
+}

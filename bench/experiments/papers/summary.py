@@ -1,0 +1,92 @@
+"""The tables of docs/papers/README.md: every algorithm on every data set, their order beside SeqCDC's, and on what it was measured."""
+
+from experiments.papers.at import At
+from experiments.papers.cells import ALGORITHMS, DATASETS, SEQCDC, TARGETS
+from experiments.papers.markdown import kib, percent, plain, speed, table
+from experiments.papers.order import kendall
+from experiments.papers.ours import value
+from experiments.papers.seqcdc import KB, PLAIN, cell, theirs
+
+
+def savings(at: At, target: str) -> list[str]:
+    rows = []
+    for algorithm in ALGORITHMS:
+        found = [at.matrix(dataset, algorithm, target) for dataset in DATASETS]
+        rows.append([algorithm, *(f"{percent(value(row, 'savings'), 1)} at {kib(value(row, 'mean_bytes'))}" for row in found)])
+    return table(["% at mean KiB", *DATASETS], rows)
+
+
+def engine(at: At, target: str) -> list[str]:
+    rows = [[a, *(speed(value(at.matrix(d, a, target), "bytes_per_second")) for d in DATASETS)] for a in ALGORITHMS]
+    return table(["engine, GB/s", *DATASETS], rows)
+
+
+def cutting(at: At, target: str) -> list[str]:
+    rows = [[a, *(speed(at.cutting(d, a, target, "avx2")) for d in DATASETS)] for a in ALGORITHMS if a != "fixed"]
+    return table(["cutting, GB/s", *DATASETS], rows)
+
+
+def order(at: At) -> list[str]:
+    """The paper's algorithms from the one that saves most on."""
+    rows = []
+    for set_, dataset in SEQCDC.items():
+        for target in TARGETS:
+            paper = {name: theirs(at, set_, name, target) for name in PLAIN}
+            ours = {name: value(cell(at, dataset, name, target), "savings") for name in PLAIN}
+            if None in paper.values():
+                continue
+            known = None not in ours.values()
+            rows.append(
+                [
+                    f"{set_} / {dataset}, {KB[target]}",
+                    " ".join(sorted(paper, key=paper.get, reverse=True)),
+                    " ".join(sorted(ours, key=ours.get, reverse=True)) if known else "–",
+                    plain(kendall(list(paper.values()), list(ours.values()))) if known else "–",
+                ]
+            )
+    return table(["data: the paper's / ours", "SeqCDC's order", "ours", "Kendall's τ"], rows, words=3)
+
+
+def agreement(at: At, target: str) -> list[float]:
+    """Kendall's τ of our order with SeqCDC's, for each data set that both have."""
+    found = []
+    for set_, dataset in SEQCDC.items():
+        paper = [theirs(at, set_, name, target) for name in PLAIN]
+        ours = [value(cell(at, dataset, name, target), "savings") for name in PLAIN]
+        if None not in paper + ours and (tau := kendall(paper, ours)) is not None:
+            found.append(tau)
+    return found
+
+
+def where(at: At) -> list[str]:
+    machines = [m["machine"] for m in at.ours.machines]
+    lines = [f"- processor: {m['processor_model']}, {m['processors']} processors, {', '.join(m['instruction_sets'])}" for m in machines]
+    lines += [f"- cutpoint {b['version']}, binary {b['key'][:12]}" for b in at.ours.binaries]
+    return [*lines, f"- measured from {at.ours.first} to {at.ours.last}"]
+
+
+def data(at: At) -> list[str]:
+    rows = []
+    for name in DATASETS:
+        set_ = at.ours.datasets.get(name)
+        if set_:
+            rows.append(
+                [
+                    name,
+                    ", ".join(set_.get("stands_for", [])) or "–",
+                    str(len(set_["versions"])),
+                    plain(set_["bytes"] / 1e9, 2),
+                    set_["checksum"][:12],
+                ]
+            )
+    return table(["data set", "stands for", "versions", "GB", "checksum"], rows, words=2)
+
+
+TABLES = {
+    **{f"savings-{target}": (lambda at, target=target: savings(at, target)) for target in TARGETS},
+    **{f"engine-{target}": (lambda at, target=target: engine(at, target)) for target in TARGETS},
+    **{f"cutting-{target}": (lambda at, target=target: cutting(at, target)) for target in TARGETS},
+    "order": order,
+    "where": where,
+    "data": data,
+}
