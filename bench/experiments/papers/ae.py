@@ -21,7 +21,7 @@ def opt2(expected: str, part: int = LEST_OF) -> dict:
 
 
 def maxp(window: int) -> dict:
-    return {"half_window": window, "max_bytes": 131072}
+    return {"half_window": window}
 
 
 def nearest(rows: list[dict | None], mean: float | None) -> dict | None:
@@ -37,7 +37,7 @@ def four(at: At, dataset: str, expected: str) -> dict[str, dict | None]:
     mean = value(base, "mean_bytes")
     return {
         "Rabin_0.25": base,
-        "MAXP": nearest([run(dataset, "maxp", "8K", maxp(window)) for window in MAXP_WINDOWS], mean),
+        "MAXP": nearest([run(dataset, "maxp", "16K", maxp(window)) for window in MAXP_WINDOWS], mean),
         "AE": nearest([run(dataset, "ae-max", size) for size in AE_NEAR[expected]], mean),
         "AE-Opt2": nearest([run(dataset, "ae-max", size, opt2(expected)) for size in AE_NEAR[expected]], mean),
     }
@@ -162,7 +162,7 @@ def engine(at: At, dataset: str, name: str) -> dict | None:
     """A run of the whole engine on two threads, at 8 KB expected."""
     algorithm, size, parameters = {
         "Rabin_0.25": ("rabin", AE_RABIN["8 KB"], {}),
-        "MAXP": ("maxp", "8K", maxp(2500)),
+        "MAXP": ("maxp", "16K", maxp(2500)),
         "AE": ("ae-max", AE_OTHERS["8 KB"], {}),
         "AE-Opt2": ("ae-max", AE_OTHERS["8 KB"], opt2("8 KB")),
     }[name]
