@@ -123,6 +123,14 @@ class Endings(SweepTest):
         self.assertIn("unavailable: back end 'sse4' does not run here", self.sweep(text, binary=without))
         self.assertEqual(self.select("select backend, outcome from cells order by 1"), [("scalar", "done"), ("sse4", "unavailable")])
 
+    def test_a_data_set_that_cannot_be_made_is_named_and_the_rest_is_done(self):
+        (self.folder / "data").mkdir()
+        (self.folder / "data" / "random-1M-v1-s1").write_text("in its way")
+        text = SMALL.replace("[datasets.b]", '[datasets.random]\nsize = "1M"\nversions = 1\n[datasets.b]')
+        said = self.sweep(text, code=1)
+        self.assertIn("the cells of 'random' are left out", said)
+        self.assertEqual(len(self.cuts()), SMALL_COUNT)
+
     def test_two_at_once_are_refused(self):
         self.sweep(SMALL, "--list")
         with Path(str(self.results) + ".lock").open("w") as lock:
@@ -151,6 +159,8 @@ class WrongFiles(SweepTest):
             ('[datasets.a]\npath = "c"\n' + cell, "datasets.a: there is no "),
             ('[datasets.a]\npath = "a"\nseed = 2\n' + cell, "path stands alone, without seed"),
             ('[datasets.random]\nsize = "big"\n' + cell, "datasets.random: size: 'big' is no size"),
+            ('[datasets.random]\nsize = "1K"\n' + cell, "datasets.random: size 1K is outside 1M to"),
+            ("[datasets.dice]\n" + cell, "no data set 'dice' can be made; there are "),
         ):
             with self.subTest(said):
                 self.assertIn(said, self.sweep(text, code=2))
