@@ -30,6 +30,10 @@ def source_line(kind: str, suite: str, mirror: str, security: str) -> str:
     return f"{kind} {signed}{security if suite.endswith('-security') else mirror} {suite} main"
 
 
+class Gone(Failed):
+    """The lists have it, the mirror has not."""
+
+
 class Apt:
     """apt-get and apt-cache as on a machine with these suites and nothing installed, their state in a folder."""
 
@@ -85,4 +89,7 @@ class Apt:
     def fetch_source(self, package: str, version: str, folder: Path) -> None:
         """The upstream tar of a source package, into a folder; what is there already is checked and kept."""
         folder.mkdir(parents=True, exist_ok=True)
-        self.ask(f"fetching the source package {package} {version}", "apt-get", "source", "--download-only", "--tar-only", f"{package}={version}", cwd=folder)
+        try:
+            self.ask(f"fetching the source package {package} {version}", "apt-get", "source", "--download-only", "--tar-only", f"{package}={version}", cwd=folder)
+        except Failed as failed:
+            raise (Gone(*failed.args) if "404" in str(failed) else failed) from None

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from experiments import sizes
 from experiments.datasets import tars
-from experiments.datasets.apt import SUITES, Apt
+from experiments.datasets.apt import SUITES, Apt, Gone
 from experiments.datasets.base import Failed, Generator, Planned, numbered
 
 
@@ -50,8 +50,7 @@ class Releases(Generator):
             raise Failed(f"none of this machine's Debian sources has a source package {self.packages[0]}")
         if len(releases) < count:
             raise Failed(f"Debian has {len(releases)} releases for data set '{self.job.name}' now, and {count} were asked for")
-        start = self.job.draws("start").randrange(len(releases) - count + 1)
-        releases = releases[start : start + count]
+        releases = self._fetchable(releases, self.job.draws("start").randrange(len(releases) - count + 1))
         self.job.say(f"measuring the folders of {self.job.name} {releases[0][0]}")
         with self._tree(*releases[0]) as tar:
             folders = tars.chosen_folders(tars.sizes_of(tar), self.job.share, self.job.draws("folders"))
@@ -64,6 +63,22 @@ class Releases(Generator):
             )
             for index, (upstream, package, version) in enumerate(releases)
         ]
+
+    def _fetchable(self, releases: list[tuple[str, str, str]], start: int) -> list[tuple[str, str, str]]:
+        """The next releases from `start` on, then those before it, without those that the mirror no longer has."""
+        there = []
+        for release in releases[start:] + releases[:start][::-1]:
+            if len(there) == self.job.version_count:
+                break
+            self.job.say(f"fetching {release[1]} {release[2]}")
+            try:
+                self._fetched(*release)
+                there.append(release)
+            except Gone:
+                self.job.say(f"leaving out {release[1]} {release[2]}, which the mirror no longer has")
+        if len(there) < self.job.version_count:
+            raise Failed(f"Debian has {len(there)} releases for data set '{self.job.name}' now, and {self.job.version_count} were asked for")
+        return sorted(there, key=lambda release: _order(release[0]))
 
     def make(self, planned: Planned, to: Path, former: Path | None) -> None:
         facts = planned.facts

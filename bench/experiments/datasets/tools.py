@@ -13,10 +13,11 @@ from experiments.datasets.base import Failed
 SETUP = Path(__file__).resolve().parents[3] / "scripts" / "setup"
 
 
-def _last_line(text: bytes) -> str:
+def _said(text: bytes) -> str:
+    """The first line that is an error, else the last."""
     lines = [line.strip() for line in text.decode(errors="replace").splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith(("E:", "ERROR", "error", "fatal"))]
-    return (errors or lines or ["it says nothing"])[-1]
+    return (errors or lines[-1:] or ["it says nothing"])[0]
 
 
 def run(what: str, command: Sequence[str | Path], **options: object) -> bytes:
@@ -27,8 +28,8 @@ def run(what: str, command: Sequence[str | Path], **options: object) -> bytes:
     except FileNotFoundError:
         raise Failed(f"{what}: no {command[0]} on this machine") from None
     if done.returncode != 0:
-        said = _last_line((done.stderr or b"") or (done.stdout or b""))
-        raise Failed(f"{what} failed ({Path(command[0]).name}, exit code {done.returncode}): {said}")
+        reason = _said(done.stderr or done.stdout or b"")
+        raise Failed(f"{what} failed ({Path(command[0]).name}, exit code {done.returncode}): {reason}")
     return done.stdout or b""
 
 
@@ -49,9 +50,9 @@ def output_of(what: str, command: Sequence[str | Path]) -> Iterator[IO[bytes]]:
         yield process.stdout
         while process.stdout.read(1 << 20):  # to its end, or it would fail for a closed pipe
             pass
-        said = process.stderr.read()
+        reason = _said(process.stderr.read())
         if process.wait() != 0:
-            raise Failed(f"{what} failed ({command[0]}): {_last_line(said)}")
+            raise Failed(f"{what} failed ({command[0]}): {reason}")
     finally:
         process.kill()
         process.wait()
