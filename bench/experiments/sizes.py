@@ -1,0 +1,33 @@
+"""Sizes in bytes as people write them, with the suffixes of the command: K, M, G and T, powers of 1024."""
+
+import re
+
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+MOST = 1 << 60
+
+
+def bytes_of(text: str | int) -> int:
+    """The number of bytes; ValueError, with a sentence for the user, where it is none."""
+    found = re.fullmatch(r"(\d{1,19})\s*([KMGT]?)(?:i?B)?", str(text).strip())
+    if not found:
+        raise ValueError(f"'{text}' is no size: a whole number, with K, M, G or T (powers of 1024) where wanted")
+    value = int(found[1]) * UNITS[found[2]]
+    if not 0 < value <= MOST:
+        raise ValueError(f"size '{text}' is outside 1 to {text_of(MOST)} bytes")
+    return value
+
+
+def text_of(number: int) -> str:
+    """The shortest exact way to write it: 1G, 1536K, 1000."""
+    for suffix in ("T", "G", "M", "K"):
+        if number >= UNITS[suffix] and number % UNITS[suffix] == 0:
+            return f"{number // UNITS[suffix]}{suffix}"
+    return str(number)
+
+
+def rounded(number: float) -> str:
+    """About how much, for people to read: '1.2 GiB'."""
+    for suffix in ("T", "G", "M", "K"):
+        if number >= UNITS[suffix]:
+            return f"{number / UNITS[suffix]:.3g} {suffix}iB"
+    return f"{number:.0f} B"
