@@ -68,17 +68,26 @@ job_count() {
 experiments_python() {
   local venv=$deps/experiments requirements=$root/bench/experiments/requirements.txt wanted
   wanted=$(sha256sum <"$requirements")
+  mkdir -p -- "$deps"
   (
-    set -e
-    mkdir -p -- "$deps"
     flock 9
     if [[ -e $venv/stamp && $(<"$venv/stamp") == "$wanted" ]]; then exit; fi
     say "fetching Python packages into .deps/experiments…"
-    python3 -m venv --clear "$venv" >&2 9>&-
-    "$venv/bin/pip" install --quiet --disable-pip-version-check --requirement "$requirements" >&2 9>&-
-    printf '%s\n' "$wanted" >"$venv/stamp"
+    python3 -m venv --clear "$venv" >&2 9>&- &&
+      "$venv/bin/pip" install --quiet --disable-pip-version-check --requirement "$requirements" >&2 9>&- &&
+      printf '%s\n' "$wanted" >"$venv/stamp"
   ) 9>"$deps/experiments.lock" || die "no Python packages for the experiments: see above"
   printf '%s\n' "$venv/bin/python"
+}
+
+# experiments_ray: adds Ray to that Python, where it is missing.
+experiments_ray() {
+  local python
+  python=$(experiments_python)
+  if "$python" -c 'import ray' 2>/dev/null; then return; fi
+  say "fetching Ray into .deps/experiments…"
+  "$python" -m pip install --quiet --disable-pip-version-check --requirement "$root/bench/experiments/requirements-ray.txt" >&2 ||
+    die "no Ray: see above"
 }
 
 # --- CUDA and CMake: the machine's where they will do, PyPI's where they will not ---------------------------------------------------

@@ -1,0 +1,90 @@
+"""scripts/sweep: measures what a sweep's file asks for and is not measured yet, and writes the report."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from experiments.sweep import plan
+from experiments.sweep.command import Command, Failed
+from experiments.sweep.machines import NoCluster
+from experiments.sweep.run import Run, check
+from experiments.sweep.store import Busy, Store
+
+ROOT = Path(__file__).resolve().parents[3]
+DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
+
+
+def say(text: str) -> None:
+    print(f"sweep: {text}", file=sys.stderr, flush=True)
+
+
+def parse(words: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="scripts/sweep",
+        description="Measures every combination that a sweep's file asks for and that is not measured yet, keeps each at once, and writes a "
+        "report. Ended at any point, it goes on where it was when it is started again.",
+        epilog="Exit codes: 0 all is measured; 1 a cell or a data set failed (the rest is done); 2 wrong usage; 130 interrupted.",
+    )
+    parser.add_argument("file", type=Path, metavar="FILE.toml", help="the sweep (docs/sweeps.md)")
+    parser.add_argument("--data", type=Path, metavar="DIR", default=Path(os.environ.get("CUTPOINT_DATA") or ROOT / "data"),
+                        help="where data sets are kept and made (CUTPOINT_DATA, else data/)")
+    parser.add_argument("--results", type=Path, metavar="FILE", help="the results (sweeps/NAME/results.sqlite where data sets are)")
+    parser.add_argument("--report", type=Path, metavar="DIR", help="where the report is written (report/ beside the results)")
+    parser.add_argument("--no-report", action="store_true", help="results only")
+    parser.add_argument("--only", metavar="GROUP", help="only this group of cells")
+    parser.add_argument("--list", action="store_true", help="say which cells are missing, and measure nothing")
+    parser.add_argument("--ray", metavar="ADDRESS", help="measure on all machines of this Ray cluster (HOST:PORT, or auto)")
+    parser.add_argument("--command", type=Path, metavar="PATH", default=ROOT / "build/release/cli/cutpoint", help="the command to measure")
+    return parser.parse_args(words)
+
+
+def sweep(options: argparse.Namespace) -> int:
+    wanted = plan.read(options.file)
+    if options.only and options.only not in {group for group, _ in wanted.members}:
+        raise plan.Wrong(f"no group '{options.only}'; there are {', '.join(sorted({group for group, _ in wanted.members}))}")
+    command = Command(options.command)
+    check(wanted, command)
+    results = options.results or options.data / "sweeps" / wanted.name / "results.sqlite"
+    store = Store(results)
+    try:
+        run = Run(wanted, command, options.data.resolve(), store, say)
+        cells = run.missing(options.only)
+        if options.list:
+            for cell in cells:
+                print(cell)
+            say(f"{len(cells)} of {len(wanted.cells)} cells are missing in {results}")
+            return DONE
+        say(f"{len(cells)} of {len(wanted.cells)} cells are to be measured; results: {results}")
+        failed = run.measure(cells, options.ray)
+        for outcome, problem in store.problems(wanted.name):
+            say(f"{outcome}: {problem}")
+    finally:
+        store.close()
+    if not options.no_report:
+        from experiments import report
+
+        report.write(results, options.report or results.parent / "report", say)
+    return FAILED if failed else DONE
+
+
+def main(words: list[str]) -> int:
+    options = parse(words)
+    try:
+        return sweep(options)
+    except KeyboardInterrupt:
+        say("interrupted; what is measured is kept, and the same words go on from there")
+        return INTERRUPTED
+    except plan.Wrong as wrong:
+        say(str(wrong))
+        return WRONG_USAGE
+    except OSError as failed:
+        say(f"{failed.filename or ''}: {failed.strerror or failed}".removeprefix(": "))
+        return WRONG_USAGE if failed.filename == str(options.file) else FAILED
+    except (Failed, Busy, NoCluster) as failed:
+        say(str(failed))
+        return FAILED
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,46 @@
+"""Where cells are measured: here, or on all machines of a Ray cluster. Both are one function, like `map` but in any order."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from experiments.sweep.cell import Cell
+from experiments.sweep.measure import Measured, Measurer
+
+
+class NoCluster(Exception):
+    """Ray is not there or does not answer."""
+
+
+def spread_over(address: str | None) -> Callable[[Measurer, Iterable[Cell]], Iterator[Measured]]:
+    """The function that measures cells: here one after the other, or with an address one at a time on each machine of that cluster,
+    a task a cell. A machine needs the repository at the same path, built alike. Raises NoCluster."""
+    return map if address is None else _over_cluster(address)
+
+
+def _over_cluster(address: str) -> Callable[[Measurer, Iterable[Cell]], Iterator[Measured]]:
+    try:
+        import ray
+        from ray.util import ActorPool
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy as On
+    except ImportError:
+        raise NoCluster("Ray is not installed where the sweep runs; scripts/sweep installs it when --ray is given") from None
+    try:
+        ray.init(address=address, logging_level="error", log_to_driver=False)
+    except (ConnectionError, ValueError, RuntimeError) as failed:
+        raise NoCluster(f"no Ray cluster at {address}: {str(failed).splitlines()[0]}") from None
+
+    class Machine:
+        """A process on one machine, which keeps what it has asked of the command."""
+
+        def __init__(self, measurer: Measurer):
+            self._measurer = measurer
+
+        def measure(self, cell: Cell) -> Measured:
+            return self._measurer(cell)
+
+    def measure_all(measurer: Measurer, cells: Iterable[Cell]) -> Iterator[Measured]:
+        nodes = [node["NodeID"] for node in ray.nodes() if node["Alive"]]
+        machine = ray.remote(num_cpus=0)(Machine)
+        pool = ActorPool([machine.options(scheduling_strategy=On(node, soft=False)).remote(measurer) for node in nodes])
+        return pool.map_unordered(lambda actor, cell: actor.measure.remote(cell), cells)
+
+    return measure_all

@@ -1,0 +1,75 @@
+"""What a sweep says while it runs: the cell that was measured, how many are left, and about how long they take."""
+
+import statistics
+import sys
+from collections import defaultdict
+from collections.abc import Callable
+
+from experiments.sweep.cell import Cell
+from experiments.sweep.measure import Measured
+
+
+def duration(seconds: float) -> str:
+    """In words: '40 s', '12 min', '1 h 05 min'."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+class Estimate:
+    """Seconds that cells will take, by what such cells took: the same kind and algorithm, else the same kind."""
+
+    def __init__(self):
+        self._rates: dict[tuple, list[float]] = defaultdict(list)
+
+    def learn(self, kind: str, algorithm: str, work: float, seconds: float) -> None:
+        for key in ((kind, algorithm), (kind,)):
+            self._rates[key].append(seconds / max(work, 1))
+
+    def of(self, cell: Cell, work: float) -> float | None:
+        rates = self._rates.get((cell.kind, cell.algorithm)) or self._rates.get((cell.kind,))
+        return statistics.median(rates) * work if rates else None
+
+    def of_all(self, left: list[tuple[Cell, float]]) -> float | None:
+        """None where nothing like some of them was measured yet."""
+        each = [self.of(cell, work) for cell, work in left]
+        return None if None in each else sum(each)
+
+
+def work_of(kind: str, rounds: int, size: int) -> float:
+    """What a cell's time goes with: bytes and rounds; kernels go by time and not by bytes."""
+    return rounds if kind == "kernels" else rounds * size
+
+
+def told(done: Measured) -> str:
+    """What came of a cell, in a few words."""
+    if done.outcome != "done":
+        return f"{done.outcome}: {done.problem}"
+    if done.cell.kind == "dedup":
+        result = done.result["report"]["result"]
+        saved = result["savings_share"]
+        shown = "" if saved is None else f", saves {100 * saved:.2f} %"
+        return f"{done.result['bytes_per_second'] / 1e9:.2f} GB/s{shown}"
+    if done.cell.kind == "kernels":
+        row = next(row for row in done.result["rows"] if row["kind"] == "cuts" and row["place"] == "memory")
+        rates = {name: end["bytes_per_second"] for name, end in row["back_ends"].items() if end["bytes_per_second"]}
+        return ", ".join(f"{name} {rate / 1e9:.2f}" for name, rate in rates.items()) + " GB/s"
+    return f"searched in {duration(done.seconds)}"
+
+
+class Progress:
+    """A line for each cell on standard error; on a terminal one line that is written over."""
+
+    def __init__(self, total: int, say: Callable[[str], None]):
+        self.total, self.count, self._say = total, 0, say
+        self._is_terminal = sys.stderr.isatty()
+
+    def add(self, done: Measured, left: float | None) -> None:
+        self.count += 1
+        end = "" if self.count == self.total else "; how long is left is not known yet" if left is None else f"; about {duration(left)} left"
+        line = f"{self.count}/{self.total} {done.cell}: {told(done)}{end}"
+        if self._is_terminal and done.outcome == "done":
+            print(f"\r\033[K{line[:160]}", end="\n" if self.count == self.total else "", file=sys.stderr, flush=True)
+        else:
+            self._say(line)

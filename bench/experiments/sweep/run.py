@@ -1,0 +1,75 @@
+"""Runs a sweep: data sets, what is missing of the cells, and the results file."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from experiments.sweep.cell import Cell
+from experiments.sweep.command import Command
+from experiments.sweep.data import Data
+from experiments.sweep.machines import spread_over
+from experiments.sweep.measure import Measurer
+from experiments.sweep.plan import Plan, Wrong
+from experiments.sweep.progress import Estimate, Progress, work_of
+from experiments.sweep.store import Store
+
+Say = Callable[[str], None]
+
+
+def check(plan: Plan, command: Command) -> None:
+    """Asks the command about every combination, which takes milliseconds each, before an hour is spent. Raises Wrong."""
+    asked: dict[tuple, str] = {}
+    for cell in plan.cells:
+        key = cell.key("", "")
+        if key not in asked:
+            asked[key] = command.refusal(cell)
+        if asked[key]:
+            raise Wrong(f"{plan.name}: {cell}: {asked[key]}")
+
+
+class Run:
+    """A sweep on its way: which cells it has, what is known of them, and what is left."""
+
+    def __init__(self, plan: Plan, command: Command, folder: Path, store: Store, say: Say):
+        self.plan, self.command, self.store, self.say = plan, command, store, say
+        self.data = Data(plan.sources, folder)
+        used = {cell.dataset for cell in plan.cells}
+        for name in (name for name in plan.sources if name in used):
+            known = self.data.open(name, say)
+            store.add_dataset(known.checksum, known.info)
+        store.add_binary(command.key, command.info)
+        store.set_members(plan, self.key)
+
+    def key(self, cell: Cell) -> str:
+        return cell.key(self.command.key, self.data.known[cell.dataset].checksum)
+
+    def missing(self, group: str | None = None) -> list[Cell]:
+        """The cells without a result, of a group or of all, in order. Those that failed or could not run are tried again."""
+        outcomes = self.store.outcomes()
+        wanted = {self.key(cell) for of, cell in self.plan.members if group in (None, of)}
+        return [cell for cell in self.plan.cells if self.key(cell) in wanted and outcomes.get(self.key(cell)) != "done"]
+
+    def _work(self, cell: Cell) -> float:
+        return work_of(cell.kind, cell.rounds, self.data.known[cell.dataset].info["bytes"])
+
+    def _estimate(self) -> Estimate:
+        """From what is kept of earlier runs."""
+        estimate, sizes = Estimate(), {known.checksum: known.info["bytes"] for known in self.data.known.values()}
+        for kind, algorithm, rounds, checksum, seconds in self.store.seconds():
+            if checksum in sizes:
+                estimate.learn(kind, algorithm, work_of(kind, rounds, sizes[checksum]), seconds)
+        return estimate
+
+    def measure(self, cells: list[Cell], address: str | None = None) -> int:
+        """Measures the cells and keeps each at once; how many failed. What is done stays done, whatever ends it."""
+        checksums = {name: known.checksum for name, known in self.data.known.items()}
+        measurer = Measurer(self.command, self.data, self.command.key, checksums)
+        left = {self.key(cell): (cell, self._work(cell)) for cell in cells}
+        estimate, progress, failed = self._estimate(), Progress(len(cells), self.say), 0
+        for done in spread_over(address)(measurer, cells):
+            self.store.add(done, checksums[done.cell.dataset], self.command.key)
+            _, work = left.pop(done.key)
+            if done.outcome == "done":
+                estimate.learn(done.cell.kind, done.cell.algorithm, work, done.seconds)
+            failed += done.outcome == "failed"
+            progress.add(done, estimate.of_all(list(left.values())))
+        return failed

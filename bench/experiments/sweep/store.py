@@ -1,0 +1,87 @@
+"""The results file: one SQLite database, of which every cell is written at once and whole."""
+
+import fcntl
+import json
+import sqlite3
+from pathlib import Path
+
+from experiments.sweep.cell import OF_KIND
+from experiments.sweep.measure import Measured
+from experiments.sweep.plan import Plan
+
+SCHEMA = Path(__file__).with_name("schema.sql")
+
+
+class Busy(Exception):
+    """Another sweep writes to the file."""
+
+
+def _text(value) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+class Store:
+    """The results, opened for writing; made where they are missing. Of several processes, one may have them open."""
+
+    def __init__(self, path: Path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._lock = path.with_name(path.name + ".lock").open("w")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Busy(f"another sweep is writing to {path}") from None
+        self._file = sqlite3.connect(path, isolation_level=None)
+        self._file.execute("pragma journal_mode = wal")
+        self._file.executescript(SCHEMA.read_text(encoding="utf-8"))
+
+    def close(self) -> None:
+        self._file.close()
+        self._lock.close()
+
+    def outcomes(self) -> dict[str, str]:
+        """What became of each cell that was tried, by key."""
+        return dict(self._file.execute("select key, outcome from cells"))
+
+    def seconds(self) -> list[tuple[str, str, int, str, float]]:
+        """What done cells took: kind, algorithm, rounds, data checksum, seconds."""
+        found = self._file.execute("select kind, algorithm, coalesce(rounds, 1), checksum, seconds from cells where outcome = 'done'")
+        return found.fetchall()
+
+    def problems(self, sweep: str) -> list[tuple[str, str]]:
+        """Outcome and problem of the sweep's cells that are not done, each problem once."""
+        return self._file.execute(
+            "select distinct outcome, problem from cells join members using (key) where sweep = ? and outcome <> 'done' order by 1, 2",
+            (sweep,),
+        ).fetchall()
+
+    def add_binary(self, key: str, info: dict) -> None:
+        self._file.execute("insert or replace into binaries values (?, ?)", (key, _text(info)))
+
+    def add_dataset(self, checksum: str, info: dict) -> None:
+        self._file.execute("insert or replace into datasets values (?, ?)", (checksum, _text(info)))
+
+    def set_members(self, plan: Plan, key_of) -> None:
+        """Says which cells the sweep has now: those that it had before and has no longer stay as cells, not as members."""
+        self._file.execute("begin")
+        self._file.execute("delete from members where sweep = ?", (plan.name,))
+        self._file.executemany(
+            "insert or ignore into members values (?, ?, ?)", ((plan.name, group, key_of(cell)) for group, cell in plan.members)
+        )
+        self._file.execute("commit")
+
+    def add(self, done: Measured, checksum: str, binary: str) -> None:
+        """Keeps one cell, in place of what was kept under its key."""
+        cell, of_kind = done.cell, OF_KIND[done.cell.kind]
+        row = {
+            "key": done.key, "kind": cell.kind, "dataset": cell.dataset, "checksum": checksum, "algorithm": cell.algorithm,
+            "size": cell.size, "parameters": _text(cell.parameters), "settings": _text(cell.settings), "binary": binary,
+            "machine": done.machine_key, "started": done.started, "seconds": done.seconds, "outcome": done.outcome,
+            "problem": done.problem, "result": _text(done.result) if done.result is not None else None,
+        }  # fmt: skip
+        row["join_name"] = cell.join if "join" in of_kind else None
+        row |= {name: getattr(cell, name) if name in of_kind else None for name in ("hash", "backend", "threads", "segment", "rounds")}
+        self._file.execute("begin")
+        self._file.execute("insert or replace into machines values (?, ?)", (done.machine_key, _text(done.machine)))
+        columns, places = ", ".join(row), ", ".join("?" * len(row))
+        self._file.execute(f"insert or replace into cells ({columns}) values ({places})", list(row.values()))
+        self._file.execute("commit")
