@@ -4,15 +4,26 @@ from experiments.report.rows import Results
 from experiments.sizes import rounded
 
 
+INSTRUCTIONS = {"sse4_2": "SSE4.2", "avx2": "AVX2", "avx512f": "AVX-512", "sha_ni": "SHA extensions", "neon": "NEON"}
+
+
+def time_text(first: str, last: str) -> str:
+    """From when to when, the day once where it is one."""
+    begin, end = first.replace("T", " ")[:16], last.replace("T", " ")[:16]
+    if begin[:10] == end[:10]:
+        return f"measured on {begin[:10]}, {begin[11:]} to {end[11:]} UTC"
+    return f"measured from {begin} to {end} UTC"
+
+
 def machine_text(info: dict) -> str:
     """A machine in a line."""
     machine = info.get("machine", {})
-    sets = [name for name in ("sse4_2", "avx2", "avx512f", "sha_ni", "neon") if name in machine.get("instruction_sets", [])]
+    sets = [text for name, text in INSTRUCTIONS.items() if name in machine.get("instruction_sets", [])]
     memory = sum(node.get("memory_bytes", 0) for node in machine.get("numa_nodes", []))
     parts = [
         machine.get("processor_model", "unknown processor"),
         f"{machine['cores']} cores" if machine.get("cores") else "",
-        ", ".join(name.upper().replace("_", "-") for name in sets),
+        ", ".join(sets),
         f"{rounded(memory)} of memory" if memory else "",
         ", ".join(gpu.get("name", "") for gpu in info.get("gpus", [])) or "no GPU",
         f"Linux {info['kernel']}" if info.get("kernel") else "",
@@ -49,8 +60,7 @@ def of(results: Results) -> dict:
     return {
         "machines": [machine_text(info) for info in results.machines],
         "binaries": [binary_text(info) for info in results.binaries],
-        "first": results.first.replace("T", " ")[:16],
-        "last": results.last.replace("T", " ")[:16],
+        "time": time_text(results.first, results.last) if results.last else "",
         "counts": {name: results.outcomes.get(name, 0) for name in ("done", "failed", "unavailable")},
         "datasets": [dataset_row(info) for info in results.datasets],
         "failures": results.failures,

@@ -102,8 +102,11 @@ def write(results: Path, folder: Path, say: Callable[[str], None]) -> None:
     for section in sections:
         section.rows = in_order(section.rows, found)
     folder.mkdir(parents=True, exist_ok=True)
+    count = 0
     for section in sections:
-        _replace(folder / f"{section.name}.png", plots.png(section))
+        for choice in section.choices or [""]:
+            _replace(folder / plots.file_name(section, choice), plots.png(section, choice))
+            count += 1
     text = page(found, sections).encode()
     _replace(folder / "index.html", text)
-    say(f"{folder / 'index.html'}: {len(sections)} sections, {len(text) / 1e6:.1f} MB, and as many plots")
+    say(f"{folder / 'index.html'}: {len(sections)} sections, {len(text) / 1e6:.1f} MB; {count} plots")

@@ -2,9 +2,12 @@
 
 import json
 import sqlite3
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
+
+from experiments.report.aims import aim_of, algorithm_of
 
 GIB = 1 << 30
 
@@ -50,29 +53,44 @@ def _name_datasets(rows: list[dict], known: list[dict]) -> None:
         entry["label"] = labels.get(entry["checksum"], entry.get("name", entry["checksum"][:6]))
 
 
+def _add_aim(row: dict, cuts: str) -> None:
+    row["mechanism"] = algorithm_of(cuts)
+    row["aim"] = aim_of(row["algorithm"], cuts)
+
+
+def _by_group(rows: list[dict]) -> list[dict]:
+    """Each with the size of the largest group that wants it: rows of one group were meant to be compared."""
+    counts = Counter(group for row in rows for group in set(row["groups"].split(",")))
+    for row in rows:
+        row["group_size"] = max(counts[group] for group in row.pop("groups").split(","))
+    return rows
+
+
 def _runs(ask) -> list[dict]:
     rows = ask(
-        "select distinct rows.key, cells.checksum, cells.rounds, rows.dataset, rows.algorithm, rows.size, rows.parameters, rows.hash,"
+        "select rows.key, group_concat(rows.grp) as groups, cells.checksum, cells.rounds, rows.dataset, rows.algorithm, rows.size, rows.parameters, rows.hash,"
         " rows.backend, rows.threads, rows.join_name, rows.segment, rows.bytes, rows.chunk_count, rows.mean_bytes, rows.unique_bytes,"
         " rows.savings, rows.elimination_ratio, rows.bytes_per_second, rows.bottleneck, rows.backend_chunking, rows.dirty_chunks,"
-        " rows.missed_share, rows.result from rows join cells on cells.key = rows.key order by cells.started, cells.key"
+        " rows.missed_share, rows.result from rows join cells on cells.key = rows.key"
+        " group by rows.key order by cells.started, cells.key"
     )
     for row in rows:
         row["report"] = json.loads(row.pop("result"))["report"]
-        row["mechanism"] = row["report"].get("cuts", row["algorithm"]).split("(")[0]
-    return rows
+        _add_aim(row, row["report"]["cuts"])
+    return _by_group(rows)
 
 
 def _speeds(ask) -> list[dict]:
     rows = ask(
-        "select distinct speeds.key, cells.checksum, cells.rounds, speeds.dataset, speeds.algorithm, speeds.size, speeds.parameters,"
+        "select speeds.key, group_concat(speeds.grp) as groups, cells.checksum, cells.rounds, speeds.dataset, speeds.algorithm, speeds.size, speeds.parameters,"
         " speeds.cuts, speeds.mean_bytes, speeds.place, speeds.backend, speeds.outcome, speeds.bytes_per_second, speeds.of_read"
         " from speeds join cells on cells.key = speeds.key"
-        " where speeds.outcome = 'measured' and speeds.bytes_per_second > 0 order by cells.started, cells.key"
+        " where speeds.outcome = 'measured' and speeds.bytes_per_second > 0"
+        " group by speeds.key, speeds.place, speeds.backend order by cells.started, cells.key"
     )
     for row in rows:
-        row["mechanism"] = (row["cuts"] or row["algorithm"]).split("(")[0]
-    return rows
+        _add_aim(row, row["cuts"])
+    return _by_group(rows)
 
 
 def read(path: Path) -> Results:

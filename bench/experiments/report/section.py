@@ -21,7 +21,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Panel:
-    """A chart without a width. With choices, the page shows the panels of one choice at a time, the plot only those of the first."""
+    """A chart without a width. With choices, the page shows the panels of one choice at a time, each has a plot of its own."""
 
     title: str
     chart: alt.LayerChart

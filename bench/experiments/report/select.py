@@ -2,12 +2,12 @@
 
 from collections import Counter
 
+from experiments.report.aims import OWN
 from experiments.report.rows import Results
 from experiments.report.style import ALGORITHMS
 from experiments.sizes import bytes_of
 
-MOST_SIZES = 6
-OWN = "own"
+MOST_AIMS = 6
 
 
 def size_order(size: str) -> tuple[float, str]:
@@ -19,16 +19,16 @@ def size_order(size: str) -> tuple[float, str]:
         return float("inf"), size
 
 
-def sizes_of(rows: list[dict]) -> list[str]:
-    """The sizes that most rows have, at most six, in their order."""
-    common = Counter(row["size"] for row in rows).most_common(MOST_SIZES)
-    return sorted((size for size, _ in common), key=size_order)
+def aims_of(rows: list[dict]) -> list[str]:
+    """The aims worth showing, at most six, in their order: those that a fifth as many rows have as the most common one."""
+    common = Counter(row["aim"] for row in rows).most_common(MOST_AIMS)
+    return sorted((aim for aim, count in common if aim == OWN or 5 * count >= common[0][1]), key=size_order)
 
 
-def usual_size(rows: list[dict]) -> str:
-    """The size that most rows have, own sizes apart; of several the middle one."""
-    counts = Counter(row["size"] for row in rows if row["size"] != OWN) or Counter(row["size"] for row in rows)
-    most = sorted((size for size, count in counts.items() if count == max(counts.values())), key=size_order)
+def usual_aim(rows: list[dict]) -> str:
+    """The aim that most rows have, own sizes apart; of several the middle one."""
+    counts = Counter(row["aim"] for row in rows if row["aim"] != OWN) or Counter(row["aim"] for row in rows)
+    most = sorted((aim for aim, count in counts.items() if count == max(counts.values())), key=size_order)
     return most[(len(most) - 1) // 2]
 
 
@@ -39,8 +39,13 @@ def datasets_of(rows: list[dict], results: Results) -> list[str]:
 
 
 def plain(rows: list[dict]) -> list[dict]:
-    """Of whole-engine rows those with the exact cuts of each name's own parameters."""
-    return [row for row in rows if row["join_name"] == "exact" and row["parameters"] == "{}"]
+    """Of whole-engine rows those with the exact cuts of each name's own parameters; those of large groups first."""
+    return by_group([row for row in rows if row["join_name"] == "exact" and row["parameters"] == "{}"])
+
+
+def by_group(rows: list[dict]) -> list[dict]:
+    """Those of large groups first: of two settings with the same aim, the one that most others were measured with."""
+    return sorted(rows, key=lambda row: -row["group_size"])
 
 
 def usual(rows: list[dict], names: tuple[str, ...]) -> list[dict]:
@@ -60,11 +65,11 @@ def once(rows: list[dict], names: tuple[str, ...]) -> list[dict]:
 
 
 def order_by(rows: list[dict], value: str, falling: bool = True) -> list[str]:
-    """Algorithms by their mean over rows of the usual size, where they have it, and then those that have it not."""
-    size = usual_size(rows)
+    """Algorithms by their mean over rows of the usual aim, where they have it, and then those that have it not."""
+    aim = usual_aim(rows)
     found: dict[str, list[float]] = {}
     for row in rows:
-        if row["size"] == size:
+        if row["aim"] == aim:
             found.setdefault(row["algorithm"], []).append(row[value])
     means = {name: sum(values) / len(values) for name, values in found.items()}
     known = list(ALGORITHMS)
@@ -86,9 +91,9 @@ def engine_text(rows: list[dict]) -> str:
     return f"{row['hash']} fingerprints, back end {row['backend']}, {threads_text(row['threads'])}, {of}"
 
 
-def asked_text(size: str) -> str:
-    """A size as a key or a control shows it."""
-    return "own size" if size == OWN else size.replace(":", " : ")
+def aim_text(aim: str) -> str:
+    """An aim as a key or a sentence shows it: 8 KiB."""
+    return "own size" if aim == OWN else f"{aim[:-1]} {aim[-1]}iB" if aim[-1].isalpha() else f"{aim} B"
 
 
 def listed(names: list[str]) -> str:

@@ -83,7 +83,7 @@ def member(mechanism: str) -> int:
     return list(FAMILIES[family][1]).index(mechanism) % len(SHAPES) if family else 0
 
 
-FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+FONT = "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
 # Vega's configuration, in tokens.
 CONFIG = {
@@ -96,6 +96,7 @@ CONFIG = {
         "labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal", "titlePadding": 8, "labelPadding": 5, "tickSize": 4,
         "labelLimit": 110,
     },
+    "axisX": {"labelFlush": False},
     "axisY": {"domain": False, "ticks": False},
     "legend": {"labelColor": "@text", "titleColor": "@muted", "labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal"},
     "title": {

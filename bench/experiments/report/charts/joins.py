@@ -2,10 +2,11 @@
 
 import altair as alt
 
+from experiments.report.charts.lengths import BYTES
 from experiments.report.rows import Results
 from experiments.report.section import Key, Panel, Section, columns_of, number, percent
-from experiments.report.select import datasets_of, listed
-from experiments.report.style import colour, member, SHAPES
+from experiments.report.select import by_group, datasets_of, listed
+from experiments.report.style import SHAPES, colour, member
 from experiments.sizes import text_of
 
 JOINS = {"pdedupe": (1, 0), "none": (4, 3)}  # and their dashes
@@ -29,11 +30,10 @@ def panel(rows: list[dict], measure: str, names: list[tuple[str, str]]) -> alt.L
         if r[measure] is not None
     ]
     ticks = sorted({row["segment"] for row in shown})
-    size = "datum.value >= 1048576 ? datum.value / 1048576 + 'M' : datum.value / 1024 + 'K'"
     base = alt.Chart(alt.Data(values=shown)).encode(
         alt.X(
             "segment:Q", title="segment, bytes", scale=alt.Scale(type="log", base=2, domain=[ticks[0] / 1.15, ticks[-1] * 1.15], nice=False),
-            axis=alt.Axis(values=ticks, labelExpr=size, grid=False),
+            axis=alt.Axis(values=ticks, labelExpr=BYTES, grid=False),
         ),
         alt.Y("value:Q", title=MEASURES[measure][1], axis=alt.Axis(format="~%", tickCount=5)),
         alt.Color("algorithm:N", title=None, scale=alt.Scale(domain=labels, range=[colour(m) for _, m in names])),
@@ -51,7 +51,7 @@ def panel(rows: list[dict], measure: str, names: list[tuple[str, str]]) -> alt.L
             alt.Tooltip("chunks:Q", title="dirty chunks", format=",.0f"),
         ],
     )
-    return alt.layer(lines, points).properties(height=210)
+    return alt.layer(lines, points).properties(height=170)
 
 
 def finding(rows: list[dict]) -> str:
@@ -70,22 +70,23 @@ def joins(results: Results) -> Section | None:
             rows.append(row | {"segment_bytes": row["report"]["segment_bytes"], "dirty": row["dirty_chunks"] / row["chunk_count"]})
     if not rows:
         return None
-    sizes = sorted({row["size"] for row in rows}, key=lambda size: -sum(row["size"] == size for row in rows))
+    rows = by_group(rows)
+    aims = sorted({row["aim"] for row in rows}, key=lambda aim: -sum(row["aim"] == aim for row in rows))
     mechanisms = {row["algorithm"]: row["mechanism"] for row in rows}
     names = sorted(mechanisms.items())
     panels = []
-    for size in sizes:
-        of_size = [row for row in rows if row["size"] == size]
-        for name in datasets_of(of_size, results):
-            here = [row for row in of_size if row["dataset"] == name]
+    for aim in aims:
+        of_aim = [row for row in rows if row["aim"] == aim]
+        for name in datasets_of(of_aim, results):
+            here = [row for row in of_aim if row["dataset"] == name]
             for measure, (title, _) in MEASURES.items():
                 if any(row[measure] is not None for row in here):
-                    panels.append(Panel(f"{name} — {title}", panel(here, measure, names), size))
+                    panels.append(Panel(f"{name} — {title}", panel(here, measure, names), aim))
     keys = [Key(name, colour(mechanism), SHAPES[member(mechanism)]) for name, mechanism in names]
     keys += [Key(f"join {name}", "@muted", "line", dash) for name, dash in JOINS.items() if any(r["join_name"] == name for r in rows)]
     caption = f"Whole engine with the join {listed([n for n in JOINS if any(r['join_name'] == n for r in rows)])}, against the exact cuts of the same bytes. "
     caption += "Dirty: chunks that are none of the exact cuts'. Missed: duplicates, in bytes, that the exact cuts find and these do not; "
     caption += "below zero where chance has it the other way. With the exact join, which is the default, both are zero."
-    section = Section("joins", "Joins", finding(rows), caption, panels, COLUMNS, rows, keys, sizes, panels_a_row=2)
-    section.choice_label = "asked size"
+    section = Section("joins", "Joins", finding(rows), caption, panels, COLUMNS, rows, keys, aims, panels_a_row=4)
+    section.choice_label = "mean aimed at"
     return section

@@ -1,14 +1,16 @@
 """What savings cost: processor time against savings, and the front of what nothing else beats in both."""
 
+import math
+
 import altair as alt
 
-from experiments.report.charts.dots import looks, size_keys
+from experiments.report.charts.dots import looks, aim_keys
 from experiments.report.charts.savings import LEAST
 from experiments.report.charts.stages import total
 from experiments.report.rows import GIB, Results
 from experiments.report.section import Key, Panel, Section, columns_of, number, percent
-from experiments.report.select import datasets_of, engine_text, listed, once, plain, sizes_of, usual
-from experiments.report.style import FAMILIES, colour
+from experiments.report.select import aims_of, datasets_of, engine_text, listed, once, plain, usual
+from experiments.report.style import ALGORITHMS, colour
 
 COLUMNS = columns_of(
     ("processor s/GiB", lambda row: f"{row['cost']:.3f}"),
@@ -27,15 +29,30 @@ def mark_front(rows: list[dict]) -> list[dict]:
     return marked
 
 
-def panel(rows: list[dict], sizes: list[str]) -> alt.LayerChart:
+def with_room(rows: list[dict]) -> list[dict]:
+    """Those whose names do not lie on each other, the ends of the front first. Names go to the right, so they need more width than height."""
+    if not rows:
+        return []
+    costs, savings = [math.log(row["cost"]) for row in rows], [row["savings"] for row in rows]
+    width, height = max(max(costs) - min(costs), 0.7), max(max(savings) - min(savings), 1e-6)
+    named: list[tuple[float, float, dict]] = []
+    middle = sorted(rows[1:-1], key=lambda row: -row["savings"])
+    for row in [rows[-1], rows[0], *middle]:
+        x, y = math.log(row["cost"]) / width, row["savings"] / height
+        if all(abs(x - other_x) > 0.35 or abs(y - other_y) > 0.075 for other_x, other_y, _ in named):
+            named.append((x, y, row))
+    return [row for _, _, row in named]
+
+
+def panel(rows: list[dict], aims: list[str]) -> alt.LayerChart:
     mechanisms = {row["algorithm"]: row["mechanism"] for row in rows}
     names = sorted(mechanisms)
     shown = [
         {
-            "algorithm": row["algorithm"], "size": row["size"], "cost": round(row["cost"], 4), "savings": row["savings"],
-            "front": row["front"], "label": f"{row['algorithm']} {row['size']}",
+            "algorithm": row["algorithm"], "aim": row["aim"], "cost": round(row["cost"], 4), "savings": row["savings"],
+            "front": row["front"], "label": f"{row['algorithm']} {row['aim']}",
         }
-        | looks(row["size"], sizes)
+        | looks(row["aim"], aims)
         for row in rows
     ]  # fmt: skip
     savings = [row["savings"] for row in shown]
@@ -61,10 +78,11 @@ def panel(rows: list[dict], sizes: list[str]) -> alt.LayerChart:
         alt.Color("algorithm:N", legend=None, scale=alt.Scale(domain=names, range=[colour(mechanisms[name]) for name in names])),
         alt.Size("area:Q", scale=None),
         alt.Shape("shape:N", scale=None),
-        opacity=alt.condition("datum.front", alt.value(1), alt.value(0.45)),
+        opacity=alt.condition("datum.front", alt.value(1), alt.value(0.4)),
         tooltip=tips,
     )
-    labels = front.mark_text(align="left", dx=7, dy=7, fontSize=10).encode(x, y, alt.Text("label:N"))
+    named = alt.Chart(alt.Data(values=with_room([row for row in shown if row["front"]])))
+    labels = named.mark_text(align="left", dx=7, dy=7, fontSize=10).encode(x, y, alt.Text("label:N"))
     return alt.layer(line, points, labels).properties(height=270)
 
 
@@ -84,18 +102,19 @@ def finding(rows: list[dict]) -> str:
 
 def pareto(results: Results) -> Section | None:
     rows = [row for row in plain(results.runs) if row["savings"] is not None and row["report"]["result"]["bytes"]]
-    rows = once(usual(rows, ("hash", "backend", "threads", "segment")), ("dataset", "algorithm", "size"))
-    sizes = sizes_of(rows)
-    rows = [row | {"cost": total(row)} for row in rows if row["size"] in sizes]
+    rows = once(usual(rows, ("hash", "backend", "threads", "segment")), ("dataset", "algorithm", "aim"))
+    aims = aims_of(rows)
+    rows = [row | {"cost": total(row)} for row in rows if row["aim"] in aims]
     marked, panels = [], []
     for name in datasets_of(rows, results):
         here = mark_front([row for row in rows if row["dataset"] == name and row["cost"] > 0])
         if len(here) > 1 and max(row["savings"] for row in here) >= LEAST:
             marked += here
-            panels.append(Panel(name, panel(here, sizes)))
+            panels.append(Panel(name, panel(here, aims)))
     if not panels:
         return None
-    caption = f"Processor time of all stages for a GiB of input (logarithmic) against savings: {engine_text(rows)}. Named, and joined by the dashed "
-    caption += "line, is the front: what nothing that costs less saves as much as. Index and deduplicated output beyond the count are not in the cost."
-    keys = [Key(text, colour(next(iter(members)))) for text, members in FAMILIES.values() if any(r["mechanism"] in members for r in marked)]
-    return Section("pareto", "Cost and savings", finding(marked), caption, panels, COLUMNS, marked, keys + size_keys(sizes))
+    caption = f"Processor time of all stages for a GiB of input (logarithmic) against savings: {engine_text(rows)}. The dashed line is the front: what "
+    caption += "nothing cheaper saves as much as; its members are named where there is room. Nothing is stored: writing is not in the cost."
+    seen = {row["mechanism"] for row in marked}
+    keys = [Key(name, f"@{name}") for name in ALGORITHMS if name in seen]
+    return Section("pareto", "Cost and savings", finding(marked), caption, panels, COLUMNS, marked, keys + aim_keys(aims))

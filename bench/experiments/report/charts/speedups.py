@@ -6,7 +6,7 @@ from experiments.report.charts.dots import ROW
 from experiments.report.charts.throughput import rounds_text
 from experiments.report.rows import GIB, Results
 from experiments.report.section import Key, Panel, Section, columns_of, number
-from experiments.report.select import datasets_of, sizes_of, usual_size
+from experiments.report.select import datasets_of, aims_of, usual_aim
 from experiments.report.style import BACK_ENDS
 
 ORDER = list(BACK_ENDS)
@@ -69,28 +69,28 @@ def finding(rows: list[dict]) -> str:
 
 def speedups(results: Results) -> Section | None:
     rows = gains([row for row in results.speeds if row["parameters"] == "{}"])
-    sizes = sizes_of(rows)
-    rows = [row for row in rows if row["size"] in sizes]
+    aims = aims_of(rows)
+    rows = [row for row in rows if row["aim"] in aims]
     if len({row["backend"] for row in rows}) < 2:
         return None
-    first = usual_size(rows)
-    choices = [first, *[size for size in sizes if size != first]]
+    first = usual_aim(rows)
+    choices = [first, *[aim for aim in aims if aim != first]]
     of_memory = [row for row in rows if row["place"] == "memory"] or rows
     best: dict[str, float] = {}
     for row in of_memory:
-        if row["size"] == first:
+        if row["aim"] == first:
             best[row["algorithm"]] = max(best.get(row["algorithm"], 0), row["gain"])
     order = sorted({row["algorithm"] for row in of_memory}, key=lambda name: (-best.get(name, 0), name))
     most = max(row["gain"] for row in of_memory)
     panels = []
     for choice in choices:
-        here = [row for row in of_memory if row["size"] == choice]
+        here = [row for row in of_memory if row["aim"] == choice]
         for name in datasets_of(here, results):
             panels.append(Panel(name, panel([row for row in here if row["dataset"] == name], order, most), choice))
     sets = [name for name in ORDER if any(row["backend"] == name for row in rows)]
     keys = [Key(name, f"@isa-{name}", "circle" if name == "scalar" else SHAPES[name]) for name in sets]
     caption = "Cutting alone, one thread, data in memory, over the scalar back end of the same run; logarithmic, the number is the best. "
     caption += f"A back end without a kernel for an algorithm has no dot. The table has the data in the L2 cache too. {rounds_text(rows)}"
-    section = Section("speedups", "Speed-ups", finding([r for r in of_memory if r["size"] == first]), caption, panels, COLUMNS, rows, keys, choices)
-    section.choice_label = "asked size"
+    section = Section("speedups", "Speed-ups", finding([r for r in of_memory if r["aim"] == first]), caption, panels, COLUMNS, rows, keys, choices)
+    section.choice_label = "mean aimed at"
     return section

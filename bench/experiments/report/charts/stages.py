@@ -5,7 +5,7 @@ import altair as alt
 from experiments.report.charts.dots import ROW
 from experiments.report.rows import GIB, Results
 from experiments.report.section import Key, Panel, Section, columns_of, number
-from experiments.report.select import asked_text, datasets_of, engine_text, listed, once, plain, usual, usual_size
+from experiments.report.select import aim_text, datasets_of, engine_text, listed, once, plain, usual, usual_aim
 from experiments.report.style import STAGES
 
 
@@ -64,8 +64,7 @@ def bars(rows: list[dict]) -> alt.LayerChart:
 
 
 def setting(row: dict) -> str:
-    threads = row["report"]["thread_count"]
-    return f"{row['hash']}, {threads} thread{'s' if threads > 1 else ''}"
+    return f"{row['hash']} ×{row['report']['thread_count']}"
 
 
 def matrix(rows: list[dict], order: list[str]) -> alt.LayerChart:
@@ -79,7 +78,7 @@ def matrix(rows: list[dict], order: list[str]) -> alt.LayerChart:
     ]
     base = alt.Chart(alt.Data(values=shown)).encode(
         alt.Y("algorithm:N", sort=order, title=None, axis=alt.Axis(labelColor="@text", grid=False)),
-        alt.X("setting:N", sort=columns, title=None, axis=alt.Axis(orient="top", labelAngle=-35, domain=False, ticks=False, grid=False)),
+        alt.X("setting:N", sort=columns, title=None, axis=alt.Axis(orient="top", labelAngle=0, labelExpr="split(datum.label, ' ')", domain=False, ticks=False, grid=False)),
         tooltip=[
             alt.Tooltip("algorithm:N"),
             alt.Tooltip("setting:N"),
@@ -103,14 +102,14 @@ def stages(results: Results) -> Section | None:
     rows = usual(rows, ("hash", "backend", "threads", "segment"))
     if not rows:
         return None
-    size = usual_size(rows)
-    rows = once([row for row in rows if row["size"] in (size, "own")], ("dataset", "algorithm"))
+    aim = usual_aim(rows)
+    rows = once([row for row in rows if row["aim"] in (aim, "own")], ("dataset", "algorithm"))
     bound: dict[str, int] = {}
     for row in rows:
         bound[row["bottleneck"]] = bound.get(row["bottleneck"], 0) + 1
     most = max(bound, key=bound.get)
-    title = f"Where the time goes: {most} binds {bound[most]} of {len(rows)} runs at {asked_text(size)}"
-    caption = f"Busy time of all threads by stage, for a GiB of input, at {asked_text(size)} (profiles: their own size): {engine_text(rows)}. "
+    title = f"Where the time goes: {most} binds {bound[most]} of {len(rows)} runs at {aim_text(aim)}"
+    caption = f"Busy time of all threads by stage, for a GiB of input, mean aimed at {aim_text(aim)} (profiles: their own): {engine_text(rows)}. "
     caption += "Beside each bar the bottleneck: the stage that takes longest alone, of which parallel ones are shared by the threads."
     panels = [Panel(name, bars([row for row in rows if row["dataset"] == name])) for name in datasets_of(rows, results)]
     return Section("stages", "Stages", title, caption, panels, COLUMNS, rows, keys_of(rows))
@@ -125,17 +124,22 @@ def shift(results: Results) -> Section | None:
         here = [row for row in rows if row["dataset"] == name]
         found: dict[tuple, set] = {}
         for row in here:
-            found.setdefault((row["size"], row["algorithm"]), set()).add(setting(row))
-        several = [row for row in here if len(found[row["size"], row["algorithm"]]) > 1]
+            found.setdefault((row["aim"], row["algorithm"]), set()).add(setting(row))
+        several = [row for row in here if len(found[row["aim"], row["algorithm"]]) > 1]
         if several:
-            size = usual_size(several)
-            several = once([row for row in several if row["size"] == size], ("algorithm", "hash", "threads"))
+            aim = usual_aim(several)
+            several = once([row | {"setting": setting(row)} for row in several if row["aim"] == aim], ("algorithm", "setting"))
             order = sorted({row["algorithm"] for row in several})
-            panels.append(Panel(f"{name}, {asked_text(size)}", matrix(several, order)))
+            panels.append(Panel(f"{name}, {aim_text(aim)}", matrix(several, order)))
             used += several
     if not panels:
         return None
     moved = sorted({n for n in {r["algorithm"] for r in used} if len({r["bottleneck"] for r in used if r["algorithm"] == n}) > 1})
-    title = f"The bottleneck shifts with hash and threads for {listed(moved)}" if moved else "Neither hash nor threads shift the bottleneck"
-    caption = "Colour: the stage that takes longest alone; number: GiB/s of the whole engine. Back end auto, exact cuts."
-    return Section("shift", "Bottleneck", title, caption, panels, COLUMNS, used, keys_of(used), panels_a_row=2)
+    algorithms = {row["algorithm"] for row in used}
+    title = "Neither hash nor threads shift the bottleneck"
+    if moved:
+        who = listed(moved) if len(moved) < 4 else f"{len(moved)} of {len(algorithms)} algorithms"
+        title = f"The bottleneck shifts with hash and threads for {who}"
+    caption = "Colour: the stage that takes longest alone; number: GiB/s of the whole engine; ×2: on two threads. Back end auto, exact cuts."
+    keys = [key for key in keys_of(used) if key.label in {row["bottleneck"] for row in used}]
+    return Section("shift", "Bottleneck", title, caption, panels, COLUMNS, used, keys, panels_a_row=2)
