@@ -25,8 +25,9 @@ def mirrors() -> tuple[str, str]:
     return main[0], (security or main)[0]
 
 
-def source_line(kind: str, suite: str, mirror: str, security: str) -> str:
-    signed = f"[signed-by={KEYRING}] " if KEYRING.exists() else ""
+def source_line(kind: str, suite: str, mirror: str, security: str, keyring: Path | None = KEYRING) -> str:
+    """A line of sources.list; without a keyring, apt's own are asked."""
+    signed = f"[signed-by={keyring}] " if keyring and keyring.exists() else ""
     return f"{kind} {signed}{security if suite.endswith('-security') else mirror} {suite} main"
 
 
