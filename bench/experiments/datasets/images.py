@@ -46,7 +46,7 @@ class Images(Generator):
         self._check()
         apt = Apt(self.job.cache / "apt-images", "deb", RELEASES)
         apt.update()
-        releases = [release for release in RELEASES if any((apt.folder / "lists").glob(f"*_dists_{release}_*"))]
+        releases = [release for release in RELEASES if apt.has(release)]
         fitting = [name for name, (_, added) in PACKAGE_SETS.items() if ROOT_BYTES + added <= self.job.share * 5 // 4]
         kinds = list(product(releases, fitting, STATES))
         count = self.job.version_count
