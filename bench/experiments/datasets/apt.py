@@ -25,8 +25,9 @@ def mirrors() -> tuple[str, str]:
     return main[0], (security or main)[0]
 
 
-def source_line(kind: str, suite: str, mirror: str, security: str) -> str:
-    signed = f"[signed-by={KEYRING}] " if KEYRING.exists() else ""
+def source_line(kind: str, suite: str, mirror: str, security: str, keyring: Path | None = KEYRING) -> str:
+    """A line of sources.list; without a keyring, apt's own are asked."""
+    signed = f"[signed-by={keyring}] " if keyring and keyring.exists() else ""
     return f"{kind} {signed}{security if suite.endswith('-security') else mirror} {suite} main"
 
 
@@ -37,10 +38,11 @@ class Gone(Failed):
 class Apt:
     """apt-get and apt-cache as on a machine with these suites and nothing installed, their state in a folder."""
 
-    def __init__(self, folder: Path, kind: str, suites: tuple[str, ...]):
+    def __init__(self, folder: Path, kind: str, suites: tuple[str, ...], archives: Path | None = None):
         self.folder = folder
-        for name in ("lists/partial", "cache/archives/partial", "parts"):
-            (folder / name).mkdir(parents=True, exist_ok=True)
+        archives = archives or folder / "archives"
+        for path in (folder / "lists/partial", folder / "parts", archives / "partial"):
+            path.mkdir(parents=True, exist_ok=True)
         mirror, security = mirrors()
         (folder / "sources.list").write_text("".join(source_line(kind, suite, mirror, security) + "\n" for suite in suites))
         (folder / "status").touch()
@@ -51,6 +53,7 @@ class Apt:
                     "Dir::State": folder,
                     "Dir::State::status": folder / "status",
                     "Dir::Cache": folder / "cache",
+                    "Dir::Cache::archives": archives,
                     "Dir::Cache::pkgcache": "pkgcache.bin",
                     "Dir::Cache::srcpkgcache": "srcpkgcache.bin",
                     "Dir::Etc::sourcelist": folder / "sources.list",
@@ -62,6 +65,8 @@ class Apt:
                     "Acquire::GzipIndexes": "true",
                     "Acquire::Retries": 3,
                     "Debug::NoLocking": 1,
+                    "Acquire::Check-Valid-Until": "false",  # of a release that is no longer updated
+                    "APT::Keep-Downloaded-Packages": "true",
                 }.items()
             )
         )
@@ -72,11 +77,28 @@ class Apt:
         try:
             run("fetching lists of Debian packages", ["apt-get", "update"], env=self.environment)
         except Failed:
-            if not any((self.folder / "lists").glob("*_dists_*")):
+            if not self.has("*"):
                 raise
+
+    def has(self, suite: str) -> bool:
+        """Whether the mirror has that suite, as the lists say."""
+        return any((self.folder / "lists").glob(f"*_dists_{suite}_*Release"))
 
     def ask(self, what: str, *words: str, cwd: Path | None = None) -> str:
         return run(what, words, env=self.environment, cwd=cwd).decode(errors="replace")
+
+    def installed_bytes(self, packages: list[str]) -> int:
+        """What the packages and all that they need take on a disk, about."""
+        said = self.ask(f"asking apt about {packages[-1]}", "apt-get", "install", "--print-uris", "--assume-yes", *packages)
+        found = re.search(r"After this operation, ([\d.,]+) ([kMG]?)B of additional", said)
+        return int(float(found[1].replace(",", "")) * {"": 1, "k": 1e3, "M": 1e6, "G": 1e9}[found[2]]) if found else 0
+
+    def fetch(self, packages: list[str]) -> list[str]:
+        """Fetches the packages and all that they need; the names of their files among the archives."""
+        said = self.ask(f"asking apt about {packages[-1]}", "apt-get", "install", "--print-uris", "--assume-yes", "--reinstall", *packages)
+        names = re.findall(r"^'[^']+' (\S+\.deb) \d+", said, re.MULTILINE)
+        self.ask(f"fetching {packages[-1]}", "apt-get", "install", "--download-only", "--assume-yes", *packages)
+        return names
 
     def source_versions(self, package: str) -> list[str]:
         """Versions of a source package; none where there is no such package."""

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from experiments.datasets.base import Generator, Job
 from experiments.datasets.database import Database
+from experiments.datasets.containers import Containers
+from experiments.datasets.images import Images
+from experiments.datasets.packages import Packages
 from experiments.datasets.redis_snapshots import Redis
 from experiments.datasets.sources import Gcc, Linux
 from experiments.datasets.synthetic import LowEntropy, Random
@@ -51,6 +54,12 @@ ENTRIES = {
               packages=("xz-utils",), also=(DEBIAN,), downloads=150 * MIB),
         Entry("gcc", "successive releases of GCC's sources, a tar each", ("P-Dedupe GCC", "AE open-source"), Gcc, GIB, 8,
               packages=("xz-utils",), also=(DEBIAN,), downloads=110 * MIB),
+        Entry("packages", "successive releases of NumPy, sources and builds, a tar each", ("AE open-source", "P-Dedupe SciLab"), Packages, GIB, 8,
+              packages=("python3-pip",), also=("the Python package index",), downloads=40 * MIB),
+        Entry("images", "ext4 images of Debian machines: releases, package sets, states of updates", ("DEB", "P-Dedupe Centos, Fedora, Freebsd", "AE open-source", "AE VMDK"), Images, GIB, 6,
+              least=160 * MIB, deterministic=False, packages=("debootstrap", "e2fsprogs", "util-linux"), also=(DEBIAN, "root"), downloads=70 * MIB),
+        Entry("containers", "images of containers as docker save writes them, layers shared", ("DKR",), Containers, GIB, 8,
+              least=48 * MIB, packages=("dpkg",), also=(DEBIAN,), downloads=60 * MIB),
         Entry("redis", "snapshots of a Redis server between rounds of its own benchmark", ("RDS", "P-Dedupe Redis"), Redis, GIB, 8,
               least=MIB, deterministic=False, packages=("redis-server", "redis-tools")),
         Entry("database", "data files of a PostgreSQL server between rounds of pgbench, a tar each", ("TPCC",), Database, GIB, 8,

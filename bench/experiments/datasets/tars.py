@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
+from typing import IO
 
 from experiments.datasets.base import Failed
 from experiments.datasets.tools import output_of
@@ -19,12 +20,13 @@ UNPACK = {".xz": ["xz", "--decompress", "--stdout", "--threads=0"], ".gz": ["gzi
 def opened(path: Path) -> Iterator[tarfile.TarFile]:
     """A compressed tar, to be read once from its beginning."""
     with output_of(f"unpacking {path.name}", [*UNPACK[path.suffix], path]) as stream:
-        with _reading(stream, path.name) as tar:
+        with reading(stream, path.name) as tar:
             yield tar
 
 
 @contextmanager
-def _reading(stream, name: str) -> Iterator[tarfile.TarFile]:
+def reading(stream: IO[bytes], name: str) -> Iterator[tarfile.TarFile]:
+    """A tar from a stream, to be read once from its beginning."""
     try:
         with tarfile.open(fileobj=stream, mode="r|", bufsize=BLOCK) as tar:
             yield tar
