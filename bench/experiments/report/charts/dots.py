@@ -41,9 +41,14 @@ def domain(values: list[float], log: bool = False) -> alt.Scale:
 
 
 def log_ticks(values: list[float]) -> list[float]:
-    """1, 2 and 5 of each power of ten that a logarithmic axis of these values shows."""
-    steps = [factor * 10.0**power for power in range(-4, 7) for factor in (1, 2, 5)]
-    return [step for step in steps if min(values) / 1.1 <= step <= max(values) * 1.1]
+    """Round values that a logarithmic axis of these shows: 1, 2 and 5 of each power of ten, more where there are few."""
+
+    def steps(factors: tuple[float, ...]) -> list[float]:
+        every = [float(f"{factor}e{power}") for power in range(-4, 7) for factor in factors]
+        return [step for step in every if min(values) / 1.1 <= step <= max(values) * 1.1]
+
+    few = steps((1, 2, 5))
+    return few if len(few) > 3 else steps((1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8))
 
 
 def dots(
