@@ -2,6 +2,7 @@
 
 import re
 import textwrap
+import warnings
 
 import altair as alt
 import vl_convert
@@ -37,7 +38,9 @@ def composed(section: Section, choice: str) -> dict:
     lines = max(60, int(columns * (width + 90) / LETTER))
     title = alt.TitleParams(section.title, subtitle=textwrap.wrap(caption, lines), fontSize=17, subtitleFontSize=12, offset=18)
     charts = [panel.chart.properties(width=width, title=panel.title) for panel in shown]
-    chart = alt.concat(*charts, columns=columns, spacing=28).properties(title=title).to_dict()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Automatically deduplicated")  # panels share what a pointer does, which a plot has none of
+        chart = alt.concat(*charts, columns=columns, spacing=28).properties(title=title).to_dict()
     legend = CONFIG["legend"] | {"orient": "bottom", "columns": 8, "symbolLimit": 40}
     config = CONFIG | {"background": "@paper", "padding": 18, "legend": legend, "font": "Helvetica, Arial, sans-serif"}
     return in_theme(chart | {"config": config}, "light")

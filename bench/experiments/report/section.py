@@ -40,6 +40,7 @@ class Section:
     keys: list[Key] = field(default_factory=list)
     choices: list[str] = field(default_factory=list)  # the first is shown first
     choice_label: str = ""
+    hint: str = ""  # what can be done on the page, and not with a plot
     notes: list[str] = field(default_factory=list)
     panels_a_row: int = 3
 

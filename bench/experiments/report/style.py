@@ -52,6 +52,7 @@ INK = {
     "grid": ("#e6e9ed", "#2c333b"),
     "rule": ("#b4bcc5", "#4d5761"),
     "paper": ("#ffffff", "#171b20"),
+    "heat": ("#8cc4f0", "#1f5f96"),
     "device": ("#7a3fb0", "#b98be8"),
 }
 

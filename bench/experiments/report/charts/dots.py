@@ -40,6 +40,17 @@ def domain(values: list[float], log: bool = False) -> alt.Scale:
     return alt.Scale(domain=[least - 0.06 * spread, most + 0.06 * spread], nice=False)
 
 
+def log_ticks(values: list[float]) -> list[float]:
+    """Round values that a logarithmic axis of these shows: 1, 2 and 5 of each power of ten, more where there are few."""
+
+    def steps(factors: tuple[float, ...]) -> list[float]:
+        every = [float(f"{factor}e{power}") for power in range(-4, 7) for factor in factors]
+        return [step for step in every if min(values) / 1.1 <= step <= max(values) * 1.1]
+
+    few = steps((1, 2, 5))
+    return few if len(few) > 3 else steps((1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8))
+
+
 def dots(
     rows: list[dict], value: str, title: str, order: list[str], aims: list[str], form: str, log: bool = False, tips: tuple = ()
 ) -> alt.LayerChart:
@@ -50,9 +61,10 @@ def dots(
         {"algorithm": r["algorithm"], "aim": r["aim"], "value": r[value]} | looks(r["aim"], aims) | {name: r[name] for name, _, _ in tips}
         for r in rows
     ]
+    axis = alt.Axis(format=form, values=log_ticks([row["value"] for row in shown])) if log else alt.Axis(format=form, tickCount=5)
     base = alt.Chart(alt.Data(values=shown)).encode(
         alt.Y("algorithm:N", sort=order, title=None, axis=alt.Axis(grid=True, labelColor="@text")),
-        alt.X("value:Q", title=title, scale=domain([r["value"] for r in shown], log), axis=alt.Axis(format=form, tickCount=5)),
+        alt.X("value:Q", title=title, scale=domain([r["value"] for r in shown], log), axis=axis),
         alt.Color("algorithm:N", legend=None, scale=alt.Scale(domain=order, range=[colour(mechanisms[name]) for name in order])),
     )
     thread = base.mark_line(strokeWidth=1.5, opacity=0.45).encode(alt.Order("area:Q"))

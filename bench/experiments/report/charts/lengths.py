@@ -96,10 +96,11 @@ def lengths(results: Results) -> Section | None:
         for name in datasets_of(here, results):
             panels.append(Panel(name, cdf([row for row in here if row["dataset"] == name], names), choice))
     caption = "Cumulative share of chunks by their length, exact cuts. Where a curve rises steeply, lengths are alike; a step at its end is the maximum. "
-    caption += "A bucket of lengths is an eighth of an octave; the shortest hundredth is cut off. Point at a curve to see it alone."
+    caption += "A bucket of lengths is an eighth of an octave; the shortest hundredth is cut off."
     keys = [Key(name, colour(mechanisms[name]), "line", tuple(dash_of(mechanisms[name]))) for name in order]
-    section = Section("lengths", "Chunk aims", finding([r for r in rows if r["aim"] == first]), caption, panels, COLUMNS, rows, keys, choices)
+    section = Section("lengths", "Chunk lengths", finding([r for r in rows if r["aim"] == first]), caption, panels, COLUMNS, rows, keys, choices)
     section.choice_label = "mean aimed at"
+    section.hint = "Point at a curve to see it alone."
     return section
 
 

@@ -4,6 +4,7 @@ from collections import Counter
 
 import altair as alt
 
+from experiments.report.aims import OWN
 from experiments.report.charts.dots import aim_keys, dots, looks
 from experiments.report.charts.lengths import BYTES
 from experiments.report.rows import Results
@@ -57,7 +58,7 @@ def by_mean(rows: list[dict], aims: list[str]) -> alt.LayerChart:
     base = alt.Chart(alt.Data(values=shown)).encode(
         alt.X("mean:Q", title="mean chunk as measured, bytes", scale=scale, axis=alt.Axis(labelExpr=BYTES, tickCount=6)),
         alt.Y("savings:Q", title="savings, share of the bytes", scale=alt.Scale(zero=False, nice=False), axis=alt.Axis(format=".3~%", tickCount=5)),
-        alt.Color("algorithm:N", legend=None, scale=alt.Scale(domain=names, range=[colour(mechanisms[name]) for name in names])),
+        alt.Color("algorithm:N", title=None, scale=alt.Scale(domain=names, range=[colour(mechanisms[name]) for name in names])),
     )
     points = base.mark_point(filled=True, opacity=0.95).encode(
         alt.Size("area:Q", scale=None),
@@ -95,9 +96,9 @@ def savings(results: Results) -> Section | None:
         if name not in barren or len(barren) == len(names):
             tips = (("mean_bytes", "mean chunk, bytes", ",.0f"),)
             panels.append(Panel(name, dots(here, "savings", "savings, share of the bytes", order, aims, ".3~%", tips=tips), VIEWS[0]))
-            panels.append(Panel(name, by_mean(here, aims), VIEWS[1]))
+            panels.append(Panel(name, by_mean([row for row in here if row["aim"] != OWN] or here, aims), VIEWS[1]))
     caption = "1 − unique bytes / bytes, exact cuts, which depend on neither machine nor threads. Algorithms stand in the order of their mean savings. "
-    caption += f"{means_text(fertile)}: compare by the measured means too. Axes begin at zero only where a dot is near it."
+    caption += f"{means_text(fertile)}: compare by the measured means too, where profiles with sizes of their own are left out. Axes begin at zero only where a dot is near it."
     notes = [f"Nothing to save on {listed(barren)}: less than {LEAST:.2%} by any algorithm."] if barren else []
     seen = {row["mechanism"] for row in fertile}
     keys = aim_keys(aims) + [Key(name, f"@{name}") for name in ALGORITHMS if name in seen]

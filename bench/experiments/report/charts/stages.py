@@ -78,7 +78,7 @@ def matrix(rows: list[dict], order: list[str]) -> alt.LayerChart:
     ]
     base = alt.Chart(alt.Data(values=shown)).encode(
         alt.Y("algorithm:N", sort=order, title=None, axis=alt.Axis(labelColor="@text", grid=False)),
-        alt.X("setting:N", sort=columns, title=None, axis=alt.Axis(orient="top", labelAngle=0, labelExpr="split(datum.label, ' ')", domain=False, ticks=False, grid=False)),
+        alt.X("setting:N", sort=columns, title=None, axis=alt.Axis(orient="top", labelAngle=0, labelExpr="split(datum.label, ' ')", labelPadding=19, labelFontSize=10, domain=False, ticks=False, grid=False)),
         tooltip=[
             alt.Tooltip("algorithm:N"),
             alt.Tooltip("setting:N"),
