@@ -65,7 +65,7 @@ def sweep(options: argparse.Namespace) -> int:
         from experiments import report
 
         report.write(results, options.report or results.parent / "report", say)
-    return FAILED if failed else DONE
+    return FAILED if failed or run.absent else DONE
 
 
 def main(words: list[str]) -> int:

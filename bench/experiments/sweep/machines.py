@@ -1,18 +1,22 @@
 """Where cells are measured: here, or on all machines of a Ray cluster. Both are one function, like `map` but in any order."""
 
+import socket
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 
 from experiments.sweep.cell import Cell
 from experiments.sweep.measure import Measured, Measurer
 
+MODULES = str(Path(__file__).resolve().parents[2])  # bench/, on every machine
+
 
 class NoCluster(Exception):
-    """Ray is not there or does not answer."""
+    """Ray is not there, does not answer, or lost a machine."""
 
 
 def spread_over(address: str | None) -> Callable[[Measurer, Iterable[Cell]], Iterator[Measured]]:
     """The function that measures cells: here one after the other, or with an address one at a time on each machine of that cluster,
-    a task a cell. A machine needs the repository at the same path, built alike. Raises NoCluster."""
+    a task a cell. A machine needs the repository at the same path, built alike. Raises NoCluster, then or while it measures."""
     return map if address is None else _over_cluster(address)
 
 
@@ -24,8 +28,11 @@ def _over_cluster(address: str) -> Callable[[Measurer, Iterable[Cell]], Iterator
     except ImportError:
         raise NoCluster("Ray is not installed where the sweep runs; scripts/sweep installs it when --ray is given") from None
     try:
-        ray.init(address=address, logging_level="error", log_to_driver=False)
-    except (ConnectionError, ValueError, RuntimeError) as failed:
+        host, colon, port = address.rpartition(":")
+        if colon:  # Ray itself would try for a minute
+            socket.create_connection((host, int(port)), timeout=5).close()
+        ray.init(address, runtime_env={"env_vars": {"PYTHONPATH": MODULES}}, logging_level="error", log_to_driver=False)
+    except (OSError, ValueError, RuntimeError) as failed:
         raise NoCluster(f"no Ray cluster at {address}: {str(failed).splitlines()[0]}") from None
 
     class Machine:
@@ -41,6 +48,9 @@ def _over_cluster(address: str) -> Callable[[Measurer, Iterable[Cell]], Iterator
         nodes = [node["NodeID"] for node in ray.nodes() if node["Alive"]]
         machine = ray.remote(num_cpus=0)(Machine)
         pool = ActorPool([machine.options(scheduling_strategy=On(node, soft=False)).remote(measurer) for node in nodes])
-        return pool.map_unordered(lambda actor, cell: actor.measure.remote(cell), cells)
+        try:
+            yield from pool.map_unordered(lambda actor, cell: actor.measure.remote(cell), cells)
+        except ray.exceptions.RayError as failed:
+            raise NoCluster(f"the Ray cluster failed; what is measured is kept: {str(failed).splitlines()[0]}") from None
 
     return measure_all

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from experiments import datasets
 from experiments.sweep.cell import Cell
 from experiments.sweep.command import Command
 from experiments.sweep.data import Data
@@ -17,6 +18,9 @@ Say = Callable[[str], None]
 
 def check(plan: Plan, command: Command) -> None:
     """Asks the command about every combination, which takes milliseconds each, before an hour is spent. Raises Wrong."""
+    for source in plan.sources.values():
+        if source.make and source.make not in datasets.names():
+            raise Wrong(f"{plan.name}: no data set '{source.make}' can be made; there are {', '.join(datasets.names())}")
     asked: dict[tuple, str] = {}
     for cell in plan.cells:
         key = cell.key("", "")
@@ -32,12 +36,24 @@ class Run:
     def __init__(self, plan: Plan, command: Command, folder: Path, store: Store, say: Say):
         self.plan, self.command, self.store, self.say = plan, command, store, say
         self.data = Data(plan.sources, folder)
+        self.absent: set[str] = set()  # data sets that could not be made
         used = {cell.dataset for cell in plan.cells}
         for name in (name for name in plan.sources if name in used):
-            known = self.data.open(name, say)
-            store.add_dataset(known.checksum, known.info)
+            self._open(name)
+        self.members = [(group, cell) for group, cell in plan.members if cell.dataset not in self.absent]
         store.add_binary(command.key, command.info)
-        store.set_members(plan, self.key)
+        store.set_members(plan.name, [(group, self.key(cell)) for group, cell in self.members])
+
+    def _open(self, name: str) -> None:
+        try:
+            known = self.data.open(name, self.say)
+        except datasets.Failed as failed:
+            self.absent.add(name)
+            self.say(f"failed: {failed}; the cells of '{name}' are left out")
+        except ValueError as wrong:
+            raise Wrong(f"{self.plan.name}: datasets.{name}: {wrong}") from None
+        else:
+            self.store.add_dataset(known.checksum, known.info)
 
     def key(self, cell: Cell) -> str:
         return cell.key(self.command.key, self.data.known[cell.dataset].checksum)
@@ -45,8 +61,9 @@ class Run:
     def missing(self, group: str | None = None) -> list[Cell]:
         """The cells without a result, of a group or of all, in order. Those that failed or could not run are tried again."""
         outcomes = self.store.outcomes()
-        wanted = {self.key(cell) for of, cell in self.plan.members if group in (None, of)}
-        return [cell for cell in self.plan.cells if self.key(cell) in wanted and outcomes.get(self.key(cell)) != "done"]
+        wanted = {self.key(cell) for of, cell in self.members if group in (None, of)}
+        there = [cell for cell in self.plan.cells if cell.dataset not in self.absent]
+        return [cell for cell in there if self.key(cell) in wanted and outcomes.get(self.key(cell)) != "done"]
 
     def _work(self, cell: Cell) -> float:
         return work_of(cell.kind, cell.rounds, self.data.known[cell.dataset].info["bytes"])

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from experiments.sweep.cell import OF_KIND
 from experiments.sweep.measure import Measured
-from experiments.sweep.plan import Plan
 
 SCHEMA = Path(__file__).with_name("schema.sql")
 
@@ -60,13 +59,11 @@ class Store:
     def add_dataset(self, checksum: str, info: dict) -> None:
         self._file.execute("insert or replace into datasets values (?, ?)", (checksum, _text(info)))
 
-    def set_members(self, plan: Plan, key_of) -> None:
-        """Says which cells the sweep has now: those that it had before and has no longer stay as cells, not as members."""
+    def set_members(self, sweep: str, members: list[tuple[str, str]]) -> None:
+        """Says which cells the sweep has now, by group and key: those that it had before stay as cells, not as members."""
         self._file.execute("begin")
-        self._file.execute("delete from members where sweep = ?", (plan.name,))
-        self._file.executemany(
-            "insert or ignore into members values (?, ?, ?)", ((plan.name, group, key_of(cell)) for group, cell in plan.members)
-        )
+        self._file.execute("delete from members where sweep = ?", (sweep,))
+        self._file.executemany("insert or ignore into members values (?, ?, ?)", ((sweep, group, key) for group, key in members))
         self._file.execute("commit")
 
     def add(self, done: Measured, checksum: str, binary: str) -> None:

@@ -1,0 +1,103 @@
+"""scripts/datasets: lists, makes and verifies data sets."""
+
+import argparse
+import os
+import signal
+import sys
+from pathlib import Path
+
+from experiments import sizes
+from experiments.datasets import catalog, store
+from experiments.datasets.base import Failed
+
+ROOT = Path(__file__).resolve().parents[3]
+DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
+
+
+def say(text: str) -> None:
+    print(f"datasets: {text}", file=sys.stderr, flush=True)
+
+
+def size_of(text: str) -> int:
+    try:
+        return sizes.bytes_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def whole_number(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"'{text}' is no whole number")
+    return int(text)
+
+
+def parse(words: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="scripts/datasets",
+        description="Data sets like those of the papers, made on this machine (docs/datasets.md).",
+        epilog="Exit codes: 0 done; 1 something failed; 2 wrong usage; 130 interrupted: the same words go on from there.",
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands.add_parser("list", help="what there is, what each stands for and needs")
+    make = commands.add_parser("make", help="make a data set, or go on with it; prints its folder")
+    make.add_argument("name", metavar="NAME", help="a name of the list")
+    make.add_argument("--size", type=size_of, metavar="SIZE", help="bytes of all versions together, about: 128M, 1G")
+    make.add_argument("--versions", type=whole_number, metavar="N", help="how many")
+    make.add_argument("--seed", type=whole_number, metavar="N", default=1, help="what is drawn, is drawn by it (1)")
+    make.add_argument("--folder", type=Path, metavar="DIR", default=Path(os.environ.get("CUTPOINT_DATA") or ROOT / "data"),
+                      help="where the set's own folder goes (CUTPOINT_DATA, else data/ of the repository)")
+    verify = commands.add_parser("verify", help="read made sets again and compare every file with the manifest")
+    verify.add_argument("folders", nargs="+", type=Path, metavar="FOLDER", help="of one data set")
+    given = parser.parse_args(words)
+    if given.command == "make" and given.versions == 0:
+        parser.error("argument --versions: must be at least 1")
+    return given
+
+
+def print_list() -> int:
+    for entry in catalog.ENTRIES.values():
+        print(f"{entry.name:<12} {entry.what}")
+        print(f"{'':<12} stands for {', '.join(entry.stands_for) or 'no data set of the papers'}; default {sizes.text_of(entry.size)} in "
+              f"{entry.versions} versions; needs {', '.join(entry.needs)}")
+    return DONE
+
+
+def verify(folders: list[Path]) -> int:
+    outcome = DONE
+    for folder in folders:
+        try:
+            problems = store.verify(folder)
+        except Failed as failed:
+            problems = [str(failed)]
+        for problem in problems:
+            say(problem)
+        if problems:
+            outcome = FAILED
+        else:
+            print(f"{folder}: all files are as they were made")
+    return outcome
+
+
+def main(words: list[str]) -> int:
+    given = parse(words)
+    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))  # servers are stopped for this one, too
+    try:
+        if given.command == "list":
+            return print_list()
+        if given.command == "verify":
+            return verify(given.folders)
+        print(store.make(given.name, given.size, given.versions, given.seed, given.folder, say).folder)
+        return DONE
+    except ValueError as wrong:
+        say(str(wrong))
+        return WRONG_USAGE
+    except Failed as failed:
+        say(str(failed))
+        return FAILED
+    except KeyboardInterrupt:
+        say("interrupted; the same words go on from the last version that was finished")
+        return INTERRUPTED
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

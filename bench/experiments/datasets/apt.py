@@ -1,0 +1,117 @@
+"""Debian's packages and sources of any release, by apt with a state of its own: the machine's packages and settings stay as they are."""
+
+import os
+import re
+from pathlib import Path
+
+from experiments.datasets.base import Failed
+from experiments.datasets.tools import run
+
+KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+
+# Oldest first. What a mirror lacks of them is left out.
+RELEASES = ("bullseye", "bookworm", "trixie")
+SUITES = tuple(f"{release}{pocket}" for release in RELEASES for pocket in ("", "-updates", "-backports", "-security")) + ("forky", "sid")
+
+
+def mirrors() -> tuple[str, str]:
+    """Where this machine's apt gets Debian and its security updates from."""
+    lines = run("asking apt for its sources", ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)"]).decode().splitlines()
+    found = [line.split() for line in lines if re.search(rf" ({'|'.join(SUITES)}|stable|oldstable)", line)]
+    main = [uri for uri, suite in found if not suite.endswith("-security")]
+    security = [uri for uri, suite in found if suite.endswith("-security")]
+    if not main:
+        raise Failed("this machine's apt has no Debian among its sources, and the set is made of Debian's packages")
+    return main[0], (security or main)[0]
+
+
+def source_line(kind: str, suite: str, mirror: str, security: str, keyring: Path | None = KEYRING) -> str:
+    """A line of sources.list; without a keyring, apt's own are asked."""
+    signed = f"[signed-by={keyring}] " if keyring and keyring.exists() else ""
+    return f"{kind} {signed}{security if suite.endswith('-security') else mirror} {suite} main"
+
+
+class Gone(Failed):
+    """The lists have it, the mirror has not."""
+
+
+class Apt:
+    """apt-get and apt-cache as on a machine with these suites and nothing installed, their state in a folder."""
+
+    def __init__(self, folder: Path, kind: str, suites: tuple[str, ...], archives: Path | None = None):
+        self.folder = folder
+        archives = archives or folder / "archives"
+        for path in (folder / "lists/partial", folder / "parts", archives / "partial"):
+            path.mkdir(parents=True, exist_ok=True)
+        mirror, security = mirrors()
+        (folder / "sources.list").write_text("".join(source_line(kind, suite, mirror, security) + "\n" for suite in suites))
+        (folder / "status").touch()
+        (folder / "apt.conf").write_text(
+            "".join(
+                f'{key} "{value}";\n'
+                for key, value in {
+                    "Dir::State": folder,
+                    "Dir::State::status": folder / "status",
+                    "Dir::Cache": folder / "cache",
+                    "Dir::Cache::archives": archives,
+                    "Dir::Cache::pkgcache": "pkgcache.bin",
+                    "Dir::Cache::srcpkgcache": "srcpkgcache.bin",
+                    "Dir::Etc::sourcelist": folder / "sources.list",
+                    "Dir::Etc::sourceparts": folder / "parts",
+                    "Dir::Bin::dpkg": "/bin/false",  # it shall never install
+                    "APT::Sandbox::User": "",
+                    "APT::Install-Recommends": "false",
+                    "Acquire::Languages": "none",
+                    "Acquire::GzipIndexes": "true",
+                    "Acquire::Retries": 3,
+                    "Debug::NoLocking": 1,
+                    "Acquire::Check-Valid-Until": "false",  # of a release that is no longer updated
+                    "APT::Keep-Downloaded-Packages": "true",
+                }.items()
+            )
+        )
+        self.environment = os.environ | {"APT_CONFIG": str(folder / "apt.conf"), "LC_ALL": "C"}
+
+    def update(self) -> None:
+        """Fetches the lists; a suite that the mirror lacks is left out, and none at all is an error."""
+        try:
+            run("fetching lists of Debian packages", ["apt-get", "update"], env=self.environment)
+        except Failed:
+            if not self.has("*"):
+                raise
+
+    def has(self, suite: str) -> bool:
+        """Whether the mirror has that suite, as the lists say."""
+        return any((self.folder / "lists").glob(f"*_dists_{suite}_*Release"))
+
+    def ask(self, what: str, *words: str, cwd: Path | None = None) -> str:
+        return run(what, words, env=self.environment, cwd=cwd).decode(errors="replace")
+
+    def installed_bytes(self, packages: list[str]) -> int:
+        """What the packages and all that they need take on a disk, about."""
+        said = self.ask(f"asking apt about {packages[-1]}", "apt-get", "install", "--print-uris", "--assume-yes", *packages)
+        found = re.search(r"After this operation, ([\d.,]+) ([kMG]?)B of additional", said)
+        return int(float(found[1].replace(",", "")) * {"": 1, "k": 1e3, "M": 1e6, "G": 1e9}[found[2]]) if found else 0
+
+    def fetch(self, packages: list[str]) -> list[str]:
+        """Fetches the packages and all that they need; the names of their files among the archives."""
+        said = self.ask(f"asking apt about {packages[-1]}", "apt-get", "install", "--print-uris", "--assume-yes", "--reinstall", *packages)
+        names = re.findall(r"^'[^']+' (\S+\.deb) \d+", said, re.MULTILINE)
+        self.ask(f"fetching {packages[-1]}", "apt-get", "install", "--download-only", "--assume-yes", *packages)
+        return names
+
+    def source_versions(self, package: str) -> list[str]:
+        """Versions of a source package; none where there is no such package."""
+        try:
+            text = self.ask(f"looking for the source package {package}", "apt-cache", "showsrc", "--only-source", package)
+        except Failed:
+            return []
+        return sorted(set(re.findall(rf"^Package: {re.escape(package)}\n(?:.*\n)*?Version: (\S+)", text, re.MULTILINE)))
+
+    def fetch_source(self, package: str, version: str, folder: Path) -> None:
+        """The upstream tar of a source package, into a folder; what is there already is checked and kept."""
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self.ask(f"fetching the source package {package} {version}", "apt-get", "source", "--download-only", "--tar-only", f"{package}={version}", cwd=folder)
+        except Failed as failed:
+            raise (Gone(*failed.args) if "404" in str(failed) else failed) from None

@@ -1,0 +1,135 @@
+"""Images of containers as `docker save` writes them: a tar with a tar for each layer, and layers that several images share.
+
+An image is a release of Debian in a state of updates, a runtime, and an application for storage or databases. Its layers are the files
+of the packages that each of these needs beyond the layers below, unpacked without running their scripts, documentation left out.
+"""
+
+import hashlib
+import io
+import json
+import re
+import shutil
+import tarfile
+from itertools import product
+from pathlib import Path
+
+from experiments.datasets import tars
+from experiments.datasets.apt import RELEASES, Apt
+from experiments.datasets.base import Failed, Generator, Planned, numbered
+from experiments.datasets.tools import output_of, version_of
+
+BASE = ["?essential", "apt", "ca-certificates"]
+POCKETS = {"released": ("",), "updated": ("", "-updates", "-security")}
+RUNTIMES = {"plain": [], "python": ["python3"], "perl": ["perl", "libdbi-perl"], "php": ["php-cli"]}
+APPLICATIONS = {
+    "redis": ["redis-server"], "memcached": ["memcached"], "sqlite": ["sqlite3"], "postgresql": ["postgresql"], "mariadb": ["mariadb-server"],
+    "haproxy": ["haproxy"], "nginx": ["nginx"], "openldap": ["slapd"], "rsync": ["rsync", "openssh-server"], "borg": ["borgbackup"],
+}
+DOCUMENTATION = re.compile(r"usr/share/(doc|man|info|locale|lintian)/(?!.*/copyright$).+")
+MERGED = re.compile(r"(bin|sbin|lib|lib64)/")  # below usr/ in all releases
+FIXED_TIME = 1_767_225_600  # of what no package has: 2026-01-01
+
+
+class Containers(Generator):
+    def plan(self) -> list[Planned]:
+        apts = self._apts()
+        kinds = list(product(apts, RUNTIMES, APPLICATIONS))
+        order = self.job.draws("kinds").sample(range(len(kinds)), len(kinds))
+        chosen = {}
+        for index in order:
+            if len(chosen) == self.job.version_count:
+                break
+            (release, runtime, application) = kinds[index]
+            steps = [BASE, RUNTIMES[runtime], APPLICATIONS[application]]
+            if apts[release].installed_bytes([word for step in steps for word in step]) <= self.job.share * 5 // 4:
+                self.job.say(f"fetching packages of {'-'.join(kinds[index])}")
+                chosen[index] = self._layers(apts[release], steps)
+        if len(chosen) < self.job.version_count:
+            raise Failed(f"{len(chosen)} different images are that small, and {self.job.version_count} were asked for: ask for fewer versions or a larger size")
+        return [
+            Planned(
+                "-".join(kinds[index]), numbered(number, "-".join(kinds[index]), ".tar"),
+                f"{sum(map(len, layers))} packages of Debian {kinds[index][0]} in {len(layers)} layers", {"layers": layers, "tag": ":".join(kinds[index][1:])},
+            )
+            for number, (index, layers) in enumerate(sorted(chosen.items()))
+        ]
+
+    def make(self, planned: Planned, to: Path, former: Path | None) -> None:
+        layers = [self._layer(names) for names in planned.facts["layers"]]
+        config = json.dumps({"architecture": "amd64", "os": "linux", "rootfs": {"type": "layers", "diff_ids": [f"sha256:{path.stem}" for path in layers]}})
+        config_name = hashlib.sha256(config.encode()).hexdigest() + ".json"
+        inside = [f"{path.stem}/layer.tar" for path in layers]
+        manifest = json.dumps([{"Config": config_name, "RepoTags": [f"cutpoint/{planned.facts['tag']}"], "Layers": inside}])
+        with tars.written(to) as made:
+            for path, name in sorted(zip(layers, inside), key=lambda pair: pair[1]):
+                with path.open("rb") as file:
+                    made.addfile(_member(name, path.stat().st_size), file)
+            for name, text in ((config_name, config), ("manifest.json", manifest)):
+                made.addfile(_member(name, len(text)), io.BytesIO(text.encode()))
+
+    def made_with(self) -> dict[str, str]:
+        return {"dpkg": version_of("dpkg", "--version")}
+
+    def notes(self) -> str:
+        return "The mirror's state on the day it was made decides about updates. No package's scripts were run."
+
+    @property
+    def _debs(self) -> Path:
+        return self.job.cache / "debs"
+
+    def _apts(self) -> dict[str, Apt]:
+        """By release and state of updates; without releases that the mirror lacks."""
+        found = {}
+        for release, (state, pockets) in product(RELEASES, POCKETS.items()):
+            apt = Apt(self.job.cache / f"apt-{release}-{state}", "deb", tuple(f"{release}{pocket}" for pocket in pockets), archives=self._debs)
+            self.job.say(f"fetching the lists of Debian {release}, {state}")
+            apt.update()
+            if apt.has(release):
+                found[f"{release}-{state}"] = apt
+        return found
+
+    @staticmethod
+    def _layers(apt: Apt, steps: list[list[str]]) -> list[list[str]]:
+        """Package files of each layer, from the lowest; none twice, no layer empty."""
+        words, below, layers = [], set(), []
+        for step in steps:
+            words += step
+            own = sorted(set(apt.fetch(words)) - below) if step else []
+            below |= set(own)
+            layers += [own] if own else []
+        return layers
+
+    def _layer(self, names: list[str]) -> Path:
+        """The layer of these packages, kept under its checksum; made once."""
+        folder = self.job.cache / "layers"
+        folder.mkdir(exist_ok=True)
+        pointer = folder / (hashlib.sha256("\n".join(names).encode()).hexdigest() + ".name")
+        if not pointer.exists():
+            new = self.job.work / "layer.tar"
+            self._write_layer(names, new)
+            with new.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            shutil.move(new, folder / f"{digest}.tar")
+            pointer.write_text(digest)
+        return folder / f"{pointer.read_text()}.tar"
+
+    def _write_layer(self, names: list[str], to: Path) -> None:
+        seen = set()
+        with tars.written(to) as made:
+            for name in names:
+                with output_of(f"unpacking {name}", ["dpkg-deb", "--fsys-tarfile", self._debs / name]) as stream, tars.reading(stream, name) as package:
+                    for member in tars.members(package):
+                        place = MERGED.sub(r"usr/\1/", member.name.removeprefix("./").rstrip("/"), count=1)
+                        if place in seen or place in ("", ".") or DOCUMENTATION.match(place) or (member.isdir() and MERGED.fullmatch(f"{place}/")):
+                            continue
+                        seen.add(place)
+                        member.name = place
+                        if member.islnk():
+                            member.linkname = MERGED.sub(r"usr/\1/", member.linkname.removeprefix("./"), count=1)
+                        made.addfile(member, package.extractfile(member) if member.isreg() else None)
+
+
+def _member(name: str, size: int) -> tarfile.TarInfo:
+    member = tarfile.TarInfo(name)
+    member.size, member.mtime = size, FIXED_TIME
+    return member

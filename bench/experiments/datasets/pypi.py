@@ -1,0 +1,116 @@
+"""Files of packages on the Python package index that pip is set up for, by its simple interface (PEP 503).
+
+pip itself would build an sdist to learn what it needs; here it says where its index is, and files are fetched by their links.
+"""
+
+import hashlib
+import html
+import json
+import os
+import re
+import ssl
+import sys
+import urllib.error
+import urllib.parse
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments.datasets.base import Failed
+from experiments.datasets.tools import run
+
+TRIES = 3
+SECONDS = 180  # without a byte
+BLOCK = 1 << 20
+
+# What pip takes where nothing is configured, and the settings that win, last to first.
+ASK_DEFAULT = "from pip._internal.models.index import PyPI; print(PyPI.simple_url)"
+SETTINGS = (":env:", "install", "site", "user", "global")
+
+
+@dataclass(frozen=True)
+class File:
+    """One file of a release."""
+
+    name: str
+    link: str
+    sha256: str
+
+
+class Index:
+    """The index of this machine's pip."""
+
+    def __init__(self):
+        pip = [sys.executable, "-m", "pip"]
+        settings = {}
+        for line in run("asking pip for its settings", [*pip, "config", "list"]).decode().splitlines():
+            key, _, value = line.partition("=")
+            settings[key] = value.strip("'\"")
+        url = self._setting(settings, "index-url")
+        self.url = (url or run("asking pip for its index", [sys.executable, "-c", ASK_DEFAULT]).decode().strip()).rstrip("/")
+        certificates = self._setting(settings, "cert")
+        self._context = ssl.create_default_context(cafile=certificates) if certificates else ssl.create_default_context()
+
+    @staticmethod
+    def _setting(settings: dict[str, str], name: str) -> str | None:
+        return next((settings[key] for prefix in SETTINGS for key in (f"{prefix}.{name}",) if key in settings), None)
+
+    def files(self, package: str) -> list[File]:
+        """All files of a package that bear a checksum."""
+        page = f"{self.url}/{package}/"
+        with self._open(page) as answer:
+            text = answer.read().decode(errors="replace")
+        found = []
+        for link, name in re.findall(r'<a\b[^>]*\bhref="([^"]+)"[^>]*>\s*([^<]+?)\s*</a>', text):
+            target, _, digest = html.unescape(link).partition("#")
+            if digest.startswith("sha256="):
+                found.append(File(html.unescape(name), urllib.parse.urljoin(page, target), digest.removeprefix("sha256=")))
+        return found
+
+    def fetch(self, file: File, folder: Path) -> Path:
+        """The file in a folder; kept where it is there and whole, fetched again where it is not."""
+        path = folder / file.name
+        if path.exists() and _digest(path) == file.sha256:
+            return path
+        folder.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(path.name + ".part")
+        with self._open(file.link) as answer, part.open("wb") as to:
+            try:
+                while block := answer.read(BLOCK):
+                    to.write(block)
+            except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
+                raise Failed(f"fetching {file.name} from the Python package index failed: {error}") from None
+        if _digest(part) != file.sha256:
+            part.unlink()
+            raise Failed(f"{file.name} from the Python package index is not what its index says (checksum); try again")
+        part.rename(path)
+        return path
+
+    def _open(self, link: str):
+        asked = urllib.request.Request(link, headers={"Accept": "text/html, */*", "User-Agent": "cutpoint-datasets"})
+        what = link.rstrip("/").rpartition("/")[2]
+        for left in reversed(range(TRIES)):
+            try:
+                return urllib.request.urlopen(asked, timeout=SECONDS, context=self._context)
+            except urllib.error.HTTPError as error:
+                if error.code < 500 or not left:
+                    raise Failed(f"fetching {what} from the Python package index failed: {error.code} {error.reason}") from None
+            except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
+                if not left:
+                    raise Failed(f"fetching {what} from the Python package index failed: {getattr(error, 'reason', error)}") from None
+        raise AssertionError("not reached")
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def release_of(name: str, package: str) -> str | None:
+    """The release that an sdist or a wheel is of; None for what is no final one of this package."""
+    found = re.match(rf"{re.escape(package)}-([0-9.]+?)(?:\.tar\.gz$|-)", name.replace("_", "-") if not name.endswith(".whl") else name, re.IGNORECASE)
+    return found[1] if found else None
+
+
+def order(version: str) -> list[int]:
+    return [int(number) for number in version.split(".")]

@@ -1,0 +1,83 @@
+"""Snapshots of a real Redis server under its own benchmark: a round of writes, a SAVE, a copy of dump.rdb, and so on.
+
+The first round fills most of a key space: strings, and as many fields of a hash, members of a set, and members of a sorted set. Each
+later round writes one key in 200 of it; which, redis-benchmark draws by itself. Its values are the same printable bytes at every key
+and in every round, so that what differs between snapshots are keys that had not been drawn before, and the sorted set's scores. The file
+is compressed as Redis does it when nothing is said (LZF for values above 20 bytes, which finds little in these).
+"""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from experiments.datasets.base import Generator, Planned, numbered
+from experiments.datasets.servers import Place, Server
+from experiments.datasets.tools import run, version_of
+
+STRUCTURES = "set,hset,sadd,zadd"
+VALUE_BYTES = 256
+KEY_BYTES = 523  # measured: what a key of the key space, drawn or not, takes in a snapshot with its fields in the other structures
+FILL = 2  # writes for each key in the first round: 1 - exp(-2) of them are drawn
+CHANGED = 200  # later rounds write one key in so many
+
+
+class Redis(Generator):
+    # A server orders its keys by a seed that it draws when it starts: snapshots of two servers have little in common.
+    resumes = False
+
+    def __init__(self, job):
+        super().__init__(job)
+        self._place = self._server = None
+
+    def plan(self) -> list[Planned]:
+        keys = max(1000, self.job.share // KEY_BYTES)
+        planned = []
+        for index in range(self.job.version_count):
+            writes = keys * FILL if index == 0 else max(1, keys // CHANGED)
+            planned.append(
+                Planned(
+                    f"dump-{index + 1}", numbered(index, "dump", ".rdb"), f"redis-benchmark, {writes} writes of {VALUE_BYTES} bytes to {keys} keys",
+                    {"keys": keys, "writes": writes},
+                )
+            )
+        return planned
+
+    def make(self, planned: Planned, to: Path, former: Path | None) -> None:
+        if self._server is None:
+            self._start()
+        facts = planned.facts
+        run(
+            f"redis-benchmark of {planned.name}",
+            ["redis-benchmark", "-s", self._socket, "-t", STRUCTURES, "-r", facts["keys"], "-n", facts["writes"], "-d", VALUE_BYTES,
+             "-P", 64, "-c", 4, "-q"],
+        )
+        run(f"saving {planned.name}", ["redis-cli", "-e", "-s", self._socket, "save"])
+        shutil.copyfile(self._place.folder / "dump.rdb", to)
+
+    def made_with(self) -> dict[str, str]:
+        return {"redis": version_of("redis-server", "--version")}
+
+    def notes(self) -> str:
+        return "rdbcompression yes (the default). Keys are in the order of the server's hash table."
+
+    def _start(self) -> None:
+        self._place = Place("nobody")
+        self._server = Server(
+            "redis-server", self._place,
+            ["redis-server", "--port", "0", "--unixsocket", self._socket, "--dir", self._place.folder, "--save", "", "--appendonly", "no"],
+            self._answers,
+        )
+
+    @property
+    def _socket(self) -> Path:
+        return self._place.folder / "socket"
+
+    def _answers(self) -> bool:
+        asked = subprocess.run(["redis-cli", "-s", str(self._socket), "ping"], stdin=subprocess.DEVNULL, capture_output=True)
+        return asked.stdout.strip() == b"PONG"
+
+    def close(self) -> None:
+        if self._server is not None:
+            self._server.stop()
+        if self._place is not None:
+            self._place.remove()

@@ -1,0 +1,73 @@
+"""Servers of this process alone: on sockets in a folder of their own, as an unprivileged user, gone when this process is gone."""
+
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from experiments.datasets.base import Failed
+
+PATIENCE = 120  # seconds for a server to answer, or to end
+
+
+class Place:
+    """A folder that the servers' user owns, with a short path (sockets bear at most 107 bytes). TMPDIR says where.
+
+    Root's servers run as `user`, anybody else's as themselves.
+    """
+
+    def __init__(self, user: str):
+        self.folder = Path(tempfile.mkdtemp(prefix="cutpoint-"))
+        self.prefix: list[str] = ["setpriv", "--pdeathsig", "INT"]
+        if os.geteuid() == 0:
+            try:
+                account = pwd.getpwnam(user)
+            except KeyError:
+                raise Failed(f"this machine has no user '{user}' to run a server as") from None
+            os.chown(self.folder, account.pw_uid, account.pw_gid)
+            self.prefix += ["--reuid", str(account.pw_uid), "--regid", str(account.pw_gid), "--clear-groups"]
+
+    def command(self, *words: str | Path) -> list[str]:
+        """The words that run a program here as that user."""
+        return [*self.prefix, "--", *(str(word) for word in words)]
+
+    def remove(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Server:
+    """A running server; its output goes to a log beside it."""
+
+    def __init__(self, name: str, place: Place, command: Sequence[str | Path], answers: Callable[[], bool]):
+        self.name, self.log = name, place.folder / f"{name}.log"
+        with self.log.open("wb") as log:
+            # In a session of its own, so that Ctrl-C on the terminal reaches it through `stop` alone.
+            self.process = subprocess.Popen(place.command(*command), stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=place.folder, start_new_session=True)
+        try:
+            until = time.monotonic() + PATIENCE
+            while not answers():
+                if self.process.poll() is not None or time.monotonic() > until:
+                    raise Failed(f"{name} did not start: {self._said()}")
+                time.sleep(0.05)
+        except BaseException:
+            self.stop()
+            raise
+
+    def _said(self) -> str:
+        lines = self.log.read_text(errors="replace").strip().splitlines()
+        return lines[-1] if lines else "it said nothing"
+
+    def stop(self) -> None:
+        """Asks it to end, and ends it where it does not."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+            try:
+                self.process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+        self.process.wait()

@@ -1,0 +1,85 @@
+"""Tars made of other archives, cut down to a size by leaving folders out. Members keep their order, owners and times."""
+
+import tarfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from typing import IO
+
+from experiments.datasets.base import Failed
+from experiments.datasets.tools import output_of
+
+BLOCK = 1 << 20
+DEPTH = 3
+UNPACK = {".xz": ["xz", "--decompress", "--stdout", "--threads=0"], ".gz": ["gzip", "--decompress", "--stdout"], ".bz2": ["bzip2", "--decompress", "--stdout"]}
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[tarfile.TarFile]:
+    """A compressed tar, to be read once from its beginning."""
+    with output_of(f"unpacking {path.name}", [*UNPACK[path.suffix], path]) as stream:
+        with reading(stream, path.name) as tar:
+            yield tar
+
+
+@contextmanager
+def reading(stream: IO[bytes], name: str) -> Iterator[tarfile.TarFile]:
+    """A tar from a stream, to be read once from its beginning."""
+    try:
+        with tarfile.open(fileobj=stream, mode="r|", bufsize=BLOCK) as tar:
+            yield tar
+    except tarfile.TarError as error:
+        raise Failed(f"{name} is no whole tar: {error}") from None
+
+
+def members(tar: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    """As iterating does, without the memory of what was read."""
+    while (member := tar.next()) is not None:
+        yield member
+        tar.members.clear()
+
+
+def folder_of(name: str) -> str:
+    """The part of a tree that is kept or left out as a whole: up to three folders below the release's own, which is not part of it."""
+    return "/".join(name.split("/")[1:-1][:DEPTH])
+
+
+def blocks(size: int) -> int:
+    """What a member of so many bytes takes in a tar."""
+    return 512 + (size + 511) // 512 * 512
+
+
+def sizes_of(tar: tarfile.TarFile) -> Counter[str]:
+    """Bytes of each folder in a tar."""
+    sizes = Counter()
+    for member in members(tar):
+        if not member.isdir():
+            sizes[folder_of(member.name)] += blocks(member.size)
+    return sizes
+
+
+def chosen_folders(sizes: Counter[str], most: int, draws: Random) -> list[str]:
+    """Folders in an order that is drawn, each taken if it still fits; all where all fit."""
+    left, chosen = most, []
+    order = sorted(sizes)
+    draws.shuffle(order)
+    for folder in order:
+        if sizes[folder] <= left:
+            left -= sizes[folder]
+            chosen.append(folder)
+    return sorted(chosen)
+
+
+def copy_folders(tar: tarfile.TarFile, folders: set[str], to: tarfile.TarFile) -> None:
+    """The members that are in these folders, as they are."""
+    for member in members(tar):
+        if not member.isdir() and folder_of(member.name) in folders:
+            to.addfile(member, tar.extractfile(member) if member.isreg() else None)
+
+
+@contextmanager
+def written(path: Path) -> Iterator[tarfile.TarFile]:
+    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as tar:
+        yield tar

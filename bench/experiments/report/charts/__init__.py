@@ -1,0 +1,13 @@
+"""The sections of the report, in their order. Each makes one of the results, or none where there are no rows for it."""
+
+from experiments.report.charts.grids import grids
+from experiments.report.charts.joins import joins
+from experiments.report.charts.lengths import lengths
+from experiments.report.charts.pareto import pareto
+from experiments.report.charts.savings import savings
+from experiments.report.charts.speedups import speedups
+from experiments.report.charts.stages import shift, stages
+from experiments.report.charts.throughput import cutting, engine
+from experiments.report.charts.tunes import tunes
+
+SECTIONS = (savings, pareto, engine, cutting, speedups, stages, shift, lengths, joins, grids, tunes)

@@ -1,0 +1,121 @@
+"""What savings cost: processor time against savings, and the front of what nothing else beats in both."""
+
+import math
+
+import altair as alt
+
+from experiments.report.charts.dots import aim_keys, log_ticks, looks
+from experiments.report.charts.savings import LEAST
+from experiments.report.charts.stages import total
+from experiments.report.rows import GIB, Results
+from experiments.report.section import Key, Panel, Section, columns_of, number, percent
+from experiments.report.select import aims_of, datasets_of, engine_text, listed, once, plain, usual
+from experiments.report.style import ALGORITHMS, colour
+
+COLUMNS = columns_of(
+    ("processor s/GiB", lambda row: f"{row['cost']:.3f}"),
+    ("savings %", percent("savings")),
+    ("GiB/s", number("bytes_per_second", 3, GIB)),
+    ("on the front", lambda row: "yes" if row["front"] else ""),
+)
+
+
+def mark_front(rows: list[dict]) -> list[dict]:
+    """Each with whether no other costs less and saves as much, or saves more at the same cost."""
+    most, marked = -1.0, []
+    for row in sorted(rows, key=lambda row: (row["cost"], -row["savings"])):
+        marked.append(row | {"front": row["savings"] > most})
+        most = max(most, row["savings"])
+    return marked
+
+
+def with_room(rows: list[dict]) -> list[dict]:
+    """Those whose names do not lie on each other, the ends of the front first. Names go to the right, so they need more width than height."""
+    if not rows:
+        return []
+    costs, savings = [math.log(row["cost"]) for row in rows], [row["savings"] for row in rows]
+    width, height = max(max(costs) - min(costs), 0.7), max(max(savings) - min(savings), 1e-6)
+    named: list[tuple[float, float, dict]] = []
+    middle = sorted(rows[1:-1], key=lambda row: -row["savings"])
+    for row in [rows[-1], rows[0], *middle]:
+        x, y = math.log(row["cost"]) / width, row["savings"] / height
+        if all(abs(x - other_x) > 0.35 or abs(y - other_y) > 0.075 for other_x, other_y, _ in named):
+            named.append((x, y, row))
+    return [row for _, _, row in named]
+
+
+def panel(rows: list[dict], aims: list[str]) -> alt.LayerChart:
+    mechanisms = {row["algorithm"]: row["mechanism"] for row in rows}
+    names = sorted(mechanisms)
+    shown = [
+        {
+            "algorithm": row["algorithm"], "aim": row["aim"], "cost": round(row["cost"], 4), "savings": row["savings"],
+            "front": row["front"], "label": f"{row['algorithm']} {row['aim']}",
+        }
+        | looks(row["aim"], aims)
+        for row in rows
+    ]  # fmt: skip
+    savings = [row["savings"] for row in shown]
+    spread = max(max(savings) - min(savings), 0.002)
+    costs = [row["cost"] for row in shown]
+    x = alt.X(
+        "cost:Q", title="processor seconds for a GiB", axis=alt.Axis(values=log_ticks(costs), format="~r"),
+        scale=alt.Scale(type="log", domain=[min(costs) / 1.12, max(costs) * 1.45], nice=False),
+    )  # fmt: skip
+    y = alt.Y(
+        "savings:Q", title="savings, share of the bytes", axis=alt.Axis(format=".3~%", tickCount=5),
+        scale=alt.Scale(domain=[min(savings) - 0.08 * spread, max(savings) + 0.12 * spread], nice=False),
+    )  # fmt: skip
+    tips = [
+        alt.Tooltip("label:N", title="cuts"),
+        alt.Tooltip("cost:Q", title="processor s/GiB", format=".3f"),
+        alt.Tooltip("savings:Q", format=".2%"),
+    ]
+    base = alt.Chart(alt.Data(values=shown)).encode(x, y)
+    front = alt.Chart(alt.Data(values=[row for row in shown if row["front"]]))
+    line = front.mark_line(interpolate="step-after", strokeWidth=1.5, color="@muted", strokeDash=[3, 3]).encode(x, y)
+    points = base.mark_point(filled=True).encode(
+        alt.Color("algorithm:N", title=None, scale=alt.Scale(domain=names, range=[colour(mechanisms[name]) for name in names])),
+        alt.Size("area:Q", scale=None),
+        alt.Shape("shape:N", scale=None),
+        opacity=alt.condition("datum.front", alt.value(1), alt.value(0.4)),
+        tooltip=tips,
+    )
+    named = alt.Chart(alt.Data(values=with_room([row for row in shown if row["front"]])))
+    labels = named.mark_text(align="left", dx=7, dy=7, fontSize=10).encode(x, y, alt.Text("label:N"))
+    return alt.layer(line, points, labels).properties(height=270)
+
+
+def finding(rows: list[dict]) -> str:
+    datasets = {row["dataset"] for row in rows}
+    times: dict[str, set] = {}
+    for row in rows:
+        if row["front"]:
+            times.setdefault(row["algorithm"], set()).add(row["dataset"])
+    most = max(len(where) for where in times.values())
+    best = sorted(name for name, where in times.items() if len(where) == most)
+    if len(best) > 4:
+        count = sum(row["front"] for row in rows)
+        return f"Cost against savings: {count} of {len(rows)} settings are beaten by none in both"
+    on = "is on the front" if len(best) == 1 else "are on the front"
+    return f"Cost against savings: {listed(best)} {on} of {most} of {len(datasets)} data sets"
+
+
+def pareto(results: Results) -> Section | None:
+    rows = [row for row in plain(results.runs) if row["savings"] is not None and row["report"]["result"]["bytes"]]
+    rows = once(usual(rows, ("hash", "backend", "threads", "segment")), ("dataset", "algorithm", "aim"))
+    aims = aims_of(rows)
+    rows = [row | {"cost": total(row)} for row in rows if row["aim"] in aims]
+    marked, panels = [], []
+    for name in datasets_of(rows, results):
+        here = mark_front([row for row in rows if row["dataset"] == name and row["cost"] > 0])
+        if len(here) > 1 and max(row["savings"] for row in here) >= LEAST:
+            marked += here
+            panels.append(Panel(name, panel(here, aims)))
+    if not panels:
+        return None
+    caption = f"Processor time of all stages for a GiB of input (logarithmic) against savings: {engine_text(rows)}. The dashed line is the front: what "
+    caption += "nothing cheaper saves as much as; its members are named where there is room. Nothing is stored: writing is not in the cost."
+    seen = {row["mechanism"] for row in marked}
+    keys = [Key(name, f"@{name}") for name in ALGORITHMS if name in seen]
+    return Section("pareto", "Cost and savings", finding(marked), caption, panels, COLUMNS, marked, keys + aim_keys(aims))

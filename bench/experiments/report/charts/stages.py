@@ -1,0 +1,145 @@
+"""Where the time goes: what each stage takes of the processor, which one binds, and how that shifts with hash and threads."""
+
+import altair as alt
+
+from experiments.report.charts.dots import ROW
+from experiments.report.rows import GIB, Results
+from experiments.report.section import Key, Panel, Section, columns_of, number
+from experiments.report.select import aim_text, datasets_of, engine_text, listed, once, plain, usual, usual_aim
+from experiments.report.style import STAGES
+
+
+def cost(row: dict, which: str = "busy_seconds") -> dict[str, float]:
+    """Seconds of each stage for a GiB of the input."""
+    of = row["report"]["result"]["bytes"] / GIB
+    return {stage["stage"]: stage[which] / of for stage in row["report"]["stages"]}
+
+
+def total(row: dict) -> float:
+    return sum(cost(row).values())
+
+
+def stage_column(name: str):
+    return name, lambda row: f"{cost(row).get(name, 0):.3f}"
+
+
+COLUMNS = columns_of(
+    ("hash", lambda row: row["hash"]),
+    ("threads", lambda row: f"{row['report']['thread_count']}"),
+    *[stage_column(name) for name in STAGES],
+    ("sum s/GiB", lambda row: f"{total(row):.3f}"),
+    ("bottleneck", lambda row: row["bottleneck"]),
+    ("GiB/s", number("bytes_per_second", 3, GIB)),
+)
+
+
+def token(stage: str) -> str:
+    return f"@stage-{stage}" if stage in STAGES else "@device"
+
+
+def bars(rows: list[dict]) -> alt.LayerChart:
+    """A panel: a bar for each algorithm, the cheapest first."""
+    order = [row["algorithm"] for row in sorted(rows, key=total)]
+    names = list(STAGES)
+    shown = [
+        {"algorithm": row["algorithm"], "stage": stage, "place": names.index(stage), "seconds": round(seconds, 4)}
+        for row in rows
+        for stage, seconds in cost(row).items()
+        if stage in STAGES
+    ]
+    ends = [{"algorithm": row["algorithm"], "seconds": round(total(row), 4), "bound": row["bottleneck"] or ""} for row in rows]
+    y = alt.Y("algorithm:N", sort=order, title=None, axis=alt.Axis(labelColor="@text"))
+    most = max(end["seconds"] for end in ends)
+    scale = alt.Scale(domain=[0, most * 1.42], nice=False)
+    drawn = alt.Chart(alt.Data(values=shown)).mark_bar(height={"band": 0.72})
+    drawn = drawn.encode(
+        y,
+        alt.X("seconds:Q", title="processor seconds for a GiB", scale=scale, axis=alt.Axis(tickCount=5)),
+        alt.Color("stage:N", title=None, scale=alt.Scale(domain=names, range=[token(name) for name in names])),
+        alt.Order("place:Q"),
+        tooltip=[alt.Tooltip("algorithm:N"), alt.Tooltip("stage:N"), alt.Tooltip("seconds:Q", title="seconds for a GiB", format=".3f")],
+    )
+    label = alt.Chart(alt.Data(values=ends)).mark_text(align="left", dx=5, fontSize=10, color="@muted")
+    return alt.layer(drawn, label.encode(y, alt.X("seconds:Q"), alt.Text("bound:N"))).properties(height=(ROW + 1) * len(order))
+
+
+def setting(row: dict) -> str:
+    return f"{row['hash']} ×{row['report']['thread_count']}"
+
+
+def matrix(rows: list[dict], order: list[str]) -> alt.LayerChart:
+    """A panel: which stage binds each algorithm under each setting, and what comes of it."""
+    columns = list(dict.fromkeys(setting(r) for r in sorted(rows, key=lambda r: (r["hash"], r["report"]["thread_count"]))))
+    bound = [name for name in STAGES] + sorted({r["bottleneck"] for r in rows if r["bottleneck"]} - set(STAGES))
+    shown = [
+        {"algorithm": r["algorithm"], "setting": setting(r), "bound": r["bottleneck"], "speed": f"{r['bytes_per_second'] / GIB:.2f}"}
+        for r in rows
+        if r["bottleneck"] and r["bytes_per_second"]
+    ]
+    base = alt.Chart(alt.Data(values=shown)).encode(
+        alt.Y("algorithm:N", sort=order, title=None, axis=alt.Axis(labelColor="@text", grid=False)),
+        alt.X("setting:N", sort=columns, title=None, axis=alt.Axis(orient="top", labelAngle=0, labelExpr="split(datum.label, ' ')", labelPadding=19, labelFontSize=10, domain=False, ticks=False, grid=False)),
+        tooltip=[
+            alt.Tooltip("algorithm:N"),
+            alt.Tooltip("setting:N"),
+            alt.Tooltip("bound:N", title="bottleneck"),
+            alt.Tooltip("speed:N", title="GiB/s"),
+        ],
+    )
+    cells = base.mark_rect(cornerRadius=2, stroke="@paper", strokeWidth=2).encode(
+        alt.Color("bound:N", title=None, scale=alt.Scale(domain=bound, range=[token(name) for name in bound]))
+    )
+    return alt.layer(cells, base.mark_text(fontSize=10, color="@paper").encode(alt.Text("speed:N"))).properties(height=22 * len(order))
+
+
+def keys_of(rows: list[dict]) -> list[Key]:
+    seen = {stage for row in rows for stage in cost(row)} | {row["bottleneck"] for row in rows}
+    return [Key(name, token(name), "bar") for name in [*STAGES, *sorted(n for n in seen - set(STAGES) if n)] if name in seen]
+
+
+def stages(results: Results) -> Section | None:
+    rows = [row for row in plain(results.runs) if row["report"]["stages"] and row["report"]["result"]["bytes"]]
+    rows = usual(rows, ("hash", "backend", "threads", "segment"))
+    if not rows:
+        return None
+    aim = usual_aim(rows)
+    rows = once([row for row in rows if row["aim"] in (aim, "own")], ("dataset", "algorithm"))
+    bound: dict[str, int] = {}
+    for row in rows:
+        bound[row["bottleneck"]] = bound.get(row["bottleneck"], 0) + 1
+    most = max(bound, key=bound.get)
+    title = f"Where the time goes: {most} binds {bound[most]} of {len(rows)} runs at {aim_text(aim)}"
+    caption = f"Busy time of all threads by stage, for a GiB of input, mean aimed at {aim_text(aim)} (profiles: their own): {engine_text(rows)}. "
+    caption += "Beside each bar the bottleneck: the stage that takes longest alone, of which parallel ones are shared by the threads."
+    panels = [Panel(name, bars([row for row in rows if row["dataset"] == name])) for name in datasets_of(rows, results)]
+    return Section("stages", "Stages", title, caption, panels, COLUMNS, rows, keys_of(rows))
+
+
+def shift(results: Results) -> Section | None:
+    """Where an algorithm ran under several settings: which stage binds each."""
+    rows = [row for row in plain(results.runs) if row["bottleneck"] and row["backend"] == "auto" and row["segment"] == "auto"]
+    rows = [row for row in rows if row["report"]["result"]["bytes"] and row["bytes_per_second"]]
+    panels, used = [], []
+    for name in datasets_of(rows, results):
+        here = [row for row in rows if row["dataset"] == name]
+        found: dict[tuple, set] = {}
+        for row in here:
+            found.setdefault((row["aim"], row["algorithm"]), set()).add(setting(row))
+        several = [row for row in here if len(found[row["aim"], row["algorithm"]]) > 1]
+        if several:
+            aim = usual_aim(several)
+            several = once([row | {"setting": setting(row)} for row in several if row["aim"] == aim], ("algorithm", "setting"))
+            order = sorted({row["algorithm"] for row in several})
+            panels.append(Panel(f"{name}, {aim_text(aim)}", matrix(several, order)))
+            used += several
+    if not panels:
+        return None
+    moved = sorted({n for n in {r["algorithm"] for r in used} if len({r["bottleneck"] for r in used if r["algorithm"] == n}) > 1})
+    algorithms = {row["algorithm"] for row in used}
+    title = "Neither hash nor threads shift the bottleneck"
+    if moved:
+        who = listed(moved) if len(moved) < 4 else f"{len(moved)} of {len(algorithms)} algorithms"
+        title = f"The bottleneck shifts with hash and threads for {who}"
+    caption = "Colour: the stage that takes longest alone; number: GiB/s of the whole engine; ×2: on two threads. Back end auto, exact cuts."
+    keys = [key for key in keys_of(used) if key.label in {row["bottleneck"] for row in used}]
+    return Section("shift", "Bottleneck", title, caption, panels, COLUMNS, used, keys, panels_a_row=2)

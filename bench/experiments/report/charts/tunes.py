@@ -1,0 +1,95 @@
+"""What `cutpoint tune` found on a sample: candidates by speed and savings, and the one that it recommends."""
+
+import re
+
+import altair as alt
+
+from experiments.report.aims import OWN, algorithm_of
+from experiments.report.rows import GIB, Results
+from experiments.report.section import Key, Panel, Section, columns_of, number, percent
+from experiments.report.select import datasets_of
+from experiments.report.style import ALGORITHMS, colour
+from experiments.sizes import text_of
+
+COLUMNS = columns_of(
+    ("options", lambda row: row["options"]),
+    ("mean chunk B", number("mean_bytes")),
+    ("savings %", percent("savings")),
+    ("after the cost of chunks %", percent("net")),
+    ("GiB/s, one thread", number("speed", 3)),
+    ("on the front", lambda row: "yes" if row["front"] else ""),
+    ("recommended", lambda row: "yes" if row["recommended"] else ""),
+)
+
+
+def label(candidate: dict) -> str:
+    """Short: the name, its target, and what of its parameters a size does not tell."""
+    values = [str(value) for name, value in candidate["parameters"].items() if not name.endswith("_bytes")]
+    target = text_of(round(candidate["target_bytes"])) if candidate["target_bytes"] else ""
+    return " ".join(filter(None, [candidate["name"], target, "/".join(values)]))
+
+
+def candidates(tune: dict) -> list[dict]:
+    """A row for each candidate of a search."""
+    result = tune["result"]
+    chosen = (result["recommendation"] or {}).get("candidate")
+    return [
+        {
+            "dataset": tune["dataset"], "algorithm": entry["name"], "size": text_of(round(entry["target_bytes"])) if entry["target_bytes"] else OWN,
+            "options": re.sub(r"--(algorithm|profile|param) ", "", entry["options"]), "label": label(entry), "mechanism": algorithm_of(entry["cuts"]),
+            "mean_bytes": entry["mean_bytes"], "savings": entry["sample"]["savings_share"], "net": entry["net_savings_share"],
+            "speed": entry["bytes_per_second"] / GIB, "front": entry["on_front"], "recommended": i == chosen, "aim": OWN,
+        }
+        for i, entry in enumerate(result["candidates"])
+        if entry["bytes_per_second"]
+    ]  # fmt: skip
+
+
+def panel(rows: list[dict]) -> alt.LayerChart:
+    mechanisms = {row["algorithm"]: row["mechanism"] for row in rows}
+    names = sorted(mechanisms)
+    shown = [{name: row[name] for name in ("algorithm", "label", "net", "speed", "mean_bytes", "front", "recommended")} for row in rows]
+    speeds = [row["speed"] for row in shown]
+    room = max(max(speeds) - min(speeds), 0.05 * max(speeds))
+    x = alt.X(
+        "speed:Q", title="cutting and fingerprinting in one thread, GiB/s", axis=alt.Axis(tickCount=5),
+        scale=alt.Scale(domain=[min(speeds) - 0.3 * room, max(speeds) + 0.12 * room], nice=False),
+    )  # fmt: skip
+    y = alt.Y("net:Q", title="savings after the cost of chunks", scale=alt.Scale(zero=False), axis=alt.Axis(format=".3~%", tickCount=5))
+    points = alt.Chart(alt.Data(values=shown)).mark_point(filled=True, size=64).encode(
+        x, y,
+        alt.Color("algorithm:N", title=None, scale=alt.Scale(domain=names, range=[colour(mechanisms[name]) for name in names])),
+        opacity=alt.condition("datum.front", alt.value(1), alt.value(0.4)),
+        tooltip=[
+            alt.Tooltip("label:N", title="candidate"),
+            alt.Tooltip("net:Q", title="net savings", format=".2%"),
+            alt.Tooltip("speed:Q", title="GiB/s", format=".2f"),
+            alt.Tooltip("mean_bytes:Q", title="mean chunk, bytes", format=",.0f"),
+        ],
+    )  # fmt: skip
+    best = alt.Chart(alt.Data(values=[row for row in shown if row["recommended"]])).encode(x, y)
+    ring = best.mark_point(size=190, color="@text", strokeWidth=1.5)
+    text = best.mark_text(align="right", dx=-11, fontSize=10).encode(alt.Text("label:N"))
+    return alt.layer(points, ring, text).properties(height=230)
+
+
+def tunes(results: Results) -> Section | None:
+    rows, panels = [], []
+    for name in datasets_of(results.tunes, results):
+        for tune in results.tunes:
+            here = candidates(tune) if tune["dataset"] == name else []
+            if here:
+                panels.append(Panel(f"{name}: {tune['algorithm']}, {tune['size']}", panel(here)))
+                rows += here
+    if not panels:
+        return None
+    shares = sorted({tune["result"]["sample"]["share"] for tune in results.tunes if tune["result"]["sample"]})
+    sample = f"{shares[0]:.0%}" if shares and shares[0] == shares[-1] else f"{shares[0]:.0%} to {shares[-1]:.0%}" if shares else "a sample"
+    chosen = [row for row in rows if row["recommended"]]
+    title = f"Parameter search: what a sample recommends for {len({row['dataset'] for row in chosen})} data sets"
+    if len(chosen) == 1:
+        title = f"Parameter search: a sample of {chosen[0]['dataset']} recommends {chosen[0]['label']}"
+    caption = f"cutpoint tune on {sample} of each data set; ringed and named: what it recommends (of SeqCDC: sequence length / skip trigger / "
+    caption += "skip size). Faint: beaten in both by another."
+    keys = [Key(name, f"@{name}") for name in ALGORITHMS if name in {row["mechanism"] for row in rows}]
+    return Section("tune", "Parameter search", title, caption, panels, COLUMNS, rows, keys)

@@ -1,0 +1,68 @@
+"""What stands at the head of the page: machine, binary, time, data sets, and what became of the cells."""
+
+from experiments.report.rows import Results
+from experiments.sizes import rounded
+
+
+INSTRUCTIONS = {"sse4_2": "SSE4.2", "avx2": "AVX2", "avx512f": "AVX-512", "sha_ni": "SHA extensions", "neon": "NEON"}
+
+
+def time_text(first: str, last: str) -> str:
+    """From when to when, the day once where it is one."""
+    begin, end = first.replace("T", " ")[:16], last.replace("T", " ")[:16]
+    if begin[:10] == end[:10]:
+        return f"measured on {begin[:10]}, {begin[11:]} to {end[11:]} UTC"
+    return f"measured from {begin} to {end} UTC"
+
+
+def machine_text(info: dict) -> str:
+    """A machine in a line."""
+    machine = info.get("machine", {})
+    sets = [text for name, text in INSTRUCTIONS.items() if name in machine.get("instruction_sets", [])]
+    memory = sum(node.get("memory_bytes", 0) for node in machine.get("numa_nodes", []))
+    parts = [
+        machine.get("processor_model", "unknown processor"),
+        f"{machine['cores']} cores" if machine.get("cores") else "",
+        ", ".join(sets),
+        f"{rounded(memory)} of memory" if memory else "",
+        ", ".join(gpu.get("name", "") for gpu in info.get("gpus", [])) or "no GPU",
+        f"Linux {info['kernel']}" if info.get("kernel") else "",
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def binary_text(info: dict) -> str:
+    words = [f"cutpoint {info.get('version', '')}".strip(), info.get("commit", ""), info.get("compiler", ""), f"SHA-256 {info['key'][:12]}…"]
+    return " · ".join(word for word in words if word)
+
+
+def dataset_row(info: dict) -> dict:
+    versions = info.get("versions", [])
+    fixed = info.get("deterministic")
+    return {
+        "name": info["label"],
+        "stands_for": ", ".join(info.get("stands_for", [])) or "–",
+        "bytes": rounded(info["bytes"]) if "bytes" in info else "–",
+        "versions": str(len(versions)) if versions else "–",
+        "checksum": info["checksum"][:12],
+        "made": "the user's own" if fixed is None else "same bytes everywhere" if fixed else "made anew, differs",
+        "notes": info.get("notes", ""),
+    }
+
+
+def of(results: Results) -> dict:
+    """All of it, ready for the template."""
+    warnings = []
+    if len(results.machines) > 1:
+        warnings.append("Cells were measured on several machines: speeds compare only where the same one measured both.")
+    if len(results.binaries) > 1:
+        warnings.append("Cells were measured by several binaries; of a cell that several measured, the last is shown.")
+    return {
+        "machines": [machine_text(info) for info in results.machines],
+        "binaries": [binary_text(info) for info in results.binaries],
+        "time": time_text(results.first, results.last) if results.last else "",
+        "counts": {name: results.outcomes.get(name, 0) for name in ("done", "failed", "unavailable")},
+        "datasets": [dataset_row(info) for info in results.datasets],
+        "failures": results.failures,
+        "warnings": warnings,
+    }

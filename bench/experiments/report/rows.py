@@ -1,0 +1,142 @@
+"""What the results file has, as lists of dictionaries: each setting once, of the run that was started last."""
+
+import json
+import sqlite3
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote
+
+from experiments.report.aims import aim_of, algorithm_of
+
+GIB = 1 << 30
+
+# What makes two rows the same setting; of several binaries or machines the newest counts.
+SETTING = ("dataset", "algorithm", "size", "parameters", "hash", "backend", "threads", "join_name", "segment")
+
+
+class Unreadable(Exception):
+    """The file holds no results; the message names it and says why."""
+
+
+@dataclass
+class Results:
+    """All that the report shows. `runs`: whole engine; `speeds`: cutting alone, by back end; `tunes`: searches for parameters."""
+
+    runs: list[dict] = field(default_factory=list)
+    speeds: list[dict] = field(default_factory=list)
+    tunes: list[dict] = field(default_factory=list)
+    datasets: list[dict] = field(default_factory=list)
+    machines: list[dict] = field(default_factory=list)
+    binaries: list[dict] = field(default_factory=list)
+    failures: list[dict] = field(default_factory=list)
+    outcomes: dict[str, int] = field(default_factory=dict)
+    first: str = ""
+    last: str = ""
+
+
+def _newest(rows: list[dict], names: tuple[str, ...]) -> list[dict]:
+    """The last of equal settings; rows come in the order of their start."""
+    return list({tuple(row[name] for name in names): row for row in rows}.values())
+
+
+def _name_datasets(rows: list[dict], known: list[dict]) -> None:
+    """Data of one name and different content are told apart by their checksum."""
+    named: dict[str, set[str]] = {}
+    for row in rows:
+        named.setdefault(row["dataset"], set()).add(row["checksum"])
+    for row in rows:
+        if len(named[row["dataset"]]) > 1:
+            row["dataset"] = f"{row['dataset']} {row['checksum'][:6]}"
+    labels = {row["checksum"]: row["dataset"] for row in rows}
+    for entry in known:
+        entry["label"] = labels.get(entry["checksum"], entry.get("name", entry["checksum"][:6]))
+
+
+def _add_aim(row: dict, cuts: str) -> None:
+    row["mechanism"] = algorithm_of(cuts)
+    row["aim"] = aim_of(row["algorithm"], cuts)
+
+
+def _by_group(rows: list[dict]) -> list[dict]:
+    """Each with the size of the largest group that wants it: rows of one group were meant to be compared."""
+    counts = Counter(group for row in rows for group in set(row["groups"].split(",")))
+    for row in rows:
+        row["group_size"] = max(counts[group] for group in row.pop("groups").split(","))
+    return rows
+
+
+def _runs(ask) -> list[dict]:
+    rows = ask(
+        "select rows.key, group_concat(rows.grp) as groups, cells.checksum, cells.rounds, rows.dataset, rows.algorithm, rows.size, rows.parameters, rows.hash,"
+        " rows.backend, rows.threads, rows.join_name, rows.segment, rows.bytes, rows.chunk_count, rows.mean_bytes, rows.unique_bytes,"
+        " rows.savings, rows.elimination_ratio, rows.bytes_per_second, rows.bottleneck, rows.backend_chunking, rows.dirty_chunks,"
+        " rows.missed_share, rows.result from rows join cells on cells.key = rows.key"
+        " group by rows.key order by cells.started, cells.key"
+    )
+    for row in rows:
+        row["report"] = json.loads(row.pop("result"))["report"]
+        _add_aim(row, row["report"]["cuts"])
+    return _by_group(rows)
+
+
+def _speeds(ask) -> list[dict]:
+    rows = ask(
+        "select speeds.key, group_concat(speeds.grp) as groups, cells.checksum, cells.rounds, speeds.dataset, speeds.algorithm, speeds.size, speeds.parameters,"
+        " speeds.cuts, speeds.mean_bytes, speeds.place, speeds.backend, speeds.outcome, speeds.bytes_per_second, speeds.of_read"
+        " from speeds join cells on cells.key = speeds.key"
+        " where speeds.outcome = 'measured' and speeds.bytes_per_second > 0"
+        " group by speeds.key, speeds.place, speeds.backend order by cells.started, cells.key"
+    )
+    for row in rows:
+        _add_aim(row, row["cuts"])
+    return _by_group(rows)
+
+
+def read(path: Path) -> Results:
+    """Everything of a results file. Raises Unreadable where it is none."""
+    try:
+        opened = sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True)
+    except sqlite3.Error as problem:
+        raise Unreadable(f"{path}: {problem}") from None
+    opened.row_factory = sqlite3.Row
+
+    def ask(query: str) -> list[dict]:
+        return [dict(row) for row in opened.execute(query)]
+
+    try:
+        opened.execute("begin")  # one state of it all, though a sweep may be writing
+        return _read(ask)
+    except sqlite3.Error as problem:
+        raise Unreadable(f"{path} is no results file of scripts/sweep: {problem}") from None
+    except (ValueError, KeyError, TypeError) as problem:
+        raise Unreadable(f"{path} has a result that cannot be read: {problem!r}") from None
+    finally:
+        opened.close()
+
+
+def _read(ask) -> Results:
+    found = Results()
+    found.datasets = [json.loads(row["info"]) | {"checksum": row["checksum"]} for row in ask("select * from datasets order by rowid")]
+    runs, speeds = _runs(ask), _speeds(ask)
+    tunes = ask(
+        "select key, checksum, dataset, algorithm, size, result from cells where kind = 'tune' and outcome = 'done' order by started, key"
+    )
+    for row in tunes:
+        row["result"] = json.loads(row["result"])
+    _name_datasets(runs + speeds + tunes, found.datasets)
+    found.runs = _newest(runs, SETTING)
+    found.speeds = _newest(speeds, ("dataset", "algorithm", "size", "parameters", "place", "backend"))
+    found.tunes = _newest(tunes, ("dataset", "algorithm", "size"))
+    of_cells = "where key in (select {0} from cells) order by rowid"
+    found.machines = [json.loads(row["info"]) for row in ask(f"select info from machines {of_cells.format('machine')}")]
+    found.binaries = [
+        json.loads(row["info"]) | {"key": row["key"]} for row in ask(f"select key, info from binaries {of_cells.format('binary')}")
+    ]
+    found.failures = ask(
+        "select dataset, kind, algorithm, size, hash, backend, outcome, problem from cells where outcome <> 'done' order by outcome, started, key"
+    )
+    found.outcomes = {row["outcome"]: row["number"] for row in ask("select outcome, count(*) as number from cells group by outcome")}
+    times = ask("select min(started) as first, max(started) as last from cells")[0]
+    found.first, found.last = times["first"] or "", times["last"] or ""
+    return found

@@ -1,0 +1,67 @@
+"""What a section of the report is: a question or finding, what was measured, panels, a key, and all of it as a table."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import altair as alt
+
+Column = tuple[str, Callable[[dict], str]]
+
+
+@dataclass(frozen=True)
+class Key:
+    """An entry of the key above the panels. Shapes are Vega's, or `line` with its dashes, or `bar`."""
+
+    label: str
+    colour: str
+    shape: str = "circle"
+    dash: tuple[int, ...] = ()
+    area: int = 60
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A chart without a width. With choices, the page shows the panels of one choice at a time, each has a plot of its own."""
+
+    title: str
+    chart: alt.LayerChart
+    choice: str = ""
+
+
+@dataclass
+class Section:
+    name: str  # of the anchor and of the PNG
+    nav: str
+    title: str
+    caption: str
+    panels: list[Panel]
+    columns: list[Column]
+    rows: list[dict]
+    keys: list[Key] = field(default_factory=list)
+    choices: list[str] = field(default_factory=list)  # the first is shown first
+    choice_label: str = ""
+    hint: str = ""  # what can be done on the page, and not with a plot
+    notes: list[str] = field(default_factory=list)
+    panels_a_row: int = 3
+
+    @property
+    def table(self) -> list[list[str]]:
+        return [[text(row) for _, text in self.columns] for row in self.rows]
+
+
+def columns_of(*extra: Column) -> list[Column]:
+    """The columns that every table begins with, and its own."""
+    return [
+        ("data set", lambda row: row["dataset"]),
+        ("algorithm", lambda row: row["algorithm"]),
+        ("size", lambda row: row["size"]),
+        *extra,
+    ]
+
+
+def percent(name: str, digits: int = 2) -> Callable[[dict], str]:
+    return lambda row: "–" if row[name] is None else f"{100 * row[name]:.{digits}f}"
+
+
+def number(name: str, digits: int = 0, scale: float = 1) -> Callable[[dict], str]:
+    return lambda row: "–" if row[name] is None else f"{row[name] / scale:.{digits}f}"

@@ -1,0 +1,216 @@
+"""Sweeps: what is measured, what is kept, and what a kill, a failure or another binary changes."""
+
+import fcntl
+import json
+import random
+import signal
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+from sweeps import BINARY, ROOT, SMALL, SMALL_COUNT, SweepTest, environment
+
+sys.path.insert(0, str(ROOT / "bench"))
+
+from experiments.sizes import bytes_of, text_of  # noqa: E402
+from experiments.sweep import plan  # noqa: E402
+from experiments.sweep.cell import Cell  # noqa: E402
+from experiments.sweep.progress import Estimate, duration  # noqa: E402
+
+
+class Results(SweepTest):
+    def test_every_combination_has_a_row(self):
+        self.sweep(SMALL)
+        self.assertEqual(len(self.cuts()), SMALL_COUNT)
+        self.assertEqual(self.select("select count(*) from cells where outcome = 'done'"), [(SMALL_COUNT,)])
+        self.assertEqual({row[0] for row in self.select("select bytes from rows where dataset = 'a'")}, {300_000})
+        saved = dict(self.select("select dataset, min(savings) from rows group by 1"))
+        self.assertEqual(saved["a"], 0)
+        self.assertGreater(saved["b"], 0.4)  # of two files that share most
+
+    def test_rows_are_what_the_command_says(self):
+        self.sweep(SMALL)
+        words = "dedup --json --algorithm seqcdc-inc --size 8K --param seq_length=4 --param skip_size=320 b1 b2".split()
+        said = json.loads(subprocess.run([BINARY, *words], cwd=self.folder, capture_output=True, check=True).stdout)["result"]
+        found = self.select(
+            "select chunk_count, unique_bytes, mean_bytes from rows where grp = 'parameters' "
+            "and json_extract(parameters, '$.seq_length') = 4 and json_extract(parameters, '$.skip_size') = 320"
+        )
+        self.assertEqual(found, [(said["chunk_count"], said["unique_bytes"], said["chunks"]["mean_bytes"])])
+
+    def test_what_is_done_is_not_measured_again(self):
+        self.sweep(SMALL)
+        before = self.select("select key, started, seconds from cells order by 1")
+        self.assertIn(f"0 of {SMALL_COUNT} cells are to be measured", self.sweep(SMALL))
+        self.assertEqual(self.select("select key, started, seconds from cells order by 1"), before)
+
+    def test_more_cells_in_the_file_are_all_that_is_measured(self):
+        self.sweep(SMALL)
+        more = SMALL.replace('"gear", ', '"gear", "ram", ')
+        self.assertIn(f"4 of {SMALL_COUNT + 4} cells are to be measured", self.sweep(more))
+
+    def test_a_cell_of_two_groups_is_measured_once(self):
+        text = SMALL + '[[cells]]\ngroup = "again"\ndatasets = ["a"]\nalgorithms = ["gear"]\nsizes = ["4K"]\n'
+        self.sweep(text)
+        self.assertEqual(self.select("select count(*) from cells"), [(SMALL_COUNT,)])
+        self.assertEqual(len(self.cuts()), SMALL_COUNT + 1)
+
+    def test_another_binary_measures_anew_and_loses_nothing(self):
+        self.sweep(SMALL)
+        self.assertIn(f"{SMALL_COUNT} of {SMALL_COUNT} cells", self.sweep(SMALL, binary=self.disguise("# another")))
+        self.assertEqual(self.select("select count(*), count(distinct binary) from cells"), [(2 * SMALL_COUNT, 2)])
+        self.assertEqual(len(self.cuts()), SMALL_COUNT)  # of the sweep as it is now
+
+    def test_other_data_are_measured_anew(self):
+        self.sweep(SMALL)
+        path = self.folder / "a"
+        path.write_bytes(path.read_bytes()[:-1] + b"!")
+        self.assertIn(f"4 of {SMALL_COUNT} cells", self.sweep(SMALL))
+
+    def test_list_measures_nothing(self):
+        self.assertIn(f"{SMALL_COUNT} of {SMALL_COUNT} cells are missing", self.sweep(SMALL, "--list"))
+        self.assertEqual(self.select("select count(*) from cells"), [(0,)])
+
+    def test_only_one_group(self):
+        self.sweep(SMALL, "--only", "parameters")
+        self.assertEqual({row[0] for row in self.cuts()}, {"parameters"})
+        self.assertIn("no group 'nothing'; there are parameters, savings", self.sweep(SMALL, "--only", "nothing", code=2))
+
+    def test_kernels_have_a_row_for_each_back_end(self):
+        self.sweep('[datasets.a]\npath = "a"\n[[cells]]\nkind = "kernels"\nalgorithms = ["gear"]\nsizes = ["8K"]\nbytes = "256K"\nrounds = 3\n')
+        rows = self.select("select backend, outcome, bytes_per_second from speeds where place = 'memory'")
+        self.assertIn("scalar", {row[0] for row in rows})
+        self.assertTrue(all((rate or 0) > 0 for _, outcome, rate in rows if outcome == "measured"), rows)
+
+
+class Endings(SweepTest):
+    def test_kills_at_random_points_leave_the_same_rows(self):
+        slow = self.disguise("[[ $1 != dedup ]] || sleep 0.05")
+        self.sweep(SMALL, binary=slow)
+        whole = self.cuts()
+        self.results.unlink()
+        drawn, kills = random.Random(), 0
+        while self.killed(SMALL, drawn.uniform(0.2, 1.2), binary=slow) != 0:
+            kills += 1
+            self.assertLess(kills, 200, "it never ends")
+        self.assertGreater(kills, 0, "nothing was killed")
+        self.assertEqual(self.cuts(), whole)
+
+    def test_an_interrupt_keeps_what_is_done(self):
+        slow = self.disguise("[[ $1 != dedup ]] || sleep 0.3")
+        self.assertEqual(self.killed(SMALL, 2.5, signal.SIGINT, slow), 130)
+        kept = len(self.cuts())
+        self.assertGreater(kept, 0)
+        self.assertLess(kept, SMALL_COUNT)
+        self.assertIn(f"{SMALL_COUNT - kept} of {SMALL_COUNT} cells are to be measured", self.sweep(SMALL, binary=slow))
+
+    def test_a_cell_that_fails_is_named_and_the_rest_is_done(self):
+        broken = self.disguise('[[ $1 != dedup || "$*" != *gear* ]] || { echo "cutpoint: error: on fire" >&2; exit 1; }')
+        self.assertIn("failed: cutpoint: error: on fire", self.sweep(SMALL, code=1, binary=broken))
+        self.assertEqual(dict(self.select("select outcome, count(*) from cells group by 1")), {"done": SMALL_COUNT - 4, "failed": 4})
+        self.assertIn(f"4 of {SMALL_COUNT} cells are to be measured", self.sweep(SMALL, code=1, binary=broken))
+
+    def test_rounds_that_differ_are_a_failure(self):
+        state = self.folder / "state"
+        other = self.disguise(f'[[ $1 != dedup ]] || {{ echo x >>{state}; (( $(wc -l <{state}) % 2 )) || set -- "$@" --param seq_length=6; }}')
+        text = '[datasets.b]\npath = "b1"\n[[cells]]\nalgorithms = ["seqcdc-inc"]\nrounds = 2\n'
+        self.assertIn("rounds differ in cuts", self.sweep(text, code=1, binary=other))
+
+    def test_a_back_end_that_does_not_run_here_is_no_failure(self):
+        without = self.disguise("""[[ $1 != list ]] || { "%s" "$@" | sed '/"name": "sse4"/,/runs_here/s/true/false/'; exit; }""" % BINARY)
+        text = '[datasets.a]\npath = "a"\n[[cells]]\nalgorithms = ["gear"]\nbackends = ["scalar", "sse4"]\n'
+        self.assertIn("unavailable: back end 'sse4' does not run here", self.sweep(text, binary=without))
+        self.assertEqual(self.select("select backend, outcome from cells order by 1"), [("scalar", "done"), ("sse4", "unavailable")])
+
+    def test_a_data_set_that_cannot_be_made_is_named_and_the_rest_is_done(self):
+        (self.folder / "data").mkdir()
+        (self.folder / "data" / "random-1M-v1-s1").write_text("in its way")
+        text = SMALL.replace("[datasets.b]", '[datasets.random]\nsize = "1M"\nversions = 1\n[datasets.b]')
+        said = self.sweep(text, code=1)
+        self.assertIn("the cells of 'random' are left out", said)
+        self.assertEqual(len(self.cuts()), SMALL_COUNT)
+
+    def test_two_at_once_are_refused(self):
+        self.sweep(SMALL, "--list")
+        with Path(str(self.results) + ".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self.assertIn("another sweep is writing to", self.sweep(SMALL, code=1))
+
+
+class WrongFiles(SweepTest):
+    def test_what_is_wrong_is_named_with_its_place_and_bound(self):
+        data, cell = '[datasets.a]\npath = "a"\n', '[[cells]]\nalgorithms = ["gear"]\n'
+        for text, said in (
+            ("x = [", "small.toml: "),
+            (data, "there are no cells"),
+            (data + "[[cells]]\n", "cells, block 1: algorithms are missing"),
+            (data + cell + 'sizs = ["8K"]\n', "block 1: no key 'sizs'; there are algorithms,"),
+            (data + cell + 'kind = "dedupe"\n', "no kind 'dedupe'; there are dedup, kernels, tune"),
+            (data + cell + 'datasets = ["b"]\n', "no data set 'b'; there are a"),
+            (data + cell + "sizes = []\n", "sizes is empty"),
+            (data + cell + "threads = [1.5]\n", "threads: 1.5 is not a whole number"),
+            (data + cell + "rounds = 0\n", "rounds is 0, at least 1"),
+            (data + cell + 'kind = "kernels"\nhashes = ["sha1"]\n', "block 1 (kind kernels): no key 'hashes'"),
+            (data + cell + 'sizes = ["3K"]\n', "gear: avg_bytes = 3072 must be a power of two"),
+            (data + '[[cells]]\nalgorithms = ["gears"]\n', "no algorithm or profile 'gears', did you mean 'gear'?"),
+            (data + cell + 'backends = ["mmx"]\n', "no back end 'mmx'; there are scalar,"),
+            (data + cell + "[cells.grid]\nseq_length = [5]\n", "seq_length"),
+            ('[datasets.a]\npath = "c"\n' + cell, "datasets.a: there is no "),
+            ('[datasets.a]\npath = "a"\nseed = 2\n' + cell, "path stands alone, without seed"),
+            ('[datasets.random]\nsize = "big"\n' + cell, "datasets.random: size: 'big' is no size"),
+            ('[datasets.random]\nsize = "1K"\n' + cell, "datasets.random: size 1K is outside 1M to"),
+            ("[datasets.dice]\n" + cell, "no data set 'dice' can be made; there are "),
+        ):
+            with self.subTest(said):
+                self.assertIn(said, self.sweep(text, code=2))
+
+    def test_a_file_that_is_not_there(self):
+        words = self.words(SMALL)
+        (self.folder / "small.toml").unlink()
+        run = subprocess.run(words, env=environment(), capture_output=True, text=True, check=False)
+        self.assertEqual((run.returncode, run.stderr.count("\n")), (2, 1))
+        self.assertIn("No such file", run.stderr)
+
+
+class Plans(unittest.TestCase):
+    def test_sweeps_of_the_project_are_right(self):
+        for path in sorted((ROOT / "scripts" / "sweeps").glob("*.toml")):
+            with self.subTest(path.name):
+                self.assertTrue(plan.read(path).cells)
+
+    def test_keys_tell_settings_data_and_binary_apart(self):
+        cell = Cell("dedup", "a", "gear", "8K")
+        others = [Cell("dedup", "a", "gear", "4K"), Cell("dedup", "a", "gear", "8K", threads=2), Cell("kernels", "a", "gear", "8K")]
+        keys = [cell.key("x", "y"), cell.key("z", "y"), cell.key("x", "z"), *(other.key("x", "y") for other in others)]
+        self.assertEqual(len(set(keys)), len(keys))
+
+    def test_what_a_kind_has_no_use_for_is_no_part_of_the_key(self):
+        self.assertEqual(Cell("kernels", "a", "gear").key("x", "y"), Cell("kernels", "b", "gear", hash="md5", threads=3).key("x", "y"))
+
+
+class Words(unittest.TestCase):
+    def test_sizes(self):
+        for text, value in (("1", 1), ("64K", 65536), ("1.5", None), ("3 GiB", 3 << 30), ("2MB", 2 << 20), ("0", None), ("-1", None), ("", None)):
+            with self.subTest(text):
+                if value is None:
+                    self.assertRaises(ValueError, bytes_of, text)
+                else:
+                    self.assertEqual(bytes_of(text), value)
+        for value in (1, 1000, 1536 << 10, 1 << 30):
+            self.assertEqual(bytes_of(text_of(value)), value)
+
+    def test_an_estimate_prefers_the_same_algorithm(self):
+        estimate = Estimate()
+        self.assertIsNone(estimate.of_all([(Cell("dedup", "a", "gear"), 10)]))
+        estimate.learn("dedup", "gear", 10, 1)
+        estimate.learn("dedup", "rabin", 10, 9)
+        self.assertEqual(estimate.of(Cell("dedup", "a", "gear"), 20), 2)
+        self.assertEqual(estimate.of_all([(Cell("dedup", "a", "gear"), 20), (Cell("dedup", "a", "ram"), 20)]), 12)
+
+    def test_durations(self):
+        self.assertEqual([duration(s) for s in (4, 100, 5400, 7500)], ["4 s", "2 min", "1 h 30 min", "2 h 05 min"])
+
+
+if __name__ == "__main__":
+    unittest.main()
