@@ -1,0 +1,257 @@
+"""docs/papers: only marked parts are written, with what the results have and the papers say, and what is missing is named."""
+
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from sweeps import ROOT, SweepTest, environment
+
+sys.path.insert(0, str(ROOT / "bench"))
+
+from experiments.papers import pages, paper, runs
+from experiments.papers.__main__ import TABLES
+from experiments.papers.claim import HOLDS, NOT, PART, UNKNOWN, at_most, by_cases
+from experiments.papers.claims import CLAIMS
+from experiments.papers.lengths import random_mean, share_beyond
+from experiments.papers.order import kendall
+from experiments.papers.seqcdc import rate
+
+PAGES = sorted((ROOT / "docs/papers").glob("*.md"))
+
+FEW = """
+[datasets.linux]
+path = ["b1", "b2"]
+[[cells]]
+algorithms = ["rabin"]
+sizes = ["2K:8K:64K"]
+joins = ["pdedupe", "none"]
+segments = ["256K"]
+[[cells]]
+algorithms = ["seqcdc-inc"]
+sizes = ["4K", "8K", "16K"]
+"""
+
+PAGE = """# A page
+before
+<!-- table: p-dedupe-figure-9 -->
+what was here
+<!-- end -->
+between  <!-- table: not-alone-in-its-line -->
+<!-- table: seqcdc-figure-8 --><!-- end -->
+<!-- table: seqcdc-figure-8 -->
+<!-- end -->
+after
+"""
+
+
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|\n").split("|")]
+
+
+def tables_of(text: str) -> dict[str, list[str]]:
+    """The lines of a page's tables, by their names."""
+    found: dict[str, list[str]] = {}
+    pages.rewrite("page", text, lambda name: found.setdefault(name, []))
+    name = ""
+    for line in text.splitlines():
+        if begin := pages.OPEN.fullmatch(line.strip()):
+            name = begin[1]
+        elif line.startswith("|"):
+            found[name].append(line)
+    return found
+
+
+class Parts(unittest.TestCase):
+    def test_only_what_is_marked_is_written(self):
+        text = "a\n<!-- table: x -->\nold\n<!-- end -->\n\nb | c\n<!-- table: y -->\n<!-- end -->\n"
+        done = pages.rewrite("page", text, lambda name: [f"new {name}"])
+        self.assertEqual(done, "a\n<!-- table: x -->\n\nnew x\n\n<!-- end -->\n\nb | c\n<!-- table: y -->\n\nnew y\n\n<!-- end -->\n")
+        self.assertEqual(pages.rewrite("page", done, lambda name: [f"new {name}"]), done)
+
+    def test_markers_that_do_not_pair_are_named(self):
+        for text, where in (
+            ("<!-- table: x -->\n", "page: table x has no end"),
+            ("a\n<!-- end -->\n", "page:2: an end"),
+            ("<!-- table: x -->\n<!-- table: y -->\n<!-- end -->\n", "page:2: table y begins inside table x"),
+        ):
+            with self.assertRaisesRegex(pages.Malformed, re.escape(where)):
+                pages.rewrite("page", text, lambda name: [])
+
+    def test_each_table_stands_once_in_the_pages(self):
+        named = [name for page in PAGES for name in pages.parts(page.read_text(encoding="utf-8"))]
+        self.assertEqual(sorted(named), sorted(TABLES))
+
+
+class Numbers(unittest.TestCase):
+    """What the papers say."""
+
+    def test_every_number_names_its_place(self):
+        for name, of in paper.read_all().items():
+            self.assertTrue(of.tables and of.said and of.title and of.setting, name)
+            for key, table in of.tables.items():
+                self.assertRegex(table.place, r"tables? [IV\d]+", f"{name} {key}")
+                self.assertTrue(table.rows and table.what, f"{name} {key}")
+            for key, said in of.said.items():
+                self.assertRegex(said["place"], r"figure|section|table|appendix", f"{name} {key}")
+                self.assertTrue(said["says"], f"{name} {key}")
+
+    def test_a_row_of_another_length_is_refused(self):
+        with self.assertRaisesRegex(ValueError, "table 9: row 'a' has 1 numbers for 2 columns"):
+            paper.Table("table 9", "nothing", ["x", "y"], {"a": [1.0]})
+
+    def test_elimination_ratios_and_savings_agree(self):
+        """DER = 1 / (1 - savings), in SeqCDC's appendix C, to within what its own rows are off: a slip of the pen would show."""
+        table = paper.read("seqcdc").tables["appendix-table-II-VII"]
+        slips = []
+        for name in table.rows:
+            der = table.at(name, "DER")
+            if abs((1 - 1 / der) * 100 - table.at(name, "savings")) > 0.2:
+                slips.append(name)
+        self.assertEqual(slips, [])
+
+
+class Arithmetic(unittest.TestCase):
+    def test_kendall_counts_pairs(self):
+        self.assertEqual(kendall([1, 2, 3, 4], [10, 20, 30, 40]), 1)
+        self.assertEqual(kendall([1, 2, 3, 4], [4, 3, 2, 1]), -1)
+        self.assertAlmostEqual(kendall([1, 2, 3], [1, 3, 2]), 1 / 3)
+        self.assertIsNone(kendall([1, 1, 1], [1, 2, 3]))
+
+    def test_rate_is_that_of_random_values(self):
+        drawn, values, k = random.Random(4), 6, 3
+        found, run, last = 0, 0, values
+        total = 200_000
+        for _ in range(total):
+            byte = drawn.randrange(values)
+            run = run + 1 if byte > last and run else 1
+            if run == k:
+                found, run = found + 1, 0
+            last = byte
+        self.assertAlmostEqual(found / total, rate(k, values), delta=0.03 * rate(k, values))
+
+    def test_random_mean_is_the_expected_value(self):
+        least, divisor, most = 3, 8, 40
+        expected = sum(length * (1 / divisor) * (1 - 1 / divisor) ** (length - least - 1) for length in range(least + 1, most)) + most * (
+            1 - 1 / divisor
+        ) ** (most - least - 1)
+        self.assertAlmostEqual(random_mean(least, divisor, most), expected, places=6)
+
+    def test_share_beyond_is_exact_at_the_ends_of_buckets(self):
+        histogram = [
+            {"least_bytes": 1024, "most_bytes": 1151, "chunk_count": 60},
+            {"least_bytes": 2048, "most_bytes": 2303, "chunk_count": 30},
+            {"least_bytes": 2304, "most_bytes": 2559, "chunk_count": 10},
+        ]
+        row = {"chunk_count": 100, "report": {"result": {"chunks": {"histogram": histogram}}}}
+        for length, share in ((1000, 1), (1151, 0.4), (1500, 0.4), (2047, 0.4), (2303, 0.1), (2559, 0), (9999, 0)):
+            self.assertAlmostEqual(share_beyond(row, length), share, msg=str(length))
+        self.assertTrue(0.1 < share_beyond(row, 2175) < 0.4)
+
+    def test_low_entropy_is_equal_bytes_of_the_length(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "data")
+            file.write_bytes(b"a" * 10 + b"a" * 10 + b"bbbbcbbbbb" + b"a" * 4 + b"c" * 10)
+            self.assertEqual(runs.detected(file, [10, 10, 10, 4, 10], 10), 30)
+
+    def test_a_verdict_looks_at_every_case(self):
+        def verdict(*numbers):
+            return at_most([(f"case {i}", v) for i, v in enumerate(numbers)], 5, str)
+
+        self.assertEqual([verdict(1, 5).verdict, verdict(1, 6).verdict, verdict(6, 7).verdict], [HOLDS, PART, NOT])
+        self.assertEqual(verdict(None, 1).verdict, HOLDS)
+        self.assertEqual(verdict(None).verdict, UNKNOWN)
+        self.assertIn("not case 1", verdict(1, 6).ours)
+        self.assertEqual(by_cases([("a", 1, True)], str).ours, "1")
+
+    def test_each_claim_names_its_place_and_number(self):
+        for claim in CLAIMS:
+            self.assertTrue(claim.place and claim.text and claim.theirs, claim.text)
+
+
+class Pages(SweepTest):
+    """The command, on results of a small sweep."""
+
+    def papers(self, folder: Path, *more: str, code: int) -> str:
+        words = [sys.executable, "-B", "-m", "experiments.papers", str(self.results), "--pages", str(folder), *more]
+        run = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(run.returncode, code, run.stderr)
+        return run.stderr
+
+    def page(self, text: str) -> Path:
+        folder = self.folder / "pages"
+        folder.mkdir()
+        (folder / "page.md").write_text(text)
+        return folder
+
+    def test_tables_have_what_the_results_have(self):
+        self.sweep(FEW)
+        folder = self.page(PAGE.replace("<!-- table: seqcdc-figure-8 --><!-- end -->\n", ""))
+        said = self.papers(folder, code=1)
+        lines = (folder / "page.md").read_text().splitlines()
+        self.assertEqual(
+            [line for line in lines if not line.startswith("|") and line],
+            [line for line in PAGE.splitlines() if line not in ("what was here", "<!-- table: seqcdc-figure-8 --><!-- end -->")],
+        )
+        joins = dict(self.select("select join_name, savings from rows where algorithm = 'rabin'"))
+        exact = self.select("select json_extract(result, '$.report.comparison.exact.savings_share') from rows where join_name = 'none'")[0][
+            0
+        ]
+        row = cells(next(line for line in lines if line.startswith("| linux")))
+        self.assertEqual(row[1:3], [f"{100 * joins[name] / exact:.2f}" for name in ("none", "pdedupe")])
+        self.assertEqual(row[3:], ["–"] * 4)
+        savings = [s for (s,) in self.select("select savings from rows where algorithm = 'seqcdc-inc' order by length(size), size")]
+        row = cells(next(line for line in lines if line.startswith("| LNX")))
+        self.assertEqual(row[1:4], ["63.13", "49.46", "35.63"])
+        self.assertEqual(row[5:8], [f"{100 * s:.2f}" for s in savings])
+        self.assertIn("missing: dedup linux rabin 2K:8K:64K none 1M", said)
+        self.assertNotIn("missing: dedup linux seqcdc-inc", said)
+
+    def test_check_writes_nothing(self):
+        self.sweep(FEW)
+        folder = self.page("<!-- table: data -->\n<!-- end -->\n")
+        before = (folder / "page.md").read_text()
+        self.assertIn("page.md differs", self.papers(folder, "--check", code=1))
+        self.assertEqual((folder / "page.md").read_text(), before)
+        self.papers(folder, code=0)
+        self.assertNotEqual((folder / "page.md").read_text(), before)
+        self.papers(folder, "--check", code=0)
+
+    def test_what_cannot_be_done_is_wrong_usage(self):
+        folder = self.page("<!-- table: no-such -->\n<!-- end -->\n")
+        self.assertIn("there is no file", self.papers(folder, code=2))
+        self.results.write_text("no database, but long enough to be looked at")
+        self.assertIn("no results file of scripts/sweep", self.papers(folder, code=2))
+        self.results.unlink()
+        self.sweep(FEW)
+        self.assertIn("no table 'no-such'", self.papers(folder, code=2))
+
+    def test_the_papers_columns_of_the_committed_pages_are_the_data_files(self):
+        """Written anew from results that have next to nothing, the papers' own cells are the same."""
+        self.sweep(FEW)
+        folder = self.folder / "pages"
+        folder.mkdir()
+        for page in PAGES:
+            (folder / page.name).write_text(page.read_text(encoding="utf-8"), encoding="utf-8")
+        self.papers(folder, code=1)
+        compared = 0
+        for page in PAGES:
+            committed, written = (tables_of(path.read_text(encoding="utf-8")) for path in (page, folder / page.name))
+            for name, lines in written.items():
+                header = cells(lines[0]) if lines else []
+                columns = [i for i, column in enumerate(header) if column.startswith("paper")]
+                whole = [i for i, line in enumerate(lines) if re.search(r"\(paper\)|^\| \d+ paper", line)]
+                if columns or whole:
+                    self.assertEqual(len(committed[name]), len(lines), name)
+                for ours, theirs in zip(committed[name], lines):
+                    self.assertEqual([cells(ours)[i] for i in columns], [cells(theirs)[i] for i in columns], name)
+                self.assertEqual([committed[name][i] for i in whole], [lines[i] for i in whole], name)
+                compared += len(columns) * len(lines) + len(whole)
+        self.assertGreater(compared, 300)
+
+
+if __name__ == "__main__":
+    unittest.main()
