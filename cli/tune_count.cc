@@ -2,7 +2,7 @@
 #include "cli/tune_count.h"
 
 #include <algorithm>
-#include <cstring>
+#include <map>
 
 #include <cutpoint/backends.h>
 
@@ -23,11 +23,10 @@ struct timed_work {
   bench_work cut;
   bench_work hash;
   std::vector<double> cut_rates;
-  std::vector<double> hash_rates;
 };
 
 result<timed_work> work_of(const chunker& cuts, fingerprint_kind fingerprint, byte_span data) {
-  timed_work made{.cut = cutting_work(cuts, data), .hash = {}, .cut_rates = {}, .hash_rates = {}};
+  timed_work made{.cut = cutting_work(cuts, data), .hash = {}, .cut_rates = {}};
   if (fingerprint == fingerprint_kind::none) return made;
   auto batch = fingerprints_on(fingerprint, backend::automatic);
   if (!batch) return batch.error();
@@ -82,26 +81,25 @@ bench_data timing_data(const sample& of) {
   return bench_data::of_pieces(pieces);
 }
 
-result<std::vector<measured_speed>> measure_speeds(const std::vector<chunker>& cuts, fingerprint_kind fingerprint,
+result<std::vector<measured_speed>> measure_speeds(const std::vector<timed_cuts>& cuts, fingerprint_kind fingerprint,
                                                    byte_span data, std::uint64_t rounds, const cancellation& cancel) {
   std::vector<timed_work> works;
-  for (const chunker& each : cuts) {
-    auto made = work_of(each, fingerprint, data);
+  for (const timed_cuts& each : cuts) {
+    auto made = work_of(each.cuts, fingerprint, data);
     if (!made) return made.error();
     works.push_back(*std::move(made));
   }
+  std::map<std::uint64_t, std::vector<double>> hash_rates;  // of each group
   for (std::uint64_t round = 0; round < rounds; ++round) {
-    for (timed_work& work : works) {
-      if (cancel.is_requested()) break;
-      work.cut_rates.push_back(rate_of(work.cut, data.size()));
-      if (work.hash) work.hash_rates.push_back(rate_of(work.hash, data.size()));
+    for (std::size_t i = 0; i < works.size() && !cancel.is_requested(); ++i) {
+      works[i].cut_rates.push_back(rate_of(works[i].cut, data.size()));
+      if (works[i].hash) hash_rates[cuts[i].group].push_back(rate_of(works[i].hash, data.size()));
     }
   }
   std::vector<measured_speed> speeds;
-  for (const timed_work& work : works) {
-    if (work.cut_rates.empty()) break;
-    speeds.push_back({.cut_bytes_per_second = median(work.cut_rates)});
-    if (work.hash) speeds.back().hash_bytes_per_second = median(work.hash_rates);
+  for (std::size_t i = 0; i < works.size() && !works[i].cut_rates.empty(); ++i) {
+    speeds.push_back({.cut_bytes_per_second = median(works[i].cut_rates)});
+    if (works[i].hash) speeds.back().hash_bytes_per_second = median(hash_rates[cuts[i].group]);
   }
   return speeds;
 }

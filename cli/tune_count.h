@@ -43,9 +43,16 @@ struct measured_speed {
   }
 };
 
-/// Medians of `rounds` passes for each of `cuts`, in turn, in one thread, by processor time. Fewer when a stop is asked
-/// for: those that were reached. Errors: those of the fingerprint.
-[[nodiscard]] result<std::vector<measured_speed>> measure_speeds(const std::vector<chunker>& cuts,
+/// Cuts, and chunks of about which length they make: those of one group.
+struct timed_cuts {
+  chunker cuts;
+  std::uint64_t group = 0;
+};
+
+/// Medians of `rounds` passes for each of `cuts`, in turn, in one thread, by processor time. What a fingerprint takes
+/// depends on the lengths of chunks alone, so that it is one for a group, of all its passes. Fewer when a stop is asked for:
+/// those that were reached. Errors: those of the fingerprint.
+[[nodiscard]] result<std::vector<measured_speed>> measure_speeds(const std::vector<timed_cuts>& cuts,
                                                                  fingerprint_kind fingerprint, byte_span data,
                                                                  std::uint64_t rounds, const cancellation& cancel);
 

@@ -80,7 +80,7 @@ std::string table(const tune_facts& facts) {
 
 std::string recommendation(const tune_facts& facts) {
   if (!facts.recommended) return {};
-  return fmt::format("\n* no other saves more and is as fast. Net: a chunk costs {} bytes.\n\n{}\n{}", facts.chunk_cost,
+  return fmt::format("\n* no other saves more and is as fast. Net: a chunk costs {} bytes.\n\n{}{}", facts.chunk_cost,
                      line("recommended", facts.recommended->options), line("", facts.recommended->why));
 }
 

@@ -47,7 +47,7 @@ const chunker& super_chunks() {
 result<sample> sample::make(const sample_size& size) {
   auto hash = fingerprinter::make(fingerprint_kind::xxh3);
   if (!hash) return hash.error();
-  return sample(size, made({.avg_bytes = 2 * KiB, .min_bytes = 512, .max_bytes = 8 * KiB}), *std::move(hash));
+  return sample(size, made({.avg_bytes = 512, .min_bytes = 128, .max_bytes = 4 * KiB}), *std::move(hash));
 }
 
 sample::sample(const sample_size& size, chunker small_chunks, fingerprinter hash)

@@ -168,8 +168,11 @@ class searcher {
   status time_rows() {
     const bench_data data = timing_data(on_);
     if (data.bytes().empty()) return {};
-    std::vector<chunker> cuts;
-    for (const tune_row& row : into_.rows) cuts.push_back(row.candidate.cuts);
+    std::vector<timed_cuts> cuts;
+    for (const tune_row& row : into_.rows) {
+      // in octaves of the mean that came out
+      cuts.push_back({row.candidate.cuts, static_cast<std::uint64_t>(std::lround(std::log2(row.mean_bytes)))});
+    }
     if (say_.shows_progress()) say_.progress(fmt::format("speeds of {} settings", cuts.size()));
     const auto speeds = measure_speeds(cuts, into_.fingerprint, data.bytes(), plan_.rounds, cancel_);
     if (!speeds) return speeds.error();
