@@ -63,7 +63,7 @@ def _model(at: At) -> Finding:
 
 
 def _length(at: At) -> Finding:
-        printed = at.papers["seqcdc"].tables["table-II"]
+    printed = at.papers["seqcdc"].tables["table-II"]
     cases = []
     for set_, dataset in SEQCDC.items():
         ours = value(seqcdc.found(at, dataset), "parameters.seq_length")
