@@ -26,7 +26,7 @@ def machine_text(info: dict) -> str:
         ", ".join(sets),
         f"{rounded(memory)} of memory" if memory else "",
         ", ".join(gpu.get("name", "") for gpu in info.get("gpus", [])) or "no GPU",
-        f"Linux {info['kernel']}" if info.get("kernel") else "",
+        f"Linux {'.'.join(info['kernel'].split('.')[:2])}" if info.get("kernel") else "",
     ]
     return " · ".join(part for part in parts if part)
 

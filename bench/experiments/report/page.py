@@ -19,7 +19,6 @@ from experiments.report.select import in_order
 from experiments.report.style import CONFIG, DASHES, tokens
 
 HERE = Path(__file__).parent
-VEGA_LITE = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
 SYMBOLS = {
     "circle": "M{r},0A{r},{r},0,1,1,-{r},0A{r},{r},0,1,1,{r},0Z",
     "square": "M-{s},-{s}H{s}V{s}H-{s}Z",
@@ -73,7 +72,7 @@ def page(results: Results, sections: list[Section]) -> str:
     loader = jinja2.FileSystemLoader(HERE / "template")
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     charts = {f"{section.name}-{i}": specification(panel) for section in sections for i, panel in enumerate(section.panels)}
-    library = vl_convert.javascript_bundle(vl_version=VEGA_LITE) if charts else ""
+    library = vl_convert.javascript_bundle(vl_version=plots.VEGA_LITE) if charts else ""
     return environment.get_template("page.html").render(
         overview=overview.of(results),
         sections=sections,

@@ -10,6 +10,7 @@ import vl_convert
 from experiments.report.section import Section
 from experiments.report.style import CONFIG, in_theme
 
+VEGA_LITE = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])  # that charts are written in
 WIDTHS = {1: 720, 2: 430, 3: 300, 4: 215}  # of a panel, by how many stand in a row
 LETTER = 6.2  # pixels of one, about
 
@@ -47,5 +48,4 @@ def composed(section: Section, choice: str) -> dict:
 
 
 def png(section: Section, choice: str) -> bytes:
-    version = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
-    return vl_convert.vegalite_to_png(composed(section, choice), vl_version=version, scale=1.5)
+    return vl_convert.vegalite_to_png(composed(section, choice), vl_version=VEGA_LITE, scale=1.5)

@@ -29,17 +29,14 @@ def mark_front(rows: list[dict]) -> list[dict]:
     return marked
 
 
-def with_room(rows: list[dict]) -> list[dict]:
+def with_room(rows: list[dict], every: list[dict]) -> list[dict]:
     """Those whose names do not lie on each other, the ends of the front first. Names go to the right, so they need more width than height."""
-    if not rows:
-        return []
-    costs, savings = [math.log(row["cost"]) for row in rows], [row["savings"] for row in rows]
-    width, height = max(max(costs) - min(costs), 0.7), max(max(savings) - min(savings), 1e-6)
+    costs, savings = [math.log(row["cost"]) for row in every], [row["savings"] for row in every]
+    width, height = max(costs) - min(costs) + 0.5, max(max(savings) - min(savings), 1e-6)
     named: list[tuple[float, float, dict]] = []
-    middle = sorted(rows[1:-1], key=lambda row: -row["savings"])
-    for row in [rows[-1], rows[0], *middle]:
+    for row in [rows[-1], *rows[:1], *sorted(rows[1:-1], key=lambda row: -row["savings"])]:
         x, y = math.log(row["cost"]) / width, row["savings"] / height
-        if all(abs(x - other_x) > 0.35 or abs(y - other_y) > 0.075 for other_x, other_y, _ in named):
+        if all(abs(x - other_x) > 0.4 or abs(y - other_y) > 0.075 for other_x, other_y, _ in named):
             named.append((x, y, row))
     return [row for _, _, row in named]
 
@@ -81,7 +78,7 @@ def panel(rows: list[dict], aims: list[str]) -> alt.LayerChart:
         opacity=alt.condition("datum.front", alt.value(1), alt.value(0.4)),
         tooltip=tips,
     )
-    named = alt.Chart(alt.Data(values=with_room([row for row in shown if row["front"]])))
+    named = alt.Chart(alt.Data(values=with_room([row for row in shown if row["front"]], shown)))
     labels = named.mark_text(align="left", dx=7, dy=7, fontSize=10).encode(x, y, alt.Text("label:N"))
     return alt.layer(line, points, labels).properties(height=270)
 

@@ -41,8 +41,8 @@ def finding(rows: list[dict]) -> str:
     count = max(best.values())
     winners = sorted(name for name, times in best.items() if times == count)
     where = f"{count} of {len(datasets)} data sets" if len(datasets) > 1 else next(iter(datasets))
-    verb = "saves" if len(winners) == 1 else "each save"
-    return f"Where a mean of {aim_text(aim)} was aimed at, {listed(winners)} {verb} most on {where}"
+    who = f"{winners[0]} saves" if len(winners) == 1 else f"it depends on the data: {listed(winners)} each save"
+    return f"Where a mean of {aim_text(aim)} was aimed at, {who} most on {where}"
 
 
 def by_mean(rows: list[dict], aims: list[str]) -> alt.LayerChart:
