@@ -103,6 +103,12 @@ class Apt:
         """Fetches the packages and all that they need."""
         self.ask(f"fetching {packages[-1]}", "apt-get", "install", "--download-only", "--assume-yes", *packages)
 
+    def fetch_one(self, package: str, folder: Path) -> str:
+        """Fetches a package without what it needs, into a folder; the name of its file."""
+        name = self.ask(f"asking apt about {package}", "apt-get", "download", "--print-uris", package).split()[1]
+        self.ask(f"fetching {package}", "apt-get", "download", package, cwd=folder)
+        return name
+
     def source_versions(self, package: str) -> list[str]:
         """Versions of a source package; none where there is no such package."""
         try:
