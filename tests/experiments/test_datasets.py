@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import unittest.mock
 from collections import Counter
@@ -324,12 +325,33 @@ class RealRedis(OfStore):
         self.assertGreater(len(keys(first) & keys(second)), len(keys(second)) // 2)
         self.assertEqual(self.servers(), [])
 
+    def test_a_server_ends_with_the_process_that_started_it(self):
+        child = os.fork()
+        if child == 0:
+            with unittest.mock.patch.object(shutil, "copyfile", lambda *_: os.kill(os.getpid(), signal.SIGKILL)):
+                self.make("redis", 4 * MIB, 2)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        self.assertTrue(os.WIFSIGNALED(status))
+        until = time.monotonic() + PATIENCE
+        while self.servers() and time.monotonic() < until:
+            time.sleep(0.05)
+        self.assertEqual(self.servers(), [])
+        self.assertTrue(Path(self.place).exists())
+        made = self.make("redis", 4 * MIB, 2)
+        self.assertEqual((datasets.verify(made.folder), Path(self.place).exists()), ([], False))
+
+    @property
+    def place(self):
+        work = self.folder / "redis-4M-v2-s1" / ".making" / "work"
+        return f"{tempfile.gettempdir()}/cutpoint-{hashlib.sha256(str(work).encode()).hexdigest()[:12]}"
+
     def servers(self):
-        """Redis servers whose working folder this process made and did not remove."""
+        """Redis servers that run in the folder of this test's data set."""
         found = []
         for process in Path("/proc").glob("[0-9]*"):
             try:
-                if b"redis-server" in (process / "cmdline").read_bytes() and "cutpoint-" in os.readlink(process / "cwd"):
+                if b"redis-server" in (process / "cmdline").read_bytes() and self.place in os.readlink(process / "cwd"):
                     found.append(process.name)
             except OSError:
                 continue
