@@ -41,7 +41,7 @@ class Apt:
     def __init__(self, folder: Path, kind: str, suites: tuple[str, ...], archives: Path | None = None):
         self.folder = folder
         archives = archives or folder / "archives"
-        for path in (folder / "lists/partial", folder / "parts", archives / "partial"):
+        for path in (folder / "lists/partial", folder / "cache", folder / "parts", archives / "partial"):
             path.mkdir(parents=True, exist_ok=True)
         mirror, security = mirrors()
         (folder / "sources.list").write_text("".join(source_line(kind, suite, mirror, security) + "\n" for suite in suites))
@@ -54,8 +54,6 @@ class Apt:
                     "Dir::State::status": folder / "status",
                     "Dir::Cache": folder / "cache",
                     "Dir::Cache::archives": archives,
-                    "Dir::Cache::pkgcache": "pkgcache.bin",
-                    "Dir::Cache::srcpkgcache": "srcpkgcache.bin",
                     "Dir::Etc::sourcelist": folder / "sources.list",
                     "Dir::Etc::sourceparts": folder / "parts",
                     "Dir::Bin::dpkg": "/bin/false",  # it shall never install
@@ -72,10 +70,15 @@ class Apt:
         )
         self.environment = os.environ | {"APT_CONFIG": str(folder / "apt.conf"), "LC_ALL": "C"}
 
+    def ask(self, what: str, program: str, *words: str, cwd: Path | None = None) -> str:
+        """Runs apt-get or apt-cache. Some images of Debian forbid caches in a file that is read after ours, hence the options."""
+        caches = ("-o", "Dir::Cache::pkgcache=pkgcache.bin", "-o", "Dir::Cache::srcpkgcache=srcpkgcache.bin")
+        return run(what, [program, *caches, *words], env=self.environment, cwd=cwd).decode(errors="replace")
+
     def update(self) -> None:
         """Fetches the lists; a suite that the mirror lacks is left out, and none at all is an error."""
         try:
-            run("fetching lists of Debian packages", ["apt-get", "update"], env=self.environment)
+            self.ask("fetching lists of Debian packages", "apt-get", "update")
         except Failed:
             if not self.has("*"):
                 raise
@@ -84,21 +87,27 @@ class Apt:
         """Whether the mirror has that suite, as the lists say."""
         return any((self.folder / "lists").glob(f"*_dists_{suite}_*Release"))
 
-    def ask(self, what: str, *words: str, cwd: Path | None = None) -> str:
-        return run(what, words, env=self.environment, cwd=cwd).decode(errors="replace")
-
     def installed_bytes(self, packages: list[str]) -> int:
         """What the packages and all that they need take on a disk, about."""
         said = self.ask(f"asking apt about {packages[-1]}", "apt-get", "install", "--print-uris", "--assume-yes", *packages)
         found = re.search(r"After this operation, ([\d.,]+) ([kMG]?)B of additional", said)
         return int(float(found[1].replace(",", "")) * {"": 1, "k": 1e3, "M": 1e6, "G": 1e9}[found[2]]) if found else 0
 
-    def fetch(self, packages: list[str]) -> list[str]:
-        """Fetches the packages and all that they need; the names of their files among the archives."""
-        said = self.ask(f"asking apt about {packages[-1]}", "apt-get", "install", "--print-uris", "--assume-yes", "--reinstall", *packages)
-        names = re.findall(r"^'[^']+' (\S+\.deb) \d+", said, re.MULTILINE)
+    def files_of(self, packages: list[str]) -> list[str]:
+        """The names of the files of the packages and of all that they need, as `fetch` leaves them among the archives."""
+        nothing = f"Dir::Cache::archives={self.folder / 'nothing'}"  # or those that are there would not be named
+        said = self.ask(f"asking apt about {packages[-1]}", "apt-get", "install", "--print-uris", "--assume-yes", "-o", nothing, *packages)
+        return re.findall(r"^'[^']+' (\S+\.deb) \d+", said, re.MULTILINE)
+
+    def fetch(self, packages: list[str]) -> None:
+        """Fetches the packages and all that they need."""
         self.ask(f"fetching {packages[-1]}", "apt-get", "install", "--download-only", "--assume-yes", *packages)
-        return names
+
+    def fetch_one(self, package: str, folder: Path) -> str:
+        """Fetches a package without what it needs, into a folder; the name of its file."""
+        name = self.ask(f"asking apt about {package}", "apt-get", "download", "--print-uris", package).split()[1]
+        self.ask(f"fetching {package}", "apt-get", "download", package, cwd=folder)
+        return name
 
     def source_versions(self, package: str) -> list[str]:
         """Versions of a source package; none where there is no such package."""

@@ -7,7 +7,8 @@ from experiments.datasets.base import Generator, Job
 from experiments.datasets.database import Database
 from experiments.datasets.containers import Containers
 from experiments.datasets.images import Images
-from experiments.datasets.packages import Packages
+from experiments.datasets.media import Media
+from experiments.datasets.packages import Nightly, Packages
 from experiments.datasets.redis_snapshots import Redis
 from experiments.datasets.sources import Gcc, Linux
 from experiments.datasets.synthetic import LowEntropy, Random
@@ -64,6 +65,10 @@ ENTRIES = {
               least=MIB, deterministic=False, packages=("redis-server", "redis-tools")),
         Entry("database", "data files of a PostgreSQL server between rounds of pgbench, a tar each", ("TPCC",), Database, GIB, 8,
               least=48 * MIB, deterministic=False, packages=("postgresql", "postgresql-contrib")),
+        Entry("nightly", "a build server's tree in which one compiled package follows its releases, a tar each", ("DEV",), Nightly, GIB, 8,
+              least=8 * MIB, packages=("python3-pip",), also=("the Python package index",), downloads=10 * MIB),
+        Entry("media", "music, pictures and archives, compressed already", ("PRUNE multimedia",), Media, GIB // 2, 4,
+              least=4 * MIB, packages=("dpkg",), also=(DEBIAN,), downloads=200 * MIB),
         Entry("random", "random bytes", (), Random, GIB // 2, 1),
         Entry("low-entropy", "runs of one byte and repeats of short strings among random bytes", ("AE low-entropy strings",), LowEntropy, GIB // 4, 1),
     )

@@ -94,9 +94,10 @@ class Containers(Generator):
         words, below, layers = [], set(), []
         for step in steps:
             words += step
-            own = sorted(set(apt.fetch(words)) - below) if step else []
+            own = sorted(set(apt.files_of(words)) - below) if step else []
             below |= set(own)
             layers += [own] if own else []
+        apt.fetch(words)
         return layers
 
     def _layer(self, names: list[str]) -> Path:

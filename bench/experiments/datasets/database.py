@@ -48,7 +48,7 @@ class Database(Generator):
         ]
 
     def make(self, planned: Planned, to: Path, former: Path | None) -> None:
-        self._place = self._place or Place("postgres")
+        self._place = self._place or Place("postgres", self.job.work)
         if not self._data.exists():
             self._begin(former)
         self._start()

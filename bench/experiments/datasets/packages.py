@@ -20,21 +20,21 @@ def is_wheel(file: File) -> bool:
     return TAG in file.name and file.name.endswith(MACHINE)
 
 
-def releases_of(index: Index, package: str) -> dict[str, dict[str, File]]:
-    """Final releases, oldest first, that have an sdist and a wheel: {"2.0.1": {"sdist": …, "wheel": …}}."""
+def releases_of(index: Index, package: str, kinds: tuple[str, ...] = ("sdist", "wheel")) -> dict[str, dict[str, File]]:
+    """Final releases, oldest first, that have such files: {"2.0.1": {"sdist": …, "wheel": …}}."""
     found: dict[str, dict[str, File]] = {}
     for file in index.files(package):
         kind = "sdist" if file.name.endswith(".tar.gz") else "wheel" if is_wheel(file) else None
         version = release_of(file.name, package)
-        if kind and version:
+        if kind in kinds and version:
             found.setdefault(version, {}).setdefault(kind, file)
-    return {version: found[version] for version in sorted(found, key=order) if len(found[version]) == 2}
+    return {version: found[version] for version in sorted(found, key=order) if len(found[version]) == len(kinds)}
 
 
 def window(releases: list[str], count: int, draws, what: str) -> list[str]:
     """Successive releases, the first drawn."""
     if len(releases) < count:
-        raise Failed(f"there are {len(releases)} releases of {what} with an sdist and a wheel, and {count} were asked for")
+        raise Failed(f"there are {len(releases)} releases of {what} that will do, and {count} were asked for")
     start = draws.randrange(len(releases) - count + 1)
     return releases[start : start + count]
 
@@ -64,10 +64,8 @@ def copy_wheel(path: Path, prefix: str, folders: set[str] | None, to: tarfile.Ta
                 to.addfile(member, io.BytesIO(wheel.read(info)))
 
 
-class Packages(Generator):
-    """Successive releases of NumPy, a tar each: the sdist's tree and beside it the wheel's, as far as the same folders fit the size."""
-
-    PACKAGE = "numpy"
+class OfIndex(Generator):
+    """Made of files of the Python package index."""
 
     def __init__(self, job):
         super().__init__(job)
@@ -79,14 +77,23 @@ class Packages(Generator):
         self._index = self._index or Index()
         return self._index
 
+    def fetch(self, file: File) -> Path:
+        return self.index.fetch(file, self._folder)
+
+
+class Packages(OfIndex):
+    """Successive releases of NumPy, a tar each: the sdist's tree and beside it the wheel's, as far as the same folders fit the size."""
+
+    PACKAGE = "numpy"
+
     def plan(self) -> list[Planned]:
         releases = releases_of(self.index, self.PACKAGE)
         chosen = window(list(releases), self.job.version_count, self.job.draws("start"), self.PACKAGE)
         first = releases[chosen[-1]]
         self.job.say(f"measuring the folders of {self.PACKAGE} {chosen[-1]}")
-        with tars.opened(self.index.fetch(first["sdist"], self._folder)) as tar:
+        with tars.opened(self.fetch(first["sdist"])) as tar:
             found = Counter({f"sdist/{folder}": size for folder, size in tars.sizes_of(tar).items()})
-        for folder, size in wheel_sizes(self.index.fetch(first["wheel"], self._folder), "wheel").items():
+        for folder, size in wheel_sizes(self.fetch(first["wheel"]), "wheel").items():
             found[f"wheel/{folder}"] = size
         folders = tars.chosen_folders(found, self.job.share, self.job.draws("folders"))
         if not folders:
@@ -100,7 +107,7 @@ class Packages(Generator):
         ]
 
     def make(self, planned: Planned, to: Path, former: Path | None) -> None:
-        files = {kind: self.index.fetch(File(**file), self._folder) for kind, file in planned.facts["files"].items()}
+        files = {kind: self.fetch(File(**file)) for kind, file in planned.facts["files"].items()}
         chosen = {kind: {folder.partition("/")[2] for folder in planned.facts["folders"] if folder.startswith(f"{kind}/")} for kind in files}
         with tars.written(to) as made:
             with tars.opened(files["sdist"]) as tar:
@@ -109,3 +116,42 @@ class Packages(Generator):
 
     def notes(self) -> str:
         return "Trees of sdists keep their order, owners and times; files of wheels follow in the wheel's order, all of one time."
+
+
+class Nightly(OfIndex):
+    """Backups of a build server: a tree of installed packages that stays, in which one compiled package follows its releases, a tar each.
+
+    The package that changes comes first, so that what stays is at another place in each tar.
+    """
+
+    CHANGING = "pydantic-core"
+    STAYING = ("numpy", "pandas", "scipy", "scikit-learn", "matplotlib")
+
+    def plan(self) -> list[Planned]:
+        releases = {version: files["wheel"] for version, files in releases_of(self.index, self.CHANGING, ("wheel",)).items()}
+        chosen = window(list(releases), self.job.version_count, self.job.draws("start"), self.CHANGING)
+        left = self.job.share - sum(wheel_sizes(self.fetch(releases[chosen[-1]]), "tree/changing").values())
+        staying = []
+        for package in self.STAYING:
+            files = releases_of(self.index, package, ("wheel",))
+            file = files[list(files)[-1]]["wheel"]
+            found = wheel_sizes(self.fetch(file), f"tree/{package}")
+            folders = tars.chosen_folders(found, left, self.job.draws(package))
+            left -= sum(found[folder] for folder in folders)
+            staying.append({"package": package, "file": vars(file), "folders": folders})
+        return [
+            Planned(
+                f"{self.CHANGING}-{version}", numbered(index, f"{self.CHANGING}-{version}", ".tar"),
+                f"{releases[version].name} in a tree of {', '.join(self.STAYING)}", {"changing": vars(releases[version]), "staying": staying},
+            )
+            for index, version in enumerate(chosen)
+        ]
+
+    def make(self, planned: Planned, to: Path, former: Path | None) -> None:
+        with tars.written(to) as made:
+            copy_wheel(self.fetch(File(**planned.facts["changing"])), "tree/changing", None, made)
+            for part in planned.facts["staying"]:
+                copy_wheel(self.fetch(File(**part["file"])), f"tree/{part['package']}", set(part["folders"]), made)
+
+    def notes(self) -> str:
+        return "Installed files of wheels, all of one time; the same folders of the packages that stay in each version."

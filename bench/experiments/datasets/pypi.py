@@ -108,7 +108,7 @@ def _digest(path: Path) -> str:
 
 def release_of(name: str, package: str) -> str | None:
     """The release that an sdist or a wheel is of; None for what is no final one of this package."""
-    found = re.match(rf"{re.escape(package)}-([0-9.]+?)(?:\.tar\.gz$|-)", name.replace("_", "-") if not name.endswith(".whl") else name, re.IGNORECASE)
+    found = re.match(rf"{re.escape(package)}-([0-9.]+?)(?:\.tar\.gz$|-)", name.lower().replace("_", "-"))
     return found[1] if found else None
 
 

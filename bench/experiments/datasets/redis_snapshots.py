@@ -61,7 +61,7 @@ class Redis(Generator):
         return "rdbcompression yes (the default). Keys are in the order of the server's hash table."
 
     def _start(self) -> None:
-        self._place = Place("nobody")
+        self._place = Place("nobody", self.job.work)
         self._server = Server(
             "redis-server", self._place,
             ["redis-server", "--port", "0", "--unixsocket", self._socket, "--dir", self._place.folder, "--save", "", "--appendonly", "no"],

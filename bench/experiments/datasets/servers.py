@@ -1,5 +1,6 @@
 """Servers of this process alone: on sockets in a folder of their own, as an unprivileged user, gone when this process is gone."""
 
+import hashlib
 import os
 import pwd
 import shutil
@@ -11,6 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from experiments.datasets.base import Failed
+from experiments.datasets.tools import remove
 
 PATIENCE = 120  # seconds for a server to answer, or to end
 
@@ -18,11 +20,15 @@ PATIENCE = 120  # seconds for a server to answer, or to end
 class Place:
     """A folder that the servers' user owns, with a short path (sockets bear at most 107 bytes). TMPDIR says where.
 
+    Its name follows from `of`, the folder of the data set's work, so that what a killed process left there is found and removed.
+
     Root's servers run as `user`, anybody else's as themselves.
     """
 
-    def __init__(self, user: str):
-        self.folder = Path(tempfile.mkdtemp(prefix="cutpoint-"))
+    def __init__(self, user: str, of: Path):
+        self.folder = Path(tempfile.gettempdir(), f"cutpoint-{hashlib.sha256(str(of).encode()).hexdigest()[:12]}")
+        remove(self.folder)
+        self.folder.mkdir(mode=0o700)
         self.prefix: list[str] = ["setpriv", "--pdeathsig", "INT"]
         if os.geteuid() == 0:
             try:

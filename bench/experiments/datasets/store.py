@@ -58,6 +58,7 @@ def make(name: str, size: int | None, versions: int | None, seed: int, folder: P
     _check(entry, size, versions, seed)
     folder = folder.absolute() / f"{name}-{sizes.text_of(size)}-v{versions}-s{seed}"
     if (folder / "dataset.json").is_file():
+        tools.remove(folder / ".making")  # where it was killed at its very end
         return open_set(folder)
     cache = folder.parent / ".cache"
     try:
@@ -227,7 +228,7 @@ def verify(folder: Path) -> list[str]:
     wanted = {line.split("  ", 2)[2]: line for line in text.splitlines(keepends=True)}
     found = {}
     for path in sorted(data.folder.iterdir()):
-        if path.name not in ("manifest", "dataset.json"):
+        if path.name not in ("manifest", "dataset.json", ".making"):
             found |= {line.split("  ", 2)[2]: line for line in _hashed(path, path.name)}
     for name in sorted(wanted.keys() | found.keys()):
         if name not in found:

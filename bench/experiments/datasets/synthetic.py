@@ -30,11 +30,11 @@ class Random(Generator):
 class LowEntropy(Random):
     """Runs of one byte and repeats of a short string, between stretches of random bytes.
 
-    Each stretch is of a kind drawn evenly of four (a run, a repeat, random bytes twice) and as long as 64 bytes to 64 KiB, evenly on a
-    logarithmic scale. Repeated strings have 2 to 64 bytes and at least two different ones.
+    Each stretch is of a kind drawn evenly of four (a run, a repeat, random bytes twice) and as long as 256 bytes to 1 MiB, evenly on a
+    logarithmic scale, so that most bytes are in stretches that hold many chunks. Repeated strings have 2 to 64 bytes and at least two different ones.
     """
 
-    LEAST_BITS, MOST_BITS = 6, 16
+    LEAST_BITS, MOST_BITS = 8, 20
 
     def plan(self) -> list[Planned]:
         return [

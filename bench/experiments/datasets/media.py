@@ -1,0 +1,92 @@
+"""Files that are compressed already: music, pictures and archives, of Debian's packages of them. Nothing repeats."""
+
+from pathlib import Path
+
+from experiments.datasets import tars
+from experiments.datasets.apt import Apt
+from experiments.datasets.base import Failed, Generator, Planned, numbered
+from experiments.datasets.tools import output_of, version_of
+
+RELEASE = "bookworm"
+PACKAGES = (
+    "wesnoth-1.16-music", "plasma-workspace-wallpapers", "gnome-backgrounds", "sonic-pi-samples", "hedgewars-data", "fillets-ng-data",
+    "warzone2100-music", "extremetuxracer-data", "beneath-a-steel-sky", "supertuxkart-data",
+)
+ARCHIVES = ["build-essential"]  # its package files, and those that it needs
+SUFFIXES = (".ogg", ".oga", ".opus", ".mp3", ".flac", ".jpg", ".jpeg", ".png", ".webp", ".avi", ".ogv", ".webm", ".zip", ".gz", ".xz", ".bz2")
+LEAST_BYTES = 16 << 10  # smaller ones are mostly a tar's headers
+
+
+class Media(Generator):
+    """A tar for each version, of other files each; packages are fetched in a drawn order until there is enough."""
+
+    def __init__(self, job):
+        super().__init__(job)
+        self._debs = job.cache / "debs"
+
+    def plan(self) -> list[Planned]:
+        apt = Apt(self.job.cache / "apt-media", "deb", (RELEASE,), archives=self._debs)
+        self.job.say(f"fetching the lists of Debian {RELEASE}")
+        apt.update()
+        archives = apt.files_of(ARCHIVES)
+        apt.fetch(ARCHIVES)
+        files = [(name, "", (self._debs / name).stat().st_size) for name in archives if (self._debs / name).stat().st_size >= LEAST_BYTES]
+        for package in self.job.draws("packages").sample(PACKAGES, len(PACKAGES)):
+            if sum(size for _, _, size in files) >= self.job.size:
+                break
+            self.job.say(f"fetching {package}")
+            files += self._files(apt.fetch_one(package, self._debs))
+        self.job.draws("files").shuffle(files)
+        return [
+            Planned(f"media-{index + 1}", numbered(index, "media", ".tar"), f"{len(part)} files of Debian packages", {"files": part})
+            for index, part in enumerate(self._parts(files))
+        ]
+
+    def make(self, planned: Planned, to: Path, former: Path | None) -> None:
+        wanted: dict[str, set[str]] = {}
+        for deb, member, _ in planned.facts["files"]:
+            wanted.setdefault(deb, set()).add(member)
+        with tars.written(to) as made:
+            for deb in sorted(wanted):
+                if wanted[deb] == {""}:
+                    made.add(self._debs / deb, arcname=f"archives/{deb}", filter=_plain)
+                    continue
+                with output_of(f"unpacking {deb}", ["dpkg-deb", "--fsys-tarfile", self._debs / deb]) as stream, tars.reading(stream, deb) as package:
+                    for member in tars.members(package):
+                        if member.name in wanted[deb]:
+                            made.addfile(member, package.extractfile(member))
+
+    def made_with(self) -> dict[str, str]:
+        return {"dpkg": version_of("dpkg", "--version")}
+
+    def _files(self, deb: str) -> list[tuple[str, str, int]]:
+        with output_of(f"unpacking {deb}", ["dpkg-deb", "--fsys-tarfile", self._debs / deb]) as stream, tars.reading(stream, deb) as package:
+            return [
+                (deb, member.name, member.size)
+                for member in tars.members(package)
+                if member.isreg() and member.size >= LEAST_BYTES and member.name.lower().endswith(SUFFIXES)
+            ]
+
+    def _parts(self, files: list[tuple[str, str, int]]) -> list[list[tuple[str, str, int]]]:
+        """The files in order, so many for each version that they fill its share or what there is of it."""
+        share = min(self.job.share, sum(size for _, _, size in files) // self.job.version_count)
+        parts: list[list[tuple[str, str, int]]] = [[]]
+        left = share
+        for file in files:
+            if left <= 0:
+                if len(parts) == self.job.version_count:
+                    break
+                parts.append([])
+                left = share
+            parts[-1].append(file)
+            left -= file[2]
+        if len(parts) < self.job.version_count:
+            raise Failed(f"there are not files enough for {self.job.version_count} versions of data set 'media'")
+        return parts
+
+
+def _plain(member):
+    """Without the owner and the time at which it was fetched."""
+    member.uid = member.gid = member.mtime = 0
+    member.uname = member.gname = ""
+    return member
