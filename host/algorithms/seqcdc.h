@@ -23,7 +23,7 @@ inline constexpr std::array<seqcdc_set, 5> seqcdc_sets = {{
     {8 * KiB, 4 * KiB, 5, 45, 320},
     {16 * KiB, 8 * KiB, 5, 40, 640},
     {32 * KiB, 16 * KiB, 6, 40, 128},
-    {64 * KiB, 32 * KiB, 6, 40, 352},
+    {64 * KiB, 32 * KiB, 6, 40, 384},
 }};
 
 class seqcdc_reference : public reference_defaults {
@@ -43,7 +43,7 @@ class seqcdc_reference : public reference_defaults {
                                          "50; 45 from avg_bytes = 8K on; 40 from 16K on"});
     visit(p.skip_size,
           parameter_info{"skip_size", value_kind::size, 0, largest_average, "bytes passed over by a skip",
-                         "256; 320 from avg_bytes = 8K on; 640 from 16K on; 128 from 32K on; 352 from 64K on"});
+                         "256; 320 from avg_bytes = 8K on; 640 from 16K on; 128 from 32K on; 384 from 64K on"});
     visit(p.order,
           parameter_info{.name = "order", .kind = value_kind::choice, .meaning = "which sequences end a chunk"});
   }

@@ -183,10 +183,10 @@ double brute_force(std::uint64_t seq_length, std::uint64_t values, std::uint64_t
 
 TEST(model, is_what_all_streams_of_a_small_alphabet_say) {
   // a run is at most as long as there are values: so many bytes decide whether there is a cut after the last
-  EXPECT_NEAR(expected_sequence_bytes(1, 3), brute_force(1, 3, 8), 1e-2);
-  EXPECT_NEAR(expected_sequence_bytes(2, 4), brute_force(2, 4, 9), 1e-2);
-  EXPECT_NEAR(expected_sequence_bytes(2, 3), brute_force(2, 3, 8), 1e-2);
-  EXPECT_NEAR(expected_sequence_bytes(3, 5), brute_force(3, 5, 8), 1e-1);
+  EXPECT_NEAR(expected_sequence_bytes(1, 3), brute_force(1, 3, 8), 1e-9);
+  EXPECT_NEAR(expected_sequence_bytes(2, 4), brute_force(2, 4, 9), 1e-9);
+  EXPECT_NEAR(expected_sequence_bytes(2, 3), brute_force(2, 3, 8), 1e-9);
+  EXPECT_NEAR(expected_sequence_bytes(3, 5), brute_force(3, 5, 8), 1e-9);
   EXPECT_TRUE(std::isinf(expected_sequence_bytes(3, 3)));
 }
 

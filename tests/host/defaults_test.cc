@@ -70,7 +70,7 @@ TEST(defaults, seqcdc_takes_the_measured_sets) {
       {"seqcdc-inc", "avg_bytes=32K",
        "min_bytes=16384,avg_bytes=32768,max_bytes=65536,seq_length=6,skip_trigger=40,skip_size=128"},
       {"seqcdc-dec", "avg_bytes=64K",
-       "min_bytes=32768,avg_bytes=65536,max_bytes=131072,seq_length=6,skip_trigger=40,skip_size=352"},
+       "min_bytes=32768,avg_bytes=65536,max_bytes=131072,seq_length=6,skip_trigger=40,skip_size=384"},
       {"seqcdc-inc", "avg_bytes=2K",
        "min_bytes=1024,avg_bytes=2048,max_bytes=4096,seq_length=5,skip_trigger=50,skip_size=256"},
       {"seqcdc-inc", "avg_bytes=12K", "min_bytes=6144,"},

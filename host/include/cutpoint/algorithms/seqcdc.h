@@ -25,7 +25,7 @@ struct seqcdc_parameters {
   /// 16 KiB 40.
   std::optional<std::uint64_t> skip_trigger = {};
   /// Bytes passed over by a skip; left out: 256, from 8 KiB on 320, from 16 KiB 640, from 32 KiB
-  /// 128, from 64 KiB 352.
+  /// 128, from 64 KiB 384.
   std::optional<std::uint64_t> skip_size = {};
   seqcdc_order order = seqcdc_order::increasing;
 
