@@ -1,14 +1,15 @@
 // SplitMix64, or reads until there is enough.
 #include "cli/bench_data.h"
 
+#include <algorithm>
 #include <bit>
 #include <span>
 
 namespace cutpoint::cli {
 
-bench_data bench_data::random(std::uint64_t size) {
+bench_data bench_data::random(std::uint64_t size, std::uint64_t seed) {
   bench_data made(size);
-  std::uint64_t state = 0;
+  std::uint64_t state = seed << 32;  // far apart on the one way that all go
   for (line& l : made.lines_) {
     std::array<std::uint64_t, sizeof(line) / sizeof(std::uint64_t)> words;
     for (std::uint64_t& word : words) {
@@ -40,6 +41,15 @@ result<bench_data> bench_data::of_files(const std::vector<std::string>& paths, s
     if (size == begin && size < at_most) return status{status_code::io_error, path + ": is empty"};
   }
   made.size_ = size;
+  return made;
+}
+
+bench_data bench_data::of_pieces(const std::vector<byte_span>& pieces) {
+  std::uint64_t size = 0;
+  for (const byte_span& piece : pieces) size += piece.size();
+  bench_data made(size);
+  auto* into = reinterpret_cast<std::uint8_t*>(made.lines_.data());
+  for (const byte_span& piece : pieces) into = std::copy(piece.begin(), piece.end(), into);
   return made;
 }
 

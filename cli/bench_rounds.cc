@@ -89,4 +89,8 @@ result<bench_row> measure(const bench_job& job, bench_place place, byte_span dat
   return row;
 }
 
+double rate_of(const bench_work& work, std::uint64_t data_bytes) {
+  return take_turn(work, data_bytes, effort_in(bench_place::memory));
+}
+
 }  // namespace cutpoint::cli

@@ -17,14 +17,6 @@ bench_way wrong_way(backend where, std::string problem) {
   return {.where = where, .outcome = bench_outcome::wrong_answer, .problem = std::move(problem)};
 }
 
-bench_work cutting_work(chunker made, byte_span data) {
-  return [made = std::move(made), data](std::uint64_t begin) {
-    const std::uint64_t end = std::min<std::uint64_t>(data.size(), begin + piece_bytes);
-    while (begin < end) begin += *made.next_cut({.bytes = data, .start = begin, .at_end = true});
-    return begin;
-  };
-}
-
 /// Where a run of chunks that is about a piece ends.
 std::size_t piece_end(const std::vector<chunk>& chunks, std::size_t first) {
   std::uint64_t bytes = 0;
@@ -41,17 +33,6 @@ result<std::size_t> hash_piece(fingerprint_batch& batch, byte_span data, const s
     batch.submit(data.subspan(chunks[i].offset, chunks[i].length), made[i - first]);
   if (status flushed = batch.flush(); !flushed.ok()) return flushed;
   return end;
-}
-
-bench_work hashing_work(std::shared_ptr<fingerprint_batch> batch, byte_span data,
-                        std::shared_ptr<const std::vector<chunk>> chunks) {
-  return [batch = std::move(batch), data, chunks = std::move(chunks), made = std::vector<digest>(),
-          next = std::size_t{0}](std::uint64_t begin) mutable {
-    if (begin == 0) next = 0;
-    // It did not fail when the answers were compared.
-    next = hash_piece(*batch, data, *chunks, next, made).value();
-    return next == chunks->size() ? std::uint64_t{data.size()} : (*chunks)[next].offset;
-  };
 }
 
 bench_work reading_work(backend where, byte_span data) {
@@ -135,6 +116,25 @@ result<bench_contest> prepare_fingerprints(const bench_job& job, byte_span data)
 }
 
 }  // namespace
+
+bench_work cutting_work(chunker cuts, byte_span data) {
+  return [made = std::move(cuts), data](std::uint64_t begin) {
+    const std::uint64_t end = std::min<std::uint64_t>(data.size(), begin + piece_bytes);
+    while (begin < end) begin += *made.next_cut({.bytes = data, .start = begin, .at_end = true});
+    return begin;
+  };
+}
+
+bench_work hashing_work(std::shared_ptr<fingerprint_batch> batch, byte_span data,
+                        std::shared_ptr<const std::vector<chunk>> chunks) {
+  return [batch = std::move(batch), data, chunks = std::move(chunks), made = std::vector<digest>(),
+          next = std::size_t{0}](std::uint64_t begin) mutable {
+    if (begin == 0) next = 0;
+    // It did not fail when the answers were compared.
+    next = hash_piece(*batch, data, *chunks, next, made).value();
+    return next == chunks->size() ? std::uint64_t{data.size()} : (*chunks)[next].offset;
+  };
+}
 
 std::string_view to_string(bench_outcome outcome) {
   switch (outcome) {

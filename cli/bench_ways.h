@@ -30,6 +30,13 @@ enum class bench_outcome {
 /// and then always with what it gave, until that is the end of the data or it is called with 0 again.
 using bench_work = std::function<std::uint64_t(std::uint64_t begin)>;
 
+/// Cuts `data`, which must stay where it is.
+[[nodiscard]] bench_work cutting_work(chunker cuts, byte_span data);
+
+/// Fingerprints these chunks of `data`, which must stay where it is. The batch must not fail.
+[[nodiscard]] bench_work hashing_work(std::shared_ptr<fingerprint_batch> batch, byte_span data,
+                                      std::shared_ptr<const std::vector<chunk>> chunks);
+
 /// One back end at a job.
 struct bench_way {
   backend where = backend::scalar;

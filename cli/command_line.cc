@@ -19,6 +19,7 @@ command_line::command_line()
   });
   chunk.add_to(app);
   dedup.add_to(app);
+  tune.add_to(app);
   bench.add_to(app);
   list.add_to(app);
   info.add_to(app);
@@ -32,6 +33,7 @@ command_line::command_line()
 exit_code command_line::run_chosen() {
   if (app.got_subcommand("chunk")) return chunk.run();
   if (app.got_subcommand("dedup")) return dedup.run();
+  if (app.got_subcommand("tune")) return tune.run();
   if (app.got_subcommand("bench")) return bench.run();
   if (app.got_subcommand("list")) return list.run();
   if (app.got_subcommand("info")) return info.run();

@@ -9,6 +9,7 @@
 #include "cli/exit_code.h"
 #include "cli/info_command.h"
 #include "cli/list_command.h"
+#include "cli/tune_command.h"
 
 namespace cutpoint::cli {
 
@@ -24,6 +25,7 @@ struct command_line {
   CLI::App app;
   chunk_command chunk;
   dedup_command dedup;
+  tune_command tune;
   bench_command bench;
   list_command list;
   info_command info;

@@ -76,6 +76,8 @@ ordered_json json_of(const catalog_entry& entry) {
   const std::uint64_t reach = entry.defaults.reach();
   ordered_json parameters = ordered_json::array();
   for (const listed_parameter& parameter : entry.parameters) parameters.push_back(json_of(parameter));
+  ordered_json sized = ordered_json::array();
+  for (const chunker& defaults : entry.sized_defaults) sized.push_back(defaults.canonical());
   return {{"name", entry.name},
           {"kind", to_string(entry.kind)},
           {"algorithm", entry.algorithm},
@@ -85,7 +87,8 @@ ordered_json json_of(const catalog_entry& entry) {
           {"reach_bytes", reach == unlimited ? ordered_json() : ordered_json(reach)},
           {"behind_bytes", entry.defaults.behind()},
           {"lookahead_bytes", entry.defaults.lookahead()},
-          {"parameters", parameters}};
+          {"parameters", parameters},
+          {"sized_cuts", sized}};
 }
 
 ordered_json json_of_all() {
@@ -164,6 +167,8 @@ std::string text_of(const catalog_entry& entry) {
                        parameter.info.meaning,
                        parameter.is_fixed ? "the name stands for this value" : bounds_of(parameter));
   }
+  if (!entry.sized_defaults.empty()) out += "  defaults by avg_bytes\n";
+  for (const chunker& defaults : entry.sized_defaults) out += fmt::format("      {}\n", defaults.canonical());
   return out;
 }
 

@@ -104,6 +104,19 @@ std::vector<listed_parameter> listed_parameters(const preset<typename Reference:
   return listed;
 }
 
+/// The preset at each average size that has a set of its own.
+template <class Reference>
+std::vector<chunker> sized_defaults(const preset<typename Reference::parameters>& preset) {
+  std::vector<chunker> sized;
+  if constexpr (requires { Reference::sized_sets(); }) {
+    for (const std::uint64_t size : Reference::sized_sets()) {
+      auto made = make_changed<Reference>(preset, std::array{parameter_setting{"avg_bytes", fmt::format("{}", size)}});
+      if (made) sized.push_back(std::move(made->chunker));
+    }
+  }
+  return sized;
+}
+
 /// Whether no two algorithms have one name in canonical strings.
 template <std::size_t... Index>
 constexpr bool names_are_unique(std::index_sequence<Index...>) {
@@ -185,6 +198,7 @@ class registry {
                                         .algorithm = Reference::name,
                                         .source = preset.source,
                                         .parameters = listed_parameters<Reference>(preset, defaults),
+                                        .sized_defaults = sized_defaults<Reference>(preset),
                                         .defaults = defaults},
                           [](std::size_t which, std::span<const parameter_setting> settings) {
                             return make_changed<Reference>(Reference::presets()[which], settings);

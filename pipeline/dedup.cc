@@ -75,6 +75,19 @@ std::optional<double> expected_chunk_bytes(const chunker& cuts) {
       cuts.parameters());
 }
 
+double expected_sequence_bytes(std::uint64_t seq_length, std::uint64_t value_count) {
+  const auto values = static_cast<double>(value_count);
+  const auto sequence_bytes = seq_length + 1;
+  double rate = 0;
+  double ordered_share = 1;  // of all ways to choose `length` bytes: binomial(m, length) / m^length
+  for (std::uint64_t length = 1; length <= value_count; ++length) {
+    const auto l = static_cast<double>(length);
+    ordered_share *= (values - l + 1) / (l * values);
+    if (length % sequence_bytes == 0) rate += ordered_share * l / (l + 1);
+  }
+  return values / ((values + 1) * rate);
+}
+
 // --- Lengths ---------------------------------------------------------------------------------------------------------
 
 void length_distribution::add(std::uint64_t length, std::uint64_t chunk_count) {

@@ -61,6 +61,7 @@ names names_of(std::string_view option) {
   if (option == "--backend") return back_ends();
   if (option == "--plan") return owned(plan_names());
   if (option == "--placement") return owned(placement_names());
+  if (option == "--goal") return owned(goal_names());
   if (option == "--join") return owned(join_names());
   if (option == "--input") return owned(input_names());
   if (option == "--format") return owned(chunk_format_names());

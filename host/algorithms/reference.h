@@ -11,6 +11,7 @@
 //   static void fill(parameters&)               what is left out and depends on other fields
 //   static status check(const parameters&)      bounds between fields; each field's own bounds hold already
 //   static presets()                            the names of the catalog that stand for it
+//   static sized_sets()                         optional: average sizes that have defaults of their own
 //   explicit reference(const parameters&)       from filled and checked parameters
 //   std::uint64_t reach() const, behind() const
 //   std::uint64_t lookahead() const             bytes past a cut that the cut depends on

@@ -1,13 +1,16 @@
 // SeqCDC, `seqcdc-inc` and `seqcdc-dec`: the definition.
 #pragma once
 
+#include <vector>
+
 #include "host/algorithms/reference.h"
 
 namespace cutpoint {
 
 constexpr std::array<std::string_view, 2> choice_names(seqcdc_order) { return {"increasing", "decreasing"}; }
 
-/// Parameters for an average size, as measured (SeqCDC table II has 16 KiB only).
+/// Parameters for an average size, as measured (SeqCDC table II has 16 KiB only); from 32 KiB on by `cutpoint tune`
+/// (docs/tune.md).
 struct seqcdc_set {
   std::uint64_t avg_bytes;
   std::uint64_t min_bytes;
@@ -15,10 +18,12 @@ struct seqcdc_set {
   std::uint64_t skip_trigger;
   std::uint64_t skip_size;
 };
-inline constexpr std::array<seqcdc_set, 3> seqcdc_sets = {{
+inline constexpr std::array<seqcdc_set, 5> seqcdc_sets = {{
     {4 * KiB, 1 * KiB, 5, 50, 256},
     {8 * KiB, 4 * KiB, 5, 45, 320},
     {16 * KiB, 8 * KiB, 5, 40, 640},
+    {32 * KiB, 16 * KiB, 6, 40, 128},
+    {64 * KiB, 32 * KiB, 6, 40, 352},
 }};
 
 class seqcdc_reference : public reference_defaults {
@@ -31,12 +36,14 @@ class seqcdc_reference : public reference_defaults {
   template <class Self, class Visit>
   static void visit_fields(Self& p, Visit&& visit) {
     visit_sizes(p, visit, 1, "avg_bytes / 2; 1K when avg_bytes is 4K");
-    visit(p.seq_length, parameter_info{"seq_length", value_kind::count, 1, 255, "steps in order that make a cut", "5"});
+    visit(p.seq_length, parameter_info{"seq_length", value_kind::count, 1, 255, "steps in order that make a cut",
+                                       "5; 6 from avg_bytes = 32K on"});
     visit(p.skip_trigger, parameter_info{"skip_trigger", value_kind::count, 0, largest_average,
                                          "steps against the order that make a skip; 0 never skips",
                                          "50; 45 from avg_bytes = 8K on; 40 from 16K on"});
-    visit(p.skip_size, parameter_info{"skip_size", value_kind::size, 0, largest_average, "bytes passed over by a skip",
-                                      "256; 320 from avg_bytes = 8K on; 640 from 16K on"});
+    visit(p.skip_size,
+          parameter_info{"skip_size", value_kind::size, 0, largest_average, "bytes passed over by a skip",
+                         "256; 320 from avg_bytes = 8K on; 640 from 16K on; 128 from 32K on; 352 from 64K on"});
     visit(p.order,
           parameter_info{.name = "order", .kind = value_kind::choice, .meaning = "which sequences end a chunk"});
   }
@@ -55,6 +62,11 @@ class seqcdc_reference : public reference_defaults {
       return out_of_bounds("min_bytes", *p.min_bytes, fmt::format("more than seq_length = {}", *p.seq_length));
     }
     return check_order(*p.min_bytes, p.avg_bytes, *p.max_bytes);
+  }
+  static std::vector<std::uint64_t> sized_sets() {
+    std::vector<std::uint64_t> sizes;
+    for (const seqcdc_set& set : seqcdc_sets) sizes.push_back(set.avg_bytes);
+    return sizes;
   }
   static auto presets() {
     constexpr std::string_view source = "SeqCDC section III; parameters of table II and measured";

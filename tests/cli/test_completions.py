@@ -11,7 +11,7 @@ from pathlib import Path
 from command import BINARY, PATIENCE, CommandTest, wait_until
 
 PAGES = Path(BINARY).parent / "pages"
-COMMANDS = ["bench", "chunk", "dedup", "info", "list"]
+COMMANDS = ["bench", "chunk", "dedup", "info", "list", "tune"]
 
 OPTIONS_OF_NAMES = (
     "--algorithm", "--profile", "--hash", "--backend", "--plan", "--placement", "--join", "--input", "--format",
@@ -111,6 +111,7 @@ class Bash(Completion):
                     self.assertNotRegex(refused, rf"no [\w ]+ '{name}'|'{name}' is an? ")
 
     def test_after_an_equals_sign(self):
+        self.assertEqual(self.completed("cutpoint", "tune", "--goal", "="), ["balanced", "savings", "speed"])
         self.assertEqual(self.completed("cutpoint", "chunk", "--join", "="), ["exact", "none", "pdedupe"])
         self.assertEqual(self.completed("cutpoint", "chunk", "--join", "=", "p"), ["pdedupe"])
         self.assertEqual(self.completed("cutpoint", "chunk", "--param", "min_bytes", "=", "4"), [])

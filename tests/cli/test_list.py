@@ -6,7 +6,7 @@ import unittest
 from catalog import as_number, bounded, entries, entries_to_run, listed, option_of, settings_of
 from command import CommandTest
 
-ENTRY = "name kind algorithm candidates source cuts reach_bytes behind_bytes lookahead_bytes parameters".split()
+ENTRY = "name kind algorithm candidates source cuts reach_bytes behind_bytes lookahead_bytes parameters sized_cuts".split()
 FINGERPRINTS = {"none": 0, "sha1": 20, "sha256": 32, "sha512-256": 32, "md5": 16, "xxh3": 16, "blake3": 32}
 
 

@@ -12,7 +12,7 @@ from command import BINARY, DONE, CommandTest
 PAGES = Path(BINARY).parent / "pages"
 PAGES_OF_C = Path(BINARY).parents[1] / "embed"
 HEADER = Path(__file__).resolve().parents[2] / "embed/include/cutpoint/cutpoint.h"
-COMMANDS = ("chunk", "dedup", "bench", "list", "info")
+COMMANDS = ("chunk", "dedup", "tune", "bench", "list", "info")
 
 
 def plain(text: str) -> str:

@@ -98,6 +98,13 @@ class Schemas(CommandTest):
         self.assert_done(run)
         self.assert_valid("bench", json.loads(run.stdout))
 
+    @unittest.skipIf(IS_SANITIZED, "cuts gigabytes")
+    def test_of_tune(self):
+        self.assert_valid("tune", self.json_of("tune", "--monte-carlo", "--json", "--size", "4K", "--runs", "1"))
+        options = ("--sample", "100%", "--size", "4K", "--runs", "1", "--combinations", "10")
+        for more in ((), ("--verify", "--hash", "none", "--algorithm", "gear", "--algorithm", "seqcdc-dec")):
+            self.assert_valid("tune", self.json_of("tune", "--json", *options, *more, "tree"))
+
     def test_of_a_trace(self):
         self.json_of("dedup", "--json", "--trace", "trace", "tree")
         events = json.loads((self.folder / "trace").read_text())

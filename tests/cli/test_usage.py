@@ -208,7 +208,7 @@ class Accepted(Usage):
         self.assertEqual(self.lengths("--backend", "scalar"), self.lengths("--backend", "auto"))
 
     def test_help_of_each_command(self):
-        for arguments in ((), ("chunk",), ("dedup",), ("bench",), ("list",), ("info",)):
+        for arguments in ((), ("chunk",), ("dedup",), ("tune",), ("bench",), ("list",), ("info",)):
             for option in ("-h", "--help"):
                 run = self.run_command(*arguments, option)
                 self.assert_done(run)

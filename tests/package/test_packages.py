@@ -53,7 +53,7 @@ class Debian(Packages):
     def test_each_has_its_own(self):
         command, library, development = (self.contents(package) for package in (COMMAND, LIBRARY, DEVELOPMENT))
         self.assertFalse(command & library | command & development | library & development)
-        for page in ("", "-chunk", "-dedup", "-bench", "-list", "-info"):
+        for page in ("", "-chunk", "-dedup", "-tune", "-bench", "-list", "-info"):
             self.assertIn(f"/usr/share/man/man1/cutpoint{page}.1.gz", command)
         for file in ("bin/cutpoint", "share/bash-completion/completions/cutpoint", "share/zsh/vendor-completions/_cutpoint",
                      "share/fish/vendor_completions.d/cutpoint.fish", "share/cutpoint/schemas/dedup.schema.json"):  # fmt: skip

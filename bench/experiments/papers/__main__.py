@@ -29,7 +29,7 @@ def parse(words: list[str]) -> argparse.Namespace:
         description="Writes the tables of docs/papers/*.md anew, the papers' numbers beside those of a sweep, and leaves all other text.",
         epilog="Exit codes: 0 done; 1 rows are missing (their places have a dash), or --check found a page that differs; 2 wrong usage.",
     )
-    parser.add_argument("results", type=Path, metavar="RESULTS.sqlite", help="of scripts/sweep scripts/sweeps/papers.toml")
+    parser.add_argument("results", type=Path, metavar="RESULTS.sqlite", help="of scripts/sweep scripts/sweeps/full.toml")
     parser.add_argument("--check", action="store_true", help="write nothing; say which pages differ from what would be written")
     parser.add_argument("--low-entropy", action="store_true", help=f"measure AE's table 5 first, and keep it in {runs.FILE}: minutes")
     parser.add_argument(

@@ -2,7 +2,7 @@
 
 TARGETS = ("4K", "8K", "16K")
 
-# Sizes whose chunks of random data have about the target as their mean (scripts/sweeps/papers.toml says why).
+# Sizes whose chunks of random data have about the target as their mean (scripts/sweeps/full.toml says why).
 HASHED = ("1K:4K:8K", "4K:4K:16K", "8K:8K:32K")
 NORMALIZED = ("1K:4K:8K", "4K:8K:16K", "8K:16K:32K")
 ALGORITHMS = {

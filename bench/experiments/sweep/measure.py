@@ -58,8 +58,8 @@ def kernels(command: Command, cell: Cell, paths: list[Path]) -> dict:
 
 
 def tune(command: Command, cell: Cell, paths: list[Path]) -> dict:
-    """The search for the best parameters on a sample."""
-    return json.loads(command.run("tune", "--json", "-q", "--sample", cell.sample, *command.cuts(cell), *map(str, paths)))
+    """The search for the best parameters on a sample, the five best of it tried on all of the data."""
+    return json.loads(command.run("tune", "--json", "-q", "--verify", "--sample", cell.sample, *command.cuts(cell), *map(str, paths)))
 
 
 @dataclass

@@ -37,6 +37,8 @@ struct catalog_entry {
   /// Paper and section, or the system and its licence.
   std::string_view source;
   std::vector<listed_parameter> parameters;
+  /// The chunker of each average size that has defaults of its own, the smallest first; none where one rule makes them.
+  std::vector<chunker> sized_defaults;
   /// The chunker with every default; its parameters() are the aggregate to start from in a program.
   chunker defaults;
 };

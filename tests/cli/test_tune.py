@@ -1,0 +1,253 @@
+"""`cutpoint tune`: what it says of a sample holds of the data, what it recommends is what `dedup` finds, and it refuses what it cannot do."""
+
+import json
+import os
+import random
+import re
+import shlex
+import signal
+import unittest
+
+from command import DONE, INPUT_FAILED, INTERRUPTED, IS_SANITIZED, CommandTest, faulty_reads, needs_faulty_reads, wait_until
+
+# Few runs on few random bytes, where SeqCDC is not what is tested.
+FAST = ("--algorithm", "gear", "--algorithm", "ram", "--size", "4K")
+VALUES = ("seq_length", "skip_trigger", "skip_size")
+
+
+def bytes_of(seed: int, size: int) -> bytes:
+    return random.Random(seed).randbytes(size)
+
+
+class Tune(CommandTest):
+    def tuned(self, *arguments, code=DONE):
+        run = self.run_command("tune", "--json", *arguments)
+        self.assertEqual(run.code, code, run)
+        return json.loads(run.stdout)
+
+    def write_versions(self, size=3_000_000):
+        """Two versions of the same: a quarter of the second is new."""
+        old = bytes_of(1, size)
+        self.write("data/old", old)
+        self.write("data/new", old[: size // 2] + bytes_of(2, size // 4) + old[3 * size // 4 :])
+
+
+class Recommendation(Tune):
+    def test_is_what_dedup_finds_where_all_is_sampled(self):
+        self.write_versions()
+        found = self.tuned("--sample", "100%", *FAST, "--algorithm", "fastcdc", "--algorithm", "tttd", "data")
+        self.assertEqual(found["sample"]["bytes"], found["input_bytes"])
+        self.assertEqual(found["sample"]["stream_count"], 2)
+        self.assertEqual({c["name"] for c in found["candidates"]}, {"gear", "ram", "fastcdc", "tttd"})
+        for candidate in found["candidates"]:
+            with self.subTest(name=candidate["name"]):
+                run = self.run_command("dedup", "--json", *shlex.split(candidate["options"]), "data")
+                self.assert_done(run)
+                report = json.loads(run.stdout)
+                self.assertEqual(report["cuts"], candidate["cuts"])
+                for field, value in candidate["sample"].items():
+                    self.assertEqual(report["result"][field], value, field)
+                self.assertAlmostEqual(report["result"]["chunks"]["mean_bytes"], candidate["mean_bytes"])
+
+    def test_is_the_first_candidate_and_counts_the_cost_of_chunks(self):
+        self.write_versions()
+        found = self.tuned("--sample", "100%", "--chunk-cost", "100", *FAST, "data")
+        first = found["candidates"][found["recommendation"]["candidate"]]
+        self.assertEqual(first["options"], found["recommendation"]["options"])
+        self.assertEqual(first["cuts"], found["recommendation"]["cuts"])
+        self.assertTrue(first["on_front"] or first["net_savings_share"] < max(c["net_savings_share"] for c in found["candidates"]))
+        for candidate in found["candidates"]:
+            counts = candidate["sample"]
+            net = (counts["bytes"] - counts["unique_bytes"] - 100 * counts["chunk_count"]) / counts["bytes"]
+            self.assertAlmostEqual(candidate["net_savings_share"], net)
+            cut, hashed = candidate["cut_bytes_per_second"], candidate["hash_bytes_per_second"]
+            self.assertAlmostEqual(1 / candidate["bytes_per_second"], 1 / cut + 1 / hashed, delta=1e-6 / cut)
+
+    def test_of_savings_is_what_saves_most(self):
+        self.write_versions()
+        found = self.tuned("--sample", "100%", "--goal", "savings", *FAST, "--size", "16K", "data")
+        most = max(candidate["net_savings_share"] for candidate in found["candidates"])
+        self.assertEqual(found["candidates"][0]["net_savings_share"], most)
+
+    def test_has_means_near_those_that_are_wanted(self):
+        self.write_versions(6_000_000)
+        found = self.tuned("--sample", "100%", *FAST, "--algorithm", "ae-max", "--size", "12K", "data")
+        self.assertEqual(len(found["candidates"]), 6)
+        for candidate in found["candidates"]:
+            self.assertAlmostEqual(candidate["mean_bytes"] / candidate["target_bytes"], 1, delta=0.1, msg=candidate["options"])
+
+    def test_without_a_fingerprint_is_by_the_speed_of_cutting(self):
+        self.write_versions()
+        for candidate in self.tuned("--hash", "none", *FAST, "data")["candidates"]:
+            self.assertIsNone(candidate["hash_bytes_per_second"])
+            self.assertAlmostEqual(candidate["bytes_per_second"], candidate["cut_bytes_per_second"], delta=1)
+
+    def test_of_a_profile_keeps_its_sizes(self):
+        self.write_versions()
+        found = self.tuned("--profile", "xet", "data")
+        self.assertEqual([(c["options"], c["target_bytes"]) for c in found["candidates"]], [("--profile xet", None)])
+
+    def test_can_be_verified_on_all_inputs(self):
+        self.write_versions(40_000_000 if not IS_SANITIZED else 4_000_000)
+        found = self.tuned("--sample", "20%", "--verify", *FAST, "data")
+        self.assertLess(found["sample"]["bytes"], found["input_bytes"] / 2)
+        for candidate in found["candidates"]:
+            run = self.run_command("dedup", "--json", *shlex.split(candidate["options"]), "data")
+            self.assertEqual(json.loads(run.stdout)["result"]["unique_bytes"], candidate["whole"]["unique_bytes"])
+
+    def test_as_text_has_the_same_options(self):
+        self.write_versions()
+        run = self.run_command("tune", "--sample", "100%", *FAST, "data")
+        self.assert_done(run)
+        options = re.search(r"^recommended +(.*)$", run.stdout, re.MULTILINE)[1]
+        self.assert_done(self.run_command("dedup", *shlex.split(options), "data"))
+        self.assertEqual(len(re.findall(r"--algorithm \w+ --size \S+$", run.stdout, re.MULTILINE)), 3, run)
+
+
+class Sample(Tune):
+    def test_is_the_same_each_time(self):
+        self.write_versions(20_000_000)
+        self.assertEqual(*(self.tuned("--sample", "10%", *FAST, "data")["sample"] for _ in range(2)))
+
+    def test_has_both_copies_of_what_is_there_twice(self):
+        size = 24_000_000
+        content = bytes_of(3, size)
+        self.write("data/one", content)
+        self.write("data/two", bytes_of(4, 100_000) + content)
+        found = self.tuned("--sample", "20%", *FAST, "data")
+        self.assertLess(found["sample"]["bytes"], size)
+        for candidate in found["candidates"]:
+            self.assertAlmostEqual(candidate["sample"]["savings_share"], 0.5, delta=0.04)
+
+    def test_of_a_size_is_about_that(self):
+        self.write("data", bytes_of(5, 60_000_000))
+        found = self.tuned("--sample", "16M", *FAST, "data")
+        self.assertAlmostEqual(found["sample"]["bytes"] / 2**24, 1, delta=0.35)
+        self.assertAlmostEqual(found["sample"]["share"], 2**24 / 60_000_000, delta=0.001)
+
+    def test_of_zeros_is_a_share_of_them(self):
+        with open(self.write("data", b""), "r+b") as file:
+            file.truncate(200 * 2**20)
+        found = self.tuned("--sample", "10%", *FAST, "data")
+        self.assertAlmostEqual(found["sample"]["bytes"] / (20 * 2**20), 1, delta=0.5)
+
+    def test_does_not_outgrow_the_memory(self):
+        self.write("data", bytes_of(6, 50_000_000))
+        found = self.tuned("--memory", "32M", *FAST, "data")
+        self.assertLessEqual(found["sample"]["bytes"], 24 * 2**20)
+        self.assertGreater(found["sample"]["bytes"], 8 * 2**20)
+        run = self.run_command("tune", "--memory", "32M", "--sample", "100%", *FAST, "data")
+        self.assert_failed(run, "--memory", "--sample")
+        run = self.run_command("tune", "--memory", "32M", "--sample", "100M", *FAST, "data")
+        self.assert_refused(run, "--sample 100M", "--memory 32M")
+
+
+@unittest.skipIf(IS_SANITIZED, "cuts gigabytes")
+class SeqCdc(Tune):
+    def test_bounds_are_of_means_that_are_close(self):
+        found = self.tuned("--monte-carlo", "--size", "4K", "--size", "16K", "--runs", "2")
+        self.assertIsNone(found["sample"])
+        self.assertEqual([b["target_bytes"] for b in found["bounds"]], [4096, 16384])
+        for bounds in found["bounds"]:
+            self.assertAlmostEqual(bounds["nearest_mean_bytes"] / bounds["target_bytes"], 1, delta=0.03)
+            for value in VALUES:
+                self.assertTrue(bounds["lowest"][value] <= bounds["nearest"][value] <= bounds["highest"][value], bounds)
+        for row in found["model"]:
+            self.assertEqual(row["sequence_bytes"], row["seq_length"] + 1)
+            self.assertLess(abs(row["error_share"]), 0.1 if row["seq_length"] > 6 else 0.03, row)
+
+    def test_the_same_seed_gives_the_same_bounds(self):
+        runs = [self.tuned("--monte-carlo", "--size", "4K", "--runs", "1", "--seed", seed)["bounds"] for seed in "778"]
+        self.assertEqual(runs[0], runs[1])
+        self.assertNotEqual(runs[0], runs[2])
+
+    def test_alone_gives_the_best_five_of_a_grid_between_the_bounds(self):
+        self.write_versions(8_000_000)
+        found = self.tuned("--algorithm", "seqcdc-inc", "--size", "8K", "--runs", "1", "--combinations", "60", "data")
+        bounds = found["bounds"][0]
+        self.assertEqual(len(found["candidates"]), 5)
+        for candidate in found["candidates"]:
+            self.assertGreater(candidate["tried_count"], 20)
+            self.assertLessEqual(candidate["tried_count"], 60)
+            self.assertAlmostEqual(candidate["mean_bytes"] / 8192, 1, delta=0.125)
+            for value in VALUES:
+                self.assertTrue(bounds["lowest"][value] <= candidate["parameters"][value] <= bounds["highest"][value])
+
+    def test_defaults_have_the_means_that_they_are_named_by(self):
+        self.write("random", bytes_of(7, 64_000_000))
+        listed = json.loads(self.run_command("list", "seqcdc-inc", "--json").stdout)["sized_cuts"]
+        sizes = [int(re.search(r"avg_bytes=(\d+)", cuts)[1]) for cuts in listed]
+        self.assertEqual(sizes, [4096, 8192, 16384, 32768, 65536])
+        for size, cuts in zip(sizes, listed):
+            run = self.run_command("dedup", "--json", "--hash", "xxh3", "--cuts", cuts, "random")
+            self.assertAlmostEqual(json.loads(run.stdout)["result"]["chunks"]["mean_bytes"] / size, 1, delta=0.12, msg=cuts)
+            self.assertIn(cuts, self.run_command("list", "seqcdc-inc").stdout)
+
+
+class Faults(Tune):
+    @needs_faulty_reads
+    def test_an_input_that_cannot_be_read_is_named_and_the_rest_is_done(self):
+        self.write_versions()
+        self.write("data/bad", b"x" * 1000)
+        run = self.run_command("tune", "--json", "--input", "pread", *FAST, "data", env=faulty_reads("data/bad"))
+        self.assert_failed(run, "data/bad")
+        found = json.loads(run.stdout)
+        self.assertEqual((found["input_count"], found["failed_input_count"]), (2, 1))
+        self.assertIsNotNone(found["recommendation"])
+
+    def test_nothing_to_read_is_told(self):
+        self.write("empty", b"")
+        self.assert_failed(self.run_command("tune", *FAST, "empty"), "no bytes")
+        run = self.run_command("tune", *FAST, "missing")
+        self.assertEqual(run.code, INPUT_FAILED, run)
+        self.assertIn("missing", run.stderr)
+
+    def test_an_interrupt_is_told_with_what_is_known(self):
+        reading, writing = os.pipe()
+        process = self.start("tune", "--json", *FAST, "-", stdin=reading)
+        os.close(reading)
+        os.write(writing, b"some bytes")
+        wait_until(lambda: process.poll() is not None or handles_interrupts(process), "the run reads")
+        process.send_signal(signal.SIGINT)
+        run = self.wait(process)
+        os.close(writing)
+        self.assert_failed(run, "interrupted", code=INTERRUPTED)
+        self.assertIs(json.loads(run.stdout)["interrupted"], True)
+
+    def test_wrong_usage(self):
+        self.write("a")
+        for arguments, told in (
+            ((), "PATH"),
+            (("--goal", "best", "a"), "no goal 'best'"),
+            (("--algorithm", "gearr", "a"), "gear"),
+            (("--algorithm", "xet", "a"), "--profile xet"),
+            (("--profile", "gear", "a"), "--algorithm gear"),
+            (("--algorithm", "gear", "--algorithm", "gear", "a"), "twice"),
+            (("--size", "1", "a"), "--size 1"),
+            (("--size", "big", "a"), "--size"),
+            (("--sample", "0%", "a"), "--sample 0%"),
+            (("--sample", "101%", "a"), "--sample 101%"),
+            (("--sample", "x%", "a"), "--sample x%"),
+            (("--sample", "1", "a"), "--sample 1"),
+            (("--memory", "1M", "a"), "--memory 1M"),
+            (("--threads", "0", "a"), "--threads 0"),
+            (("--combinations", "0", "a"), "--combinations 0"),
+            (("--chunk-cost", "1G", "a"), "--chunk-cost 1G"),
+            (("--runs", "0", "a"), "--runs 0"),
+            (("--hash", "sha2", "a"), "sha2"),
+            (("--monte-carlo", "a"), "--monte-carlo"),
+            (("--verify", "-"), "standard input"),
+            (("-o", "a", "a"), "a: is an input"),
+        ):
+            with self.subTest(arguments=arguments):
+                self.assert_refused(self.run_command("tune", *arguments), told)
+
+
+def handles_interrupts(process) -> bool:
+    with open(f"/proc/{process.pid}/status", encoding="ascii", errors="replace") as file:
+        caught = int(next(line.split()[1] for line in file if line.startswith("SigCgt")), 16)
+    return bool(caught >> (signal.SIGINT - 1) & 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,247 @@
+"""The report says what the results file has, shows no section without rows, loads nothing, and bears whatever a sweep leaves."""
+
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+import zlib
+from html.parser import HTMLParser
+from pathlib import Path
+
+from results_files import GIB, ROOT, ResultsFile, cuts_of, report_of, tune_result
+
+sys.path.insert(0, str(ROOT / "bench"))
+try:
+    from experiments.report import Unreadable, write
+    from experiments.report.charts import SECTIONS
+    from experiments.report.rows import read
+except ModuleNotFoundError as missing:
+    raise unittest.SkipTest(f"no {missing.name} here: scripts/report fetches it") from None
+
+RUNS = {"savings", "pareto", "throughput", "stages", "lengths"}
+
+
+class Page(HTMLParser):
+    """What a page consists of: sections, tables as lists of rows, addresses, style sheets, text."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.sections, self.tables, self.addresses, self.styles, self.text = {}, {}, [], "", ""
+        self.section, self.cell, self.inside = "head", None, ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        named = dict(attributes)
+        self.addresses += [named[name] for name in ("src", "href", "data", "action", "poster", "srcset") if name in named]
+        if tag == "section":
+            self.section = named["id"]
+            self.sections[self.section] = 0
+        elif tag == "figure":
+            self.sections[self.section] += 1
+        elif tag == "tr":
+            self.tables.setdefault(self.section, []).append([])
+        elif tag in ("td", "th"):
+            self.cell = ""
+        self.inside = tag
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th"):
+            self.tables[self.section][-1].append(self.cell)
+            self.cell = None
+        self.inside = ""
+
+    def handle_data(self, data):
+        if self.cell is not None:
+            self.cell += data
+        if self.inside == "style":
+            self.styles += data
+        elif self.inside != "script":
+            self.text += data
+
+
+def colours_in(png: bytes) -> int:
+    """How many different rows of pixels a PNG has: one where it is blank."""
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    data, at = b"", 8
+    while at < len(png):
+        length, kind = struct.unpack(">I4s", png[at : at + 8])
+        if kind == b"IHDR":
+            width, _, depth, colour = struct.unpack(">IIBB", png[at + 8 : at + 18])
+        elif kind == b"IDAT":
+            data += png[at + 8 : at + 8 + length]
+        at += length + 12
+    stride = 1 + width * {2: 3, 6: 4}[colour] * depth // 8
+    pixels = zlib.decompress(data)
+    return len({pixels[i : i + stride] for i in range(0, len(pixels), stride)})
+
+
+class Report(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.out = self.folder / "report"
+        self.results = ResultsFile(self.folder / "results.sqlite")
+        self.addCleanup(self.results.file.close)
+
+    def page(self) -> Page:
+        said = []
+        write(self.results.saved(), self.out, said.append)
+        self.assertIn("index.html", said[-1])
+        self.html = (self.out / "index.html").read_text(encoding="utf-8")
+        return Page(self.html)
+
+    def test_an_empty_file_has_no_sections(self):
+        page = self.page()
+        self.assertEqual(page.sections, {})
+        self.assertIn("No cell has been measured yet", page.text)
+        self.assertEqual([path.name for path in self.out.iterdir()], ["index.html"])
+
+    def test_sections_appear_exactly_when_they_have_rows(self):
+        steps = [
+            (RUNS, self.results.add_matrix),
+            ({"joins"}, self.add_join),
+            ({"shift"}, lambda: self.results.add_matrix(["linux"], threads=1, hash="sha256")),
+            ({"cutting", "speedups"}, lambda: self.results.add_speeds("linux", "gear", "8K", cuts_of("gear", 2048, 8192, 65536), {"scalar": 1e9, "avx2": 4e9})),
+            ({"parameters"}, self.add_grid),
+            ({"tune"}, lambda: self.results.add("tune", "linux", "seqcdc-inc", "8K", tune_result())),
+        ]
+        wanted = set()
+        for more, add in steps:
+            add()
+            wanted |= more
+            found = read(self.results.saved())
+            self.assertEqual({section.name for make in SECTIONS if (section := make(found))}, wanted)
+        self.results.add("dedup", "linux", "gear", "8K", None, outcome="failed", problem="no such thing")
+        page = self.page()
+        self.assertEqual(set(page.sections), wanted | {"problems"})
+        self.assertTrue(all(count for name, count in page.sections.items() if name != "problems"), page.sections)
+        self.assertEqual({path.stem.split("-")[0] for path in self.out.glob("*.png")}, wanted)
+
+    def add_join(self):
+        report = report_of(cuts_of("rabin", 2048, 8192, 65536), 0.2)
+        report["comparison"] = {"dirty_chunk_count": 1311, "missed_duplicate_share": 0.03125}
+        for join in ("pdedupe", "none"):
+            self.results.add_run("linux", "rabin", "2K:8K:64K", "", 0, report=report, join_name=join, segment="1M")
+
+    def add_grid(self):
+        for length in (4, 5, 6):
+            self.results.add_run(
+                "linux", "seqcdc-inc", "8K", cuts_of("seqcdc-inc", 4096, 8192, 16384), 0.2 + length / 100, parameters=json.dumps({"seq_length": length})
+            )
+
+    def test_the_tables_have_the_numbers_of_the_file(self):
+        self.results.add_matrix()
+        self.add_join()
+        self.results.add_speeds("linux", "gear", "8K", cuts_of("gear", 2048, 8192, 65536), {"scalar": 1.5 * GIB, "avx2": 6 * GIB})
+        page = self.page()
+        heading, *rows = page.tables["savings"]
+        self.assertEqual(heading[:4], ["data set", "algorithm", "size", "savings %"])
+        self.assertEqual(len(rows), 10)
+        self.assertIn(["linux", "fastcdc", "4K:8K:16K", "26.00", "1.351", "8192", "131072", str(round(GIB * 0.74)), str(GIB)], rows)
+        self.assertIn(["random", "seqcdc-inc", "16K", "0.250"], [[*row[:3], f"{float(row[3]) - 38.75:.3f}"] for row in rows])
+        speeds = {tuple(row[:3]): row[3:5] for row in page.tables["throughput"][1:]}
+        self.assertEqual(speeds["linux", "ae-max", "8K"], ["0.750", "fingerprinting"])
+        self.assertIn(["linux", "gear", "8K", "memory", "avx2", "6.000", "4.00", "0.500"], page.tables["speedups"])
+        self.assertIn(["linux", "gear", "8K", "6.000", "0.500", "avx2", "8000"], page.tables["cutting"])
+        self.assertIn(["linux", "rabin", "2K:8K:64K", "none", "1M", "1311", "1.000", "3.125", "20.00"], page.tables["joins"])
+        stages = dict(zip(page.tables["stages"][0], page.tables["stages"][1]))
+        self.assertEqual((stages["fingerprinting"], stages["sum s/GiB"], stages["bottleneck"]), ("0.600", "1.230", "fingerprinting"))
+
+    def test_the_page_loads_nothing(self):
+        self.results.add_matrix()
+        page = self.page()
+        for address in page.addresses:
+            self.assertRegex(address, "^(#|data:,$)")
+        self.assertNotRegex(page.styles, r"url\(|@import")
+        self.assertIn("default-src 'none'", self.html)
+        self.assertLess(len(self.html), 3_000_000)
+
+    def test_plots_are_there_and_not_blank(self):
+        self.results.add_matrix()
+        self.page()
+        plots = sorted(self.out.glob("*.png"))
+        self.assertGreater(len(plots), 5)
+        for plot in plots:
+            self.assertGreater(colours_in(plot.read_bytes()), 20, plot.name)
+
+    def test_failures_are_told_and_cannot_become_markup(self):
+        self.results.add("dedup", "linux", "gear", "8K", None, outcome="failed", problem="<script>alert(1)</script> & more")
+        self.results.add("dedup", "linux", "gear", "8K", None, outcome="unavailable", backend="cuda", problem="no driver")
+        page = self.page()
+        self.assertEqual(set(page.sections), {"problems"})
+        self.assertIn(["failed", "<script>alert(1)</script> & more", "linux", "dedup", "gear", "8K", "sha1", "auto"], page.tables["problems"])
+        self.assertIn("0 cells done, 1 failed, 1 unavailable here", re.sub(r"\s+", " ", page.text))
+
+    def test_names_from_the_file_cannot_end_the_script(self):
+        self.results.add_matrix(["a</script><b>"])
+        page = self.page()
+        self.assertNotIn("a</script>", self.html)
+        self.assertEqual(set(page.sections), RUNS)
+
+    def test_a_later_run_of_a_setting_stands_for_it(self):
+        cuts = cuts_of("fastcdc", 4096, 8192, 16384)
+        for binary, savings in (("b", 0.1), ("c", 0.4)):
+            self.results.add_run("linux", "fastcdc", "8K", cuts, savings, binary=binary)
+        page = self.page()
+        self.assertEqual([row[3] for row in page.tables["savings"][1:]], ["40.00"])
+        self.assertIn("several binaries", page.text)
+
+    def test_data_of_one_name_and_two_contents_are_told_apart(self):
+        cuts = cuts_of("fastcdc", 4096, 8192, 16384)
+        for checksum in ("1" * 64, "2" * 64):
+            self.results.add_run("linux", "fastcdc", "8K", cuts, 0.5, checksum=checksum)
+        self.assertEqual([row[0] for row in self.page().tables["savings"][1:]], ["linux 111111", "linux 222222"])
+
+    def test_of_two_sizes_with_one_aim_the_larger_group_is_shown(self):
+        self.results.add_run("linux", "rabin", "2K:8K:64K", cuts_of("rabin", 2048, 8192, 65536), 0.9, group="other")
+        self.results.add_matrix()
+        rows = self.page().tables["savings"]
+        self.assertEqual([row[2] for row in rows if row[:2] == ["linux", "rabin"]], ["4K:4K:16K"])
+
+    def test_runs_over_nothing_are_no_rows(self):
+        self.results.add_run("linux", "gear", "8K", "", 0, speed=0, report=report_of(cuts_of("gear", 2048, 8192, 65536), None, size=0))
+        self.assertEqual(self.page().sections, {})
+
+    def test_one_row_is_enough(self):
+        self.results.add_run("linux", "restic", "own", cuts_of("rabin", 524288, 1048576, 8388608), 0.25)
+        self.assertEqual(set(self.page().sections), RUNS - {"pareto"})
+
+
+class Command(unittest.TestCase):
+    def run_it(self, *words) -> subprocess.CompletedProcess:
+        environment = os.environ | {"PYTHONPATH": str(ROOT / "bench")}
+        return subprocess.run([sys.executable, "-B", "-m", "experiments.report", *words], env=environment, capture_output=True, text=True)
+
+    def test_a_file_without_results_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, content in (("text.sqlite", b"no database, whatever its name says" * 40), ("empty.sqlite", b"")):
+                path = Path(folder, name)
+                path.write_bytes(content)
+                run = self.run_it(str(path), "-o", str(Path(folder, "out")))
+                self.assertEqual(run.returncode, 1, run.stderr)
+                self.assertRegex(run.stderr, rf"^report: {re.escape(str(path))} is no results file of scripts/sweep: .*\n$")
+                self.assertFalse(Path(folder, "out").exists())
+                self.assertRaises(Unreadable, write, path, Path(folder, "out"), print)
+
+    def test_wrong_usage_is_2(self):
+        with tempfile.TemporaryDirectory() as folder:
+            missing = str(Path(folder, "missing.sqlite"))
+            run = self.run_it(missing, "-o", folder)
+            self.assertEqual((run.returncode, f"there is no file {missing}" in run.stderr), (2, True))
+            self.assertEqual(self.run_it(missing).returncode, 2)
+
+    def test_a_folder_that_cannot_be_made_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            results = ResultsFile(Path(folder, "results.sqlite")).saved()
+            run = self.run_it(str(results), "-o", str(results))
+            self.assertEqual(run.returncode, 1)
+            self.assertRegex(run.stderr, rf"^report: {re.escape(str(results))}: File exists\n$")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,76 @@
+"""What the report compares: equal aims, fronts, curves, and colours that stay the algorithm's."""
+
+import sys
+import unittest
+
+from results_files import ROOT, cuts_of, report_of
+
+sys.path.insert(0, str(ROOT / "bench"))
+try:
+    from experiments.report import aims, charts, style
+    from experiments.report.charts.lengths import curve
+    from experiments.report.charts.pareto import mark_front
+except ModuleNotFoundError as missing:
+    raise unittest.SkipTest(f"no {missing.name} here: scripts/report fetches it") from None
+
+
+class Aims(unittest.TestCase):
+    def test_a_rolling_hash_aims_at_its_minimum_and_its_divisor_together(self):
+        # PRUNE equation 2, by hand: 4096 + 4096 (1 - (1 - 1/4096)^12288) = 4096 + 4096 (1 - e^-3.0004)
+        self.assertAlmostEqual(aims.expected_mean(cuts_of("rabin", 4096, 4096, 16384)), 4096 + 4096 * 0.950232, delta=1)
+        self.assertEqual(aims.aim_of("rabin", cuts_of("rabin", 4096, 4096, 16384)), "8K")
+        self.assertEqual(aims.aim_of("rabin", cuts_of("rabin", 2048, 8192, 65536)), "8K")
+
+    def test_others_aim_at_their_average(self):
+        for algorithm in ("fastcdc", "ae-max", "seqcdc-inc"):
+            self.assertEqual(aims.aim_of(algorithm, cuts_of(algorithm, 4096, 8192, 16384)), "8K")
+        self.assertEqual(aims.aim_of("ae-max", cuts_of("ae-max", 0, 10240, 65536)), "8K")
+
+    def test_a_profile_has_its_own(self):
+        self.assertEqual(aims.aim_of("restic", cuts_of("rabin", 524288, 1048576, 8388608)), "own")
+        self.assertEqual(aims.algorithm_of("ae(avg_bytes=8192,extreme=min)"), "ae-min")
+        self.assertEqual(aims.aim_of("borg1", "buzhash(mask_bits=21)"), "own")
+
+
+class Front(unittest.TestCase):
+    def test_none_beats_a_member_in_both(self):
+        rows = [{"cost": cost, "savings": savings} for cost, savings in ((1, 0.1), (2, 0.3), (2, 0.2), (3, 0.3), (4, 0.5), (5, 0.4))]
+        on_front = [(row["cost"], row["savings"]) for row in mark_front(rows) if row["front"]]
+        self.assertEqual(on_front, [(1, 0.1), (2, 0.3), (4, 0.5)])
+
+
+class Curve(unittest.TestCase):
+    def test_it_rises_only_where_there_are_chunks(self):
+        report = report_of("gear", 0.5, mean=8192, size=300 * 8192)
+        points = [(point["b"], point["s"]) for point in curve({"algorithm": "gear", "report": report})]
+        self.assertEqual(points, [(4096, 0.0), (4607, 0.3333), (8191, 0.3333), (8292, 1.0)])
+
+    def test_buckets_too_small_to_see_are_left_out_and_the_end_is_1(self):
+        report = report_of("gear", 0.5)
+        buckets = [{"least_bytes": 1000 + i, "most_bytes": 1000 + i, "chunk_count": 1} for i in range(2000)]
+        report["result"]["chunks"] |= {"histogram": buckets, "min_bytes": 1000, "max_bytes": 2999}
+        points = curve({"algorithm": "gear", "report": report})
+        self.assertLess(len(points), 1100)
+        self.assertEqual((points[-1]["b"], points[-1]["s"]), (2999, 1.0))
+        self.assertEqual(points, sorted(points, key=lambda point: (point["b"], point["s"])))
+
+
+class Style(unittest.TestCase):
+    def test_every_algorithm_has_a_colour_of_its_own_in_both_themes(self):
+        for theme in ("light", "dark"):
+            known = style.tokens(theme)
+            colours = [known[name] for name in style.ALGORITHMS]
+            self.assertEqual(len(set(colours)), len(colours))
+            for name, colour in known.items():
+                self.assertRegex(colour, "^#[0-9a-f]{6}$", name)
+
+    def test_members_of_a_family_differ_in_shape(self):
+        for _, members in style.FAMILIES.values():
+            self.assertEqual(len({style.member(name) for name in members}), len(members))
+
+    def test_sections_have_names_of_their_own(self):
+        self.assertEqual(len({make.__name__ for make in charts.SECTIONS}), len(charts.SECTIONS))
+
+
+if __name__ == "__main__":
+    unittest.main()
