@@ -139,8 +139,10 @@ CLAIMS = [
     Claim("AE", "figure 5", "AE's elimination ratio over MAXP's", "above 1", _over("AE", "MAXP")),
     Claim("AE", "figure 5", "AE-Opt2's elimination ratio over AE's", "above 1", _over("AE-Opt2", "AE")),
     Claim("AE", "figure 6", "AE's lengths vary least", "“more uniform”", _spread),
-    Claim("AE", "figure 7", "AE cuts faster than Rabin_0.25, scalar", "3.21×", _faster("Rabin_0.25", 3.21)),
-    Claim("AE", "figure 7", "AE cuts faster than MAXP, scalar", "2.55×", _faster("MAXP", 2.55)),
+    Claim(
+        "AE", "figure 7", "AE cuts faster than Rabin_0.25, scalar (rule: 0.8 of the paper's)", "3.21×", _faster("Rabin_0.25", 0.8 * 3.21)
+    ),
+    Claim("AE", "figure 7", "AE cuts faster than MAXP, scalar (rule: 0.8 of the paper's)", "2.55×", _faster("MAXP", 0.8 * 2.55)),
     Claim("AE", "figure 8", "the whole system is faster with AE than with Rabin_0.25", "1.54 and 1.84×", _system),
     Claim("PRUNE", "table 2", "equation 2 is the mean chunk of random data", "within 1 %", _expected),
     Claim("PRUNE", "figure 11", "Incremental Modulo-K is faster than Rabin, scalar", "1.10 to 1.15×", _incremental),
