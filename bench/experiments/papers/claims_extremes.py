@@ -29,6 +29,16 @@ def _tail(at: At) -> Finding:
     return at_most(cases, 0.5, times)
 
 
+def _detects(name: str, other: str):
+    """Bytes of low-entropy strings that one detects, over those of another, where that finds any."""
+
+    def judge(at: At) -> Finding:
+        cases = [(f"{d} {e}", ratio(*(ae.found(at, d, e, row) for row in (name, other)))) for d, e in CASES]
+        return by_cases([(case, v, v is not None and v > 1) for case, v in cases], times)
+
+    return judge
+
+
 def _maximum(at: At) -> Finding:
     cases = [(f"{d} {e}", ae.from_maximum(at, d, e)) for d, e in CASES]
     return by_cases([(name, v, v is not None and abs(v) <= 0.001) for name, v in cases], _percent)
@@ -121,14 +131,18 @@ CLAIMS = [
         "0.23, 0.03, 0.003×",
         _tail,
     ),
+    Claim("AE", "table 5", "AE detects more low-entropy strings than Rabin_0.25", "3.9× on average", _detects("AE", "Rabin_0.25")),
+    Claim("AE", "table 5", "AE-Opt2 with LEST of 1/8 detects more than AE", "2.09× on average", _detects("AE-Opt2 1/8", "AE")),
     Claim("AE", "figure 4", "a maximum does not change the elimination ratio (rule: 0.1 %)", "0.003 %", _maximum),
     Claim("AE", "figure 4", "AE_MAX saves at least what AE_MIN saves", "all but network traffic", _either),
     Claim("AE", "figure 5", "AE's elimination ratio over Rabin_0.25's", "above 1 but on Bench", _over("AE", "Rabin_0.25")),
     Claim("AE", "figure 5", "AE's elimination ratio over MAXP's", "above 1", _over("AE", "MAXP")),
     Claim("AE", "figure 5", "AE-Opt2's elimination ratio over AE's", "above 1", _over("AE-Opt2", "AE")),
     Claim("AE", "figure 6", "AE's lengths vary least", "“more uniform”", _spread),
-    Claim("AE", "figure 7", "AE cuts faster than Rabin_0.25, scalar", "3.21×", _faster("Rabin_0.25", 3.21)),
-    Claim("AE", "figure 7", "AE cuts faster than MAXP, scalar", "2.55×", _faster("MAXP", 2.55)),
+    Claim(
+        "AE", "figure 7", "AE cuts faster than Rabin_0.25, scalar (rule: 0.8 of the paper's)", "3.21×", _faster("Rabin_0.25", 0.8 * 3.21)
+    ),
+    Claim("AE", "figure 7", "AE cuts faster than MAXP, scalar (rule: 0.8 of the paper's)", "2.55×", _faster("MAXP", 0.8 * 2.55)),
     Claim("AE", "figure 8", "the whole system is faster with AE than with Rabin_0.25", "1.54 and 1.84×", _system),
     Claim("PRUNE", "table 2", "equation 2 is the mean chunk of random data", "within 1 %", _expected),
     Claim("PRUNE", "figure 11", "Incremental Modulo-K is faster than Rabin, scalar", "1.10 to 1.15×", _incremental),

@@ -59,7 +59,7 @@ def _model(at: At) -> Finding:
         row = at.ours.run("random", "seqcdc-inc", f"{steps + 1}:8K:64M", {"seq_length": steps, "skip_trigger": 0}, hash="xxh3")
         mean = value(row, "mean_bytes")
         cases.append((f"{steps} steps", mean and abs(mean * seqcdc.rate(steps + 1) - 1)))
-    return at_most(cases, 0.03, lambda share: f"off by {100 * share:.2g} %")
+    return at_most(cases, 0.03, lambda share: f"{100 * share:.2g} % off")
 
 
 def _length(at: At) -> Finding:
@@ -97,6 +97,12 @@ def _gain(name: str, backend: str, least: float):
         return at_least([("images", gain)], least, times)
 
     return judge
+
+
+def _ram_gains(at: At) -> Finding:
+    """RAM's gain by vectors over SeqCDC's."""
+    gains = [ratio(cut(at, "images", name, "16K", VECTOR), cut(at, "images", name, "16K", "scalar")) for name in ("RAM", "SEQ")]
+    return at_least([("images", ratio(*gains))], 1, times)
 
 
 def _vector_over_native(at: At) -> Finding:
@@ -177,9 +183,7 @@ CLAIMS = [
     Claim("SeqCDC", "figure 10", "vectors make SeqCDC 10 times as fast as FastCDC without, 16 KB", "10× (AVX-512)", _vector_over_native),
     Claim("SeqCDC", "figure 14", "SSE over scalar SeqCDC, 16 KB", "1.57 to 2.19×", _gain("SEQ", "sse4", 1.57)),
     Claim("SeqCDC", "figure 14", "AVX2 over scalar SeqCDC, 16 KB", "2.52 to 3.34×", _gain("SEQ", "avx2", 2.52)),
-    Claim(
-        "SeqCDC", "figure 10", "RAM gains more by vectors than SeqCDC: AVX2 over scalar RAM", "16× (AVX-512)", _gain("RAM", "avx2", 3.34)
-    ),
+    Claim("SeqCDC", "figure 10", "RAM gains more by vectors than SeqCDC (its gain over SeqCDC's)", "16 over 3.05: 5.2×", _ram_gains),
     Claim("SeqCDC", "figure 11", "at 4 KB VRAM is faster (VSEQ over VRAM below 1)", "below 1", _small),
     Claim("SeqCDC", "figure 11", "at 16 KB VSEQ is faster than VRAM", "1.23 to 1.35×", _large),
     Claim("SeqCDC", "figure 12", "skipping pays without vectors, at like means (rule: 5 %)", "1.39, 1.8×", _skips("scalar", BASE_LIKE)),
