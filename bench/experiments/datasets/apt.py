@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from experiments.datasets.base import Failed
@@ -39,7 +40,7 @@ class Apt:
     """apt-get and apt-cache as on a machine with these suites and nothing installed, their state in a folder."""
 
     def __init__(self, folder: Path, kind: str, suites: tuple[str, ...], archives: Path | None = None):
-        self.folder = folder
+        self.folder, self.suites = folder, suites
         archives = archives or folder / "archives"
         for path in (folder / "lists/partial", folder / "cache", folder / "parts", archives / "partial"):
             path.mkdir(parents=True, exist_ok=True)
@@ -75,13 +76,18 @@ class Apt:
         caches = ("-o", "Dir::Cache::pkgcache=pkgcache.bin", "-o", "Dir::Cache::srcpkgcache=srcpkgcache.bin")
         return run(what, [program, *caches, *words], env=self.environment, cwd=cwd).decode(errors="replace")
 
-    def update(self) -> None:
+    def update(self, say: Callable[[str], None]) -> None:
         """Fetches the lists; a suite that the mirror lacks is left out, and none at all is an error."""
+        reason = "no reason is said"
         try:
-            self.ask("fetching lists of Debian packages", "apt-get", "update")
-        except Failed:
-            if not self.has("*"):
-                raise
+            self.ask("apt-get update", "apt-get", "update", "--error-on=any")
+        except Failed as failed:
+            reason = str(failed)
+        missing = [suite for suite in self.suites if not self.has(suite)]
+        if len(missing) == len(self.suites):
+            raise Failed(f"no list of Debian packages can be had: {reason}")
+        if missing:
+            say(f"going on without {', '.join(missing)}, which the mirror does not have")
 
     def has(self, suite: str) -> bool:
         """Whether the mirror has that suite, as the lists say."""

@@ -79,13 +79,19 @@ class Containers(Generator):
 
     def _apts(self) -> dict[str, Apt]:
         """By release and state of updates; without releases that the mirror lacks."""
-        found = {}
+        found, failures = {}, []
         for release, (state, pockets) in product(RELEASES, POCKETS.items()):
             apt = Apt(self.job.cache / f"apt-{release}-{state}", "deb", tuple(f"{release}{pocket}" for pocket in pockets), archives=self._debs)
             self.job.say(f"fetching the lists of Debian {release}, {state}")
-            apt.update()
+            try:
+                apt.update(self.job.say)
+            except Failed as failed:
+                failures.append(failed)
+                continue
             if apt.has(release):
                 found[f"{release}-{state}"] = apt
+        if failures and not found:
+            raise failures[0]
         return found
 
     @staticmethod

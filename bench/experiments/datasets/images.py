@@ -45,7 +45,7 @@ class Images(Generator):
     def plan(self) -> list[Planned]:
         self._check()
         apt = Apt(self.job.cache / "apt-images", "deb", RELEASES)
-        apt.update()
+        apt.update(self.job.say)
         releases = [release for release in RELEASES if apt.has(release)]
         fitting = [name for name, (_, added) in PACKAGE_SETS.items() if ROOT_BYTES + added <= self.job.share * 5 // 4]
         kinds = list(product(releases, fitting, STATES))

@@ -27,7 +27,7 @@ class Media(Generator):
     def plan(self) -> list[Planned]:
         apt = Apt(self.job.cache / "apt-media", "deb", (RELEASE,), archives=self._debs)
         self.job.say(f"fetching the lists of Debian {RELEASE}")
-        apt.update()
+        apt.update(self.job.say)
         archives = apt.files_of(ARCHIVES)
         apt.fetch(ARCHIVES)
         files = [(name, "", (self._debs / name).stat().st_size) for name in archives if (self._debs / name).stat().st_size >= LEAST_BYTES]

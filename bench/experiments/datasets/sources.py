@@ -31,7 +31,7 @@ class Releases(Generator):
         if self._apt is None:
             self._apt = Apt(self.job.cache / "apt-sources", "deb-src", SUITES)
             self.job.say("fetching the lists of Debian's source packages")
-            self._apt.update()
+            self._apt.update(self.job.say)
         return self._apt
 
     def releases(self) -> list[tuple[str, str, str]]:
