@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <variant>
 
 #include <cutpoint/backends.h>
 
@@ -34,6 +35,21 @@ result<timed_work> work_of(const chunker& cuts, fingerprint_kind fingerprint, by
   return made;
 }
 
+/// Of a stretch from its first byte on. Chunks of one length have their places in the input, whatever the content is:
+/// there the first is what is left of the one that the stretch begins in.
+std::vector<chunk> chunks_of(const chunker& cuts, byte_span bytes, std::uint64_t offset) {
+  const auto* fixed = std::get_if<fixed_parameters>(&cuts.parameters());
+  const std::uint64_t before = fixed != nullptr ? offset % fixed->avg_bytes : 0;
+  if (before == 0) return cuts.find_cuts(bytes);
+  const std::uint64_t first = std::min<std::uint64_t>(fixed->avg_bytes - before, bytes.size());
+  std::vector<chunk> chunks = {{.offset = 0, .length = first}};
+  for (chunk c : cuts.find_cuts(bytes.subspan(first))) {
+    c.offset += first;
+    chunks.push_back(c);
+  }
+  return chunks;
+}
+
 }  // namespace
 
 result<sample_counts> count_on(const sample& of, const std::vector<sampled_stream>& streams, const chunker& cuts) {
@@ -46,7 +62,7 @@ result<sample_counts> count_on(const sample& of, const std::vector<sampled_strea
   for (std::size_t i = 0; i < streams.size(); ++i) {
     const byte_span bytes = of.bytes(streams[i]);
     const double begin = thread_seconds();
-    const std::vector<chunk> chunks = cuts.find_cuts(bytes);
+    const std::vector<chunk> chunks = chunks_of(cuts, bytes, streams[i].offset);
     seconds += thread_seconds() - begin;
     if (status begun = tally.begin_stream(i); !begun.ok()) return begun;
     for (const chunk& c : chunks) {

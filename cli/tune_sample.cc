@@ -150,7 +150,7 @@ std::vector<sampled_stream> sample::streams() const {
       found.back().length += k.length;
       found.back().is_cut_off = !k.is_last;
     } else {
-      found.push_back({.begin = k.begin, .length = k.length, .is_cut_off = !k.is_last});
+      found.push_back({.begin = k.begin, .length = k.length, .offset = k.offset, .is_cut_off = !k.is_last});
     }
     last = &k;
   }

@@ -38,7 +38,8 @@ struct sample_size {
 struct sampled_stream {
   std::uint64_t begin = 0;  ///< in the sample
   std::uint64_t length = 0;
-  bool is_cut_off = false;  ///< the input goes on after it
+  std::uint64_t offset = 0;  ///< in its input
+  bool is_cut_off = false;   ///< the input goes on after it
 };
 
 /// The chunker of super-chunks.

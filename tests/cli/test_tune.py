@@ -119,6 +119,16 @@ class Sample(Tune):
         for candidate in found["candidates"]:
             self.assertAlmostEqual(candidate["sample"]["savings_share"], 0.5, delta=0.04)
 
+    def test_has_chunks_of_one_length_where_the_inputs_have_them(self):
+        content = bytes_of(8, 16_000_000)
+        self.write("data/one", content)
+        self.write("data/two", b"shifted" + content)
+        self.write("data/three", b"x" * 4096 * 10 + content)
+        run = ("--sample", "30%", "--algorithm", "fixed", "--algorithm", "gear", "--size", "4K", "data")
+        savings = {c["name"]: c["sample"]["savings_share"] for c in self.tuned(*run)["candidates"]}
+        self.assertAlmostEqual(savings["gear"], 0.66, delta=0.05)
+        self.assertAlmostEqual(savings["fixed"], 0.33, delta=0.05)
+
     def test_of_a_size_is_about_that(self):
         self.write("data", bytes_of(5, 60_000_000))
         found = self.tuned("--sample", "16M", *FAST, "data")
