@@ -54,12 +54,17 @@ def _either(at: At) -> Finding:
     return at_least(cases, 0, lambda share: f"{plain(100 * share, 2)} points")
 
 
-def _over(name: str, other: str):
+def _over(name: str, other: str, mean_matters: bool = True):
+    """Ratios of elimination. Where one is ahead and its chunks are a tenth smaller, nothing follows, and the case does not count."""
+
     def judge(at: At) -> Finding:
         cases = []
         for dataset, expected in CASES:
-            found = {key: value(row, "elimination_ratio") for key, row in ae.four(at, dataset, expected).items()}
-            cases.append((f"{dataset} {expected}", ratio(found[name], found[other])))
+            rows = ae.four(at, dataset, expected)
+            found, means = ([value(rows[which], path) for which in (name, other)] for path in ("elimination_ratio", "mean_bytes"))
+            over, size = ratio(*found), ratio(*means)
+            unfair = mean_matters and over is not None and (over >= 1 and size < 0.9 or over < 1 and size > 1.1)
+            cases.append((f"{dataset} {expected}", None if unfair else over))
         return at_least(cases, 1, times)
 
     return judge
@@ -137,7 +142,7 @@ CLAIMS = [
     Claim("AE", "figure 4", "AE_MAX saves at least what AE_MIN saves", "all but network traffic", _either),
     Claim("AE", "figure 5", "AE's elimination ratio over Rabin_0.25's", "above 1 but on Bench", _over("AE", "Rabin_0.25")),
     Claim("AE", "figure 5", "AE's elimination ratio over MAXP's", "above 1", _over("AE", "MAXP")),
-    Claim("AE", "figure 5", "AE-Opt2's elimination ratio over AE's", "above 1", _over("AE-Opt2", "AE")),
+    Claim("AE", "figure 5", "AE-Opt2's elimination ratio over AE's", "above 1", _over("AE-Opt2", "AE", mean_matters=False)),
     Claim("AE", "figure 6", "AE's lengths vary least", "“more uniform”", _spread),
     Claim(
         "AE", "figure 7", "AE cuts faster than Rabin_0.25, scalar (rule: 0.8 of the paper's)", "3.21×", _faster("Rabin_0.25", 0.8 * 3.21)
