@@ -3,7 +3,7 @@
 from experiments.papers import ae, prune
 from experiments.papers.at import At
 from experiments.papers.cells import AE_EXPECTED, AE_SETS, DATASETS, PRUNE_BITS, TARGETS
-from experiments.papers.claim import Claim, Finding, at_least, at_most, by_cases
+from experiments.papers.claim import HOLDS, PART, Claim, Finding, at_least, at_most, by_cases
 from experiments.papers.lengths import share_beyond, spread
 from experiments.papers.markdown import plain, times
 from experiments.papers.ours import less, ratio, value
@@ -29,12 +29,19 @@ def _tail(at: At) -> Finding:
     return at_most(cases, 0.5, times)
 
 
-def _detects(name: str, other: str):
-    """Bytes of low-entropy strings that one detects, over those of another, where that finds any."""
+def _detects(name: str, other: str, average: float):
+    """Bytes of low-entropy strings that one detects, over those of another, where that finds any; and how far on average."""
 
     def judge(at: At) -> Finding:
         cases = [(f"{d} {e}", ratio(*(ae.found(at, d, e, row) for row in (name, other)))) for d, e in CASES]
-        return by_cases([(case, v, v is not None and v > 1) for case, v in cases], times)
+        found = by_cases([(case, v, v is not None and v > 1) for case, v in cases], times)
+        known = [v for _, v in cases if v is not None]
+        if not known:
+            return found
+        mean = sum(known) / len(known)
+        return Finding(
+            f"{found.ours}; {times(mean)} on average", PART if found.verdict == HOLDS and mean < 0.8 * average else found.verdict
+        )
 
     return judge
 
@@ -136,8 +143,20 @@ CLAIMS = [
         "0.23, 0.03, 0.003×",
         _tail,
     ),
-    Claim("AE", "table 5", "AE detects more low-entropy strings than Rabin_0.25", "3.9× on average", _detects("AE", "Rabin_0.25")),
-    Claim("AE", "table 5", "AE-Opt2 with LEST of 1/8 detects more than AE", "2.09× on average", _detects("AE-Opt2 1/8", "AE")),
+    Claim(
+        "AE",
+        "table 5",
+        "AE detects more low-entropy strings than Rabin_0.25",
+        "3.9× on average (rule: 0.8 of it)",
+        _detects("AE", "Rabin_0.25", 3.9),
+    ),
+    Claim(
+        "AE",
+        "table 5",
+        "AE-Opt2 with LEST of 1/8 detects more than AE",
+        "2.09× on average (rule: 0.8 of it)",
+        _detects("AE-Opt2 1/8", "AE", 2.09),
+    ),
     Claim("AE", "figure 4", "a maximum does not change the elimination ratio (rule: 0.1 %)", "0.003 %", _maximum),
     Claim("AE", "figure 4", "AE_MAX saves at least what AE_MIN saves", "all but network traffic", _either),
     Claim("AE", "figure 5", "AE's elimination ratio over Rabin_0.25's", "above 1 but on Bench", _over("AE", "Rabin_0.25")),
