@@ -3,7 +3,7 @@
 from experiments.papers import ae, prune
 from experiments.papers.at import At
 from experiments.papers.cells import AE_EXPECTED, AE_SETS, DATASETS, PRUNE_BITS, TARGETS
-from experiments.papers.claim import Claim, Finding, at_least, at_most, by_cases
+from experiments.papers.claim import HOLDS, PART, Claim, Finding, at_least, at_most, by_cases
 from experiments.papers.lengths import share_beyond, spread
 from experiments.papers.markdown import plain, times
 from experiments.papers.ours import less, ratio, value
@@ -29,12 +29,19 @@ def _tail(at: At) -> Finding:
     return at_most(cases, 0.5, times)
 
 
-def _detects(name: str, other: str):
-    """Bytes of low-entropy strings that one detects, over those of another, where that finds any."""
+def _detects(name: str, other: str, average: float):
+    """Bytes of low-entropy strings that one detects, over those of another, where that finds any; and how far on average."""
 
     def judge(at: At) -> Finding:
         cases = [(f"{d} {e}", ratio(*(ae.found(at, d, e, row) for row in (name, other)))) for d, e in CASES]
-        return by_cases([(case, v, v is not None and v > 1) for case, v in cases], times)
+        found = by_cases([(case, v, v is not None and v > 1) for case, v in cases], times)
+        known = [v for _, v in cases if v is not None]
+        if not known:
+            return found
+        mean = sum(known) / len(known)
+        return Finding(
+            f"{found.ours}; {times(mean)} on average", PART if found.verdict == HOLDS and mean < 0.8 * average else found.verdict
+        )
 
     return judge
 
@@ -54,12 +61,17 @@ def _either(at: At) -> Finding:
     return at_least(cases, 0, lambda share: f"{plain(100 * share, 2)} points")
 
 
-def _over(name: str, other: str):
+def _over(name: str, other: str, mean_matters: bool = True):
+    """Ratios of elimination. Where one is ahead and its chunks are a tenth smaller, nothing follows, and the case does not count."""
+
     def judge(at: At) -> Finding:
         cases = []
         for dataset, expected in CASES:
-            found = {key: value(row, "elimination_ratio") for key, row in ae.four(at, dataset, expected).items()}
-            cases.append((f"{dataset} {expected}", ratio(found[name], found[other])))
+            rows = ae.four(at, dataset, expected)
+            found, means = ([value(rows[which], path) for which in (name, other)] for path in ("elimination_ratio", "mean_bytes"))
+            over, size = ratio(*found), ratio(*means)
+            unfair = mean_matters and over is not None and (over >= 1 and size < 0.9 or over < 1 and size > 1.1)
+            cases.append((f"{dataset} {expected}", None if unfair else over))
         return at_least(cases, 1, times)
 
     return judge
@@ -131,13 +143,25 @@ CLAIMS = [
         "0.23, 0.03, 0.003×",
         _tail,
     ),
-    Claim("AE", "table 5", "AE detects more low-entropy strings than Rabin_0.25", "3.9× on average", _detects("AE", "Rabin_0.25")),
-    Claim("AE", "table 5", "AE-Opt2 with LEST of 1/8 detects more than AE", "2.09× on average", _detects("AE-Opt2 1/8", "AE")),
+    Claim(
+        "AE",
+        "table 5",
+        "AE detects more low-entropy strings than Rabin_0.25",
+        "3.9× on average (rule: 0.8 of it)",
+        _detects("AE", "Rabin_0.25", 3.9),
+    ),
+    Claim(
+        "AE",
+        "table 5",
+        "AE-Opt2 with LEST of 1/8 detects more than AE",
+        "2.09× on average (rule: 0.8 of it)",
+        _detects("AE-Opt2 1/8", "AE", 2.09),
+    ),
     Claim("AE", "figure 4", "a maximum does not change the elimination ratio (rule: 0.1 %)", "0.003 %", _maximum),
     Claim("AE", "figure 4", "AE_MAX saves at least what AE_MIN saves", "all but network traffic", _either),
     Claim("AE", "figure 5", "AE's elimination ratio over Rabin_0.25's", "above 1 but on Bench", _over("AE", "Rabin_0.25")),
     Claim("AE", "figure 5", "AE's elimination ratio over MAXP's", "above 1", _over("AE", "MAXP")),
-    Claim("AE", "figure 5", "AE-Opt2's elimination ratio over AE's", "above 1", _over("AE-Opt2", "AE")),
+    Claim("AE", "figure 5", "AE-Opt2's elimination ratio over AE's", "above 1", _over("AE-Opt2", "AE", mean_matters=False)),
     Claim("AE", "figure 6", "AE's lengths vary least", "“more uniform”", _spread),
     Claim(
         "AE", "figure 7", "AE cuts faster than Rabin_0.25, scalar (rule: 0.8 of the paper's)", "3.21×", _faster("Rabin_0.25", 0.8 * 3.21)

@@ -73,7 +73,15 @@ def table_ii(at: At) -> list[str]:
                 percent(value(cell(at, dataset, "SEQ", "16K"), "savings")),
             ]
         )
-    header = ["data: the paper's / ours", "paper: SeqLength, SkipTrigger, SkipSize", "ours", "mean KiB of the sample", "combinations tried", "savings %", "savings % by default"]
+    header = [
+        "data: the paper's / ours",
+        "paper: SeqLength, SkipTrigger, SkipSize",
+        "ours",
+        "mean KiB of the sample",
+        "combinations tried",
+        "savings %",
+        "savings % by default",
+    ]
     return table(header, rows)
 
 
