@@ -1,8 +1,6 @@
 // The sample, bounds where there are some, the table, and what is recommended.
 #include "cli/tune_report.h"
 
-#include <iterator>
-
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 
@@ -33,7 +31,7 @@ std::string bounds_lines(const tune_facts& facts) {
   if (facts.bounds.empty()) return {};
   std::string out =
       fmt::format("\nSeqCDC on random bytes: where means come within {:.1f} % of what is wanted\n", 100 * close_share);
-  out += fmt::format("{:>6}  {:<11} {:<13} {:<12} {:>14}  {:<22}\n", "mean", "seq_length", "skip_trigger", "skip_size",
+  out += fmt::format("{:>6}  {:<11} {:<13} {:<12} {:>14}  {}\n", "mean", "seq_length", "skip_trigger", "skip_size",
                      "close of all", "nearest");
   for (const seqcdc_bounds& b : facts.bounds) {
     out += fmt::format(

@@ -2,7 +2,7 @@
 // depends on the stretch's content alone.
 //
 // Inputs are cut into super-chunks of some 320 KiB by their content. The key of one is the smallest hash of the chunks of
-// some 2 KiB in it, hashed again, so that it is a number drawn evenly by content; two super-chunks that are alike in most of
+// some 640 bytes in it, hashed again, so that it is a number drawn evenly by content; two super-chunks that are alike in most of
 // their chunks most likely have the same key (Broder's theorem; Extreme Binning finds similar files so). Kept are those
 // whose key is below the share that is wanted. A super-chunk of one byte value goes by its number instead: all zeros are
 // alike, and would be kept all or not at all.

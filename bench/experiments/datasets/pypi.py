@@ -5,8 +5,6 @@ pip itself would build an sdist to learn what it needs; here it says where its i
 
 import hashlib
 import html
-import json
-import os
 import re
 import ssl
 import sys
