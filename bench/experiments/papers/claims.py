@@ -1,8 +1,10 @@
 """The papers' claims in their order, and the table of what became of them."""
 
+from collections import Counter
+
 from experiments.papers import claims_extremes, claims_joins, claims_sequences
 from experiments.papers.at import At
-from experiments.papers.claim import Claim
+from experiments.papers.claim import HOLDS, NOT, PART, UNKNOWN, Claim
 from experiments.papers.markdown import table
 
 PAGES = {"P-Dedupe": "p-dedupe.md", "SeqCDC": "seqcdc.md", "AE": "ae.md", "PRUNE": "prune.md"}
@@ -10,11 +12,13 @@ CLAIMS: list[Claim] = [*claims_joins.CLAIMS, *claims_sequences.CLAIMS, *claims_e
 
 
 def claims(at: At) -> list[str]:
-    rows = []
+    rows, verdicts = [], Counter()
     for claim in CLAIMS:
         found = claim.judge(at)
+        verdicts[found.verdict] += 1
         rows.append([f"[{claim.paper}]({PAGES[claim.paper]}), {claim.place}", claim.text, claim.theirs, found.ours, f"**{found.verdict}**"])
-    return table(["where", "claim", "the paper", "ours", "verdict"], rows, words=5)
+    counts = "; ".join(f"{verdict}: {verdicts[verdict]}" for verdict in (HOLDS, PART, NOT, UNKNOWN) if verdicts[verdict])
+    return [f"Of {len(CLAIMS)}, {counts}.", "", *table(["where", "claim", "the paper", "ours", "verdict"], rows, words=5)]
 
 
 TABLES = {"claims": claims}

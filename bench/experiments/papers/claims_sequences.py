@@ -22,6 +22,16 @@ def _behind(at: At) -> Finding:
     return at_most([(f"{d} {KB[t]}", seqcdc.behind(at, d, t)) for d in SEQCDC.values() for t in TARGETS], 0.06, _points)
 
 
+def _tuned(at: At) -> Finding:
+    """As the paper has it: the parameters of table II, found for each data set, at 16 KB."""
+    cases = []
+    for dataset in SEQCDC.values():
+        best = [value(cell(at, dataset, name, "16K"), "savings") for name in CUTTERS]
+        mine = value(seqcdc.found(at, dataset), "whole.savings_share")
+        cases.append((dataset, None if None in (mine, *best) else max(max(best) - mine, 0)))
+    return at_most(cases, 0.06, _points)
+
+
 def _content(at: At) -> Finding:
     cases = []
     for dataset in SEQCDC.values():
@@ -150,8 +160,13 @@ def _window(at: At) -> Finding:
 
 CLAIMS = [
     Claim(
-        "SeqCDC", "figure 7", "SeqCDC's savings are within 6 points of the best on all data sets and sizes", "at most 5.3 points", _behind
+        "SeqCDC",
+        "figure 7",
+        "SeqCDC's savings are within 6 points of the best on all data sets and sizes (by default parameters)",
+        "at most 5.3 points",
+        _behind,
     ),
+    Claim("SeqCDC", "figure 7", "the same at 16 KB with parameters that are searched for each data set", "at most 2.6 points", _tuned),
     Claim("SeqCDC", "figure 7", "content-defined chunks save more than fixed ones, 16 KB (least difference)", "on all data sets", _content),
     Claim("SeqCDC", "appendix C", "the order of algorithms by savings, 16 KB (rule: Kendall's τ of 0.5)", "its own order", _order),
     Claim(

@@ -31,7 +31,7 @@ def tiny(share: float | None) -> str:
     """A probability, over many powers of ten."""
     if share is None:
         return DASH
-    return f"{share:.4f}" if share >= 0.001 else f"{share:.2e}"
+    return f"{share:.4f}" if share >= 0.001 else f"{share:.2e}" if share else "0"
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> list[str]:

@@ -2,7 +2,7 @@
 
 from experiments.papers.at import At
 from experiments.papers.cells import SEQCDC, TARGETS
-from experiments.papers.markdown import kib, speed, table, times
+from experiments.papers.markdown import DASH, kib, speed, table, times
 from experiments.papers.ours import ratio, value
 from experiments.papers.seqcdc import DRAWN, KB, PLAIN, cut
 
@@ -16,6 +16,19 @@ def figure_9(at: At) -> list[str]:
         [dataset, name, *(speed(cut(at, dataset, name, target, "scalar")) for target in TARGETS)] for dataset in DRAWN for name in PLAIN
     ]
     return table(["data", "scalar, GB/s", *KB.values()], rows, words=2)
+
+
+def order(at: At) -> list[str]:
+    """From the fastest on; the paper's as far as its text tells it."""
+    said = {"scalar": at.papers["seqcdc"].said["figure-9"]["order"], VECTOR: at.papers["seqcdc"].said["figure-11"]["order"]}
+    rows = []
+    for dataset in DRAWN:
+        for backend, paper in said.items():
+            for target in TARGETS:
+                speeds = {name: cut(at, dataset, name, target, backend) for name in PLAIN}
+                ours = DASH if None in speeds.values() else " ".join(sorted(speeds, key=speeds.get, reverse=True))
+                rows.append([f"{dataset}, {KB[target]}", backend, paper.get(target, DASH), ours])
+    return table(["data", "back end", "paper: order, fastest first", "ours"], rows, words=4)
 
 
 def over(at: At, name: str, target: str, dataset: str, backend: str = "scalar") -> float | None:
@@ -129,6 +142,7 @@ def appendix_b(at: At) -> list[str]:
 
 TABLES = {
     "seqcdc-figure-9": figure_9,
+    "order-of-speed": order,
     "seqcdc-figure-9-ratios": figure_9_ratios,
     "seqcdc-figure-10": figure_10,
     "seqcdc-figure-11": figure_11,
