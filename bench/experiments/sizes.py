@@ -29,5 +29,6 @@ def rounded(number: float) -> str:
     """About how much, for people to read: '1.2 GiB'."""
     for suffix in ("T", "G", "M", "K"):
         if number >= UNITS[suffix]:
-            return f"{number / UNITS[suffix]:.3g} {suffix}iB"
+            value = number / UNITS[suffix]
+            return f"{value:.0f} {suffix}iB" if value >= 100 else f"{value:.3g} {suffix}iB"
     return f"{number:.0f} B"

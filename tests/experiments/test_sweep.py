@@ -13,7 +13,7 @@ from sweeps import BINARY, ROOT, SMALL, SMALL_COUNT, SweepTest, environment
 
 sys.path.insert(0, str(ROOT / "bench"))
 
-from experiments.sizes import bytes_of, text_of  # noqa: E402
+from experiments.sizes import bytes_of, rounded, text_of  # noqa: E402
 from experiments.sweep import plan  # noqa: E402
 from experiments.sweep.cell import Cell  # noqa: E402
 from experiments.sweep.progress import Estimate, duration  # noqa: E402
@@ -199,6 +199,7 @@ class Words(unittest.TestCase):
                     self.assertEqual(bytes_of(text), value)
         for value in (1, 1000, 1536 << 10, 1 << 30):
             self.assertEqual(bytes_of(text_of(value)), value)
+        self.assertEqual([rounded(v) for v in (12, 1 << 10, 1023 << 20, 1300 << 20)], ["12 B", "1 KiB", "1023 MiB", "1.27 GiB"])
 
     def test_an_estimate_prefers_the_same_algorithm(self):
         estimate = Estimate()
