@@ -10,8 +10,23 @@ try:
     from experiments.report import aims, charts, style
     from experiments.report.charts.lengths import curve
     from experiments.report.charts.pareto import mark_front
+    from experiments.report.charts.savings import finding
+    from experiments.report.charts.tunes import label
 except ModuleNotFoundError as missing:
     raise unittest.SkipTest(f"no {missing.name} here: scripts/report fetches it") from None
+
+
+class Words(unittest.TestCase):
+    def test_who_saves_most_is_said_of_like_means(self):
+        rows = [
+            {"dataset": "a", "algorithm": name, "aim": "8K", "mean_bytes": mean, "savings": saved}
+            for name, mean, saved in (("gear", 8000, 0.3), ("ram", 9000, 0.2), ("maxp", 3000, 0.5))
+        ]
+        self.assertIn("gear saves most on a", finding(rows))
+
+    def test_seqcdcs_parameters_stand_in_the_papers_order(self):
+        kept = {"avg_bytes": 16384, "seq_length": 6, "skip_size": 64, "skip_trigger": 75}
+        self.assertEqual(label({"name": "seqcdc-inc", "target_bytes": 16384.0, "parameters": kept}), "seqcdc-inc 16K 6/75/64")
 
 
 class Aims(unittest.TestCase):

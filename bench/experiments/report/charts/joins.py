@@ -5,7 +5,7 @@ import altair as alt
 from experiments.report.charts.lengths import BYTES
 from experiments.report.rows import Results
 from experiments.report.section import Key, Panel, Section, columns_of, number, percent
-from experiments.report.select import by_group, datasets_of, listed
+from experiments.report.select import by_group, datasets_of, listed, size_order, usual_aim
 from experiments.report.style import SHAPES, colour, member
 from experiments.sizes import text_of
 
@@ -71,7 +71,7 @@ def joins(results: Results) -> Section | None:
     if not rows:
         return None
     rows = by_group(rows)
-    aims = sorted({row["aim"] for row in rows}, key=lambda aim: -sum(row["aim"] == aim for row in rows))
+    aims = sorted({row["aim"] for row in rows}, key=lambda aim: (aim != usual_aim(rows), size_order(aim)))
     mechanisms = {row["algorithm"]: row["mechanism"] for row in rows}
     names = sorted(mechanisms.items())
     panels = []

@@ -21,10 +21,13 @@ COLUMNS = columns_of(
     ("recommended", lambda row: "yes" if row["recommended"] else ""),
 )
 
+ORDER = {"seq_length": 1, "skip_trigger": 2, "skip_size": 3}  # SeqCDC's, as the paper has them; kept results have them by name
+
 
 def label(candidate: dict) -> str:
     """Short: the name, its target, and what of its parameters a size does not tell."""
-    values = [str(value) for name, value in candidate["parameters"].items() if not name.endswith("_bytes")]
+    names = [name for name in candidate["parameters"] if not name.endswith("_bytes")]
+    values = [str(candidate["parameters"][name]) for name in sorted(names, key=lambda name: ORDER.get(name, 0))]
     target = text_of(round(candidate["target_bytes"])) if candidate["target_bytes"] else ""
     return " ".join(filter(None, [candidate["name"], target, "/".join(values)]))
 
