@@ -12,11 +12,12 @@ from sweeps import ROOT, SweepTest, environment
 
 sys.path.insert(0, str(ROOT / "bench"))
 
+from experiments.expected import random_mean
 from experiments.papers import pages, paper, runs
 from experiments.papers.__main__ import TABLES
 from experiments.papers.claim import HOLDS, NOT, PART, UNKNOWN, at_most, by_cases
 from experiments.papers.claims import CLAIMS
-from experiments.papers.lengths import random_mean, share_beyond
+from experiments.papers.lengths import share_beyond
 from experiments.papers.order import kendall
 from experiments.papers.seqcdc import rate
 

@@ -11,7 +11,8 @@ from experiments.papers import ae, p_dedupe, pages, paper, prune, runs, seqcdc, 
 from experiments.papers.at import At
 from experiments.papers.cells import AE_SETS
 from experiments.papers.claims import TABLES as CLAIMS
-from experiments.papers.ours import Ours, Unreadable
+from experiments.papers.ours import Ours
+from experiments.sweep.results import Unreadable
 
 ROOT = Path(__file__).resolve().parents[3]
 TABLES = {**p_dedupe.TABLES, **seqcdc.TABLES, **seqcdc_speed.TABLES, **ae.TABLES, **prune.TABLES, **summary.TABLES, **CLAIMS}

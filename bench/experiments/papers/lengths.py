@@ -34,8 +34,3 @@ def spread(row: dict | None) -> float | None:
     """How wide lengths lie: the middle nine tenths, over the mean."""
     least, *_, most = percentiles(row)
     return None if row is None else (most - least) / value(row, "mean_bytes")
-
-
-def random_mean(least: float, divisor: float, most: float) -> float:
-    """PRUNE's equation 2: the mean chunk of random data."""
-    return least + divisor * (1 - (1 - 1 / divisor) ** (most - least))

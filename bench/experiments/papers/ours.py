@@ -3,17 +3,14 @@
 import json
 import sqlite3
 from pathlib import Path
-from urllib.parse import quote
+
+from experiments.sweep.results import reading
 
 # A row's settings, by which it is found. Of several binaries, machines or data of one name, the one that was started last counts.
 RUN = ("dataset", "algorithm", "size", "parameters", "hash", "backend", "threads", "join_name", "segment")
 SPEED = ("dataset", "algorithm", "size", "parameters", "backend")
 TUNE = ("dataset", "algorithm", "size")
 USUAL = ("{}", "sha1", "auto", "exact", 0)  # what goes without saying
-
-
-class Unreadable(Exception):
-    """The file holds no results; the message names it and says why."""
 
 
 def value(row: dict | None, path: str):
@@ -42,13 +39,8 @@ class Ours:
 
     def __init__(self, path: Path):
         self.missing: list[str] = []
-        try:
-            opened = sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True)
-            opened.row_factory = sqlite3.Row
+        with reading(path) as opened:
             self._read(opened)
-            opened.close()
-        except sqlite3.Error as problem:
-            raise Unreadable(f"{path} is no results file of scripts/sweep: {problem}") from None
 
     def _read(self, opened: sqlite3.Connection) -> None:
         def rows(view: str, names: tuple[str, ...], where: str = "1") -> dict[tuple, dict]:

@@ -1,8 +1,8 @@
 """The tables of docs/papers/prune.md."""
 
+from experiments.expected import random_mean
 from experiments.papers.at import At
 from experiments.papers.cells import PRUNE_BITS
-from experiments.papers.lengths import random_mean
 from experiments.papers.markdown import kib, percent, plain, speed, table, times
 from experiments.papers.ours import ratio, value
 

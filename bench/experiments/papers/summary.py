@@ -1,11 +1,12 @@
 """The tables of docs/papers/README.md: every algorithm on every data set, their order beside SeqCDC's, and on what it was measured."""
 
+from experiments.papers import seqcdc
 from experiments.papers.at import At
 from experiments.papers.cells import ALGORITHMS, DATASETS, SEQCDC, TARGETS
 from experiments.papers.markdown import kib, percent, plain, speed, table
 from experiments.papers.order import kendall
 from experiments.papers.ours import value
-from experiments.papers.seqcdc import KB, PLAIN, cell, theirs
+from experiments.papers.seqcdc import KB
 
 
 def savings(at: At, target: str) -> list[str]:
@@ -31,8 +32,7 @@ def order(at: At) -> list[str]:
     rows = []
     for set_, dataset in SEQCDC.items():
         for target in TARGETS:
-            paper = {name: theirs(at, set_, name, target) for name in PLAIN}
-            ours = {name: value(cell(at, dataset, name, target), "savings") for name in PLAIN}
+            paper, ours = seqcdc.savings(at, set_, dataset, target)
             if None in paper.values():
                 continue
             known = None not in ours.values()
@@ -51,8 +51,7 @@ def agreement(at: At, target: str) -> list[float]:
     """Kendall's τ of our order with SeqCDC's, for each data set that both have."""
     found = []
     for set_, dataset in SEQCDC.items():
-        paper = [theirs(at, set_, name, target) for name in PLAIN]
-        ours = [value(cell(at, dataset, name, target), "savings") for name in PLAIN]
+        paper, ours = (list(found.values()) for found in seqcdc.savings(at, set_, dataset, target))
         if None not in paper + ours and (tau := kendall(paper, ours)) is not None:
             found.append(tau)
     return found

@@ -7,6 +7,7 @@ itself. The aim is the power of two nearest to the expected mean of random bytes
 import math
 import re
 
+from experiments.expected import random_mean
 from experiments.sizes import text_of
 
 OWN = "own"
@@ -34,7 +35,7 @@ def expected_mean(cuts: str) -> float | None:
     if cuts.split("(")[0] not in ROLLING:
         return mean
     least, most = found.get("min_bytes", 0), found.get("max_bytes", 0)
-    return least + mean * (1 - (1 - 1 / mean) ** (most - least)) if most else least + mean
+    return random_mean(least, mean, most) if most else least + mean
 
 
 def aim_of(algorithm: str, cuts: str) -> str:

@@ -1,22 +1,17 @@
 """What the results file has, as lists of dictionaries: each setting once, of the run that was started last."""
 
 import json
-import sqlite3
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import quote
 
 from experiments.report.aims import aim_of, algorithm_of
+from experiments.sweep.results import Unreadable, reading
 
 GIB = 1 << 30
 
 # What makes two rows the same setting; of several binaries or machines the newest counts.
 SETTING = ("dataset", "algorithm", "size", "parameters", "hash", "backend", "threads", "join_name", "segment")
-
-
-class Unreadable(Exception):
-    """The file holds no results; the message names it and says why."""
 
 
 @dataclass
@@ -95,24 +90,11 @@ def _speeds(ask) -> list[dict]:
 
 def read(path: Path) -> Results:
     """Everything of a results file. Raises Unreadable where it is none."""
-    try:
-        opened = sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True)
-    except sqlite3.Error as problem:
-        raise Unreadable(f"{path}: {problem}") from None
-    opened.row_factory = sqlite3.Row
-
-    def ask(query: str) -> list[dict]:
-        return [dict(row) for row in opened.execute(query)]
-
-    try:
-        opened.execute("begin")  # one state of it all, though a sweep may be writing
-        return _read(ask)
-    except sqlite3.Error as problem:
-        raise Unreadable(f"{path} is no results file of scripts/sweep: {problem}") from None
-    except (ValueError, KeyError, TypeError) as problem:
-        raise Unreadable(f"{path} has a result that cannot be read: {problem!r}") from None
-    finally:
-        opened.close()
+    with reading(path) as opened:
+        try:
+            return _read(lambda query: [dict(row) for row in opened.execute(query)])
+        except (ValueError, KeyError, TypeError) as problem:
+            raise Unreadable(f"{path} has a result that cannot be read: {problem!r}") from None
 
 
 def _read(ask) -> Results:

@@ -22,14 +22,16 @@ class Estimate:
 
     def __init__(self):
         self._rates: dict[tuple, list[float]] = defaultdict(list)
+        self._medians: dict[tuple, float] = {}  # of the rates; asked for each cell that is left, whenever one is done
 
     def learn(self, kind: str, algorithm: str, work: float, seconds: float) -> None:
         for key in ((kind, algorithm), (kind,)):
             self._rates[key].append(seconds / max(work, 1))
+            self._medians[key] = statistics.median(self._rates[key])
 
     def of(self, cell: Cell, work: float) -> float | None:
-        rates = self._rates.get((cell.kind, cell.algorithm)) or self._rates.get((cell.kind,))
-        return statistics.median(rates) * work if rates else None
+        rate = self._medians.get((cell.kind, cell.algorithm), self._medians.get((cell.kind,)))
+        return None if rate is None else rate * work
 
     def of_all(self, left: list[tuple[Cell, float]]) -> float | None:
         """None where nothing like some of them was measured yet."""

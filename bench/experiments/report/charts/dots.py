@@ -51,6 +51,15 @@ def log_ticks(values: list[float]) -> list[float]:
     return few if len(few) > 3 else steps((1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8))
 
 
+def points(base: alt.Chart, *tips: alt.Tooltip) -> alt.Chart:
+    """The dots of rows that have `looks`, each telling its algorithm, its aim and these."""
+    return base.mark_point(filled=True, opacity=0.95).encode(
+        alt.Size("area:Q", scale=None),
+        alt.Shape("shape:N", scale=None),
+        tooltip=[alt.Tooltip("algorithm:N"), alt.Tooltip("aim:N", title="aims at"), *tips],
+    )
+
+
 def dots(
     rows: list[dict], value: str, title: str, order: list[str], aims: list[str], form: str, log: bool = False, tips: tuple = ()
 ) -> alt.LayerChart:
@@ -68,14 +77,6 @@ def dots(
         alt.Color("algorithm:N", legend=None, scale=alt.Scale(domain=order, range=[colour(mechanisms[name]) for name in order])),
     )
     thread = base.mark_line(strokeWidth=1.5, opacity=0.45).encode(alt.Order("area:Q"))
-    points = base.mark_point(filled=True, opacity=0.95).encode(
-        alt.Size("area:Q", scale=None),
-        alt.Shape("shape:N", scale=None),
-        tooltip=[
-            alt.Tooltip("algorithm:N"),
-            alt.Tooltip("aim:N", title="aims at"),
-            alt.Tooltip("value:Q", title=title, format=form if form.endswith("%") else ".3~f"),
-            *[alt.Tooltip(f"{name}:Q", title=text, format=how) for name, text, how in tips],
-        ],
-    )
-    return alt.layer(thread, points).properties(height=ROW * len(order))
+    told = alt.Tooltip("value:Q", title=title, format=form if form.endswith("%") else ".3~f")
+    rest = [alt.Tooltip(f"{name}:Q", title=text, format=how) for name, text, how in tips]
+    return alt.layer(thread, points(base, told, *rest)).properties(height=ROW * len(order))

@@ -5,7 +5,7 @@ from collections import Counter
 import altair as alt
 
 from experiments.report.aims import OWN
-from experiments.report.charts.dots import aim_keys, dots, looks
+from experiments.report.charts.dots import aim_keys, dots, looks, points
 from experiments.report.charts.lengths import BYTES
 from experiments.report.rows import Results
 from experiments.report.section import Key, Panel, Section, columns_of, number, percent
@@ -61,17 +61,8 @@ def by_mean(rows: list[dict], aims: list[str]) -> alt.LayerChart:
         alt.Y("savings:Q", title="savings, share of the bytes", scale=alt.Scale(zero=False, nice=False), axis=alt.Axis(format=".3~%", tickCount=5)),
         alt.Color("algorithm:N", title=None, scale=alt.Scale(domain=names, range=[colour(mechanisms[name]) for name in names])),
     )
-    points = base.mark_point(filled=True, opacity=0.95).encode(
-        alt.Size("area:Q", scale=None),
-        alt.Shape("shape:N", scale=None),
-        tooltip=[
-            alt.Tooltip("algorithm:N"),
-            alt.Tooltip("aim:N", title="aims at"),
-            alt.Tooltip("mean:Q", title="mean chunk, bytes", format=",.0f"),
-            alt.Tooltip("savings:Q", format=".2%"),
-        ],
-    )
-    return alt.layer(base.mark_line(strokeWidth=1.5, opacity=0.5), points).properties(height=270)
+    tips = (alt.Tooltip("mean:Q", title="mean chunk, bytes", format=",.0f"), alt.Tooltip("savings:Q", format=".2%"))
+    return alt.layer(base.mark_line(strokeWidth=1.5, opacity=0.5), points(base, *tips)).properties(height=270)
 
 
 def means_text(rows: list[dict]) -> str:
