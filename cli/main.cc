@@ -15,10 +15,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "cli/command_line.h"
-#include "cli/console.h"
-#include "cli/exit_code.h"
-#include "cli/words.h"
+#include "cli/common/command_line.h"
+#include "cli/common/console.h"
+#include "cli/common/exit_code.h"
+#include "cli/common/words.h"
 
 namespace cutpoint::cli {
 

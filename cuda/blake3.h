@@ -15,7 +15,7 @@
 #include "cuda/chunk_hash.h"
 #include "cuda/message_stage.h"
 #include "cuda/words.h"
-#include "host/blake3.h"
+#include "host/hash/blake3.h"
 
 namespace cutpoint::cuda {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "cuda/words.h"
-#include "host/blake3.h"
+#include "host/hash/blake3.h"
 
 namespace cutpoint::cuda {
 namespace blake3_detail {

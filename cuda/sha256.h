@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "cuda/chunk_hash.h"
-#include "host/sha_constants.h"
+#include "host/hash/sha_constants.h"
 
 namespace cutpoint::cuda {
 

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/console.h"
+#include "cli/common/console.h"
 #include "cli/pages/pages.h"
 
 namespace cutpoint::cli {

@@ -10,7 +10,7 @@
 #include "tests/cuda/on_device.h"
 #include "tests/cuda/support/first_device.h"
 #include "tests/cuda/support/packed_streams.h"
-#include "tests/host/made.h"
+#include "tests/host/algorithms/made.h"
 
 namespace cutpoint::cuda {
 namespace {

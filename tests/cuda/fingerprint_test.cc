@@ -9,7 +9,7 @@
 #include "cuda/sha1.h"
 #include "cuda/sha256.h"
 #include "tests/cuda/packed_chunks.h"
-#include "tests/host/blake3_vectors.h"
+#include "tests/host/hash/blake3_vectors.h"
 
 namespace cutpoint::cuda {
 namespace {

@@ -7,8 +7,8 @@
 #include "tests/cuda/support/first_device.h"
 #include "tests/cuda/support/packed_streams.h"
 #include "tests/cuda/support/slices_harness.h"
-#include "tests/host/golden_cuts.h"
-#include "tests/host/golden_inputs.h"
+#include "tests/host/algorithms/golden_cuts.h"
+#include "tests/host/algorithms/golden_inputs.h"
 
 namespace cutpoint::cuda {
 namespace {

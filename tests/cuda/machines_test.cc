@@ -6,11 +6,11 @@
 #include <cutpoint/catalog.h>
 #include <gtest/gtest.h>
 
-#include "cli/chunk_sizes.h"
+#include "cli/common/chunk_sizes.h"
 #include "cuda/batch_room.h"
 #include "tests/cuda/support/machine_cases.h"
 #include "tests/cuda/support/packed_streams.h"
-#include "tests/host/made.h"
+#include "tests/host/algorithms/made.h"
 #include "tests/host/support/limits.h"
 #include "tests/host/support/streams.h"
 

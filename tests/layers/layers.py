@@ -4,7 +4,7 @@
     simd      -> host
     cuda      -> host
     pipeline  -> host, simd, cuda
-    cli       -> public headers            (embed, python: the same)
+    cli       -> public headers            (bindings: the same)
     bench, tests: anything; nothing includes them
 
 Public headers (`*/include/cutpoint/`) include the standard library and each other, no further than their folder may, and nothing
@@ -21,10 +21,10 @@ MAY_INCLUDE = {
     "cuda": {"host", "cuda"},
     "pipeline": {"host", "simd", "cuda", "pipeline"},
     "cli": {"cli"},
-    "embed": {"embed"},
-    "python": {"python"},
+    "bindings/c": {"bindings/c"},
+    "bindings/python": {"bindings/python"},
 }
-PUBLIC_ONLY = {"cli", "embed", "python"}
+PUBLIC_ONLY = {"cli", "bindings/c", "bindings/python"}
 OF_C = {"stddef.h", "stdint.h"}  # the standard library too
 ANYTHING = {"bench", "tests"}
 SOURCE_SUFFIXES = {".h", ".cc", ".cu", ".cuh"}
@@ -36,6 +36,11 @@ def is_public(path: pathlib.PurePath) -> bool:
     return "include" in path.parts
 
 
+def layer_of(path: pathlib.PurePath) -> str:
+    """The folder that the rule names: `bindings/` has one for each language."""
+    return "/".join(path.parts[: 2 if path.parts[0] == "bindings" else 1])
+
+
 def public_home(root: pathlib.Path, header: str) -> str | None:
     """The folder whose public header `<cutpoint/...>` is."""
     for folder in MAY_INCLUDE:
@@ -45,7 +50,7 @@ def public_home(root: pathlib.Path, header: str) -> str | None:
 
 
 def problems_of(root: pathlib.Path, path: pathlib.PurePath) -> list[str]:
-    folder = path.parts[0]
+    folder = layer_of(path)
     text = (root / path).read_text(encoding="utf-8")
     problems = []
     if path.suffix in {".h", ".cc"} and LAUNCH.search(text):
@@ -59,7 +64,7 @@ def problems_of(root: pathlib.Path, path: pathlib.PurePath) -> list[str]:
             elif home not in allowed:
                 problems.append(f"{path}: {folder}/ may not include {header}, a public header of {home}/")
         elif bracket == '"':
-            home = pathlib.PurePath(header).parts[0]
+            home = layer_of(pathlib.PurePath(header))
             if not (root / header).is_file():
                 problems.append(f"{path}: {header} is no path from the root")
             elif home not in MAY_INCLUDE[folder]:

@@ -22,7 +22,7 @@ class Layers(unittest.TestCase):
         self.assertEqual(layers.all_problems(ROOT), [])
 
     def test_the_check_sees_the_sources(self):
-        for folder in ("host", "cuda", "pipeline", "cli", "embed"):
+        for folder in ("host", "cuda", "pipeline", "cli", "bindings/c"):
             self.assertTrue(any((ROOT / folder).rglob("*.h")), folder)
 
     def test_a_layer_may_include_what_is_below(self):
@@ -35,7 +35,7 @@ class Layers(unittest.TestCase):
             self.assertEqual(len(self.problems_with(files)), 1, (above, below))
 
     def test_what_uses_the_library_sees_public_headers_only(self):
-        for user in ("cli", "embed"):
+        for user in ("cli", "bindings/c"):
             files = {"host/include/cutpoint/a.h": "", "host/b.h": "", f"{user}/c.cc": "#include <cutpoint/a.h>\n"}
             self.assertEqual(self.problems_with(files), [])
             self.assertEqual(len(self.problems_with({**files, f"{user}/d.cc": '#include "host/b.h"\n'})), 1)
@@ -49,7 +49,7 @@ class Layers(unittest.TestCase):
         self.assertEqual(len(self.problems_with(files)), 1)
 
     def test_the_standard_library_has_headers_of_c(self):
-        self.assertEqual(self.problems_with({"embed/include/cutpoint/a.h": "#include <stdint.h>\n"}), [])
+        self.assertEqual(self.problems_with({"bindings/c/include/cutpoint/a.h": "#include <stdint.h>\n"}), [])
 
     def test_public_headers_include_nothing_private(self):
         files = {"host/b.h": "", "host/include/cutpoint/a.h": '#include "host/b.h"\n'}

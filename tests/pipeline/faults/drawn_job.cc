@@ -9,8 +9,8 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include "tests/host/io/held_open.h"
 #include "tests/host/support/tiny_parameters.h"
-#include "tests/io/held_open.h"
 #include "tests/pipeline/support/exactness.h"
 
 namespace cutpoint::tests {

@@ -9,9 +9,9 @@
 #include <cutpoint/file_reader.h>
 
 #include "cuda/host_machine.h"
+#include "tests/host/io/simulated_reads.h"
+#include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/choices.h"
-#include "tests/io/simulated_reads.h"
-#include "tests/io/temporary_folder.h"
 #include "tests/pipeline/faults/checking_receiver.h"
 #include "tests/pipeline/faults/fault_run.h"
 

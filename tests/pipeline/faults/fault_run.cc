@@ -16,7 +16,7 @@
 #include "tests/pipeline/faults/faulty_pread.h"
 #include "tests/pipeline/faults/held_resources.h"
 #include "tests/pipeline/support/host_device.h"
-#include "tests/simd/short_memory.h"
+#include "tests/simd/support/short_memory.h"
 
 namespace cutpoint::tests {
 

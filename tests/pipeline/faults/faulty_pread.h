@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "tests/host/io/simulated_reads.h"
 #include "tests/host/support/choices.h"
-#include "tests/io/simulated_reads.h"
 
 namespace cutpoint::tests {
 

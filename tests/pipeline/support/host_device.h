@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "pipeline/device_lanes.h"
+#include "pipeline/dispatch/device_lanes.h"
 #include "tests/cuda/support/host_offload.h"
 
 namespace cutpoint::tests {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "pipeline/driven_feed.h"
+#include "pipeline/schedule/driven_feed.h"
 #include "tests/host/support/choices.h"
 
 namespace cutpoint::tests {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "simd/kernels.h"
+#include "simd/cuts/kernels.h"
 
 namespace cutpoint::tests {
 

@@ -6,7 +6,7 @@
 
 #include <cutpoint/chunker.h>
 
-#include "simd/instruction_set.h"
+#include "simd/dispatch/instruction_set.h"
 
 namespace cutpoint::tests {
 

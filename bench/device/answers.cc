@@ -1,0 +1,44 @@
+#include "bench/device/answers.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace cutpoint::bench {
+
+result<sample_answer> reference_answer(const chunker& cuts, const fingerprint_recipe& recipe, byte_span sample) {
+  auto print = fingerprinter::make(recipe);
+  if (!print) return print.error();
+  sample_answer answer;
+  for (const chunk& each : cuts.find_cuts(sample)) {
+    answer.lengths.push_back(static_cast<std::uint32_t>(each.length));
+    const auto made = (*print)(sample.subspan(each.offset, each.length));
+    if (!made) return made.error();
+    answer.digest_bytes = made->size;
+    answer.digests.insert(answer.digests.end(), made->view().begin(), made->view().end());
+  }
+  return answer;
+}
+
+std::string answer_fault(const sample_answer& expected, std::span<const std::uint32_t> lengths,
+                         std::span<const std::uint8_t> digests) {
+  const auto [found, right] =
+      std::mismatch(lengths.begin(), lengths.end(), expected.lengths.begin(), expected.lengths.end());
+  if (right != expected.lengths.end() || found != lengths.end()) {
+    const auto text = [](const auto& at, const auto& end) {
+      return at == end ? std::string("nothing") : fmt::format("{} bytes", *at);
+    };
+    return fmt::format("wrong answer: chunk {} is {}, the reference's {}", found - lengths.begin(),
+                       text(found, lengths.end()), text(right, expected.lengths.end()));
+  }
+  if (digests.size() != expected.digests.size()) {
+    return fmt::format("wrong answer: {} bytes of digests, the reference has {}", digests.size(),
+                       expected.digests.size());
+  }
+  const auto differing = std::mismatch(digests.begin(), digests.end(), expected.digests.begin()).first;
+  if (differing == digests.end()) return {};
+  return fmt::format("wrong answer: the digest of chunk {} is another than the reference's",
+                     static_cast<std::size_t>(differing - digests.begin()) / expected.digest_bytes);
+}
+
+}  // namespace cutpoint::bench

@@ -1,0 +1,86 @@
+// The report in JSON.
+#include <nlohmann/json.hpp>
+
+#include "bench/device/report.h"
+
+namespace cutpoint::bench {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json json_of(const batch_rate& rate) {
+  return {{"batch_bytes", rate.batch_bytes}, {"bytes_per_second", rate.bytes_per_second}};
+}
+
+ordered_json json_of(const resident_row& row, const device_rates& limits) {
+  ordered_json out = {{"name", row.name},
+                      {"canonical", row.canonical},
+                      {"fingerprint", name_of(row.fingerprint)},
+                      {"mean_chunk_bytes", row.mean_chunk_bytes},
+                      {"rates", ordered_json::array()},
+                      {"batch_for_90_percent", batch_for_90_percent(row.rates)},
+                      {"problem", row.problem}};
+  for (const batch_rate& rate : row.rates) out["rates"].push_back(json_of(rate));
+  if (const auto target = target_of(row, limits)) out["target_bytes_per_second"] = *target;
+  return out;
+}
+
+ordered_json json_of(const end_to_end_row& row, const device_rates& limits) {
+  ordered_json out = {{"name", row.name},
+                      {"canonical", row.canonical},
+                      {"fingerprint", name_of(row.fingerprint)},
+                      {"rates", ordered_json::array()},
+                      {"target_bytes_per_second", device_targets::end_to_end(limits)},
+                      {"problem", row.problem}};
+  for (const lanes_rate& each : row.rates) {
+    ordered_json rate = json_of(each.of);
+    rate["lanes"] = each.lanes;
+    out["rates"].push_back(rate);
+  }
+  return out;
+}
+
+ordered_json json_of(const engine_row& row) {
+  return {{"name", row.name},
+          {"fingerprint", name_of(row.fingerprint)},
+          {"bytes_per_second", row.bytes_per_second},
+          {"device_share", row.device_share},
+          {"problem", row.problem}};
+}
+
+ordered_json json_of(const device_limits& limits) {
+  return {{"read", limits.read},
+          {"copy", limits.copy},
+          {"link_in_pinned", limits.link_in_pinned},
+          {"link_out_pinned", limits.link_out_pinned},
+          {"link_in_pageable", limits.link_in_pageable},
+          {"link_out_pageable", limits.link_out_pageable},
+          {"link_in_beside_out", limits.link_in_beside_out},
+          {"link_out_beside_in", limits.link_out_beside_in},
+          {"launch_seconds", limits.launch_seconds},
+          {"integer_operations", limits.integer_operations}};
+}
+
+}  // namespace
+
+std::string device_json(const device_facts& facts) {
+  const device_rates limits = facts.limits.rates();
+  ordered_json out = {{"device", facts.device},
+                      {"about", ordered_json::object()},
+                      {"limits", json_of(facts.limits)},
+                      {"chunking", ordered_json::array()},
+                      {"fingerprints", ordered_json::array()},
+                      {"end_to_end", ordered_json::array()},
+                      {"known_chunks", ordered_json::array()},
+                      {"engine", ordered_json::array()}};
+  for (const named_fact& fact : facts.about) out["about"][fact.name] = fact.value;
+  for (const resident_row& row : facts.chunking) out["chunking"].push_back(json_of(row, limits));
+  for (const resident_row& row : facts.fingerprints) out["fingerprints"].push_back(json_of(row, limits));
+  for (const end_to_end_row& row : facts.end_to_end) out["end_to_end"].push_back(json_of(row, limits));
+  for (const end_to_end_row& row : facts.known_chunks) out["known_chunks"].push_back(json_of(row, limits));
+  for (const engine_row& row : facts.engine) out["engine"].push_back(json_of(row));
+  return out.dump(2) + '\n';
+}
+
+}  // namespace cutpoint::bench

@@ -1,0 +1,144 @@
+// What the device does at most: reading and copying its memory, the link in and out, integer operations.
+#include <string>
+
+#include "bench/device/runtime.h"
+#include "cuda/block.h"
+#include "cuda/link.h"
+#include "cuda/runtime.cuh"
+
+namespace cutpoint::bench {
+namespace {
+
+using cuda::check;
+
+constexpr int threads = 256;
+constexpr int loads_in_flight = 8;
+constexpr int chains = 8;
+constexpr int chain_steps = 4096;
+
+/// Loads of 16 bytes, eight of a thread in flight, neighbouring threads at neighbouring places.
+__global__ void read_kernel(const uint4* __restrict__ from, std::uint64_t units, std::uint32_t* sums) {
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * threads;
+  std::uint64_t at = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  std::uint32_t sum = 0;
+  for (; at + (loads_in_flight - 1) * stride < units; at += loads_in_flight * stride) {
+    uint4 loaded[loads_in_flight];
+#pragma unroll
+    for (int i = 0; i < loads_in_flight; ++i) loaded[i] = __ldcs(from + at + i * stride);
+#pragma unroll
+    for (int i = 0; i < loads_in_flight; ++i) sum += loaded[i].x ^ loaded[i].y ^ loaded[i].z ^ loaded[i].w;
+  }
+  for (; at < units; at += stride) sum += from[at].x ^ from[at].y ^ from[at].z ^ from[at].w;
+  sums[blockIdx.x * threads + threadIdx.x] = sum;
+}
+
+/// Additions and exclusive ors, each waiting for the one before it, in eight chains that do not wait for each other.
+__global__ void integer_kernel(std::uint32_t* sums, std::uint32_t seed) {
+  std::uint32_t a[chains];
+  std::uint32_t b[chains];
+  for (int i = 0; i < chains; ++i) {
+    a[i] = seed + threadIdx.x * chains + i;
+    b[i] = a[i] * 0x9e3779b9;
+  }
+#pragma unroll 8
+  for (int step = 0; step < chain_steps; ++step) {
+#pragma unroll
+    for (int i = 0; i < chains; ++i) {
+      a[i] += b[i];
+      b[i] ^= a[i];
+    }
+  }
+  std::uint32_t sum = 0;
+  for (int i = 0; i < chains; ++i) sum += b[i];
+  sums[blockIdx.x * threads + threadIdx.x] = sum;
+}
+
+/// Bytes (or operations) a second of what `enqueue` does with so many at once.
+result<double> rate_of(double amount, const std::function<status(CUstream_st*)>& enqueue) {
+  const auto seconds = median_device_seconds(enqueue);
+  if (!seconds) return seconds.error();
+  return amount / *seconds;
+}
+
+status measure_memory(const device_bytes& data, int blocks, std::uint32_t* sums, device_limits& into) {
+  const std::uint64_t units = data.size / sizeof(uint4);
+  const auto* const from = reinterpret_cast<const uint4*>(data.data());
+  const auto read = rate_of(static_cast<double>(units * sizeof(uint4)), [&](cudaStream_t stream) {
+    read_kernel<<<blocks, threads, 0, stream>>>(from, units, sums);
+    return check(cudaGetLastError(), "launching a kernel");
+  });
+  if (!read) return read.error();
+  into.read = *read;
+
+  const std::uint64_t half = data.size / 2 / sizeof(uint4) * sizeof(uint4);
+  const auto to = cuda::device_array<std::uint8_t>::allocate(half);
+  if (!to) return to.error();
+  const auto copy = rate_of(2 * static_cast<double>(half), [&](cudaStream_t stream) {
+    return check(cudaMemcpyAsync(to->data(), data.data(), half, cudaMemcpyDeviceToDevice, stream), "copying");
+  });
+  if (!copy) return copy.error();
+  into.copy = *copy;
+  return {};
+}
+
+status measure_link(std::uint8_t* host, std::uint8_t* device, std::uint64_t size, double& in, double& out) {
+  const auto there = rate_of(static_cast<double>(size), [&](cudaStream_t stream) {
+    return check(cudaMemcpyAsync(device, host, size, cudaMemcpyHostToDevice, stream), "copying to the device");
+  });
+  if (!there) return there.error();
+  const auto back = rate_of(static_cast<double>(size), [&](cudaStream_t stream) {
+    return check(cudaMemcpyAsync(host, device, size, cudaMemcpyDeviceToHost, stream), "copying from the device");
+  });
+  if (!back) return back.error();
+  in = *there;
+  out = *back;
+  return {};
+}
+
+status measure_links(device_limits& into) {
+  constexpr std::uint64_t size = 256 * MiB;
+  const auto device = cuda::device_array<std::uint8_t>::allocate(size);
+  if (!device) return device.error();
+  const auto pinned = cuda::pinned_array<std::uint8_t>::allocate(size);
+  if (!pinned) return pinned.error();
+  CUTPOINT_RETURN_IF_FAILED(
+      measure_link(pinned->data(), device->data(), size, into.link_in_pinned, into.link_out_pinned));
+  std::vector<std::uint8_t> pageable(size);
+  return measure_link(pageable.data(), device->data(), size, into.link_in_pageable, into.link_out_pageable);
+}
+
+status measure_integers(int blocks, std::uint32_t* sums, device_limits& into) {
+  const double operations = 2.0 * chains * chain_steps * threads * blocks;
+  const auto rate = rate_of(operations, [&](cudaStream_t stream) {
+    integer_kernel<<<blocks, threads, 0, stream>>>(sums, 1);
+    return check(cudaGetLastError(), "launching a kernel");
+  });
+  if (!rate) return rate.error();
+  into.integer_operations = *rate;
+  return {};
+}
+
+}  // namespace
+
+result<device_limits> measure_limits(const device_bytes& data) {
+  int device = 0;
+  int multiprocessors = 0;
+  CUTPOINT_RETURN_IF_FAILED(check(cudaGetDevice(&device), "asking for the current device"));
+  CUTPOINT_RETURN_IF_FAILED(check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+                                  "counting multiprocessors"));
+  const int blocks = 8 * multiprocessors;
+  const auto sums = cuda::device_array<std::uint32_t>::allocate(static_cast<std::size_t>(blocks) * threads);
+  if (!sums) return sums.error();
+  device_limits limits;
+  CUTPOINT_RETURN_IF_FAILED(measure_memory(data, blocks, sums->data(), limits));
+  CUTPOINT_RETURN_IF_FAILED(measure_links(limits));
+  const auto link = cuda::measure_link(device);
+  if (!link) return link.error();
+  limits.link_in_beside_out = link->in_beside_out;
+  limits.link_out_beside_in = link->out_beside_in;
+  limits.launch_seconds = link->launch_seconds;
+  CUTPOINT_RETURN_IF_FAILED(measure_integers(blocks, sums->data(), limits));
+  return limits;
+}
+
+}  // namespace cutpoint::bench

@@ -1,0 +1,214 @@
+// cutpoint_device: what one GPU makes of cuts and fingerprints, beside what it can do at most, measured in the same run.
+//
+// Answers come before speeds. Exits with 1 when an answer is wrong or something fails (the rest is still measured), with 2
+// for wrong usage and where there is no GPU to use.
+#include <algorithm>
+#include <fstream>
+
+#include <CLI/CLI.hpp>
+#include <cutpoint/catalog.h>
+#include <cutpoint/topology.h>
+#include <cutpoint/version.h>
+#include <fmt/format.h>
+
+#include "bench/common/configurations.h"
+#include "bench/device/end_to_end.h"
+#include "build_info.h"
+#include "cuda/backend.h"
+
+namespace cutpoint::bench {
+
+namespace {
+
+constexpr std::uint64_t sample_bytes = 64 * MiB;
+constexpr std::uint64_t host_bytes = 1 * GiB;
+
+struct options {
+  int device = 0;
+  std::vector<std::string> names;
+  double seconds = 0;
+  bool is_quick = false;
+  std::string markdown;
+  std::string json;
+};
+
+/// What is measured of the names that were asked for; in a hurry, of one name for each way of working.
+std::vector<configuration> chosen(const options& given) {
+  const std::vector<std::string> quick = {"gear",   "fastcdc",    "rabin", "buzhash",
+                                          "ae-max", "seqcdc-inc", "fixed", "xet"};
+  const std::vector<std::string>& wanted = given.names.empty() && given.is_quick ? quick : given.names;
+  std::vector<configuration> all = configurations();
+  if (wanted.empty()) return all;
+  std::erase_if(
+      all, [&](const configuration& c) { return std::find(wanted.begin(), wanted.end(), c.name) == wanted.end(); });
+  return all;
+}
+
+status check_names(const options& given) {
+  for (const std::string& name : given.names) {
+    if (const auto entry = find_entry(name); !entry) return entry.error();
+  }
+  return {};
+}
+
+result<cuda::device_info> usable_device(int device) {
+  if (status here = cuda::check_device(device); !here.ok()) return here;
+  const auto all = cuda::devices();
+  if (!all) return all.error();
+  return all->at(static_cast<std::size_t>(device));
+}
+
+std::vector<named_fact> about(const cuda::device_info& device, const std::vector<named_fact>& clocks) {
+  const auto machine = discover_topology();
+  const auto gibibytes = [](std::uint64_t bytes) { return static_cast<double>(bytes) / static_cast<double>(GiB); };
+  std::vector<named_fact> facts = {
+      {"device", fmt::format("{}, {:.1f} GiB, {} multiprocessors, compute capability {}, L2 {:.1f} MiB", device.name,
+                             gibibytes(device.memory_bytes), device.multiprocessor_count,
+                             cuda::to_string(device.compute_capability), 1024 * gibibytes(device.l2_bytes))}};
+  facts.insert(facts.end(), clocks.begin(), clocks.end());
+  facts.push_back({"link", device.link == cuda::pci_link{}
+                               ? "unknown"
+                               : fmt::format("PCI Express {}.0 x{}", device.link.generation, device.link.width)});
+  facts.push_back({"CUDA", fmt::format("driver for {}, build with {}", cuda::to_string(device.driver),
+                                       cuda::to_string(device.runtime))});
+  facts.push_back({"host", machine
+                               ? fmt::format("{}, {} processors", machine->processor_model, machine->processor_count)
+                               : machine.error().message()});
+  facts.push_back({"cutpoint", fmt::format("{}, commit {}", version(), build_commit)});
+  facts.push_back({"build", fmt::format("{}, `{}`", build_compiler, build_flags)});
+  return facts;
+}
+
+/// All measurements, in order of what is most wanted.
+class measurement {
+ public:
+  measurement(const options& given, device_facts& facts, const device_data& data, deadline end)
+      : given_(given), facts_(facts), data_(data), end_(end), configurations_(chosen(given)) {}
+
+  void run() {
+    for (const configuration& c : configurations_) resident(facts_.chunking, c, fingerprint_kind::none);
+    fingerprints();
+    through_engine();
+    known_chunks();
+    for (const configuration& c : configurations_) {
+      say(fmt::format("{}, sha1, from host memory", c.name));
+      facts_.end_to_end.push_back(measure_end_to_end(c.name, c.chunker, data_, plan(), end_));
+    }
+  }
+
+ private:
+  static void say(const std::string& what) { fmt::print(stderr, "cutpoint_device: {}\n", what); }
+
+  void resident(std::vector<resident_row>& into, const configuration& c, fingerprint_kind kind) {
+    say(fmt::format("{}, {}, in device memory", c.name, name_of(kind)));
+    into.push_back(measure_resident(c.name, c.chunker, kind, data_, facts_.resident_sizes, end_));
+  }
+
+  /// Of chunks of 8 KiB, whose cuts cost next to nothing, and of gear's.
+  void fingerprints() {
+    for (const configuration& c : configurations_) {
+      if (c.name != "fixed" && c.name != "gear") continue;
+      for (const auto kind : {fingerprint_kind::sha1, fingerprint_kind::sha256, fingerprint_kind::blake3}) {
+        resident(facts_.fingerprints, c, kind);
+      }
+    }
+  }
+
+  void known_chunks() {
+    for (const auto kind : {fingerprint_kind::sha1, fingerprint_kind::sha256, fingerprint_kind::blake3}) {
+      say(fmt::format("known chunks, {}, from host memory", name_of(kind)));
+      facts_.known_chunks.push_back(measure_known_chunks(kind, data_, plan(), end_));
+    }
+  }
+
+  void through_engine() {
+    const std::vector<std::string_view> few = {"gear", "fastcdc", "rabin", "seqcdc-inc", "xet"};
+    for (const configuration& c : configurations_) {
+      if (std::find(few.begin(), few.end(), c.name) == few.end()) continue;
+      say(fmt::format("{}, sha1, through the engine", c.name));
+      facts_.engine.push_back(measure_engine(c.name, c.chunker, fingerprint_kind::sha1, data_, 4 * host_bytes, end_));
+    }
+  }
+
+  [[nodiscard]] lanes_plan plan() const {
+    return given_.is_quick ? lanes_plan{.lanes = {1, 3}, .batch_sizes = {32 * MiB}} : lanes_plan{};
+  }
+
+  const options& given_;
+  device_facts& facts_;
+  const device_data& data_;
+  deadline end_;
+  std::vector<configuration> configurations_;
+};
+
+result<device_facts> measure(const options& given, const cuda::device_info& device) {
+  const auto seconds = std::chrono::duration<double>(given.seconds > 0 ? given.seconds : given.is_quick ? 60 : 1200);
+  const deadline end = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(seconds);
+  if (status used = use_device(given.device); !used.ok()) return used;
+  const auto clocks = reported_clocks(given.device);
+  if (!clocks) return clocks.error();
+  device_facts facts{.device = device.name, .about = about(device, *clocks)};
+  facts.resident_sizes = resident_batch_sizes(device.memory_bytes, given.is_quick);
+  const auto there = random_device_bytes(std::max(host_bytes, facts.resident_sizes.back()));
+  if (!there) return there.error();
+  const auto limits = measure_limits(*there);
+  if (!limits) return limits.error();
+  facts.limits = *limits;
+  const auto here = pinned_bytes::copy_of(*there, host_bytes, given.device);
+  if (!here) return here.error();
+  const device_data data{given.device, *there, here->view(), here->view().first(sample_bytes)};
+  measurement(given, facts, data, end).run();
+  return facts;
+}
+
+status write(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  return file ? status() : status(status_code::io_error, fmt::format("{}: cannot be written", path));
+}
+
+status report(const options& given, const device_facts& facts) {
+  if (given.markdown.empty()) {
+    fmt::print("{}", device_markdown(facts));
+  } else if (status written = write(given.markdown, device_markdown(facts)); !written.ok()) {
+    return written;
+  }
+  return given.json.empty() ? status() : write(given.json, device_json(facts));
+}
+
+int complain(const status& of, int exit_code) {
+  fmt::print(stderr, "cutpoint_device: {}\n", of.message());
+  return exit_code;
+}
+
+int main(int argc, char** argv) {
+  options given;
+  CLI::App app("What one GPU makes of cuts and fingerprints, beside what it can do at most", "cutpoint_device");
+  app.add_option("--device", given.device, "number of the GPU, as cutpoint info has it")->capture_default_str();
+  app.add_option("--name", given.names, "names of the catalog; default: all, at 2K:8K:64K where they take it");
+  app.add_flag("--quick", given.is_quick, "a few names and sizes, within a minute");
+  app.add_option("--seconds", given.seconds, "nothing is begun after so many; default 1200, or 60 with --quick");
+  app.add_option("--markdown", given.markdown, "the report's file; default: standard output");
+  app.add_option("--json", given.json, "the same for programs");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  if (const status names = check_names(given); !names.ok()) return complain(names, 2);
+  const auto device = usable_device(given.device);
+  if (!device) return complain(device.error(), 2);
+  const auto facts = measure(given, *device);
+  if (!facts) return complain(facts.error(), 1);
+  if (const status reported = report(given, *facts); !reported.ok()) return complain(reported, 1);
+  const std::vector<std::string> failed = failures(*facts);
+  for (const std::string& sentence : failed) fmt::print(stderr, "cutpoint_device: {}\n", sentence);
+  return failed.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+}  // namespace cutpoint::bench
+
+int main(int argc, char** argv) { return cutpoint::bench::main(argc, argv); }

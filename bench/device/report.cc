@@ -1,0 +1,194 @@
+// The report in Markdown.
+#include "bench/device/report.h"
+
+#include <algorithm>
+#include <set>
+
+#include <cutpoint/text.h>
+#include <fmt/format.h>
+
+namespace cutpoint::bench {
+
+namespace {
+
+std::string gigabytes(double bytes_per_second) { return fmt::format("{:.1f}", bytes_per_second / 1e9); }
+
+std::string share(double part, double whole) {
+  return whole > 0 ? fmt::format("{:.0f} %", 100 * part / whole) : std::string("-");
+}
+
+/// "1500.0 (87 %)": a target, and how much of it was reached.
+std::string held_against(double reached, std::optional<double> target) {
+  return target ? fmt::format("{} ({})", gigabytes(*target), share(reached, *target)) : std::string("-");
+}
+
+std::string batch_label(std::uint64_t bytes) { return bytes == largest_batch ? "4G-64" : format_size(bytes); }
+
+/// Rows of cells as Markdown has them.
+class table {
+ public:
+  explicit table(const std::vector<std::string>& heads) {
+    add(heads);
+    text_ += '|';
+    for (std::size_t i = 0; i < heads.size(); ++i) text_ += i == 0 ? "---|" : "---:|";
+    text_ += '\n';
+  }
+  void add(const std::vector<std::string>& cells) {
+    text_ += '|';
+    for (const std::string& cell : cells) text_ += fmt::format(" {} |", cell);
+    text_ += '\n';
+  }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+std::string limits_table(const device_limits& limits) {
+  table t({"limit", "GB/s"});
+  t.add({"device memory, plain read", gigabytes(limits.read)});
+  t.add({"device memory, copy, bytes read and written", gigabytes(limits.copy)});
+  t.add({"host to device, pinned memory", gigabytes(limits.link_in_pinned)});
+  t.add({"device to host, pinned memory", gigabytes(limits.link_out_pinned)});
+  t.add({"host to device, pinned memory, both ways at once", gigabytes(limits.link_in_beside_out)});
+  t.add({"device to host, pinned memory, both ways at once", gigabytes(limits.link_out_beside_in)});
+  t.add({"host to device, pageable memory", gigabytes(limits.link_in_pageable)});
+  t.add({"device to host, pageable memory", gigabytes(limits.link_out_pageable)});
+  return t.text() + fmt::format(
+                        "\n32-bit integer operations (add, xor): {:.1f} T/s. A launch of an empty kernel and the wait "
+                        "for it: {:.1f} "
+                        "µs.\n",
+                        limits.integer_operations / 1e12, limits.launch_seconds * 1e6);
+}
+
+std::string resident_table(const std::vector<resident_row>& rows, const device_facts& facts, bool has_fingerprints) {
+  std::vector<std::string> heads = {"name"};
+  if (has_fingerprints) heads.emplace_back("fingerprint");
+  heads.emplace_back("mean chunk");
+  for (const std::uint64_t size : facts.resident_sizes) heads.push_back(batch_label(size) + ", GB/s");
+  heads.insert(heads.end(), {"best of read", "target, GB/s (reached)", "batch for 90 %"});
+  table t(heads);
+  for (const resident_row& row : rows) {
+    std::vector<std::string> cells = {row.name};
+    if (has_fingerprints) cells.emplace_back(name_of(row.fingerprint));
+    cells.push_back(row.mean_chunk_bytes > 0 ? fmt::format("{:.0f}", row.mean_chunk_bytes) : "-");
+    for (const std::uint64_t size : facts.resident_sizes) {
+      const auto rate = std::find_if(row.rates.begin(), row.rates.end(),
+                                     [&](const batch_rate& each) { return each.batch_bytes == size; });
+      cells.push_back(rate == row.rates.end() ? "-" : gigabytes(rate->bytes_per_second));
+    }
+    if (const auto best = best_of(row.rates)) {
+      cells.push_back(share(best->bytes_per_second, facts.limits.read));
+      cells.push_back(held_against(best->bytes_per_second, target_of(row, facts.limits.rates())));
+      cells.push_back(batch_label(batch_for_90_percent(row.rates)));
+    } else {
+      cells.insert(cells.end(), {"-", "-", "-"});
+    }
+    t.add(cells);
+  }
+  return t.text();
+}
+
+std::vector<batch_rate> rates_of(const end_to_end_row& row, std::uint64_t lanes) {
+  std::vector<batch_rate> rates;
+  for (const lanes_rate& each : row.rates) {
+    if (each.lanes == lanes) rates.push_back(each.of);
+  }
+  return rates;
+}
+
+std::string end_to_end_table(const std::vector<end_to_end_row>& rows, const device_facts& facts) {
+  std::set<std::uint64_t> lane_counts;
+  for (const end_to_end_row& row : rows) {
+    for (const lanes_rate& each : row.rates) lane_counts.insert(each.lanes);
+  }
+  std::vector<std::string> heads = {"name"};
+  for (const std::uint64_t lanes : lane_counts) heads.push_back(fmt::format("lanes: {}; GB/s, at a batch of", lanes));
+  heads.insert(heads.end(), {"best of link", "target, GB/s (reached)"});
+  table t(heads);
+  for (const end_to_end_row& row : rows) {
+    std::vector<std::string> cells = {row.name};
+    double fastest = 0;
+    for (const std::uint64_t lanes : lane_counts) {
+      const auto best = best_of(rates_of(row, lanes));
+      cells.push_back(best ? fmt::format("{}, {}", gigabytes(best->bytes_per_second), batch_label(best->batch_bytes))
+                           : "-");
+      if (best) fastest = std::max(fastest, best->bytes_per_second);
+    }
+    cells.push_back(fastest > 0 ? share(fastest, facts.limits.link_in_pinned) : "-");
+    cells.push_back(fastest > 0 ? held_against(fastest, device_targets::end_to_end(facts.limits.rates())) : "-");
+    t.add(cells);
+  }
+  return t.text();
+}
+
+std::string engine_table(const device_facts& facts) {
+  table t({"name", "fingerprint", "GB/s", "of link", "cut by the device"});
+  for (const engine_row& row : facts.engine) {
+    const bool is_measured = row.bytes_per_second > 0;
+    t.add({row.name, std::string(name_of(row.fingerprint)), is_measured ? gigabytes(row.bytes_per_second) : "-",
+           is_measured ? share(row.bytes_per_second, facts.limits.link_in_pinned) : "-",
+           is_measured ? share(row.device_share, 1) : "-"});
+  }
+  return t.text();
+}
+
+/// Calls `each(name, fingerprint, problem)` for all rows, measured or not.
+template <class Each>
+void for_each_problem(const device_facts& facts, Each each) {
+  const auto tell = [&](std::string_view what, const std::string& name, fingerprint_kind kind,
+                        const std::string& problem) {
+    if (!problem.empty()) each(fmt::format("{}, {}, {}: {}", what, name, name_of(kind), problem), problem);
+  };
+  for (const auto& row : facts.chunking) tell("in device memory", row.name, row.fingerprint, row.problem);
+  for (const auto& row : facts.fingerprints) tell("in device memory", row.name, row.fingerprint, row.problem);
+  for (const auto& row : facts.end_to_end) tell("from host memory", row.name, row.fingerprint, row.problem);
+  for (const auto& row : facts.known_chunks) tell("known chunks", row.name, row.fingerprint, row.problem);
+  for (const auto& row : facts.engine) tell("the engine", row.name, row.fingerprint, row.problem);
+}
+
+}  // namespace
+
+std::optional<double> target_of(const resident_row& row, const device_rates& limits) {
+  if (row.fingerprint == fingerprint_kind::none) return device_targets::chunking(algorithm_of(row.canonical), limits);
+  if (algorithm_of(row.canonical) != "fixed") return std::nullopt;
+  return device_targets::fingerprints(row.fingerprint);
+}
+
+std::string_view name_of(fingerprint_kind kind) {
+  for (const fingerprint_info& info : fingerprints()) {
+    if (info.kind == kind) return info.name;
+  }
+  return "none";
+}
+
+std::vector<std::string> failures(const device_facts& facts) {
+  std::vector<std::string> found;
+  for_each_problem(facts, [&](const std::string& sentence, const std::string& problem) {
+    if (problem != out_of_time) found.push_back(sentence);
+  });
+  return found;
+}
+
+std::string device_markdown(const device_facts& facts) {
+  std::string out = fmt::format("# Cutpoint on {}\n\n", facts.device);
+  for (const named_fact& fact : facts.about) out += fmt::format("- {}: {}\n", fact.name, fact.value);
+  out +=
+      "\nGB are 10^9 bytes. Rates are medians of five samples and more. Targets are those for an H200; answers were "
+      "compared "
+      "with the reference's before anything was timed.\n";
+  out += "\n## Limits of this device\n\n" + limits_table(facts.limits);
+  out += "\n## Data in device memory: cuts\n\n" + resident_table(facts.chunking, facts, false);
+  out += "\n## Data in device memory: cuts and fingerprints\n\n" + resident_table(facts.fingerprints, facts, true);
+  out += "\n## Data in pinned host memory: copied in, cuts, SHA-1, results copied out\n\n" +
+         end_to_end_table(facts.end_to_end, facts);
+  out += "\n## Known chunks of 8 KiB in pinned host memory: copied in, fingerprints, these copied out\n\n" +
+         end_to_end_table(facts.known_chunks, facts);
+  out += "\n## The whole engine, fed from memory\n\n" + engine_table(facts);
+  std::string problems;
+  for_each_problem(facts, [&](const std::string& sentence, const std::string&) { problems += "- " + sentence + "\n"; });
+  if (!problems.empty()) out += "\n## What is missing\n\n" + problems;
+  return out;
+}
+
+}  // namespace cutpoint::bench

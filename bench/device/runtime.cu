@@ -1,0 +1,117 @@
+// Memory, random bytes, time and clocks by CUDA's runtime.
+#include "bench/device/runtime.h"
+
+#include <string>
+#include <utility>
+
+#include "bench/common/median.h"
+#include "cuda/block.h"
+#include "cuda/runtime.cuh"
+
+namespace cutpoint::bench {
+namespace {
+
+using cuda::check;
+
+/// Word i is the i-th of SplitMix64.
+__global__ void fill_kernel(std::uint64_t* words, std::uint64_t count) {
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride) {
+    std::uint64_t z = (i + 1) * 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    words[i] = z ^ (z >> 31);
+  }
+}
+
+/// Times what is put into one stream between two events.
+class stopwatch {
+ public:
+  [[nodiscard]] static result<stopwatch> make() {
+    auto stream = cuda::device_stream::create();
+    if (!stream) return stream.error();
+    auto begin = cuda::device_event::create();
+    if (!begin) return begin.error();
+    auto end = cuda::device_event::create();
+    if (!end) return end.error();
+    return stopwatch(std::move(*stream), std::move(*begin), std::move(*end));
+  }
+
+  /// Seconds of each of so many calls.
+  [[nodiscard]] result<double> seconds(const std::function<status(CUstream_st*)>& enqueue, int calls) const {
+    CUTPOINT_RETURN_IF_FAILED(check(cudaEventRecord(begin_.get(), stream_.get()), "recording an event"));
+    for (int i = 0; i < calls; ++i) CUTPOINT_RETURN_IF_FAILED(enqueue(stream_.get()));
+    CUTPOINT_RETURN_IF_FAILED(check(cudaEventRecord(end_.get(), stream_.get()), "recording an event"));
+    CUTPOINT_RETURN_IF_FAILED(check(cudaEventSynchronize(end_.get()), "waiting for what is measured"));
+    const auto seconds = cuda::seconds_between(begin_, end_);
+    return seconds ? result<double>(*seconds / calls) : seconds;
+  }
+
+ private:
+  stopwatch(cuda::device_stream stream, cuda::device_event begin, cuda::device_event end)
+      : stream_(std::move(stream)), begin_(std::move(begin)), end_(std::move(end)) {}
+
+  cuda::device_stream stream_;
+  cuda::device_event begin_;
+  cuda::device_event end_;
+};
+
+}  // namespace
+
+status use_device(int device) { return check(cudaSetDevice(device), "choosing device " + std::to_string(device)); }
+
+result<device_bytes> random_device_bytes(std::uint64_t size) {
+  const std::uint64_t units = (size + sizeof(cuda::bytes16) - 1) / sizeof(cuda::bytes16);
+  auto memory = cuda::device_array<cuda::bytes16>::allocate(units);
+  if (!memory) return memory.error();
+  const auto owner = std::make_shared<cuda::device_array<cuda::bytes16>>(std::move(*memory));
+  fill_kernel<<<1024, 256>>>(reinterpret_cast<std::uint64_t*>(owner->data()),
+                             units * (sizeof(cuda::bytes16) / sizeof(std::uint64_t)));
+  CUTPOINT_RETURN_IF_FAILED(check(cudaGetLastError(), "launching a kernel"));
+  CUTPOINT_RETURN_IF_FAILED(check(cudaDeviceSynchronize(), "making random bytes"));
+  return device_bytes{{owner, reinterpret_cast<std::uint8_t*>(owner->data())}, size};
+}
+
+result<std::vector<std::uint8_t>> copy_from_device(const std::uint8_t* from, std::uint64_t size) {
+  std::vector<std::uint8_t> bytes(size);
+  CUTPOINT_RETURN_IF_FAILED(check(cudaDeviceSynchronize(), "waiting for the device"));
+  CUTPOINT_RETURN_IF_FAILED(check(cudaMemcpy(bytes.data(), from, size, cudaMemcpyDeviceToHost), "copying out"));
+  return bytes;
+}
+
+result<double> median_device_seconds(const std::function<status(CUstream_st*)>& enqueue, int samples) {
+  const auto clock = stopwatch::make();
+  if (!clock) return clock.error();
+  const auto first = clock->seconds(enqueue, 1);  // loads code, slices the batch
+  if (!first) return first.error();
+  const auto second = clock->seconds(enqueue, 1);
+  if (!second) return second.error();
+  const int calls = calls_per_sample(*second);
+  std::vector<double> all;
+  for (int sample = 0; sample < samples; ++sample) {
+    const auto seconds = clock->seconds(enqueue, calls);
+    if (!seconds) return seconds.error();
+    all.push_back(*seconds);
+  }
+  return median(std::move(all));
+}
+
+result<std::vector<named_fact>> reported_clocks(int device) {
+  int clock_khz = 0;
+  int memory_clock_khz = 0;
+  int bus_bits = 0;
+  int has_ecc = 0;
+  const auto ask = [&](int& into, cudaDeviceAttr which) {
+    return check(cudaDeviceGetAttribute(&into, which, device), "asking for an attribute of the device");
+  };
+  CUTPOINT_RETURN_IF_FAILED(ask(clock_khz, cudaDevAttrClockRate));
+  CUTPOINT_RETURN_IF_FAILED(ask(memory_clock_khz, cudaDevAttrMemoryClockRate));
+  CUTPOINT_RETURN_IF_FAILED(ask(bus_bits, cudaDevAttrGlobalMemoryBusWidth));
+  CUTPOINT_RETURN_IF_FAILED(ask(has_ecc, cudaDevAttrEccEnabled));
+  return std::vector<named_fact>{
+      {"highest clocks as reported",
+       std::to_string(clock_khz / 1000) + " MHz, memory " + std::to_string(memory_clock_khz / 1000) + " MHz"},
+      {"memory bus", std::to_string(bus_bits) + " bits, error correction " + (has_ecc != 0 ? "on" : "off")}};
+}
+
+}  // namespace cutpoint::bench

@@ -1,0 +1,96 @@
+// The engine for C, and streams that are in memory.
+#include "bindings/c/engine.h"
+
+#include <algorithm>
+
+#include "bindings/c/options.h"
+#include "bindings/c/outcome.h"
+#include "bindings/c/structures.h"
+
+namespace cutpoint::embed {
+
+namespace {
+
+constexpr std::uint64_t first_engine_options_bytes = 16;
+
+/// Writes chunks one by one as far as there is room, and counts all.
+class chunk_writer final : public chunk_receiver {
+ public:
+  explicit chunk_writer(std::span<cutpoint_chunk> room) noexcept : room_(room) {}
+
+  status begin_stream(std::uint64_t) override { return {}; }
+  status end_stream(std::uint64_t, const status&) override { return {}; }
+  status take(const fed_chunk& chunks) override {
+    cutpoint_chunk next = to_c(record_of(chunks));
+    next.count = 1;
+    for (std::uint64_t i = 0; i < chunks.count && count_ + i < room_.size(); ++i) {
+      room_[count_ + i] = next;
+      next.offset += next.length;
+    }
+    count_ += chunks.count;
+    return {};
+  }
+
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+
+ private:
+  std::span<cutpoint_chunk> room_;
+  std::uint64_t count_ = 0;
+};
+
+outcome make(const cutpoint_engine_options* given, cutpoint_engine** into) {
+  if (into == nullptr) return {CUTPOINT_INVALID_ARGUMENT, "engine, which would be written to, is null"};
+  *into = nullptr;
+  cutpoint_engine_options options = {};
+  if (outcome of = read_structure(given, "engine_options", first_engine_options_bytes, options); !of.ok()) return of;
+  auto handle = std::make_unique<cutpoint_engine>();
+  auto made = engine::make({.threads = options.threads});
+  if (!made) return made.error();
+  handle->threads = std::make_shared<engine>(*std::move(made));
+  *into = handle.release();
+  return {};
+}
+
+}  // namespace
+
+}  // namespace cutpoint::embed
+
+extern "C" {
+
+cutpoint_status cutpoint_engine_create(const cutpoint_engine_options* options, cutpoint_engine** engine,
+                                       cutpoint_error* error) {
+  return cutpoint::embed::guarded(error, [&] { return cutpoint::embed::make(options, engine); });
+}
+
+void cutpoint_engine_destroy(cutpoint_engine* engine) { delete engine; }
+
+uint64_t cutpoint_engine_threads(const cutpoint_engine* engine) {
+  return engine != nullptr ? engine->threads->thread_count() : 0;
+}
+
+cutpoint_status cutpoint_chunk_buffer(cutpoint_engine* engine, const cutpoint_feed_options* options, const void* bytes,
+                                      size_t byte_count, cutpoint_chunk* chunks, size_t capacity, size_t* count,
+                                      cutpoint_error* error) {
+  using cutpoint::embed::outcome;
+  return cutpoint::embed::guarded(error, [&]() -> outcome {
+    if (count == nullptr) return {CUTPOINT_INVALID_ARGUMENT, "count, which would be written to, is null"};
+    *count = 0;
+    if (engine == nullptr) return {CUTPOINT_INVALID_ARGUMENT, "engine is null"};
+    if (bytes == nullptr && byte_count != 0) return {CUTPOINT_INVALID_ARGUMENT, "bytes is null, their count is not 0"};
+    if (chunks == nullptr && capacity != 0)
+      return {CUTPOINT_INVALID_ARGUMENT, "chunks is null, their capacity is not 0"};
+    std::optional<cutpoint::embed::read_options> read;
+    if (outcome of = cutpoint::embed::read(options, read); !of.ok()) return of;
+    const bool only_counts = capacity == 0 && chunks == nullptr;
+    if (only_counts) read->feed.fingerprint = cutpoint::fingerprint_kind::none;
+    cutpoint::embed::chunk_writer writer({chunks, capacity});
+    const cutpoint::byte_span whole(static_cast<const std::uint8_t*>(bytes), byte_count);
+    if (outcome of = cutpoint::feed_buffer(*engine->threads, read->feed, whole, writer); !of.ok()) return of;
+    *count = static_cast<size_t>(writer.count());
+    if (*count <= capacity || only_counts) return {};
+    return {CUTPOINT_BUFFER_TOO_SMALL,
+            std::to_string(*count) + " chunks do not fit into an array for " + std::to_string(capacity)};
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,228 @@
+// Streams in pieces, for C.
+#include "bindings/c/feed.h"
+
+#include <cstddef>
+
+#include "bindings/c/options.h"
+#include "bindings/c/structures.h"
+
+using cutpoint::embed::outcome;
+
+namespace {
+
+constexpr std::uint64_t first_receiver_bytes = offsetof(cutpoint_receiver, end_stream) + sizeof(void*);
+
+outcome null(const char* what) { return {CUTPOINT_INVALID_ARGUMENT, std::string(what) + " is null"}; }
+
+template <std::size_t Size>
+void copy_text(std::string_view from, char (&to)[Size]) {
+  to[from.copy(to, Size - 1)] = 0;
+}
+
+}  // namespace
+
+outcome cutpoint_feed::open(cutpoint::feed_options options) {
+  options.cancel = &cancel_;
+  auto opened = threads_->open(options, *receiver_);
+  if (!opened) return opened.error();
+  feed_.emplace(*std::move(opened));
+  return {};
+}
+
+cutpoint_status cutpoint_feed::close() noexcept {
+  if (receiver_->is_calling()) return CUTPOINT_WRONG_STATE;
+  return is_busy_.exchange(true, std::memory_order_acquire) ? CUTPOINT_BUSY : CUTPOINT_OK;
+}
+
+template <class Body>
+cutpoint_status cutpoint_feed::exclusively(Body&& body) noexcept {
+  if (const cutpoint_status closed = close(); closed != CUTPOINT_OK) return closed;
+  cutpoint_error error = {};
+  const cutpoint_status code = cutpoint::embed::guarded(&error, std::forward<Body>(body));
+  // What is thrown leaves the engine's feed anywhere.
+  if (code == CUTPOINT_OUT_OF_MEMORY || code == CUTPOINT_INTERNAL_ERROR) phase_ = phase::broken;
+  if (code != CUTPOINT_OK) keep(error);
+  is_busy_.store(false, std::memory_order_release);
+  return code;
+}
+
+void cutpoint_feed::keep(const cutpoint_error& error) noexcept {
+  const std::lock_guard lock(error_mutex_);
+  last_error_ = error;
+}
+
+cutpoint_error cutpoint_feed::last_error() const noexcept {
+  const std::lock_guard lock(error_mutex_);
+  return last_error_;
+}
+
+outcome cutpoint_feed::expect(phase needed) const {
+  if (!failure_.ok()) return failure_;
+  if (phase_ == phase::broken) return {CUTPOINT_OUT_OF_MEMORY, "the feed ran out of memory before"};
+  if (phase_ == needed) return {};
+  if (phase_ == phase::finished) return {CUTPOINT_WRONG_STATE, "the feed has been finished"};
+  return {CUTPOINT_WRONG_STATE,
+          phase_ == phase::in_stream ? "a stream has begun and not ended" : "no stream has begun"};
+}
+
+outcome cutpoint_feed::settle(cutpoint::status of) {
+  if (cancel_.is_requested() && of.ok()) of = {cutpoint::status_code::cancelled, "the feed was asked to stop"};
+  if (of.ok()) return {};
+  const bool only_the_stream = of.code() == cutpoint::status_code::memory_limit && feed_->failure().ok();
+  if (only_the_stream) {
+    phase_ = phase::between_streams;
+    return of;
+  }
+  failure_ = receiver_->callback_failure().value_or(outcome(of));
+  return failure_;
+}
+
+outcome cutpoint_feed::refuse_while_full() {
+  if (!receiver_->is_full()) return {};
+  return {CUTPOINT_CHUNKS_WAITING, "as many chunks wait as may; take some, then write these bytes again"};
+}
+
+outcome cutpoint_feed::begin(std::uint64_t stream) {
+  if (outcome ready = expect(phase::between_streams); !ready.ok()) return ready;
+  phase_ = phase::in_stream;
+  return settle(feed_->begin(stream));
+}
+
+outcome cutpoint_feed::write(cutpoint::byte_span bytes) {
+  if (outcome ready = expect(phase::in_stream); !ready.ok()) return ready;
+  if (outcome room = refuse_while_full(); !room.ok()) return room;
+  return settle(feed_->write(bytes));
+}
+
+outcome cutpoint_feed::write_zeros(std::uint64_t byte_count) {
+  if (outcome ready = expect(phase::in_stream); !ready.ok()) return ready;
+  if (outcome room = refuse_while_full(); !room.ok()) return room;
+  return settle(feed_->write_zeros(byte_count));
+}
+
+outcome cutpoint_feed::end(cutpoint_status why) {
+  if (outcome ready = expect(phase::in_stream); !ready.ok()) return ready;
+  if (why < CUTPOINT_OK || why > CUTPOINT_BACKEND_FAILURE) {
+    return {CUTPOINT_INVALID_ARGUMENT, "a stream cannot end with outcome = " + std::to_string(why) +
+                                           ", which must be from 0 to " + std::to_string(CUTPOINT_BACKEND_FAILURE)};
+  }
+  phase_ = phase::between_streams;
+  if (why == CUTPOINT_OK) return settle(feed_->end());
+  return settle(feed_->end({static_cast<cutpoint::status_code>(why), "the caller has no more bytes of the stream"}));
+}
+
+outcome cutpoint_feed::finish() {
+  if (outcome ready = expect(phase::between_streams); !ready.ok()) return ready;
+  if (cutpoint::status done = feed_->finish(); !done.ok()) return settle(std::move(done));
+  phase_ = phase::finished;  // also where it was asked to stop too late
+  return {};
+}
+
+cutpoint_statistics cutpoint_feed::statistics() const {
+  const cutpoint::feed_statistics from = feed_->statistics();
+  cutpoint_statistics to = {};
+  to.fed_bytes = from.fed_bytes;
+  to.chunk_count = receiver_->chunk_count();
+  to.run_bytes = from.run_bytes;
+  to.twice_cut_bytes = from.twice_cut_bytes;
+  to.twice_hashed_bytes = from.twice_hashed_bytes;
+  to.segment_count = from.segment_count;
+  to.ring_bytes = from.ring_bytes;
+  to.device_bytes = from.device_bytes;
+  copy_text(to_string(from.chunked_on), to.chunked_on);
+  copy_text(to_string(from.fingerprinted_on), to.fingerprinted_on);
+  copy_text(from.device_warning, to.device_warning);
+  return to;
+}
+
+extern "C" {
+
+cutpoint_status cutpoint_feed_create(cutpoint_engine* engine, const cutpoint_feed_options* options,
+                                     const cutpoint_receiver* receiver, cutpoint_feed** feed, cutpoint_error* error) {
+  return cutpoint::embed::guarded(error, [&]() -> outcome {
+    if (feed == nullptr) return null("feed, which would be written to,");
+    *feed = nullptr;
+    if (engine == nullptr) return null("engine");
+    std::optional<cutpoint::embed::read_options> read;
+    if (outcome of = cutpoint::embed::read(options, read); !of.ok()) return of;
+    std::unique_ptr<cutpoint::embed::c_receiver> to;
+    if (receiver != nullptr) {
+      cutpoint_receiver given = {};
+      if (outcome of = cutpoint::embed::read_structure(receiver, "receiver", first_receiver_bytes, given); !of.ok())
+        return of;
+      to = std::make_unique<cutpoint::embed::callback_receiver>(given);
+    } else {
+      to = std::make_unique<cutpoint::embed::queue_receiver>(read->waiting_chunks);
+    }
+    auto made = std::make_unique<cutpoint_feed>(engine->threads, std::move(to));
+    if (outcome opened = made->open(read->feed); !opened.ok()) return opened;
+    *feed = made.release();
+    return {};
+  });
+}
+
+cutpoint_status cutpoint_feed_destroy(cutpoint_feed* feed) {
+  if (feed == nullptr) return CUTPOINT_OK;
+  if (const cutpoint_status closed = feed->close(); closed != CUTPOINT_OK) return closed;
+  delete feed;
+  return CUTPOINT_OK;
+}
+
+cutpoint_status cutpoint_feed_begin(cutpoint_feed* feed, uint64_t stream) {
+  if (feed == nullptr) return CUTPOINT_INVALID_ARGUMENT;
+  return feed->exclusively([&] { return feed->begin(stream); });
+}
+
+cutpoint_status cutpoint_feed_write(cutpoint_feed* feed, const void* bytes, size_t byte_count) {
+  if (feed == nullptr) return CUTPOINT_INVALID_ARGUMENT;
+  return feed->exclusively([&]() -> outcome {
+    if (bytes == nullptr && byte_count != 0) return null("bytes, whose count is not 0,");
+    return feed->write({static_cast<const std::uint8_t*>(bytes), byte_count});
+  });
+}
+
+cutpoint_status cutpoint_feed_write_zeros(cutpoint_feed* feed, uint64_t byte_count) {
+  if (feed == nullptr) return CUTPOINT_INVALID_ARGUMENT;
+  return feed->exclusively([&] { return feed->write_zeros(byte_count); });
+}
+
+cutpoint_status cutpoint_feed_end(cutpoint_feed* feed, cutpoint_status why) {
+  if (feed == nullptr) return CUTPOINT_INVALID_ARGUMENT;
+  return feed->exclusively([&] { return feed->end(why); });
+}
+
+cutpoint_status cutpoint_feed_finish(cutpoint_feed* feed) {
+  if (feed == nullptr) return CUTPOINT_INVALID_ARGUMENT;
+  return feed->exclusively([&] { return feed->finish(); });
+}
+
+cutpoint_status cutpoint_feed_take(cutpoint_feed* feed, cutpoint_chunk* chunks, size_t capacity, size_t* count) {
+  if (count != nullptr) *count = 0;
+  if (feed == nullptr || count == nullptr || (chunks == nullptr && capacity != 0)) return CUTPOINT_INVALID_ARGUMENT;
+  return cutpoint::embed::guarded(nullptr, [&]() -> outcome {
+    const auto moved = feed->receiver().move_to({chunks, capacity});
+    if (!moved) return {CUTPOINT_WRONG_STATE, "the feed's chunks go to its receiver"};
+    *count = *moved;
+    return {};
+  });
+}
+
+cutpoint_status cutpoint_feed_cancel(cutpoint_feed* feed) {
+  if (feed == nullptr) return CUTPOINT_INVALID_ARGUMENT;
+  feed->cancel();
+  return CUTPOINT_OK;
+}
+
+cutpoint_status cutpoint_feed_statistics(cutpoint_feed* feed, cutpoint_statistics* statistics) {
+  if (feed == nullptr || statistics == nullptr) return CUTPOINT_INVALID_ARGUMENT;
+  return feed->exclusively(
+      [&] { return cutpoint::embed::write_structure(feed->statistics(), "statistics", *statistics); });
+}
+
+cutpoint_status cutpoint_feed_error(const cutpoint_feed* feed, cutpoint_error* error) {
+  if (feed == nullptr || error == nullptr) return CUTPOINT_INVALID_ARGUMENT;
+  *error = feed->last_error();
+  return CUTPOINT_OK;
+}
+
+}  // extern "C"

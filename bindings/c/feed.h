@@ -1,0 +1,57 @@
+// The feed's handle: who may call when, and what was said last.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "bindings/c/engine.h"
+#include "bindings/c/outcome.h"
+#include "bindings/c/receivers.h"
+
+struct cutpoint_feed {
+ public:
+  cutpoint_feed(std::shared_ptr<cutpoint::engine> on, std::unique_ptr<cutpoint::embed::c_receiver> to) noexcept
+      : threads_(std::move(on)), receiver_(std::move(to)) {}
+
+  [[nodiscard]] cutpoint::embed::outcome open(cutpoint::feed_options options);
+
+  /// Runs a call that must be alone, keeps what it fails with, or says that another is in one.
+  template <class Body>
+  cutpoint_status exclusively(Body&& body) noexcept;
+  /// For `cutpoint_feed_destroy`: CUTPOINT_OK where nobody is in a call, and nobody will be.
+  [[nodiscard]] cutpoint_status close() noexcept;
+
+  // Within `exclusively`.
+  [[nodiscard]] cutpoint::embed::outcome begin(std::uint64_t stream);
+  [[nodiscard]] cutpoint::embed::outcome write(cutpoint::byte_span bytes);
+  [[nodiscard]] cutpoint::embed::outcome write_zeros(std::uint64_t byte_count);
+  [[nodiscard]] cutpoint::embed::outcome end(cutpoint_status why);
+  [[nodiscard]] cutpoint::embed::outcome finish();
+  [[nodiscard]] cutpoint_statistics statistics() const;
+
+  // At any time.
+  void cancel() noexcept { cancel_.request(); }
+  [[nodiscard]] cutpoint::embed::c_receiver& receiver() noexcept { return *receiver_; }
+  [[nodiscard]] cutpoint_error last_error() const noexcept;
+
+ private:
+  enum class phase { between_streams, in_stream, finished, broken };
+
+  [[nodiscard]] cutpoint::embed::outcome expect(phase needed) const;
+  /// What a call of the engine's has come to.
+  [[nodiscard]] cutpoint::embed::outcome settle(cutpoint::status of);
+  [[nodiscard]] cutpoint::embed::outcome refuse_while_full();
+  void keep(const cutpoint_error& error) noexcept;
+
+  std::shared_ptr<cutpoint::engine> threads_;
+  std::unique_ptr<cutpoint::embed::c_receiver> receiver_;
+  cutpoint::cancellation cancel_;
+  std::optional<cutpoint::feed> feed_;  ///< goes before all that it works with
+  phase phase_ = phase::between_streams;
+  cutpoint::embed::outcome failure_;  ///< of the feed, for good
+  std::atomic<bool> is_busy_ = false;
+  mutable std::mutex error_mutex_;
+  cutpoint_error last_error_ = {};
+};

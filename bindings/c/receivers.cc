@@ -1,0 +1,65 @@
+#include "bindings/c/receivers.h"
+
+#include <algorithm>
+#include <array>
+
+#include "bindings/c/options.h"
+
+namespace cutpoint::embed {
+
+template <class Call>
+status callback_receiver::called(std::string_view name, Call&& call) {
+  int answer = 0;
+  caller_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  try {
+    answer = call();
+  } catch (...) {
+    caller_.store({}, std::memory_order_relaxed);
+    return failed(name, "has thrown");
+  }
+  caller_.store({}, std::memory_order_relaxed);
+  return answer == 0 ? status() : failed(name, "returned " + std::to_string(answer));
+}
+
+status callback_receiver::failed(std::string_view name, const std::string& how) {
+  const std::string message = "the callback " + std::string(name) + " " + how;
+  const std::lock_guard lock(mutex_);
+  if (!failure_) failure_ = outcome(CUTPOINT_CALLBACK_FAILED, message);
+  return {status_code::cancelled, message};
+}
+
+status callback_receiver::begin_stream(std::uint64_t stream) {
+  if (to_.begin_stream == nullptr) return {};
+  return called("begin_stream", [&] { return to_.begin_stream(to_.context, stream); });
+}
+
+status callback_receiver::take(const fed_chunk& chunks) {
+  count(chunks);
+  if (to_.take_chunk == nullptr) return {};
+  const cutpoint_chunk chunk = to_c(record_of(chunks));
+  return called("take_chunk", [&] { return to_.take_chunk(to_.context, &chunk, chunks.bytes.data()); });
+}
+
+status callback_receiver::end_stream(std::uint64_t stream, const status& of) {
+  if (to_.end_stream == nullptr) return {};
+  return called("end_stream", [&] { return to_.end_stream(to_.context, stream, static_cast<int>(of.code())); });
+}
+
+status queue_receiver::take(const fed_chunk& chunks) {
+  count(chunks);
+  return waiting_.take(chunks);
+}
+
+std::optional<std::size_t> queue_receiver::move_to(std::span<cutpoint_chunk> room) {
+  std::array<chunk_record, 64> some;
+  std::size_t moved = 0;
+  while (moved < room.size()) {
+    const std::size_t count = waiting_.take(std::span(some).first(std::min(some.size(), room.size() - moved)));
+    if (count == 0) break;
+    std::transform(some.begin(), some.begin() + count, room.begin() + static_cast<std::ptrdiff_t>(moved), to_c);
+    moved += count;
+  }
+  return moved;
+}
+
+}  // namespace cutpoint::embed

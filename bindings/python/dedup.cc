@@ -1,0 +1,208 @@
+#include "bindings/python/dedup.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <optional>
+
+#include <cutpoint/dedup.h>
+#include <cutpoint/version.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include "bindings/python/errors.h"
+#include "bindings/python/input.h"
+#include "bindings/python/interruptible.h"
+#include "bindings/python/tree_feeder.h"
+
+namespace cutpoint::python {
+
+namespace {
+
+constexpr std::array percentiles = {1, 5, 25, 50, 75, 95, 99};
+/// Buckets of an eighth of an octave.
+constexpr unsigned histogram_fineness = 3;
+
+template <class Number>
+nb::object or_none(const std::optional<Number>& number) {
+  return number ? nb::cast(*number) : nb::none();
+}
+
+std::optional<double> ratio(double of, double to) { return to > 0 ? std::optional(of / to) : std::nullopt; }
+
+void add(nb::dict& into, const dedup_counts& counts) {
+  into["stream_count"] = counts.stream_count;
+  into["bytes"] = counts.bytes;
+  into["chunk_count"] = counts.chunk_count;
+  into["unique_bytes"] = counts.unique_bytes;
+  into["unique_chunk_count"] = counts.unique_chunk_count;
+  into["duplicate_bytes"] = counts.duplicate_bytes();
+  into["savings_share"] = or_none(counts.savings());
+  into["elimination_ratio"] = or_none(counts.elimination_ratio());
+}
+
+nb::dict dict_of(const length_distribution& lengths, const std::optional<double>& expected) {
+  nb::dict out;
+  out["mean_bytes"] = or_none(lengths.mean());
+  out["expected_mean_bytes"] = or_none(expected);
+  out["min_bytes"] = or_none(lengths.min());
+  out["max_bytes"] = or_none(lengths.max());
+  for (const int percent : percentiles) {
+    out[("percentile_" + std::to_string(percent) + "_bytes").c_str()] = or_none(lengths.percentile(percent));
+  }
+  nb::list histogram;
+  for (const auto& bucket : lengths.buckets(histogram_fineness)) {
+    if (bucket.chunk_count == 0) continue;
+    nb::dict row;
+    row["least_bytes"] = bucket.least;
+    row["most_bytes"] = bucket.most;
+    row["chunk_count"] = bucket.chunk_count;
+    histogram.append(row);
+  }
+  out["histogram"] = histogram;
+  return out;
+}
+
+nb::dict dict_of(const fingerprint_index& index) {
+  const auto entries = static_cast<double>(index.size());
+  nb::dict out;
+  out["entry_count"] = index.size();
+  out["memory_bytes"] = index.memory_bytes();
+  out["bytes_per_entry"] = or_none(ratio(static_cast<double>(index.memory_bytes()), entries));
+  return out;
+}
+
+nb::list list_of_kinds(const dedup_tally& tally, const std::vector<std::string>& names) {
+  const std::vector<dedup_counts>& kinds = tally.kinds();
+  std::vector<std::size_t> order(std::min(kinds.size(), names.size()));
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return kinds[a].bytes != kinds[b].bytes ? kinds[a].bytes > kinds[b].bytes : names[a] < names[b];
+  });
+  nb::list out;
+  for (const std::size_t kind : order) {
+    nb::dict row;
+    row["kind"] = sentence_text(names[kind]);
+    add(row, kinds[kind]);
+    out.append(row);
+  }
+  return out;
+}
+
+nb::list list_of_failures(const std::vector<failed_input>& failures) {
+  nb::list out;
+  for (const failed_input& each : failures) {
+    nb::dict row;
+    row["path"] = system_text(each.path);
+    row["error"] = to_string(each.why.code());
+    row["errno"] = each.why.system_error() != 0 ? nb::cast(each.why.system_error()) : nb::none();
+    row["message"] = sentence_text(each.why.message());
+    out.append(row);
+  }
+  return out;
+}
+
+nb::dict row_of_stage(std::string_view name, const stage_work& work) {
+  nb::dict row;
+  row["stage"] = name;
+  row["busy_seconds"] = work.seconds;
+  row["bytes"] = work.bytes;
+  row["bytes_per_second"] =
+      or_none(work.bytes != 0 ? ratio(static_cast<double>(work.bytes), work.seconds) : std::nullopt);
+  return row;
+}
+
+/// Of the processor's lanes together.
+nb::list list_of_stages(const stage_work& reading, const feed_statistics& work) {
+  nb::list out;
+  out.append(row_of_stage("reading", reading));
+  for (std::size_t i = 0; i < stage_count; ++i) {
+    stage_work total;
+    for (const lane_record& lane : work.lanes) {
+      if (lane.device >= 0) continue;
+      total.seconds += lane.work[i].seconds;
+      total.bytes += lane.work[i].bytes;
+    }
+    out.append(row_of_stage(to_string(static_cast<stage>(i)), total));
+  }
+  return out;
+}
+
+nb::dict dict_of_work(const feed_statistics& work) {
+  nb::dict out;
+  out["run_bytes"] = work.run_bytes;
+  out["twice_cut_bytes"] = work.twice_cut_bytes;
+  out["twice_hashed_bytes"] = work.twice_hashed_bytes;
+  out["segment_count"] = work.segment_count;
+  out["speculated_segment_count"] = work.speculated_count;
+  out["missed_segment_count"] = work.missed_count;
+  out["ring_bytes"] = work.ring_bytes;
+  return out;
+}
+
+}  // namespace
+
+nb::dict dedup(const settings& how, const std::vector<nb::object>& given, bool follow_links) {
+  if (how.feed.fingerprint.kind == fingerprint_kind::none) {
+    raise(PyExc_ValueError, "fingerprint = 'none': duplicates are found by their fingerprints");
+  }
+  std::vector<std::string> paths;
+  for (const nb::object& path : given) paths.push_back(path_of(path));
+
+  cancellation cancel;
+  feed_options options = how.feed;
+  options.cancel = &cancel;
+  dedup_tally tally(options.fingerprint.kind, [](std::uint64_t stream) { return static_cast<std::size_t>(stream); });
+  std::shared_ptr<engine> threads;
+  std::optional<file_reader> reader;
+  std::optional<feed> into;
+  std::optional<tree_feeder> feeder;
+  double wall_seconds = 0;
+  check(interruptibly(cancel, duration::any, [&]() -> status {
+    auto made_reader = make_reader(options, cancel);
+    if (!made_reader) return made_reader.error();
+    reader.emplace(*std::move(made_reader));
+    auto made_engine = engine_of(how.threads);
+    if (!made_engine) return made_engine.error();
+    threads = *std::move(made_engine);
+    auto opened = threads->open(options, tally);
+    if (!opened) return opened.error();
+    into.emplace(*std::move(opened));
+    feeder.emplace(*into, *reader, cancel);
+    const auto begun = std::chrono::steady_clock::now();
+    const status outcome = feeder->feed_all(paths, follow_links ? symlinks::follow : symlinks::skip);
+    wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    return outcome;
+  }));
+
+  const feed_statistics work = into->statistics();
+  nb::dict result;
+  add(result, tally.total());
+  result["chunks"] = dict_of(tally.lengths(), expected_chunk_bytes(options.cuts));
+  result["index"] = dict_of(tally.index());
+  nb::dict backends;
+  backends["chunking"] = to_string(work.chunked_on);
+  backends["fingerprinting"] = to_string(work.fingerprinted_on);
+  const auto bytes = static_cast<double>(tally.total().bytes);
+
+  nb::dict out;
+  out["version"] = version();
+  out["cuts"] = options.cuts.canonical();
+  out["fingerprint"] = name_of(options.fingerprint);
+  out["thread_count"] = threads->thread_count();
+  out["segment_bytes"] = work.segment_bytes;
+  out["memory_limit_bytes"] = how.feed.memory_bytes;
+  out["input_count"] = feeder->done_count();
+  out["failed_input_count"] = feeder->failures().size();
+  out["failures"] = list_of_failures(feeder->failures());
+  out["result"] = result;
+  out["kinds"] = list_of_kinds(tally, feeder->kind_names());
+  out["wall_seconds"] = wall_seconds;
+  out["bytes_per_second"] = or_none(bytes > 0 ? ratio(bytes, wall_seconds) : std::nullopt);
+  out["backends"] = backends;
+  out["stages"] = list_of_stages(feeder->reading(), work);
+  out["work"] = dict_of_work(work);
+  return out;
+}
+
+}  // namespace cutpoint::python

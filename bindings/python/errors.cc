@@ -1,0 +1,72 @@
+#include "bindings/python/errors.h"
+
+namespace cutpoint::python {
+
+namespace {
+
+/// Lives as long as the module, which nobody unloads.
+PyObject* cutpoint_error = nullptr;
+
+nb::handle type_of(status_code code) {
+  switch (code) {
+    case status_code::invalid_argument:
+    case status_code::unknown_name:
+      return PyExc_ValueError;
+    case status_code::memory_limit:
+      return PyExc_MemoryError;
+    case status_code::io_error:
+      return PyExc_OSError;
+    default:
+      return cutpoint_error;
+  }
+}
+
+/// `NAME: REASON` without the name, which the exception has apart.
+std::string without(const std::string& path, const std::string& message) {
+  const std::string prefix = path + ": ";
+  return message.starts_with(prefix) ? message.substr(prefix.size()) : message;
+}
+
+/// Of a failed system call; Python makes it FileNotFoundError and so on.
+[[noreturn]] void raise_system_failure(const status& why, const std::string& path) {
+  const nb::object error =
+      nb::handle(PyExc_OSError)(why.system_error(), sentence_text(without(path, why.message())), system_text(path));
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+  throw nb::python_error();
+}
+
+nb::object decoded(PyObject* text) {
+  if (text == nullptr) throw nb::python_error();
+  return nb::steal(text);
+}
+
+}  // namespace
+
+void add_errors(nb::module_& into) {
+  cutpoint_error = PyErr_NewExceptionWithDoc("cutpoint.CutpointError",
+                                             "What a back end, device or library below could not do, in one sentence.",
+                                             PyExc_RuntimeError, nullptr);
+  if (cutpoint_error == nullptr) throw nb::python_error();
+  into.attr("CutpointError") = nb::borrow(cutpoint_error);
+}
+
+void raise(const status& why, const std::string& path) {
+  if (why.code() == status_code::io_error && why.system_error() != 0) raise_system_failure(why, path);
+  const bool is_named = path.empty() || why.message().starts_with(path);
+  raise(type_of(why.code()), is_named ? why.message() : path + ": " + why.message());
+}
+
+void raise(nb::handle type, const std::string& sentence) {
+  PyErr_SetObject(type.ptr(), sentence_text(sentence).ptr());
+  throw nb::python_error();
+}
+
+nb::object system_text(const std::string& text) {
+  return decoded(PyUnicode_DecodeFSDefaultAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
+}
+
+nb::object sentence_text(const std::string& text) {
+  return decoded(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+}
+
+}  // namespace cutpoint::python

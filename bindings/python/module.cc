@@ -1,0 +1,80 @@
+// The compiled half of the package: what it gives is for cutpoint/*.py, which says what it means.
+#include <cutpoint/backends.h>
+#include <cutpoint/catalog.h>
+#include <cutpoint/version.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings/python/chunker.h"
+#include "bindings/python/dedup.h"
+#include "bindings/python/errors.h"
+#include "bindings/python/stream.h"
+
+namespace cutpoint::python {
+
+namespace {
+
+std::vector<std::string_view> catalog_names(entry_kind kind) {
+  std::vector<std::string_view> names;
+  for (const catalog_entry& each : catalog()) {
+    if (each.kind == kind) names.push_back(each.name);
+  }
+  return names;
+}
+
+std::vector<std::string_view> fingerprint_names() {
+  std::vector<std::string_view> names;
+  for (const fingerprint_info& each : fingerprints()) names.push_back(each.name);
+  return names;
+}
+
+/// Asks the driver for GPUs.
+std::vector<std::string_view> backend_names() {
+  const nb::gil_scoped_release released;
+  std::vector<std::string_view> names;
+  for (const backend_info& each : backends()) {
+    if (each.runs_here) names.push_back(each.name);
+  }
+  return names;
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  add_errors(m);
+  m.attr("__version__") = version();
+
+  nb::class_<settings>(m, "Settings")
+      .def_static("make", &make_settings, nb::arg("cuts"), nb::arg("parameters"), nb::arg("fingerprint"),
+                  nb::arg("fingerprint_key").none(), nb::arg("backend"), nb::arg("threads"),
+                  nb::arg("memory_bytes").none())
+      .def_prop_ro("canonical", [](const settings& of) { return of.feed.cuts.canonical(); })
+      .def_prop_ro("warnings", [](const settings& of) { return of.warnings; });
+
+  nb::class_<chunk_iterator>(m, "ChunkIterator")
+      .def(nb::init<const settings&, nb::handle, nb::object>(), nb::arg("settings"), nb::arg("data"),
+           nb::arg("chunk_type"))
+      .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
+      .def("__next__", &chunk_iterator::next);
+  m.def("chunk_arrays", &chunk_arrays, nb::arg("settings"), nb::arg("data"));
+
+  nb::class_<stream_chunker>(m, "StreamChunker")
+      .def(nb::init<const settings&, nb::object>(), nb::arg("settings"), nb::arg("chunk_type"))
+      .def("write", &stream_chunker::write, nb::arg("data"))
+      .def("finish", &stream_chunker::finish)
+      .def("close", &stream_chunker::close);
+
+  m.def("dedup", &dedup, nb::arg("settings"), nb::arg("paths"), nb::arg("follow_links"));
+
+  m.def("algorithms", [] { return catalog_names(entry_kind::algorithm); });
+  m.def("profiles", [] { return catalog_names(entry_kind::profile); });
+  m.def("fingerprints", &fingerprint_names);
+  m.def("backends", &backend_names);
+  m.def("forget_engines", &forget_engines);
+}
+
+}  // namespace cutpoint::python

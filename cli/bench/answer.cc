@@ -1,0 +1,57 @@
+#include "cli/bench/answer.h"
+
+#include <cutpoint/backends.h>
+#include <fmt/format.h>
+
+namespace cutpoint::cli {
+
+namespace {
+
+/// Chunks between two looks at whether to stop.
+constexpr std::size_t look_every = 1024;
+
+status stopped() { return {status_code::cancelled, "interrupted"}; }
+
+}  // namespace
+
+result<bench_answer> reference_answer(const chunker& cuts, const fingerprint_recipe& fingerprint, byte_span data,
+                                      const cancellation& cancel) {
+  const auto reference = chunker_on(cuts, backend::scalar);
+  if (!reference) return reference.error();
+  auto maker = fingerprinter::make(fingerprint);
+  if (!maker) return maker.error();
+  bench_answer made;
+  for (std::uint64_t start = 0; start < data.size();) {
+    if (made.chunks.size() % look_every == 0 && cancel.is_requested()) return stopped();
+    const std::uint64_t length = *reference->next_cut({.bytes = data, .start = start, .at_end = true});
+    made.chunks.push_back({start, length});
+    if (fingerprint.kind != fingerprint_kind::none) {
+      const auto digest = (*maker)(data.subspan(start, length));
+      if (!digest) return digest.error();
+      made.digests.push_back(*digest);
+    }
+    start += length;
+  }
+  return made;
+}
+
+status answer_check::take(const fed_chunk& c) {
+  for (std::uint64_t i = 0; i < c.count; ++i, ++next_) {
+    const chunk found{c.offset + i * c.length, c.length};
+    if (next_ == expected_.chunks.size() || !(found == expected_.chunks[next_])) {
+      problem_ = fmt::format("cuts the chunk at offset {} otherwise than the reference", found.offset);
+    } else if (!expected_.digests.empty() && !(c.fingerprint == expected_.digests[next_])) {
+      problem_ = fmt::format("fingerprints the chunk of {} bytes at offset {} otherwise than the library", found.length,
+                             found.offset);
+    }
+    if (!problem_.empty()) return {status_code::backend_failure, problem_};
+  }
+  return {};
+}
+
+std::string answer_check::problem() const {
+  if (!problem_.empty() || next_ == expected_.chunks.size()) return problem_;
+  return fmt::format("gives {} chunks of {}", next_, expected_.chunks.size());
+}
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,250 @@
+// Job after job: kernels in memory and then in the cache, then the engine.
+#include "cli/bench/command.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <cutpoint/text.h>
+#include <cutpoint/topology.h>
+#include <fmt/format.h>
+
+#include "cli/bench/data.h"
+#include "cli/common/costs.h"
+#include "cli/common/interrupt.h"
+#include "cli/common/output.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+constexpr std::uint64_t least_data = 64 * KiB;
+constexpr std::uint64_t most_rounds = 1000;
+constexpr std::uint64_t most_threads = 4096;
+constexpr std::uint64_t usual_l2_half = 256 * KiB;
+constexpr double least_chunks = 4;
+
+status wrong(std::string message) { return {status_code::invalid_argument, std::move(message)}; }
+
+std::uint64_t l2_half(const topology& machine) {
+  const auto l2 = std::find_if(machine.caches.begin(), machine.caches.end(), [](const cache_info& cache) {
+    return cache.level == 2 && cache.bytes >= 2 * least_data;
+  });
+  return l2 != machine.caches.end() ? l2->bytes / 2 : usual_l2_half;
+}
+
+std::uint64_t largest_cache(const topology& machine) {
+  std::uint64_t bytes = 0;
+  for (const cache_info& cache : machine.caches) bytes = std::max(bytes, cache.bytes);
+  return bytes;
+}
+
+/// Whether so few chunks are in `bytes` that their speed says nothing of others.
+bool has_few_chunks(const bench_row& row, std::uint64_t bytes) {
+  return row.mean_bytes && *row.mean_bytes * least_chunks > static_cast<double>(bytes);
+}
+
+/// The value of an option, between 1 and `most`.
+result<std::uint64_t> count_of(std::string_view option, const std::string& text, std::uint64_t most) {
+  const auto count = parse_number(text);
+  if (!count) return wrong(fmt::format("{}: {}", option, count.error().message()));
+  if (*count < 1 || *count > most) return wrong(fmt::format("{} {}: must be between 1 and {}", option, text, most));
+  return count;
+}
+
+std::string named(const bench_job& job) { return job.size.empty() ? job.name : job.name + ' ' + job.size; }
+
+std::string named(const engine_job& job) { return fmt::format("{} {} {}", job.name, job.size, job.hash); }
+
+bool is_wrong(const bench_cell& cell) { return cell.outcome == bench_outcome::wrong_answer; }
+bool is_wrong(const engine_cell& cell) { return cell.outcome == engine_outcome::wrong_answer; }
+
+template <class Row>
+bool has_wrong(const std::vector<Row>& rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const Row& row) {
+    return std::any_of(row.cells.begin(), row.cells.end(), [](const auto& cell) { return is_wrong(cell); });
+  });
+}
+
+}  // namespace
+
+CLI::App* bench_command::add_to(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("bench", "What each back end does a second, and the engine by the processor, a GPU and both");
+  command->add_flag("--kernels", is_kernels_, "Only the processor's back ends, in one thread");
+  command->add_flag("--engine", is_engine_, "Only the whole engine, on all threads");
+  command->add_flag("--cpu", is_cpu_, "No GPU");
+  jobs_.add_to(*command);
+  command->add_option("--bytes", bytes_, "Bytes of data in memory, from 64K")->type_name("SIZE")->capture_default_str();
+  command->add_option("--data", files_, "Measure on the first bytes of a file instead of random ones (repeatable)")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  command->add_option("--rounds", rounds_, "Rounds, of which medians are shown")->type_name("N")->capture_default_str();
+  command->add_option("--threads", threads_, "Threads of the engine (default: one for each processor)")->type_name("N");
+  trace_.add_to(*command);
+  auto* json = command->add_flag("--json", is_json_, "As JSON");
+  command->add_flag("--csv", is_csv_, "As comma-separated values, a line for each cell")->excludes(json);
+  command->add_option("-o,--output", output_, "Write to a file instead of standard output")->type_name("FILE");
+  command->add_flag_callback(
+      "-q,--quiet", [this] { verbosity_ = verbosity::quiet; }, "Say errors only");
+  return command;
+}
+
+/// What the options say, but for the jobs.
+result<bench_facts> bench_command::facts() const {
+  const auto bytes = parse_size(bytes_);
+  if (!bytes) return wrong(fmt::format("--bytes: {}", bytes.error().message()));
+  if (*bytes < least_data)
+    return wrong(fmt::format("--bytes {}: must be at least {}", bytes_, format_size(least_data)));
+  const auto rounds = count_of("--rounds", rounds_, most_rounds);
+  if (!rounds) return rounds.error();
+  const auto threads = threads_ ? count_of("--threads", *threads_, most_threads) : result<std::uint64_t>(0);
+  if (!threads) return threads.error();
+  const bool is_all = is_kernels_ == is_engine_;
+  if (is_kernels_ && !is_all && (threads_ || trace_.is_given())) {
+    return wrong(fmt::format("{} is for the engine, which --kernels leaves out", threads_ ? "--threads" : "--trace"));
+  }
+  return bench_facts{.processor_model = {},
+                     .files = files_,
+                     .data_bytes = *bytes,
+                     .rounds = *rounds,
+                     .has_kernels = is_all || is_kernels_,
+                     .rows = {},
+                     .has_engine = is_all || is_engine_,
+                     .thread_count = *threads,
+                     .sides = {},
+                     .engine_rows = {}};
+}
+
+result<bench_command::job_lists> bench_command::checked_jobs(const bench_facts& facts) const {
+  job_lists made;
+  if (facts.has_kernels) {
+    auto kernels = jobs_.kernel_jobs();
+    if (!kernels) return kernels.error();
+    made.kernels = *std::move(kernels);
+  }
+  if (facts.has_engine) {
+    auto engine = jobs_.engine_jobs();
+    if (!engine) return engine.error();
+    made.engine = *std::move(engine);
+  }
+  return made;
+}
+
+status bench_command::measure_kernels(const std::vector<bench_job>& jobs, byte_span data, bench_facts& facts,
+                                      const console& say) const {
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    for (const bench_place place : {bench_place::memory, bench_place::l2}) {
+      if (place == bench_place::l2 && has_few_chunks(facts.rows.back(), facts.l2_bytes)) continue;
+      if (say.shows_progress()) {
+        say.progress(fmt::format("{} of {}: {}, {}", i + 1, jobs.size(), named(jobs[i]), to_string(place)));
+      }
+      const byte_span measured = place == bench_place::memory ? data : data.first(facts.l2_bytes);
+      auto row = measure(jobs[i], place, measured, facts.rounds, interruption());
+      say.progress({});
+      if (!row) return row.error();
+      for (const bench_cell& cell : row->cells) {
+        if (!is_wrong(cell)) continue;
+        say.error(fmt::format("{}: back end {} {}", named(jobs[i]), to_string(cell.where), cell.problem));
+      }
+      facts.rows.push_back(*std::move(row));
+    }
+  }
+  return {};
+}
+
+status bench_command::measure_engine(std::vector<engine_job>& jobs, byte_span data, bench_facts& facts,
+                                     trace_file* trace, const console& say) const {
+  if (!facts.has_engine) return {};
+  auto threads = engine::make({.threads = facts.thread_count});
+  if (!threads) return threads.error();
+  facts.thread_count = threads->thread_count();
+  facts.sides = engine_sides(!is_cpu_);
+  const engine_bench bench(*threads, facts.sides, trace);
+  const auto costs = is_cpu_ ? std::nullopt : dispatch_costs(backend::automatic, say);
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (say.shows_progress()) say.progress(fmt::format("engine, {} of {}: {}", i + 1, jobs.size(), named(jobs[i])));
+    jobs[i].feed.rates = expected_rates(costs, jobs[i].feed, facts.thread_count);
+    auto row = bench.measure(jobs[i], data, facts.rounds, interruption());
+    say.progress({});
+    if (!row) return row.error();
+    for (const engine_cell& cell : row->cells) {
+      if (is_wrong(cell)) say.error(fmt::format("{}: {} {}", named(jobs[i]), cell.side, cell.problem));
+    }
+    facts.engine_rows.push_back(*std::move(row));
+  }
+  return {};
+}
+
+exit_code bench_command::run() {
+  const console say(verbosity_);
+  const auto refuse = [&say](const status& why) {
+    say.error(why.message());
+    return exit_code::wrong_usage;
+  };
+  auto given = facts();
+  if (!given) return refuse(given.error());
+  auto of = checked_jobs(*given);
+  if (!of) return refuse(of.error());
+  return run(*of, *std::move(given), say);
+}
+
+/// What is written must be none of the data.
+status bench_command::check_files(const output& out, const trace_file* trace) const {
+  for (const std::string& file : files_) {
+    if (out.is_same_file(file))
+      return wrong(fmt::format("{}: is the data, and the results would be written to it", file));
+    if (trace != nullptr && trace->file().is_same_file(file)) {
+      return wrong(fmt::format("{}: is the data, and the trace would be written to it", file));
+    }
+  }
+  return check_apart(trace, out);
+}
+
+exit_code bench_command::run(job_lists& of, bench_facts facts, const console& say) const {
+  const auto fail = [&say](const status& why) {
+    say.error(why.message());
+    if (why.code() == status_code::invalid_argument) return exit_code::wrong_usage;
+    return why.code() == status_code::cancelled ? exit_code::interrupted : exit_code::input_failed;
+  };
+  auto out = output::open(output_);
+  if (!out) return fail(out.error());
+  const auto trace = trace_.open();
+  if (!trace) return fail(trace.error());
+  if (const status apart = check_files(*out, trace->get()); !apart.ok()) return fail(apart);
+  const auto machine = discover_topology();
+  if (!machine) return fail(machine.error());
+  const auto data = files_.empty() ? result<bench_data>(bench_data::random(facts.data_bytes))
+                                   : bench_data::of_files(files_, facts.data_bytes, interruption());
+  if (!data) return fail(data.error());
+  facts.processor_model = machine->processor_model;
+  facts.data_bytes = data->bytes().size();
+  facts.l2_bytes = std::min(facts.data_bytes, l2_half(*machine));
+  if (facts.data_bytes < 2 * largest_cache(*machine)) {
+    say.warning(fmt::format("{} of data may stay in a cache of {}: --bytes for more", format_size(facts.data_bytes),
+                            format_size(largest_cache(*machine))));
+  }
+
+  status outcome = measure_kernels(of.kernels, data->bytes(), facts, say);
+  if (outcome.ok()) outcome = measure_engine(of.engine, data->bytes(), facts, trace->get(), say);
+  const bool is_traced = finish(trace->get(), say);
+  facts.is_interrupted = outcome.code() == status_code::cancelled;
+  if (!outcome.ok() && !facts.is_interrupted) return fail(outcome);
+  const exit_code told = tell(facts, *out, say);
+  return told == exit_code::done && !is_traced ? exit_code::input_failed : told;
+}
+
+exit_code bench_command::tell(const bench_facts& facts, output& out, const console& say) const {
+  if (facts.is_interrupted) say.error("interrupted; the table is of what was measured");
+  status outcome = out.begin();
+  if (outcome.ok()) {
+    outcome = out.write(is_json_ ? bench_json(facts) : is_csv_ ? bench_csv(facts) : bench_report(facts));
+  }
+  if (outcome.ok()) outcome = out.finish();
+  if (!outcome.ok()) say.error(outcome.message());
+  if (facts.is_interrupted) return exit_code::interrupted;
+  const bool is_right = !has_wrong(facts.rows) && !has_wrong(facts.engine_rows);
+  return outcome.ok() && is_right ? exit_code::done : exit_code::input_failed;
+}
+
+}  // namespace cutpoint::cli

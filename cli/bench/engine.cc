@@ -1,0 +1,189 @@
+// By the wall clock: lanes wait for each other, and for devices.
+#include "cli/bench/engine.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include <cutpoint/backends.h>
+#include <fmt/format.h>
+
+#include "cli/common/median.h"
+#include "cli/dedup/explanation.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+/// So much is read at least, again and again, that starting threads does not count.
+constexpr std::uint64_t least_read_bytes = 256 * MiB;
+
+double rate_since(clock::time_point begin, std::uint64_t bytes) {
+  return static_cast<double>(bytes) / std::chrono::duration<double>(clock::now() - begin).count();
+}
+
+std::optional<double> ratio(const std::optional<double>& rate, const std::optional<double>& limit) {
+  return rate && limit && *limit > 0 ? std::optional(*rate / *limit) : std::nullopt;
+}
+
+const device_rates* first_device(const engine_job& job) {
+  return job.feed.rates && !job.feed.rates->devices.empty() ? &job.feed.rates->devices.front() : nullptr;
+}
+
+std::string problem_of(std::string_view backend_name) {
+  const auto usable = parse_backend(backend_name);
+  return usable ? std::string() : usable.error().message();
+}
+
+}  // namespace
+
+std::vector<engine_side> engine_sides(bool has_devices) {
+  std::vector<engine_side> sides = {{.name = "processor", .plan = work_plan::processor}};
+  if (!has_devices) return sides;
+  for (const auto& [name, where] : {std::pair("cuda", backend::cuda), std::pair("hybrid", backend::hybrid)}) {
+    sides.push_back({.name = name, .where = where, .problem = problem_of(name)});
+  }
+  return sides;
+}
+
+std::string_view to_string(engine_outcome outcome) {
+  switch (outcome) {
+    case engine_outcome::measured:
+      return "measured";
+    case engine_outcome::unavailable:
+      return "unavailable";
+    case engine_outcome::wrong_answer:
+      return "wrong_answer";
+  }
+  return "unknown";
+}
+
+std::optional<double> engine_row::gain_of_both() const {
+  if (cells.size() != 3) return std::nullopt;
+  const auto& [processor, device, both] = std::tie(cells[0], cells[1], cells[2]);
+  if (!processor.bytes_per_second || !device.bytes_per_second) return std::nullopt;
+  return ratio(both.bytes_per_second, std::max(processor.bytes_per_second, device.bytes_per_second));
+}
+
+/// One run, whose answer was right or whose problem is told.
+struct engine_bench::run_outcome {
+  double bytes_per_second = 0;
+  std::string problem = {};
+  bool is_unavailable = false;
+  feed_statistics statistics = {};
+};
+
+/// Opening the feed, which takes its memory and chooses kernels, is not timed.
+result<engine_bench::run_outcome> engine_bench::run(const engine_job& job, const engine_side& side, byte_span data,
+                                                    const bench_answer& expected, const cancellation& cancel,
+                                                    trace_receiver* trace) const {
+  feed_options options = job.feed;
+  options.where = side.where;
+  options.plan = side.plan;
+  options.cancel = &cancel;
+  options.trace = trace;
+  answer_check check(expected);
+  auto into = threads_.open(options, check);
+  if (!into) return run_outcome{.problem = into.error().message(), .is_unavailable = true};
+  const clock::time_point begin = clock::now();
+  status outcome = into->begin(0);
+  if (outcome.ok()) outcome = into->write(data);
+  if (outcome.ok()) outcome = into->end();
+  if (outcome.ok()) outcome = into->finish();
+  run_outcome made{.bytes_per_second = rate_since(begin, data.size()), .statistics = into->statistics()};
+  if (outcome.code() == status_code::cancelled) return outcome;
+  made.problem = check.problem();
+  if (made.problem.empty() && !outcome.ok()) return outcome;
+  if (made.problem.empty() && !made.statistics.device_warning.empty()) {
+    made.problem = made.statistics.device_warning;
+    made.is_unavailable = true;
+  }
+  return made;
+}
+
+result<engine_cell> engine_bench::check(const engine_job& job, const engine_side& side, byte_span data,
+                                        const bench_answer& expected, const cancellation& cancel) const {
+  engine_cell cell{.side = side.name, .outcome = engine_outcome::unavailable, .problem = side.problem};
+  if (!side.problem.empty()) return cell;
+  feed_timeline* const told =
+      trace_ != nullptr ? &trace_->add(fmt::format("{} {} {}, {}", job.name, job.size, job.hash, side.name)) : nullptr;
+  auto first = run(job, side, data, expected, cancel, told);
+  if (!first) return first.error();
+  cell.problem = std::move(first->problem);
+  if (first->is_unavailable) return cell;
+  cell.outcome = cell.problem.empty() ? engine_outcome::measured : engine_outcome::wrong_answer;
+  if (cell.outcome != engine_outcome::measured) return cell;
+  const feed_statistics& did = first->statistics;
+  cell.plan = did.plan;
+  cell.device_cut_share = static_cast<double>(did.device_bytes) / static_cast<double>(data.size());
+  const plan_prediction* const predicted = prediction_of(did.predictions, did.plan);
+  if (predicted != nullptr) cell.predicted = predicted->bytes_per_second;
+  return cell;
+}
+
+double engine_bench::read_rate(byte_span data) const {
+  const std::uint64_t count = threads_.thread_count();
+  const std::uint64_t turns = (least_read_bytes + data.size() - 1) / data.size();
+  const clock::time_point begin = clock::now();
+  std::vector<std::uint64_t> sums(count);
+  std::vector<std::jthread> readers;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t first = data.size() / count * i;
+    const byte_span mine = i + 1 == count ? data.subspan(first) : data.subspan(first, data.size() / count);
+    readers.emplace_back([mine, turns, &sum = sums[i]] {
+      for (std::uint64_t turn = 0; turn < turns; ++turn) sum += plain_read(mine, backend::automatic);
+    });
+  }
+  for (std::jthread& reader : readers) reader.join();
+  return rate_since(begin, turns * data.size());
+}
+
+result<engine_row> engine_bench::measure(const engine_job& job, byte_span data, std::uint64_t rounds,
+                                         const cancellation& cancel) const {
+  const auto expected = reference_answer(job.feed.cuts, job.feed.fingerprint, data, cancel);
+  if (!expected) return expected.error();
+  engine_row row{.job = &job,
+                 .mean_bytes = static_cast<double>(data.size()) / static_cast<double>(expected->chunks.size()),
+                 .cells = {}};
+  for (const engine_side& side : sides_) {
+    auto cell = check(job, side, data, *expected, cancel);
+    if (!cell) return cell.error();
+    row.cells.push_back(*std::move(cell));
+  }
+  std::vector<double> reads;
+  std::vector<std::vector<double>> rates(sides_.size());
+  std::vector<std::vector<double>> ratios(sides_.size());
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    reads.push_back(read_rate(data));
+    for (std::size_t i = 0; i < sides_.size(); ++i) {
+      engine_cell& cell = row.cells[i];
+      if (cell.outcome != engine_outcome::measured) continue;
+      auto timed = run(job, sides_[i], data, *expected, cancel, nullptr);
+      if (!timed) return timed.error();
+      if (!timed->problem.empty()) {
+        cell.outcome = timed->is_unavailable ? engine_outcome::unavailable : engine_outcome::wrong_answer;
+        cell.problem = std::move(timed->problem);
+        continue;
+      }
+      rates[i].push_back(timed->bytes_per_second);
+      ratios[i].push_back(timed->bytes_per_second / reads.back());
+    }
+  }
+  row.read_bytes_per_second = median(reads);
+  const device_rates* const device = first_device(job);
+  for (std::size_t i = 0; i < sides_.size(); ++i) {
+    engine_cell& cell = row.cells[i];
+    if (cell.outcome != engine_outcome::measured) continue;
+    cell.bytes_per_second = median(rates[i]);
+    cell.of_read = median(ratios[i]);
+    if (device == nullptr || sides_[i].where == backend::automatic) continue;
+    cell.of_link = ratio(cell.bytes_per_second, device->link_in);
+    cell.of_device = ratio(cell.bytes_per_second, kernel_rate(*device));
+  }
+  return row;
+}
+
+}  // namespace cutpoint::cli

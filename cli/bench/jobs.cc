@@ -1,0 +1,186 @@
+// Names become chunkers at the sizes asked for.
+#include "cli/bench/jobs.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string_view>
+
+#include <cutpoint/backends.h>
+#include <cutpoint/text.h>
+#include <fmt/format.h>
+
+#include "cli/common/chunk_sizes.h"
+#include "cli/common/chunking_options.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+/// The sizes of SeqCDC's paper, each with its own lengths of sequences and skips.
+constexpr std::array<std::string_view, 3> seqcdc_sizes = {"4K", "8K", "16K"};
+
+/// Fingerprints in the order of their use, the others after them.
+constexpr std::array<std::string_view, 3> first_fingerprints = {"sha1", "sha256", "blake3"};
+
+/// What the engine is measured with where nothing is named: of each kind one, from the fastest to cut to the slowest.
+constexpr std::array<std::string_view, 6> few_algorithms = {"seqcdc-inc", "ram", "ae-max", "gear", "fastcdc", "rabin"};
+
+std::vector<std::string> all_fingerprints() {
+  std::vector<std::string> names;
+  for (const fingerprint_info& info : fingerprints()) {
+    if (info.kind != fingerprint_kind::none) names.emplace_back(info.name);
+  }
+  std::stable_sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
+    const auto rank = [](const std::string& name) {
+      return std::find(first_fingerprints.begin(), first_fingerprints.end(), name);
+    };
+    return rank(a) < rank(b);
+  });
+  return names;
+}
+
+}  // namespace
+
+void bench_job_options::add_to(CLI::App& command) {
+  command.add_option("--algorithm", algorithms_, "Only this algorithm, and what else is named (repeatable)")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  command.add_option("--profile", profiles_, "Only this profile, and what else is named (repeatable)")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  command.add_option("--hash", fingerprints_, "Only this fingerprint, and what else is named (repeatable)")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  command.add_option("--size", sizes_, "Chunk sizes, where a name takes them (repeatable; default: 2K:8K:64K)")
+      ->type_name("MIN:AVG:MAX")
+      ->allow_extra_args(false);
+}
+
+std::vector<std::string> bench_job_options::sizes() const {
+  return sizes_.empty() ? std::vector{std::string(usual_sizes)} : sizes_;
+}
+
+/// At each of the sizes, or once at its own where it takes none and was not asked to.
+status bench_job_options::add_sized(std::vector<sized_cuts>& to, const std::string& name) const {
+  for (const std::string& size : sizes()) {
+    const auto settings = size_settings(size);
+    if (!settings) return settings.error();
+    const auto sized = chunker_at(name, *settings);
+    if (!sized && has_names() && !sizes_.empty()) return sized.error();
+    if (sized) {
+      to.push_back({name, size, *sized});
+    } else {
+      to.push_back({name, "own", (*find_entry(name))->defaults});
+      return {};
+    }
+  }
+  return {};
+}
+
+bench_job_options::cuts_or_why bench_job_options::cuts_of(const std::vector<std::string>& algorithms) const {
+  std::vector<sized_cuts> all;
+  for (const std::string& name : algorithms) {
+    if (status added = add_sized(all, name); !added.ok()) return added;
+  }
+  return all;
+}
+
+bench_job_options::cuts_or_why bench_job_options::named_cuts() const {
+  std::vector<std::string> names;
+  for (const entry_kind kind : {entry_kind::algorithm, entry_kind::profile}) {
+    for (const std::string& name : kind == entry_kind::algorithm ? algorithms_ : profiles_) {
+      if (status known = check_kind(name, kind); !known.ok()) return known;
+      names.push_back(name);
+    }
+  }
+  return cuts_of(names);
+}
+
+bench_job_options::cuts_or_why bench_job_options::all_cuts() const {
+  std::vector<sized_cuts> all;
+  for (const catalog_entry& entry : catalog()) {
+    if (entry.algorithm == "fixed") continue;  // it reads no byte
+    if (status added = add_sized(all, std::string(entry.name)); !added.ok()) return added;
+    if (!entry.name.starts_with("seqcdc") || !sizes_.empty()) continue;
+    for (const std::string_view average : seqcdc_sizes) {
+      const auto own = make_chunker(entry.name, std::array{parameter_setting{"avg_bytes", std::string(average)}});
+      if (!own) return own.error();
+      all.push_back({std::string(entry.name), std::string(average), own->chunker});
+    }
+  }
+  return all;
+}
+
+result<std::vector<bench_job>> bench_job_options::fingerprint_jobs() const {
+  std::vector<bench_job> jobs;
+  const bool is_all = !has_names() && fingerprints_.empty();
+  for (const std::string& name : is_all ? all_fingerprints() : fingerprints_) {
+    const auto kind = parse_fingerprint(name);
+    if (!kind) return kind.error();
+    if (*kind == fingerprint_kind::none) return status(status_code::invalid_argument, "--hash none: has no speed");
+    const auto chosen = fingerprints_on(*kind, backend::automatic);
+    if (!chosen) return chosen.error();
+    const auto add = [&](std::string_view by, const std::string& size) -> status {
+      const auto settings = size_settings(size);
+      if (!settings) return settings.error();
+      const auto cuts = chunker_at(by, *settings);
+      if (!cuts) return cuts.error();
+      jobs.push_back({.kind = bench_kind::fingerprint,
+                      .name = name,
+                      .size = fmt::format("{} {}", by, size),
+                      .cuts = *cuts,
+                      .fingerprint = *kind,
+                      .chosen = chosen->where});
+      return {};
+    };
+    if (status added = add("fixed", "8K"); !added.ok()) return added;
+    for (const std::string& size : sizes()) {
+      if (status added = add("fastcdc", size); !added.ok()) return added;
+    }
+  }
+  return jobs;
+}
+
+result<std::vector<bench_job>> bench_job_options::kernel_jobs() const {
+  const auto cuts = has_names() || !fingerprints_.empty() ? named_cuts() : all_cuts();
+  if (!cuts) return cuts.error();
+  std::vector<bench_job> jobs = {
+      {.kind = bench_kind::read, .name = "plain read", .size = "", .chosen = widest_backend()}};
+  for (const sized_cuts& each : *cuts) {
+    const auto chosen = chunker_on(each.cuts, backend::automatic);
+    if (!chosen) return chosen.error();
+    jobs.push_back({.kind = bench_kind::cuts,
+                    .name = each.name,
+                    .size = each.size,
+                    .cuts = each.cuts,
+                    .chosen = backend_of(*chosen)});
+  }
+  auto hashes = fingerprint_jobs();
+  if (!hashes) return hashes.error();
+  std::move(hashes->begin(), hashes->end(), std::back_inserter(jobs));
+  return jobs;
+}
+
+result<std::vector<engine_job>> bench_job_options::engine_jobs() const {
+  const std::vector<std::string> few = fingerprints_.empty()
+                                           ? std::vector<std::string>(few_algorithms.begin(), few_algorithms.end())
+                                           : std::vector<std::string>{"fastcdc"};
+  const auto cuts = has_names() ? named_cuts() : cuts_of(few);
+  if (!cuts) return cuts.error();
+  std::vector<std::string> hashes = fingerprints_;
+  if (hashes.empty())
+    hashes = has_names() ? std::vector<std::string>{"sha256"} : std::vector<std::string>{"sha1", "sha256"};
+  std::vector<engine_job> jobs;
+  for (const sized_cuts& each : *cuts) {
+    for (const std::string& hash : hashes) {
+      const auto kind = parse_fingerprint(hash);
+      if (!kind) return kind.error();
+      jobs.push_back(
+          {.name = each.name, .size = each.size, .hash = hash, .feed = {.cuts = each.cuts, .fingerprint = *kind}});
+    }
+  }
+  return jobs;
+}
+
+}  // namespace cutpoint::cli

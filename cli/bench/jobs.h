@@ -1,0 +1,50 @@
+// The options that say what `bench` measures: names, sizes, fingerprints.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <cutpoint/catalog.h>
+#include <cutpoint/status.h>
+
+#include "cli/bench/engine.h"
+#include "cli/bench/ways.h"
+
+namespace cutpoint::cli {
+
+class bench_job_options {
+ public:
+  void add_to(CLI::App& command);
+
+  /// For kernels: the plain read, and what is named; everything where nothing is. Measures what `automatic` chooses for
+  /// each. Errors: every wrong name or size; unavailable, for a fingerprint that a library refuses to make.
+  [[nodiscard]] result<std::vector<bench_job>> kernel_jobs() const;
+
+  /// For the engine: each name with each fingerprint, a few of both where nothing is named. Errors: likewise.
+  [[nodiscard]] result<std::vector<engine_job>> engine_jobs() const;
+
+ private:
+  /// A name of the catalog at sizes.
+  struct sized_cuts {
+    std::string name;
+    std::string size;  ///< as asked for; "own"
+    chunker cuts;
+  };
+  using cuts_or_why = result<std::vector<sized_cuts>>;
+
+  [[nodiscard]] bool has_names() const { return !algorithms_.empty() || !profiles_.empty(); }
+  [[nodiscard]] std::vector<std::string> sizes() const;
+  [[nodiscard]] cuts_or_why named_cuts() const;
+  [[nodiscard]] cuts_or_why all_cuts() const;
+  [[nodiscard]] cuts_or_why cuts_of(const std::vector<std::string>& algorithms) const;
+  [[nodiscard]] status add_sized(std::vector<sized_cuts>& to, const std::string& name) const;
+  [[nodiscard]] result<std::vector<bench_job>> fingerprint_jobs() const;
+
+  std::vector<std::string> algorithms_;
+  std::vector<std::string> profiles_;
+  std::vector<std::string> fingerprints_;
+  std::vector<std::string> sizes_;
+};
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,181 @@
+// Chunks to lines, as they come out of the engine.
+#include "cli/chunk/command.h"
+
+#include <memory>
+
+#include <cutpoint/engine.h>
+#include <fmt/format.h>
+
+#include "cli/common/costs.h"
+#include "cli/common/interrupt.h"
+#include "cli/common/output.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+/// Lists chunks. The output comes before the first.
+class chunk_lister final : public input_receiver {
+ public:
+  chunk_lister(chunk_format& format, const console& say) : input_receiver(say), format_(format) {}
+
+  void write_to(output& out) { out_ = &out; }
+
+  status take(const fed_chunk& c) override {
+    for (std::uint64_t i = 0; i < c.count; ++i) {
+      if (i != 0 && interruption().is_requested()) return {status_code::cancelled, "stopped within a run"};
+      const chunk where{c.offset + i * c.length, c.length};
+      if (status written = out_->write(format_.line(path_, where, c.fingerprint)); !written.ok()) return written;
+      ++chunk_count_;
+      byte_count_ += c.length;
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::string summary() const {
+    return fmt::format("{} inputs, {} bytes, {} chunks, {} failed", done_count(), byte_count_, chunk_count_,
+                       failed_count());
+  }
+
+ private:
+  status begin_input(std::uint64_t, const std::string& path) override {
+    path_ = path;
+    return {};
+  }
+  status end_input(std::uint64_t, const status&) override { return {}; }
+  status input_failed(const std::string& path, const status& why) override {
+    return out_->write(format_.failure(path, why));
+  }
+
+  chunk_format& format_;
+  output* out_ = nullptr;
+  std::string path_;
+  std::uint64_t chunk_count_ = 0;
+  std::uint64_t byte_count_ = 0;
+};
+
+}  // namespace
+
+CLI::App* chunk_command::add_to(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("chunk", "Cut-points and fingerprints of files, trees and standard input");
+  inputs_.add_to(*command);
+  chunking_.add_to(*command);
+  change_.add_to(*command);
+  command->add_option("--format", format_, "text, lengths, csv or jsonl")->type_name("NAME")->capture_default_str();
+  command->add_option("-o,--output", output_, "Write to a file instead of standard output")->type_name("FILE");
+  trace_.add_to(*command);
+  add_verbosity(*command, verbosity_);
+  return command;
+}
+
+exit_code chunk_command::run() {
+  const console say(verbosity_);
+  const auto refuse = [&](const std::string& why) {
+    say.error(why);
+    return exit_code::wrong_usage;
+  };
+  const bool is_lengths = format_ == "lengths";
+  if (is_lengths && chunking_.has_fingerprint()) {
+    return refuse("--hash cannot be given with --format lengths, which prints lengths only");
+  }
+  const auto format = make_chunk_format(format_);
+  if (!format) return refuse(format.error().message());
+  if (change_.is_given() && trace_.is_given()) {
+    return refuse("--trace cannot be given with --since, after which no lane works");
+  }
+  if (change_.is_given()) return run_after_change(**format, say);
+  auto job = chunking_.checked(is_lengths ? "none" : "sha256");
+  if (!job) return refuse(job.error().message());
+  const auto trace = trace_.open();
+  if (!trace) return say_failure(trace.error(), say);
+  feed_timeline* const timeline = *trace ? &(*trace)->add("cutpoint chunk") : nullptr;
+  job->feed.trace = timeline;
+  auto reader = inputs_.make_reader(*job);
+  if (!reader) return refuse(reader.error().message());
+  auto threads = engine::make(job->engine);
+  if (!threads) return refuse(threads.error().message());
+  job->feed.rates = expected_rates(dispatch_costs(job->feed.where, say), job->feed, threads->thread_count());
+  chunk_lister lister(**format, say);
+  auto into = threads->open(job->feed, lister);
+  if (!into) return refuse(into.error().message());
+  for (const std::string& warning : job->warnings) say.warning(warning);
+
+  auto out = output::open(output_);
+  if (!out) {
+    say.error(out.error().message());
+    return exit_code::input_failed;
+  }
+  if (const status inputs = inputs_.check(*out, trace->get()); !inputs.ok()) return refuse(inputs.message());
+  lister.write_to(*out);
+  status outcome = out->begin();
+  if (outcome.ok()) {
+    outcome = out->write((*format)->header(name_of_cuts(job->feed), name_of(job->feed.fingerprint)));
+  }
+  if (outcome.ok()) {
+    input_feeder feeder(*into, nullptr, *reader, lister, *out, say);
+    if (timeline != nullptr) feeder.trace(**trace, *timeline);
+    outcome = feeder.feed_all(inputs_);
+  }
+  const bool is_traced = finish(trace->get(), say);
+  const bool is_interrupted = outcome.code() == status_code::cancelled;
+  if (outcome.ok() || is_interrupted) {
+    const status finished = out->finish();
+    if (is_interrupted) {
+      say.error(fmt::format("interrupted after {} whole inputs{}", lister.done_count(),
+                            finished.ok() ? "; what was cut is written" : ""));
+    }
+    outcome = finished;
+  }
+  say.note(lister.summary());
+  if (!outcome.ok()) say.error(outcome.message());
+  if (is_interrupted) return exit_code::interrupted;
+  return outcome.ok() && is_traced && lister.failed_count() == 0 ? exit_code::done : exit_code::input_failed;
+}
+
+/// Everything is found before the output is touched, which may be the old listing.
+exit_code chunk_command::run_after_change(chunk_format& format, const console& say) const {
+  const auto fail = [&](const status& why) {
+    say.error(why.message());
+    switch (why.code()) {
+      case status_code::io_error:
+      case status_code::memory_limit:
+      case status_code::backend_failure:
+        return exit_code::input_failed;
+      case status_code::cancelled:
+        return exit_code::interrupted;
+      default:
+        return exit_code::wrong_usage;
+    }
+  };
+  const auto change = change_.change();
+  if (!change) return fail(change.error());
+  const auto memory = chunking_.checked_memory();
+  if (!memory) return fail(memory.error());
+  if (inputs_.paths().size() != 1 || inputs_.paths().front() == standard_input_path) {
+    return fail({status_code::invalid_argument, "--since needs one file as PATH, the one that was changed"});
+  }
+  const std::string& path = inputs_.paths().front();
+  auto out = output::open(output_);
+  if (!out) return fail(out.error());
+  if (const status inputs = inputs_.check(*out, nullptr); !inputs.ok()) return fail(inputs);
+  const auto key = chunking_.checked_key();
+  if (!key) return fail(key.error());
+  auto old = read_listing(change_.listing(), path, *key, &interruption());
+  if (!old) return fail(old.error());
+  const auto renewed = chunks_after_change(*std::move(old), *change, path, *memory);
+  if (!renewed) return fail(renewed.error());
+
+  const auto& [listed, found, canonical] = *renewed;
+  status outcome = out->begin();
+  if (outcome.ok()) outcome = out->write(format.header(canonical, name_of(listed.fingerprint)));
+  for (std::size_t i = 0; outcome.ok() && i < listed.chunks.size(); ++i) {
+    outcome = out->write(format.line(path, listed.chunks[i], listed.digests[i]));
+  }
+  if (outcome.ok()) outcome = out->finish();
+  say.note(fmt::format("{} chunks: {} kept before the change, {} cut anew, {} kept after it; {} bytes read",
+                       listed.chunks.size(), found.kept_before, found.cut_anew.size(), found.kept_after,
+                       found.read_bytes));
+  return outcome.ok() ? exit_code::done : fail(outcome);
+}
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,36 @@
+// `cutpoint chunk`: the cut-points, and the fingerprints, of files, trees and standard input.
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/chunk/chunks_after_change.h"
+#include "cli/chunk/format.h"
+#include "cli/common/chunking_options.h"
+#include "cli/common/console.h"
+#include "cli/common/exit_code.h"
+#include "cli/common/inputs.h"
+#include "cli/dedup/trace_file.h"
+
+namespace cutpoint::cli {
+
+class chunk_command {
+ public:
+  /// Adds the command; `run` is for when it was chosen.
+  CLI::App* add_to(CLI::App& app);
+  exit_code run();
+
+ private:
+  [[nodiscard]] exit_code run_after_change(chunk_format& format, const console& say) const;
+
+  chunking_options chunking_;
+  change_options change_;
+  input_options inputs_;
+  trace_option trace_;
+  std::string format_ = "text";
+  std::string output_;
+  verbosity verbosity_ = verbosity::normal;
+};
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,123 @@
+// A buffer before a descriptor.
+#include "cli/common/output.h"
+
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+namespace cutpoint::cli {
+
+namespace {
+
+constexpr std::size_t buffer_bytes = std::size_t{64} * 1024;
+
+/// Waits until a descriptor that does not block takes more. What goes wrong is left to the write.
+void wait_writable(int descriptor) {
+  pollfd wanted = {.fd = descriptor, .events = POLLOUT, .revents = 0};
+  ::poll(&wanted, 1, -1);
+}
+
+/// The engine's threads hold signals back. One that the write on this thread raised ends the program now, unless it is
+/// ignored.
+void take_broken_pipe_signal() {
+  sigset_t broken_pipe;
+  sigemptyset(&broken_pipe);
+  sigaddset(&broken_pipe, SIGPIPE);
+  ::pthread_sigmask(SIG_UNBLOCK, &broken_pipe, nullptr);
+}
+
+}  // namespace
+
+output::output(int descriptor, std::string name, const struct stat& facts)
+    : descriptor_(descriptor), name_(std::move(name)), facts_(facts) {
+  pending_.reserve(buffer_bytes);
+}
+
+output::output(output&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      name_(std::move(other.name_)),
+      facts_(other.facts_),
+      pending_(std::move(other.pending_)) {}
+
+output::~output() {
+  if (is_ours()) ::close(descriptor_);
+}
+
+/// The three standard descriptors are never what `open` gives: the command sees to it that they are taken.
+bool output::is_ours() const { return descriptor_ > STDERR_FILENO; }
+
+result<output> output::open(const std::string& path) {
+  const std::string name = path.empty() ? "standard output" : path;
+  const int descriptor =
+      path.empty() ? STDOUT_FILENO : ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+  struct stat facts = {};
+  if (descriptor < 0 || ::fstat(descriptor, &facts) != 0) return system_failure(name, "opened for writing", errno);
+  const int flags = ::fcntl(descriptor, F_GETFL);
+  if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY) return system_failure(name, "opened for writing", EBADF);
+  return output(descriptor, name, facts);
+}
+
+bool output::is_same_file(const std::string& path) const {
+  struct stat other = {};
+  return S_ISREG(facts_.st_mode) && ::stat(path.c_str(), &other) == 0 && is_this_file(other);
+}
+
+bool output::is_same_file(int descriptor) const {
+  struct stat other = {};
+  return ::fstat(descriptor, &other) == 0 && is_this_file(other);
+}
+
+bool output::is_this_file(const struct stat& other) const {
+  return S_ISREG(facts_.st_mode) && other.st_dev == facts_.st_dev && other.st_ino == facts_.st_ino;
+}
+
+status output::begin() {
+  const bool has_content = is_ours() && S_ISREG(facts_.st_mode) && facts_.st_size != 0;
+  if (has_content && ::ftruncate(descriptor_, 0) != 0) return system_failure(name_, "emptied", errno);
+  return {};
+}
+
+status output::write(std::string_view text) {
+  pending_ += text;
+  return pending_.size() < buffer_bytes ? status() : flush();
+}
+
+status output::flush() {
+  std::string_view rest = pending_;
+  while (!rest.empty()) {
+    const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
+    if (written >= 0) {
+      rest.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno == EAGAIN) {
+      wait_writable(descriptor_);
+    } else if (errno != EINTR) {
+      const int why = errno;
+      if (why == EPIPE) take_broken_pipe_signal();
+      return system_failure(name_, "written", why);
+    }
+  }
+  pending_.clear();
+  return {};
+}
+
+status output::finish() {
+  if (status flushed = flush(); !flushed.ok()) return flushed;
+  if (is_ours() && ::close(std::exchange(descriptor_, -1)) != 0) return system_failure(name_, "written", errno);
+  return {};
+}
+
+exit_code write_all(const std::string& path, std::string_view text, const console& say) {
+  auto out = output::open(path);
+  status outcome = out ? out->begin() : out.error();
+  if (outcome.ok()) outcome = out->write(text);
+  if (outcome.ok()) outcome = out->finish();
+  if (outcome.ok()) return exit_code::done;
+  say.error(outcome.message());
+  return exit_code::input_failed;
+}
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,54 @@
+// Where results go: standard output or a file, buffered, with every failure told.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <cutpoint/status.h>
+#include <sys/stat.h>
+
+#include "cli/common/console.h"
+#include "cli/common/exit_code.h"
+
+namespace cutpoint::cli {
+
+class output {
+ public:
+  /// Standard output for an empty path; else the file, made where there is none. Nothing is changed yet. Errors:
+  /// io_error.
+  [[nodiscard]] static result<output> open(const std::string& path);
+
+  output(output&& other) noexcept;
+  output& operator=(output&&) = delete;
+  /// Drops what was not flushed.
+  ~output();
+
+  /// Whether a path, or an open descriptor, is the regular file that results are written to, so that reading it would
+  /// destroy it or never end.
+  [[nodiscard]] bool is_same_file(const std::string& path) const;
+  [[nodiscard]] bool is_same_file(int descriptor) const;
+
+  /// Empties the file that was opened by its path. Errors: io_error.
+  [[nodiscard]] status begin();
+  /// Takes text; writes when enough has come together. Errors: io_error.
+  [[nodiscard]] status write(std::string_view text);
+  /// Writes all that was taken, and closes the file that was opened by its path: some failures are told only then. The
+  /// last call. Errors: io_error.
+  [[nodiscard]] status finish();
+
+ private:
+  output(int descriptor, std::string name, const struct stat& facts);
+  [[nodiscard]] status flush();
+  [[nodiscard]] bool is_ours() const;
+  [[nodiscard]] bool is_this_file(const struct stat& other) const;
+
+  int descriptor_;
+  std::string name_;
+  struct stat facts_;
+  std::string pending_;
+};
+
+/// Writes one text to standard output, or to the file where a path is given, and says what failed.
+[[nodiscard]] exit_code write_all(const std::string& path, std::string_view text, const console& say);
+
+}  // namespace cutpoint::cli

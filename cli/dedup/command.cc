@@ -1,0 +1,209 @@
+// One feed and its tally; with a join that changes the cuts, an exact one beside it.
+#include "cli/dedup/command.h"
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include <cutpoint/dedup.h>
+#include <cutpoint/engine.h>
+#include <fmt/format.h>
+
+#include "cli/common/costs.h"
+#include "cli/common/output.h"
+#include "cli/common/progress.h"
+#include "cli/dedup/facts.h"
+#include "cli/dedup/json.h"
+#include "cli/dedup/report.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+/// Counts the inputs' chunks by kinds of files, and compares them with others where there are some.
+class dedup_receiver final : public input_receiver {
+ public:
+  dedup_receiver(fingerprint_kind fingerprint, cut_comparison* compared, const console& say)
+      : input_receiver(say),
+        tally_(fingerprint, [this](std::uint64_t) { return kind_; }),
+        beside_(compared != nullptr ? &compared->other() : nullptr) {}
+
+  status take(const fed_chunk& c) override {
+    if (status counted = tally_.take(c); !counted.ok()) return counted;
+    bytes_.store(tally_.total().bytes, std::memory_order_relaxed);
+    duplicate_bytes_.store(tally_.total().duplicate_bytes(), std::memory_order_relaxed);
+    return beside_ != nullptr ? beside_->take(c) : status();
+  }
+
+  /// From any thread: of what has come out so far.
+  [[nodiscard]] std::optional<double> savings_so_far() const {
+    const dedup_counts counts{.bytes = bytes_.load(std::memory_order_relaxed)};
+    if (counts.bytes == 0) return std::nullopt;
+    return static_cast<double>(duplicate_bytes_.load(std::memory_order_relaxed)) / static_cast<double>(counts.bytes);
+  }
+
+  // When all has come out.
+
+  [[nodiscard]] const dedup_tally& tally() const { return tally_; }
+  [[nodiscard]] std::vector<std::string> kind_names() const {
+    std::vector<std::string> names(kinds_.size());
+    for (const auto& [name, number] : kinds_) names[number] = name;
+    return names;
+  }
+
+ private:
+  status begin_input(std::uint64_t stream, const std::string& path) override {
+    kind_ = kinds_.try_emplace(kind_of_input(path), kinds_.size()).first->second;
+    if (status begun = tally_.begin_stream(stream); !begun.ok()) return begun;
+    return beside_ != nullptr ? beside_->begin_stream(stream) : status();
+  }
+  status end_input(std::uint64_t stream, const status& outcome) override {
+    if (status ended = tally_.end_stream(stream, outcome); !ended.ok()) return ended;
+    return beside_ != nullptr ? beside_->end_stream(stream, outcome) : status();
+  }
+  status input_failed(const std::string&, const status&) override { return {}; }
+
+  std::map<std::string, std::size_t> kinds_;
+  std::size_t kind_ = 0;  ///< of the input under way
+  dedup_tally tally_;
+  chunk_receiver* beside_;
+  std::atomic<std::uint64_t> bytes_ = 0;
+  std::atomic<std::uint64_t> duplicate_bytes_ = 0;
+};
+
+/// The exact cuts of the same inputs.
+class exact_receiver final : public chunk_receiver {
+ public:
+  exact_receiver(fingerprint_kind fingerprint, cut_comparison& compared)
+      : tally_(fingerprint), beside_(compared.exact()) {}
+
+  status begin_stream(std::uint64_t stream) override {
+    const status begun = tally_.begin_stream(stream);
+    return begun.ok() ? beside_.begin_stream(stream) : begun;
+  }
+  status take(const fed_chunk& c) override {
+    const status taken = tally_.take(c);
+    return taken.ok() ? beside_.take(c) : taken;
+  }
+  status end_stream(std::uint64_t stream, const status& outcome) override {
+    const status ended = tally_.end_stream(stream, outcome);
+    return ended.ok() ? beside_.end_stream(stream, outcome) : ended;
+  }
+
+  [[nodiscard]] const dedup_tally& tally() const { return tally_; }
+
+ private:
+  dedup_tally tally_;
+  chunk_receiver& beside_;
+};
+
+/// The second feed of a run whose join changes the cuts.
+struct comparison {
+  cut_comparison compared;
+  exact_receiver receiver;
+  std::optional<feed> into = {};
+
+  comparison(fingerprint_kind fingerprint, std::uint64_t segment_bytes)
+      : compared(segment_bytes), receiver(fingerprint, compared) {}
+};
+
+}  // namespace
+
+CLI::App* dedup_command::add_to(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("dedup", "What deduplication would save, and where the time went");
+  inputs_.add_to(*command);
+  chunking_.add_to(*command);
+  command->add_flag("--json", is_json_, "As JSON");
+  command->add_option("-o,--output", output_, "Write to a file instead of standard output")->type_name("FILE");
+  trace_.add_to(*command);
+  add_verbosity(*command, verbosity_);
+  return command;
+}
+
+exit_code dedup_command::run() {
+  const console say(verbosity_);
+  const auto refuse = [&](const std::string& why) {
+    say.error(why);
+    return exit_code::wrong_usage;
+  };
+  auto job = chunking_.checked("sha256");
+  if (!job) return refuse(job.error().message());
+  if (job->feed.fingerprint.kind == fingerprint_kind::none) {
+    return refuse("--hash none: duplicates are found by their fingerprints");
+  }
+  auto reader = inputs_.make_reader(*job);
+  if (!reader) return refuse(reader.error().message());
+  auto threads = engine::make(job->engine);
+  if (!threads) return refuse(threads.error().message());
+  job->feed.rates = expected_rates(dispatch_costs(job->feed.where, say), job->feed, threads->thread_count());
+  const auto trace = trace_.open();
+  if (!trace) return say_failure(trace.error(), say);
+  return run(*job, *reader, *threads, trace->get(), say);
+}
+
+exit_code dedup_command::run(const chunking& job, file_reader& reader, engine& threads, trace_file* trace,
+                             const console& say) const {
+  const auto fail = [&](const status& why, exit_code code) {
+    say.error(why.message());
+    return code;
+  };
+  std::optional<comparison> beside;
+  if (job.feed.join != join_kind::exact) beside.emplace(job.feed.fingerprint.kind, job.feed.segment_bytes);
+  dedup_receiver receiver(job.feed.fingerprint.kind, beside ? &beside->compared : nullptr, say);
+  feed_timeline* const timeline = trace != nullptr ? &trace->add("cutpoint dedup") : nullptr;
+  feed_options traced = job.feed;
+  traced.trace = timeline;
+  auto into = threads.open(traced, receiver);
+  if (!into) return fail(into.error(), exit_code::wrong_usage);
+  if (beside) {
+    feed_options exact = job.feed;
+    exact.join = join_kind::exact;
+    auto opened = threads.open(exact, beside->receiver);
+    if (!opened) return fail(opened.error(), exit_code::wrong_usage);
+    beside->into.emplace(*std::move(opened));
+  }
+  for (const std::string& warning : job.warnings) say.warning(warning);
+  auto out = output::open(output_);
+  if (!out) return fail(out.error(), exit_code::input_failed);
+  if (const status inputs = inputs_.check(*out, trace); !inputs.ok()) return fail(inputs, exit_code::wrong_usage);
+
+  const auto begin = std::chrono::steady_clock::now();
+  progress_line progress(say, known_total(inputs_));
+  input_feeder feeder(*into, beside ? &*beside->into : nullptr, reader, receiver, *out, say);
+  feeder.watch([&](const reading_record& read) { progress.update(read, receiver.savings_so_far()); });
+  if (timeline != nullptr) feeder.trace(*trace, *timeline);
+  status outcome = feeder.feed_all(inputs_);
+  progress.clear();
+  const bool is_traced = finish(trace, say);
+  const bool is_interrupted = outcome.code() == status_code::cancelled;
+  if (!outcome.ok() && !is_interrupted) return fail(outcome, exit_code::input_failed);
+
+  dedup_facts facts{.job = &job,
+                    .thread_count = threads.thread_count(),
+                    .input_count = receiver.done_count(),
+                    .failed_count = receiver.failed_count(),
+                    .is_interrupted = is_interrupted,
+                    .wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
+                    .tally = &receiver.tally(),
+                    .kind_names = receiver.kind_names(),
+                    .reading = feeder.record().work,
+                    .work = into->statistics(),
+                    .exact = {}};
+  if (beside) facts.exact = exact_beside{&beside->receiver.tally(), beside->compared.differences()};
+  outcome = out->begin();
+  if (outcome.ok()) outcome = out->write(is_json_ ? dedup_json(facts) : dedup_report(facts, usable_bars()));
+  if (outcome.ok()) outcome = out->finish();
+  if (is_interrupted) {
+    say.error(fmt::format("interrupted after {} whole inputs{}", facts.input_count,
+                          outcome.ok() ? "; the report is of what was read" : ""));
+  }
+  say.note(fmt::format("{} inputs, {} bytes, {} chunks, {} failed", facts.input_count, facts.tally->total().bytes,
+                       facts.tally->total().chunk_count, facts.failed_count));
+  if (!outcome.ok()) say.error(outcome.message());
+  if (is_interrupted) return exit_code::interrupted;
+  return outcome.ok() && is_traced && facts.failed_count == 0 ? exit_code::done : exit_code::input_failed;
+}
+
+}  // namespace cutpoint::cli

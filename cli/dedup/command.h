@@ -1,0 +1,33 @@
+// `cutpoint dedup`: what deduplication of files, trees and standard input would save, and where the time went.
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/common/chunking_options.h"
+#include "cli/common/console.h"
+#include "cli/common/exit_code.h"
+#include "cli/common/inputs.h"
+#include "cli/dedup/trace_file.h"
+
+namespace cutpoint::cli {
+
+class dedup_command {
+ public:
+  /// Adds the command; `run` is for when it was chosen.
+  CLI::App* add_to(CLI::App& app);
+  exit_code run();
+
+ private:
+  exit_code run(const chunking& job, file_reader& reader, engine& threads, trace_file* trace, const console& say) const;
+
+  chunking_options chunking_;
+  input_options inputs_;
+  trace_option trace_;
+  std::string output_;
+  bool is_json_ = false;
+  verbosity verbosity_ = verbosity::normal;
+};
+
+}  // namespace cutpoint::cli

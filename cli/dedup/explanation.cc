@@ -1,0 +1,120 @@
+// Predictions come with the feed's statistics and its options; what was measured, from its lanes.
+#include "cli/dedup/explanation.h"
+
+#include <algorithm>
+
+#include "cli/dedup/trace_events.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+std::optional<double> known(double rate) { return rate > 0 ? std::optional(rate) : std::nullopt; }
+
+double busy_seconds(const lane_record& of) {
+  return of.at(stage::chunking).seconds + of.at(stage::fingerprinting).seconds;
+}
+
+double handled_bytes(const lane_record& of) {
+  return static_cast<double>(of.at(stage::chunking).bytes + of.at(stage::fingerprinting).bytes);
+}
+
+}  // namespace
+
+std::optional<double> kernel_rate(const device_rates& of) {
+  const double seconds = (of.chunking > 0 ? 1 / of.chunking : 0) + (of.fingerprinting > 0 ? 1 / of.fingerprinting : 0);
+  return seconds > 0 ? std::optional(1 / seconds) : std::nullopt;
+}
+
+std::optional<double> predicted_rate(const device_rates& of) {
+  std::optional<double> slowest;
+  const auto bound = [&slowest](double rate) {
+    if (rate > 0) slowest = std::min(slowest.value_or(rate), rate);
+  };
+  bound(kernel_rate(of).value_or(0));
+  bound(of.link_in);
+  bound(of.out_share > 0 ? of.link_out / of.out_share : 0);
+  return slowest;
+}
+
+plan_bottleneck explanation::bottleneck_of(work_plan plan) const {
+  plan_bottleneck found{.plan = plan};
+  const plan_prediction* const predicted = prediction_of(facts_->work.predictions, plan);
+  if (predicted == nullptr) return found;
+  found.bytes_per_second = known(predicted->bytes_per_second);
+  if (!predicted->limits.empty()) found.tightest = predicted->limits[0];
+  if (predicted->limits.size() > 1) found.next = predicted->limits[1];
+  return found;
+}
+
+std::optional<double> explanation::device_cut_share() const {
+  if (facts_->work.fed_bytes == 0) return std::nullopt;
+  return static_cast<double>(facts_->work.device_bytes) / static_cast<double>(facts_->work.fed_bytes);
+}
+
+rate_beside explanation::rate_of(const stage_cost& cost) const {
+  rate_beside of{.measured = cost.bytes_per_second()};
+  if (rates() == nullptr) return of;
+  if (cost.name == "reading") of.predicted = known(rates()->reading);
+  if (cost.name == to_string(stage::chunking)) of.predicted = known(rates()->processor.chunking);
+  if (cost.name == to_string(stage::joining)) of.predicted = known(rates()->joining);
+  if (cost.name == to_string(stage::fingerprinting)) of.predicted = known(rates()->processor.fingerprinting);
+  if (cost.name == to_string(stage::delivery)) of.predicted = known(rates()->delivery);
+  return of;
+}
+
+rate_beside explanation::rate_of(const device_cost& cost) const {
+  rate_beside of{.measured = cost.bytes_per_second()};
+  if (const device_rates* expected = rates_of(cost.device)) of.predicted = predicted_rate(*expected);
+  return of;
+}
+
+const device_rates* explanation::rates_of(int device) const {
+  if (rates() == nullptr) return nullptr;
+  const std::vector<device_cost> used = facts_->devices();
+  const auto place = std::find_if(used.begin(), used.end(), [device](const auto& c) { return c.device == device; });
+  const auto number = static_cast<std::size_t>(place - used.begin());
+  return number < rates()->devices.size() ? &rates()->devices[number] : nullptr;
+}
+
+std::optional<double> explanation::predicted_pace(const lane_record& of) const {
+  if (rates() == nullptr) return std::nullopt;
+  if (of.device >= 0) {
+    const device_rates* expected = rates_of(of.device);
+    const auto whole = expected != nullptr ? predicted_rate(*expected) : std::nullopt;
+    if (!whole) return std::nullopt;
+    const double times = of.at(stage::chunking).bytes != 0 && of.at(stage::fingerprinting).bytes != 0 ? 2 : 1;
+    return *whole * times / static_cast<double>(expected->lane_count);
+  }
+  double seconds = 0;
+  for (const auto& [which, rate] : {std::pair(stage::chunking, rates()->processor.chunking),
+                                    std::pair(stage::fingerprinting, rates()->processor.fingerprinting)}) {
+    if (of.at(which).bytes == 0) continue;
+    if (rate <= 0) return std::nullopt;
+    seconds += static_cast<double>(of.at(which).bytes) / rate;
+  }
+  return seconds > 0 ? known(handled_bytes(of) / seconds) : std::nullopt;
+}
+
+std::vector<explained_lane> explanation::lanes() const {
+  std::vector<explained_lane> all;
+  const std::vector<lane_record>& lanes = facts_->work.lanes;
+  const std::vector<std::string> names = names_of(lanes);
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    const double seconds = busy_seconds(lanes[i]);
+    all.push_back({.name = names[i],
+                   .pace = {.predicted = predicted_pace(lanes[i]),
+                            .measured = seconds > 0 ? known(handled_bytes(lanes[i]) / seconds) : std::nullopt}});
+  }
+  return all;
+}
+
+std::array<explained_queue, 4> explanation::queues() const {
+  const feed_statistics& work = facts_->work;
+  return {{{"held", "bytes of the streams", true, work.held_bytes},
+           {"to_map", "segments to be cut", false, work.waiting_segments},
+           {"to_fingerprint", "bytes to be fingerprinted", true, work.waiting_fingerprints},
+           {"to_deliver", "bytes to come out", true, work.waiting_deliveries}}};
+}
+
+}  // namespace cutpoint::cli

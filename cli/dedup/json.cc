@@ -1,0 +1,112 @@
+// The report as JSON. Names are stable: new ones may come, none change.
+#include "cli/dedup/json.h"
+
+#include <cutpoint/version.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/dedup/time_json.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Buckets of an eighth of an octave.
+constexpr unsigned histogram_fineness = 3;
+
+ordered_json json_of(const dedup_counts& counts) {
+  return {{"stream_count", counts.stream_count},
+          {"bytes", counts.bytes},
+          {"chunk_count", counts.chunk_count},
+          {"unique_bytes", counts.unique_bytes},
+          {"unique_chunk_count", counts.unique_chunk_count},
+          {"duplicate_bytes", counts.duplicate_bytes()},
+          {"savings_share", or_null(counts.savings())},
+          {"elimination_ratio", or_null(counts.elimination_ratio())}};
+}
+
+ordered_json json_of(const length_distribution& lengths, const std::optional<double>& expected) {
+  ordered_json out = {{"mean_bytes", or_null(lengths.mean())},
+                      {"expected_mean_bytes", or_null(expected)},
+                      {"min_bytes", or_null(lengths.min())},
+                      {"max_bytes", or_null(lengths.max())}};
+  for (const int percent : percentiles) {
+    out[fmt::format("percentile_{}_bytes", percent)] = or_null(lengths.percentile(percent));
+  }
+  out["histogram"] = ordered_json::array();
+  for (const auto& bucket : lengths.buckets(histogram_fineness)) {
+    if (bucket.chunk_count == 0) continue;
+    out["histogram"].push_back(
+        {{"least_bytes", bucket.least}, {"most_bytes", bucket.most}, {"chunk_count", bucket.chunk_count}});
+  }
+  return out;
+}
+
+ordered_json json_of(const fingerprint_index& index) {
+  const std::uint64_t entries = index.size();
+  ordered_json out = {{"entry_count", entries}, {"memory_bytes", index.memory_bytes()}, {"bytes_per_entry", nullptr}};
+  if (entries != 0) out["bytes_per_entry"] = static_cast<double>(index.memory_bytes()) / static_cast<double>(entries);
+  return out;
+}
+
+/// What one set of cuts makes of the inputs.
+ordered_json json_of(const dedup_tally& tally, const std::optional<double>& expected) {
+  ordered_json out = json_of(tally.total());
+  out["chunks"] = json_of(tally.lengths(), expected);
+  out["index"] = json_of(tally.index());
+  return out;
+}
+
+ordered_json kinds_of(const dedup_facts& facts) {
+  ordered_json out = ordered_json::array();
+  for (const std::size_t kind : facts.kinds_by_bytes()) {
+    ordered_json row = {{"kind", facts.kind_names[kind]}};
+    row.update(json_of(facts.tally->kinds()[kind]));
+    out.push_back(row);
+  }
+  return out;
+}
+
+ordered_json comparison_of(const dedup_facts& facts, const std::optional<double>& expected) {
+  const exact_beside& exact = *facts.exact;
+  const cut_differences& found = exact.differences;
+  return {{"exact", json_of(*exact.tally, expected)},
+          {"missed_duplicate_bytes", exact.missed_bytes(facts.tally->total())},
+          {"missed_duplicate_share", or_null(exact.missed_share(facts.tally->total()))},
+          {"dirty_chunk_count", found.dirty_chunk_count},
+          {"dirty_bytes", found.dirty_bytes},
+          {"boundary_count", found.boundary_count},
+          {"dirty_bytes_per_boundary", or_null(found.dirty_bytes_per_boundary())}};
+}
+
+}  // namespace
+
+std::string dedup_json(const dedup_facts& facts) {
+  const feed_options& feed = facts.job->feed;
+  const auto expected = expected_chunk_bytes(feed.cuts);
+  ordered_json out = {
+      {"version", version()},
+      {"interrupted", facts.is_interrupted},
+      {"cuts", feed.cuts.canonical()},
+      {"fingerprint", name_of(feed.fingerprint)},
+      {"join", name_of(feed.join)},
+      {"thread_count", facts.thread_count},
+      {"segment_bytes", facts.segment_bytes()},
+      {"memory_limit_bytes", feed.memory_bytes + facts.job->reading_bytes},
+      {"input_count", facts.input_count},
+      {"failed_input_count", facts.failed_count},
+      {"result", json_of(*facts.tally, expected)},
+      {"kinds", kinds_of(facts)},
+      {"wall_seconds", facts.wall_seconds},
+      {"bytes_per_second", or_null(facts.bytes_per_second())},
+      {"bottleneck", or_null(facts.bottleneck())},
+      {"backends",
+       {{"chunking", to_string(facts.work.chunked_on)}, {"fingerprinting", to_string(facts.work.fingerprinted_on)}}},
+      {"comparison", facts.exact ? comparison_of(facts, expected) : ordered_json()}};
+  out.update(time_json(facts));
+  return out.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,186 @@
+// The report as text: what is there once, how long chunks are, which files, and where the time went.
+#include "cli/dedup/report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "cli/common/console.h"
+#include "cli/common/report_lines.h"
+#include "cli/common/units.h"
+#include "cli/dedup/time_report.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+constexpr std::size_t most_rows = 20;
+constexpr std::size_t most_kinds = 10;
+constexpr double bar_columns = 40;
+
+std::string bytes_of(std::uint64_t count) {
+  return fmt::format("{} ({} bytes)", human_bytes(as_double(count)), human_count(count));
+}
+
+std::string ratio_of(const std::optional<double>& ratio) {
+  return or_dash(ratio, [](double number) { return fmt::format("{:.2f}", number); });
+}
+
+// --- What was cut ----------------------------------------------------------------------------------------------------
+
+std::string heading(const dedup_facts& facts) {
+  const feed_options& feed = facts.job->feed;
+  std::string out;
+  if (facts.is_interrupted) out += line("interrupted", "this is of what was read until then");
+  out += line("cuts", feed.cuts.canonical());
+  out += line("fingerprint", std::string(name_of(feed.fingerprint)));
+  out += line("join", fmt::format("{}, segments of {}, {} threads", name_of(feed.join),
+                                  human_bytes(as_double(facts.segment_bytes())), facts.thread_count));
+  return out + line("inputs", fmt::format("{} whole, {} failed", human_count(facts.input_count),
+                                          human_count(facts.failed_count)));
+}
+
+std::string counts_of(const dedup_tally& tally) {
+  const dedup_counts& total = tally.total();
+  const fingerprint_index& index = tally.index();
+  const double entries = std::max(1.0, as_double(index.size()));
+  return line("bytes", fmt::format("{} in {} chunks", bytes_of(total.bytes), human_count(total.chunk_count))) +
+         line("unique",
+              fmt::format("{} in {} chunks", bytes_of(total.unique_bytes), human_count(total.unique_chunk_count))) +
+         line("savings",
+              fmt::format("{}, DER {}", or_dash(total.savings(), human_percent), ratio_of(total.elimination_ratio()))) +
+         line("index",
+              fmt::format("{}, {:.1f} bytes for each unique chunk", human_bytes(as_double(index.memory_bytes())),
+                          as_double(index.memory_bytes()) / entries));
+}
+
+// --- How long chunks are ---------------------------------------------------------------------------------------------
+
+std::string bar(double share, bar_style style) {
+  constexpr std::string_view eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const double columns = share * bar_columns;
+  std::string drawn;
+  if (style == bar_style::ascii) return std::string(static_cast<std::size_t>(std::lround(columns)), '#');
+  const auto parts = static_cast<std::size_t>(std::lround(columns * 8));
+  for (std::size_t i = 0; i < parts / 8; ++i) drawn += "█";
+  return drawn + std::string(eighths[parts % 8]);
+}
+
+/// As fine as the rows allow.
+std::vector<length_distribution::bucket> rows_of(const length_distribution& lengths) {
+  unsigned fineness = 3;
+  while (fineness > 0 && lengths.buckets(fineness).size() > most_rows) --fineness;
+  std::vector<length_distribution::bucket> rows = lengths.buckets(fineness);
+  while (rows.size() > most_rows) {
+    std::vector<length_distribution::bucket> pairs;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (i % 2 == 0) {
+        pairs.push_back(rows[i]);
+      } else {
+        pairs.back().most = rows[i].most;
+        pairs.back().chunk_count += rows[i].chunk_count;
+      }
+    }
+    rows = std::move(pairs);
+  }
+  return rows;
+}
+
+std::string lengths_of(const length_distribution& lengths, const chunker& cuts, bar_style bars) {
+  const auto expected = expected_chunk_bytes(cuts);
+  std::string out =
+      line("mean",
+           or_dash(lengths.mean(), human_bytes) +
+               (expected ? fmt::format(", of random bytes {} (PRUNE eq. 2)", human_bytes(*expected)) : std::string()));
+  out +=
+      line("min, max", fmt::format("{}, {}", or_dash(lengths.min(), human_bytes), or_dash(lengths.max(), human_bytes)));
+  std::string shares;
+  for (const int percent : percentiles) {
+    shares += fmt::format("{}{} %: {}", shares.empty() ? "" : ", ", percent,
+                          or_dash(lengths.percentile(percent), human_bytes));
+  }
+  out += line("percentiles", shares);
+  const auto rows = rows_of(lengths);
+  std::uint64_t longest = 0;
+  for (const auto& row : rows) longest = std::max(longest, row.chunk_count);
+  for (const auto& row : rows) {
+    const std::string drawn = bar(as_double(row.chunk_count) / as_double(longest), bars);
+    out += fmt::format(
+        "  {:>8} to {:>8} {:>7}{}{}\n", human_bytes(as_double(row.least)), human_bytes(as_double(row.most) + 1),
+        human_percent(as_double(row.chunk_count) / as_double(lengths.chunk_count())), drawn.empty() ? "" : " ", drawn);
+  }
+  return out;
+}
+
+// --- Which files -----------------------------------------------------------------------------------------------------
+
+std::string kind_row(std::string_view name, const dedup_counts& counts) {
+  return fmt::format("  {:<18} {:>9} {:>9} {:>9} {:>8}\n", name, human_count(counts.stream_count),
+                     human_bytes(as_double(counts.bytes)), human_bytes(as_double(counts.unique_bytes)),
+                     or_dash(counts.savings(), human_percent));
+}
+
+std::string kinds_of(const dedup_facts& facts) {
+  const std::vector<std::size_t> order = facts.kinds_by_bytes();
+  std::string out = fmt::format("  {:<18} {:>9} {:>9} {:>9} {:>8}\n", "kind", "files", "bytes", "unique", "savings");
+  dedup_counts rest;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const dedup_counts& counts = facts.tally->kinds()[order[i]];
+    if (i < most_kinds) {
+      out += kind_row(printable(facts.kind_names[order[i]]), counts);
+      continue;
+    }
+    rest.stream_count += counts.stream_count;
+    rest.bytes += counts.bytes;
+    rest.unique_bytes += counts.unique_bytes;
+  }
+  if (order.size() > most_kinds) out += kind_row(fmt::format("{} others", order.size() - most_kinds), rest);
+  return out;
+}
+
+// --- Beside the exact cuts -------------------------------------------------------------------------------------------
+
+std::string comparison_of(const dedup_facts& facts) {
+  const exact_beside& exact = *facts.exact;
+  const dedup_counts& total = facts.tally->total();
+  const cut_differences& found = exact.differences;
+  return fmt::format(
+             "\nBeside the exact cuts (made at the same time, so that the times are not those of join {} alone)\n",
+             name_of(facts.job->feed.join)) +
+         counts_of(*exact.tally) +
+         line("missed", fmt::format("{} of duplicates, {} of what the exact cuts find",
+                                    human_bytes(static_cast<double>(exact.missed_bytes(total))),
+                                    or_dash(exact.missed_share(total), human_percent))) +
+         line("dirty",
+              fmt::format("{} of {} chunks, {}; {} for each of {} ends of segments",
+                          human_count(found.dirty_chunk_count), human_count(found.chunk_count),
+                          human_bytes(as_double(found.dirty_bytes)),
+                          or_dash(found.dirty_bytes_per_boundary(), human_bytes), human_count(found.boundary_count)));
+}
+
+}  // namespace
+
+bar_style usable_bars() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    std::string locale(value);
+    std::transform(locale.begin(), locale.end(), locale.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    const bool is_utf8 = locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+    return is_utf8 ? bar_style::blocks : bar_style::ascii;
+  }
+  return bar_style::ascii;
+}
+
+std::string dedup_report(const dedup_facts& facts, bar_style bars) {
+  std::string out = heading(facts) + counts_of(*facts.tally);
+  if (facts.exact) out += comparison_of(facts);
+  out += "\nLengths of chunks\n" + lengths_of(facts.tally->lengths(), facts.job->feed.cuts, bars);
+  out += "\nKinds of files\n" + kinds_of(facts);
+  return out + "\nWhere the time went\n" + time_report(facts);
+}
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,129 @@
+// Events go through a buffer; the first failure is kept until the end, and nothing is written after it.
+#include "cli/dedup/trace_file.h"
+
+#include <exception>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace cutpoint::cli {
+
+namespace {
+
+double seconds_between(std::chrono::steady_clock::time_point begin, std::chrono::steady_clock::time_point end) {
+  return std::chrono::duration<double>(end - begin).count();
+}
+
+}  // namespace
+
+// --- A feed ----------------------------------------------------------------------------------------------------------
+
+feed_timeline::feed_timeline(trace_file& into, std::uint64_t number, std::string name)
+    : into_(into), process_{.number = number}, name_(std::move(name)) {}
+
+void feed_timeline::begin(std::chrono::steady_clock::time_point opened, std::span<const lane_record> lanes) noexcept {
+  const std::lock_guard lock(into_.mutex_);
+  if (!into_.first_opened_) into_.first_opened_ = opened;
+  opened_ = opened;
+  process_.begin = seconds_between(*into_.first_opened_, opened);
+  lane_names_ = names_of(lanes);
+}
+
+std::string feed_timeline::names() const {
+  std::string all = process_name_event(process_, name_);
+  for (std::size_t lane = 0; lane < lane_names_.size(); ++lane) {
+    all += std::string(next_trace_event) + thread_name_event(process_, lane, lane_names_[lane]);
+  }
+  return all;
+}
+
+/// The names come before the first event, when it is sure that the file may be written to.
+template <class Event>
+void feed_timeline::write(Event&& event) noexcept {
+  const std::lock_guard lock(into_.mutex_);
+  if (!into_.outcome_.ok() || into_.is_finished_) return;
+  try {
+    const std::string text = event();
+    if (text.empty()) return;
+    if (!std::exchange(is_named_, true)) into_.write(names());
+    into_.write(text);
+  } catch (const std::exception& failure) {  // memory
+    into_.outcome_ = {status_code::memory_limit, fmt::format("{}: {}", into_.path_, failure.what())};
+  }
+}
+
+void feed_timeline::take(const trace_span& span) noexcept {
+  write([&] { return span_event(process_, span); });
+}
+
+void feed_timeline::take(const trace_levels& levels) noexcept {
+  write([&] { return level_events(process_, levels, std::exchange(last_levels_, levels)); });
+}
+
+void feed_timeline::read(std::chrono::steady_clock::time_point begin, std::chrono::steady_clock::time_point end,
+                         std::uint64_t bytes) noexcept {
+  write([&] {
+    return span_event(process_, 0, "reading", seconds_between(opened_, begin), seconds_between(opened_, end), bytes);
+  });
+}
+
+// --- The file --------------------------------------------------------------------------------------------------------
+
+result<std::unique_ptr<trace_file>> trace_file::open(const std::string& path) {
+  if (path.empty()) return status(status_code::invalid_argument, "--trace: needs the name of a file");
+  auto out = output::open(path);
+  if (!out) return out.error();
+  return std::unique_ptr<trace_file>(new trace_file(path, *std::move(out)));
+}
+
+feed_timeline& trace_file::add(std::string name) {
+  const std::lock_guard lock(mutex_);
+  return feeds_.emplace_back(*this, feeds_.size() + 1, std::move(name));
+}
+
+void trace_file::write(std::string_view event) {
+  const std::string_view before = is_begun_ ? next_trace_event : first_trace_event;
+  if (!std::exchange(is_begun_, true)) outcome_ = out_.begin();
+  if (outcome_.ok()) outcome_ = out_.write(before);
+  if (outcome_.ok()) outcome_ = out_.write(event);
+}
+
+status trace_file::finish() {
+  const std::lock_guard lock(mutex_);
+  is_finished_ = true;
+  if (!is_begun_) outcome_ = out_.begin();
+  if (!is_begun_ && outcome_.ok()) outcome_ = out_.write(first_trace_event);
+  if (outcome_.ok()) outcome_ = out_.write(last_trace_event);
+  if (outcome_.ok()) outcome_ = out_.finish();
+  return outcome_;
+}
+
+// --- The option ------------------------------------------------------------------------------------------------------
+
+void trace_option::add_to(CLI::App& command) {
+  command.add_option("--trace", path_, "Write a timeline of the lanes, which Chrome's trace viewer and Perfetto open")
+      ->type_name("FILE");
+}
+
+result<std::unique_ptr<trace_file>> trace_option::open() const {
+  return path_ ? trace_file::open(*path_) : std::unique_ptr<trace_file>();
+}
+
+status check_apart(const trace_file* trace, const output& out) {
+  if (trace == nullptr || !out.is_same_file(trace->path())) return {};
+  return {status_code::invalid_argument,
+          fmt::format("--trace {}: is where the results would be written", trace->path())};
+}
+
+exit_code say_failure(const status& of_trace, const console& say) {
+  say.error(of_trace.message());
+  return of_trace.code() == status_code::invalid_argument ? exit_code::wrong_usage : exit_code::input_failed;
+}
+
+bool finish(trace_file* trace, const console& say) {
+  const status outcome = trace != nullptr ? trace->finish() : status();
+  if (!outcome.ok()) say.error(outcome.message());
+  return outcome.ok();
+}
+
+}  // namespace cutpoint::cli

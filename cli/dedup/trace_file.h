@@ -1,0 +1,103 @@
+// `--trace FILE`: the timelines of feeds, written while they work.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <cutpoint/status.h>
+#include <cutpoint/trace.h>
+
+#include "cli/common/output.h"
+#include "cli/dedup/trace_events.h"
+
+namespace cutpoint::cli {
+
+class trace_file;
+
+/// The timeline of one feed, as a process of the trace. From any thread.
+class feed_timeline final : public trace_receiver {
+ public:
+  feed_timeline(trace_file& into, std::uint64_t number, std::string name);
+
+  void begin(std::chrono::steady_clock::time_point opened, std::span<const lane_record> lanes) noexcept override;
+  void take(const trace_span& span) noexcept override;
+  void take(const trace_levels& levels) noexcept override;
+
+  /// Time that the feeding thread spent on reading, while it did nothing for the feed.
+  void read(std::chrono::steady_clock::time_point begin, std::chrono::steady_clock::time_point end,
+            std::uint64_t bytes) noexcept;
+
+ private:
+  template <class Event>
+  void write(Event&& event) noexcept;
+  [[nodiscard]] std::string names() const;
+
+  trace_file& into_;
+  trace_process process_;
+  std::string name_;
+  std::vector<std::string> lane_names_;
+  std::chrono::steady_clock::time_point opened_ = {};
+  bool is_named_ = false;
+  std::optional<trace_levels> last_levels_;
+};
+
+/// The file, in memory that does not grow with the trace. Nothing is changed before the first event or `finish`.
+class trace_file {
+ public:
+  /// Errors: invalid_argument, for an empty path; io_error.
+  [[nodiscard]] static result<std::unique_ptr<trace_file>> open(const std::string& path);
+
+  trace_file(const trace_file&) = delete;
+  trace_file& operator=(const trace_file&) = delete;
+
+  /// The next feed's, which lives as long as the file.
+  [[nodiscard]] feed_timeline& add(std::string name);
+
+  /// What may not be read or written otherwise.
+  [[nodiscard]] const output& file() const { return out_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  /// Ends the array and closes the file; what comes later is dropped. Errors: the first that there was, io_error mostly.
+  [[nodiscard]] status finish();
+
+ private:
+  friend class feed_timeline;
+  trace_file(std::string path, output out) : path_(std::move(path)), out_(std::move(out)) {}
+  void write(std::string_view event);
+
+  std::string path_;
+  std::mutex mutex_;
+  output out_;
+  status outcome_;
+  bool is_begun_ = false;
+  bool is_finished_ = false;
+  std::deque<feed_timeline> feeds_;
+  std::optional<std::chrono::steady_clock::time_point> first_opened_;
+};
+
+/// The option, for commands that feed.
+class trace_option {
+ public:
+  void add_to(CLI::App& command);
+  [[nodiscard]] bool is_given() const { return path_.has_value(); }
+  /// Null where it was not given. Errors: as `trace_file::open`.
+  [[nodiscard]] result<std::unique_ptr<trace_file>> open() const;
+
+ private:
+  std::optional<std::string> path_;
+};
+
+/// Ok, or that the trace would be written to what results are written to.
+[[nodiscard]] status check_apart(const trace_file* trace, const output& out);
+
+/// Says why there is no trace, and gives the exit code.
+[[nodiscard]] exit_code say_failure(const status& of_trace, const console& say);
+
+/// Ends the trace, if there is one, and says what failed of it. False where something did.
+[[nodiscard]] bool finish(trace_file* trace, const console& say);
+
+}  // namespace cutpoint::cli

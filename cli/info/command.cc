@@ -1,0 +1,156 @@
+// What the topology, the back ends and the costs say of this machine, as text or JSON.
+#include "cli/info/command.h"
+
+#include <cutpoint/backends.h>
+#include <cutpoint/bytes.h>
+#include <cutpoint/text.h>
+#include <cutpoint/topology.h>
+#include <cutpoint/version.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/common/console.h"
+#include "cli/common/costs.h"
+#include "cli/common/costs_json.h"
+#include "cli/common/output.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json json_of(const topology& machine) {
+  ordered_json out = {{"processor_model", machine.processor_model},
+                      {"packages", machine.package_count},
+                      {"cores", machine.core_count},
+                      {"processors", machine.processor_count},
+                      {"instruction_sets", machine.instruction_sets},
+                      {"caches", ordered_json::array()},
+                      {"numa_nodes", ordered_json::array()},
+                      {"devices", ordered_json::array()}};
+  for (const cache_info& cache : machine.caches) {
+    out["caches"].push_back({{"level", cache.level},
+                             {"kind", cache.kind},
+                             {"bytes", cache.bytes},
+                             {"line_bytes", cache.line_bytes},
+                             {"count", cache.count},
+                             {"processors", cache.processor_count}});
+  }
+  for (const numa_node_info& node : machine.numa_nodes) {
+    out["numa_nodes"].push_back(
+        {{"index", node.index}, {"memory_bytes", node.memory_bytes}, {"processors", node.processor_count}});
+  }
+  for (const system_device& device : machine.devices) {
+    out["devices"].push_back({{"kind", device.kind}, {"name", device.name}});
+  }
+  return out;
+}
+
+ordered_json json_of(const gpu_info& gpu) {
+  return {{"index", gpu.index},
+          {"name", gpu.name},
+          {"memory_bytes", gpu.memory_bytes},
+          {"l2_bytes", gpu.l2_bytes},
+          {"multiprocessors", gpu.multiprocessor_count},
+          {"compute_capability", gpu.compute_capability},
+          {"pci_bus_id", gpu.pci_bus_id},
+          {"link", gpu.link},
+          {"numa_node", gpu.numa_node},
+          {"driver_version", gpu.driver_version},
+          {"runtime_version", gpu.runtime_version},
+          {"problem", gpu.problem}};
+}
+
+ordered_json json_of_all(const topology& machine, const result<std::vector<gpu_info>>& found,
+                         const known_costs& known) {
+  ordered_json out = {{"version", version()},
+                      {"machine", json_of(machine)},
+                      {"back_ends", ordered_json::array()},
+                      {"gpus", ordered_json::array()},
+                      {"costs", known.costs ? costs_json(*known.costs) : ordered_json()},
+                      {"costs_file", known.file.empty() ? ordered_json() : ordered_json(printable(known.file))}};
+  for (const backend_info& b : backends()) {
+    out["back_ends"].push_back({{"name", b.name}, {"meaning", b.meaning}, {"runs_here", b.runs_here}});
+  }
+  if (!found) {
+    out["why_no_gpus"] = found.error().message();
+    return out;
+  }
+  for (const gpu_info& gpu : *found) out["gpus"].push_back(json_of(gpu));
+  return out;
+}
+
+std::string text_of(const topology& machine) {
+  std::string out = fmt::format("processor    {}\n             {} packages, {} cores, {} processors\n",
+                                machine.processor_model.empty() ? "unknown" : machine.processor_model,
+                                machine.package_count, machine.core_count, machine.processor_count);
+  out += fmt::format("instructions {}\n", fmt::join(machine.instruction_sets, " "));
+  for (const cache_info& cache : machine.caches) {
+    out += fmt::format("cache        L{} {}: {} x {}, shared by {} processors, lines of {} bytes\n", cache.level,
+                       cache.kind, cache.count, format_size(cache.bytes), cache.processor_count, cache.line_bytes);
+  }
+  for (const numa_node_info& node : machine.numa_nodes) {
+    out += fmt::format("NUMA node    {}: {:.1f} GiB, {} processors\n", node.index,
+                       static_cast<double>(node.memory_bytes) / static_cast<double>(GiB), node.processor_count);
+  }
+  for (const system_device& device : machine.devices)
+    out += fmt::format("device       {} {}\n", device.kind, device.name);
+  return out;
+}
+
+std::string text_of(const gpu_info& gpu) {
+  return fmt::format(
+      "GPU          {}: {}, {:.1f} GiB, {} multiprocessors, compute capability {}, L2 {}\n"
+      "             PCI {} {}, NUMA node {}\n"
+      "             driver for CUDA {}, build with CUDA {}{}{}\n",
+      gpu.index, gpu.name, static_cast<double>(gpu.memory_bytes) / static_cast<double>(GiB), gpu.multiprocessor_count,
+      gpu.compute_capability, format_size(gpu.l2_bytes), gpu.pci_bus_id, gpu.link,
+      gpu.numa_node < 0 ? "unknown" : std::to_string(gpu.numa_node), gpu.driver_version, gpu.runtime_version,
+      gpu.problem.empty() ? "" : "; cannot be used: ", gpu.problem);
+}
+
+std::string text_of_all(const topology& machine, const result<std::vector<gpu_info>>& found, const known_costs& known) {
+  std::string out = fmt::format("cutpoint     {}\n", version()) + text_of(machine);
+  for (const backend_info& b : backends()) {
+    out += fmt::format("back end     {}: {}{}\n", b.name, b.meaning, b.runs_here ? "" : "; does not run here");
+  }
+  if (!found) out += fmt::format("GPU          none: {}\n", found.error().message());
+  if (found) {
+    for (const gpu_info& gpu : *found) out += text_of(gpu);
+  }
+  return out + costs_text(known);
+}
+
+}  // namespace
+
+CLI::App* info_command::add_to(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("info", "Processors, caches, NUMA nodes, devices, instruction sets, GPUs, costs");
+  command->add_flag("--calibrate", calibrates_, "Measure what work costs here anew, in some seconds, and keep it");
+  command->add_flag("--json", is_json_, "As JSON");
+  command->add_option("-o,--output", output_, "Write to a file instead of standard output")->type_name("FILE");
+  return command;
+}
+
+exit_code info_command::run() {
+  const console say(verbosity::normal);
+  const auto machine = discover_topology();
+  if (!machine) {
+    say.error(machine.error().message());
+    return exit_code::input_failed;
+  }
+  const auto found = gpus();
+  const auto known = machine_costs(*machine, found ? *found : std::vector<gpu_info>(),
+                                   calibrates_ ? measuring::always : measuring::never, say);
+  if (!known) {
+    say.error(known.error().message());
+    return exit_code::input_failed;
+  }
+  if (!known->problem.ok()) say.warning(fmt::format("the costs are not kept: {}", known->problem.message()));
+  const std::string text =
+      is_json_ ? json_of_all(*machine, found, *known).dump(2) + '\n' : text_of_all(*machine, found, *known);
+  return write_all(output_, text, say);
+}
+
+}  // namespace cutpoint::cli

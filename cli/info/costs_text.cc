@@ -1,0 +1,79 @@
+// The cost model as lines of text.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <cutpoint/text.h>
+#include <fmt/format.h>
+
+#include "cli/common/chunking_options.h"
+#include "cli/common/costs.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+constexpr double GB = 1e9;
+/// What takes no time worth measuring, such as cuts that look at no byte.
+constexpr double immeasurable = 1e13;
+
+std::string gigabytes(double rate) {
+  if (rate >= immeasurable) return "at once";
+  return fmt::format("{:.{}f}", rate / GB, rate < 10 * GB ? 2 : 0);
+}
+
+/// "gear 9.8K 3.27": one for each length that was measured.
+std::string text_of(const std::vector<cut_rate>& rates, std::string_view heading) {
+  std::map<std::string, std::string> by_name;
+  for (const cut_rate& each : rates) {
+    std::string& line = by_name[each.name];
+    line += fmt::format("{}{} at {:.1f}K ({})", line.empty() ? "" : ", ", gigabytes(each.bytes_per_second),
+                        each.mean_bytes / static_cast<double>(KiB), to_string(each.where));
+  }
+  std::string out;
+  for (const auto& [name, line] : by_name) out += fmt::format("{:12} {}: {}\n", heading, name, line);
+  return out;
+}
+
+std::string text_of(const std::vector<fingerprint_rate>& rates, std::string_view heading) {
+  std::string out;
+  std::string last;
+  for (const fingerprint_rate& each : rates) {
+    const std::string name =
+        fmt::format("{} of {}", name_of(fingerprint_recipe(each.kind)), format_size(each.chunk_bytes));
+    if (name != last)
+      out += fmt::format("{}{:12} {}, {}: ", last.empty() ? "" : "\n", heading, name, to_string(each.where));
+    out += fmt::format("{}{} x {}", name == last ? ", " : "", each.in_flight, gigabytes(each.bytes_per_second));
+    last = name;
+  }
+  return out.empty() ? out : out + '\n';
+}
+
+std::string text_of(const device_costs& device) {
+  std::string out = fmt::format("GPU {:8} ", device.index);
+  if (!device.problem.empty()) return out + fmt::format("not measured: {}\n", device.problem);
+  out += fmt::format("link: in {}, out {}; a batch takes {:.0f} us more than its bytes\n", gigabytes(device.link_in),
+                     gigabytes(device.link_out), 1e6 * device.latency_seconds);
+  const std::string heading = fmt::format("GPU {}", device.index);
+  return out + text_of(device.rates.cuts, heading) + text_of(device.rates.fingerprints, heading);
+}
+
+}  // namespace
+
+std::string costs_text(const known_costs& known) {
+  if (!known.costs) return "costs        not known: 'cutpoint info --calibrate' measures them, in some seconds\n";
+  const cost_model& costs = *known.costs;
+  std::string out = fmt::format("costs        measured in {:.2f} s, {}; GB/s\n", costs.seconds,
+                                known.file.empty() ? "not kept" : "kept in " + printable(known.file));
+  out += fmt::format("memory       read by one thread {}, by {} {}; copied {}; read from the page cache {}\n",
+                     gigabytes(costs.memory.read_by_one), costs.processor_count, gigabytes(costs.memory.read_by_all),
+                     gigabytes(costs.memory.copy), gigabytes(costs.memory.page_cache));
+  out += fmt::format(
+      "lanes        beside all others each does {:.0f} % of what it does alone; a chunk indexed: {:.0f} ns\n",
+      100 * costs.together, 1e9 * costs.seconds_of_a_chunk);
+  out += text_of(costs.processor.cuts, "cuts") + text_of(costs.processor.fingerprints, "fingerprints");
+  for (const device_costs& device : costs.devices) out += text_of(device);
+  return out;
+}
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,202 @@
+// The catalog as a table, one entry in full, or all of it as JSON.
+#include "cli/list/command.h"
+
+#include <cutpoint/backends.h>
+#include <cutpoint/catalog.h>
+#include <cutpoint/fingerprint.h>
+#include <cutpoint/text.h>
+#include <cutpoint/version.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/common/console.h"
+#include "cli/common/output.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string_view to_string(entry_kind kind) { return kind == entry_kind::algorithm ? "algorithm" : "profile"; }
+
+std::string_view to_string(candidate_kind kind) {
+  switch (kind) {
+    case candidate_kind::windowed:
+      return "windowed";
+    case candidate_kind::restarted:
+      return "restarted";
+    case candidate_kind::walking:
+      return "walking";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(value_kind kind) {
+  switch (kind) {
+    case value_kind::size:
+      return "size";
+    case value_kind::count:
+      return "count";
+    case value_kind::word:
+      return "word";
+    case value_kind::choice:
+      return "choice";
+    case value_kind::key:
+      return "key";
+  }
+  return "unknown";
+}
+
+bool is_bounded(const parameter_info& info) { return info.kind != value_kind::choice && info.kind != value_kind::key; }
+
+/// Sizes and counts as numbers; patterns of bits as hexadecimal text, for JSON's numbers are not exact that far.
+ordered_json json_value(std::uint64_t value, value_kind kind) {
+  if (kind == value_kind::word) return fmt::format("{:#x}", value);
+  return value;
+}
+
+ordered_json json_of(const listed_parameter& parameter) {
+  const parameter_info& info = parameter.info;
+  ordered_json out = {{"name", info.name}, {"kind", to_string(info.kind)}, {"meaning", info.meaning}};
+  const bool is_number = info.kind == value_kind::size || info.kind == value_kind::count;
+  out["default"] =
+      is_number ? ordered_json(*parse_number(parameter.default_value)) : ordered_json(parameter.default_value);
+  out["fixed"] = parameter.is_fixed;
+  if (!parameter.when_left_out.empty()) out["when_left_out"] = parameter.when_left_out;
+  if (is_bounded(info)) {
+    out["lowest"] = json_value(info.lowest, info.kind);
+    out["highest"] = json_value(info.highest, info.kind);
+  }
+  if (!parameter.choices.empty()) out["choices"] = parameter.choices;
+  return out;
+}
+
+ordered_json json_of(const catalog_entry& entry) {
+  const std::uint64_t reach = entry.defaults.reach();
+  ordered_json parameters = ordered_json::array();
+  for (const listed_parameter& parameter : entry.parameters) parameters.push_back(json_of(parameter));
+  ordered_json sized = ordered_json::array();
+  for (const chunker& defaults : entry.sized_defaults) sized.push_back(defaults.canonical());
+  return {{"name", entry.name},
+          {"kind", to_string(entry.kind)},
+          {"algorithm", entry.algorithm},
+          {"candidates", to_string(entry.defaults.candidates())},
+          {"source", entry.source},
+          {"cuts", entry.defaults.canonical()},
+          {"reach_bytes", reach == unlimited ? ordered_json() : ordered_json(reach)},
+          {"behind_bytes", entry.defaults.behind()},
+          {"lookahead_bytes", entry.defaults.lookahead()},
+          {"parameters", parameters},
+          {"sized_cuts", sized}};
+}
+
+ordered_json json_of_all() {
+  ordered_json entries = ordered_json::array();
+  for (const catalog_entry& entry : catalog()) entries.push_back(json_of(entry));
+  ordered_json prints = ordered_json::array();
+  for (const fingerprint_info& info : fingerprints()) {
+    prints.push_back({{"name", info.name},
+                      {"digest_bytes", info.digest_bytes},
+                      {"resists_collisions", info.resists_collisions},
+                      {"source", info.source}});
+  }
+  ordered_json ends = ordered_json::array();
+  for (const backend_info& backend : backends()) {
+    ends.push_back({{"name", backend.name}, {"meaning", backend.meaning}, {"runs_here", backend.runs_here}});
+  }
+  return {{"version", version()}, {"entries", entries}, {"fingerprints", prints}, {"back_ends", ends}};
+}
+
+/// "MIN:AVG:MAX", or what stands for it, of an entry's defaults.
+std::string sizes_of(const catalog_entry& entry) {
+  std::string sizes;
+  for (const listed_parameter& parameter : entry.parameters) {
+    if (parameter.info.kind == value_kind::choice || parameter.info.kind == value_kind::key) continue;
+    if (!parameter.info.name.ends_with("_bytes") && !parameter.info.name.ends_with("_exp")) continue;
+    if (parameter.info.name == "value_bytes") continue;
+    const auto value = parse_number(parameter.default_value);
+    sizes += fmt::format("{}{} {}", sizes.empty() ? "" : ", ", parameter.info.name.substr(0, 3),
+                         parameter.info.kind == value_kind::size ? format_size(*value) : parameter.default_value);
+  }
+  return sizes;
+}
+
+std::string text_of_all() {
+  std::string out;
+  for (const entry_kind kind : {entry_kind::algorithm, entry_kind::profile}) {
+    out += kind == entry_kind::algorithm ? "Algorithms\n"
+                                         : "\nProfiles: the exact cuts of chunkers that real systems use\n";
+    for (const catalog_entry& entry : catalog()) {
+      if (entry.kind != kind) continue;
+      out += fmt::format("  {:<14} {:<9} {:<28} {}\n", entry.name, to_string(entry.defaults.candidates()),
+                         sizes_of(entry), entry.source);
+    }
+  }
+  out += "\nFingerprints\n";
+  for (const fingerprint_info& info : fingerprints()) {
+    out += fmt::format("  {:<14} {:>2} bytes  {}{}\n", info.name, info.digest_bytes, info.source,
+                       info.resists_collisions || info.digest_bytes == 0 ? "" : "; not safe against made collisions");
+  }
+  out += "\nBack ends\n";
+  for (const backend_info& backend : backends()) {
+    out +=
+        fmt::format("  {:<14} {}{}\n", backend.name, backend.meaning, backend.runs_here ? "" : "; does not run here");
+  }
+  return out + "\n'cutpoint list NAME' shows one with its parameters.\n";
+}
+
+std::string bounds_of(const listed_parameter& parameter) {
+  const parameter_info& info = parameter.info;
+  if (info.kind == value_kind::choice) return fmt::format("{}", fmt::join(parameter.choices, ", "));
+  if (info.kind == value_kind::key) return "hexadecimal digits";
+  if (info.kind == value_kind::word) return fmt::format("{:#x} to {:#x}", info.lowest, info.highest);
+  if (info.kind == value_kind::count) return fmt::format("{} to {}", info.lowest, info.highest);
+  return fmt::format("{} to {}", format_size(info.lowest), format_size(info.highest));
+}
+
+std::string text_of(const catalog_entry& entry) {
+  const std::uint64_t reach = entry.defaults.reach();
+  std::string out = fmt::format("{} ({}, {})\n  {}\n  cuts   {}\n", entry.name, to_string(entry.kind),
+                                to_string(entry.defaults.candidates()), entry.source, entry.defaults.canonical());
+  out += fmt::format("  reach  a cut depends on {} bytes from the chunk's start on, and {} before it\n",
+                     reach == unlimited ? "any number of" : fmt::format("{}", reach), entry.defaults.behind());
+  for (const listed_parameter& parameter : entry.parameters) {
+    const std::string rule = parameter.when_left_out.empty() ? "" : fmt::format(" = {}", parameter.when_left_out);
+    out += fmt::format("  --param {}={}{}\n      {}; {}\n", parameter.info.name, parameter.default_value, rule,
+                       parameter.info.meaning,
+                       parameter.is_fixed ? "the name stands for this value" : bounds_of(parameter));
+  }
+  if (!entry.sized_defaults.empty()) out += "  defaults by avg_bytes\n";
+  for (const chunker& defaults : entry.sized_defaults) out += fmt::format("      {}\n", defaults.canonical());
+  return out;
+}
+
+}  // namespace
+
+CLI::App* list_command::add_to(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("list", "Algorithms, profiles, fingerprints, back ends, with parameters and bounds");
+  command->add_option("NAME", name_, "One algorithm or profile, in full");
+  command->add_flag("--json", is_json_, "As JSON");
+  command->add_option("-o,--output", output_, "Write to a file instead of standard output")->type_name("FILE");
+  return command;
+}
+
+exit_code list_command::run() {
+  const console say(verbosity::normal);
+  std::string text;
+  if (name_.empty()) {
+    text = is_json_ ? json_of_all().dump(2) + '\n' : text_of_all();
+  } else {
+    const auto entry = find_entry(name_);
+    if (!entry) {
+      say.error(entry.error().message());
+      return exit_code::wrong_usage;
+    }
+    text = is_json_ ? json_of(**entry).dump(2) + '\n' : text_of(**entry);
+  }
+  return write_all(output_, text, say);
+}
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,121 @@
+// A goal is a share of the savings that may be given away for speed.
+#include "cli/tune/choice.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/common/units.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+tune_merit merit_of(const tune_row& row, std::uint64_t chunk_cost) {
+  return {row.net_savings(chunk_cost), row.speed.bytes_per_second()};
+}
+
+std::vector<tune_merit> merits_of(const std::vector<tune_row>& rows, std::uint64_t chunk_cost) {
+  std::vector<tune_merit> merits;
+  for (const tune_row& row : rows) merits.push_back(merit_of(row, chunk_cost));
+  return merits;
+}
+
+std::string why(const tune_facts& facts) {
+  const tune_merit chosen = merit_of(facts.rows.front(), facts.chunk_cost);
+  const std::string speed = human_rate(chosen.bytes_per_second);
+  std::vector<tune_merit> merits = merits_of(facts.rows, facts.chunk_cost);
+  const auto most = std::max_element(merits.begin(), merits.end(), [](const tune_merit& a, const tune_merit& b) {
+    return a.net_savings < b.net_savings;
+  });
+  if (most->net_savings <= 0) {
+    return fmt::format("no setting saves more than its chunks cost; it is the fastest, {} on one thread", speed);
+  }
+  const std::string saves = human_percent(chosen.net_savings);
+  if (chosen.net_savings == most->net_savings) {
+    return fmt::format("it saves the most, {} after the cost of chunks, at {} on one thread", saves, speed);
+  }
+  const tune_row& best = facts.rows[static_cast<std::size_t>(most - merits.begin())];
+  return fmt::format(
+      "it is the fastest, {} on one thread, of those that save at least {} of what the best saves: {} after the cost "
+      "of "
+      "chunks, where {} saves {} at {}",
+      speed, human_percent(enough_share(facts.goal)), saves, options_of(best.candidate),
+      human_percent(most->net_savings), human_rate(most->bytes_per_second));
+}
+
+}  // namespace
+
+std::string_view to_string(tune_goal goal) {
+  switch (goal) {
+    case tune_goal::savings:
+      return "savings";
+    case tune_goal::balanced:
+      return "balanced";
+    case tune_goal::speed:
+      return "speed";
+  }
+  return "unknown";
+}
+
+double tune_row::net_savings(std::uint64_t chunk_cost) const {
+  const dedup_counts& c = best_counts();
+  if (c.bytes == 0) return 0;
+  return (static_cast<double>(c.duplicate_bytes()) -
+          static_cast<double>(c.chunk_count) * static_cast<double>(chunk_cost)) /
+         static_cast<double>(c.bytes);
+}
+
+double enough_share(tune_goal goal) {
+  switch (goal) {
+    case tune_goal::savings:
+      return 1;
+    case tune_goal::balanced:
+      return 0.98;
+    case tune_goal::speed:
+      return 0.9;
+  }
+  return 1;
+}
+
+std::vector<std::size_t> ranked(const std::vector<tune_merit>& merits, tune_goal goal) {
+  double most = 0;
+  for (const tune_merit& m : merits) most = std::max(most, m.net_savings);
+  const auto is_enough = [&](const tune_merit& m) { return most <= 0 || m.net_savings >= enough_share(goal) * most; };
+  std::vector<std::size_t> order(merits.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
+    const tune_merit& a = merits[left];
+    const tune_merit& b = merits[right];
+    if (is_enough(a) != is_enough(b)) return is_enough(a);
+    return is_enough(a) ? a.bytes_per_second > b.bytes_per_second : a.net_savings > b.net_savings;
+  });
+  return order;
+}
+
+std::vector<bool> front_of(const std::vector<tune_merit>& merits) {
+  std::vector<bool> is_on_front;
+  for (const tune_merit& m : merits) {
+    is_on_front.push_back(std::none_of(merits.begin(), merits.end(), [&](const tune_merit& other) {
+      const bool is_as_good = other.net_savings >= m.net_savings && other.bytes_per_second >= m.bytes_per_second;
+      return is_as_good && (other.net_savings > m.net_savings || other.bytes_per_second > m.bytes_per_second);
+    }));
+  }
+  return is_on_front;
+}
+
+void choose(tune_facts& facts) {
+  const std::vector<std::size_t> order = ranked(merits_of(facts.rows, facts.chunk_cost), facts.goal);
+  std::vector<tune_row> sorted;
+  for (const std::size_t index : order) sorted.push_back(std::move(facts.rows[index]));
+  std::stable_partition(sorted.begin(), sorted.end(), [](const tune_row& row) { return row.whole.has_value(); });
+  facts.rows = std::move(sorted);
+  const std::vector<bool> front = front_of(merits_of(facts.rows, facts.chunk_cost));
+  for (std::size_t i = 0; i < front.size(); ++i) facts.rows[i].is_on_front = front[i];
+  if (facts.rows.empty() || facts.rows.front().counts.bytes == 0) return;
+  facts.recommended = {.row = 0, .options = options_of(facts.rows.front().candidate), .why = why(facts)};
+}
+
+}  // namespace cutpoint::cli

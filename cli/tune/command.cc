@@ -1,0 +1,129 @@
+// Sample, search, choose; then, where it is asked for, the best on all inputs, and the choice again.
+#include "cli/tune/command.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/common/interrupt.h"
+#include "cli/tune/choice.h"
+#include "cli/tune/inputs.h"
+#include "cli/tune/report.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+/// So many settings are tried on all inputs.
+constexpr std::size_t verified_count = 5;
+
+status wrong(std::string message) { return {status_code::invalid_argument, std::move(message)}; }
+
+}  // namespace
+
+CLI::App* tune_command::add_to(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("tune", "Which algorithm, sizes and parameters are best for some data, on a sample of it");
+  inputs_.add_to(*command);
+  CLI::Option* const path = command->get_option("PATH")->required(false);
+  options_.add_to(*command);
+  auto* verify = command->add_flag("--verify", is_verified_, "Try the five best on all of the inputs too");
+  command
+      ->add_flag("--monte-carlo", is_monte_carlo_,
+                 "No inputs: what random bytes say of seqcdc's parameters, and its model beside them")
+      ->excludes(path)
+      ->excludes(verify);
+  command->add_flag("--json", is_json_, "As JSON");
+  command->add_option("-o,--output", output_, "Write to a file instead of standard output")->type_name("FILE");
+  add_verbosity(*command, verbosity_);
+  return command;
+}
+
+status tune_command::check() const {
+  const auto& paths = inputs_.paths();
+  if (paths.empty() && !is_monte_carlo_) return wrong("a PATH is needed, or --monte-carlo");
+  if (is_verified_ && std::find(paths.begin(), paths.end(), standard_input_path) != paths.end()) {
+    return wrong("--verify: standard input can be read once");
+  }
+  return {};
+}
+
+exit_code tune_command::run() {
+  const console say(verbosity_);
+  const auto refuse = [&say](const status& why) {
+    say.error(why.message());
+    return exit_code::wrong_usage;
+  };
+  if (const status checked = check(); !checked.ok()) return refuse(checked);
+  auto job = options_.checked();
+  if (!job) return refuse(job.error());
+  auto threads = engine::make({.threads = job->threads});
+  if (!threads) return refuse(threads.error());
+  job->plan.monte_carlo.threads = threads->thread_count();
+  auto out = output::open(output_);
+  if (!out) {
+    say.error(out.error().message());
+    return exit_code::input_failed;
+  }
+  if (const status inputs = inputs_.check(*out, nullptr); !inputs.ok()) return refuse(inputs);
+
+  tune_facts facts{.goal = job->goal,
+                   .fingerprint = job->fingerprint,
+                   .chunk_cost = job->chunk_cost,
+                   .thread_count = threads->thread_count(),
+                   .memory_bytes = job->memory_bytes,
+                   .has_inputs = !is_monte_carlo_};
+  const status outcome = is_monte_carlo_ ? simulate(*job, facts) : find(*job, *threads, *out, say, facts);
+  if (outcome.code() == status_code::invalid_argument) return refuse(outcome);
+  return tell(facts, outcome, *out, say);
+}
+
+status tune_command::simulate(const tune_job& job, tune_facts& facts) const {
+  for (const std::uint64_t target : job.plan.targets) {
+    const auto bounds = find_bounds(target, job.plan.monte_carlo, interruption());
+    if (!bounds) return bounds.error();
+    if (*bounds) facts.bounds.push_back(**bounds);
+  }
+  auto model = compare_model(job.plan.monte_carlo, interruption());
+  if (!model) return model.error();
+  facts.model = *std::move(model);
+  return interruption().is_requested() ? status(status_code::cancelled, "stopped as asked") : status();
+}
+
+status tune_command::find(const tune_job& job, engine& threads, const output& out, const console& say,
+                          tune_facts& facts) const {
+  auto of = sample::make(job.size);
+  if (!of) return of.error();
+  const tune_reading reading{.inputs = inputs_, .job = job, .threads = threads, .out = out, .say = say};
+  if (status read = reading.fill(*of, facts); !read.ok()) return read;
+  if (facts.sample_bytes == 0) return {status_code::io_error, "there are no bytes to try anything on"};
+  const status searched = search(job.plan, *of, say, interruption(), facts);
+  choose(facts);
+  if (!searched.ok() || !is_verified_) return searched;
+  status counted;
+  for (std::size_t i = 0; counted.ok() && i < std::min(verified_count, facts.rows.size()); ++i) {
+    counted = reading.count_whole(facts.rows[i]);
+  }
+  choose(facts);
+  return counted;
+}
+
+exit_code tune_command::tell(const tune_facts& facts, const status& outcome, output& out, const console& say) const {
+  const bool is_interrupted = outcome.code() == status_code::cancelled;
+  if (is_interrupted) say.error("interrupted; the report is of what was measured");
+  if (!outcome.ok() && !is_interrupted) {
+    say.error(outcome.message());
+    return exit_code::input_failed;
+  }
+  tune_facts told = facts;
+  told.is_interrupted = is_interrupted;
+  status written = out.begin();
+  if (written.ok()) written = out.write(is_json_ ? tune_json(told) : tune_report(told));
+  if (written.ok()) written = out.finish();
+  if (!written.ok()) say.error(written.message());
+  if (is_interrupted) return exit_code::interrupted;
+  return written.ok() && facts.failed_count == 0 ? exit_code::done : exit_code::input_failed;
+}
+
+}  // namespace cutpoint::cli

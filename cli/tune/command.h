@@ -1,0 +1,38 @@
+// `cutpoint tune`: recommends an algorithm, sizes and parameters for some data, by what they save and how fast they are on a
+// sample of it.
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/common/console.h"
+#include "cli/common/exit_code.h"
+#include "cli/common/inputs.h"
+#include "cli/common/output.h"
+#include "cli/tune/options.h"
+
+namespace cutpoint::cli {
+
+class tune_command {
+ public:
+  CLI::App* add_to(CLI::App& app);
+  exit_code run();
+
+ private:
+  [[nodiscard]] status check() const;
+  [[nodiscard]] status simulate(const tune_job& job, tune_facts& facts) const;
+  [[nodiscard]] status find(const tune_job& job, engine& threads, const output& out, const console& say,
+                            tune_facts& facts) const;
+  [[nodiscard]] exit_code tell(const tune_facts& facts, const status& outcome, output& out, const console& say) const;
+
+  tune_options options_;
+  input_options inputs_;
+  bool is_monte_carlo_ = false;
+  bool is_verified_ = false;
+  bool is_json_ = false;
+  std::string output_;
+  verbosity verbosity_ = verbosity::normal;
+};
+
+}  // namespace cutpoint::cli

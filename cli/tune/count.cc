@@ -1,0 +1,123 @@
+// Each stretch is cut whole and then counted, so that the time of cutting is known apart.
+#include "cli/tune/count.h"
+
+#include <algorithm>
+#include <map>
+#include <variant>
+
+#include <cutpoint/backends.h>
+
+#include "cli/bench/rounds.h"
+#include "cli/bench/ways.h"
+#include "cli/common/median.h"
+#include "cli/common/thread_seconds.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+constexpr std::uint64_t timing_bytes = 32 * MiB;
+constexpr std::uint64_t timing_piece = 1 * MiB;
+
+/// One set of cuts, and their fingerprints, as work on data.
+struct timed_work {
+  bench_work cut;
+  bench_work hash;
+  std::vector<double> cut_rates;
+};
+
+result<timed_work> work_of(const chunker& cuts, fingerprint_kind fingerprint, byte_span data) {
+  timed_work made{.cut = cutting_work(cuts, data), .hash = {}, .cut_rates = {}};
+  if (fingerprint == fingerprint_kind::none) return made;
+  auto batch = fingerprints_on(fingerprint, backend::automatic);
+  if (!batch) return batch.error();
+  made.hash = hashing_work(std::move(batch->batch), data, std::make_shared<std::vector<chunk>>(cuts.find_cuts(data)));
+  return made;
+}
+
+/// Of a stretch from its first byte on. Chunks of one length have their places in the input, whatever the content is:
+/// there the first is what is left of the one that the stretch begins in.
+std::vector<chunk> chunks_of(const chunker& cuts, byte_span bytes, std::uint64_t offset) {
+  const auto* fixed = std::get_if<fixed_parameters>(&cuts.parameters());
+  const std::uint64_t before = fixed != nullptr ? offset % fixed->avg_bytes : 0;
+  if (before == 0) return cuts.find_cuts(bytes);
+  const std::uint64_t first = std::min<std::uint64_t>(fixed->avg_bytes - before, bytes.size());
+  std::vector<chunk> chunks = {{.offset = 0, .length = first}};
+  for (chunk c : cuts.find_cuts(bytes.subspan(first))) {
+    c.offset += first;
+    chunks.push_back(c);
+  }
+  return chunks;
+}
+
+}  // namespace
+
+result<sample_counts> count_on(const sample& of, const std::vector<sampled_stream>& streams, const chunker& cuts) {
+  auto hash = fingerprinter::make(counting_fingerprint);
+  if (!hash) return hash.error();
+  dedup_tally tally(counting_fingerprint);
+  double seconds = 0;
+  std::uint64_t short_count = 0;
+  std::uint64_t short_bytes = 0;
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    const byte_span bytes = of.bytes(streams[i]);
+    const double begin = thread_seconds();
+    const std::vector<chunk> chunks = chunks_of(cuts, bytes, streams[i].offset);
+    seconds += thread_seconds() - begin;
+    if (status begun = tally.begin_stream(i); !begun.ok()) return begun;
+    for (const chunk& c : chunks) {
+      const byte_span content = bytes.subspan(c.offset, c.length);
+      const auto made = (*hash)(content);
+      if (!made) return made.error();
+      const fed_chunk fed{.stream = i, .offset = c.offset, .length = c.length, .fingerprint = *made, .bytes = content};
+      if (status taken = tally.take(fed); !taken.ok()) return taken;
+    }
+    if (streams[i].is_cut_off && chunks.size() > 1) {
+      ++short_count;
+      short_bytes += chunks.back().length;
+    }
+    if (status ended = tally.end_stream(i, {}); !ended.ok()) return ended;
+  }
+  const dedup_counts& total = tally.total();
+  const std::uint64_t whole = std::max<std::uint64_t>(total.chunk_count - short_count, 1);
+  return sample_counts{.total = total,
+                       .mean_bytes = static_cast<double>(total.bytes - short_bytes) / static_cast<double>(whole),
+                       .cut_bytes_per_second = seconds > 0 ? static_cast<double>(total.bytes) / seconds : 0};
+}
+
+bench_data timing_data(const sample& of) {
+  const byte_span all = of.bytes();
+  if (all.size() <= timing_bytes) return bench_data::of_pieces({all});
+  const std::uint64_t piece_count = timing_bytes / timing_piece;
+  const std::uint64_t last_begin = all.size() - timing_piece;
+  std::vector<byte_span> pieces;
+  for (std::uint64_t i = 0; i < piece_count; ++i) {
+    pieces.push_back(all.subspan(last_begin / (piece_count - 1) * i, timing_piece));
+  }
+  return bench_data::of_pieces(pieces);
+}
+
+result<std::vector<measured_speed>> measure_speeds(const std::vector<timed_cuts>& cuts, fingerprint_kind fingerprint,
+                                                   byte_span data, std::uint64_t rounds, const cancellation& cancel) {
+  std::vector<timed_work> works;
+  for (const timed_cuts& each : cuts) {
+    auto made = work_of(each.cuts, fingerprint, data);
+    if (!made) return made.error();
+    works.push_back(*std::move(made));
+  }
+  std::map<std::uint64_t, std::vector<double>> hash_rates;  // of each group
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    for (std::size_t i = 0; i < works.size() && !cancel.is_requested(); ++i) {
+      works[i].cut_rates.push_back(rate_of(works[i].cut, data.size()));
+      if (works[i].hash) hash_rates[cuts[i].group].push_back(rate_of(works[i].hash, data.size()));
+    }
+  }
+  std::vector<measured_speed> speeds;
+  for (std::size_t i = 0; i < works.size() && !works[i].cut_rates.empty(); ++i) {
+    speeds.push_back({.cut_bytes_per_second = median(works[i].cut_rates)});
+    if (works[i].hash) speeds.back().hash_bytes_per_second = median(hash_rates[cuts[i].group]);
+  }
+  return speeds;
+}
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,64 @@
+// By the engine, as `dedup` reads: the sampler takes super-chunks without a fingerprint, the whole is counted by a fast one.
+#include "cli/tune/inputs.h"
+
+#include "cli/common/progress.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+class whole_receiver final : public input_receiver {
+ public:
+  explicit whole_receiver(const console& say) : input_receiver(say), tally_(counting_fingerprint) {}
+
+  status take(const fed_chunk& c) override { return tally_.take(c); }
+  [[nodiscard]] const dedup_counts& total() const { return tally_.total(); }
+
+ private:
+  status begin_input(std::uint64_t stream, const std::string&) override { return tally_.begin_stream(stream); }
+  status end_input(std::uint64_t stream, const status& outcome) override { return tally_.end_stream(stream, outcome); }
+  status input_failed(const std::string&, const status&) override { return {}; }
+
+  dedup_tally tally_;
+};
+
+}  // namespace
+
+status tune_reading::feed_all(const chunker& cuts, fingerprint_kind fingerprint, input_receiver& receiver,
+                              std::optional<std::uint64_t> total) const {
+  chunking how{
+      .feed = {.cuts = cuts, .fingerprint = fingerprint, .memory_bytes = job.feed_bytes}, .engine = {}, .warnings = {}};
+  auto reader = inputs.make_reader(how);
+  if (!reader) return reader.error();
+  how.feed.plan = work_plan::processor;
+  auto into = threads.open(how.feed, receiver);
+  if (!into) return into.error();
+  progress_line progress(say, total);
+  input_feeder feeder(*into, nullptr, *reader, receiver, out, say);
+  feeder.watch([&](const reading_record& read) { progress.update(read, std::nullopt); });
+  const status outcome = feeder.feed_all(inputs);
+  progress.clear();
+  return outcome;
+}
+
+status tune_reading::fill(sample& into, tune_facts& facts) const {
+  sample_receiver receiver(into, say);
+  const status outcome = feed_all(super_chunks(), fingerprint_kind::none, receiver, known_total(inputs));
+  into.finish();
+  facts.input_count = receiver.done_count();
+  facts.failed_count = receiver.failed_count();
+  facts.input_bytes = into.read_bytes();
+  facts.sample_bytes = into.bytes().size();
+  facts.sample_stream_count = into.streams().size();
+  facts.sample_share = into.share();
+  return outcome;
+}
+
+status tune_reading::count_whole(tune_row& row) const {
+  whole_receiver receiver(say);
+  const status outcome = feed_all(row.candidate.cuts, counting_fingerprint, receiver, known_total(inputs));
+  if (outcome.ok()) row.whole = receiver.total();
+  return outcome;
+}
+
+}  // namespace cutpoint::cli

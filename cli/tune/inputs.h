@@ -1,0 +1,36 @@
+// Reading the inputs of `tune`: once for a sample, and again for what the best settings make of all of them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include <cutpoint/dedup.h>
+#include <cutpoint/engine.h>
+
+#include "cli/common/console.h"
+#include "cli/common/inputs.h"
+#include "cli/common/output.h"
+#include "cli/tune/options.h"
+
+namespace cutpoint::cli {
+
+/// What of the command a reading needs.
+struct tune_reading {
+  const input_options& inputs;
+  const tune_job& job;
+  engine& threads;
+  const output& out;
+  const console& say;
+
+  /// Fills a sample, and the facts of the inputs. Errors: what ended the reading; cancelled, with a sample of what was read.
+  [[nodiscard]] status fill(sample& into, tune_facts& facts) const;
+
+  /// Counts all inputs by a row's cuts. Errors: as above.
+  [[nodiscard]] status count_whole(tune_row& row) const;
+
+ private:
+  [[nodiscard]] status feed_all(const chunker& cuts, fingerprint_kind fingerprint, input_receiver& receiver,
+                                std::optional<std::uint64_t> total) const;
+};
+
+}  // namespace cutpoint::cli

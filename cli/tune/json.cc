@@ -1,0 +1,114 @@
+// As JSON. Names are stable: new ones may come, none change.
+#include <optional>
+
+#include <cutpoint/text.h>
+#include <cutpoint/version.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/common/chunking_options.h"
+#include "cli/dedup/time_json.h"
+#include "cli/tune/report.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json json_of(const seqcdc_values& values) {
+  return {{"seq_length", values.seq_length}, {"skip_trigger", values.skip_trigger}, {"skip_size", values.skip_size}};
+}
+
+ordered_json json_of(const seqcdc_bounds& bounds) {
+  return {{"target_bytes", bounds.target_bytes},
+          {"run_count", bounds.run_count},
+          {"run_bytes", bounds.bytes_each},
+          {"trial_count", bounds.trial_count},
+          {"close_count", bounds.close_count},
+          {"lowest", json_of(bounds.lowest)},
+          {"highest", json_of(bounds.highest)},
+          {"nearest", json_of(bounds.nearest)},
+          {"nearest_mean_bytes", bounds.nearest_mean_bytes}};
+}
+
+ordered_json json_of(const model_row& row) {
+  return {{"seq_length", row.seq_length},
+          {"sequence_bytes", row.seq_length + 1},
+          {"expected_mean_bytes", row.expected_bytes},
+          {"mean_bytes", row.measured_bytes},
+          {"chunk_count", row.chunk_count},
+          {"error_share", row.error_share()}};
+}
+
+ordered_json json_of(const dedup_counts& counts) {
+  return {{"bytes", counts.bytes},
+          {"chunk_count", counts.chunk_count},
+          {"unique_bytes", counts.unique_bytes},
+          {"unique_chunk_count", counts.unique_chunk_count},
+          {"savings_share", or_null(counts.savings())}};
+}
+
+ordered_json json_of(const tune_row& row, std::uint64_t chunk_cost) {
+  const std::uint64_t target = row.candidate.target_bytes;
+  ordered_json parameters = ordered_json::object();
+  for (const parameter_setting& setting : row.candidate.settings) parameters[setting.name] = *parse_size(setting.value);
+  return {{"name", row.candidate.name},
+          {"cuts", row.candidate.cuts.canonical()},
+          {"options", options_of(row.candidate)},
+          {"parameters", parameters},
+          {"target_bytes", target != 0 ? ordered_json(target) : ordered_json()},
+          {"tried_count", row.tried_count},
+          {"mean_bytes", row.mean_bytes},
+          {"sample", json_of(row.counts)},
+          {"whole", row.whole ? json_of(*row.whole) : ordered_json()},
+          {"net_savings_share", row.net_savings(chunk_cost)},
+          {"back_end", to_string(backend_of(row.candidate.cuts))},
+          {"cut_bytes_per_second", row.speed.cut_bytes_per_second},
+          {"hash_bytes_per_second", or_null(row.speed.hash_bytes_per_second)},
+          {"bytes_per_second", row.speed.bytes_per_second()},
+          {"on_front", row.is_on_front}};
+}
+
+template <class Each>
+ordered_json list_of(const std::vector<Each>& from) {
+  ordered_json out = ordered_json::array();
+  for (const Each& each : from) out.push_back(json_of(each));
+  return out;
+}
+
+ordered_json sample_of(const tune_facts& facts) {
+  if (!facts.has_inputs) return {};
+  return {{"bytes", facts.sample_bytes}, {"stream_count", facts.sample_stream_count}, {"share", facts.sample_share}};
+}
+
+}  // namespace
+
+std::string tune_json(const tune_facts& facts) {
+  ordered_json candidates = ordered_json::array();
+  for (const tune_row& row : facts.rows) candidates.push_back(json_of(row, facts.chunk_cost));
+  ordered_json recommendation;
+  if (facts.recommended) {
+    recommendation = {{"candidate", facts.recommended->row},
+                      {"cuts", facts.rows[facts.recommended->row].candidate.cuts.canonical()},
+                      {"options", facts.recommended->options},
+                      {"why", facts.recommended->why}};
+  }
+  const ordered_json out = {{"version", version()},
+                            {"interrupted", facts.is_interrupted},
+                            {"goal", to_string(facts.goal)},
+                            {"fingerprint", name_of(fingerprint_recipe(facts.fingerprint))},
+                            {"chunk_cost_bytes", facts.chunk_cost},
+                            {"thread_count", facts.thread_count},
+                            {"memory_limit_bytes", facts.memory_bytes},
+                            {"input_count", facts.input_count},
+                            {"failed_input_count", facts.failed_count},
+                            {"input_bytes", facts.input_bytes},
+                            {"sample", sample_of(facts)},
+                            {"bounds", list_of(facts.bounds)},
+                            {"model", list_of(facts.model)},
+                            {"candidates", candidates},
+                            {"recommendation", recommendation}};
+  return out.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,59 @@
+// The options of `tune`, and what they ask for.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <cutpoint/status.h>
+
+#include "cli/tune/facts.h"
+#include "cli/tune/sample.h"
+#include "cli/tune/search.h"
+
+namespace cutpoint::cli {
+
+/// What the options ask for, checked.
+struct tune_job {
+  tune_plan plan;
+  sample_size size;
+  tune_goal goal = tune_goal::balanced;
+  fingerprint_kind fingerprint = fingerprint_kind::sha256;
+  std::uint64_t chunk_cost = 0;
+  std::uint64_t threads = 0;  ///< 0 for one for each processor
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t feed_bytes = 0;  ///< of the memory, for what is being read
+};
+
+class tune_options {
+ public:
+  void add_to(CLI::App& command);
+
+  /// Errors: every wrong name, value or bound.
+  [[nodiscard]] result<tune_job> checked() const;
+
+ private:
+  [[nodiscard]] status check_plan(tune_plan& plan) const;
+  [[nodiscard]] status check_names(const tune_plan& plan) const;
+  [[nodiscard]] status check_sample(tune_job& job) const;
+
+  std::vector<std::string> algorithms_;
+  std::vector<std::string> profiles_;
+  std::vector<std::string> sizes_;
+  std::string goal_ = "balanced";
+  std::optional<std::string> fingerprint_;
+  std::string chunk_cost_ = "64";
+  std::optional<std::string> sample_;
+  std::string memory_ = "1G";
+  std::optional<std::string> threads_;
+  std::optional<std::string> combinations_;
+  std::string runs_ = "5";
+  std::string seed_ = "1";
+};
+
+/// The names that --goal takes.
+[[nodiscard]] std::vector<std::string_view> goal_names();
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,93 @@
+// The sample, bounds where there are some, the table, and what is recommended.
+#include "cli/tune/report.h"
+
+#include <cutpoint/text.h>
+#include <fmt/format.h>
+
+#include "cli/common/report_lines.h"
+#include "cli/common/units.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+std::string kib(double bytes) { return fmt::format("{:.1f}", bytes / static_cast<double>(KiB)); }
+std::string percent(double share) { return fmt::format("{:.2f}", 100 * share); }
+
+std::string range(std::uint64_t lowest, std::uint64_t highest) {
+  return lowest == highest ? fmt::format("{}", lowest) : fmt::format("{} to {}", lowest, highest);
+}
+
+std::string sample_lines(const tune_facts& facts) {
+  const double kept = facts.input_bytes == 0 ? 0 : as_double(facts.sample_bytes) / as_double(facts.input_bytes);
+  std::string out =
+      line("inputs", fmt::format("{} ({} failed), {}", human_count(facts.input_count), human_count(facts.failed_count),
+                                 human_bytes(as_double(facts.input_bytes))));
+  return out + line("sample", fmt::format("{}, {} of them, in {} stretches", human_bytes(as_double(facts.sample_bytes)),
+                                          human_percent(kept), human_count(facts.sample_stream_count)));
+}
+
+std::string bounds_lines(const tune_facts& facts) {
+  if (facts.bounds.empty()) return {};
+  std::string out =
+      fmt::format("\nSeqCDC on random bytes: where means come within {:.1f} % of what is wanted\n", 100 * close_share);
+  out += fmt::format("{:>6}  {:<11} {:<13} {:<12} {:>14}  {}\n", "mean", "seq_length", "skip_trigger", "skip_size",
+                     "close of all", "nearest");
+  for (const seqcdc_bounds& b : facts.bounds) {
+    out += fmt::format(
+        "{:>6}  {:<11} {:<13} {:<12} {:>14}  {}/{}/{}: {} KiB\n", format_size(b.target_bytes),
+        range(b.lowest.seq_length, b.highest.seq_length), range(b.lowest.skip_trigger, b.highest.skip_trigger),
+        range(b.lowest.skip_size, b.highest.skip_size), fmt::format("{} of {}", b.close_count, b.trial_count),
+        b.nearest.seq_length, b.nearest.skip_trigger, b.nearest.skip_size, kib(b.nearest_mean_bytes));
+  }
+  return out;
+}
+
+std::string model_lines(const tune_facts& facts) {
+  if (facts.model.empty()) return {};
+  std::string out =
+      "\nSeqCDC's model, 1 / lambda_k, beside random bytes: no minimum, no skipping; k = seq_length + 1\n";
+  out += fmt::format("{:>10} {:>3} {:>14} {:>14} {:>9} {:>12}\n", "seq_length", "k", "model, bytes", "measured",
+                     "error %", "chunks");
+  for (const model_row& row : facts.model) {
+    out += fmt::format("{:>10} {:>3} {:>14.1f} {:>14.1f} {:>+9.2f} {:>12}\n", row.seq_length, row.seq_length + 1,
+                       row.expected_bytes, row.measured_bytes, 100 * row.error_share(), human_count(row.chunk_count));
+  }
+  return out;
+}
+
+std::string table(const tune_facts& facts) {
+  if (facts.rows.empty()) return {};
+  const bool has_whole = facts.rows.front().whole.has_value();
+  std::string out = fmt::format("\n  {:>9} {:>9} {:>8} {:>8} {:>8} {:>8}", "mean KiB", "chunks", "saved %", "net %",
+                                "GiB/s", "cut only");
+  if (has_whole) out += fmt::format(" {:>13}", "of all: saved");
+  out += "  options\n";
+  for (const tune_row& row : facts.rows) {
+    out += fmt::format("{} {:>9} {:>9} {:>8} {:>8} {:>8} {:>8}", row.is_on_front ? '*' : ' ', kib(row.mean_bytes),
+                       row.counts.chunk_count, percent(row.counts.savings().value_or(0)),
+                       percent(row.net_savings(facts.chunk_cost)), gib_per_second(row.speed.bytes_per_second()),
+                       gib_per_second(row.speed.cut_bytes_per_second));
+    if (has_whole) {
+      out += fmt::format(" {:>13}", row.whole ? percent(row.whole->savings().value_or(0)) : std::string("-"));
+    }
+    out += fmt::format("  {}\n", options_of(row.candidate));
+  }
+  return out;
+}
+
+std::string recommendation(const tune_facts& facts) {
+  if (!facts.recommended) return {};
+  return fmt::format("\n* no other saves more and is as fast. Net: a chunk costs {} bytes.\n\n{}{}", facts.chunk_cost,
+                     line("recommended", facts.recommended->options), line("", facts.recommended->why));
+}
+
+}  // namespace
+
+std::string tune_report(const tune_facts& facts) {
+  const std::string above = facts.has_inputs ? sample_lines(facts) : std::string();
+  std::string out = above + bounds_lines(facts) + model_lines(facts) + table(facts) + recommendation(facts);
+  return out.starts_with('\n') ? out.substr(1) : out;
+}
+
+}  // namespace cutpoint::cli

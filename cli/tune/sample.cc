@@ -1,0 +1,160 @@
+// Kept super-chunks follow each other in one piece of memory, from which those that are dropped go by moving the rest up.
+#include "cli/tune/sample.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <cutpoint/algorithms.h>
+#include <cutpoint/backends.h>
+#include <cutpoint/text.h>
+#include <fmt/format.h>
+
+namespace cutpoint::cli {
+
+namespace {
+
+/// SplitMix64's last steps: spreads what is not even.
+std::uint64_t spread(std::uint64_t word) {
+  word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9;
+  word = (word ^ (word >> 27)) * 0x94d049bb133111eb;
+  return word ^ (word >> 31);
+}
+
+bool is_uniform(byte_span bytes) {
+  return bytes.size() < 2 || std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
+}
+
+std::uint64_t first_word(const digest& of) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, of.bytes.data(), sizeof word);
+  return word;
+}
+
+chunker made(const gear_parameters& parameters) {
+  const chunker reference = chunker::make(parameters).value();
+  auto fastest = chunker_on(reference, backend::automatic);
+  return fastest ? *std::move(fastest) : reference;
+}
+
+}  // namespace
+
+const chunker& super_chunks() {
+  static const chunker cuts = made({.avg_bytes = 256 * KiB, .min_bytes = 64 * KiB, .max_bytes = 1 * MiB});
+  return cuts;
+}
+
+result<sample> sample::make(const sample_size& size) {
+  auto hash = fingerprinter::make(fingerprint_kind::xxh3);
+  if (!hash) return hash.error();
+  return sample(size, made({.avg_bytes = 512, .min_bytes = 128, .max_bytes = 4 * KiB}), *std::move(hash));
+}
+
+sample::sample(const sample_size& size, chunker small_chunks, fingerprinter hash)
+    : size_(size),
+      small_chunks_(std::move(small_chunks)),
+      hash_(std::move(hash)),
+      bytes_(std::make_unique_for_overwrite<std::uint8_t[]>(size.most_bytes)) {}
+
+result<std::uint64_t> sample::key_of(byte_span bytes) {
+  if (size_.is_all()) return std::uint64_t{0};
+  if (is_uniform(bytes)) return spread(++uniform_count_ * 0x9e3779b97f4a7c15);
+  std::uint64_t smallest = everything;
+  for (std::uint64_t at = 0; at < bytes.size();) {
+    const std::uint64_t length = *small_chunks_.next_cut({.bytes = bytes, .start = at, .at_end = true});
+    const auto made = hash_(bytes.subspan(at, length));
+    if (!made) return made.error();
+    smallest = std::min(smallest, first_word(*made));
+    at += length;
+  }
+  return spread(smallest);
+}
+
+std::uint64_t sample::wanted_bound() const {
+  const double least = static_cast<double>(size_.least_bytes) / static_cast<double>(std::max<std::uint64_t>(read_, 1));
+  const double share = std::max(size_.share, least);
+  return share >= 1 ? everything : static_cast<std::uint64_t>(share * static_cast<double>(everything));
+}
+
+void sample::drop_from(std::uint64_t bound) {
+  bound_ = bound;
+  std::uint64_t end = 0;
+  std::erase_if(kept_, [&](kept& k) {
+    if (k.key >= bound) return true;
+    std::memmove(bytes_.get() + end, bytes_.get() + k.begin, k.length);
+    k.begin = end;
+    end += k.length;
+    return false;
+  });
+  held_ = end;
+}
+
+status sample::make_room(std::uint64_t count) {
+  if (count <= size_.most_bytes - held_) return {};
+  if (!size_.may_shrink) {
+    return {
+        status_code::memory_limit,
+        fmt::format("the sample is more than the {} that --memory leaves for it: a smaller --sample, or more memory",
+                    format_size(size_.most_bytes))};
+  }
+  std::vector<std::uint64_t> keys;
+  for (const kept& k : kept_) keys.push_back(k.key);
+  std::sort(keys.begin(), keys.end());
+  while (count > size_.most_bytes - held_ && !kept_.empty()) {
+    keys.resize(keys.size() - (keys.size() + 7) / 8);  // an eighth at a time, for each time moves all
+    drop_from(keys.empty() ? 0 : keys.back() + 1);
+  }
+  return {};
+}
+
+status sample::add(std::uint64_t input, byte_span bytes, std::uint64_t count) {
+  for (; count > 0; --count) {
+    if (status added = add_one(input, bytes); !added.ok()) return added;
+  }
+  return {};
+}
+
+status sample::add_one(std::uint64_t input, byte_span bytes) {
+  const std::uint64_t offset = std::exchange(input_bytes_, input_bytes_ + bytes.size());
+  read_ += bytes.size();
+  const auto key = key_of(bytes);
+  if (!key) return key.error();
+  if (const std::uint64_t wanted = wanted_bound(); wanted < bound_ - bound_ / 8) drop_from(wanted);
+  const auto is_out = [&] { return *key >= bound_ && bound_ != everything; };
+  if (is_out()) return {};
+  if (status room = make_room(bytes.size()); !room.ok()) return room;
+  if (is_out() || bytes.size() > size_.most_bytes - held_) return {};
+  std::memcpy(bytes_.get() + held_, bytes.data(), bytes.size());
+  kept_.push_back({.key = *key, .input = input, .offset = offset, .begin = held_, .length = bytes.size()});
+  held_ += bytes.size();
+  return {};
+}
+
+void sample::end_input(std::uint64_t input) {
+  if (!kept_.empty() && kept_.back().input == input) {
+    kept_.back().is_last = kept_.back().offset + kept_.back().length == input_bytes_;
+  }
+  input_bytes_ = 0;
+}
+
+void sample::finish() {
+  if (const std::uint64_t wanted = wanted_bound(); wanted < bound_) drop_from(wanted);
+}
+
+std::vector<sampled_stream> sample::streams() const {
+  std::vector<sampled_stream> found;
+  const kept* last = nullptr;
+  for (const kept& k : kept_) {
+    const bool goes_on = last != nullptr && last->input == k.input && last->offset + last->length == k.offset;
+    if (goes_on) {
+      found.back().length += k.length;
+      found.back().is_cut_off = !k.is_last;
+    } else {
+      found.push_back({.begin = k.begin, .length = k.length, .offset = k.offset, .is_cut_off = !k.is_last});
+    }
+    last = &k;
+  }
+  return found;
+}
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,203 @@
+// First what all candidates save, on all threads; then how fast the best are, on one.
+#include "cli/tune/search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <utility>
+
+#include <cutpoint/text.h>
+#include <fmt/format.h>
+
+#include "cli/common/parallel.h"
+#include "cli/tune/choice.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+/// Sizes are changed until the mean on the sample is so near to the one that is wanted, or so often.
+constexpr double near_share = 0.05;
+constexpr int most_tries = 5;
+/// And never so far from what random bytes ask for.
+constexpr double most_change = 8;
+
+/// One name at one mean; SeqCDC with one set of values.
+struct tune_task {
+  std::string name;
+  std::uint64_t target = 0;  ///< 0 of a profile
+  std::optional<seqcdc_values> values = {};
+};
+
+/// A task that was done.
+struct counted {
+  tune_candidate candidate;
+  sample_counts counts;
+
+  [[nodiscard]] double distance() const {
+    if (candidate.target_bytes == 0) return 0;
+    return std::abs(std::log(std::max(counts.mean_bytes, 1.0) / static_cast<double>(candidate.target_bytes)));
+  }
+};
+
+class searcher {
+ public:
+  searcher(const tune_plan& plan, const sample& on, const console& say, const cancellation& cancel, tune_facts& into)
+      : plan_(plan), on_(on), streams_(on.streams()), say_(say), cancel_(cancel), into_(into) {}
+
+  status run() {
+    if (status listed = list_tasks(); !listed.ok()) return listed;
+    done_.resize(tasks_.size());
+    for_each_parallel(plan_.monte_carlo.threads, tasks_.size(), cancel_, [this](std::size_t i) { count(i); });
+    say_.progress({});
+    if (!failure_.ok()) return failure_;
+    add_rows();
+    const status timed = time_rows();
+    say_.progress({});
+    return cancel_.is_requested() ? status(status_code::cancelled, "stopped as asked") : timed;
+  }
+
+ private:
+  status list_tasks() {
+    for (const std::string& name : plan_.profiles) tasks_.push_back({.name = name});
+    for (const std::uint64_t target : plan_.targets) {
+      std::vector<seqcdc_values> grid;
+      for (const std::string& name : plan_.algorithms) {
+        if (!is_seqcdc(name)) {
+          tasks_.push_back({.name = name, .target = target});
+          continue;
+        }
+        if (grid.empty()) {  // of both orders, which are one on random bytes
+          if (say_.shows_progress()) say_.progress(fmt::format("{}: bounds for {}", name, format_size(target)));
+          const auto bounds = find_bounds(target, plan_.monte_carlo, cancel_);
+          if (!bounds) return bounds.error();
+          if (!*bounds) return {};
+          into_.bounds.push_back(**bounds);
+          grid = grid_between(**bounds, plan_.most_combinations);
+        }
+        for (const seqcdc_values& values : grid) tasks_.push_back({.name = name, .target = target, .values = values});
+      }
+    }
+    return {};
+  }
+
+  /// From any thread.
+  void count(std::size_t index) {
+    auto made =
+        tasks_[index].target != 0 && !tasks_[index].values ? count_near(tasks_[index]) : count_once(tasks_[index]);
+    const std::lock_guard lock(mutex_);
+    if (made) {
+      done_[index] = *std::move(made);
+    } else if (failure_.ok()) {
+      failure_ = made.error();
+    }
+    if (say_.shows_progress()) {
+      say_.progress(fmt::format("{} of {}: {}", ++done_count_, tasks_.size(), tasks_[index].name));
+    }
+  }
+
+  result<counted> count_candidate(result<tune_candidate> candidate) const {
+    if (!candidate) return candidate.error();
+    auto counts = count_on(on_, streams_, candidate->cuts);
+    if (!counts) return counts.error();
+    return counted{*std::move(candidate), *counts};
+  }
+
+  result<counted> count_once(const tune_task& task) const {
+    return count_candidate(task.values ? candidate_of(task.name, task.target, *task.values)
+                                       : candidate_of_profile(task.name));
+  }
+
+  /// Sizes in proportion to what came out, a few times; the nearest is kept. What the algorithm does not take ends it.
+  result<counted> count_near(const tune_task& task) const {
+    const auto target = static_cast<double>(task.target);
+    auto best = count_candidate(candidate_at(task.name, task.target, task.target));
+    if (!best) return best;
+    double nominal = target;
+    double mean = best->counts.mean_bytes;
+    for (int i = 1; i < most_tries && best->distance() > near_share && mean > 0 && !cancel_.is_requested(); ++i) {
+      nominal = std::clamp(nominal * target / mean, target / most_change, target * most_change);
+      auto next = count_candidate(candidate_at(task.name, task.target, static_cast<std::uint64_t>(nominal)));
+      if (!next) break;
+      mean = next->counts.mean_bytes;
+      if (next->distance() < best->distance()) best = std::move(next);
+    }
+    return best;
+  }
+
+  /// The best of each name and mean.
+  void add_rows() {
+    std::vector<std::size_t> group;
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      if (done_[i]) group.push_back(i);
+      const bool is_last =
+          i + 1 == tasks_.size() || tasks_[i + 1].name != tasks_[i].name || tasks_[i + 1].target != tasks_[i].target;
+      if (!is_last) continue;
+      for (const std::size_t best : best_of(group)) {
+        into_.rows.push_back({.candidate = done_[best]->candidate,
+                              .counts = done_[best]->counts.total,
+                              .mean_bytes = done_[best]->counts.mean_bytes,
+                              .speed = {.cut_bytes_per_second = done_[best]->counts.cut_bytes_per_second},
+                              .tried_count = group.size()});
+      }
+      group.clear();
+    }
+  }
+
+  /// Of those whose mean is close the best by the goal; where these are too few, the closest of the others too.
+  std::vector<std::size_t> best_of(std::vector<std::size_t> group) const {
+    std::stable_sort(group.begin(), group.end(),
+                     [this](std::size_t a, std::size_t b) { return done_[a]->distance() < done_[b]->distance(); });
+    const auto far = std::find_if(group.begin(), group.end(),
+                                  [this](std::size_t i) { return done_[i]->distance() > std::log1p(close_share); });
+    const auto wanted = static_cast<std::ptrdiff_t>(std::min(plan_.best_count, group.size()));
+    group.erase(std::max(far, group.begin() + wanted), group.end());
+    std::vector<tune_merit> merits;
+    for (const std::size_t i : group) {
+      const tune_row row{.candidate = done_[i]->candidate, .counts = done_[i]->counts.total, .speed = {}};
+      merits.push_back({row.net_savings(into_.chunk_cost), done_[i]->counts.cut_bytes_per_second});
+    }
+    std::vector<std::size_t> best;
+    for (const std::size_t place : ranked(merits, into_.goal)) {
+      if (best.size() < plan_.best_count) best.push_back(group[place]);
+    }
+    return best;
+  }
+
+  /// Rows that were not reached keep the speed of their count, and no fingerprint's.
+  status time_rows() {
+    const bench_data data = timing_data(on_);
+    if (data.bytes().empty()) return {};
+    std::vector<timed_cuts> cuts;
+    for (const tune_row& row : into_.rows) {
+      // in octaves of the mean that came out
+      cuts.push_back({row.candidate.cuts, static_cast<std::uint64_t>(std::lround(std::log2(row.mean_bytes)))});
+    }
+    if (say_.shows_progress()) say_.progress(fmt::format("speeds of {} settings", cuts.size()));
+    const auto speeds = measure_speeds(cuts, into_.fingerprint, data.bytes(), plan_.rounds, cancel_);
+    if (!speeds) return speeds.error();
+    for (std::size_t i = 0; i < speeds->size(); ++i) into_.rows[i].speed = (*speeds)[i];
+    return {};
+  }
+
+  const tune_plan& plan_;
+  const sample& on_;
+  std::vector<sampled_stream> streams_;
+  const console& say_;
+  const cancellation& cancel_;
+  tune_facts& into_;
+  std::vector<tune_task> tasks_;
+  std::vector<std::optional<counted>> done_;
+  std::size_t done_count_ = 0;
+  std::mutex mutex_;
+  status failure_;
+};
+
+}  // namespace
+
+status search(const tune_plan& plan, const sample& on, const console& say, const cancellation& cancel,
+              tune_facts& into) {
+  return searcher(plan, on, say, cancel, into).run();
+}
+
+}  // namespace cutpoint::cli

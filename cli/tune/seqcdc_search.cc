@@ -1,0 +1,186 @@
+// Runs are outermost, so that random bytes of one run alone are held; what the first shows to be far off is not tried on.
+#include "cli/tune/seqcdc_search.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <cutpoint/backends.h>
+#include <cutpoint/dedup.h>
+#include <cutpoint/text.h>
+#include <fmt/format.h>
+
+#include "cli/bench/data.h"
+#include "cli/common/parallel.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+/// What is tried: from, to, and by how much at least.
+struct value_range {
+  std::uint64_t lowest;
+  std::uint64_t highest;
+  std::uint64_t step;
+};
+constexpr value_range seq_lengths = {3, 7, 1};
+constexpr value_range skip_triggers = {20, 80, 5};
+constexpr value_range skip_sizes = {64, 704, 32};
+
+constexpr std::uint64_t chunks_of_run = 1024;
+constexpr std::uint64_t least_run = 8 * MiB;
+/// What is further from the wanted mean than this after one run stays so.
+constexpr double hopeless_share = 2 * close_share;
+
+constexpr value_range model_lengths = {2, 7, 1};
+constexpr std::uint64_t model_run = 32 * MiB;
+
+/// One set of values, and the chunks that it has made.
+struct trial {
+  seqcdc_values values;
+  chunker cuts;
+  std::uint64_t bytes = 0;
+  std::uint64_t chunk_count = 0;
+
+  [[nodiscard]] double mean() const { return static_cast<double>(bytes) / static_cast<double>(chunk_count); }
+  [[nodiscard]] double distance(std::uint64_t target) const {
+    return std::abs(mean() / static_cast<double>(target) - 1);
+  }
+};
+
+/// Whole chunks: the last is the data's end's.
+void cut_all(trial& of, byte_span data) {
+  std::uint64_t at = 0;
+  std::uint64_t count = 0;
+  while (const auto length = of.cuts.next_cut({.bytes = data, .start = at, .at_end = true})) {
+    if (at + *length == data.size()) break;
+    at += *length;
+    ++count;
+  }
+  of.bytes += at;
+  of.chunk_count += count;
+}
+
+std::vector<seqcdc_values> all_between(const value_range& lengths, const value_range& triggers,
+                                       const value_range& sizes) {
+  std::vector<seqcdc_values> all;
+  for (std::uint64_t length = lengths.lowest; length <= lengths.highest; length += lengths.step) {
+    for (std::uint64_t trigger = triggers.lowest; trigger <= triggers.highest; trigger += triggers.step) {
+      for (std::uint64_t size = sizes.lowest; size <= sizes.highest; size += sizes.step) {
+        all.push_back({length, trigger, size});
+      }
+    }
+  }
+  return all;
+}
+
+result<std::vector<trial>> trials_of(std::uint64_t target) {
+  std::vector<trial> trials;
+  backend fastest = backend::automatic;  // measured once
+  for (const seqcdc_values& values : all_between(seq_lengths, skip_triggers, skip_sizes)) {
+    const auto sizes = seqcdc_sizes(target);
+    const seqcdc_parameters parameters{.avg_bytes = target,
+                                       .min_bytes = *parse_number(sizes.front().value),
+                                       .max_bytes = *parse_number(sizes.back().value),
+                                       .seq_length = values.seq_length,
+                                       .skip_trigger = values.skip_trigger,
+                                       .skip_size = values.skip_size};
+    const auto reference = chunker::make(parameters);
+    if (!reference) return reference.error();
+    auto made = chunker_on(*reference, fastest);
+    if (!made) return made.error();
+    fastest = backend_of(*made);
+    trials.push_back({.values = values, .cuts = *std::move(made)});
+  }
+  return trials;
+}
+
+void widen(seqcdc_bounds& bounds, const seqcdc_values& by) {
+  const bool is_first = bounds.close_count++ == 0;
+  const auto take = [&](std::uint64_t seqcdc_values::*of) {
+    bounds.lowest.*of = is_first ? by.*of : std::min(bounds.lowest.*of, by.*of);
+    bounds.highest.*of = std::max(bounds.highest.*of, by.*of);
+  };
+  take(&seqcdc_values::seq_length);
+  take(&seqcdc_values::skip_trigger);
+  take(&seqcdc_values::skip_size);
+}
+
+std::uint64_t count_of(const value_range& range) { return (range.highest - range.lowest) / range.step + 1; }
+
+}  // namespace
+
+result<std::optional<seqcdc_bounds>> find_bounds(std::uint64_t target_bytes, const monte_carlo_options& options,
+                                                 const cancellation& cancel) {
+  auto made = trials_of(target_bytes);
+  if (!made) return made.error();
+  std::vector<trial> trials = *std::move(made);
+  seqcdc_bounds bounds{.target_bytes = target_bytes,
+                       .run_count = options.run_count,
+                       .bytes_each = std::max(least_run, chunks_of_run * target_bytes),
+                       .trial_count = trials.size(),
+                       .lowest = {},
+                       .highest = {},
+                       .nearest = {}};
+  for (std::uint64_t run = 0; run < options.run_count; ++run) {
+    const bench_data data = bench_data::random(bounds.bytes_each, options.seed + run);
+    for_each_parallel(options.threads, trials.size(), cancel, [&](std::size_t i) { cut_all(trials[i], data.bytes()); });
+    if (cancel.is_requested()) return std::optional<seqcdc_bounds>();
+    std::erase_if(trials, [&](const trial& t) { return t.distance(target_bytes) > hopeless_share; });
+  }
+  const trial* nearest = nullptr;
+  for (const trial& t : trials) {
+    if (t.distance(target_bytes) > close_share) continue;
+    widen(bounds, t.values);
+    if (nearest == nullptr || t.distance(target_bytes) < nearest->distance(target_bytes)) nearest = &t;
+  }
+  if (nearest == nullptr) {
+    return status{
+        status_code::invalid_argument,
+        fmt::format("seqcdc has no parameters for a mean of {}: 1K to 128K are in reach", format_size(target_bytes))};
+  }
+  bounds.nearest = nearest->values;
+  bounds.nearest_mean_bytes = nearest->mean();
+  return std::optional(bounds);
+}
+
+std::vector<seqcdc_values> grid_between(const seqcdc_bounds& bounds, std::uint64_t most) {
+  const auto range = [&](std::uint64_t seqcdc_values::*of, std::uint64_t step) {
+    return value_range{bounds.lowest.*of, bounds.highest.*of, step};
+  };
+  const value_range lengths = range(&seqcdc_values::seq_length, seq_lengths.step);
+  value_range triggers = range(&seqcdc_values::skip_trigger, skip_triggers.step);
+  value_range sizes = range(&seqcdc_values::skip_size, skip_sizes.step);
+  while (count_of(lengths) * count_of(triggers) * count_of(sizes) > most) {
+    value_range& finer = count_of(sizes) > count_of(triggers) ? sizes : triggers;
+    if (count_of(finer) == 1) break;
+    finer.step *= 2;
+  }
+  return all_between(lengths, triggers, sizes);
+}
+
+result<std::vector<model_row>> compare_model(const monte_carlo_options& options, const cancellation& cancel) {
+  std::vector<trial> trials;
+  for (std::uint64_t length = model_lengths.lowest; length <= model_lengths.highest; ++length) {
+    const auto reference = chunker::make(
+        seqcdc_parameters{.min_bytes = length + 1, .max_bytes = 0, .seq_length = length, .skip_trigger = 0});
+    if (!reference) return reference.error();
+    auto made = chunker_on(*reference, backend::automatic);
+    if (!made) return made.error();
+    trials.push_back({.values = {.seq_length = length}, .cuts = *std::move(made)});
+  }
+  for (std::uint64_t run = 0; run < options.run_count && !cancel.is_requested(); ++run) {
+    const bench_data data = bench_data::random(model_run, options.seed + run);
+    for_each_parallel(options.threads, trials.size(), cancel, [&](std::size_t i) { cut_all(trials[i], data.bytes()); });
+  }
+  std::vector<model_row> rows;
+  for (const trial& t : trials) {
+    if (t.chunk_count == 0) continue;
+    rows.push_back({.seq_length = t.values.seq_length,
+                    .expected_bytes = expected_sequence_bytes(t.values.seq_length),
+                    .measured_bytes = t.mean(),
+                    .chunk_count = t.chunk_count});
+  }
+  return rows;
+}
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,117 @@
+// The files of a reader in order: some are read ahead, the others wait for their turn.
+#include <deque>
+#include <utility>
+
+#include <cutpoint/file_reader.h>
+#include <fmt/format.h>
+
+#include "host/io/read_ahead.h"
+
+namespace cutpoint {
+
+namespace {
+
+constexpr std::size_t queue_depth = 64;
+
+/// A file that is read ahead, while somebody consumes it.
+class stream_ahead final : public file_stream {
+ public:
+  stream_ahead(read_ahead& by, std::shared_ptr<file_under_way> file) : by_(by), file_(std::move(file)) {}
+  stream_ahead(const stream_ahead&) = delete;
+  stream_ahead& operator=(const stream_ahead&) = delete;
+  ~stream_ahead() override { by_.drop(*file_); }
+
+  result<std::size_t> read(std::span<std::uint8_t> into) override { return by_.read(*file_, into); }
+  result<std::uint64_t> skip_hole() override { return by_.skip_hole(*file_); }
+  status check_unchanged() const override { return file_->checked ? *file_->checked : file_->file->check_unchanged(); }
+
+ private:
+  read_ahead& by_;
+  std::shared_ptr<file_under_way> file_;
+};
+
+}  // namespace
+
+class file_reader::implementation {
+ public:
+  implementation(const file_reader_options& options, std::shared_ptr<read_queue> queue, std::string why_not)
+      : options_(options), why_not_(std::move(why_not)) {
+    if (queue != nullptr) ahead_ = std::make_unique<read_ahead>(options, std::move(queue));
+  }
+
+  void add(const std::string& path) {
+    entry next = {.path = path, .opened = std::shared_ptr<file_under_way>()};
+    if (ahead_ != nullptr) {
+      auto opened = file_ahead::open(path, options_.cancel);
+      if (!opened) {
+        next.opened = opened.error();
+      } else if (*opened != nullptr) {
+        next.opened = std::make_shared<file_under_way>(*std::move(opened));
+        ahead_->add(*next.opened);
+      }
+    }
+    is_held_up_ = next.opened && *next.opened == nullptr;
+    entries_.push_back(std::move(next));
+  }
+
+  bool is_full() const {
+    if (entries_.empty()) return false;
+    return is_held_up_ || entries_.size() >= options_.most_files || ahead_->is_full();
+  }
+
+  result<std::unique_ptr<file_stream>> next() {
+    const entry first = std::move(entries_.front());
+    entries_.pop_front();
+    if (!first.opened) return first.opened.error();
+    if (*first.opened != nullptr) return std::unique_ptr<file_stream>(new stream_ahead(*ahead_, *first.opened));
+    auto opened = file_source::open(first.path, options_.cancel, options_.opening);
+    if (!opened) return opened.error();
+    return std::unique_ptr<file_stream>(new file_source(*std::move(opened)));
+  }
+
+  bool reads_ahead() const { return ahead_ != nullptr; }
+  const std::string& why_not() const { return why_not_; }
+  file_reader_statistics statistics() const { return ahead_ ? ahead_->statistics() : file_reader_statistics(); }
+
+ private:
+  struct entry {
+    std::string path;
+    result<std::shared_ptr<file_under_way>> opened;  ///< null: in its turn
+  };
+
+  file_reader_options options_;
+  std::string why_not_;
+  std::unique_ptr<read_ahead> ahead_;
+  std::deque<entry> entries_;
+  bool is_held_up_ = false;  ///< the last is opened in its turn, which may take any time
+};
+
+file_reader::file_reader(std::unique_ptr<implementation> held) noexcept : implementation_(std::move(held)) {}
+file_reader::file_reader(file_reader&&) noexcept = default;
+file_reader::~file_reader() = default;
+
+result<file_reader> file_reader::make(const file_reader_options& options) {
+  const auto made = [&](std::shared_ptr<read_queue> queue, std::string why_not) {
+    return file_reader(std::make_unique<implementation>(options, std::move(queue), std::move(why_not)));
+  };
+  if (options.access == file_access::pread) return made(nullptr, {});
+  const bool may_do_without = options.access == file_access::automatic;
+  if (options.budget_bytes < least_budget_bytes) {
+    const std::string why =
+        fmt::format("{} bytes are too few to read ahead: it takes {}", options.budget_bytes, least_budget_bytes);
+    return may_do_without ? made(nullptr, why) : result<file_reader>(status(status_code::invalid_argument, why));
+  }
+  if (options.reads != nullptr) return made(options.reads, {});
+  auto queue = make_uring_queue(queue_depth);
+  if (queue) return made(*std::move(queue), {});
+  return may_do_without ? made(nullptr, queue.error().message()) : result<file_reader>(queue.error());
+}
+
+void file_reader::add(const std::string& path) { implementation_->add(path); }
+bool file_reader::is_full() const { return implementation_->is_full(); }
+result<std::unique_ptr<file_stream>> file_reader::next() { return implementation_->next(); }
+bool file_reader::reads_ahead() const noexcept { return implementation_->reads_ahead(); }
+const std::string& file_reader::why_not() const noexcept { return implementation_->why_not(); }
+file_reader_statistics file_reader::statistics() const { return implementation_->statistics(); }
+
+}  // namespace cutpoint

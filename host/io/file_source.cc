@@ -1,0 +1,163 @@
+// Files, pipes, FIFOs, devices and standard input as sources.
+//
+// Nothing waits in a system call but for the disk: waiting is poll() in turns, and between two turns the cancellation
+// is seen, whichever thread or signal requested it.
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <cutpoint/source.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/core/interruptible.h"
+#include "host/io/regular_file.h"
+
+namespace cutpoint {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+/// The longest that a request to stop is not seen.
+constexpr milliseconds turn{100};
+
+/// Waits until there is something to read, or the end, or `at_most` has passed. What goes wrong is left to the read.
+bool is_readable_within(int descriptor, milliseconds at_most) {
+  pollfd wanted = {.fd = descriptor, .events = POLLIN, .revents = 0};
+  const int count = ::poll(&wanted, 1, static_cast<int>(at_most.count()));
+  return count > 0 || (count < 0 && errno != EINTR);
+}
+
+/// Whether a read of a descriptor of this mode waits for somebody who may never come.
+bool can_wait(int descriptor, mode_t mode) {
+  if (S_ISREG(mode) || S_ISBLK(mode)) return false;
+  const int flags = ::fcntl(descriptor, F_GETFL);
+  return flags >= 0 && (flags & O_NONBLOCK) == 0;
+}
+
+}  // namespace
+
+file_source::file_source(int descriptor, ownership held, std::string name, const cancellation* cancel) noexcept
+    : descriptor_(descriptor), held_(held), name_(std::move(name)), cancel_(cancel) {}
+
+file_source::file_source(file_source&& other) noexcept
+    : descriptor_(other.descriptor_),
+      held_(std::exchange(other.held_, ownership::borrowed)),
+      waits_(other.waits_),
+      name_(std::move(other.name_)),
+      cancel_(other.cancel_),
+      regular_(other.regular_),
+      early_(other.early_) {}
+
+file_source::~file_source() {
+  if (held_ == ownership::owned) ::close(descriptor_);
+}
+
+result<file_source> file_source::open(const std::string& path, const cancellation* cancel,
+                                      const file_options& options) {
+  struct stat facts = {};
+  const bool is_fifo = ::stat(path.c_str(), &facts) == 0 && S_ISFIFO(facts.st_mode);
+  return open_as(path, is_fifo, cancel, options);
+}
+
+result<file_source> file_source::open_as(const std::string& path, bool is_fifo, const cancellation* cancel,
+                                         const file_options& options) {
+  struct stat facts = {};
+  const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_fifo ? O_NONBLOCK : 0);  // a device may heed it, a file too
+  std::string name = path;  // before there is a descriptor, which would be lost where there is no memory for it
+  const int descriptor = repeat_interrupted(cancel, [&] { return ::open(path.c_str(), flags); });
+  if (descriptor < 0) return interruptible_failure(path, "opened", errno, cancel);
+  file_source opened(descriptor, ownership::owned, std::move(name), cancel);
+  if (::fstat(descriptor, &facts) != 0) return interruptible_failure(path, "found", errno, cancel);
+  if (S_ISDIR(facts.st_mode)) return interruptible_failure(path, "read", EISDIR, cancel);
+  if (can_wait(descriptor, facts.st_mode)) opened.waits_ = waiting::until_polled;
+  if (S_ISREG(facts.st_mode)) {
+    const file_state state = state_of(facts);
+    if (is_large(state)) ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);  // advice: nothing depends on it
+    opened.regular_ = {.opened = state, .data_end = is_large(state) ? 0 : state.size};
+  } else if (is_fifo && S_ISFIFO(facts.st_mode)) {
+    if (status awaited = opened.await_writer(options.writer_wait); !awaited.ok()) return awaited;
+  }
+  return opened;
+}
+
+file_source file_source::standard_input(const cancellation* cancel) {
+  file_source opened(STDIN_FILENO, ownership::borrowed, "standard input", cancel);
+  struct stat facts = {};
+  const bool is_found = ::fstat(STDIN_FILENO, &facts) == 0;
+  if (is_found && can_wait(STDIN_FILENO, facts.st_mode)) opened.waits_ = waiting::until_polled;
+  return opened;
+}
+
+bool file_source::is_cancelled() const noexcept { return cancel_ != nullptr && cancel_->is_requested(); }
+
+/// poll() shows bytes, and a writer that has gone since the opening; a writer that is silent shows only in a read:
+/// there is nothing yet (EAGAIN), where without a writer it is at the end.
+status file_source::await_writer(milliseconds writer_wait) {
+  const auto begin = std::chrono::steady_clock::now();
+  for (;;) {
+    if (is_cancelled()) return interruptible_failure(name_, "opened", EINTR, cancel_);
+    const auto waited = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - begin);
+    const milliseconds rest = std::max(writer_wait - waited, milliseconds::zero());
+    if (is_readable_within(descriptor_, std::min(rest, turn))) return {};
+    std::uint8_t byte = 0;
+    const auto count = ::read(descriptor_, &byte, 1);
+    if (count > 0) early_ = byte;
+    if (count > 0 || (count < 0 && errno == EAGAIN)) return {};
+    if (count < 0 && errno != EINTR) return interruptible_failure(name_, "read", errno, cancel_);
+    if (count == 0 && rest == milliseconds::zero()) {
+      const std::chrono::duration<double> seconds = writer_wait;
+      return {status_code::io_error, fmt::format("{}: FIFO without a writer for {:g} s", name_, seconds.count()),
+              ETIMEDOUT};
+    }
+  }
+}
+
+std::ptrdiff_t file_source::read_once(std::span<std::uint8_t> into) {
+  if (early_ && !into.empty()) {
+    into.front() = *std::exchange(early_, std::nullopt);
+    return 1;
+  }
+  if (!regular_) return ::read(descriptor_, into.data(), into.size());
+  const std::uint64_t data = regular_->data_end - std::min(regular_->offset, regular_->data_end);
+  const std::size_t size = data == 0 ? into.size() : std::min<std::uint64_t>(into.size(), data);
+  const auto count = ::pread(descriptor_, into.data(), size, static_cast<off_t>(regular_->offset));
+  if (count > 0) regular_->offset += static_cast<std::uint64_t>(count);
+  return count;
+}
+
+result<std::size_t> file_source::read(std::span<std::uint8_t> into) {
+  bool may_wait = waits_ == waiting::until_polled;
+  for (;;) {
+    if (is_cancelled()) return interruptible_failure(name_, "read", EINTR, cancel_);
+    if (may_wait && !is_readable_within(descriptor_, turn)) continue;
+    const auto count = read_once(into);
+    if (count >= 0) return static_cast<std::size_t>(count);
+    if (errno == ESPIPE && regular_) {
+      regular_.reset();  // one of the kernel's own that is a stream: no size, no holes
+    } else if (errno == EAGAIN) {
+      may_wait = true;
+    } else if (errno != EINTR) {
+      return interruptible_failure(name_, "read", errno, cancel_);
+    }
+  }
+}
+
+result<std::uint64_t> file_source::skip_hole() {
+  if (is_cancelled()) return interruptible_failure(name_, "read", EINTR, cancel_);
+  if (!regular_ || regular_->offset < regular_->data_end || regular_->offset >= regular_->opened.size) return 0;
+  const file_stretch next = stretch_at(descriptor_, regular_->opened, regular_->offset);
+  regular_->data_end = std::max(regular_->data_end, next.data_end);
+  regular_->offset += next.hole_bytes;
+  return next.hole_bytes;
+}
+
+status file_source::check_unchanged() const {
+  return regular_ ? check_state(descriptor_, regular_->opened, name_, cancel_) : status();
+}
+
+}  // namespace cutpoint

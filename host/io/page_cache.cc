@@ -1,0 +1,69 @@
+// cachestat and its forerunner; O_DIRECT.
+#include "host/io/page_cache.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+namespace cutpoint {
+
+namespace {
+
+/// As <linux/mman.h> has them since Linux 6.5; the number is the same on every architecture.
+constexpr long cachestat_call = 451;
+struct cachestat_range {
+  std::uint64_t offset;
+  std::uint64_t length;
+};
+struct cachestat_counts {
+  std::uint64_t cached;
+  std::uint64_t dirty;
+  std::uint64_t under_writeback;
+  std::uint64_t evicted;
+  std::uint64_t recently_evicted;
+};
+
+/// Of a larger alignment than this nothing is known to exist.
+constexpr std::uint64_t most_alignment = 64 * 1024;
+
+std::uint64_t alignment_of(int descriptor) {
+  constexpr std::uint64_t usual = 4096;
+#ifdef STATX_DIOALIGN
+  struct statx facts = {};
+  const bool is_told =
+      ::statx(descriptor, "", AT_EMPTY_PATH, STATX_DIOALIGN, &facts) == 0 && (facts.stx_mask & STATX_DIOALIGN) != 0;
+  if (is_told && facts.stx_dio_offset_align == 0) return 0;
+  if (is_told) return std::max<std::uint64_t>({facts.stx_dio_offset_align, facts.stx_dio_mem_align, usual});
+#else
+  static_cast<void>(descriptor);
+#endif
+  return usual;
+}
+
+}  // namespace
+
+bool is_mostly_cached(int descriptor, std::uint64_t offset, std::uint64_t length) {
+  static const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  cachestat_range range = {offset, length};
+  cachestat_counts counts = {};
+  if (::syscall(cachestat_call, descriptor, &range, &counts, 0U) == 0) return counts.cached * page_bytes * 2 >= length;
+  std::uint8_t byte = 0;
+  const iovec into = {&byte, 1};
+  return ::preadv2(descriptor, &into, 1, static_cast<off_t>(offset), RWF_NOWAIT) >= 0 || errno != EAGAIN;
+}
+
+direct_descriptor open_direct(int descriptor) {
+  direct_descriptor opened = {.alignment = alignment_of(descriptor)};
+  if (opened.alignment == 0 || opened.alignment > most_alignment) return {};
+  const std::string path = fmt::format("/proc/self/fd/{}", descriptor);
+  opened.descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_DIRECT);
+  return opened;
+}
+
+}  // namespace cutpoint

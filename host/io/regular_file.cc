@@ -1,0 +1,44 @@
+// What the file system tells of regular files.
+#include "host/io/regular_file.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "host/core/interruptible.h"
+
+namespace cutpoint {
+
+file_state state_of(const struct stat& facts) {
+  return {.size = static_cast<std::uint64_t>(facts.st_size), .modified = facts.st_mtim};
+}
+
+file_stretch stretch_at(int descriptor, const file_state& opened, std::uint64_t offset) {
+  const auto begin = static_cast<off_t>(offset);
+  const auto size = static_cast<off_t>(opened.size);
+  const off_t hole = ::lseek(descriptor, begin, SEEK_HOLE);
+  if (hole != begin) return {.data_end = static_cast<std::uint64_t>(hole < 0 ? size : hole)};  // fails without holes
+  off_t end = ::lseek(descriptor, begin, SEEK_DATA);
+  struct stat facts = {};
+  const bool is_last = end < 0 && errno == ENXIO;
+  if (is_last && ::fstat(descriptor, &facts) == 0) end = std::min(facts.st_size, size);
+  return end > begin ? file_stretch{.hole_bytes = static_cast<std::uint64_t>(end - begin)} : file_stretch{};
+}
+
+status check_state(int descriptor, const file_state& opened, std::string_view name, const cancellation* cancel) {
+  struct stat facts = {};
+  if (::fstat(descriptor, &facts) != 0) return interruptible_failure(name, "found", errno, cancel);
+  const file_state now = state_of(facts);
+  if (now.size != opened.size) {
+    return {status_code::io_error,
+            fmt::format("{}: changed while it was read: {} bytes when opened, {} now", name, opened.size, now.size)};
+  }
+  const bool is_modified =
+      now.modified.tv_sec != opened.modified.tv_sec || now.modified.tv_nsec != opened.modified.tv_nsec;
+  if (is_modified) return {status_code::io_error, fmt::format("{}: was written to while it was read", name)};
+  return {};
+}
+
+}  // namespace cutpoint

@@ -1,0 +1,156 @@
+// Reads by io_uring.
+//
+// Requests wait here until `submit`, so that a kernel that refuses them has seen none of those that then come out as
+// failed: an entry of the submission queue may be taken at any later entry into the kernel.
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "host/io/read_queue.h"
+#ifdef CUTPOINT_HAS_URING
+#include <liburing.h>
+#endif
+
+namespace cutpoint {
+
+#ifdef CUTPOINT_HAS_URING
+
+namespace {
+
+constexpr std::uint64_t token_of_none = std::numeric_limits<std::uint64_t>::max();
+
+/// A kernel short of memory says so for a while.
+constexpr int most_refusals = 1000;
+
+class uring_queue final : public read_queue {
+ public:
+  /// Takes all memory that it will need, so that requests can be ended and waited for where there is no more: those under
+  /// way, and as many that end them.
+  explicit uring_queue(std::size_t depth) : depth_(depth) {
+    pushed_.reserve(depth);
+    prepared_.reserve(2 * depth);
+    failed_.reserve(2 * depth);
+    collected_.reserve(2 * depth);
+  }
+  uring_queue(const uring_queue&) = delete;
+  uring_queue& operator=(const uring_queue&) = delete;
+  ~uring_queue() override {
+    if (is_set_up_) ::io_uring_queue_exit(&ring_);
+  }
+
+  /// Returns errno.
+  int set_up() {
+    const int outcome = ::io_uring_queue_init(static_cast<unsigned>(depth_), &ring_, 0);
+    is_set_up_ = outcome == 0;
+    return -outcome;
+  }
+
+  std::size_t depth() const noexcept override { return depth_; }
+
+  bool push(const read_request& next) override {
+    if (!is_broken_) pushed_.push_back(next);
+    return !is_broken_;
+  }
+
+  void submit() override {
+    std::size_t prepared = 0;
+    for (io_uring_sqe* entry = nullptr; prepared < pushed_.size() && (entry = ::io_uring_get_sqe(&ring_)); ++prepared) {
+      const read_request& next = pushed_[prepared];
+      ::io_uring_prep_read(entry, next.descriptor, next.into.data(), static_cast<unsigned>(next.into.size()),
+                           next.offset);
+      ::io_uring_sqe_set_data64(entry, next.token);
+      prepared_.push_back(next.token);
+    }
+    pushed_.erase(pushed_.begin(), pushed_.begin() + static_cast<std::ptrdiff_t>(prepared));
+    enter();
+  }
+
+  std::span<const read_outcome> collect(std::chrono::milliseconds at_most) override {
+    collected_.clear();
+    collected_.swap(failed_);
+    io_uring_cqe* first = nullptr;
+    if (at_most > at_most.zero()) submit();
+    if (at_most > at_most.zero() && collected_.empty() && failed_.empty()) {
+      __kernel_timespec limit = {.tv_sec = at_most.count() / 1000, .tv_nsec = at_most.count() % 1000 * 1'000'000};
+      ::io_uring_wait_cqe_timeout(&ring_, &first, &limit);  // a signal or the time: there is nothing to collect
+    }
+    unsigned head = 0;
+    unsigned seen = 0;
+    io_uring_for_each_cqe(&ring_, head, first) {
+      if (first->user_data != token_of_none) collected_.push_back({first->user_data, first->res});
+      ++seen;
+    }
+    ::io_uring_cq_advance(&ring_, seen);
+    collected_.insert(collected_.end(), failed_.begin(), failed_.end());
+    failed_.clear();
+    return collected_;
+  }
+
+  void cancel(std::uint64_t token) override {
+    if (is_broken_) return;
+    submit();
+    io_uring_sqe* entry = ::io_uring_get_sqe(&ring_);
+    if (entry == nullptr) return;
+    ::io_uring_prep_cancel64(entry, token, 0);
+    ::io_uring_sqe_set_data64(entry, token_of_none);
+    prepared_.push_back(token_of_none);
+    enter();
+  }
+
+ private:
+  void enter() {
+    if (is_broken_ || prepared_.empty()) return;
+    const int taken = ::io_uring_submit(&ring_);
+    if (taken > 0) {
+      refusals_ = 0;
+      prepared_.erase(prepared_.begin(), prepared_.begin() + taken);
+    } else if ((taken != -EAGAIN && taken != -EBUSY && taken != -EINTR) || ++refusals_ == most_refusals) {
+      break_off(taken == 0 ? -EAGAIN : taken);
+    }
+  }
+
+  /// What the kernel has not taken has failed, and it is not asked again.
+  void break_off(int error) {
+    is_broken_ = true;
+    for (const std::uint64_t token : prepared_) {
+      if (token != token_of_none) failed_.push_back({token, error});
+    }
+    for (const read_request& next : pushed_) failed_.push_back({next.token, error});
+    prepared_.clear();
+    pushed_.clear();
+  }
+
+  std::size_t depth_;
+  io_uring ring_ = {};
+  bool is_set_up_ = false;
+  bool is_broken_ = false;
+  int refusals_ = 0;
+  std::vector<read_request> pushed_;
+  std::vector<std::uint64_t> prepared_;  ///< the tokens in the submission queue
+  std::vector<read_outcome> failed_;
+  std::vector<read_outcome> collected_;
+};
+
+}  // namespace
+
+result<std::shared_ptr<read_queue>> make_uring_queue(std::size_t depth) {
+  auto made = std::make_shared<uring_queue>(depth);
+  if (const int error = made->set_up(); error != 0) {
+    const status why = system_failure("io_uring", "set up", error);
+    return status(status_code::unavailable, why.message(), error);
+  }
+  return std::shared_ptr<read_queue>(std::move(made));
+}
+
+#else
+
+result<std::shared_ptr<read_queue>> make_uring_queue(std::size_t) {
+  return status(status_code::unavailable, "this build reads without io_uring: liburing was not found");
+}
+
+#endif
+
+}  // namespace cutpoint

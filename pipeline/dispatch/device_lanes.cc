@@ -1,0 +1,82 @@
+#include "pipeline/dispatch/device_lanes.h"
+
+#include <new>
+
+#include <cutpoint/text.h>
+#include <fmt/format.h>
+
+#include "pipeline/dispatch/device_map.h"
+
+namespace cutpoint {
+
+result<std::unique_ptr<cuda::offload>> device_provider::make(int device, const chunker& cuts,
+                                                             const fingerprint_recipe& fingerprint,
+                                                             const cuda::batch_limits& limits,
+                                                             cuda::offload_use use) const {
+  return cuda::make_offload(device, cuts, fingerprint, limits, use);
+}
+
+result<cuda::link_rates> device_provider::measure_link(int device) const { return cuda::measure_link(device); }
+
+result<device_lanes> device_lanes::open(const device_provider& from, int device, const feed_options& options,
+                                        const device_part& part) {
+  device_lanes made;
+  made.device_ = device;
+  const auto none = [&made](std::string why) {
+    made.offloads_.clear();
+    made.warning_ = std::move(why) + "; the processor does the work";
+    return std::move(made);
+  };
+  const cuda::offload_use use = part.cuts ? cuda::offload_use::cut : cuda::offload_use::fingerprint;
+  const auto limits = part.cuts ? device_limits(part, options.cuts) : cuda::batch_limits{.bytes = part.batch_bytes};
+  if (!limits) return none(limits.error().message());
+  made.limits_ = *limits;
+  while (made.offloads_.size() < part.lane_count) {
+    auto next = from.make(device, options.cuts, options.fingerprint, *limits, use);
+    if (!next) {
+      const status_code why = next.error().code();
+      const bool is_fault = why == status_code::memory_limit || why == status_code::backend_failure;
+      return is_fault ? result<device_lanes>(none(next.error().message())) : next.error();
+    }
+    const std::uint64_t needed = part.lane_count * (*next)->memory_bytes();
+    if (needed > options.device_memory_bytes) {
+      return none(fmt::format("batches of {} bytes need {} of the device's memory, more than the {} allowed",
+                              limits->bytes, format_size(needed), format_size(options.device_memory_bytes)));
+    }
+    made.offloads_.push_back(*std::move(next));
+  }
+  return made;
+}
+
+void device_lanes::pin(const ring& held) {
+  if (size() != 0) is_pinned_ = offloads_.front()->pin(held.at(0), held.size()).ok();
+}
+
+void device_lanes::unpin(const ring& held) {
+  if (is_pinned_) offloads_.front()->unpin(held.at(0));
+  is_pinned_ = false;
+}
+
+status device_lanes::perform(task& taken, const task_surroundings& around, lane& by, std::size_t device_lane) {
+  status failure;
+  try {
+    if (map_task* map = std::get_if<map_task>(&taken.work)) {
+      const auto mapped = map_on_device(*map, around, limits_, *offloads_[device_lane], by);
+      if (mapped && *mapped) return {};
+      if (!mapped) failure = mapped.error();
+    } else if (auto* chunks = std::get_if<fingerprint_task>(&taken.work)) {
+      const auto made = fingerprint_on_device(*chunks, around, limits_, *offloads_[device_lane], by);
+      if (made && *made) return {};
+      if (!made) failure = made.error();
+    }
+  } catch (const std::bad_alloc&) {  // the processor needs less
+  }
+  cutpoint::perform(taken, around, by);
+  return failure;
+}
+
+void device_lanes::lost(const status& failure) {
+  if (warning_.empty()) warning_ = failure.message() + "; the processor does the rest of the work";
+}
+
+}  // namespace cutpoint

@@ -1,0 +1,152 @@
+// Between positions of the sequence and those of a batch, which begins `behind` bytes before the segment's first chunk
+// and ends where no cut of the segment depends on what comes.
+#include "pipeline/dispatch/device_map.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "pipeline/dispatch/device_steps.h"
+
+namespace cutpoint {
+
+namespace {
+
+/// Streams in a batch; segments with more are for the processor.
+constexpr std::uint64_t most_pieces = 65'536;
+/// Chunks of a batch have 32-bit numbers and lengths.
+constexpr std::uint64_t most_batch_bytes = 2 * GiB;
+
+struct device_batch {
+  std::uint64_t base = 0;  ///< position of its first byte
+  std::uint64_t end = 0;
+  std::vector<cuda::piece> pieces;
+};
+
+/// The batch of a map, or nothing where a device does not do it.
+std::optional<device_batch> batch_of(const map_task& work, const chunker& cuts, const cuda::batch_limits& limits) {
+  const segment& of = *work.of;
+  const std::uint64_t seen = of.end + std::min(cuts.reach(), limits.bytes);
+  device_batch made;
+  for (const stretch& s : work.stretches) {
+    if (s.end <= work.start) continue;
+    if (s.begin >= of.end) break;
+    if (s.how == stretch_end::failed || made.pieces.size() == limits.pieces) return std::nullopt;
+    const std::uint64_t start = std::max(s.begin, work.start);
+    const std::uint64_t begin = std::max(s.begin, start - std::min(start, cuts.behind()));
+    if (made.pieces.empty()) made.base = begin;
+    made.end = std::min(s.end, seen);
+    made.pieces.push_back({.begin = std::max(begin, made.base) - made.base,
+                           .start = start - made.base,
+                           .stop = std::min(s.end, of.end) - made.base,
+                           .end = made.end - made.base,
+                           .ends = s.how != stretch_end::open && made.end == s.end ? 1u : 0u});
+  }
+  if (made.end - made.base > limits.bytes) return std::nullopt;
+  return made;
+}
+
+digest digest_at(std::span<const std::uint8_t> digests, std::size_t number, std::size_t size) {
+  digest made;
+  made.size = static_cast<std::uint8_t>(size);
+  std::copy_n(digests.data() + number * size, size, made.bytes.data());
+  return made;
+}
+
+/// Takes what a batch found into the chain.
+void take_over(const device_batch& batch, const cuda::batch_output& found, std::size_t digest_bytes, chain& into) {
+  into.chunks.reserve(found.lengths.size());
+  for (std::size_t i = 0; i < batch.pieces.size(); ++i) {
+    std::uint64_t position = batch.base + batch.pieces[i].start;
+    const cuda::piece_chunks& mine = found.pieces[i];
+    for (std::uint64_t k = mine.first; k < mine.first + mine.count; ++k) {
+      into.chunks.push_back({position, found.lengths[k]});
+      position += found.lengths[k];
+    }
+    into.next = position;
+  }
+  if (digest_bytes == 0) return;
+  for (std::size_t i = 0; i < into.chunks.size(); ++i) {
+    into.fingerprints.push_back(digest_at(found.digests, i, digest_bytes));
+  }
+}
+
+}  // namespace
+
+result<cuda::batch_limits> device_limits(const device_part& part, const chunker& cuts) {
+  if (cuts.reach() == unlimited) {
+    return status{status_code::unavailable, "chunks without a maximum are cut on the processor"};
+  }
+  const std::uint64_t bytes = part.batch_bytes + cuts.reach() + cuts.behind();
+  if (bytes > most_batch_bytes) {
+    return status{status_code::unavailable,
+                  fmt::format("chunks of up to {} bytes are cut on the processor: a batch for a device has at most {}",
+                              cuts.reach(), most_batch_bytes)};
+  }
+  return cuda::batch_limits{.bytes = bytes, .pieces = most_pieces};
+}
+
+result<bool> map_on_device(map_task& work, const task_surroundings& around, const cuda::batch_limits& limits,
+                           cuda::offload& on, lane& by) {
+  const auto batch = batch_of(work, *around.cuts, limits);
+  if (!batch) return false;
+  const auto parts = around.held->parts(batch->base, batch->end);
+  status outcome;
+  cuda::batch_output found;
+  chain made{.chunks = {}, .fingerprints = {}, .next = work.start};
+  measure(by.at(stage::chunking), [&] {
+    outcome = on.run({.parts = parts, .pieces = batch->pieces}, found);
+    if (outcome.ok() && found.is_complete) take_over(*batch, found, on.digest_bytes(), made);
+    return made.next - work.start;
+  });
+  if (!outcome.ok()) return outcome;
+  if (!found.is_complete) return false;
+  note_steps(by, found.times,
+             {.copied_in = batch->end - batch->base,
+              .cut = made.next - work.start,
+              .fingerprinted = on.digest_bytes() != 0 ? made.bytes() : 0,
+              .copied_out = found.lengths.size_bytes() + found.digests.size_bytes()});
+  if (on.digest_bytes() != 0) by.at(stage::fingerprinting).counted.bytes += made.bytes();
+  by.device_bytes += made.next - work.start;
+  work.of->own = std::move(made);
+  return true;
+}
+
+result<bool> fingerprint_on_device(fingerprint_task& work, const task_surroundings& around,
+                                   const cuda::batch_limits& limits, cuda::offload& on, lane& by) {
+  std::vector<joined_chunk*> asked;
+  for (const fingerprint_task::share& each : work.shares) {
+    for (std::size_t i = each.which.first; i < each.which.last; ++i) {
+      if (!each.of->chunks[i].is_fingerprinted) asked.push_back(&each.of->chunks[i]);
+    }
+  }
+  if (on.digest_bytes() == 0 || asked.empty()) return false;
+  const std::uint64_t base = asked.front()->where.offset;
+  const std::uint64_t end = asked.back()->where.offset + asked.back()->where.length;
+  if (end - base > limits.bytes) return false;
+  std::vector<std::uint64_t> begins;
+  std::vector<std::uint32_t> lengths;
+  for (const joined_chunk* c : asked) {
+    begins.push_back(c->where.offset - base);
+    lengths.push_back(static_cast<std::uint32_t>(c->where.length));
+  }
+  const auto parts = around.held->parts(base, end);
+  status outcome;
+  cuda::chunk_output found;
+  measure(by.at(stage::fingerprinting), [&] {
+    outcome = on.fingerprint({.parts = parts, .begins = begins, .lengths = lengths}, found);
+    if (!outcome.ok()) return std::uint64_t{0};
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      asked[i]->fingerprint = digest_at(found.digests, i, on.digest_bytes());
+      bytes += asked[i]->where.length;
+    }
+    return bytes;
+  });
+  if (!outcome.ok()) return outcome;
+  const std::uint64_t hashed = by.work[static_cast<std::size_t>(stage::fingerprinting)].bytes;
+  note_steps(by, found.times, {.copied_in = end - base, .fingerprinted = hashed, .copied_out = found.digests.size()});
+  return true;
+}
+
+}  // namespace cutpoint

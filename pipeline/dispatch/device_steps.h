@@ -1,0 +1,34 @@
+// The steps of a device's batch in a trace.
+#pragma once
+
+#include <algorithm>
+
+#include "cuda/offload.h"
+#include "pipeline/engine/lane.h"
+
+namespace cutpoint {
+
+/// Bytes that each step of a batch went over.
+struct batch_bytes {
+  std::uint64_t copied_in = 0;
+  std::uint64_t cut = 0;
+  std::uint64_t fingerprinted = 0;
+  std::uint64_t copied_out = 0;
+};
+
+/// Notes when the steps of a batch were at work, where the lane is traced: within its last span, which is the batch's.
+/// The device has a clock of its own, so that the last step may seem to end a little after it.
+inline void note_steps(lane& by, const cuda::batch_times& times, const batch_bytes& bytes) {
+  if (by.notes == nullptr) return;
+  const trace_span whole = by.notes->spans.back();
+  const auto note = [&](device_step which, const cuda::time_span& step, std::uint64_t handled) {
+    by.notes->note(which, std::min(whole.begin + step.begin, whole.end), std::min(whole.begin + step.end, whole.end),
+                   handled);
+  };
+  note(device_step::copy_in, times.copying_in, bytes.copied_in);
+  if (bytes.cut != 0) note(device_step::cutting, times.cutting, bytes.cut);
+  if (bytes.fingerprinted != 0) note(device_step::fingerprinting, times.fingerprinting, bytes.fingerprinted);
+  note(device_step::copy_out, times.copying_out, bytes.copied_out);
+}
+
+}  // namespace cutpoint

@@ -1,0 +1,145 @@
+#include <algorithm>
+#include <utility>
+
+#include <cutpoint/chunks.h>
+
+#include "pipeline/engine/feed_piece.h"
+
+namespace cutpoint {
+
+chunk_record record_of(const fed_chunk& chunk) noexcept {
+  return {.stream = chunk.stream,
+          .offset = chunk.offset,
+          .length = chunk.length,
+          .count = chunk.count,
+          .fingerprint = chunk.fingerprint};
+}
+
+// --- Queue -----------------------------------------------------------------------------------------------------------
+
+std::size_t chunk_queue::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_.size();
+}
+
+std::size_t chunk_queue::take(std::span<chunk_record> room) {
+  const std::lock_guard lock(mutex_);
+  const std::size_t count = std::min(room.size(), waiting_.size());
+  const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(count);
+  std::copy(waiting_.begin(), end, room.begin());
+  waiting_.erase(waiting_.begin(), end);
+  return count;
+}
+
+std::vector<chunk_record> chunk_queue::take_all() {
+  const std::lock_guard lock(mutex_);
+  std::vector<chunk_record> all(waiting_.begin(), waiting_.end());
+  waiting_.clear();
+  return all;
+}
+
+status chunk_queue::take(const fed_chunk& chunk) {
+  const std::lock_guard lock(mutex_);
+  waiting_.push_back(record_of(chunk));
+  return {};
+}
+
+// --- Columns ---------------------------------------------------------------------------------------------------------
+
+status chunk_columns::take(const fed_chunk& chunk) {
+  const byte_span digest = chunk.fingerprint.view();
+  for (std::uint64_t i = 0; i < chunk.count; ++i) {
+    offsets.push_back(chunk.offset + i * chunk.length);
+    lengths.push_back(chunk.length);
+    digests.insert(digests.end(), digest.begin(), digest.end());
+  }
+  return {};
+}
+
+// --- Bytes in memory -------------------------------------------------------------------------------------------------
+
+status feed_buffer(engine& on, const feed_options& options, byte_span bytes, chunk_receiver& receiver) {
+  auto into = on.open(options, receiver);
+  if (!into) return into.error();
+  if (status begun = into->begin(0); !begun.ok()) return begun;
+  if (status written = into->write(bytes); !written.ok()) return written;
+  if (status ended = into->end(); !ended.ok()) return ended;
+  return into->finish();
+}
+
+result<std::vector<chunk_record>> chunk_buffer(engine& on, const feed_options& options, byte_span bytes) {
+  std::vector<chunk_record> found;
+  chunk_callback keep([&found](const fed_chunk& chunk) {
+    found.push_back(record_of(chunk));
+    return status();
+  });
+  if (status fed = feed_buffer(on, options, bytes, keep); !fed.ok()) return fed;
+  return found;
+}
+
+// --- A source --------------------------------------------------------------------------------------------------------
+
+/// A source that gives little at a time, so that what comes of it may be asked for before it is read on.
+class chunk_reader::pieces final : public source {
+ public:
+  explicit pieces(source& from) noexcept : from_(from) {}
+
+  [[nodiscard]] result<std::size_t> read(std::span<std::uint8_t> into) override {
+    return from_.read(into.first(std::min(into.size(), piece_bytes)));
+  }
+
+  [[nodiscard]] result<std::uint64_t> skip_hole() override {
+    if (hole_left_ == 0) {
+      const auto hole = from_.skip_hole();
+      if (!hole) return hole.error();
+      hole_left_ = *hole;
+    }
+    const std::uint64_t piece = std::min(hole_left_, hole_piece_bytes);
+    hole_left_ -= piece;
+    return piece;
+  }
+
+ private:
+  static constexpr std::size_t piece_bytes = 4 * MiB;
+  static constexpr std::uint64_t hole_piece_bytes = 64 * MiB;  // which costs nothing but its chunks
+
+  source& from_;
+  std::uint64_t hole_left_ = 0;
+};
+
+chunk_reader::chunk_reader(std::unique_ptr<chunk_queue> found, feed into, std::unique_ptr<pieces> from) noexcept
+    : found_(std::move(found)), feed_(std::move(into)), from_(std::move(from)) {}
+
+chunk_reader::chunk_reader(chunk_reader&&) noexcept = default;
+chunk_reader::~chunk_reader() = default;
+
+result<chunk_reader> chunk_reader::open(engine& on, const feed_options& options, source& from) {
+  auto found = std::make_unique<chunk_queue>();
+  auto into = on.open(options, *found);
+  if (!into) return into.error();
+  if (status begun = into->begin(0); !begun.ok()) return begun;
+  return result<chunk_reader>(chunk_reader(std::move(found), *std::move(into), std::make_unique<pieces>(from)));
+}
+
+result<std::size_t> chunk_reader::read(std::span<chunk_record> room) {
+  for (;;) {
+    if (const std::size_t count = found_->take(room); count != 0) return count;
+    if (!failure_.ok()) return failure_;
+    if (is_done_ || room.empty()) return std::size_t{0};
+    const auto goes_on = advance();
+    if (!goes_on) failure_ = goes_on.error();
+  }
+}
+
+result<bool> chunk_reader::advance() {
+  const auto goes_on = feed_piece(feed_, *from_);
+  if (goes_on && *goes_on) return true;
+  // What the bytes so far decide comes out, whatever ended them.
+  is_done_ = true;
+  const status finished = feed_.finish();
+  if (!goes_on) return goes_on.error();
+  if (!finished.ok()) return finished;
+  return false;
+}
+
+}  // namespace cutpoint

@@ -1,0 +1,335 @@
+// A feed: what is fed goes into the ring, and lanes perform what its schedule has for them.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <chrono>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "pipeline/engine/engine_pool.h"
+#include "pipeline/engine/feed_trace.h"
+#include "pipeline/schedule/level_watch.h"
+#include "pipeline/schedule/schedule.h"
+
+namespace cutpoint {
+
+/// What a feed takes in before others are told.
+inline constexpr std::uint64_t worth_telling = 256 * KiB;
+
+class feed::implementation {
+ public:
+  implementation(engine::pool& threads, const feed_plan& plan, const chunker& cuts, ring held, std::vector<lane> lanes,
+                 std::vector<device_lanes> devices, std::string device_warning, run_periods periods,
+                 chunk_receiver& receiver)
+      : pool_(threads),
+        ring_(std::move(held)),
+        intake_(ring_, cuts, std::move(periods), plan.intake),
+        schedule_(plan, cuts, ring_, receiver),
+        lanes_(std::move(lanes)),
+        devices_(std::move(devices)),
+        device_warning_(std::move(device_warning)),
+        enough_segments_(segments_worth_helping(plan)),
+        totals_(lanes_.size()) {
+    std::size_t lane_index = plan.lane_count;
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      for (std::size_t k = 0; k < devices_[i].size(); ++k) totals_[lane_index++].device = devices_[i].device();
+    }
+    const std::lock_guard lock(pool_.mutex);
+    pool_.feeds.push_back(this);
+  }
+  implementation(const implementation&) = delete;
+  implementation& operator=(const implementation&) = delete;
+  ~implementation() {
+    {
+      std::unique_lock lock(pool_.mutex);
+      schedule_.fail({status_code::cancelled, {}});  // nobody reads it, and there may be no memory to say more
+      await_running(lock);
+      std::erase(pool_.feeds, this);
+      is_dropped_ = true;
+    }
+    pool_.work.notify_all();
+    for (std::thread& waiting : device_threads_) waiting.join();
+    if (!devices_.empty()) devices_.front().unpin(ring_);
+  }
+
+  /// Before `start`.
+  void trace(trace_receiver& to) {
+    const std::lock_guard lock(pool_.mutex);
+    trace_ = feed_trace(to, lanes_, totals_);
+  }
+
+  /// Starts the devices' threads.
+  status start() {
+    if (!devices_.empty()) devices_.front().pin(ring_);
+    const signals_blocked quiet;
+    std::uint64_t lane_index = pool_.thread_count();
+    try {
+      for (std::size_t d = 0; d < devices_.size(); ++d) {
+        for (std::size_t i = 0; i < devices_[d].size(); ++i, ++lane_index) {
+          device_threads_.emplace_back([this, d, i, lane_index] { serve(d, i, lane_index); });
+        }
+      }
+    } catch (const std::system_error& error) {
+      return {status_code::unavailable,
+              fmt::format("threads that wait for a device cannot be started: {}", error.what()), error.code().value()};
+    }
+    return {};
+  }
+
+  /// Takes one task, performs it without the lock, and hands it back. False where there is none to take; true also where
+  /// it turns out that the feed has failed.
+  bool work_once(std::unique_lock<std::mutex>& lock, std::uint64_t lane_index) {
+    const bool has_failed = !schedule_.failure().ok();
+    std::optional<task> taken;
+    or_fail([&] { taken = schedule_.take(lane_index == 0 ? lane_role::feeds : lane_role::works); });
+    if (!taken) return !has_failed && tell_of_failure();
+    lane& by = lanes_[lane_index];
+    by.work = {};
+    lock.unlock();
+    perform(*taken, schedule_.surroundings(), by);
+    lock.lock();
+    hand_back(*std::move(taken), lane_index);
+    return true;
+  }
+
+  // The feeding side, whose calls may throw std::bad_alloc; `guarded` makes a failure of it.
+
+  status begin(std::uint64_t stream) {
+    intake_.begin(stream);
+    is_open_ = true;
+    return {};
+  }
+
+  result<std::span<std::uint8_t>> space() {
+    std::unique_lock lock(pool_.mutex);
+    for (;;) {
+      if (!schedule_.failure().ok()) return failed(lock);
+      const std::uint64_t room = schedule_.room(intake_.cursor());
+      if (room >= comfortable_room()) return room_of(room);
+      tell(lock);
+      if (work_once(lock, 0)) continue;
+      if (room != 0) return room_of(room);
+      schedule_.press();
+      if (schedule_.has_running() || schedule_.has_device_work()) {
+        pool_.progress.wait(lock);
+      } else if (status relieved = schedule_.relieve(); !relieved.ok()) {
+        close(stretch_end::failed, relieved);
+        return relieved;
+      }
+    }
+  }
+
+  status commit(std::uint64_t count) {
+    status taken;
+    measure(intake_meter(), [&] {
+      taken = intake_.absorb(count);
+      return count;
+    });
+    return taken_in(std::move(taken), count);
+  }
+
+  status write_zeros(std::uint64_t count) {
+    while (count != 0) {
+      const auto room = space();
+      if (!room) return room.error();
+      result<std::uint64_t> taken = std::uint64_t{0};
+      measure(intake_meter(), [&] {
+        taken = intake_.absorb_zeros(count, room->size());
+        return taken ? *taken : 0;
+      });
+      if (status told = taken_in(taken ? status() : taken.error(), taken ? *taken : 0); !told.ok()) return told;
+      count -= *taken;
+    }
+    return {};
+  }
+
+  status end(status outcome) {
+    const stretch_end how = outcome.ok() ? stretch_end::stream : stretch_end::failed;
+    if (is_open_) close(how, std::move(outcome));
+    return taken_in({}, 0);
+  }
+
+  status finish() {
+    std::unique_lock lock(pool_.mutex);
+    tell(lock);
+    schedule_.finish();
+    pool_.work.notify_all();
+    for (;;) {
+      if (!schedule_.failure().ok()) return failed(lock);
+      if (schedule_.is_done()) return {};
+      if (work_once(lock, 0)) continue;
+      assert(schedule_.has_running() || schedule_.has_device_work());
+      pool_.progress.wait(lock);
+    }
+  }
+
+  /// What `calling` gives; the feed has failed where there is no memory for it.
+  template <class Calling>
+  auto guarded(Calling&& calling) -> decltype(calling()) {
+    try {
+      return calling();
+    } catch (const std::bad_alloc&) {
+      std::unique_lock lock(pool_.mutex);
+      schedule_.fail(out_of_memory());
+      await_running(lock);
+      return out_of_memory();
+    }
+  }
+
+  status failure() const {
+    const std::lock_guard lock(pool_.mutex);
+    return schedule_.failure();
+  }
+
+  feed_statistics statistics() const {
+    const std::lock_guard lock(pool_.mutex);
+    feed_statistics all = schedule_.statistics();
+    all.fed_bytes = intake_.taken_bytes();
+    all.lanes = totals_;
+    for (const lane& each : lanes_) all.device_bytes += each.device_bytes;
+    all.device_warning = device_warning_;
+    for (const device_lanes& each : devices_) {
+      if (all.device_warning.empty()) all.device_warning = each.warning();
+    }
+    watch_.tell(all, now());
+    all.held_bytes.capacity = ring_.size();
+    all.lanes[0].work[static_cast<std::size_t>(stage::intake)] = intake_work_;
+    return all;
+  }
+
+ private:
+  /// Under the lock, on any thread: what there is no memory for fails the feed.
+  template <class Doing>
+  void or_fail(Doing&& doing) noexcept {
+    try {
+      doing();
+    } catch (const std::bad_alloc&) {
+      schedule_.fail(out_of_memory());
+    }
+  }
+
+  /// Wakes who waits for tasks that are not there any more, if the feed has failed; whether it has.
+  bool tell_of_failure() {
+    if (schedule_.failure().ok()) return false;
+    pool_.progress.notify_all();
+    return true;
+  }
+
+  void hand_back(task done, std::uint64_t lane_index) {
+    or_fail([&] {
+      schedule_.complete(std::move(done), lanes_[lane_index].work, now());
+      add(totals_[lane_index], lanes_[lane_index].work);
+      look_at_queues(lane_index);
+    });
+    pool_.work.notify_all();
+    pool_.progress.notify_all();
+  }
+
+  /// What the lane has noted, and how full the queues are now.
+  void look_at_queues(std::uint64_t lane_index) {
+    const trace_levels levels = schedule_.levels();
+    watch_.see(levels, now());
+    trace_.hand_over(lanes_[lane_index], levels);
+  }
+
+  stage_meter intake_meter() { return {stage::intake, intake_work_, lanes_.front().notes.get()}; }
+
+  /// The life of a thread that waits for a device.
+  void serve(std::size_t device, std::size_t device_lane, std::uint64_t lane_index) {
+    const int node = devices_[device].node();
+    if (pool_.places && node >= 0) pool_.bind([&] { return pool_.places->bind_thread_to_node(node); });
+    std::unique_lock lock(pool_.mutex);
+    while (!is_dropped_) {
+      if (!work_once_on_device(lock, device, device_lane, lane_index)) pool_.work.wait(lock);
+    }
+  }
+
+  bool work_once_on_device(std::unique_lock<std::mutex>& lock, std::size_t device, std::size_t device_lane,
+                           std::uint64_t lane_index) {
+    const bool has_failed = !schedule_.failure().ok();
+    std::optional<task> taken;
+    or_fail([&] { taken = schedule_.take_for_device(device, now()); });
+    if (!taken) return !has_failed && tell_of_failure();
+    lane& by = lanes_[lane_index];
+    by.work = {};
+    lock.unlock();
+    status failure = devices_[device].perform(*taken, schedule_.surroundings(), by, device_lane);
+    lock.lock();
+    if (!failure.ok()) {
+      schedule_.lose_device(device);
+      or_fail([&] { devices_[device].lost(failure); });
+    }
+    hand_back(*std::move(taken), lane_index);
+    return true;
+  }
+
+  /// Seconds since the feed was opened.
+  double now() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - opened_).count(); }
+
+  /// One lane reads no more at a time than it then works on in the cache.
+  std::uint64_t most_room() const { return lanes_.size() == 1 ? most_room_alone : most_room_shared; }
+  std::uint64_t comfortable_room() const { return std::min(most_room(), ring_.size() / 8); }
+
+  std::span<std::uint8_t> room_of(std::uint64_t bytes) const {
+    return {ring_.at(intake_.cursor()), std::min(bytes, most_room())};
+  }
+
+  void close(stretch_end how, status outcome) {
+    intake_.end(how, std::move(outcome));
+    is_open_ = false;
+  }
+
+  /// Tells the others when it is worth it, and lends a hand when more is waiting than they can take.
+  status taken_in(status outcome, std::uint64_t count) {
+    untold_bytes_ += count;
+    if (outcome.ok() && untold_bytes_ < worth_telling && ++untold_calls_ < 1024) return {};
+    std::unique_lock lock(pool_.mutex);
+    if (!outcome.ok()) schedule_.fail(std::move(outcome));
+    tell(lock);
+    while (schedule_.waiting_segments() >= enough_segments_ && work_once(lock, 0)) {
+    }
+    return schedule_.failure().ok() ? status() : failed(lock);
+  }
+
+  void tell(const std::unique_lock<std::mutex>&) {
+    untold_bytes_ = 0;
+    untold_calls_ = 0;
+    intake_news news = intake_.take_news();
+    if (schedule_.failure().ok()) schedule_.learn(std::move(news));  // after it something may not have been learnt
+    look_at_queues(0);
+    pool_.work.notify_all();
+  }
+
+  status failed(std::unique_lock<std::mutex>& lock) {
+    await_running(lock);
+    return schedule_.failure();
+  }
+
+  void await_running(std::unique_lock<std::mutex>& lock) {
+    pool_.progress.wait(lock, [&] { return !schedule_.has_running(); });
+  }
+
+  engine::pool& pool_;
+  ring ring_;
+  intake intake_;  ///< of the feeding thread
+  schedule schedule_;
+  std::vector<lane> lanes_;  ///< each of its thread: the pool's, then the device's
+  std::vector<device_lanes> devices_;
+  std::string device_warning_;
+  std::uint64_t enough_segments_;  ///< waiting ones, with which the feeding thread lends a hand
+  std::vector<std::thread> device_threads_;
+  bool is_dropped_ = false;
+  std::vector<lane_record> totals_;
+  const std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
+  level_watch watch_;
+  feed_trace trace_;
+  bool is_open_ = false;
+  stage_work intake_work_;
+  std::uint64_t untold_bytes_ = 0;
+  std::uint64_t untold_calls_ = 0;
+};
+
+}  // namespace cutpoint

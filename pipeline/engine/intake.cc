@@ -1,0 +1,141 @@
+// Streams to a sequence, and runs to their periods.
+#include "pipeline/engine/intake.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace cutpoint {
+
+namespace {
+
+/// A shorter run is not held back to see how long it becomes.
+constexpr std::uint64_t long_run_bytes = 64 * KiB;
+
+/// Of a run, so much is counted before it comes out, so that one without end does too.
+std::uint64_t most_held(std::uint64_t reach) { return std::max(1 * MiB, 256 * reach); }
+
+/// Bytes of a run beyond `behind` from which on taking periods out leaves what must stay.
+std::uint64_t least_run(std::uint64_t reach) { return 3 * reach; }
+
+}  // namespace
+
+std::uint64_t least_ring_for_runs(const chunker& chunker) noexcept {
+  if (chunker.reach() == unlimited) return unlimited;
+  return chunker.behind() + 2 * chunker.reach() + least_run(chunker.reach()) + long_run_bytes;
+}
+
+intake::intake(const ring& into, const chunker& chunker, run_periods periods, intake_plan plan)
+    : ring_(&into), behind_(chunker.behind()), reach_(chunker.reach()), periods_(std::move(periods)), plan_(plan) {}
+
+void intake::begin(std::uint64_t stream) {
+  news_.events.push_back({.what = intake_event::kind::begin, .position = cursor_, .stream = stream});
+  stream_bytes_ = 0;
+  scanned_ = cursor_;
+}
+
+status intake::absorb(std::uint64_t count) {
+  if (plan_.cut_every != 0) force_cuts(count);
+  cursor_ += count;
+  stream_bytes_ += count;
+  taken_bytes_ += count;
+  status outcome;
+  if (plan_.shortens_runs && count != 0) outcome = run_ ? extend_run() : look_for_runs();
+  show();
+  return outcome;
+}
+
+result<std::uint64_t> intake::absorb_zeros(std::uint64_t count, std::uint64_t room) {
+  std::uint64_t taken = 0;
+  if (run_ && run_->count != 0 && *ring_->at(cursor_ - 1) == 0) {
+    const std::uint64_t periods = count / run_->period.length;
+    run_->count += periods;
+    taken = periods * run_->period.length;
+    stream_bytes_ += taken;
+    taken_bytes_ += taken;
+  }
+  const std::uint64_t written = std::min(count - taken, room);
+  std::memset(ring_->at(cursor_), 0, written);
+  if (status absorbed = absorb(written); !absorbed.ok()) return absorbed;
+  return taken + written;
+}
+
+void intake::end(stretch_end how, status outcome) {
+  let_go();
+  show();
+  news_.events.push_back(
+      {.what = intake_event::kind::end, .position = cursor_, .how = how, .outcome = std::move(outcome)});
+}
+
+intake_news intake::take_news() {
+  intake_news news{.readable = news_.readable, .events = {}};
+  news.events.swap(news_.events);
+  return news;
+}
+
+/// A cut is forced only where the stream goes on.
+void intake::force_cuts(std::uint64_t count) {
+  const std::uint64_t passed = stream_bytes_ % plan_.cut_every;
+  std::uint64_t at = passed == 0 ? 0 : plan_.cut_every - passed;
+  if (stream_bytes_ == 0) at = plan_.cut_every;
+  for (; at < count; at += plan_.cut_every) {
+    news_.events.push_back({.what = intake_event::kind::end, .position = cursor_ + at, .how = stretch_end::cut});
+  }
+}
+
+status intake::look_for_runs() {
+  while (scanned_ < cursor_) {
+    const byte_span bytes = ring_->bytes(scanned_, cursor_);
+    const auto found = find_run(bytes, 0, std::min(least_run(reach_), long_run_bytes));
+    if (!found) {
+      scanned_ = cursor_ - trailing_run(bytes);
+      return {};
+    }
+    const std::uint64_t last = scanned_ + found->last;
+    run_ = held_run{.kept_from = std::max(scanned_ + found->first + behind_, news_.readable)};
+    const auto gone = shorten(last);
+    if (!gone) return gone.error();
+    scanned_ = last - *gone;
+    if (scanned_ == cursor_) return {};
+    let_go();
+  }
+  return {};
+}
+
+status intake::extend_run() {
+  const std::uint64_t last = scanned_ + leading_run(ring_->bytes(scanned_ - 1, cursor_)) - 1;
+  const auto gone = shorten(last);
+  if (!gone) return gone.error();
+  scanned_ = last - *gone;
+  if (scanned_ == cursor_ && run_->gone_bytes < most_held(reach_)) return {};
+  let_go();
+  return look_for_runs();
+}
+
+result<std::uint64_t> intake::shorten(std::uint64_t last) {
+  if (last < run_->kept_from + least_run(reach_)) return std::uint64_t{0};
+  const auto period = periods_.of(ring_->bytes(run_->kept_from - behind_, run_->kept_from + reach_));
+  if (!period) return period.error();
+  const std::uint64_t count = (last - run_->kept_from - 2 * reach_) / period->length;
+  const std::uint64_t gone = count * period->length;
+  run_->period = *period;
+  run_->count += count;
+  run_->gone_bytes += gone;
+  std::uint8_t* to = ring_->at(last - gone);
+  std::memmove(to, to + gone, cursor_ - last);  // by one mapping, for the other would look as if nothing overlapped
+  cursor_ -= gone;
+  return gone;
+}
+
+/// The run under way, if there is one, is over, and counted.
+void intake::let_go() {
+  if (run_ && run_->count != 0) {
+    news_.events.push_back(
+        {.what = intake_event::kind::run, .position = run_->kept_from, .period = run_->period, .count = run_->count});
+  }
+  run_.reset();
+}
+
+void intake::show() { news_.readable = run_ ? std::max(news_.readable, std::min(run_->kept_from, cursor_)) : cursor_; }
+
+}  // namespace cutpoint

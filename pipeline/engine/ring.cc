@@ -1,0 +1,58 @@
+// One anonymous file in memory, mapped at two neighbouring addresses.
+#include "pipeline/engine/ring.h"
+
+#include <cerrno>
+#include <utility>
+
+#include <cutpoint/text.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace cutpoint {
+
+namespace {
+
+/// Both halves and their neighbours must have addresses.
+constexpr std::uint64_t largest_ring = std::uint64_t{1} << 46;
+
+status no_memory(std::uint64_t bytes, int error) {
+  const status cause = system_failure("a ring of " + format_size(bytes), "mapped", error);
+  return {status_code::memory_limit, cause.message(), error};
+}
+
+/// Maps the file over both halves of a reserved range. Returns errno, or 0.
+int map_twice(int file, std::uint8_t* base, std::uint64_t size) {
+  for (std::uint8_t* half : {base, base + size}) {
+    if (::mmap(half, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED) return errno;
+  }
+  return 0;
+}
+
+}  // namespace
+
+result<ring> ring::make(std::uint64_t least_bytes) {
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  if (least_bytes > largest_ring) return no_memory(least_bytes, ENOMEM);
+  const std::uint64_t size = (least_bytes + page - 1) / page * page;
+  const int file = ::memfd_create("cutpoint ring", MFD_CLOEXEC);
+  if (file < 0) return no_memory(size, errno);
+  int error = ::ftruncate(file, static_cast<off_t>(size)) == 0 ? 0 : errno;
+  void* range = MAP_FAILED;
+  if (error == 0) {
+    range = ::mmap(nullptr, 2 * size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    error = range == MAP_FAILED ? errno : map_twice(file, static_cast<std::uint8_t*>(range), size);
+  }
+  ::close(file);  // the mappings keep it
+  if (error == 0) return ring(static_cast<std::uint8_t*>(range), size);
+  if (range != MAP_FAILED) ::munmap(range, 2 * size);
+  return no_memory(size, error);
+}
+
+ring::ring(ring&& other) noexcept : base_(std::exchange(other.base_, nullptr)), size_(other.size_) {}
+
+ring::~ring() {
+  if (base_ != nullptr) ::munmap(base_, 2 * size_);
+}
+
+}  // namespace cutpoint

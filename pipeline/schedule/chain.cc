@@ -1,0 +1,53 @@
+// Chains of chunks.
+#include "pipeline/schedule/chain.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace cutpoint {
+
+std::optional<stretch_cutter::step> stretch_cutter::operator()(std::uint64_t start) {
+  while (!stretches_.empty() && stretches_.front().end <= start) stretches_ = stretches_.subspan(1);
+  if (stretches_.empty()) return std::nullopt;
+  const stretch& around = stretches_.front();
+  const std::uint64_t behind = std::min(chunker_->behind(), start - around.begin);
+  const stream_window window{.bytes = ring_->bytes(start - behind, around.end),
+                             .start = behind,
+                             .at_end = around.how == stretch_end::stream || around.how == stretch_end::cut};
+  const auto length =
+      candidates_ != nullptr ? chunker_->next_cut(window, *candidates_, start) : chunker_->next_cut(window);
+  if (length) return step{start + *length, true};
+  if (around.how == stretch_end::failed) return step{around.end, false};
+  return std::nullopt;
+}
+
+std::uint64_t chain::bytes() const noexcept {
+  return std::accumulate(chunks.begin(), chunks.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const chunk& c) { return sum + c.length; });
+}
+
+std::optional<std::size_t> chain_cursor::find(std::uint64_t position) {
+  const std::vector<chunk>& chunks = chain_->chunks;
+  while (at_ < chunks.size() && chunks[at_].offset < position) ++at_;
+  if (at_ < chunks.size()) return chunks[at_].offset == position ? std::optional(at_) : std::nullopt;
+  return chain_->next == position ? std::optional(at_) : std::nullopt;
+}
+
+void mark_candidates(const chunker& chunker, const ring& held, std::span<const stretch> stretches, std::uint64_t first,
+                     std::uint64_t last, candidate_bits& into) {
+  const candidate_map_needs needs = *chunker.candidate_map();
+  into.clear(first, last);
+  for (const stretch& s : stretches) {
+    const std::uint64_t begin = std::max(first, s.begin);
+    const std::uint64_t end = std::min(last, s.end);
+    if (begin >= end) continue;
+    const std::uint64_t behind = std::min(needs.behind, begin - s.begin);
+    const std::uint64_t shown = std::min(end + needs.ahead, s.end);
+    const stream_window window{.bytes = held.bytes(begin - behind, shown),
+                               .start = behind,
+                               .at_end = shown == s.end && s.how != stretch_end::open};
+    chunker.find_candidates(window, end - begin, begin, into);
+  }
+}
+
+}  // namespace cutpoint

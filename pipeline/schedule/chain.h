@@ -1,0 +1,63 @@
+// A chain of chunks: each begins where the one before it ends. The work that lanes do on a stretch of the sequence.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <cutpoint/candidates.h>
+
+#include "pipeline/engine/intake.h"
+
+namespace cutpoint {
+
+/// Finds the chunk that begins at a position, with the stream's beginning and end where they are.
+class stretch_cutter {
+ public:
+  /// `candidates`, where not null, has those of every stretch. All must outlive it.
+  stretch_cutter(const chunker& chunker, const ring& held, std::span<const stretch> stretches,
+                 const candidate_bits* candidates = nullptr)
+      : chunker_(&chunker), ring_(&held), stretches_(stretches), candidates_(candidates) {}
+
+  struct step {
+    std::uint64_t next = 0;  ///< where the next chunk begins
+    bool is_chunk = true;    ///< else what lies between is the rest of a stream that failed
+  };
+
+  /// Nothing where the cut depends on what is not seen. Positions must not decrease from call to call.
+  [[nodiscard]] std::optional<step> operator()(std::uint64_t start);
+
+ private:
+  const chunker* chunker_;
+  const ring* ring_;
+  std::span<const stretch> stretches_;
+  const candidate_bits* candidates_;
+};
+
+/// Chunks of the sequence, their offsets positions in it. Only what a failed stream leaves lies between them.
+struct chain {
+  std::vector<chunk> chunks;
+  std::vector<digest> fingerprints;  ///< of all chunks, or of none
+  std::uint64_t next = 0;            ///< where the chain would go on
+
+  [[nodiscard]] std::uint64_t bytes() const noexcept;
+};
+
+/// Where a chain meets a position, looked up for increasing positions.
+class chain_cursor {
+ public:
+  explicit chain_cursor(const chain& over) : chain_(&over) {}
+  /// The index of the chunk that begins at `position`; the number of chunks where the chain ends just there; nothing
+  /// where it does not come by.
+  [[nodiscard]] std::optional<std::size_t> find(std::uint64_t position);
+
+ private:
+  const chain* chain_;
+  std::size_t at_ = 0;
+};
+
+/// Marks the candidates of positions [first, last), which `stretches` cover, with what is needed around them.
+void mark_candidates(const chunker& chunker, const ring& held, std::span<const stretch> stretches, std::uint64_t first,
+                     std::uint64_t last, candidate_bits& into);
+
+}  // namespace cutpoint

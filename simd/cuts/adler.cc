@@ -1,0 +1,53 @@
+// Rolling Adler-32 sum, `adler`: several positions in flight.
+#include "host/algorithms/adler.h"
+
+#include "simd/cuts/kernels.h"
+#include "simd/dispatch/dispatch.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "simd/cuts/adler.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#if CUTPOINT_HAS_VECTORS
+#include "simd/cuts/rolling-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cutpoint::simd::HWY_NAMESPACE {
+
+/// One more than the sum that is tested, so that all ones become all zeros.
+class next_adler_hash : public adler_hash {
+ public:
+  using adler_hash::adler_hash;
+  static sums begin() { return {0, 1}; }
+  sums over(const std::uint8_t* bytes) const {
+    sums hash = adler_hash::over(bytes);
+    ++hash.s2;
+    return hash;
+  }
+};
+
+struct adler_test {
+  std::uint32_t mask;
+  bool operator()(const adler_hash::sums& hash) const { return (hash.s2 & mask) == 0; }
+};
+
+made_kernel make_adler(const adler_parameters& p, instruction_set set) {
+  return std::make_shared<windowed_kernel<next_adler_hash, adler_test, 1>>(
+      set, next_adler_hash(p.window_bytes), adler_test{static_cast<std::uint32_t>(low_mask(p.avg_bytes))}, p.avg_bytes,
+      *p.min_bytes, *p.max_bytes);
+}
+
+}  // namespace cutpoint::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
+
+#if HWY_ONCE
+namespace cutpoint::simd {
+
+made_kernel make_kernel(const adler_parameters& filled, instruction_set set) {
+  return make_by<adler_parameters>(CUTPOINT_KERNELS(make_adler), filled, set);
+}
+
+}  // namespace cutpoint::simd
+#endif

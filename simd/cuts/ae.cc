@@ -1,0 +1,151 @@
+// AE, `ae-max` and `ae-min`: one pass, which looks only for what beats the extreme so far.
+#include "host/algorithms/ae.h"
+
+#include "simd/cuts/kernels.h"
+#include "simd/dispatch/dispatch.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "simd/cuts/ae.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#if CUTPOINT_HAS_VECTORS
+#include "simd/cuts/bytes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cutpoint::simd::HWY_NAMESPACE {
+
+/// Values of one byte. After an extreme that nothing beats, the rest of its window is not read.
+template <class Order>
+class byte_values {
+ public:
+  explicit byte_values(byte_span rest) : bytes_(rest.data()) {}
+
+  /// The first index in [first, last) whose value beats that of `extreme`, or `last`.
+  std::uint64_t find_beating(std::uint64_t extreme, std::uint64_t first, std::uint64_t last) const {
+    const std::uint8_t value = bytes_[extreme];
+    return value == Order::best ? last : find_reaching<Order>(bytes_, first, last, Order::next_better(value));
+  }
+
+ private:
+  const std::uint8_t* bytes_;
+};
+
+/// Values of eight bytes, big-endian. What beats an extreme begins with a byte that reaches its first; the others are
+/// compared in the vectors that have such a byte.
+template <class Order>
+class word_values {
+ public:
+  /// `rest` has a value.
+  explicit word_values(byte_span rest) : bytes_(rest.data()), count_(rest.size() - 7) {}
+
+  std::uint64_t find_beating(std::uint64_t extreme, std::uint64_t first, std::uint64_t last) const {
+    const std::uint8_t* value = bytes_ + extreme;
+    const std::uint64_t end = std::min(last, count_);
+    std::uint64_t i = first;
+    // Where values rise slowly the next extreme is near: half the speed of the reference was lost without these.
+    for (const std::uint64_t near = std::min(end, first + 2); i < near; ++i) {
+      if (beats(bytes_ + i, value)) return i;
+    }
+    while ((i = find_reaching<Order>(bytes_, i, end, value[0])) + lanes <= end) {
+      const std::uint64_t bits = bits_of(beating(bytes_ + i, value));
+      if (bits != 0) return i + static_cast<std::uint64_t>(std::countr_zero(bits));
+      i += lanes;
+    }
+    while (i < end && !beats(bytes_ + i, value)) ++i;
+    return i < end ? i : last;
+  }
+
+ private:
+  static bool beats(const std::uint8_t* candidate, const std::uint8_t* value) {
+    const std::uint64_t a = big_endian64(candidate);
+    const std::uint64_t b = big_endian64(value);
+    return Order::best == 0 ? a < b : a > b;
+  }
+
+  /// Lane k: whether the value that begins at `candidates[k]` beats. A later byte counts where those before it are equal.
+  static hn::Mask<byte_tag> beating(const std::uint8_t* candidates, const std::uint8_t* value) {
+    hn::Mask<byte_tag> result = hn::MaskFromVec(hn::Zero(bytes_d));
+    for (int k = 7; k >= 0; --k) {
+      const byte_vector found = hn::LoadU(bytes_d, candidates + k);
+      const byte_vector wanted = hn::Set(bytes_d, value[k]);
+      const hn::Mask<byte_tag> equal = hn::Eq(found, wanted);
+      result = hn::Or(hn::AndNot(equal, reaching<Order>(found, wanted)), hn::And(equal, result));
+    }
+    return result;
+  }
+
+  const std::uint8_t* bytes_;
+  std::uint64_t count_;
+};
+
+class ae_kernel final : public set_kernel {
+ public:
+  ae_kernel(const ae_parameters& p, instruction_set set)
+      : set_kernel(set),
+        window_(*p.window_bytes),
+        max_(limit_of(*p.max_bytes)),
+        value_bytes_(p.value_bytes),
+        lest_(p.lest),
+        extreme_(p.extreme) {}
+
+  std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept override {
+    const byte_span rest = bytes.subspan(start);
+    const std::uint64_t end = std::min<std::uint64_t>(max_, rest.size());
+    if (lest_ != 0 && lest_ <= end && begins_with_run(rest)) return lest_;
+    return extreme_ == ae_extreme::maximum ? cut_by<upward>(rest, end) : cut_by<downward>(rest, end);
+  }
+
+ private:
+  /// Neighbours are equal all the way.
+  bool begins_with_run(byte_span rest) const {
+    const std::uint8_t* b = rest.data();
+    std::uint64_t i = 1;
+    for (; i + lanes <= lest_; i += lanes) {
+      const byte_vector found = hn::LoadU(bytes_d, b + i);
+      if (!hn::AllTrue(bytes_d, hn::Eq(found, hn::LoadU(bytes_d, b + i - 1)))) return false;
+    }
+    while (i < lest_ && b[i] == b[i - 1]) ++i;
+    return i == lest_;
+  }
+
+  template <class Order>
+  std::uint64_t cut_by(byte_span rest, std::uint64_t end) const {
+    if (value_bytes_ == 1) return cut_of(byte_values<Order>(rest), end);
+    return rest.size() < 8 ? end  // there is no value left
+                           : cut_of(word_values<Order>(rest), end);
+  }
+
+  template <class Values>
+  std::uint64_t cut_of(const Values& values, std::uint64_t end) const {
+    std::uint64_t extreme = 0;
+    for (;;) {
+      const std::uint64_t window_end = end - extreme > window_ ? extreme + window_ + 1 : end;
+      const std::uint64_t next = values.find_beating(extreme, extreme + 1, window_end);
+      if (next == window_end) return window_end;
+      extreme = next;
+    }
+  }
+
+  std::uint64_t window_;
+  std::uint64_t max_;
+  std::uint64_t value_bytes_;
+  std::uint64_t lest_;
+  ae_extreme extreme_;
+};
+
+made_kernel make_ae(const ae_parameters& p, instruction_set set) { return std::make_shared<ae_kernel>(p, set); }
+
+}  // namespace cutpoint::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
+
+#if HWY_ONCE
+namespace cutpoint::simd {
+
+made_kernel make_kernel(const ae_parameters& filled, instruction_set set) {
+  return make_by<ae_parameters>(CUTPOINT_KERNELS(make_ae), filled, set);
+}
+
+}  // namespace cutpoint::simd
+#endif

@@ -1,0 +1,61 @@
+// The profile `borg1`.
+#include "host/algorithms/borg1.h"
+
+#include "simd/cuts/kernels.h"
+#include "simd/dispatch/dispatch.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "simd/cuts/borg1.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#if CUTPOINT_HAS_VECTORS
+#include "simd/cuts/rolling-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cutpoint::simd::HWY_NAMESPACE {
+
+/// The window lies after the cut: a length that is searched for is the end of the window.
+class borg1_kernel final : public set_kernel {
+ public:
+  borg1_kernel(const borg1_parameters& p, instruction_set set)
+      : set_kernel(set),
+        search_(buzhash(seeded_table(p), p.window_bytes), zeros_test{low_mask(std::uint64_t{1} << p.mask_bits)},
+                std::uint64_t{1} << p.mask_bits),
+        min_(std::uint64_t{1} << p.min_exp),
+        max_(std::uint64_t{1} << p.max_exp) {}
+
+  std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept override {
+    const std::uint8_t* b = bytes.data() + start;
+    const std::uint64_t window = search_.hash().window();
+    const std::uint64_t remaining = bytes.size() - start;
+    if (remaining < min_ + window + 1) return remaining;
+    const std::uint64_t end = std::min(remaining, max_);
+    std::uint32_t value = search_.hash().over(b + min_);
+    const std::uint64_t found = search_.find(b, min_ + window, end, value);
+    return found < end ? found - window : end;
+  }
+
+ private:
+  rolling_search<buzhash, zeros_test, 1> search_;  // a second stream would have a window of thousands to warm up
+  std::uint64_t min_;
+  std::uint64_t max_;
+};
+
+made_kernel make_borg1(const borg1_parameters& p, instruction_set set) {
+  return std::make_shared<borg1_kernel>(p, set);
+}
+
+}  // namespace cutpoint::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
+
+#if HWY_ONCE
+namespace cutpoint::simd {
+
+made_kernel make_kernel(const borg1_parameters& filled, instruction_set set) {
+  return make_by<borg1_parameters>(CUTPOINT_KERNELS(make_borg1), filled, set);
+}
+
+}  // namespace cutpoint::simd
+#endif

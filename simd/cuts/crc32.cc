@@ -1,0 +1,48 @@
+// CRC-32C over a rolling window, `crc32`: several positions in flight, by the processor's own instruction where it has one.
+#include "host/algorithms/crc32.h"
+
+#include "simd/cuts/kernels.h"
+#include "simd/dispatch/dispatch.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "simd/cuts/crc32.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#if CUTPOINT_HAS_VECTORS
+#include "simd/cuts/rolling-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cutpoint::simd::HWY_NAMESPACE {
+
+#if HWY_ARCH_X86
+class processor_crc32_hash : public crc32_hash {
+ public:
+  using crc32_hash::crc32_hash;
+  std::uint32_t absorb(std::uint32_t hash, std::uint8_t incoming) const { return _mm_crc32_u8(hash, incoming); }
+};
+#else
+using processor_crc32_hash = crc32_hash;
+#endif
+
+made_kernel make_crc32(const crc32_parameters& p, instruction_set set) {
+  using hash = zeroed_hash<processor_crc32_hash>;
+  const std::uint64_t mask = low_mask(p.avg_bytes);
+  return std::make_shared<windowed_kernel<hash, zeros_test, 3>>(
+      set, hash(processor_crc32_hash(p.window_bytes), static_cast<std::uint32_t>(lbfs_pattern & mask)),
+      zeros_test{mask}, p.avg_bytes, *p.min_bytes, *p.max_bytes);
+}
+
+}  // namespace cutpoint::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
+
+#if HWY_ONCE
+namespace cutpoint::simd {
+
+made_kernel make_kernel(const crc32_parameters& filled, instruction_set set) {
+  return make_by<crc32_parameters>(CUTPOINT_KERNELS(make_crc32), filled, set);
+}
+
+}  // namespace cutpoint::simd
+#endif

@@ -1,0 +1,108 @@
+// Local maximum chunking, `maxp`: by the maxima of blocks, of which each holds one candidate at most.
+#include "host/algorithms/maxp.h"
+
+#include "simd/cuts/kernels.h"
+#include "simd/dispatch/dispatch.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "simd/cuts/maxp.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#if CUTPOINT_HAS_VECTORS
+#include "simd/cuts/bytes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cutpoint::simd::HWY_NAMESPACE {
+
+/// The largest of [first, last), which are at least a vector.
+std::uint8_t largest_in(const std::uint8_t* b, std::uint64_t first, std::uint64_t last) {
+  const auto at = [b](std::uint64_t i) HWY_ATTR { return hn::LoadU(bytes_d, b + i); };
+  byte_vector largest = at(last - lanes);
+  for (std::uint64_t i = first; i + lanes <= last; i += lanes) largest = hn::Max(largest, at(i));
+  return largest_lane(largest);
+}
+
+class maxp_kernel final : public set_kernel {
+ public:
+  maxp_kernel(const maxp_parameters& p, instruction_set set)
+      : set_kernel(set),
+        half_(*p.half_window),
+        min_(std::max<std::uint64_t>(1, *p.min_bytes)),
+        max_(limit_of(*p.max_bytes)),
+        block_((half_ + 1) / 2 / lanes * lanes) {}
+
+  std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept override {
+    const std::uint64_t end = start + std::min<std::uint64_t>(max_, bytes.size() - start);
+    const std::uint64_t testable = bytes.size() > half_ ? bytes.size() - half_ : 0;
+    const std::uint64_t last = std::min(end, testable);
+    const std::uint64_t first = start + min_ - 1;
+    const std::uint64_t i = block_ != 0 ? by_blocks(bytes.data(), first, last) : by_steps(bytes.data(), first, last);
+    return (i < last ? i + 1 : end) - start;
+  }
+
+ private:
+  /// The first candidate in [i, last), or some index that is not less than `last`.
+  ///
+  ///     block             next               a candidate of the block is the last of its largest bytes,
+  ///     [ . . M . M . . ) [ . . . . N . . )  and sees all of the next block: N < M
+  std::uint64_t by_blocks(const std::uint8_t* b, std::uint64_t i, std::uint64_t last) const {
+    if (i >= last) return last;
+    std::uint8_t next_largest = largest_in(b, i, i + block_);
+    for (; i < last; i += block_) {
+      const std::uint64_t next = i + block_;
+      const std::uint8_t largest = next_largest;
+      next_largest = largest_in(b, next, next + block_);
+      if (next_largest >= largest) continue;
+      const std::uint64_t candidate = find_last(b, next, largest);
+      if (candidate >= last) return by_steps(b, i, last);  // `last` is in the block
+      if (is_largest_ahead(b, candidate, next + block_) && is_largest_behind(b, candidate)) return candidate;
+    }
+    return i;
+  }
+
+  /// As `by_blocks`: what lies before the next byte that is no smaller has a larger one, b[i], close behind it.
+  std::uint64_t by_steps(const std::uint8_t* b, std::uint64_t i, std::uint64_t last) const {
+    while (i < last) {
+      if (b[i + 1] >= b[i]) {  // as on every byte of a run
+        ++i;
+        continue;
+      }
+      const std::uint64_t next = find_reaching<upward>(b, i + 1, i + half_ + 1, b[i]);
+      if (next == i + half_ + 1 && is_largest_behind(b, i)) return i;
+      i = next;
+    }
+    return i;
+  }
+
+  /// Whether no byte from `first` on reaches that of `i` within the half window.
+  bool is_largest_ahead(const std::uint8_t* b, std::uint64_t i, std::uint64_t first) const {
+    return find_reaching<upward>(b, first, i + half_ + 1, b[i]) == i + half_ + 1;
+  }
+
+  bool is_largest_behind(const std::uint8_t* b, std::uint64_t i) const {
+    if (b[i] == upward::best) return true;
+    return find_reaching<upward>(b, i > half_ ? i - half_ : 0, i, upward::next_better(b[i])) == i;
+  }
+
+  std::uint64_t half_;
+  std::uint64_t min_;
+  std::uint64_t max_;
+  std::uint64_t block_;  ///< so that a byte sees all of the next; 0 when that is less than a vector
+};
+
+made_kernel make_maxp(const maxp_parameters& p, instruction_set set) { return std::make_shared<maxp_kernel>(p, set); }
+
+}  // namespace cutpoint::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
+
+#if HWY_ONCE
+namespace cutpoint::simd {
+
+made_kernel make_kernel(const maxp_parameters& filled, instruction_set set) {
+  return make_by<maxp_parameters>(CUTPOINT_KERNELS(make_maxp), filled, set);
+}
+
+}  // namespace cutpoint::simd
+#endif

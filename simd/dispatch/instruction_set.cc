@@ -1,0 +1,61 @@
+#include "simd/dispatch/instruction_set.h"
+
+#include <hwy/detect_targets.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace cutpoint::simd {
+
+namespace {
+
+#if defined(__x86_64__)
+/// Which clang's __builtin_cpu_supports does not know.
+bool has_f16c() noexcept {
+  unsigned int eax = 0;
+  unsigned int ebx = 0;
+  unsigned int ecx = 0;
+  unsigned int edx = 0;
+  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
+}
+#endif
+
+/// What Highway lets the compiler use for each of its targets.
+kernel_table<bool> running_sets() noexcept {
+#if defined(__x86_64__)
+  const bool sse4 =
+      __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul");
+  const bool avx2 = sse4 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && has_f16c();
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                      __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512vl");
+  return {sse4, avx2, avx512, false};
+#elif defined(__aarch64__)
+  return {false, false, false, true};
+#else
+  return {};
+#endif
+}
+
+}  // namespace
+
+std::string_view to_string(instruction_set set) noexcept {
+  constexpr kernel_table<std::string_view> names = {"sse4", "avx2", "avx512", "neon"};
+  return names[static_cast<std::size_t>(set)];
+}
+
+bool is_compiled(instruction_set set) noexcept {
+  constexpr kernel_table<bool> compiled = {(HWY_TARGETS & HWY_SSE4) != 0, (HWY_TARGETS & HWY_AVX2) != 0,
+                                           (HWY_TARGETS & HWY_AVX3) != 0, (HWY_TARGETS & HWY_NEON) != 0};
+  return compiled[static_cast<std::size_t>(set)];
+}
+
+bool runs_here(instruction_set set) noexcept {
+  // Asked once: under a hypervisor CPUID takes as long as reading 100 KiB.
+  static const kernel_table<bool> running = running_sets();
+  return running[static_cast<std::size_t>(set)];
+}
+
+}  // namespace cutpoint::simd

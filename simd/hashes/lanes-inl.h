@@ -1,0 +1,92 @@
+// What the hashes of SHA's family share: words of one message in each lane, and the walk over blocks of all messages.
+
+#if defined(CUTPOINT_SIMD_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef CUTPOINT_SIMD_LANES_INL_H_
+#undef CUTPOINT_SIMD_LANES_INL_H_
+#else
+#define CUTPOINT_SIMD_LANES_INL_H_
+#endif
+
+#include <cstddef>
+#include <cstdint>
+
+#include <hwy/cache_control.h>
+#include <hwy/highway.h>
+
+#include "simd/hashes/lane_scheduler.h"
+#include "simd/hashes/transpose-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cutpoint::simd::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using words = word_vector;  ///< one word of each message
+inline constexpr std::size_t message_lanes = word_lanes;
+
+inline constexpr std::size_t block_bytes = 64;
+inline constexpr std::size_t block_words = 16;
+
+#if HWY_TARGET == HWY_AVX3
+/// Any function of three bits: bit 4a + 2b + c of `Truth` is its value.
+template <int Truth>
+HWY_INLINE words ternary(words a, words b, words c) {
+  return words{_mm512_ternarylogic_epi32(a.raw, b.raw, c.raw, Truth)};
+}
+/// The bits of `yes` where `mask` has ones, those of `no` elsewhere.
+HWY_INLINE words choose(words mask, words yes, words no) { return ternary<0xCA>(mask, yes, no); }
+HWY_INLINE words parity(words a, words b, words c) { return ternary<0x96>(a, b, c); }
+#else
+HWY_INLINE words choose(words mask, words yes, words no) { return hn::Xor(no, hn::And(mask, hn::Xor(yes, no))); }
+HWY_INLINE words parity(words a, words b, words c) { return hn::Xor(hn::Xor(a, b), c); }
+#endif
+
+/// Words 0 to 3 of the 16 bytes at `at` of each message, which has the highest byte of a word first.
+HWY_INLINE void load_big_endian(const std::uint8_t* const* messages, std::size_t at, words* to) {
+  constexpr hn::Repartition<std::uint8_t, word_tag> bytes_of_words;
+  alignas(16) constexpr std::uint8_t reversed[16] = {3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12};
+  const auto order = hn::LoadDup128(bytes_of_words, reversed);
+  for (std::size_t row = 0; row < 4; ++row) {
+    const auto loaded = hn::BitCast(bytes_of_words, load_row(words_d, messages + row, at));
+    to[row] = hn::BitCast(words_d, hn::TableLookupBytes(loaded, order));
+  }
+  transpose_4x4(to[0], to[1], to[2], to[3]);
+}
+
+/// One block of each message.
+struct message_block {
+  const std::uint8_t* const* messages;
+  std::size_t at;
+
+  /// Loads words T to T + 3 for a T that needs them: just before the rounds do, which leaves these more registers.
+  template <std::size_t T>
+  HWY_INLINE void load(words (&w)[block_words]) const {
+    if constexpr (T < block_words && T % 4 == 0) load_big_endian(messages, at + 4 * T, w + T);
+  }
+};
+
+/// As `lane_hash::hash_blocks`.
+template <class Hash>
+HWY_INLINE void hash_blocks(std::uint32_t* state, const std::uint8_t* const* messages, std::size_t count,
+                            std::uint32_t beginning) {
+  const words bit = hn::Shl(hn::Set(words_d, 1), hn::Iota(words_d, 0));
+  const auto begins = hn::TestBit(hn::Set(words_d, beginning), bit);
+  words h[Hash::state_words];
+  for (std::size_t i = 0; i < Hash::state_words; ++i) {
+    h[i] = hn::IfThenElse(begins, hn::Set(words_d, Hash::start[i]), hn::Load(words_d, state + i * message_lanes));
+  }
+  for (std::size_t at = 0; at < count * block_bytes; at += block_bytes) {
+    for (std::size_t r = 0; r < message_lanes; ++r) hwy::Prefetch(messages[r] + at + prefetched_ahead);
+    words s[Hash::state_words];
+    for (std::size_t i = 0; i < Hash::state_words; ++i) s[i] = h[i];
+    words w[block_words];
+    Hash::all_rounds(s, w, message_block{messages, at});
+    for (std::size_t i = 0; i < Hash::state_words; ++i) h[i] = hn::Add(h[i], s[i]);
+  }
+  for (std::size_t i = 0; i < Hash::state_words; ++i) hn::Store(h[i], words_d, state + i * message_lanes);
+}
+
+}  // namespace cutpoint::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

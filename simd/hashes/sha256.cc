@@ -1,0 +1,146 @@
+// SHA-256 (FIPS 180-4) of as many messages as a vector has lanes.
+#include <array>
+#include <utility>
+
+#include "host/hash/sha_constants.h"
+#include "simd/dispatch/dispatch.h"
+#include "simd/hashes/fingerprints.h"
+#include "simd/hashes/lane_scheduler.h"
+#include "simd/hashes/sha256_constants.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "simd/hashes/sha256.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#if CUTPOINT_HAS_VECTORS
+#include "simd/hashes/lanes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cutpoint::simd::HWY_NAMESPACE {
+
+struct sha256 {
+  static constexpr std::size_t state_words = 8;
+  static constexpr const auto& start = sha256_start;
+
+  /// Sixteen rounds are one pass of a loop: all 64 in a row do not fit into a processor's cache of decoded
+  /// instructions, and decoding takes longer than hashing (Zen 3: AVX2 1.3 times, SSE4 1.5 times as long).
+  static HWY_INLINE void all_rounds(words (&s)[state_words], words (&w)[block_words], const message_block& block) {
+    constexpr auto sixteen = std::make_index_sequence<block_words>();
+    const std::uint32_t* constants = sha256_constants.data();
+    // Where the compiler knows the constants it makes them by instructions that take the rounds' place; so hide them.
+    asm("" : "+r"(constants));
+    first_rounds(s, w, block, constants, sixteen);
+    for (std::size_t t = block_words; t < sha256_rounds; t += block_words) {
+      further_rounds(s, w, constants + sha256_copies * t, sixteen);
+    }
+  }
+
+ private:
+  template <std::size_t... T>
+  static HWY_INLINE void first_rounds(words (&s)[state_words], words (&w)[block_words], const message_block& block,
+                                      const std::uint32_t* constants, std::index_sequence<T...>) {
+    ((block.load<T>(w), round<T>(s, w[T], constants)), ...);
+  }
+
+  template <std::size_t... T>
+  static HWY_INLINE void further_rounds(words (&s)[state_words], words (&w)[block_words],
+                                        const std::uint32_t* constants, std::index_sequence<T...>) {
+    ((extend<T>(w), round<T>(s, w[T], constants)), ...);
+  }
+
+  /// Registers change roles instead of contents: a of round T is s[-T mod 8].
+  template <std::size_t T>
+  static HWY_INLINE void round(words (&s)[state_words], words word, const std::uint32_t* constants) {
+    constexpr std::size_t from = state_words - T % state_words;
+    const words a = s[from % state_words];
+    const words b = s[(from + 1) % state_words];
+    const words c = s[(from + 2) % state_words];
+    words& d = s[(from + 3) % state_words];
+    const words e = s[(from + 4) % state_words];
+    const words f = s[(from + 5) % state_words];
+    const words g = s[(from + 6) % state_words];
+    words& h = s[(from + 7) % state_words];
+    h = hn::Add(h, hn::Add(word, constant(constants + sha256_copies * T)));
+    h = hn::Add(h, choose(e, f, g));
+    h = hn::Add(h, three_rotations<6, 11, 25>(e));
+    d = hn::Add(d, h);
+    h = hn::Add(h, majority(a, b, c));
+    h = hn::Add(h, three_rotations<2, 13, 22>(a));
+  }
+
+  static HWY_INLINE words constant(const std::uint32_t* copies) {
+    if constexpr (message_lanes == sha256_copies) {
+      return hn::Load(words_d, copies);  // aligned, so that SSE adds it from memory
+    } else {
+      return hn::LoadDup128(words_d, copies);
+    }
+  }
+
+  /// The schedule's word sixteen after w[T], in its place.
+  template <std::size_t T>
+  static HWY_INLINE void extend(words (&w)[block_words]) {
+    const words near = w[(T + 14) % block_words];
+    const words far = w[(T + 1) % block_words];
+    w[T] = hn::Add(w[T], w[(T + 9) % block_words]);
+    w[T] = hn::Add(w[T], rotations_and_shift<7, 18, 3>(far));
+    w[T] = hn::Add(w[T], rotations_and_shift<17, 19, 10>(near));
+  }
+
+#if HWY_TARGET == HWY_AVX3
+  template <int A, int B, int C>
+  static HWY_INLINE words three_rotations(words x) {
+    return parity(hn::RotateRight<A>(x), hn::RotateRight<B>(x), hn::RotateRight<C>(x));
+  }
+  template <int A, int B, int Shift>
+  static HWY_INLINE words rotations_and_shift(words x) {
+    return parity(hn::RotateRight<A>(x), hn::RotateRight<B>(x), hn::ShiftRight<Shift>(x));
+  }
+  static HWY_INLINE words majority(words a, words b, words c) { return ternary<0xE8>(a, b, c); }
+#else
+  /// Without an instruction that rotates: all shifts to the right in one chain, all to the left in another, which copies
+  /// fewer registers than rotation by rotation.
+  template <int A, int B, int C>
+  static HWY_INLINE words three_rotations(words x) {
+    const words right = hn::ShiftRight<A>(hn::Xor(x, hn::ShiftRight<B - A>(hn::Xor(x, hn::ShiftRight<C - B>(x)))));
+    const words left = hn::ShiftLeft<32 - C>(hn::Xor(x, hn::ShiftLeft<C - B>(hn::Xor(x, hn::ShiftLeft<B - A>(x)))));
+    return hn::Xor(right, left);
+  }
+  template <int A, int B, int Shift>
+  static HWY_INLINE words rotations_and_shift(words x) {
+    const words right =
+        hn::ShiftRight<Shift>(hn::Xor(x, hn::ShiftRight<A - Shift>(hn::Xor(x, hn::ShiftRight<B - A>(x)))));
+    const words left = hn::ShiftLeft<32 - B>(hn::Xor(x, hn::ShiftLeft<B - A>(x)));
+    return hn::Xor(right, left);
+  }
+  static HWY_INLINE words majority(words a, words b, words c) {
+    return hn::Xor(b, hn::And(hn::Xor(a, b), hn::Xor(b, c)));  // the last is the round before's a ^ b, made once
+  }
+#endif
+};
+
+void hash_sha256_blocks(std::uint32_t* state, const std::uint8_t* const* messages, std::size_t count,
+                        std::uint32_t beginning) {
+  hash_blocks<sha256>(state, messages, count, beginning);
+}
+
+std::unique_ptr<fingerprint_batch> make_sha256() {
+  return make_lane_batch({.kind = fingerprint_kind::sha256,
+                          .state_words = sha256::state_words,
+                          .lanes = message_lanes,
+                          .hash_blocks = hash_sha256_blocks});
+}
+
+}  // namespace cutpoint::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
+
+#if HWY_ONCE
+namespace cutpoint::simd {
+
+std::unique_ptr<fingerprint_batch> make_sha256_batch(instruction_set set) {
+  return make_by(CUTPOINT_KERNELS(make_sha256), set);
+}
+
+}  // namespace cutpoint::simd
+#endif

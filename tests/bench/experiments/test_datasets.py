@@ -1,0 +1,362 @@
+"""Data sets: made whole or not at all, resumed after a kill at any step, checksummed, and refused in one sentence where they cannot be."""
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import unittest.mock
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "bench"))
+
+from experiments import datasets  # noqa: E402
+from experiments.datasets import catalog, pypi, store, tars  # noqa: E402
+from experiments.datasets.base import Generator, Planned  # noqa: E402
+
+MIB = 1 << 20
+PATIENCE = 120
+
+
+class Fake(Generator):
+    """Three kinds of versions in turn: a file, a folder, an empty file. It says at each step that it is about to be killed."""
+
+    steps = staticmethod(lambda: None)
+
+    def plan(self):
+        return [Planned(f"fake-{index}", f"{index:03d}-fake", "nothing", {"index": index}) for index in range(self.job.version_count)]
+
+    def make(self, planned, to, former):
+        self.steps()
+        index = planned.facts["index"]
+        if index % 3 == 1:
+            (to / "b").mkdir(parents=True)
+            (to / "b" / "two").write_bytes(b"2" * index)
+            self.steps()
+            (to / "a").write_bytes(former.read_bytes())
+        else:
+            to.write_bytes(self.job.draws(index).randbytes(1000 if index % 3 == 0 else 0))
+        self.steps()
+
+
+class Forgetful(Fake):
+    resumes = False
+
+
+class Full(Fake):
+    def make(self, planned, to, former):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(to))
+
+
+def entry(generator, **more):
+    return catalog.Entry("fake", "for tests", ("NONE",), generator, MIB, 4, **more)
+
+
+class OfStore(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.said = []
+
+    def use(self, generator, **more):
+        patch = unittest.mock.patch.dict(catalog.ENTRIES, {"fake": entry(generator, **more)})
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def make(self, name="fake", size=None, versions=None, seed=1, folder=None):
+        return datasets.make(name, size, versions, seed, folder or self.folder, self.said.append)
+
+
+class TheStore(OfStore):
+    def test_a_made_set_says_what_it_is(self):
+        self.use(Fake)
+        made = self.make()
+        self.assertEqual(made.folder, self.folder / "fake-1M-v4-s1")
+        lines = (made.folder / "manifest").read_text().splitlines()
+        self.assertEqual([line.split("  ")[2] for line in lines], ["000-fake", "001-fake/a", "001-fake/b/two", "002-fake", "003-fake"])
+        self.assertEqual(made.bytes, 1000 + 1000 + 1 + 0 + 1000)
+        self.assertEqual(made.checksum, hashlib.sha256((made.folder / "manifest").read_bytes()).hexdigest())
+        self.assertEqual([version["file_count"] for version in made.versions], [1, 2, 1, 1])
+        self.assertEqual(made.paths, [made.folder / f"{index:03d}-fake" for index in range(4)])
+        self.assertEqual((made.info["version_count"], made.info["seed"], made.info["size"]), (4, 1, MIB))
+        self.assertFalse((made.folder / ".making").exists())
+        for line in lines:
+            digest, size, name = line.split("  ")
+            content = (made.folder / name).read_bytes()
+            self.assertEqual((digest, int(size)), (hashlib.sha256(content).hexdigest(), len(content)))
+
+    def test_a_whole_set_is_opened_and_not_made_again(self):
+        self.use(Fake)
+        first = self.make()
+        self.said.clear()
+        with unittest.mock.patch.object(Fake, "make", side_effect=AssertionError("made again")):
+            self.assertEqual(self.make().info, first.info)
+        self.assertEqual(self.said, [])
+
+    def test_a_set_killed_at_any_step_goes_on_and_is_the_same(self):
+        for generator in (Fake, Forgetful):
+            with self.subTest(generator=generator.__name__):
+                self.use(generator)
+                wanted = self.make(folder=self.folder / f"{generator.__name__}-whole").checksum
+                at = 0
+                while self.killed(at, self.folder / f"{generator.__name__}-{at}"):
+                    folder = self.folder / f"{generator.__name__}-{at}"
+                    self.says_whether_it_is_whole(folder / "fake-1M-v4-s1", wanted)
+                    made = self.make(folder=folder)
+                    self.assertEqual((made.checksum, datasets.verify(made.folder)), (wanted, []), f"killed at step {at}")
+                    self.assertFalse((made.folder / ".making").exists())
+                    at += 1
+                self.assertGreater(at, 20)
+
+    def says_whether_it_is_whole(self, folder, wanted):
+        if (folder / "dataset.json").exists():
+            self.assertEqual((datasets.open_set(folder).checksum, datasets.verify(folder)), (wanted, []))
+        else:
+            with self.assertRaisesRegex(datasets.Failed, "not whole"):
+                datasets.open_set(folder)
+
+    def killed(self, at, folder):
+        """Makes the set in a process that kills itself at that step; whether there was such a step."""
+        child = os.fork()
+        if child == 0:
+            left = at
+
+            def step(*_):
+                nonlocal left
+                if left == 0:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                left -= 1
+
+            rename = Path.rename
+
+            def counted(path, target):
+                step()
+                rename(path, target)
+                step()
+
+            Fake.steps = staticmethod(step)
+            with unittest.mock.patch.object(Path, "rename", counted):
+                self.make(folder=folder)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        if os.WIFSIGNALED(status):
+            self.assertEqual(os.WTERMSIG(status), signal.SIGKILL)
+            return True
+        self.assertEqual(status, 0)
+        return False
+
+    def test_what_is_finished_is_not_made_twice(self):
+        self.use(Fake)
+        self.killed(8, self.folder)
+        finished = [path for path in (self.folder / "fake-1M-v4-s1").iterdir() if path.name != ".making"]
+        self.assertTrue(finished)
+        before = {path: path.stat().st_mtime_ns for path in finished}
+        self.make()
+        self.assertEqual({path: path.stat().st_mtime_ns for path in finished}, before)
+
+    def test_the_plan_of_an_interrupted_set_stays(self):
+        self.use(Fake)
+        self.killed(8, self.folder)
+        with unittest.mock.patch.object(Fake, "plan", side_effect=AssertionError("planned again")):
+            self.make()
+
+    def test_verify_finds_a_changed_byte_a_missing_file_and_one_too_many(self):
+        self.use(Fake)
+        made = self.make()
+        self.assertEqual(datasets.verify(made.folder), [])
+        path = made.folder / "003-fake"
+        content = path.read_bytes()
+        path.write_bytes(content[:500] + bytes([content[500] ^ 1]) + content[501:])
+        self.assertEqual(datasets.verify(made.folder), [f"{path} has changed"])
+        path.write_bytes(content)
+        (made.folder / "001-fake/a").rename(made.folder / "001-fake/c")
+        self.assertEqual(datasets.verify(made.folder), [f"{made.folder}/001-fake/a is missing", f"{made.folder}/001-fake/c is not in the manifest"])
+
+    def test_verify_finds_a_manifest_that_was_mended_with_the_file(self):
+        self.use(Fake)
+        made = self.make()
+        (made.folder / "002-fake").write_bytes(b"more")
+        lines = (made.folder / "manifest").read_text().splitlines(keepends=True)
+        lines[3] = f"{hashlib.sha256(b'more').hexdigest()}  4  002-fake\n"
+        (made.folder / "manifest").write_text("".join(lines))
+        self.assertEqual(datasets.verify(made.folder), [f"{made.folder}/manifest is not the one whose checksum dataset.json has"])
+
+    def test_a_full_disk_is_said(self):
+        self.use(Full)
+        with self.assertRaisesRegex(datasets.Failed, "No space left on device.*free some space"):
+            self.make()
+
+    def test_a_set_larger_than_the_disk_is_refused_before_it_begins(self):
+        self.use(Full)
+        with self.assertRaisesRegex(datasets.Failed, r"has .* free, and making fake-16T-v4-s1 takes about"):
+            self.make(size=1 << 44)
+        self.assertFalse((self.folder / "fake-16T-v4-s1").exists())
+
+    def test_what_cannot_be_asked_for(self):
+        self.use(Fake, least=MIB)
+        for arguments, sentence in (
+            ({"name": "linus"}, "no data set 'linus'; there are .*linux"),
+            ({"size": MIB - 1}, "outside 1M to 16T"),
+            ({"size": 2 * MIB, "versions": 3}, "takes at least 1M for each version"),
+            ({"size": MIB, "versions": 1000}, "version count 1000 is outside"),
+            ({"seed": 1 << 32}, "seed 4294967296 is outside"),
+        ):
+            with self.subTest(arguments=arguments), self.assertRaisesRegex(ValueError, sentence):
+                self.make(**arguments)
+
+
+class Synthetic(OfStore):
+    def content(self, made):
+        return b"".join(path.read_bytes() for path in made.paths)
+
+    def test_random_bytes_depend_on_the_seed_alone(self):
+        first, again = self.make("random", MIB, 2), self.make("random", MIB, 2, folder=self.folder / "again")
+        other = self.make("random", MIB, 2, seed=2)
+        self.assertEqual((first.bytes, len(first.paths)), (MIB, 2))
+        self.assertEqual(first.checksum, again.checksum)
+        self.assertNotEqual(self.content(first), self.content(other))
+        self.assertEqual(len({self.content(first)[at : at + 64] for at in range(0, MIB, 64)}), MIB // 64)
+        self.assertLess(max(Counter(self.content(first)).values()), MIB // 256 * 11 // 10)
+
+    def test_low_entropy_has_both_patterns_and_random_bytes(self):
+        content = self.content(self.make("low-entropy", 64 * MIB, 1))
+        blocks = [content[at : at + 256] for at in range(0, len(content), 30_000)]
+        runs = sum(len(set(block)) == 1 for block in blocks)
+        repeats = sum(any(block[period:] == block[:-period] for period in range(2, 65)) and len(set(block)) > 1 for block in blocks)
+        for share in (runs / len(blocks), repeats / len(blocks)):
+            self.assertTrue(0.12 < share < 0.4, (runs, repeats, len(blocks)))
+        self.assertGreater(len(blocks) - runs - repeats, len(blocks) // 3)
+
+
+class Parts(unittest.TestCase):
+    def test_chosen_folders_fit_and_depend_on_the_draws(self):
+        sizes = Counter({f"folder-{index}": 1000 + index for index in range(100)})
+        draws = catalog.ENTRIES["linux"].generator(store.Job("linux", 1, 1, 1, Path(), Path(), print)).job.draws
+        chosen = tars.chosen_folders(sizes, 50_000, draws("folders"))
+        self.assertTrue(45_000 < sum(sizes[folder] for folder in chosen) <= 50_000)
+        self.assertEqual(chosen, tars.chosen_folders(sizes, 50_000, draws("folders")))
+        self.assertNotEqual(chosen, tars.chosen_folders(sizes, 50_000, draws("others")))
+
+    def test_folders_of_a_release_are_without_its_name(self):
+        self.assertEqual(tars.folder_of("linux-6.1/drivers/net/ethernet/intel/e100.c"), "drivers/net/ethernet")
+        self.assertEqual(tars.folder_of("linux-6.1/Makefile"), "")
+
+    def test_releases_are_read_from_names_of_files(self):
+        for name, package, version in (
+            ("numpy-2.1.0.tar.gz", "numpy", "2.1.0"),
+            ("numpy-2.3.0rc1.tar.gz", "numpy", None),
+            ("pydantic_core-2.4.0-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl", "pydantic-core", "2.4.0"),
+            ("numpy-stubs-1.0.tar.gz", "numpy", None),
+        ):
+            self.assertEqual(pypi.release_of(name, package), version, name)
+
+
+class TheCommand(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def run_it(self, *words):
+        return subprocess.run(
+            [sys.executable, "-B", "-m", "experiments.datasets", *words], env=os.environ | {"PYTHONPATH": str(ROOT / "bench"), "CUTPOINT_DATA": str(self.folder)},
+            capture_output=True, text=True, timeout=PATIENCE,
+        )
+
+    def test_it_makes_lists_and_verifies(self):
+        made = self.run_it("make", "random", "--size", "2M", "--versions", "2", "--seed", "7")
+        folder = self.folder / "random-2M-v2-s7"
+        self.assertEqual((made.returncode, made.stdout), (0, f"{folder}\n"), made.stderr)
+        self.assertEqual(json.loads((folder / "dataset.json").read_text())["seed"], 7)
+        self.assertEqual(self.run_it("verify", str(folder)).returncode, 0)
+        (folder / "001-random.bin").write_bytes(b"")
+        changed = self.run_it("verify", str(folder))
+        self.assertEqual((changed.returncode, changed.stderr), (1, f"datasets: {folder}/001-random.bin has changed\n"))
+        listed = self.run_it("list")
+        self.assertEqual(listed.returncode, 0)
+        for name in datasets.names():
+            self.assertIn(f"\n{name} ", f"\n{listed.stdout}")
+
+    def test_wrong_usage_is_one_sentence_and_2(self):
+        for words, sentence in (
+            (["make", "linus"], "datasets: no data set 'linus'"),
+            (["make", "random", "--size", "much"], "'much' is no size"),
+            (["make", "random", "--versions", "0"], "must be at least 1"),
+            (["make", "random", "--size", "1M", "--versions", "1000"], "outside 1 to 999"),
+        ):
+            said = self.run_it(*words)
+            self.assertEqual(said.returncode, 2, words)
+            self.assertIn(sentence, said.stderr.splitlines()[-1])
+
+    def test_a_folder_that_is_no_set_fails(self):
+        said = self.run_it("verify", str(self.folder))
+        self.assertEqual((said.returncode, said.stderr), (1, f"datasets: {self.folder} is no data set, or one that is not whole: it has no dataset.json\n"))
+
+    def test_an_interrupted_set_says_130_and_goes_on(self):
+        words = [sys.executable, "-B", "-m", "experiments.datasets", "make", "random", "--size", "512M", "--versions", "64"]
+        process = subprocess.Popen(words, env=os.environ | {"PYTHONPATH": str(ROOT / "bench"), "CUTPOINT_DATA": str(self.folder)}, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        for line in process.stderr:
+            if "version 2 of 64" in line:
+                process.send_signal(signal.SIGINT)
+                break
+        rest = process.stderr.read()
+        self.assertEqual(process.wait(PATIENCE), 130, rest)
+        process.stderr.close()
+        self.assertIn("datasets: interrupted", rest)
+        self.assertTrue((self.folder / "random-512M-v64-s1" / "001-random.bin").exists())
+        self.assertFalse((self.folder / "random-512M-v64-s1" / "dataset.json").exists())
+
+
+@unittest.skipUnless(all(shutil.which(program) for program in ("redis-server", "redis-benchmark", "setpriv")), "no Redis here")
+class RealRedis(OfStore):
+    def test_snapshots_are_redis_files_that_share_most_bytes_and_no_server_stays(self):
+        made = self.make("redis", 4 * MIB, 2)
+        first, second = (path.read_bytes() for path in made.paths)
+        self.assertTrue(first.startswith(b"REDIS") and second.startswith(b"REDIS"))
+        self.assertNotEqual(first, second)
+        keys = lambda content: set(content.split(b"key:")[1:])  # noqa: E731
+        self.assertGreater(len(keys(first) & keys(second)), len(keys(second)) // 2)
+        self.assertEqual(self.servers(), [])
+
+    def test_a_server_ends_with_the_process_that_started_it(self):
+        child = os.fork()
+        if child == 0:
+            with unittest.mock.patch.object(shutil, "copyfile", lambda *_: os.kill(os.getpid(), signal.SIGKILL)):
+                self.make("redis", 4 * MIB, 2)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        self.assertTrue(os.WIFSIGNALED(status))
+        until = time.monotonic() + PATIENCE
+        while self.servers() and time.monotonic() < until:
+            time.sleep(0.05)
+        self.assertEqual(self.servers(), [])
+        self.assertTrue(Path(self.place).exists())
+        made = self.make("redis", 4 * MIB, 2)
+        self.assertEqual((datasets.verify(made.folder), Path(self.place).exists()), ([], False))
+
+    @property
+    def place(self):
+        work = self.folder / "redis-4M-v2-s1" / ".making" / "work"
+        return f"{tempfile.gettempdir()}/cutpoint-{hashlib.sha256(str(work).encode()).hexdigest()[:12]}"
+
+    def servers(self):
+        """Redis servers that run in the folder of this test's data set."""
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                if b"redis-server" in (process / "cmdline").read_bytes() and self.place in os.readlink(process / "cwd"):
+                    found.append(process.name)
+            except OSError:
+                continue
+        return found
+
+
+if __name__ == "__main__":
+    unittest.main()

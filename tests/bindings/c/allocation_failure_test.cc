@@ -1,0 +1,100 @@
+// Every allocation refused in turn: each call says so by a code, nothing is thrown at the caller, and what is made later is right.
+#include <cstring>
+
+#include "tests/bindings/c/handles.h"
+#include "tests/host/support/streams.h"
+#include "tests/simd/support/short_memory.h"
+
+namespace cutpoint::tests {
+namespace {
+
+bool says_no_memory(cutpoint_status code) { return code == CUTPOINT_OUT_OF_MEMORY || code == CUTPOINT_MEMORY_LIMIT; }
+
+/// Runs `call` with one more allocation granted each time, until it succeeds; gives how often it did not.
+template <class Call>
+int failures_of(Call&& call) {
+  for (int granted = 0;; ++granted) {
+    cutpoint_status code;
+    {
+      const short_memory memory(static_cast<std::uint64_t>(granted));
+      code = call();
+    }
+    if (!short_memory::has_refused()) {
+      EXPECT_EQ(code, CUTPOINT_OK);
+      return granted;
+    }
+    EXPECT_TRUE(code == CUTPOINT_OK || says_no_memory(code)) << code << " after " << granted;
+    if (granted > 5000) {
+      ADD_FAILURE() << "it never succeeds";
+      return granted;
+    }
+  }
+}
+
+class without_memory : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::size_t length = 0;
+    ASSERT_EQ(cutpoint_list_names(CUTPOINT_ALGORITHMS, nullptr, 0, &length), CUTPOINT_OK);  // the catalog is made once
+    ASSERT_EQ(feed_one(open_feed(engine_.get(), options_).get(), bytes_), CUTPOINT_OK);
+  }
+
+  const engine_handle engine_ = make_engine(1);
+  const cutpoint_feed_options options_ = [] {
+    cutpoint_feed_options options = options_for("gear");
+    options.fingerprint = "xxh3";
+    return options;
+  }();
+  const std::vector<std::uint8_t> bytes_ = [] {
+    seeded_choices random(3);
+    return make_stream(content::mixed, 300'000, random);
+  }();
+};
+
+TEST_F(without_memory, names_and_engines_are_refused) {
+  char text[300];
+  EXPECT_GT(
+      failures_of([&] { return cutpoint_describe_cuts("gear(avg_bytes=4K)", text, sizeof text, nullptr, nullptr); }),
+      0);
+  EXPECT_STREQ(std::string(text, 5).c_str(), "gear(");
+  EXPECT_GT(failures_of([&] {
+              const cutpoint_engine_options one = {.struct_bytes = sizeof one, .threads = 1};
+              cutpoint_engine* engine = nullptr;
+              const cutpoint_status code = cutpoint_engine_create(&one, &engine, nullptr);
+              EXPECT_EQ(engine == nullptr, code != CUTPOINT_OK);
+              cutpoint_engine_destroy(engine);
+              return code;
+            }),
+            0);
+}
+
+TEST_F(without_memory, a_feed_fails_and_goes) {
+  const int failures = failures_of([&] {
+    cutpoint_feed* feed = nullptr;
+    const cutpoint_status made = cutpoint_feed_create(engine_.get(), &options_, nullptr, &feed, nullptr);
+    if (made != CUTPOINT_OK) return made;
+    const cutpoint_status fed = feed_one(feed, bytes_);
+    EXPECT_NE(cutpoint_feed_begin(feed, 1), CUTPOINT_OK);  // finished, or failed
+    const cutpoint_status destroyed = cutpoint_feed_destroy(feed);
+    EXPECT_EQ(destroyed, CUTPOINT_OK);
+    return fed;
+  });
+  EXPECT_GT(failures, 10);
+}
+
+TEST_F(without_memory, a_buffer_is_refused_and_cut_later) {
+  std::vector<cutpoint_chunk> expected(500), chunks(500);
+  std::size_t count = 0;
+  ASSERT_EQ(cutpoint_chunk_buffer(engine_.get(), &options_, bytes_.data(), bytes_.size(), expected.data(), 500, &count,
+                                  nullptr),
+            0);
+  const int failures = failures_of([&] {
+    return cutpoint_chunk_buffer(engine_.get(), &options_, bytes_.data(), bytes_.size(), chunks.data(), 500, &count,
+                                 nullptr);
+  });
+  EXPECT_GT(failures, 10);
+  EXPECT_EQ(std::memcmp(chunks.data(), expected.data(), count * sizeof expected[0]), 0);
+}
+
+}  // namespace
+}  // namespace cutpoint::tests

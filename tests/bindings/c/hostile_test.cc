@@ -1,0 +1,170 @@
+// Wrong arguments: nulls, sizes, names, numbers. Each gives a code, and a sentence where there is one to say it in.
+#include <cstring>
+
+#include <gmock/gmock.h>
+
+#include "tests/bindings/c/handles.h"
+
+namespace cutpoint::tests {
+namespace {
+
+using testing::HasSubstr;
+
+class hostile : public testing::Test {
+ protected:
+  /// What a feed's options are refused with.
+  cutpoint_status refusal(const cutpoint_feed_options& options) {
+    cutpoint_feed* feed = nullptr;
+    const cutpoint_status code = cutpoint_feed_create(engine_.get(), &options, nullptr, &feed, &error_);
+    EXPECT_EQ(feed, nullptr);
+    EXPECT_EQ(error_.code, code);
+    EXPECT_EQ(cutpoint_feed_destroy(feed), CUTPOINT_OK);
+    return code;
+  }
+
+  engine_handle engine_ = make_engine(1);
+  feed_handle feed_ = open_feed(engine_.get(), options_for("gear"));
+  cutpoint_error error_ = {};
+  std::size_t count_ = 0;
+};
+
+TEST_F(hostile, null_handles_are_refused) {
+  cutpoint_chunk chunk;
+  cutpoint_statistics statistics = {};
+  cutpoint_feed* feed = nullptr;
+  EXPECT_EQ(cutpoint_engine_threads(nullptr), 0u);
+  cutpoint_engine_destroy(nullptr);
+  EXPECT_EQ(cutpoint_feed_destroy(nullptr), CUTPOINT_OK);
+  EXPECT_EQ(cutpoint_chunk_buffer(nullptr, nullptr, "", 1, &chunk, 1, &count_, nullptr), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_feed_create(nullptr, nullptr, nullptr, &feed, nullptr), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_feed_begin(nullptr, 0), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_feed_write(nullptr, "", 1), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_feed_write_zeros(nullptr, 1), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_feed_end(nullptr, 0), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_feed_finish(nullptr), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_feed_take(nullptr, &chunk, 1, &count_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_feed_cancel(nullptr), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_feed_statistics(nullptr, &statistics), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_feed_error(nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
+}
+
+TEST_F(hostile, null_results_are_refused) {
+  cutpoint_chunk chunk;
+  EXPECT_EQ(cutpoint_engine_create(nullptr, nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, HasSubstr("engine"));
+  EXPECT_EQ(cutpoint_feed_create(engine_.get(), nullptr, nullptr, nullptr, nullptr), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_chunk_buffer(engine_.get(), nullptr, "", 1, &chunk, 1, nullptr, nullptr),
+            CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_feed_take(feed_.get(), &chunk, 1, nullptr), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_feed_statistics(feed_.get(), nullptr), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_feed_error(feed_.get(), nullptr), CUTPOINT_INVALID_ARGUMENT);
+}
+
+TEST_F(hostile, null_bytes_are_refused_unless_there_are_none) {
+  cutpoint_chunk chunk;
+  EXPECT_EQ(cutpoint_chunk_buffer(engine_.get(), nullptr, nullptr, 1, &chunk, 1, &count_, nullptr),
+            CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_chunk_buffer(engine_.get(), nullptr, "", 1, nullptr, 1, &count_, nullptr),
+            CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_feed_take(feed_.get(), nullptr, 1, &count_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_feed_begin(feed_.get(), 0), CUTPOINT_OK);
+  EXPECT_EQ(cutpoint_feed_write(feed_.get(), nullptr, 1), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_feed_write(feed_.get(), nullptr, 0), CUTPOINT_OK);
+}
+
+TEST_F(hostile, texts_are_checked) {
+  char text[4] = "old";
+  EXPECT_EQ(cutpoint_describe_cuts(nullptr, text, 4, nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_describe_cuts("gear", nullptr, 4, nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_list_names(-1, text, 4, nullptr), CUTPOINT_INVALID_ARGUMENT);
+  for (const char* cuts :
+       {"", "(", ")", "()", "gear(", "gear(avg_bytes)", "gear(avg_bytes=)", "gear(avg_bytes=0)", "\xff"}) {
+    EXPECT_NE(cutpoint_describe_cuts(cuts, text, 4, nullptr, &error_), CUTPOINT_OK) << cuts;
+    EXPECT_STRNE(error_.message, "") << cuts;
+  }
+  EXPECT_STREQ(text, "old");
+  EXPECT_EQ(cutpoint_describe_cuts("gear", text, 4, nullptr, &error_), CUTPOINT_BUFFER_TOO_SMALL);
+  EXPECT_STREQ(text, "gea");
+}
+
+TEST_F(hostile, a_sentence_that_is_too_long_is_cut_off) {
+  const std::string cuts(5000, 'x');
+  EXPECT_EQ(cutpoint_describe_cuts(cuts.c_str(), nullptr, 0, nullptr, &error_), CUTPOINT_UNKNOWN_NAME);
+  EXPECT_EQ(std::strlen(error_.message), sizeof error_.message - 1);
+}
+
+TEST_F(hostile, sizes_of_structures_are_checked) {
+  for (const std::uint64_t size :
+       {std::uint64_t{0}, std::uint64_t{8}, std::uint64_t{87}, std::uint64_t{4097}, ~std::uint64_t{0}}) {
+    cutpoint_feed_options options = options_for("gear");
+    options.struct_bytes = size;
+    EXPECT_EQ(refusal(options), CUTPOINT_INVALID_ARGUMENT);
+    EXPECT_THAT(error_.message, HasSubstr("struct_bytes = " + std::to_string(size)));
+    cutpoint_receiver receiver = {};
+    receiver.struct_bytes = size;
+    cutpoint_feed* feed = nullptr;
+    EXPECT_EQ(size == 87 ? 1 : cutpoint_feed_create(engine_.get(), nullptr, &receiver, &feed, &error_),
+              CUTPOINT_INVALID_ARGUMENT);
+  }
+  const cutpoint_engine_options options = {.struct_bytes = 15, .threads = 1};
+  cutpoint_engine* engine = nullptr;
+  EXPECT_EQ(cutpoint_engine_create(&options, &engine, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(engine, nullptr);
+}
+
+TEST_F(hostile, newer_structures_are_taken_while_what_is_new_is_zero) {
+  struct {
+    cutpoint_feed_options known = options_for("gear");
+    std::uint64_t unknown = 0;
+  } newer;
+  newer.known.struct_bytes = sizeof newer;
+  EXPECT_NE(open_feed(engine_.get(), newer.known), nullptr);
+  newer.unknown = std::uint64_t{1} << 56;
+  EXPECT_EQ(refusal(newer.known), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, HasSubstr("this release"));
+}
+
+TEST_F(hostile, statistics_are_written_as_far_as_they_reach) {
+  struct {
+    cutpoint_statistics known;
+    std::uint64_t after[2];
+  } given;
+  std::memset(&given, 255, sizeof given);
+  given.known.struct_bytes = 16;
+  EXPECT_EQ(cutpoint_feed_statistics(feed_.get(), &given.known), CUTPOINT_OK);
+  EXPECT_EQ(given.known.struct_bytes, 16u);
+  EXPECT_EQ(given.known.fed_bytes, 0u);
+  EXPECT_EQ(given.known.chunk_count, ~std::uint64_t{0});
+  given.known.struct_bytes = sizeof given - 8;
+  EXPECT_EQ(cutpoint_feed_statistics(feed_.get(), &given.known), CUTPOINT_OK);
+  EXPECT_STREQ(given.known.chunked_on, "scalar");
+  EXPECT_EQ(given.after[0], 0u);
+  EXPECT_EQ(given.after[1], ~std::uint64_t{0});
+  given.known.struct_bytes = 0;
+  EXPECT_EQ(cutpoint_feed_statistics(feed_.get(), &given.known), CUTPOINT_INVALID_ARGUMENT);
+}
+
+TEST_F(hostile, options_are_checked) {
+  const std::uint8_t key[32] = {};
+  const std::int32_t device = 0;
+  const auto refused = [&](auto change) {
+    cutpoint_feed_options options = options_for("gear");
+    change(options);
+    return refusal(options);
+  };
+  EXPECT_EQ(refused([](auto& o) { o.cuts = "no such"; }), CUTPOINT_UNKNOWN_NAME);
+  EXPECT_EQ(refused([](auto& o) { o.fingerprint = "sha"; }), CUTPOINT_UNKNOWN_NAME);
+  EXPECT_EQ(refused([](auto& o) { o.back_end = "gpu"; }), CUTPOINT_UNKNOWN_NAME);
+  EXPECT_EQ(refused([&](auto& o) { o.key = key; }), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(refused([&](auto& o) { o.devices = &device; }), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(refused([](auto& o) { o.device_count = 1; }), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(refused([&](auto& o) { o.devices = &device, o.device_count = ~std::uint64_t{0}; }),
+            CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(refused([](auto& o) { o.memory_bytes = 1; }), CUTPOINT_MEMORY_LIMIT);
+  const cutpoint_engine_options threads = {.struct_bytes = sizeof threads, .threads = ~std::uint64_t{0}};
+  cutpoint_engine* engine = nullptr;
+  EXPECT_EQ(cutpoint_engine_create(&threads, &engine, &error_), CUTPOINT_INVALID_ARGUMENT);
+}
+
+}  // namespace
+}  // namespace cutpoint::tests

@@ -1,0 +1,89 @@
+"""Builds the wheel, installs it in an environment of its own with other chunkers, and runs the tests beside this file there.
+
+    run.py FOLDER          against the engine that the build in CUTPOINT_BUILD installs: the module alone is compiled
+    run.py FOLDER --clean  as a user does: `pip install .` from an empty environment, the engine compiled once more
+
+FOLDER keeps what is made. Exits with 77, "skipped", where packages are missing and PyPI cannot be reached.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+TESTS = ROOT / "tests" / "bindings" / "python"
+SKIPPED = 77
+PIP = ["-m", "pip", "--disable-pip-version-check", "--no-input", "--retries=2"]
+UNREACHABLE = re.compile(
+    r"NewConnectionError|ConnectTimeoutError|NameResolutionError|ProxyError|Temporary failure in name resolution"
+)
+PROGRAM = (
+    "import cutpoint; assert sum(c.length for c in cutpoint.chunk(bytes(99999))) == 99999; print(cutpoint.__version__)"
+)
+
+
+def step(what: str, *words: object, **options) -> None:
+    """Runs a program and says how long it took. Where it failed: exits."""
+    begun = time.monotonic()
+    done = subprocess.run(
+        [*map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **options
+    )
+    print(f"{what}: {'done' if done.returncode == 0 else 'FAILED'} in {time.monotonic() - begun:.0f} s", flush=True)
+    if done.returncode == 0:
+        return
+    print(done.stdout)
+    if words[1:3] == ("-m", "pip") and UNREACHABLE.search(done.stdout):
+        print("skipped: PyPI cannot be reached")
+        sys.exit(SKIPPED)
+    sys.exit(1)
+
+
+def environment(folder: Path, requirements: list[Path]) -> Path:
+    """A virtual environment, made again when what it should have has changed; its interpreter."""
+    wanted = "".join(path.read_text() for path in requirements)
+    python, stamp = folder / "bin" / "python", folder / "installed.txt"
+    if stamp.exists() and stamp.read_text() == wanted:
+        return python
+    shutil.rmtree(folder, ignore_errors=True)
+    venv.create(folder, with_pip=True)
+    if requirements:
+        step("packages", python, *PIP, "install", "-r", requirements[0])
+    stamp.write_text(wanted)
+    return python
+
+
+def test_wheel(folder: Path) -> None:
+    build, prefix, wheels = Path(os.environ["CUTPOINT_BUILD"]), folder / "prefix", folder / "wheels"
+    python = environment(
+        folder / "environment", [TESTS / "requirements.txt", ROOT / "tests" / "oracles" / "requirements.txt"]
+    )
+    for made in (prefix, wheels):
+        shutil.rmtree(made, ignore_errors=True)
+    step("engine", os.environ["CUTPOINT_CMAKE"], "--install", build, "--prefix", prefix)
+    settings = {"cmake.source-dir": "bindings/python", "cmake.define.cutpoint_ROOT": prefix, "build-dir": folder / "build"}
+    said = [word for name, value in settings.items() for word in ("--config-settings", f"{name}={value}")]
+    tools = os.pathsep.join([str(Path(os.environ["CUTPOINT_CMAKE"]).parent), os.environ["PATH"]])
+    made_from = ["--no-build-isolation", "--no-deps", "-w", wheels, *said, ROOT]
+    step("wheel", python, *PIP, "wheel", *made_from, env={**os.environ, "PATH": tools})
+    (wheel,) = wheels.glob("cutpoint-*.whl")
+    step("installation", python, *PIP, "install", "--no-deps", "--force-reinstall", wheel)
+    tested = [python, "-m", "pytest", "-q", "-ra", "-p", "no:cacheprovider", "--durations=5", TESTS]
+    environ = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    sys.exit(subprocess.run(tested, cwd=folder, check=False, env=environ).returncode)
+
+
+def test_clean_installation(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    python = environment(folder / "environment", [])
+    step("pip install .", python, *PIP, "install", ROOT)
+    step("program", python, "-c", PROGRAM, cwd=folder)
+
+
+if __name__ == "__main__":
+    (test_clean_installation if "--clean" in sys.argv else test_wheel)(Path(sys.argv[1]).resolve())

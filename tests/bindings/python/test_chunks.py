@@ -1,0 +1,195 @@
+"""Every way to the chunks of a stream gives the same, and the same as the command and the interface for C."""
+
+import array
+import hashlib
+import json
+import mmap
+import os
+import threading
+
+import cutpoint
+import numpy as np
+import pytest
+from conftest import ROOT, load
+from cutpoint import Chunk
+from hypothesis import given
+from hypothesis import strategies as st
+
+NAMES = [*cutpoint.algorithms(), *cutpoint.profiles()]
+SMALL = {"min_bytes": 64, "avg_bytes": 256, "max_bytes": 1024}
+
+
+def rows_of(arrays: cutpoint.ChunkArrays) -> list[Chunk]:
+    return [
+        Chunk(*row)
+        for row in zip(arrays.offsets.tolist(), arrays.lengths.tolist(), map(bytes, arrays.digests), strict=True)
+    ]
+
+
+def streamed(pieces, *how, **options) -> list[Chunk]:
+    with cutpoint.Chunker(*how, **options) as chunker:
+        return [chunk for piece in pieces for chunk in chunker.write(piece)] + chunker.finish()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_all_forms_give_the_chunks_of_the_command(name, data, file_of, command):
+    path = file_of(data)
+    listed = [
+        json.loads(line)
+        for line in command("chunk", "--cuts", cutpoint.canonical(name), "--format", "jsonl", path).splitlines()
+    ]
+    assert listed[0]["cuts"] == cutpoint.canonical(name)
+    expected = [
+        Chunk(row["offset"], row["length"], bytes.fromhex(row["digest"])) for row in listed[1:] if "length" in row
+    ]
+    assert sum(chunk.length for chunk in expected) == len(data)
+    assert list(cutpoint.chunk(data, name)) == expected
+    assert list(cutpoint.chunk(path, name)) == expected
+    assert rows_of(cutpoint.chunk_arrays(data, name)) == expected
+    assert rows_of(cutpoint.chunk_arrays(os.fspath(path), name)) == expected
+    assert streamed((data[at : at + 77_777] for at in range(0, len(data), 77_777)), name) == expected
+
+
+def test_the_interface_for_c_gives_the_same(data):
+    if "CUTPOINT_C_LIBRARY" not in os.environ:
+        pytest.skip("CUTPOINT_C_LIBRARY does not name the library")
+    c = load(ROOT / "tests" / "bindings" / "python" / "c_interface.py").Library(os.environ["CUTPOINT_C_LIBRARY"])
+    for cuts in ("fastcdc", "restic", "gear(min_bytes=512,avg_bytes=2K,max_bytes=8K)"):
+        assert c.chunks(data, cuts) == [tuple(chunk) for chunk in cutpoint.chunk(data, cuts)]
+
+
+@given(
+    content=st.binary(max_size=20_000) | st.integers(0, 40_000).map(bytes),
+    name=st.sampled_from(["fastcdc", "gear", "ae-max", "seqcdc-inc", "ram"]),
+    sizes=st.lists(st.integers(0, 9000), max_size=12),
+    fingerprint=st.sampled_from(cutpoint.fingerprints()),
+    threads=st.integers(1, 3),
+)
+def test_pieces_threads_and_forms_change_nothing(content, name, sizes, fingerprint, threads):
+    how = {"fingerprint": fingerprint, "threads": threads}
+    expected = list(cutpoint.chunk(content, name, fingerprint=fingerprint, threads=1, backend="scalar"))
+    assert [chunk.offset for chunk in expected] == [sum(c.length for c in expected[:i]) for i in range(len(expected))]
+    assert sum(chunk.length for chunk in expected) == len(content)
+    pieces, at = [], 0
+    for size in sizes:
+        pieces.append(content[at : at + size])
+        at += size
+    assert streamed([*pieces, content[at:]], name, **how) == expected
+    assert rows_of(cutpoint.chunk_arrays(content, name, **how)) == expected
+    assert list(cutpoint.chunk(content, name, **how)) == expected
+
+
+@pytest.mark.parametrize("backend", cutpoint.backends())
+def test_back_ends_give_the_same(backend, data):
+    assert list(cutpoint.chunk(data, backend=backend, fingerprint="blake3")) == list(
+        cutpoint.chunk(data, fingerprint="blake3")
+    )
+
+
+def test_digests_are_those_of_the_bytes(data):
+    chunks = list(cutpoint.chunk(data))
+    assert all(hashlib.sha256(data[c.offset : c.offset + c.length]).digest() == c.digest for c in chunks)
+    assert {c.digest for c in cutpoint.chunk(data, fingerprint="none")} == {b""}
+
+
+def test_keyed_fingerprints(data):
+    from blake3 import blake3
+
+    key = bytes(range(32))
+    for c in cutpoint.chunk(data, fingerprint="blake3", fingerprint_key=key):
+        assert blake3(data[c.offset : c.offset + c.length], key=key).digest() == c.digest
+
+
+@pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 1023, 1024, 1025])
+def test_small_streams(size):
+    content = bytes(range(256)) * 5
+    chunks = list(cutpoint.chunk(content[:size], "gear", **SMALL))
+    assert sum(c.length for c in chunks) == size
+    arrays = cutpoint.chunk_arrays(content[:size], "gear", **SMALL)
+    assert rows_of(arrays) == chunks and arrays.digests.shape == (len(chunks), 32)
+    assert streamed([content[:size]], "gear", **SMALL) == chunks
+
+
+def test_arrays_have_their_types_and_own_their_memory(data):
+    arrays = cutpoint.chunk_arrays(bytearray(data), fingerprint="sha1")
+    count = len(arrays.offsets)
+    assert (arrays.offsets.dtype, arrays.lengths.dtype, arrays.digests.dtype) == (np.uint64, np.uint64, np.uint8)
+    assert (arrays.offsets.shape, arrays.lengths.shape, arrays.digests.shape) == ((count,), (count,), (count, 20))
+    offsets = arrays.offsets
+    copy = offsets.copy()
+    del arrays
+    assert (offsets == copy).all()
+    offsets[0] = 7  # they are the caller's
+    assert cutpoint.chunk_arrays(data, fingerprint="none").digests.shape == (count, 0)
+
+
+@pytest.mark.parametrize(
+    "buffer",
+    [
+        bytearray,
+        memoryview,
+        lambda data: memoryview(data).toreadonly(),
+        lambda data: array.array("B", data),
+        lambda data: np.frombuffer(data, np.uint8),
+        lambda data: (
+            np.frombuffer(data[: len(data) // 8 * 8], np.float64).reshape(-1, 2) if len(data) % 16 == 0 else None
+        ),
+    ],
+)
+def test_anything_with_a_buffer(buffer, data):
+    data = data[: len(data) // 16 * 16]
+    assert list(cutpoint.chunk(buffer(data))) == list(cutpoint.chunk(data))
+
+
+def test_a_mapped_file(data, file_of):
+    with open(file_of(data), "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        assert list(cutpoint.chunk(mapped)) == list(cutpoint.chunk(data))
+
+
+def test_a_buffer_is_held_while_it_is_cut_and_given_back_then(data):
+    content = bytearray(data)
+    chunks = cutpoint.chunk(content)
+    with pytest.raises(BufferError):
+        content.append(0)
+    assert list(chunks) == list(cutpoint.chunk(data))
+    content.append(0)
+    unfinished = cutpoint.chunk(content)
+    next(unfinished)
+    del unfinished
+    content.append(0)
+    with cutpoint.Chunker() as chunker:
+        chunker.write(content)
+        content.append(0)
+
+
+def test_a_hole_is_not_read_nor_listed_at_once(tmp_path):
+    path = tmp_path / "hole"
+    with open(path, "wb") as file:
+        file.write(b"begin")
+        file.truncate(1 << 36)
+    chunks = cutpoint.chunk(path, "fastcdc", max_bytes="64K")
+    first = [next(chunks) for _ in range(10)]
+    assert first[-1].length == 1 << 16 and first[-1].offset == sum(c.length for c in first[:-1])
+    assert first[-1].digest == hashlib.sha256(bytes(1 << 16)).digest()
+    arrays = cutpoint.chunk_arrays(path, "fixed", avg_bytes="1M", fingerprint="md5")
+    assert int(arrays.lengths.sum()) == 1 << 36
+
+
+def test_a_pipe(data, tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=(data,))
+    writer.start()
+    chunks = list(cutpoint.chunk(path))
+    writer.join()
+    assert chunks == list(cutpoint.chunk(data))
+
+
+def test_names():
+    assert "fastcdc" in cutpoint.algorithms() and "restic" in cutpoint.profiles()
+    assert cutpoint.fingerprints()[0] == "none" and "scalar" in cutpoint.backends()
+    text = cutpoint.canonical("gear", avg_bytes=np.int64(4096))
+    assert text == cutpoint.canonical("gear(avg_bytes=4K)") == cutpoint.canonical(text)
+    key = bytes(range(32))
+    if "borg2-fastcdc" in cutpoint.profiles():
+        assert key.hex() in cutpoint.canonical("borg2-fastcdc", key=key)

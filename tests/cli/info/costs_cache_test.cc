@@ -1,0 +1,217 @@
+// Costs that are kept come back as they were; what is kept otherwise is refused and does no harm.
+#include "cli/common/costs_cache.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/common/costs_json.h"
+
+namespace cutpoint::cli {
+namespace {
+
+using nlohmann::ordered_json;
+using testing::HasSubstr;
+
+cost_model example() {
+  cost_model made{.machine = "the machine", .processor_count = 7, .memory = {}, .processor = {}, .devices = {}};
+  made.seconds = 0.5;
+  made.memory = {.read_by_one = 1e10, .read_by_all = 2.5e10, .copy = 5e9, .page_cache = 0};
+  made.together = 0.75;
+  made.seconds_of_a_chunk = 1.25e-7;
+  made.processor.cuts = {{"gear", "gear(avg_bytes=8192)", 9000.5, 3.25e9, backend::avx2}};
+  made.processor.fingerprints = {{fingerprint_kind::blake3, 8192, 64, 3e9, backend::neon}};
+  device_costs device{.index = 2, .name = "a GPU", .batch_bytes = 1 << 25, .rates = {}, .problem = {}};
+  device.link_in = 2e10;
+  device.link_out = 1e10;
+  device.latency_seconds = 2e-5;
+  device.rates.cuts = {{"ram", "ram()", 1, 5e11, backend::cuda}};
+  device.rates.fingerprints = {{fingerprint_kind::sha1, 2048, 16384, 1e11, backend::cuda}};
+  made.devices = {device, {.index = 3, .name = "another", .rates = {}, .problem = "it is gone"}};
+  return made;
+}
+
+class costs_cache : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string made = (std::filesystem::temp_directory_path() / "cutpoint-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(made.data()), nullptr);
+    folder_ = made;
+    path_ = (folder_ / "new" / "costs.json").string();
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  [[nodiscard]] result<cost_model> load() const { return load_costs(path_, "the machine", "the build"); }
+
+  /// What the file has, changed.
+  void change(const std::function<void(ordered_json&)>& how) const {
+    ASSERT_TRUE(keep_costs(path_, example(), "the build").ok());
+    std::ifstream in(path_);
+    ordered_json whole = ordered_json::parse(in);
+    how(whole);
+    std::ofstream(path_) << whole.dump();
+  }
+  void write(const std::string& text) const {
+    std::filesystem::create_directories(folder_ / "new");
+    std::ofstream(path_, std::ios::binary) << text;
+  }
+  void expect_refused(const std::string& why) const {
+    const auto found = load();
+    ASSERT_FALSE(found.ok());
+    EXPECT_EQ(found.error().code(), status_code::invalid_argument);
+    EXPECT_THAT(found.error().message(), HasSubstr(why));
+    EXPECT_THAT(found.error().message(), HasSubstr(path_));
+  }
+
+  std::filesystem::path folder_;
+  std::string path_;
+};
+
+TEST_F(costs_cache, gives_back_what_was_kept) {
+  ASSERT_TRUE(keep_costs(path_, example(), "the build").ok());
+  const auto found = load();
+  ASSERT_TRUE(found.ok()) << found.error().message();
+  EXPECT_EQ(costs_json(*found), costs_json(example()));
+  EXPECT_EQ(found->processor.cuts[0].where, backend::avx2);
+  EXPECT_EQ(found->processor.cuts[0].mean_bytes, 9000.5);
+  EXPECT_EQ(found->devices[0].rates.fingerprints[0].in_flight, 16384u);
+  EXPECT_EQ(found->devices[1].problem, "it is gone");
+}
+
+TEST_F(costs_cache, takes_the_place_of_what_was_there_and_leaves_nothing_else) {
+  write("something else");
+  ASSERT_TRUE(keep_costs(path_, example(), "the build").ok());
+  EXPECT_TRUE(load().ok());
+  const std::filesystem::directory_iterator files(folder_ / "new");
+  EXPECT_EQ(std::distance(begin(files), end(files)), 1);
+}
+
+TEST_F(costs_cache, cannot_be_read_where_there_is_none) {
+  const auto found = load();
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().system_error(), ENOENT);
+}
+
+TEST_F(costs_cache, is_of_one_build_and_one_machine) {
+  ASSERT_TRUE(keep_costs(path_, example(), "another build").ok());
+  expect_refused("was measured by another build");
+  change([](ordered_json& whole) { whole["costs"]["machine"] = "M"; });
+  expect_refused("was measured on another machine");
+  change([](ordered_json& whole) { whole["format"] = 2; });
+  expect_refused("is of another format");
+  change([](ordered_json& whole) { whole["format"] = "1"; });
+  expect_refused("is of another format");
+}
+
+TEST_F(costs_cache, refuses_every_beginning_of_a_file) {
+  ASSERT_TRUE(keep_costs(path_, example(), "the build").ok());
+  std::ifstream in(path_);
+  const std::string whole((std::istreambuf_iterator<char>(in)), {});
+  for (std::size_t size = 0; size + 2 < whole.size(); size += 7) {
+    write(whole.substr(0, size));
+    ASSERT_FALSE(load().ok()) << size;
+  }
+}
+
+TEST_F(costs_cache, refuses_what_is_no_costs) {
+  for (const char* const text : {"", "null", "[]", "{}", "1e999", "\"costs\"", "{\"format\":1,\"build\":\"the build\"}",
+                                 "{\"format\":1,\"build\":\"the build\",\"costs\":[]}", "\xff\xfe", "{\"format\":1"}) {
+    write(text);
+    EXPECT_FALSE(load().ok()) << text;
+  }
+  write(std::string(1'000'000, '['));
+  expect_refused("is no JSON object");
+}
+
+TEST_F(costs_cache, refuses_numbers_that_no_machine_has) {
+  for (const char* const number :
+       {"-1", "1e19", "1e999", "-1e-300", "NaN", "Infinity", "null", "\"1\"", "[1]", "true"}) {
+    ASSERT_TRUE(keep_costs(path_, example(), "the build").ok());
+    std::ifstream in(path_);
+    std::string whole((std::istreambuf_iterator<char>(in)), {});
+    const std::size_t at = whole.find("3250000000.0");
+    ASSERT_NE(at, std::string::npos);
+    write(whole.replace(at, 12, number));
+    EXPECT_FALSE(load().ok()) << number;
+  }
+}
+
+TEST_F(costs_cache, refuses_each_field_that_is_missing_or_of_another_kind) {
+  const ordered_json flat = costs_json(example()).flatten();
+  ASSERT_GT(flat.size(), 40u);
+  for (const auto& [where, value] : flat.items()) {
+    const ordered_json::json_pointer at(where);
+    change([&](ordered_json& whole) { whole["costs"][at] = ordered_json::object(); });
+    EXPECT_FALSE(load().ok()) << where;
+    change([&](ordered_json& whole) { whole["costs"][at.parent_pointer()].erase(at.back()); });
+    EXPECT_FALSE(load().ok()) << where;
+  }
+}
+
+TEST_F(costs_cache, names_the_field_that_is_wrong) {
+  change([](ordered_json& whole) { whole["costs"]["devices"][0]["rates"]["cuts"][0]["back_end"] = "abacus"; });
+  expect_refused("devices[0].rates.cuts[0].back_end is no back end");
+  change([](ordered_json& whole) { whole["costs"]["processor"]["fingerprints"][0]["in_flight"] = 0; });
+  expect_refused("in_flight is none");
+  change([](ordered_json& whole) { whole["costs"]["processor"]["fingerprints"][0]["name"] = "crc"; });
+  expect_refused("name is no fingerprint");
+  change([](ordered_json& whole) { whole["costs"]["machine"] = std::string(200'000, 'm'); });
+  expect_refused("machine is too long");
+  change([](ordered_json& whole) { whole["costs"]["devices"] = std::vector<int>(20'000); });
+  expect_refused("devices is no list");
+}
+
+TEST_F(costs_cache, does_not_wait_for_what_is_no_file) {
+  std::filesystem::create_directories(folder_ / "new");
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  expect_refused("has no costs");
+  std::filesystem::remove(path_);
+  std::filesystem::create_directory(path_);
+  expect_refused("has no costs");
+  std::filesystem::remove(path_);
+  std::ofstream(path_).close();
+  std::filesystem::resize_file(path_, std::uintmax_t{1} << 40);  // a hole
+  expect_refused("has no costs");
+}
+
+TEST_F(costs_cache, says_where_nothing_can_be_kept) {
+  std::ofstream(folder_ / "file").close();
+  const status under_a_file = keep_costs((folder_ / "file" / "costs.json").string(), example(), "the build");
+  EXPECT_EQ(under_a_file.code(), status_code::io_error);
+  EXPECT_THAT(under_a_file.message(), HasSubstr((folder_ / "file").string()));
+  std::filesystem::create_directories(path_);
+  const status over_a_folder = keep_costs(path_, example(), "the build");
+  EXPECT_EQ(over_a_folder.code(), status_code::io_error);
+  EXPECT_THAT(over_a_folder.message(), HasSubstr(path_ + ": cannot be written"));
+  const std::filesystem::directory_iterator files(folder_ / "new");
+  EXPECT_EQ(std::distance(begin(files), end(files)), 1) << "nothing stays of what was not finished";
+}
+
+TEST(costs_file, lies_where_the_environment_says) {
+  ::unsetenv("CUTPOINT_CACHE_DIR");
+  ::unsetenv("XDG_CACHE_HOME");
+  ::unsetenv("HOME");
+  EXPECT_EQ(costs_file("m").error().code(), status_code::unavailable);
+  ::setenv("HOME", "/home/someone", 1);
+  EXPECT_THAT(costs_file("m").value(), testing::StartsWith("/home/someone/.cache/cutpoint/costs-"));
+  ::setenv("XDG_CACHE_HOME", "relative", 1);
+  EXPECT_THAT(costs_file("m").value(), testing::StartsWith("/home/someone/.cache/cutpoint/costs-"));
+  ::setenv("XDG_CACHE_HOME", "/caches", 1);
+  EXPECT_THAT(costs_file("m").value(), testing::StartsWith("/caches/cutpoint/costs-"));
+  ::setenv("CUTPOINT_CACHE_DIR", "", 1);
+  EXPECT_THAT(costs_file("m").value(), testing::StartsWith("/caches/cutpoint/costs-"));
+  ::setenv("CUTPOINT_CACHE_DIR", "here", 1);
+  EXPECT_THAT(costs_file("m").value(), testing::StartsWith("here/costs-"));
+  EXPECT_EQ(costs_file("m").value(), costs_file("m").value());
+  EXPECT_NE(costs_file("m").value(), costs_file("n").value());
+}
+
+}  // namespace
+}  // namespace cutpoint::cli

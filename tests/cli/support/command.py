@@ -1,0 +1,174 @@
+"""The command under test, and what its tests share: a folder of their own, runs of the command, the shape of errors."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+# As the build names it; else the release build.
+BINARY = os.path.abspath(
+    os.environ.get("CUTPOINT_BIN") or Path(__file__).resolve().parents[3] / "build/release/cli/cutpoint"
+)
+
+# A sanitizer multiplies memory and time, so that neither says anything of the command.
+IS_SANITIZED = bool(os.environ.get("CUTPOINT_SANITIZE"))
+
+# The library that makes reads fail, as the build names it; else that of the release build. No sanitizer bears it.
+FAULTY_READS = os.path.abspath(
+    os.environ.get("CUTPOINT_FAULTY_READS") or Path(BINARY).parents[1] / "tests/cli/libfaulty_reads.so"
+)
+
+# Long enough for a loaded machine; whatever hangs is killed and fails.
+PATIENCE = 60
+
+DONE = 0
+INPUT_FAILED = 1
+WRONG_USAGE = 2
+INTERRUPTED = 130
+
+
+class Outcome:
+    """What one run came to. Output is text whose bytes survive: those that are no UTF-8 are surrogates."""
+
+    def __init__(self, arguments, code, stdout: bytes, stderr: bytes):
+        self.arguments = arguments
+        self.code = code
+        self.bytes = stdout or b""
+        self.stdout = os.fsdecode(self.bytes)
+        self.stderr = os.fsdecode(stderr or b"")
+
+    @property
+    def lines(self):
+        return self.stdout.split("\n")[:-1]
+
+    def __str__(self):
+        words = " ".join(ascii(os.fsdecode(word))[1:-1] for word in self.arguments)
+        shown = [f"cutpoint {words}", f"exit code {self.code}"]
+        for name, text in (("stdout", self.stdout), ("stderr", self.stderr)):
+            short = text if len(text) < 2000 else text[:1000] + f" ... {len(text)} characters ... " + text[-500:]
+            shown.append(f"{name}: {ascii(short)}")
+        return "\n  " + "\n  ".join(shown)
+
+
+class CommandTest(unittest.TestCase):
+    """A test in a new folder, which is the current one of every run and goes at the end."""
+
+    maxDiff = 4000
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="cutpoint-")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def write(self, name, content=b"content\n") -> Path:
+        """A file in the folder; folders above it are made."""
+        path = self.folder / os.fsdecode(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        return path
+
+    def start(self, *arguments, **how) -> subprocess.Popen:
+        """A running command; killed at the end of the test if it still runs then."""
+        given = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "cwd": self.folder}
+        process = subprocess.Popen([BINARY, *arguments], **{**given, **how})
+        self.addCleanup(close, process)
+        return process
+
+    def wait(self, process: subprocess.Popen) -> Outcome:
+        stdout, stderr = process.communicate(timeout=PATIENCE)
+        return Outcome(process.args[1:], process.returncode, stdout, stderr)
+
+    def run_command(self, *arguments, content=None, **how) -> Outcome:
+        """Runs the command to its end, with `content`, if any, on its standard input."""
+        if content is not None:
+            how["stdin"] = subprocess.PIPE
+        process = self.start(*arguments, **how)
+        stdout, stderr = process.communicate(content, timeout=PATIENCE)
+        return Outcome(arguments, process.returncode, stdout, stderr)
+
+    def run_shell(self, script: str) -> Outcome:
+        """Runs a line of sh, in which $CUTPOINT is the command."""
+        process = subprocess.Popen(
+            ["sh", "-c", script],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=self.folder,
+            env={**os.environ, "CUTPOINT": BINARY},
+        )
+        self.addCleanup(close, process)
+        stdout, stderr = process.communicate(timeout=PATIENCE)
+        return Outcome([script], process.returncode, stdout, stderr)
+
+    def assert_done(self, run: Outcome):
+        self.assertEqual((run.code, run.stderr), (DONE, ""), run)
+
+    def assert_failed(self, run: Outcome, *told, code=INPUT_FAILED):
+        """The exit code, and a message on standard error that has each of `told` in it."""
+        self.assertEqual(run.code, code, run)
+        self.assertTrue(run.stderr.startswith("cutpoint: "), run)
+        for words in told:
+            self.assertIn(words, run.stderr, run)
+
+    def assert_refused(self, run: Outcome, *told):
+        """Wrong usage: nothing on standard output, and a message."""
+        self.assertEqual(run.stdout, "", run)
+        self.assert_failed(run, *told, code=WRONG_USAGE)
+
+
+def close(process: subprocess.Popen):
+    """Ends a process that still runs, and its pipes."""
+    process.kill()
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            try:
+                pipe.close()
+            except BrokenPipeError:
+                pass
+    process.wait()
+
+
+def wait_until(holds, what: str):
+    """Looks again and again until `holds()`."""
+    deadline = time.monotonic() + PATIENCE
+    while not holds():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within {PATIENCE} s: {what}")
+        time.sleep(0.002)
+
+
+def faulty_reads(suffix: str, offset: int = 0) -> dict:
+    """The environment of a run for which files whose paths end in `suffix` cannot be read from `offset` on (EIO)."""
+    return with_faulty_reads(CUTPOINT_FAULT_SUFFIX=suffix, CUTPOINT_FAULT_OFFSET=str(offset))
+
+
+def unseekable_reads(suffix: str) -> dict:
+    """The environment of a run for which files whose paths end in `suffix` have no offsets to read at (ESPIPE)."""
+    return with_faulty_reads(CUTPOINT_STREAM_SUFFIX=suffix)
+
+
+def with_faulty_reads(**variables) -> dict:
+    return {**os.environ, "LD_PRELOAD": FAULTY_READS, **variables}
+
+
+needs_faulty_reads = unittest.skipUnless(
+    os.path.exists(FAULTY_READS) and not IS_SANITIZED, "needs the library that makes reads fail, and no sanitizer"
+)
+
+
+def status_of(process: subprocess.Popen) -> dict:
+    """What the kernel tells of a process: the lines of /proc/PID/status."""
+    with open(f"/proc/{process.pid}/status", encoding="ascii", errors="replace") as file:
+        return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+
+
+def is_waiting(process: subprocess.Popen) -> bool:
+    """Whether the process sleeps, on a pipe say."""
+    return process.poll() is None and status_of(process)["State"].startswith("S")
+
+
+def has_linux_proc() -> bool:
+    return sys.platform == "linux" and os.path.exists("/proc/self/status")

@@ -1,0 +1,199 @@
+// What `tune` rests on: the sample keeps what is alike, the choice follows the goal, the grid lies between its bounds, and
+// the model of SeqCDC is what all streams of a small alphabet say.
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include <cutpoint/dedup.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/tune/choice.h"
+#include "cli/tune/sample.h"
+#include "cli/tune/seqcdc_search.h"
+
+namespace cutpoint::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::Ge;
+using testing::Le;
+using bytes = std::vector<std::uint8_t>;
+
+bytes random_bytes(std::size_t size, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  bytes made(size);
+  for (std::uint8_t& byte : made) byte = static_cast<std::uint8_t>(random());
+  return made;
+}
+
+void add_input(sample& into, std::uint64_t number, byte_span content) {
+  for (const chunk& c : super_chunks().find_cuts(content)) {
+    ASSERT_TRUE(into.add(number, content.subspan(c.offset, c.length), 1).ok());
+  }
+  into.end_input(number);
+}
+
+sample sample_of(const sample_size& size, const std::vector<bytes>& inputs) {
+  sample made = *sample::make(size);
+  for (std::size_t i = 0; i < inputs.size(); ++i) add_input(made, i, inputs[i]);
+  made.finish();
+  return made;
+}
+
+bool is_in(const sample& where, byte_span what) {
+  const byte_span all = where.bytes();
+  return std::search(all.begin(), all.end(), what.begin(), what.end()) != all.end();
+}
+
+std::size_t count_of(const sample& where, byte_span what) {
+  std::size_t count = 0;
+  for (auto at = where.bytes().begin();; ++at, ++count) {
+    at = std::search(at, where.bytes().end(), what.begin(), what.end());
+    if (at == where.bytes().end()) return count;
+  }
+}
+
+TEST(sample, of_all_is_the_inputs) {
+  const std::vector<bytes> inputs = {random_bytes(3'000'000, 1), {}, random_bytes(10, 2)};
+  const sample all = sample_of({.share = 1}, inputs);
+  const auto streams = all.streams();
+  ASSERT_EQ(streams.size(), 2u);
+  EXPECT_TRUE(std::ranges::equal(all.bytes(streams[0]), inputs[0]));
+  EXPECT_TRUE(std::ranges::equal(all.bytes(streams[1]), inputs[2]));
+  EXPECT_FALSE(streams[0].is_cut_off || streams[1].is_cut_off);
+  EXPECT_EQ(all.read_bytes(), 3'000'010u);
+}
+
+TEST(sample, has_each_super_chunk_as_often_as_the_inputs) {
+  const bytes one = random_bytes(20'000'000, 3);
+  const sample some = sample_of({.share = 0.3}, {one, one, one});
+  std::size_t kept = 0;
+  const std::vector<chunk> chunks = super_chunks().find_cuts(one);
+  for (const chunk& c : chunks) {
+    const byte_span start = byte_span(one).subspan(c.offset, 64);
+    if (is_in(some, start)) ++kept;
+    EXPECT_THAT(count_of(some, start), testing::AnyOf(0u, 3u)) << c.offset;
+  }
+  EXPECT_GT(kept, chunks.size() / 6);
+  EXPECT_LT(kept, chunks.size() / 2);
+  EXPECT_EQ(3 * kept, [&] {
+    std::size_t super = 0;
+    for (const sampled_stream& s : some.streams()) super += super_chunks().find_cuts(some.bytes(s)).size();
+    return super;
+  }());
+}
+
+TEST(sample, keeps_super_chunks_together_that_differ_in_little) {
+  std::size_t together = 0;
+  std::size_t apart = 0;
+  for (std::uint32_t seed = 0; seed < 60; ++seed) {
+    const bytes one = random_bytes(60'000, 100 + seed);  // a super-chunk
+    bytes other = one;
+    other[100] ^= 1;
+    other[30'000] ^= 1;
+    const std::size_t count = sample_of({.share = 0.5}, {one, other}).streams().size();
+    if (count == 1) ++apart;
+    if (count == 2) ++together;
+  }
+  EXPECT_LE(apart, 6u);
+  EXPECT_GE(together, 15u);
+}
+
+TEST(sample, tells_where_an_input_goes_on) {
+  const bytes one = random_bytes(8'000'000, 4);
+  const sample some = sample_of({.share = 0.4}, {one});
+  const auto streams = some.streams();
+  ASSERT_GT(streams.size(), 1u);
+  for (const sampled_stream& s : streams) {
+    const byte_span content = some.bytes(s);
+    const auto found = std::search(one.begin(), one.end(), content.begin(), content.end());
+    ASSERT_NE(found, one.end());
+    EXPECT_EQ(s.is_cut_off, found + static_cast<std::ptrdiff_t>(content.size()) != one.end());
+  }
+}
+
+TEST(sample, shrinks_to_the_memory_or_says_that_it_cannot) {
+  const bytes one = random_bytes(10'000'000, 5);
+  const sample some = sample_of({.share = 1, .least_bytes = 1, .most_bytes = 4 * MiB, .may_shrink = true}, {{}});
+  EXPECT_EQ(some.bytes().size(), 0u);
+  const sample shrunk = sample_of({.share = 0.9, .most_bytes = 4 * MiB, .may_shrink = true}, {one});
+  EXPECT_THAT(shrunk.bytes().size(), testing::AllOf(Ge(2 * MiB), Le(4 * MiB)));
+  EXPECT_LT(shrunk.share(), 0.6);
+  sample full = *sample::make({.share = 1, .most_bytes = 1 * MiB});
+  ASSERT_TRUE(full.add(0, byte_span(one).first(1 * MiB), 1).ok());
+  EXPECT_EQ(full.add(0, byte_span(one).first(1), 1).code(), status_code::memory_limit);
+}
+
+TEST(sample, of_one_byte_value_is_a_share_of_it) {
+  sample some = *sample::make({.share = 0.25});
+  ASSERT_TRUE(some.add(0, bytes(1000, 0), 4000).ok());
+  EXPECT_NEAR(static_cast<double>(some.bytes().size()), 1e6, 1e5);
+}
+
+TEST(choice, follows_the_goal) {
+  const std::vector<tune_merit> merits = {{0.50, 1.0}, {0.495, 2.0}, {0.46, 3.0}, {0.10, 9.0}};
+  EXPECT_THAT(ranked(merits, tune_goal::savings), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(ranked(merits, tune_goal::balanced), ElementsAre(1, 0, 2, 3));
+  EXPECT_THAT(ranked(merits, tune_goal::speed), ElementsAre(2, 1, 0, 3));
+  EXPECT_THAT(ranked({{-0.1, 1.0}, {-0.5, 2.0}}, tune_goal::savings), ElementsAre(1, 0));
+}
+
+TEST(choice, has_on_the_front_what_no_other_beats) {
+  EXPECT_THAT(front_of({{0.5, 1}, {0.4, 2}, {0.4, 1.5}, {0.5, 0.5}, {0.4, 2}}),
+              ElementsAre(true, true, false, false, true));
+}
+
+TEST(grid, lies_between_the_bounds_and_is_no_larger_than_asked_for) {
+  const seqcdc_bounds bounds{.lowest = {5, 20, 64}, .highest = {6, 80, 704}, .nearest = {5, 20, 64}};
+  for (const std::uint64_t most : {1u, 7u, 36u, 480u, 100'000u}) {
+    const auto grid = grid_between(bounds, most);
+    EXPECT_LE(grid.size(), std::max<std::uint64_t>(most, 2)) << most;  // the two lengths are always there
+    for (const seqcdc_values& v : grid) {
+      EXPECT_THAT(v.seq_length, testing::AllOf(Ge(5u), Le(6u)));
+      EXPECT_THAT(v.skip_trigger, testing::AllOf(Ge(20u), Le(80u)));
+      EXPECT_THAT(v.skip_size, testing::AllOf(Ge(64u), Le(704u)));
+    }
+  }
+  EXPECT_EQ(grid_between(bounds, 100'000).size(), 2u * 13 * 21);
+}
+
+/// The mean of all maximal runs of every stream of so many bytes: sequences are counted where they end.
+double brute_force(std::uint64_t seq_length, std::uint64_t values, std::uint64_t length) {
+  std::uint64_t streams = 1;
+  for (std::uint64_t i = 0; i < length; ++i) streams *= values;
+  // the last bytes only, so that the beginning, where no run can be yet, does not count
+  std::uint64_t cuts = 0;
+  for (std::uint64_t stream = 0; stream < streams; ++stream) {
+    std::uint64_t rest = stream;
+    std::uint64_t last = rest % values;
+    std::uint64_t run = 1;
+    bool is_cut = false;
+    for (std::uint64_t i = 1; i < length; ++i) {
+      rest /= values;
+      const std::uint64_t next = rest % values;
+      run = is_cut || next <= last ? 1 : run + 1;
+      is_cut = run == seq_length + 1;
+      last = next;
+    }
+    cuts += is_cut ? 1 : 0;
+  }
+  return static_cast<double>(streams) / static_cast<double>(cuts);
+}
+
+TEST(model, is_what_all_streams_of_a_small_alphabet_say) {
+  // a run is at most as long as there are values: so many bytes decide whether there is a cut after the last
+  EXPECT_NEAR(expected_sequence_bytes(1, 3), brute_force(1, 3, 8), 1e-9);
+  EXPECT_NEAR(expected_sequence_bytes(2, 4), brute_force(2, 4, 9), 1e-9);
+  EXPECT_NEAR(expected_sequence_bytes(2, 3), brute_force(2, 3, 8), 1e-9);
+  EXPECT_NEAR(expected_sequence_bytes(3, 5), brute_force(3, 5, 8), 1e-9);
+  EXPECT_TRUE(std::isinf(expected_sequence_bytes(3, 3)));
+}
+
+TEST(model, has_the_papers_k_as_bytes) {
+  // SeqCDC table II has sequences of 5; figure 6 has some 900 bytes at 6 bytes, which are 5 steps
+  EXPECT_NEAR(expected_sequence_bytes(5), 887.6, 0.1);
+}
+
+}  // namespace
+}  // namespace cutpoint::cli

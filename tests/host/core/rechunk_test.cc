@@ -1,0 +1,746 @@
+// The chunks after a change are those of the new stream, those kept hold what they held, and little is read.
+#include <array>
+#include <cerrno>
+#include <chrono>
+
+#include <cutpoint/rechunk.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "tests/host/algorithms/made.h"
+#include "tests/host/core/pieces.h"
+#include "tests/host/io/temporary_folder.h"
+#include "tests/host/support/streams.h"
+
+namespace cutpoint::tests {
+namespace {
+
+using bytes = std::vector<std::uint8_t>;
+
+/// Bytes in memory, handed out in pieces. Tells what was asked.
+class watched_access final : public random_access {
+ public:
+  explicit watched_access(byte_span stream, piece_sizes sizes = whole()) : stream_(stream), sizes_(std::move(sizes)) {}
+
+  /// The read after `count` others fails so, and every later one.
+  void fail_after(std::uint64_t count, status failure) {
+    fails_after_ = count;
+    failure_ = std::move(failure);
+  }
+
+  result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> into) override {
+    if (read_count_++ >= fails_after_) return failure_;
+    const auto address = reinterpret_cast<std::uintptr_t>(into.data());
+    if (into.size() > 1) {
+      lowest_address_ = std::min(lowest_address_, address);
+      highest_address_ = std::max(highest_address_, address + into.size());
+      first_ = std::min(first_, offset);
+      last_ = std::max(last_, offset + into.size());
+    }
+    if (offset >= stream_.size()) return 0;
+    const std::uint64_t count = std::min<std::uint64_t>({sizes_(), into.size(), stream_.size() - offset});
+    std::copy_n(stream_.begin() + static_cast<std::ptrdiff_t>(offset), count, into.begin());
+    given_ += count;
+    return count;
+  }
+
+  [[nodiscard]] std::uint64_t read_count() const { return read_count_; }
+  [[nodiscard]] std::uint64_t given() const { return given_; }
+  /// What follows leaves out reads of one byte, which may be a look at the size.
+  [[nodiscard]] std::uint64_t first() const { return first_; }
+  [[nodiscard]] std::uint64_t last() const { return last_; }
+  [[nodiscard]] std::uint64_t address_range() const { return highest_address_ - lowest_address_; }
+
+ private:
+  byte_span stream_;
+  piece_sizes sizes_;
+  std::uint64_t fails_after_ = std::numeric_limits<std::uint64_t>::max();
+  status failure_;
+  std::uint64_t read_count_ = 0;
+  std::uint64_t given_ = 0;
+  std::uint64_t first_ = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t last_ = 0;
+  std::uintptr_t lowest_address_ = std::numeric_limits<std::uintptr_t>::max();
+  std::uintptr_t highest_address_ = 0;
+};
+
+std::uint64_t end_of(const chunk& c) { return c.offset + c.length; }
+
+std::ptrdiff_t signed_of(std::uint64_t value) { return static_cast<std::ptrdiff_t>(value); }
+
+/// Puts `added` in the place of bytes of `stream`.
+bytes changed(bytes stream, std::uint64_t offset, std::uint64_t removed_bytes, byte_span added) {
+  const auto at = stream.erase(stream.begin() + signed_of(offset), stream.begin() + signed_of(offset + removed_bytes));
+  stream.insert(at, added.begin(), added.end());
+  return stream;
+}
+
+/// A stream, its chunks, and the same after a change.
+struct edit {
+  edit(const chunker& chunker, const bytes& before, std::uint64_t offset, std::uint64_t removed_bytes, byte_span added)
+      : edit(chunker, before, chunker.find_cuts(before), offset, removed_bytes, added) {}
+  edit(const chunker& chunker, const bytes& before, std::vector<chunk> cuts_before, std::uint64_t offset,
+       std::uint64_t removed_bytes, byte_span added)
+      : with(chunker),
+        old_stream(before),
+        old_chunks(std::move(cuts_before)),
+        change{offset, removed_bytes, added.size()},
+        new_stream(changed(before, offset, removed_bytes, added)),
+        new_chunks(chunker.find_cuts(new_stream)) {}
+
+  [[nodiscard]] result<rechunked> rechunk(random_access& stream, const stream_limits& limits = {}) const {
+    return cutpoint::rechunk(with, old_chunks, change, stream, limits);
+  }
+
+  chunker with;
+  bytes old_stream;
+  std::vector<chunk> old_chunks;
+  stream_change change;
+  bytes new_stream;
+  std::vector<chunk> new_chunks;
+};
+
+bool are_equal(byte_span a, byte_span b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
+
+byte_span bytes_of(const bytes& stream, const chunk& c) { return byte_span(stream).subspan(c.offset, c.length); }
+
+/// How many chunks from the first on are as they were, and end before the change or where it begins.
+std::size_t unchanged_count(const edit& e) {
+  const auto [old, now] = std::ranges::mismatch(e.old_chunks, e.new_chunks);
+  const auto is_before = [&](const chunk& c) { return end_of(c) <= e.change.offset; };
+  return static_cast<std::size_t>(std::find_if_not(e.old_chunks.begin(), old, is_before) - e.old_chunks.begin());
+}
+
+/// How many old chunks there are from the first on that begins where a new one does and looks back at nothing new.
+std::size_t met_count(const edit& e) {
+  for (const chunk& c : e.new_chunks) {
+    if (c.offset < e.change.offset + e.change.added_bytes + e.with.behind()) continue;
+    const std::uint64_t old_offset = c.offset - e.change.added_bytes + e.change.removed_bytes;
+    const auto is_here = [&](const chunk& old) { return old.offset == old_offset; };
+    const auto met = std::find_if(e.old_chunks.begin(), e.old_chunks.end(), is_here);
+    if (met != e.old_chunks.end()) return static_cast<std::size_t>(e.old_chunks.end() - met);
+  }
+  return 0;
+}
+
+/// What is wrong with what was found; "" where nothing is.
+std::string fault_of(const edit& e, const rechunked& found) {
+  const std::vector<chunk> chunks = chunks_after(e.old_chunks, found);
+  if (chunks != e.new_chunks) return "other chunks";
+  for (std::size_t i = 0; i < found.kept_before; ++i) {
+    if (!are_equal(bytes_of(e.old_stream, e.old_chunks[i]), bytes_of(e.new_stream, chunks[i]))) {
+      return "a chunk kept before the change has other bytes";
+    }
+  }
+  for (std::size_t i = 1; i <= found.kept_after; ++i) {
+    if (!are_equal(bytes_of(e.old_stream, e.old_chunks.end()[-signed_of(i)]),
+                   bytes_of(e.new_stream, chunks.end()[-signed_of(i)]))) {
+      return "a chunk kept after the change has other bytes";
+    }
+  }
+  if (e.change.removed_bytes == 0 && e.change.added_bytes == 0) {
+    return found.kept_before == chunks.size() ? "" : "no change, and not all are kept";
+  }
+  if (found.kept_before != unchanged_count(e)) return "not all that the change left before it are kept, or others";
+  if (found.kept_after != met_count(e)) return "did not meet the old chunks as soon as it could";
+  return {};
+}
+
+std::string described(const edit& e) {
+  return e.with.canonical() + ": " + std::to_string(e.old_stream.size()) + " bytes, at " +
+         std::to_string(e.change.offset) + " " + std::to_string(e.change.removed_bytes) + " removed and " +
+         std::to_string(e.change.added_bytes) + " added";
+}
+
+/// Expects the right chunks, and gives what was found.
+rechunked expect_rechunked(const edit& e, watched_access& stream, const stream_limits& limits = {}) {
+  const auto found = e.rechunk(stream, limits);
+  if (!found) {
+    ADD_FAILURE() << described(e) << ": " << found.error().message();
+    return {};
+  }
+  EXPECT_EQ(fault_of(e, *found), "") << described(e);
+  EXPECT_EQ(found->read_bytes, stream.given());
+  return *found;
+}
+
+rechunked expect_rechunked(const edit& e, const stream_limits& limits = {}) {
+  watched_access stream(e.new_stream);
+  return expect_rechunked(e, stream, limits);
+}
+
+std::uint64_t least_memory(const chunker& chunker) {
+  return chunker.behind() + (chunker.reach() == unlimited ? 1 : chunker.reach());
+}
+
+/// Where a change begins or ends: anywhere, at the ends of the stream, or at and near a cut.
+std::uint64_t draw_place(const std::vector<chunk>& chunks, std::uint64_t size, choices& random) {
+  if (size == 0 || random.once_in(12)) return 0;
+  if (random.once_in(12)) return size;
+  if (random.once_in(2)) return random.between(0, size);
+  const std::uint64_t cut = end_of(chunks[random.between(0, chunks.size() - 1)]);
+  const std::uint64_t near = random.between(0, 6);
+  return std::min(size, cut + near - std::min(cut + near, std::uint64_t{3}));
+}
+
+/// A change of any kind: nothing, an insertion, a removal, an overwriting, of a few bytes or of many.
+edit draw_edit(const chunker& chunker, const bytes& old_stream, content what, choices& random) {
+  const auto chunks = chunker.find_cuts(old_stream);
+  const std::uint64_t size = old_stream.size();
+  std::uint64_t first = draw_place(chunks, size, random);
+  std::uint64_t last = first;
+  if (random.once_in(3)) {
+    last = draw_place(chunks, size, random);
+  } else if (!random.once_in(3)) {
+    last = std::min(size, first + random.between(1, 30));
+  }
+  if (random.once_in(40)) std::tie(first, last) = std::pair{std::uint64_t{0}, size};
+  if (first > last) std::swap(first, last);
+  std::uint64_t added = last - first;  // an overwriting
+  if (random.once_in(3)) {
+    added = 0;
+  } else if (!random.once_in(3)) {
+    added = random.between(0, random.once_in(3) ? 400 : 20);
+  }
+  return {chunker, old_stream, first, last - first,
+          make_stream(random.once_in(2) ? what : content::random, added, random)};
+}
+
+class rechunk_of_every_algorithm : public testing::TestWithParam<algorithm_case> {
+ protected:
+  template <class Check>
+  void for_each_edit(int edits, Check check) {
+    seeded_choices random(GetParam().which + 7501);
+    for (int round = 0; round < GetParam().rounds; ++round) {
+      for (const content what : all_contents) {
+        const chunker chunker = made_tiny(GetParam().which, random);
+        const auto old_stream = make_stream(what, random.between(0, 2500), random);
+        for (int i = 0; i < edits; ++i) check(draw_edit(chunker, old_stream, what, random), random);
+        if (HasFailure()) return;
+      }
+    }
+  }
+};
+
+TEST_P(rechunk_of_every_algorithm, gives_the_cuts_of_the_whole) {
+  for_each_edit(16, [](const edit& e, choices&) { expect_rechunked(e); });
+}
+
+TEST_P(rechunk_of_every_algorithm, gives_the_same_in_pieces_of_any_size_and_little_memory) {
+  for_each_edit(3, [](const edit& e, choices& random) {
+    const std::uint64_t least = least_memory(e.with) + (e.with.reach() == unlimited ? e.new_stream.size() : 0);
+    for (const piece_sizes& sizes : {always(1), primes(), random_sizes(random.word()), whole()}) {
+      watched_access stream(e.new_stream, sizes);
+      expect_rechunked(e, stream, {.memory_bytes = least + random.between(0, 5)});
+    }
+  });
+}
+
+TEST_P(rechunk_of_every_algorithm, reads_nothing_before_the_first_chunk_that_may_see_the_change) {
+  const std::string name = algorithm_name(GetParam().which);
+  const bool chooses_at_reach = name == "repmaxcdc" || name == "tttd";
+  for_each_edit(4, [&](const edit& e, choices&) {
+    watched_access stream(e.new_stream);
+    expect_rechunked(e, stream);
+    for (const chunk& c : e.old_chunks) {
+      const bool is_out_of_reach = e.change.offset - std::min(e.change.offset, c.offset) >= e.with.reach();
+      const bool is_passed =
+          !(chooses_at_reach && e.with.reach() != unlimited) && end_of(c) + e.with.lookahead() < e.change.offset;
+      if (!is_out_of_reach && !is_passed) break;
+      EXPECT_GE(stream.first(), end_of(c) - std::min(end_of(c), e.with.behind())) << described(e);
+    }
+  });
+}
+
+TEST_P(rechunk_of_every_algorithm, outgrows_memory_only_where_cut_stream_does) {
+  for_each_edit(3, [](const edit& e, choices& random) {
+    const stream_limits limits = {.memory_bytes = least_memory(e.with) + random.between(0, 400)};
+    watched_access stream(e.new_stream);
+    const auto found = e.rechunk(stream, limits);
+    if (found) {
+      EXPECT_EQ(fault_of(e, *found), "") << described(e);
+      return;
+    }
+    EXPECT_EQ(found.error().code(), status_code::memory_limit);
+    memory_source from(e.new_stream);
+    EXPECT_EQ(cut_all(from, e.with, e.new_stream, limits).outcome.code(), status_code::memory_limit) << described(e);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(many_edits, rechunk_of_every_algorithm, testing::ValuesIn(algorithm_cases(8)), case_name);
+
+class rechunk_of_every_name : public testing::TestWithParam<std::string> {};
+
+TEST_P(rechunk_of_every_name, cuts_a_few_mebibytes) {
+  const chunker chunker = made(GetParam());
+  seeded_choices random(7601);
+  const auto stream = make_stream(content::mixed, 2 * MiB + chunker.reach() / 2 + 777, random);
+  const auto chunks = chunker.find_cuts(stream);
+  const auto added = make_stream(content::random, 5000, random);
+  const std::uint64_t place = random.between(stream.size() / 4, stream.size() / 2);
+  const byte_span one = byte_span(added).first(1);
+  const std::array edits = {
+      edit(chunker, stream, chunks, place, 0, one), edit(chunker, stream, chunks, place, 5000, added),
+      edit(chunker, stream, chunks, place, 100'000, {}), edit(chunker, stream, chunks, stream.size() - 1, 1, {})};
+  for (const edit& e : edits) {
+    expect_rechunked(e);
+    watched_access in_pieces(e.new_stream, random_sizes(random.word()));
+    expect_rechunked(e, in_pieces, {.memory_bytes = least_memory(chunker) + 4099});
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(of_the_catalog, rechunk_of_every_name, testing::ValuesIn(catalog_names()), catalog_test_name);
+
+class rechunk_gear : public testing::Test {
+ protected:
+  seeded_choices random_{7701};
+  chunker chunker_ = made("gear");
+  bytes stream_ = make_stream(content::random, 8 * MiB, random_);
+};
+
+TEST_F(rechunk_gear, reads_only_what_is_near_the_change) {
+  const bytes added = {1, 2, 3};
+  const std::uint64_t middle = 4 * MiB;
+  for (const edit& e :
+       {edit(chunker_, stream_, middle, 1, byte_span(added).first(1)), edit(chunker_, stream_, middle, 0, added),
+        edit(chunker_, stream_, middle, 1, {}), edit(chunker_, stream_, middle, 1 * MiB, added)}) {
+    watched_access stream(e.new_stream);
+    const rechunked found = expect_rechunked(e, stream);
+    EXPECT_LT(found.read_bytes, 600'000u);
+    EXPECT_GE(stream.first() + chunker_.reach(), middle);
+    EXPECT_LE(stream.last(), middle + 600'000);
+    EXPECT_LT(found.cut_anew.size(), 20u);
+    EXPECT_GT(found.kept_before, 300u);
+    EXPECT_GT(found.kept_after, 200u);
+  }
+}
+
+TEST_F(rechunk_gear, reads_little_at_the_ends_too) {
+  const bytes added(10, 7);
+  const std::uint64_t size = stream_.size();
+  for (const edit& e : {edit(chunker_, stream_, 0, 0, added), edit(chunker_, stream_, 0, 10, {}),
+                        edit(chunker_, stream_, size, 0, added), edit(chunker_, stream_, size - 10, 10, {}),
+                        edit(chunker_, stream_, size / 2, size - size / 2, {})}) {
+    EXPECT_LT(expect_rechunked(e).read_bytes, 600'000u) << described(e);
+  }
+}
+
+TEST_F(rechunk_gear, holds_no_more_than_is_allowed) {
+  const auto added = make_stream(content::mixed, 2 * MiB, random_);
+  const edit e(chunker_, stream_, 3 * MiB, 1000, added);
+  const std::uint64_t least = chunker_.reach();
+  for (const std::uint64_t memory : {least, least + 1, least + 100'000}) {
+    watched_access stream(e.new_stream);
+    expect_rechunked(e, stream, {.memory_bytes = memory});
+    EXPECT_LE(stream.address_range(), memory);
+    EXPECT_GE(stream.address_range(), least);
+  }
+}
+
+TEST_F(rechunk_gear, without_a_change_sees_only_where_the_stream_ends) {
+  for (const std::uint64_t offset : {std::uint64_t{0}, 4 * MiB, 8 * MiB}) {
+    const edit e(chunker_, stream_, offset, 0, {});
+    const rechunked found = expect_rechunked(e);
+    EXPECT_EQ(found.kept_before, e.old_chunks.size());
+    EXPECT_EQ(found.read_bytes, 1u);
+  }
+}
+
+TEST(rechunk, starts_from_nothing_and_comes_to_nothing) {
+  const bytes some(100'000, 1);
+  for (const std::string& name : catalog_names()) {
+    const chunker chunker = made(name);
+    EXPECT_EQ(expect_rechunked(edit(chunker, {}, 0, 0, some)).kept_before, 0u);
+    EXPECT_EQ(expect_rechunked(edit(chunker, some, 0, some.size(), {})).read_bytes, 0u);
+    EXPECT_EQ(expect_rechunked(edit(chunker, {}, 0, 0, {})).read_bytes, 0u);
+  }
+}
+
+TEST(rechunk, cuts_anew_a_chunk_whose_bytes_changed_and_whose_cuts_did_not) {
+  const chunker chunker = made("fixed", "avg_bytes=1000");
+  const bytes stream(10'000, 1);
+  const rechunked found = expect_rechunked(edit(chunker, stream, 4500, 1, bytes{2}));
+  EXPECT_EQ(found.kept_before, 4u);
+  EXPECT_EQ(found.cut_anew, (std::vector<chunk>{{4000, 1000}}));
+  EXPECT_EQ(found.kept_after, 5u);
+  EXPECT_EQ(found.shift, 0);
+}
+
+TEST(rechunk, takes_whole_chunks_out_without_a_look_at_the_stream) {
+  const chunker chunker = made("fixed", "avg_bytes=1000");
+  const rechunked found = expect_rechunked(edit(chunker, bytes(9500, 1), 4000, 2000, {}));
+  EXPECT_EQ(found.kept_before, 4u);
+  EXPECT_TRUE(found.cut_anew.empty());
+  EXPECT_EQ(found.kept_after, 4u);
+  EXPECT_EQ(found.shift, -2000);
+  EXPECT_EQ(found.read_bytes, 1u);
+}
+
+TEST(rechunk, cuts_anew_what_the_end_had_cut) {
+  const chunker chunker = made("crc32", "min_bytes=48,avg_bytes=64,max_bytes=1000");  // zeros are no cut-point
+  const bytes stream(2500, 0);
+  const rechunked appended = expect_rechunked(edit(chunker, stream, 2500, 0, bytes(700, 0)));
+  EXPECT_EQ(appended.kept_before, 2u);
+  EXPECT_EQ(appended.cut_anew, (std::vector<chunk>{{2000, 1000}, {3000, 200}}));
+  const rechunked truncated = expect_rechunked(edit(chunker, stream, 1500, 1000, {}));
+  EXPECT_EQ(truncated.kept_before, 1u);
+  EXPECT_EQ(truncated.cut_anew, (std::vector<chunk>{{1000, 500}}));
+}
+
+TEST(rechunk, does_not_meet_where_it_looks_back_at_the_change) {
+  const chunker chunker = made("maxp", "half_window=5,min_bytes=1,avg_bytes=8,max_bytes=8");
+  ASSERT_EQ(chunker.behind(), 5u);
+  seeded_choices random(7801);
+  int misleading_count = 0;
+  for (int round = 0; round < 2000; ++round) {
+    const auto stream = make_stream(content::few_symbols, 60, random);
+    const auto added = make_stream(content::random, 1, random);
+    const edit e(chunker, stream, random.between(0, 50), 1, added);
+    expect_rechunked(e);
+    for (const chunk& c : e.new_chunks) {
+      const auto begins_here = [&](const chunk& old) { return old.offset == c.offset && old.length != c.length; };
+      if (c.offset > e.change.offset && std::ranges::any_of(e.old_chunks, begins_here)) ++misleading_count;
+    }
+  }
+  EXPECT_GT(misleading_count, 0) << "no round would have been wrong";
+}
+
+/// A chunk without a maximum that grows: the zeros of `crc32` are no cut-point.
+class rechunk_endless : public testing::Test {
+ protected:
+  /// Random chunks, zeros of which one chunk is made, random chunks; more zeros are added.
+  edit longer(std::uint64_t zeros, std::uint64_t more) {
+    bytes stream = make_stream(content::random, 200'000, random_);
+    stream.resize(chunker_.find_cuts(stream).back().offset + zeros);
+    const auto rest = make_stream(content::random, 200'000, random_);
+    stream.insert(stream.end(), rest.begin(), rest.end());
+    return {chunker_, stream, stream.size() - rest.size() - zeros / 2, 0, bytes(more, 0)};
+  }
+  static std::uint64_t longest(const edit& e) {
+    std::uint64_t longest = 0;
+    for (const chunk& c : e.new_chunks) longest = std::max(longest, c.length);
+    return longest;
+  }
+
+  seeded_choices random_{7901};
+  chunker chunker_ = made("crc32", "min_bytes=48,avg_bytes=64,max_bytes=0");
+};
+
+TEST_F(rechunk_endless, is_found_up_to_the_limit) {
+  for (const std::uint64_t more : {1000u, 300'000u, 3'000'000u}) {
+    const edit e = longer(500'000, more);
+    ASSERT_GT(longest(e), more + 400'000);
+    expect_rechunked(e, {.memory_bytes = longest(e)});
+  }
+}
+
+TEST_F(rechunk_endless, past_the_limit_is_told_with_its_offset_and_the_limit) {
+  const edit e = longer(500'000, 2 * MiB);
+  const stream_limits limits = {.memory_bytes = longest(e) - 1};
+  watched_access stream(e.new_stream);
+  const auto found = e.rechunk(stream, limits);
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().code(), status_code::memory_limit);
+  const auto is_longest = [&](const chunk& c) { return c.length == longest(e); };
+  const auto outgrown = std::find_if(e.new_chunks.begin(), e.new_chunks.end(), is_longest);
+  EXPECT_THAT(found.error().message(), testing::HasSubstr("offset " + std::to_string(outgrown->offset) + " "));
+  EXPECT_THAT(found.error().message(), testing::HasSubstr(std::to_string(limits.memory_bytes)));
+}
+
+TEST_F(rechunk_endless, of_tttd_starts_at_the_change) {
+  const chunker chunker = made("tttd", "max_bytes=0");
+  const auto stream = make_stream(content::random, 4 * MiB, random_);
+  EXPECT_LT(expect_rechunked(edit(chunker, stream, 2 * MiB, 0, bytes{1})).read_bytes, 600'000u);
+}
+
+TEST_F(rechunk_endless, is_not_looked_at_again_for_every_block) {
+  const bytes stream(96 * MiB, 0);
+  const edit e(chunker_, stream, 1000, 0, {});
+  watched_access whole_stream(stream);
+  const stream_change change = {.offset = 0, .removed_bytes = 1, .added_bytes = 1};
+  const auto found = rechunk(chunker_, e.old_chunks, change, whole_stream, {});
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->cut_anew, e.old_chunks);
+  EXPECT_LT(whole_stream.read_count(), 16u) << "one look for each";
+}
+
+class rechunk_failure : public testing::Test {
+ protected:
+  status refused(const std::vector<chunk>& old_chunks, const stream_change& change) {
+    watched_access stream(e_.new_stream);
+    const auto found = rechunk(e_.with, old_chunks, change, stream, {});
+    EXPECT_EQ(stream.read_count(), 0u) << "read before it was refused";
+    return found ? status() : found.error();
+  }
+  void expect_invalid(const std::vector<chunk>& old_chunks, const stream_change& change, std::string_view told) {
+    const status outcome = refused(old_chunks, change);
+    EXPECT_EQ(outcome.code(), status_code::invalid_argument);
+    EXPECT_THAT(outcome.message(), testing::HasSubstr(std::string(told)));
+  }
+
+  seeded_choices random_{8001};
+  edit e_{made("gear", "min_bytes=64,avg_bytes=256,max_bytes=1024"), make_stream(content::random, 700'000, random_),
+          300'000, 10, make_stream(content::random, 300'000, random_)};
+};
+
+TEST_F(rechunk_failure, of_chunks_that_do_not_cover_a_stream) {
+  expect_invalid({{1, 100}}, {}, "at offset 1 with 100 bytes does not go on from offset 0");
+  expect_invalid({{0, 100}, {101, 100}}, {}, "at offset 101");
+  expect_invalid({{0, 100}, {99, 100}}, {}, "at offset 99");
+  expect_invalid({{0, 100}, {100, 0}}, {}, "at offset 100 with 0 bytes");
+  expect_invalid({{100, 100}, {0, 100}}, {}, "at offset 100");
+}
+
+TEST_F(rechunk_failure, of_chunks_that_are_longer_than_any) {
+  expect_invalid({{0, 1025}}, {}, "1025 bytes; none of gear(");
+  expect_invalid({{0, 1024}, {1024, std::numeric_limits<std::uint64_t>::max() - 1023}}, {}, "none of gear(");
+}
+
+TEST_F(rechunk_failure, of_a_change_outside_the_stream) {
+  const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  const std::vector<chunk> chunks = {{0, 100}, {100, 50}};
+  expect_invalid(chunks, {151, 0, 0}, "0 bytes at offset 151 of a stream of 150 bytes");
+  expect_invalid(chunks, {150, 1, 0}, "1 bytes at offset 150");
+  expect_invalid(chunks, {149, 2, 0}, "2 bytes at offset 149");
+  expect_invalid(chunks, {149, most, 0}, "at offset 149");
+  expect_invalid(chunks, {most, 1, 0}, "of a stream of 150 bytes");
+  expect_invalid(chunks, {0, 0, most}, "adds");
+  expect_invalid(chunks, {0, 0, most / 2 - 149}, "which makes more than 9223372036854775807");
+  expect_invalid({}, {1, 0, 0}, "of a stream of 0 bytes");
+}
+
+TEST_F(rechunk_failure, of_streams_past_any_offset) {
+  const chunker chunker = made("crc32", "min_bytes=48,avg_bytes=64,max_bytes=0");
+  const std::uint64_t half = std::uint64_t{1} << 62;
+  watched_access stream({});
+  const std::vector<chunk> chunks = {{0, half}, {half, half}};
+  const auto found = rechunk(chunker, chunks, {.offset = 0, .removed_bytes = 1, .added_bytes = 0}, stream, {});
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().code(), status_code::invalid_argument);
+}
+
+TEST_F(rechunk_failure, of_memory_is_told_before_anything_is_read) {
+  watched_access stream(e_.new_stream);
+  const auto found = e_.rechunk(stream, {.memory_bytes = 1023});
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().code(), status_code::memory_limit);
+  EXPECT_THAT(found.error().message(), testing::HasSubstr("1024"));
+  EXPECT_EQ(stream.read_count(), 0u);
+}
+
+TEST_F(rechunk_failure, of_another_size_names_both) {
+  const std::uint64_t expected = e_.new_stream.size();
+  for (const std::uint64_t size : {std::uint64_t{0}, std::uint64_t{1}, e_.change.offset, expected - 2, expected - 1,
+                                   expected + 1, expected + 2, 2 * expected, 2 * expected + 3, 40 * expected}) {
+    bytes resized = e_.new_stream;
+    resized.resize(size);
+    watched_access stream(resized);
+    const auto found = e_.rechunk(stream);
+    ASSERT_FALSE(found.ok()) << size;
+    EXPECT_EQ(found.error().code(), status_code::io_error);
+    EXPECT_EQ(found.error().message(), "the stream has " + std::to_string(size) + " bytes, not the " +
+                                           std::to_string(expected) + " that the change implies");
+    EXPECT_LT(stream.given(), 100u);
+  }
+}
+
+TEST_F(rechunk_failure, of_another_size_comes_before_no_change) {
+  for (const std::uint64_t size : {699'999u, 700'001u, 0u}) {
+    watched_access stream(byte_span(e_.new_stream).first(size));
+    const auto found = rechunk(e_.with, e_.old_chunks, {.offset = 5}, stream, {});
+    ASSERT_FALSE(found.ok()) << size;
+    EXPECT_EQ(found.error().code(), status_code::io_error);
+  }
+  watched_access stream(byte_span(e_.new_stream).first(1));
+  const auto found = rechunk(e_.with, {}, {}, stream, {});
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().message(), "the stream has 1 bytes, not the 0 that the change implies");
+}
+
+/// Never ends.
+class endless_access final : public random_access {
+ public:
+  result<std::size_t> read_at(std::uint64_t, std::span<std::uint8_t> into) override { return into.size(); }
+};
+
+TEST_F(rechunk_failure, of_a_stream_without_an_end_is_found_soon) {
+  endless_access stream;
+  const auto found = e_.rechunk(stream);
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().code(), status_code::io_error);
+}
+
+/// Is cut short once its size was looked at.
+class shrinking_access final : public random_access {
+ public:
+  shrinking_access(std::uint64_t size, std::uint64_t later) : size_(size), later_(later) {}
+  result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> into) override {
+    if (offset >= size_) return 0;
+    const std::size_t count = std::min<std::uint64_t>(into.size(), size_ - offset);
+    if (offset == size_ - 1) size_ = later_;
+    return count;
+  }
+
+ private:
+  std::uint64_t size_;
+  std::uint64_t later_;
+};
+
+TEST_F(rechunk_failure, of_a_stream_that_shrinks_meanwhile_names_both_sizes) {
+  shrinking_access stream(e_.new_stream.size(), 350'000);
+  const auto found = e_.rechunk(stream);
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().code(), status_code::io_error);
+  EXPECT_EQ(found.error().message(), "the stream has 350000 bytes, not the 999990 that the change implies");
+}
+
+TEST_F(rechunk_failure, of_any_read_comes_back_at_once) {
+  watched_access counted(e_.new_stream, always(10'000));
+  expect_rechunked(e_, counted);
+  ASSERT_GT(counted.read_count(), 10u);
+  for (std::uint64_t count = 0; count < counted.read_count(); ++count) {
+    watched_access stream(e_.new_stream, always(10'000));
+    stream.fail_after(count, system_failure("disk", "read", EIO));
+    const auto found = e_.rechunk(stream);
+    ASSERT_FALSE(found.ok()) << count;
+    EXPECT_EQ(found.error().code(), status_code::io_error);
+    EXPECT_EQ(found.error().system_error(), EIO);
+    EXPECT_EQ(found.error().message(), "disk: cannot be read: Input/output error");
+    EXPECT_EQ(stream.read_count(), count + 1);
+  }
+}
+
+/// Zeros that are never filled in; `fixed` does not look at them.
+class blank_access final : public random_access {
+ public:
+  explicit blank_access(std::uint64_t size) : size_(size) {}
+  result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> into) override {
+    return std::min<std::uint64_t>(into.size(), size_ - std::min(size_, offset));
+  }
+
+ private:
+  std::uint64_t size_;
+};
+
+TEST(rechunk, counts_offsets_past_four_gibibytes) {
+  const chunker chunker = made("fixed", "avg_bytes=1M");
+  const std::uint64_t length = 1 * MiB;
+  std::vector<chunk> old_chunks;
+  for (std::uint64_t i = 0; i < 6000; ++i) old_chunks.push_back({i * length, length});
+  const stream_change change = {.offset = 5 * GiB + 5, .removed_bytes = length, .added_bytes = 5 * GiB + 3 * length};
+  blank_access stream(6002 * length + 5 * GiB);
+  const auto found = rechunk(chunker, old_chunks, change, stream, {});
+  ASSERT_TRUE(found.ok()) << found.error().message();
+  EXPECT_EQ(found->kept_before, 5120u);
+  EXPECT_EQ(found->shift, static_cast<std::int64_t>(5 * GiB + 2 * length));
+  EXPECT_EQ(found->kept_after, 6000u - 5122);
+  const auto chunks = chunks_after(old_chunks, *found);
+  ASSERT_EQ(chunks.size(), 6002u + 5120);
+  for (std::size_t i = 0; i < chunks.size(); ++i) ASSERT_EQ(chunks[i], (chunk{i * length, length}));
+}
+
+std::string read_whole(random_access& from, std::size_t room_bytes) {
+  std::string content;
+  bytes room(room_bytes);
+  for (;;) {
+    const auto count = from.read_at(content.size(), room);
+    if (!count) return "failed: " + count.error().message();
+    if (*count == 0) return content;
+    content.append(room.begin(), room.begin() + signed_of(*count));
+  }
+}
+
+void expect_refused(const std::string& path, int error, std::string_view message) {
+  const int next = ::dup(STDERR_FILENO);  // the number that the next file gets
+  ::close(next);
+  const auto opened = file_random_access::open(path);
+  ASSERT_FALSE(opened.ok()) << path;
+  EXPECT_EQ(opened.error().code(), status_code::io_error);
+  EXPECT_EQ(opened.error().system_error(), error);
+  EXPECT_EQ(opened.error().message(), path + ": cannot be " + std::string(message));
+  const int again = ::dup(STDERR_FILENO);
+  ::close(again);
+  EXPECT_EQ(again, next) << "left open";
+}
+
+TEST(file_random_access, gives_what_the_file_holds_from_anywhere) {
+  const temporary_folder folder;
+  std::string content;
+  for (int i = 0; i < 5000; ++i) content += std::to_string(i);
+  auto opened = file_random_access::open(folder.make_file("a", content));
+  ASSERT_TRUE(opened.ok());
+  EXPECT_EQ(read_whole(*opened, 1000), content);
+  bytes room(10);
+  for (const std::uint64_t offset : {std::uint64_t{17}, std::uint64_t{0}, content.size() - 3}) {
+    const auto count = opened->read_at(offset, room);
+    ASSERT_TRUE(count.ok());
+    EXPECT_EQ(std::string(room.begin(), room.begin() + signed_of(*count)), content.substr(offset, 10));
+  }
+  const std::uint64_t half = std::uint64_t{1} << 63;
+  for (const std::uint64_t past : {content.size(), content.size() + 1, half - 1, half, half + half - 1}) {
+    const auto count = opened->read_at(past, room);
+    ASSERT_TRUE(count.ok()) << past << ": " << count.error().message();
+    EXPECT_EQ(*count, 0u) << past;
+  }
+}
+
+TEST(file_random_access, refuses_what_cannot_be_read_anywhere) {
+  const temporary_folder folder;
+  folder.make_file("a");
+  expect_refused(folder / "missing", ENOENT, "opened: No such file or directory");
+  expect_refused(folder / "a/b", ENOTDIR, "opened: Not a directory");
+  expect_refused(folder.path(), EISDIR, "read: Is a directory");
+  expect_refused(folder.make_socket("socket"), ENXIO, "opened: No such device or address");
+  expect_refused(folder.make_fifo("fifo"), ESPIPE, "read: Illegal seek");
+}
+
+TEST(file_random_access, tells_a_read_that_fails) {
+  auto opened = file_random_access::open("/proc/self/mem");  // address 0 is never mapped
+  ASSERT_TRUE(opened.ok());
+  EXPECT_EQ(read_whole(*opened, 4), "failed: /proc/self/mem: cannot be read: Input/output error");
+}
+
+TEST(file_random_access, reads_nothing_after_a_request_to_stop) {
+  const temporary_folder folder;
+  cancellation cancel;
+  auto opened = file_random_access::open(folder.make_file("a", "abc"), &cancel);
+  ASSERT_TRUE(opened.ok());
+  EXPECT_EQ(read_whole(*opened, 2), "abc");
+  cancel.request();
+  bytes room(2);
+  const auto count = opened->read_at(0, room);
+  ASSERT_FALSE(count.ok());
+  EXPECT_EQ(count.error().code(), status_code::cancelled);
+  EXPECT_EQ(count.error().message(), (folder / "a") + ": stopped before it was read");
+}
+
+TEST(file_random_access, closes_its_file_once) {
+  const temporary_folder folder;
+  const std::string path = folder.make_file("a", "abc");
+  const int next = ::dup(STDERR_FILENO);
+  ::close(next);
+  {
+    auto opened = file_random_access::open(path);
+    ASSERT_TRUE(opened.ok());
+    file_random_access moved = *std::move(opened);
+    EXPECT_EQ(read_whole(moved, 10), "abc");
+  }
+  const int again = ::dup(STDERR_FILENO);
+  ::close(again);
+  EXPECT_EQ(again, next);
+}
+
+TEST(file_random_access, serves_a_rechunking) {
+  const temporary_folder folder;
+  seeded_choices random(8101);
+  const edit e(made("gear"), make_stream(content::random, 2 * MiB, random), 1 * MiB, 3, bytes{1, 2, 3, 4});
+  auto opened = file_random_access::open(folder.make_file("a", std::string(e.new_stream.begin(), e.new_stream.end())));
+  ASSERT_TRUE(opened.ok());
+  const auto found = e.rechunk(*opened);
+  ASSERT_TRUE(found.ok()) << found.error().message();
+  EXPECT_EQ(fault_of(e, *found), "");
+}
+
+}  // namespace
+}  // namespace cutpoint::tests

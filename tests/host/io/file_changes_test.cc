@@ -1,0 +1,154 @@
+// Files that change while they are read, and the kernel's own, whose size says nothing.
+#include <fstream>
+#include <sstream>
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/host/io/held_open.h"
+#include "tests/host/io/reading.h"
+#include "tests/host/io/temporary_folder.h"
+
+namespace cutpoint::tests {
+namespace {
+
+using testing::EndsWith;
+using testing::StartsWith;
+
+class file_changes : public testing::Test {
+ protected:
+  /// Reads some of the file, lets something happen to it, and reads the rest.
+  template <class Happening>
+  status read_while(Happening happening) {
+    auto from = file_source::open(path_);
+    EXPECT_TRUE(from->check_unchanged().ok());
+    std::vector<std::uint8_t> room(first_bytes);
+    EXPECT_EQ(*from->read(room), first_bytes);
+    happening();
+    rest_ = read_all(*from);
+    return from->check_unchanged();
+  }
+
+  void expect_told(const status& outcome, const std::string& why) const {
+    EXPECT_EQ(outcome.code(), status_code::io_error);
+    EXPECT_EQ(outcome.message(), path_ + ": " + why);
+  }
+
+  void write(std::string_view bytes, int flags, off_t offset) const {
+    const held_open file(path_, O_WRONLY | flags);
+    EXPECT_EQ(::pwrite(file.get(), bytes.data(), bytes.size(), offset), static_cast<ssize_t>(bytes.size()));
+  }
+
+  void set_modified(std::timespec when) const {
+    const std::timespec times[] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, when};
+    EXPECT_EQ(::utimensat(AT_FDCWD, path_.c_str(), times, 0), 0);
+  }
+
+  void SetUp() override { set_modified({.tv_sec = 1'000'000'000, .tv_nsec = 500}); }  // no clock is too coarse for that
+
+  static constexpr std::size_t first_bytes = 1000;
+  temporary_folder folder_;
+  const std::string path_ = folder_.make_file("file", std::string(10'000, 'x'));
+  std::string rest_;
+};
+
+TEST_F(file_changes, that_are_none_are_not_told) {
+  EXPECT_TRUE(read_while([] {}).ok());
+  EXPECT_EQ(rest_, std::string(9'000, 'x'));
+}
+
+TEST_F(file_changes, that_shorten_it_are_told_with_both_sizes) {
+  const status outcome = read_while([&] { EXPECT_EQ(::truncate(path_.c_str(), 4'000), 0); });
+  expect_told(outcome, "changed while it was read: 10000 bytes when opened, 4000 now");
+  EXPECT_EQ(rest_, std::string(3'000, 'x'));
+  set_modified({.tv_sec = 1'000'000'000, .tv_nsec = 500});
+  const status emptied = read_while([&] { EXPECT_EQ(::truncate(path_.c_str(), 0), 0); });
+  expect_told(emptied, "changed while it was read: 4000 bytes when opened, 0 now");
+  EXPECT_EQ(rest_, "");
+}
+
+TEST_F(file_changes, that_lengthen_it_are_told_and_read) {
+  const status outcome = read_while([&] { write("more", O_APPEND, 0); });
+  expect_told(outcome, "changed while it was read: 10000 bytes when opened, 10004 now");
+  EXPECT_EQ(rest_, std::string(9'000, 'x') + "more");
+}
+
+TEST_F(file_changes, that_leave_its_size_are_told) {
+  expect_told(read_while([&] { write("other", 0, 20); }), "was written to while it was read");
+}
+
+TEST_F(file_changes, are_seen_in_every_digit_of_the_time) {
+  for (const std::timespec& when : {std::timespec{1'000'000'000, 501}, std::timespec{1'000'000'001, 501}}) {
+    expect_told(read_while([&] { set_modified(when); }), "was written to while it was read");
+  }
+}
+
+TEST_F(file_changes, of_its_name_are_none_of_its_content) {
+  const std::string moved = folder_ / "moved";
+  EXPECT_TRUE(read_while([&] { EXPECT_EQ(::rename(path_.c_str(), moved.c_str()), 0); }).ok());
+  EXPECT_EQ(rest_.size(), 9'000u);
+  EXPECT_EQ(::rename(moved.c_str(), path_.c_str()), 0);
+  EXPECT_TRUE(read_while([&] { EXPECT_EQ(::chmod(path_.c_str(), 0644), 0); }).ok());
+  EXPECT_TRUE(read_while([&] { EXPECT_EQ(::unlink(path_.c_str()), 0); }).ok());
+  EXPECT_EQ(rest_.size(), 9'000u);
+}
+
+TEST_F(file_changes, are_those_of_the_source_that_it_was_moved_to) {
+  auto opened = file_source::open(path_);
+  std::vector<std::uint8_t> room(first_bytes);
+  EXPECT_EQ(*opened->read(room), first_bytes);
+  file_source moved = *std::move(opened);
+  EXPECT_EQ(read_all(moved).size(), 9'000u);
+  EXPECT_TRUE(moved.check_unchanged().ok());
+  write("more", O_APPEND, 0);
+  EXPECT_FALSE(moved.check_unchanged().ok());
+}
+
+TEST(unchanging, is_what_has_no_size) {
+  auto device = file_source::open("/dev/null");
+  ASSERT_TRUE(device.ok());
+  EXPECT_EQ(read_all(*device), "");
+  EXPECT_TRUE(device->check_unchanged().ok());
+  EXPECT_TRUE(file_source::standard_input().check_unchanged().ok());
+}
+
+/// Files that say they are empty, or a page, and hold something else.
+TEST(files_of_the_kernel, are_read_to_their_end) {
+  for (const std::string path : {"/proc/filesystems", "/proc/self/mountinfo", "/proc/self/environ",
+                                 "/sys/devices/system/cpu/online", "/sys/kernel/mm/transparent_hugepage/enabled"}) {
+    std::ifstream file(path);
+    if (!file) {
+      std::cout << "not here, left out: " << path << '\n';
+      continue;
+    }
+    std::ostringstream expected;
+    expected << file.rdbuf();
+    for (const std::size_t room_bytes : {1u, 7u, 100'000u}) {
+      for (const bool asks : {false, true}) {
+        auto from = file_source::open(path);
+        ASSERT_TRUE(from.ok()) << from.error().message();
+        const stream_read got = read_skipping(*from, room_bytes, [&] { return asks; });
+        EXPECT_TRUE(got.outcome.ok()) << got.outcome.message();
+        EXPECT_EQ(got.content, expected.str()) << path;
+        EXPECT_TRUE(got.holes.empty()) << path;
+        EXPECT_TRUE(from->check_unchanged().ok()) << from->check_unchanged().message();
+      }
+    }
+  }
+}
+
+TEST(files_of_the_kernel, that_change_by_themselves_are_read_whole) {
+  auto from = file_source::open("/proc/self/status");
+  ASSERT_TRUE(from.ok());
+  const stream_read got = read_skipping(*from, 100, [] { return true; });
+  EXPECT_THAT(got.content, StartsWith("Name:\t"));
+  EXPECT_THAT(got.content, testing::HasSubstr("\nnonvoluntary_ctxt_switches:\t"));
+  EXPECT_THAT(got.content, EndsWith("\n"));
+  EXPECT_TRUE(from->check_unchanged().ok());
+}
+
+}  // namespace
+}  // namespace cutpoint::tests

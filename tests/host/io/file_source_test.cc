@@ -1,0 +1,220 @@
+// Files, pipes and FIFOs as sources: what they give, what they refuse, and what signals do to them.
+#include <array>
+#include <cerrno>
+#include <functional>
+#include <thread>
+
+#include <cutpoint/source.h>
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/host/algorithms/made.h"
+#include "tests/host/core/pieces.h"
+#include "tests/host/io/reading.h"
+#include "tests/host/io/signals.h"
+#include "tests/host/io/temporary_folder.h"
+
+namespace cutpoint::tests {
+namespace {
+
+int open_descriptor_count() {
+  int count = 0;
+  for (int descriptor = 0; descriptor < 256; ++descriptor) count += ::fcntl(descriptor, F_GETFD) != -1 ? 1 : 0;
+  return count;
+}
+
+void expect_refused(const std::string& path, int error, std::string_view reason) {
+  const int before = open_descriptor_count();
+  const auto opened = file_source::open(path);
+  ASSERT_FALSE(opened.ok()) << path;
+  EXPECT_EQ(opened.error().code(), status_code::io_error);
+  EXPECT_EQ(opened.error().system_error(), error);
+  EXPECT_THAT(opened.error().message(), testing::StartsWith(path + ": cannot be "));
+  EXPECT_THAT(opened.error().message(), testing::EndsWith(std::string(reason)));
+  EXPECT_EQ(open_descriptor_count(), before);
+}
+
+TEST(file_source, gives_what_the_file_holds) {
+  const temporary_folder folder;
+  const std::string content(12'345, 'x');
+  EXPECT_EQ(content_of(folder.make_file("a", content)), content);
+  EXPECT_EQ(content_of(folder.make_file("empty", "")), "");
+  EXPECT_EQ(content_of(folder.make_link("a", "link")), content);
+}
+
+TEST(file_source, refuses_what_is_not_there) {
+  const temporary_folder folder;
+  folder.make_file("a");
+  expect_refused(folder / "missing", ENOENT, "No such file or directory");
+  expect_refused(folder / "a/b", ENOTDIR, "Not a directory");
+  expect_refused("", ENOENT, "No such file or directory");
+}
+
+TEST(file_source, refuses_a_folder_and_a_socket) {
+  const temporary_folder folder;
+  expect_refused(folder.path(), EISDIR, "Is a directory");
+  expect_refused(folder.make_socket("socket"), ENXIO, "No such device or address");
+}
+
+TEST(file_source, refuses_what_may_not_be_read) {
+  const temporary_folder folder;
+  const std::string path = folder.make_file("a");
+  ASSERT_EQ(::chmod(path.c_str(), 0), 0);
+  const without_privileges now;
+  if (!now.holds()) GTEST_SKIP() << "root cannot become another user here";
+  expect_refused(path, EACCES, "Permission denied");
+}
+
+TEST(file_source, tells_a_read_that_fails) {
+  auto opened = file_source::open("/proc/self/mem");  // address 0 is never mapped
+  ASSERT_TRUE(opened.ok());
+  std::array<std::uint8_t, 4> room = {};
+  const auto count = opened->read(room);
+  ASSERT_FALSE(count.ok());
+  EXPECT_EQ(count.error().code(), status_code::io_error);
+  EXPECT_EQ(count.error().system_error(), EIO);
+  EXPECT_EQ(count.error().message(), "/proc/self/mem: cannot be read: Input/output error");
+}
+
+TEST(file_source, closes_its_file_once) {
+  const temporary_folder folder;
+  const std::string path = folder.make_file("a", "abc");
+  const int before = open_descriptor_count();
+  {
+    auto opened = file_source::open(path);
+    ASSERT_TRUE(opened.ok());
+    EXPECT_EQ(open_descriptor_count(), before + 1);
+    file_source moved = *std::move(opened);
+    EXPECT_EQ(open_descriptor_count(), before + 1);
+    EXPECT_EQ(read_all(moved), "abc");
+  }
+  EXPECT_EQ(open_descriptor_count(), before);
+}
+
+TEST(file_source, leaves_standard_input_open) {
+  const int before = open_descriptor_count();
+  { const file_source from = file_source::standard_input(); }
+  EXPECT_EQ(open_descriptor_count(), before);
+}
+
+TEST(file_source, is_not_handed_to_programs_that_are_started) {
+  const temporary_folder folder;
+  const int next = ::dup(STDERR_FILENO);  // the number that the next file gets
+  ::close(next);
+  const auto opened = file_source::open(folder.make_file("a"));
+  ASSERT_TRUE(opened.ok());
+  EXPECT_NE(::fcntl(next, F_GETFD) & FD_CLOEXEC, 0);
+}
+
+TEST(file_source, waits_for_the_writer_of_a_fifo_and_reads_to_its_end) {
+  const temporary_folder folder;
+  const std::string path = folder.make_fifo("fifo");
+  std::string got;
+  std::thread reader([&] { got = content_of(path); });
+  const int writer = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  for (const std::string_view piece : {"one ", "two ", "three"}) {
+    EXPECT_EQ(::write(writer, piece.data(), piece.size()), static_cast<ssize_t>(piece.size()));
+  }
+  ::close(writer);
+  reader.join();
+  EXPECT_EQ(got, "one two three");
+}
+
+TEST(file_source, takes_an_interrupted_opening_and_reading_up_again) {
+  const temporary_folder folder;
+  const interrupting_signals signals;
+  const std::string path = folder.make_fifo("fifo");
+  const cancellation never;
+  for (const cancellation* cancel : {static_cast<const cancellation*>(nullptr), &never}) {
+    std::string got;
+    std::thread reader([&] {
+      auto opened = file_source::open(path, cancel);
+      got = opened ? read_all(*opened) : opened.error().message();
+    });
+    signals.interrupt(reader, 10);  // it waits for the writer
+    const int writer = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    signals.interrupt(reader, 10);  // it waits for bytes
+    EXPECT_EQ(::write(writer, "abc", 3), 3);
+    signals.interrupt(reader, 10);
+    ::close(writer);
+    reader.join();
+    EXPECT_EQ(got, "abc");
+  }
+}
+
+/// A thread that does something with a FIFO, and is told to stop while it waits.
+class cancelled_source : public testing::Test {
+ protected:
+  template <class Work>
+  status stopped(
+      Work work, const std::function<void()>& meanwhile = [] {}) {
+    status outcome;
+    std::atomic<bool> is_done = false;
+    std::thread worker([&] {
+      outcome = work();
+      is_done = true;
+    });
+    meanwhile();
+    signals_.interrupt(worker, 3);
+    EXPECT_FALSE(is_done) << "it did not wait: " << outcome.message();
+    cancel_.request();
+    signals_.interrupt_until(worker, is_done);
+    worker.join();
+    return outcome;
+  }
+
+  status opened() {
+    const auto opened = file_source::open(path_, &cancel_);
+    return opened ? status() : opened.error();
+  }
+
+  temporary_folder folder_;
+  std::string path_ = folder_.make_fifo("fifo");
+  interrupting_signals signals_;
+  cancellation cancel_;
+};
+
+TEST_F(cancelled_source, stops_an_opening_that_waits) {
+  const status outcome = stopped([&] { return opened(); });
+  EXPECT_EQ(outcome.code(), status_code::cancelled);
+  EXPECT_THAT(outcome.message(), testing::StartsWith(path_ + ": "));
+}
+
+TEST_F(cancelled_source, stops_a_read_that_waits_and_the_cutting_above_it) {
+  const int writer = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
+  std::string stream(200'000, '\0');
+  for (std::size_t i = 0; i < stream.size(); ++i) stream[i] = static_cast<char>(i * i >> 3);
+  const byte_span bytes(reinterpret_cast<const std::uint8_t*>(stream.data()), stream.size());
+  const chunker chunker = made("gear", "min_bytes=64,avg_bytes=256,max_bytes=1024");
+  cut_outcome cut;
+  const auto cut_fifo = [&] {
+    auto opened = file_source::open(path_, &cancel_);
+    cut = cut_all(*opened, chunker, bytes, {.memory_bytes = 2048});
+    return cut.outcome;
+  };
+  const status outcome = stopped(cut_fifo, [&] {
+    EXPECT_EQ(::write(writer, stream.data(), stream.size()), 200'000);
+    for (int unread = 1; unread != 0;) ASSERT_EQ(::ioctl(writer, FIONREAD, &unread), 0);
+  });
+  ::close(writer);
+  EXPECT_EQ(outcome.code(), status_code::cancelled);
+  EXPECT_TRUE(are_first_of(cut.chunks, chunker.find_cuts(bytes)));
+  EXPECT_GT(cut.chunks.size(), 10u);
+}
+
+TEST_F(cancelled_source, reads_nothing_after_a_request) {
+  cancel_.request();
+  auto opened = file_source::open(folder_.make_file("a"), &cancel_);
+  ASSERT_TRUE(opened.ok());
+  std::array<std::uint8_t, 4> room = {};
+  const auto count = opened->read(room);
+  ASSERT_FALSE(count.ok());
+  EXPECT_EQ(count.error().code(), status_code::cancelled);
+}
+
+}  // namespace
+}  // namespace cutpoint::tests

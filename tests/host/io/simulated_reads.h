@@ -1,0 +1,139 @@
+// A queue of reads in the place of the kernel's: requests are done in any order, in part, late, or not at all, as a
+// seed says. It counts on nobody touching what is under way, and finds out. Once made it allocates nothing.
+#pragma once
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "host/io/read_queue.h"
+#include "tests/host/support/choices.h"
+
+namespace cutpoint::tests {
+
+/// How often a request fails so: once in so many; 0 for never.
+struct read_faults {
+  std::uint64_t is_short = 0;
+  std::uint64_t is_empty = 0;        ///< gives 0, as at the end of the file
+  std::uint64_t is_interrupted = 0;  ///< EINTR
+  std::uint64_t is_refused = 0;      ///< EAGAIN
+  std::uint64_t is_broken = 0;       ///< EIO
+  std::uint64_t queue_ends = 0;      ///< no request is taken from there on
+};
+
+/// Draws which faults happen, and counts them.
+class drawn_faults {
+ public:
+  drawn_faults(std::uint64_t seed, const read_faults& faults) : random_(seed), faults_(faults) {}
+
+  bool happens(std::uint64_t read_faults::*fault) {
+    const bool does = faults_.*fault != 0 && random_.once_in(faults_.*fault);
+    if (does) ++(happened_.*fault);
+    return does;
+  }
+  /// What is drawn beside them.
+  [[nodiscard]] seeded_choices& random() { return random_; }
+  /// How many times each has happened.
+  [[nodiscard]] const read_faults& happened() const { return happened_; }
+
+ private:
+  seeded_choices random_;
+  read_faults faults_;
+  read_faults happened_;
+};
+
+class simulated_reads final : public read_queue {
+ public:
+  simulated_reads(std::uint64_t seed, const read_faults& faults, std::size_t depth = 64)
+      : faults_(seed, faults), depth_(depth) {
+    under_way_.reserve(depth);
+    done_.reserve(depth);
+  }
+  ~simulated_reads() override { EXPECT_TRUE(under_way_.empty()) << "memory of requests went before their outcomes"; }
+
+  std::size_t depth() const noexcept override { return depth_; }
+
+  bool push(const read_request& next) override {
+    EXPECT_LT(under_way_.size(), depth_);
+    EXPECT_FALSE(next.into.empty());
+    EXPECT_NE(next.token, std::numeric_limits<std::uint64_t>::max());
+    for (const read_request& other : under_way_) {
+      EXPECT_NE(next.token, other.token);
+      EXPECT_TRUE(next.into.data() + next.into.size() <= other.into.data() ||
+                  other.into.data() + other.into.size() <= next.into.data())
+          << "two requests fill the same bytes";
+    }
+    has_ended_ = has_ended_ || faults_.happens(&read_faults::queue_ends);
+    if (has_ended_) return false;
+    std::fill(next.into.begin(), next.into.end(), poison);
+    under_way_.push_back(next);
+    ++pushed_;
+    return true;
+  }
+
+  void submit() override {}
+
+  std::span<const read_outcome> collect(std::chrono::milliseconds at_most) override {
+    done_.clear();
+    if (is_stuck_ || under_way_.empty()) return done_;
+    std::uint64_t count = faults_.random().between(at_most.count() > 0 ? 1 : 0, under_way_.size());
+    if (faults_.random().once_in(3)) count = std::min<std::uint64_t>(count, 1);
+    for (; count > 0; --count) {
+      const auto which =
+          under_way_.begin() + static_cast<std::ptrdiff_t>(faults_.random().between(0, under_way_.size() - 1));
+      done_.push_back({which->token, outcome_of(*which)});
+      under_way_.erase(which);
+    }
+    return done_;
+  }
+
+  void cancel(std::uint64_t token) override {
+    ++cancelled_;
+    const auto which =
+        std::find_if(under_way_.begin(), under_way_.end(), [&](const auto& r) { return r.token == token; });
+    ASSERT_NE(which, under_way_.end());
+    is_stuck_ = false;
+  }
+
+  /// Nothing is done until something is cancelled.
+  void get_stuck() { is_stuck_ = true; }
+
+  /// How many times each fault has happened.
+  [[nodiscard]] const read_faults& happened() const { return faults_.happened(); }
+  [[nodiscard]] std::uint64_t pushed() const { return pushed_; }
+  [[nodiscard]] std::uint64_t cancelled() const { return cancelled_; }
+  [[nodiscard]] std::size_t under_way() const { return under_way_.size(); }
+
+ private:
+  static constexpr std::uint8_t poison = 0xdb;
+
+  std::int64_t outcome_of(const read_request& asked) {
+    if (faults_.happens(&read_faults::is_interrupted)) return -EINTR;
+    if (faults_.happens(&read_faults::is_refused)) return -EAGAIN;
+    if (faults_.happens(&read_faults::is_broken)) return -EIO;
+    if (faults_.happens(&read_faults::is_empty)) return 0;
+    const auto count =
+        ::pread(asked.descriptor, asked.into.data(), asked.into.size(), static_cast<off_t>(asked.offset));
+    if (count < 0) return -errno;
+    if (count == 0 || !faults_.happens(&read_faults::is_short)) return count;
+    const auto kept = static_cast<std::ptrdiff_t>(faults_.random().between(1, static_cast<std::uint64_t>(count)));
+    std::fill(asked.into.begin() + kept, asked.into.end(), poison);
+    return kept;
+  }
+
+  drawn_faults faults_;
+  std::size_t depth_;
+  bool has_ended_ = false;
+  bool is_stuck_ = false;
+  std::uint64_t pushed_ = 0;
+  std::uint64_t cancelled_ = 0;
+  std::vector<read_request> under_way_;
+  std::vector<read_outcome> done_;
+};
+
+}  // namespace cutpoint::tests

@@ -1,0 +1,94 @@
+// A walk visits every file once, in the byte order of names, and tells what it passes over.
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/host/io/temporary_folder.h"
+#include "tests/host/io/walked.h"
+
+namespace cutpoint::tests {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+using names = std::vector<std::string>;
+
+TEST(walk, visits_a_tree_in_the_byte_order_of_names) {
+  const temporary_folder folder;
+  const names expected = {"\x01",  "\n", " ",  "-",  ".hidden", "10", "9",    "A",        "a/b/c",
+                          "a/b.c", "a-", "a.", "aa", "b",       "~",  "\x7f", "\xc3\xa9", "\xff"};
+  names made = expected;
+  std::reverse(made.begin(), made.end());
+  for (const std::string& name : made) folder.make_file("tree/" + name);
+  for (const std::string_view given : {"tree", "tree/"}) {
+    const walked found = walk_all(folder / "tree", folder / given);
+    EXPECT_TRUE(found.outcome.ok());
+    EXPECT_EQ(found.files, expected);
+    EXPECT_THAT(found.problems, IsEmpty());
+    EXPECT_THAT(found.skipped, IsEmpty());
+  }
+}
+
+TEST(walk, gives_paths_that_begin_as_the_given_one) {
+  const temporary_folder folder;
+  folder.make_file("tree/a");
+  EXPECT_THAT(walk_all("", folder / "tree").files, ElementsAre(folder / "tree/a"));
+  EXPECT_THAT(walk_all("", folder / "tree/").files, ElementsAre(folder / "tree/a"));
+  EXPECT_THAT(walk_all("", folder / "./tree//").files, ElementsAre(folder / "./tree//a"));
+}
+
+TEST(walk, visits_a_given_file_of_any_kind) {
+  const temporary_folder folder;
+  for (const std::string& path : {folder.make_file("a"), folder.make_fifo("fifo"), folder.make_socket("socket"),
+                                  folder.make_link("a", "link"), std::string("/dev/null")}) {
+    EXPECT_THAT(walk_all("", path).files, ElementsAre(path));
+  }
+}
+
+TEST(walk, of_an_empty_tree_visits_nothing) {
+  const temporary_folder folder;
+  folder.make_folder("tree/a/b/c");
+  folder.make_folder("tree/z");
+  const walked found = walk_all(folder.path(), folder / "tree");
+  EXPECT_TRUE(found.outcome.ok());
+  EXPECT_THAT(found.files, IsEmpty());
+}
+
+TEST(walk, tells_every_kind_that_it_passes_over) {
+  const temporary_folder folder;
+  folder.make_file("tree/a");
+  folder.make_fifo("tree/b");
+  folder.make_socket("tree/c");
+  folder.make_link("a", "tree/d");
+  folder.make_link("nowhere", "tree/e");
+  folder.make_link(".", "tree/f");
+  const walked found = walk_all(folder.path(), folder / "tree");
+  EXPECT_TRUE(found.outcome.ok());
+  EXPECT_THAT(found.files, ElementsAre("tree/a"));
+  EXPECT_THAT(found.skipped, ElementsAre("tree/b: FIFO", "tree/c: socket", "tree/d: symbolic link",
+                                         "tree/e: symbolic link", "tree/f: symbolic link"));
+  EXPECT_THAT(found.problems, IsEmpty());
+}
+
+TEST(walk, passes_over_devices_behind_followed_links) {
+  const temporary_folder folder;
+  folder.make_link("/dev/zero", "tree/zero");
+  const walked found = walk_all(folder.path(), folder / "tree", symlinks::follow);
+  EXPECT_THAT(found.files, IsEmpty());
+  EXPECT_THAT(found.skipped, ElementsAre("tree/zero: device"));
+}
+
+TEST(walk, goes_deep) {
+  const temporary_folder folder;
+  std::string deep;
+  for (int i = 0; i < 500; ++i) deep += "d/";
+  folder.make_file(deep + "file");
+  const walked found = walk_all(folder.path(), folder / "d");
+  EXPECT_THAT(found.files, ElementsAre(deep + "file"));
+  EXPECT_THAT(found.problems, IsEmpty());
+}
+
+}  // namespace
+}  // namespace cutpoint::tests

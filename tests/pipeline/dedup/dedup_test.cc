@@ -1,0 +1,353 @@
+// What deduplication counts, against counts made the plain way; and the expected length of a chunk.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <thread>
+
+#include <cutpoint/dedup.h>
+#include <gtest/gtest.h>
+
+#include "tests/host/algorithms/made.h"
+#include "tests/host/support/streams.h"
+#include "tests/pipeline/support/recorder.h"
+
+namespace cutpoint::tests {
+namespace {
+
+digest numbered(std::uint64_t number) {
+  digest made{.size = 20};
+  for (std::size_t i = 0; i < sizeof number; ++i) made.bytes[i + 7] = static_cast<std::uint8_t>(number >> 8 * i);
+  return made;
+}
+
+status give(chunk_receiver& to, std::uint64_t stream, const std::vector<fed_chunk>& chunks) {
+  if (status s = to.begin_stream(stream); !s.ok()) return s;
+  for (const fed_chunk& c : chunks) {
+    if (status s = to.take(c); !s.ok()) return s;
+  }
+  return to.end_stream(stream, {});
+}
+
+/// Chunks of these lengths one after the other.
+std::vector<fed_chunk> of_lengths(std::uint64_t stream, const std::vector<std::uint64_t>& lengths) {
+  std::vector<fed_chunk> chunks;
+  std::uint64_t offset = 0;
+  for (const std::uint64_t length : lengths) {
+    chunks.push_back({.stream = stream, .offset = offset, .length = length, .fingerprint = numbered(length)});
+    offset += length;
+  }
+  return chunks;
+}
+
+// --- The tally -------------------------------------------------------------------------------------------------------
+
+TEST(dedup_tally, counts_each_fingerprint_once) {
+  dedup_tally tally(fingerprint_kind::sha1);
+  ASSERT_TRUE(give(tally, 0, of_lengths(0, {10, 20, 10})).ok());
+  ASSERT_TRUE(give(tally, 1, of_lengths(1, {20, 30})).ok());
+  EXPECT_EQ(tally.total().stream_count, 2u);
+  EXPECT_EQ(tally.total().bytes, 90u);
+  EXPECT_EQ(tally.total().chunk_count, 5u);
+  EXPECT_EQ(tally.total().unique_bytes, 60u);
+  EXPECT_EQ(tally.total().unique_chunk_count, 3u);
+  EXPECT_EQ(tally.total().duplicate_bytes(), 30u);
+  EXPECT_DOUBLE_EQ(*tally.total().savings(), 1.0 / 3);
+  EXPECT_DOUBLE_EQ(*tally.total().elimination_ratio(), 1.5);
+  EXPECT_EQ(tally.index().size(), 3u);
+}
+
+TEST(dedup_tally, of_nothing_has_no_shares) {
+  dedup_tally tally(fingerprint_kind::sha1);
+  EXPECT_FALSE(tally.total().savings());
+  EXPECT_FALSE(tally.total().elimination_ratio());
+  EXPECT_FALSE(tally.lengths().mean());
+  EXPECT_FALSE(tally.lengths().percentile(50));
+  EXPECT_TRUE(tally.lengths().buckets(3).empty());
+  ASSERT_TRUE(give(tally, 0, {}).ok());
+  EXPECT_EQ(tally.total().stream_count, 1u);
+  EXPECT_FALSE(tally.total().savings());
+}
+
+TEST(dedup_tally, counts_a_run_as_its_chunks) {
+  const std::uint64_t count = std::uint64_t{1} << 40;
+  dedup_tally tally(fingerprint_kind::sha1);
+  const fed_chunk run{.length = 4096, .count = count, .fingerprint = numbered(1)};
+  ASSERT_TRUE(give(tally, 0, {run}).ok());
+  EXPECT_EQ(tally.total().bytes, 4096 * count);
+  EXPECT_EQ(tally.total().chunk_count, count);
+  EXPECT_EQ(tally.total().unique_bytes, 4096u);
+  EXPECT_EQ(tally.total().unique_chunk_count, 1u);
+  EXPECT_EQ(tally.lengths().chunk_count(), count);
+  ASSERT_TRUE(give(tally, 1, {run}).ok());
+  EXPECT_EQ(tally.total().unique_chunk_count, 1u);
+}
+
+TEST(dedup_tally, keeps_kinds_apart) {
+  dedup_tally tally(fingerprint_kind::sha1, [](std::uint64_t stream) { return stream == 7 ? std::size_t{2} : 0; });
+  ASSERT_TRUE(give(tally, 7, of_lengths(7, {10, 20})).ok());
+  ASSERT_TRUE(give(tally, 8, of_lengths(8, {20, 30})).ok());
+  ASSERT_EQ(tally.kinds().size(), 3u);
+  EXPECT_EQ(tally.kinds()[2].bytes, 30u);
+  EXPECT_EQ(tally.kinds()[2].unique_bytes, 30u);
+  EXPECT_EQ(tally.kinds()[1].bytes, 0u);
+  EXPECT_EQ(tally.kinds()[1].stream_count, 0u);
+  EXPECT_EQ(tally.kinds()[0].bytes, 50u);
+  EXPECT_EQ(tally.kinds()[0].unique_bytes, 30u) << "20 was seen in the other kind";
+}
+
+// --- Lengths ---------------------------------------------------------------------------------------------------------
+
+/// The nearest rank, from all lengths in order.
+std::uint64_t percentile_of(std::vector<std::uint64_t> lengths, double percent) {
+  std::sort(lengths.begin(), lengths.end());
+  const double rank = std::ceil(percent / 100 * static_cast<double>(lengths.size()));
+  return lengths[static_cast<std::size_t>(std::max(1.0, rank)) - 1];
+}
+
+std::vector<std::uint64_t> many_lengths(std::uint64_t seed, std::size_t count) {
+  seeded_choices random(seed);
+  std::vector<std::uint64_t> lengths;
+  for (std::size_t i = 0; i < count; ++i) {
+    lengths.push_back(random.between(1, std::uint64_t{1} << random.between(1, 40)));
+  }
+  return lengths;
+}
+
+length_distribution distribution_of(const std::vector<std::uint64_t>& lengths) {
+  length_distribution made;
+  for (const std::uint64_t length : lengths) made.add(length, 1);
+  return made;
+}
+
+TEST(length_distribution, has_percentiles_to_within_one_percent) {
+  const auto lengths = many_lengths(1, 30'000);
+  const length_distribution made = distribution_of(lengths);
+  for (const double percent : {0.0, 0.01, 1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0, 99.99, 100.0}) {
+    const auto expected = static_cast<double>(percentile_of(lengths, percent));
+    EXPECT_NEAR(static_cast<double>(*made.percentile(percent)), expected, expected / 100) << percent;
+  }
+}
+
+TEST(length_distribution, has_exact_smallest_largest_and_mean) {
+  const auto lengths = many_lengths(2, 5000);
+  const length_distribution made = distribution_of(lengths);
+  EXPECT_EQ(made.min(), *std::min_element(lengths.begin(), lengths.end()));
+  EXPECT_EQ(made.max(), *std::max_element(lengths.begin(), lengths.end()));
+  std::uint64_t sum = 0;
+  for (const std::uint64_t length : lengths) sum += length;
+  EXPECT_DOUBLE_EQ(*made.mean(), static_cast<double>(sum) / 5000);
+}
+
+TEST(length_distribution, of_one_length_is_that_length) {
+  for (const std::uint64_t length : std::initializer_list<std::uint64_t>{1, 127, 128, 65'537, ~std::uint64_t{0}}) {
+    length_distribution made;
+    made.add(length, 3);
+    for (const double percent : {0.0, 50.0, 100.0}) EXPECT_EQ(made.percentile(percent), length);
+    ASSERT_EQ(made.buckets(3).size(), 1u);
+    EXPECT_LE(made.buckets(3)[0].least, length);
+    EXPECT_GE(made.buckets(3)[0].most, length);
+  }
+}
+
+TEST(length_distribution, merges_to_the_distribution_of_all) {
+  const auto first = many_lengths(3, 3000);
+  const auto second = many_lengths(4, 20);
+  auto all = first;
+  all.insert(all.end(), second.begin(), second.end());
+  length_distribution merged;
+  merged.merge(distribution_of(first));
+  merged.merge(distribution_of(second));
+  merged.merge({});
+  const length_distribution expected = distribution_of(all);
+  EXPECT_EQ(merged.min(), expected.min());
+  EXPECT_EQ(merged.max(), expected.max());
+  EXPECT_EQ(merged.byte_count(), expected.byte_count());
+  for (const double percent : {1.0, 50.0, 99.0}) EXPECT_EQ(merged.percentile(percent), expected.percentile(percent));
+}
+
+TEST(length_distribution, has_adjacent_buckets_with_all_chunks_in_their_own) {
+  const auto lengths = many_lengths(5, 4000);
+  const length_distribution made = distribution_of(lengths);
+  for (unsigned fineness = 0; fineness <= 8; ++fineness) {
+    const auto buckets = made.buckets(fineness);
+    ASSERT_FALSE(buckets.empty());
+    for (std::size_t i = 0; i < buckets.size(); ++i) {
+      if (i != 0) {
+        EXPECT_EQ(buckets[i].least, buckets[i - 1].most + 1);
+      }
+      const auto expected = std::count_if(lengths.begin(), lengths.end(), [&](std::uint64_t length) {
+        return buckets[i].least <= length && length <= buckets[i].most;
+      });
+      EXPECT_EQ(buckets[i].chunk_count, static_cast<std::uint64_t>(expected));
+    }
+    EXPECT_GT(buckets.front().chunk_count, 0u);
+    EXPECT_GT(buckets.back().chunk_count, 0u);
+  }
+}
+
+// --- The comparison --------------------------------------------------------------------------------------------------
+
+using cuts_of_streams = std::vector<std::vector<std::uint64_t>>;
+
+/// Calls of one side, one by one.
+std::vector<std::function<void()>> calls_of(chunk_receiver& side, const cuts_of_streams& streams) {
+  std::vector<std::function<void()>> calls;
+  for (std::size_t s = 0; s < streams.size(); ++s) {
+    calls.emplace_back([&side, s] { EXPECT_TRUE(side.begin_stream(s).ok()); });
+    for (const fed_chunk& c : of_lengths(s, streams[s])) {
+      calls.emplace_back([&side, c] { EXPECT_TRUE(side.take(c).ok()); });
+    }
+    calls.emplace_back([&side, s] { EXPECT_TRUE(side.end_stream(s, {}).ok()); });
+  }
+  return calls;
+}
+
+/// The definition, with sets.
+cut_differences naive_differences(const cuts_of_streams& exact, const cuts_of_streams& other, std::uint64_t segment) {
+  cut_differences found;
+  for (std::size_t s = 0; s < other.size(); ++s) {
+    std::map<std::uint64_t, std::uint64_t> true_chunks;
+    for (const fed_chunk& c : of_lengths(s, exact[s])) true_chunks[c.offset] = c.length;
+    std::uint64_t bytes = 0;
+    for (const fed_chunk& c : of_lengths(s, other[s])) {
+      const auto at = true_chunks.find(c.offset);
+      const bool is_dirty = at == true_chunks.end() || at->second != c.length;
+      ++found.chunk_count;
+      found.bytes += c.length;
+      found.dirty_chunk_count += is_dirty ? 1 : 0;
+      found.dirty_bytes += is_dirty ? c.length : 0;
+      bytes += c.length;
+    }
+    for (std::uint64_t boundary = segment; boundary < bytes; boundary += segment) ++found.boundary_count;
+  }
+  return found;
+}
+
+void expect_equal(const cut_differences& found, const cut_differences& expected) {
+  EXPECT_EQ(found.chunk_count, expected.chunk_count);
+  EXPECT_EQ(found.bytes, expected.bytes);
+  EXPECT_EQ(found.dirty_chunk_count, expected.dirty_chunk_count);
+  EXPECT_EQ(found.dirty_bytes, expected.dirty_bytes);
+  EXPECT_EQ(found.boundary_count, expected.boundary_count);
+}
+
+/// Lengths of one to three, so that equal chunks in a row and chance meetings are frequent, of a given sum.
+std::vector<std::uint64_t> random_cuts(choices& random, std::uint64_t bytes) {
+  std::vector<std::uint64_t> lengths;
+  const std::uint64_t most = random.between(1, 4);
+  while (bytes != 0) {
+    lengths.push_back(std::min(bytes, random.between(1, most)));
+    bytes -= lengths.back();
+  }
+  return lengths;
+}
+
+TEST(cut_comparison, finds_the_dirty_chunks_at_any_pace) {
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    seeded_choices random(seed);
+    cuts_of_streams exact;
+    cuts_of_streams other;
+    for (std::uint64_t left = random.between(1, 3); left != 0; --left) {
+      const std::uint64_t bytes = random.between(0, 29);
+      exact.push_back(random_cuts(random, bytes));
+      other.push_back(random_cuts(random, bytes));
+    }
+    const std::uint64_t segment = random.between(1, 10);
+    cut_comparison compared(segment);
+    const auto exact_calls = calls_of(compared.exact(), exact);
+    const auto other_calls = calls_of(compared.other(), other);
+    for (std::size_t e = 0, o = 0; e < exact_calls.size() || o < other_calls.size();) {
+      const bool is_exact = o == other_calls.size() || (e < exact_calls.size() && random.once_in(2));
+      const auto& call = is_exact ? exact_calls[e++] : other_calls[o++];
+      call();
+    }
+    expect_equal(compared.differences(), naive_differences(exact, other, segment));
+    if (HasFailure()) FAIL() << "seed " << seed;
+  }
+}
+
+TEST(cut_comparison, compares_runs_without_unrolling_them) {
+  const std::uint64_t count = std::uint64_t{1} << 40;
+  cut_comparison compared(4096);
+  ASSERT_TRUE(give(compared.exact(), 0, {{.length = 1024, .count = count}}).ok());
+  ASSERT_TRUE(give(compared.other(), 0,
+                   {{.offset = 0, .length = 512, .count = 3},
+                    {.offset = 1536, .length = 1024, .count = 10},
+                    {.offset = 11'776, .length = 512},
+                    {.offset = 12'288, .length = 1024, .count = count - 12}})
+                  .ok());
+  EXPECT_EQ(compared.differences().chunk_count, count + 2);
+  EXPECT_EQ(compared.differences().dirty_chunk_count, 14u);
+  EXPECT_EQ(compared.differences().dirty_bytes, 12'288u);
+  EXPECT_EQ(compared.differences().boundary_count, count / 4 - 1);
+}
+
+TEST(cut_comparison, takes_both_sides_at_once) {
+  seeded_choices random(11);
+  cuts_of_streams exact;
+  cuts_of_streams other;
+  for (int s = 0; s < 50; ++s) {
+    exact.push_back(random_cuts(random, 2000));
+    other.push_back(random_cuts(random, 2000));
+  }
+  cut_comparison compared(100);
+  std::thread first([&] {
+    for (const auto& call : calls_of(compared.exact(), exact)) call();
+  });
+  for (const auto& call : calls_of(compared.other(), other)) call();
+  first.join();
+  expect_equal(compared.differences(), naive_differences(exact, other, 100));
+}
+
+TEST(cut_comparison, of_nothing_has_no_share) {
+  const cut_comparison compared(100);
+  EXPECT_FALSE(compared.differences().dirty_bytes_per_boundary());
+}
+
+// --- The expected length ---------------------------------------------------------------------------------------------
+
+TEST(expected_chunk_bytes, equals_the_values_of_the_paper) {
+  // PRUNE table 2: E[S] in KiB for 11 to 13 bits, between 2 KiB and 64 KiB.
+  const std::vector<std::pair<std::string, double>> expected = {{"2K", 4.0}, {"4K", 6.0}, {"8K", 10.0}};
+  for (const auto& [divisor, kibibytes] : expected) {
+    const auto found = expected_chunk_bytes(made("rabin-inck", "min_bytes=2K,avg_bytes=" + divisor + ",max_bytes=64K"));
+    ASSERT_TRUE(found);
+    EXPECT_NEAR(*found / 1024, kibibytes, 0.05) << divisor;
+  }
+}
+
+TEST(expected_chunk_bytes, is_the_mean_of_random_streams) {
+  seeded_choices random(77);
+  const auto stream = make_stream(content::random, 24 * MiB, random);
+  const std::vector<std::pair<std::string, std::string>> cuts = {
+      {"gear", "min_bytes=256,avg_bytes=1024,max_bytes=2048"},
+      {"rabin", "min_bytes=256,avg_bytes=1024,max_bytes=8192"},
+      {"rabin-inck", "min_bytes=64,avg_bytes=512,max_bytes=0"},
+      {"adler", "min_bytes=256,avg_bytes=1024,max_bytes=2048"},
+      {"crc32", "min_bytes=256,avg_bytes=1024,max_bytes=2048"},
+      {"buzhash", "min_bytes=256,avg_bytes=1024,max_bytes=2048"},
+      {"casync", "min_bytes=512,avg_bytes=1024,max_bytes=8192"},
+      {"pbs", "min_bytes=256,avg_bytes=1024,max_bytes=8192"},
+  };
+  for (const auto& [name, parameters] : cuts) {
+    const chunker made_cuts = made(name, parameters);
+    const auto expected = expected_chunk_bytes(made_cuts);
+    ASSERT_TRUE(expected) << name;
+    const double mean = static_cast<double>(stream.size()) / static_cast<double>(made_cuts.find_cuts(stream).size());
+    EXPECT_NEAR(*expected, mean, mean / 50) << name;
+  }
+}
+
+TEST(expected_chunk_bytes, is_nothing_where_the_model_does_not_hold) {
+  for (const char* name : {"fastcdc", "tttd", "ae-max", "ram", "maxp", "seqcdc-inc", "fixed", "ronomon"}) {
+    EXPECT_FALSE(expected_chunk_bytes(made(name))) << name;
+  }
+}
+
+TEST(expected_chunk_bytes, is_a_number_at_the_edges) {
+  EXPECT_DOUBLE_EQ(*expected_chunk_bytes(made("gear", "min_bytes=64,avg_bytes=1024,max_bytes=0")), 64 + 1024);
+  EXPECT_DOUBLE_EQ(*expected_chunk_bytes(made("gear", "min_bytes=1024,avg_bytes=1024,max_bytes=1024")), 1024);
+}
+
+}  // namespace
+}  // namespace cutpoint::tests

@@ -1,0 +1,330 @@
+// The engine with a device, for which the host stands in: the sequential cuts, and the processor's work where it fails. The
+// sequential cuts also with the first device, skipped with the reason where there is none.
+#include <array>
+#include <atomic>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/cuda/support/first_device.h"
+#include "tests/host/algorithms/made.h"
+#include "tests/host/support/streams.h"
+#include "tests/host/support/tiny_parameters.h"
+#include "tests/pipeline/support/host_device.h"
+#include "tests/pipeline/support/recorder.h"
+
+namespace cutpoint::tests {
+namespace {
+
+using cuda::machine_call;
+using testing::HasSubstr;
+
+struct device_run {
+  status outcome;
+  recorder out;
+  feed_statistics statistics;
+};
+
+device_run run_on(std::shared_ptr<const device_provider> devices, feed_options options,
+                  const std::vector<std::vector<std::uint8_t>>& streams, const status& of_the_last = {}) {
+  device_run made;
+  if (options.where == backend::automatic) options.where = backend::cuda;
+  auto on = engine::make({.threads = 2, .devices = std::move(devices)}).value();
+  auto into = on.open(options, made.out);
+  if (!into) {
+    made.outcome = into.error();
+    return made;
+  }
+  for (std::size_t i = 0; i < streams.size() && made.outcome.ok(); ++i) {
+    made.outcome = into->begin(i);
+    if (made.outcome.ok()) made.outcome = into->write(streams[i]);
+    if (made.outcome.ok()) made.outcome = into->end(i + 1 == streams.size() ? of_the_last : status());
+  }
+  if (made.outcome.ok()) made.outcome = into->finish();
+  made.statistics = into->statistics();
+  return made;
+}
+
+void expect_sequential(const device_run& run, const feed_options& options,
+                       const std::vector<std::vector<std::uint8_t>>& streams) {
+  ASSERT_TRUE(run.outcome.ok()) << run.outcome.message();
+  ASSERT_EQ(run.out.fault, "");
+  ASSERT_EQ(run.out.streams.size(), streams.size());
+  auto with = fingerprinter::make(options.fingerprint);
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    const recorded_stream& got = run.out.streams[i];
+    ASSERT_EQ(got.chunks, options.cuts.find_cuts(streams[i])) << "stream " << i;
+    ASSERT_EQ(got.bytes, streams[i]);
+    for (std::size_t c = 0; c < got.chunks.size(); ++c) {
+      const byte_span bytes = byte_span(streams[i]).subspan(got.chunks[c].offset, got.chunks[c].length);
+      ASSERT_EQ(got.fingerprints[c], with->operator()(bytes).value()) << "stream " << i << ", chunk " << c;
+    }
+  }
+}
+
+std::vector<std::uint8_t> mixed(std::size_t size, std::uint64_t seed) {
+  seeded_choices random(seed);
+  return make_stream(content::mixed, size, random);
+}
+
+class device_of_every_name : public testing::TestWithParam<std::string> {};
+
+/// Some streams, the first in several segments; all but a little of it is the device's.
+void expect_device_run(std::shared_ptr<const device_provider> devices, const chunker& cuts, std::uint64_t size) {
+  const std::vector<std::vector<std::uint8_t>> streams = {mixed(size, 8001), {}, mixed(40'000, 8002), mixed(1, 8003)};
+  const feed_options options{
+      .cuts = cuts, .fingerprint = fingerprint_kind::sha1, .segment_bytes = std::max(size / 5, 2 * cuts.reach())};
+  const device_run run = run_on(std::move(devices), options, streams);
+  expect_sequential(run, options, streams);
+  EXPECT_EQ(run.statistics.device_warning, "");
+  EXPECT_EQ(run.statistics.chunked_on, backend::cuda);
+  EXPECT_EQ(run.statistics.fingerprinted_on, backend::cuda);
+  EXPECT_GT(run.statistics.device_bytes, size / 2);
+}
+
+TEST_P(device_of_every_name, cuts_as_sequentially) {
+  const chunker cuts = made(GetParam());
+  if (cuts.reach() > 256 * KiB) GTEST_SKIP() << "kernels are slow on the host; exactness is tested with small sizes";
+  expect_device_run(std::make_shared<host_device>(), cuts, std::max<std::uint64_t>(1 * MiB, 2 * cuts.reach()) + 4321);
+}
+
+TEST_P(device_of_every_name, cuts_as_sequentially_on_the_first_device) {
+  if (const std::string why = cuda::why_no_device(); !why.empty()) GTEST_SKIP() << why;
+  const chunker cuts = made(GetParam());
+  expect_device_run(nullptr, cuts, std::max<std::uint64_t>(8 * MiB, 10 * cuts.reach()) + 4321);
+}
+
+INSTANTIATE_TEST_SUITE_P(of_the_catalog, device_of_every_name, testing::ValuesIn(catalog_names()), catalog_test_name);
+
+/// Tiny sizes, hostile contents, many streams: what a device cuts and what the processor adds meet everywhere.
+TEST(device, is_exact_for_any_history) {
+  seeded_choices random(77);
+  for (std::size_t which = 0; which < algorithm_count; ++which) {
+    for (int round = 0; round < 12; ++round) {
+      const auto cuts = chunker::make(tiny_parameters(which, random));
+      ASSERT_TRUE(cuts.ok()) << cuts.error().message();
+      std::vector<std::vector<std::uint8_t>> streams(random.between(1, 6));
+      for (auto& s : streams) {
+        s = make_stream(all_contents[random.between(0, all_contents.size() - 1)], random.between(0, 6'000), random);
+      }
+      const feed_options options{.cuts = *cuts,
+                                 .fingerprint = random.once_in(2) ? fingerprint_kind::sha256 : fingerprint_kind::blake3,
+                                 .segment_bytes = random.between(1, 3'000)};
+      const device_run run = run_on(std::make_shared<host_device>(), options, streams);
+      ASSERT_NO_FATAL_FAILURE(expect_sequential(run, options, streams)) << cuts->canonical();
+    }
+  }
+}
+
+feed_options small_job(fingerprint_kind kind = fingerprint_kind::sha1) {
+  return {.cuts = *chunker::make(gear_parameters{.avg_bytes = 256, .min_bytes = 64, .max_bytes = 1024}),
+          .fingerprint = kind,
+          .segment_bytes = 20'000};
+}
+
+TEST(device, cuts_at_the_ends_of_segments_where_a_join_asks_for_it) {
+  const std::vector<std::vector<std::uint8_t>> streams = {mixed(120'000, 1), mixed(30'000, 2)};
+  for (const join_kind join : {join_kind::pdedupe, join_kind::none}) {
+    feed_options options = small_job();
+    options.join = join;
+    const device_run run = run_on(std::make_shared<host_device>(), options, streams);
+    ASSERT_TRUE(run.outcome.ok()) << run.outcome.message();
+    EXPECT_GT(run.statistics.device_bytes, 0u);
+    recorder alone;
+    auto on = engine::make({.threads = 1}).value();
+    auto into = on.open(options, alone).value();
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+      ASSERT_TRUE(into.begin(i).ok() && into.write(streams[i]).ok() && into.end().ok());
+    }
+    ASSERT_TRUE(into.finish().ok());
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+      EXPECT_EQ(run.out.streams[i].chunks, alone.streams[i].chunks);
+      EXPECT_EQ(run.out.streams[i].fingerprints, alone.streams[i].fingerprints);
+    }
+  }
+}
+
+TEST(device, leaves_fingerprints_that_it_does_not_make_to_the_processor) {
+  const std::vector<std::vector<std::uint8_t>> streams = {mixed(200'000, 1)};
+  const feed_options options = small_job(fingerprint_kind::md5);
+  const device_run run = run_on(std::make_shared<host_device>(), options, streams);
+  expect_sequential(run, options, streams);
+  EXPECT_EQ(run.statistics.chunked_on, backend::cuda);
+  EXPECT_NE(run.statistics.fingerprinted_on, backend::cuda);
+}
+
+TEST(device, that_is_not_there_is_an_error) {
+  feed_options options = small_job();
+  options.devices = {3};
+  const device_run run = run_on(std::make_shared<host_device>(), options, {});
+  EXPECT_EQ(run.outcome.code(), status_code::invalid_argument);
+}
+
+TEST(device, is_not_asked_for_chunks_without_a_maximum) {
+  feed_options options = small_job();
+  options.cuts = *chunker::make(gear_parameters{.avg_bytes = 256, .min_bytes = 64, .max_bytes = 0});
+  const std::vector<std::vector<std::uint8_t>> streams = {mixed(100'000, 1)};
+  const device_run run = run_on(std::make_shared<host_device>(), options, streams);
+  expect_sequential(run, options, streams);
+  EXPECT_THAT(run.statistics.device_warning, HasSubstr("without a maximum"));
+  EXPECT_EQ(run.statistics.device_bytes, 0u);
+}
+
+TEST(device, uses_no_more_of_its_memory_than_is_allowed) {
+  const std::vector<std::vector<std::uint8_t>> streams = {mixed(100'000, 1)};
+  feed_options options = small_job();
+  for (const std::uint64_t allowed : {16 * KiB, 64 * MiB}) {
+    options.device_memory_bytes = allowed;
+    const device_run run = run_on(std::make_shared<host_device>(), options, streams);
+    expect_sequential(run, options, streams);
+    EXPECT_EQ(run.statistics.device_bytes != 0, allowed != 16 * KiB);
+    EXPECT_THAT(run.statistics.device_warning,
+                allowed == 16 * KiB ? testing::HasSubstr("of the device's memory, more than the 16K allowed")
+                                    : testing::HasSubstr(""));
+  }
+}
+
+TEST(device, gives_what_is_decided_of_a_stream_that_fails) {
+  const std::vector<std::vector<std::uint8_t>> streams = {mixed(50'000, 1), mixed(50'000, 2)};
+  const device_run run =
+      run_on(std::make_shared<host_device>(), small_job(), streams, {status_code::io_error, "unreadable"});
+  ASSERT_TRUE(run.outcome.ok()) << run.outcome.message();
+  ASSERT_EQ(run.out.streams.size(), 2u);
+  EXPECT_EQ(run.out.streams[0].bytes, streams[0]);
+  EXPECT_EQ(run.out.streams[1].outcome.message(), "unreadable");
+  EXPECT_GT(run.out.streams[1].bytes.size(), 48'000u);
+}
+
+/// Processor and devices together.
+feed_options hybrid_job(work_plan plan, fingerprint_kind kind = fingerprint_kind::sha1) {
+  feed_options options = small_job(kind);
+  options.where = backend::hybrid;
+  options.plan = plan;
+  options.segment_bytes = 10'000;
+  options.batch_bytes = 40'000;
+  options.memory_bytes = 300'000;  // less than the streams, so that what is a device's waits for it
+  return options;
+}
+
+constexpr std::array device_plans = {work_plan::device, work_plan::fingerprints_on_device, work_plan::shared};
+
+TEST(hybrid, is_exact_by_every_plan) {
+  const std::vector<std::vector<std::uint8_t>> streams = {mixed(400'000, 1), {}, mixed(70'000, 2), mixed(3, 3)};
+  for (const work_plan plan : device_plans) {
+    for (const fingerprint_kind kind : {fingerprint_kind::sha1, fingerprint_kind::sha256, fingerprint_kind::blake3}) {
+      feed_options options = hybrid_job(plan, kind);
+      if (kind == fingerprint_kind::sha256) options.devices = {0, 1};
+      const device_run run = run_on(std::make_shared<host_device>(), options, streams);
+      ASSERT_NO_FATAL_FAILURE(expect_sequential(run, options, streams)) << to_string(plan);
+      EXPECT_EQ(run.statistics.device_warning, "");
+      EXPECT_EQ(run.statistics.plan, plan);
+      std::uint64_t cut = 0;
+      std::uint64_t fingerprinted = 0;
+      for (const lane_record& each : run.statistics.lanes) {
+        if (each.device < 0) continue;
+        cut += each.at(stage::chunking).bytes;
+        fingerprinted += each.at(stage::fingerprinting).bytes;
+      }
+      if (plan == work_plan::shared) continue;  // the processor may be done before a device's thread has woken
+      EXPECT_EQ(cut != 0, plan == work_plan::device);
+      EXPECT_GT(fingerprinted, 0u);
+    }
+  }
+}
+
+TEST(hybrid, fingerprints_chunks_on_the_device_that_only_the_processor_cuts) {
+  const std::vector<std::vector<std::uint8_t>> streams = {mixed(300'000, 1)};
+  feed_options options = hybrid_job(work_plan::fingerprints_on_device);
+  options.cuts = *chunker::make(gear_parameters{.avg_bytes = 256, .min_bytes = 64, .max_bytes = 0});
+  const device_run run = run_on(std::make_shared<host_device>(), options, streams);
+  expect_sequential(run, options, streams);
+  EXPECT_EQ(run.statistics.device_warning, "");
+  EXPECT_EQ(run.statistics.fingerprinted_on, backend::cuda);
+}
+
+TEST(hybrid, is_chosen_by_the_rates) {
+  const std::vector<std::vector<std::uint8_t>> streams = {mixed(300'000, 1)};
+  feed_options options = small_job();
+  job_rates rates;
+  rates.processor = {.chunking = 1e9, .fingerprinting = 1e9};
+  rates.devices = {{.link_in = 50e9, .chunking = 100e9, .fingerprinting = 100e9}};
+  const auto plan_for = [&](const job_rates& believed) {
+    options.rates = std::make_shared<const job_rates>(believed);
+    auto on = engine::make({.threads = 2, .devices = std::make_shared<host_device>()}).value();
+    recorder out;
+    return on.open(options, out)->statistics().plan;
+  };
+  EXPECT_NE(plan_for(rates), work_plan::processor);
+  rates.devices[0].link_in = 1e6;
+  EXPECT_EQ(plan_for(rates), work_plan::processor);
+}
+
+TEST(hybrid, weighs_a_device_by_what_it_can_do_where_chunks_have_no_maximum) {
+  feed_options options = small_job();
+  options.cuts = made("gear", "max_bytes=0");
+  job_rates rates;
+  rates.processor = {.chunking = 1e9, .fingerprinting = 100e9};
+  rates.devices = {{.link_in = 50e9, .chunking = 100e9, .fingerprinting = 100e9}};
+  const auto plan_for = [&](backend where) {
+    options.where = where;
+    options.rates = std::make_shared<const job_rates>(rates);
+    auto on = engine::make({.threads = 2, .devices = std::make_shared<host_device>()}).value();
+    recorder out;
+    return on.open(options, out)->statistics().plan;
+  };
+  EXPECT_EQ(plan_for(backend::automatic), work_plan::processor)
+      << "no device cuts such chunks, and hashing costs little";
+  EXPECT_EQ(plan_for(backend::hybrid), work_plan::fingerprints_on_device);
+  rates.processor.fingerprinting = 0.1e9;
+  EXPECT_EQ(plan_for(backend::automatic), work_plan::fingerprints_on_device);
+}
+
+TEST(hybrid, names_a_plan_that_contradicts_the_back_end) {
+  feed_options options = small_job();
+  options.where = backend::cuda;
+  options.plan = work_plan::shared;
+  const device_run run = run_on(std::make_shared<host_device>(), options, {});
+  EXPECT_EQ(run.outcome.message(), "the plan shared is none of the back end cuda: take hybrid or auto");
+}
+
+TEST(hybrid, refuses_a_device_that_is_named_twice) {
+  feed_options options = hybrid_job(work_plan::shared);
+  options.devices = {1, 1};
+  EXPECT_EQ(run_on(std::make_shared<host_device>(), options, {}).outcome.message(), "a device is named twice");
+}
+
+/// Fails at one call of a kind, and from there on, as a device does that is lost.
+class device_faults : public testing::TestWithParam<std::tuple<machine_call, work_plan>> {};
+
+TEST_P(device_faults, are_made_good_by_the_processor) {
+  const std::vector<std::vector<std::uint8_t>> streams = {mixed(150'000, 1), mixed(10, 2), mixed(60'000, 3)};
+  const auto [failing, plan] = GetParam();
+  const feed_options options = hybrid_job(plan);
+  bool has_failed = true;
+  for (int good_calls = 0; has_failed; good_calls += 1 + good_calls / 3) {
+    std::atomic<int> calls = 0;
+    const auto lost = [&, at = failing](machine_call call) {
+      if (call != at || calls++ < good_calls) return status();
+      const bool is_memory = call == machine_call::allocate;
+      return status(is_memory ? status_code::memory_limit : status_code::backend_failure, "the device is lost");
+    };
+    const device_run run = run_on(std::make_shared<host_device>(lost), options, streams);
+    ASSERT_NO_FATAL_FAILURE(expect_sequential(run, options, streams)) << "after " << good_calls << " calls";
+    has_failed = calls > good_calls;
+    if (failing == machine_call::pin || !has_failed) {
+      EXPECT_EQ(run.statistics.device_warning, "");
+    } else {
+      EXPECT_THAT(run.statistics.device_warning, HasSubstr("the device is lost; the processor does the"));
+    }
+  }
+}
+
+constexpr std::array device_calls = {machine_call::allocate, machine_call::pin,      machine_call::copy_in,
+                                     machine_call::launch,   machine_call::copy_out, machine_call::mark,
+                                     machine_call::wait};
+
+INSTANTIATE_TEST_SUITE_P(of_every_call, device_faults,
+                         testing::Combine(testing::ValuesIn(device_calls), testing::ValuesIn(device_plans)));
+
+}  // namespace
+}  // namespace cutpoint::tests

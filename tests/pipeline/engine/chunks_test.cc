@@ -1,0 +1,227 @@
+// Chunks as values: every way gives the chunks of the sequential algorithm, and tells a failure once all is given.
+#include <cutpoint/chunks.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/host/algorithms/made.h"
+#include "tests/host/core/pieces.h"
+#include "tests/host/support/streams.h"
+
+namespace cutpoint::tests {
+namespace {
+
+engine two_threads() { return *engine::make({.threads = 2}); }
+
+feed_options job(std::string_view name = "fastcdc") {
+  return {.cuts = made(std::string(name)), .fingerprint = fingerprint_kind::sha1, .segment_bytes = 100'000};
+}
+
+std::vector<std::uint8_t> random_bytes(std::size_t size) {
+  seeded_choices random(78);
+  return make_stream(content::random, size, random);
+}
+
+/// Random bytes with a run of zeros in their middle, which comes out as several equal chunks.
+std::vector<std::uint8_t> stream_with_run() {
+  seeded_choices random(77);
+  std::vector<std::uint8_t> bytes = make_stream(content::random, 500'000, random);
+  const std::vector<std::uint8_t> rest = make_stream(content::random, 300'000, random);
+  bytes.resize(bytes.size() + 5 * MiB);
+  bytes.insert(bytes.end(), rest.begin(), rest.end());
+  return bytes;
+}
+
+std::vector<chunk> unrolled(const std::vector<chunk_record>& records) {
+  std::vector<chunk> all;
+  for (const chunk_record& each : records) {
+    for (std::uint64_t i = 0; i < each.count; ++i) all.push_back({each.offset + i * each.length, each.length});
+  }
+  return all;
+}
+
+void expect_digests_of(byte_span bytes, const std::vector<chunk_record>& records) {
+  auto digest_of = *fingerprinter::make(fingerprint_kind::sha1);
+  for (const chunk_record& each : records) {
+    EXPECT_EQ(each.fingerprint, *digest_of(bytes.subspan(each.offset, each.length))) << each.offset;
+  }
+}
+
+/// All that a reader gives, by as many at a time, and what it ended with.
+std::pair<std::vector<chunk_record>, status> all_of(chunk_reader& reader, std::size_t at_a_time) {
+  std::vector<chunk_record> all;
+  std::vector<chunk_record> room(at_a_time);
+  for (;;) {
+    const auto count = reader.read(room);
+    if (!count) return {all, count.error()};
+    if (*count == 0) return {all, status()};
+    all.insert(all.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(*count));
+  }
+}
+
+TEST(chunk_buffer, has_the_sequential_cuts_and_runs_as_one) {
+  engine threads = two_threads();
+  const auto bytes = stream_with_run();
+  for (const char* name : {"fastcdc", "ae-max", "casync", "fixed"}) {
+    const auto found = chunk_buffer(threads, job(name), bytes);
+    ASSERT_TRUE(found.ok()) << found.error().message();
+    EXPECT_EQ(unrolled(*found), made(name).find_cuts(bytes)) << name;
+    EXPECT_LT(found->size(), unrolled(*found).size()) << name;
+    expect_digests_of(bytes, *found);
+  }
+  EXPECT_THAT(*chunk_buffer(threads, job(), {}), testing::IsEmpty());
+}
+
+TEST(chunk_buffer, tells_what_the_engine_refuses) {
+  engine threads = two_threads();
+  feed_options tight = job();
+  tight.memory_bytes = 1;
+  EXPECT_EQ(chunk_buffer(threads, tight, {}).error().code(), status_code::memory_limit);
+}
+
+TEST(chunk_columns, have_the_chunks_of_runs_one_by_one) {
+  engine threads = two_threads();
+  const auto bytes = stream_with_run();
+  chunk_columns found;
+  ASSERT_TRUE(feed_buffer(threads, job(), bytes, found).ok());
+  const std::vector<chunk> expected = job().cuts.find_cuts(bytes);
+  ASSERT_EQ(found.offsets.size(), expected.size());
+  ASSERT_EQ(found.lengths.size(), expected.size());
+  ASSERT_EQ(found.digests.size(), 20 * expected.size());
+  auto digest_of = *fingerprinter::make(fingerprint_kind::sha1);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ((chunk{found.offsets[i], found.lengths[i]}), expected[i]);
+    const digest whole = *digest_of(byte_span(bytes).subspan(expected[i].offset, expected[i].length));
+    EXPECT_TRUE(
+        std::equal(whole.view().begin(), whole.view().end(), found.digests.begin() + static_cast<long>(20 * i)));
+  }
+}
+
+TEST(feed_buffer, ends_with_the_functions_failure) {
+  engine threads = two_threads();
+  std::uint64_t count = 0;
+  chunk_callback third([&count](const fed_chunk& chunk) {
+    EXPECT_EQ(chunk.bytes.size(), chunk.length);
+    return ++count == 3 ? status(status_code::io_error, "the disk is full") : status();
+  });
+  const status outcome = feed_buffer(threads, job(), stream_with_run(), third);
+  EXPECT_EQ(outcome.message(), "the disk is full");
+  EXPECT_EQ(count, 3u);
+}
+
+TEST(chunk_queue, gives_what_came_in_order_in_parts) {
+  engine threads = two_threads();
+  const auto bytes = stream_with_run();
+  chunk_queue queue;
+  feed into = *threads.open(job(), queue);
+  ASSERT_TRUE(into.begin(9).ok());
+  std::vector<chunk_record> all;
+  std::vector<chunk_record> room(7);
+  const auto drain = [&] {
+    while (const std::size_t count = queue.take(room)) {
+      all.insert(all.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(count));
+    }
+  };
+  for (std::size_t at = 0; at < bytes.size(); at += 65'536) {
+    ASSERT_TRUE(into.write(byte_span(bytes).subspan(at, std::min<std::size_t>(65'536, bytes.size() - at))).ok());
+    drain();
+  }
+  ASSERT_TRUE(into.end().ok());
+  ASSERT_TRUE(into.finish().ok());
+  const std::vector<chunk_record> rest = queue.take_all();
+  all.insert(all.end(), rest.begin(), rest.end());
+  EXPECT_EQ(queue.waiting(), 0u);
+  EXPECT_EQ(unrolled(all), job().cuts.find_cuts(bytes));
+  EXPECT_EQ(all.front().stream, 9u);
+}
+
+TEST(chunk_reader, gives_the_chunks_of_a_source_as_they_are_asked_for) {
+  engine threads = two_threads();
+  const auto bytes = stream_with_run();
+  for (const std::size_t at_a_time : {std::size_t{1}, std::size_t{13}, std::size_t{100'000}}) {
+    memory_source from(bytes);
+    auto reader = chunk_reader::open(threads, job(), from);
+    ASSERT_TRUE(reader.ok());
+    const auto [found, outcome] = all_of(*reader, at_a_time);
+    EXPECT_TRUE(outcome.ok()) << outcome.message();
+    EXPECT_EQ(unrolled(found), job().cuts.find_cuts(bytes));
+    expect_digests_of(bytes, found);
+    EXPECT_EQ(reader->statistics().fed_bytes, bytes.size());
+    chunk_record one;
+    EXPECT_EQ(*reader->read({&one, 1}), 0u) << "after the last";
+  }
+}
+
+TEST(chunk_reader, fails_as_its_source_once_all_is_given_that_is_decided) {
+  engine threads = two_threads();
+  const auto bytes = random_bytes(1 * MiB);
+  piecewise_source from(bytes, random_sizes(5));
+  from.fail_after(400'000, {status_code::io_error, "tape: cannot be read: it is torn", EIO});
+  auto reader = chunk_reader::open(threads, job(), from);
+  ASSERT_TRUE(reader.ok());
+  const auto [found, outcome] = all_of(*reader, 10);
+  EXPECT_EQ(outcome.code(), status_code::io_error);
+  EXPECT_EQ(outcome.system_error(), EIO);
+  ASSERT_FALSE(found.empty());
+  EXPECT_GE(found.back().offset + found.back().length + 65'536, 400'000u) << "at most a chunk is undecided";
+  chunk_record one;
+  EXPECT_EQ(reader->read({&one, 1}).error().message(), outcome.message()) << "again";
+}
+
+TEST(chunk_reader, holds_no_more_chunks_than_the_memory_has_bytes_for) {
+  engine threads = two_threads();
+  const auto bytes = random_bytes(32 * MiB);
+  memory_source from(bytes);
+  feed_options small = job();
+  small.memory_bytes = 4 * MiB;
+  auto reader = chunk_reader::open(threads, small, from);
+  ASSERT_TRUE(reader.ok());
+  chunk_record one;
+  ASSERT_EQ(*reader->read({&one, 1}), 1u);
+  EXPECT_LE(reader->statistics().fed_bytes, 8 * MiB) << "it reads no further than it has to";
+}
+
+/// A hole, and then no more.
+class hole_source final : public source {
+ public:
+  explicit hole_source(std::uint64_t length) : left_(length) {}
+  [[nodiscard]] result<std::uint64_t> skip_hole() override { return std::exchange(left_, 0); }
+  [[nodiscard]] result<std::size_t> read(std::span<std::uint8_t>) override { return std::size_t{0}; }
+
+ private:
+  std::uint64_t left_;
+};
+
+TEST(chunk_reader, counts_the_chunks_of_a_hole) {
+  engine threads = two_threads();
+  hole_source from(64 * GiB + 5);
+  auto reader = chunk_reader::open(threads, job("gear"), from);
+  ASSERT_TRUE(reader.ok());
+  const auto [found, outcome] = all_of(*reader, 50);
+  EXPECT_TRUE(outcome.ok()) << outcome.message();
+  EXPECT_LT(found.size(), 1000u);
+  std::uint64_t end = 0;
+  for (const chunk_record& each : found) {
+    EXPECT_EQ(each.offset, end);
+    end += each.length * each.count;
+  }
+  EXPECT_EQ(end, 64 * GiB + 5);
+}
+
+TEST(chunk_reader, stops_when_it_is_cancelled) {
+  engine threads = two_threads();
+  const auto bytes = random_bytes(32 * MiB);
+  memory_source from(bytes);
+  cancellation cancel;
+  feed_options options = job();
+  options.cancel = &cancel;
+  auto reader = chunk_reader::open(threads, options, from);
+  ASSERT_TRUE(reader.ok());
+  chunk_record one;
+  ASSERT_EQ(*reader->read({&one, 1}), 1u);
+  cancel.request();
+  const auto [found, outcome] = all_of(*reader, 100);
+  EXPECT_EQ(outcome.code(), status_code::cancelled);
+}
+
+}  // namespace
+}  // namespace cutpoint::tests

@@ -1,0 +1,35 @@
+// The cuts and fingerprints are those of the sequential algorithm, whatever lanes, segments, memory and feeding.
+#include "tests/pipeline/support/exactness.h"
+
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+#include "tests/host/algorithms/made.h"
+
+namespace cutpoint::tests {
+namespace {
+
+/// Cases of each algorithm; CUTPOINT_EXACTNESS_CASES asks for another number, CUTPOINT_EXACTNESS_SEED for others.
+std::uint64_t from_environment(const char* name, std::uint64_t usual) {
+  const char* asked = std::getenv(name);
+  return asked == nullptr ? usual : std::strtoull(asked, nullptr, 10);
+}
+
+class exact_join : public testing::TestWithParam<algorithm_case> {};
+
+TEST_P(exact_join, gives_the_sequential_cuts_in_every_history) {
+  const std::uint64_t count =
+      from_environment("CUTPOINT_EXACTNESS_CASES", static_cast<std::uint64_t>(GetParam().rounds));
+  const std::uint64_t first = from_environment("CUTPOINT_EXACTNESS_SEED", 1) * 1'000'000'007;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    seeded_choices random(first + i * algorithm_count + GetParam().which);
+    const std::string fault = exactness_fault(GetParam().which, random);
+    ASSERT_EQ(fault, "") << "case " << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(of_every_algorithm, exact_join, testing::ValuesIn(algorithm_cases(6'000)), case_name);
+
+}  // namespace
+}  // namespace cutpoint::tests

@@ -1,0 +1,185 @@
+// What a feed says of its lanes' time: spans that fit together, and that its statistics are the sums of.
+#include <algorithm>
+#include <map>
+
+#include <cutpoint/catalog.h>
+#include <cutpoint/trace.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "pipeline/dispatch/device_lanes.h"
+#include "tests/cuda/support/host_offload.h"
+#include "tests/host/support/streams.h"
+#include "tests/pipeline/support/recorder.h"
+
+namespace cutpoint::tests {
+namespace {
+
+constexpr double clock_error = 1e-9;  ///< of sums and differences of doubles
+
+class timeline final : public trace_receiver {
+ public:
+  void begin(std::chrono::steady_clock::time_point opened, std::span<const lane_record> of) noexcept override {
+    EXPECT_TRUE(lanes.empty());
+    EXPECT_LE(opened, std::chrono::steady_clock::now());
+    lanes.assign(of.begin(), of.end());
+  }
+  void take(const trace_span& span) noexcept override { spans.push_back(span); }
+  void take(const trace_levels& now) noexcept override { levels.push_back(now); }
+
+  std::vector<lane_record> lanes;
+  std::vector<trace_span> spans;
+  std::vector<trace_levels> levels;
+};
+
+class host_device final : public device_provider {
+ public:
+  result<std::unique_ptr<cuda::offload>> make(int, const chunker& cuts, const fingerprint_recipe& fingerprint,
+                                              const cuda::batch_limits& limits, cuda::offload_use use) const override {
+    return cuda::make_host_offload({}, cuts, fingerprint, limits, use);
+  }
+};
+
+chunker gear() {
+  const std::vector<parameter_setting> sizes = {{"min_bytes", "256"}, {"avg_bytes", "1K"}, {"max_bytes", "4K"}};
+  return make_chunker("gear", sizes).value().chunker;
+}
+
+struct traced_run {
+  timeline seen;
+  feed_statistics statistics;
+};
+
+traced_run run_traced(const engine_options& threads, feed_options options, std::uint64_t bytes) {
+  traced_run made;
+  recorder out;
+  auto on = engine::make(threads).value();
+  options.trace = &made.seen;
+  auto into = on.open(options, out).value();
+  EXPECT_TRUE(into.begin(0).ok());
+  seeded_choices random(1);
+  EXPECT_TRUE(into.write(make_stream(content::random, bytes, random)).ok());
+  EXPECT_TRUE(into.write_zeros(1 * MiB).ok());
+  EXPECT_TRUE(into.end().ok());
+  EXPECT_TRUE(into.finish().ok());
+  EXPECT_EQ(out.fault, "");
+  made.statistics = into.statistics();
+  return made;
+}
+
+void expect_no_overlap(const traced_run& run) {
+  std::map<std::uint64_t, std::vector<trace_span>> by_lane;
+  for (const trace_span& span : run.seen.spans) {
+    if (std::holds_alternative<stage>(span.what)) by_lane[span.lane].push_back(span);
+  }
+  for (auto& [lane, spans] : by_lane) {
+    ASSERT_LT(lane, run.seen.lanes.size());
+    std::sort(spans.begin(), spans.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+    double reached = 0;
+    for (const trace_span& span : spans) {
+      EXPECT_LE(reached, span.begin + clock_error);
+      EXPECT_LE(span.begin, span.end);
+      EXPECT_EQ(span.device, run.seen.lanes[lane].device);
+      reached = span.end;
+    }
+  }
+}
+
+void expect_sums(const traced_run& run) {
+  std::vector<lane_record> sums(run.statistics.lanes.size());
+  for (const trace_span& span : run.seen.spans) {
+    if (!std::holds_alternative<stage>(span.what)) continue;
+    stage_work& of = sums[span.lane].work[static_cast<std::size_t>(std::get<stage>(span.what))];
+    of.seconds += span.end - span.begin;
+    of.bytes += span.bytes;
+  }
+  for (std::size_t lane = 0; lane < sums.size(); ++lane) {
+    for (std::size_t i = 0; i < stage_count; ++i) {
+      const auto error = clock_error * static_cast<double>(run.seen.spans.size());
+      EXPECT_NEAR(sums[lane].work[i].seconds, run.statistics.lanes[lane].work[i].seconds, error);
+      // A device fingerprints in the go in which it cuts.
+      const bool is_apart = run.seen.lanes[lane].device >= 0 && static_cast<stage>(i) == stage::fingerprinting;
+      if (is_apart) continue;
+      EXPECT_EQ(sums[lane].work[i].bytes, run.statistics.lanes[lane].work[i].bytes);
+    }
+  }
+}
+
+TEST(trace, of_any_number_of_lanes_has_spans_that_do_not_overlap_and_whose_sums_are_the_statistics) {
+  for (const std::uint64_t threads : {1u, 2u, 5u}) {
+    for (const join_kind join : {join_kind::exact, join_kind::pdedupe}) {
+      const traced_run run =
+          run_traced({.threads = threads}, {.cuts = gear(), .join = join, .segment_bytes = 64 * KiB}, 4 * MiB + 12'345);
+      EXPECT_EQ(run.seen.lanes.size(), threads);
+      EXPECT_GT(run.seen.spans.size(), 100u);
+      expect_no_overlap(run);
+      expect_sums(run);
+    }
+  }
+}
+
+TEST(trace, has_every_stage) {
+  const traced_run run = run_traced({.threads = 2}, {.cuts = gear()}, 8 * MiB);
+  for (std::size_t i = 0; i < stage_count; ++i) {
+    EXPECT_THAT(run.seen.spans, testing::Contains(testing::Field(&trace_span::what,
+                                                                 testing::VariantWith<stage>(static_cast<stage>(i)))));
+  }
+}
+
+TEST(trace, of_a_device_has_its_lanes_behind_the_processors) {
+  const traced_run run = run_traced({.threads = 2, .devices = std::make_shared<host_device>()},
+                                    {.cuts = gear(), .where = backend::cuda, .segment_bytes = 64 * KiB}, 1 * MiB);
+  ASSERT_EQ(run.statistics.device_warning, "");
+  ASSERT_EQ(run.seen.lanes.size(), 5u);
+  for (std::size_t lane = 0; lane < 5; ++lane) EXPECT_EQ(run.seen.lanes[lane].device, lane < 2 ? -1 : 0);
+  expect_no_overlap(run);
+  expect_sums(run);
+}
+
+TEST(trace, of_a_device_has_the_steps_of_each_batch_in_order_and_within_its_span) {
+  const traced_run run =
+      run_traced({.threads = 2, .devices = std::make_shared<host_device>()},
+                 {.cuts = gear(), .where = backend::cuda, .segment_bytes = 64 * KiB, .batch_bytes = 64 * KiB}, 1 * MiB);
+  std::size_t batches = 0;
+  std::uint64_t cut_bytes = 0;
+  for (std::size_t i = 0; i < run.seen.spans.size(); ++i) {
+    if (run.seen.spans[i].what != std::variant<stage, device_step>(device_step::copy_in)) continue;
+    ASSERT_GE(i, 1u);
+    const trace_span& whole = run.seen.spans[i - 1];
+    EXPECT_EQ(std::get<stage>(whole.what), stage::chunking);
+    double reached = whole.begin;
+    for (std::size_t k = 0; k < 4; ++k) {
+      const trace_span& step = run.seen.spans.at(i + k);
+      EXPECT_EQ(std::get<device_step>(step.what), static_cast<device_step>(k));
+      EXPECT_EQ(step.lane, whole.lane);
+      EXPECT_EQ(step.device, 0);
+      EXPECT_LE(reached, step.begin + clock_error);
+      EXPECT_LE(step.begin, step.end);
+      EXPECT_GT(step.bytes, 0u);
+      reached = step.end;
+    }
+    EXPECT_LE(reached, whole.end + clock_error);
+    cut_bytes += run.seen.spans[i + 1].bytes;
+    ++batches;
+  }
+  EXPECT_GT(batches, 4u);
+  EXPECT_EQ(cut_bytes, run.statistics.device_bytes);
+}
+
+TEST(trace, has_levels_within_what_the_feed_may_hold_and_ends_with_nothing_held) {
+  const traced_run run = run_traced({.threads = 2}, {.cuts = gear(), .segment_bytes = 64 * KiB}, 8 * MiB);
+  std::uint64_t most = 0;
+  for (const trace_levels& now : run.seen.levels) {
+    EXPECT_LE(now.held_bytes, run.statistics.ring_bytes);
+    EXPECT_LE(now.waiting_delivery_bytes, now.held_bytes);
+    EXPECT_LE(now.waiting_fingerprint_bytes, now.waiting_delivery_bytes);
+    EXPECT_GE(now.at, 0);
+    most = std::max(most, now.held_bytes);
+  }
+  EXPECT_GT(most, 64 * KiB);
+  EXPECT_EQ(run.seen.levels.back().held_bytes, 0u);
+  EXPECT_EQ(run.seen.levels.back().waiting_segments, 0u);
+}
+
+}  // namespace
+}  // namespace cutpoint::tests

@@ -1,0 +1,87 @@
+// The engine when there is no memory left: each allocation of a job refused in turn, alone or with all that follow.
+#include <limits>
+#include <memory>
+#include <new>
+#include <string>
+#include <tuple>
+
+#include <gtest/gtest.h>
+
+#include "tests/host/support/streams.h"
+#include "tests/pipeline/faults/checking_receiver.h"
+#include "tests/pipeline/support/host_device.h"
+#include "tests/simd/support/short_memory.h"
+
+namespace cutpoint::tests {
+namespace {
+
+constexpr std::uint64_t all_that_follow = std::numeric_limits<std::uint64_t>::max();
+
+class engines_without_memory : public testing::TestWithParam<std::tuple<backend, std::uint64_t>> {
+ protected:
+  void SetUp() override {
+    seeded_choices random(1);
+    expected_file file{.path = {}, .content = make_stream(content::mixed, 30'000, random), .chunks = {}, .digests = {}};
+    auto with = fingerprinter::make(job_.fingerprint).value();
+    file.chunks = job_.cuts.find_cuts(file.content);
+    for (const chunk& c : file.chunks) {
+      file.digests.push_back(with(byte_span(file.content).subspan(c.offset, c.length)).value());
+    }
+    files_.push_back(std::move(file));
+    job_.where = std::get<0>(GetParam());
+  }
+
+  status feed_to(checking_receiver& out) const {
+    auto on = engine::make({.threads = 2, .devices = std::make_shared<host_device>()});
+    if (!on) return on.error();
+    auto into = on->open(job_, out);
+    if (!into) return into.error();
+    // A caller that goes on after a failure is told of it again.
+    const status outcomes[] = {into->begin(0), into->write(files_[0].content), into->end(), into->finish()};
+    for (const status& outcome : outcomes) {
+      if (!outcome.ok()) return outcome;
+    }
+    return {};
+  }
+
+  feed_options job_ = {.cuts = *chunker::make(gear_parameters{.avg_bytes = 256, .min_bytes = 64, .max_bytes = 1024}),
+                       .fingerprint = fingerprint_kind::blake3,
+                       .segment_bytes = 4'000,
+                       .batch_bytes = 8'000,
+                       .memory_bytes = 300'000};
+  std::vector<expected_file> files_;
+};
+
+TEST_P(engines_without_memory, say_so_and_give_nothing_wrong) {
+  bool was_refused = true;
+  for (std::uint64_t granted = 0; was_refused; granted += 1 + granted / 20) {
+    cancellation stop;
+    checking_receiver out(files_, checking_receiver::never, checking_receiver::never, stop);
+    status outcome;
+    bool has_thrown = false;
+    {
+      const short_memory memory(granted, std::get<1>(GetParam()));
+      try {
+        outcome = feed_to(out);
+      } catch (const std::bad_alloc&) {
+        has_thrown = true;
+      }
+      was_refused = short_memory::has_refused();
+    }
+    ASSERT_EQ(out.fault(), nullptr) << out.fault() << ", from allocation " << granted << " on";
+    if (has_thrown) continue;
+    if (outcome.ok()) {
+      ASSERT_TRUE(out.seen()[0].has_ended) << "from allocation " << granted << " on";
+    } else {
+      ASSERT_EQ(outcome.code(), status_code::memory_limit) << outcome.message();
+      ASSERT_TRUE(was_refused);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(of_all, engines_without_memory,
+                         testing::Combine(testing::Values(backend::scalar, backend::hybrid),
+                                          testing::Values(1, all_that_follow)));
+
+}  // namespace
+}  // namespace cutpoint::tests

@@ -1,0 +1,31 @@
+// Known cuts of 18 MiB (tests/data) by every kernel: random bytes, zeros and a short period, of an even length and an odd.
+#include "tests/host/algorithms/golden_cuts.h"
+#include "tests/simd/cuts/kernel_cases.h"
+
+namespace cutpoint::tests {
+namespace {
+
+std::vector<std::string> golden_names_with_kernels() {
+  std::vector<std::string> names = golden_names();
+  std::erase_if(names, [](const std::string& name) { return !has_kernels(name.substr(0, name.find(' '))); });
+  return names;
+}
+
+class golden_kernel : public on_every_set<std::string> {};
+
+TEST_P(golden_kernel, cuts_are_made_exactly) {
+  const auto cuts = golden_chunker(of());
+  ASSERT_TRUE(cuts.ok()) << cuts.error().message();
+  for (const std::string& input : golden_inputs_of(of())) {
+    if (input == "D1") continue;  // random bytes only, of which the others have enough
+    EXPECT_EQ(golden_fault(of(), input, by_kernel(*cuts)), "");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(of_every_kernel, golden_kernel,
+                         testing::Combine(testing::ValuesIn(golden_names_with_kernels()),
+                                          testing::ValuesIn(simd::instruction_sets)),
+                         set_case_name);
+
+}  // namespace
+}  // namespace cutpoint::tests

@@ -1,0 +1,47 @@
+// Which tests of kernels are run: each on every instruction set, skipped where that cannot be run.
+#pragma once
+
+#include <string>
+#include <tuple>
+
+#include <gtest/gtest.h>
+
+#include "tests/host/algorithms/made.h"
+#include "tests/simd/support/kernel_faults.h"
+
+namespace cutpoint::tests {
+
+/// The alternatives of `algorithm_parameters` that have kernels.
+inline std::vector<algorithm_case> kernel_algorithms(int rounds) {
+  std::vector<algorithm_case> cases = algorithm_cases(rounds);
+  std::erase_if(cases, [](const algorithm_case& c) { return !has_kernels(algorithm_name(c.which)); });
+  return cases;
+}
+
+/// A test of `Of` (an algorithm_case, or something with a name) on one instruction set.
+template <class Of>
+class on_every_set : public testing::TestWithParam<std::tuple<Of, simd::instruction_set>> {
+ protected:
+  void SetUp() override {
+    if (const std::string reason = why_not_here(set()); !reason.empty()) GTEST_SKIP() << reason;
+  }
+
+  [[nodiscard]] const Of& of() const { return std::get<0>(this->GetParam()); }
+  [[nodiscard]] simd::instruction_set set() const { return std::get<1>(this->GetParam()); }
+
+  /// The chunker by the kernel under test; fails the test where it would be the reference.
+  [[nodiscard]] chunker by_kernel(const chunker& cuts) const {
+    chunker placed = on_set(cuts, set());
+    EXPECT_EQ(placed.backend(), to_string(set())) << cuts.canonical();
+    return placed;
+  }
+};
+
+inline std::string name_of_case(const algorithm_case& of) { return algorithm_name(of.which); }
+inline std::string name_of_case(const std::string& name) { return test_name(name); }
+
+inline constexpr auto set_case_name = [](const auto& info) {
+  return name_of_case(std::get<0>(info.param)) + "_" + std::string(to_string(std::get<1>(info.param)));
+};
+
+}  // namespace cutpoint::tests

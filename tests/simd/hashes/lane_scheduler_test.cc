@@ -1,0 +1,109 @@
+// The scheduler of lanes on a kernel that only counts: how much of what it runs is for nothing, and what it is given.
+#include "simd/hashes/lane_scheduler.h"
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/host/support/choices.h"
+
+namespace cutpoint::tests {
+namespace {
+
+constexpr std::size_t block_bytes = 64;
+
+std::uint64_t blocks_run = 0;  ///< by each lane
+
+template <std::size_t Lanes>
+simd::lane_hash counting(fingerprint_kind kind) {
+  return {.kind = kind,
+          .state_words = 5,
+          .lanes = Lanes,
+          .hash_blocks = [](std::uint32_t*, const std::uint8_t* const*, std::size_t count, std::uint32_t) {
+            EXPECT_GT(count, 0u);
+            blocks_run += count;
+          }};
+}
+
+std::uint64_t blocks_of(byte_span message) { return (message.size() + 8) / block_bytes + 1; }
+
+/// The share of the blocks run that were a message's.
+template <std::size_t Lanes>
+double use_of_lanes(const std::vector<byte_span>& messages, std::size_t flushed_after) {
+  const auto batch = simd::make_lane_batch(counting<Lanes>(fingerprint_kind::sha1));
+  std::vector<digest> into(messages.size());
+  std::uint64_t blocks = 0;
+  blocks_run = 0;
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    blocks += blocks_of(messages[i]);
+    batch->submit(messages[i], into[i]);
+    if ((i + 1) % flushed_after != 0) continue;
+    EXPECT_TRUE(batch->flush().ok());
+  }
+  EXPECT_TRUE(batch->flush().ok());
+  return static_cast<double>(blocks) / static_cast<double>(Lanes * blocks_run);
+}
+
+std::vector<byte_span> unequal_messages(const std::vector<std::uint8_t>& bytes, std::size_t count) {
+  seeded_choices random(1);
+  std::vector<byte_span> messages(count);
+  for (byte_span& m : messages) m = byte_span(bytes).first(random.between(2048, 16'384));
+  return messages;
+}
+
+TEST(lane_scheduler, leaves_no_lane_idle_while_messages_of_unequal_length_come) {
+  const std::vector<std::uint8_t> bytes(16'384);
+  const auto messages = unequal_messages(bytes, 10'000);
+  EXPECT_GT(use_of_lanes<4>(messages, messages.size()), 0.999);
+  EXPECT_GT(use_of_lanes<8>(messages, messages.size()), 0.999);
+  EXPECT_GT(use_of_lanes<16>(messages, messages.size()), 0.999);
+}
+
+TEST(lane_scheduler, ends_evenly_when_a_few_messages_for_each_lane_are_flushed) {
+  const std::vector<std::uint8_t> bytes(16'384);
+  const auto messages = unequal_messages(bytes, 9'600);
+  EXPECT_GT(use_of_lanes<4>(messages, 4 * 4), 0.95);
+  EXPECT_GT(use_of_lanes<8>(messages, 4 * 8), 0.95);
+  EXPECT_GT(use_of_lanes<16>(messages, 4 * 16), 0.95);
+}
+
+TEST(lane_scheduler, keeps_a_message_out_of_the_lanes_when_most_would_idle_for_it) {
+  const std::vector<std::uint8_t> bytes(1 << 20);
+  const auto batch = simd::make_lane_batch(counting<8>(fingerprint_kind::sha1));
+  std::vector<digest> into(17);
+  blocks_run = 0;
+  batch->submit(bytes, into[0]);
+  EXPECT_TRUE(batch->flush().ok());
+  EXPECT_EQ(blocks_run, 0u);
+  EXPECT_EQ(to_hex(into[0]), "3b71f43ff30f4b15b5cd85dd9e95ebc7e84eb5a3");  // of 1 MiB of zeros
+
+  for (std::size_t i = 0; i < 16; ++i) batch->submit(byte_span(bytes).first(1000), into[i]);
+  batch->submit(bytes, into[16]);
+  EXPECT_TRUE(batch->flush().ok());
+  EXPECT_EQ(blocks_run, 2 * blocks_of(byte_span(bytes).first(1000)));
+  EXPECT_EQ(to_hex(into[16]), "3b71f43ff30f4b15b5cd85dd9e95ebc7e84eb5a3");
+}
+
+TEST(lane_scheduler, shows_the_kernel_the_callers_own_bytes) {
+  static std::vector<const std::uint8_t*> seen;
+  seen.clear();
+  const auto batch = simd::make_lane_batch(
+      {.kind = fingerprint_kind::sha1,
+       .state_words = 5,
+       .lanes = 4,
+       .hash_blocks = [](std::uint32_t*, const std::uint8_t* const* messages, std::size_t count, std::uint32_t) {
+         if (count > 1) seen.assign(messages, messages + 4);
+       }});
+  const std::vector<std::uint8_t> bytes(4 * 640 + 4);
+  std::vector<digest> into(4);
+  std::vector<const std::uint8_t*> given;
+  for (std::size_t i = 0; i < 4; ++i) {
+    given.push_back(&bytes[i * 641]);
+    batch->submit({given.back(), 640}, into[i]);
+  }
+  EXPECT_TRUE(batch->flush().ok());
+  EXPECT_EQ(seen, given);
+}
+
+}  // namespace
+}  // namespace cutpoint::tests
