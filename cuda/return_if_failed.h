@@ -13,7 +13,7 @@ namespace cutpoint::cuda {
 
 /// Moves what a step has made to where it belongs, or gives why there is nothing.
 template <class T>
-[[nodiscard]] status keep(result<T> made, T& into) {
+[[nodiscard]] status store_result(result<T> made, T& into) {
   if (!made) return made.error();
   into = std::move(*made);
   return {};

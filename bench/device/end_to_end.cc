@@ -49,12 +49,15 @@ class lane {
     if (!begins_.empty()) {
       cuda::chunk_output known;
       const status ran = on_->fingerprint({.parts = {&batch, 1}, .begins = begins_, .lengths = lengths_}, known);
-      found_ = {
-          .is_complete = ran.ok(), .lengths = lengths_, .digests = known.digests, .pieces = {}, .times = known.times};
+      found_ = {.is_complete = ran.ok(),
+                .lengths = lengths_,
+                .digests = known.digests,
+                .stream_ranges = {},
+                .times = known.times};
       return ran;
     }
-    const cuda::piece all{.begin = 0, .start = 0, .stop = batch.size(), .end = batch.size(), .ends = 1};
-    if (status ran = on_->run({.parts = {&batch, 1}, .pieces = {&all, 1}}, found_); !ran.ok()) return ran;
+    const cuda::stream_range all{.begin = 0, .start = 0, .stop = batch.size(), .end = batch.size(), .ends = 1};
+    if (status ran = on_->run({.parts = {&batch, 1}, .stream_ranges = {&all, 1}}, found_); !ran.ok()) return ran;
     return found_.is_complete ? status()
                               : status(status_code::memory_limit, "a batch had more chunks than there is room for");
   }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/device/resident.h"
-#include "cuda/offload.h"
+#include "cuda/batch/offload.h"
 
 namespace cutpoint::bench {
 

@@ -2,9 +2,9 @@
 #include <string>
 
 #include "bench/device/runtime.h"
-#include "cuda/block.h"
-#include "cuda/link.h"
-#include "cuda/runtime.cuh"
+#include "cuda/device/link.h"
+#include "cuda/device/runtime.cuh"
+#include "cuda/kernel/block.h"
 
 namespace cutpoint::bench {
 namespace {

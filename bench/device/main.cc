@@ -14,7 +14,7 @@
 #include "bench/common/configurations.h"
 #include "bench/device/end_to_end.h"
 #include "build_info.h"
-#include "cuda/backend.h"
+#include "cuda/device/devices.h"
 
 namespace cutpoint::bench {
 

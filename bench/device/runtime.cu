@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "bench/common/median.h"
-#include "cuda/block.h"
-#include "cuda/runtime.cuh"
+#include "cuda/device/runtime.cuh"
+#include "cuda/kernel/block.h"
 
 namespace cutpoint::bench {
 namespace {

@@ -7,7 +7,7 @@
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 
-#include "cuda/backend.h"
+#include "cuda/device/devices.h"
 #include "pipeline/dispatch/fastest.h"
 #include "simd/cuts/kernels.h"
 #include "simd/dispatch/plain_read.h"

@@ -124,8 +124,8 @@ class probe {
   /// The first bytes of the sample as one stream.
   status cut(cuda::offload& on, std::uint64_t bytes, cuda::batch_output& found) const {
     const byte_span part = sample_.first(bytes);
-    const cuda::piece all{.begin = 0, .start = 0, .stop = bytes, .end = bytes, .ends = 1};
-    return on.run({.parts = {&part, 1}, .pieces = {&all, 1}}, found);
+    const cuda::stream_range all{.begin = 0, .start = 0, .stop = bytes, .end = bytes, .ends = 1};
+    return on.run({.parts = {&part, 1}, .stream_ranges = {&all, 1}}, found);
   }
 
   /// Of so many chunks of one length, one after the other.

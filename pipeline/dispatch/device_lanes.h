@@ -7,8 +7,8 @@
 
 #include <cutpoint/engine.h>
 
-#include "cuda/link.h"
-#include "cuda/offload.h"
+#include "cuda/batch/offload.h"
+#include "cuda/device/link.h"
 #include "pipeline/dispatch/plan.h"
 #include "pipeline/schedule/tasks.h"
 

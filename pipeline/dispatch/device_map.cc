@@ -13,14 +13,14 @@ namespace cutpoint {
 namespace {
 
 /// Streams in a batch; segments with more are for the processor.
-constexpr std::uint64_t most_pieces = 65'536;
+constexpr std::uint64_t max_stream_ranges = 65'536;
 /// Chunks of a batch have 32-bit numbers and lengths.
-constexpr std::uint64_t most_batch_bytes = 2 * GiB;
+constexpr std::uint64_t max_batch_bytes = 2 * GiB;
 
 struct device_batch {
   std::uint64_t base = 0;  ///< position of its first byte
   std::uint64_t end = 0;
-  std::vector<cuda::piece> pieces;
+  std::vector<cuda::stream_range> stream_ranges;
 };
 
 /// The batch of a map, or nothing where a device does not do it.
@@ -31,16 +31,16 @@ std::optional<device_batch> batch_of(const map_task& work, const chunker& cuts, 
   for (const stretch& s : work.stretches) {
     if (s.end <= work.start) continue;
     if (s.begin >= of.end) break;
-    if (s.how == stretch_end::failed || made.pieces.size() == limits.pieces) return std::nullopt;
+    if (s.how == stretch_end::failed || made.stream_ranges.size() == limits.stream_ranges) return std::nullopt;
     const std::uint64_t start = std::max(s.begin, work.start);
     const std::uint64_t begin = std::max(s.begin, start - std::min(start, cuts.behind()));
-    if (made.pieces.empty()) made.base = begin;
+    if (made.stream_ranges.empty()) made.base = begin;
     made.end = std::min(s.end, seen);
-    made.pieces.push_back({.begin = std::max(begin, made.base) - made.base,
-                           .start = start - made.base,
-                           .stop = std::min(s.end, of.end) - made.base,
-                           .end = made.end - made.base,
-                           .ends = s.how != stretch_end::open && made.end == s.end ? 1u : 0u});
+    made.stream_ranges.push_back({.begin = std::max(begin, made.base) - made.base,
+                                  .start = start - made.base,
+                                  .stop = std::min(s.end, of.end) - made.base,
+                                  .end = made.end - made.base,
+                                  .ends = s.how != stretch_end::open && made.end == s.end ? 1u : 0u});
   }
   if (made.end - made.base > limits.bytes) return std::nullopt;
   return made;
@@ -56,9 +56,9 @@ digest digest_at(std::span<const std::uint8_t> digests, std::size_t number, std:
 /// Takes what a batch found into the chain.
 void take_over(const device_batch& batch, const cuda::batch_output& found, std::size_t digest_bytes, chain& into) {
   into.chunks.reserve(found.lengths.size());
-  for (std::size_t i = 0; i < batch.pieces.size(); ++i) {
-    std::uint64_t position = batch.base + batch.pieces[i].start;
-    const cuda::piece_chunks& mine = found.pieces[i];
+  for (std::size_t i = 0; i < batch.stream_ranges.size(); ++i) {
+    std::uint64_t position = batch.base + batch.stream_ranges[i].start;
+    const cuda::stream_range_chunks& mine = found.stream_ranges[i];
     for (std::uint64_t k = mine.first; k < mine.first + mine.count; ++k) {
       into.chunks.push_back({position, found.lengths[k]});
       position += found.lengths[k];
@@ -78,12 +78,12 @@ result<cuda::batch_limits> device_limits(const device_part& part, const chunker&
     return status{status_code::unavailable, "chunks without a maximum are cut on the processor"};
   }
   const std::uint64_t bytes = part.batch_bytes + cuts.reach() + cuts.behind();
-  if (bytes > most_batch_bytes) {
+  if (bytes > max_batch_bytes) {
     return status{status_code::unavailable,
                   fmt::format("chunks of up to {} bytes are cut on the processor: a batch for a device has at most {}",
-                              cuts.reach(), most_batch_bytes)};
+                              cuts.reach(), max_batch_bytes)};
   }
-  return cuda::batch_limits{.bytes = bytes, .pieces = most_pieces};
+  return cuda::batch_limits{.bytes = bytes, .stream_ranges = max_stream_ranges};
 }
 
 result<bool> map_on_device(map_task& work, const task_surroundings& around, const cuda::batch_limits& limits,
@@ -95,17 +95,17 @@ result<bool> map_on_device(map_task& work, const task_surroundings& around, cons
   cuda::batch_output found;
   chain made{.chunks = {}, .fingerprints = {}, .next = work.start};
   measure(by.at(stage::chunking), [&] {
-    outcome = on.run({.parts = parts, .pieces = batch->pieces}, found);
+    outcome = on.run({.parts = parts, .stream_ranges = batch->stream_ranges}, found);
     if (outcome.ok() && found.is_complete) take_over(*batch, found, on.digest_bytes(), made);
     return made.next - work.start;
   });
   if (!outcome.ok()) return outcome;
   if (!found.is_complete) return false;
-  note_steps(by, found.times,
-             {.copied_in = batch->end - batch->base,
-              .cut = made.next - work.start,
-              .fingerprinted = on.digest_bytes() != 0 ? made.bytes() : 0,
-              .copied_out = found.lengths.size_bytes() + found.digests.size_bytes()});
+  note_phases(by, found.times,
+              {.copied_in = batch->end - batch->base,
+               .cut = made.next - work.start,
+               .fingerprinted = on.digest_bytes() != 0 ? made.bytes() : 0,
+               .copied_out = found.lengths.size_bytes() + found.digests.size_bytes()});
   if (on.digest_bytes() != 0) by.at(stage::fingerprinting).counted.bytes += made.bytes();
   by.device_bytes += made.next - work.start;
   work.of->own = std::move(made);
@@ -145,7 +145,7 @@ result<bool> fingerprint_on_device(fingerprint_task& work, const task_surroundin
   });
   if (!outcome.ok()) return outcome;
   const std::uint64_t hashed = by.work[static_cast<std::size_t>(stage::fingerprinting)].bytes;
-  note_steps(by, found.times, {.copied_in = end - base, .fingerprinted = hashed, .copied_out = found.digests.size()});
+  note_phases(by, found.times, {.copied_in = end - base, .fingerprinted = hashed, .copied_out = found.digests.size()});
   return true;
 }
 

@@ -1,7 +1,7 @@
 // A segment's map on a device, and fingerprints of what was joined.
 #pragma once
 
-#include "cuda/offload.h"
+#include "cuda/batch/offload.h"
 #include "pipeline/dispatch/plan.h"
 #include "pipeline/schedule/tasks.h"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cuda/offload.h"
+#include "cuda/batch/offload.h"
 #include "pipeline/engine/lane.h"
 
 namespace cutpoint {
@@ -18,7 +18,7 @@ struct batch_bytes {
 
 /// Notes when the steps of a batch were at work, where the lane is traced: within its last span, which is the batch's.
 /// The device has a clock of its own, so that the last step may seem to end a little after it.
-inline void note_steps(lane& by, const cuda::batch_times& times, const batch_bytes& bytes) {
+inline void note_phases(lane& by, const cuda::batch_times& times, const batch_bytes& bytes) {
   if (by.notes == nullptr) return;
   const trace_span whole = by.notes->spans.back();
   const auto note = [&](device_step which, const cuda::time_span& step, std::uint64_t handled) {

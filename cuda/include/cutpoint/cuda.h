@@ -34,11 +34,11 @@ struct device_chunks {
 /// there may be. Movable; one thread at a time, whatever its current device.
 class device_chunker {
  public:
-  /// For batches of up to `most_bytes`, less than 4 GiB, on the GPU that `cutpoint info` calls `device`. Fingerprints of
+  /// For batches of up to `max_bytes`, less than 4 GiB, on the GPU that `cutpoint info` calls `device`. Fingerprints of
   /// kinds other than sha1, sha256 and blake3 are refused. Errors: invalid_argument; unavailable, with one sentence: no
   /// CUDA in this build, no driver, no GPU that it has code for; memory_limit; backend_failure.
   [[nodiscard]] static result<device_chunker> make(const chunker& cuts, const fingerprint_recipe& fingerprint,
-                                                   std::uint64_t most_bytes, int device = 0);
+                                                   std::uint64_t max_bytes, int device = 0);
 
   device_chunker(device_chunker&&) noexcept;
   device_chunker& operator=(device_chunker&&) noexcept;

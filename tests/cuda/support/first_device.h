@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cuda/backend.h"
+#include "cuda/device/devices.h"
 
 namespace cutpoint::cuda {
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "cuda/offload.h"
+#include "cuda/batch/offload.h"
 #include "tests/host/support/choices.h"
 
 namespace cutpoint::cuda {

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cuda/offload.h"
+#include "cuda/batch/offload.h"
 
 namespace cutpoint::cuda {
 
@@ -26,21 +26,21 @@ inline chunker small_gear() {
 /// Streams that end, one after the other in a batch, some of them empty to the batch since it has none of their bytes.
 struct packed_streams {
   std::vector<byte_span> parts;
-  std::vector<piece> pieces;
+  std::vector<stream_range> stream_ranges;
 
   void add(byte_span stream) {
-    const std::uint64_t begin = pieces.empty() ? 0 : pieces.back().end;
+    const std::uint64_t begin = stream_ranges.empty() ? 0 : stream_ranges.back().end;
     parts.push_back(stream);
-    pieces.push_back(
+    stream_ranges.push_back(
         {.begin = begin, .start = begin, .stop = begin + stream.size(), .end = begin + stream.size(), .ends = 1});
   }
-  [[nodiscard]] std::uint64_t byte_count() const { return pieces.empty() ? 0 : pieces.back().end; }
-  [[nodiscard]] batch_input input() const { return {.parts = parts, .pieces = pieces}; }
+  [[nodiscard]] std::uint64_t byte_count() const { return stream_ranges.empty() ? 0 : stream_ranges.back().end; }
+  [[nodiscard]] batch_input input() const { return {.parts = parts, .stream_ranges = stream_ranges}; }
 };
 
 /// Lengths and digests of a stream as the references give them.
-inline void expect_stream(const batch_output& found, const piece_chunks& of, byte_span stream, const chunker& cuts,
-                          const fingerprint_recipe& recipe) {
+inline void expect_stream(const batch_output& found, const stream_range_chunks& of, byte_span stream,
+                          const chunker& cuts, const fingerprint_recipe& recipe) {
   auto print = *fingerprinter::make(recipe);
   const std::vector<chunk> expected = cuts.find_cuts(stream);
   ASSERT_EQ(of.count, expected.size());
@@ -55,11 +55,11 @@ inline void expect_stream(const batch_output& found, const piece_chunks& of, byt
 /// The same of every stream of a batch that was found.
 inline void expect_streams(const batch_output& found, const packed_streams& packed, const chunker& cuts,
                            const fingerprint_recipe& recipe) {
-  ASSERT_EQ(found.pieces.size(), packed.pieces.size());
-  for (std::size_t i = 0; i < packed.pieces.size(); ++i) {
+  ASSERT_EQ(found.stream_ranges.size(), packed.stream_ranges.size());
+  for (std::size_t i = 0; i < packed.stream_ranges.size(); ++i) {
     SCOPED_TRACE(testing::Message() << "stream " << i << " of " << packed.parts[i].size() << " bytes");
-    EXPECT_EQ(found.pieces[i].next, packed.pieces[i].end);
-    ASSERT_NO_FATAL_FAILURE(expect_stream(found, found.pieces[i], packed.parts[i], cuts, recipe));
+    EXPECT_EQ(found.stream_ranges[i].next, packed.stream_ranges[i].end);
+    ASSERT_NO_FATAL_FAILURE(expect_stream(found, found.stream_ranges[i], packed.parts[i], cuts, recipe));
   }
 }
 

@@ -10,7 +10,7 @@
 #include <cutpoint/cost_model.h>
 #include <gtest/gtest.h>
 
-#include "cuda/measure_link.h"
+#include "cuda/device/measure_link.h"
 #include "pipeline/dispatch/calibrated_cuts.h"
 #include "pipeline/dispatch/device_calibration.h"
 #include "pipeline/dispatch/memory_calibration.h"
@@ -22,7 +22,7 @@
 namespace cutpoint::tests {
 namespace {
 
-using cuda::machine_call;
+using cuda::executor_call;
 
 gpu_info gpu(int index, const std::string& name) {
   gpu_info made;
@@ -112,23 +112,23 @@ device_sampling tiny_sampling() {
 
 class host_device final : public device_provider {
  public:
-  explicit host_device(std::function<status(machine_call)> before = {}) : before_(std::move(before)) {}
+  explicit host_device(std::function<status(executor_call)> before = {}) : before_(std::move(before)) {}
 
   result<std::unique_ptr<cuda::offload>> make(int, const chunker& cuts, const fingerprint_recipe& fingerprint,
                                               const cuda::batch_limits& limits, cuda::offload_use use) const override {
     return cuda::make_host_offload(options(), cuts, fingerprint, limits, use);
   }
   result<cuda::link_rates> measure_link(int) const override {
-    return cuda::link_of<cuda::host_machine>::measure(cuda::host_machine(options()), cuda::host_machine(options()),
-                                                      {.copy_bytes = tiny_batch, .samples = 1, .launches = 1});
+    return cuda::link_of<cuda::host_executor>::measure(cuda::host_executor(options()), cuda::host_executor(options()),
+                                                       {.copy_bytes = tiny_batch, .samples = 1, .launches = 1});
   }
 
  private:
-  [[nodiscard]] cuda::host_machine_options options() const {
+  [[nodiscard]] cuda::host_executor_options options() const {
     return {.order = cuda::thread_order::forward(), .before = before_};
   }
 
-  std::function<status(machine_call)> before_;
+  std::function<status(executor_call)> before_;
 };
 
 TEST(calibrate, measures_every_name_and_fingerprint_on_the_processor) {
@@ -200,10 +200,10 @@ TEST(calibrate_device, measures_what_the_device_does) {
 }
 
 TEST(calibrate_device, says_what_failed) {
-  for (const machine_call failing : {machine_call::allocate, machine_call::copy_in, machine_call::launch,
-                                     machine_call::copy_out, machine_call::wait}) {
+  for (const executor_call failing : {executor_call::allocate, executor_call::copy_in, executor_call::launch,
+                                      executor_call::copy_out, executor_call::wait}) {
     std::atomic<int> calls = 0;
-    const host_device device([&](machine_call call) {
+    const host_device device([&](executor_call call) {
       return call == failing && ++calls > 20 ? status(status_code::backend_failure, "planted") : status();
     });
     const device_costs costs = calibrate_device(device, gpu(1, "host"), tiny_sampling());
@@ -214,8 +214,8 @@ TEST(calibrate_device, says_what_failed) {
 }
 
 TEST(calibrate_device, does_without_locked_memory) {
-  const host_device device([](machine_call call) {
-    return call == machine_call::pin ? status(status_code::memory_limit, "planted") : status();
+  const host_device device([](executor_call call) {
+    return call == executor_call::pin ? status(status_code::memory_limit, "planted") : status();
   });
   EXPECT_EQ(calibrate_device(device, gpu(0, "host"), tiny_sampling()).problem, "");
 }
@@ -231,7 +231,7 @@ class timed_batches final : public cuda::offload {
   status run(const cuda::batch_input& input, cuda::batch_output& output) override {
     if (!has_room_) return {};
     lengths_.assign(input.parts.front().size() / (4 * KiB), 4 * KiB);
-    output = {.is_complete = true, .lengths = lengths_, .digests = {}, .pieces = {}, .times = {}};
+    output = {.is_complete = true, .lengths = lengths_, .digests = {}, .stream_ranges = {}, .times = {}};
     output.times.cutting = {.begin = 1, .end = 1.002};
     return {};
   }

@@ -16,7 +16,7 @@
 namespace cutpoint::tests {
 namespace {
 
-using cuda::machine_call;
+using cuda::executor_call;
 using testing::HasSubstr;
 
 struct device_run {
@@ -294,7 +294,7 @@ TEST(hybrid, refuses_a_device_that_is_named_twice) {
 }
 
 /// Fails at one call of a kind, and from there on, as a device does that is lost.
-class device_faults : public testing::TestWithParam<std::tuple<machine_call, work_plan>> {};
+class device_faults : public testing::TestWithParam<std::tuple<executor_call, work_plan>> {};
 
 TEST_P(device_faults, are_made_good_by_the_processor) {
   const std::vector<std::vector<std::uint8_t>> streams = {mixed(150'000, 1), mixed(10, 2), mixed(60'000, 3)};
@@ -303,15 +303,15 @@ TEST_P(device_faults, are_made_good_by_the_processor) {
   bool has_failed = true;
   for (int good_calls = 0; has_failed; good_calls += 1 + good_calls / 3) {
     std::atomic<int> calls = 0;
-    const auto lost = [&, at = failing](machine_call call) {
+    const auto lost = [&, at = failing](executor_call call) {
       if (call != at || calls++ < good_calls) return status();
-      const bool is_memory = call == machine_call::allocate;
+      const bool is_memory = call == executor_call::allocate;
       return status(is_memory ? status_code::memory_limit : status_code::backend_failure, "the device is lost");
     };
     const device_run run = run_on(std::make_shared<host_device>(lost), options, streams);
     ASSERT_NO_FATAL_FAILURE(expect_sequential(run, options, streams)) << "after " << good_calls << " calls";
     has_failed = calls > good_calls;
-    if (failing == machine_call::pin || !has_failed) {
+    if (failing == executor_call::pin || !has_failed) {
       EXPECT_EQ(run.statistics.device_warning, "");
     } else {
       EXPECT_THAT(run.statistics.device_warning, HasSubstr("the device is lost; the processor does the"));
@@ -319,9 +319,9 @@ TEST_P(device_faults, are_made_good_by_the_processor) {
   }
 }
 
-constexpr std::array device_calls = {machine_call::allocate, machine_call::pin,      machine_call::copy_in,
-                                     machine_call::launch,   machine_call::copy_out, machine_call::mark,
-                                     machine_call::wait};
+constexpr std::array device_calls = {executor_call::allocate, executor_call::pin,      executor_call::copy_in,
+                                     executor_call::launch,   executor_call::copy_out, executor_call::record_event,
+                                     executor_call::wait};
 
 INSTANTIATE_TEST_SUITE_P(of_every_call, device_faults,
                          testing::Combine(testing::ValuesIn(device_calls), testing::ValuesIn(device_plans)));

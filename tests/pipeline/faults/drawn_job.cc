@@ -146,9 +146,10 @@ void draw_reading(drawn_job& job, choices& random) {
 }
 
 void draw_ends(drawn_job& job, choices& random) {
-  constexpr std::array calls = {cuda::machine_call::allocate, cuda::machine_call::pin,      cuda::machine_call::copy_in,
-                                cuda::machine_call::launch,   cuda::machine_call::copy_out, cuda::machine_call::mark,
-                                cuda::machine_call::wait};
+  constexpr std::array calls = {cuda::executor_call::allocate, cuda::executor_call::pin,
+                                cuda::executor_call::copy_in,  cuda::executor_call::launch,
+                                cuda::executor_call::copy_out, cuda::executor_call::record_event,
+                                cuda::executor_call::wait};
   job.device_call = any_of(calls, random);
   job.good_device_calls = random.between(0, random.once_in(2) ? 1 : 12);
   std::uint64_t chunk_count = 0;

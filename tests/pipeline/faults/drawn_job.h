@@ -8,7 +8,7 @@
 #include <cutpoint/engine.h>
 #include <cutpoint/file_reader.h>
 
-#include "cuda/host_machine.h"
+#include "cuda/host_double/host_executor.h"
 #include "tests/host/io/simulated_reads.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/choices.h"
@@ -34,7 +34,7 @@ struct drawn_job {
   read_faults calls = {};                       ///< of pread
   read_faults requests = {};                    ///< of a queue
   std::vector<std::uint64_t> broken_from = {};  ///< by file: offset from which on nothing can be read
-  cuda::machine_call device_call = {};          ///< that fails
+  cuda::executor_call device_call = {};         ///< that fails
   std::uint64_t good_device_calls = 0;          ///< before it
   std::uint64_t receiver_call = checking_receiver::never;
   std::uint64_t stopping_call = checking_receiver::never;  ///< of the receiver, that requests to stop

@@ -88,7 +88,7 @@ class one_run {
 
   status feed_all() {
     engine_options threads = job_.threads;
-    threads.devices = std::make_shared<host_device>([this](cuda::machine_call call) { return machine_(call); });
+    threads.devices = std::make_shared<host_device>([this](cuda::executor_call call) { return machine_(call); });
     auto on = engine::make(threads);
     if (!on) return on.error();
     feed_options work = job_.work;

@@ -13,7 +13,7 @@ namespace cutpoint::tests {
 /// Two devices, 0 and 1, that ask `before` before whatever they do.
 class host_device final : public device_provider {
  public:
-  explicit host_device(std::function<status(cuda::machine_call)> before = {}) : before_(std::move(before)) {}
+  explicit host_device(std::function<status(cuda::executor_call)> before = {}) : before_(std::move(before)) {}
 
   result<std::unique_ptr<cuda::offload>> make(int device, const chunker& cuts, const fingerprint_recipe& fingerprint,
                                               const cuda::batch_limits& limits, cuda::offload_use use) const override {
@@ -23,7 +23,7 @@ class host_device final : public device_provider {
   }
 
  private:
-  std::function<status(cuda::machine_call)> before_;
+  std::function<status(cuda::executor_call)> before_;
 };
 
 }  // namespace cutpoint::tests

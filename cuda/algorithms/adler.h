@@ -1,0 +1,33 @@
+// The rolling Adler-32 sum, `adler`.
+#pragma once
+
+#include "cuda/scan/rolling_scan.h"
+
+namespace cutpoint::cuda {
+
+/// S1, the sum of A[b], and S2, that of all S1 since the window's first byte; both modulo 2^32. Table: A.
+struct rolling_adler {
+  struct state {
+    std::uint32_t s1 = 0;
+    std::uint32_t s2 = 0;
+  };
+  using entry = std::uint32_t;
+  static constexpr std::uint32_t tables = 1;
+  static constexpr bool forgets = false;
+  state zeros = {};
+  std::uint32_t window = 0;
+
+  template <std::uint32_t Window, class LookUp>
+  [[nodiscard]] CUTPOINT_DEVICE state roll(const LookUp& look_up, state h, byte_of outgoing, byte_of incoming) const {
+    const std::uint32_t passed = Window != 0 ? Window : window;
+    const std::uint32_t gone = look_up(0, outgoing);
+    h.s1 += look_up(0, incoming) - gone;
+    h.s2 += h.s1 - passed * gone;
+    return h;
+  }
+  [[nodiscard]] CUTPOINT_DEVICE static std::uint32_t word(state h) { return h.s2; }
+};
+
+using adler_specification = rolling_specification<rolling_adler, pattern_test, 1, first_candidate_cut_finder>;
+
+}  // namespace cutpoint::cuda

@@ -1,0 +1,161 @@
+// Asymmetric extremum, `ae-max` and `ae-min`: the largest of what the extreme so far must beat, a window at a time.
+//
+// No cut lies before the end of an extreme's window, whatever new extremes are in it; the largest value there, of equals
+// the first, is the last of them. So each value is looked at once. With all bits turned the smallest value is the
+// largest.
+#pragma once
+
+#include "cuda/cut/specification.h"
+#include "cuda/kernel/warp_search.h"
+
+namespace cutpoint::cuda {
+
+namespace ae_detail {
+
+/// Values of one byte.
+struct byte_values {
+  using value = std::uint32_t;
+  using loaded = bytes16;
+  static constexpr std::uint32_t bytes = 1;
+  static constexpr std::uint32_t loads_per_step = 2;
+  static constexpr value unbeatable = 255;
+
+  [[nodiscard]] CUTPOINT_DEVICE static loaded load(const packed_bytes& in, std::uint32_t flip, std::uint64_t position,
+                                                   std::uint64_t last) {
+    return flipped(load_vector(in, position, last), flip);
+  }
+  /// Takes the largest of those whose bit is set if it beats `best`; the position is that of the first of the sixteen.
+  CUTPOINT_DEVICE static void take(ranked<value>& best, const loaded& vector, std::uint64_t position,
+                                   std::uint32_t bits) {
+    largest_byte largest;
+    largest.add(only(vector, bits));
+    if (largest.value() > best.value) best = {largest.value(), position};
+  }
+  /// Where in [first, last) the value is that `take` has found.
+  [[nodiscard]] CUTPOINT_DEVICE static std::uint64_t place(const packed_bytes& in, std::uint32_t flip,
+                                                           const ranked<value>& found, std::uint64_t first,
+                                                           std::uint64_t last) {
+    const bytes16 vector = load(in, flip, found.position, last);
+    return found.position + lowest_bit(reaching(vector, four_of(found.value)) &
+                                       offsets::of(found.position, lane_load_bytes, first, last).among_sixteen(0));
+  }
+};
+
+/// Values of eight bytes, big-endian.
+struct word_values {
+  using value = std::uint64_t;
+  struct loaded {
+    std::uint32_t words[6];
+  };
+  static constexpr std::uint32_t bytes = 8;
+  static constexpr std::uint32_t loads_per_step = 2;
+  static constexpr value unbeatable = ~value{0};
+
+  [[nodiscard]] CUTPOINT_DEVICE static loaded load(const packed_bytes& in, std::uint32_t flip, std::uint64_t position,
+                                                   std::uint64_t last) {
+    const std::uint64_t end = last + bytes - 1;
+    const bytes16 vector = load_vector(in, position, end);
+    loaded all = {};
+    CUTPOINT_UNROLL
+    for (std::uint32_t w = 0; w < 4; ++w) all.words[w] = vector.words[w] ^ flip;
+    const std::uint64_t next = position + sizeof(bytes16);
+    if (next >= end) return all;
+    CUTPOINT_UNROLL
+    for (std::uint32_t w = 0; w < 2; ++w) {
+      all.words[4 + w] = reinterpret_cast<const std::uint32_t*>(in.bytes + next)[w] ^ flip;
+    }
+    return all;
+  }
+  CUTPOINT_DEVICE static void take(ranked<value>& best, const loaded& all, std::uint64_t position, std::uint32_t bits) {
+    constexpr std::uint32_t none = 16;
+    std::uint32_t at = none;
+    CUTPOINT_UNROLL
+    for (std::uint32_t i = 0; i < 16; ++i) {
+      const value found = value{big_endian(all, i)} << 32 | big_endian(all, i + 4);
+      if ((bits >> i & 1) == 0 || found <= best.value) continue;
+      best.value = found;
+      at = i;
+    }
+    if (at != none) best.position = position + at;
+  }
+  [[nodiscard]] CUTPOINT_DEVICE static std::uint64_t place(const packed_bytes&, std::uint32_t,
+                                                           const ranked<value>& found, std::uint64_t, std::uint64_t) {
+    return found.position;
+  }
+
+ private:
+  /// Of four bytes from number `i` on.
+  [[nodiscard]] CUTPOINT_DEVICE static std::uint32_t big_endian(const loaded& all, std::uint32_t i) {
+    const std::uint32_t low = all.words[i / 4];
+    const std::uint32_t high = i / 4 < 5 ? all.words[i / 4 + 1] : 0;
+    return big_endian_of(low, high, i % 4);
+  }
+};
+
+/// The first of the largest values that begin in [first, last), if it beats `best`, else `best`.
+template <class Values, class Warp>
+[[nodiscard]] CUTPOINT_DEVICE ranked<typename Values::value> beating(const Warp& warp, const packed_bytes& in,
+                                                                     std::uint32_t flip, std::uint64_t first,
+                                                                     std::uint64_t last,
+                                                                     const ranked<typename Values::value>& best) {
+  using value = typename Values::value;
+  auto mine = warp.template per_lane<ranked<value>>({best.value, ~std::uint64_t{0}});
+  const auto load = [&](std::uint64_t position) { return Values::load(in, flip, position, last); };
+  walk_steps<Values::loads_per_step>(warp, first, last, load, [&](std::uint64_t base, auto& loaded) {
+    const offsets sought = offsets::of(base, Values::loads_per_step * warp_load_bytes, first, last);
+    const bool is_over = warp.any([&](std::uint32_t lane) {
+      CUTPOINT_UNROLL
+      for (std::uint32_t r = 0; r < Values::loads_per_step; ++r) {
+        const std::uint32_t offset = r * warp_load_bytes + lane * lane_load_bytes;
+        Values::take(mine[lane], loaded[lane].vector[r], base + offset, sought.among_sixteen(offset));
+      }
+      return mine[lane].value == Values::unbeatable;
+    });
+    return is_over ? last : base + Values::loads_per_step * warp_load_bytes;
+  });
+  const ranked<value> found = warp_first_max<value>(warp, mine);
+  if (found.value == best.value) return best;
+  return {found.value, Values::place(in, flip, found, first, last)};
+}
+
+}  // namespace ae_detail
+
+struct ae_cut_finder {
+  std::uint64_t window = 0;
+  std::uint64_t max = 0;    ///< all ones for no maximum
+  std::uint64_t reach = 0;  ///< the maximum and the rest of the value that begins with its last byte
+  std::uint64_t lest = 0;   ///< 0: a run at the chunk's start is nothing special
+  std::uint32_t value_bytes = 1;
+  std::uint32_t flip = 0;  ///< all ones for the minimum
+
+  template <class Warp>
+  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp& warp, const packed_bytes& in, const stream_range& of,
+                                                       std::uint64_t start) const {
+    const std::uint64_t end = start + least(max, of.end - start);
+    if (lest != 0 && lest <= end - start) {
+      const std::uint32_t turned = four_of(in.bytes[start]);  // what is equal becomes 0
+      if (find_reaching(warp, in, turned, 1, start + 1, start + lest) == start + lest) return start + lest;
+    }
+    return value_bytes == 1 ? cut_by<ae_detail::byte_values>(warp, in, of, start, end)
+                            : cut_by<ae_detail::word_values>(warp, in, of, start, end);
+  }
+
+ private:
+  template <class Values, class Warp>
+  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t cut_by(const Warp& warp, const packed_bytes& in, const stream_range& of,
+                                                     std::uint64_t start, std::uint64_t end) const {
+    if (of.end - start < Values::bytes) return end;  // no value is left
+    const std::uint64_t past_values = of.end - (Values::bytes - 1);
+    ranked<typename Values::value> extreme = {0, start};
+    for (std::uint64_t seen = start;;) {
+      const std::uint64_t window_end = end - extreme.position > window ? extreme.position + window + 1 : end;
+      if (seen >= window_end || extreme.value == Values::unbeatable) return window_end;
+      extreme = ae_detail::beating<Values>(warp, in, flip, seen, least(window_end, past_values), extreme);
+      seen = window_end;
+    }
+  }
+};
+
+using ae_specification = walking_specification<ae_cut_finder>;
+
+}  // namespace cutpoint::cuda

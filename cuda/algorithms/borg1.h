@@ -1,0 +1,28 @@
+// The profile `borg1`: a buzhash whose window lies after the cut.
+#pragma once
+
+#include "cuda/algorithms/buzhash.h"
+
+namespace cutpoint::cuda {
+
+/// Cuts before the window of the first candidate that leaves at least `first` bytes before it. A window that ends with
+/// the last byte of what is looked at decides nothing.
+struct window_after_cut_finder {
+  std::uint64_t first = 0;  ///< the shortest chunk whose end is tested
+  std::uint64_t window = 0;
+  std::uint64_t reach = 0;
+
+  template <class Warp>
+  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp& warp, const packed_bytes& in, const stream_range& of,
+                                                       std::uint64_t start) const {
+    const std::uint64_t end = start + least(reach, of.end - start);
+    if (of.end - start < first + window + 1) return of.end;
+    const std::uint64_t found = next_candidate(warp, in, 0, start + first + window - 1, end - 1);
+    return found != end - 1 ? found + 1 - window : end;
+  }
+};
+
+using borg1_specification =
+    rolling_specification<rolling_buzhash, zeros_test<std::uint32_t>, 1, window_after_cut_finder>;
+
+}  // namespace cutpoint::cuda

@@ -1,0 +1,51 @@
+// The Rabin hash, `rabin` with the profile `restic`, and `tttd`.
+#pragma once
+
+#include "cuda/scan/rolling_scan.h"
+
+namespace cutpoint::cuda {
+
+/// The residue of the window modulo a polynomial of degree 53, seen through the pattern that is looked for (cuda/
+/// make_specification.h). Tables: what the top byte of a shifted residue stands for, and what a byte is worth when the window
+/// has passed it.
+struct rolling_rabin {
+  using state = std::uint64_t;
+  using entry = std::uint64_t;
+  static constexpr std::uint32_t tables = 2;
+  static constexpr bool forgets = false;
+  state zeros = 0;
+  std::uint32_t window = 0;
+
+  template <std::uint32_t Window, class LookUp>
+  [[nodiscard]] CUTPOINT_DEVICE state roll(const LookUp& look_up, state h, byte_of outgoing, byte_of incoming) const {
+    const byte_of top{static_cast<std::uint32_t>(h >> 32), 13};  // of 53 bits
+    return ((h << 8) | incoming.value()) ^ look_up(0, top) ^ look_up(1, outgoing);
+  }
+  [[nodiscard]] CUTPOINT_DEVICE static std::uint32_t word(state h) { return static_cast<std::uint32_t>(h); }
+};
+
+/// Cuts after the first main candidate (level 0); at the maximum, where there is none, after the last backup (level 1).
+struct backup_cut_finder {
+  std::uint64_t first = 0;  ///< the shortest chunk whose end is tested
+  std::uint64_t reach = 0;  ///< the largest chunk; all ones for no maximum
+
+  template <class Warp>
+  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp& warp, const packed_bytes& in, const stream_range& of,
+                                                       std::uint64_t start) const {
+    const std::uint64_t length = least(reach, of.end - start);
+    const std::uint64_t end = start + length;
+    if (length < first) return end;
+    const std::uint64_t lowest = start + first - 1;
+    const std::uint64_t main = next_candidate(warp, in, 0, lowest, end);
+    if (main != end) return main + 1;
+    if (length != reach) return end;
+    const std::uint64_t backup = end_of_last_candidate(warp, in, 1, lowest, end);
+    return backup != lowest ? backup : end;
+  }
+};
+
+using rabin_specification =
+    rolling_specification<rolling_rabin, zeros_test<std::uint32_t>, 1, first_candidate_cut_finder>;
+using tttd_specification = rolling_specification<rolling_rabin, zeros_test<std::uint32_t>, 2, backup_cut_finder>;
+
+}  // namespace cutpoint::cuda

@@ -1,0 +1,66 @@
+// The profile `repmaxcdc`: the first of the largest gear hashes, looked for again before it while there is room.
+#pragma once
+
+#include "cuda/cut/specification.h"
+#include "cuda/kernel/warp_search.h"
+
+namespace cutpoint::cuda {
+
+struct repmaxcdc_cut_finder {
+  const std::uint64_t* table = nullptr;  ///< 256 entries
+  std::uint64_t min = 0;                 ///< at least the window
+  std::uint64_t reach = 0;
+
+  template <class Warp>
+  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp& warp, const packed_bytes& in, const stream_range& of,
+                                                       std::uint64_t start) const {
+    const std::uint64_t visible = least(reach, of.end - start);
+    if (visible < 2 * min) return start + visible;
+    std::uint64_t chosen = visible;
+    while (chosen - min >= min) chosen = first_largest(warp, in, start + min - 1, start + chosen - min) + 1 - start;
+    return start + chosen;
+  }
+
+ private:
+  static constexpr std::uint32_t window = 64;
+  static constexpr std::uint32_t run_bytes = 256;  ///< of a lane in a row, after a window of warm-up
+
+  /// The first position of [first, last) with the largest hash of the window that ends there.
+  template <class Warp>
+  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t first_largest(const Warp& warp, const packed_bytes& in,
+                                                            std::uint64_t first, std::uint64_t last) const {
+    auto best = warp.template per_lane<ranked<std::uint64_t>>({0, first});  // even where all hashes are 0
+    for (std::uint64_t base = first / lane_load_bytes * lane_load_bytes; base < last; base += warp_size * run_bytes) {
+      warp.for_each_lane([&](std::uint32_t lane) { hash_run(in, base + lane * run_bytes, first, last, best[lane]); });
+    }
+    return warp_first_max<std::uint64_t>(warp, best).position;
+  }
+
+  /// Of a run from the aligned position `begin` on. Positions before the buffer are huge.
+  CUTPOINT_DEVICE void hash_run(const packed_bytes& in, std::uint64_t begin, std::uint64_t first, std::uint64_t last,
+                                ranked<std::uint64_t>& best) const {
+    if (begin >= last) return;
+    const offsets sought = offsets::of(begin, run_bytes, first, last);
+    const std::uint64_t end = begin + sought.last;
+    std::uint64_t hash = 0;
+    std::uint32_t at = run_bytes;
+    bytes16 next = load_vector(in, begin - window, end);
+    for (std::uint32_t read = 0; read < window + sought.last; read += lane_load_bytes) {
+      const bytes16 vector = next;
+      next = load_vector(in, begin - window + read + lane_load_bytes, end);
+      const std::uint32_t bits = read < window ? 0 : sought.among_sixteen(read - window);
+      CUTPOINT_UNROLL
+      for (std::uint32_t i = 0; i < lane_load_bytes; ++i) {
+        hash = 2 * hash + table[vector.byte(i)];
+        if ((bits >> i & 1) == 0 || hash <= best.value) continue;
+        best.value = hash;
+        at = read - window + i;
+      }
+    }
+    if (at != run_bytes) best.position = begin + at;
+  }
+};
+
+using repmaxcdc_specification = walking_specification<repmaxcdc_cut_finder>;
+
+}  // namespace cutpoint::cuda

@@ -1,0 +1,233 @@
+// Batches of host memory on an executor: copied in, cut and fingerprinted, or fingerprinted alone, and what was found copied
+// out.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cuda/batch/batch_launcher.h"
+#include "cuda/batch/offload.h"
+
+namespace cutpoint::cuda {
+
+template <class Executor>
+class batch_offload final : public offload {
+ public:
+  /// Takes all memory that batches within the limits will need. `launcher` was made on the executor; null where all chunks
+  /// are known.
+  [[nodiscard]] static result<std::unique_ptr<offload>> make(Executor executor,
+                                                             std::unique_ptr<cut_launcher<Executor>> launcher,
+                                                             const fingerprint_recipe& fingerprint,
+                                                             const batch_limits& limits) {
+    auto bytes = executor.template allocate<bytes16>(limits.bytes / sizeof(bytes16) + 1);
+    if (!bytes) return bytes.error();
+    auto work = batch_launcher<Executor>::make(executor, std::move(launcher), fingerprint, limits);
+    if (!work) return work.error();
+    auto found = found_chunks::allocate(executor, *work);
+    if (!found) return found.error();
+    CUTPOINT_RETURN_IF_FAILED(executor.reserve_events(event_count));
+    return std::unique_ptr<offload>(
+        new batch_offload(std::move(executor), limits, std::move(*bytes), std::move(*work), std::move(*found)));
+  }
+
+  status run(const batch_input& input, batch_output& output) override {
+    output = {};
+    if (!work_.cuts()) {
+      return {status_code::invalid_argument, "an offload that was made to fingerprint does not cut"};
+    }
+    const std::uint64_t byte_count = size_of(input.parts);
+    CUTPOINT_RETURN_IF_FAILED(
+        check_limits(byte_count, input.stream_ranges.size(), limits_.stream_ranges, "stream ranges"));
+    CUTPOINT_RETURN_IF_FAILED(executor_.record_event(called));
+    work_.partition_streams(input.stream_ranges);
+    CUTPOINT_RETURN_IF_FAILED(executor_.record_event(copying));
+    CUTPOINT_RETURN_IF_FAILED(work_.copy_partitions(executor_, input.stream_ranges));
+    CUTPOINT_RETURN_IF_FAILED(copy_bytes(input.parts));
+    CUTPOINT_RETURN_IF_FAILED(executor_.record_event(copied_in));
+    CUTPOINT_RETURN_IF_FAILED(work_.enqueue_cuts(executor_, device_bytes(), byte_count));
+    CUTPOINT_RETURN_IF_FAILED(executor_.record_event(cut));
+    CUTPOINT_RETURN_IF_FAILED(work_.enqueue_fingerprints(executor_, device_bytes(), byte_count));
+    CUTPOINT_RETURN_IF_FAILED(executor_.record_event(fingerprinted));
+    return copy_out(output);
+  }
+
+  status fingerprint(const chunk_input& input, chunk_output& output) override {
+    output = {};
+    const std::uint64_t byte_count = size_of(input.parts);
+    CUTPOINT_RETURN_IF_FAILED(check_limits(byte_count, input.begins.size(), work_.max_chunks(), "chunks"));
+    CUTPOINT_RETURN_IF_FAILED(check_chunks(input, byte_count));
+    CUTPOINT_RETURN_IF_FAILED(executor_.record_event(called));
+    const auto chunk_count = static_cast<std::uint32_t>(input.begins.size());
+    CUTPOINT_RETURN_IF_FAILED(executor_.record_event(copying));
+    CUTPOINT_RETURN_IF_FAILED(work_.copy_known_chunks(executor_, input.begins, input.lengths, &chunk_count));
+    CUTPOINT_RETURN_IF_FAILED(copy_bytes(input.parts));
+    CUTPOINT_RETURN_IF_FAILED(executor_.record_event(copied_in));
+    CUTPOINT_RETURN_IF_FAILED(executor_.record_event(cut));
+    CUTPOINT_RETURN_IF_FAILED(work_.enqueue_known_fingerprints(executor_, device_bytes(), byte_count, chunk_count));
+    CUTPOINT_RETURN_IF_FAILED(executor_.record_event(fingerprinted));
+    const std::size_t digest_bytes = chunk_count * work_.digest_bytes();
+    CUTPOINT_RETURN_IF_FAILED(executor_.copy_out(found_.digests.data(), work_.digests(), digest_bytes));
+    CUTPOINT_RETURN_IF_FAILED(executor_.record_event(copied_out));
+    CUTPOINT_RETURN_IF_FAILED(executor_.wait());
+    CUTPOINT_RETURN_IF_FAILED(read_times(output.times));
+    output.digests = {found_.digests.data(), digest_bytes};
+    return {};
+  }
+
+  status pin(void* memory, std::size_t size) override { return executor_.pin(memory, size); }
+  void unpin(void* memory) override { executor_.unpin(memory); }
+  std::uint64_t memory_bytes() const noexcept override { return executor_.allocated_bytes(); }
+  std::size_t digest_bytes() const noexcept override { return work_.digest_bytes(); }
+  int numa_node() const noexcept override { return executor_.numa_node(); }
+
+ private:
+  /// Events of the executor, in order.
+  enum moment : std::size_t { called, copying, copied_in, cut, fingerprinted, copied_out, event_count };
+
+  /// Host memory that results are copied to.
+  struct found_chunks {
+    template <class T>
+    using host_array = typename Executor::template host_array<T>;
+    host_array<std::uint32_t> counts;  ///< of each partition, then whether they overflowed, then their sum
+    host_array<std::uint32_t> lengths;
+    host_array<std::uint8_t> digests;
+
+    [[nodiscard]] static result<found_chunks> allocate(Executor& on, const batch_launcher<Executor>& of) {
+      found_chunks found;
+      if (of.cuts()) {
+        CUTPOINT_RETURN_IF_FAILED(
+            store_result(on.template allocate_on_host<std::uint32_t>(of.max_partitions() + 2), found.counts));
+        CUTPOINT_RETURN_IF_FAILED(
+            store_result(on.template allocate_on_host<std::uint32_t>(of.max_chunks()), found.lengths));
+      }
+      CUTPOINT_RETURN_IF_FAILED(
+          store_result(on.template allocate_on_host<std::uint8_t>(of.max_chunks() * of.digest_bytes()), found.digests));
+      return result<found_chunks>(std::move(found));
+    }
+  };
+
+  batch_offload(Executor executor, const batch_limits& limits, typename Executor::template array<bytes16> bytes,
+                batch_launcher<Executor> work, found_chunks found)
+      : executor_(std::move(executor)),
+        limits_(limits),
+        bytes_(std::move(bytes)),
+        work_(std::move(work)),
+        found_(std::move(found)) {}
+
+  [[nodiscard]] std::uint8_t* device_bytes() const { return reinterpret_cast<std::uint8_t*>(bytes_.data()); }
+
+  [[nodiscard]] static std::uint64_t size_of(std::span<const byte_span> parts) {
+    std::uint64_t bytes = 0;
+    for (const byte_span& part : parts) bytes += part.size();
+    return bytes;
+  }
+
+  [[nodiscard]] status check_limits(std::uint64_t bytes, std::uint64_t count, std::uint64_t most,
+                                    const char* what) const {
+    if (bytes <= limits_.bytes && count <= most) return {};
+    return {status_code::invalid_argument, "a batch of " + std::to_string(bytes) + " bytes and " +
+                                               std::to_string(count) + " " + what + " is more than " +
+                                               std::to_string(limits_.bytes) + " and " + std::to_string(most)};
+  }
+
+  [[nodiscard]] status check_chunks(const chunk_input& input, std::uint64_t byte_count) const {
+    const auto wrong = [](std::string why) { return status(status_code::invalid_argument, std::move(why)); };
+    if (work_.digest_bytes() == 0) return wrong("a device makes the fingerprints sha1, sha256 and blake3 alone");
+    if (input.lengths.size() != input.begins.size()) {
+      return wrong(std::to_string(input.begins.size()) + " chunks are given with " +
+                   std::to_string(input.lengths.size()) + " lengths");
+    }
+    std::uint64_t end = 0;  // of the chunk before
+    for (std::size_t i = 0; i < input.begins.size(); ++i) {
+      const std::uint64_t begin = input.begins[i];
+      if (begin < end) {
+        return wrong("chunk " + std::to_string(i) + " begins at " + std::to_string(begin) + ", before the end at " +
+                     std::to_string(end) + " of the one before it");
+      }
+      if (begin > byte_count || input.lengths[i] > byte_count - begin) {
+        return wrong("chunk " + std::to_string(i) + " of " + std::to_string(input.lengths[i]) + " bytes at " +
+                     std::to_string(begin) + " ends after the batch of " + std::to_string(byte_count));
+      }
+      end = begin + input.lengths[i];
+    }
+    return {};
+  }
+
+  [[nodiscard]] status copy_bytes(std::span<const byte_span> parts) {
+    std::uint64_t position = 0;
+    for (const byte_span& part : parts) {
+      CUTPOINT_RETURN_IF_FAILED(executor_.copy_in(device_bytes() + position, part.data(), part.size()));
+      position += part.size();
+    }
+    return {};
+  }
+
+  /// Once the last event has been waited for.
+  [[nodiscard]] status read_times(batch_times& into) {
+    std::array<double, event_count> at{};
+    for (std::size_t i = copying; i < event_count; ++i) {
+      const auto seconds = executor_.seconds_between(called, i);
+      if (!seconds) return seconds.error();
+      at[i] = *seconds;
+    }
+    into = {.copying_in = {at[copying], at[copied_in]},
+            .cutting = {at[copied_in], at[cut]},
+            .fingerprinting = {at[cut], at[fingerprinted]},
+            .copying_out = {at[fingerprinted], at[copied_out]}};
+    return {};
+  }
+
+  /// How many there are first, so that no more is copied than that.
+  status copy_out(batch_output& output) {
+    const std::size_t partition_count = work_.partitions().size();
+    const cut_workspace<Executor>& there = work_.workspace();
+    const chunk_list chunks = work_.chunks().list();
+    std::uint32_t* const counts = found_.counts.data();
+    std::uint32_t* const overflowed = counts + partition_count;
+    std::uint32_t* const chunk_count = overflowed + 1;
+    CUTPOINT_RETURN_IF_FAILED(executor_.copy_out(counts, there.counts.data(), partition_count));
+    CUTPOINT_RETURN_IF_FAILED(executor_.copy_out(overflowed, there.overflowed.data(), 1));
+    CUTPOINT_RETURN_IF_FAILED(executor_.copy_out(chunk_count, chunks.count, 1));
+    CUTPOINT_RETURN_IF_FAILED(executor_.wait());
+    if (*overflowed != 0) return {};
+    const std::size_t digest_bytes = *chunk_count * work_.digest_bytes();
+    CUTPOINT_RETURN_IF_FAILED(executor_.copy_out(found_.lengths.data(), chunks.lengths, *chunk_count));
+    CUTPOINT_RETURN_IF_FAILED(executor_.copy_out(found_.digests.data(), work_.digests(), digest_bytes));
+    CUTPOINT_RETURN_IF_FAILED(executor_.record_event(copied_out));
+    CUTPOINT_RETURN_IF_FAILED(executor_.wait());
+    CUTPOINT_RETURN_IF_FAILED(read_times(output.times));
+    output.lengths = {found_.lengths.data(), *chunk_count};
+    output.digests = {found_.digests.data(), digest_bytes};
+    output.stream_ranges = chunks_of_stream_ranges();
+    output.is_complete = true;
+    return {};
+  }
+
+  /// From the counts of partitions: what each stream range has.
+  std::span<const stream_range_chunks> chunks_of_stream_ranges() {
+    stream_ranges_.clear();
+    std::uint64_t number = 0;
+    for (std::size_t k = 0; k < work_.partitions().size(); ++k) {
+      const partition& of = work_.partitions()[k];
+      if (of.is_first != 0) stream_ranges_.push_back({.first = number, .count = 0, .next = of.begin});
+      for (std::uint32_t i = 0; i < found_.counts.data()[k]; ++i)
+        stream_ranges_.back().next += found_.lengths.data()[number++];
+      stream_ranges_.back().count += found_.counts.data()[k];
+    }
+    return stream_ranges_;
+  }
+
+  // The executor goes last: its memory before it.
+  Executor executor_;
+  batch_limits limits_;
+  typename Executor::template array<bytes16> bytes_;
+  batch_launcher<Executor> work_;
+  found_chunks found_;
+  std::vector<stream_range_chunks> stream_ranges_;
+};
+
+}  // namespace cutpoint::cuda

@@ -1,0 +1,57 @@
+// From a chunker to the work of an executor.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "cuda/batch/batch_offload.h"
+#include "cuda/cut/all_specifications.h"
+
+namespace cutpoint::cuda {
+
+/// What cuts as the chunker does, on an executor. Errors: of the executor; backend_failure, for an algorithm without a
+/// specification.
+template <class Executor>
+[[nodiscard]] result<std::unique_ptr<cut_launcher<Executor>>> make_cut_launcher(Executor& on, const chunker& cuts) {
+  return std::visit(
+      [&](const auto& filled) -> result<std::unique_ptr<cut_launcher<Executor>>> {
+        if constexpr (requires { make_specification(filled); }) {
+          const auto specification = make_specification(filled);
+          return cut_launcher_for<Executor, std::remove_const_t<decltype(specification)>>::make(on, specification);
+        } else {
+          return status(status_code::backend_failure, "no device cuts by " + cuts.canonical());
+        }
+      },
+      cuts.parameters());
+}
+
+/// Sizes of a chunker's chunks as its specification has them; nothing is known of an algorithm without one.
+[[nodiscard]] inline chunk_estimates sizes_of(const chunker& cuts) {
+  return std::visit(
+      [](const auto& filled) {
+        if constexpr (requires { make_specification(filled); }) {
+          return make_specification(filled).sizes;
+        } else {
+          return chunk_estimates{};
+        }
+      },
+      cuts.parameters());
+}
+
+/// The work of `make_offload` on an executor.
+template <class Executor>
+[[nodiscard]] result<std::unique_ptr<offload>> make_batch_offload(Executor executor, const chunker& cuts,
+                                                                  const fingerprint_recipe& fingerprint,
+                                                                  const batch_limits& limits, offload_use use) {
+  if (use == offload_use::fingerprint) {
+    batch_limits known = limits;
+    if (known.chunks == 0) known.chunks = plan_partitions(sizes_of(cuts), limits).max_chunks;
+    return batch_offload<Executor>::make(std::move(executor), nullptr, fingerprint, known);
+  }
+  auto launcher = make_cut_launcher(executor, cuts);
+  if (!launcher) return launcher.error();
+  return batch_offload<Executor>::make(std::move(executor), std::move(*launcher), fingerprint, limits);
+}
+
+}  // namespace cutpoint::cuda

@@ -1,0 +1,292 @@
+// Cutting in parallel and exactly: kernel bodies that cut stream ranges in partitions, one warp each, and join what they find.
+//
+//   map     each partition is cut from its first byte on, on speculation; the first of a stream range from the range's start
+//   join    each partition takes the place where the one before it went on, and cuts from there until it meets a cut of its
+//           own: what it had before is replaced by this prefix. Rounds of it, all partitions at once, until none changes
+//   finish  the rare rest (sequential_join_kernel), partition after partition, by one warp
+//   gather  the chunks of all partitions in one list
+//
+// After `finish` every partition begins where the one before it went on, and the first at its stream range's start: so all cuts
+// are those of the sequential algorithm (the exact join (docs/architecture.md), as a fixed point).
+#pragma once
+
+#include "cuda/kernel/packed_bytes.h"
+
+namespace cutpoint::cuda {
+
+/// A part of a stream range, cut by one warp: the chunks that begin in it are its own.
+struct partition {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint32_t stream_range = 0;
+  std::uint32_t is_first = 0;    ///< 1: begins at its stream range's start
+  std::uint32_t first_slot = 0;  ///< its first slot in the lists of ends
+  std::uint32_t slot_count = 0;  ///< how many chunks it has slots for
+};
+
+/// What a partition found from its first byte on.
+struct speculative_chain {
+  std::uint64_t exit = 0;  ///< where it would go on
+  std::uint32_t count = 0;
+};
+
+/// Where a partition stands: `prefix_count` chunks from `start` on, then its own from number `speculative_first` on.
+struct partition_state {
+  std::uint64_t start = 0;
+  std::uint64_t exit = 0;  ///< where the partition after it begins, or, before this one's end, what is undecided
+  std::uint32_t prefix_count = 0;
+  std::uint32_t speculative_first = 0;
+};
+
+/// A partitioned batch, and what is known of its partitions. Pointers are to the memory of whoever runs the kernels.
+struct partitioned_batch {
+  packed_bytes in;
+  const stream_range* stream_ranges = nullptr;
+  const partition* partitions = nullptr;  ///< in the order of positions, those of a stream range one after the other
+  std::uint32_t partition_count = 0;
+  std::uint32_t* speculative_ends =
+      nullptr;  ///< ends of chunks, counted from the partition's beginning, in the partition's slots
+  std::uint32_t* prefix_ends = nullptr;
+  speculative_chain* speculative = nullptr;  ///< [partition_count]
+  std::uint32_t* overflowed = nullptr;       ///< set to 1 where there is no room: the chunks are then worth nothing
+};
+
+/// What the kernels here work on.
+template <class CutFinder>
+struct cut_kernel_arguments : partitioned_batch {
+  CutFinder cut_finder = {};
+};
+
+namespace cut_kernels_detail {
+
+/// Runs `each(warp, k)` for every partition, a warp of the grid each.
+template <class Block, class Each>
+CUTPOINT_DEVICE void for_each_partition(Block& block, std::uint32_t partition_count, Each each) {
+  const std::uint32_t warps = block.thread_count() / warp_size;
+  block.for_each_warp([&](auto warp) {
+    for (std::uint32_t k = block.index() * warps + warp.index(); k < partition_count; k += block.count() * warps) {
+      each(warp, k);
+    }
+  });
+}
+
+template <class Warp, class T>
+CUTPOINT_DEVICE void store(const Warp& warp, T* to, const T& value) {
+  warp.for_each_lane([&](std::uint32_t lane) {
+    if (lane == 0) *to = value;
+  });
+}
+
+/// Cuts from `position` on to the partition's end, to where nothing is decided, or to where `meets(position)`.
+template <class CutFinder, class Warp, class Meets>
+CUTPOINT_DEVICE std::uint64_t cut_until(const Warp& warp, const cut_kernel_arguments<CutFinder>& work,
+                                        const partition& of, std::uint64_t position, std::uint32_t* ends,
+                                        std::uint32_t& count, Meets meets) {
+  const stream_range in = work.stream_ranges[of.stream_range];
+  while (position < of.end && !meets(position)) {
+    if (in.ends == 0 && in.end - position < work.cut_finder.reach) break;
+    if (count == of.slot_count) {
+      store(warp, work.overflowed, std::uint32_t{1});
+      break;
+    }
+    position = work.cut_finder.next_cut(warp, work.in, in, position);
+    store(warp, ends + count++, static_cast<std::uint32_t>(position - of.begin));
+  }
+  return position;
+}
+
+/// Where a partition's own chunk number `i` begins; for their count, its own exit.
+template <class CutFinder>
+CUTPOINT_DEVICE std::uint64_t speculative_start(const cut_kernel_arguments<CutFinder>& work, const partition& of,
+                                                std::uint32_t i) {
+  return i == 0 ? of.begin : of.begin + work.speculative_ends[of.first_slot + i - 1];
+}
+
+/// The state of partition `k` if chunks go on at `start`.
+template <class CutFinder, class Warp>
+CUTPOINT_DEVICE partition_state joined_at(const Warp& warp, const cut_kernel_arguments<CutFinder>& work,
+                                          std::uint32_t k, std::uint64_t start) {
+  const partition of = work.partitions[k];
+  const std::uint32_t speculative_count = work.speculative[k].count;
+  partition_state state{.start = start, .exit = start, .speculative_first = speculative_count};
+  if (start < of.begin || start >= of.end) return state;  // undecided before it, or a chunk that passes it whole
+  std::uint32_t met = 0;                                  // own chunks before this one begin before the position
+  const auto meets = [&](std::uint64_t position) {
+    for (;;) {
+      const std::uint32_t before = bit_count(warp.ballot([&](std::uint32_t lane) {
+        return met + lane <= speculative_count && speculative_start(work, of, met + lane) < position;
+      }));
+      met += before;
+      if (before < warp_size) break;
+    }
+    return met <= speculative_count && speculative_start(work, of, met) == position;
+  };
+  std::uint32_t* const prefix = work.prefix_ends + of.first_slot;
+  state.exit = cut_until(warp, work, of, start, prefix, state.prefix_count, meets);
+  if (state.exit < of.end && met <= speculative_count && speculative_start(work, of, met) == state.exit) {
+    state.speculative_first = met;
+    state.exit = work.speculative[k].exit;
+  }
+  return state;
+}
+
+}  // namespace cut_kernels_detail
+
+/// What the kernels share that give each partition a warp.
+template <class CutFinder>
+struct warp_per_partition {
+  static constexpr std::uint32_t threads_per_block = 128;
+  cut_kernel_arguments<CutFinder> work;
+
+  [[nodiscard]] std::uint64_t blocks(std::uint32_t threads) const {
+    const std::uint64_t each = threads / warp_size;
+    return (work.partition_count + each - 1) / each;
+  }
+};
+
+/// Cuts every partition from its first byte on.
+template <class CutFinder>
+struct map_partitions_kernel : warp_per_partition<CutFinder> {
+  static constexpr std::uint32_t resident_blocks = 3;  // more would leave walking cut finders too few registers
+  using warp_per_partition<CutFinder>::work;
+  partition_state* states = nullptr;  ///< [partition_count], written
+
+  template <class Block>
+  CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
+    using namespace cut_kernels_detail;
+    for_each_partition(block, work.partition_count, [&](const auto& warp, std::uint32_t k) {
+      const partition of = work.partitions[k];
+      speculative_chain own;
+      std::uint32_t* const ends = work.speculative_ends + of.first_slot;
+      own.exit = cut_until(warp, work, of, of.begin, ends, own.count, [](std::uint64_t) { return false; });
+      store(warp, work.speculative + k, own);
+      store(warp, states + k, partition_state{.start = of.begin, .exit = own.exit});
+    });
+  }
+};
+
+/// One round: where the partition before went on elsewhere than this one began, this one begins there.
+template <class CutFinder>
+struct join_kernel : warp_per_partition<CutFinder> {
+  static constexpr std::uint32_t resident_blocks = 3;  // more would leave walking cut finders too few registers
+  using warp_per_partition<CutFinder>::work;
+  const partition_state* before = nullptr;  ///< [partition_count]
+  partition_state* after = nullptr;         ///< [partition_count], written; not `before`
+  std::uint32_t* changed =
+      nullptr;  ///< set to 1 where a partition does not stay as it was: then it is not the last round
+
+  template <class Block>
+  CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
+    using namespace cut_kernels_detail;
+    for_each_partition(block, work.partition_count, [&](const auto& warp, std::uint32_t k) {
+      partition_state state = before[k];
+      if (work.partitions[k].is_first == 0 && before[k - 1].exit != state.start) {
+        state = joined_at(warp, work, k, before[k - 1].exit);
+        store(warp, changed, std::uint32_t{1});
+      }
+      store(warp, after + k, state);
+    });
+  }
+};
+
+/// What rounds left, in order, by one warp.
+template <class CutFinder>
+struct sequential_join_kernel {
+  static constexpr std::uint32_t threads_per_block = warp_size;
+  cut_kernel_arguments<CutFinder> work;
+  partition_state* states = nullptr;       ///< [partition_count], read and written
+  const std::uint32_t* changed = nullptr;  ///< 0: the last round changed nothing, so nothing is left
+
+  [[nodiscard]] static std::uint64_t blocks(std::uint32_t) { return 1; }
+  template <class Block>
+  CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
+    using namespace cut_kernels_detail;
+    block.for_each_warp([&](auto warp) {
+      if (block.index() != 0 || warp.index() != 0 || *changed == 0) return;
+      for (std::uint32_t k = 1; k < work.partition_count;) {
+        const std::uint32_t unjoined = warp.ballot([&](std::uint32_t lane) {
+          const std::uint32_t i = k + lane;
+          return i < work.partition_count && work.partitions[i].is_first == 0 && states[i - 1].exit != states[i].start;
+        });
+        if (unjoined == 0) {
+          k += warp_size;
+          continue;
+        }
+        k += lowest_bit(unjoined);
+        store(warp, states + k, joined_at(warp, work, k, states[k - 1].exit));
+        warp.sync();
+        ++k;
+      }
+    });
+  }
+};
+
+/// Chunks of each partition; none where they have no room.
+struct count_chunks_kernel {
+  static constexpr std::uint32_t threads_per_block = 128;
+  const partition* partitions = nullptr;
+  const partition_state* states = nullptr;
+  const speculative_chain* speculative = nullptr;
+  std::uint32_t partition_count = 0;
+  std::uint32_t* counts = nullptr;      ///< [partition_count], written
+  std::uint32_t* overflowed = nullptr;  ///< as in `partitioned_batch`
+
+  [[nodiscard]] std::uint64_t blocks(std::uint32_t threads) const {
+    return (std::uint64_t{partition_count} + threads - 1) / threads;
+  }
+  template <class Block>
+  CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
+    block.for_each_thread([&](auto thread) {
+      const std::uint32_t stride = block.count() * block.thread_count();
+      for (std::uint32_t k = block.index() * block.thread_count() + thread.index(); k < partition_count; k += stride) {
+        const std::uint32_t count = states[k].prefix_count + (speculative[k].count - states[k].speculative_first);
+        counts[k] = count <= partitions[k].slot_count ? count : 0;
+        if (count > partitions[k].slot_count) *overflowed = 1;
+      }
+    });
+  }
+};
+
+/// Chunks in the order of positions.
+struct chunk_list {
+  std::uint64_t* begins = nullptr;
+  std::uint32_t* lengths = nullptr;
+  std::uint32_t* count = nullptr;  ///< one word
+};
+
+/// Writes the chunks of all partitions.
+template <class CutFinder>
+struct gather_chunks_kernel : warp_per_partition<CutFinder> {
+  using warp_per_partition<CutFinder>::work;
+  const partition_state* states = nullptr;
+  const std::uint32_t* firsts =
+      nullptr;  ///< [partition_count + 1] prefix sum of the counts: where a partition's chunks go
+  chunk_list to;
+
+  template <class Block>
+  CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
+    using namespace cut_kernels_detail;
+    for_each_partition(block, work.partition_count, [&](const auto& warp, std::uint32_t k) {
+      const partition_state state = states[k];
+      const partition of = work.partitions[k];
+      const std::uint32_t first = firsts[k];
+      const std::uint32_t count = firsts[k + 1] - first;
+      const auto end_of = [&](std::uint32_t i) {
+        return of.begin +
+               (i < state.prefix_count
+                    ? work.prefix_ends[of.first_slot + i]
+                    : work.speculative_ends[of.first_slot + state.speculative_first + i - state.prefix_count]);
+      };
+      warp.for_each_lane([&](std::uint32_t lane) {
+        for (std::uint32_t i = lane; i < count; i += warp_size) {
+          const std::uint64_t from = i == 0 ? state.start : end_of(i - 1);
+          to.begins[first + i] = from;
+          to.lengths[first + i] = static_cast<std::uint32_t>(end_of(i) - from);
+        }
+        if (k + 1 == work.partition_count && lane == 0) *to.count = firsts[k + 1];
+      });
+    });
+  }
+};
+
+}  // namespace cutpoint::cuda

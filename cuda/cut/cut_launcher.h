@@ -1,0 +1,85 @@
+// Cutting a batch by the kernels of one specification, on an executor: the host's (cuda/host_double/host_executor.h) or a device's
+// (cuda/device/device_executor.cuh).
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include <cutpoint/status.h>
+
+#include "cuda/cut/cut_kernels.h"
+#include "cuda/cut/specification.h"
+#include "cuda/kernel/tuning.h"
+#include "cuda/return_if_failed.h"
+
+namespace cutpoint::cuda {
+
+/// A batch that is to be cut, and where to. Pointers are to the executor's memory.
+struct cut_launch_arguments {
+  partitioned_batch batch;                           ///< `overflowed` is 0 at first; as many ends as there is room for
+  partition_state* states[2] = {};                   ///< [partition_count] each
+  std::uint32_t* counts = nullptr;                   ///< [partition_count] of chunks
+  std::uint32_t* firsts = nullptr;                   ///< [partition_count + 1]
+  std::uint32_t* changed = nullptr;                  ///< one word
+  chunk_list chunks;                                 ///< as many as the partitions have room for
+  std::uint32_t rounds = partition_tuning{}.rounds;  ///< at least 1
+};
+
+template <class Executor>
+class cut_launcher {
+ public:
+  virtual ~cut_launcher() = default;
+  /// Puts what cuts the batch into the executor's stream.
+  [[nodiscard]] virtual status enqueue(Executor& on, const cut_launch_arguments& job) const = 0;
+  [[nodiscard]] virtual chunk_estimates sizes() const = 0;
+  [[nodiscard]] virtual std::uint32_t levels() const = 0;
+};
+
+template <class Executor, class Specification>
+class cut_launcher_for final : public cut_launcher<Executor> {
+ public:
+  /// Copies the specification's table to the executor.
+  [[nodiscard]] static result<std::unique_ptr<cut_launcher<Executor>>> make(Executor& on,
+                                                                            const Specification& specification) {
+    auto table = on.template allocate<std::uint64_t>(specification.table.size());
+    if (!table) return table.error();
+    CUTPOINT_RETURN_IF_FAILED(on.copy_in(table->data(), specification.table.data(), specification.table.size()));
+    CUTPOINT_RETURN_IF_FAILED(on.wait());
+    return std::unique_ptr<cut_launcher<Executor>>(new cut_launcher_for(specification, std::move(*table)));
+  }
+
+  status enqueue(Executor& on, const cut_launch_arguments& job) const override {
+    if constexpr (Specification::levels != 0) {
+      CUTPOINT_RETURN_IF_FAILED(on.launch(specification_.scan(job.batch.in, table_.data())));
+    }
+    const cut_kernel_arguments<cut_finder> work{job.batch, specification_.cut_finder(table_.data())};
+    partition_state* before = job.states[0];
+    partition_state* after = job.states[1];
+    CUTPOINT_RETURN_IF_FAILED(on.launch(map_partitions_kernel<cut_finder>{{work}, before}));
+    for (std::uint32_t round = 0; round < job.rounds; ++round, std::swap(before, after)) {
+      CUTPOINT_RETURN_IF_FAILED(on.clear(job.changed, 1));
+      CUTPOINT_RETURN_IF_FAILED(on.launch(join_kernel<cut_finder>{{work}, before, after, job.changed}));
+    }
+    CUTPOINT_RETURN_IF_FAILED(on.launch(sequential_join_kernel<cut_finder>{work, before, job.changed}));
+    const partitioned_batch& of = job.batch;
+    const count_chunks_kernel count{of.partitions,      before,     of.speculative,
+                                    of.partition_count, job.counts, of.overflowed};
+    CUTPOINT_RETURN_IF_FAILED(on.launch(count));
+    CUTPOINT_RETURN_IF_FAILED(on.prefix_sum(job.counts, job.firsts, of.partition_count));
+    return on.launch(gather_chunks_kernel<cut_finder>{{work}, before, job.firsts, job.chunks});
+  }
+  chunk_estimates sizes() const override { return specification_.sizes; }
+  std::uint32_t levels() const override { return Specification::levels; }
+
+ private:
+  using cut_finder = decltype(std::declval<const Specification&>().cut_finder(nullptr));
+  using table_words = typename Executor::template array<std::uint64_t>;
+
+  cut_launcher_for(const Specification& specification, table_words table)
+      : specification_(specification), table_(std::move(table)) {}
+
+  Specification specification_;
+  table_words table_;
+};
+
+}  // namespace cutpoint::cuda

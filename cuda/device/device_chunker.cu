@@ -1,0 +1,170 @@
+// Batches that are in device memory already.
+#include <optional>
+#include <span>
+#include <utility>
+
+#include <cut_launchers.cuh>
+#include <cutpoint/cuda.h>
+
+#include "cuda/batch/make_batch_offload.h"
+#include "cuda/device/devices.h"
+
+namespace cutpoint {
+namespace {
+
+using cuda::check;
+using cuda::device_scope;
+
+constexpr std::uint64_t max_batch_bytes = (std::uint64_t{1} << 32) - 64;
+
+/// What decides a batch's partitions.
+struct batch_shape {
+  std::uint64_t lead = 0;  ///< bytes before the first one, from a multiple of 16 on
+  std::uint64_t byte_count = 0;
+  bool at_end = false;
+
+  friend bool operator==(const batch_shape&, const batch_shape&) = default;
+};
+
+__global__ void subtract(std::uint64_t* positions, const std::uint32_t* count, std::uint64_t lead) {
+  for (std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < *count; i += gridDim.x * blockDim.x) {
+    positions[i] -= lead;
+  }
+}
+
+}  // namespace
+
+class device_chunker::implementation {
+ public:
+  static result<std::unique_ptr<implementation>> make(const chunker& cuts, const fingerprint_recipe& fingerprint,
+                                                      std::uint64_t max_bytes, int device) {
+    CUTPOINT_RETURN_IF_FAILED(cuda::check_device(device));
+    const auto scope = device_scope::enter(device);
+    if (!scope) return scope.error();
+    auto executor = cuda::device_executor::make();
+    if (!executor) return executor.error();
+    auto launcher = cuda::make_cut_launcher(*executor, cuts);
+    if (!launcher) return launcher.error();
+    auto work = cuda::batch_launcher<cuda::device_executor>::make(*executor, std::move(*launcher), fingerprint,
+                                                                  {.bytes = max_bytes + sizeof(cuda::bytes16)});
+    if (!work) return work.error();
+    return std::unique_ptr<implementation>(
+        new implementation(device, max_bytes, std::move(*executor), std::move(*work)));
+  }
+  implementation(const implementation&) = delete;
+  implementation& operator=(const implementation&) = delete;
+  ~implementation() {
+    const auto scope = device_scope::enter(device_);
+    static_cast<void>(executor_->wait());
+    work_.reset();
+    executor_.reset();
+  }
+
+  result<device_chunks> enqueue(const std::uint8_t* bytes, std::uint64_t byte_count, bool at_end, cudaStream_t stream) {
+    if (byte_count > max_bytes_) {
+      return status(status_code::invalid_argument, "a batch of " + std::to_string(byte_count) +
+                                                       " bytes is more than it was made for, " +
+                                                       std::to_string(max_bytes_));
+    }
+    const auto scope = device_scope::enter(device_);
+    if (!scope) return scope.error();
+    if (stream != executor_->stream()) CUTPOINT_RETURN_IF_FAILED(executor_->wait());
+    executor_->use_stream(stream);
+    const batch_shape shape{reinterpret_cast<std::uintptr_t>(bytes) % sizeof(cuda::bytes16), byte_count, at_end};
+    if (shape_ != shape) {
+      shape_.reset();
+      const cuda::stream_range all{.begin = shape.lead,
+                                   .start = shape.lead,
+                                   .stop = shape.lead + byte_count,
+                                   .end = shape.lead + byte_count,
+                                   .ends = at_end ? 1u : 0u};
+      const std::span<const cuda::stream_range> stream_ranges(&all, byte_count == 0 ? std::size_t{0} : std::size_t{1});
+      work_->partition_streams(stream_ranges);
+      CUTPOINT_RETURN_IF_FAILED(work_->copy_partitions(*executor_, stream_ranges));
+      shape_ = shape;
+    }
+    const std::uint64_t end = shape.lead + byte_count;
+    CUTPOINT_RETURN_IF_FAILED(work_->enqueue_cuts(*executor_, bytes - shape.lead, end));
+    CUTPOINT_RETURN_IF_FAILED(work_->enqueue_fingerprints(*executor_, bytes - shape.lead, end));
+    const auto found = work_->chunks().list();
+    if (shape.lead != 0) {
+      subtract<<<64, 256, 0, stream>>>(found.begins, found.count, shape.lead);
+      CUTPOINT_RETURN_IF_FAILED(check(cudaGetLastError(), "launching a kernel"));
+    }
+    return device_chunks{.offsets = found.begins,
+                         .lengths = found.lengths,
+                         .digests = work_->digests(),
+                         .count = found.count,
+                         .overflowed = work_->workspace().overflowed.data(),
+                         .digest_bytes = static_cast<std::uint32_t>(work_->digest_bytes())};
+  }
+
+  result<std::vector<chunk>> chunks() {
+    const auto scope = device_scope::enter(device_);
+    if (!scope) return scope.error();
+    const auto found = work_->chunks().list();
+    std::uint32_t count = 0;
+    std::uint32_t overflowed = 0;
+    if (!shape_) return std::vector<chunk>();
+    CUTPOINT_RETURN_IF_FAILED(executor_->copy_out(&count, found.count, 1));
+    CUTPOINT_RETURN_IF_FAILED(executor_->copy_out(&overflowed, work_->workspace().overflowed.data(), 1));
+    CUTPOINT_RETURN_IF_FAILED(executor_->wait());
+    if (overflowed != 0) {
+      return status(status_code::memory_limit, "the batch has more short chunks than there is room for");
+    }
+    std::vector<std::uint64_t> offsets(count);
+    std::vector<std::uint32_t> lengths(count);
+    CUTPOINT_RETURN_IF_FAILED(executor_->copy_out(offsets.data(), found.begins, count));
+    CUTPOINT_RETURN_IF_FAILED(executor_->copy_out(lengths.data(), found.lengths, count));
+    CUTPOINT_RETURN_IF_FAILED(executor_->wait());
+    std::vector<chunk> all(count);
+    for (std::size_t i = 0; i < count; ++i) all[i] = {offsets[i], lengths[i]};
+    return all;
+  }
+
+ private:
+  implementation(int device, std::uint64_t max_bytes, cuda::device_executor executor,
+                 cuda::batch_launcher<cuda::device_executor> work)
+      : device_(device), max_bytes_(max_bytes), executor_(std::move(executor)), work_(std::move(work)) {}
+
+  int device_;
+  std::uint64_t max_bytes_;
+  std::optional<cuda::device_executor> executor_;
+  std::optional<cuda::batch_launcher<cuda::device_executor>> work_;
+  std::optional<batch_shape> shape_;
+};
+
+result<device_chunker> device_chunker::make(const chunker& cuts, const fingerprint_recipe& fingerprint,
+                                            std::uint64_t max_bytes, int device) {
+  if (max_bytes == 0 || max_bytes > max_batch_bytes) {
+    return status(status_code::invalid_argument, "max_bytes = " + std::to_string(max_bytes) +
+                                                     " must be between 1 and " + std::to_string(max_batch_bytes));
+  }
+  switch (fingerprint.kind) {
+    case fingerprint_kind::none:
+    case fingerprint_kind::sha1:
+    case fingerprint_kind::sha256:
+    case fingerprint_kind::blake3:
+      break;
+    default:
+      return status(status_code::invalid_argument,
+                    "on a device there are the fingerprints sha1, sha256, blake3 and none");
+  }
+  auto made = implementation::make(cuts, fingerprint, max_bytes, device);
+  if (!made) return made.error();
+  return device_chunker(std::move(*made));
+}
+
+device_chunker::device_chunker(std::unique_ptr<implementation> held) noexcept : implementation_(std::move(held)) {}
+device_chunker::device_chunker(device_chunker&&) noexcept = default;
+device_chunker& device_chunker::operator=(device_chunker&&) noexcept = default;
+device_chunker::~device_chunker() = default;
+
+result<device_chunks> device_chunker::enqueue(const std::uint8_t* bytes, std::uint64_t byte_count, bool at_end,
+                                              CUstream_st* stream) {
+  return implementation_->enqueue(bytes, byte_count, at_end, stream);
+}
+
+result<std::vector<chunk>> device_chunker::chunks() { return implementation_->chunks(); }
+
+}  // namespace cutpoint

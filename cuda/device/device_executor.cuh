@@ -1,0 +1,178 @@
+// The executor of a batch (cuda/batch/batch_launcher.h) on a device: one stream, and the memory that its work needs. Its twin is
+// cuda/host_double/host_executor.h.
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "cuda/device/device_block.cuh"
+#include "cuda/device/pci_link.h"
+#include "cuda/device/runtime.cuh"
+#include "cuda/device/sum_and_sort.cuh"
+
+namespace cutpoint::cuda {
+
+/// Blocks of a kernel that must fit on a multiprocessor at once; where it does not say, at least one.
+template <class Kernel>
+constexpr std::uint32_t resident_blocks() {
+  if constexpr (requires { Kernel::resident_blocks; }) {
+    return Kernel::resident_blocks;
+  } else {
+    return 1;
+  }
+}
+
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::threads_per_block, resident_blocks<Kernel>())
+    run_kernel(const __grid_constant__ Kernel kernel) {
+  device_block<Kernel::threads_per_block> block;
+  kernel(block);
+}
+
+/// One thread at a time, whose current device is the executor's.
+class device_executor {
+ public:
+  template <class T>
+  using array = device_array<T>;
+  template <class T>
+  using host_array = pinned_array<T>;
+
+  /// An executor of the current device, with a stream of its own.
+  [[nodiscard]] static result<device_executor> make() {
+    int device = 0;
+    int multiprocessors = 0;
+    CUTPOINT_RETURN_IF_FAILED(check(cudaGetDevice(&device), "asking for the current device"));
+    CUTPOINT_RETURN_IF_FAILED(check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+                                    "counting multiprocessors"));
+    const auto folder = pci_folder(device);
+    if (!folder) return folder.error();
+    auto stream = device_stream::create();
+    if (!stream) return stream.error();
+    return result<device_executor>(device_executor(std::move(*stream), multiprocessors, read_numa_node(*folder)));
+  }
+
+  [[nodiscard]] cudaStream_t stream() const { return stream_; }
+  /// Later work goes into another stream of the caller's.
+  void use_stream(cudaStream_t stream) { stream_ = stream; }
+
+  template <class T>
+  [[nodiscard]] result<array<T>> allocate(std::size_t size) {
+    allocated_bytes_ += size * sizeof(T);
+    return device_array<T>::allocate(size);
+  }
+  template <class T>
+  [[nodiscard]] result<host_array<T>> allocate_on_host(std::size_t size) {
+    return pinned_array<T>::allocate(size);
+  }
+  /// Of the device's memory, since it was made.
+  [[nodiscard]] std::uint64_t allocated_bytes() const noexcept { return allocated_bytes_; }
+  [[nodiscard]] status pin(void* memory, std::size_t size) {
+    return check(cudaHostRegister(memory, size, cudaHostRegisterPortable), "locking host memory");
+  }
+  void unpin(void* memory) {
+    if (cudaHostUnregister(memory) != cudaSuccess) static_cast<void>(cudaGetLastError());
+  }
+
+  [[nodiscard]] int numa_node() const noexcept { return numa_node_; }
+
+  template <class T>
+  [[nodiscard]] status copy_in(T* to, const T* from, std::size_t count) {
+    return copy_async(to, from, count, stream_, "copying to the device");
+  }
+  template <class T>
+  [[nodiscard]] status copy_out(T* to, const T* from, std::size_t count) {
+    return copy_async(to, from, count, stream_, "copying from the device");
+  }
+  template <class T>
+  [[nodiscard]] status clear(T* to, std::size_t count) {
+    return count == 0 ? status() : check(cudaMemsetAsync(to, 0, count * sizeof(T), stream_), "clearing memory");
+  }
+
+  template <class Kernel>
+  [[nodiscard]] status launch(const Kernel& kernel) {
+    constexpr std::uint32_t threads = Kernel::threads_per_block;
+    const std::uint64_t wanted = kernel.blocks(threads);
+    if (wanted == 0) return {};
+    std::size_t shared_bytes = 0;
+    if constexpr (requires { kernel.shared_bytes(threads); }) shared_bytes = kernel.shared_bytes(threads);
+    const auto fitting = max_resident_blocks(reinterpret_cast<const void*>(&run_kernel<Kernel>), threads, shared_bytes);
+    if (!fitting) return fitting.error();
+    run_kernel<<<static_cast<std::uint32_t>(std::min(wanted, *fitting)), threads, shared_bytes, stream_>>>(kernel);
+    return check(cudaGetLastError(), "launching a kernel");
+  }
+
+  [[nodiscard]] status prefix_sum(const std::uint32_t* counts, std::uint32_t* sums, std::size_t size) {
+    return prefix_sum_async(counts, sums, size, temporary_.data(), temporary_.size(), stream_);
+  }
+  [[nodiscard]] status sort_by_length(const std::uint32_t* lengths, std::uint32_t* sorted, std::uint32_t* order,
+                                      std::size_t size) {
+    return sort_by_length_async(lengths, sorted, indices_.data(), order, size, temporary_.data(), temporary_.size(),
+                                stream_);
+  }
+  [[nodiscard]] status reserve_temporary_storage(std::size_t size) {
+    const auto bytes = temporary_storage_bytes(size);
+    if (!bytes) return bytes.error();
+    CUTPOINT_RETURN_IF_FAILED(store_result(allocate<std::uint8_t>(*bytes), temporary_));
+    CUTPOINT_RETURN_IF_FAILED(store_result(allocate<std::uint32_t>(size), indices_));
+    std::vector<std::uint32_t> numbers(size);
+    std::iota(numbers.begin(), numbers.end(), std::uint32_t{0});
+    CUTPOINT_RETURN_IF_FAILED(copy_in(indices_.data(), numbers.data(), size));
+    return wait();
+  }
+
+  [[nodiscard]] status wait() { return check(cudaStreamSynchronize(stream_), "working on a batch"); }
+
+  [[nodiscard]] status reserve_events(std::size_t count) {
+    while (events_.size() < count) {
+      auto made = device_event::create();
+      if (!made) return made.error();
+      events_.push_back(std::move(*made));
+    }
+    return {};
+  }
+  [[nodiscard]] status record_event(std::size_t number) {
+    return check(cudaEventRecord(events_[number].get(), stream_), "recording an event");
+  }
+  [[nodiscard]] result<double> seconds_between(std::size_t first, std::size_t second) {
+    return cuda::seconds_between(events_[first], events_[second]);
+  }
+
+ private:
+  /// A kernel that was launched here, and how many of its blocks the device holds at once.
+  struct launched_kernel {
+    const void* kernel = nullptr;
+    std::size_t shared_bytes = 0;
+    std::uint64_t blocks = 0;
+  };
+
+  device_executor(device_stream stream, int multiprocessors, int numa_node)
+      : own_stream_(std::move(stream)),
+        stream_(own_stream_.get()),
+        multiprocessors_(multiprocessors),
+        numa_node_(numa_node) {}
+
+  [[nodiscard]] result<std::uint64_t> max_resident_blocks(const void* kernel, std::uint32_t threads,
+                                                          std::size_t shared_bytes) {
+    for (const launched_kernel& each : launched_) {
+      if (each.kernel == kernel && each.shared_bytes == shared_bytes) return each.blocks;
+    }
+    const auto resident = resident_blocks_of(kernel, threads, shared_bytes);
+    if (!resident) return resident.error();
+    const std::uint64_t blocks = *resident * static_cast<std::uint64_t>(multiprocessors_);
+    launched_.push_back({kernel, shared_bytes, blocks});
+    return blocks;
+  }
+
+  device_stream own_stream_;
+  cudaStream_t stream_;  ///< its own, or the caller's
+  int multiprocessors_;
+  int numa_node_;
+  std::uint64_t allocated_bytes_ = 0;
+  std::vector<launched_kernel> launched_;  ///< a dozen
+  std::vector<device_event> events_;
+  device_array<std::uint8_t> temporary_;
+  device_array<std::uint32_t> indices_;  ///< 0, 1, …
+};
+
+}  // namespace cutpoint::cuda

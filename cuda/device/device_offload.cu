@@ -1,0 +1,63 @@
+// Batches on a device.
+#include <utility>
+
+#include <cut_launchers.cuh>
+
+#include "cuda/batch/make_batch_offload.h"
+#include "cuda/batch/offload.h"
+#include "cuda/device/devices.h"
+
+namespace cutpoint::cuda {
+namespace {
+
+/// Whichever thread calls, and whatever device it is at, the work is done on one.
+class offload_of_device final : public offload {
+ public:
+  offload_of_device(int device, std::unique_ptr<offload> held) : device_(device), held_(std::move(held)) {}
+  ~offload_of_device() override {
+    const auto scope = device_scope::enter(device_);
+    held_.reset();
+  }
+
+  status run(const batch_input& input, batch_output& output) override {
+    output = {};
+    const auto scope = device_scope::enter(device_);
+    return scope ? held_->run(input, output) : scope.error();
+  }
+  status fingerprint(const chunk_input& input, chunk_output& output) override {
+    output = {};
+    const auto scope = device_scope::enter(device_);
+    return scope ? held_->fingerprint(input, output) : scope.error();
+  }
+  status pin(void* memory, std::size_t size) override {
+    const auto scope = device_scope::enter(device_);
+    return scope ? held_->pin(memory, size) : scope.error();
+  }
+  void unpin(void* memory) override {
+    const auto scope = device_scope::enter(device_);
+    held_->unpin(memory);
+  }
+  std::uint64_t memory_bytes() const noexcept override { return held_->memory_bytes(); }
+  std::size_t digest_bytes() const noexcept override { return held_->digest_bytes(); }
+  int numa_node() const noexcept override { return held_->numa_node(); }
+
+ private:
+  int device_;
+  std::unique_ptr<offload> held_;
+};
+
+}  // namespace
+
+result<std::unique_ptr<offload>> make_offload(int device, const chunker& cuts, const fingerprint_recipe& fingerprint,
+                                              const batch_limits& limits, offload_use use) {
+  CUTPOINT_RETURN_IF_FAILED(check_device(device));
+  const auto scope = device_scope::enter(device);
+  if (!scope) return scope.error();
+  auto executor = device_executor::make();
+  if (!executor) return executor.error();
+  auto made = make_batch_offload(std::move(*executor), cuts, fingerprint, limits, use);
+  if (!made) return made.error();
+  return std::unique_ptr<offload>(std::make_unique<offload_of_device>(device, std::move(*made)));
+}
+
+}  // namespace cutpoint::cuda

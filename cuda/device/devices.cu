@@ -1,0 +1,84 @@
+// The CUDA back end of a build with a CUDA compiler.
+#include "cuda/device/devices.h"
+
+#include <algorithm>
+#include <array>
+
+#include "cuda/device/runtime.cuh"
+
+namespace cutpoint::cuda {
+namespace {
+
+/// The lowest compute capability that this binary has code for; PTX carries it to all later ones.
+version oldest_code() {
+  constexpr std::array architectures{__CUDA_ARCH_LIST__};
+  const int oldest = *std::min_element(architectures.begin(), architectures.end());
+  return {oldest / 100, oldest % 100 / 10};
+}
+
+result<driver_probe> probe_driver() {
+  int driver = 0;
+  driver_probe probe;
+  CUTPOINT_RETURN_IF_FAILED(check(cudaDriverGetVersion(&driver), "asking for the driver's version"));
+  probe.driver = decode_cuda_version(driver);
+  probe.runtime = decode_cuda_version(CUDART_VERSION);
+  const cudaError_t counted = cudaGetDeviceCount(&probe.device_count);
+  if (counted == cudaSuccess) return probe;
+  static_cast<void>(cudaGetLastError());
+  probe.device_count = 0;
+  if (counted != cudaErrorNoDevice) probe.error = cudaGetErrorString(counted);
+  return probe;
+}
+
+result<device_info> describe(int index, const driver_probe& probe) {
+  cudaDeviceProp properties{};
+  const std::string what = "describing device " + std::to_string(index);
+  CUTPOINT_RETURN_IF_FAILED(check(cudaGetDeviceProperties(&properties, index), what));
+  const auto folder = pci_folder(index);
+  if (!folder) return folder.error();
+
+  device_info info;
+  info.index = index;
+  info.name = properties.name;
+  info.memory_bytes = properties.totalGlobalMem;
+  info.compute_capability = {properties.major, properties.minor};
+  info.multiprocessor_count = properties.multiProcessorCount;
+  info.l2_bytes = static_cast<std::uint64_t>(properties.l2CacheSize);
+  info.pci_bus_id = folder->substr(folder->rfind('/') + 1);
+  info.link = read_pci_link(*folder);
+  info.numa_node = read_numa_node(*folder);
+  info.driver = probe.driver;
+  info.runtime = probe.runtime;
+  info.problem = reason_device_is_unsupported(info.name, info.compute_capability, oldest_code());
+  return info;
+}
+
+}  // namespace
+
+result<std::vector<device_info>> devices() {
+  const auto probe = probe_driver();
+  if (!probe) return probe.error();
+  CUTPOINT_RETURN_IF_FAILED(check_driver(*probe));
+  std::vector<device_info> found;
+  for (int index = 0; index < probe->device_count; ++index) {
+    auto info = describe(index, *probe);
+    if (!info) return info.error();
+    found.push_back(std::move(*info));
+  }
+  return found;
+}
+
+status check_device(int device) {
+  const auto probe = probe_driver();
+  if (!probe) return probe.error();
+  CUTPOINT_RETURN_IF_FAILED(check_driver(*probe));
+  if (device < 0 || device >= probe->device_count) {
+    return {status_code::invalid_argument, "there is no CUDA device " + std::to_string(device) + "; this machine has " +
+                                               std::to_string(probe->device_count) + ", counted from 0"};
+  }
+  const auto info = describe(device, *probe);
+  if (!info) return info.error();
+  return info->problem.empty() ? status() : status(status_code::unavailable, info->problem);
+}
+
+}  // namespace cutpoint::cuda

@@ -1,0 +1,40 @@
+// The CUDA back end of a build without a CUDA compiler: absent, and it says so.
+#include <cutpoint/cuda.h>
+
+#include "cuda/batch/offload.h"
+#include "cuda/device/devices.h"
+#include "cuda/device/link.h"
+
+namespace cutpoint::cuda {
+
+result<std::vector<device_info>> devices() { return no_cuda_in_this_build(); }
+
+status check_device(int) { return no_cuda_in_this_build(); }
+
+result<std::unique_ptr<offload>> make_offload(int, const chunker&, const fingerprint_recipe&, const batch_limits&,
+                                              offload_use) {
+  return no_cuda_in_this_build();
+}
+
+result<link_rates> measure_link(int) { return no_cuda_in_this_build(); }
+
+}  // namespace cutpoint::cuda
+
+namespace cutpoint {
+
+class device_chunker::implementation {};
+
+device_chunker::device_chunker(std::unique_ptr<implementation> held) noexcept : implementation_(std::move(held)) {}
+device_chunker::device_chunker(device_chunker&&) noexcept = default;
+device_chunker& device_chunker::operator=(device_chunker&&) noexcept = default;
+device_chunker::~device_chunker() = default;
+
+result<device_chunker> device_chunker::make(const chunker&, const fingerprint_recipe&, std::uint64_t, int) {
+  return cuda::no_cuda_in_this_build();
+}
+result<device_chunks> device_chunker::enqueue(const std::uint8_t*, std::uint64_t, bool, CUstream_st*) {
+  return cuda::no_cuda_in_this_build();
+}
+result<std::vector<chunk>> device_chunker::chunks() { return cuda::no_cuda_in_this_build(); }
+
+}  // namespace cutpoint

@@ -1,0 +1,113 @@
+// What of cuda/device/runtime.cuh is no template.
+#include "cuda/device/runtime.cuh"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <string>
+
+namespace cutpoint::cuda {
+namespace {
+
+status_code code_of(cudaError_t error) {
+  switch (error) {
+    case cudaErrorMemoryAllocation:
+      return status_code::memory_limit;
+    case cudaErrorInvalidDevice:
+      return status_code::invalid_argument;
+    case cudaErrorInsufficientDriver:
+    case cudaErrorNoDevice:
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorUnsupportedPtxVersion:
+    case cudaErrorDevicesUnavailable:
+      return status_code::unavailable;
+    default:
+      return status_code::backend_failure;
+  }
+}
+
+}  // namespace
+
+status check(cudaError_t error, std::string_view what) {
+  if (error == cudaSuccess) return {};
+  static_cast<void>(cudaGetLastError());  // the runtime keeps the error for the next caller; it has been told here
+  return {code_of(error), "CUDA: " + std::string(what) + " failed: " + cudaGetErrorString(error)};
+}
+
+result<device_scope> device_scope::enter(int device) {
+  int former = none;
+  CUTPOINT_RETURN_IF_FAILED(check(cudaGetDevice(&former), "asking for the current device"));
+  device_scope scope(former);
+  CUTPOINT_RETURN_IF_FAILED(check(cudaSetDevice(device), "choosing device " + std::to_string(device)));
+  return result<device_scope>(std::move(scope));
+}
+
+result<device_stream> device_stream::create() {
+  cudaStream_t stream = nullptr;
+  CUTPOINT_RETURN_IF_FAILED(check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream"));
+  return device_stream(stream);
+}
+
+result<std::string> pci_folder(int device) {
+  std::array<char, 32> bus_id{};
+  CUTPOINT_RETURN_IF_FAILED(check(cudaDeviceGetPCIBusId(bus_id.data(), static_cast<int>(bus_id.size()), device),
+                                  "asking for the bus of device " + std::to_string(device)));
+  std::string folder = bus_id.data();
+  std::transform(folder.begin(), folder.end(), folder.begin(),
+                 [](char c) { return c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return "/sys/bus/pci/devices/" + folder;
+}
+
+result<std::uint64_t> resident_blocks_of(const void* kernel, std::uint32_t threads, std::size_t shared_bytes) {
+  static std::mutex asking;  // what a kernel is allowed is one value for all threads, and may not go down again
+  const std::lock_guard lock(asking);
+  cudaFuncAttributes allowed{};
+  CUTPOINT_RETURN_IF_FAILED(check(cudaFuncGetAttributes(&allowed, kernel), "asking about a kernel"));
+  if (allowed.maxDynamicSharedSizeBytes < static_cast<int>(shared_bytes)) {
+    CUTPOINT_RETURN_IF_FAILED(
+        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)),
+              "asking for a kernel's shared memory"));
+  }
+  int resident = 0;
+  CUTPOINT_RETURN_IF_FAILED(
+      check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, static_cast<int>(threads), shared_bytes),
+            "asking how many blocks of a kernel fit"));
+  return static_cast<std::uint64_t>(std::max(resident, 1));
+}
+
+result<device_event> device_event::create() {
+  cudaEvent_t made = nullptr;
+  CUTPOINT_RETURN_IF_FAILED(check(cudaEventCreate(&made), "making an event"));
+  return device_event(made);
+}
+
+result<double> seconds_between(const device_event& first, const device_event& second) {
+  float milliseconds = 0;
+  CUTPOINT_RETURN_IF_FAILED(
+      check(cudaEventElapsedTime(&milliseconds, first.get(), second.get()), "reading the time between events"));
+  return static_cast<double>(milliseconds) / 1000;
+}
+
+template <memory_place Place>
+result<cuda_memory<Place>> cuda_memory<Place>::allocate(std::size_t byte_count) {
+  constexpr bool is_device = Place == memory_place::device;
+  void* data = nullptr;
+  if (byte_count > 0) {
+    const cudaError_t got = is_device ? cudaMalloc(&data, byte_count) : cudaMallocHost(&data, byte_count);
+    CUTPOINT_RETURN_IF_FAILED(check(got, "allocating " + std::to_string(byte_count) + " bytes of " +
+                                             (is_device ? "device memory" : "locked host memory")));
+  }
+  return cuda_memory(data);
+}
+
+template <memory_place Place>
+cuda_memory<Place>::~cuda_memory() {
+  if (data_ == nullptr) return;
+  const cudaError_t gone = Place == memory_place::device ? cudaFree(data_) : cudaFreeHost(data_);
+  if (gone != cudaSuccess) static_cast<void>(cudaGetLastError());  // of a device that has failed before
+}
+
+template class cuda_memory<memory_place::device>;
+template class cuda_memory<memory_place::pinned>;
+
+}  // namespace cutpoint::cuda

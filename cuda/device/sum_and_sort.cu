@@ -1,0 +1,55 @@
+#include "cuda/device/sum_and_sort.cuh"
+
+#include <algorithm>
+
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+
+#include "cuda/device/runtime.cuh"
+
+namespace cutpoint::cuda {
+namespace {
+
+/// All bits of a length: CUB sorts by as many as it is told.
+constexpr int first_bit = 0;
+constexpr int last_bit = 32;
+
+cudaError_t sum(const std::uint32_t* counts, std::uint32_t* sums, std::size_t size, void* temporary,
+                std::size_t& temporary_size, cudaStream_t stream) {
+  return cub::DeviceScan::InclusiveSum(temporary, temporary_size, counts, sums, size, stream);
+}
+
+cudaError_t sort(const std::uint32_t* lengths, std::uint32_t* sorted, const std::uint32_t* indices,
+                 std::uint32_t* order, std::size_t size, void* temporary, std::size_t& temporary_size,
+                 cudaStream_t stream) {
+  return cub::DeviceRadixSort::SortPairsDescending(temporary, temporary_size, lengths, sorted, indices, order, size,
+                                                   first_bit, last_bit, stream);
+}
+
+}  // namespace
+
+result<std::size_t> temporary_storage_bytes(std::size_t size) {
+  std::size_t for_sum = 0;
+  std::size_t for_sort = 0;
+  CUTPOINT_RETURN_IF_FAILED(check(sum(nullptr, nullptr, size, nullptr, for_sum, nullptr), "sizing a prefix sum"));
+  CUTPOINT_RETURN_IF_FAILED(
+      check(sort(nullptr, nullptr, nullptr, nullptr, size, nullptr, for_sort, nullptr), "sizing a sort"));
+  return std::max({for_sum, for_sort, std::size_t{1}});
+}
+
+status prefix_sum_async(const std::uint32_t* counts, std::uint32_t* sums, std::size_t size, void* temporary,
+                        std::size_t temporary_size, cudaStream_t stream) {
+  CUTPOINT_RETURN_IF_FAILED(check(cudaMemsetAsync(sums, 0, sizeof *sums, stream), "clearing a sum"));
+  if (size == 0) return {};
+  return check(sum(counts, sums + 1, size, temporary, temporary_size, stream), "summing the counts of chunks");
+}
+
+status sort_by_length_async(const std::uint32_t* lengths, std::uint32_t* sorted, const std::uint32_t* indices,
+                            std::uint32_t* order, std::size_t size, void* temporary, std::size_t temporary_size,
+                            cudaStream_t stream) {
+  if (size == 0) return {};
+  return check(sort(lengths, sorted, indices, order, size, temporary, temporary_size, stream),
+               "sorting chunks by length");
+}
+
+}  // namespace cutpoint::cuda

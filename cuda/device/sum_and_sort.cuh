@@ -1,0 +1,25 @@
+// Device-wide operations by CUB, in a stream. Their std:: twins are members of host_executor.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <cuda_runtime_api.h>
+#include <cutpoint/status.h>
+
+namespace cutpoint::cuda {
+
+/// Bytes of temporary memory that either operation needs for up to `size` numbers.
+[[nodiscard]] result<std::size_t> temporary_storage_bytes(std::size_t size);
+
+/// `sums[i]` is the sum of the first i counts, i = 0 to `size`. All in device memory.
+[[nodiscard]] status prefix_sum_async(const std::uint32_t* counts, std::uint32_t* sums, std::size_t size,
+                                      void* temporary, std::size_t temporary_size, cudaStream_t stream);
+
+/// `order`: the `indices` 0, 1, … `size` - 1 so that their lengths descend, the lower first among equals. `sorted`:
+/// these lengths. All in device memory.
+[[nodiscard]] status sort_by_length_async(const std::uint32_t* lengths, std::uint32_t* sorted,
+                                          const std::uint32_t* indices, std::uint32_t* order, std::size_t size,
+                                          void* temporary, std::size_t temporary_size, cudaStream_t stream);
+
+}  // namespace cutpoint::cuda

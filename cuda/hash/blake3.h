@@ -1,0 +1,250 @@
+// BLAKE3, hashed or keyed, 32 bytes, of many chunks: first all leaves of all chunks, then the trees above them.
+// https://github.com/BLAKE3-team/BLAKE3-specs
+//
+// A thread hashes a leaf of 1024 bytes, so that a chunk of 64 KiB keeps 64 threads busy. The leaves of all chunks are
+// numbered through. The chaining value of a subtree stands at the number of its leftmost leaf, so that two neighbours
+// become their parent in place, and a subtree without a neighbour waits where it is for the next level:
+//
+//     leaves of a chunk     0   1   2   3   4   5   6        root at the last pair
+//     level 0               0 ──┘   2 ──┘   4 ──┘   6
+//     level 1               0 ──────┘       4 ──────┘
+//     level 2               0 ──────────────┘
+#pragma once
+
+#include "cuda/hash/blake3_compress.h"
+#include "cuda/hash/chunk_hash_kernel.h"
+#include "cuda/hash/message_stage.h"
+#include "cuda/kernel/words.h"
+#include "host/hash/blake3.h"
+
+namespace cutpoint::cuda {
+
+/// Leaves of a chunk; no bytes are one leaf.
+[[nodiscard]] CUTPOINT_HOST_DEVICE constexpr std::uint32_t blake3_leaf_count(std::uint32_t length) {
+  constexpr std::uint32_t leaf = blake3::leaf_bytes;
+  return length == 0 ? 1 : length / leaf + (length % leaf == 0 ? 0 : 1);
+}
+
+/// Both kernels' arguments. The leaves of all chunks together are fewer than 2^32.
+struct blake3_args {
+  hash_args chunks;
+  /// The number of each chunk's first leaf, and after them the number of all leaves: chunk_count + 1 entries, the
+  /// exclusive sums of `blake3_leaf_count`.
+  const std::uint32_t* first_leaves = nullptr;
+  /// What `blake3::start_of` makes of a key, or of none.
+  std::uint32_t key[8] = {};
+  std::uint32_t flags = 0;
+  /// Scratch memory, 8 words for each leaf, aligned to 16. The kernel of the leaves writes what that of the parents
+  /// reads; both need it.
+  std::uint32_t* chaining_values = nullptr;
+};
+
+namespace blake3_detail {
+
+/// Where the chaining value of a subtree goes, which is the digest of a chunk where it is the root.
+[[nodiscard]] CUTPOINT_DEVICE std::uint32_t* output(const blake3_args& args, std::uint32_t flags, std::uint32_t chunk,
+                                                    std::uint32_t leaf) {
+  if ((flags & blake3::root) == 0) return args.chaining_values + std::uint64_t{leaf} * 8;
+  return reinterpret_cast<std::uint32_t*>(args.chunks.digests + std::uint64_t{chunk} * blake3::digest_bytes);
+}
+
+CUTPOINT_DEVICE void store(const words& made, std::uint32_t* to) {
+  CUTPOINT_UNROLL
+  for (std::uint32_t i = 0; i < 8; ++i) to[i] = made.values[i];
+}
+
+[[nodiscard]] CUTPOINT_DEVICE words start(const blake3_args& args) {
+  words from;
+  CUTPOINT_UNROLL
+  for (std::uint32_t i = 0; i < 8; ++i) from.values[i] = args.key[i];
+  return from;
+}
+
+/// The chunk of a leaf, by a warp: in each step its lanes ask 32 chunks, evenly spread over those that are left.
+template <class Warp>
+[[nodiscard]] CUTPOINT_DEVICE std::uint32_t chunk_of(const Warp& warp, const blake3_args& args,
+                                                     std::uint32_t chunk_count, std::uint64_t leaf) {
+  std::uint32_t chunk = 0;
+  for (std::uint32_t left = chunk_count; left > 1;) {
+    const std::uint32_t step = (left - 1) / warp_size + 1;
+    const std::uint32_t begun = warp.ballot(
+        [&](std::uint32_t lane) { return lane * step < left && args.first_leaves[chunk + lane * step] <= leaf; });
+    const std::uint32_t skipped = highest_bit(begun) * step;
+    chunk += skipped;
+    left = left - skipped < step ? left - skipped : step;
+  }
+  return chunk;
+}
+
+/// The chunk of a leaf that is fewer than 32 leaves after one of chunk `from`: so it is fewer than 32 chunks after it.
+[[nodiscard]] CUTPOINT_DEVICE std::uint32_t chunk_near(const blake3_args& args, std::uint32_t chunk_count,
+                                                       std::uint32_t leaf, std::uint32_t from) {
+  for (std::uint32_t step = warp_size / 2; step > 0; step /= 2) {
+    if (chunk_count - from > step && args.first_leaves[from + step] <= leaf) from += step;
+  }
+  return from;
+}
+
+}  // namespace blake3_detail
+
+/// The first kernel: leaves. Writes the digest of a chunk that has one leaf, else the chaining values of its leaves.
+struct blake3_leaves_kernel {
+  using arguments = blake3_args;
+  /// As for the other hashes, and leaves but a chunk's last one are alike: the barriers of a single warp cost little.
+  static constexpr std::uint32_t threads_per_block = warp_size;
+
+  [[nodiscard]] static constexpr std::size_t shared_bytes(std::uint32_t thread_count) {
+    return message_stage_bytes(thread_count) + shared_size<std::uint32_t>(thread_count / warp_size);
+  }
+
+  template <class Block>
+  CUTPOINT_KERNEL_BODY void operator()(Block& block, const blake3_args& args) const {
+    using namespace blake3_detail;
+    message_stage<byte_order::little, Block> stage(block);
+    const auto chunk_of_warp = block.template shared<std::uint32_t>(block.thread_count() / warp_size);
+    auto jobs = block.template per_thread<job>({});
+    const std::uint32_t chunk_count = *args.chunks.chunk_count;
+    const std::uint64_t leaf_count = args.first_leaves[chunk_count];
+    const std::uint64_t threads = block.thread_count();
+    for (std::uint64_t first = block.index() * threads; first < leaf_count; first += block.count() * threads) {
+      block.for_each_warp([&](auto warp) {
+        const std::uint32_t chunk = chunk_of(warp, args, chunk_count, first + warp.index() * warp_size);
+        warp.for_each_lane([&](std::uint32_t lane) {
+          if (lane == 0) chunk_of_warp[warp.index()] = chunk;
+        });
+      });
+      block.for_each_thread([&](auto thread) {
+        message taken;
+        if (first + thread.index() < leaf_count) {
+          const auto leaf = static_cast<std::uint32_t>(first + thread.index());
+          const std::uint32_t chunk = chunk_near(args, chunk_count, leaf, chunk_of_warp[thread.index() / warp_size]);
+          jobs[thread] = job_of(args, chunk, leaf);
+          const std::uint64_t begin =
+              args.chunks.begins[chunk] + jobs[thread].number * std::uint64_t{blake3::leaf_bytes};
+          taken = message{args.chunks.bytes + begin, jobs[thread].length, block_count(jobs[thread].length)};
+        }
+        stage.set(thread, taken);
+      });
+      stage.absorb_all(block, [&](auto thread, message_words& w, std::uint32_t number) {
+        job& mine = jobs[thread];
+        const std::uint32_t left = mine.length - number * message_block_bytes;
+        const bool last = left <= message_block_bytes;
+        if (left < message_block_bytes) end_message<byte_order::little>(w, left, 0);
+        const std::uint32_t flags = args.flags | (number == 0 ? blake3::leaf_start : 0) | (last ? mine.end_flags : 0);
+        compress(mine.chaining, w, mine.number, last ? left : message_block_bytes, flags);
+        if (last) store(mine.chaining, mine.output);
+      });
+    }
+  }
+
+ private:
+  struct job {
+    blake3_detail::words chaining = {};
+    std::uint32_t number = 0;  // of the leaf in its chunk
+    std::uint32_t length = 0;  // of the leaf, in bytes
+    std::uint32_t end_flags = 0;
+    std::uint32_t* output = nullptr;
+  };
+
+  [[nodiscard]] CUTPOINT_DEVICE static job job_of(const blake3_args& args, std::uint32_t chunk, std::uint32_t leaf) {
+    using namespace blake3_detail;
+    constexpr std::uint32_t leaf_bytes = blake3::leaf_bytes;
+    const std::uint32_t first = args.first_leaves[chunk];
+    const std::uint32_t left = args.chunks.lengths[chunk] - (leaf - first) * leaf_bytes;
+    const bool alone = args.first_leaves[chunk + 1] - first == 1;
+    const std::uint32_t flags = blake3::leaf_end | (alone ? blake3::root : 0);
+    return {start(args), leaf - first, left < leaf_bytes ? left : leaf_bytes, flags, output(args, flags, chunk, leaf)};
+  }
+
+  [[nodiscard]] CUTPOINT_DEVICE static std::uint32_t block_count(std::uint32_t length) {
+    return length == 0 ? 1 : (length + message_block_bytes - 1) / message_block_bytes;
+  }
+};
+
+/// The second kernel: parents. Writes the digests of the chunks that have several leaves, and overwrites the chaining
+/// values.
+struct blake3_parents_kernel {
+  using arguments = blake3_args;
+  /// A block builds the trees of 32 chunks level by level, all pairs of a level spread over its threads, so that chunks
+  /// of 8 KiB, which have four pairs, occupy all of them. A chunk of gigabytes is still the work of one block.
+  static constexpr std::uint32_t threads_per_block = 128;
+
+  [[nodiscard]] static constexpr std::size_t shared_bytes(std::uint32_t) {
+    return shared_size<tree>(trees) + shared_size<std::uint32_t>(trees + 1);
+  }
+
+  template <class Block>
+  CUTPOINT_KERNEL_BODY void operator()(Block& block, const blake3_args& args) const {
+    const auto group = block.template shared<tree>(trees);
+    const auto first_pairs = block.template shared<std::uint32_t>(trees + 1);
+    const std::uint32_t chunk_count = *args.chunks.chunk_count;
+    const std::uint32_t threads = block.thread_count();
+    for (std::uint64_t first = std::uint64_t{block.index()} * trees; first < chunk_count;
+         first += std::uint64_t{block.count()} * trees) {
+      block.for_each_thread([&](auto thread) {
+        for (std::uint32_t i = thread.index(); i < trees; i += threads) {
+          group[i] = first + i < chunk_count ? tree_of(args, static_cast<std::uint32_t>(first + i)) : tree{};
+        }
+      });
+      for (std::uint32_t level = 0;; ++level) {
+        block.for_each_thread([&](auto thread) {
+          for (std::uint32_t i = thread.index(); i <= trees; i += threads) {
+            std::uint32_t before = 0;
+            for (std::uint32_t j = 0; j < i; ++j) before += nodes_of(group[j], level) / 2;
+            first_pairs[i] = before;
+          }
+        });
+        const std::uint32_t pair_count = first_pairs[trees];
+        if (pair_count == 0) break;
+        block.for_each_thread([&](auto thread) {
+          for (std::uint32_t pair = thread.index(); pair < pair_count; pair += threads) {
+            std::uint32_t i = 0;
+            for (std::uint32_t step = trees / 2; step > 0; step /= 2) {
+              if (first_pairs[i + step] <= pair) i += step;
+            }
+            join(args, group[i], static_cast<std::uint32_t>(first + i), level, pair - first_pairs[i]);
+          }
+        });
+      }
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t trees = 32;
+  struct tree {
+    std::uint32_t first_leaf = 0;
+    std::uint32_t leaf_count = 0;
+  };
+
+  [[nodiscard]] CUTPOINT_DEVICE static tree tree_of(const blake3_args& args, std::uint32_t chunk) {
+    const std::uint32_t first = args.first_leaves[chunk];
+    return {first, args.first_leaves[chunk + 1] - first};
+  }
+
+  /// Subtrees of up to 2^level leaves.
+  [[nodiscard]] CUTPOINT_DEVICE static std::uint32_t nodes_of(const tree& of, std::uint32_t level) {
+    return (of.leaf_count + (std::uint32_t{1} << level) - 1) >> level;
+  }
+
+  /// Makes the parent of a level's nodes 2·pair and 2·pair + 1.
+  CUTPOINT_DEVICE static void join(const blake3_args& args, const tree& of, std::uint32_t chunk, std::uint32_t level,
+                                   std::uint32_t pair) {
+    using namespace blake3_detail;
+    const std::uint32_t left = of.first_leaf + (2 * pair << level);
+    message_words both;
+    load(args, left, both, 0);
+    load(args, left + (std::uint32_t{1} << level), both, 8);
+    const std::uint32_t top = nodes_of(of, level) == 2 ? blake3::root : 0;
+    words parent = start(args);
+    compress(parent, both, 0, blake3::block_bytes, args.flags | blake3::parent | top);
+    store(parent, output(args, top, chunk, left));
+  }
+
+  CUTPOINT_DEVICE static void load(const blake3_args& args, std::uint32_t leaf, message_words& to, std::uint32_t at) {
+    const auto* const from = reinterpret_cast<const bytes16*>(args.chaining_values) + std::uint64_t{leaf} * 2;
+    CUTPOINT_UNROLL
+    for (std::uint32_t i = 0; i < 8; ++i) to[at + i] = from[i / 4].words[i % 4];
+  }
+};
+
+}  // namespace cutpoint::cuda

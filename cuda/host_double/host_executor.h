@@ -1,0 +1,165 @@
+// The executor of a batch (cuda/batch/batch_launcher.h) on the host: kernels run as loops, device memory is the host's, and any call may
+// be made to fail. For tests, of kernels as well as of what is done when a device fails; cuda/device/device_executor.cuh is the
+// other one.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <cutpoint/status.h>
+
+#include "cuda/host_double/host_block.h"
+
+namespace cutpoint::cuda {
+
+/// What an executor is asked for, as a test that makes it fail sees it.
+enum class executor_call { allocate, pin, copy_in, launch, copy_out, wait, record_event };
+
+struct host_executor_options {
+  /// Of the threads of every phase.
+  thread_order order = thread_order::forward();
+  /// Blocks of a launch, and threads of a block, a multiple of 32.
+  std::uint32_t block_count = 2;
+  std::uint32_t thread_count = 64;
+  /// Asked before each call is done; what it returns, if not ok, is what the call gives. May be empty.
+  std::function<status(executor_call)> before = {};
+  int numa_node = -1;  ///< that it says it is near to
+};
+
+/// Memory of the executor for objects of a trivial type, which begin as garbage.
+template <class T>
+class host_executor_array {
+ public:
+  host_executor_array() = default;
+  explicit host_executor_array(std::size_t size) : size_(size), data_(new T[size]) {
+    std::memset(static_cast<void*>(data_.get()), 0xa5, size * sizeof(T));
+  }
+  [[nodiscard]] T* data() const { return data_.get(); }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  std::size_t size_ = 0;
+  std::unique_ptr<T[]> data_;
+};
+
+/// One thread at a time.
+class host_executor {
+ public:
+  template <class T>
+  using array = host_executor_array<T>;
+  /// Memory of the host that copies are fast to and from.
+  template <class T>
+  using host_array = host_executor_array<T>;
+
+  explicit host_executor(host_executor_options options = {}) : options_(std::move(options)) {}
+
+  template <class T>
+  [[nodiscard]] result<array<T>> allocate(std::size_t size) {
+    if (status s = before(executor_call::allocate); !s.ok()) return s;
+    allocated_bytes_ += size * sizeof(T);
+    return array<T>(size);
+  }
+  template <class T>
+  [[nodiscard]] result<host_array<T>> allocate_on_host(std::size_t size) {
+    if (status s = before(executor_call::allocate); !s.ok()) return s;
+    return array<T>(size);
+  }
+  /// Of its own memory, since it was made.
+  [[nodiscard]] std::uint64_t allocated_bytes() const noexcept { return allocated_bytes_; }
+  [[nodiscard]] status pin(void*, std::size_t) { return before(executor_call::pin); }
+  void unpin(void*) {}
+  /// Of the host's memory, nearest to it; -1 where unknown.
+  [[nodiscard]] int numa_node() const noexcept { return options_.numa_node; }
+
+  template <class T>
+  [[nodiscard]] status copy_in(T* to, const T* from, std::size_t count) {
+    return copy(executor_call::copy_in, to, from, count);
+  }
+  template <class T>
+  [[nodiscard]] status copy_out(T* to, const T* from, std::size_t count) {
+    return copy(executor_call::copy_out, to, from, count);
+  }
+  template <class T>
+  [[nodiscard]] status clear(T* to, std::size_t count) {
+    if (count != 0) std::memset(static_cast<void*>(to), 0, count * sizeof(T));
+    return {};
+  }
+
+  /// Runs the kernel. What the body does wrong is backend_failure.
+  template <class Kernel>
+  [[nodiscard]] status launch(const Kernel& kernel) {
+    if (status s = before(executor_call::launch); !s.ok()) return s;
+    host_launch how{
+        .block_count = options_.block_count, .thread_count = options_.thread_count, .order = options_.order};
+    if constexpr (requires { kernel.shared_bytes(how.thread_count); }) {
+      how.shared_bytes = kernel.shared_bytes(how.thread_count);
+    }
+    const auto faults = run_on_host(how, [&](auto& block) { kernel(block); });
+    return faults.empty() ? status() : status(status_code::backend_failure, "a kernel went wrong: " + faults.front());
+  }
+
+  /// `sums[i]` is the sum of the first i counts, i = 0 to `size`.
+  [[nodiscard]] status prefix_sum(const std::uint32_t* counts, std::uint32_t* sums, std::size_t size) {
+    if (status s = before(executor_call::launch); !s.ok()) return s;
+    sums[0] = 0;
+    std::partial_sum(counts, counts + size, sums + 1);
+    return {};
+  }
+
+  /// The indices of `lengths` so that lengths descend, the lower index first among equals. `sorted` is scratch of as many.
+  [[nodiscard]] status sort_by_length(const std::uint32_t* lengths, std::uint32_t* sorted, std::uint32_t* order,
+                                      std::size_t size) {
+    if (status s = before(executor_call::launch); !s.ok()) return s;
+    std::iota(order, order + size, std::uint32_t{0});
+    std::stable_sort(order, order + size, [&](std::uint32_t a, std::uint32_t b) { return lengths[a] > lengths[b]; });
+    std::transform(order, order + size, sorted, [&](std::uint32_t i) { return lengths[i]; });
+    return {};
+  }
+
+  /// Room that `prefix_sum` and `sort_by_length` of up to `size` need.
+  [[nodiscard]] status reserve_temporary_storage(std::size_t) { return {}; }
+
+  /// Until all that was asked for is done.
+  [[nodiscard]] status wait() { return before(executor_call::wait); }
+
+  /// Makes events with the numbers 0 to `count` - 1.
+  [[nodiscard]] status reserve_events(std::size_t count) {
+    if (status s = before(executor_call::allocate); !s.ok()) return s;
+    events_.resize(count);
+    return {};
+  }
+  /// Notes when all that was asked for so far is done.
+  [[nodiscard]] status record_event(std::size_t number) {
+    if (status s = before(executor_call::record_event); !s.ok()) return s;
+    events_[number] = std::chrono::steady_clock::now();
+    return {};
+  }
+  /// Seconds from one event to a later one. Both have been waited for.
+  [[nodiscard]] result<double> seconds_between(std::size_t first, std::size_t second) {
+    if (status s = before(executor_call::record_event); !s.ok()) return s;
+    return std::chrono::duration<double>(events_[second] - events_[first]).count();
+  }
+
+ private:
+  [[nodiscard]] status before(executor_call call) { return options_.before ? options_.before(call) : status(); }
+
+  template <class T>
+  [[nodiscard]] status copy(executor_call call, T* to, const T* from, std::size_t count) {
+    if (status s = before(call); !s.ok()) return s;
+    if (count != 0) std::memcpy(to, from, count * sizeof(T));
+    return {};
+  }
+
+  host_executor_options options_;
+  std::uint64_t allocated_bytes_ = 0;
+  std::vector<std::chrono::steady_clock::time_point> events_;
+};
+
+}  // namespace cutpoint::cuda

@@ -1,0 +1,109 @@
+// Bytes compared four at a time in 32-bit words, and what of sixteen bytes lies in a range.
+#pragma once
+
+#include "cuda/kernel/bits.h"
+#include "cuda/kernel/block.h"
+
+namespace cutpoint::cuda {
+
+/// `byte` four times.
+[[nodiscard]] CUTPOINT_HOST_DEVICE constexpr std::uint32_t four_of(std::uint32_t byte) { return 0x01010101 * byte; }
+
+/// Bit 7 of each byte: whether that byte of `a` is at least that of `b`. The other bits are 0.
+[[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t at_least(std::uint32_t a, std::uint32_t b) {
+  constexpr std::uint32_t tops = four_of(0x80);
+  const std::uint32_t low = (a | tops) - (b & ~tops);  // bit 7: as above, by the other seven bits alone
+  return ((a & ~b) | (~(a ^ b) & low)) & tops;
+}
+
+/// Bits 7, 15, 23 and 31 as bits 0 to 3; the other bits of `tops` are 0.
+[[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t side_by_side(std::uint32_t tops) { return tops * 0x00204081 >> 28; }
+
+/// Bit i: byte i of the sixteen is at least those of `four`, which are equal.
+[[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t reaching(const bytes16& vector, std::uint32_t four) {
+  std::uint32_t bits = 0;
+  CUTPOINT_UNROLL
+  for (std::uint32_t w = 0; w < 4; ++w) bits |= side_by_side(at_least(vector.words[w], four)) << (4 * w);
+  return bits;
+}
+
+/// A byte range within a longer one, by offsets from its first byte.
+struct offsets {
+  std::uint32_t first;
+  std::uint32_t last;
+
+  /// Of the `size` bytes from `base` on, what lies in [first, last); `last` is more than `base`.
+  [[nodiscard]] CUTPOINT_HOST_DEVICE static offsets of(std::uint64_t base, std::uint32_t size, std::uint64_t first,
+                                                       std::uint64_t last) {
+    const std::uint64_t before = first > base ? first - base : 0;
+    return {static_cast<std::uint32_t>(least<std::uint64_t>(before, size)),
+            static_cast<std::uint32_t>(least<std::uint64_t>(last - base, size))};
+  }
+  /// Bit i of sixteen: offset + i is one of them.
+  [[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t among_sixteen(std::uint32_t offset) const {
+    const std::uint32_t before = first > offset ? least<std::uint32_t>(first - offset, 16) : 0;
+    const std::uint32_t there = last > offset ? least<std::uint32_t>(last - offset, 16) : 0;
+    return std::uint32_t{0xffff} << before & std::uint32_t{0xffff} >> (16 - there);
+  }
+};
+
+/// Zeros in place of the bytes whose bit is not set.
+[[nodiscard]] CUTPOINT_HOST_DEVICE bytes16 only(const bytes16& vector, std::uint32_t bits) {
+  bytes16 kept;
+  CUTPOINT_UNROLL
+  for (std::uint32_t w = 0; w < 4; ++w) {
+    const std::uint32_t four = bits >> (4 * w) & 0xf;
+    kept.words[w] = vector.words[w] & (four * 0x00204081 & four_of(1)) * 0xff;
+  }
+  return kept;
+}
+
+/// Every byte with the bits of `flip`: all ones turn the smallest byte into the largest.
+[[nodiscard]] CUTPOINT_HOST_DEVICE bytes16 flipped(const bytes16& vector, std::uint32_t flip) {
+  bytes16 all;
+  CUTPOINT_UNROLL
+  for (std::uint32_t w = 0; w < 4; ++w) all.words[w] = vector.words[w] ^ flip;
+  return all;
+}
+
+/// Four of eight bytes, from number `first` of `low` on, 0 to 3, with the first one highest.
+[[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t big_endian_of(std::uint32_t low, std::uint32_t high,
+                                                               std::uint32_t first) {
+#if defined(__CUDA_ARCH__)
+  return __byte_perm(low, high, 0x0123 + 0x1111 * first);
+#else
+  return __builtin_bswap32(static_cast<std::uint32_t>((std::uint64_t{high} << 32 | low) >> (8 * first)));
+#endif
+}
+
+/// The larger of both upper and of both lower 16-bit halves.
+[[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t larger_halves(std::uint32_t a, std::uint32_t b) {
+#if defined(__CUDA_ARCH__)
+  return __vmaxu2(a, b);
+#else
+  return greatest(a >> 16, b >> 16) << 16 | greatest(a & 0xffff, b & 0xffff);
+#endif
+}
+
+/// The largest byte so far. Of halves, what lies in their upper bytes decides: so each byte is put there once.
+class largest_byte {
+ public:
+  CUTPOINT_HOST_DEVICE void add(const bytes16& vector) {
+    CUTPOINT_UNROLL
+    for (std::uint32_t w = 0; w < 4; ++w) {
+      odd_ = larger_halves(odd_, vector.words[w]);
+      even_ = larger_halves(even_, vector.words[w] << 8);
+    }
+  }
+  /// 0 before any was added.
+  [[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t value() const {
+    const std::uint32_t halves = larger_halves(odd_, even_);
+    return greatest(halves >> 24, halves >> 8 & 0xff);
+  }
+
+ private:
+  std::uint32_t odd_ = 0;
+  std::uint32_t even_ = 0;
+};
+
+}  // namespace cutpoint::cuda

@@ -1,0 +1,110 @@
+// What a batch looks like to kernels: streams, or parts of streams, packed one after the other into one buffer.
+//
+// Every byte has a position, counted from the buffer's beginning, which is aligned to 16 bytes; the buffer can be read
+// up to the next multiple of 16 past its last byte. Where streams begin and end is a table, `stream_range`, which every kernel
+// that cuts is given: no window crosses an end.
+#pragma once
+
+#include "cuda/kernel/bits.h"
+#include "cuda/kernel/block.h"
+
+namespace cutpoint::cuda {
+
+/// The buffer, and the candidates for cuts that a scan has marked in it. Pointers are to the memory of whoever runs the
+/// kernel: device or host.
+struct packed_bytes {
+  const std::uint8_t* bytes = nullptr;
+  std::uint64_t byte_count = 0;
+  /// Bit p % 64 of word l * `words` + p / 64: position p is a candidate of level l. Null where there was no scan. What a
+  /// scan marks within a window of a stream range's beginning or end means nothing.
+  std::uint64_t* candidates = nullptr;
+  std::uint64_t words = 0;  ///< of a level: `candidate_words(byte_count)`
+
+  [[nodiscard]] CUTPOINT_HOST_DEVICE static constexpr std::uint64_t candidate_words(std::uint64_t byte_count) {
+    return (byte_count + 63) / 64;
+  }
+};
+
+/// A stream, or as much of it as the buffer has.
+struct stream_range {
+  std::uint64_t begin = 0;  ///< the first byte that may be looked at
+  std::uint64_t start = 0;  ///< where the first chunk begins
+  std::uint64_t stop = 0;   ///< no chunk begins here or later; more than `start`
+  std::uint64_t end = 0;    ///< past the last byte that may be looked at; at least `stop`
+  std::uint32_t ends = 0;   ///< 1: the stream ends there
+};
+
+/// The sixteen bytes at an aligned position, which are zeros where that is not before `last` (before the buffer it is a
+/// huge one). `last` is at most the buffer's end.
+[[nodiscard]] CUTPOINT_DEVICE bytes16 load_vector(const packed_bytes& in, std::uint64_t position, std::uint64_t last) {
+  if (position >= last) return {};
+  return *reinterpret_cast<const bytes16*>(in.bytes + position);
+}
+
+/// The first candidate of `level` in [first, last), or `last` where there is none. By a whole warp.
+template <class Warp>
+[[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_candidate(const Warp& warp, const packed_bytes& in,
+                                                           std::uint32_t level, std::uint64_t first,
+                                                           std::uint64_t last) {
+  const std::uint64_t* const words = in.candidates + level * in.words;
+  for (std::uint64_t at = first / 64; 64 * at < last; at += warp_size) {
+    const auto bits_of = [&](std::uint32_t lane) {
+      const std::uint64_t word = at + lane;
+      if (64 * word >= last) return std::uint64_t{0};
+      return words[word] & (word == first / 64 ? ~std::uint64_t{0} << (first % 64) : ~std::uint64_t{0});
+    };
+    const std::uint32_t found = warp.ballot([&](std::uint32_t lane) { return bits_of(lane) != 0; });
+    if (found == 0) continue;
+    const std::uint32_t lane = lowest_bit(found);
+    return least(last, 64 * (at + lane) + lowest_bit(warp.broadcast(lane, bits_of)));
+  }
+  return last;
+}
+
+/// One past the last candidate of `level` in [first, last), or `first` where there is none. By a whole warp.
+template <class Warp>
+[[nodiscard]] CUTPOINT_DEVICE std::uint64_t end_of_last_candidate(const Warp& warp, const packed_bytes& in,
+                                                                  std::uint32_t level, std::uint64_t first,
+                                                                  std::uint64_t last) {
+  if (first >= last) return first;
+  const std::uint64_t* const words = in.candidates + level * in.words;
+  const std::uint64_t lowest = first / 64;
+  for (std::uint64_t above = (last + 63) / 64; above > lowest; above -= least<std::uint64_t>(above, warp_size)) {
+    const auto bits_of = [&](std::uint32_t lane) {  // the higher the lane, the lower the word
+      if (above - lowest <= lane) return std::uint64_t{0};
+      const std::uint64_t word = above - 1 - lane;
+      std::uint64_t bits = words[word];
+      if (word == lowest) bits &= ~std::uint64_t{0} << (first % 64);
+      if (word == last / 64) bits &= ~(~std::uint64_t{0} << (last % 64));
+      return bits;
+    };
+    const std::uint32_t found = warp.ballot([&](std::uint32_t lane) { return bits_of(lane) != 0; });
+    if (found == 0) continue;
+    const std::uint32_t lane = lowest_bit(found);
+    return 64 * (above - 1 - lane) + highest_bit(warp.broadcast(lane, bits_of)) + 1;
+  }
+  return first;
+}
+
+/// Cuts after the first candidate that leaves at least `first` bytes, or at the maximum. The cut_finder of windowed
+/// algorithms with a plain test.
+///
+/// A cut_finder is what partitions (cuda/cut/cut_kernels.h) are cut with: copied to the device as it is, it has
+///
+///   reach                         bytes from a chunk's start on that its cut may depend on
+///   next_cut(warp, in, of, start)      where the chunk of stream_range `of` that begins at `start` ends, by a whole warp; `start` <
+///                                 of.end, and the stream ends at of.end or is known for `reach` bytes from `start` on
+struct first_candidate_cut_finder {
+  std::uint64_t first = 0;  ///< the shortest chunk whose end is tested
+  std::uint64_t reach = 0;  ///< the largest chunk; all ones for no maximum
+
+  template <class Warp>
+  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp& warp, const packed_bytes& in, const stream_range& of,
+                                                       std::uint64_t start) const {
+    const std::uint64_t length = least(reach, of.end - start);
+    if (length < first) return start + length;
+    return next_candidate(warp, in, 0, start + first - 1, start + length - 1) + 1;
+  }
+};
+
+}  // namespace cutpoint::cuda

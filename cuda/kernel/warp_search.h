@@ -1,0 +1,191 @@
+// How a warp reads a range of positions, in steps that every lane has a part of, and what it looks for there.
+//
+//     step     [ vector 0 of lanes 0, 1, … 31 | vector 1 of lanes 0, 1, … 31 | … ]     16 bytes each
+//
+// All functions here are called by a whole warp and give the same in every lane.
+#pragma once
+
+#include "cuda/kernel/byte_words.h"
+#include "cuda/kernel/packed_bytes.h"
+
+namespace cutpoint::cuda {
+
+/// Bytes of a warp's load of 16 bytes a lane.
+inline constexpr std::uint32_t lane_load_bytes = sizeof(bytes16);
+inline constexpr std::uint32_t warp_load_bytes = warp_size * lane_load_bytes;
+
+/// What `walk_steps` has loaded for a lane, `Vectors` times.
+template <class Loaded, std::uint32_t Vectors>
+struct step_of {
+  Loaded vector[Vectors];
+};
+
+/// Visits [first, last) in steps of `Vectors` warp loads, from the aligned position at or below `first` on. `load(position)` gives
+/// what a lane needs of its 16 bytes at an aligned position. `visit(base, loaded)` has lane l's vector u, at position
+/// base + u * warp_load_bytes + 16 * l, as loaded[l].vector[u]; it gives the position from which on it wants to see more, which
+/// is `last` or more to see no more.
+///
+/// The first step is waited for, since many walks end there. From the second on, a step's loads are under way while the
+/// one before it is visited.
+template <std::uint32_t Vectors, class Warp, class Load, class Visit>
+CUTPOINT_DEVICE void walk_steps(const Warp& warp, std::uint64_t first, std::uint64_t last, Load load, Visit visit) {
+  constexpr std::uint64_t step_bytes = Vectors * warp_load_bytes;
+  using step = step_of<decltype(load(std::uint64_t{})), Vectors>;
+  auto now = warp.template per_lane<step>({});
+  auto next = warp.template per_lane<step>({});
+  const auto fetch = [&](auto& into, std::uint64_t base) {
+    warp.for_each_lane([&](std::uint32_t lane) {
+      CUTPOINT_UNROLL
+      for (std::uint32_t u = 0; u < Vectors; ++u) {
+        into[lane].vector[u] = load(base + u * warp_load_bytes + lane * lane_load_bytes);
+      }
+    });
+  };
+  if (first >= last) return;
+  std::uint64_t base = first / lane_load_bytes * lane_load_bytes;
+  std::uint32_t in_a_row = 0;  // steps before this one
+  for (;;) {
+    if (in_a_row < 2) {
+      fetch(now, base);
+    } else {
+      warp.for_each_lane([&](std::uint32_t lane) { now[lane] = next[lane]; });
+    }
+    if (in_a_row != 0) fetch(next, base + step_bytes);
+    const std::uint64_t wanted = visit(base, now);
+    if (wanted >= last) return;
+    if (wanted < base + 2 * step_bytes) {
+      base += step_bytes;
+      in_a_row = least<std::uint32_t>(in_a_row + 1, 2);
+    } else {
+      base = wanted / lane_load_bytes * lane_load_bytes;
+      in_a_row = 0;
+    }
+    if (base >= last) return;
+  }
+}
+
+/// The first position in [first, last) whose byte, with the bits of `flip`, is at least `byte`; `last` where there is
+/// none.
+template <class Warp>
+[[nodiscard]] CUTPOINT_DEVICE std::uint64_t find_reaching(const Warp& warp, const packed_bytes& in, std::uint32_t flip,
+                                                          std::uint32_t byte, std::uint64_t first, std::uint64_t last) {
+  constexpr std::uint32_t vectors = 4;
+  std::uint64_t found = last;
+  const auto load = [&](std::uint64_t position) { return load_vector(in, position, last); };
+  walk_steps<vectors>(warp, first, last, load, [&](std::uint64_t base, auto& loaded) {
+    const offsets sought = offsets::of(base, vectors * warp_load_bytes, first, last);
+    auto hits = warp.template per_lane<step_of<std::uint32_t, vectors>>({});
+    const bool is_any = warp.any([&](std::uint32_t lane) {
+      std::uint32_t any = 0;
+      CUTPOINT_UNROLL
+      for (std::uint32_t u = 0; u < vectors; ++u) {
+        hits[lane].vector[u] = reaching(flipped(loaded[lane].vector[u], flip), four_of(byte)) &
+                               sought.among_sixteen(u * warp_load_bytes + lane * lane_load_bytes);
+        any |= hits[lane].vector[u];
+      }
+      return any != 0;
+    });
+    if (!is_any) return base + vectors * warp_load_bytes;
+    CUTPOINT_UNROLL
+    for (std::uint32_t u = 0; u < vectors; ++u) {
+      const std::uint32_t lanes = warp.ballot([&](std::uint32_t lane) { return hits[lane].vector[u] != 0; });
+      if (lanes == 0 || found != last) continue;
+      const std::uint32_t lane = lowest_bit(lanes);
+      const std::uint32_t bits = warp.broadcast(lane, [&](std::uint32_t l) { return hits[l].vector[u]; });
+      found = base + u * warp_load_bytes + lane * lane_load_bytes + lowest_bit(bits);
+    }
+    return last;
+  });
+  return found;
+}
+
+/// One past the last position in [first, last) whose byte is at least `byte`; `first` where there is none. A warp load at a
+/// time: for short ranges.
+template <class Warp>
+[[nodiscard]] CUTPOINT_DEVICE std::uint64_t past_last_reaching(const Warp& warp, const packed_bytes& in,
+                                                               std::uint32_t byte, std::uint64_t first,
+                                                               std::uint64_t last) {
+  const std::uint64_t lowest = first / lane_load_bytes * lane_load_bytes;
+  for (std::uint64_t above = last; above > lowest;) {
+    const std::uint64_t base =
+        above - lowest > warp_load_bytes - lane_load_bytes
+            ? (above - 1) / lane_load_bytes * lane_load_bytes - (warp_load_bytes - lane_load_bytes)
+            : lowest;
+    const offsets sought = offsets::of(base, warp_load_bytes, first, above);
+    const auto bits_of = [&](std::uint32_t lane) {
+      const std::uint32_t offset = lane * lane_load_bytes;
+      return reaching(load_vector(in, base + offset, last), four_of(byte)) & sought.among_sixteen(offset);
+    };
+    const std::uint32_t lanes = warp.ballot([&](std::uint32_t lane) { return bits_of(lane) != 0; });
+    if (lanes != 0) {
+      const std::uint32_t lane = highest_bit(lanes);
+      return base + lane * lane_load_bytes + highest_bit(warp.broadcast(lane, bits_of)) + 1;
+    }
+    above = base;
+  }
+  return first;
+}
+
+/// The largest of f(l) over all lanes.
+template <class Warp, class LaneFunction>
+[[nodiscard]] CUTPOINT_DEVICE std::uint32_t warp_max(const Warp& warp, LaneFunction f) {
+  auto largest = warp.template per_lane<std::uint32_t>(0);
+  warp.for_each_lane([&](std::uint32_t lane) { largest[lane] = f(lane); });
+  CUTPOINT_UNROLL
+  for (std::uint32_t distance = warp_size / 2; distance != 0; distance /= 2) {
+    warp.shuffle([&](std::uint32_t lane) { return largest[lane]; }, [&](std::uint32_t lane) { return lane ^ distance; },
+                 [&](std::uint32_t lane, std::uint32_t other) { largest[lane] = greatest(largest[lane], other); });
+  }
+  return warp.broadcast(0, [&](std::uint32_t lane) { return largest[lane]; });
+}
+
+/// A value, and where it was found.
+template <class Value>
+struct ranked {
+  Value value;
+  std::uint64_t position;
+};
+
+/// The largest value of all lanes' `ranked`, of equals the one with the first position. `lanes` is not kept.
+template <class Value, class Warp, class Lanes>
+[[nodiscard]] CUTPOINT_DEVICE ranked<Value> warp_first_max(const Warp& warp, Lanes& lanes) {
+  auto other = warp.template per_lane<Value>(0);
+  CUTPOINT_UNROLL
+  for (std::uint32_t distance = warp_size / 2; distance != 0; distance /= 2) {
+    const auto partner = [&](std::uint32_t lane) { return lane ^ distance; };
+    warp.shuffle([&](std::uint32_t lane) { return lanes[lane].value; }, partner,
+                 [&](std::uint32_t lane, Value value) { other[lane] = value; });
+    warp.shuffle([&](std::uint32_t lane) { return lanes[lane].position; }, partner,
+                 [&](std::uint32_t lane, std::uint64_t position) {
+                   ranked<Value>& mine = lanes[lane];
+                   if (other[lane] < mine.value || (other[lane] == mine.value && mine.position < position)) return;
+                   mine = {other[lane], position};
+                 });
+  }
+  return {warp.broadcast(0, [&](std::uint32_t lane) { return lanes[lane].value; }),
+          warp.broadcast(0, [&](std::uint32_t lane) { return lanes[lane].position; })};
+}
+
+/// The largest byte of [first, last); 0 of none. What follows a 255 is not looked at.
+template <class Warp>
+[[nodiscard]] CUTPOINT_DEVICE std::uint32_t largest_in(const Warp& warp, const packed_bytes& in, std::uint64_t first,
+                                                       std::uint64_t last) {
+  constexpr std::uint32_t vectors = 4;
+  auto largest = warp.template per_lane<largest_byte>({});
+  const auto load = [&](std::uint64_t position) { return load_vector(in, position, last); };
+  walk_steps<vectors>(warp, first, last, load, [&](std::uint64_t base, auto& loaded) {
+    const offsets sought = offsets::of(base, vectors * warp_load_bytes, first, last);
+    const bool is_unbeatable = warp.any([&](std::uint32_t lane) {
+      CUTPOINT_UNROLL
+      for (std::uint32_t u = 0; u < vectors; ++u) {
+        const std::uint32_t bits = sought.among_sixteen(u * warp_load_bytes + lane * lane_load_bytes);
+        largest[lane].add(only(loaded[lane].vector[u], bits));
+      }
+      return largest[lane].value() == 255;
+    });
+    return is_unbeatable ? last : base + vectors * warp_load_bytes;
+  });
+  return warp_max(warp, [&](std::uint32_t lane) { return largest[lane].value(); });
+}
+
+}  // namespace cutpoint::cuda

@@ -1,0 +1,56 @@
+// Words and the bytes in them: what a device does in one instruction, in a form that a plain compiler takes too.
+#pragma once
+
+#include "cuda/kernel/bits.h"
+#include "cuda/kernel/block.h"
+
+namespace cutpoint::cuda {
+
+[[nodiscard]] CUTPOINT_DEVICE std::uint32_t rotate_right(std::uint32_t x, std::uint32_t count) {
+  return x >> count | x << (32 - count);  // 0 < count < 32
+}
+
+/// Four of the eight bytes of `low` and `high`, which are numbered from 0, the lowest of `low`, to 7, the highest of
+/// `high`: the lowest hexadecimal digit of `numbers` is the number of the result's lowest byte, and so on.
+[[nodiscard]] CUTPOINT_DEVICE std::uint32_t pick_bytes(std::uint32_t low, std::uint32_t high, std::uint32_t numbers) {
+#if defined(__CUDA_ARCH__)
+  return __byte_perm(low, high, numbers);
+#else
+  const std::uint64_t bytes = std::uint64_t{high} << 32 | low;
+  std::uint64_t picked = 0;
+  for (std::uint32_t i = 0; i < 4; ++i) picked |= (bytes >> (8 * (numbers >> 4 * i & 7)) & 0xff) << 8 * i;
+  return static_cast<std::uint32_t>(picked);
+#endif
+}
+
+/// Which byte of a word comes first in memory.
+enum class byte_order { little, big };
+
+/// What `pick_bytes` makes a word of the order with from four bytes in a row, of which the first is byte `first` of
+/// two words in memory's order; at most 4.
+template <byte_order Order>
+[[nodiscard]] CUTPOINT_DEVICE std::uint32_t byte_numbers(std::uint32_t first) {
+  return (Order == byte_order::little ? 0x3210 : 0x0123) + 0x1111 * first;
+}
+
+/// `Table[Index]` of a table that only the host has, as a constant in device code.
+template <const auto& Table, std::size_t Index>
+inline constexpr std::uint32_t entry = Table[Index];
+
+/// Sixty-four bytes of a message.
+using message_words = std::uint32_t[16];
+
+/// Ends a message after `kept` bytes of its block, at most 64: `mark` there, if it still fits, and zeros after it.
+template <byte_order Order>
+CUTPOINT_DEVICE void end_message(message_words& words, std::uint32_t kept, std::uint32_t mark) {
+  const std::uint32_t last = kept / 4;
+  const std::uint32_t bits = 8 * (kept % 4);
+  const std::uint32_t mask = Order == byte_order::little ? (std::uint32_t{1} << bits) - 1 : ~(0xffffffff >> bits);
+  const std::uint32_t placed = Order == byte_order::little ? mark << bits : mark << 24 >> bits;
+  CUTPOINT_UNROLL
+  for (std::uint32_t i = 0; i < 16; ++i) {
+    if (i >= last) words[i] = i == last ? (words[i] & mask) | placed : 0;
+  }
+}
+
+}  // namespace cutpoint::cuda

@@ -1,0 +1,131 @@
+// Rolling hashes as a device sees them: what a hash is, its tests, its tables in shared memory.
+//
+// A hash is a struct of plain values with
+//
+//   state, entry                  what it is between two bytes; an entry of its tables
+//   tables                        of 256 entries each, one after the other in the specification's table, a word for each entry
+//   forgets                       true: the window is 64, and what leaves it makes no difference to `roll`
+//   window, zeros                 bytes that decide it; the hash of a window of zeros
+//   roll<Window>(look_up, h, outgoing, incoming)
+//                                 the bytes are byte_of; look_up(k, byte) is an entry of table k. Window: `window`, or
+//                                 0 where that is not known to the compiler
+//   word(h)                       what tests see
+#pragma once
+
+#include "cuda/kernel/packed_bytes.h"
+
+namespace cutpoint::cuda {
+
+/// Accepts where all bits of a mask are zero. Cheaper than any other pattern.
+template <class Word>
+struct zeros_test {
+  Word mask = 0;
+  [[nodiscard]] CUTPOINT_HOST_DEVICE bool operator()(Word word) const { return (word & mask) == 0; }
+};
+
+/// Accepts where the bits of a mask are those of a pattern.
+struct pattern_test {
+  std::uint32_t mask = 0;
+  std::uint32_t pattern = 0;
+  [[nodiscard]] CUTPOINT_HOST_DEVICE bool operator()(std::uint32_t word) const { return (word & mask) == pattern; }
+};
+
+/// Bits [at, at + 8) of a word. Where `at` is known to the compiler, any power of two times the byte is one shift and
+/// one mask: so are its value and the place of its row in a table.
+struct byte_of {
+  std::uint32_t word = 0;
+  std::uint32_t at = 0;
+
+  [[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t value() const { return shifted<0>(); }
+  template <std::uint32_t Left>
+  [[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t shifted() const {
+    if constexpr (Left == 0) {
+      return (word >> at) & 0xff;
+    } else {
+      return (at < Left ? word << (Left - at) : word >> (at - Left)) & (std::uint32_t{0xff} << Left);
+    }
+  }
+};
+
+/// The tests of a scan, one for each level.
+template <class Test, std::uint32_t Levels>
+struct level_tests {
+  Test of[Levels] = {};
+};
+
+/// What a scan is made of, all plain values.
+template <class Hash, class Test, std::uint32_t Levels>
+struct rolling_rule {
+  using hash_type = Hash;
+  using entry = typename Hash::entry;
+  static constexpr std::uint32_t levels = Levels;
+  Hash hash = {};
+  level_tests<Test, Levels> tests = {};
+};
+
+namespace rolling_detail {
+
+inline constexpr std::uint32_t step_bytes = 64;
+inline constexpr std::uint32_t vector_bytes = sizeof(bytes16);       // of a load
+inline constexpr std::uint32_t vectors = step_bytes / vector_bytes;  // of a step
+
+/// An entry of a table stands in a row of copies, as many as shared memory serves in a cycle: each lane that is served
+/// reads from banks of its own, whatever the bytes are.
+inline constexpr std::uint32_t log2_row = 7;
+template <class Entry>
+inline constexpr std::uint32_t table_copies = (1 << log2_row) / sizeof(Entry);
+template <class Hash>
+inline constexpr std::uint32_t table_size = Hash::tables * 256 * table_copies<typename Hash::entry>;
+
+/// A hash's tables in shared memory, from the specification's table.
+template <class Hash, class Block>
+[[nodiscard]] CUTPOINT_DEVICE auto shared_tables(Block& block, const std::uint64_t* table) {
+  using entry = typename Hash::entry;
+  const auto entries = block.template shared<entry>(table_size<Hash>);
+  block.for_each_thread([&](auto thread) {
+    for (std::uint32_t i = thread.index(); i < entries.size(); i += block.thread_count()) {
+      entries[i] = static_cast<entry>(table[i / table_copies<entry>]);
+    }
+  });
+  return entries;
+}
+
+/// `look_up` of a thread.
+template <class Hash, class Entries, class Thread>
+[[nodiscard]] CUTPOINT_DEVICE auto look_up_of(const Entries& entries, Thread thread) {
+  using entry = typename Hash::entry;
+  const auto column = static_cast<std::uint32_t>(thread.lane() % table_copies<entry> * sizeof(entry));
+  return [entries, column](std::uint32_t k, byte_of byte) {
+    return entries.at_offset(k * (std::uint32_t{256} << log2_row) + (byte.template shifted<log2_row>() | column));
+  };
+}
+
+/// What tests found in 64 positions.
+template <std::uint32_t Levels>
+struct found_bits {
+  std::uint64_t level[Levels] = {};
+
+  template <class Tests, class Word>
+  CUTPOINT_DEVICE void test(const Tests& tests, Word word, std::uint32_t bit) {
+    CUTPOINT_UNROLL
+    for (std::uint32_t l = 0; l < Levels; ++l) {
+      if (tests.of[l](word)) level[l] |= std::uint64_t{1} << bit;
+    }
+  }
+  /// Writes the words whose first bit is `position`, without what is past the buffer's end.
+  CUTPOINT_DEVICE void store(const packed_bytes& in, std::uint64_t position) const {
+    if (position >= in.byte_count) return;
+    const std::uint64_t there = in.byte_count - position;
+    const std::uint64_t kept = there < 64 ? ~(~std::uint64_t{0} << there) : ~std::uint64_t{0};
+    CUTPOINT_UNROLL
+    for (std::uint32_t l = 0; l < Levels; ++l) in.candidates[l * in.words + position / 64] = level[l] & kept;
+  }
+};
+
+/// Byte i of sixteen.
+[[nodiscard]] CUTPOINT_DEVICE byte_of byte_at(const bytes16& sixteen, std::uint32_t i) {
+  return {sixteen.words[i / 4], 8 * (i % 4)};
+}
+
+}  // namespace rolling_detail
+}  // namespace cutpoint::cuda

@@ -1,0 +1,71 @@
+// The scan of rolling hashes: which positions of a packed buffer are candidates. And what specifications have that do nothing
+// else.
+//
+// Position p is a candidate of a level where that level's test accepts the hash of the window that ends with byte p.
+// Bytes before the buffer count as zeros, and bits past its end are zero.
+#pragma once
+
+#include <vector>
+
+#include "cuda/cut/specification.h"
+#include "cuda/scan/rolling_scan_direct.h"
+#include "cuda/scan/rolling_scan_staged.h"
+
+namespace cutpoint::cuda {
+
+/// The kernel. Writes every word of every level.
+template <class Hash, class Test, std::uint32_t Levels, rolling_tuning Tuning = rolling_tuning{}>
+struct rolling_scan {
+  static constexpr std::uint32_t threads_per_block = Tuning.threads_per_block;
+  packed_bytes in;
+  const std::uint64_t* table = nullptr;  ///< Hash::tables × 256 entries
+  rolling_rule<Hash, Test, Levels> rule = {};
+
+  [[nodiscard]] std::size_t shared_bytes(std::uint32_t threads) const {
+    using namespace rolling_detail;
+    return shared_size<typename Hash::entry>(table_size<Hash>) + (is_staged() ? staged_bytes(Tuning, threads) : 0);
+  }
+  [[nodiscard]] std::uint64_t blocks(std::uint32_t threads) const {
+    const std::uint64_t tile = threads * (is_staged() ? Tuning.run_bytes : long_run_bytes(rule.hash.window));
+    return (in.byte_count + tile - 1) / tile;
+  }
+
+  template <class Block>
+  CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
+    const auto entries = rolling_detail::shared_tables<Hash>(block, table);
+    if constexpr (Hash::forgets) {
+      scan_staged<64, Tuning>(block, in, rule, entries);
+    } else if (rule.hash.window == 32) {
+      scan_staged<32, Tuning>(block, in, rule, entries);
+    } else if (rule.hash.window == 48) {
+      scan_staged<48, Tuning>(block, in, rule, entries);
+    } else if (rule.hash.window == 64) {
+      scan_staged<64, Tuning>(block, in, rule, entries);
+    } else {
+      scan_direct(block, in, rule, entries);
+    }
+  }
+
+ private:
+  [[nodiscard]] bool is_staged() const {
+    const std::uint32_t window = rule.hash.window;
+    return Hash::forgets || window == 32 || window == 48 || window == 64;
+  }
+};
+
+/// The specification of a rolling hash whose chunks a `CutFinder` of plain values finds.
+template <class Hash, class Test, std::uint32_t Levels, class CutFinder>
+struct rolling_specification {
+  static constexpr std::uint32_t levels = Levels;
+  std::vector<std::uint64_t> table;
+  chunk_estimates sizes = {};
+  rolling_rule<Hash, Test, Levels> rule = {};
+  CutFinder chunks = {};
+
+  [[nodiscard]] rolling_scan<Hash, Test, Levels> scan(const packed_bytes& in, const std::uint64_t* table_there) const {
+    return {in, table_there, rule};
+  }
+  [[nodiscard]] CutFinder cut_finder(const std::uint64_t*) const { return chunks; }
+};
+
+}  // namespace cutpoint::cuda

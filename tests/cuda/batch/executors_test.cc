@@ -1,0 +1,186 @@
+// Whole batches (copied in, cut, fingerprinted, copied out) on each executor: the host that stands in for a device, and the
+// first device, skipped with the reason where there is none.
+#include <array>
+#include <thread>
+
+#include <cutpoint/catalog.h>
+#include <gtest/gtest.h>
+
+#include "cli/common/chunk_sizes.h"
+#include "cuda/batch/workspace.h"
+#include "tests/cuda/support/executor_cases.h"
+#include "tests/cuda/support/packed_streams.h"
+#include "tests/host/algorithms/made.h"
+#include "tests/host/support/limits.h"
+#include "tests/host/support/streams.h"
+
+namespace cutpoint::cuda {
+namespace {
+
+using tests::seeded_choices;
+using byte_vector = std::vector<std::uint8_t>;
+
+class executors : public executor_test {};
+
+packed_streams packed(const std::vector<byte_vector>& streams) {
+  packed_streams all;
+  for (const byte_vector& stream : streams) all.add(stream);
+  return all;
+}
+
+/// Some streams of all contents and of lengths up to `longest`.
+std::vector<byte_vector> draw_streams(std::uint64_t longest, tests::choices& random) {
+  std::vector<byte_vector> streams(random.between(1, 6));
+  for (byte_vector& stream : streams) {
+    const auto what = tests::all_contents[random.between(0, tests::all_contents.size() - 1)];
+    stream = tests::make_stream(what, random.between(1, longest), random);
+  }
+  return streams;
+}
+
+/// A stream of each length around those at which something changes, and a long one between them.
+std::vector<byte_vector> edge_streams(const chunker& cuts, std::uint64_t longest, tests::choices& random) {
+  const tests::chunk_limits limits = tests::limits_of(cuts.parameters());
+  std::vector<byte_vector> streams;
+  for (const std::uint64_t edge : {std::uint64_t{1}, std::uint64_t{16}, limits.shortest, longest, limits.longest}) {
+    if (edge > std::max(longest, std::uint64_t{64} * KiB)) continue;
+    for (const std::uint64_t length : {edge - 1, edge, edge + 1}) {
+      const auto what = tests::all_contents[random.between(0, tests::all_contents.size() - 1)];
+      if (length != 0) streams.push_back(tests::make_stream(what, length, random));
+    }
+  }
+  return streams;
+}
+
+/// Runs one batch and expects the references' chunks. False: it was refused, as it may be where chunks are short.
+bool expect_batch(offload& on, const std::vector<byte_vector>& streams, const chunker& cuts,
+                  const fingerprint_recipe& recipe) {
+  const packed_streams all = packed(streams);
+  batch_output found;
+  const status ran = on.run(all.input(), found);
+  EXPECT_TRUE(ran.ok()) << cuts.canonical() << ": " << ran.message();
+  if (!ran.ok()) return true;
+  if (!found.is_complete) {
+    EXPECT_LT(tests::limits_of(cuts.parameters()).shortest, min_supported_chunk_bytes) << cuts.canonical();
+    return false;
+  }
+  SCOPED_TRACE(cuts.canonical());
+  expect_streams(found, all, cuts, recipe);
+  return true;
+}
+
+TEST_P(executors, cut_and_fingerprint_by_tiny_parameters_of_every_algorithm_as_the_references_do) {
+  const auto recipes = device_recipes();
+  for (std::size_t which = 0; which < tests::algorithm_count; ++which) {
+    std::uint64_t complete = 0;
+    for (std::uint64_t round = 0; round < GetParam().rounds && !HasFailure(); ++round) {
+      seeded_choices random(1000 * which + round);
+      const chunker cuts = tests::made_tiny(which, random);
+      const fingerprint_recipe& recipe = recipes[round % recipes.size()];
+      const auto streams = draw_streams(round % 2 == 0 ? 100 : GetParam().longest, random);
+      const std::uint64_t byte_count = packed(streams).byte_count();
+      const auto on = make(cuts, recipe, {.bytes = byte_count, .stream_ranges = streams.size()});
+      if (on && expect_batch(*on, streams, cuts, recipe)) ++complete;
+    }
+    EXPECT_GT(complete, 0u) << tests::algorithm_name(which);
+  }
+}
+
+TEST_P(executors, cut_and_fingerprint_by_every_name_of_the_catalog_as_the_references_do) {
+  const auto sizes = cli::size_settings("256:1K:8K").value();
+  const auto recipes = device_recipes();
+  std::size_t number = 0;
+  for (const catalog_entry& entry : catalog()) {
+    const result<chunker> sized = cli::chunker_at(entry.name, sizes);
+    const chunker cuts = sized ? *sized : entry.defaults;
+    seeded_choices random(number);
+    const fingerprint_recipe& recipe = recipes[number++ % recipes.size()];
+    const auto streams = edge_streams(cuts, GetParam().longest, random);
+    const auto on = make(cuts, recipe, {.bytes = packed(streams).byte_count(), .stream_ranges = streams.size()});
+    ASSERT_TRUE(on);
+    EXPECT_TRUE(expect_batch(*on, streams, cuts, recipe)) << entry.name;
+    if (HasFailure()) return;
+  }
+}
+
+TEST_P(executors, find_in_one_batch_nothing_of_another) {
+  const chunker cuts = small_gear();
+  for (const fingerprint_recipe& recipe : device_recipes()) {
+    const auto on = make(cuts, recipe, {.bytes = 300'000, .stream_ranges = 16});
+    ASSERT_TRUE(on);
+    for (std::uint64_t batch = 0; batch < 4; ++batch) {  // the memory of one serves the next, larger or smaller
+      std::vector<byte_vector> streams;
+      for (const std::size_t size : {200'000u, 1u, 63u, 64u, 65u, 5'000u, 1'024u, 40'001u}) {
+        streams.push_back(random_bytes((batch == 2 ? size / 9 : size) + batch, size + batch));
+      }
+      ASSERT_TRUE(expect_batch(*on, streams, cuts, recipe)) << "batch " << batch;
+    }
+  }
+}
+
+TEST_P(executors, stop_where_a_stream_that_goes_on_is_undecided) {
+  const chunker cuts = small_gear();
+  const byte_vector stream = random_bytes(100'000, 1);
+  const auto on = make(cuts, fingerprint_kind::none, {.bytes = 100'000, .stream_ranges = 1});
+  ASSERT_TRUE(on);
+  const byte_span whole(stream);
+  const stream_range shown{.begin = 0, .start = 0, .stop = 90'000, .end = 95'000, .ends = 0};
+  batch_output found;
+  const std::array parts{whole.first(50'000), whole.subspan(50'000, 45'000)};
+  ASSERT_TRUE(on->run({.parts = parts, .stream_ranges = {&shown, 1}}, found).ok());
+  std::uint64_t position = 0;
+  std::size_t count = 0;
+  for (const chunk& each : cuts.find_cuts(stream)) {
+    if (each.offset >= shown.stop || shown.end - each.offset < cuts.reach()) break;
+    ASSERT_EQ(found.lengths[count++], each.length);
+    position += each.length;
+  }
+  EXPECT_EQ(found.lengths.size(), count);
+  EXPECT_EQ(found.stream_ranges.front().next, position);
+  EXPECT_GE(position, shown.stop);
+  EXPECT_TRUE(found.digests.empty());
+}
+
+TEST_P(executors, take_no_more_than_their_limits) {
+  const auto on = make(small_gear(), fingerprint_kind::none, {.bytes = 1'000, .stream_ranges = 1});
+  ASSERT_TRUE(on);
+  batch_output found;
+  const status ran = on->run(packed({random_bytes(1'001, 1)}).input(), found);
+  EXPECT_EQ(ran.code(), status_code::invalid_argument);
+  EXPECT_NE(ran.message().find("1001 bytes"), std::string::npos) << ran.message();
+  ASSERT_TRUE(on->run({.parts = {}, .stream_ranges = {}}, found).ok());
+  EXPECT_TRUE(found.is_complete);
+  EXPECT_TRUE(found.lengths.empty());
+}
+
+TEST_P(executors, serve_two_threads_at_once) {
+  const std::array<chunker, 2> cuts = {small_gear(), tests::made("fixed", "avg_bytes=1000")};
+  const std::array<fingerprint_kind, 2> kinds = {fingerprint_kind::sha256, fingerprint_kind::blake3};
+  std::array<std::unique_ptr<offload>, 2> on;
+  std::array<packed_streams, 2> all;
+  std::array<std::vector<byte_vector>, 2> streams;
+  for (std::size_t i = 0; i < 2; ++i) {
+    on[i] = make(cuts[i], kinds[i], {.bytes = 400'000, .stream_ranges = 3});
+    ASSERT_TRUE(on[i]);
+    for (const std::size_t size : {250'000u, 30u, 100'000u}) streams[i].push_back(random_bytes(size, size + i));
+    all[i] = packed(streams[i]);
+  }
+  std::array<batch_output, 2> found;
+  std::array<status, 2> ran;
+  const auto work = [&](std::size_t i) {
+    for (int batch = 0; batch < 5 && ran[i].ok(); ++batch) ran[i] = on[i]->run(all[i].input(), found[i]);
+  };
+  std::thread other(work, 1);
+  work(0);
+  other.join();
+  for (std::size_t i = 0; i < 2; ++i) {
+    ASSERT_TRUE(ran[i].ok()) << ran[i].message();
+    ASSERT_TRUE(found[i].is_complete);
+    ASSERT_NO_FATAL_FAILURE(expect_streams(found[i], all[i], cuts[i], kinds[i]));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, executors, testing::ValuesIn(executor_cases()), executor_case_name);
+
+}  // namespace
+}  // namespace cutpoint::cuda

@@ -1,0 +1,131 @@
+// What only a device does: kernel bodies launched there, and batches that are in its memory already. Skipped, with the
+// reason, where there is none.
+#include <string>
+
+#include <cutpoint/cuda.h>
+#include <gtest/gtest.h>
+
+#include "tests/cuda/device/on_device.h"
+#include "tests/cuda/kernel/block_examples.h"
+#include "tests/cuda/kernel/block_kernels.h"
+#include "tests/cuda/support/first_device.h"
+#include "tests/cuda/support/packed_streams.h"
+#include "tests/host/algorithms/made.h"
+
+namespace cutpoint::cuda {
+namespace {
+
+TEST_F(on_first_device, runs_kernel_bodies_as_the_host_does) {
+  const auto in = example_input();
+  for (const example which : {example::reverse, example::rotate, example::warp}) {
+    const auto out = run_on_device(which, in);
+    ASSERT_TRUE(out.ok()) << out.error().message();
+    EXPECT_EQ(*out, example_expected(which, in)) << "example " << static_cast<int>(which);
+  }
+}
+
+using device_chunker_test = on_first_device;
+
+/// The digests of a batch whose chunks are known, one after the other.
+std::vector<std::uint8_t> digests_of(const device_chunks& found, std::size_t chunk_count) {
+  const auto copied = copy_from_device(found.digests, chunk_count * found.digest_bytes);
+  EXPECT_TRUE(copied.ok()) << copied.error().message();
+  return copied ? *copied : std::vector<std::uint8_t>();
+}
+
+std::vector<std::uint8_t> expected_digests(byte_span stream, const std::vector<chunk>& chunks,
+                                           const fingerprint_recipe& recipe) {
+  auto print = *fingerprinter::make(recipe);
+  std::vector<std::uint8_t> digests;
+  for (const chunk& each : chunks) {
+    const digest made = *print(stream.subspan(each.offset, each.length));
+    digests.insert(digests.end(), made.view().begin(), made.view().end());
+  }
+  return digests;
+}
+
+/// Chunks that bytes which do not end their stream decide by the reach alone.
+std::vector<chunk> decided(const chunker& cuts, byte_span bytes) {
+  std::vector<chunk> chunks = cuts.find_cuts(bytes);
+  while (!chunks.empty() && bytes.size() - chunks.back().offset < cuts.reach()) chunks.pop_back();
+  return chunks;
+}
+
+/// Puts a copy of `bytes` through, and expects the reference's chunks and fingerprints.
+void expect_batch(device_chunker& on, byte_span bytes, std::size_t lead, bool at_end, const chunker& cuts,
+                  const fingerprint_recipe& recipe) {
+  SCOPED_TRACE(testing::Message() << cuts.canonical() << ", " << bytes.size() << " bytes after " << lead);
+  const auto there = copy_to_device(bytes, lead);
+  ASSERT_TRUE(there.ok()) << there.error().message();
+  const auto found = on.enqueue(there->get(), bytes.size(), at_end, nullptr);
+  ASSERT_TRUE(found.ok()) << found.error().message();
+  const auto chunks = on.chunks();
+  ASSERT_TRUE(chunks.ok()) << chunks.error().message();
+  const std::vector<chunk> expected = at_end ? cuts.find_cuts(bytes) : decided(cuts, bytes);
+  ASSERT_EQ(*chunks, expected);
+  ASSERT_EQ(digests_of(*found, expected.size()), expected_digests(bytes, expected, recipe));
+}
+
+TEST_F(device_chunker_test, finds_the_same_at_every_alignment) {
+  const auto stream = random_bytes(100'000, 1);
+  for (const chunker& cuts : {small_gear(), tests::made("rabin", "min_bytes=256,avg_bytes=1024,max_bytes=8192"),
+                              tests::made("ae-max", "avg_bytes=1024"), tests::made("fixed", "avg_bytes=1000")}) {
+    auto on = device_chunker::make(cuts, fingerprint_kind::sha1, stream.size());
+    ASSERT_TRUE(on.ok()) << on.error().message();
+    for (std::size_t lead = 0; lead < 16; ++lead) {
+      for (const std::size_t size : {stream.size() - lead, std::size_t{33}, std::size_t{1}}) {
+        const byte_span bytes = byte_span(stream).subspan(lead, size);
+        ASSERT_NO_FATAL_FAILURE(expect_batch(*on, bytes, lead, true, cuts, fingerprint_kind::sha1));
+      }
+    }
+  }
+}
+
+TEST_F(device_chunker_test, goes_on_where_the_last_batch_decided_nothing) {
+  const auto stream = random_bytes(500'000, 2);
+  const chunker cuts = small_gear();
+  const fingerprint_recipe recipe = fingerprint_kind::blake3;
+  auto on = device_chunker::make(cuts, recipe, 60'000);
+  ASSERT_TRUE(on.ok()) << on.error().message();
+  std::vector<chunk> all;
+  for (std::uint64_t at = 0; at < stream.size();) {
+    const std::uint64_t size = std::min<std::uint64_t>(60'000, stream.size() - at);
+    const bool at_end = at + size == stream.size();
+    const byte_span bytes = byte_span(stream).subspan(at, size);
+    ASSERT_NO_FATAL_FAILURE(expect_batch(*on, bytes, at % 16, at_end, cuts, recipe));
+    const auto chunks = on->chunks();
+    ASSERT_TRUE(chunks.ok());
+    ASSERT_FALSE(chunks->empty());
+    for (const chunk& each : *chunks) all.push_back({at + each.offset, each.length});
+    at = all.back().offset + all.back().length;
+  }
+  EXPECT_EQ(all, cuts.find_cuts(stream));
+}
+
+TEST_F(device_chunker_test, says_that_there_were_too_many_short_chunks) {
+  const std::vector<std::uint8_t> stream(100'000);
+  auto on = device_chunker::make(tests::made("fixed", "avg_bytes=3"), fingerprint_kind::none, stream.size());
+  ASSERT_TRUE(on.ok()) << on.error().message();
+  const auto there = copy_to_device(stream, 0);
+  ASSERT_TRUE(there.ok()) << there.error().message();
+  ASSERT_TRUE(on->enqueue(there->get(), stream.size(), true, nullptr).ok());
+  const auto chunks = on->chunks();
+  ASSERT_FALSE(chunks.ok());
+  EXPECT_EQ(chunks.error().code(), status_code::memory_limit);
+}
+
+TEST_F(device_chunker_test, refuses_more_bytes_than_it_was_made_for) {
+  auto on = device_chunker::make(small_gear(), fingerprint_kind::none, 1'000);
+  ASSERT_TRUE(on.ok()) << on.error().message();
+  const auto refused = on->enqueue(nullptr, 1'001, true, nullptr);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code(), status_code::invalid_argument);
+  const auto nothing = on->enqueue(nullptr, 0, true, nullptr);
+  ASSERT_TRUE(nothing.ok()) << nothing.error().message();
+  const auto chunks = on->chunks();
+  ASSERT_TRUE(chunks.ok()) << chunks.error().message();
+  EXPECT_TRUE(chunks->empty());
+}
+
+}  // namespace
+}  // namespace cutpoint::cuda

@@ -1,0 +1,81 @@
+// What the back end says about the machine: each reason for no CUDA has its own sentence.
+#include "cuda/device/devices.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+namespace cutpoint::cuda {
+namespace {
+
+std::string sentence(const driver_probe& probe) {
+  const status judged = check_driver(probe);
+  EXPECT_EQ(judged.code(), status_code::unavailable);
+  return judged.message();
+}
+
+TEST(check_driver, names_each_reason_for_no_cuda) {
+  const version runtime{13, 0};
+  EXPECT_EQ(no_cuda_in_this_build().message(), "this build has no CUDA code");
+  EXPECT_EQ(sentence({.driver = {}, .runtime = runtime}), "no NVIDIA driver was found");
+  EXPECT_EQ(sentence({.driver = {12, 8}, .runtime = runtime}),
+            "the NVIDIA driver supports CUDA 12.8, but this build needs CUDA 13.0 or newer");
+  EXPECT_EQ(sentence({.driver = {13, 1}, .runtime = runtime}), "the NVIDIA driver shows this process no device");
+  EXPECT_EQ(sentence({.driver = {13, 0}, .runtime = runtime, .error = "system not yet initialized"}),
+            "the NVIDIA driver could not list its devices: system not yet initialized");
+}
+
+TEST(check_driver, accepts_any_driver_of_the_same_major_version_or_later) {
+  for (const version driver : {version{13, 0}, version{13, 4}, version{14, 0}}) {
+    EXPECT_TRUE(check_driver({.driver = driver, .runtime = {13, 2}, .device_count = 1}).ok()) << to_string(driver);
+  }
+}
+
+TEST(reason_device_is_unsupported, is_said_of_devices_older_than_the_code) {
+  EXPECT_EQ(reason_device_is_unsupported("NVIDIA A100", {8, 0}, {9, 0}),
+            "NVIDIA A100 has compute capability 8.0, but this build has code for 9.0 and newer only");
+  EXPECT_EQ(reason_device_is_unsupported("NVIDIA H200", {9, 0}, {9, 0}), "");
+  EXPECT_EQ(reason_device_is_unsupported("NVIDIA B200", {10, 0}, {9, 0}), "");
+}
+
+TEST(version, is_decoded_as_cuda_encodes_it) {
+  EXPECT_EQ(decode_cuda_version(13000), (version{13, 0}));
+  EXPECT_EQ(decode_cuda_version(12080), (version{12, 8}));
+  EXPECT_EQ(decode_cuda_version(0), version{});
+}
+
+TEST(devices, are_listed_or_their_absence_is_explained) {
+  const auto found = devices();
+  if (!found) {
+    EXPECT_EQ(found.error().code(), status_code::unavailable);
+    EXPECT_FALSE(found.error().message().empty());
+    return;
+  }
+  ASSERT_FALSE(found->empty());
+  for (const device_info& each : *found) {
+    EXPECT_FALSE(each.name.empty());
+    EXPECT_GT(each.memory_bytes, 0u);
+    EXPECT_GT(each.multiprocessor_count, 0);
+    EXPECT_FALSE(each.pci_bus_id.empty());
+  }
+}
+
+TEST(pci_link, is_read_from_sysfs) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "cutpoint_pci_link_test";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "max_link_speed") << "32.0 GT/s PCIe\n";
+  std::ofstream(folder / "current_link_width") << "16\n";
+  EXPECT_EQ(read_pci_link(folder), (pci_link{5, 16}));
+  std::ofstream(folder / "max_link_speed") << "Unknown\n";
+  std::ofstream(folder / "current_link_width") << "255\n";
+  EXPECT_EQ(read_pci_link(folder), pci_link{});
+  std::ofstream(folder / "numa_node") << "1\n";
+  EXPECT_EQ(read_numa_node(folder), 1);
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(read_pci_link(folder), pci_link{});
+  EXPECT_EQ(read_numa_node(folder), -1);
+}
+
+}  // namespace
+}  // namespace cutpoint::cuda

@@ -1,0 +1,154 @@
+// A specification's cuts on the host: ranges of streams packed into one buffer, and all kernels of cuda/cut/cut_kernels.h run over it
+// in the order in which a device runs them.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <cutpoint/chunker.h>
+#include <gtest/gtest.h>
+
+#include "cuda/batch/workspace.h"
+#include "cuda/cut/cut_launcher.h"
+#include "cuda/host_double/host_executor.h"
+
+namespace cutpoint::cuda {
+
+/// Bytes in a buffer as a batch has them: aligned to 16 bytes, and garbage up to the next multiple of 16 past the last.
+class packed_buffer {
+ public:
+  explicit packed_buffer(byte_span bytes) : vectors_((bytes.size() + sizeof(bytes16) - 1) / sizeof(bytes16)) {
+    size_ = bytes.size();
+    if (bytes.empty()) return;
+    std::memset(vectors_.data(), 0xa5, vectors_.size() * sizeof(bytes16));
+    std::memcpy(vectors_.data(), bytes.data(), bytes.size());
+  }
+  [[nodiscard]] packed_bytes view() const { return {reinterpret_cast<const std::uint8_t*>(vectors_.data()), size_}; }
+
+ private:
+  std::vector<bytes16> vectors_;
+  std::uint64_t size_ = 0;
+};
+
+/// What a batch has of a stream: from the chunk number `first_chunk` on, and no more than the stream's first `shown`
+/// bytes.
+struct stream_part {
+  byte_span stream;
+  std::uint64_t shown = 0;
+  std::size_t first_chunk = 0;
+};
+
+/// How a batch is partitioned, and how its kernels are run.
+struct partitioning {
+  std::uint64_t partition_bytes = 4096;
+  std::uint32_t rounds = 2;  ///< of joining
+  std::uint32_t threads = 64;
+  std::uint32_t blocks = 2;
+  thread_order order = thread_order::forward();
+};
+
+/// Runs a kernel as a launch does; what it does wrong is a failure of the test.
+template <class Kernel>
+void run_kernel(const Kernel& kernel, const partitioning& how, std::uint32_t blocks, std::uint32_t threads) {
+  host_launch launch{.block_count = blocks, .thread_count = threads, .order = how.order};
+  if constexpr (requires { kernel.shared_bytes(threads); }) launch.shared_bytes = kernel.shared_bytes(threads);
+  for (const std::string& fault : run_on_host(launch, [&](auto& block) { kernel(block); })) ADD_FAILURE() << fault;
+}
+
+template <class Kernel>
+void run_kernel(const Kernel& kernel, const partitioning& how) {
+  run_kernel(kernel, how, how.blocks, how.threads);
+}
+
+/// The candidates that a specification's scan marks, as many words as it has levels and words in each. Every word is garbage
+/// before.
+template <class Specification>
+std::vector<std::uint64_t> candidates_of(const Specification& specification, packed_bytes in, const partitioning& how) {
+  in.words = packed_bytes::candidate_words(in.byte_count);
+  std::vector<std::uint64_t> marks(Specification::levels * in.words, 0xbadbadbadbadbadb);
+  if constexpr (Specification::levels != 0) {
+    in.candidates = marks.data();
+    run_kernel(specification.scan(in, specification.table.data()), how);
+  }
+  return marks;
+}
+
+/// Chunks of a buffer, by position, in order: found by the cut_launcher that devices have, on the host.
+template <class Specification>
+std::vector<chunk> cut_in_partitions(const Specification& specification, packed_bytes in,
+                                     const std::vector<stream_range>& stream_ranges, const partitioning& how) {
+  host_executor executor({.order = how.order, .block_count = how.blocks, .thread_count = how.threads});
+  const auto launcher = cut_launcher_for<host_executor, Specification>::make(executor, specification);
+  const partition_plan plan{.partition_bytes = how.partition_bytes,
+                            .min_chunk_bytes = specification.sizes.min_chunk_bytes};
+  std::vector<partition> partitions;
+  for (std::uint32_t p = 0; p < stream_ranges.size(); ++p) append_partitions(plan, stream_ranges[p], p, partitions);
+  if (partitions.empty()) return {};
+  const batch_limits limits{.bytes = in.byte_count, .stream_ranges = stream_ranges.size()};
+  const partition_plan workspace_plan{.max_partitions = partitions.size(),
+                                      .max_chunks = partitions.back().first_slot + partitions.back().slot_count};
+  const auto workspace =
+      cut_workspace<host_executor>::allocate(executor, workspace_plan, limits, Specification::levels);
+  const auto chunks_workspace = chunk_workspace<host_executor>::allocate(executor, workspace_plan.max_chunks);
+  cut_launch_arguments job =
+      workspace->job(in, static_cast<std::uint32_t>(partitions.size()), chunks_workspace->list());
+  std::copy(stream_ranges.begin(), stream_ranges.end(), workspace->stream_ranges.data());
+  std::copy(partitions.begin(), partitions.end(), workspace->partitions.data());
+  *job.batch.overflowed = 0;
+  job.rounds = how.rounds;
+  const status cut = (*launcher)->enqueue(executor, job);
+  EXPECT_TRUE(cut.ok()) << cut.message();
+  EXPECT_EQ(*job.batch.overflowed, 0u);
+  std::vector<chunk> chunks(cut.ok() ? *job.chunks.count : 0);
+  for (std::size_t i = 0; i < chunks.size(); ++i) chunks[i] = {job.chunks.begins[i], job.chunks.lengths[i]};
+  return chunks;
+}
+
+/// Cuts parts of streams that lie one after the other in one buffer, and expects of each the reference's chunks: those
+/// from its first on that what is shown decides by the reach alone. `specification` is that of the chunker's parameters.
+template <class Specification>
+void expect_reference_cuts(const Specification& specification, const chunker& reference,
+                           const std::vector<stream_part>& parts, const partitioning& how) {
+  std::vector<std::uint8_t> packed;
+  std::vector<stream_range> stream_ranges;
+  std::vector<chunk> expected;
+  const auto cut_finder = specification.cut_finder(specification.table.data());
+  EXPECT_EQ(cut_finder.reach, reference.reach());
+  EXPECT_EQ(specification.sizes.behind, reference.behind());
+  for (const stream_part& part : parts) {
+    const std::vector<chunk> chunks = reference.find_cuts(part.stream);
+    if (part.first_chunk >= chunks.size() || chunks[part.first_chunk].offset >= part.shown) continue;
+    const std::uint64_t start = chunks[part.first_chunk].offset;
+    const std::uint64_t begin = start - std::min(start, specification.sizes.behind);
+    const bool ends = part.shown == part.stream.size();
+    const std::uint64_t base = packed.size();
+    const byte_span shown = part.stream.subspan(begin, part.shown - begin);
+    packed.insert(packed.end(), shown.begin(), shown.end());
+    stream_ranges.push_back({.begin = base,
+                             .start = base + start - begin,
+                             .stop = packed.size(),
+                             .end = packed.size(),
+                             .ends = ends ? 1u : 0u});
+    for (std::size_t i = part.first_chunk; i < chunks.size(); ++i) {
+      const chunk& each = chunks[i];
+      if (!ends && (each.offset >= part.shown || part.shown - each.offset < reference.reach())) break;
+      expected.push_back({.offset = base + each.offset - begin, .length = each.length});
+    }
+  }
+  const packed_buffer buffer(packed);
+  const std::vector<chunk> found = cut_in_partitions(specification, buffer.view(), stream_ranges, how);
+  const auto [at, instead] = std::mismatch(found.begin(), found.end(), expected.begin(), expected.end());
+  if (at == found.end() && instead == expected.end()) return;
+  const auto text = [](const auto& it, const auto& end) {
+    return it == end
+               ? std::string("nothing")
+               : std::string("[") + std::to_string(it->offset) + ", " + std::to_string(it->offset + it->length) + ")";
+  };
+  ADD_FAILURE() << reference.canonical() << ", " << packed.size() << " bytes in partitions of " << how.partition_bytes
+                << ": chunk " << at - found.begin() << " is " << text(at, found.end()) << " instead of "
+                << text(instead, expected.end());
+}
+
+}  // namespace cutpoint::cuda

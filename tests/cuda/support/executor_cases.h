@@ -1,0 +1,61 @@
+// The executors that tests run whole batches on: the host that stands in for a device, and the first device, skipped with
+// the reason where there is none.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/cuda/support/first_device.h"
+#include "tests/cuda/support/host_offload.h"
+
+namespace cutpoint::cuda {
+
+/// An executor, and how much is asked of it.
+struct executor_case {
+  std::string name;
+  std::string (*why_not)();
+  result<std::unique_ptr<offload>> (*make)(const chunker&, const fingerprint_recipe&, const batch_limits&, offload_use);
+  std::uint64_t rounds = 0;   ///< drawn cases of each algorithm
+  std::uint64_t longest = 0;  ///< bytes of a drawn stream
+};
+
+inline std::vector<executor_case> executor_cases() {
+  const auto always_there = [] { return std::string(); };
+  const auto on_host = [](const chunker& cuts, const fingerprint_recipe& recipe, const batch_limits& limits,
+                          offload_use use) {
+    return make_host_offload({.order = thread_order::shuffled(3)}, cuts, recipe, limits, use);
+  };
+  const auto on_first_device = [](const chunker& cuts, const fingerprint_recipe& recipe, const batch_limits& limits,
+                                  offload_use use) { return make_offload(0, cuts, recipe, limits, use); };
+  return {{"host", always_there, on_host, 40, 20'000}, {"device", why_no_device, on_first_device, 100, 300'000}};
+}
+
+inline std::string executor_case_name(const testing::TestParamInfo<executor_case>& each) { return each.param.name; }
+
+class executor_test : public testing::TestWithParam<executor_case> {
+ protected:
+  void SetUp() override {
+    if (const std::string why = GetParam().why_not(); !why.empty()) GTEST_SKIP() << why;
+  }
+
+  /// What works on batches of up to so much; the test has failed where there is none.
+  static std::unique_ptr<offload> make(const chunker& cuts, const fingerprint_recipe& recipe,
+                                       const batch_limits& limits, offload_use use = offload_use::cut) {
+    auto made = GetParam().make(cuts, recipe, limits, use);
+    if (made) return std::move(*made);
+    ADD_FAILURE() << cuts.canonical() << ": " << made.error().message();
+    return nullptr;
+  }
+};
+
+/// The kinds that devices make, BLAKE3 with and without a key.
+inline std::vector<fingerprint_recipe> device_recipes() {
+  fingerprint_key key;
+  key.fill(7);
+  return {fingerprint_kind::sha1, fingerprint_kind::sha256, fingerprint_kind::blake3, {fingerprint_kind::blake3, key}};
+}
+
+}  // namespace cutpoint::cuda
