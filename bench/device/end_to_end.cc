@@ -114,7 +114,7 @@ result<double> sample_rate(std::vector<lane>& lanes, byte_span data, std::uint64
 }
 
 result<lanes_rate> measure_lanes(const lane_job& job, const device_data& data, std::uint64_t lane_count,
-                                 std::uint64_t batch_bytes, const lanes_plan& plan) {
+                                 std::uint64_t batch_bytes, const lane_sweep& plan) {
   std::vector<lane> lanes;
   for (std::uint64_t i = 0; i < lane_count; ++i) {
     auto made = lane::make(job, data, batch_bytes);
@@ -131,7 +131,7 @@ result<lanes_rate> measure_lanes(const lane_job& job, const device_data& data, s
 }
 
 /// Measures all that is planned into a row.
-void fill(end_to_end_row& row, const lane_job& job, const device_data& data, const lanes_plan& plan, deadline end) {
+void fill(end_to_end_row& row, const lane_job& job, const device_data& data, const lane_sweep& plan, deadline end) {
   if (!is_over(end)) row.problem = sample_fault(job, data);
   for (const std::uint64_t lanes : plan.lanes) {
     for (const std::uint64_t batch_bytes : plan.batch_sizes) {
@@ -159,13 +159,13 @@ result<pinned_bytes> pinned_bytes::copy_of(const device_bytes& from, std::uint64
 }
 
 end_to_end_row measure_end_to_end(std::string_view name, const chunker& cuts, const device_data& data,
-                                  const lanes_plan& plan, deadline end) {
+                                  const lane_sweep& plan, deadline end) {
   end_to_end_row row{.name = std::string(name), .canonical = cuts.canonical()};
   fill(row, {.cuts = cuts}, data, plan, end);
   return row;
 }
 
-end_to_end_row measure_known_chunks(fingerprint_kind fingerprint, const device_data& data, const lanes_plan& plan,
+end_to_end_row measure_known_chunks(fingerprint_kind fingerprint, const device_data& data, const lane_sweep& plan,
                                     deadline end) {
   const lane_job job = job_of_known_chunks(fingerprint);
   end_to_end_row row{

@@ -32,7 +32,7 @@ class pinned_bytes {
 };
 
 /// Which lanes and batches are tried.
-struct lanes_plan {
+struct lane_sweep {
   std::vector<std::uint64_t> lanes = {1, 2, 3, 4};
   std::vector<std::uint64_t> batch_sizes = {8 * MiB, 16 * MiB, 32 * MiB, 64 * MiB, 128 * MiB};
   double seconds = 0.08;  ///< of a sample
@@ -42,11 +42,11 @@ struct lanes_plan {
 /// Cuts and SHA-1: compares the answer for the sample with the reference's, then measures every number of lanes with
 /// every size of batches. What goes wrong is the row's problem.
 [[nodiscard]] end_to_end_row measure_end_to_end(std::string_view name, const chunker& cuts, const device_data& data,
-                                                const lanes_plan& plan, deadline end);
+                                                const lane_sweep& plan, deadline end);
 
 /// One kind of fingerprint of chunks of 8 KiB that are known: compares and measures likewise.
 [[nodiscard]] end_to_end_row measure_known_chunks(fingerprint_kind fingerprint, const device_data& data,
-                                                  const lanes_plan& plan, deadline end);
+                                                  const lane_sweep& plan, deadline end);
 
 /// The cuts and fingerprints through the engine with the back end cuda, which is fed so many bytes.
 [[nodiscard]] engine_row measure_engine(std::string_view name, const chunker& cuts, fingerprint_kind fingerprint,

@@ -18,7 +18,7 @@ class keeping_receiver final : public chunk_receiver {
   explicit keeping_receiver(bool keeps) : keeps_(keeps) {}
 
   status begin_stream(std::uint64_t) override { return {}; }
-  status take(const fed_chunk& c) override {
+  status take(const delivered_chunk& c) override {
     for (std::uint64_t i = 0; keeps_ && i < c.count; ++i) {
       lengths.push_back(static_cast<std::uint32_t>(c.length));
       digests.insert(digests.end(), c.fingerprint.view().begin(), c.fingerprint.view().end());

@@ -130,8 +130,8 @@ class measurement {
     }
   }
 
-  [[nodiscard]] lanes_plan plan() const {
-    return given_.is_quick ? lanes_plan{.lanes = {1, 3}, .batch_sizes = {32 * MiB}} : lanes_plan{};
+  [[nodiscard]] lane_sweep plan() const {
+    return given_.is_quick ? lane_sweep{.lanes = {1, 3}, .batch_sizes = {32 * MiB}} : lane_sweep{};
   }
 
   const options& given_;

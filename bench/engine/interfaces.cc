@@ -68,7 +68,7 @@ status of_c(cutpoint_status code) {
 }
 
 chunk_callback adding_to(answer& got) {
-  return chunk_callback([&got](const fed_chunk& chunk) {
+  return chunk_callback([&got](const delivered_chunk& chunk) {
     got.add(record_of(chunk));
     return status();
   });

@@ -52,7 +52,7 @@ struct answer {
 class summing_receiver final : public chunk_receiver {
  public:
   status begin_stream(std::uint64_t) override { return {}; }
-  status take(const fed_chunk& c) override {
+  status take(const delivered_chunk& c) override {
     for (std::uint64_t i = 0; i < c.count; ++i) got.add(c.offset + i * c.length, c.length, c.fingerprint);
     return {};
   }

@@ -12,9 +12,9 @@
 
 #include "bench/kernels/instruction_counter.h"
 #include "build_info.h"
+#include "cli/bench/contenders.h"
 #include "cli/bench/data.h"
 #include "cli/bench/jobs.h"
-#include "cli/bench/ways.h"
 
 namespace cutpoint::bench {
 
@@ -42,7 +42,7 @@ std::uint64_t ticks_of(const cli::bench_work& work, std::uint64_t data_bytes, in
   return least;
 }
 
-result<std::string> cell(const cli::bench_way& way, byte_span data, int rounds) {
+result<std::string> cell(const cli::bench_contender& way, byte_span data, int rounds) {
   switch (way.outcome) {
     case cli::bench_outcome::measured:
       return fmt::format(
@@ -61,7 +61,7 @@ result<std::string> row(const cli::bench_job& job, byte_span data, int rounds) {
   const auto contest = cli::prepare(job, data);
   if (!contest) return contest.error();
   std::string line = fmt::format("{:<15} {:<20}", job.name, job.size);
-  for (const cli::bench_way& way : contest->ways) {
+  for (const cli::bench_contender& way : contest->contenders) {
     const auto text = cell(way, data, rounds);
     if (!text) return status{text.error().code(), fmt::format("{}: {}", job.name, text.error().message())};
     line += fmt::format(" {:>9}", *text);

@@ -20,7 +20,7 @@ class chunk_writer final : public chunk_receiver {
 
   status begin_stream(std::uint64_t) override { return {}; }
   status end_stream(std::uint64_t, const status&) override { return {}; }
-  status take(const fed_chunk& chunks) override {
+  status take(const delivered_chunk& chunks) override {
     cutpoint_chunk next = to_c(record_of(chunks));
     next.count = 1;
     for (std::uint64_t i = 0; i < chunks.count && count_ + i < room_.size(); ++i) {

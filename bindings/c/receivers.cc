@@ -33,7 +33,7 @@ status callback_receiver::begin_stream(std::uint64_t stream) {
   return called("begin_stream", [&] { return to_.begin_stream(to_.context, stream); });
 }
 
-status callback_receiver::take(const fed_chunk& chunks) {
+status callback_receiver::take(const delivered_chunk& chunks) {
   count(chunks);
   if (to_.take_chunk == nullptr) return {};
   const cutpoint_chunk chunk = to_c(record_of(chunks));
@@ -45,7 +45,7 @@ status callback_receiver::end_stream(std::uint64_t stream, const status& of) {
   return called("end_stream", [&] { return to_.end_stream(to_.context, stream, static_cast<int>(of.code())); });
 }
 
-status queue_receiver::take(const fed_chunk& chunks) {
+status queue_receiver::take(const delivered_chunk& chunks) {
   count(chunks);
   return waiting_.take(chunks);
 }

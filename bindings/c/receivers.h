@@ -31,7 +31,9 @@ class c_receiver : public chunk_receiver {
   [[nodiscard]] std::uint64_t chunk_count() const noexcept { return chunk_count_.load(std::memory_order_relaxed); }
 
  protected:
-  void count(const fed_chunk& chunks) noexcept { chunk_count_.fetch_add(chunks.count, std::memory_order_relaxed); }
+  void count(const delivered_chunk& chunks) noexcept {
+    chunk_count_.fetch_add(chunks.count, std::memory_order_relaxed);
+  }
 
  private:
   std::atomic<std::uint64_t> chunk_count_ = 0;
@@ -43,7 +45,7 @@ class callback_receiver final : public c_receiver {
   explicit callback_receiver(const cutpoint_receiver& to) noexcept : to_(to) {}
 
   status begin_stream(std::uint64_t stream) override;
-  status take(const fed_chunk& chunks) override;
+  status take(const delivered_chunk& chunks) override;
   status end_stream(std::uint64_t stream, const status& of) override;
 
   [[nodiscard]] bool is_calling() const noexcept override {
@@ -74,7 +76,7 @@ class queue_receiver final : public c_receiver {
 
   status begin_stream(std::uint64_t) override { return {}; }
   status end_stream(std::uint64_t, const status&) override { return {}; }
-  status take(const fed_chunk& chunks) override;
+  status take(const delivered_chunk& chunks) override;
 
   [[nodiscard]] bool is_full() override { return waiting_.waiting() >= most_waiting_; }
   [[nodiscard]] std::optional<std::size_t> move_to(std::span<cutpoint_chunk> room) override;

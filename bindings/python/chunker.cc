@@ -41,7 +41,7 @@ stream_chunker::work& stream_chunker::open_work() {
 
 /// What fails, or is interrupted, ends the stream.
 template <class Body>
-void stream_chunker::feed_by(duration takes, Body&& body) {
+void stream_chunker::feed_interruptibly(duration takes, Body&& body) {
   work& w = open_work();
   try {
     check(interruptibly(w.cancel, takes, [&] { return body(*w.into); }));
@@ -52,7 +52,7 @@ void stream_chunker::feed_by(duration takes, Body&& body) {
 }
 
 nb::list stream_chunker::taken() {
-  run_walk walk(chunk_type_);
+  chunk_expander walk(chunk_type_);
   walk.begin(work_.get().found.take_all());
   nb::list all;
   while (!walk.is_at_end()) all.append(walk.next());
@@ -64,14 +64,14 @@ nb::list stream_chunker::write(nb::handle bytes) {
   open_work();
   const held_buffer held(bytes);
   const byte_span all = held.bytes();
-  feed_by(all.size() <= few_bytes ? duration::short_of_signals : duration::any,
-          [&](feed& into) { return into.write(all); });
+  feed_interruptibly(all.size() <= few_bytes ? duration::short_of_signals : duration::any,
+                     [&](feed& into) { return into.write(all); });
   return taken();
 }
 
 nb::list stream_chunker::finish() {
   const exclusive_use alone(busy_);
-  feed_by(duration::any, [](feed& into) {
+  feed_interruptibly(duration::any, [](feed& into) {
     const status ended = into.end();
     return ended.ok() ? into.finish() : ended;
   });

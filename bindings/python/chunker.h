@@ -6,9 +6,9 @@
 #include <cutpoint/engine.h>
 #include <nanobind/nanobind.h>
 
+#include "bindings/python/chunk_expander.h"
 #include "bindings/python/interruptible.h"
 #include "bindings/python/ownership.h"
-#include "bindings/python/run_walk.h"
 #include "bindings/python/settings.h"
 
 namespace cutpoint::python {
@@ -30,12 +30,12 @@ class stream_chunker {
 
   work& open_work();
   template <class Body>
-  void feed_by(duration takes, Body&& body);
+  void feed_interruptibly(duration takes, Body&& body);
   [[nodiscard]] nanobind::list taken();
 
   std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
   nanobind::object chunk_type_;
-  of_this_process<work> work_;
+  process_local<work> work_;
 };
 
 }  // namespace cutpoint::python

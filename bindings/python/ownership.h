@@ -14,10 +14,10 @@ namespace cutpoint::python {
 /// Owns what threads of this process work on. In the child of a fork, which has none of them, it is neither used nor
 /// destroyed: its memory is lost there.
 template <class Held>
-class of_this_process {
+class process_local {
  public:
-  explicit of_this_process(std::unique_ptr<Held> held) noexcept : held_(std::move(held)) {}
-  ~of_this_process() { reset(); }
+  explicit process_local(std::unique_ptr<Held> held) noexcept : held_(std::move(held)) {}
+  ~process_local() { reset(); }
 
   [[nodiscard]] explicit operator bool() const noexcept { return held_ != nullptr; }
   /// Throws RuntimeError in another process.

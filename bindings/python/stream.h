@@ -9,9 +9,9 @@
 #include <cutpoint/engine.h>
 #include <nanobind/nanobind.h>
 
+#include "bindings/python/chunk_expander.h"
 #include "bindings/python/input.h"
 #include "bindings/python/ownership.h"
-#include "bindings/python/run_walk.h"
 #include "bindings/python/settings.h"
 
 namespace cutpoint::python {
@@ -32,8 +32,8 @@ class chunk_iterator {
   void advance();
 
   std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
-  run_walk out_;
-  of_this_process<work> work_;
+  chunk_expander out_;
+  process_local<work> work_;
 };
 
 /// All chunks of a stream: NumPy arrays of offsets, lengths and digests, which own their memory.

@@ -35,7 +35,7 @@ result<bench_answer> reference_answer(const chunker& cuts, const fingerprint_rec
   return made;
 }
 
-status answer_check::take(const fed_chunk& c) {
+status answer_check::take(const delivered_chunk& c) {
   for (std::uint64_t i = 0; i < c.count; ++i, ++next_) {
     const chunk found{c.offset + i * c.length, c.length};
     if (next_ == expected_.chunks.size() || !(found == expected_.chunks[next_])) {

@@ -27,7 +27,7 @@ class answer_check final : public chunk_receiver {
   explicit answer_check(const bench_answer& expected) : expected_(expected) {}
 
   status begin_stream(std::uint64_t) override { return {}; }
-  status take(const fed_chunk& c) override;
+  status take(const delivered_chunk& c) override;
   status end_stream(std::uint64_t, const status& outcome) override { return outcome; }
 
   /// When all has come out: empty, or how it differs.

@@ -159,7 +159,7 @@ status bench_command::measure_engine(std::vector<engine_job>& jobs, byte_span da
   auto threads = engine::make({.threads = facts.thread_count});
   if (!threads) return threads.error();
   facts.thread_count = threads->thread_count();
-  facts.sides = engine_sides(!is_cpu_);
+  facts.sides = engine_setups(!is_cpu_);
   const engine_bench bench(*threads, facts.sides, trace);
   const auto costs = is_cpu_ ? std::nullopt : dispatch_costs(backend::automatic, say);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -198,7 +198,7 @@ status bench_command::check_files(const output& out, const trace_file* trace) co
       return wrong(fmt::format("{}: is the data, and the trace would be written to it", file));
     }
   }
-  return check_apart(trace, out);
+  return check_different_files(trace, out);
 }
 
 exit_code bench_command::run(job_lists& of, bench_facts facts, const console& say) const {

@@ -40,8 +40,8 @@ std::string problem_of(std::string_view backend_name) {
 
 }  // namespace
 
-std::vector<engine_side> engine_sides(bool has_devices) {
-  std::vector<engine_side> sides = {{.name = "processor", .plan = work_plan::processor}};
+std::vector<engine_setup> engine_setups(bool has_devices) {
+  std::vector<engine_setup> sides = {{.name = "processor", .plan = work_plan::processor}};
   if (!has_devices) return sides;
   for (const auto& [name, where] : {std::pair("cuda", backend::cuda), std::pair("hybrid", backend::hybrid)}) {
     sides.push_back({.name = name, .where = where, .problem = problem_of(name)});
@@ -77,7 +77,7 @@ struct engine_bench::run_outcome {
 };
 
 /// Opening the feed, which takes its memory and chooses kernels, is not timed.
-result<engine_bench::run_outcome> engine_bench::run(const engine_job& job, const engine_side& side, byte_span data,
+result<engine_bench::run_outcome> engine_bench::run(const engine_job& job, const engine_setup& side, byte_span data,
                                                     const bench_answer& expected, const cancellation& cancel,
                                                     trace_receiver* trace) const {
   feed_options options = job.feed;
@@ -104,7 +104,7 @@ result<engine_bench::run_outcome> engine_bench::run(const engine_job& job, const
   return made;
 }
 
-result<engine_cell> engine_bench::check(const engine_job& job, const engine_side& side, byte_span data,
+result<engine_cell> engine_bench::check(const engine_job& job, const engine_setup& side, byte_span data,
                                         const bench_answer& expected, const cancellation& cancel) const {
   engine_cell cell{.side = side.name, .outcome = engine_outcome::unavailable, .problem = side.problem};
   if (!side.problem.empty()) return cell;
@@ -148,20 +148,20 @@ result<engine_row> engine_bench::measure(const engine_job& job, byte_span data, 
   engine_row row{.job = &job,
                  .mean_bytes = static_cast<double>(data.size()) / static_cast<double>(expected->chunks.size()),
                  .cells = {}};
-  for (const engine_side& side : sides_) {
+  for (const engine_setup& side : setups_) {
     auto cell = check(job, side, data, *expected, cancel);
     if (!cell) return cell.error();
     row.cells.push_back(*std::move(cell));
   }
   std::vector<double> reads;
-  std::vector<std::vector<double>> rates(sides_.size());
-  std::vector<std::vector<double>> ratios(sides_.size());
+  std::vector<std::vector<double>> rates(setups_.size());
+  std::vector<std::vector<double>> ratios(setups_.size());
   for (std::uint64_t round = 0; round < rounds; ++round) {
     reads.push_back(read_rate(data));
-    for (std::size_t i = 0; i < sides_.size(); ++i) {
+    for (std::size_t i = 0; i < setups_.size(); ++i) {
       engine_cell& cell = row.cells[i];
       if (cell.outcome != engine_outcome::measured) continue;
-      auto timed = run(job, sides_[i], data, *expected, cancel, nullptr);
+      auto timed = run(job, setups_[i], data, *expected, cancel, nullptr);
       if (!timed) return timed.error();
       if (!timed->problem.empty()) {
         cell.outcome = timed->is_unavailable ? engine_outcome::unavailable : engine_outcome::wrong_answer;
@@ -174,12 +174,12 @@ result<engine_row> engine_bench::measure(const engine_job& job, byte_span data, 
   }
   row.read_bytes_per_second = median(reads);
   const device_rates* const device = first_device(job);
-  for (std::size_t i = 0; i < sides_.size(); ++i) {
+  for (std::size_t i = 0; i < setups_.size(); ++i) {
     engine_cell& cell = row.cells[i];
     if (cell.outcome != engine_outcome::measured) continue;
     cell.bytes_per_second = median(rates[i]);
     cell.of_read = median(ratios[i]);
-    if (device == nullptr || sides_[i].where == backend::automatic) continue;
+    if (device == nullptr || setups_[i].where == backend::automatic) continue;
     cell.of_link = ratio(cell.bytes_per_second, device->link_in);
     cell.of_device = ratio(cell.bytes_per_second, kernel_rate(*device));
   }

@@ -24,7 +24,7 @@ struct engine_job {
 };
 
 /// What the engine is made to work with.
-struct engine_side {
+struct engine_setup {
   std::string_view name;                  ///< "processor", "cuda", "hybrid"
   backend where = backend::automatic;     ///< as a feed is asked for it
   work_plan plan = work_plan::automatic;  ///< likewise
@@ -32,7 +32,7 @@ struct engine_side {
 };
 
 /// All of them; without the devices' where only the processor is asked for.
-[[nodiscard]] std::vector<engine_side> engine_sides(bool has_devices);
+[[nodiscard]] std::vector<engine_setup> engine_setups(bool has_devices);
 
 enum class engine_outcome { measured, unavailable, wrong_answer };
 [[nodiscard]] std::string_view to_string(engine_outcome outcome);
@@ -65,8 +65,8 @@ struct engine_row {
 class engine_bench {
  public:
   /// `trace` may be null; else each side's first run of each job is told there, which is not among those that are timed.
-  engine_bench(engine& threads, std::vector<engine_side> sides, trace_file* trace)
-      : threads_(threads), sides_(std::move(sides)), trace_(trace) {}
+  engine_bench(engine& threads, std::vector<engine_setup> sides, trace_file* trace)
+      : threads_(threads), setups_(std::move(sides)), trace_(trace) {}
 
   /// Checks every side against the sequential reference, then measures. Every run is checked. Errors: of fingerprints;
   /// cancelled.
@@ -75,15 +75,15 @@ class engine_bench {
 
  private:
   struct run_outcome;
-  [[nodiscard]] result<run_outcome> run(const engine_job& job, const engine_side& side, byte_span data,
+  [[nodiscard]] result<run_outcome> run(const engine_job& job, const engine_setup& side, byte_span data,
                                         const bench_answer& expected, const cancellation& cancel,
                                         trace_receiver* trace) const;
-  [[nodiscard]] result<engine_cell> check(const engine_job& job, const engine_side& side, byte_span data,
+  [[nodiscard]] result<engine_cell> check(const engine_job& job, const engine_setup& side, byte_span data,
                                           const bench_answer& expected, const cancellation& cancel) const;
   [[nodiscard]] double read_rate(byte_span data) const;
 
   engine& threads_;
-  std::vector<engine_side> sides_;
+  std::vector<engine_setup> setups_;
   trace_file* trace_;
 };
 

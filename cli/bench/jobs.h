@@ -8,8 +8,8 @@
 #include <cutpoint/catalog.h>
 #include <cutpoint/status.h>
 
+#include "cli/bench/contenders.h"
 #include "cli/bench/engine.h"
-#include "cli/bench/ways.h"
 
 namespace cutpoint::cli {
 

@@ -78,7 +78,7 @@ std::string bench_json(const bench_facts& facts) {
   for (const bench_row& row : facts.rows) out["rows"].push_back(json_of(row));
   out["thread_count"] = facts.has_engine ? ordered_json(facts.thread_count) : ordered_json();
   out["engine_back_ends"] = ordered_json::array();
-  for (const engine_side& side : facts.sides) {
+  for (const engine_setup& side : facts.sides) {
     out["engine_back_ends"].push_back({{"name", side.name}, {"problem", side.problem}});
   }
   out["engine_rows"] = ordered_json::array();

@@ -50,7 +50,7 @@ std::string text_of(const bench_facts& facts, bench_place place) {
 }
 
 /// Three more shares where there is a device.
-int engine_columns(const engine_side& side) { return side.name == "processor" ? 12 : 24; }
+int engine_columns(const engine_setup& side) { return side.name == "processor" ? 12 : 24; }
 
 bool has(const bench_facts& facts, bench_outcome outcome) {
   return std::any_of(facts.rows.begin(), facts.rows.end(), [outcome](const bench_row& row) {
@@ -96,11 +96,11 @@ std::string engine_text(const bench_facts& facts) {
       "\nThe engine, from memory to chunks and fingerprints, {} thread{}, wall time\n"
       "GiB/s, and the share of a plain read by as many threads; of devices also of the link and of the kernels\n",
       facts.thread_count, facts.thread_count == 1 ? "" : "s");
-  for (const engine_side& side : facts.sides) {
+  for (const engine_setup& side : facts.sides) {
     if (!side.problem.empty()) out += fmt::format("-  {}: {}\n", side.name, side.problem);
   }
   out += fmt::format("{:<15} {:<20} {:<12} {:>8}", "", "sizes", "hash", "mean");
-  for (const engine_side& side : facts.sides) out += fmt::format("  {:>{}}", side.name, engine_columns(side));
+  for (const engine_setup& side : facts.sides) out += fmt::format("  {:>{}}", side.name, engine_columns(side));
   out += "  gain of both\n";
   for (const engine_row& row : facts.engine_rows) {
     out += fmt::format("{:<15} {:<20} {:<12} {:>8}", row.job->name, row.job->size, row.job->hash,

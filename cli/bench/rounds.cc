@@ -56,18 +56,18 @@ result<bench_row> measure(const bench_job& job, bench_place place, byte_span dat
   if (!contest) return contest.error();
   const auto reads = prepare({.kind = bench_kind::read, .name = {}, .size = {}}, data);
   if (!reads) return reads.error();
-  const auto is_widest = [](const bench_way& way) { return way.where == widest_backend(); };
-  const bench_work& read = std::find_if(reads->ways.begin(), reads->ways.end(), is_widest)->work;
+  const auto is_widest = [](const bench_contender& way) { return way.where == widest_backend(); };
+  const bench_work& read = std::find_if(reads->contenders.begin(), reads->contenders.end(), is_widest)->work;
 
   std::vector<double> read_rates;
-  std::vector<std::vector<double>> rates(contest->ways.size());
-  std::vector<std::vector<double>> ratios(contest->ways.size());
+  std::vector<std::vector<double>> rates(contest->contenders.size());
+  std::vector<std::vector<double>> ratios(contest->contenders.size());
   for (std::uint64_t round = 0; round < rounds; ++round) {
     read_rates.push_back(take_turn(read, data.size(), effort_in(place)));
-    for (std::size_t i = 0; i < contest->ways.size(); ++i) {
+    for (std::size_t i = 0; i < contest->contenders.size(); ++i) {
       if (cancel.is_requested()) return status{status_code::cancelled, "interrupted"};
-      if (contest->ways[i].outcome != bench_outcome::measured) continue;
-      rates[i].push_back(take_turn(contest->ways[i].work, data.size(), effort_in(place)));
+      if (contest->contenders[i].outcome != bench_outcome::measured) continue;
+      rates[i].push_back(take_turn(contest->contenders[i].work, data.size(), effort_in(place)));
       ratios[i].push_back(rates[i].back() / read_rates.back());
     }
   }
@@ -77,8 +77,8 @@ result<bench_row> measure(const bench_job& job, bench_place place, byte_span dat
                 .mean_bytes = contest->mean_bytes,
                 .read_bytes_per_second = median(read_rates),
                 .cells = {}};
-  for (std::size_t i = 0; i < contest->ways.size(); ++i) {
-    const bench_way& way = contest->ways[i];
+  for (std::size_t i = 0; i < contest->contenders.size(); ++i) {
+    const bench_contender& way = contest->contenders[i];
     bench_cell cell{.where = way.where, .outcome = way.outcome, .problem = way.problem};
     if (!rates[i].empty()) {
       cell.bytes_per_second = median(rates[i]);

@@ -10,7 +10,7 @@
 #include <cutpoint/source.h>
 #include <cutpoint/status.h>
 
-#include "cli/bench/ways.h"
+#include "cli/bench/contenders.h"
 
 namespace cutpoint::cli {
 

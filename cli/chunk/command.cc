@@ -21,7 +21,7 @@ class chunk_lister final : public input_receiver {
 
   void write_to(output& out) { out_ = &out; }
 
-  status take(const fed_chunk& c) override {
+  status take(const delivered_chunk& c) override {
     for (std::uint64_t i = 0; i < c.count; ++i) {
       if (i != 0 && interruption().is_requested()) return {status_code::cancelled, "stopped within a run"};
       const chunk where{c.offset + i * c.length, c.length};
@@ -87,7 +87,7 @@ exit_code chunk_command::run() {
   auto job = chunking_.checked(is_lengths ? "none" : "sha256");
   if (!job) return refuse(job.error().message());
   const auto trace = trace_.open();
-  if (!trace) return say_failure(trace.error(), say);
+  if (!trace) return report_trace_failure(trace.error(), say);
   feed_timeline* const timeline = *trace ? &(*trace)->add("cutpoint chunk") : nullptr;
   job->feed.trace = timeline;
   auto reader = inputs_.make_reader(*job);

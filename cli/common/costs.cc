@@ -15,21 +15,21 @@ bool is_chosen_by_costs(backend which) { return which == backend::automatic || w
 
 }  // namespace
 
-result<known_costs> machine_costs(const topology& machine, const std::vector<gpu_info>& gpus, measuring when,
+result<known_costs> machine_costs(const topology& machine, const std::vector<gpu_info>& gpus, measurement_policy when,
                                   const console& say) {
   const std::string key = machine_key(machine, gpus);
   const std::string build = build_key();
   const auto file = costs_file(key);
   known_costs known;
-  if (file && when != measuring::always) {
+  if (file && when != measurement_policy::always) {
     auto kept = load_costs(*file, key, build);
     if (kept) return known_costs{.costs = *std::move(kept), .file = *file, .problem = {}};
     if (kept.error().system_error() != ENOENT) say.note(kept.error().message());
   }
-  if (when == measuring::never) return known;
+  if (when == measurement_policy::never) return known;
   auto made = calibrate(machine, {.devices = nullptr, .gpus = gpus});
   if (!made) return made.error();
-  known.problem = file ? keep_costs(*file, *made, build) : file.error();
+  known.problem = file ? save_costs(*file, *made, build) : file.error();
   if (known.problem.ok()) known.file = *file;
   say.note(fmt::format("costs measured in {:.2f} s; {}", made->seconds,
                        known.problem.ok() ? "kept in " + known.file : known.problem.message()));
@@ -47,7 +47,7 @@ std::optional<cost_model> dispatch_costs(backend where, const console& say) {
   };
   const auto machine = discover_topology();
   if (!machine) return unknown(machine.error());
-  auto known = machine_costs(*machine, *found, measuring::when_missing, say);
+  auto known = machine_costs(*machine, *found, measurement_policy::when_missing, say);
   if (!known) return unknown(known.error());
   return std::move(known->costs);
 }

@@ -12,7 +12,7 @@
 
 namespace cutpoint::cli {
 
-enum class measuring { never, when_missing, always };
+enum class measurement_policy { never, when_missing, always };
 
 struct known_costs {
   std::optional<cost_model> costs;  ///< nothing where they may not be measured and are not kept
@@ -23,7 +23,7 @@ struct known_costs {
 /// Costs that are kept for this machine and build, else new ones. A kept file that cannot be used counts as none, and a
 /// note says why. Errors: as `calibrate`.
 [[nodiscard]] result<known_costs> machine_costs(const topology& machine, const std::vector<gpu_info>& gpus,
-                                                measuring when, const console& say);
+                                                measurement_policy when, const console& say);
 
 /// The costs by which it is chosen who does what. Nothing where there is nothing to choose: the back end is neither auto
 /// nor hybrid, or there is no GPU that can be used. Costs that are not known are measured now, which a note tells; what

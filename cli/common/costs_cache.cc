@@ -117,7 +117,7 @@ result<cost_model> load_costs(const std::string& path, const std::string& machin
   return made;
 }
 
-status keep_costs(const std::string& path, const cost_model& costs, const std::string& build) {
+status save_costs(const std::string& path, const cost_model& costs, const std::string& build) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);

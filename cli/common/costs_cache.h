@@ -18,6 +18,6 @@ namespace cutpoint::cli {
 
 /// Puts a new file in the place of what is there, whole or not at all, and makes the folders above it. Errors:
 /// io_error.
-[[nodiscard]] status keep_costs(const std::string& path, const cost_model& costs, const std::string& build);
+[[nodiscard]] status save_costs(const std::string& path, const cost_model& costs, const std::string& build);
 
 }  // namespace cutpoint::cli

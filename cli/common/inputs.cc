@@ -69,7 +69,7 @@ status input_options::check(const output& out, const trace_file* trace) const {
       return wrong(fmt::format("{}: is an input, and the trace would be written to it", path));
     }
   }
-  return check_apart(trace, out);
+  return check_different_files(trace, out);
 }
 
 result<file_reader> input_options::make_reader(chunking& job) const {
@@ -136,9 +136,9 @@ status input_receiver::end_stream(std::uint64_t stream, const status& outcome) {
 // --- What goes in ----------------------------------------------------------------------------------------------------
 
 /// A file that is measured, watched and copied on its way into the feed.
-class input_feeder::tapped_source final : public source {
+class input_feeder::copying_source final : public source {
  public:
-  tapped_source(input_feeder& by, source& from) : by_(by), from_(from) {}
+  copying_source(input_feeder& by, source& from) : by_(by), from_(from) {}
 
   result<std::size_t> read(std::span<std::uint8_t> into) override {
     const auto count = by_.meter_.measure([&] { return from_.read(into); },
@@ -179,7 +179,8 @@ class input_feeder::tapped_source final : public source {
 };
 
 status input_feeder::feed_all(const input_options& inputs) {
-  if (!reader_.why_not().empty()) say_.note(fmt::format("files are not read ahead: {}", reader_.why_not()));
+  if (!reader_.fallback_reason().empty())
+    say_.note(fmt::format("files are not read ahead: {}", reader_.fallback_reason()));
   status outcome;
   for (const std::string& path : inputs.paths()) {
     if (outcome.ok()) outcome = visit(path, inputs.links());
@@ -264,7 +265,7 @@ status input_feeder::feed_opened(const std::string& path, file_stream& from) {
   if (copy_ != nullptr) {
     if (status begun = copy_->begin(stream); !begun.ok()) return begun;
   }
-  tapped_source tapped(*this, from);
+  copying_source tapped(*this, from);
   const status outcome = feed_source(into_, stream, tapped);
   if (status failed = into_.failure(); !failed.ok()) return failed;
   if (copy_ != nullptr) {

@@ -124,7 +124,7 @@ class input_feeder {
   [[nodiscard]] const reading_record& record() const { return meter_.record; }
 
  private:
-  class tapped_source;
+  class copying_source;
 
   status visit(const std::string& path, symlinks links);
   status add(const std::string& path);

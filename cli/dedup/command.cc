@@ -30,7 +30,7 @@ class dedup_receiver final : public input_receiver {
         tally_(fingerprint, [this](std::uint64_t) { return kind_; }),
         beside_(compared != nullptr ? &compared->other() : nullptr) {}
 
-  status take(const fed_chunk& c) override {
+  status take(const delivered_chunk& c) override {
     if (status counted = tally_.take(c); !counted.ok()) return counted;
     bytes_.store(tally_.total().bytes, std::memory_order_relaxed);
     duplicate_bytes_.store(tally_.total().duplicate_bytes(), std::memory_order_relaxed);
@@ -83,7 +83,7 @@ class exact_receiver final : public chunk_receiver {
     const status begun = tally_.begin_stream(stream);
     return begun.ok() ? beside_.begin_stream(stream) : begun;
   }
-  status take(const fed_chunk& c) override {
+  status take(const delivered_chunk& c) override {
     const status taken = tally_.take(c);
     return taken.ok() ? beside_.take(c) : taken;
   }
@@ -139,7 +139,7 @@ exit_code dedup_command::run() {
   if (!threads) return refuse(threads.error().message());
   job->feed.rates = expected_rates(dispatch_costs(job->feed.where, say), job->feed, threads->thread_count());
   const auto trace = trace_.open();
-  if (!trace) return say_failure(trace.error(), say);
+  if (!trace) return report_trace_failure(trace.error(), say);
   return run(*job, *reader, *threads, trace->get(), say);
 }
 
@@ -191,7 +191,7 @@ exit_code dedup_command::run(const chunking& job, file_reader& reader, engine& t
                     .reading = feeder.record().work,
                     .work = into->statistics(),
                     .exact = {}};
-  if (beside) facts.exact = exact_beside{&beside->receiver.tally(), beside->compared.differences()};
+  if (beside) facts.exact = exact_comparison{&beside->receiver.tally(), beside->compared.differences()};
   outcome = out->begin();
   if (outcome.ok()) outcome = out->write(is_json_ ? dedup_json(facts) : dedup_report(facts, usable_bars()));
   if (outcome.ok()) outcome = out->finish();

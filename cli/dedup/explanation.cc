@@ -52,8 +52,8 @@ std::optional<double> explanation::device_cut_share() const {
   return static_cast<double>(facts_->work.device_bytes) / static_cast<double>(facts_->work.fed_bytes);
 }
 
-rate_beside explanation::rate_of(const stage_cost& cost) const {
-  rate_beside of{.measured = cost.bytes_per_second()};
+rate_comparison explanation::rate_of(const stage_cost& cost) const {
+  rate_comparison of{.measured = cost.bytes_per_second()};
   if (rates() == nullptr) return of;
   if (cost.name == "reading") of.predicted = known(rates()->reading);
   if (cost.name == to_string(stage::chunking)) of.predicted = known(rates()->processor.chunking);
@@ -63,8 +63,8 @@ rate_beside explanation::rate_of(const stage_cost& cost) const {
   return of;
 }
 
-rate_beside explanation::rate_of(const device_cost& cost) const {
-  rate_beside of{.measured = cost.bytes_per_second()};
+rate_comparison explanation::rate_of(const device_cost& cost) const {
+  rate_comparison of{.measured = cost.bytes_per_second()};
   if (const device_rates* expected = rates_of(cost.device)) of.predicted = predicted_rate(*expected);
   return of;
 }

@@ -14,7 +14,7 @@
 namespace cutpoint::cli {
 
 /// A rate as it was predicted and as it was measured, in bytes a second; nothing where it is not known.
-struct rate_beside {
+struct rate_comparison {
   std::optional<double> predicted = {};
   std::optional<double> measured = {};
 };
@@ -31,7 +31,7 @@ struct plan_bottleneck {
 /// prediction is of the same mixture; of a device's lane, of its share of the device.
 struct explained_lane {
   std::string name;
-  rate_beside pace;
+  rate_comparison pace;
 };
 
 struct explained_queue {
@@ -59,8 +59,8 @@ class explanation {
   [[nodiscard]] std::optional<double> device_cut_share() const;
 
   /// Of a stage in one thread.
-  [[nodiscard]] rate_beside rate_of(const stage_cost& cost) const;
-  [[nodiscard]] rate_beside rate_of(const device_cost& cost) const;
+  [[nodiscard]] rate_comparison rate_of(const stage_cost& cost) const;
+  [[nodiscard]] rate_comparison rate_of(const device_cost& cost) const;
   [[nodiscard]] std::vector<explained_lane> lanes() const;
   [[nodiscard]] std::array<explained_queue, 4> queues() const;
 

@@ -24,12 +24,12 @@ void add(stage_work& total, const stage_work& more) {
 
 }  // namespace
 
-std::int64_t exact_beside::missed_bytes(const dedup_counts& other) const {
+std::int64_t exact_comparison::missed_bytes(const dedup_counts& other) const {
   return static_cast<std::int64_t>(tally->total().duplicate_bytes()) -
          static_cast<std::int64_t>(other.duplicate_bytes());
 }
 
-std::optional<double> exact_beside::missed_share(const dedup_counts& other) const {
+std::optional<double> exact_comparison::missed_share(const dedup_counts& other) const {
   const std::uint64_t duplicates = tally->total().duplicate_bytes();
   if (duplicates == 0) return std::nullopt;
   return static_cast<double>(missed_bytes(other)) / static_cast<double>(duplicates);

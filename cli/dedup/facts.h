@@ -18,7 +18,7 @@ namespace cutpoint::cli {
 inline constexpr std::array percentiles = {1, 5, 25, 50, 75, 95, 99};
 
 /// The exact cuts beside those that were asked for.
-struct exact_beside {
+struct exact_comparison {
   const dedup_tally* tally = nullptr;
   cut_differences differences = {};
 
@@ -73,7 +73,7 @@ struct dedup_facts {
   std::vector<std::string> kind_names;  ///< by kind
   stage_work reading;
   feed_statistics work;
-  std::optional<exact_beside> exact;
+  std::optional<exact_comparison> exact;
 
   /// Of a segment: what changes the cuts, where the join does, else what a lane took.
   [[nodiscard]] std::uint64_t segment_bytes() const;

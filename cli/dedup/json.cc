@@ -70,7 +70,7 @@ ordered_json kinds_of(const dedup_facts& facts) {
 }
 
 ordered_json comparison_of(const dedup_facts& facts, const std::optional<double>& expected) {
-  const exact_beside& exact = *facts.exact;
+  const exact_comparison& exact = *facts.exact;
   const cut_differences& found = exact.differences;
   return {{"exact", json_of(*exact.tally, expected)},
           {"missed_duplicate_bytes", exact.missed_bytes(facts.tally->total())},

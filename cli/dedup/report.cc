@@ -143,7 +143,7 @@ std::string kinds_of(const dedup_facts& facts) {
 // --- Beside the exact cuts -------------------------------------------------------------------------------------------
 
 std::string comparison_of(const dedup_facts& facts) {
-  const exact_beside& exact = *facts.exact;
+  const exact_comparison& exact = *facts.exact;
   const dedup_counts& total = facts.tally->total();
   const cut_differences& found = exact.differences;
   return fmt::format(

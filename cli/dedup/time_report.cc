@@ -42,7 +42,7 @@ std::string plans_of(const dedup_facts& facts, const explanation& why) {
 
 // --- Stages ----------------------------------------------------------------------------------------------------------
 
-std::string row_of(std::string_view name, const stage_work& work, const rate_beside& rate, double alone_seconds) {
+std::string row_of(std::string_view name, const stage_work& work, const rate_comparison& rate, double alone_seconds) {
   return fmt::format("  {:<15} {:>7.3f} s {:>9} {:>12} {:>12} {:>7.3f} s\n", name, work.seconds,
                      human_bytes(as_double(work.bytes)), or_dash(rate.measured, human_rate),
                      or_dash(rate.predicted, human_rate), alone_seconds);

@@ -109,13 +109,13 @@ result<std::unique_ptr<trace_file>> trace_option::open() const {
   return path_ ? trace_file::open(*path_) : std::unique_ptr<trace_file>();
 }
 
-status check_apart(const trace_file* trace, const output& out) {
+status check_different_files(const trace_file* trace, const output& out) {
   if (trace == nullptr || !out.is_same_file(trace->path())) return {};
   return {status_code::invalid_argument,
           fmt::format("--trace {}: is where the results would be written", trace->path())};
 }
 
-exit_code say_failure(const status& of_trace, const console& say) {
+exit_code report_trace_failure(const status& of_trace, const console& say) {
   say.error(of_trace.message());
   return of_trace.code() == status_code::invalid_argument ? exit_code::wrong_usage : exit_code::input_failed;
 }

@@ -142,7 +142,7 @@ exit_code info_command::run() {
   }
   const auto found = gpus();
   const auto known = machine_costs(*machine, found ? *found : std::vector<gpu_info>(),
-                                   calibrates_ ? measuring::always : measuring::never, say);
+                                   calibrates_ ? measurement_policy::always : measurement_policy::never, say);
   if (!known) {
     say.error(known.error().message());
     return exit_code::input_failed;

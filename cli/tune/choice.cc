@@ -42,7 +42,7 @@ std::string why(const tune_facts& facts) {
       "it is the fastest, {} on one thread, of those that save at least {} of what the best saves: {} after the cost "
       "of "
       "chunks, where {} saves {} at {}",
-      speed, human_percent(enough_share(facts.goal)), saves, options_of(best.candidate),
+      speed, human_percent(required_savings_share(facts.goal)), saves, options_of(best.candidate),
       human_percent(most->net_savings), human_rate(most->bytes_per_second));
 }
 
@@ -68,7 +68,7 @@ double tune_row::net_savings(std::uint64_t chunk_cost) const {
          static_cast<double>(c.bytes);
 }
 
-double enough_share(tune_goal goal) {
+double required_savings_share(tune_goal goal) {
   switch (goal) {
     case tune_goal::savings:
       return 1;
@@ -83,7 +83,9 @@ double enough_share(tune_goal goal) {
 std::vector<std::size_t> ranked(const std::vector<tune_merit>& merits, tune_goal goal) {
   double most = 0;
   for (const tune_merit& m : merits) most = std::max(most, m.net_savings);
-  const auto is_enough = [&](const tune_merit& m) { return most <= 0 || m.net_savings >= enough_share(goal) * most; };
+  const auto is_enough = [&](const tune_merit& m) {
+    return most <= 0 || m.net_savings >= required_savings_share(goal) * most;
+  };
   std::vector<std::size_t> order(merits.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
@@ -95,7 +97,7 @@ std::vector<std::size_t> ranked(const std::vector<tune_merit>& merits, tune_goal
   return order;
 }
 
-std::vector<bool> front_of(const std::vector<tune_merit>& merits) {
+std::vector<bool> pareto_front(const std::vector<tune_merit>& merits) {
   std::vector<bool> is_on_front;
   for (const tune_merit& m : merits) {
     is_on_front.push_back(std::none_of(merits.begin(), merits.end(), [&](const tune_merit& other) {
@@ -112,7 +114,7 @@ void choose(tune_facts& facts) {
   for (const std::size_t index : order) sorted.push_back(std::move(facts.rows[index]));
   std::stable_partition(sorted.begin(), sorted.end(), [](const tune_row& row) { return row.whole.has_value(); });
   facts.rows = std::move(sorted);
-  const std::vector<bool> front = front_of(merits_of(facts.rows, facts.chunk_cost));
+  const std::vector<bool> front = pareto_front(merits_of(facts.rows, facts.chunk_cost));
   for (std::size_t i = 0; i < front.size(); ++i) facts.rows[i].is_on_front = front[i];
   if (facts.rows.empty() || facts.rows.front().counts.bytes == 0) return;
   facts.recommended = {.row = 0, .options = options_of(facts.rows.front().candidate), .why = why(facts)};

@@ -10,7 +10,7 @@
 namespace cutpoint::cli {
 
 /// What a goal gives away: those are as good as the best that save so much of what it saves.
-[[nodiscard]] double enough_share(tune_goal goal);
+[[nodiscard]] double required_savings_share(tune_goal goal);
 
 /// What decides the order.
 struct tune_merit {
@@ -23,7 +23,7 @@ struct tune_merit {
 [[nodiscard]] std::vector<std::size_t> ranked(const std::vector<tune_merit>& merits, tune_goal goal);
 
 /// Which of these no other beats: none is better in one and as good in the other.
-[[nodiscard]] std::vector<bool> front_of(const std::vector<tune_merit>& merits);
+[[nodiscard]] std::vector<bool> pareto_front(const std::vector<tune_merit>& merits);
 
 /// Brings the rows into order, marks the front, and recommends the first. Rows that were counted on all inputs go before
 /// those that were not.

@@ -7,8 +7,8 @@
 
 #include <cutpoint/backends.h>
 
+#include "cli/bench/contenders.h"
 #include "cli/bench/rounds.h"
-#include "cli/bench/ways.h"
 #include "cli/common/median.h"
 #include "cli/common/thread_seconds.h"
 
@@ -52,7 +52,7 @@ std::vector<chunk> chunks_of(const chunker& cuts, byte_span bytes, std::uint64_t
 
 }  // namespace
 
-result<sample_counts> count_on(const sample& of, const std::vector<sampled_stream>& streams, const chunker& cuts) {
+result<sample_counts> count_on(const sample& of, const std::vector<sampled_range>& streams, const chunker& cuts) {
   auto hash = fingerprinter::make(counting_fingerprint);
   if (!hash) return hash.error();
   dedup_tally tally(counting_fingerprint);
@@ -69,7 +69,8 @@ result<sample_counts> count_on(const sample& of, const std::vector<sampled_strea
       const byte_span content = bytes.subspan(c.offset, c.length);
       const auto made = (*hash)(content);
       if (!made) return made.error();
-      const fed_chunk fed{.stream = i, .offset = c.offset, .length = c.length, .fingerprint = *made, .bytes = content};
+      const delivered_chunk fed{
+          .stream = i, .offset = c.offset, .length = c.length, .fingerprint = *made, .bytes = content};
       if (status taken = tally.take(fed); !taken.ok()) return taken;
     }
     if (streams[i].is_cut_off && chunks.size() > 1) {

@@ -26,7 +26,7 @@ struct sample_counts {
 };
 
 /// Errors: those of the fingerprint. Thread-safe.
-[[nodiscard]] result<sample_counts> count_on(const sample& of, const std::vector<sampled_stream>& streams,
+[[nodiscard]] result<sample_counts> count_on(const sample& of, const std::vector<sampled_range>& streams,
                                              const chunker& cuts);
 
 /// Some of a sample, evenly spread over it, on which speeds are measured.

@@ -11,7 +11,7 @@ class whole_receiver final : public input_receiver {
  public:
   explicit whole_receiver(const console& say) : input_receiver(say), tally_(counting_fingerprint) {}
 
-  status take(const fed_chunk& c) override { return tally_.take(c); }
+  status take(const delivered_chunk& c) override { return tally_.take(c); }
   [[nodiscard]] const dedup_counts& total() const { return tally_.total(); }
 
  private:

@@ -95,7 +95,7 @@ void tune_options::add_to(CLI::App& command) {
   add("--seed", seed_, "Of the random bytes", "N")->capture_default_str();
 }
 
-status tune_options::check_plan(tune_plan& plan) const {
+status tune_options::check_plan(tune_search_space& plan) const {
   const bool is_usual = algorithms_.empty() && profiles_.empty();
   plan.algorithms = is_usual ? usual_algorithms : algorithms_;
   plan.profiles = profiles_;
@@ -122,7 +122,7 @@ status tune_options::check_plan(tune_plan& plan) const {
   return check_names(plan);
 }
 
-status tune_options::check_names(const tune_plan& plan) const {
+status tune_options::check_names(const tune_search_space& plan) const {
   const auto is_twice = [](const std::vector<std::string>& names, const std::string& name) {
     return std::count(names.begin(), names.end(), name) > 1;
   };

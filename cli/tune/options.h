@@ -17,7 +17,7 @@ namespace cutpoint::cli {
 
 /// What the options ask for, checked.
 struct tune_job {
-  tune_plan plan;
+  tune_search_space plan;
   sample_size size;
   tune_goal goal = tune_goal::balanced;
   fingerprint_kind fingerprint = fingerprint_kind::sha256;
@@ -35,8 +35,8 @@ class tune_options {
   [[nodiscard]] result<tune_job> checked() const;
 
  private:
-  [[nodiscard]] status check_plan(tune_plan& plan) const;
-  [[nodiscard]] status check_names(const tune_plan& plan) const;
+  [[nodiscard]] status check_plan(tune_search_space& plan) const;
+  [[nodiscard]] status check_names(const tune_search_space& plan) const;
   [[nodiscard]] status check_sample(tune_job& job) const;
 
   std::vector<std::string> algorithms_;

@@ -141,8 +141,8 @@ void sample::finish() {
   if (const std::uint64_t wanted = wanted_bound(); wanted < bound_) drop_from(wanted);
 }
 
-std::vector<sampled_stream> sample::streams() const {
-  std::vector<sampled_stream> found;
+std::vector<sampled_range> sample::streams() const {
+  std::vector<sampled_range> found;
   const kept* last = nullptr;
   for (const kept& k : kept_) {
     const bool goes_on = last != nullptr && last->input == k.input && last->offset + last->length == k.offset;

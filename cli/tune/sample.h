@@ -35,7 +35,7 @@ struct sample_size {
 };
 
 /// A stretch of an input.
-struct sampled_stream {
+struct sampled_range {
   std::uint64_t begin = 0;  ///< in the sample
   std::uint64_t length = 0;
   std::uint64_t offset = 0;  ///< in its input
@@ -59,9 +59,9 @@ class sample {
   void finish();
 
   [[nodiscard]] byte_span bytes() const { return {bytes_.get(), held_}; }
-  [[nodiscard]] byte_span bytes(const sampled_stream& of) const { return bytes().subspan(of.begin, of.length); }
+  [[nodiscard]] byte_span bytes(const sampled_range& of) const { return bytes().subspan(of.begin, of.length); }
   /// Stretches in the order of the inputs. What was read without a gap is one.
-  [[nodiscard]] std::vector<sampled_stream> streams() const;
+  [[nodiscard]] std::vector<sampled_range> streams() const;
   [[nodiscard]] std::uint64_t read_bytes() const { return read_; }
   /// That was kept of what differs, 0 to 1.
   [[nodiscard]] double share() const { return static_cast<double>(bound_) / static_cast<double>(everything); }
@@ -104,7 +104,7 @@ class sample_receiver final : public input_receiver {
  public:
   sample_receiver(sample& into, const console& say) : input_receiver(say), into_(into) {}
 
-  status take(const fed_chunk& c) override { return into_.add(input_, c.bytes, c.count); }
+  status take(const delivered_chunk& c) override { return into_.add(input_, c.bytes, c.count); }
 
  private:
   status begin_input(std::uint64_t, const std::string&) override {

@@ -42,7 +42,8 @@ struct counted {
 
 class searcher {
  public:
-  searcher(const tune_plan& plan, const sample& on, const console& say, const cancellation& cancel, tune_facts& into)
+  searcher(const tune_search_space& plan, const sample& on, const console& say, const cancellation& cancel,
+           tune_facts& into)
       : plan_(plan), on_(on), streams_(on.streams()), say_(say), cancel_(cancel), into_(into) {}
 
   status run() {
@@ -180,9 +181,9 @@ class searcher {
     return {};
   }
 
-  const tune_plan& plan_;
+  const tune_search_space& plan_;
   const sample& on_;
-  std::vector<sampled_stream> streams_;
+  std::vector<sampled_range> streams_;
   const console& say_;
   const cancellation& cancel_;
   tune_facts& into_;
@@ -195,7 +196,7 @@ class searcher {
 
 }  // namespace
 
-status search(const tune_plan& plan, const sample& on, const console& say, const cancellation& cancel,
+status search(const tune_search_space& plan, const sample& on, const console& say, const cancellation& cancel,
               tune_facts& into) {
   return searcher(plan, on, say, cancel, into).run();
 }

@@ -13,7 +13,7 @@
 
 namespace cutpoint::cli {
 
-struct tune_plan {
+struct tune_search_space {
   std::vector<std::string> algorithms;
   std::vector<std::string> profiles;
   std::vector<std::uint64_t> targets;   ///< means, in bytes
@@ -25,7 +25,7 @@ struct tune_plan {
 
 /// Adds rows, and bounds, to the facts: what was done when a stop was asked for. Errors: those of chunkers and
 /// fingerprints; cancelled.
-[[nodiscard]] status search(const tune_plan& plan, const sample& on, const console& say, const cancellation& cancel,
-                            tune_facts& into);
+[[nodiscard]] status search(const tune_search_space& plan, const sample& on, const console& say,
+                            const cancellation& cancel, tune_facts& into);
 
 }  // namespace cutpoint::cli

@@ -27,7 +27,7 @@ class indexer final : public cutpoint::chunk_receiver {
   indexer(casync::index_file& index, casync::chunk_store* store) : index_(index), store_(store) {}
 
   status begin_stream(std::uint64_t) override { return {}; }
-  status take(const cutpoint::fed_chunk& c) override {
+  status take(const cutpoint::delivered_chunk& c) override {
     if (store_ != nullptr) {
       if (status added = store_->add(c.fingerprint, c.bytes); !added.ok()) return added;
     }

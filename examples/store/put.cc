@@ -18,7 +18,7 @@ class stream_writer final : public cutpoint::chunk_receiver {
   stream_writer(chunk_writer& chunks, recipe_writer& recipe) : chunks_(chunks), recipe_(recipe) {}
 
   status begin_stream(std::uint64_t) override { return {}; }
-  status take(const cutpoint::fed_chunk& c) override {
+  status take(const cutpoint::delivered_chunk& c) override {
     const std::string digest = to_hex(c.fingerprint);
     if (status added = chunks_.add(digest, c.bytes); !added.ok()) return added;
     chunk_count_ += c.count;

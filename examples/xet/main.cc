@@ -45,7 +45,7 @@ class printer final : public cutpoint::chunk_receiver {
     byte_count_ = 0;
     return {};
   }
-  status take(const cutpoint::fed_chunk& c) override {
+  status take(const cutpoint::delivered_chunk& c) override {
     for (std::uint64_t i = 0; i < c.count; ++i) {
       if (lists_chunks_) print_line("chunk " + xet::hexadecimal(c.fingerprint), byte_count_, std::to_string(c.length));
       chunks_.push_back({.hash = c.fingerprint, .bytes = c.length});

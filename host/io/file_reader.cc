@@ -16,7 +16,7 @@ constexpr std::size_t queue_depth = 64;
 /// A file that is read ahead, while somebody consumes it.
 class stream_ahead final : public file_stream {
  public:
-  stream_ahead(read_ahead& by, std::shared_ptr<file_under_way> file) : by_(by), file_(std::move(file)) {}
+  stream_ahead(read_ahead& by, std::shared_ptr<file_progress> file) : by_(by), file_(std::move(file)) {}
   stream_ahead(const stream_ahead&) = delete;
   stream_ahead& operator=(const stream_ahead&) = delete;
   ~stream_ahead() override { by_.drop(*file_); }
@@ -27,26 +27,26 @@ class stream_ahead final : public file_stream {
 
  private:
   read_ahead& by_;
-  std::shared_ptr<file_under_way> file_;
+  std::shared_ptr<file_progress> file_;
 };
 
 }  // namespace
 
 class file_reader::implementation {
  public:
-  implementation(const file_reader_options& options, std::shared_ptr<read_queue> queue, std::string why_not)
-      : options_(options), why_not_(std::move(why_not)) {
+  implementation(const file_reader_options& options, std::shared_ptr<read_queue> queue, std::string fallback_reason)
+      : options_(options), why_not_(std::move(fallback_reason)) {
     if (queue != nullptr) ahead_ = std::make_unique<read_ahead>(options, std::move(queue));
   }
 
   void add(const std::string& path) {
-    entry next = {.path = path, .opened = std::shared_ptr<file_under_way>()};
+    entry next = {.path = path, .opened = std::shared_ptr<file_progress>()};
     if (ahead_ != nullptr) {
-      auto opened = file_ahead::open(path, options_.cancel);
+      auto opened = preopened_file::open(path, options_.cancel);
       if (!opened) {
         next.opened = opened.error();
       } else if (*opened != nullptr) {
-        next.opened = std::make_shared<file_under_way>(*std::move(opened));
+        next.opened = std::make_shared<file_progress>(*std::move(opened));
         ahead_->add(*next.opened);
       }
     }
@@ -70,13 +70,13 @@ class file_reader::implementation {
   }
 
   bool reads_ahead() const { return ahead_ != nullptr; }
-  const std::string& why_not() const { return why_not_; }
+  const std::string& fallback_reason() const { return why_not_; }
   file_reader_statistics statistics() const { return ahead_ ? ahead_->statistics() : file_reader_statistics(); }
 
  private:
   struct entry {
     std::string path;
-    result<std::shared_ptr<file_under_way>> opened;  ///< null: in its turn
+    result<std::shared_ptr<file_progress>> opened;  ///< null: in its turn
   };
 
   file_reader_options options_;
@@ -91,8 +91,8 @@ file_reader::file_reader(file_reader&&) noexcept = default;
 file_reader::~file_reader() = default;
 
 result<file_reader> file_reader::make(const file_reader_options& options) {
-  const auto made = [&](std::shared_ptr<read_queue> queue, std::string why_not) {
-    return file_reader(std::make_unique<implementation>(options, std::move(queue), std::move(why_not)));
+  const auto made = [&](std::shared_ptr<read_queue> queue, std::string fallback_reason) {
+    return file_reader(std::make_unique<implementation>(options, std::move(queue), std::move(fallback_reason)));
   };
   if (options.access == file_access::pread) return made(nullptr, {});
   const bool may_do_without = options.access == file_access::automatic;
@@ -111,7 +111,7 @@ void file_reader::add(const std::string& path) { implementation_->add(path); }
 bool file_reader::is_full() const { return implementation_->is_full(); }
 result<std::unique_ptr<file_stream>> file_reader::next() { return implementation_->next(); }
 bool file_reader::reads_ahead() const noexcept { return implementation_->reads_ahead(); }
-const std::string& file_reader::why_not() const noexcept { return implementation_->why_not(); }
+const std::string& file_reader::fallback_reason() const noexcept { return implementation_->fallback_reason(); }
 file_reader_statistics file_reader::statistics() const { return implementation_->statistics(); }
 
 }  // namespace cutpoint

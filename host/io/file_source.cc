@@ -150,7 +150,7 @@ result<std::size_t> file_source::read(std::span<std::uint8_t> into) {
 result<std::uint64_t> file_source::skip_hole() {
   if (is_cancelled()) return interruptible_failure(name_, "read", EINTR, cancel_);
   if (!regular_ || regular_->offset < regular_->data_end || regular_->offset >= regular_->opened.size) return 0;
-  const file_stretch next = stretch_at(descriptor_, regular_->opened, regular_->offset);
+  const file_extent next = extent_at(descriptor_, regular_->opened, regular_->offset);
   regular_->data_end = std::max(regular_->data_end, next.data_end);
   regular_->offset += next.hole_bytes;
   return next.hole_bytes;

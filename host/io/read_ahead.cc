@@ -1,4 +1,4 @@
-// Planning, requesting, completing and consuming pieces.
+// Planning, requesting, completing and consuming ranges.
 #include "host/io/read_ahead.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t granule) {
 }  // namespace
 
 /// More than its length only where the file has grown since it was opened, and nothing follows.
-std::uint64_t read_ahead::piece::ready() const { return is_last ? filled : std::min(filled, length); }
+std::uint64_t read_ahead::file_range::ready() const { return is_last ? filled : std::min(filled, length); }
 
 read_ahead::read_ahead(const file_reader_options& options, std::shared_ptr<read_queue> queue)
     : access_(options.access),
@@ -52,14 +52,14 @@ read_ahead::read_ahead(const file_reader_options& options, std::shared_ptr<read_
       window_(options.budget_bytes) {}
 
 read_ahead::~read_ahead() {
-  for (std::size_t i = 0; i < pieces_.size(); ++i) {
-    if (pieces_[i].is_under_way && !pieces_[i].of->is_dropped) queue_->cancel(first_token_ + i);
+  for (std::size_t i = 0; i < ranges_.size(); ++i) {
+    if (ranges_[i].is_under_way && !ranges_[i].of->is_dropped) queue_->cancel(first_token_ + i);
   }
-  for (piece& each : pieces_) each.of->is_dropped = true;
+  for (file_range& each : ranges_) each.of->is_dropped = true;
   while (under_way_ > 0) wait();
 }
 
-void read_ahead::add(std::shared_ptr<file_under_way> next) {
+void read_ahead::add(std::shared_ptr<file_progress> next) {
   if (next->file->size() > 0) unplanned_.push_back(std::move(next));
   advance();
 }
@@ -67,28 +67,28 @@ void read_ahead::add(std::shared_ptr<file_under_way> next) {
 // --- Consuming -------------------------------------------------------------------------------------------------------
 
 /// Pieces of files that were dropped come first, as long as they are under way.
-read_ahead::piece* read_ahead::front_of(const file_under_way& file) {
-  for (release(); !pieces_.empty() && pieces_.front().of->is_dropped; release()) wait();
-  return !pieces_.empty() && pieces_.front().of.get() == &file ? &pieces_.front() : nullptr;
+read_ahead::file_range* read_ahead::front_of(const file_progress& file) {
+  for (release(); !ranges_.empty() && ranges_.front().of->is_dropped; release()) wait();
+  return !ranges_.empty() && ranges_.front().of.get() == &file ? &ranges_.front() : nullptr;
 }
 
-result<std::size_t> read_ahead::read_in_turn(file_under_way& file, std::uint64_t end, std::span<std::uint8_t> into) {
+result<std::size_t> read_ahead::read_in_turn(file_progress& file, std::uint64_t end, std::span<std::uint8_t> into) {
   auto count = file.file->read_at(file.consumed, end, into);
   if (count) file.consumed += *count;
   return count;
 }
 
-result<std::size_t> read_ahead::read(file_under_way& file, std::span<std::uint8_t> into) {
+result<std::size_t> read_ahead::read(file_progress& file, std::span<std::uint8_t> into) {
   for (;;) {
     if (status stopped = file.file->cancelled(); !stopped.ok()) return stopped;
     if (file.file->is_stream()) return read_in_turn(file, anywhere, into);
     advance();
-    piece* next = front_of(file);
+    file_range* next = front_of(file);
     if (next == nullptr) {
       if (file.planned < file.file->size()) continue;
       return file.is_end_seen ? result<std::size_t>(std::size_t{0}) : read_in_turn(file, anywhere, into);
     }
-    if (next->kind == piece_kind::hole && next->consumed < next->length) {
+    if (next->kind == file_range_kind::hole && next->consumed < next->length) {
       const std::size_t count = std::min<std::uint64_t>(into.size(), next->length - next->consumed);
       std::memset(into.data(), 0, count);
       next->consumed += count;
@@ -115,63 +115,64 @@ result<std::size_t> read_ahead::read(file_under_way& file, std::span<std::uint8_
   }
 }
 
-result<std::uint64_t> read_ahead::skip_hole(file_under_way& file) {
+result<std::uint64_t> read_ahead::skip_hole(file_progress& file) {
   if (status stopped = file.file->cancelled(); !stopped.ok()) return stopped;
   if (file.file->is_stream()) return std::uint64_t{0};
   advance();
-  piece* next = front_of(file);
+  file_range* next = front_of(file);
   while (next != nullptr && !next->is_under_way && next->consumed >= std::max(next->length, next->ready())) {
     pop();
     next = front_of(file);
   }
-  if (next == nullptr || next->kind != piece_kind::hole) return std::uint64_t{0};
+  if (next == nullptr || next->kind != file_range_kind::hole) return std::uint64_t{0};
   const std::uint64_t count = next->length - next->consumed;
   file.consumed += count;
   pop();
   return count;
 }
 
-void read_ahead::drop(file_under_way& file) {
+void read_ahead::drop(file_progress& file) {
   file.is_dropped = true;
   std::erase_if(unplanned_, [&](const auto& other) { return other.get() == &file; });
-  for (std::size_t i = 0; file.unread > 0 && i < pieces_.size(); ++i) {
-    if (pieces_[i].of.get() == &file && pieces_[i].is_under_way) queue_->cancel(first_token_ + i);
+  for (std::size_t i = 0; file.unread > 0 && i < ranges_.size(); ++i) {
+    if (ranges_[i].of.get() == &file && ranges_[i].is_under_way) queue_->cancel(first_token_ + i);
   }
   release();
 }
 
 void read_ahead::pop() {
-  piece& first = pieces_.front();
-  if (first.kind == piece_kind::in_its_turn) --in_their_turn_;
+  file_range& first = ranges_.front();
+  if (first.kind == file_range_kind::in_its_turn) --in_their_turn_;
   window_.give_back(first.held);
-  pieces_.pop_front();
+  ranges_.pop_front();
   ++first_token_;
 }
 
 void read_ahead::release() {
-  while (!pieces_.empty() && pieces_.front().of->is_dropped && !pieces_.front().is_under_way) pop();
+  while (!ranges_.empty() && ranges_.front().of->is_dropped && !ranges_.front().is_under_way) pop();
 }
 
 // --- Planning --------------------------------------------------------------------------------------------------------
 
 void read_ahead::advance() {
   for (const read_outcome& done : queue_->collect(milliseconds::zero())) complete(done);
-  while (plan_piece()) {
+  while (plan_next_range()) {
   }
   submit_if_worth_it();
 }
 
-bool read_ahead::plan_piece() {
-  if (unplanned_.empty() || pieces_.size() >= most_pieces || under_way_ >= queue_->depth() ||
+bool read_ahead::plan_next_range() {
+  if (unplanned_.empty() || ranges_.size() >= most_pieces || under_way_ >= queue_->depth() ||
       in_their_turn_ >= most_in_their_turn) {
     return false;
   }
-  const std::shared_ptr<file_under_way> file = unplanned_.front();
+  const std::shared_ptr<file_progress> file = unplanned_.front();
   const std::uint64_t size = file->file->size();
   if (file->planned >= file->data_end) {
-    const file_stretch next = file->file->stretch_from(file->planned);
+    const file_extent next = file->file->extent_from(file->planned);
     if (next.hole_bytes != 0) {
-      pieces_.push_back({.of = file, .kind = piece_kind::hole, .offset = file->planned, .length = next.hole_bytes});
+      ranges_.push_back(
+          {.of = file, .kind = file_range_kind::hole, .offset = file->planned, .length = next.hole_bytes});
       file->planned += next.hole_bytes;
     }
     file->data_end = std::max(next.data_end, file->planned);
@@ -184,16 +185,16 @@ bool read_ahead::plan_piece() {
   return true;
 }
 
-bool read_ahead::plan_data(const std::shared_ptr<file_under_way>& file, std::uint64_t length) {
-  file_ahead& from = *file->file;
-  piece next = {.of = file, .kind = piece_kind::ahead, .offset = file->planned, .length = length};
+bool read_ahead::plan_data(const std::shared_ptr<file_progress>& file, std::uint64_t length) {
+  preopened_file& from = *file->file;
+  file_range next = {.of = file, .kind = file_range_kind::ahead, .offset = file->planned, .length = length};
   next.is_last = next.offset + length >= from.size();
   next.descriptor = from.descriptor();
   const bool is_probed = access_ == file_access::automatic && from.size() >= smallest_probed_file;
   if (is_probed && is_mostly_cached(from.descriptor(), next.offset, length)) {
-    next.kind = piece_kind::in_its_turn;
+    next.kind = file_range_kind::in_its_turn;
     file->is_all_ahead = false;
-    pieces_.push_back(std::move(next));
+    ranges_.push_back(std::move(next));
     ++in_their_turn_;
     return true;
   }
@@ -208,19 +209,19 @@ bool read_ahead::plan_data(const std::shared_ptr<file_under_way>& file, std::uin
   const auto held = window_.take(asked);
   if (!held) return false;
   next.held = *held;
-  pieces_.push_back(std::move(next));
+  ranges_.push_back(std::move(next));
   ++file->unread;
-  request(pieces_.back(), first_token_ + pieces_.size() - 1);
+  request(ranges_.back(), first_token_ + ranges_.size() - 1);
   return true;
 }
 
 // --- Requests --------------------------------------------------------------------------------------------------------
 
-/// The rest of the piece.
-void read_ahead::request(piece& which, std::uint64_t token) {
+/// The rest of the file_range.
+void read_ahead::request(file_range& which, std::uint64_t token) {
   const std::span<std::uint8_t> rest = which.held.room.subspan(which.filled);
   const bool is_taken = queue_->push({which.descriptor, which.offset + which.filled, rest, token});
-  if (!is_taken) return settle(which);
+  if (!is_taken) return deliver_outcome(which);
   which.is_under_way = true;
   ++under_way_;
   ++unsubmitted_;
@@ -245,7 +246,7 @@ void read_ahead::wait() {
 }
 
 void read_ahead::complete(const read_outcome& done) {
-  piece& which = pieces_[done.token - first_token_];
+  file_range& which = ranges_[done.token - first_token_];
   which.is_under_way = false;
   --under_way_;
   if (which.of->is_dropped) return;
@@ -260,12 +261,12 @@ void read_ahead::complete(const read_outcome& done) {
   const bool is_read = done.count >= 0 && which.is_last && which.filled == which.length;
   if (is_read && which.filled < which.held.room.size()) which.of->is_end_seen = true;
   if (is_repeated && which.repeated++ < most_repeats) return request(which, done.token);
-  settle(which);
+  deliver_outcome(which);
 }
 
 /// No request for it is under way any more. A file that is all in the window now is one state of it, whatever comes.
-void read_ahead::settle(piece& which) {
-  file_under_way& file = *which.of;
+void read_ahead::deliver_outcome(file_range& which) {
+  file_progress& file = *which.of;
   --file.unread;
   file.is_all_ahead = file.is_all_ahead && which.filled >= which.length;
   if (file.is_all_ahead && file.is_end_seen && file.unread == 0) file.checked = file.file->check_unchanged();

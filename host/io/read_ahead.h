@@ -1,8 +1,8 @@
-// The plan of what is read ahead: files in order, in pieces, as far as the window holds them.
+// The plan of what is read ahead: files in order, in ranges, as far as the window holds them.
 //
-//     consumed ◄── [piece][piece under way][piece][hole][piece in its turn] ◄── planned ◄── files that were added
+//     consumed ◄── [file_range][file_range under way][file_range][hole][file_range in its turn] ◄── planned ◄── files that were added
 //
-// A piece is a block of a file on its way into the window, a hole, or a block that is better read in its turn, straight
+// A file_range is a block of a file on its way into the window, a hole, or a block that is better read in its turn, straight
 // to where the consumer wants it: because it is in the page cache, or because a request for it failed. So everything
 // that goes wrong is found again, told and placed by file_source. Pieces are planned, held and consumed in one order,
 // so that whoever consumes waits for nothing that waits for the window.
@@ -17,23 +17,23 @@
 
 #include <cutpoint/file_reader.h>
 
-#include "host/io/file_ahead.h"
+#include "host/io/preopened_file.h"
 #include "host/io/read_queue.h"
 #include "host/io/read_window.h"
 
 namespace cutpoint {
 
 /// A file, how far it is planned and how far it is consumed. Of read_ahead.
-struct file_under_way {
-  explicit file_under_way(std::unique_ptr<file_ahead> opened) : file(std::move(opened)) {}
+struct file_progress {
+  explicit file_progress(std::unique_ptr<preopened_file> opened) : file(std::move(opened)) {}
 
-  std::unique_ptr<file_ahead> file;
+  std::unique_ptr<preopened_file> file;
   std::uint64_t planned = 0;      ///< bytes, of its size
   std::uint64_t data_end = 0;     ///< no hole from `planned` to here
   std::uint64_t consumed = 0;     ///< bytes
-  std::uint64_t unread = 0;       ///< pieces that were planned and are not in the window yet
+  std::uint64_t unread = 0;       ///< ranges that were planned and are not in the window yet
   bool is_end_seen = false;       ///< a read came to it, where the size is
-  bool is_all_ahead = true;       ///< no piece is read in its turn
+  bool is_all_ahead = true;       ///< no file_range is read in its turn
   bool is_dropped = false;        ///< nobody consumes it any more
   std::optional<status> checked;  ///< whether it was unchanged when all of it was in the window
 };
@@ -47,23 +47,23 @@ class read_ahead {
   ~read_ahead();
 
   /// The file that follows all others. Consumed in that order: each is dropped before the next is read.
-  void add(std::shared_ptr<file_under_way> next);
+  void add(std::shared_ptr<file_progress> next);
   /// Whether the window does not reach to the end of the files.
   [[nodiscard]] bool is_full() const { return !unplanned_.empty(); }
 
   /// As those of a source.
-  [[nodiscard]] result<std::size_t> read(file_under_way& file, std::span<std::uint8_t> into);
-  [[nodiscard]] result<std::uint64_t> skip_hole(file_under_way& file);
-  void drop(file_under_way& file);
+  [[nodiscard]] result<std::size_t> read(file_progress& file, std::span<std::uint8_t> into);
+  [[nodiscard]] result<std::uint64_t> skip_hole(file_progress& file);
+  void drop(file_progress& file);
 
   [[nodiscard]] file_reader_statistics statistics() const;
 
  private:
-  enum class piece_kind { hole, ahead, in_its_turn };
+  enum class file_range_kind { hole, ahead, in_its_turn };
 
-  struct piece {
-    std::shared_ptr<file_under_way> of;
-    piece_kind kind;
+  struct file_range {
+    std::shared_ptr<file_progress> of;
+    file_range_kind kind;
     std::uint64_t offset;
     std::uint64_t length;  ///< of the file's bytes that it stands for
     bool is_direct = false;
@@ -78,16 +78,16 @@ class read_ahead {
     [[nodiscard]] std::uint64_t ready() const;
   };
 
-  [[nodiscard]] piece* front_of(const file_under_way& file);
-  [[nodiscard]] result<std::size_t> read_in_turn(file_under_way& file, std::uint64_t end, std::span<std::uint8_t> into);
+  [[nodiscard]] file_range* front_of(const file_progress& file);
+  [[nodiscard]] result<std::size_t> read_in_turn(file_progress& file, std::uint64_t end, std::span<std::uint8_t> into);
   void advance();
-  [[nodiscard]] bool plan_piece();
-  [[nodiscard]] bool plan_data(const std::shared_ptr<file_under_way>& file, std::uint64_t length);
-  void request(piece& which, std::uint64_t token);
+  [[nodiscard]] bool plan_next_range();
+  [[nodiscard]] bool plan_data(const std::shared_ptr<file_progress>& file, std::uint64_t length);
+  void request(file_range& which, std::uint64_t token);
   void submit_if_worth_it();
   void wait();
   void complete(const read_outcome& done);
-  void settle(piece& which);
+  void deliver_outcome(file_range& which);
   void pop();
   void release();
 
@@ -95,13 +95,13 @@ class read_ahead {
   std::uint64_t block_bytes_;
   std::shared_ptr<read_queue> queue_;
   read_window window_;
-  std::deque<std::shared_ptr<file_under_way>> unplanned_;  ///< files of which there is more to plan
-  std::deque<piece> pieces_;
-  std::uint64_t first_token_ = 0;  ///< of the first piece; they count up
+  std::deque<std::shared_ptr<file_progress>> unplanned_;  ///< files of which there is more to plan
+  std::deque<file_range> ranges_;
+  std::uint64_t first_token_ = 0;  ///< of the first file_range; they count up
   std::uint64_t under_way_ = 0;    ///< requests
   std::uint64_t unsubmitted_ = 0;  ///< of them
   std::uint64_t unsubmitted_bytes_ = 0;
-  std::uint64_t in_their_turn_ = 0;  ///< pieces
+  std::uint64_t in_their_turn_ = 0;  ///< ranges
   file_reader_statistics statistics_;
 };
 

@@ -15,7 +15,7 @@ file_state state_of(const struct stat& facts) {
   return {.size = static_cast<std::uint64_t>(facts.st_size), .modified = facts.st_mtim};
 }
 
-file_stretch stretch_at(int descriptor, const file_state& opened, std::uint64_t offset) {
+file_extent extent_at(int descriptor, const file_state& opened, std::uint64_t offset) {
   const auto begin = static_cast<off_t>(offset);
   const auto size = static_cast<off_t>(opened.size);
   const off_t hole = ::lseek(descriptor, begin, SEEK_HOLE);
@@ -24,7 +24,7 @@ file_stretch stretch_at(int descriptor, const file_state& opened, std::uint64_t 
   struct stat facts = {};
   const bool is_last = end < 0 && errno == ENXIO;
   if (is_last && ::fstat(descriptor, &facts) == 0) end = std::min(facts.st_size, size);
-  return end > begin ? file_stretch{.hole_bytes = static_cast<std::uint64_t>(end - begin)} : file_stretch{};
+  return end > begin ? file_extent{.hole_bytes = static_cast<std::uint64_t>(end - begin)} : file_extent{};
 }
 
 status check_state(int descriptor, const file_state& opened, std::string_view name, const cancellation* cancel) {

@@ -17,14 +17,14 @@ namespace cutpoint {
 [[nodiscard]] inline bool is_large(const file_state& opened) { return opened.size >= 64 * KiB; }
 
 /// What a file has from an offset on.
-struct file_stretch {
+struct file_extent {
   std::uint64_t hole_bytes = 0;  ///< of a hole that begins there
   std::uint64_t data_end = 0;    ///< no hole to here, where none begins there; 0 where nothing is known
 };
 
 /// `offset` is within the size that the file was opened with, and so is every hole that is told; one at the end ends
 /// where the file does by now.
-[[nodiscard]] file_stretch stretch_at(int descriptor, const file_state& opened, std::uint64_t offset);
+[[nodiscard]] file_extent extent_at(int descriptor, const file_state& opened, std::uint64_t offset);
 
 /// Whether the file still has the size and the time of modification that it was opened with. Errors: io_error.
 [[nodiscard]] status check_state(int descriptor, const file_state& opened, std::string_view name,

@@ -164,7 +164,7 @@ status dedup_tally::begin_stream(std::uint64_t stream) {
   return {};
 }
 
-status dedup_tally::take(const fed_chunk& c) {
+status dedup_tally::take(const delivered_chunk& c) {
   const std::uint64_t new_count = index_.insert(c.fingerprint) ? 1 : 0;
   for (dedup_counts* counts : {&total_, &kinds_[kind_]}) {
     counts->bytes += c.length * c.count;
@@ -205,10 +205,10 @@ status cut_comparison::face::begin_stream(std::uint64_t) {
   return {};
 }
 
-status cut_comparison::face::take(const fed_chunk& c) {
+status cut_comparison::face::take(const delivered_chunk& c) {
   const std::lock_guard lock(of_->mutex_);
   stream_bytes += c.length * c.count;
-  chunks_in_a_row* last = waiting.empty() ? nullptr : &waiting.back();
+  equal_chunks* last = waiting.empty() ? nullptr : &waiting.back();
   if (last != nullptr && last->stream_index == ended_streams && last->end() == c.offset && last->length == c.length) {
     last->count += c.count;
   } else {
@@ -229,7 +229,7 @@ status cut_comparison::face::end_stream(std::uint64_t, const status&) {
 }
 
 void cut_comparison::pass(face& of, std::uint64_t count) {
-  chunks_in_a_row& first = of.waiting.front();
+  equal_chunks& first = of.waiting.front();
   first.offset += count * first.length;
   first.count -= count;
   if (first.count == 0) of.waiting.pop_front();
@@ -247,7 +247,7 @@ void cut_comparison::pass_dirty(std::uint64_t count) {
 /// Goes on as far as both sides are known. Each step is done with a row, or with the part of one that another covers.
 void cut_comparison::compare() {
   while (!other_.waiting.empty()) {
-    const chunks_in_a_row& o = other_.waiting.front();
+    const equal_chunks& o = other_.waiting.front();
     const auto starting_before = [&](std::uint64_t position) {
       return std::min(o.count, (position - o.offset + o.length - 1) / o.length);
     };
@@ -256,7 +256,7 @@ void cut_comparison::compare() {
       pass_dirty(o.count);
       continue;
     }
-    const chunks_in_a_row& e = exact_.waiting.front();
+    const equal_chunks& e = exact_.waiting.front();
     if (e.stream_index < o.stream_index || (e.stream_index == o.stream_index && e.end() <= o.offset)) {
       pass(exact_, e.count);
     } else if (e.stream_index > o.stream_index) {

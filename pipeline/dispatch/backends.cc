@@ -135,16 +135,16 @@ backend backend_of(const chunker& cuts) noexcept {
   return known != every_backend.end() ? known->kind : backend::scalar;
 }
 
-result<placed_fingerprints> fingerprints_on(const fingerprint_recipe& recipe, backend which) {
+result<chosen_fingerprinter> fingerprints_on(const fingerprint_recipe& recipe, backend which) {
   if (which == backend::automatic || needs_gpu(which)) return fastest(recipe);
   if (which != backend::scalar) {
     const auto set = set_of(which);
     if (!set || !simd::runs_here(*set)) return does_not_run(which);
-    if (auto batch = simd::make_fingerprint_batch(recipe, *set)) return placed_fingerprints{std::move(batch), which};
+    if (auto batch = simd::make_batch_fingerprinter(recipe, *set)) return chosen_fingerprinter{std::move(batch), which};
   }
   auto maker = fingerprinter::make(recipe);
   if (!maker) return maker.error();
-  return placed_fingerprints{one_by_one(*std::move(maker)), backend::scalar};
+  return chosen_fingerprinter{make_one_by_one_fingerprinter(*std::move(maker)), backend::scalar};
 }
 
 backend widest_backend() noexcept {

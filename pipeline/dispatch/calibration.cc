@@ -4,11 +4,11 @@
 
 #include <cutpoint/cost_model.h>
 
-#include "pipeline/dispatch/calibrated_cuts.h"
+#include "pipeline/dispatch/calibration_cuts.h"
 #include "pipeline/dispatch/device_calibration.h"
 #include "pipeline/dispatch/memory_calibration.h"
-#include "pipeline/dispatch/sample_walk.h"
-#include "pipeline/dispatch/timed_turns.h"
+#include "pipeline/dispatch/repeated_timing.h"
+#include "pipeline/dispatch/sample_cursor.h"
 
 namespace cutpoint {
 
@@ -23,7 +23,8 @@ constexpr double turn_seconds = 1e-3;
 constexpr int chunks_at_once = 16;
 /// Of what was just cut, and so is in some cache. Cuts are of what is in none: where lanes are what a feed waits for, the
 /// ring is full of bytes that wait for them.
-constexpr turn_plan fingerprint_turns = {.sample_bytes = sample_bytes, .turns = turns, .turn_seconds = turn_seconds};
+constexpr timing_options fingerprint_turns = {
+    .sample_bytes = sample_bytes, .turns = turns, .turn_seconds = turn_seconds};
 /// Cut to learn the mean length of chunks.
 constexpr std::uint64_t mean_sample_bytes = 4 * MiB;
 constexpr std::uint64_t enough_chunks = 128;
@@ -39,7 +40,7 @@ double mean_of_chunks(const chunker& cuts, byte_span sample) {
   return static_cast<double>(at) / static_cast<double>(chunks);
 }
 
-result<cut_rate> measure_cuts(const named_cuts& of, sample_walk& sample) {
+result<cut_rate> measure_cuts(const named_cuts& of, sample_cursor& sample) {
   const auto placed = chunker_on(of.cuts, backend::automatic);
   if (!placed) return placed.error();
   const double usual_bytes = chunks_at_once * sampled_chunk_bytes(of.cuts);
@@ -69,7 +70,7 @@ status measure_fingerprints(fingerprint_kind kind, byte_span sample, std::vector
   auto placed = fingerprints_on(kind, backend::automatic);
   if (!placed) return placed.error().code() == status_code::unavailable ? status() : placed.error();
   std::vector<digest> made(numbers_in_flight.back());
-  for (const std::uint64_t length : calibrated_lengths) {
+  for (const std::uint64_t length : calibration_chunk_lengths) {
     for (const std::uint64_t number : numbers_in_flight) {
       if (length * number > sample.size() || (number > 1 && placed->where == backend::scalar)) break;
       status outcome;
@@ -102,8 +103,8 @@ status measure_processor(const topology& machine, cost_model& into) {
   into.together = *together;
   into.seconds_of_a_chunk = measure_index();
   const std::vector<std::uint8_t> sample = random_bytes(sample_bytes);
-  sample_walk walk(sample, largest_cache(machine));
-  for (const named_cuts& each : calibrated_cuts()) {
+  sample_cursor walk(sample, largest_cache(machine));
+  for (const named_cuts& each : calibration_cuts()) {
     const auto rate = measure_cuts(each, walk);
     if (!rate) return rate.error();
     into.processor.cuts.push_back(*rate);

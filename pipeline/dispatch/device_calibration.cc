@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "pipeline/dispatch/timed_turns.h"
+#include "pipeline/dispatch/repeated_timing.h"
 
 namespace cutpoint {
 
@@ -47,7 +47,7 @@ class probe {
   }
 
   status measure_cuts(device_costs& into) const {
-    for (const named_cuts& each : calibrated_cuts()) {
+    for (const named_cuts& each : calibration_cuts()) {
       status problem;
       const auto on =
           work(each.cuts, fingerprint_kind::none, {.bytes = how_.batch_bytes}, cuda::offload_use::cut, problem);

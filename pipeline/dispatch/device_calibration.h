@@ -5,7 +5,7 @@
 
 #include <cutpoint/cost_model.h>
 
-#include "pipeline/dispatch/calibrated_cuts.h"
+#include "pipeline/dispatch/calibration_cuts.h"
 #include "pipeline/dispatch/device_lanes.h"
 
 namespace cutpoint {
@@ -16,7 +16,7 @@ struct device_sampling {
   int turns = 2;                         ///< of each batch, after one that does not count
   double most_seconds = 0.02;            ///< after which no more turns of a batch are begun
   /// Of known chunks, which are made in batches of `batch_bytes`, and of that part of it, with fewer in flight.
-  std::vector<std::uint64_t> chunk_lengths = {calibrated_lengths.begin(), calibrated_lengths.end()};
+  std::vector<std::uint64_t> chunk_lengths = {calibration_chunk_lengths.begin(), calibration_chunk_lengths.end()};
   std::uint64_t fewer = 8;
 };
 

@@ -19,7 +19,7 @@ result<std::unique_ptr<cuda::offload>> device_provider::make(int device, const c
 result<cuda::link_rates> device_provider::measure_link(int device) const { return cuda::measure_link(device); }
 
 result<device_lanes> device_lanes::open(const device_provider& from, int device, const feed_options& options,
-                                        const device_part& part) {
+                                        const device_configuration& part) {
   device_lanes made;
   made.device_ = device;
   const auto none = [&made](std::string why) {
@@ -57,25 +57,25 @@ void device_lanes::unpin(const ring& held) {
   is_pinned_ = false;
 }
 
-status device_lanes::perform(task& taken, const task_surroundings& around, lane& by, std::size_t device_lane) {
+status device_lanes::perform(task& taken, const task_context& context, lane& by, std::size_t device_lane) {
   status failure;
   try {
     if (map_task* map = std::get_if<map_task>(&taken.work)) {
-      const auto mapped = map_on_device(*map, around, limits_, *offloads_[device_lane], by);
+      const auto mapped = map_on_device(*map, context, limits_, *offloads_[device_lane], by);
       if (mapped && *mapped) return {};
       if (!mapped) failure = mapped.error();
     } else if (auto* chunks = std::get_if<fingerprint_task>(&taken.work)) {
-      const auto made = fingerprint_on_device(*chunks, around, limits_, *offloads_[device_lane], by);
+      const auto made = fingerprint_on_device(*chunks, context, limits_, *offloads_[device_lane], by);
       if (made && *made) return {};
       if (!made) failure = made.error();
     }
   } catch (const std::bad_alloc&) {  // the processor needs less
   }
-  cutpoint::perform(taken, around, by);
+  cutpoint::perform(taken, context, by);
   return failure;
 }
 
-void device_lanes::lost(const status& failure) {
+void device_lanes::record_failure(const status& failure) {
   if (warning_.empty()) warning_ = failure.message() + "; the processor does the rest of the work";
 }
 

@@ -9,7 +9,7 @@
 
 #include "cuda/batch/offload.h"
 #include "cuda/device/link.h"
-#include "pipeline/dispatch/plan.h"
+#include "pipeline/dispatch/feed_configuration.h"
 #include "pipeline/schedule/tasks.h"
 
 namespace cutpoint {
@@ -36,7 +36,7 @@ class device_lanes {
   /// `device_lane_count` lanes, or none and a warning where the device has no memory for them or is not allowed as much,
   /// or where the chunks are none for a device. Errors: what makes the feed impossible.
   [[nodiscard]] static result<device_lanes> open(const device_provider& from, int device, const feed_options& options,
-                                                 const device_part& part);
+                                                 const device_configuration& part);
 
   /// The GPU's number.
   [[nodiscard]] int device() const noexcept { return device_; }
@@ -53,9 +53,9 @@ class device_lanes {
   void unpin(const ring& held);
 
   /// Performs a task on the device, or on the calling thread where the device does not do it. Gives the device's failure.
-  [[nodiscard]] status perform(task& taken, const task_surroundings& around, lane& by, std::size_t device_lane);
+  [[nodiscard]] status perform(task& taken, const task_context& context, lane& by, std::size_t device_lane);
   /// Remembers the first failure.
-  void lost(const status& failure);
+  void record_failure(const status& failure);
 
  private:
   int device_ = 0;

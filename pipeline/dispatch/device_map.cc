@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "pipeline/dispatch/device_steps.h"
+#include "pipeline/dispatch/device_trace.h"
 
 namespace cutpoint {
 
@@ -28,10 +28,10 @@ std::optional<device_batch> batch_of(const map_task& work, const chunker& cuts, 
   const segment& of = *work.of;
   const std::uint64_t seen = of.end + std::min(cuts.reach(), limits.bytes);
   device_batch made;
-  for (const stretch& s : work.stretches) {
+  for (const visible_range& s : work.visible_ranges) {
     if (s.end <= work.start) continue;
     if (s.begin >= of.end) break;
-    if (s.how == stretch_end::failed || made.stream_ranges.size() == limits.stream_ranges) return std::nullopt;
+    if (s.how == range_end::failed || made.stream_ranges.size() == limits.stream_ranges) return std::nullopt;
     const std::uint64_t start = std::max(s.begin, work.start);
     const std::uint64_t begin = std::max(s.begin, start - std::min(start, cuts.behind()));
     if (made.stream_ranges.empty()) made.base = begin;
@@ -40,7 +40,7 @@ std::optional<device_batch> batch_of(const map_task& work, const chunker& cuts, 
                                   .start = start - made.base,
                                   .stop = std::min(s.end, of.end) - made.base,
                                   .end = made.end - made.base,
-                                  .ends = s.how != stretch_end::open && made.end == s.end ? 1u : 0u});
+                                  .ends = s.how != range_end::open && made.end == s.end ? 1u : 0u});
   }
   if (made.end - made.base > limits.bytes) return std::nullopt;
   return made;
@@ -73,7 +73,7 @@ void take_over(const device_batch& batch, const cuda::batch_output& found, std::
 
 }  // namespace
 
-result<cuda::batch_limits> device_limits(const device_part& part, const chunker& cuts) {
+result<cuda::batch_limits> device_limits(const device_configuration& part, const chunker& cuts) {
   if (cuts.reach() == unlimited) {
     return status{status_code::unavailable, "chunks without a maximum are cut on the processor"};
   }
@@ -86,11 +86,11 @@ result<cuda::batch_limits> device_limits(const device_part& part, const chunker&
   return cuda::batch_limits{.bytes = bytes, .stream_ranges = max_stream_ranges};
 }
 
-result<bool> map_on_device(map_task& work, const task_surroundings& around, const cuda::batch_limits& limits,
+result<bool> map_on_device(map_task& work, const task_context& context, const cuda::batch_limits& limits,
                            cuda::offload& on, lane& by) {
-  const auto batch = batch_of(work, *around.cuts, limits);
+  const auto batch = batch_of(work, *context.cuts, limits);
   if (!batch) return false;
-  const auto parts = around.held->parts(batch->base, batch->end);
+  const auto parts = context.held->parts(batch->base, batch->end);
   status outcome;
   cuda::batch_output found;
   chain made{.chunks = {}, .fingerprints = {}, .next = work.start};
@@ -112,10 +112,10 @@ result<bool> map_on_device(map_task& work, const task_surroundings& around, cons
   return true;
 }
 
-result<bool> fingerprint_on_device(fingerprint_task& work, const task_surroundings& around,
+result<bool> fingerprint_on_device(fingerprint_task& work, const task_context& context,
                                    const cuda::batch_limits& limits, cuda::offload& on, lane& by) {
   std::vector<joined_chunk*> asked;
-  for (const fingerprint_task::share& each : work.shares) {
+  for (const fingerprint_task::batch_range& each : work.ranges) {
     for (std::size_t i = each.which.first; i < each.which.last; ++i) {
       if (!each.of->chunks[i].is_fingerprinted) asked.push_back(&each.of->chunks[i]);
     }
@@ -130,7 +130,7 @@ result<bool> fingerprint_on_device(fingerprint_task& work, const task_surroundin
     begins.push_back(c->where.offset - base);
     lengths.push_back(static_cast<std::uint32_t>(c->where.length));
   }
-  const auto parts = around.held->parts(base, end);
+  const auto parts = context.held->parts(base, end);
   status outcome;
   cuda::chunk_output found;
   measure(by.at(stage::fingerprinting), [&] {

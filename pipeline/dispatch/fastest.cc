@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "pipeline/dispatch/timed_turns.h"
+#include "pipeline/dispatch/repeated_timing.h"
 
 namespace cutpoint {
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t sample_bytes = 1 * MiB;
 constexpr std::uint64_t message_bytes = 8 * KiB;
-constexpr turn_plan short_turns = {.sample_bytes = sample_bytes};
+constexpr timing_options short_turns = {.sample_bytes = sample_bytes};
 
 const std::vector<std::uint8_t>& sample() {
   static const std::vector<std::uint8_t> bytes = random_bytes(sample_bytes);
@@ -49,15 +49,15 @@ chunker fastest(const chunker& cuts) {
   });
 }
 
-result<placed_fingerprints> fastest(const fingerprint_recipe& recipe) {
-  std::vector<placed_fingerprints> candidates;
+result<chosen_fingerprinter> fastest(const fingerprint_recipe& recipe) {
+  std::vector<chosen_fingerprinter> candidates;
   for (const backend_info& b : processor_backends()) {
     if (!b.runs_here) continue;
     auto made = fingerprints_on(recipe, b.kind);
     if (!made) return made.error();
     if (made->where == b.kind) candidates.push_back(*std::move(made));
   }
-  return best_of(std::move(candidates), [digests = std::vector<digest>(64)](placed_fingerprints& candidate) mutable {
+  return best_of(std::move(candidates), [digests = std::vector<digest>(64)](chosen_fingerprinter& candidate) mutable {
     return seconds_per_byte(short_turns, [&](std::uint64_t begin) {
       for (digest& into : digests) {
         candidate.batch->submit(byte_span(sample()).subspan(begin, message_bytes), into);
@@ -69,7 +69,7 @@ result<placed_fingerprints> fastest(const fingerprint_recipe& recipe) {
   });
 }
 
-result<chunker> remembered_choices::place(const chunker& cuts, backend which) {
+result<chunker> backend_cache::place(const chunker& cuts, backend which) {
   if (which != backend::automatic) return chunker_on(cuts, which);
   const std::lock_guard lock(mutex_);
   if (const auto known = of_cuts_.find(cuts.canonical()); known != of_cuts_.end()) {
@@ -80,7 +80,7 @@ result<chunker> remembered_choices::place(const chunker& cuts, backend which) {
   return chosen;
 }
 
-result<placed_fingerprints> remembered_choices::place(const fingerprint_recipe& recipe, backend which) {
+result<chosen_fingerprinter> backend_cache::place(const fingerprint_recipe& recipe, backend which) {
   if (which != backend::automatic) return fingerprints_on(recipe, which);
   const std::lock_guard lock(mutex_);
   if (const auto known = of_fingerprints_.find(recipe.kind); known != of_fingerprints_.end()) {

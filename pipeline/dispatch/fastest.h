@@ -14,15 +14,15 @@ namespace cutpoint {
 [[nodiscard]] chunker fastest(const chunker& cuts);
 
 /// The maker of fingerprints that is fastest here with chunks of 8 KiB. Errors: as `fingerprints_on`.
-[[nodiscard]] result<placed_fingerprints> fastest(const fingerprint_recipe& recipe);
+[[nodiscard]] result<chosen_fingerprinter> fastest(const fingerprint_recipe& recipe);
 
 /// What was measured is remembered: once for each set of cuts and each kind of fingerprint. Thread-safe.
-class remembered_choices {
+class backend_cache {
  public:
   /// As `chunker_on`.
   [[nodiscard]] result<chunker> place(const chunker& cuts, backend which);
   /// As `fingerprints_on`.
-  [[nodiscard]] result<placed_fingerprints> place(const fingerprint_recipe& recipe, backend which);
+  [[nodiscard]] result<chosen_fingerprinter> place(const fingerprint_recipe& recipe, backend which);
 
  private:
   std::mutex mutex_;

@@ -12,18 +12,18 @@ constexpr double remembered_share = 0.8;
 
 /// Of its share, what a device's lane takes where others share the work: what these do behind it waits in the ring until it
 /// has come out, and the ring has more to hold.
-constexpr double taken_of_share = 2.0 / 3;
+constexpr double device_take_factor = 2.0 / 3;
 
 /// A prediction takes up to 0.12 ms (8 devices), in which no lane takes anything.
 constexpr double seconds_between_revisions = 0.005;
 
 /// Times what a batch was expected to take.
-constexpr double far_too_long = 2;
+constexpr double slow_batch_factor = 2;
 
-constexpr std::size_t index_of(shared_work which) { return static_cast<std::size_t>(which); }
+constexpr std::size_t index_of(work_kind which) { return static_cast<std::size_t>(which); }
 
 /// What a device comes to by itself.
-double alone_by(const device_rates& rates, std::uint64_t lane_count, work_plan plan) {
+double expected_rate(const device_rates& rates, std::uint64_t lane_count, work_plan plan) {
   job_rates only;
   only.processor = {.lane_count = lane_count};
   only.devices = {rates};
@@ -57,29 +57,29 @@ std::optional<double> load_balance::device_state::factor() const {
   return std::nullopt;
 }
 
-load_balance::load_balance(const feed_plan& plan)
+load_balance::load_balance(const feed_configuration& plan)
     : processor_lanes_(plan.lane_count),
       has_fingerprints_(plan.fingerprint != fingerprint_kind::none),
       choices_(plan.choices) {
   // Rates of other devices than the feed's would be worse than none.
   if (plan.rates && plan.rates->devices.size() == plan.devices.size()) expected_ = *plan.rates;
   for (std::size_t i = 0; i < plan.devices.size(); ++i) {
-    device_state made{.part = plan.devices[i]};
+    device_state made{.configuration = plan.devices[i]};
     if (expected_) {
       const device_rates& rates = expected_->devices[i];
       made.latency_seconds = rates.latency_seconds;
-      made.expected = {alone_by(rates, processor_lanes_, work_plan::device),
-                       alone_by(rates, processor_lanes_, work_plan::fingerprints_on_device)};
+      made.expected = {expected_rate(rates, processor_lanes_, work_plan::device),
+                       expected_rate(rates, processor_lanes_, work_plan::fingerprints_on_device)};
     }
     devices_.push_back(made);
   }
-  go_by(choices_.front());
+  switch_to(choices_.front());
   predict();
 }
 
 // --- What is seen ----------------------------------------------------------------------------------------------------
 
-void load_balance::processor_did(const std::array<stage_work, stage_count>& work) {
+void load_balance::record_processor_work(const std::array<stage_work, stage_count>& work) {
   const auto note = [&](seen_rate& into, stage which) {
     const stage_work& did = work[static_cast<std::size_t>(which)];
     if (did.bytes != 0) into.add(static_cast<double>(did.bytes), did.seconds);
@@ -88,27 +88,28 @@ void load_balance::processor_did(const std::array<stage_work, stage_count>& work
   note(fingerprinting_, stage::fingerprinting);
 }
 
-void load_balance::device_takes(std::size_t device, double now) {
+void load_balance::record_device_start(std::size_t device, double now) {
   if (devices_[device].running++ == 0) devices_[device].since = now;
 }
 
-void load_balance::device_did(std::size_t device, shared_work which, std::uint64_t bytes, double now) {
+void load_balance::record_device_work(std::size_t device, work_kind which, std::uint64_t bytes, double now) {
   device_state& of = devices_[device];
   const double seconds = now - of.since;
   --of.running;
   of.since = now;
   // A small batch is mostly latency, and says nothing of the device's speed but that it is slower than was thought.
-  const double rate = alone(device, which);
-  const bool is_full = bytes >= of.part.least_batch_bytes;
-  const bool is_slow = rate > 0 && seconds > far_too_long * (of.latency_seconds + static_cast<double>(bytes) / rate);
+  const double rate = undivided_rate(device, which);
+  const bool is_full = bytes >= of.configuration.least_batch_bytes;
+  const bool is_slow =
+      rate > 0 && seconds > slow_batch_factor * (of.latency_seconds + static_cast<double>(bytes) / rate);
   if (is_full || is_slow) of.seen[index_of(which)].add(static_cast<double>(bytes), seconds);
 }
 
-void load_balance::lose(std::size_t device) {
+void load_balance::remove_device(std::size_t device) {
   devices_[device].is_lost = true;
   if (has_devices()) return;
   choices_ = {work_plan::processor};
-  go_by(work_plan::processor);
+  switch_to(work_plan::processor);
 }
 
 void load_balance::revise(double now) {
@@ -138,34 +139,34 @@ void load_balance::predict() {
   });
   if (best == predictions_.end()) return;
   const plan_prediction* const now = prediction_of(predictions_, plan_);
-  if (now == nullptr || best->bytes_per_second > worthwhile_gain * now->bytes_per_second) go_by(best->plan);
+  if (now == nullptr || best->bytes_per_second > worthwhile_gain * now->bytes_per_second) switch_to(best->plan);
   const plan_prediction* const chosen = prediction_of(predictions_, plan_);
-  if (split_.devices_fingerprint && split_.devices_cut && chosen != nullptr) {
+  if (assignment_.devices_fingerprint && assignment_.devices_cut && chosen != nullptr) {
     const double left = chosen->device_fingerprint_share - chosen->device_cut_share;
-    split_.left_share = std::clamp(left / std::max(1e-9, 1 - chosen->device_cut_share), 0.0, 1.0);
+    assignment_.deferred_share = std::clamp(left / std::max(1e-9, 1 - chosen->device_cut_share), 0.0, 1.0);
   }
 }
 
 // --- What follows ----------------------------------------------------------------------------------------------------
 
-void load_balance::go_by(work_plan plan) {
+void load_balance::switch_to(work_plan plan) {
   plan_ = has_devices() ? plan : work_plan::processor;
-  const auto any = [&](bool device_part::*can) {
+  const auto any = [&](bool device_configuration::*can) {
     return std::any_of(devices_.begin(), devices_.end(),
-                       [&](const device_state& d) { return !d.is_lost && d.part.*can; });
+                       [&](const device_state& d) { return !d.is_lost && d.configuration.*can; });
   };
-  const bool cut = any(&device_part::cuts);
-  const bool fingerprint = has_fingerprints_ && any(&device_part::fingerprints);
-  split_ = {};
+  const bool cut = any(&device_configuration::cuts);
+  const bool fingerprint = has_fingerprints_ && any(&device_configuration::fingerprints);
+  assignment_ = {};
   switch (plan_) {
     case work_plan::device:
-      split_ = {.processor_cuts = !cut, .devices_cut = cut};
+      assignment_ = {.processor_cuts = !cut, .devices_cut = cut};
       break;
     case work_plan::fingerprints_on_device:
-      split_ = {.devices_fingerprint = fingerprint, .left_share = fingerprint ? 1.0 : 0.0};
+      assignment_ = {.devices_fingerprint = fingerprint, .deferred_share = fingerprint ? 1.0 : 0.0};
       break;
     case work_plan::shared:
-      split_ = {.devices_cut = cut, .devices_fingerprint = fingerprint};
+      assignment_ = {.devices_cut = cut, .devices_fingerprint = fingerprint};
       break;
     case work_plan::automatic:
     case work_plan::processor:
@@ -177,15 +178,15 @@ bool load_balance::has_devices() const noexcept {
   return std::any_of(devices_.begin(), devices_.end(), [](const device_state& d) { return !d.is_lost; });
 }
 
-bool load_balance::may_take(lane_owner by, shared_work which) const noexcept {
-  if (!by) return which == shared_work::cuts ? split_.processor_cuts : split_.left_share < 1;
+bool load_balance::may_take(lane_owner by, work_kind which) const noexcept {
+  if (!by) return which == work_kind::cuts ? assignment_.processor_cuts : assignment_.deferred_share < 1;
   const device_state& of = devices_[*by];
   if (of.is_lost) return false;
-  if (which == shared_work::cuts) return split_.devices_cut && of.part.cuts;
-  return split_.devices_fingerprint && split_.left_share > 0 && of.part.fingerprints;
+  if (which == work_kind::cuts) return assignment_.devices_cut && of.configuration.cuts;
+  return assignment_.devices_fingerprint && assignment_.deferred_share > 0 && of.configuration.fingerprints;
 }
 
-double load_balance::alone(lane_owner by, shared_work which) const noexcept {
+double load_balance::undivided_rate(lane_owner by, work_kind which) const noexcept {
   if (by) {
     const device_state& of = devices_[*by];
     const auto seen = of.seen[index_of(which)].bytes_per_second();
@@ -194,14 +195,14 @@ double load_balance::alone(lane_owner by, shared_work which) const noexcept {
   const double chunking = chunking_.bytes_per_second().value_or(expected_ ? expected_->processor.chunking : 0);
   const double hashing =
       fingerprinting_.bytes_per_second().value_or(expected_ ? expected_->processor.fingerprinting : 0);
-  if (which == shared_work::fingerprints) return hashing;
+  if (which == work_kind::fingerprints) return hashing;
   const bool is_known = chunking > 0 && (hashing > 0 || !has_fingerprints_);
   if (!is_known) return 0;
-  return 1 / (1 / chunking + (has_fingerprints_ ? (1 - split_.left_share) / hashing : 0));
+  return 1 / (1 / chunking + (has_fingerprints_ ? (1 - assignment_.deferred_share) / hashing : 0));
 }
 
-std::uint64_t load_balance::taken_at_a_time(lane_owner by, shared_work which, std::uint64_t waiting,
-                                            std::uint64_t most) const noexcept {
+std::uint64_t load_balance::bytes_to_take(lane_owner by, work_kind which, std::uint64_t waiting,
+                                          std::uint64_t most) const noexcept {
   double all = 0;
   double own = 0;  // of the lane's owner
   const auto count = [&](lane_owner each, double rate) {
@@ -209,35 +210,36 @@ std::uint64_t load_balance::taken_at_a_time(lane_owner by, shared_work which, st
     if (each == by) own = rate;
     return rate > 0;
   };
-  if (may_take({}, which) && !count({}, alone({}, which) * static_cast<double>(processor_lanes_))) return most;
+  if (may_take({}, which) && !count({}, undivided_rate({}, which) * static_cast<double>(processor_lanes_))) return most;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
-    if (may_take(i, which) && !count(i, alone(i, which))) return most;
+    if (may_take(i, which) && !count(i, undivided_rate(i, which))) return most;
   }
   if (own <= 0) return most;
-  const double lanes = by ? static_cast<double>(devices_[*by].part.lane_count) : static_cast<double>(processor_lanes_);
-  const double share = own / lanes / all * (by && all > own ? taken_of_share : 1);
+  const double lanes =
+      by ? static_cast<double>(devices_[*by].configuration.lane_count) : static_cast<double>(processor_lanes_);
+  const double share = own / lanes / all * (by && all > own ? device_take_factor : 1);
   return std::min(most, static_cast<std::uint64_t>(static_cast<double>(waiting) * share));
 }
 
-bool load_balance::is_left_to_faster(lane_owner by, shared_work which, std::uint64_t share, std::uint64_t least,
-                                     std::uint64_t waiting) const noexcept {
+bool load_balance::should_leave_to_faster_lane(lane_owner by, work_kind which, std::uint64_t share, std::uint64_t least,
+                                               std::uint64_t waiting) const noexcept {
   lane_owner fastest = by;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
-    if (may_take(i, which) && alone(i, which) > alone(fastest, which)) fastest = i;
+    if (may_take(i, which) && undivided_rate(i, which) > undivided_rate(fastest, which)) fastest = i;
   }
-  if (may_take({}, which) && alone({}, which) > alone(fastest, which)) fastest.reset();
-  const double mine = alone(by, which);
+  if (may_take({}, which) && undivided_rate({}, which) > undivided_rate(fastest, which)) fastest.reset();
+  const double mine = undivided_rate(by, which);
   if (fastest == by || mine <= 0) return false;
   if (share < least) return true;
-  const std::uint64_t busy = fastest ? devices_[*fastest].running * devices_[*fastest].part.batch_bytes : 0;
+  const std::uint64_t busy = fastest ? devices_[*fastest].running * devices_[*fastest].configuration.batch_bytes : 0;
   return static_cast<double>(std::max(share, least)) / mine >
-         static_cast<double>(waiting + busy) / alone(fastest, which);
+         static_cast<double>(waiting + busy) / undivided_rate(fastest, which);
 }
 
-bool load_balance::leaves_next_fingerprints() noexcept {
-  left_credit_ += split_.left_share;
-  if (left_credit_ < 1) return false;
-  left_credit_ -= 1;
+bool load_balance::defer_next_fingerprints() noexcept {
+  deferred_credit_ += assignment_.deferred_share;
+  if (deferred_credit_ < 1) return false;
+  deferred_credit_ -= 1;
   return true;
 }
 

@@ -14,7 +14,7 @@
 
 #include <cutpoint/engine.h>
 
-#include "pipeline/dispatch/plan.h"
+#include "pipeline/dispatch/feed_configuration.h"
 
 namespace cutpoint {
 
@@ -22,47 +22,47 @@ namespace cutpoint {
 using lane_owner = std::optional<std::size_t>;
 
 /// What there is to take of one kind of work, and what the lanes of each device are at.
-enum class shared_work { cuts, fingerprints };
+enum class work_kind { cuts, fingerprints };
 
 /// Who may take what by a plan.
-struct work_split {
+struct work_assignment {
   bool processor_cuts = true;
   bool devices_cut = false;
   bool devices_fingerprint = false;  ///< what the processor has cut
-  double left_share = 0;             ///< of what the processor cuts, that is left to devices to fingerprint
+  double deferred_share = 0;         ///< of what the processor cuts, that is left to devices to fingerprint
 };
 
 class load_balance {
  public:
-  explicit load_balance(const feed_plan& plan);
+  explicit load_balance(const feed_configuration& plan);
 
   // What is seen.
 
-  void processor_did(const std::array<stage_work, stage_count>& work);
-  void device_takes(std::size_t device, double now);
-  void device_did(std::size_t device, shared_work which, std::uint64_t bytes, double now);
+  void record_processor_work(const std::array<stage_work, stage_count>& work);
+  void record_device_start(std::size_t device, double now);
+  void record_device_work(std::size_t device, work_kind which, std::uint64_t bytes, double now);
   /// From now on it takes nothing.
-  void lose(std::size_t device);
+  void remove_device(std::size_t device);
   /// Considers the plan anew by what was seen, from time to time.
   void revise(double now);
 
   // What follows.
 
   [[nodiscard]] work_plan plan() const noexcept { return plan_; }
-  [[nodiscard]] const work_split& split() const noexcept { return split_; }
+  [[nodiscard]] const work_assignment& assignment() const noexcept { return assignment_; }
   [[nodiscard]] const std::vector<plan_prediction>& predictions() const noexcept { return predictions_; }
   [[nodiscard]] bool has_devices() const noexcept;
   /// Of fingerprints, those that were left.
-  [[nodiscard]] bool may_take(lane_owner by, shared_work which) const noexcept;
+  [[nodiscard]] bool may_take(lane_owner by, work_kind which) const noexcept;
   /// Bytes that a lane takes of `waiting` ones; `most` where rates are not known.
-  [[nodiscard]] std::uint64_t taken_at_a_time(lane_owner by, shared_work which, std::uint64_t waiting,
-                                              std::uint64_t most) const noexcept;
+  [[nodiscard]] std::uint64_t bytes_to_take(lane_owner by, work_kind which, std::uint64_t waiting,
+                                            std::uint64_t most) const noexcept;
   /// Whether a lane leaves work to a faster one: its share is less than `least`, which it would take, or the fastest would
   /// be done with all that waits and all that it is at before this one with `least`.
-  [[nodiscard]] bool is_left_to_faster(lane_owner by, shared_work which, std::uint64_t share, std::uint64_t least,
-                                       std::uint64_t waiting) const noexcept;
+  [[nodiscard]] bool should_leave_to_faster_lane(lane_owner by, work_kind which, std::uint64_t share,
+                                                 std::uint64_t least, std::uint64_t waiting) const noexcept;
   /// Of what the processor cuts next, whether it is left to devices to fingerprint.
-  [[nodiscard]] bool leaves_next_fingerprints() noexcept;
+  [[nodiscard]] bool defer_next_fingerprints() noexcept;
 
  private:
   /// Bytes and seconds, of which the latest count most.
@@ -73,24 +73,24 @@ class load_balance {
     [[nodiscard]] std::optional<double> bytes_per_second() const;
   };
   struct device_state {
-    device_part part;
+    device_configuration configuration;
     bool is_lost = false;
     std::uint64_t running = 0;            ///< batches that its lanes are at
     double since = 0;                     ///< its last event
     double latency_seconds = 0;           ///< of a batch, as expected
-    std::array<double, 2> expected = {};  ///< by `shared_work`; bytes a second
+    std::array<double, 2> expected = {};  ///< by `work_kind`; bytes a second
     std::array<seen_rate, 2> seen = {};
 
     /// What it does of what was expected, by the first kind of work that it was seen at; nothing where there is none.
     [[nodiscard]] std::optional<double> factor() const;
   };
 
-  void go_by(work_plan plan);
+  void switch_to(work_plan plan);
   void predict();
   /// The rates that were expected, corrected by what was seen.
   [[nodiscard]] job_rates corrected() const;
   /// Bytes a second of a lane that has its owner to itself; 0 where not known.
-  [[nodiscard]] double alone(lane_owner by, shared_work which) const noexcept;
+  [[nodiscard]] double undivided_rate(lane_owner by, work_kind which) const noexcept;
 
   std::uint64_t processor_lanes_;
   bool has_fingerprints_;
@@ -100,8 +100,8 @@ class load_balance {
   seen_rate chunking_;
   seen_rate fingerprinting_;
   work_plan plan_ = work_plan::processor;
-  work_split split_;
-  double left_credit_ = 0;
+  work_assignment assignment_;
+  double deferred_credit_ = 0;
   double revised_ = 0;  ///< when the plan was considered last
   std::vector<plan_prediction> predictions_;
 };

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "pipeline/dispatch/fastest.h"
-#include "pipeline/dispatch/timed_turns.h"
+#include "pipeline/dispatch/repeated_timing.h"
 #include "pipeline/engine/signals_blocked.h"
 
 namespace cutpoint {
@@ -120,7 +120,7 @@ result<memory_rates> measure_memory(std::uint64_t processor_count, std::uint64_t
   });
   if (!together) return together.error();
   memory_rates found{.read_by_all = *together};
-  const turn_plan whole = {.sample_bytes = all.size() / 2, .turns = turns, .turn_seconds = 1};
+  const timing_options whole = {.sample_bytes = all.size() / 2, .turns = turns, .turn_seconds = 1};
   found.read_by_one = 1 / seconds_per_byte(whole, [&](std::uint64_t begin) {
                         const std::uint64_t count = std::min(piece_bytes, whole.sample_bytes - begin);
                         sum += plain_read(all.subspan(begin, count), backend::automatic);
@@ -139,8 +139,8 @@ result<double> measure_together(std::uint64_t processor_count) {
   const std::uint64_t threads = std::clamp<std::uint64_t>(processor_count, 1, most_processors);
   if (threads == 1) return 1.0;
   const std::vector<std::uint8_t> bytes = random_bytes(hashed_bytes);
-  std::vector<placed_fingerprints> makers(threads);
-  for (placed_fingerprints& maker : makers) {
+  std::vector<chosen_fingerprinter> makers(threads);
+  for (chosen_fingerprinter& maker : makers) {
     auto made = fingerprints_on(fingerprint_kind::blake3, widest_backend());
     if (!made) return made.error();
     maker = *std::move(made);

@@ -7,7 +7,7 @@
 #include <cutpoint/work_plan.h>
 #include <fmt/format.h>
 
-#include "pipeline/dispatch/best_mix.h"
+#include "pipeline/dispatch/linear_program.h"
 
 namespace cutpoint {
 
@@ -141,7 +141,7 @@ class planner {
     for (const resource& each : all) uses.push_back(each.uses);
     std::vector<double> worth;
     for (const activity& each : activities) worth.push_back(1 - preference * static_cast<double>(each.how));
-    const auto amounts = best_mix(uses, worth);
+    const auto amounts = solve_linear_program(uses, worth);
     if (!amounts) return made;
     double total = 0;
     double on_device = 0;

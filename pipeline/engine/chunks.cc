@@ -3,11 +3,11 @@
 
 #include <cutpoint/chunks.h>
 
-#include "pipeline/engine/feed_piece.h"
+#include "pipeline/engine/feed_next_block.h"
 
 namespace cutpoint {
 
-chunk_record record_of(const fed_chunk& chunk) noexcept {
+chunk_record record_of(const delivered_chunk& chunk) noexcept {
   return {.stream = chunk.stream,
           .offset = chunk.offset,
           .length = chunk.length,
@@ -38,7 +38,7 @@ std::vector<chunk_record> chunk_queue::take_all() {
   return all;
 }
 
-status chunk_queue::take(const fed_chunk& chunk) {
+status chunk_queue::take(const delivered_chunk& chunk) {
   const std::lock_guard lock(mutex_);
   waiting_.push_back(record_of(chunk));
   return {};
@@ -46,7 +46,7 @@ status chunk_queue::take(const fed_chunk& chunk) {
 
 // --- Columns ---------------------------------------------------------------------------------------------------------
 
-status chunk_columns::take(const fed_chunk& chunk) {
+status chunk_columns::take(const delivered_chunk& chunk) {
   const byte_span digest = chunk.fingerprint.view();
   for (std::uint64_t i = 0; i < chunk.count; ++i) {
     offsets.push_back(chunk.offset + i * chunk.length);
@@ -69,7 +69,7 @@ status feed_buffer(engine& on, const feed_options& options, byte_span bytes, chu
 
 result<std::vector<chunk_record>> chunk_buffer(engine& on, const feed_options& options, byte_span bytes) {
   std::vector<chunk_record> found;
-  chunk_callback keep([&found](const fed_chunk& chunk) {
+  chunk_callback keep([&found](const delivered_chunk& chunk) {
     found.push_back(record_of(chunk));
     return status();
   });
@@ -132,7 +132,7 @@ result<std::size_t> chunk_reader::read(std::span<chunk_record> room) {
 }
 
 result<bool> chunk_reader::advance() {
-  const auto goes_on = feed_piece(feed_, *from_);
+  const auto goes_on = feed_next_block(feed_, *from_);
   if (goes_on && *goes_on) return true;
   // What the bytes so far decide comes out, whatever ended them.
   is_done_ = true;

@@ -8,7 +8,7 @@
 #include <sched.h>
 
 #include "pipeline/engine/feed_implementation.h"
-#include "pipeline/engine/feed_piece.h"
+#include "pipeline/engine/feed_next_block.h"
 
 namespace cutpoint {
 
@@ -64,13 +64,13 @@ std::string_view to_string(device_step which) noexcept {
   return "unknown";
 }
 
-void engine::pool::serve(std::uint64_t lane) {
+void engine::pool::run_lane(std::uint64_t lane) {
   if (binds_workers_) bind([&] { return places->bind_thread(lane); });
   std::unique_lock lock(mutex);
   for (std::size_t turn = 0; !is_stopping_; ++turn) {
     bool has_worked = false;
     for (std::size_t i = 0; i < feeds.size() && !has_worked; ++i) {
-      has_worked = feeds[(turn + i) % feeds.size()]->work_once(lock, lane);
+      has_worked = feeds[(turn + i) % feeds.size()]->perform_one_task(lock, lane);
     }
     if (!has_worked && !is_stopping_) work.wait(lock);
   }
@@ -108,7 +108,7 @@ status check_devices(const std::vector<int>& devices) {
 }  // namespace
 
 result<feed> engine::open(const feed_options& options, chunk_receiver& receiver) {
-  const auto choices = plan_choices(options);
+  const auto choices = work_plan_choices(options);
   if (!choices) return choices.error();
   const bool is_on_devices = choices->front() != work_plan::processor;
   const bool is_mixed = options.where == backend::cuda || options.where == backend::hybrid;
@@ -118,7 +118,7 @@ result<feed> engine::open(const feed_options& options, chunk_receiver& receiver)
   feed_options placed = options;
   placed.cuts = *cuts;
   if (status devices = check_devices(options.devices); !devices.ok()) return devices;
-  auto plan = make_plan(placed, thread_count(), is_on_devices ? options.devices.size() : 0);
+  auto plan = make_feed_configuration(placed, thread_count(), is_on_devices ? options.devices.size() : 0);
   if (!plan) return plan.error();
   std::vector<device_lanes> devices;
   std::string warning;
@@ -130,7 +130,7 @@ result<feed> engine::open(const feed_options& options, chunk_receiver& receiver)
     if (opened->size() == 0) {
       warning = opened->warning();
       devices.clear();
-      plan = make_plan(placed, thread_count(), 0);
+      plan = make_feed_configuration(placed, thread_count(), 0);
       if (!plan) return plan.error();
       break;
     }
@@ -144,7 +144,7 @@ result<feed> engine::open(const feed_options& options, chunk_receiver& receiver)
     static_cast<void>(pool_->places->bind_memory(held->at(0), held->size(), devices.front().node()));
   }
   std::uint64_t lane_count = plan->lane_count;
-  for (const device_part& each : plan->devices) lane_count += each.lane_count;
+  for (const device_configuration& each : plan->devices) lane_count += each.lane_count;
   std::vector<lane> lanes;
   while (lanes.size() < lane_count) {
     auto made = pool_->choices.place(options.fingerprint, on_processor);
@@ -153,7 +153,7 @@ result<feed> engine::open(const feed_options& options, chunk_receiver& receiver)
     lanes.push_back({.fingerprints = std::move(made->batch)});
   }
   plan->chunked_on = backend_of(*cuts);
-  if (plan->fingerprinted_on != backend::scalar) plan->unit_bytes = unit_bytes_in_lanes;
+  if (plan->fingerprinted_on != backend::scalar) plan->fingerprint_task_bytes = unit_bytes_in_lanes;
   auto of_runs = fingerprinter::make(options.fingerprint);
   if (!of_runs) return of_runs.error();
   auto made = std::make_unique<feed::implementation>(*pool_, *plan, *cuts, *std::move(held), std::move(lanes),
@@ -201,7 +201,7 @@ status feed::write(byte_span bytes) {
   return {};
 }
 
-result<bool> feed_piece(feed& into, source& from) {
+result<bool> feed_next_block(feed& into, source& from) {
   const auto ended_by = [&into](const status& failure) -> status {
     return into.end(failure).ok() ? failure : into.failure();
   };
@@ -226,7 +226,7 @@ result<bool> feed_piece(feed& into, source& from) {
 status feed_source(feed& into, std::uint64_t stream, source& from) {
   if (status begun = into.begin(stream); !begun.ok()) return begun;
   for (;;) {
-    const auto goes_on = feed_piece(into, from);
+    const auto goes_on = feed_next_block(into, from);
     if (!goes_on) return goes_on.error();
     if (!*goes_on) return {};
   }

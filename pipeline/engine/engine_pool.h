@@ -43,7 +43,8 @@ class engine::pool {
   status start() {
     const signals_blocked quiet;
     try {
-      for (std::uint64_t lane = 1; lane < thread_count_; ++lane) workers_.emplace_back([this, lane] { serve(lane); });
+      for (std::uint64_t lane = 1; lane < thread_count_; ++lane)
+        workers_.emplace_back([this, lane] { run_lane(lane); });
     } catch (const std::system_error& error) {
       return {status_code::unavailable, fmt::format("{} threads cannot be started: {}", thread_count_, error.what()),
               error.code().value()};
@@ -64,14 +65,14 @@ class engine::pool {
 
   const std::optional<processor_places> places;  ///< where threads and memory may be bound; none: nowhere
   const std::shared_ptr<const device_provider> devices;
-  remembered_choices choices;
+  backend_cache choices;
   std::mutex mutex;                  ///< guards every schedule
   std::condition_variable work;      ///< there may be something to take
   std::condition_variable progress;  ///< something was handed back
   std::vector<feed::implementation*> feeds;
 
  private:
-  void serve(std::uint64_t lane);
+  void run_lane(std::uint64_t lane);
 
   std::uint64_t thread_count_;
   bool binds_workers_;

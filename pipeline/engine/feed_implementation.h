@@ -11,19 +11,19 @@
 
 #include "pipeline/engine/engine_pool.h"
 #include "pipeline/engine/feed_trace.h"
-#include "pipeline/schedule/level_watch.h"
+#include "pipeline/schedule/queue_meter.h"
 #include "pipeline/schedule/schedule.h"
 
 namespace cutpoint {
 
 /// What a feed takes in before others are told.
-inline constexpr std::uint64_t worth_telling = 256 * KiB;
+inline constexpr std::uint64_t publish_threshold_bytes = 256 * KiB;
 
 class feed::implementation {
  public:
-  implementation(engine::pool& threads, const feed_plan& plan, const chunker& cuts, ring held, std::vector<lane> lanes,
-                 std::vector<device_lanes> devices, std::string device_warning, run_periods periods,
-                 chunk_receiver& receiver)
+  implementation(engine::pool& threads, const feed_configuration& plan, const chunker& cuts, ring held,
+                 std::vector<lane> lanes, std::vector<device_lanes> devices, std::string device_warning,
+                 run_periods periods, chunk_receiver& receiver)
       : pool_(threads),
         ring_(std::move(held)),
         intake_(ring_, cuts, std::move(periods), plan.intake),
@@ -31,7 +31,7 @@ class feed::implementation {
         lanes_(std::move(lanes)),
         devices_(std::move(devices)),
         device_warning_(std::move(device_warning)),
-        enough_segments_(segments_worth_helping(plan)),
+        help_threshold_segments_(help_threshold_segments(plan)),
         totals_(lanes_.size()) {
     std::size_t lane_index = plan.lane_count;
     for (std::size_t i = 0; i < devices_.size(); ++i) {
@@ -46,7 +46,7 @@ class feed::implementation {
     {
       std::unique_lock lock(pool_.mutex);
       schedule_.fail({status_code::cancelled, {}});  // nobody reads it, and there may be no memory to say more
-      await_running(lock);
+      wait_for_running_tasks(lock);
       std::erase(pool_.feeds, this);
       is_dropped_ = true;
     }
@@ -69,7 +69,7 @@ class feed::implementation {
     try {
       for (std::size_t d = 0; d < devices_.size(); ++d) {
         for (std::size_t i = 0; i < devices_[d].size(); ++i, ++lane_index) {
-          device_threads_.emplace_back([this, d, i, lane_index] { serve(d, i, lane_index); });
+          device_threads_.emplace_back([this, d, i, lane_index] { run_lane(d, i, lane_index); });
         }
       }
     } catch (const std::system_error& error) {
@@ -81,15 +81,15 @@ class feed::implementation {
 
   /// Takes one task, performs it without the lock, and hands it back. False where there is none to take; true also where
   /// it turns out that the feed has failed.
-  bool work_once(std::unique_lock<std::mutex>& lock, std::uint64_t lane_index) {
+  bool perform_one_task(std::unique_lock<std::mutex>& lock, std::uint64_t lane_index) {
     const bool has_failed = !schedule_.failure().ok();
     std::optional<task> taken;
-    or_fail([&] { taken = schedule_.take(lane_index == 0 ? lane_role::feeds : lane_role::works); });
-    if (!taken) return !has_failed && tell_of_failure();
+    run_or_fail([&] { taken = schedule_.take(lane_index == 0 ? lane_role::feeds : lane_role::works); });
+    if (!taken) return !has_failed && notify_failure();
     lane& by = lanes_[lane_index];
     by.work = {};
     lock.unlock();
-    perform(*taken, schedule_.surroundings(), by);
+    perform(*taken, schedule_.context(), by);
     lock.lock();
     hand_back(*std::move(taken), lane_index);
     return true;
@@ -108,15 +108,15 @@ class feed::implementation {
     for (;;) {
       if (!schedule_.failure().ok()) return failed(lock);
       const std::uint64_t room = schedule_.room(intake_.cursor());
-      if (room >= comfortable_room()) return room_of(room);
-      tell(lock);
-      if (work_once(lock, 0)) continue;
+      if (room >= preferred_room()) return room_of(room);
+      publish(lock);
+      if (perform_one_task(lock, 0)) continue;
       if (room != 0) return room_of(room);
-      schedule_.press();
+      schedule_.allow_small_batches();
       if (schedule_.has_running() || schedule_.has_device_work()) {
         pool_.progress.wait(lock);
-      } else if (status relieved = schedule_.relieve(); !relieved.ok()) {
-        close(stretch_end::failed, relieved);
+      } else if (status relieved = schedule_.make_room(); !relieved.ok()) {
+        close(range_end::failed, relieved);
         return relieved;
       }
     }
@@ -125,10 +125,10 @@ class feed::implementation {
   status commit(std::uint64_t count) {
     status taken;
     measure(intake_meter(), [&] {
-      taken = intake_.absorb(count);
+      taken = intake_.commit(count);
       return count;
     });
-    return taken_in(std::move(taken), count);
+    return publish_if_due(std::move(taken), count);
   }
 
   status write_zeros(std::uint64_t count) {
@@ -137,30 +137,30 @@ class feed::implementation {
       if (!room) return room.error();
       result<std::uint64_t> taken = std::uint64_t{0};
       measure(intake_meter(), [&] {
-        taken = intake_.absorb_zeros(count, room->size());
+        taken = intake_.commit_zeros(count, room->size());
         return taken ? *taken : 0;
       });
-      if (status told = taken_in(taken ? status() : taken.error(), taken ? *taken : 0); !told.ok()) return told;
+      if (status told = publish_if_due(taken ? status() : taken.error(), taken ? *taken : 0); !told.ok()) return told;
       count -= *taken;
     }
     return {};
   }
 
   status end(status outcome) {
-    const stretch_end how = outcome.ok() ? stretch_end::stream : stretch_end::failed;
+    const range_end how = outcome.ok() ? range_end::stream : range_end::failed;
     if (is_open_) close(how, std::move(outcome));
-    return taken_in({}, 0);
+    return publish_if_due({}, 0);
   }
 
   status finish() {
     std::unique_lock lock(pool_.mutex);
-    tell(lock);
+    publish(lock);
     schedule_.finish();
     pool_.work.notify_all();
     for (;;) {
       if (!schedule_.failure().ok()) return failed(lock);
       if (schedule_.is_done()) return {};
-      if (work_once(lock, 0)) continue;
+      if (perform_one_task(lock, 0)) continue;
       assert(schedule_.has_running() || schedule_.has_device_work());
       pool_.progress.wait(lock);
     }
@@ -174,7 +174,7 @@ class feed::implementation {
     } catch (const std::bad_alloc&) {
       std::unique_lock lock(pool_.mutex);
       schedule_.fail(out_of_memory());
-      await_running(lock);
+      wait_for_running_tasks(lock);
       return out_of_memory();
     }
   }
@@ -194,7 +194,7 @@ class feed::implementation {
     for (const device_lanes& each : devices_) {
       if (all.device_warning.empty()) all.device_warning = each.warning();
     }
-    watch_.tell(all, now());
+    watch_.publish(all, now());
     all.held_bytes.capacity = ring_.size();
     all.lanes[0].work[static_cast<std::size_t>(stage::intake)] = intake_work_;
     return all;
@@ -203,7 +203,7 @@ class feed::implementation {
  private:
   /// Under the lock, on any thread: what there is no memory for fails the feed.
   template <class Doing>
-  void or_fail(Doing&& doing) noexcept {
+  void run_or_fail(Doing&& doing) noexcept {
     try {
       doing();
     } catch (const std::bad_alloc&) {
@@ -212,55 +212,55 @@ class feed::implementation {
   }
 
   /// Wakes who waits for tasks that are not there any more, if the feed has failed; whether it has.
-  bool tell_of_failure() {
+  bool notify_failure() {
     if (schedule_.failure().ok()) return false;
     pool_.progress.notify_all();
     return true;
   }
 
   void hand_back(task done, std::uint64_t lane_index) {
-    or_fail([&] {
+    run_or_fail([&] {
       schedule_.complete(std::move(done), lanes_[lane_index].work, now());
       add(totals_[lane_index], lanes_[lane_index].work);
-      look_at_queues(lane_index);
+      record_queue_levels(lane_index);
     });
     pool_.work.notify_all();
     pool_.progress.notify_all();
   }
 
   /// What the lane has noted, and how full the queues are now.
-  void look_at_queues(std::uint64_t lane_index) {
+  void record_queue_levels(std::uint64_t lane_index) {
     const trace_levels levels = schedule_.levels();
-    watch_.see(levels, now());
+    watch_.record(levels, now());
     trace_.hand_over(lanes_[lane_index], levels);
   }
 
   stage_meter intake_meter() { return {stage::intake, intake_work_, lanes_.front().notes.get()}; }
 
   /// The life of a thread that waits for a device.
-  void serve(std::size_t device, std::size_t device_lane, std::uint64_t lane_index) {
+  void run_lane(std::size_t device, std::size_t device_lane, std::uint64_t lane_index) {
     const int node = devices_[device].node();
     if (pool_.places && node >= 0) pool_.bind([&] { return pool_.places->bind_thread_to_node(node); });
     std::unique_lock lock(pool_.mutex);
     while (!is_dropped_) {
-      if (!work_once_on_device(lock, device, device_lane, lane_index)) pool_.work.wait(lock);
+      if (!perform_one_device_task(lock, device, device_lane, lane_index)) pool_.work.wait(lock);
     }
   }
 
-  bool work_once_on_device(std::unique_lock<std::mutex>& lock, std::size_t device, std::size_t device_lane,
-                           std::uint64_t lane_index) {
+  bool perform_one_device_task(std::unique_lock<std::mutex>& lock, std::size_t device, std::size_t device_lane,
+                               std::uint64_t lane_index) {
     const bool has_failed = !schedule_.failure().ok();
     std::optional<task> taken;
-    or_fail([&] { taken = schedule_.take_for_device(device, now()); });
-    if (!taken) return !has_failed && tell_of_failure();
+    run_or_fail([&] { taken = schedule_.take_for_device(device, now()); });
+    if (!taken) return !has_failed && notify_failure();
     lane& by = lanes_[lane_index];
     by.work = {};
     lock.unlock();
-    status failure = devices_[device].perform(*taken, schedule_.surroundings(), by, device_lane);
+    status failure = devices_[device].perform(*taken, schedule_.context(), by, device_lane);
     lock.lock();
     if (!failure.ok()) {
-      schedule_.lose_device(device);
-      or_fail([&] { devices_[device].lost(failure); });
+      schedule_.remove_device(device);
+      run_or_fail([&] { devices_[device].record_failure(failure); });
     }
     hand_back(*std::move(taken), lane_index);
     return true;
@@ -271,44 +271,45 @@ class feed::implementation {
 
   /// One lane reads no more at a time than it then works on in the cache.
   std::uint64_t most_room() const { return lanes_.size() == 1 ? most_room_alone : most_room_shared; }
-  std::uint64_t comfortable_room() const { return std::min(most_room(), ring_.size() / 8); }
+  std::uint64_t preferred_room() const { return std::min(most_room(), ring_.size() / 8); }
 
   std::span<std::uint8_t> room_of(std::uint64_t bytes) const {
     return {ring_.at(intake_.cursor()), std::min(bytes, most_room())};
   }
 
-  void close(stretch_end how, status outcome) {
+  void close(range_end how, status outcome) {
     intake_.end(how, std::move(outcome));
     is_open_ = false;
   }
 
   /// Tells the others when it is worth it, and lends a hand when more is waiting than they can take.
-  status taken_in(status outcome, std::uint64_t count) {
-    untold_bytes_ += count;
-    if (outcome.ok() && untold_bytes_ < worth_telling && ++untold_calls_ < 1024) return {};
+  status publish_if_due(status outcome, std::uint64_t count) {
+    unpublished_bytes_ += count;
+    if (outcome.ok() && unpublished_bytes_ < publish_threshold_bytes && ++unpublished_calls_ < 1024) return {};
     std::unique_lock lock(pool_.mutex);
     if (!outcome.ok()) schedule_.fail(std::move(outcome));
-    tell(lock);
-    while (schedule_.waiting_segments() >= enough_segments_ && work_once(lock, 0)) {
+    publish(lock);
+    while (schedule_.waiting_segments() >= help_threshold_segments_ && perform_one_task(lock, 0)) {
     }
     return schedule_.failure().ok() ? status() : failed(lock);
   }
 
-  void tell(const std::unique_lock<std::mutex>&) {
-    untold_bytes_ = 0;
-    untold_calls_ = 0;
-    intake_news news = intake_.take_news();
-    if (schedule_.failure().ok()) schedule_.learn(std::move(news));  // after it something may not have been learnt
-    look_at_queues(0);
+  void publish(const std::unique_lock<std::mutex>&) {
+    unpublished_bytes_ = 0;
+    unpublished_calls_ = 0;
+    intake_update update = intake_.take_update();
+    if (schedule_.failure().ok())
+      schedule_.apply_update(std::move(update));  // after it something may not have been learnt
+    record_queue_levels(0);
     pool_.work.notify_all();
   }
 
   status failed(std::unique_lock<std::mutex>& lock) {
-    await_running(lock);
+    wait_for_running_tasks(lock);
     return schedule_.failure();
   }
 
-  void await_running(std::unique_lock<std::mutex>& lock) {
+  void wait_for_running_tasks(std::unique_lock<std::mutex>& lock) {
     pool_.progress.wait(lock, [&] { return !schedule_.has_running(); });
   }
 
@@ -319,17 +320,17 @@ class feed::implementation {
   std::vector<lane> lanes_;  ///< each of its thread: the pool's, then the device's
   std::vector<device_lanes> devices_;
   std::string device_warning_;
-  std::uint64_t enough_segments_;  ///< waiting ones, with which the feeding thread lends a hand
+  std::uint64_t help_threshold_segments_;  ///< waiting ones, with which the feeding thread lends a hand
   std::vector<std::thread> device_threads_;
   bool is_dropped_ = false;
   std::vector<lane_record> totals_;
   const std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
-  level_watch watch_;
+  queue_meter watch_;
   feed_trace trace_;
   bool is_open_ = false;
   stage_work intake_work_;
-  std::uint64_t untold_bytes_ = 0;
-  std::uint64_t untold_calls_ = 0;
+  std::uint64_t unpublished_bytes_ = 0;
+  std::uint64_t unpublished_calls_ = 0;
 };
 
 }  // namespace cutpoint

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t long_run_bytes = 64 * KiB;
 
 /// Of a run, so much is counted before it comes out, so that one without end does too.
-std::uint64_t most_held(std::uint64_t reach) { return std::max(1 * MiB, 256 * reach); }
+std::uint64_t longest_held_run(std::uint64_t reach) { return std::max(1 * MiB, 256 * reach); }
 
 /// Bytes of a run beyond `behind` from which on taking periods out leaves what must stay.
 std::uint64_t least_run(std::uint64_t reach) { return 3 * reach; }
@@ -25,27 +25,27 @@ std::uint64_t least_ring_for_runs(const chunker& chunker) noexcept {
   return chunker.behind() + 2 * chunker.reach() + least_run(chunker.reach()) + long_run_bytes;
 }
 
-intake::intake(const ring& into, const chunker& chunker, run_periods periods, intake_plan plan)
-    : ring_(&into), behind_(chunker.behind()), reach_(chunker.reach()), periods_(std::move(periods)), plan_(plan) {}
+intake::intake(const ring& into, const chunker& chunker, run_periods periods, intake_options plan)
+    : ring_(&into), behind_(chunker.behind()), reach_(chunker.reach()), periods_(std::move(periods)), options_(plan) {}
 
 void intake::begin(std::uint64_t stream) {
-  news_.events.push_back({.what = intake_event::kind::begin, .position = cursor_, .stream = stream});
+  update_.events.push_back({.what = intake_event::kind::begin, .position = cursor_, .stream = stream});
   stream_bytes_ = 0;
   scanned_ = cursor_;
 }
 
-status intake::absorb(std::uint64_t count) {
-  if (plan_.cut_every != 0) force_cuts(count);
+status intake::commit(std::uint64_t count) {
+  if (options_.cut_every != 0) force_cuts(count);
   cursor_ += count;
   stream_bytes_ += count;
   taken_bytes_ += count;
   status outcome;
-  if (plan_.shortens_runs && count != 0) outcome = run_ ? extend_run() : look_for_runs();
-  show();
+  if (options_.shortens_runs && count != 0) outcome = run_ ? extend_run() : scan_for_runs();
+  publish_readable();
   return outcome;
 }
 
-result<std::uint64_t> intake::absorb_zeros(std::uint64_t count, std::uint64_t room) {
+result<std::uint64_t> intake::commit_zeros(std::uint64_t count, std::uint64_t room) {
   std::uint64_t taken = 0;
   if (run_ && run_->count != 0 && *ring_->at(cursor_ - 1) == 0) {
     const std::uint64_t periods = count / run_->period.length;
@@ -56,34 +56,34 @@ result<std::uint64_t> intake::absorb_zeros(std::uint64_t count, std::uint64_t ro
   }
   const std::uint64_t written = std::min(count - taken, room);
   std::memset(ring_->at(cursor_), 0, written);
-  if (status absorbed = absorb(written); !absorbed.ok()) return absorbed;
+  if (status absorbed = commit(written); !absorbed.ok()) return absorbed;
   return taken + written;
 }
 
-void intake::end(stretch_end how, status outcome) {
-  let_go();
-  show();
-  news_.events.push_back(
+void intake::end(range_end how, status outcome) {
+  end_run();
+  publish_readable();
+  update_.events.push_back(
       {.what = intake_event::kind::end, .position = cursor_, .how = how, .outcome = std::move(outcome)});
 }
 
-intake_news intake::take_news() {
-  intake_news news{.readable = news_.readable, .events = {}};
-  news.events.swap(news_.events);
-  return news;
+intake_update intake::take_update() {
+  intake_update update{.readable = update_.readable, .events = {}};
+  update.events.swap(update_.events);
+  return update;
 }
 
 /// A cut is forced only where the stream goes on.
 void intake::force_cuts(std::uint64_t count) {
-  const std::uint64_t passed = stream_bytes_ % plan_.cut_every;
-  std::uint64_t at = passed == 0 ? 0 : plan_.cut_every - passed;
-  if (stream_bytes_ == 0) at = plan_.cut_every;
-  for (; at < count; at += plan_.cut_every) {
-    news_.events.push_back({.what = intake_event::kind::end, .position = cursor_ + at, .how = stretch_end::cut});
+  const std::uint64_t passed = stream_bytes_ % options_.cut_every;
+  std::uint64_t at = passed == 0 ? 0 : options_.cut_every - passed;
+  if (stream_bytes_ == 0) at = options_.cut_every;
+  for (; at < count; at += options_.cut_every) {
+    update_.events.push_back({.what = intake_event::kind::end, .position = cursor_ + at, .how = range_end::cut});
   }
 }
 
-status intake::look_for_runs() {
+status intake::scan_for_runs() {
   while (scanned_ < cursor_) {
     const byte_span bytes = ring_->bytes(scanned_, cursor_);
     const auto found = find_run(bytes, 0, std::min(least_run(reach_), long_run_bytes));
@@ -92,24 +92,24 @@ status intake::look_for_runs() {
       return {};
     }
     const std::uint64_t last = scanned_ + found->last;
-    run_ = held_run{.kept_from = std::max(scanned_ + found->first + behind_, news_.readable)};
-    const auto gone = shorten(last);
-    if (!gone) return gone.error();
-    scanned_ = last - *gone;
+    run_ = pending_run{.kept_from = std::max(scanned_ + found->first + behind_, update_.readable)};
+    const auto removed = shorten(last);
+    if (!removed) return removed.error();
+    scanned_ = last - *removed;
     if (scanned_ == cursor_) return {};
-    let_go();
+    end_run();
   }
   return {};
 }
 
 status intake::extend_run() {
   const std::uint64_t last = scanned_ + leading_run(ring_->bytes(scanned_ - 1, cursor_)) - 1;
-  const auto gone = shorten(last);
-  if (!gone) return gone.error();
-  scanned_ = last - *gone;
-  if (scanned_ == cursor_ && run_->gone_bytes < most_held(reach_)) return {};
-  let_go();
-  return look_for_runs();
+  const auto removed = shorten(last);
+  if (!removed) return removed.error();
+  scanned_ = last - *removed;
+  if (scanned_ == cursor_ && run_->removed_bytes < longest_held_run(reach_)) return {};
+  end_run();
+  return scan_for_runs();
 }
 
 result<std::uint64_t> intake::shorten(std::uint64_t last) {
@@ -117,25 +117,27 @@ result<std::uint64_t> intake::shorten(std::uint64_t last) {
   const auto period = periods_.of(ring_->bytes(run_->kept_from - behind_, run_->kept_from + reach_));
   if (!period) return period.error();
   const std::uint64_t count = (last - run_->kept_from - 2 * reach_) / period->length;
-  const std::uint64_t gone = count * period->length;
+  const std::uint64_t removed = count * period->length;
   run_->period = *period;
   run_->count += count;
-  run_->gone_bytes += gone;
-  std::uint8_t* to = ring_->at(last - gone);
-  std::memmove(to, to + gone, cursor_ - last);  // by one mapping, for the other would look as if nothing overlapped
-  cursor_ -= gone;
-  return gone;
+  run_->removed_bytes += removed;
+  std::uint8_t* to = ring_->at(last - removed);
+  std::memmove(to, to + removed, cursor_ - last);  // by one mapping, for the other would look as if nothing overlapped
+  cursor_ -= removed;
+  return removed;
 }
 
 /// The run under way, if there is one, is over, and counted.
-void intake::let_go() {
+void intake::end_run() {
   if (run_ && run_->count != 0) {
-    news_.events.push_back(
+    update_.events.push_back(
         {.what = intake_event::kind::run, .position = run_->kept_from, .period = run_->period, .count = run_->count});
   }
   run_.reset();
 }
 
-void intake::show() { news_.readable = run_ ? std::max(news_.readable, std::min(run_->kept_from, cursor_)) : cursor_; }
+void intake::publish_readable() {
+  update_.readable = run_ ? std::max(update_.readable, std::min(run_->kept_from, cursor_)) : cursor_;
+}
 
 }  // namespace cutpoint

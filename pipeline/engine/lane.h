@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include <cutpoint/batch_fingerprinter.h>
 #include <cutpoint/engine.h>
-#include <cutpoint/fingerprint_batch.h>
 #include <cutpoint/trace.h>
 
 namespace cutpoint {
@@ -49,7 +49,7 @@ void measure(const stage_meter& by, Doing&& doing) {
 
 /// One thread at a time.
 struct lane {
-  std::unique_ptr<fingerprint_batch> fingerprints;
+  std::unique_ptr<batch_fingerprinter> fingerprints;
   std::array<stage_work, stage_count> work = {};
   std::uint64_t device_bytes = 0;               ///< that its device has cut
   std::unique_ptr<span_notes> notes = nullptr;  ///< null where nothing is traced

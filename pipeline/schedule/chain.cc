@@ -6,18 +6,18 @@
 
 namespace cutpoint {
 
-std::optional<stretch_cutter::step> stretch_cutter::operator()(std::uint64_t start) {
-  while (!stretches_.empty() && stretches_.front().end <= start) stretches_ = stretches_.subspan(1);
-  if (stretches_.empty()) return std::nullopt;
-  const stretch& around = stretches_.front();
+std::optional<chunk_finder::step> chunk_finder::operator()(std::uint64_t start) {
+  while (!ranges_.empty() && ranges_.front().end <= start) ranges_ = ranges_.subspan(1);
+  if (ranges_.empty()) return std::nullopt;
+  const visible_range& around = ranges_.front();
   const std::uint64_t behind = std::min(chunker_->behind(), start - around.begin);
   const stream_window window{.bytes = ring_->bytes(start - behind, around.end),
                              .start = behind,
-                             .at_end = around.how == stretch_end::stream || around.how == stretch_end::cut};
+                             .at_end = around.how == range_end::stream || around.how == range_end::cut};
   const auto length =
       candidates_ != nullptr ? chunker_->next_cut(window, *candidates_, start) : chunker_->next_cut(window);
   if (length) return step{start + *length, true};
-  if (around.how == stretch_end::failed) return step{around.end, false};
+  if (around.how == range_end::failed) return step{around.end, false};
   return std::nullopt;
 }
 
@@ -33,11 +33,11 @@ std::optional<std::size_t> chain_cursor::find(std::uint64_t position) {
   return chain_->next == position ? std::optional(at_) : std::nullopt;
 }
 
-void mark_candidates(const chunker& chunker, const ring& held, std::span<const stretch> stretches, std::uint64_t first,
-                     std::uint64_t last, candidate_bits& into) {
+void mark_candidates(const chunker& chunker, const ring& held, std::span<const visible_range> visible_ranges,
+                     std::uint64_t first, std::uint64_t last, candidate_bits& into) {
   const candidate_map_needs needs = *chunker.candidate_map();
   into.clear(first, last);
-  for (const stretch& s : stretches) {
+  for (const visible_range& s : visible_ranges) {
     const std::uint64_t begin = std::max(first, s.begin);
     const std::uint64_t end = std::min(last, s.end);
     if (begin >= end) continue;
@@ -45,7 +45,7 @@ void mark_candidates(const chunker& chunker, const ring& held, std::span<const s
     const std::uint64_t shown = std::min(end + needs.ahead, s.end);
     const stream_window window{.bytes = held.bytes(begin - behind, shown),
                                .start = behind,
-                               .at_end = shown == s.end && s.how != stretch_end::open};
+                               .at_end = shown == s.end && s.how != range_end::open};
     chunker.find_candidates(window, end - begin, begin, into);
   }
 }

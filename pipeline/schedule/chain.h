@@ -1,4 +1,4 @@
-// A chain of chunks: each begins where the one before it ends. The work that lanes do on a stretch of the sequence.
+// A chain of chunks: each begins where the one before it ends. The work that lanes do on a visible_range of the sequence.
 #pragma once
 
 #include <optional>
@@ -12,12 +12,12 @@
 namespace cutpoint {
 
 /// Finds the chunk that begins at a position, with the stream's beginning and end where they are.
-class stretch_cutter {
+class chunk_finder {
  public:
-  /// `candidates`, where not null, has those of every stretch. All must outlive it.
-  stretch_cutter(const chunker& chunker, const ring& held, std::span<const stretch> stretches,
-                 const candidate_bits* candidates = nullptr)
-      : chunker_(&chunker), ring_(&held), stretches_(stretches), candidates_(candidates) {}
+  /// `candidates`, where not null, has those of every visible_range. All must outlive it.
+  chunk_finder(const chunker& chunker, const ring& held, std::span<const visible_range> visible_ranges,
+               const candidate_bits* candidates = nullptr)
+      : chunker_(&chunker), ring_(&held), ranges_(visible_ranges), candidates_(candidates) {}
 
   struct step {
     std::uint64_t next = 0;  ///< where the next chunk begins
@@ -30,7 +30,7 @@ class stretch_cutter {
  private:
   const chunker* chunker_;
   const ring* ring_;
-  std::span<const stretch> stretches_;
+  std::span<const visible_range> ranges_;
   const candidate_bits* candidates_;
 };
 
@@ -56,8 +56,8 @@ class chain_cursor {
   std::size_t at_ = 0;
 };
 
-/// Marks the candidates of positions [first, last), which `stretches` cover, with what is needed around them.
-void mark_candidates(const chunker& chunker, const ring& held, std::span<const stretch> stretches, std::uint64_t first,
-                     std::uint64_t last, candidate_bits& into);
+/// Marks the candidates of positions [first, last), which `visible_ranges` cover, with what is needed around them.
+void mark_candidates(const chunker& chunker, const ring& held, std::span<const visible_range> visible_ranges,
+                     std::uint64_t first, std::uint64_t last, candidate_bits& into);
 
 }  // namespace cutpoint

@@ -3,7 +3,7 @@
 //
 //   sealed segment ──► map ──► join, in order ──► fingerprint what is not yet ──► deliver, in order
 //
-// Map cuts a segment from its first byte on speculation, or marks its candidates; bridge cuts from the last chunk of the
+// Map cuts a segment from its first byte on speculation, or marks its candidates; early_join cuts from the last chunk of the
 // segment before into it, on the guess that this chunk is true; join follows the true cuts from segment to segment and
 // cuts again only where neither has them. Where speculation misses again and again it rests, and the segments are cut
 // one after the other while other lanes fingerprint.
@@ -20,8 +20,8 @@
 #include <cutpoint/engine.h>
 #include <cutpoint/trace.h>
 
+#include "pipeline/dispatch/feed_configuration.h"
 #include "pipeline/dispatch/load_balance.h"
-#include "pipeline/dispatch/plan.h"
 #include "pipeline/engine/sequence.h"
 #include "pipeline/schedule/tasks.h"
 
@@ -32,20 +32,20 @@ enum class lane_role { works, feeds };
 
 class schedule {
  public:
-  schedule(const feed_plan& chosen, const chunker& cuts, const ring& held, chunk_receiver& receiver);
+  schedule(const feed_configuration& chosen, const chunker& cuts, const ring& held, chunk_receiver& receiver);
 
   // The feeding side.
 
-  void learn(intake_news news);
-  /// No more news will come.
+  void apply_update(intake_update update);
+  /// No more update will come.
   void finish();
   /// Bytes from `cursor` on that may be written.
   [[nodiscard]] std::uint64_t room(std::uint64_t cursor) const noexcept;
   /// For when there is no room, nothing to take and nothing running: finds something to do or more room. Fails where a
   /// chunk outgrows the memory: memory_limit, with its offset.
-  [[nodiscard]] status relieve();
+  [[nodiscard]] status make_room();
   /// For when there is no room, and nothing that the feeding lane takes: until more is learnt, devices wait for no more.
-  void press() noexcept { is_pressed_ = true; }
+  void allow_small_batches() noexcept { allows_small_batches_ = true; }
 
   // Lanes. Times are seconds of one clock.
 
@@ -56,13 +56,13 @@ class schedule {
   /// Whether a lane of some device would take something.
   [[nodiscard]] bool has_device_work() const noexcept;
   /// From now on the others do its work.
-  void lose_device(std::size_t device) noexcept { balance_.lose(device); }
+  void remove_device(std::size_t device) noexcept { balance_.remove_device(device); }
   /// What `perform` wants to know; the same for all tasks.
-  [[nodiscard]] task_surroundings surroundings() const noexcept;
+  [[nodiscard]] task_context context() const noexcept;
   /// Takes a task back that was performed, with what its lane spent on it.
   void complete(task done, const std::array<stage_work, stage_count>& spent, double now);
 
-  [[nodiscard]] bool has_running() const noexcept { return !pins_.empty(); }
+  [[nodiscard]] bool has_running() const noexcept { return !retained_positions_.empty(); }
   /// Segments that wait to be mapped.
   [[nodiscard]] std::uint64_t waiting_segments() const noexcept { return waiting_segments_; }
   /// How full the queues are, without a time.
@@ -82,9 +82,9 @@ class schedule {
   [[nodiscard]] std::optional<task> take_join();
   [[nodiscard]] std::optional<task> take_first_map(lane_role by);
   [[nodiscard]] std::optional<task> take_fingerprints();
-  [[nodiscard]] std::optional<task> take_bridge();
+  [[nodiscard]] std::optional<task> take_early_join();
   [[nodiscard]] std::optional<task> take_map(lane_role by);
-  [[nodiscard]] std::optional<task> take_left_fingerprints();
+  [[nodiscard]] std::optional<task> take_deferred_fingerprints();
 
   /// Whether there is one lane.
   [[nodiscard]] bool is_alone() const noexcept;
@@ -97,46 +97,46 @@ class schedule {
   [[nodiscard]] std::size_t next_waiting(std::size_t first) const noexcept;
   /// Makes the waiting segment so long, out of those that wait behind it, or nearly so; or so short.
   /// Where a lane that maps the segment begins: past the chunks that are known.
-  [[nodiscard]] std::uint64_t start_of(std::size_t number) const noexcept;
+  [[nodiscard]] std::uint64_t map_start(std::size_t number) const noexcept;
   void resize(std::size_t number, std::uint64_t bytes);
-  [[nodiscard]] std::optional<task> map_by(lane_role by, std::size_t number);
-  [[nodiscard]] task map_of(segment& next, std::uint64_t start, lane_owner by);
+  [[nodiscard]] std::optional<task> take_resized_map(lane_role by, std::size_t number);
+  [[nodiscard]] task make_map_task(segment& next, std::uint64_t start, lane_owner by);
   /// Units from the first that waits on, up to `most` bytes from the first one's beginning to the last one's end.
-  [[nodiscard]] std::optional<task> fingerprints_by(lane_owner by, std::uint64_t most);
+  [[nodiscard]] std::optional<task> make_fingerprint_task(lane_owner by, std::uint64_t most);
 
   // What a lane of a device would take.
   struct device_choice {
-    shared_work what;
+    work_kind what;
     std::uint64_t bytes;
   };
-  [[nodiscard]] std::optional<device_choice> choice_of(std::size_t device) const noexcept;
+  [[nodiscard]] std::optional<device_choice> choose_device_work(std::size_t device) const noexcept;
   /// Whether so much is worth a submission, or there will be no more.
-  [[nodiscard]] bool is_enough(const device_part& part, std::uint64_t bytes) const noexcept;
+  [[nodiscard]] bool is_worth_a_batch(const device_configuration& configuration, std::uint64_t bytes) const noexcept;
   [[nodiscard]] bool devices_fingerprint() const noexcept;
 
   void complete(map_task& work);
-  void complete(bridge_task& work);
+  void complete(early_join_task& work);
   void complete(join_task& work);
   void complete(fingerprint_task& work);
   void complete(deliver_task& work);
 
   void seal(std::uint64_t end);
   /// Seals what can be of the segment that is not full. False where that is nothing.
-  bool seal_what_is_there();
-  void invite_join();
-  void await_cut_at(std::uint64_t start);
-  void push_batch(std::vector<joined_chunk> chunks, std::uint64_t end);
+  bool seal_available_bytes();
+  void request_join();
+  void postpone_join(std::uint64_t start);
+  void append_batch(std::vector<joined_chunk> chunks, std::uint64_t end);
   void drop_front_segment();
-  void judge_speculation(const segment& joined);
+  void update_speculation(const segment& joined);
   /// How far the sequence may be looked at in a join.
   [[nodiscard]] std::uint64_t joinable() const noexcept;
   /// Whether a map fingerprints the chunks it finds, while they are in the cache.
-  [[nodiscard]] bool fuses(bool is_anchored) const noexcept;
+  [[nodiscard]] bool fingerprints_during_map(bool begins_at_true_cut) const noexcept;
   /// Looks after a request to stop; whether tasks may be taken at all.
   [[nodiscard]] bool may_take();
-  [[nodiscard]] std::optional<task> pinned(std::optional<task> taken);
+  [[nodiscard]] std::optional<task> retain_bytes(std::optional<task> taken);
 
-  feed_plan plan_;
+  feed_configuration configuration_;
   load_balance balance_;
   chunker chunker_;
   const ring* ring_;
@@ -147,33 +147,33 @@ class schedule {
   bool is_finished_ = false;
   std::uint64_t fill_limit_ = 0;
   std::uint64_t open_begin_ = 0;  ///< where the segment begins that is not sealed
-  std::uint64_t parts_when_sealed_ = 0;
+  std::uint64_t streams_when_sealed_ = 0;
   std::uint64_t unsealed_run_bytes_ = 0;  ///< taken out since
 
   std::deque<std::unique_ptr<segment>> segments_;  ///< from the one that is being joined on
   std::uint64_t waiting_segments_ = 0;
   std::uint64_t waiting_map_bytes_ = 0;
   std::uint64_t waiting_fingerprint_bytes_ = 0;
-  bool is_pressed_ = false;
+  bool allows_small_batches_ = false;
   std::uint64_t frontier_ = 0;  ///< where the first chunk begins that is not known
   bool is_joining_ = false;
-  std::uint64_t join_wants_ = 0;  ///< joinable bytes without which another try is in vain
-  std::uint64_t join_invitation_ = 0;
-  std::uint64_t relieved_at_ = 0;  ///< joinable bytes at the last try that was made for want of room
+  std::uint64_t next_join_attempt_ = 0;  ///< joinable bytes without which another try is in vain
+  std::uint64_t last_join_request_ = 0;
+  std::uint64_t last_forced_join_ = 0;  ///< joinable bytes at the last try that was made for want of room
   std::optional<joined_chunk> held_;
 
-  std::deque<batch> batches_;
+  std::deque<joined_batch> batches_;
   bool is_delivering_ = false;
   std::uint64_t delivered_ = 0;  ///< position up to which everything has come out
   delivery_state delivery_;
-  std::vector<taken_run> runs_to_come_;  ///< that stand before a chunk that has not come out
+  std::vector<removed_run> pending_runs_;  ///< that stand before a chunk that has not come out
 
-  std::vector<std::uint64_t> pins_;  ///< `pinned_from` of the tasks that run
+  std::vector<std::uint64_t> retained_positions_;  ///< `retained_from` of the tasks that run
 
   std::uint64_t misses_in_a_row_ = 0;
-  std::uint64_t rests_ = 0;      ///< segments for which speculation rests still
-  std::uint64_t last_rest_ = 0;  ///< for how many it rested the last time
-  double wasted_share_ = 0;      ///< of what is cut on speculation, lately
+  std::uint64_t speculation_pause_ = 0;       ///< segments for which speculation rests still
+  std::uint64_t last_speculation_pause_ = 0;  ///< for how many it rested the last time
+  double wasted_share_ = 0;                   ///< of what is cut on speculation, lately
 
   feed_statistics statistics_;
   status failure_;

@@ -32,7 +32,7 @@ struct adler_test {
   bool operator()(const adler_hash::sums& hash) const { return (hash.s2 & mask) == 0; }
 };
 
-made_kernel make_adler(const adler_parameters& p, instruction_set set) {
+kernel_pointer make_adler(const adler_parameters& p, instruction_set set) {
   return std::make_shared<windowed_kernel<next_adler_hash, adler_test, 1>>(
       set, next_adler_hash(p.window_bytes), adler_test{static_cast<std::uint32_t>(low_mask(p.avg_bytes))}, p.avg_bytes,
       *p.min_bytes, *p.max_bytes);
@@ -45,7 +45,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace cutpoint::simd {
 
-made_kernel make_kernel(const adler_parameters& filled, instruction_set set) {
+kernel_pointer make_kernel(const adler_parameters& filled, instruction_set set) {
   return make_by<adler_parameters>(CUTPOINT_KERNELS(make_adler), filled, set);
 }
 

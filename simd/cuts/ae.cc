@@ -79,10 +79,10 @@ class word_values {
   std::uint64_t count_;
 };
 
-class ae_kernel final : public set_kernel {
+class ae_kernel final : public instruction_set_kernel {
  public:
   ae_kernel(const ae_parameters& p, instruction_set set)
-      : set_kernel(set),
+      : instruction_set_kernel(set),
         window_(*p.window_bytes),
         max_(limit_of(*p.max_bytes)),
         value_bytes_(p.value_bytes),
@@ -134,7 +134,7 @@ class ae_kernel final : public set_kernel {
   ae_extreme extreme_;
 };
 
-made_kernel make_ae(const ae_parameters& p, instruction_set set) { return std::make_shared<ae_kernel>(p, set); }
+kernel_pointer make_ae(const ae_parameters& p, instruction_set set) { return std::make_shared<ae_kernel>(p, set); }
 
 }  // namespace cutpoint::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -143,7 +143,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace cutpoint::simd {
 
-made_kernel make_kernel(const ae_parameters& filled, instruction_set set) {
+kernel_pointer make_kernel(const ae_parameters& filled, instruction_set set) {
   return make_by<ae_parameters>(CUTPOINT_KERNELS(make_ae), filled, set);
 }
 

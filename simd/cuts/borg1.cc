@@ -16,10 +16,10 @@ HWY_BEFORE_NAMESPACE();
 namespace cutpoint::simd::HWY_NAMESPACE {
 
 /// The window lies after the cut: a length that is searched for is the end of the window.
-class borg1_kernel final : public set_kernel {
+class borg1_kernel final : public instruction_set_kernel {
  public:
   borg1_kernel(const borg1_parameters& p, instruction_set set)
-      : set_kernel(set),
+      : instruction_set_kernel(set),
         search_(buzhash(seeded_table(p), p.window_bytes), zeros_test{low_mask(std::uint64_t{1} << p.mask_bits)},
                 std::uint64_t{1} << p.mask_bits),
         min_(std::uint64_t{1} << p.min_exp),
@@ -42,7 +42,7 @@ class borg1_kernel final : public set_kernel {
   std::uint64_t max_;
 };
 
-made_kernel make_borg1(const borg1_parameters& p, instruction_set set) {
+kernel_pointer make_borg1(const borg1_parameters& p, instruction_set set) {
   return std::make_shared<borg1_kernel>(p, set);
 }
 
@@ -53,7 +53,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace cutpoint::simd {
 
-made_kernel make_kernel(const borg1_parameters& filled, instruction_set set) {
+kernel_pointer make_kernel(const borg1_parameters& filled, instruction_set set) {
   return make_by<borg1_parameters>(CUTPOINT_KERNELS(make_borg1), filled, set);
 }
 

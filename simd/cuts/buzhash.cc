@@ -44,12 +44,12 @@ class divisor_test {
 };
 
 template <std::size_t streams, class Hash, class Test>
-made_kernel make_with(const buzhash_parameters& p, instruction_set set, const Hash& hash, Test test) {
+kernel_pointer make_with(const buzhash_parameters& p, instruction_set set, const Hash& hash, Test test) {
   return std::make_shared<windowed_kernel<Hash, Test, streams>>(set, hash, test, p.avg_bytes, shortest_tested(p),
                                                                 *p.max_bytes);
 }
 
-made_kernel make_buzhash(const buzhash_parameters& p, instruction_set set) {
+kernel_pointer make_buzhash(const buzhash_parameters& p, instruction_set set) {
   const buzhash_rule rule = rule_of(p);
   const buzhash hash(table_of(p.table), p.window_bytes);
   if (rule.divisor != 0) return make_with<1>(p, set, hash, divisor_test(rule.divisor));
@@ -66,7 +66,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace cutpoint::simd {
 
-made_kernel make_kernel(const buzhash_parameters& filled, instruction_set set) {
+kernel_pointer make_kernel(const buzhash_parameters& filled, instruction_set set) {
   return make_by<buzhash_parameters>(CUTPOINT_KERNELS(make_buzhash), filled, set);
 }
 

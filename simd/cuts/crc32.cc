@@ -25,7 +25,7 @@ class processor_crc32_hash : public crc32_hash {
 using processor_crc32_hash = crc32_hash;
 #endif
 
-made_kernel make_crc32(const crc32_parameters& p, instruction_set set) {
+kernel_pointer make_crc32(const crc32_parameters& p, instruction_set set) {
   using hash = zeroed_hash<processor_crc32_hash>;
   const std::uint64_t mask = low_mask(p.avg_bytes);
   return std::make_shared<windowed_kernel<hash, zeros_test, 3>>(
@@ -40,7 +40,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace cutpoint::simd {
 
-made_kernel make_kernel(const crc32_parameters& filled, instruction_set set) {
+kernel_pointer make_kernel(const crc32_parameters& filled, instruction_set set) {
   return make_by<crc32_parameters>(CUTPOINT_KERNELS(make_crc32), filled, set);
 }
 

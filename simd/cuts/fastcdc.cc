@@ -50,10 +50,10 @@ class restarted_search {
   gear_search loose_;
 };
 
-class fastcdc_kernel final : public set_kernel {
+class fastcdc_kernel final : public instruction_set_kernel {
  public:
   fastcdc_kernel(const fastcdc_parameters& p, instruction_set set)
-      : set_kernel(set),
+      : instruction_set_kernel(set),
         table_(seeded_table(p)),
         search_(table_, strict_mask(p), loose_mask(p)),
         min_(*p.min_bytes),
@@ -74,10 +74,10 @@ class fastcdc_kernel final : public set_kernel {
   std::uint64_t max_;
 };
 
-class borg2_fastcdc_kernel final : public set_kernel {
+class borg2_fastcdc_kernel final : public instruction_set_kernel {
  public:
   borg2_fastcdc_kernel(const borg2_fastcdc_parameters& p, instruction_set set)
-      : set_kernel(set),
+      : instruction_set_kernel(set),
         table_(keyed_table(p)),
         search_(table_, strict_mask(p), loose_mask(p)),
         min_(std::uint64_t{1} << p.min_exp),
@@ -98,10 +98,10 @@ class borg2_fastcdc_kernel final : public set_kernel {
   std::uint64_t max_;
 };
 
-made_kernel make_fastcdc(const fastcdc_parameters& p, instruction_set set) {
+kernel_pointer make_fastcdc(const fastcdc_parameters& p, instruction_set set) {
   return std::make_shared<fastcdc_kernel>(p, set);
 }
-made_kernel make_borg2_fastcdc(const borg2_fastcdc_parameters& p, instruction_set set) {
+kernel_pointer make_borg2_fastcdc(const borg2_fastcdc_parameters& p, instruction_set set) {
   return std::make_shared<borg2_fastcdc_kernel>(p, set);
 }
 
@@ -112,11 +112,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace cutpoint::simd {
 
-made_kernel make_kernel(const fastcdc_parameters& filled, instruction_set set) {
+kernel_pointer make_kernel(const fastcdc_parameters& filled, instruction_set set) {
   return make_by<fastcdc_parameters>(CUTPOINT_KERNELS(make_fastcdc), filled, set);
 }
 
-made_kernel make_kernel(const borg2_fastcdc_parameters& filled, instruction_set set) {
+kernel_pointer make_kernel(const borg2_fastcdc_parameters& filled, instruction_set set) {
   return make_by<borg2_fastcdc_parameters>(CUTPOINT_KERNELS(make_borg2_fastcdc), filled, set);
 }
 

@@ -15,7 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace cutpoint::simd::HWY_NAMESPACE {
 
-made_kernel make_gear(const gear_parameters& p, instruction_set set) {
+kernel_pointer make_gear(const gear_parameters& p, instruction_set set) {
   return std::make_shared<windowed_kernel<gear_hash, zeros_test, 1>>(set, gear_hash(table_of(p.table)),
                                                                      zeros_test{top_mask(log2_of(p.avg_bytes))},
                                                                      p.avg_bytes, *p.min_bytes, *p.max_bytes);
@@ -28,7 +28,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace cutpoint::simd {
 
-made_kernel make_kernel(const gear_parameters& filled, instruction_set set) {
+kernel_pointer make_kernel(const gear_parameters& filled, instruction_set set) {
   return make_by<gear_parameters>(CUTPOINT_KERNELS(make_gear), filled, set);
 }
 

@@ -16,23 +16,23 @@ namespace cutpoint::simd {
 [[nodiscard]] std::shared_ptr<const cut_kernel> kernel_for(const algorithm_parameters& filled, instruction_set set);
 
 /// A kernel that knows its back end.
-class set_kernel : public cut_kernel {
+class instruction_set_kernel : public cut_kernel {
  public:
-  explicit set_kernel(instruction_set set) : set_(set) {}
+  explicit instruction_set_kernel(instruction_set set) : set_(set) {}
   [[nodiscard]] std::string_view backend() const noexcept final { return to_string(set_); }
 
  private:
   instruction_set set_;
 };
 
-using made_kernel = std::shared_ptr<const cut_kernel>;
+using kernel_pointer = std::shared_ptr<const cut_kernel>;
 template <class Parameters>
-using kernel_maker = made_kernel (*)(const Parameters& filled, instruction_set set);
+using kernel_maker = kernel_pointer (*)(const Parameters& filled, instruction_set set);
 
 /// Calls the maker of `set`; null where that was not compiled.
 template <class Parameters>
-made_kernel make_by(const kernel_table<kernel_maker<Parameters>>& makers, const Parameters& filled,
-                    instruction_set set) {
+kernel_pointer make_by(const kernel_table<kernel_maker<Parameters>>& makers, const Parameters& filled,
+                       instruction_set set) {
   const kernel_maker<Parameters> make = makers[static_cast<std::size_t>(set)];
   return make != nullptr ? make(filled, set) : nullptr;
 }
@@ -40,22 +40,22 @@ made_kernel make_by(const kernel_table<kernel_maker<Parameters>>& makers, const 
 /// An algorithm without a kernel: `fixed` needs none, `ronomon`'s hash has no window from which a second position could
 /// begin, and `repmaxcdc` wants the largest hash of a region, not the first that matches.
 template <class Parameters>
-made_kernel make_kernel(const Parameters&, instruction_set) {
+kernel_pointer make_kernel(const Parameters&, instruction_set) {
   return nullptr;
 }
-made_kernel make_kernel(const adler_parameters& filled, instruction_set set);
-made_kernel make_kernel(const ae_parameters& filled, instruction_set set);
-made_kernel make_kernel(const borg1_parameters& filled, instruction_set set);
-made_kernel make_kernel(const borg2_fastcdc_parameters& filled, instruction_set set);
-made_kernel make_kernel(const buzhash_parameters& filled, instruction_set set);
-made_kernel make_kernel(const crc32_parameters& filled, instruction_set set);
-made_kernel make_kernel(const fastcdc_parameters& filled, instruction_set set);
-made_kernel make_kernel(const gear_parameters& filled, instruction_set set);
-made_kernel make_kernel(const maxp_parameters& filled, instruction_set set);
-made_kernel make_kernel(const rabin_parameters& filled, instruction_set set);
-made_kernel make_kernel(const rabin_inck_parameters& filled, instruction_set set);
-made_kernel make_kernel(const ram_parameters& filled, instruction_set set);
-made_kernel make_kernel(const seqcdc_parameters& filled, instruction_set set);
-made_kernel make_kernel(const tttd_parameters& filled, instruction_set set);
+kernel_pointer make_kernel(const adler_parameters& filled, instruction_set set);
+kernel_pointer make_kernel(const ae_parameters& filled, instruction_set set);
+kernel_pointer make_kernel(const borg1_parameters& filled, instruction_set set);
+kernel_pointer make_kernel(const borg2_fastcdc_parameters& filled, instruction_set set);
+kernel_pointer make_kernel(const buzhash_parameters& filled, instruction_set set);
+kernel_pointer make_kernel(const crc32_parameters& filled, instruction_set set);
+kernel_pointer make_kernel(const fastcdc_parameters& filled, instruction_set set);
+kernel_pointer make_kernel(const gear_parameters& filled, instruction_set set);
+kernel_pointer make_kernel(const maxp_parameters& filled, instruction_set set);
+kernel_pointer make_kernel(const rabin_parameters& filled, instruction_set set);
+kernel_pointer make_kernel(const rabin_inck_parameters& filled, instruction_set set);
+kernel_pointer make_kernel(const ram_parameters& filled, instruction_set set);
+kernel_pointer make_kernel(const seqcdc_parameters& filled, instruction_set set);
+kernel_pointer make_kernel(const tttd_parameters& filled, instruction_set set);
 
 }  // namespace cutpoint::simd

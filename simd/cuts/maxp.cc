@@ -23,10 +23,10 @@ std::uint8_t largest_in(const std::uint8_t* b, std::uint64_t first, std::uint64_
   return largest_lane(largest);
 }
 
-class maxp_kernel final : public set_kernel {
+class maxp_kernel final : public instruction_set_kernel {
  public:
   maxp_kernel(const maxp_parameters& p, instruction_set set)
-      : set_kernel(set),
+      : instruction_set_kernel(set),
         half_(*p.half_window),
         min_(std::max<std::uint64_t>(1, *p.min_bytes)),
         max_(limit_of(*p.max_bytes)),
@@ -91,7 +91,9 @@ class maxp_kernel final : public set_kernel {
   std::uint64_t block_;  ///< so that a byte sees all of the next; 0 when that is less than a vector
 };
 
-made_kernel make_maxp(const maxp_parameters& p, instruction_set set) { return std::make_shared<maxp_kernel>(p, set); }
+kernel_pointer make_maxp(const maxp_parameters& p, instruction_set set) {
+  return std::make_shared<maxp_kernel>(p, set);
+}
 
 }  // namespace cutpoint::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -100,7 +102,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace cutpoint::simd {
 
-made_kernel make_kernel(const maxp_parameters& filled, instruction_set set) {
+kernel_pointer make_kernel(const maxp_parameters& filled, instruction_set set) {
   return make_by<maxp_parameters>(CUTPOINT_KERNELS(make_maxp), filled, set);
 }
 

@@ -18,7 +18,7 @@ namespace cutpoint::simd::HWY_NAMESPACE {
 inline constexpr std::size_t rabin_streams = 4;
 using zeroed_rabin_hash = zeroed_hash<rabin_hash>;
 
-made_kernel make_rabin(const rabin_parameters& p, instruction_set set) {
+kernel_pointer make_rabin(const rabin_parameters& p, instruction_set set) {
   const masked_test test = test_of(p);
   return std::make_shared<windowed_kernel<zeroed_rabin_hash, zeros_test, rabin_streams>>(
       set, zeroed_rabin_hash(rabin_hash(p.polynomial, p.window_bytes), test.pattern), zeros_test{test.mask},
@@ -26,10 +26,10 @@ made_kernel make_rabin(const rabin_parameters& p, instruction_set set) {
 }
 
 /// What matches the divisor matches its half too: backups are looked for, and each is tested again.
-class tttd_kernel final : public set_kernel {
+class tttd_kernel final : public instruction_set_kernel {
  public:
   tttd_kernel(const tttd_parameters& p, instruction_set set)
-      : set_kernel(set),
+      : instruction_set_kernel(set),
         is_main_{low_mask(p.avg_bytes)},
         search_(zeroed_rabin_hash(rabin_hash(p.polynomial, p.window_bytes), lbfs_pattern & is_main_.mask),
                 zeros_test{low_mask(p.avg_bytes / 2)}, p.avg_bytes / 2),
@@ -61,7 +61,9 @@ class tttd_kernel final : public set_kernel {
   std::uint64_t max_;
 };
 
-made_kernel make_tttd(const tttd_parameters& p, instruction_set set) { return std::make_shared<tttd_kernel>(p, set); }
+kernel_pointer make_tttd(const tttd_parameters& p, instruction_set set) {
+  return std::make_shared<tttd_kernel>(p, set);
+}
 
 }  // namespace cutpoint::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -70,11 +72,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace cutpoint::simd {
 
-made_kernel make_kernel(const rabin_parameters& filled, instruction_set set) {
+kernel_pointer make_kernel(const rabin_parameters& filled, instruction_set set) {
   return make_by<rabin_parameters>(CUTPOINT_KERNELS(make_rabin), filled, set);
 }
 
-made_kernel make_kernel(const tttd_parameters& filled, instruction_set set) {
+kernel_pointer make_kernel(const tttd_parameters& filled, instruction_set set) {
   return make_by<tttd_parameters>(CUTPOINT_KERNELS(make_tttd), filled, set);
 }
 

@@ -36,7 +36,7 @@ struct rabin_inck_test {
   }
 };
 
-made_kernel make_rabin_inck(const rabin_inck_parameters& p, instruction_set set) {
+kernel_pointer make_rabin_inck(const rabin_inck_parameters& p, instruction_set set) {
   return std::make_shared<windowed_kernel<lazy_rabin_inck_hash, rabin_inck_test, 3>>(
       set, lazy_rabin_inck_hash(p.window_bytes), rabin_inck_test{masked_test::low(p.avg_bytes, lbfs_pattern)},
       p.avg_bytes, *p.min_bytes, *p.max_bytes);
@@ -49,7 +49,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace cutpoint::simd {
 
-made_kernel make_kernel(const rabin_inck_parameters& filled, instruction_set set) {
+kernel_pointer make_kernel(const rabin_inck_parameters& filled, instruction_set set) {
   return make_by<rabin_inck_parameters>(CUTPOINT_KERNELS(make_rabin_inck), filled, set);
 }
 

@@ -15,10 +15,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace cutpoint::simd::HWY_NAMESPACE {
 
-class ram_kernel final : public set_kernel {
+class ram_kernel final : public instruction_set_kernel {
  public:
   ram_kernel(const ram_parameters& p, instruction_set set)
-      : set_kernel(set), window_(*p.window_bytes), max_(limit_of(*p.max_bytes)) {}
+      : instruction_set_kernel(set), window_(*p.window_bytes), max_(limit_of(*p.max_bytes)) {}
 
   std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept override {
     const std::uint8_t* b = bytes.data() + start;
@@ -48,7 +48,7 @@ class ram_kernel final : public set_kernel {
   std::uint64_t max_;
 };
 
-made_kernel make_ram(const ram_parameters& p, instruction_set set) { return std::make_shared<ram_kernel>(p, set); }
+kernel_pointer make_ram(const ram_parameters& p, instruction_set set) { return std::make_shared<ram_kernel>(p, set); }
 
 }  // namespace cutpoint::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -57,7 +57,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace cutpoint::simd {
 
-made_kernel make_kernel(const ram_parameters& filled, instruction_set set) {
+kernel_pointer make_kernel(const ram_parameters& filled, instruction_set set) {
   return make_by<ram_parameters>(CUTPOINT_KERNELS(make_ram), filled, set);
 }
 

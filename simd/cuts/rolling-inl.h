@@ -204,11 +204,11 @@ class rolling_search {
 
 /// The kernel of a hash with a plain test. `first`: the shortest length that is tested.
 template <class Hash, class Test, std::size_t streams>
-class windowed_kernel final : public set_kernel {
+class windowed_kernel final : public instruction_set_kernel {
  public:
   windowed_kernel(instruction_set set, Hash hash, Test test, std::uint64_t apart_bytes, std::uint64_t first,
                   std::uint64_t max_bytes)
-      : set_kernel(set),
+      : instruction_set_kernel(set),
         search_(std::move(hash), std::move(test), apart_bytes),
         first_(first),
         max_(limit_of(max_bytes)) {}

@@ -75,10 +75,10 @@ HWY_INLINE std::uint64_t select_bit(std::uint64_t bits, std::uint64_t n) {
 #endif
 }
 
-class seqcdc_kernel final : public set_kernel {
+class seqcdc_kernel final : public instruction_set_kernel {
  public:
   seqcdc_kernel(const seqcdc_parameters& p, instruction_set set)
-      : set_kernel(set),
+      : instruction_set_kernel(set),
         min_(*p.min_bytes),
         max_(limit_of(*p.max_bytes)),
         seq_length_(*p.seq_length),
@@ -150,7 +150,7 @@ class seqcdc_kernel final : public set_kernel {
   seqcdc_order order_;
 };
 
-made_kernel make_seqcdc(const seqcdc_parameters& p, instruction_set set) {
+kernel_pointer make_seqcdc(const seqcdc_parameters& p, instruction_set set) {
   return std::make_shared<seqcdc_kernel>(p, set);
 }
 
@@ -161,7 +161,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace cutpoint::simd {
 
-made_kernel make_kernel(const seqcdc_parameters& filled, instruction_set set) {
+kernel_pointer make_kernel(const seqcdc_parameters& filled, instruction_set set) {
   return make_by<seqcdc_parameters>(CUTPOINT_KERNELS(make_seqcdc), filled, set);
 }
 

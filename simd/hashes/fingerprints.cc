@@ -2,14 +2,14 @@
 
 namespace cutpoint::simd {
 
-std::unique_ptr<fingerprint_batch> make_fingerprint_batch(const fingerprint_recipe& recipe, instruction_set set) {
+std::unique_ptr<batch_fingerprinter> make_batch_fingerprinter(const fingerprint_recipe& recipe, instruction_set set) {
   switch (recipe.kind) {
     case fingerprint_kind::sha1:
-      return make_sha1_batch(set);
+      return make_sha1_fingerprinter(set);
     case fingerprint_kind::sha256:
-      return make_sha256_batch(set);
+      return make_sha256_fingerprinter(set);
     case fingerprint_kind::blake3:
-      return make_blake3_batch(set, recipe.key);
+      return make_blake3_fingerprinter(set, recipe.key);
     case fingerprint_kind::none:
     case fingerprint_kind::sha512_256:
     case fingerprint_kind::md5:

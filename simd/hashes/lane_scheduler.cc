@@ -39,7 +39,7 @@ struct message {
 /// With the padding.
 std::uint64_t blocks_of(const message& m) { return (m.bytes.size() + length_bytes) / block_bytes + 1; }
 
-class lane_scheduler final : public fingerprint_batch {
+class lane_scheduler final : public batch_fingerprinter {
  public:
   explicit lane_scheduler(const lane_hash& hash) : hash_(hash), room_(waiting_for_each_lane * hash.lanes) {
     waiting_.reserve(room_);
@@ -130,7 +130,7 @@ class lane_scheduler final : public fingerprint_batch {
   /// What a lane will read before the kernel's own prefetches help.
   static void prefetch(byte_span bytes) {
     if (bytes.empty()) return;
-    const std::size_t head = std::min(bytes.size(), prefetched_ahead);
+    const std::size_t head = std::min(bytes.size(), prefetch_distance);
     for (std::size_t at = 0; at < head; at += block_bytes) __builtin_prefetch(&bytes[at]);
     __builtin_prefetch(&bytes.back());
   }
@@ -230,7 +230,7 @@ class lane_scheduler final : public fingerprint_batch {
 
 }  // namespace
 
-std::unique_ptr<fingerprint_batch> make_lane_batch(const lane_hash& hash) {
+std::unique_ptr<batch_fingerprinter> make_lane_fingerprinter(const lane_hash& hash) {
   return std::make_unique<lane_scheduler>(hash);
 }
 

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <memory>
 
-#include <cutpoint/fingerprint_batch.h>
+#include <cutpoint/batch_fingerprinter.h>
 
 #include "simd/dispatch/instruction_set.h"
 
@@ -33,14 +33,15 @@ inline constexpr std::size_t most_lanes = 16;
 /// How far ahead a kernel prefetches each message. Lanes go through pages at different times, so a wait for memory in
 /// one is a wait of all; without this, and the same for a message's first bytes, messages of unequal length from memory
 /// that is not cached take 7% longer (Zen 3, SHA-1 by AVX2).
-inline constexpr std::size_t prefetched_ahead = 512;
+inline constexpr std::size_t prefetch_distance = 512;
 
-[[nodiscard]] std::unique_ptr<fingerprint_batch> make_lane_batch(const lane_hash& hash);
+[[nodiscard]] std::unique_ptr<batch_fingerprinter> make_lane_fingerprinter(const lane_hash& hash);
 
 /// Calls the maker of `set`; null where that was not compiled.
-using lane_batch_maker = std::unique_ptr<fingerprint_batch> (*)();
-inline std::unique_ptr<fingerprint_batch> make_by(const kernel_table<lane_batch_maker>& makers, instruction_set set) {
-  const lane_batch_maker make = makers[static_cast<std::size_t>(set)];
+using lane_fingerprinter_maker = std::unique_ptr<batch_fingerprinter> (*)();
+inline std::unique_ptr<batch_fingerprinter> make_by(const kernel_table<lane_fingerprinter_maker>& makers,
+                                                    instruction_set set) {
+  const lane_fingerprinter_maker make = makers[static_cast<std::size_t>(set)];
   return make != nullptr ? make() : nullptr;
 }
 

@@ -76,7 +76,7 @@ HWY_INLINE void hash_blocks(std::uint32_t* state, const std::uint8_t* const* mes
     h[i] = hn::IfThenElse(begins, hn::Set(words_d, Hash::start[i]), hn::Load(words_d, state + i * message_lanes));
   }
   for (std::size_t at = 0; at < count * block_bytes; at += block_bytes) {
-    for (std::size_t r = 0; r < message_lanes; ++r) hwy::Prefetch(messages[r] + at + prefetched_ahead);
+    for (std::size_t r = 0; r < message_lanes; ++r) hwy::Prefetch(messages[r] + at + prefetch_distance);
     words s[Hash::state_words];
     for (std::size_t i = 0; i < Hash::state_words; ++i) s[i] = h[i];
     words w[block_words];

@@ -84,11 +84,11 @@ void hash_sha1_blocks(std::uint32_t* state, const std::uint8_t* const* messages,
   hash_blocks<sha1>(state, messages, count, beginning);
 }
 
-std::unique_ptr<fingerprint_batch> make_sha1() {
-  return make_lane_batch({.kind = fingerprint_kind::sha1,
-                          .state_words = sha1::state_words,
-                          .lanes = message_lanes,
-                          .hash_blocks = hash_sha1_blocks});
+std::unique_ptr<batch_fingerprinter> make_sha1() {
+  return make_lane_fingerprinter({.kind = fingerprint_kind::sha1,
+                                  .state_words = sha1::state_words,
+                                  .lanes = message_lanes,
+                                  .hash_blocks = hash_sha1_blocks});
 }
 
 }  // namespace cutpoint::simd::HWY_NAMESPACE
@@ -98,7 +98,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace cutpoint::simd {
 
-std::unique_ptr<fingerprint_batch> make_sha1_batch(instruction_set set) {
+std::unique_ptr<batch_fingerprinter> make_sha1_fingerprinter(instruction_set set) {
   return make_by(CUTPOINT_KERNELS(make_sha1), set);
 }
 

@@ -124,11 +124,11 @@ void hash_sha256_blocks(std::uint32_t* state, const std::uint8_t* const* message
   hash_blocks<sha256>(state, messages, count, beginning);
 }
 
-std::unique_ptr<fingerprint_batch> make_sha256() {
-  return make_lane_batch({.kind = fingerprint_kind::sha256,
-                          .state_words = sha256::state_words,
-                          .lanes = message_lanes,
-                          .hash_blocks = hash_sha256_blocks});
+std::unique_ptr<batch_fingerprinter> make_sha256() {
+  return make_lane_fingerprinter({.kind = fingerprint_kind::sha256,
+                                  .state_words = sha256::state_words,
+                                  .lanes = message_lanes,
+                                  .hash_blocks = hash_sha256_blocks});
 }
 
 }  // namespace cutpoint::simd::HWY_NAMESPACE
@@ -138,7 +138,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace cutpoint::simd {
 
-std::unique_ptr<fingerprint_batch> make_sha256_batch(instruction_set set) {
+std::unique_ptr<batch_fingerprinter> make_sha256_fingerprinter(instruction_set set) {
   return make_by(CUTPOINT_KERNELS(make_sha256), set);
 }
 

@@ -79,7 +79,7 @@ class file_reader {
   /// Whether files are read ahead.
   [[nodiscard]] bool reads_ahead() const noexcept;
   /// Empty, or why files are not read ahead though `automatic` was asked for.
-  [[nodiscard]] const std::string& why_not() const noexcept;
+  [[nodiscard]] const std::string& fallback_reason() const noexcept;
   [[nodiscard]] file_reader_statistics statistics() const;
 
  private:

@@ -105,7 +105,7 @@ class file_source final : public file_stream {
   [[nodiscard]] status check_unchanged() const override;
 
  private:
-  friend class file_ahead;  // reads one at offsets of its own
+  friend class preopened_file;  // reads one at offsets of its own
 
   enum class ownership { borrowed, owned };
 

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include <cutpoint/batch_fingerprinter.h>
 #include <cutpoint/bytes.h>
 #include <cutpoint/chunker.h>
 #include <cutpoint/fingerprint.h>
-#include <cutpoint/fingerprint_batch.h>
 #include <cutpoint/status.h>
 
 namespace cutpoint {
@@ -56,14 +56,14 @@ struct backend_info {
 [[nodiscard]] backend backend_of(const chunker& cuts) noexcept;
 
 /// Makes fingerprints, and says where.
-struct placed_fingerprints {
-  std::unique_ptr<fingerprint_batch> batch;
+struct chosen_fingerprinter {
+  std::unique_ptr<batch_fingerprinter> batch;
   backend where = backend::scalar;
 };
 
 /// A maker of fingerprints by a back end; by the library where that has no kernel for the kind. `automatic` measures, as
 /// above. Errors: those of `fingerprinter::make`; unavailable, for one that does not run here. Thread-safe.
-[[nodiscard]] result<placed_fingerprints> fingerprints_on(const fingerprint_recipe& recipe, backend which);
+[[nodiscard]] result<chosen_fingerprinter> fingerprints_on(const fingerprint_recipe& recipe, backend which);
 
 /// The yardstick of speeds: reads `bytes` once, by the vectors of a back end, and does next to nothing with them. Fastest
 /// where they begin at a multiple of 64. Gives the sum, modulo 2^64, of their 8-byte words as they lie in memory, the last

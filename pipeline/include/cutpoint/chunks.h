@@ -29,16 +29,16 @@ struct chunk_record {
   friend bool operator==(const chunk_record&, const chunk_record&) = default;
 };
 
-[[nodiscard]] chunk_record record_of(const fed_chunk& chunk) noexcept;
+[[nodiscard]] chunk_record record_of(const delivered_chunk& chunk) noexcept;
 
 /// Hands each chunk to a function, with its bytes. The function is called as `chunk_receiver::take` is.
 class chunk_callback final : public chunk_receiver {
  public:
-  using function = std::function<status(const fed_chunk& chunk)>;
+  using function = std::function<status(const delivered_chunk& chunk)>;
   explicit chunk_callback(function to) noexcept : to_(std::move(to)) {}
 
   [[nodiscard]] status begin_stream(std::uint64_t) override { return {}; }
-  [[nodiscard]] status take(const fed_chunk& chunk) override { return to_(chunk); }
+  [[nodiscard]] status take(const delivered_chunk& chunk) override { return to_(chunk); }
   [[nodiscard]] status end_stream(std::uint64_t, const status&) override { return {}; }
 
  private:
@@ -56,7 +56,7 @@ class chunk_queue final : public chunk_receiver {
   [[nodiscard]] std::vector<chunk_record> take_all();
 
   [[nodiscard]] status begin_stream(std::uint64_t) override { return {}; }
-  [[nodiscard]] status take(const fed_chunk& chunk) override;
+  [[nodiscard]] status take(const delivered_chunk& chunk) override;
   [[nodiscard]] status end_stream(std::uint64_t, const status&) override { return {}; }
 
  private:
@@ -72,7 +72,7 @@ struct chunk_columns final : chunk_receiver {
   std::vector<std::uint8_t> digests;
 
   [[nodiscard]] status begin_stream(std::uint64_t) override { return {}; }
-  [[nodiscard]] status take(const fed_chunk& chunk) override;
+  [[nodiscard]] status take(const delivered_chunk& chunk) override;
   [[nodiscard]] status end_stream(std::uint64_t, const status&) override { return {}; }
 };
 

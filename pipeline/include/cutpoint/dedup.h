@@ -97,7 +97,7 @@ class dedup_tally final : public chunk_receiver {
   explicit dedup_tally(fingerprint_kind fingerprint, kind_of_stream kind_of = {});
 
   [[nodiscard]] status begin_stream(std::uint64_t stream) override;
-  [[nodiscard]] status take(const fed_chunk& c) override;
+  [[nodiscard]] status take(const delivered_chunk& c) override;
   [[nodiscard]] status end_stream(std::uint64_t stream, const status& outcome) override;
 
   [[nodiscard]] const dedup_counts& total() const noexcept { return total_; }
@@ -152,7 +152,7 @@ class cut_comparison {
 
  private:
   /// Equal chunks in a row.
-  struct chunks_in_a_row {
+  struct equal_chunks {
     std::uint64_t stream_index = 0;
     std::uint64_t offset = 0;
     std::uint64_t length = 0;
@@ -165,10 +165,10 @@ class cut_comparison {
    public:
     explicit face(cut_comparison& of) : of_(&of) {}
     [[nodiscard]] status begin_stream(std::uint64_t stream) override;
-    [[nodiscard]] status take(const fed_chunk& c) override;
+    [[nodiscard]] status take(const delivered_chunk& c) override;
     [[nodiscard]] status end_stream(std::uint64_t stream, const status& outcome) override;
 
-    std::deque<chunks_in_a_row> waiting;
+    std::deque<equal_chunks> waiting;
     std::uint64_t ended_streams = 0;
     std::uint64_t stream_bytes = 0;  ///< of the stream under way
 

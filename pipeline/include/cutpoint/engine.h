@@ -35,7 +35,7 @@ enum class map_kind {
 };
 
 /// A chunk, or several equal ones in a run of one byte, as it comes out of the engine.
-struct fed_chunk {
+struct delivered_chunk {
   std::uint64_t stream = 0;  ///< as the feed was told
   std::uint64_t offset = 0;  ///< in the stream, of the first
   std::uint64_t length = 0;  ///< of each
@@ -51,7 +51,7 @@ class chunk_receiver {
  public:
   virtual ~chunk_receiver() = default;
   [[nodiscard]] virtual status begin_stream(std::uint64_t stream) = 0;
-  [[nodiscard]] virtual status take(const fed_chunk& chunk) = 0;
+  [[nodiscard]] virtual status take(const delivered_chunk& chunk) = 0;
   /// `outcome` is what the feed was told; after a failure the stream's last bytes may lie in no chunk.
   [[nodiscard]] virtual status end_stream(std::uint64_t stream, const status& outcome) = 0;
 };

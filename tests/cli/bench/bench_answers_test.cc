@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/bench/answer.h"
-#include "cli/bench/ways.h"
+#include "cli/bench/contenders.h"
 
 namespace cutpoint::cli {
 namespace {
@@ -39,7 +39,7 @@ class faulty_kernel final : public cut_kernel {
 };
 
 /// The library's digests, but for one with `flip` in its first byte.
-class faulty_batch final : public fingerprint_batch {
+class faulty_batch final : public batch_fingerprinter {
  public:
   explicit faulty_batch(std::uint8_t flip) : flip_(flip) {}
   void submit(byte_span bytes, digest& into) override {
@@ -54,19 +54,20 @@ class faulty_batch final : public fingerprint_batch {
   fingerprinter maker_ = fingerprinter::make(fingerprint_kind::md5).value();
 };
 
-bench_way hashing(std::uint8_t flip, const std::vector<std::uint8_t>& data) {
+bench_contender hashing(std::uint8_t flip, const std::vector<std::uint8_t>& data) {
   const auto chunks = std::make_shared<const std::vector<chunk>>(fixed().find_cuts(data));
   auto maker = fingerprinter::make(fingerprint_kind::md5).value();
   std::vector<digest> expected;
   for (const chunk& c : *chunks) expected.push_back(maker(byte_span(data).subspan(c.offset, c.length)).value());
-  return hashing_way(backend::avx2, std::make_shared<faulty_batch>(flip), data, chunks, expected);
+  return hashing_contender(backend::avx2, std::make_shared<faulty_batch>(flip), data, chunks, expected);
 }
 
 TEST(bench_answers, of_wrong_cuts_are_named_by_their_offset_and_not_measured) {
   const auto data = ramp();
   const auto expected = fixed().find_cuts(data);
   for (const std::uint64_t off : {std::uint64_t{1}, size}) {
-    const bench_way way = cutting_way(backend::avx2, fixed().by(std::make_shared<faulty_kernel>(off)), data, expected);
+    const bench_contender way =
+        cutting_contender(backend::avx2, fixed().by(std::make_shared<faulty_kernel>(off)), data, expected);
     EXPECT_EQ(way.outcome, bench_outcome::wrong_answer);
     EXPECT_NE(way.problem.find("offset 40960"), std::string::npos) << way.problem;
     EXPECT_FALSE(way.work);
@@ -75,8 +76,8 @@ TEST(bench_answers, of_wrong_cuts_are_named_by_their_offset_and_not_measured) {
 
 TEST(bench_answers, of_right_cuts_are_measured_over_all_the_data) {
   const auto data = ramp();
-  const bench_way way =
-      cutting_way(backend::avx2, fixed().by(std::make_shared<faulty_kernel>(0)), data, fixed().find_cuts(data));
+  const bench_contender way =
+      cutting_contender(backend::avx2, fixed().by(std::make_shared<faulty_kernel>(0)), data, fixed().find_cuts(data));
   EXPECT_EQ(way.outcome, bench_outcome::measured);
   EXPECT_EQ(way.problem, "");
   EXPECT_EQ(way.work(0), size);
@@ -84,7 +85,7 @@ TEST(bench_answers, of_right_cuts_are_measured_over_all_the_data) {
 
 TEST(bench_answers, of_wrong_digests_are_named_by_their_chunk_and_not_measured) {
   const auto data = ramp();
-  const bench_way way = hashing(1, data);
+  const bench_contender way = hashing(1, data);
   EXPECT_EQ(way.outcome, bench_outcome::wrong_answer);
   EXPECT_NE(way.problem.find("8192 bytes at offset 40960"), std::string::npos) << way.problem;
   EXPECT_FALSE(way.work);
@@ -92,7 +93,7 @@ TEST(bench_answers, of_wrong_digests_are_named_by_their_chunk_and_not_measured) 
 
 TEST(bench_answers, of_right_digests_are_measured_over_all_the_data_again_and_again) {
   const auto data = ramp();
-  const bench_way way = hashing(0, data);
+  const bench_contender way = hashing(0, data);
   EXPECT_EQ(way.outcome, bench_outcome::measured);
   EXPECT_EQ(way.work(0), size);
   EXPECT_EQ(way.work(0), size);
@@ -104,11 +105,11 @@ bench_answer reference(const std::vector<std::uint8_t>& data) {
 }
 
 /// What the check says of the answer's own chunks, of which `change` may make others.
-std::string problem_with(const bench_answer& expected, const std::function<void(std::size_t, fed_chunk&)>& change,
+std::string problem_with(const bench_answer& expected, const std::function<void(std::size_t, delivered_chunk&)>& change,
                          std::size_t count) {
   answer_check check(expected);
   for (std::size_t i = 0; i < count; ++i) {
-    fed_chunk c{
+    delivered_chunk c{
         .offset = expected.chunks[i].offset, .length = expected.chunks[i].length, .fingerprint = expected.digests[i]};
     change(i, c);
     if (!check.take(c).ok()) break;
@@ -126,9 +127,9 @@ TEST(bench_answers, of_the_engine_are_compared_chunk_by_chunk) {
   EXPECT_EQ(problem_with(
                 expected, [](auto, auto&) {}, all - 1),
             "gives 12 chunks of 13");
-  const auto longer = [](std::size_t i, fed_chunk& c) { c.length += i == 5 ? 1 : 0; };
+  const auto longer = [](std::size_t i, delivered_chunk& c) { c.length += i == 5 ? 1 : 0; };
   EXPECT_EQ(problem_with(expected, longer, all), "cuts the chunk at offset 40960 otherwise than the reference");
-  const auto flipped = [](std::size_t i, fed_chunk& c) { c.fingerprint.bytes[0] ^= i == 5 ? 1 : 0; };
+  const auto flipped = [](std::size_t i, delivered_chunk& c) { c.fingerprint.bytes[0] ^= i == 5 ? 1 : 0; };
   EXPECT_EQ(problem_with(expected, flipped, all),
             "fingerprints the chunk of 8192 bytes at offset 40960 otherwise than the library");
 }

@@ -52,7 +52,7 @@ class costs_cache : public testing::Test {
 
   /// What the file has, changed.
   void change(const std::function<void(ordered_json&)>& how) const {
-    ASSERT_TRUE(keep_costs(path_, example(), "the build").ok());
+    ASSERT_TRUE(save_costs(path_, example(), "the build").ok());
     std::ifstream in(path_);
     ordered_json whole = ordered_json::parse(in);
     how(whole);
@@ -75,7 +75,7 @@ class costs_cache : public testing::Test {
 };
 
 TEST_F(costs_cache, gives_back_what_was_kept) {
-  ASSERT_TRUE(keep_costs(path_, example(), "the build").ok());
+  ASSERT_TRUE(save_costs(path_, example(), "the build").ok());
   const auto found = load();
   ASSERT_TRUE(found.ok()) << found.error().message();
   EXPECT_EQ(costs_json(*found), costs_json(example()));
@@ -87,7 +87,7 @@ TEST_F(costs_cache, gives_back_what_was_kept) {
 
 TEST_F(costs_cache, takes_the_place_of_what_was_there_and_leaves_nothing_else) {
   write("something else");
-  ASSERT_TRUE(keep_costs(path_, example(), "the build").ok());
+  ASSERT_TRUE(save_costs(path_, example(), "the build").ok());
   EXPECT_TRUE(load().ok());
   const std::filesystem::directory_iterator files(folder_ / "new");
   EXPECT_EQ(std::distance(begin(files), end(files)), 1);
@@ -100,7 +100,7 @@ TEST_F(costs_cache, cannot_be_read_where_there_is_none) {
 }
 
 TEST_F(costs_cache, is_of_one_build_and_one_machine) {
-  ASSERT_TRUE(keep_costs(path_, example(), "another build").ok());
+  ASSERT_TRUE(save_costs(path_, example(), "another build").ok());
   expect_refused("was measured by another build");
   change([](ordered_json& whole) { whole["costs"]["machine"] = "M"; });
   expect_refused("was measured on another machine");
@@ -111,7 +111,7 @@ TEST_F(costs_cache, is_of_one_build_and_one_machine) {
 }
 
 TEST_F(costs_cache, refuses_every_beginning_of_a_file) {
-  ASSERT_TRUE(keep_costs(path_, example(), "the build").ok());
+  ASSERT_TRUE(save_costs(path_, example(), "the build").ok());
   std::ifstream in(path_);
   const std::string whole((std::istreambuf_iterator<char>(in)), {});
   for (std::size_t size = 0; size + 2 < whole.size(); size += 7) {
@@ -133,7 +133,7 @@ TEST_F(costs_cache, refuses_what_is_no_costs) {
 TEST_F(costs_cache, refuses_numbers_that_no_machine_has) {
   for (const char* const number :
        {"-1", "1e19", "1e999", "-1e-300", "NaN", "Infinity", "null", "\"1\"", "[1]", "true"}) {
-    ASSERT_TRUE(keep_costs(path_, example(), "the build").ok());
+    ASSERT_TRUE(save_costs(path_, example(), "the build").ok());
     std::ifstream in(path_);
     std::string whole((std::istreambuf_iterator<char>(in)), {});
     const std::size_t at = whole.find("3250000000.0");
@@ -183,11 +183,11 @@ TEST_F(costs_cache, does_not_wait_for_what_is_no_file) {
 
 TEST_F(costs_cache, says_where_nothing_can_be_kept) {
   std::ofstream(folder_ / "file").close();
-  const status under_a_file = keep_costs((folder_ / "file" / "costs.json").string(), example(), "the build");
+  const status under_a_file = save_costs((folder_ / "file" / "costs.json").string(), example(), "the build");
   EXPECT_EQ(under_a_file.code(), status_code::io_error);
   EXPECT_THAT(under_a_file.message(), HasSubstr((folder_ / "file").string()));
   std::filesystem::create_directories(path_);
-  const status over_a_folder = keep_costs(path_, example(), "the build");
+  const status over_a_folder = save_costs(path_, example(), "the build");
   EXPECT_EQ(over_a_folder.code(), status_code::io_error);
   EXPECT_THAT(over_a_folder.message(), HasSubstr(path_ + ": cannot be written"));
   const std::filesystem::directory_iterator files(folder_ / "new");

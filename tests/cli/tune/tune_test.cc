@@ -79,7 +79,7 @@ TEST(sample, has_each_super_chunk_as_often_as_the_inputs) {
   EXPECT_LT(kept, chunks.size() / 2);
   EXPECT_EQ(3 * kept, [&] {
     std::size_t super = 0;
-    for (const sampled_stream& s : some.streams()) super += super_chunks().find_cuts(some.bytes(s)).size();
+    for (const sampled_range& s : some.streams()) super += super_chunks().find_cuts(some.bytes(s)).size();
     return super;
   }());
 }
@@ -105,7 +105,7 @@ TEST(sample, tells_where_an_input_goes_on) {
   const sample some = sample_of({.share = 0.4}, {one});
   const auto streams = some.streams();
   ASSERT_GT(streams.size(), 1u);
-  for (const sampled_stream& s : streams) {
+  for (const sampled_range& s : streams) {
     const byte_span content = some.bytes(s);
     const auto found = std::search(one.begin(), one.end(), content.begin(), content.end());
     ASSERT_NE(found, one.end());
@@ -140,7 +140,7 @@ TEST(choice, follows_the_goal) {
 }
 
 TEST(choice, has_on_the_front_what_no_other_beats) {
-  EXPECT_THAT(front_of({{0.5, 1}, {0.4, 2}, {0.4, 1.5}, {0.5, 0.5}, {0.4, 2}}),
+  EXPECT_THAT(pareto_front({{0.5, 1}, {0.4, 2}, {0.4, 1.5}, {0.5, 0.5}, {0.4, 2}}),
               ElementsAre(true, true, false, false, true));
 }
 

@@ -297,8 +297,8 @@ TEST(file_reader, says_why_it_cannot_read_ahead_or_does_without) {
   const auto without = file_reader::make({.budget_bytes = least_budget_bytes - 1});
   ASSERT_TRUE(without.ok());
   EXPECT_FALSE(without->reads_ahead());
-  EXPECT_NE(without->why_not(), "");
-  EXPECT_EQ(file_reader::make({.access = file_access::pread})->why_not(), "");
+  EXPECT_NE(without->fallback_reason(), "");
+  EXPECT_EQ(file_reader::make({.access = file_access::pread})->fallback_reason(), "");
 }
 
 TEST(file_reader, falls_back_where_the_system_grants_no_ring) {
@@ -314,7 +314,7 @@ TEST(file_reader, falls_back_where_the_system_grants_no_ring) {
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code(), status_code::unavailable);
   ASSERT_TRUE(reader.ok());
-  EXPECT_EQ(reader->why_not(), refused.error().message());
+  EXPECT_EQ(reader->fallback_reason(), refused.error().message());
   reader->add(path);
   EXPECT_TRUE(reader->is_full());
   EXPECT_EQ(take(*reader).content, "content");

@@ -10,7 +10,7 @@ class printer final : public cutpoint::chunk_receiver {
  public:
   cutpoint::status begin_stream(std::uint64_t) override { return {}; }
   cutpoint::status end_stream(std::uint64_t, const cutpoint::status& outcome) override { return outcome; }
-  cutpoint::status take(const cutpoint::fed_chunk& c) override {
+  cutpoint::status take(const cutpoint::delivered_chunk& c) override {
     const std::string digest = to_hex(c.fingerprint);
     for (std::uint64_t i = 0; i < c.count; ++i) {
       std::printf("%llu %llu %s\n", static_cast<unsigned long long>(c.offset + i * c.length),

@@ -20,17 +20,17 @@ digest numbered(std::uint64_t number) {
   return made;
 }
 
-status give(chunk_receiver& to, std::uint64_t stream, const std::vector<fed_chunk>& chunks) {
+status give(chunk_receiver& to, std::uint64_t stream, const std::vector<delivered_chunk>& chunks) {
   if (status s = to.begin_stream(stream); !s.ok()) return s;
-  for (const fed_chunk& c : chunks) {
+  for (const delivered_chunk& c : chunks) {
     if (status s = to.take(c); !s.ok()) return s;
   }
   return to.end_stream(stream, {});
 }
 
 /// Chunks of these lengths one after the other.
-std::vector<fed_chunk> of_lengths(std::uint64_t stream, const std::vector<std::uint64_t>& lengths) {
-  std::vector<fed_chunk> chunks;
+std::vector<delivered_chunk> of_lengths(std::uint64_t stream, const std::vector<std::uint64_t>& lengths) {
+  std::vector<delivered_chunk> chunks;
   std::uint64_t offset = 0;
   for (const std::uint64_t length : lengths) {
     chunks.push_back({.stream = stream, .offset = offset, .length = length, .fingerprint = numbered(length)});
@@ -71,7 +71,7 @@ TEST(dedup_tally, of_nothing_has_no_shares) {
 TEST(dedup_tally, counts_a_run_as_its_chunks) {
   const std::uint64_t count = std::uint64_t{1} << 40;
   dedup_tally tally(fingerprint_kind::sha1);
-  const fed_chunk run{.length = 4096, .count = count, .fingerprint = numbered(1)};
+  const delivered_chunk run{.length = 4096, .count = count, .fingerprint = numbered(1)};
   ASSERT_TRUE(give(tally, 0, {run}).ok());
   EXPECT_EQ(tally.total().bytes, 4096 * count);
   EXPECT_EQ(tally.total().chunk_count, count);
@@ -194,7 +194,7 @@ std::vector<std::function<void()>> calls_of(chunk_receiver& side, const cuts_of_
   std::vector<std::function<void()>> calls;
   for (std::size_t s = 0; s < streams.size(); ++s) {
     calls.emplace_back([&side, s] { EXPECT_TRUE(side.begin_stream(s).ok()); });
-    for (const fed_chunk& c : of_lengths(s, streams[s])) {
+    for (const delivered_chunk& c : of_lengths(s, streams[s])) {
       calls.emplace_back([&side, c] { EXPECT_TRUE(side.take(c).ok()); });
     }
     calls.emplace_back([&side, s] { EXPECT_TRUE(side.end_stream(s, {}).ok()); });
@@ -207,9 +207,9 @@ cut_differences naive_differences(const cuts_of_streams& exact, const cuts_of_st
   cut_differences found;
   for (std::size_t s = 0; s < other.size(); ++s) {
     std::map<std::uint64_t, std::uint64_t> true_chunks;
-    for (const fed_chunk& c : of_lengths(s, exact[s])) true_chunks[c.offset] = c.length;
+    for (const delivered_chunk& c : of_lengths(s, exact[s])) true_chunks[c.offset] = c.length;
     std::uint64_t bytes = 0;
-    for (const fed_chunk& c : of_lengths(s, other[s])) {
+    for (const delivered_chunk& c : of_lengths(s, other[s])) {
       const auto at = true_chunks.find(c.offset);
       const bool is_dirty = at == true_chunks.end() || at->second != c.length;
       ++found.chunk_count;

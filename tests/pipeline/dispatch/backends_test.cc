@@ -116,16 +116,16 @@ TEST(chunker_on, cuts_alike_wherever_it_is_measured_to_be_fastest) {
   }
 }
 
-TEST(remembered_choices, measure_each_set_of_cuts_once) {
-  remembered_choices choices;
+TEST(backend_cache, measure_each_set_of_cuts_once) {
+  backend_cache choices;
   const chunker cuts = made("gear", "avg_bytes=8K");
   const auto first = choices.place(cuts, backend::automatic);
   ASSERT_TRUE(first.ok());
   for (int i = 0; i < 20; ++i) EXPECT_EQ(choices.place(cuts, backend::automatic)->backend(), first->backend());
 }
 
-TEST(remembered_choices, yield_to_what_is_asked_for) {
-  remembered_choices choices;
+TEST(backend_cache, yield_to_what_is_asked_for) {
+  backend_cache choices;
   ASSERT_TRUE(choices.place(made("gear"), backend::automatic).ok());
   for (const backend which : running()) {
     EXPECT_EQ(choices.place(made("gear"), which)->backend(), to_string(which));
@@ -134,7 +134,7 @@ TEST(remembered_choices, yield_to_what_is_asked_for) {
 }
 
 /// As `placed` makes them of messages of many lengths.
-std::vector<digest> fingerprints_by(placed_fingerprints& placed, byte_span bytes) {
+std::vector<digest> fingerprints_by(chosen_fingerprinter& placed, byte_span bytes) {
   std::vector<digest> made(400);
   for (std::size_t i = 0; i < made.size(); ++i)
     placed.batch->submit(bytes.first(i * bytes.size() / made.size()), made[i]);

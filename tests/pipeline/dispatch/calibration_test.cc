@@ -11,11 +11,11 @@
 #include <gtest/gtest.h>
 
 #include "cuda/device/measure_link.h"
-#include "pipeline/dispatch/calibrated_cuts.h"
+#include "pipeline/dispatch/calibration_cuts.h"
 #include "pipeline/dispatch/device_calibration.h"
 #include "pipeline/dispatch/memory_calibration.h"
-#include "pipeline/dispatch/sample_walk.h"
-#include "pipeline/dispatch/timed_turns.h"
+#include "pipeline/dispatch/repeated_timing.h"
+#include "pipeline/dispatch/sample_cursor.h"
 #include "tests/cuda/support/host_offload.h"
 #include "tests/host/algorithms/made.h"
 
@@ -46,16 +46,16 @@ TEST(seconds_per_byte, counts_the_bytes_that_were_done) {
   EXPECT_LT(cost, 1);
 }
 
-TEST(sample_walk, is_twice_the_largest_cache_within_bounds) {
+TEST(sample_cursor, is_twice_the_largest_cache_within_bounds) {
   const std::vector<std::uint8_t> random = random_bytes(1 * MiB);
-  EXPECT_EQ(sample_walk(random, 0).bytes().size(), 32 * MiB);
-  EXPECT_EQ(sample_walk(random, 20 * MiB).bytes().size(), 40 * MiB);
-  EXPECT_EQ(sample_walk(random, std::numeric_limits<std::uint64_t>::max()).bytes().size(), 256 * MiB);
+  EXPECT_EQ(sample_cursor(random, 0).bytes().size(), 32 * MiB);
+  EXPECT_EQ(sample_cursor(random, 20 * MiB).bytes().size(), 40 * MiB);
+  EXPECT_EQ(sample_cursor(random, std::numeric_limits<std::uint64_t>::max()).bytes().size(), 256 * MiB);
 }
 
-TEST(sample_walk, comes_by_each_byte_once_before_it_begins_anew) {
+TEST(sample_cursor, comes_by_each_byte_once_before_it_begins_anew) {
   const std::vector<std::uint8_t> random = random_bytes(1 * MiB);
-  sample_walk walk(random, 0);
+  sample_cursor walk(random, 0);
   std::vector<std::uint64_t> begins;
   const auto measure = [&](std::uint64_t count) {
     return walk.seconds_per_byte(4, 60, [&](std::uint64_t begin) {
@@ -71,10 +71,10 @@ TEST(sample_walk, comes_by_each_byte_once_before_it_begins_anew) {
   EXPECT_EQ(begins, expected);
 }
 
-TEST(calibrated_cuts, are_each_measured_once) {
+TEST(calibration_cuts, are_each_measured_once) {
   std::set<std::pair<std::string, std::string>> measured;
-  for (const named_cuts& each : calibrated_cuts()) measured.insert({each.name, each.cuts.canonical()});
-  EXPECT_EQ(measured.size(), calibrated_cuts().size());
+  for (const named_cuts& each : calibration_cuts()) measured.insert({each.name, each.cuts.canonical()});
+  EXPECT_EQ(measured.size(), calibration_cuts().size());
   for (const char* const average : {"4K", "8K", "16K"}) {
     const chunker cuts = make_chunker("gear", std::array{parameter_setting{"avg_bytes", average}})->chunker;
     EXPECT_TRUE(measured.contains({"gear", cuts.canonical()})) << average;

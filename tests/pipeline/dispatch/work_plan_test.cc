@@ -6,7 +6,7 @@
 #include <cutpoint/work_plan.h>
 #include <gtest/gtest.h>
 
-#include "pipeline/dispatch/best_mix.h"
+#include "pipeline/dispatch/linear_program.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -290,13 +290,13 @@ TEST(predict_plans, finds_what_a_search_through_all_mixes_finds) {
   EXPECT_GT(real_mixes, 5) << "the rates that are drawn show nothing of mixes of all three";
 }
 
-TEST(best_mix, fills_what_there_is) {
-  const auto found = best_mix({{0.5, 0}, {0, 0.25}, {1, 1}}, {1, 1});
+TEST(solve_linear_program, fills_what_there_is) {
+  const auto found = solve_linear_program({{0.5, 0}, {0, 0.25}, {1, 1}}, {1, 1});
   ASSERT_TRUE(found);
   EXPECT_NEAR((*found)[0] + (*found)[1], 1, 1e-12);
-  EXPECT_EQ(best_mix({{1, 0}}, {1, 1}), std::nullopt) << "of the second there could be any amount";
-  EXPECT_EQ(best_mix({}, {1}), std::nullopt);
-  EXPECT_EQ(best_mix({{2}}, {1}), std::vector{0.5});
+  EXPECT_EQ(solve_linear_program({{1, 0}}, {1, 1}), std::nullopt) << "of the second there could be any amount";
+  EXPECT_EQ(solve_linear_program({}, {1}), std::nullopt);
+  EXPECT_EQ(solve_linear_program({{2}}, {1}), std::vector{0.5});
 }
 
 }  // namespace

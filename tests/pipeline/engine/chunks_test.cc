@@ -99,7 +99,7 @@ TEST(chunk_columns, have_the_chunks_of_runs_one_by_one) {
 TEST(feed_buffer, ends_with_the_functions_failure) {
   engine threads = two_threads();
   std::uint64_t count = 0;
-  chunk_callback third([&count](const fed_chunk& chunk) {
+  chunk_callback third([&count](const delivered_chunk& chunk) {
     EXPECT_EQ(chunk.bytes.size(), chunk.length);
     return ++count == 3 ? status(status_code::io_error, "the disk is full") : status();
   });

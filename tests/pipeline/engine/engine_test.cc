@@ -228,7 +228,7 @@ class stopping_receiver final : public chunk_receiver {
  public:
   explicit stopping_receiver(cancellation& stop) : stop_(stop) {}
   status begin_stream(std::uint64_t) override { return {}; }
-  status take(const fed_chunk&) override { return stop_.request(), status(); }
+  status take(const delivered_chunk&) override { return stop_.request(), status(); }
   status end_stream(std::uint64_t, const status&) override { return {}; }
 
  private:

@@ -50,7 +50,7 @@ TEST(ring, is_contiguous_over_its_end) {
 class adder final : public chunk_receiver {
  public:
   status begin_stream(std::uint64_t) override { return {}; }
-  status take(const fed_chunk& c) override {
+  status take(const delivered_chunk& c) override {
     if (c.offset != bytes) is_contiguous = false;
     if (c.count > 1) runs.push_back(c);
     bytes += c.length * c.count;
@@ -62,7 +62,7 @@ class adder final : public chunk_receiver {
   std::uint64_t bytes = 0;
   std::uint64_t chunks = 0;
   bool is_contiguous = true;
-  std::vector<fed_chunk> runs;
+  std::vector<delivered_chunk> runs;
 };
 
 TEST(runs, of_terabytes_of_zeros_take_no_time) {

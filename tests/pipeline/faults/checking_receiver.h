@@ -49,7 +49,7 @@ class checking_receiver final : public chunk_receiver {
     return called();
   }
 
-  status take(const fed_chunk& c) override {
+  status take(const delivered_chunk& c) override {
     if (c.stream != current_ || seen_[current_].has_ended) {
       blame("a chunk outside its stream");
       return called();

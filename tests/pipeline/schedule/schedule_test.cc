@@ -71,7 +71,7 @@ TEST(schedule, starves_nothing) {
     const auto run = run_on_virtual_lanes(small_options(), random.between(1, 6), streams, out, random);
     ASSERT_TRUE(run.outcome.ok()) << run.outcome.message();
     ASSERT_EQ(run.fault, "");
-    // A segment is mapped, bridged, joined a few times, fingerprinted and delivered, each taken and handed back.
+    // A segment is mapped, early_joined, joined a few times, fingerprinted and delivered, each taken and handed back.
     EXPECT_LT(run.steps, bytes + 24 * (run.statistics.segment_count + streams.size() + 1)) << "seed " << seed;
     EXPECT_EQ(out.streams.size(), streams.size());
   }

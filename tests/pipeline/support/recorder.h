@@ -34,7 +34,7 @@ class recorder final : public chunk_receiver {
     return called();
   }
 
-  [[nodiscard]] status take(const fed_chunk& c) override {
+  [[nodiscard]] status take(const delivered_chunk& c) override {
     if (streams.empty() || streams.back().has_ended || streams.back().stream != c.stream) {
       fault = "a chunk outside its stream";
       return called();

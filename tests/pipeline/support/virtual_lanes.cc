@@ -9,7 +9,7 @@ namespace cutpoint::tests {
 namespace {
 
 /// Makes nothing before it must, and the last first.
-class tardy_batch final : public fingerprint_batch {
+class tardy_batch final : public batch_fingerprinter {
  public:
   explicit tardy_batch(const fingerprint_recipe& recipe) : make_(fingerprinter::make(recipe).value()) {}
 
@@ -26,14 +26,14 @@ class tardy_batch final : public fingerprint_batch {
 
 class executor {
  public:
-  executor(driven_feed& on, choices& random) : on_(on), done_at_(on.lane_count()), random_(random) {}
+  executor(stepped_feed& on, choices& random) : on_(on), done_at_(on.lane_count()), random_(random) {}
 
   virtual_outcome run(const std::vector<fed_stream>& streams, const disturbance& trouble) {
     virtual_outcome outcome;
     schedule& work = on_.work();
     while (!work.is_done() && work.failure().ok() && outcome.fault.empty()) {
       if (++outcome.steps == trouble.cancel_at && trouble.cancel != nullptr) trouble.cancel->request();
-      if (outcome.steps == trouble.lose_device_at) work.lose_device(0);
+      if (outcome.steps == trouble.lose_device_at) work.remove_device(0);
       step(streams, outcome);
     }
     for (std::size_t i = 0; i < on_.lane_count(); ++i) {  // what runs when a feed fails is let run out
@@ -62,10 +62,10 @@ class executor {
       outcome.fault = "nothing runs, nothing can be taken, and not all has come out";
       return;
     }
-    on_.tell();
-    on_.work().press();
+    on_.publish();
+    on_.work().allow_small_batches();
     if (take_on_any_lane()) return;
-    if (const status relieved = on_.work().relieve(); !relieved.ok()) {
+    if (const status relieved = on_.work().make_room(); !relieved.ok()) {
       if (!is_open_) {
         outcome.fault = "there is no room, and no stream to fail for it";
         return;
@@ -100,7 +100,7 @@ class executor {
       ++next_stream_;
       at_ = 0;
     }
-    if (random_.once_in(2)) on_.tell();
+    if (random_.once_in(2)) on_.publish();
   }
 
   bool take_on_any_lane() {
@@ -131,7 +131,7 @@ class executor {
     on_.hand_back(lane, now_);
   }
 
-  driven_feed& on_;
+  stepped_feed& on_;
   std::vector<double> done_at_;
   choices& random_;
   double now_ = 0;
@@ -146,8 +146,8 @@ class executor {
 virtual_outcome run_on_virtual_lanes(const feed_options& options, std::uint64_t lane_count,
                                      const std::vector<fed_stream>& streams, chunk_receiver& receiver, choices& random,
                                      const disturbance& trouble) {
-  auto on = driven_feed::make(options, lane_count, receiver,
-                              [&] { return std::make_unique<tardy_batch>(options.fingerprint); });
+  auto on = stepped_feed::make(options, lane_count, receiver,
+                               [&] { return std::make_unique<tardy_batch>(options.fingerprint); });
   if (!on) return {.outcome = on.error(), .fault = {}, .statistics = {}};
   return executor(**on, random).run(streams, trouble);
 }

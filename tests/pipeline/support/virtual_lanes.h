@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "pipeline/schedule/driven_feed.h"
+#include "pipeline/schedule/stepped_feed.h"
 #include "tests/host/support/choices.h"
 
 namespace cutpoint::tests {

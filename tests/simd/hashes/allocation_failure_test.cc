@@ -37,14 +37,14 @@ class batches_without_memory : public testing::TestWithParam<batch_case> {
     }
     for (int i = 0; i < 50; ++i) add(random.between(0, 3000));
     add(1'000'000);  // as long as all the others: the library makes it, since most lanes would idle
-    fingerprinter one_by_one = *fingerprinter::make(kind());
-    for (const byte_span& m : messages_) expected_.push_back(*one_by_one(m));
+    fingerprinter make_one_by_one_fingerprinter = *fingerprinter::make(kind());
+    for (const byte_span& m : messages_) expected_.push_back(*make_one_by_one_fingerprinter(m));
   }
 
-  std::unique_ptr<fingerprint_batch> make() const { return simd::make_fingerprint_batch(kind(), set()); }
+  std::unique_ptr<batch_fingerprinter> make() const { return simd::make_batch_fingerprinter(kind(), set()); }
 
   /// Submits all that memory is there for, and gives how many these are.
-  std::size_t submit_to(fingerprint_batch& batch, std::vector<digest>& into) const {
+  std::size_t submit_to(batch_fingerprinter& batch, std::vector<digest>& into) const {
     std::size_t count = 0;
     try {
       for (; count < messages_.size(); ++count) batch.submit(messages_[count], into[count]);
@@ -53,7 +53,7 @@ class batches_without_memory : public testing::TestWithParam<batch_case> {
     return count;
   }
 
-  void expect_right(fingerprint_batch& batch) const {
+  void expect_right(batch_fingerprinter& batch) const {
     std::vector<digest> made(messages_.size());
     EXPECT_EQ(submit_to(batch, made), messages_.size());
     EXPECT_TRUE(batch.flush().ok());
@@ -104,7 +104,7 @@ TEST_P(batches_without_memory, make_what_was_submitted_and_are_right_later) {
 }
 
 TEST_P(batches_without_memory, are_made_whole_or_not_at_all) {
-  std::unique_ptr<fingerprint_batch> batch;
+  std::unique_ptr<batch_fingerprinter> batch;
   for (std::uint64_t count = 0; batch == nullptr; ++count) {
     const short_memory none_after(count);
     try {

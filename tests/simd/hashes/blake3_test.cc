@@ -14,21 +14,22 @@ namespace cutpoint::tests {
 namespace {
 
 using simd::instruction_set;
-using simd::make_blake3_batch;
+using simd::make_blake3_fingerprinter;
 
 class blake3_of : public testing::TestWithParam<instruction_set> {
  protected:
   void SetUp() override {
-    if (make_blake3_batch(GetParam(), {}) == nullptr) GTEST_SKIP() << to_string(GetParam()) << " is not compiled";
+    if (make_blake3_fingerprinter(GetParam(), {}) == nullptr)
+      GTEST_SKIP() << to_string(GetParam()) << " is not compiled";
     if (!simd::runs_here(GetParam())) GTEST_SKIP() << "this processor does not run " << to_string(GetParam());
   }
 
   /// Submits all, flushes once, and compares.
   static void expect_reference(std::span<const byte_span> messages, const std::optional<fingerprint_key>& key = {}) {
-    const auto batch = make_blake3_batch(GetParam(), key);
+    const auto batch = make_blake3_fingerprinter(GetParam(), key);
     expect_reference(*batch, messages, key);
   }
-  static void expect_reference(fingerprint_batch& batch, std::span<const byte_span> messages,
+  static void expect_reference(batch_fingerprinter& batch, std::span<const byte_span> messages,
                                const std::optional<fingerprint_key>& key) {
     auto reference = fingerprinter::make({fingerprint_kind::blake3, key}).value();
     std::vector<digest> made(messages.size());
@@ -83,8 +84,8 @@ TEST_P(blake3_of, equal_lengths_in_batches_of_any_size_equal_the_reference) {
 TEST_P(blake3_of, unequal_lengths_equal_the_reference) {
   seeded_choices random(1);
   const auto bytes = random_bytes(200'000);
-  const auto batch = make_blake3_batch(GetParam(), {});
-  const auto keyed = make_blake3_batch(GetParam(), key());
+  const auto batch = make_blake3_fingerprinter(GetParam(), {});
+  const auto keyed = make_blake3_fingerprinter(GetParam(), key());
   for (int round = 0; round < 150; ++round) {
     const std::size_t longest = std::vector<std::size_t>{100, 1500, 10'000, 70'000}[random.between(0, 3)];
     std::vector<byte_span> messages(random.between(1, 40));
@@ -116,7 +117,7 @@ TEST_P(blake3_of, any_alignment_equals_the_reference) {
 
 TEST_P(blake3_of, long_messages_equal_the_reference) {
   const auto bytes = random_bytes(9 * MiB + 12'345);
-  const auto batch = make_blake3_batch(GetParam(), {});
+  const auto batch = make_blake3_fingerprinter(GetParam(), {});
   for (const std::size_t size : {1 * MiB - 1, 1 * MiB, 1 * MiB + 1, 2 * MiB, 2 * MiB + 1, 3 * MiB + 1024, 4 * MiB,
                                  5 * MiB + 1500, 8 * MiB, 9 * MiB + 12'345}) {
     const byte_span message = byte_span(bytes).first(size);
@@ -140,7 +141,7 @@ TEST_P(blake3_of, no_other_bytes_are_read) {
 }
 
 TEST_P(blake3_of, a_flush_of_nothing_changes_nothing) {
-  const auto batch = make_blake3_batch(GetParam(), {});
+  const auto batch = make_blake3_fingerprinter(GetParam(), {});
   EXPECT_TRUE(batch->flush().ok());
   expect_reference(*batch, std::vector<byte_span>{{}}, {});
   EXPECT_TRUE(batch->flush().ok());

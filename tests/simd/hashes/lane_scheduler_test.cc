@@ -30,7 +30,7 @@ std::uint64_t blocks_of(byte_span message) { return (message.size() + 8) / block
 /// The share of the blocks run that were a message's.
 template <std::size_t Lanes>
 double use_of_lanes(const std::vector<byte_span>& messages, std::size_t flushed_after) {
-  const auto batch = simd::make_lane_batch(counting<Lanes>(fingerprint_kind::sha1));
+  const auto batch = simd::make_lane_fingerprinter(counting<Lanes>(fingerprint_kind::sha1));
   std::vector<digest> into(messages.size());
   std::uint64_t blocks = 0;
   blocks_run = 0;
@@ -69,7 +69,7 @@ TEST(lane_scheduler, ends_evenly_when_a_few_messages_for_each_lane_are_flushed) 
 
 TEST(lane_scheduler, keeps_a_message_out_of_the_lanes_when_most_would_idle_for_it) {
   const std::vector<std::uint8_t> bytes(1 << 20);
-  const auto batch = simd::make_lane_batch(counting<8>(fingerprint_kind::sha1));
+  const auto batch = simd::make_lane_fingerprinter(counting<8>(fingerprint_kind::sha1));
   std::vector<digest> into(17);
   blocks_run = 0;
   batch->submit(bytes, into[0]);
@@ -87,7 +87,7 @@ TEST(lane_scheduler, keeps_a_message_out_of_the_lanes_when_most_would_idle_for_i
 TEST(lane_scheduler, shows_the_kernel_the_callers_own_bytes) {
   static std::vector<const std::uint8_t*> seen;
   seen.clear();
-  const auto batch = simd::make_lane_batch(
+  const auto batch = simd::make_lane_fingerprinter(
       {.kind = fingerprint_kind::sha1,
        .state_words = 5,
        .lanes = 4,

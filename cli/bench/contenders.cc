@@ -1,0 +1,181 @@
+// Each back end's answer is compared as a whole before its work is handed out.
+#include "cli/bench/contenders.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace cutpoint::cli {
+
+namespace {
+
+/// As much as the engine fingerprints at a time.
+constexpr std::uint64_t piece_bytes = 512 * KiB;
+
+bench_contender wrong_way(backend where, std::string problem) {
+  return {.where = where, .outcome = bench_outcome::wrong_answer, .problem = std::move(problem)};
+}
+
+/// Where a run of chunks that is about a piece ends.
+std::size_t piece_end(const std::vector<chunk>& chunks, std::size_t first) {
+  std::uint64_t bytes = 0;
+  while (first < chunks.size() && bytes < piece_bytes) bytes += chunks[first++].length;
+  return first;
+}
+
+/// Submits the chunks from `first` on that are a piece, makes their fingerprints, and gives the chunk after them.
+result<std::size_t> hash_piece(batch_fingerprinter& batch, byte_span data, const std::vector<chunk>& chunks,
+                               std::size_t first, std::vector<digest>& made) {
+  const std::size_t end = piece_end(chunks, first);
+  made.resize(std::max(made.size(), end - first));
+  for (std::size_t i = first; i < end; ++i)
+    batch.submit(data.subspan(chunks[i].offset, chunks[i].length), made[i - first]);
+  if (status flushed = batch.flush(); !flushed.ok()) return flushed;
+  return end;
+}
+
+bench_work reading_work(backend where, byte_span data) {
+  return [where, data, sum = std::uint64_t{0}](std::uint64_t begin) mutable {
+    const std::uint64_t count = std::min<std::uint64_t>(data.size() - begin, piece_bytes);
+    sum += plain_read(data.subspan(begin, count), where);
+    return begin + count;
+  };
+}
+
+double mean_of(byte_span data, const std::vector<chunk>& chunks) {
+  return static_cast<double>(data.size()) / static_cast<double>(chunks.size());
+}
+
+checked_bench_job prepare_reads(byte_span data) {
+  checked_bench_job contest;
+  for (const backend_info& b : processor_backends()) {
+    if (b.runs_here)
+      contest.contenders.push_back({.where = b.kind, .work = reading_work(b.kind, data)});
+    else
+      contest.contenders.push_back({.where = b.kind, .outcome = bench_outcome::does_not_run});
+  }
+  return contest;
+}
+
+result<checked_bench_job> prepare_cuts(const bench_job& job, byte_span data) {
+  const auto reference = chunker_on(*job.cuts, backend::scalar);
+  if (!reference) return reference.error();
+  const std::vector<chunk> expected = reference->find_cuts(data);
+  checked_bench_job contest{.contenders = {{.where = backend::scalar, .work = cutting_work(*reference, data)}},
+                            .mean_bytes = mean_of(data, expected)};
+  for (const backend_info& b : processor_backends()) {
+    if (b.kind == backend::scalar) continue;
+    const auto made = chunker_on(*job.cuts, b.kind);
+    if (!made) {
+      contest.contenders.push_back({.where = b.kind, .outcome = bench_outcome::does_not_run});
+    } else if (backend_of(*made) != b.kind) {
+      contest.contenders.push_back({.where = b.kind, .outcome = bench_outcome::no_kernel});
+    } else {
+      contest.contenders.push_back(cutting_contender(b.kind, *made, data, expected));
+    }
+  }
+  return contest;
+}
+
+result<std::vector<digest>> digests_of(batch_fingerprinter& batch, byte_span data, const std::vector<chunk>& chunks) {
+  std::vector<digest> all;
+  std::vector<digest> made;
+  for (std::size_t first = 0; first < chunks.size();) {
+    const auto end = hash_piece(batch, data, chunks, first, made);
+    if (!end) return end.error();
+    all.insert(all.end(), made.begin(), made.begin() + static_cast<std::ptrdiff_t>(*end - first));
+    first = *end;
+  }
+  return all;
+}
+
+result<checked_bench_job> prepare_fingerprints(const bench_job& job, byte_span data) {
+  const auto cuts = chunker_on(*job.cuts, backend::automatic);
+  if (!cuts) return cuts.error();
+  const auto chunks = std::make_shared<const std::vector<chunk>>(cuts->find_cuts(data));
+  auto library = fingerprints_on(job.fingerprint, backend::scalar);
+  if (!library) return library.error();
+  const auto expected = digests_of(*library->batch, data, *chunks);
+  if (!expected) return expected.error();
+  checked_bench_job contest{
+      .contenders = {{.where = backend::scalar, .work = hashing_work(std::move(library->batch), data, chunks)}},
+      .mean_bytes = mean_of(data, *chunks)};
+  for (const backend_info& b : processor_backends()) {
+    if (b.kind == backend::scalar) continue;
+    auto made = fingerprints_on(job.fingerprint, b.kind);
+    if (!made) {
+      contest.contenders.push_back({.where = b.kind, .outcome = bench_outcome::does_not_run});
+    } else if (made->where != b.kind) {
+      contest.contenders.push_back({.where = b.kind, .outcome = bench_outcome::no_kernel});
+    } else {
+      contest.contenders.push_back(hashing_contender(b.kind, std::move(made->batch), data, chunks, *expected));
+    }
+  }
+  return contest;
+}
+
+}  // namespace
+
+bench_work cutting_work(chunker cuts, byte_span data) {
+  return [made = std::move(cuts), data](std::uint64_t begin) {
+    const std::uint64_t end = std::min<std::uint64_t>(data.size(), begin + piece_bytes);
+    while (begin < end) begin += *made.next_cut({.bytes = data, .start = begin, .at_end = true});
+    return begin;
+  };
+}
+
+bench_work hashing_work(std::shared_ptr<batch_fingerprinter> batch, byte_span data,
+                        std::shared_ptr<const std::vector<chunk>> chunks) {
+  return [batch = std::move(batch), data, chunks = std::move(chunks), made = std::vector<digest>(),
+          next = std::size_t{0}](std::uint64_t begin) mutable {
+    if (begin == 0) next = 0;
+    // It did not fail when the answers were compared.
+    next = hash_piece(*batch, data, *chunks, next, made).value();
+    return next == chunks->size() ? std::uint64_t{data.size()} : (*chunks)[next].offset;
+  };
+}
+
+std::string_view to_string(bench_outcome outcome) {
+  switch (outcome) {
+    case bench_outcome::measured:
+      return "measured";
+    case bench_outcome::no_kernel:
+      return "no_kernel";
+    case bench_outcome::does_not_run:
+      return "does_not_run";
+    case bench_outcome::wrong_answer:
+      return "wrong_answer";
+  }
+  return "unknown";
+}
+
+result<checked_bench_job> prepare(const bench_job& job, byte_span data) {
+  if (job.kind == bench_kind::read) return prepare_reads(data);
+  return job.kind == bench_kind::cuts ? prepare_cuts(job, data) : prepare_fingerprints(job, data);
+}
+
+bench_contender cutting_contender(backend where, const chunker& made, byte_span data, std::span<const chunk> expected) {
+  const std::vector<chunk> found = made.find_cuts(data);
+  const auto [wrong, right] = std::mismatch(found.begin(), found.end(), expected.begin(), expected.end());
+  if (wrong != found.end() || right != expected.end()) {
+    const std::uint64_t offset = right != expected.end() ? right->offset : data.size();
+    return wrong_way(where, fmt::format("cuts the chunk at offset {} otherwise than the reference", offset));
+  }
+  return {.where = where, .work = cutting_work(made, data)};
+}
+
+bench_contender hashing_contender(backend where, std::shared_ptr<batch_fingerprinter> batch, byte_span data,
+                                  std::shared_ptr<const std::vector<chunk>> chunks, std::span<const digest> expected) {
+  const auto made = digests_of(*batch, data, *chunks);
+  if (!made) return wrong_way(where, made.error().message());
+  const auto wrong = std::mismatch(made->begin(), made->end(), expected.begin(), expected.end()).first;
+  if (wrong != made->end()) {
+    const chunk& c = (*chunks)[static_cast<std::size_t>(wrong - made->begin())];
+    return wrong_way(where, fmt::format("fingerprints the chunk of {} bytes at offset {} otherwise than the library",
+                                        c.length, c.offset));
+  }
+  return {.where = where, .work = hashing_work(std::move(batch), data, std::move(chunks))};
+}
+
+}  // namespace cutpoint::cli

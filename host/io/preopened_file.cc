@@ -1,0 +1,58 @@
+// Regular files by way of file_source, which knows how they fail.
+#include "host/io/preopened_file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/core/interruptible.h"
+
+namespace cutpoint {
+
+result<std::unique_ptr<preopened_file>> preopened_file::open(const std::string& path, const cancellation* cancel) {
+  std::unique_ptr<preopened_file> none;
+  struct stat facts = {};
+  if (::stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode)) return none;
+  auto opened = file_source::open_as(path, false, cancel, {});
+  if (opened && !opened->regular_) return none;
+  if (opened) return std::unique_ptr<preopened_file>(new preopened_file(*std::move(opened)));
+  const int error = opened.error().system_error();
+  return error == EMFILE || error == ENFILE ? result<std::unique_ptr<preopened_file>>(std::move(none)) : opened.error();
+}
+
+preopened_file::preopened_file(file_source from) : from_(std::move(from)), opened_(from_.regular_->opened) {}
+
+preopened_file::~preopened_file() {
+  if (direct_.descriptor >= 0) ::close(direct_.descriptor);
+}
+
+file_extent preopened_file::extent_from(std::uint64_t offset) const {
+  if (!is_large(opened_)) return {.data_end = opened_.size};
+  const file_extent found = extent_at(descriptor(), opened_, offset);
+  if (found.hole_bytes != 0) return found;
+  return {.data_end = found.data_end > offset ? std::min(found.data_end, opened_.size) : opened_.size};
+}
+
+const direct_descriptor& preopened_file::direct() {
+  if (!std::exchange(is_direct_opened_, true)) direct_ = open_direct(descriptor());
+  return direct_;
+}
+
+result<std::size_t> preopened_file::read_at(std::uint64_t offset, std::uint64_t end, std::span<std::uint8_t> into) {
+  if (from_.regular_) {
+    from_.regular_->offset = offset;
+    from_.regular_->data_end = end;
+  }
+  return from_.read(into);
+}
+
+status preopened_file::cancelled() const {
+  return from_.is_cancelled() ? interruptible_failure(from_.name_, "read", EINTR, from_.cancel_) : status();
+}
+
+status preopened_file::check_unchanged() const { return from_.check_unchanged(); }
+
+}  // namespace cutpoint

@@ -1,0 +1,50 @@
+// A sample that is measured on where no cache holds it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include <cutpoint/bytes.h>
+
+#include "pipeline/dispatch/repeated_timing.h"
+
+namespace cutpoint {
+
+/// Each turn goes on where the last one ended, whoever that was of, and at the end begins anew: it finds bytes that nobody
+/// has looked at while the rest of the sample passed through the caches. Turns that all begin at the same byte would find
+/// the few that cuts like AE's depend on in the nearest cache.
+class sample_cursor {
+ public:
+  /// `random` again and again, until it is twice the largest cache (32 to 256 MiB).
+  sample_cursor(byte_span random, std::uint64_t largest_cache_bytes) {
+    const std::uint64_t wanted = std::clamp(2 * std::min(largest_cache_bytes, most_bytes), least_bytes, most_bytes);
+    bytes_.reserve(wanted + random.size());
+    while (bytes_.size() < wanted) bytes_.insert(bytes_.end(), random.begin(), random.end());
+  }
+
+  [[nodiscard]] byte_span bytes() const { return bytes_; }
+
+  /// Seconds a byte of `work(begin)`, which does some of the sample from there on, at least a byte, and gives how many
+  /// bytes those were. The shortest of so many turns; together they are once through the sample at most.
+  template <class Work>
+  [[nodiscard]] double seconds_per_byte(int turns, double turn_seconds, Work&& work) {
+    const timing_options plan = {.sample_bytes = bytes_.size() / static_cast<std::uint64_t>(turns),
+                                 .turns = turns,
+                                 .turn_seconds = turn_seconds};
+    return cutpoint::seconds_per_byte(plan, [&](std::uint64_t done) {
+      const std::uint64_t count = work(at_);
+      at_ = (at_ + count) % bytes_.size();
+      return done + count;
+    });
+  }
+
+ private:
+  static constexpr std::uint64_t least_bytes = 32 * MiB;
+  static constexpr std::uint64_t most_bytes = 256 * MiB;
+
+  std::vector<std::uint8_t> bytes_;
+  std::uint64_t at_ = 0;
+};
+
+}  // namespace cutpoint

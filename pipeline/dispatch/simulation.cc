@@ -1,0 +1,296 @@
+// Discrete events: a lane takes, the work is done at once, and is handed back when the clock says that it would be.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <string>
+
+#include <cutpoint/simulation.h>
+#include <fmt/format.h>
+
+#include "pipeline/schedule/stepped_feed.h"
+
+namespace cutpoint {
+
+namespace {
+
+/// What is copied into the ring is read and written.
+constexpr std::uint64_t passes_in = 2;
+
+double seconds_for(std::uint64_t bytes, double bytes_per_second) {
+  return bytes_per_second > 0 ? static_cast<double>(bytes) / bytes_per_second : 0;
+}
+
+/// Something that serves one after the other.
+class server {
+ public:
+  /// When what comes at `now` and takes so long is done.
+  double serve(double now, double seconds) {
+    free_at_ = std::max(now, free_at_) + seconds;
+    return free_at_;
+  }
+
+ private:
+  double free_at_ = 0;
+};
+
+struct simulated_device {
+  device_rates rates;
+  double fails_at = std::numeric_limits<double>::infinity();
+  server link_in = {};
+  server kernels = {};
+  server link_out = {};
+};
+
+class virtual_clock {
+ public:
+  virtual_clock(const simulated_machine& machine, stepped_feed& on, std::span<const simulated_stream> streams)
+      : machine_(machine), on_(on), streams_(streams), random_(machine.seed), lanes_(on.lane_count()) {
+    for (std::size_t i = 0; i < on.plan().devices.size(); ++i) {
+      devices_.push_back({.rates = machine.rates.devices[i]});
+      if (i < machine.device_fails_at.size()) devices_.back().fails_at = machine.device_fails_at[i];
+    }
+    for (std::size_t i = 0; i < lanes_.size(); ++i)
+      lanes_[i].record.device = on.owner(i) ? static_cast<int>(*on.owner(i)) : -1;
+  }
+
+  result<simulated_run> run() {
+    while (!on_.work().is_done()) {
+      if (!on_.work().failure().ok()) return on_.work().failure();
+      while (act()) {
+      }
+      if (on_.work().is_done()) break;
+      if (advance()) continue;
+      if (status relieved = make_room(); !relieved.ok()) return relieved;
+    }
+    simulated_run made{.seconds = now_, .bytes = fed_bytes_, .lanes = {}, .statistics = on_.statistics()};
+    for (const lane_state& each : lanes_) made.lanes.push_back(each.record);
+    made.statistics.lanes[0].work[static_cast<std::size_t>(stage::intake)] = {read_seconds_, fed_bytes_};
+    return made;
+  }
+
+ private:
+  struct lane_state {
+    std::optional<double> done_at = {};  ///< of a task, or of lane 0's read
+    std::uint64_t read_bytes = 0;        ///< under way, of lane 0
+    simulated_lane record = {};
+  };
+
+  /// One idle lane finds something to do, which one is drawn.
+  bool act() {
+    std::vector<std::size_t> order(lanes_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::shuffle(order.begin(), order.end(), random_);
+    return std::any_of(order.begin(), order.end(), [this](std::size_t lane) {
+      if (lanes_[lane].done_at) return false;
+      return lane == 0 ? act_as_feeder() : take(lane);
+    });
+  }
+
+  /// As feed::implementation does it.
+  bool act_as_feeder() {
+    if (is_finished_) return take(0);
+    const std::uint64_t enough = help_threshold_segments(on_.plan());
+    if (on_.work().waiting_segments() >= enough && take(0)) return true;
+    const std::uint64_t comfortable = std::min(most_read(), on_.plan().ring_bytes / 8);
+    const std::uint64_t room = on_.room();
+    if (room >= comfortable) return read(room);
+    if (take(0)) return true;
+    if (room > 0) return read(room);
+    on_.work().allow_small_batches();
+    return false;
+  }
+
+  std::uint64_t most_read() const { return lanes_.size() == 1 ? most_room_alone : most_room_shared; }
+
+  bool read(std::uint64_t room) {
+    if (stream_ == streams_.size()) {
+      on_.finish();
+      is_finished_ = true;
+      return true;
+    }
+    if (at_ == 0) on_.begin(stream_);
+    const std::uint64_t count = std::min({room, most_read(), streams_[stream_].bytes - at_});
+    if (count == 0) {
+      end_stream({});
+      return true;
+    }
+    // One small read at a time: it waits for none of the others' in the memory, but they for it.
+    const double copying = seconds_for(passes_in * count, machine_.rates.processor.memory);
+    memory_.serve(now_, copying);
+    const double seconds = std::max(drawn(seconds_for(count, machine_.rates.reading)), copying);
+    lanes_[0].read_bytes = count;
+    lanes_[0].done_at = now_ + seconds;
+    read_seconds_ += seconds;
+    return true;
+  }
+
+  void put_what_was_read() {
+    const byte_span sample = streams_[stream_].sample;
+    for (std::uint64_t left = std::exchange(lanes_[0].read_bytes, 0); left != 0;) {
+      const std::uint64_t from = at_ % sample.size();
+      const std::uint64_t count = std::min<std::uint64_t>(left, sample.size() - from);
+      on_.put(sample.subspan(from, count));
+      at_ += count;
+      fed_bytes_ += count;
+      left -= count;
+    }
+    on_.publish();
+  }
+
+  void end_stream(status outcome) {
+    on_.end(std::move(outcome));
+    on_.publish();
+    ++stream_;
+    at_ = 0;
+  }
+
+  bool take(std::size_t lane) {
+    if (!on_.take(lane, now_)) return false;
+    const lane_owner owner = on_.owner(lane);
+    auto& work = on_.perform(lane);
+    const double done_at = owner ? pass(devices_[*owner], work, on_.taken(lane)) : now_ + drawn(spend(work));
+    lane_state& by = lanes_[lane];
+    const bool is_bulk = std::holds_alternative<map_task>(on_.taken(lane).work) ||
+                         std::holds_alternative<fingerprint_task>(on_.taken(lane).work);
+    if (is_bulk) ++by.record.task_count;
+    if (std::holds_alternative<map_task>(on_.taken(lane).work)) {
+      by.record.last_begin = now_;
+      by.record.last_end = done_at;
+    }
+    by.record.busy_seconds += done_at - now_;
+    by.done_at = done_at;
+    return true;
+  }
+
+  /// A lane of the processor: what its stages take, one after the other, and no less than the memory gives it.
+  double spend(std::array<stage_work, stage_count>& work) {
+    const job_rates& rates = machine_.rates;
+    const std::array<double, stage_count> by_stage = {0, rates.processor.chunking, rates.joining,
+                                                      rates.processor.fingerprinting, rates.delivery};
+    double seconds = 0;
+    std::uint64_t read = 0;
+    for (std::size_t i = 0; i < stage_count; ++i) {
+      work[i].seconds = seconds_for(work[i].bytes, by_stage[i]);
+      seconds += work[i].seconds;
+    }
+    // Chunks are fingerprinted in the cache where they were cut just before.
+    for (const stage which : {stage::chunking, stage::fingerprinting}) {
+      read = std::max(read, work[static_cast<std::size_t>(which)].bytes);
+    }
+    return std::max(seconds, pass_memory(read));
+  }
+
+  /// Seconds until bytes have passed the memory, after all that came before.
+  double pass_memory(std::uint64_t bytes) {
+    return memory_.serve(now_, seconds_for(bytes, machine_.rates.processor.memory)) - now_;
+  }
+
+  /// A batch on its way through a device, or the lane's own work where that has failed.
+  double pass(simulated_device& by, std::array<stage_work, stage_count>& work, const task& batch) {
+    const std::uint64_t cut = work[static_cast<std::size_t>(stage::chunking)].bytes;
+    const std::uint64_t fingerprinted = work[static_cast<std::size_t>(stage::fingerprinting)].bytes;
+    const std::uint64_t bytes = batch.device_bytes;
+    const double copied = by.link_in.serve(now_, drawn(seconds_for(bytes, by.rates.link_in)));
+    const double in = std::max(copied, now_ + pass_memory(bytes));
+    const double kernels = seconds_for(cut, by.rates.chunking) + seconds_for(fingerprinted, by.rates.fingerprinting);
+    const double found = by.kernels.serve(in, drawn(kernels));
+    const auto bytes_out = static_cast<std::uint64_t>(static_cast<double>(bytes) * by.rates.out_share);
+    double done_at = by.link_out.serve(found, seconds_for(bytes_out, by.rates.link_out)) + by.rates.latency_seconds;
+    if (done_at > by.fails_at) done_at = std::max(now_, by.fails_at) + drawn(spend(work));
+    for (stage_work& each : work) each.seconds = 0;
+    const bool is_map = std::holds_alternative<map_task>(batch.work);
+    work[static_cast<std::size_t>(is_map ? stage::chunking : stage::fingerprinting)].seconds = done_at - now_;
+    return done_at;
+  }
+
+  /// To the next event. False where there is none.
+  bool advance() {
+    std::optional<std::size_t> next;
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+      if (lanes_[i].done_at && (!next || *lanes_[i].done_at < *lanes_[*next].done_at)) next = i;
+    }
+    if (!next) return false;
+    now_ = std::max(now_, *std::exchange(lanes_[*next].done_at, std::nullopt));
+    if (*next == 0 && lanes_[0].read_bytes != 0) {
+      put_what_was_read();
+      return true;
+    }
+    if (const lane_owner owner = on_.owner(*next); owner && now_ >= devices_[*owner].fails_at) {
+      on_.work().remove_device(*owner);
+    }
+    on_.hand_back(*next, now_);
+    return true;
+  }
+
+  /// Nothing runs, and nothing is taken.
+  status make_room() {
+    if (status relieved = on_.work().make_room(); relieved.ok() || is_finished_) return relieved;
+    end_stream({status_code::memory_limit, "a chunk outgrows the memory allowed"});
+    return {};
+  }
+
+  double drawn(double seconds) {
+    if (machine_.jitter <= 0) return seconds;
+    return seconds * (1 + machine_.jitter * std::uniform_real_distribution<double>(-1, 1)(random_));
+  }
+
+  const simulated_machine& machine_;
+  stepped_feed& on_;
+  std::span<const simulated_stream> streams_;
+  std::mt19937_64 random_;
+  std::vector<lane_state> lanes_;
+  std::vector<simulated_device> devices_;
+  server memory_;
+  double now_ = 0;
+  double read_seconds_ = 0;
+  std::uint64_t fed_bytes_ = 0;
+  std::size_t stream_ = 0;
+  std::uint64_t at_ = 0;  ///< in the stream
+  bool is_finished_ = false;
+};
+
+status check(const simulated_machine& machine, const feed_options& options) {
+  const auto missing = [](const std::string& what) {
+    return status{status_code::invalid_argument, fmt::format("a paced machine needs the rate of {}", what)};
+  };
+  const processor_rates& processor = machine.rates.processor;
+  const bool hashes = options.fingerprint.kind != fingerprint_kind::none;
+  if (processor.lane_count == 0)
+    return {status_code::invalid_argument, "a paced machine needs a lane of the processor"};
+  if (processor.chunking <= 0) return missing("chunking on the processor");
+  if (hashes && processor.fingerprinting <= 0) return missing("fingerprinting on the processor");
+  if (machine.rates.devices.size() < options.devices.size() && options.where != backend::automatic) {
+    return {status_code::invalid_argument, fmt::format("{} devices are asked for, and the paced machine has {}",
+                                                       options.devices.size(), machine.rates.devices.size())};
+  }
+  for (const device_rates& each : machine.rates.devices) {
+    if (each.chunking <= 0) return missing("chunking on a device");
+    if (hashes && each.fingerprinting <= 0) return missing("fingerprinting on a device");
+  }
+  return {};
+}
+
+}  // namespace
+
+result<simulated_run> simulate_feed(const simulated_machine& machine, const feed_options& options,
+                                    std::span<const simulated_stream> streams, chunk_receiver& receiver) {
+  if (status checked = check(machine, options); !checked.ok()) return checked;
+  status made_all;
+  const auto fingerprints = [&]() -> std::unique_ptr<batch_fingerprinter> {
+    auto made = fingerprints_on(options.fingerprint, backend::automatic);
+    if (!made) made_all = made.error();
+    return made ? std::move(made->batch) : nullptr;
+  };
+  feed_options placed = options;
+  const auto cuts = chunker_on(options.cuts, backend::automatic);
+  if (!cuts) return cuts.error();
+  placed.cuts = *cuts;
+  auto on = stepped_feed::make(placed, machine.rates.processor.lane_count, receiver, fingerprints);
+  if (!on) return on.error();
+  if (!made_all.ok()) return made_all;
+  return virtual_clock(machine, **on, streams).run();
+}
+
+}  // namespace cutpoint

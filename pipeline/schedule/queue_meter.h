@@ -1,0 +1,48 @@
+// How full a feed's queues are over time.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include <cutpoint/trace.h>
+
+namespace cutpoint {
+
+/// One thread at a time. Times are seconds from the feed's beginning on.
+class queue_meter {
+ public:
+  /// From `now` on the queues are so full.
+  void record(const trace_levels& levels, double now) {
+    const std::array<std::uint64_t, 4> seen = {levels.held_bytes, levels.waiting_segments,
+                                               levels.waiting_fingerprint_bytes, levels.waiting_delivery_bytes};
+    for (std::size_t i = 0; i < queues_.size(); ++i) {
+      queue& of = queues_[i];
+      of.area += static_cast<double>(of.held) * (now - since_);
+      of.held = seen[i];
+      of.most = std::max(of.most, of.held);
+    }
+    since_ = now;
+  }
+
+  void publish(feed_statistics& to, double now) const {
+    const std::array<occupancy*, 4> places = {&to.held_bytes, &to.waiting_segments, &to.waiting_fingerprints,
+                                              &to.waiting_deliveries};
+    for (std::size_t i = 0; i < queues_.size(); ++i) {
+      const queue& of = queues_[i];
+      const double area = of.area + static_cast<double>(of.held) * (now - since_);
+      *places[i] = {.mean = now > 0 ? area / now : 0, .most = of.most};
+    }
+  }
+
+ private:
+  struct queue {
+    double area = 0;
+    std::uint64_t held = 0;
+    std::uint64_t most = 0;
+  };
+  std::array<queue, 4> queues_ = {};
+  double since_ = 0;
+};
+
+}  // namespace cutpoint

@@ -1,0 +1,213 @@
+// What lanes of the processor and of devices take alike: segments to map, and chunks to fingerprint.
+#include <algorithm>
+#include <utility>
+
+#include "pipeline/schedule/schedule.h"
+
+namespace cutpoint {
+
+namespace {
+
+/// Fingerprints made on speculation are worth it while less than this share of the chunks turns out wrong.
+constexpr double worthwhile_waste = 0.05;
+
+/// Streams in what a device takes at a time.
+constexpr std::uint64_t max_streams_per_device_batch = 65'536;
+
+/// Below it, what is cut twice at the joins counts.
+constexpr std::uint64_t least_taken_bytes = 256 * KiB;
+
+}  // namespace
+
+// --- Maps ------------------------------------------------------------------------------------------------------------
+
+bool schedule::first_map_is_due() const noexcept {
+  return !segments_.empty() && segments_.front()->mapped == segment::state::waiting && !is_joining_ &&
+         frontier_ < segments_.front()->end;
+}
+
+std::size_t schedule::next_waiting(std::size_t first) const noexcept {
+  while (first < segments_.size() && segments_[first]->mapped != segment::state::waiting) ++first;
+  return std::min(first, segments_.size());
+}
+
+bool schedule::is_alone() const noexcept { return configuration_.lane_count == 1 && !balance_.has_devices(); }
+
+std::size_t schedule::next_to_speculate() const noexcept {
+  return is_alone() || speculation_pause_ > 0 ? segments_.size() : next_waiting(1);
+}
+
+std::size_t schedule::next_to_map() const noexcept { return first_map_is_due() ? 0 : next_to_speculate(); }
+
+std::optional<task> schedule::take_first_map(lane_role by) {
+  if (candidates_) return next_waiting(0) == 0 ? take_map(by) : std::nullopt;
+  return first_map_is_due() ? take_resized_map(by, 0) : std::nullopt;
+}
+
+std::optional<task> schedule::take_map(lane_role by) {
+  if (!candidates_) return take_resized_map(by, next_to_speculate());
+  const std::size_t number = next_waiting(0);
+  if (number == segments_.size()) return std::nullopt;
+  segment& next = *segments_[number];
+  if (!sequence_.has_lookahead(next.end, chunker_.candidate_map()->ahead)) return std::nullopt;
+  return make_map_task(next, next.begin, {});
+}
+
+/// The segment, or a lane's share of it.
+std::optional<task> schedule::take_resized_map(lane_role by, std::size_t number) {
+  if (number == segments_.size() || !balance_.may_take({}, work_kind::cuts)) return std::nullopt;
+  if (balance_.has_devices()) {
+    // While the feeding lane works nothing is read: not for so long that the others run out of work.
+    const std::uint64_t waiting = by == lane_role::feeds ? waiting_map_bytes_ / 2 : waiting_map_bytes_;
+    const std::uint64_t share = balance_.bytes_to_take({}, work_kind::cuts, waiting, configuration_.segment_bytes);
+    const std::uint64_t least = std::min(least_taken_bytes, configuration_.segment_bytes);
+    if (balance_.should_leave_to_faster_lane({}, work_kind::cuts, share, least, waiting_map_bytes_))
+      return std::nullopt;
+    resize(number, std::max(share, least));
+  }
+  return make_map_task(*segments_[number], map_start(number), {});
+}
+
+std::uint64_t schedule::map_start(std::size_t number) const noexcept {
+  return number == 0 ? frontier_ : segments_[number]->begin;
+}
+
+void schedule::resize(std::size_t number, std::uint64_t bytes) {
+  segment& first = *segments_[number];
+  // Not so that next to nothing is left, which would be a segment all the same; nor before where chunks are known.
+  const std::uint64_t wanted = std::max(first.begin, map_start(number)) + bytes;
+  if (wanted + bytes / 2 < first.end) {
+    segments_.insert(
+        segments_.begin() + static_cast<std::ptrdiff_t>(number) + 1,
+        std::make_unique<segment>(segment{.begin = wanted, .end = first.end, .stream_count = first.stream_count}));
+    first.end = wanted;
+    ++waiting_segments_;
+    ++statistics_.segment_count;
+    return;
+  }
+  std::size_t last = number + 1;
+  for (; last < segments_.size(); ++last) {
+    const segment& next = *segments_[last];
+    const bool fits = next.mapped == segment::state::waiting && next.end <= wanted &&
+                      first.stream_count + next.stream_count <= max_streams_per_device_batch;
+    if (!fits) break;
+    first.end = next.end;
+    first.stream_count += next.stream_count;
+  }
+  const std::size_t merged = last - number - 1;
+  waiting_segments_ -= merged;
+  statistics_.segment_count -= merged;
+  const auto begin = segments_.begin() + static_cast<std::ptrdiff_t>(number) + 1;
+  segments_.erase(begin, begin + static_cast<std::ptrdiff_t>(merged));
+}
+
+task schedule::make_map_task(segment& next, std::uint64_t start, lane_owner by) {
+  next.mapped = segment::state::running;
+  --waiting_segments_;
+  waiting_map_bytes_ -= next.end - next.begin;
+  next.begins_at_true_cut = !candidates_ && &next == segments_.front().get();
+  next.is_fingerprinted_by_map =
+      by ? configuration_.devices[*by].fingerprints
+         : fingerprints_during_map(next.begins_at_true_cut) && !balance_.defer_next_fingerprints();
+  map_task work{.of = &next,
+                .start = start,
+                .marks_candidates = candidates_ != nullptr,
+                .fingerprints = next.is_fingerprinted_by_map,
+                .join_request = last_join_request_,
+                .visible_ranges = sequence_.visible_ranges(start, next.end, sequence_.readable())};
+  return {.work = std::move(work), .retained_from = start, .device = by, .device_bytes = by ? next.end - start : 0};
+}
+
+bool schedule::fingerprints_during_map(bool begins_at_true_cut) const noexcept {
+  if (configuration_.fingerprint == fingerprint_kind::none || candidates_) return false;
+  if (is_alone()) return true;
+  return speculation_pause_ == 0 && (begins_at_true_cut || wasted_share_ < worthwhile_waste);
+}
+
+// --- Fingerprints ----------------------------------------------------------------------------------------------------
+
+bool schedule::devices_fingerprint() const noexcept {
+  for (std::size_t i = 0; i < configuration_.devices.size(); ++i) {
+    if (balance_.may_take(i, work_kind::fingerprints)) return true;
+  }
+  return false;
+}
+
+std::optional<task> schedule::take_fingerprints() {
+  return devices_fingerprint() ? std::nullopt : make_fingerprint_task({}, configuration_.fingerprint_task_bytes);
+}
+
+/// What devices are there for: where all else is done, or they have more than the processor's share of it.
+std::optional<task> schedule::take_deferred_fingerprints() {
+  if (!devices_fingerprint() || waiting_fingerprint_bytes_ == 0) return std::nullopt;
+  const bool is_open = balance_.plan() == work_plan::shared || (is_finished_ && waiting_segments_ == 0);
+  if (!is_open ||
+      balance_.should_leave_to_faster_lane({}, work_kind::fingerprints, configuration_.fingerprint_task_bytes,
+                                           configuration_.fingerprint_task_bytes, waiting_fingerprint_bytes_)) {
+    return std::nullopt;
+  }
+  return make_fingerprint_task({}, configuration_.fingerprint_task_bytes);
+}
+
+std::optional<task> schedule::make_fingerprint_task(lane_owner by, std::uint64_t most) {
+  fingerprint_task work;
+  std::uint64_t begin = 0;
+  std::uint64_t bytes = 0;
+  for (joined_batch& b : batches_) {
+    for (; b.taken_ranges < b.ranges.size(); ++b.taken_ranges) {
+      const joined_batch::chunk_range& which = b.ranges[b.taken_ranges];
+      const chunk& last = b.chunks[which.last - 1].where;
+      if (work.ranges.empty()) begin = b.chunks[which.first].where.offset;
+      if (!work.ranges.empty() && last.offset + last.length - begin > most) break;
+      work.ranges.push_back({.of = &b, .which = which});
+      bytes += which.bytes;
+    }
+    if (b.taken_ranges != b.ranges.size()) break;
+  }
+  if (work.ranges.empty()) return std::nullopt;
+  waiting_fingerprint_bytes_ -= bytes;
+  return task{.work = std::move(work), .retained_from = begin, .device = by, .device_bytes = by ? bytes : 0};
+}
+
+// --- Devices ---------------------------------------------------------------------------------------------------------
+
+bool schedule::is_worth_a_batch(const device_configuration& configuration, std::uint64_t bytes) const noexcept {
+  return bytes != 0 && (is_finished_ || allows_small_batches_ || bytes >= configuration.least_batch_bytes);
+}
+
+std::optional<schedule::device_choice> schedule::choose_device_work(std::size_t device) const noexcept {
+  const device_configuration& configuration = configuration_.devices[device];
+  // What was joined is nearer to coming out than what is to be cut.
+  const std::pair<work_kind, std::uint64_t> kinds[] = {{work_kind::fingerprints, waiting_fingerprint_bytes_},
+                                                       {work_kind::cuts, waiting_map_bytes_}};
+  for (const auto& [what, waiting] : kinds) {
+    if (!balance_.may_take(device, what) || !is_worth_a_batch(configuration, waiting)) continue;
+    if (what == work_kind::cuts && next_to_map() == segments_.size()) continue;
+    const std::uint64_t share = balance_.bytes_to_take(device, what, waiting, configuration.batch_bytes);
+    const std::uint64_t least = std::min(least_taken_bytes, configuration_.segment_bytes);
+    if (balance_.should_leave_to_faster_lane(device, what, share, std::min(least, waiting), waiting)) continue;
+    return device_choice{what, std::max(share, least)};
+  }
+  return std::nullopt;
+}
+
+bool schedule::has_device_work() const noexcept {
+  if (!failure_.ok()) return false;
+  for (std::size_t i = 0; i < configuration_.devices.size(); ++i) {
+    if (choose_device_work(i)) return true;
+  }
+  return false;
+}
+
+std::optional<task> schedule::take_for_device(std::size_t device, double now) {
+  if (!may_take()) return std::nullopt;
+  const auto choice = choose_device_work(device);
+  if (!choice) return std::nullopt;
+  balance_.record_device_start(device, now);
+  if (choice->what == work_kind::fingerprints) return retain_bytes(make_fingerprint_task(device, choice->bytes));
+  const std::size_t number = next_to_map();
+  resize(number, choice->bytes);
+  return retain_bytes(make_map_task(*segments_[number], map_start(number), device));
+}
+
+}  // namespace cutpoint

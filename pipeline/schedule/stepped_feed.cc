@@ -1,0 +1,86 @@
+#include "pipeline/schedule/stepped_feed.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace cutpoint {
+
+result<std::unique_ptr<stepped_feed>> stepped_feed::make(const feed_options& options, std::uint64_t processor_lanes,
+                                                         chunk_receiver& receiver,
+                                                         const make_fingerprints& fingerprints) {
+  auto choices = work_plan_choices(options);
+  if (!choices) return choices.error();
+  const bool has_devices = choices->front() != work_plan::processor;
+  auto plan = make_feed_configuration(options, processor_lanes, has_devices ? options.devices.size() : 0);
+  if (!plan) return plan.error();
+  plan->choices = *std::move(choices);
+  auto held = ring::make(plan->ring_bytes);
+  if (!held) return held.error();
+  auto of_runs = fingerprinter::make(options.fingerprint);
+  if (!of_runs) return of_runs.error();
+  std::vector<driven_lane> lanes;
+  const auto add = [&](lane_owner owner, std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      lanes.push_back({.tools = {.fingerprints = fingerprints()},
+                       .owner = owner,
+                       .record = {.device = owner ? options.devices[*owner] : -1}});
+    }
+  };
+  add({}, processor_lanes);
+  for (std::size_t i = 0; i < plan->devices.size(); ++i) add(i, plan->devices[i].lane_count);
+  return std::unique_ptr<stepped_feed>(new stepped_feed(options, *std::move(plan), *std::move(held), std::move(lanes),
+                                                        run_periods(options.cuts, *std::move(of_runs)), receiver));
+}
+
+stepped_feed::stepped_feed(const feed_options& options, feed_configuration plan, ring held,
+                           std::vector<driven_lane> lanes, run_periods periods, chunk_receiver& receiver)
+    : configuration_(std::move(plan)),
+      ring_(std::move(held)),
+      intake_(ring_, options.cuts, std::move(periods), configuration_.intake),
+      schedule_(configuration_, options.cuts, ring_, receiver),
+      lanes_(std::move(lanes)) {}
+
+void stepped_feed::put(byte_span bytes) {
+  std::copy(bytes.begin(), bytes.end(), ring_.at(intake_.cursor()));
+  if (status absorbed = intake_.commit(bytes.size()); !absorbed.ok()) schedule_.fail(std::move(absorbed));
+}
+
+void stepped_feed::end(status outcome) {
+  intake_.end(outcome.ok() ? range_end::stream : range_end::failed, std::move(outcome));
+}
+
+void stepped_feed::finish() {
+  publish();
+  schedule_.finish();
+}
+
+bool stepped_feed::take(std::size_t lane, double now) {
+  driven_lane& by = lanes_[lane];
+  by.taken = by.owner ? schedule_.take_for_device(*by.owner, now)
+                      : schedule_.take(lane == 0 ? lane_role::feeds : lane_role::works);
+  by.is_performed = false;
+  return by.taken.has_value();
+}
+
+std::array<stage_work, stage_count>& stepped_feed::perform(std::size_t lane) {
+  driven_lane& by = lanes_[lane];
+  if (std::exchange(by.is_performed, true)) return by.tools.work;
+  by.tools.work = {};
+  cutpoint::perform(*by.taken, schedule_.context(), by.tools);
+  return by.tools.work;
+}
+
+void stepped_feed::hand_back(std::size_t lane, double now) {
+  driven_lane& by = lanes_[lane];
+  schedule_.complete(*std::exchange(by.taken, std::nullopt), by.tools.work, now);
+  add(by.record, by.tools.work);
+}
+
+feed_statistics stepped_feed::statistics() const {
+  feed_statistics all = schedule_.statistics();
+  all.fed_bytes = intake_.taken_bytes();
+  for (const driven_lane& each : lanes_) all.lanes.push_back(each.record);
+  return all;
+}
+
+}  // namespace cutpoint

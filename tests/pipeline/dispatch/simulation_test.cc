@@ -1,0 +1,265 @@
+// What the scheduler makes of machines of any speeds, on a virtual clock: the sum of what the lanes do until something that
+// they share binds, nobody waits for the slowest longer than it must, nothing is lost with a device, and chunks are the
+// sequential ones.
+#include <algorithm>
+#include <map>
+
+#include <cutpoint/simulation.h>
+#include <gtest/gtest.h>
+
+#include "tests/host/algorithms/made.h"
+#include "tests/host/support/streams.h"
+
+namespace cutpoint::tests {
+namespace {
+
+constexpr double mb = 1e6;
+
+/// Checks that the chunks of one stream are these, in order.
+class expecting_receiver final : public chunk_receiver {
+ public:
+  explicit expecting_receiver(const std::vector<chunk>& expected) : expected_(&expected) {}
+  status begin_stream(std::uint64_t) override { return {}; }
+  status take(const delivered_chunk& c) override {
+    for (std::uint64_t i = 0; i < c.count; ++i, ++taken_) {
+      if (taken_ == expected_->size() || (*expected_)[taken_] != chunk{c.offset + i * c.length, c.length}) {
+        return {status_code::backend_failure, "another chunk than the sequential one"};
+      }
+    }
+    return {};
+  }
+  status end_stream(std::uint64_t, const status& outcome) override {
+    if (!outcome.ok()) return outcome;
+    return taken_ == expected_->size() ? status() : status(status_code::backend_failure, "chunks are missing");
+  }
+
+ private:
+  const std::vector<chunk>* expected_;
+  std::size_t taken_ = 0;
+};
+
+class paced : public testing::Test {
+ protected:
+  static constexpr std::uint64_t stream_bytes = 20 * MiB + 17;
+  /// So long that its beginning and its end do not count.
+  static constexpr std::uint64_t long_stream_bytes = 64 * MiB + 17;
+
+  static const chunker& cuts() {
+    static const chunker made_once = made("gear", "min_bytes=64,avg_bytes=128,max_bytes=400");
+    return made_once;
+  }
+  static const std::vector<std::uint8_t>& bytes() {
+    static const std::vector<std::uint8_t> made_once = [] {
+      seeded_choices random(91);
+      return make_stream(content::random, long_stream_bytes, random);
+    }();
+    return made_once;
+  }
+
+  /// Small, as the stream is: what an engine holds of a large one.
+  static feed_options options(work_plan plan = work_plan::automatic) {
+    return {.cuts = cuts(),
+            .fingerprint = fingerprint_kind::xxh3,
+            .where = backend::hybrid,
+            .plan = plan,
+            .segment_bytes = 32 * KiB,
+            .batch_bytes = 1 * MiB,
+            .memory_bytes = 24 * MiB};
+  }
+
+  static simulated_run run(const simulated_machine& machine, feed_options asked, std::uint64_t length = stream_bytes) {
+    static std::map<std::uint64_t, std::vector<chunk>> expected;
+    const byte_span stream = byte_span(bytes()).first(length);
+    if (!expected.contains(length)) expected[length] = cuts().find_cuts(stream);
+    if (!asked.rates) asked.rates = std::make_shared<const job_rates>(machine.rates);
+    for (std::size_t i = asked.devices.size(); i < machine.rates.devices.size(); ++i) {
+      asked.devices.push_back(static_cast<int>(i));
+    }
+    const std::vector<simulated_stream> streams = {{.sample = stream, .bytes = length}};
+    expecting_receiver receiver(expected[length]);
+    const auto made = simulate_feed(machine, asked, streams, receiver);
+    EXPECT_TRUE(made.ok()) << made.error().message();
+    return made ? *made : simulated_run();
+  }
+};
+
+/// Rates so that a segment takes a lane milliseconds, as it does real ones.
+simulated_machine machine_of(std::uint64_t cores, double processor_rate, std::size_t devices, double device_rate) {
+  simulated_machine made;
+  made.rates.processor = {
+      .lane_count = cores, .chunking = 2 * processor_rate * mb, .fingerprinting = 2 * processor_rate * mb};
+  for (std::size_t i = 0; i < devices; ++i) {
+    made.rates.devices.push_back({.link_in = 4 * device_rate * mb,
+                                  .link_out = 4 * device_rate * mb,
+                                  .latency_seconds = 20e-6,
+                                  .chunking = 2 * device_rate * mb,
+                                  .fingerprinting = 2 * device_rate * mb,
+                                  .out_share = 0.01});
+  }
+  return made;
+}
+
+TEST_F(paced, hybrid_runs_reach_nine_tenths_of_the_sum_of_their_lanes) {
+  for (const std::uint64_t cores : {1u, 8u, 24u}) {
+    for (const double device_rate : {2.0, 100.0, 800.0}) {
+      for (const std::size_t devices : {1u, 2u}) {
+        const simulated_machine machine = machine_of(cores, 20, devices, device_rate);
+        const double sum = (static_cast<double>(cores) * 20 + static_cast<double>(devices) * device_rate) * mb;
+        const simulated_run got = run(machine, options(work_plan::shared), long_stream_bytes);
+        EXPECT_GT(got.bytes_per_second(), 0.9 * sum) << cores << " cores, " << devices << " of " << device_rate;
+        EXPECT_LT(got.bytes_per_second(), 1.02 * sum);
+      }
+    }
+  }
+}
+
+TEST_F(paced, what_lanes_share_is_what_binds) {
+  const simulated_machine free = machine_of(8, 20, 1, 200);
+  const auto expect_bound = [&](const simulated_machine& machine, double limit) {
+    const double got = run(machine, options(work_plan::shared)).bytes_per_second();
+    EXPECT_GT(got, 0.9 * limit * mb);
+    EXPECT_LT(got, 1.02 * limit * mb);
+  };
+  simulated_machine bound = free;
+  bound.rates.reading = 150 * mb;
+  expect_bound(bound, 150);
+  bound = free;
+  bound.rates.delivery = 120 * mb;
+  expect_bound(bound, 120);
+  bound = free;
+  bound.rates.devices[0].link_in = 50 * mb;
+  expect_bound(bound, 8 * 20 + 50);
+  bound = free;
+  bound.rates.processor.memory = 300 * mb;
+  expect_bound(bound, 300 / 3.0);  // bytes pass it twice on their way in, and once to a lane or a device
+}
+
+/// Whichever lane is last had begun before the others had nothing more to do.
+TEST_F(paced, slow_lanes_delay_the_end_by_no_more_than_one_batch) {
+  for (const double device_rate : {0.2, 1.0, 5.0, 400.0, 4000.0}) {
+    for (const std::uint64_t cores : {1u, 4u}) {
+      for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+        simulated_machine machine = machine_of(cores, 20, 1, device_rate);
+        machine.jitter = 0.3;
+        machine.seed = seed;
+        const simulated_run got = run(machine, options(work_plan::shared));
+        const auto last = std::max_element(got.lanes.begin(), got.lanes.end(),
+                                           [](const auto& a, const auto& b) { return a.last_end < b.last_end; });
+        double others = 0;
+        for (const simulated_lane& each : got.lanes) {
+          if (&each != &*last) others = std::max(others, each.last_end);
+        }
+        const bool is_slower = (last->device >= 0) == (device_rate < 20);
+        if (!is_slower) continue;
+        EXPECT_LE(last->last_begin, others + 0.01 * got.seconds)
+            << cores << " cores, device " << device_rate << ", seed " << seed;
+      }
+    }
+  }
+}
+
+TEST_F(paced, no_lane_starves) {
+  for (const double device_rate : {5.0, 50.0, 500.0}) {
+    const simulated_run got = run(machine_of(6, 20, 2, device_rate), options(work_plan::shared));
+    for (std::size_t i = 0; i < got.lanes.size(); ++i) {
+      EXPECT_GT(got.lanes[i].busy_seconds, 0.75 * got.seconds) << "lane " << i << " with devices of " << device_rate;
+    }
+  }
+}
+
+TEST_F(paced, devices_that_fail_on_the_way_lose_nothing) {
+  for (const work_plan plan : {work_plan::device, work_plan::fingerprints_on_device, work_plan::shared}) {
+    simulated_machine machine = machine_of(3, 20, 2, 60);
+    const double whole = run(machine, options(plan)).seconds;
+    for (int i = 0; i <= 10; ++i) {
+      machine.device_fails_at = {whole * i / 10, whole * (10 - i) / 10};
+      const simulated_run got = run(machine, options(plan));
+      EXPECT_EQ(got.bytes, stream_bytes);
+      EXPECT_GT(got.seconds, 0.99 * whole);
+      EXPECT_LT(got.seconds, static_cast<double>(stream_bytes) / (0.9 * 60 * mb) + whole)
+          << "more than the processor takes";
+    }
+  }
+}
+
+TEST_F(paced, wrong_expectations_are_corrected) {
+  const simulated_machine machine = machine_of(4, 20, 1, 100);
+  for (const double belief : {0.1, 0.5, 2.0, 10.0}) {
+    job_rates believed = machine.rates;
+    believed.devices[0].chunking *= belief;
+    believed.devices[0].fingerprinting *= belief;
+    feed_options asked = options();
+    asked.rates = std::make_shared<const job_rates>(believed);
+    EXPECT_GT(run(machine, asked).bytes_per_second(), 0.8 * 180 * mb) << "believed " << belief;
+  }
+}
+
+TEST_F(paced, plan_that_turns_out_slow_is_left) {
+  // A device that is believed to fingerprint fast does not: the processor's own fingerprints win.
+  simulated_machine machine = machine_of(4, 20, 1, 100);
+  machine.rates.processor.chunking = 400 * mb;
+  feed_options asked = options();
+  asked.rates = std::make_shared<const job_rates>(machine.rates);
+  EXPECT_EQ(run(machine, asked).statistics.plan, predict_plans(machine.rates).front().plan);
+  machine.rates.devices[0].fingerprinting = 1 * mb;
+  machine.rates.devices[0].chunking = 1 * mb;
+  const simulated_run got = run(machine, asked);
+  EXPECT_EQ(got.statistics.plan, work_plan::shared);
+  // What the device's lanes had taken by the first that was done; then the processor alone.
+  const double taken_in_vain = 3.0 * 2 * MiB / mb;
+  EXPECT_LT(got.seconds, taken_in_vain + static_cast<double>(stream_bytes) / (0.7 * 4 * 36 * mb));
+}
+
+TEST_F(paced, device_that_does_not_do_what_it_was_taken_for_alone_is_helped) {
+  // Reading is all that binds a fast device: the processor is not needed. But the device turns out to be slow.
+  simulated_machine machine = machine_of(4, 20, 1, 500);
+  machine.rates.reading = 200 * mb;
+  feed_options asked = options();
+  asked.where = backend::automatic;
+  asked.rates = std::make_shared<const job_rates>(machine.rates);
+  EXPECT_EQ(run(machine, asked).statistics.plan, work_plan::device);
+  machine.rates.devices[0].chunking = 10 * mb;
+  machine.rates.devices[0].fingerprinting = 10 * mb;
+  const simulated_run got = run(machine, asked, long_stream_bytes);
+  EXPECT_NE(got.statistics.plan, work_plan::device);
+  EXPECT_GT(got.bytes_per_second(), 0.6 * 80 * mb);
+}
+
+TEST_F(paced, every_plan_comes_to_what_was_predicted_of_it) {
+  seeded_choices random(5);
+  for (int i = 0; i < 6; ++i) {
+    simulated_machine machine = machine_of(random.between(1, 8), static_cast<double>(random.between(10, 60)), 1,
+                                           static_cast<double>(random.between(10, 300)));
+    for (const plan_prediction& each : predict_plans(machine.rates)) {
+      feed_options asked = options(each.plan);
+      if (each.plan == work_plan::processor) asked.where = backend::automatic;
+      const simulated_run got = run(machine, asked, long_stream_bytes);
+      EXPECT_GT(got.bytes_per_second(), 0.88 * each.bytes_per_second) << to_string(each.plan) << ", case " << i;
+      // The processor fingerprints what is left at the end, whatever the plan.
+      EXPECT_LT(got.bytes_per_second(), 1.15 * each.bytes_per_second) << to_string(each.plan) << ", case " << i;
+    }
+  }
+}
+
+TEST_F(paced, equal_seeds_give_equal_runs) {
+  simulated_machine machine = machine_of(3, 20, 1, 70);
+  machine.jitter = 0.5;
+  const double first = run(machine, options()).seconds;
+  EXPECT_EQ(run(machine, options()).seconds, first);
+  machine.seed = 2;
+  EXPECT_NE(run(machine, options()).seconds, first);
+}
+
+TEST_F(paced, rates_that_are_missing_are_named) {
+  simulated_machine machine = machine_of(3, 20, 1, 70);
+  machine.rates.devices[0].fingerprinting = 0;
+  const std::vector<simulated_stream> streams;
+  const std::vector<chunk> none;
+  expecting_receiver receiver(none);
+  const auto got = simulate_feed(machine, options(), streams, receiver);
+  ASSERT_FALSE(got.ok());
+  EXPECT_EQ(got.error().message(), "a paced machine needs the rate of fingerprinting on a device");
+}
+
+}  // namespace
+}  // namespace cutpoint::tests
