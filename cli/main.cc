@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <array>
 #include <exception>
-#include <iostream>
 #include <new>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,11 +13,13 @@
 #include <cutpoint/status.h>
 #include <cutpoint/text.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "cli/common/command_line.h"
 #include "cli/common/console.h"
 #include "cli/common/exit_code.h"
+#include "cli/common/output.h"
 #include "cli/common/words.h"
 
 namespace cutpoint::cli {
@@ -43,19 +45,29 @@ status check_command(const CLI::App& app, std::string_view word) {
   return is_known || word.starts_with('-') ? status() : unknown_name("command", word, names);
 }
 
-exit_code run(int argc, char** argv) {
+/// Help and the version go to standard output; what is wrong is said in one line, with where the usage is told.
+exit_code tell(const CLI::App& app, const CLI::ParseError& error, const console& say) {
+  if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success)) {
+    const auto chosen = app.get_subcommands();
+    return say.refuse(
+        {status_code::invalid_argument, fmt::format("{}; '{}{} --help' shows the usage", error.what(), app.get_name(),
+                                                    chosen.empty() ? "" : ' ' + chosen.front()->get_name())});
+  }
+  std::ostringstream text;
+  static_cast<void>(app.exit(error, text, text));
+  return write_all(output_option(), text.str(), say);
+}
+
+exit_code run(int argc, char** argv, const console& say) {
   command_line line;
   std::vector<std::string> words = protected_words(argc, argv);
   if (const status known = words.empty() ? status() : check_command(line.app, unprotected(words.back())); !known.ok()) {
-    console(verbosity::normal).error(known.message());
-    return exit_code::wrong_usage;
+    return say.refuse(known);
   }
   try {
     line.app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
-    const bool is_help = line.app.exit(error) == 0;
-    if (!is_help) return exit_code::wrong_usage;
-    return std::cout.flush() ? exit_code::done : exit_code::input_failed;
+    return tell(line.app, error, say);
   }
   return line.run_chosen();
 }
@@ -67,7 +79,7 @@ exit_code guarded_run(int argc, char** argv) {
   const console say(verbosity::normal);
   try {
     occupy_closed_descriptors();
-    return run(argc, argv);
+    return run(argc, argv, say);
   } catch (const std::bad_alloc&) {
     say.error("out of memory");
   } catch (const std::exception& unexpected) {

@@ -84,7 +84,7 @@ CLI::App* bench_command::add_to(CLI::App& app) {
   trace_.add_to(*command);
   auto* json = command->add_flag("--json", is_json_, "As JSON");
   command->add_flag("--csv", is_csv_, "As comma-separated values, a line for each cell")->excludes(json);
-  command->add_option("-o,--output", output_, "Write to a file instead of standard output")->type_name("FILE");
+  output_.add_to(*command);
   command->add_flag_callback(
       "-q,--quiet", [this] { verbosity_ = verbosity::quiet; }, "Say errors only");
   return command;
@@ -178,14 +178,10 @@ status bench_command::measure_engine(std::vector<engine_job>& jobs, byte_span da
 
 exit_code bench_command::run() {
   const console say(verbosity_);
-  const auto refuse = [&say](const status& why) {
-    say.error(why.message());
-    return exit_code::wrong_usage;
-  };
   auto given = facts();
-  if (!given) return refuse(given.error());
+  if (!given) return say.refuse(given.error());
   auto of = checked_jobs(*given);
-  if (!of) return refuse(of.error());
+  if (!of) return say.refuse(of.error());
   return run(*of, *std::move(given), say);
 }
 
@@ -202,21 +198,16 @@ status bench_command::check_files(const output& out, const trace_file* trace) co
 }
 
 exit_code bench_command::run(job_lists& of, bench_facts facts, const console& say) const {
-  const auto fail = [&say](const status& why) {
-    say.error(why.message());
-    if (why.code() == status_code::invalid_argument) return exit_code::wrong_usage;
-    return why.code() == status_code::cancelled ? exit_code::interrupted : exit_code::input_failed;
-  };
-  auto out = output::open(output_);
-  if (!out) return fail(out.error());
+  auto out = output_.open();
+  if (!out) return say.refuse(out.error());
   const auto trace = trace_.open();
-  if (!trace) return fail(trace.error());
-  if (const status apart = check_files(*out, trace->get()); !apart.ok()) return fail(apart);
+  if (!trace) return say.refuse(trace.error());
+  if (const status apart = check_files(*out, trace->get()); !apart.ok()) return say.refuse(apart);
   const auto machine = discover_topology();
-  if (!machine) return fail(machine.error());
+  if (!machine) return say.refuse(machine.error());
   const auto data = files_.empty() ? result<bench_data>(bench_data::random(facts.data_bytes))
                                    : bench_data::of_files(files_, facts.data_bytes, interruption());
-  if (!data) return fail(data.error());
+  if (!data) return say.refuse(data.error());
   facts.processor_model = machine->processor_model;
   facts.data_bytes = data->bytes().size();
   facts.l2_bytes = std::min(facts.data_bytes, l2_half(*machine));
@@ -229,18 +220,16 @@ exit_code bench_command::run(job_lists& of, bench_facts facts, const console& sa
   if (outcome.ok()) outcome = measure_engine(of.engine, data->bytes(), facts, trace->get(), say);
   const bool is_traced = finish(trace->get(), say);
   facts.is_interrupted = outcome.code() == status_code::cancelled;
-  if (!outcome.ok() && !facts.is_interrupted) return fail(outcome);
+  if (!outcome.ok() && !facts.is_interrupted) return say.refuse(outcome);
   const exit_code told = tell(facts, *out, say);
   return told == exit_code::done && !is_traced ? exit_code::input_failed : told;
 }
 
 exit_code bench_command::tell(const bench_facts& facts, output& out, const console& say) const {
   if (facts.is_interrupted) say.error("interrupted; the table is of what was measured");
-  status outcome = out.begin();
-  if (outcome.ok()) {
-    outcome = out.write(is_json_ ? bench_json(facts) : is_csv_ ? bench_csv(facts) : bench_report(facts));
-  }
-  if (outcome.ok()) outcome = out.finish();
+  const status outcome = write_all(out, is_json_  ? bench_json(facts)
+                                        : is_csv_ ? bench_csv(facts)
+                                                  : bench_report(facts));
   if (!outcome.ok()) say.error(outcome.message());
   if (facts.is_interrupted) return exit_code::interrupted;
   const bool is_right = !has_wrong(facts.rows) && !has_wrong(facts.engine_rows);

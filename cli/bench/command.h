@@ -49,7 +49,7 @@ class bench_command {
   std::string rounds_ = "5";
   std::optional<std::string> threads_;
   trace_option trace_;
-  std::string output_;
+  output_option output_;
   bool is_json_ = false;
   bool is_csv_ = false;
   verbosity verbosity_ = verbosity::normal;

@@ -117,9 +117,14 @@ result<new_listing> chunks_after_change(old_listing old, const stream_change& ch
                                         std::uint64_t memory_bytes) {
   const auto cuts = parse_canonical(old.cuts);
   if (!cuts) return cuts.error();
+  if (old.chunks.empty() && (change.offset != 0 || change.removed_bytes != 0)) {
+    return status(
+        status_code::invalid_argument,
+        fmt::format("the listing has no chunk of '{}', so that it was empty, and --changed must be 0:0:ADDED", path));
+  }
   const stream_limits limits{.memory_bytes = memory_bytes};
   if (const status memory = check_memory(*cuts, limits); !memory.ok()) {
-    return status(status_code::invalid_argument, memory.message());
+    return status(status_code::invalid_argument, memory.message() + ": a larger --memory is needed");
   }
   auto file = file_random_access::open(path, &interruption());
   if (!file) return file.error();

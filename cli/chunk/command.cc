@@ -62,7 +62,7 @@ CLI::App* chunk_command::add_to(CLI::App& app) {
   chunking_.add_to(*command);
   change_.add_to(*command);
   command->add_option("--format", format_, "text, lengths, csv or jsonl")->type_name("NAME")->capture_default_str();
-  command->add_option("-o,--output", output_, "Write to a file instead of standard output")->type_name("FILE");
+  output_.add_to(*command);
   trace_.add_to(*command);
   add_verbosity(*command, verbosity_);
   return command;
@@ -70,42 +70,36 @@ CLI::App* chunk_command::add_to(CLI::App& app) {
 
 exit_code chunk_command::run() {
   const console say(verbosity_);
-  const auto refuse = [&](const std::string& why) {
-    say.error(why);
-    return exit_code::wrong_usage;
-  };
+  const auto wrong = [&](const char* why) { return say.refuse({status_code::invalid_argument, why}); };
   const bool is_lengths = format_ == "lengths";
   if (is_lengths && chunking_.has_fingerprint()) {
-    return refuse("--hash cannot be given with --format lengths, which prints lengths only");
+    return wrong("--hash cannot be given with --format lengths, which prints lengths only");
   }
   const auto format = make_chunk_format(format_);
-  if (!format) return refuse(format.error().message());
+  if (!format) return say.refuse(format.error());
   if (change_.is_given() && trace_.is_given()) {
-    return refuse("--trace cannot be given with --since, after which no lane works");
+    return wrong("--trace cannot be given with --since, after which no lane works");
   }
   if (change_.is_given()) return run_after_change(**format, say);
   auto job = chunking_.checked(is_lengths ? "none" : "sha256");
-  if (!job) return refuse(job.error().message());
+  if (!job) return say.refuse(job.error());
   const auto trace = trace_.open();
-  if (!trace) return report_trace_failure(trace.error(), say);
+  if (!trace) return say.refuse(trace.error());
   feed_timeline* const timeline = *trace ? &(*trace)->add("cutpoint chunk") : nullptr;
   job->feed.trace = timeline;
   auto reader = inputs_.make_reader(*job);
-  if (!reader) return refuse(reader.error().message());
+  if (!reader) return say.refuse(reader.error());
   auto threads = engine::make(job->engine);
-  if (!threads) return refuse(threads.error().message());
+  if (!threads) return say.refuse(threads.error());
   job->feed.rates = expected_rates(dispatch_costs(job->feed.where, say), job->feed, threads->thread_count());
   chunk_lister lister(**format, say);
   auto into = threads->open(job->feed, lister);
-  if (!into) return refuse(into.error().message());
+  if (!into) return say.refuse(into.error());
   for (const std::string& warning : job->warnings) say.warning(warning);
 
-  auto out = output::open(output_);
-  if (!out) {
-    say.error(out.error().message());
-    return exit_code::input_failed;
-  }
-  if (const status inputs = inputs_.check(*out, trace->get()); !inputs.ok()) return refuse(inputs.message());
+  auto out = output_.open();
+  if (!out) return say.refuse(out.error());
+  if (const status inputs = inputs_.check(*out, trace->get()); !inputs.ok()) return say.refuse(inputs);
   lister.write_to(*out);
   status outcome = out->begin();
   if (outcome.ok()) {
@@ -134,36 +128,27 @@ exit_code chunk_command::run() {
 
 /// Everything is found before the output is touched, which may be the old listing.
 exit_code chunk_command::run_after_change(chunk_format& format, const console& say) const {
-  const auto fail = [&](const status& why) {
-    say.error(why.message());
-    switch (why.code()) {
-      case status_code::io_error:
-      case status_code::memory_limit:
-      case status_code::backend_failure:
-        return exit_code::input_failed;
-      case status_code::cancelled:
-        return exit_code::interrupted;
-      default:
-        return exit_code::wrong_usage;
-    }
-  };
   const auto change = change_.change();
-  if (!change) return fail(change.error());
+  if (!change) return say.refuse(change.error());
   const auto memory = chunking_.checked_memory();
-  if (!memory) return fail(memory.error());
+  if (!memory) return say.refuse(memory.error());
   if (inputs_.paths().size() != 1 || inputs_.paths().front() == standard_input_path) {
-    return fail({status_code::invalid_argument, "--since needs one file as PATH, the one that was changed"});
+    return say.refuse({status_code::invalid_argument, "--since needs one file as PATH, the one that was changed"});
   }
   const std::string& path = inputs_.paths().front();
-  auto out = output::open(output_);
-  if (!out) return fail(out.error());
-  if (const status inputs = inputs_.check(*out, nullptr); !inputs.ok()) return fail(inputs);
+  auto out = output_.open();
+  if (!out) return say.refuse(out.error());
+  if (const status inputs = inputs_.check(*out, nullptr); !inputs.ok()) return say.refuse(inputs);
   const auto key = chunking_.checked_key();
-  if (!key) return fail(key.error());
+  if (!key) return say.refuse(key.error());
   auto old = read_listing(change_.listing(), path, *key, &interruption());
-  if (!old) return fail(old.error());
+  if (!old) return say.refuse(old.error());
   const auto renewed = chunks_after_change(*std::move(old), *change, path, *memory);
-  if (!renewed) return fail(renewed.error());
+  if (!renewed && renewed.error().code() == status_code::memory_limit) {  // found while the file was cut
+    say.error(renewed.error().message());
+    return exit_code::input_failed;
+  }
+  if (!renewed) return say.refuse(renewed.error());
 
   const auto& [listed, found, canonical] = *renewed;
   status outcome = out->begin();
@@ -175,7 +160,7 @@ exit_code chunk_command::run_after_change(chunk_format& format, const console& s
   say.note(fmt::format("{} chunks: {} kept before the change, {} cut anew, {} kept after it; {} bytes read",
                        listed.chunks.size(), found.kept_before, found.cut_anew.size(), found.kept_after,
                        found.read_bytes));
-  return outcome.ok() ? exit_code::done : fail(outcome);
+  return outcome.ok() ? exit_code::done : say.refuse(outcome);
 }
 
 }  // namespace cutpoint::cli

@@ -11,6 +11,7 @@
 #include "cli/common/console.h"
 #include "cli/common/exit_code.h"
 #include "cli/common/inputs.h"
+#include "cli/common/output.h"
 #include "cli/dedup/trace_file.h"
 
 namespace cutpoint::cli {
@@ -29,7 +30,7 @@ class chunk_command {
   input_options inputs_;
   trace_option trace_;
   std::string format_ = "text";
-  std::string output_;
+  output_option output_;
   verbosity verbosity_ = verbosity::normal;
 };
 

@@ -265,9 +265,6 @@ result<old_listing> read_listing(const std::string& file, const std::string& pat
     listing.chunks.push_back(found.where);
     listing.digests.push_back(*parsed);
   }
-  if (listing.chunks.empty()) {
-    return status(status_code::invalid_argument, fmt::format("{} has no chunk of '{}'", file, path));
-  }
   return listing;
 }
 

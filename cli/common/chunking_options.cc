@@ -174,7 +174,9 @@ status chunking_options::check_work(chunking& made) const {
   if (!join) return join.error();
   made.feed.join = *join;
   if (*join != join_kind::exact && !segment_) made.feed.segment_bytes = usual_segment_bytes(made.feed.cuts);
-  return check_memory(made.feed.cuts, {.memory_bytes = made.feed.memory_bytes});
+  const status memory_suffices = check_memory(made.feed.cuts, {.memory_bytes = made.feed.memory_bytes});
+  if (memory_suffices.ok()) return {};
+  return wrong(fmt::format("{}: a larger --memory, or smaller chunks, are needed", memory_suffices.message()));
 }
 
 result<std::vector<int>> chunking_options::checked_devices() const {

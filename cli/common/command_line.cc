@@ -14,9 +14,6 @@ command_line::command_line()
           "cutpoint") {
   app.set_version_flag("--version", "cutpoint " + std::string(version()));
   app.require_subcommand(1);
-  app.failure_message([](const CLI::App*, const CLI::Error& error) {
-    return "cutpoint: error: " + std::string(error.what()) + "\nRun with --help for more information.\n";
-  });
   chunk.add_to(app);
   dedup.add_to(app);
   tune.add_to(app);

@@ -1,6 +1,7 @@
 // One line on standard error for each thing said.
 #include "cli/common/console.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -11,15 +12,41 @@
 
 namespace cutpoint::cli {
 
+namespace {
+
+/// Bytes of the UTF-8 character that the text begins with; 1 where there is none.
+std::size_t character_bytes(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text.front());
+  const std::size_t length = lead < 0xc2 || lead > 0xf4 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  if (length > text.size()) return 1;
+  const auto is_continuation = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; };
+  return std::all_of(text.begin() + 1, text.begin() + length, is_continuation) ? length : 1;
+}
+
+/// Whether a terminal may act on the character: a control character (of C1 also as the one byte of Latin-1), or one of
+/// those that change the direction of text (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069).
+bool is_control(std::string_view character) {
+  const auto last = static_cast<unsigned char>(character.back());
+  if (character.size() == 1) return last < 0x20 || (last >= 0x7f && last < 0xa0);
+  const std::string_view lead = character.substr(0, character.size() - 1);
+  if (lead == "\xc2") return last < 0xa0;
+  if (lead == "\xd8") return last == 0x9c;
+  if (lead == "\xe2\x80") return last == 0x8e || last == 0x8f || (last >= 0xaa && last <= 0xae);
+  return lead == "\xe2\x81" && last >= 0xa6 && last <= 0xa9;
+}
+
+}  // namespace
+
 std::string printable(std::string_view text) {
   std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
-      out += fmt::format("\\x{:02x}", byte);
+  while (!text.empty()) {
+    const std::string_view character = text.substr(0, character_bytes(text));
+    if (is_control(character)) {
+      for (const char c : character) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     } else {
-      out += c;
+      out += character;
     }
+    text.remove_prefix(character.size());
   }
   return out;
 }
@@ -45,6 +72,19 @@ void console::say(std::string_view kind, std::string_view sentence) const {
 }
 
 void console::error(std::string_view sentence) const { say("error: ", sentence); }
+
+exit_code console::refuse(const status& why) const {
+  error(why.message());
+  switch (why.code()) {
+    case status_code::cancelled:
+      return exit_code::interrupted;
+    case status_code::io_error:
+    case status_code::backend_failure:
+      return exit_code::input_failed;
+    default:  // an option asks for too much, unless the system said so
+      return why.system_error() != 0 ? exit_code::input_failed : exit_code::wrong_usage;
+  }
+}
 
 void console::warning(std::string_view sentence) const {
   if (level_ != verbosity::quiet) say("warning: ", sentence);

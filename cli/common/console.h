@@ -5,9 +5,14 @@
 #include <string>
 #include <string_view>
 
+#include <cutpoint/status.h>
+
+#include "cli/common/exit_code.h"
+
 namespace cutpoint::cli {
 
-/// Text on one line that does nothing to a terminal: control characters as \xHH.
+/// Text on one line that a terminal only shows: the bytes of control characters, C1 included, and of characters that
+/// change the direction of text are written as \xHH.
 [[nodiscard]] std::string printable(std::string_view text);
 
 enum class verbosity { quiet, normal, verbose };
@@ -19,6 +24,9 @@ class console {
 
   /// Something failed. Always said.
   void error(std::string_view sentence) const;
+  /// As `error`, for a run that ends before it has read anything. Returns the exit code for it: wrong usage, unless the
+  /// system or the user ended it.
+  [[nodiscard]] exit_code refuse(const status& why) const;
   /// Something was not as the user may think. Not said when quiet.
   void warning(std::string_view sentence) const;
   /// What was done. Said when verbose.

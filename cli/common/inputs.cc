@@ -10,6 +10,7 @@
 
 #include "cli/common/choice.h"
 #include "cli/common/interrupt.h"
+#include "cli/common/overwrite.h"
 
 namespace cutpoint::cli {
 
@@ -69,7 +70,8 @@ status input_options::check(const output& out, const trace_file* trace) const {
       return wrong(fmt::format("{}: is an input, and the trace would be written to it", path));
     }
   }
-  return check_different_files(trace, out);
+  if (status apart = check_different_files(trace, out); !apart.ok()) return apart;
+  return check_overwrite(out, paths_, links());
 }
 
 result<file_reader> input_options::make_reader(chunking& job) const {

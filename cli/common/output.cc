@@ -1,4 +1,4 @@
-// A buffer before a descriptor.
+// Buffered writer for results.
 #include "cli/common/output.h"
 
 #include <cerrno>
@@ -75,9 +75,10 @@ bool output::is_this_file(const struct stat& other) const {
   return S_ISREG(facts_.st_mode) && other.st_dev == facts_.st_dev && other.st_ino == facts_.st_ino;
 }
 
+bool output::has_content() const { return is_ours() && S_ISREG(facts_.st_mode) && facts_.st_size != 0; }
+
 status output::begin() {
-  const bool has_content = is_ours() && S_ISREG(facts_.st_mode) && facts_.st_size != 0;
-  if (has_content && ::ftruncate(descriptor_, 0) != 0) return system_failure(name_, "emptied", errno);
+  if (has_content() && ::ftruncate(descriptor_, 0) != 0) return system_failure(name_, "emptied", errno);
   return {};
 }
 
@@ -110,14 +111,22 @@ status output::finish() {
   return {};
 }
 
-exit_code write_all(const std::string& path, std::string_view text, const console& say) {
-  auto out = output::open(path);
-  status outcome = out ? out->begin() : out.error();
-  if (outcome.ok()) outcome = out->write(text);
-  if (outcome.ok()) outcome = out->finish();
-  if (outcome.ok()) return exit_code::done;
-  say.error(outcome.message());
-  return exit_code::input_failed;
+void output_option::add_to(CLI::App& command) {
+  command.add_option("-o,--output", path_, "Write to a file instead of standard output")
+      ->type_name("FILE")
+      ->check([](const std::string& path) { return path.empty() ? "needs the name of a file" : std::string(); });
+}
+
+status write_all(output& out, std::string_view text) {
+  status outcome = out.begin();
+  if (outcome.ok()) outcome = out.write(text);
+  return outcome.ok() ? out.finish() : outcome;
+}
+
+exit_code write_all(const output_option& option, std::string_view text, const console& say) {
+  auto out = option.open();
+  const status outcome = out ? write_all(*out, text) : out.error();
+  return outcome.ok() ? exit_code::done : say.refuse(outcome);
 }
 
 }  // namespace cutpoint::cli

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include <CLI/CLI.hpp>
 #include <cutpoint/status.h>
 #include <sys/stat.h>
 
@@ -28,6 +29,11 @@ class output {
   [[nodiscard]] bool is_same_file(const std::string& path) const;
   [[nodiscard]] bool is_same_file(int descriptor) const;
 
+  /// Whether `begin` would destroy something: the file was opened by its path, and has content.
+  [[nodiscard]] bool has_content() const;
+  /// As messages name it: the path, or "standard output".
+  [[nodiscard]] const std::string& name() const { return name_; }
+
   /// Empties the file that was opened by its path. Errors: io_error.
   [[nodiscard]] status begin();
   /// Takes text; writes when enough has come together. Errors: io_error.
@@ -48,7 +54,21 @@ class output {
   std::string pending_;
 };
 
-/// Writes one text to standard output, or to the file where a path is given, and says what failed.
-[[nodiscard]] exit_code write_all(const std::string& path, std::string_view text, const console& say);
+/// `-o FILE`.
+class output_option {
+ public:
+  void add_to(CLI::App& command);
+
+  /// Errors: io_error.
+  [[nodiscard]] result<output> open() const { return output::open(path_); }
+
+ private:
+  std::string path_;
+};
+
+/// Writes one text and finishes. Errors: io_error.
+[[nodiscard]] status write_all(output& out, std::string_view text);
+/// Opens the output and writes one text. Failures are said.
+[[nodiscard]] exit_code write_all(const output_option& option, std::string_view text, const console& say);
 
 }  // namespace cutpoint::cli

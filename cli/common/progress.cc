@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "cli/common/report_lines.h"
 #include "cli/common/units.h"
 
 namespace cutpoint::cli {
@@ -24,23 +25,33 @@ void progress_line::update(const reading_record& read, std::optional<double> sav
   const auto now = clock::now();
   if (now < next_) return;
   next_ = now + pause;
-  const auto bytes = static_cast<double>(read.fed_bytes);
-  const double seconds = std::chrono::duration<double>(now - begin_).count();
-  std::string line = fmt::format("{}, {} {}, {}, savings {}", human_bytes(bytes), human_count(read.input_count),
-                                 read.input_count == 1 ? "file" : "files",
-                                 human_rate(seconds > 0 ? bytes / seconds : 0), or_dash(savings, human_percent));
-  if (total_bytes_)
-    line += fmt::format(", {} done", human_percent(std::min(1.0, bytes / static_cast<double>(*total_bytes_))));
-  say_.progress(line);
+  say_.progress(progress_text({.bytes = read.fed_bytes,
+                               .total_bytes = total_bytes_,
+                               .seconds = std::chrono::duration<double>(now - begin_).count(),
+                               .savings = savings}));
+}
+
+std::string progress_text(const progress_facts& facts) {
+  const double rate = facts.seconds > 0 ? as_double(facts.bytes) / facts.seconds : 0;
+  std::string text = human_bytes(as_double(facts.bytes));
+  if (facts.total_bytes) {
+    const std::uint64_t left = *facts.total_bytes - std::min(*facts.total_bytes, facts.bytes);
+    text = fmt::format("{:.0f} %", 100 - 100 * as_double(left) / as_double(*facts.total_bytes));
+    if (rate > 0) text += fmt::format(", {} left", human_seconds(as_double(left) / rate));
+  }
+  text += ", " + human_rate(rate);
+  return facts.savings ? fmt::format("{}, saves {:.0f} %", text, 100 * *facts.savings) : text;
 }
 
 std::optional<std::uint64_t> known_total(const input_options& inputs) {
-  struct stat facts = {};
-  if (inputs.paths().size() != 1 || inputs.paths().front() == standard_input_path) return std::nullopt;
-  if (::stat(inputs.paths().front().c_str(), &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size <= 0) {
-    return std::nullopt;
+  std::uint64_t total = 0;
+  for (const std::string& path : inputs.paths()) {
+    struct stat facts = {};
+    const bool is_file = path != standard_input_path && ::stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode);
+    if (!is_file) return std::nullopt;
+    total += static_cast<std::uint64_t>(facts.st_size);
   }
-  return static_cast<std::uint64_t>(facts.st_size);
+  return total != 0 ? std::optional(total) : std::nullopt;
 }
 
 }  // namespace cutpoint::cli

@@ -4,14 +4,26 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "cli/common/console.h"
 #include "cli/common/inputs.h"
 
 namespace cutpoint::cli {
 
-/// Bytes, files, rate, savings so far, and the share of the whole where that is known; at most ten times a second, and
-/// only where somebody watches. Of one thread.
+/// What a line of progress tells.
+struct progress_facts {
+  std::uint64_t bytes = 0;
+  std::optional<std::uint64_t> total_bytes = {};
+  double seconds = 0;  ///< since the beginning
+  std::optional<double> savings = {};
+};
+
+/// In 40 columns at most: the share that is done and the time left where the total is known, else the bytes; then the
+/// rate, and the savings where they are known.
+[[nodiscard]] std::string progress_text(const progress_facts& facts);
+
+/// Draws that line at most ten times a second, and only where somebody watches. For one thread.
 class progress_line {
  public:
   /// `total_bytes` of all inputs.
@@ -30,7 +42,7 @@ class progress_line {
   clock::time_point next_ = begin_;
 };
 
-/// The size of the one regular file that the inputs are; nothing where they are anything else.
+/// The sizes of the inputs added up, where all are regular files given by name and one is not empty; else nothing.
 [[nodiscard]] std::optional<std::uint64_t> known_total(const input_options& inputs);
 
 }  // namespace cutpoint::cli

@@ -1,6 +1,7 @@
 // Numbers with three digits and a unit.
 #include "cli/common/units.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string_view>
@@ -29,6 +30,18 @@ std::string gib_per_second(double bytes_per_second) {
 }
 
 std::string human_percent(double share) { return fmt::format("{:.1f} %", share * 100); }
+
+std::string human_seconds(double seconds) {
+  constexpr std::uint64_t minute = 60;
+  constexpr std::uint64_t hour = 60 * minute;
+  constexpr std::uint64_t day = 24 * hour;
+  const auto whole = static_cast<std::uint64_t>(std::min(std::max(0.0, seconds), 1e15));
+  if (whole < minute) return fmt::format("{}s", whole);
+  if (whole < 10 * minute) return fmt::format("{}m{:02}s", whole / minute, whole % minute);
+  if (whole < 100 * minute) return fmt::format("{}m", whole / minute);
+  if (whole < 2 * day) return fmt::format("{}h", whole / hour);
+  return fmt::format("{}d", whole / day);
+}
 
 std::string human_count(std::uint64_t count) {
   const std::string digits = fmt::format("{}", count);

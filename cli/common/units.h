@@ -15,6 +15,8 @@ namespace cutpoint::cli {
 [[nodiscard]] std::string gib_per_second(double bytes_per_second);
 /// "12.3 %".
 [[nodiscard]] std::string human_percent(double share);
+/// "59s", "9m59s", "99m", "47h", "12d": at most five characters, for less than 100 days.
+[[nodiscard]] std::string human_seconds(double seconds);
 /// "1,234,567".
 [[nodiscard]] std::string human_count(std::uint64_t count);
 

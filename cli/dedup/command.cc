@@ -115,8 +115,9 @@ CLI::App* dedup_command::add_to(CLI::App& app) {
   CLI::App* command = app.add_subcommand("dedup", "What deduplication would save, and where the time went");
   inputs_.add_to(*command);
   chunking_.add_to(*command);
-  command->add_flag("--json", is_json_, "As JSON");
-  command->add_option("-o,--output", output_, "Write to a file instead of standard output")->type_name("FILE");
+  auto* json = command->add_flag("--json", is_json_, "As JSON");
+  command->add_flag("--details", is_detailed_, "Lengths of chunks, stages, lanes and predictions too")->excludes(json);
+  output_.add_to(*command);
   trace_.add_to(*command);
   add_verbosity(*command, verbosity_);
   return command;
@@ -124,31 +125,23 @@ CLI::App* dedup_command::add_to(CLI::App& app) {
 
 exit_code dedup_command::run() {
   const console say(verbosity_);
-  const auto refuse = [&](const std::string& why) {
-    say.error(why);
-    return exit_code::wrong_usage;
-  };
   auto job = chunking_.checked("sha256");
-  if (!job) return refuse(job.error().message());
+  if (!job) return say.refuse(job.error());
   if (job->feed.fingerprint.kind == fingerprint_kind::none) {
-    return refuse("--hash none: duplicates are found by their fingerprints");
+    return say.refuse({status_code::invalid_argument, "--hash none: duplicates are found by their fingerprints"});
   }
   auto reader = inputs_.make_reader(*job);
-  if (!reader) return refuse(reader.error().message());
+  if (!reader) return say.refuse(reader.error());
   auto threads = engine::make(job->engine);
-  if (!threads) return refuse(threads.error().message());
+  if (!threads) return say.refuse(threads.error());
   job->feed.rates = expected_rates(dispatch_costs(job->feed.where, say), job->feed, threads->thread_count());
   const auto trace = trace_.open();
-  if (!trace) return report_trace_failure(trace.error(), say);
+  if (!trace) return say.refuse(trace.error());
   return run(*job, *reader, *threads, trace->get(), say);
 }
 
 exit_code dedup_command::run(const chunking& job, file_reader& reader, engine& threads, trace_file* trace,
                              const console& say) const {
-  const auto fail = [&](const status& why, exit_code code) {
-    say.error(why.message());
-    return code;
-  };
   std::optional<comparison> beside;
   if (job.feed.join != join_kind::exact) beside.emplace(job.feed.fingerprint.kind, job.feed.segment_bytes);
   dedup_receiver receiver(job.feed.fingerprint.kind, beside ? &beside->compared : nullptr, say);
@@ -156,18 +149,18 @@ exit_code dedup_command::run(const chunking& job, file_reader& reader, engine& t
   feed_options traced = job.feed;
   traced.trace = timeline;
   auto into = threads.open(traced, receiver);
-  if (!into) return fail(into.error(), exit_code::wrong_usage);
+  if (!into) return say.refuse(into.error());
   if (beside) {
     feed_options exact = job.feed;
     exact.join = join_kind::exact;
     auto opened = threads.open(exact, beside->receiver);
-    if (!opened) return fail(opened.error(), exit_code::wrong_usage);
+    if (!opened) return say.refuse(opened.error());
     beside->into.emplace(*std::move(opened));
   }
   for (const std::string& warning : job.warnings) say.warning(warning);
-  auto out = output::open(output_);
-  if (!out) return fail(out.error(), exit_code::input_failed);
-  if (const status inputs = inputs_.check(*out, trace); !inputs.ok()) return fail(inputs, exit_code::wrong_usage);
+  auto out = output_.open();
+  if (!out) return say.refuse(out.error());
+  if (const status inputs = inputs_.check(*out, trace); !inputs.ok()) return say.refuse(inputs);
 
   const auto begin = std::chrono::steady_clock::now();
   progress_line progress(say, known_total(inputs_));
@@ -178,7 +171,10 @@ exit_code dedup_command::run(const chunking& job, file_reader& reader, engine& t
   progress.clear();
   const bool is_traced = finish(trace, say);
   const bool is_interrupted = outcome.code() == status_code::cancelled;
-  if (!outcome.ok() && !is_interrupted) return fail(outcome, exit_code::input_failed);
+  if (!outcome.ok() && !is_interrupted) {
+    say.error(outcome.message());
+    return exit_code::input_failed;
+  }
 
   dedup_facts facts{.job = &job,
                     .thread_count = threads.thread_count(),
@@ -192,9 +188,9 @@ exit_code dedup_command::run(const chunking& job, file_reader& reader, engine& t
                     .work = into->statistics(),
                     .exact = {}};
   if (beside) facts.exact = exact_comparison{&beside->receiver.tally(), beside->compared.differences()};
-  outcome = out->begin();
-  if (outcome.ok()) outcome = out->write(is_json_ ? dedup_json(facts) : dedup_report(facts, usable_bars()));
-  if (outcome.ok()) outcome = out->finish();
+  outcome = write_all(*out, is_json_       ? dedup_json(facts)
+                            : is_detailed_ ? dedup_details(facts, usable_bars())
+                                           : dedup_summary(facts));
   if (is_interrupted) {
     say.error(fmt::format("interrupted after {} whole inputs{}", facts.input_count,
                           outcome.ok() ? "; the report is of what was read" : ""));

@@ -9,6 +9,7 @@
 #include "cli/common/console.h"
 #include "cli/common/exit_code.h"
 #include "cli/common/inputs.h"
+#include "cli/common/output.h"
 #include "cli/dedup/trace_file.h"
 
 namespace cutpoint::cli {
@@ -25,8 +26,9 @@ class dedup_command {
   chunking_options chunking_;
   input_options inputs_;
   trace_option trace_;
-  std::string output_;
+  output_option output_;
   bool is_json_ = false;
+  bool is_detailed_ = false;
   verbosity verbosity_ = verbosity::normal;
 };
 

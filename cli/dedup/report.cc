@@ -1,4 +1,4 @@
-// The report as text: what is there once, how long chunks are, which files, and where the time went.
+// The report as text: the savings first, then what they rest on; with the details also lengths, kinds, stages and lanes.
 #include "cli/dedup/report.h"
 
 #include <algorithm>
@@ -17,7 +17,8 @@ namespace cutpoint::cli {
 namespace {
 
 constexpr std::size_t most_rows = 20;
-constexpr std::size_t most_kinds = 10;
+constexpr std::size_t kinds_in_summary = 4;
+constexpr std::size_t kinds_in_details = 10;
 constexpr double bar_columns = 40;
 
 std::string bytes_of(std::uint64_t count) {
@@ -30,30 +31,37 @@ std::string ratio_of(const std::optional<double>& ratio) {
 
 // --- What was cut ----------------------------------------------------------------------------------------------------
 
-std::string heading(const dedup_facts& facts) {
+std::string settings_of(const dedup_facts& facts) {
   const feed_options& feed = facts.job->feed;
-  std::string out;
-  if (facts.is_interrupted) out += line("interrupted", "this is of what was read until then");
-  out += line("cuts", feed.cuts.canonical());
+  std::string out = line("cuts", feed.cuts.canonical());
   out += line("fingerprint", std::string(name_of(feed.fingerprint)));
   out += line("join", fmt::format("{}, segments of {}, {} threads", name_of(feed.join),
                                   human_bytes(as_double(facts.segment_bytes())), facts.thread_count));
-  return out + line("inputs", fmt::format("{} whole, {} failed", human_count(facts.input_count),
-                                          human_count(facts.failed_count)));
+  return out;
 }
 
-std::string counts_of(const dedup_tally& tally) {
-  const dedup_counts& total = tally.total();
-  const fingerprint_index& index = tally.index();
-  const double entries = std::max(1.0, as_double(index.size()));
+std::string inputs_of(const dedup_facts& facts) {
+  return (facts.is_interrupted ? line("interrupted", "this report is about what was read until then") : std::string()) +
+         line("inputs",
+              fmt::format("{} whole, {} failed", human_count(facts.input_count), human_count(facts.failed_count)));
+}
+
+std::string savings_of(const dedup_counts& total) {
+  return line("savings", fmt::format("{} ({} of {}), DER {}", or_dash(total.savings(), human_percent),
+                                     human_bytes(as_double(total.duplicate_bytes())),
+                                     human_bytes(as_double(total.bytes)), ratio_of(total.elimination_ratio())));
+}
+
+std::string counts_of(const dedup_counts& total) {
   return line("bytes", fmt::format("{} in {} chunks", bytes_of(total.bytes), human_count(total.chunk_count))) +
          line("unique",
-              fmt::format("{} in {} chunks", bytes_of(total.unique_bytes), human_count(total.unique_chunk_count))) +
-         line("savings",
-              fmt::format("{}, DER {}", or_dash(total.savings(), human_percent), ratio_of(total.elimination_ratio()))) +
-         line("index",
+              fmt::format("{} in {} chunks", bytes_of(total.unique_bytes), human_count(total.unique_chunk_count)));
+}
+
+std::string index_of(const fingerprint_index& index) {
+  return line("index",
               fmt::format("{}, {:.1f} bytes for each unique chunk", human_bytes(as_double(index.memory_bytes())),
-                          as_double(index.memory_bytes()) / entries));
+                          as_double(index.memory_bytes()) / std::max(1.0, as_double(index.size()))));
 }
 
 // --- How long chunks are ---------------------------------------------------------------------------------------------
@@ -88,14 +96,16 @@ std::vector<length_distribution::bucket> rows_of(const length_distribution& leng
   return rows;
 }
 
+std::string mean_of(const length_distribution& lengths) {
+  return line("chunk length", fmt::format("mean {}, from {} to {}", or_dash(lengths.mean(), human_bytes),
+                                          or_dash(lengths.min(), human_bytes), or_dash(lengths.max(), human_bytes)));
+}
+
 std::string lengths_of(const length_distribution& lengths, const chunker& cuts, bar_style bars) {
-  const auto expected = expected_chunk_bytes(cuts);
-  std::string out =
-      line("mean",
-           or_dash(lengths.mean(), human_bytes) +
-               (expected ? fmt::format(", of random bytes {} (PRUNE eq. 2)", human_bytes(*expected)) : std::string()));
-  out +=
-      line("min, max", fmt::format("{}, {}", or_dash(lengths.min(), human_bytes), or_dash(lengths.max(), human_bytes)));
+  std::string out = mean_of(lengths);
+  if (const auto expected = expected_chunk_bytes(cuts)) {
+    out += line("expected", fmt::format("mean of random bytes {} (PRUNE eq. 2)", human_bytes(*expected)));
+  }
   std::string shares;
   for (const int percent : percentiles) {
     shares += fmt::format("{}{} %: {}", shares.empty() ? "" : ", ", percent,
@@ -122,7 +132,7 @@ std::string kind_row(std::string_view name, const dedup_counts& counts) {
                      or_dash(counts.savings(), human_percent));
 }
 
-std::string kinds_of(const dedup_facts& facts) {
+std::string kinds_of(const dedup_facts& facts, std::size_t most_kinds) {
   const std::vector<std::size_t> order = facts.kinds_by_bytes();
   std::string out = fmt::format("  {:<18} {:>9} {:>9} {:>9} {:>8}\n", "kind", "files", "bytes", "unique", "savings");
   dedup_counts rest;
@@ -142,17 +152,20 @@ std::string kinds_of(const dedup_facts& facts) {
 
 // --- Beside the exact cuts -------------------------------------------------------------------------------------------
 
-std::string comparison_of(const dedup_facts& facts) {
+std::string missed_of(const dedup_facts& facts) {
   const exact_comparison& exact = *facts.exact;
   const dedup_counts& total = facts.tally->total();
-  const cut_differences& found = exact.differences;
-  return fmt::format(
-             "\nBeside the exact cuts (made at the same time, so that the times are not those of join {} alone)\n",
-             name_of(facts.job->feed.join)) +
-         counts_of(*exact.tally) +
-         line("missed", fmt::format("{} of duplicates, {} of what the exact cuts find",
+  return line("missed", fmt::format("{} of duplicates, {} of what the exact cuts find",
                                     human_bytes(static_cast<double>(exact.missed_bytes(total))),
-                                    or_dash(exact.missed_share(total), human_percent))) +
+                                    or_dash(exact.missed_share(total), human_percent)));
+}
+
+std::string comparison_of(const dedup_facts& facts) {
+  const cut_differences& found = facts.exact->differences;
+  const dedup_counts& exact = facts.exact->tally->total();
+  return fmt::format("\nBeside the exact cuts (made at the same time, so that join {} alone takes less time)\n",
+                     name_of(facts.job->feed.join)) +
+         savings_of(exact) + counts_of(exact) + index_of(facts.exact->tally->index()) + missed_of(facts) +
          line("dirty",
               fmt::format("{} of {} chunks, {}; {} for each of {} ends of segments",
                           human_count(found.dirty_chunk_count), human_count(found.chunk_count),
@@ -175,11 +188,23 @@ bar_style usable_bars() {
   return bar_style::ascii;
 }
 
-std::string dedup_report(const dedup_facts& facts, bar_style bars) {
-  std::string out = heading(facts) + counts_of(*facts.tally);
+std::string dedup_summary(const dedup_facts& facts) {
+  const dedup_counts& total = facts.tally->total();
+  std::string out = savings_of(total) + inputs_of(facts) + counts_of(total) + mean_of(facts.tally->lengths());
+  if (facts.exact) out += missed_of(facts);
+  out += settings_of(facts);
+  out += line("time", fmt::format("{:.3f} s, {}, bottleneck {}", facts.wall_seconds,
+                                  or_dash(facts.bytes_per_second(), human_rate), facts.bottleneck().value_or("-")));
+  return out + '\n' + kinds_of(facts, kinds_in_summary);
+}
+
+std::string dedup_details(const dedup_facts& facts, bar_style bars) {
+  const dedup_counts& total = facts.tally->total();
+  std::string out =
+      savings_of(total) + inputs_of(facts) + counts_of(total) + index_of(facts.tally->index()) + settings_of(facts);
   if (facts.exact) out += comparison_of(facts);
   out += "\nLengths of chunks\n" + lengths_of(facts.tally->lengths(), facts.job->feed.cuts, bars);
-  out += "\nKinds of files\n" + kinds_of(facts);
+  out += "\nKinds of files\n" + kinds_of(facts, kinds_in_details);
   return out + "\nWhere the time went\n" + time_report(facts);
 }
 

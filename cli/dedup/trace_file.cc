@@ -115,11 +115,6 @@ status check_different_files(const trace_file* trace, const output& out) {
           fmt::format("--trace {}: is where the results would be written", trace->path())};
 }
 
-exit_code report_trace_failure(const status& of_trace, const console& say) {
-  say.error(of_trace.message());
-  return of_trace.code() == status_code::invalid_argument ? exit_code::wrong_usage : exit_code::input_failed;
-}
-
 bool finish(trace_file* trace, const console& say) {
   const status outcome = trace != nullptr ? trace->finish() : status();
   if (!outcome.ok()) say.error(outcome.message());

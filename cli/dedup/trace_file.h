@@ -94,9 +94,6 @@ class trace_option {
 /// Ok, or that the trace would be written to what results are written to.
 [[nodiscard]] status check_different_files(const trace_file* trace, const output& out);
 
-/// Says why there is no trace, and gives the exit code.
-[[nodiscard]] exit_code report_trace_failure(const status& of_trace, const console& say);
-
 /// Ends the trace, if there is one, and says what failed of it. False where something did.
 [[nodiscard]] bool finish(trace_file* trace, const console& say);
 

@@ -129,24 +129,22 @@ CLI::App* info_command::add_to(CLI::App& app) {
       app.add_subcommand("info", "Processors, caches, NUMA nodes, devices, instruction sets, GPUs, costs");
   command->add_flag("--calibrate", calibrates_, "Measure what work costs here anew, in some seconds, and keep it");
   command->add_flag("--json", is_json_, "As JSON");
-  command->add_option("-o,--output", output_, "Write to a file instead of standard output")->type_name("FILE");
+  output_.add_to(*command);
   return command;
 }
 
 exit_code info_command::run() {
   const console say(verbosity::normal);
   const auto machine = discover_topology();
-  if (!machine) {
-    say.error(machine.error().message());
+  const auto failed = [&say](const status& why) {
+    say.error(why.message());
     return exit_code::input_failed;
-  }
+  };
+  if (!machine) return failed(machine.error());
   const auto found = gpus();
   const auto known = machine_costs(*machine, found ? *found : std::vector<gpu_info>(),
                                    calibrates_ ? measurement_policy::always : measurement_policy::never, say);
-  if (!known) {
-    say.error(known.error().message());
-    return exit_code::input_failed;
-  }
+  if (!known) return failed(known.error());
   if (!known->problem.ok()) say.warning(fmt::format("the costs are not kept: {}", known->problem.message()));
   const std::string text =
       is_json_ ? json_of_all(*machine, found, *known).dump(2) + '\n' : text_of_all(*machine, found, *known);

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/common/exit_code.h"
+#include "cli/common/output.h"
 
 namespace cutpoint::cli {
 
@@ -15,7 +16,7 @@ class info_command {
   exit_code run();
 
  private:
-  std::string output_;
+  output_option output_;
   bool is_json_ = false;
   bool calibrates_ = false;
 };

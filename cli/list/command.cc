@@ -56,6 +56,17 @@ ordered_json json_value(std::uint64_t value, value_kind kind) {
   return value;
 }
 
+ordered_json json_of(const parameter_rule& rule) {
+  using condition = parameter_rule::condition;
+  ordered_json out = {{"must", to_string(rule.must)}};
+  const bool is_compared = rule.must <= condition::less_than;
+  if (!rule.other.empty()) out["parameter"] = rule.other;
+  if (is_compared && rule.other.empty()) out["value"] = rule.value;
+  if (rule.exception) out["or"] = *rule.exception;
+  if (rule.allows_no_other) out["unless_zero"] = true;
+  return out;
+}
+
 ordered_json json_of(const listed_parameter& parameter) {
   const parameter_info& info = parameter.info;
   ordered_json out = {{"name", info.name}, {"kind", to_string(info.kind)}, {"meaning", info.meaning}};
@@ -69,6 +80,7 @@ ordered_json json_of(const listed_parameter& parameter) {
     out["highest"] = json_value(info.highest, info.kind);
   }
   if (!parameter.choices.empty()) out["choices"] = parameter.choices;
+  for (const parameter_rule& rule : parameter.rules) out["rules"].push_back(json_of(rule));
   return out;
 }
 
@@ -146,13 +158,21 @@ std::string text_of_all() {
   return out + "\n'cutpoint list NAME' shows one with its parameters.\n";
 }
 
-std::string bounds_of(const listed_parameter& parameter) {
+std::string range_of(const listed_parameter& parameter) {
   const parameter_info& info = parameter.info;
   if (info.kind == value_kind::choice) return fmt::format("{}", fmt::join(parameter.choices, ", "));
   if (info.kind == value_kind::key) return "hexadecimal digits";
   if (info.kind == value_kind::word) return fmt::format("{:#x} to {:#x}", info.lowest, info.highest);
   if (info.kind == value_kind::count) return fmt::format("{} to {}", info.lowest, info.highest);
   return fmt::format("{} to {}", format_size(info.lowest), format_size(info.highest));
+}
+
+std::string bounds_of(const listed_parameter& parameter) {
+  std::string out = range_of(parameter);
+  for (const parameter_rule& rule : parameter.rules) {
+    out += fmt::format("; {}{}", describe(rule), rule.allows_no_other ? " unless that is 0" : "");
+  }
+  return out;
 }
 
 std::string text_of(const catalog_entry& entry) {
@@ -179,7 +199,7 @@ CLI::App* list_command::add_to(CLI::App& app) {
       app.add_subcommand("list", "Algorithms, profiles, fingerprints, back ends, with parameters and bounds");
   command->add_option("NAME", name_, "One algorithm or profile, in full");
   command->add_flag("--json", is_json_, "As JSON");
-  command->add_option("-o,--output", output_, "Write to a file instead of standard output")->type_name("FILE");
+  output_.add_to(*command);
   return command;
 }
 
@@ -190,10 +210,7 @@ exit_code list_command::run() {
     text = is_json_ ? json_of_all().dump(2) + '\n' : text_of_all();
   } else {
     const auto entry = find_entry(name_);
-    if (!entry) {
-      say.error(entry.error().message());
-      return exit_code::wrong_usage;
-    }
+    if (!entry) return say.refuse(entry.error());
     text = is_json_ ? json_of(**entry).dump(2) + '\n' : text_of(**entry);
   }
   return write_all(output_, text, say);

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/common/exit_code.h"
+#include "cli/common/output.h"
 
 namespace cutpoint::cli {
 
@@ -16,7 +17,7 @@ class list_command {
 
  private:
   std::string name_;
-  std::string output_;
+  output_option output_;
   bool is_json_ = false;
 };
 

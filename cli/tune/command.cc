@@ -35,7 +35,7 @@ CLI::App* tune_command::add_to(CLI::App& app) {
       ->excludes(path)
       ->excludes(verify);
   command->add_flag("--json", is_json_, "As JSON");
-  command->add_option("-o,--output", output_, "Write to a file instead of standard output")->type_name("FILE");
+  output_.add_to(*command);
   add_verbosity(*command, verbosity_);
   return command;
 }
@@ -51,22 +51,15 @@ status tune_command::check() const {
 
 exit_code tune_command::run() {
   const console say(verbosity_);
-  const auto refuse = [&say](const status& why) {
-    say.error(why.message());
-    return exit_code::wrong_usage;
-  };
-  if (const status checked = check(); !checked.ok()) return refuse(checked);
+  if (const status checked = check(); !checked.ok()) return say.refuse(checked);
   auto job = options_.checked();
-  if (!job) return refuse(job.error());
+  if (!job) return say.refuse(job.error());
   auto threads = engine::make({.threads = job->threads});
-  if (!threads) return refuse(threads.error());
+  if (!threads) return say.refuse(threads.error());
   job->plan.monte_carlo.threads = threads->thread_count();
-  auto out = output::open(output_);
-  if (!out) {
-    say.error(out.error().message());
-    return exit_code::input_failed;
-  }
-  if (const status inputs = inputs_.check(*out, nullptr); !inputs.ok()) return refuse(inputs);
+  auto out = output_.open();
+  if (!out) return say.refuse(out.error());
+  if (const status inputs = inputs_.check(*out, nullptr); !inputs.ok()) return say.refuse(inputs);
 
   tune_facts facts{.goal = job->goal,
                    .fingerprint = job->fingerprint,
@@ -75,7 +68,7 @@ exit_code tune_command::run() {
                    .memory_bytes = job->memory_bytes,
                    .has_inputs = !is_monte_carlo_};
   const status outcome = is_monte_carlo_ ? simulate(*job, facts) : find(*job, *threads, *out, say, facts);
-  if (outcome.code() == status_code::invalid_argument) return refuse(outcome);
+  if (outcome.code() == status_code::invalid_argument) return say.refuse(outcome);
   return tell(facts, outcome, *out, say);
 }
 
@@ -118,9 +111,7 @@ exit_code tune_command::tell(const tune_facts& facts, const status& outcome, out
   }
   tune_facts told = facts;
   told.is_interrupted = is_interrupted;
-  status written = out.begin();
-  if (written.ok()) written = out.write(is_json_ ? tune_json(told) : tune_report(told));
-  if (written.ok()) written = out.finish();
+  const status written = write_all(out, is_json_ ? tune_json(told) : tune_report(told));
   if (!written.ok()) say.error(written.message());
   if (is_interrupted) return exit_code::interrupted;
   return written.ok() && facts.failed_count == 0 ? exit_code::done : exit_code::input_failed;

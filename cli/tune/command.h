@@ -31,7 +31,7 @@ class tune_command {
   bool is_monte_carlo_ = false;
   bool is_verified_ = false;
   bool is_json_ = false;
-  std::string output_;
+  output_option output_;
   verbosity verbosity_ = verbosity::normal;
 };
 

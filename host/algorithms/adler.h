@@ -52,7 +52,7 @@ class adler_reference : public windowed_reference<adler_hash, masked_test> {
     visit_sizes(p, visit);
     visit_window(p, visit);
   }
-  static status check(const parameters& p) { return check_rolling(p, p.window_bytes); }
+  static parameter_rules rules_of(const parameters&) { return rolling_rules(); }
   static auto presets() { return std::array{preset<parameters>{.name = name, .source = "P-Dedupe table 4"}}; }
 
   explicit adler_reference(const parameters& p)

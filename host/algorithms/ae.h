@@ -46,12 +46,10 @@ class ae_reference : public reference_defaults {
           static_cast<std::uint64_t>(std::llround(static_cast<double>(p.avg_bytes) / (std::numbers::e - 1)));
     }
   }
-  static status check(const parameters& p) {
-    if (p.value_bytes != 1 && p.value_bytes != 8) return out_of_bounds("value_bytes", p.value_bytes, "1 or 8");
-    if (p.lest == 1 || p.lest > *p.window_bytes) {
-      return out_of_bounds("lest", p.lest, fmt::format("0, or between 2 and window = {}", *p.window_bytes));
-    }
-    return check_order(0, p.avg_bytes, *p.max_bytes);
+  static parameter_rules rules_of(const parameters&) {
+    return joined(
+        {rules::at_least("value_bytes", 8, 1), rules::at_least("lest", 2, 0), rules::at_most("lest", "window")},
+        maximum_rules());
   }
   static auto presets() {
     constexpr std::string_view source = "AE section 3 (AE-Opt1 gives the same cuts; lest is AE-Opt2)";

@@ -25,13 +25,8 @@ class borg1_reference : public reference_defaults {
     visit(p.window_bytes, parameter_info{"window", value_kind::size, 1, 1 * MiB, "bytes after the cut that decide it"});
     visit(p.seed, parameter_info{"seed", value_kind::word, 0, 0xffffffff, "xored into the table; 32 bits"});
   }
-  static status check(const parameters& p) {
-    const std::uint64_t needed = (std::uint64_t{1} << p.min_exp) + p.window_bytes + 1;
-    if (std::uint64_t{1} << p.max_exp < needed) {
-      return out_of_bounds("max_exp", p.max_exp,
-                           fmt::format("so large that 2^max_exp holds 2^min_exp + window + 1 = {} bytes", needed));
-    }
-    return check_exponents(p);
+  static parameter_rules rules_of(const parameters&) {
+    return joined({rules::holds_window("max_exp")}, exponent_rules());
   }
   static auto presets() {
     return std::array{preset<parameters>{

@@ -115,16 +115,11 @@ class buzhash_reference : public windowed_reference<buzhash, buzhash_rule> {
     visit(p.table, parameter_info{.name = "table", .kind = value_kind::choice, .meaning = "the word of each byte"});
     visit(p.test, parameter_info{.name = "test", .kind = value_kind::choice, .meaning = "which hashes are cut-points"});
   }
-  static status check(const parameters& p) {
-    if (p.test == buzhash_test::pbs && p.avg_bytes < 2) {
-      return out_of_bounds("avg_bytes", p.avg_bytes, "at least 2 for the test of pbs, which accepts three residues");
-    }
-    if (!is_casync(p.test)) return check_rolling(p, p.window_bytes);
-    if (p.avg_bytes < 2 || p.avg_bytes > largest_casync_average) {
-      return out_of_bounds("avg_bytes", p.avg_bytes,
-                           fmt::format("between 2 and {} for casync's divisor", largest_casync_average));
-    }
-    return check_limits(p, p.window_bytes);
+  static parameter_rules rules_of(const parameters& p) {
+    const parameter_rule two = rules::at_least("avg_bytes", 2);
+    if (p.test == buzhash_test::pbs) return joined({two}, rolling_rules());  // it accepts three residues
+    if (!is_casync(p.test)) return rolling_rules();
+    return joined({two, rules::at_most("avg_bytes", largest_casync_average)}, window_rules());
   }
   static auto presets() {
     constexpr size_ratios quarter_to_four = {.min_divisor = 4, .max_factor = 4};

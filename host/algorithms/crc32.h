@@ -55,7 +55,7 @@ class crc32_reference : public windowed_reference<crc32_hash, masked_test> {
     visit_sizes(p, visit);
     visit_window(p, visit);
   }
-  static status check(const parameters& p) { return check_rolling(p, p.window_bytes); }
+  static parameter_rules rules_of(const parameters&) { return rolling_rules(); }
   static auto presets() { return std::array{preset<parameters>{.name = name, .source = "SS-CDC"}}; }
 
   explicit crc32_reference(const parameters& p)

@@ -18,15 +18,8 @@ void visit_exponents(Self& p, Visit&& visit) {
 }
 
 /// min_exp <= mask_bits <= max_exp, as Borg asks.
-template <class Parameters>
-status check_exponents(const Parameters& p) {
-  if (p.min_exp > p.mask_bits) {
-    return out_of_bounds("min_exp", p.min_exp, fmt::format("at most mask_bits = {}", p.mask_bits));
-  }
-  if (p.mask_bits > p.max_exp) {
-    return out_of_bounds("mask_bits", p.mask_bits, fmt::format("at most max_exp = {}", p.max_exp));
-  }
-  return {};
+[[nodiscard]] inline parameter_rules exponent_rules() {
+  return {rules::at_most("min_exp", "mask_bits"), rules::at_most("mask_bits", "max_exp")};
 }
 
 }  // namespace cutpoint

@@ -51,12 +51,10 @@ class fastcdc_reference : public reference_defaults {
                                           "how many bits the masks are stricter and looser than log2(avg_bytes)"});
     visit(p.seed, parameter_info{"seed", value_kind::word, 0, ~std::uint64_t{0}, "xored into the gear table"});
   }
-  static status check(const parameters& p) {
-    if (*p.min_bytes % 2 != 0) return out_of_bounds("min_bytes", *p.min_bytes, "even");
-    if (p.avg_bytes % 2 != 0) return out_of_bounds("avg_bytes", p.avg_bytes, "even");
-    if (*p.max_bytes % 2 != 0) return out_of_bounds("max_bytes", *p.max_bytes, "even");
-    if (*p.max_bytes != 0 && *p.max_bytes < KiB) return out_of_bounds("max_bytes", *p.max_bytes, "at least 1024");
-    return check_order(*p.min_bytes, p.avg_bytes, *p.max_bytes);
+  static parameter_rules rules_of(const parameters&) {
+    return joined({rules::even("min_bytes"), rules::even("avg_bytes"), rules::even("max_bytes"),
+                   rules::at_least("max_bytes", KiB, 0)},
+                  order_rules());
   }
   static auto presets() {
     return std::array{
@@ -144,14 +142,12 @@ class borg2_fastcdc_reference : public reference_defaults {
                                 .kind = value_kind::key,
                                 .meaning = "AES-256 key of the gear table: SHA-256(id_key || \"fastcdc\")"});
   }
+  static parameter_rules rules_of(const parameters&) {
+    return joined({rules::less_than("normalization", "mask_bits")}, exponent_rules());
+  }
   static status check(const parameters& p) {
-    if (p.normalization >= p.mask_bits) {
-      return out_of_bounds("normalization", p.normalization, fmt::format("less than mask_bits = {}", p.mask_bits));
-    }
-    if (aes256_ctr_keystream(p.key, 1).empty()) {
-      return {status_code::backend_failure, "OpenSSL has no AES-256-CTR, which draws the gear table of borg2-fastcdc"};
-    }
-    return check_exponents(p);
+    if (!aes256_ctr_keystream(p.key, 1).empty()) return {};
+    return {status_code::backend_failure, "OpenSSL has no AES-256-CTR, which draws the gear table of borg2-fastcdc"};
   }
   static auto presets() {
     return std::array{preset<parameters>{

@@ -159,6 +159,22 @@ status check_filled(const Parameters& given, const Parameters& filled, size_rati
   return first_error;
 }
 
+inline std::optional<std::uint64_t> number_of(std::uint64_t value) { return value; }
+inline std::optional<std::uint64_t> number_of(const std::optional<std::uint64_t>& value) { return value; }
+inline std::optional<std::uint64_t> number_of(const auto&) { return std::nullopt; }
+
+/// Checks what holds between fields, all of which are there.
+template <class Parameters>
+status check_between(const Parameters& p) {
+  using reference = typename reference_of<Parameters>::type;
+  std::vector<parameter_number> numbers;
+  reference::visit_fields(p, [&](const auto& field, const parameter_info& info) {
+    if (const auto number = number_of(field)) numbers.push_back({info.name, *number});
+  });
+  const status broken = check_rules(reference::rules_of(p), numbers);
+  return broken.ok() ? reference::check(p) : broken;
+}
+
 /// Fills in what is left out and checks every field and what holds between them. `name` begins the message of an error.
 template <class Parameters>
 result<Parameters> complete(const Parameters& given, size_ratios ratios, std::string_view name) {
@@ -168,7 +184,7 @@ result<Parameters> complete(const Parameters& given, size_ratios ratios, std::st
     fill(filled, ratios);
     outcome = check_filled(given, filled, ratios);
   }
-  if (outcome.ok()) outcome = reference_of<Parameters>::type::check(filled);
+  if (outcome.ok()) outcome = check_between(filled);
   if (!outcome.ok()) return status{outcome.code(), fmt::format("{}: {}", name, outcome.message())};
   return filled;
 }

@@ -16,7 +16,6 @@ class fixed_reference : public reference_defaults {
   static void visit_fields(Self& p, Visit&& visit) {
     visit(p.avg_bytes, parameter_info{"avg_bytes", value_kind::size, 1, largest_average, "length of a chunk"});
   }
-  static status check(const parameters&) { return {}; }
   static auto presets() {
     return std::array{preset<parameters>{.name = "fixed", .source = "baseline (FSC; P-Dedupe figure 2)"}};
   }

@@ -28,7 +28,7 @@ class maxp_reference : public reference_defaults {
     }
     if (!p.min_bytes) p.min_bytes = p.half_window;
   }
-  static status check(const parameters& p) { return check_order(*p.min_bytes, p.avg_bytes, *p.max_bytes); }
+  static parameter_rules rules_of(const parameters&) { return order_rules(); }
   static auto presets() {
     return std::array{
         preset<parameters>{.name = "maxp", .source = "Bjorner et al., local maximum chunking; AE section 2"}};

@@ -52,14 +52,7 @@ void visit_polynomial(Self& p, Visit&& visit) {
                                      "modulus over GF(2), bit k for x^k: irreducible, of degree 53"});
 }
 
-template <class Parameters>
-status check_rabin(const Parameters& p) {
-  if (!gf2::is_irreducible(p.polynomial)) {
-    return {status_code::invalid_argument,
-            fmt::format("poly = {:#x} must be irreducible over GF(2), but it has factors", p.polynomial)};
-  }
-  return check_rolling(p, p.window_bytes);
-}
+[[nodiscard]] inline parameter_rules rabin_rules() { return joined({rules::irreducible("poly")}, rolling_rules()); }
 
 inline masked_test test_of(const rabin_parameters& p) {
   return masked_test::low(p.avg_bytes, p.test == rabin_test::pattern ? lbfs_pattern : 0);
@@ -78,7 +71,7 @@ class rabin_reference : public windowed_reference<rabin_hash, masked_test> {
     visit(p.test,
           parameter_info{.name = "test", .kind = value_kind::choice, .meaning = "which residues are cut-points"});
   }
-  static status check(const parameters& p) { return check_rabin(p); }
+  static parameter_rules rules_of(const parameters&) { return rabin_rules(); }
   static auto presets() {
     return std::array{
         preset<parameters>{.name = "rabin", .source = "LBFS; P-Dedupe eq. 1-2", .fixed = {"test"}},
@@ -109,10 +102,9 @@ class tttd_reference : public reference_defaults {
     visit_window(p, visit);
     visit_polynomial(p, visit);
   }
-  static status check(const parameters& p) {
-    if (p.avg_bytes < 2)
-      return out_of_bounds("avg_bytes", p.avg_bytes, "at least 2, for half of it is the backup divisor");
-    return check_rabin(p);
+  /// Half of the average is the backup divisor.
+  static parameter_rules rules_of(const parameters&) {
+    return joined({rules::at_least("avg_bytes", 2)}, rabin_rules());
   }
   static auto presets() {
     return std::array{preset<parameters>{.name = "tttd", .source = "HP TTTD; AppDedupe section 2.3"}};

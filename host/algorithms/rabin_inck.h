@@ -53,7 +53,7 @@ class rabin_inck_reference : public windowed_reference<rabin_inck_hash, masked_t
     visit_sizes(p, visit);
     visit_window(p, visit);
   }
-  static status check(const parameters& p) { return check_rolling(p, p.window_bytes); }
+  static parameter_rules rules_of(const parameters&) { return rolling_rules(); }
   static auto presets() { return std::array{preset<parameters>{.name = name, .source = "PRUNE section 4.2"}}; }
 
   explicit rabin_inck_reference(const parameters& p)

@@ -24,7 +24,7 @@ class ram_reference : public reference_defaults {
   static void fill(parameters& p) {
     if (!p.window_bytes) p.window_bytes = p.avg_bytes > 256 ? p.avg_bytes - 256 : 0;
   }
-  static status check(const parameters& p) { return check_order(0, p.avg_bytes, *p.max_bytes); }
+  static parameter_rules rules_of(const parameters&) { return maximum_rules(); }
   static auto presets() {
     return std::array{preset<parameters>{.name = "ram", .source = "RAM (Widodo et al.); SeqCDC section II"}};
   }

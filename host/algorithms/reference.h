@@ -9,7 +9,9 @@
 //   static constexpr auto ignored_parameters;   names accepted without effect, as the specification allows
 //   static visit_fields(self, visit)            calls visit(field, parameter_info) for each field, in canonical order
 //   static void fill(parameters&)               what is left out and depends on other fields
-//   static status check(const parameters&)      bounds between fields; each field's own bounds hold already
+//   static parameter_rules rules_of(const parameters&)
+//                                               what fields must be beyond their bounds (host/algorithms/rules.h)
+//   static status check(const parameters&)      optional: what no rule can say, such as what a library lacks
 //   static presets()                            the names of the catalog that stand for it
 //   static sized_sets()                         optional: average sizes that have defaults of their own
 //   explicit reference(const parameters&)       from filled and checked parameters
@@ -43,6 +45,8 @@
 #include <cutpoint/parameter_info.h>
 #include <cutpoint/status.h>
 #include <fmt/format.h>
+
+#include "host/algorithms/rules.h"
 
 namespace cutpoint {
 
@@ -89,6 +93,8 @@ struct reference_defaults {
   static constexpr size_ratios ratios = {.min_divisor = 4, .max_factor = 8};
   static constexpr std::array<std::string_view, 0> ignored_parameters = {};
   static void fill(const auto&) {}
+  static parameter_rules rules_of(const auto&) { return {}; }
+  static status check(const auto&) { return {}; }
   static constexpr bool is_prefix_decided = true;
   static std::uint64_t lookahead() { return 0; }
   static std::optional<candidate_map_needs> candidate_map() { return std::nullopt; }
@@ -133,35 +139,6 @@ void visit_window(Self& parameters, Visit&& visit) {
 /// "NAME = VALUE must be BOUND".
 inline status out_of_bounds(std::string_view name, std::uint64_t value, std::string_view bound) {
   return {status_code::invalid_argument, fmt::format("{} = {} must be {}", name, value, bound)};
-}
-
-/// min <= avg <= max, where a maximum of 0 is none.
-inline status check_order(std::uint64_t min, std::uint64_t avg, std::uint64_t max) {
-  if (min > avg) return out_of_bounds("min_bytes", min, fmt::format("at most avg_bytes = {}", avg));
-  if (max != 0 && avg > max) return out_of_bounds("avg_bytes", avg, fmt::format("at most max_bytes = {}", max));
-  return {};
-}
-
-inline status check_power_of_two(std::string_view name, std::uint64_t value) {
-  if (!std::has_single_bit(value)) return out_of_bounds(name, value, "a power of two");
-  return {};
-}
-
-/// The order of sizes, and a minimum that holds the window.
-template <class Parameters>
-status check_limits(const Parameters& p, std::uint64_t window) {
-  if (status s = check_order(*p.min_bytes, p.avg_bytes, *p.max_bytes); !s.ok()) return s;
-  if (*p.min_bytes < window) {
-    return out_of_bounds("min_bytes", *p.min_bytes, fmt::format("at least the window, {}", window));
-  }
-  return {};
-}
-
-/// As `check_limits`, with an average that a mask can stand for.
-template <class Parameters>
-status check_rolling(const Parameters& p, std::uint64_t window) {
-  if (status s = check_limits(p, window); !s.ok()) return s;
-  return check_power_of_two("avg_bytes", p.avg_bytes);
 }
 
 /// A maximum with `unlimited` for none.

@@ -22,7 +22,6 @@ class repmaxcdc_reference : public reference_defaults {
   static void fill(parameters& p) {
     if (!p.horizon_bytes) p.horizon_bytes = std::min(8 * p.min_bytes, largest_chunk);
   }
-  static status check(const parameters&) { return {}; }
   static auto presets() {
     return std::array{preset<parameters>{
         .name = "repmaxcdc", .kind = entry_kind::profile, .source = "buildbarn/go-cdc (Apache-2.0); REAPI"}};

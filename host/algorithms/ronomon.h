@@ -19,7 +19,7 @@ class ronomon_reference : public reference_defaults {
     visit(p.avg_bytes, parameter_info{"avg_bytes", value_kind::size, 256, 256 * MiB, "expected size"});
     visit(p.max_bytes, parameter_info{"max_bytes", value_kind::size, 1 * KiB, 1 * GiB, "largest chunk"});
   }
-  static status check(const parameters& p) { return check_order(*p.min_bytes, p.avg_bytes, *p.max_bytes); }
+  static parameter_rules rules_of(const parameters&) { return order_rules(); }
   static auto presets() {
     return std::array{preset<parameters>{.name = "ronomon",
                                          .kind = entry_kind::profile,

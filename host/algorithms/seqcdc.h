@@ -57,11 +57,8 @@ class seqcdc_reference : public reference_defaults {
     if (!p.skip_trigger) p.skip_trigger = set->skip_trigger;
     if (!p.skip_size) p.skip_size = set->skip_size;
   }
-  static status check(const parameters& p) {
-    if (*p.min_bytes <= *p.seq_length) {
-      return out_of_bounds("min_bytes", *p.min_bytes, fmt::format("more than seq_length = {}", *p.seq_length));
-    }
-    return check_order(*p.min_bytes, p.avg_bytes, *p.max_bytes);
+  static parameter_rules rules_of(const parameters&) {
+    return joined({rules::more_than("min_bytes", "seq_length")}, order_rules());
   }
   static std::vector<std::uint64_t> sized_sets() {
     std::vector<std::uint64_t> sizes;

@@ -89,12 +89,22 @@ std::vector<listed_parameter> listed_parameters(const preset<typename Reference:
                                                 const chunker& defaults) {
   std::vector<listed_parameter> listed;
   const auto& parameters = std::get<typename Reference::parameters>(defaults.parameters());
-  Reference::visit_fields(parameters, [&](const auto& field, const parameter_info& info) {
+  const parameter_rules all_rules = Reference::rules_of(parameters);
+  Reference::visit_fields(parameters, [&](const auto& field, parameter_info info) {
+    if (preset.kind == entry_kind::profile && info.name == "max_bytes")
+      info.lowest = std::max<std::uint64_t>(info.lowest, 1);
+    parameter_rules own;
+    for (parameter_rule each : all_rules) {
+      if (each.parameter != info.name) continue;
+      if (each.exception && *each.exception < info.lowest) each.exception.reset();
+      own.push_back(each);
+    }
     const bool is_fixed = std::find(preset.fixed.begin(), preset.fixed.end(), info.name) != preset.fixed.end();
     listed.push_back({.info = info,
                       .default_value = format_value(field, info),
                       .when_left_out = is_fixed ? "" : rule_of(info, ratios_of<Reference>(preset)),
                       .choices = choices_of(field),
+                      .rules = std::move(own),
                       .is_fixed = is_fixed});
   });
   assert(std::all_of(preset.fixed.begin(), preset.fixed.end(), [&](std::string_view name) {

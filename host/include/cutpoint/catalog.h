@@ -24,6 +24,8 @@ struct listed_parameter {
   std::string when_left_out;
   /// The names that a choice may take.
   std::vector<std::string_view> choices;
+  /// What it must be beyond its bounds. All parameters within their bounds that keep all rules make a chunker.
+  std::vector<parameter_rule> rules;
   /// Whether the name stands for this very value, so that it cannot be given.
   bool is_fixed = false;
 };

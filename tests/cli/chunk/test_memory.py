@@ -12,7 +12,7 @@ class MemoryLimit(CommandTest):
         self.write("a", b"content")
         for memory in ("0", "1K", "65535"):
             run = self.run_command("chunk", "--memory", memory, "--format", "lengths", "a", "-", content=b"more")
-            self.assert_refused(run, "depends on 65536 bytes, more than the memory allowed")
+            self.assert_refused(run, "depends on 65536 bytes, more than the memory allowed", "--memory")
 
     def test_that_a_cut_just_fits_in_changes_no_cut(self):
         self.write("a", random_bytes(500_000))

@@ -66,6 +66,16 @@ class TheNewListing(Changed):
         self.assertEqual(run.stdout, self.list("file", *SMALL))
         self.assertEqual(len(run.lines), 2)
 
+    def test_may_be_that_of_a_file_that_was_empty(self):
+        for cuts in CUTS:
+            for read in ("text", "jsonl"):
+                self.write("file", b"")
+                old = self.list("file", *cuts, "--format", read)
+                run = self.since(old, self.change("file", 0, 0, random_bytes(5000)), "file")
+                self.assert_done(run)
+                self.assertEqual(run.stdout, self.list("file", *cuts), (cuts, read))
+                self.assert_refused(self.since(old, "0:1:5000", "file"), "no chunk", "0:0:ADDED")
+
     def test_has_the_format_that_is_asked_for_whatever_the_old_one_had(self):
         self.write("file", content := random_bytes(5000))
         for read in ("text", "jsonl"):

@@ -51,5 +51,33 @@ class OddPaths(CommandTest):
                 self.assertNotRegex(run.stderr.removesuffix("\n"), r"[\x00-\x1f]")
 
 
+class ControlCharacters(CommandTest):
+    """A name cannot act on the terminal that shows it."""
+
+    SHOWN = {
+        "csi \x9b": "csi \\xc2\\x9b",
+        "latin-1 csi \udc9b": "latin-1 csi \\x9b",
+        "override \u202e": "override \\xe2\\x80\\xae",
+        "isolate \u2066": "isolate \\xe2\\x81\\xa6",
+        "mark \u200f": "mark \\xe2\\x80\\x8f",
+        "arabic mark \u061c": "arabic mark \\xd8\\x9c",
+        "straße … €": "straße … €",
+        "latin-1 \udce9t\udce9": "latin-1 \udce9t\udce9",
+    }
+
+    def test_of_terminals_are_escaped_in_text_and_messages(self):
+        for name, shown in self.SHOWN.items():
+            self.write(f"tree/{name}")
+            self.assertIn(f" tree/{shown}\n", self.run_command("chunk", "tree").stdout)
+            self.assertIn(f"tree/{shown}.missing: ", self.run_command("chunk", f"tree/{name}.missing").stderr)
+
+    def test_are_the_same_name_to_a_listing(self):
+        for name in self.SHOWN:
+            old = self.run_command("chunk", self.write(f"{name}").name)
+            self.write("old", old.bytes)
+            run = self.run_command("chunk", "--since", "old", "--changed", "0:0:0", name)
+            self.assertEqual(run.stdout, old.stdout, run)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -77,7 +77,7 @@ class Output(CommandTest):
     def test_of_help_and_version_fails_too(self):
         for option in ("--help", "--version"):
             run = self.run_shell(f'"$CUTPOINT" {option} >/dev/full')
-            self.assertEqual(run.code, INPUT_FAILED, run)
+            self.assert_failed(run, "standard output: cannot be written: No space left on device")
 
     def test_into_a_pipe_that_nobody_reads_ends_as_others_do(self):
         """By the signal, silently; with the signal ignored, as a failure that is told."""
@@ -155,6 +155,21 @@ class OutputThatIsAnInput(CommandTest):
             how = {"stdin": source, "stdout": target, "preexec_fn": stop_at_enough}
             self.run_command("chunk", *SMALL_CHUNKS, "--hash", "none", "-", **how)
         self.assertLess((self.folder / "file").stat().st_size, enough)
+
+    def test_in_a_tree_with_content_is_not_destroyed(self):
+        """Only a listing may be replaced by a new one."""
+        self.write("tree/sub/photo", b"precious")
+        os.link(self.folder / "tree/sub/photo", self.folder / "same")
+        for arguments in (("chunk",), ("dedup",), ("tune", "--threads", "1")):
+            for out in ("tree/sub/photo", "same"):
+                run = self.run_command(*arguments, "tree", "-o", out)
+                self.assert_refused(run, "tree/sub/photo: is an input", "written over")
+                self.assertEqual((self.folder / out).read_bytes(), b"precious")
+        for form in ("text", "csv", "jsonl"):
+            for _ in range(2):
+                run = self.run_command("chunk", "-q", "--format", form, "tree", "-o", "tree/list")
+                self.assert_done(run)
+            (self.folder / "tree/list").unlink()
 
     def test_and_given_by_name_is_not_destroyed(self):
         for paths in (("a",), ("b", "./a")):

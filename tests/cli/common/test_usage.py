@@ -1,8 +1,9 @@
 """Wrong usage is refused before anything is read or written: exit code 2, a message that helps, no output."""
 
+import resource
 import unittest
 
-from command import DONE, WRONG_USAGE, CommandTest
+from command import DONE, IS_SANITIZED, WRONG_USAGE, CommandTest
 
 CUTS = "gear(min_bytes=64,avg_bytes=256,max_bytes=1024,table=fastcdc2020)"
 
@@ -151,7 +152,8 @@ class Malformed(Usage):
             with self.subTest(option=option):
                 self.refused(f"{option}=", told=("''",))
         with self.subTest(option="--output"):
-            self.run_command("chunk", "--output=", "a", "missing")
+            for given in (("--output=",), ("-o", ""), ("--output", "")):
+                self.assert_refused(self.run_command("chunk", *given, "a", "missing"), "--output", "name of a file")
             self.assertEqual((self.folder / "a").read_bytes(), b"content of a")
 
     def test_values_are_told_as_they_were_given(self):
@@ -215,8 +217,31 @@ class Accepted(Usage):
                 self.assertIn("Usage: cutpoint", run.stdout)
 
     def test_help_is_where_wrong_usage_points(self):
-        self.assertIn("--help", self.run_command("chunk").stderr)
-        self.assertEqual(self.run_command("chunk").code, WRONG_USAGE)
+        for arguments, helper in (((), "cutpoint"), (("chunk",), "cutpoint chunk"), (("tune", "--nothing"), "cutpoint tune")):
+            run = self.run_command(*arguments)
+            self.assertEqual(run.code, WRONG_USAGE)
+            self.assertRegex(run.stderr, f"^cutpoint: error: [^\n]*'{helper} --help'[^\n]*\n$")
+
+
+def limited_memory():
+    resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+
+
+@unittest.skipIf(IS_SANITIZED, "a sanitizer takes more address space than the limit")
+class WhatTheSystemRefuses(Usage):
+    """The usage is right: exit code 1."""
+
+    def refused_by_system(self, *arguments, told):
+        for command in ("chunk", "dedup"):
+            run = self.run_command(command, *arguments, "a", preexec_fn=limited_memory)
+            self.assertEqual(run.stdout, "", run)
+            self.assert_failed(run, *told)
+
+    def test_threads(self):
+        self.refused_by_system("--threads", "4000", told=("threads cannot be started",))
+
+    def test_memory(self):
+        self.refused_by_system("--memory", "64G", "--segment", "8G", "--threads", "1", told=("cannot be mapped",))
 
 
 if __name__ == "__main__":

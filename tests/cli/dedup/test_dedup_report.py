@@ -107,8 +107,17 @@ class Text(CommandTest):
         self.assert_done(run)
         return run.stdout
 
+    def test_begins_with_the_savings_and_is_short(self):
+        for arguments in ((), ("--join", "none", "--segment", "10000"), ("--algorithm", "fixed", "--size", "1")):
+            text = self.report(*arguments)
+            self.assertRegex(text, r"^savings        [\d.]+ % \([\d.]+ [KM]?i?B of [\d.]+ [KM]?i?B\), DER [\d.]+\n")
+            self.assertLess(len(text.split("\n")), 20, text)
+            for words in ("inputs ", "bytes ", "unique ", "chunk length ", "cuts ", "time ", "bottleneck ", ".bin "):
+                self.assertIn(words, text)
+            self.assertNotIn("lane", text)
+
     def test_says_what_the_json_says(self):
-        text = self.report(*SMALL)
+        text = self.report("--details", *SMALL)
         found = report_of(self.run_command("dedup", "--json", *SMALL, "tree"))
         result = found["result"]
         for words in (
@@ -117,7 +126,8 @@ class Text(CommandTest):
             "inputs         14 whole, 0 failed\n",
             f"({result['bytes']:,} bytes) in {result['chunk_count']:,} chunks\n",
             f"({result['unique_bytes']:,} bytes) in {result['unique_chunk_count']:,} chunks\n",
-            f"savings        {result['savings_share'] * 100:.1f} %, DER {result['elimination_ratio']:.2f}\n",
+            f"savings        {result['savings_share'] * 100:.1f} % (",
+            f"), DER {result['elimination_ratio']:.2f}\n",
             "of random bytes 1.23 KiB (PRUNE eq. 2)",
             "bottleneck",
             "(eq. 4)",
@@ -128,7 +138,7 @@ class Text(CommandTest):
         self.assertNotIn("exact cuts", text)
 
     def test_shows_ten_kinds_and_the_rest_as_one(self):
-        text = self.report(*SMALL)
+        text = self.report("--details", *SMALL)
         rows = text.split("Kinds of files\n")[1].split("\n\n")[0].split("\n")[1:]
         self.assertEqual(len(rows), 11)
         self.assertEqual(rows[0].split(), [".bin", "1", "97.7", "KiB", "0", "B", "100.0", "%"])
@@ -138,7 +148,7 @@ class Text(CommandTest):
     def test_draws_at_most_twenty_bars_with_what_the_terminal_has(self):
         for environment, block in ((UTF8, "█"), (ASCII, "#")):
             for cuts in (SMALL, ("--algorithm", "gear", "--size", "64:64K:0"), ("--algorithm", "fixed", "--size", "1")):
-                text = self.report(*cuts, env=environment)
+                text = self.report("--details", *cuts, env=environment)
                 bars = re.findall(r"^ +[\d.]+ [KM]?i?B to +[\d.]+ [KM]?i?B +[\d.]+ %(?: .*)?$", text, re.MULTILINE)
                 self.assertTrue(1 <= len(bars) <= 20, bars)
                 self.assertTrue(any(line.endswith(block * 40) for line in bars), bars)
@@ -146,14 +156,14 @@ class Text(CommandTest):
                 self.assertNotRegex(text, r" \n")
 
     def test_compares_with_the_exact_cuts(self):
-        text = self.report(*SMALL, "--join", "none", "--segment", "10000")
+        text = self.report("--details", *SMALL, "--join", "none", "--segment", "10000")
         for words in ("Beside the exact cuts", "missed ", "dirty "):
             self.assertIn(words, text)
 
     def test_is_the_same_in_a_pipe_and_on_a_terminal(self):
-        output = terminal_output(self, "dedup", *SMALL, "-q", "tree").replace("\r\n", "\n")
+        output = terminal_output(self, "dedup", "--details", *SMALL, "-q", "tree").replace("\r\n", "\n")
         counted = lambda text: text.split("Where the time went")[0]
-        self.assertEqual(counted(output), counted(self.report(*SMALL, env=UTF8)))
+        self.assertEqual(counted(output), counted(self.report("--details", *SMALL, env=UTF8)))
 
     def test_is_quiet_or_talkative_as_asked(self):
         self.assertEqual(self.run_command("dedup", "-q", "tree").stderr, "")
@@ -188,7 +198,7 @@ class Progress(CommandTest):
         drawn = re.findall(r"\r\x1b\[K([^\r\x1b]+)", shown)
         self.assertTrue(2 <= len(drawn) <= 10 * seconds + 1, (seconds, shown))
         for line in drawn:
-            self.assertRegex(line, r"^[\d.]+ [KM]?i?B, 1 file, [\d.]+ [KMG]?i?B/s, savings (-|[\d.]+ %)$")
+            self.assertRegex(line, r"^[\d.]+ [KM]?i?B, [\d.]+ [KMG]?i?B/s(, saves \d+ %)?$")
         self.assertTrue(shown.endswith("\r\x1b[K"), shown)
 
     def test_is_cleared_before_a_message(self):
@@ -204,17 +214,17 @@ class Progress(CommandTest):
         self.write("a", random_bytes(3_000_000))
         self.assertEqual(self.run_command("dedup", "a", env=UTF8).stderr, "")
 
-    def test_shows_the_share_of_one_file(self):
+    def test_shows_the_share_and_the_time_left_of_files(self):
         self.write("a", random_bytes(3_000_000))
-        shown = terminal_output(self, "dedup", "-o", "out", "a")
-        self.assertRegex(shown, r"1 file, .* % done")
+        shown = terminal_output(self, "dedup", "-o", "out", "a", "a")
+        self.assertRegex(shown, r"\d+ %, \d+s left, [\d.]+ [KMG]?i?B/s")
 
     def test_fits_the_terminal(self):
         self.write("a", random_bytes(3_000_000))
         shown = terminal_output(self, "dedup", "-o", "out", "a", columns=20)
         for line in re.findall(r"\r\x1b\[K([^\r\x1b]*)", shown):
             self.assertLess(len(line), 20)
-        self.assertRegex(shown, r"1 fi")
+        self.assertRegex(shown, r"\d+ %, \d+s left")
 
 
 def drained(terminal: int) -> str:

@@ -1,10 +1,12 @@
 """`cutpoint list` is complete, is what `cutpoint chunk` accepts, and is the same as text and as JSON."""
 
 import json
+import math
+import random
 import unittest
 
 from catalog import as_number, bounded, entries, entries_to_run, listed, option_of, settings_of
-from command import CommandTest
+from command import DONE, WRONG_USAGE, CommandTest
 
 ENTRY = "name kind algorithm candidates source cuts reach_bytes behind_bytes lookahead_bytes parameters sized_cuts".split()
 FINGERPRINTS = {"none": 0, "sha1": 20, "sha256": 32, "sha512-256": 32, "md5": 16, "xxh3": 16, "blake3": 32}
@@ -40,7 +42,7 @@ class Json(CommandTest):
         always = {"name", "kind", "meaning", "default", "fixed"}
         also = {"size": {"lowest", "highest"}, "count": {"lowest", "highest"}, "word": {"lowest", "highest"}}
         also |= {"choice": {"choices"}, "key": set()}
-        self.assertEqual(set(parameter) - {"when_left_out"}, always | also[parameter["kind"]], parameter)
+        self.assertEqual(set(parameter) - {"when_left_out", "rules"}, always | also[parameter["kind"]], parameter)
         self.assertIs(type(parameter["fixed"]), bool)
         self.assertTrue(parameter["meaning"], parameter)
         is_number = parameter["kind"] in ("size", "count")
@@ -104,6 +106,69 @@ class Names(CommandTest):
                 run = self.run_command("chunk", "--backend", backend["name"], "/dev/null")
                 why = "cannot be used" if backend["name"] in ("cuda", "hybrid") else "does not run"
                 self.assert_refused(run, f"'{backend['name']}' ", why)
+
+
+class Bounds(CommandTest):
+    """What is listed of a parameter tells what is accepted: values within the bounds that keep the rules."""
+
+    @staticmethod
+    def is_kept(rule, value, values):
+        other = values[rule["parameter"]] if "parameter" in rule else rule.get("value")
+        if value == rule.get("or") or (rule.get("unless_zero") and other == 0):
+            return True
+        return {
+            "at_least": lambda: value >= other,
+            "at_most": lambda: value <= other,
+            "more_than": lambda: value > other,
+            "less_than": lambda: value < other,
+            "power_of_two": lambda: value.bit_count() == 1,
+            "even": lambda: value % 2 == 0,
+            "irreducible": lambda: True,
+            "holds_window": lambda: 1 << value >= (1 << values["min_exp"]) + values["window"] + 1,
+        }[rule["must"]]()
+
+    def drawn(self, entry, draw):
+        """Values of all numbers, each about as likely large as small; and whether the rules are kept."""
+        values = {}
+        for parameter in bounded(entry):
+            lowest, highest = as_number(parameter["lowest"]), as_number(parameter["highest"])
+            musts = [rule["must"] for rule in parameter.get("rules", ())]
+            if parameter["fixed"] or "irreducible" in musts:
+                values[parameter["name"]] = as_number(parameter["default"])
+                continue
+            value = int(2 ** draw.uniform(math.log2(lowest or 1), math.log2(highest or 1)))
+            if "power_of_two" in musts and draw.random() < 0.9:
+                value = 1 << (value.bit_length() - 1)
+            if "even" in musts and draw.random() < 0.9:
+                value -= value % 2
+            values[parameter["name"]] = min(max(value, lowest), highest)
+        kept = all(
+            self.is_kept(rule, values[parameter["name"]], values)
+            for parameter in bounded(entry)
+            for rule in parameter.get("rules", ())
+        )
+        return values, kept
+
+    def is_accepted(self, entry, values):
+        settings = [f"{p['name']}={values[p['name']]}" for p in bounded(entry) if not p["fixed"]]
+        words = [word for setting in settings for word in ("--param", setting)]
+        run = self.run_command("chunk", option_of(entry["name"]), entry["name"], *words, "/dev/null")
+        if "more than the memory allowed" in run.stderr:
+            return True
+        self.assertIn(run.code, (DONE, WRONG_USAGE), run)
+        return run.code == DONE
+
+    def test_and_rules_are_all_that_is_checked(self):
+        draw = random.Random(8)
+        for entry in entries_to_run():
+            wanted = {True: 4, False: 2}
+            for _ in range(3000):
+                values, kept = self.drawn(entry, draw)
+                if wanted[kept] > 0:
+                    wanted[kept] -= 1
+                    with self.subTest(entry=entry["name"], values=values):
+                        self.assertEqual(self.is_accepted(entry, values), kept)
+            self.assertEqual(wanted[True], 0, entry["name"])
 
 
 class Text(CommandTest):

@@ -53,13 +53,11 @@ TEST(bounds, an_average_for_a_mask_is_a_power_of_two) {
 TEST(bounds, a_minimum_holds_the_window) {
   EXPECT_THAT(refusal("gear", "min_bytes=63,avg_bytes=8K"), HasSubstr("min_bytes = 63 must be at least 64"));
   for (const std::string_view name : {"restic", "kopia-buzhash", "pbs"}) {
-    EXPECT_THAT(refusal(name, "min_bytes=63,avg_bytes=8K"),
-                HasSubstr("min_bytes = 63 must be at least the window, 64"));
+    EXPECT_THAT(refusal(name, "min_bytes=63,avg_bytes=8K"), HasSubstr("min_bytes = 63 must be at least window = 64"));
   }
   for (const std::string_view name :
        {"rabin", "rabin-inck", "adler", "crc32", "buzhash", "tttd", "casync", "desync-legacy"}) {
-    EXPECT_THAT(refusal(name, "min_bytes=47,avg_bytes=8K"),
-                HasSubstr("min_bytes = 47 must be at least the window, 48"));
+    EXPECT_THAT(refusal(name, "min_bytes=47,avg_bytes=8K"), HasSubstr("min_bytes = 47 must be at least window = 48"));
   }
 }
 
@@ -82,15 +80,15 @@ TEST(bounds, a_window_that_results_from_a_small_average_is_1_or_more) {
 }
 
 TEST(bounds, lest_is_2_to_the_window_or_off) {
-  EXPECT_THAT(refusal("ae-max", "lest=1"), HasSubstr("lest = 1 must be 0, or between 2 and window = 7936"));
-  EXPECT_THAT(refusal("ae-min", "lest=11,window=10"), HasSubstr("lest = 11 must be 0, or between 2 and window = 10"));
+  EXPECT_THAT(refusal("ae-max", "lest=1"), HasSubstr("lest = 1 must be at least 2, or 0"));
+  EXPECT_THAT(refusal("ae-min", "lest=11,window=10"), HasSubstr("lest = 11 must be at most window = 10"));
   for (const auto settings : {"lest=0", "lest=2", "lest=7936"}) made("ae-max", settings);
 }
 
 TEST(bounds, values_of_ae_have_1_or_8_bytes) {
   for (const auto value : {"2", "4", "7"}) {
     EXPECT_THAT(refusal("ae-max", "value_bytes=" + std::string(value)),
-                HasSubstr("value_bytes = " + std::string(value) + " must be 1 or 8"));
+                HasSubstr("value_bytes = " + std::string(value) + " must be at least 8, or 1"));
   }
 }
 
@@ -140,7 +138,7 @@ TEST(bounds, borgs_exponents_are_in_order) {
 TEST(bounds, casyncs_divisor_has_a_largest_average) {
   for (const std::string_view name : {"casync", "desync-legacy"}) {
     EXPECT_THAT(refusal(name, "min_bytes=1K,avg_bytes=8388609,max_bytes=16M"),
-                HasSubstr("avg_bytes = 8388609 must be between 2 and 8388608"));
+                HasSubstr("avg_bytes = 8388609 must be at most 8388608"));
   }
 }
 

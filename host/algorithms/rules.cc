@@ -1,0 +1,124 @@
+// Conditions in words, and their checks.
+#include "host/algorithms/rules.h"
+
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "host/algorithms/gf2.h"
+
+namespace cutpoint {
+
+namespace {
+
+using condition = parameter_rule::condition;
+
+std::uint64_t value_of(std::string_view name, const std::vector<parameter_number>& values) {
+  const auto found = std::find_if(values.begin(), values.end(), [&](const auto& each) { return each.name == name; });
+  return found != values.end() ? found->value : 0;
+}
+
+std::uint64_t bytes_to_hold(const std::vector<parameter_number>& values) {
+  return (std::uint64_t{1} << value_of("min_exp", values)) + value_of("window", values) + 1;
+}
+
+bool holds(const parameter_rule& rule, const std::vector<parameter_number>& values) {
+  const std::uint64_t value = value_of(rule.parameter, values);
+  if (rule.exception == value) return true;
+  const std::uint64_t other = rule.other.empty() ? rule.value : value_of(rule.other, values);
+  if (rule.allows_no_other && other == 0) return true;
+  switch (rule.must) {
+    case condition::at_least:
+      return value >= other;
+    case condition::at_most:
+      return value <= other;
+    case condition::more_than:
+      return value > other;
+    case condition::less_than:
+      return value < other;
+    case condition::power_of_two:
+      return std::has_single_bit(value);
+    case condition::even:
+      return value % 2 == 0;
+    case condition::irreducible:
+      return gf2::is_irreducible(value);
+    case condition::holds_window:
+      return std::uint64_t{1} << value >= bytes_to_hold(values);
+  }
+  return false;
+}
+
+/// `bound` is what the value is compared with, in words.
+std::string sentence(const parameter_rule& rule, std::string_view bound) {
+  const auto compared = [&](std::string_view how) {
+    return fmt::format("{} {}{}", how, bound, rule.exception ? fmt::format(", or {}", *rule.exception) : "");
+  };
+  switch (rule.must) {
+    case condition::at_least:
+      return compared("at least");
+    case condition::at_most:
+      return compared("at most");
+    case condition::more_than:
+      return compared("more than");
+    case condition::less_than:
+      return compared("less than");
+    case condition::power_of_two:
+      return "a power of two";
+    case condition::even:
+      return "even";
+    case condition::irreducible:
+      return "irreducible over GF(2)";
+    case condition::holds_window:
+      return fmt::format("so large that 2^max_exp holds {}", bound);
+  }
+  return "unknown";
+}
+
+status broken(const parameter_rule& rule, const std::vector<parameter_number>& values) {
+  const std::uint64_t value = value_of(rule.parameter, values);
+  const std::string bound = rule.must == condition::holds_window
+                                ? fmt::format("2^min_exp + window + 1 = {} bytes", bytes_to_hold(values))
+                            : rule.other.empty() ? fmt::format("{}", rule.value)
+                                                 : fmt::format("{} = {}", rule.other, value_of(rule.other, values));
+  const std::string shown =
+      rule.must == condition::irreducible ? fmt::format("{:#x}", value) : fmt::format("{}", value);
+  return {status_code::invalid_argument,
+          fmt::format("{} = {} must be {}", rule.parameter, shown, sentence(rule, bound))};
+}
+
+}  // namespace
+
+std::string_view to_string(parameter_rule::condition which) noexcept {
+  switch (which) {
+    case condition::at_least:
+      return "at_least";
+    case condition::at_most:
+      return "at_most";
+    case condition::more_than:
+      return "more_than";
+    case condition::less_than:
+      return "less_than";
+    case condition::power_of_two:
+      return "power_of_two";
+    case condition::even:
+      return "even";
+    case condition::irreducible:
+      return "irreducible";
+    case condition::holds_window:
+      return "holds_window";
+  }
+  return "unknown";
+}
+
+std::string describe(const parameter_rule& rule) {
+  if (rule.must == condition::holds_window) return sentence(rule, "2^min_exp + window + 1 bytes");
+  return sentence(rule, rule.other.empty() ? fmt::format("{}", rule.value) : std::string(rule.other));
+}
+
+status check_rules(const parameter_rules& all, const std::vector<parameter_number>& values) {
+  const auto first = std::find_if(all.begin(), all.end(), [&](const auto& rule) { return !holds(rule, values); });
+  return first != all.end() ? broken(*first, values) : status();
+}
+
+}  // namespace cutpoint

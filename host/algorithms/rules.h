@@ -1,0 +1,90 @@
+// Rules that parameters obey beyond their bounds, as data: what checks them and what lists them read the same ones.
+#pragma once
+
+#include <initializer_list>
+#include <vector>
+
+#include <cutpoint/parameter_info.h>
+#include <cutpoint/status.h>
+
+namespace cutpoint {
+
+using parameter_rules = std::vector<parameter_rule>;
+
+/// One rule of each condition.
+namespace rules {
+
+using condition = parameter_rule::condition;
+
+[[nodiscard]] inline parameter_rule at_least(std::string_view parameter, std::string_view other) {
+  return {.parameter = parameter, .must = condition::at_least, .other = other};
+}
+[[nodiscard]] inline parameter_rule at_least(std::string_view parameter, std::uint64_t value,
+                                             std::optional<std::uint64_t> exception = {}) {
+  return {.parameter = parameter, .must = condition::at_least, .value = value, .exception = exception};
+}
+[[nodiscard]] inline parameter_rule at_most(std::string_view parameter, std::string_view other) {
+  return {.parameter = parameter, .must = condition::at_most, .other = other};
+}
+[[nodiscard]] inline parameter_rule at_most(std::string_view parameter, std::uint64_t value) {
+  return {.parameter = parameter, .must = condition::at_most, .value = value};
+}
+[[nodiscard]] inline parameter_rule more_than(std::string_view parameter, std::string_view other) {
+  return {.parameter = parameter, .must = condition::more_than, .other = other};
+}
+[[nodiscard]] inline parameter_rule less_than(std::string_view parameter, std::string_view other) {
+  return {.parameter = parameter, .must = condition::less_than, .other = other};
+}
+[[nodiscard]] inline parameter_rule power_of_two(std::string_view parameter) {
+  return {.parameter = parameter, .must = condition::power_of_two};
+}
+[[nodiscard]] inline parameter_rule even(std::string_view parameter) {
+  return {.parameter = parameter, .must = condition::even};
+}
+[[nodiscard]] inline parameter_rule irreducible(std::string_view parameter) {
+  return {.parameter = parameter, .must = condition::irreducible};
+}
+[[nodiscard]] inline parameter_rule holds_window(std::string_view parameter) {
+  return {.parameter = parameter, .must = condition::holds_window};
+}
+
+}  // namespace rules
+
+/// A parameter's value, for those whose value is a number.
+struct parameter_number {
+  std::string_view name;
+  std::uint64_t value = 0;
+};
+
+/// The first rule that the values break. Errors: invalid_argument.
+[[nodiscard]] status check_rules(const parameter_rules& all, const std::vector<parameter_number>& values);
+
+[[nodiscard]] inline parameter_rules joined(parameter_rules first, const parameter_rules& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+/// avg <= max, where a maximum of 0 is none.
+[[nodiscard]] inline parameter_rules maximum_rules() {
+  parameter_rule rule = rules::at_most("avg_bytes", "max_bytes");
+  rule.allows_no_other = true;
+  return {rule};
+}
+
+/// min <= avg <= max.
+[[nodiscard]] inline parameter_rules order_rules() {
+  return joined({rules::at_most("min_bytes", "avg_bytes")}, maximum_rules());
+}
+
+/// The order of sizes, and a minimum that holds the window.
+[[nodiscard]] inline parameter_rules window_rules() {
+  return joined(order_rules(), {rules::at_least("min_bytes", "window")});
+}
+
+/// An average that a mask can stand for.
+[[nodiscard]] inline parameter_rules mask_rules() { return {rules::power_of_two("avg_bytes")}; }
+
+/// Those of a rolling hash with a mask.
+[[nodiscard]] inline parameter_rules rolling_rules() { return joined(window_rules(), mask_rules()); }
+
+}  // namespace cutpoint
