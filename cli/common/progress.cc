@@ -21,7 +21,7 @@ progress_line::progress_line(const console& say, std::optional<std::uint64_t> to
     : say_(say), is_shown_(say.shows_progress()), total_bytes_(total_bytes) {}
 
 void progress_line::update(const reading_record& read, std::optional<double> savings) {
-  if (!is_shown_) return;
+  if (!is_shown_ || read.fed_bytes == 0) return;
   const auto now = clock::now();
   if (now < next_) return;
   next_ = now + pause;

@@ -108,7 +108,7 @@ class Text(CommandTest):
         return run.stdout
 
     def test_begins_with_the_savings_and_is_short(self):
-        for arguments in ((), ("--join", "none", "--segment", "10000"), ("--algorithm", "fixed", "--size", "1")):
+        for arguments in (SMALL, (*SMALL, "--join", "none", "--segment", "10000"), ("--algorithm", "fixed", "--size", "1")):
             text = self.report(*arguments)
             self.assertRegex(text, r"^savings        [\d.]+ % \([\d.]+ [KM]?i?B of [\d.]+ [KM]?i?B\), DER [\d.]+\n")
             self.assertLess(len(text.split("\n")), 20, text)

@@ -112,6 +112,10 @@ class Bounds(CommandTest):
     """What is listed of a parameter tells what is accepted: values within the bounds that keep the rules."""
 
     @staticmethod
+    def numbers(entry):
+        return [parameter for parameter in entry["parameters"] if "lowest" in parameter]
+
+    @staticmethod
     def is_kept(rule, value, values):
         other = values[rule["parameter"]] if "parameter" in rule else rule.get("value")
         if value == rule.get("or") or (rule.get("unless_zero") and other == 0):
@@ -130,7 +134,7 @@ class Bounds(CommandTest):
     def drawn(self, entry, draw):
         """Values of all numbers, each about as likely large as small; and whether the rules are kept."""
         values = {}
-        for parameter in bounded(entry):
+        for parameter in self.numbers(entry):
             lowest, highest = as_number(parameter["lowest"]), as_number(parameter["highest"])
             musts = [rule["must"] for rule in parameter.get("rules", ())]
             if parameter["fixed"] or "irreducible" in musts:
@@ -144,13 +148,13 @@ class Bounds(CommandTest):
             values[parameter["name"]] = min(max(value, lowest), highest)
         kept = all(
             self.is_kept(rule, values[parameter["name"]], values)
-            for parameter in bounded(entry)
+            for parameter in self.numbers(entry)
             for rule in parameter.get("rules", ())
         )
         return values, kept
 
     def is_accepted(self, entry, values):
-        settings = [f"{p['name']}={values[p['name']]}" for p in bounded(entry) if not p["fixed"]]
+        settings = [f"{p['name']}={values[p['name']]}" for p in bounded(entry)]
         words = [word for setting in settings for word in ("--param", setting)]
         run = self.run_command("chunk", option_of(entry["name"]), entry["name"], *words, "/dev/null")
         if "more than the memory allowed" in run.stderr:
