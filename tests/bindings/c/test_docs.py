@@ -19,7 +19,7 @@ class Page(unittest.TestCase):
         library = pathlib.Path(os.environ["CUTPOINT_C_LIBRARY"])
         source, built = self.folder / "program.c", self.folder / "program"
         source.write_text(program)
-        subprocess.run([os.environ["CUTPOINT_CC"], *WARNINGS, f"-I{ROOT}/embed/include", source, "-o", built, library,
+        subprocess.run([os.environ["CUTPOINT_CC"], *WARNINGS, f"-I{ROOT}/bindings/c/include", source, "-o", built, library,
                         f"-Wl,-rpath,{library.parent}"], check=True)
         return subprocess.run([built], check=True, capture_output=True, text=True).stdout
 
