@@ -7,7 +7,8 @@
 #include <latch>
 #include <thread>
 
-#include "bench/common/median.h"
+#include <cutpoint/timing.h>
+
 #include "bench/device/answers.h"
 
 namespace cutpoint::bench {

@@ -3,8 +3,8 @@
 #include <chrono>
 
 #include <cutpoint/engine.h>
+#include <cutpoint/timing.h>
 
-#include "bench/common/median.h"
 #include "bench/device/answers.h"
 #include "bench/device/end_to_end.h"
 

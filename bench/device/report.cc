@@ -155,13 +155,6 @@ std::optional<double> target_of(const resident_row& row, const device_rates& lim
   return device_targets::fingerprints(row.fingerprint);
 }
 
-std::string_view name_of(fingerprint_kind kind) {
-  for (const fingerprint_info& info : fingerprints()) {
-    if (info.kind == kind) return info.name;
-  }
-  return "none";
-}
-
 std::vector<std::string> failures(const device_facts& facts) {
   std::vector<std::string> found;
   for_each_problem(facts, [&](const std::string& sentence, const std::string& problem) {

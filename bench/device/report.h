@@ -83,9 +83,6 @@ struct device_facts {
 /// What a row is held against, where a target is set.
 [[nodiscard]] std::optional<double> target_of(const resident_row& row, const device_rates& limits);
 
-/// As `fingerprints()` names it.
-[[nodiscard]] std::string_view name_of(fingerprint_kind kind);
-
 /// What had a problem other than the end of the time, as sentences.
 [[nodiscard]] std::vector<std::string> failures(const device_facts& facts);
 

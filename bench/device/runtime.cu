@@ -4,7 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "bench/common/median.h"
+#include <cutpoint/timing.h>
+
 #include "cuda/device/runtime.cuh"
 #include "cuda/kernel/block.h"
 

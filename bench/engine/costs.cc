@@ -13,9 +13,8 @@
 #include <cutpoint/cost_model.h>
 #include <cutpoint/dedup.h>
 #include <cutpoint/engine.h>
+#include <cutpoint/timing.h>
 #include <fmt/format.h>
-
-#include "bench/common/median.h"
 
 namespace cutpoint::bench {
 

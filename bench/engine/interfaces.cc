@@ -15,9 +15,8 @@
 #include <cutpoint/chunks.h>
 #include <cutpoint/cutpoint.h>
 #include <cutpoint/text.h>
+#include <cutpoint/timing.h>
 #include <fmt/format.h>
-
-#include "bench/common/median.h"
 
 namespace cutpoint::bench {
 

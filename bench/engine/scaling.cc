@@ -13,11 +13,11 @@
 #include <cutpoint/cut_stream.h>
 #include <cutpoint/engine.h>
 #include <cutpoint/text.h>
+#include <cutpoint/timing.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "bench/common/configurations.h"
-#include "bench/common/median.h"
 
 namespace cutpoint::bench {
 

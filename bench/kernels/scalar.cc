@@ -3,10 +3,10 @@
 #include <benchmark/benchmark.h>
 #include <cutpoint/backends.h>
 #include <cutpoint/fingerprint.h>
+#include <cutpoint/timing.h>
 #include <fmt/format.h>
 
 #include "bench/common/plain_read.h"
-#include "cli/common/thread_seconds.h"
 
 namespace cutpoint::bench {
 
@@ -17,9 +17,9 @@ namespace {
 template <class Work>
 void measure(benchmark::State& state, byte_span bytes, Work&& work) {
   const double read_rate = plain_read_rate(bytes);
-  const double begin = cli::thread_seconds();
+  const double begin = thread_seconds();
   for (auto _ : state) work();
-  const double seconds = cli::thread_seconds() - begin;
+  const double seconds = thread_seconds() - begin;
   const auto passes = static_cast<std::int64_t>(state.iterations());
   const std::int64_t processed = passes * static_cast<std::int64_t>(bytes.size());
   state.SetBytesProcessed(processed);

@@ -7,10 +7,11 @@
 #include <string>
 
 #include <CLI/CLI.hpp>
+#include <cutpoint/costs_json.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "bench/simulation/answer.h"
-#include "cli/common/costs_json.h"
 
 namespace cutpoint::bench {
 
@@ -48,7 +49,7 @@ result<cost_model> read_costs(const std::string& path) {
   if (read.is_discarded() || !read.is_object()) return wrong("is no JSON of cutpoint info --json");
   if (!read.contains("costs") || read["costs"].is_null())
     return wrong("has no costs: cutpoint info --calibrate --json");
-  auto made = cli::parse_costs(read["costs"]);
+  auto made = parse_costs(read["costs"].dump());
   if (!made) return wrong(made.error().message());
   return made;
 }

@@ -77,10 +77,4 @@ result<std::shared_ptr<engine>> engine_of(std::uint64_t threads) {
 
 void forget_engines() { engines() = new engine_table; }
 
-std::string name_of(const fingerprint_recipe& recipe) {
-  const auto named = std::find_if(fingerprints().begin(), fingerprints().end(),
-                                  [&](const fingerprint_info& each) { return each.kind == recipe.kind; });
-  return std::string(named->name) + (recipe.key ? "-keyed" : "");
-}
-
 }  // namespace cutpoint::python

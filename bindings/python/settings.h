@@ -34,7 +34,4 @@ struct settings {
 /// In the child of a fork, which has none of the threads.
 void forget_engines();
 
-/// Of a fingerprint, as the command names it.
-[[nodiscard]] std::string name_of(const fingerprint_recipe& recipe);
-
 }  // namespace cutpoint::python

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include <cutpoint/backends.h>
+#include <cutpoint/timing.h>
 #include <fmt/format.h>
 
-#include "cli/common/median.h"
 #include "cli/dedup/explanation.h"
 
 namespace cutpoint::cli {

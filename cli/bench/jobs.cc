@@ -7,10 +7,10 @@
 #include <string_view>
 
 #include <cutpoint/backends.h>
+#include <cutpoint/chunk_sizes.h>
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 
-#include "cli/common/chunk_sizes.h"
 #include "cli/common/chunking_options.h"
 
 namespace cutpoint::cli {
@@ -64,7 +64,7 @@ std::vector<std::string> bench_job_options::sizes() const {
 /// At each of the sizes, or once at its own where it takes none and was not asked to.
 status bench_job_options::add_sized(std::vector<sized_cuts>& to, const std::string& name) const {
   for (const std::string& size : sizes()) {
-    const auto settings = size_settings(size);
+    const auto settings = checked_sizes(size);
     if (!settings) return settings.error();
     const auto sized = chunker_at(name, *settings);
     if (!sized && has_names() && !sizes_.empty()) return sized.error();
@@ -122,7 +122,7 @@ result<std::vector<bench_job>> bench_job_options::fingerprint_jobs() const {
     const auto chosen = fingerprints_on(*kind, backend::automatic);
     if (!chosen) return chosen.error();
     const auto add = [&](std::string_view by, const std::string& size) -> status {
-      const auto settings = size_settings(size);
+      const auto settings = checked_sizes(size);
       if (!settings) return settings.error();
       const auto cuts = chunker_at(by, *settings);
       if (!cuts) return cuts.error();

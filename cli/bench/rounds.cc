@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "cli/common/median.h"
-#include "cli/common/thread_seconds.h"
+#include <cutpoint/timing.h>
 
 namespace cutpoint::cli {
 

@@ -6,12 +6,12 @@
 #include <charconv>
 
 #include <cutpoint/backends.h>
+#include <cutpoint/chunk_sizes.h>
 #include <cutpoint/cut_stream.h>
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 
 #include "cli/common/choice.h"
-#include "cli/common/chunk_sizes.h"
 
 namespace cutpoint::cli {
 
@@ -104,7 +104,7 @@ void chunking_options::add_to(CLI::App& command) {
 result<std::vector<parameter_setting>> chunking_options::settings() const {
   std::vector<parameter_setting> settings;
   if (size_) {
-    auto sizes = size_settings(*size_);
+    auto sizes = checked_sizes(*size_);
     if (!sizes) return sizes.error();
     settings = *std::move(sizes);
   }
@@ -263,19 +263,17 @@ result<chunking> chunking_options::checked(std::string_view default_fingerprint)
   return made;
 }
 
+result<std::vector<parameter_setting>> checked_sizes(const std::string& size) {
+  auto settings = size_settings(size);
+  return settings ? settings : wrong("--size " + settings.error().message());
+}
+
 status check_kind(const std::string& name, entry_kind kind) {
   const result<const catalog_entry*> entry = find_entry(name);
   if (!entry) return entry.error();
   if ((*entry)->kind == kind) return {};
   return kind == entry_kind::algorithm ? wrong(fmt::format("'{0}' is a profile: say --profile {0}", name))
                                        : wrong(fmt::format("'{0}' is an algorithm: say --algorithm {0}", name));
-}
-
-std::string_view name_of(const fingerprint_recipe& recipe) {
-  if (recipe.key) return keyed_name;
-  return std::find_if(fingerprints().begin(), fingerprints().end(),
-                      [&](const auto& info) { return info.kind == recipe.kind; })
-      ->name;
 }
 
 std::vector<std::string_view> join_names() { return names_in(joins); }

@@ -69,6 +69,9 @@ class chunking_options {
   std::string join_ = "exact";
 };
 
+/// What `--size` gives. Errors: invalid_argument, with the option's name.
+[[nodiscard]] result<std::vector<parameter_setting>> checked_sizes(const std::string& size);
+
 /// Whether the name stands where its kind is asked for. Errors: unknown_name; invalid_argument, with the right option.
 [[nodiscard]] status check_kind(const std::string& name, entry_kind kind);
 
@@ -77,10 +80,7 @@ class chunking_options {
 [[nodiscard]] std::vector<std::string_view> placement_names();
 [[nodiscard]] std::vector<std::string_view> plan_names();
 
-/// The names that options and listings have for these.
-inline constexpr std::string_view keyed_name = "blake3-keyed";
-/// With a key it is `blake3-keyed`, so that no digest is taken for one that anybody can make.
-[[nodiscard]] std::string_view name_of(const fingerprint_recipe& recipe);
+/// As --join has it.
 [[nodiscard]] std::string_view name_of(join_kind kind);
 /// The canonical string; after a join that changes the cuts, with what changed them, so that it is none of the engine's.
 [[nodiscard]] std::string name_of_cuts(const feed_options& options);

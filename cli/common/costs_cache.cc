@@ -8,12 +8,12 @@
 #include <system_error>
 #include <utility>
 
+#include <cutpoint/costs_json.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "cli/common/costs_json.h"
 
 namespace cutpoint::cli {
 
@@ -111,7 +111,7 @@ result<cost_model> load_costs(const std::string& path, const std::string& machin
   if (read.value("build", ordered_json()) != build) return refuse("was measured by another build");
   const auto costs = read.find("costs");
   if (costs == read.end()) return refuse("has no costs");
-  auto made = parse_costs(*costs);
+  auto made = parse_costs(costs->dump());
   if (!made) return refuse(made.error().message());
   if (made->machine != machine) return refuse("was measured on another machine");
   return made;
@@ -125,7 +125,8 @@ status save_costs(const std::string& path, const cost_model& costs, const std::s
   std::string beside = path + ".XXXXXX";
   open_file file(::mkostemp(beside.data(), O_CLOEXEC));
   if (file.get() < 0) return system_failure(path, "written", errno);
-  const ordered_json whole = {{"format", format_version}, {"build", build}, {"costs", costs_json(costs)}};
+  const ordered_json whole = {
+      {"format", format_version}, {"build", build}, {"costs", ordered_json::parse(costs_json(costs))}};
   const std::string text = whole.dump(1, ' ', false, ordered_json::error_handler_t::replace) + '\n';
   int error = write_whole(file.get(), text);
   if (error == 0 && file.close() != 0) error = errno;

@@ -3,6 +3,7 @@
 
 #include <cutpoint/backends.h>
 #include <cutpoint/bytes.h>
+#include <cutpoint/costs_json.h>
 #include <cutpoint/text.h>
 #include <cutpoint/topology.h>
 #include <cutpoint/version.h>
@@ -11,7 +12,6 @@
 
 #include "cli/common/console.h"
 #include "cli/common/costs.h"
-#include "cli/common/costs_json.h"
 #include "cli/common/output.h"
 
 namespace cutpoint::cli {
@@ -68,7 +68,7 @@ ordered_json json_of_all(const topology& machine, const result<std::vector<gpu_i
                       {"machine", json_of(machine)},
                       {"back_ends", ordered_json::array()},
                       {"gpus", ordered_json::array()},
-                      {"costs", known.costs ? costs_json(*known.costs) : ordered_json()},
+                      {"costs", known.costs ? ordered_json::parse(costs_json(*known.costs)) : ordered_json()},
                       {"costs_file", known.file.empty() ? ordered_json() : ordered_json(printable(known.file))}};
   for (const backend_info& b : backends()) {
     out["back_ends"].push_back({{"name", b.name}, {"meaning", b.meaning}, {"runs_here", b.runs_here}});

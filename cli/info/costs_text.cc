@@ -39,8 +39,7 @@ std::string text_of(const std::vector<fingerprint_rate>& rates, std::string_view
   std::string out;
   std::string last;
   for (const fingerprint_rate& each : rates) {
-    const std::string name =
-        fmt::format("{} of {}", name_of(fingerprint_recipe(each.kind)), format_size(each.chunk_bytes));
+    const std::string name = fmt::format("{} of {}", name_of(each.kind), format_size(each.chunk_bytes));
     if (name != last)
       out += fmt::format("{}{:12} {}, {}: ", last.empty() ? "" : "\n", heading, name, to_string(each.where));
     out += fmt::format("{}{} x {}", name == last ? ", " : "", each.in_flight, gigabytes(each.bytes_per_second));

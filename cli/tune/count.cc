@@ -6,11 +6,10 @@
 #include <variant>
 
 #include <cutpoint/backends.h>
+#include <cutpoint/timing.h>
 
 #include "cli/bench/contenders.h"
 #include "cli/bench/rounds.h"
-#include "cli/common/median.h"
-#include "cli/common/thread_seconds.h"
 
 namespace cutpoint::cli {
 

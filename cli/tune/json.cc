@@ -96,7 +96,7 @@ std::string tune_json(const tune_facts& facts) {
   const ordered_json out = {{"version", version()},
                             {"interrupted", facts.is_interrupted},
                             {"goal", to_string(facts.goal)},
-                            {"fingerprint", name_of(fingerprint_recipe(facts.fingerprint))},
+                            {"fingerprint", name_of(facts.fingerprint)},
                             {"chunk_cost_bytes", facts.chunk_cost},
                             {"thread_count", facts.thread_count},
                             {"memory_limit_bytes", facts.memory_bytes},

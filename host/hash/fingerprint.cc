@@ -63,6 +63,10 @@ std::span<const fingerprint_info> fingerprints() noexcept { return infos; }
 
 std::string to_hex(const digest& digest) { return fmt::format("{:02x}", fmt::join(digest.view(), "")); }
 
+std::string_view name_of(const fingerprint_recipe& recipe) noexcept {
+  return recipe.key ? keyed_name : fingerprints()[static_cast<std::size_t>(recipe.kind)].name;
+}
+
 result<fingerprint_kind> parse_fingerprint(std::string_view name) {
   std::vector<std::string_view> names;
   for (const fingerprint_info& info : infos) {

@@ -9,14 +9,13 @@
 #include <limits>
 #include <vector>
 
+#include <cutpoint/timing.h>
+
 namespace cutpoint {
 
 /// Random bytes, as compressed data is, which is most of what is deduplicated: the same each time. `size` is a multiple
 /// of 8.
 [[nodiscard]] std::vector<std::uint8_t> random_bytes(std::uint64_t size);
-
-/// Processor time of the calling thread so far. A call of the system, a fraction of a microsecond.
-[[nodiscard]] double thread_seconds() noexcept;
 
 /// What the clock can tell from nothing.
 inline constexpr double least_seconds = 1e-9;

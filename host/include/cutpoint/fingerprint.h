@@ -66,6 +66,11 @@ struct fingerprint_info {
 /// Every kind, in the order of the enumeration.
 [[nodiscard]] std::span<const fingerprint_info> fingerprints() noexcept;
 
+/// What outputs call a fingerprint with a key, so that none is taken for one that anybody can make.
+inline constexpr std::string_view keyed_name = "blake3-keyed";
+/// The name of the kind, or `keyed_name` with a key.
+[[nodiscard]] std::string_view name_of(const fingerprint_recipe& recipe) noexcept;
+
 /// The kind of this name. Errors: unknown_name, with the nearest name and the choice.
 [[nodiscard]] result<fingerprint_kind> parse_fingerprint(std::string_view name);
 

@@ -7,12 +7,12 @@
 #include <functional>
 #include <limits>
 
+#include <cutpoint/costs_json.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "cli/common/costs_json.h"
 
 namespace cutpoint::cli {
 namespace {
@@ -144,7 +144,7 @@ TEST_F(costs_cache, refuses_numbers_that_no_machine_has) {
 }
 
 TEST_F(costs_cache, refuses_each_field_that_is_missing_or_of_another_kind) {
-  const ordered_json flat = costs_json(example()).flatten();
+  const ordered_json flat = ordered_json::parse(costs_json(example())).flatten();
   ASSERT_GT(flat.size(), 40u);
   for (const auto& [where, value] : flat.items()) {
     const ordered_json::json_pointer at(where);

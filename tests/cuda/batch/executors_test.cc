@@ -4,9 +4,9 @@
 #include <thread>
 
 #include <cutpoint/catalog.h>
+#include <cutpoint/chunk_sizes.h>
 #include <gtest/gtest.h>
 
-#include "cli/common/chunk_sizes.h"
 #include "cuda/batch/workspace.h"
 #include "tests/cuda/support/executor_cases.h"
 #include "tests/cuda/support/packed_streams.h"
@@ -87,11 +87,11 @@ TEST_P(executors, cut_and_fingerprint_by_tiny_parameters_of_every_algorithm_as_t
 }
 
 TEST_P(executors, cut_and_fingerprint_by_every_name_of_the_catalog_as_the_references_do) {
-  const auto sizes = cli::size_settings("256:1K:8K").value();
+  const auto sizes = size_settings("256:1K:8K").value();
   const auto recipes = device_recipes();
   std::size_t number = 0;
   for (const catalog_entry& entry : catalog()) {
-    const result<chunker> sized = cli::chunker_at(entry.name, sizes);
+    const result<chunker> sized = chunker_at(entry.name, sizes);
     const chunker cuts = sized ? *sized : entry.defaults;
     seeded_choices random(number);
     const fingerprint_recipe& recipe = recipes[number++ % recipes.size()];

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "host/core/splitmix.h"
+
 namespace cutpoint::tests {
 
 class choices {
@@ -29,16 +31,11 @@ class choices {
 /// SplitMix64: equal seeds choose equally, on every machine.
 class seeded_choices final : public choices {
  public:
-  explicit seeded_choices(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t word() override {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
+  explicit seeded_choices(std::uint64_t seed) : words_(seed) {}
+  std::uint64_t word() override { return words_.next(); }
 
  private:
-  std::uint64_t state_;
+  splitmix64 words_;
 };
 
 }  // namespace cutpoint::tests

@@ -21,8 +21,6 @@ using simd::instruction_set;
 
 using batch_case = std::tuple<fingerprint_kind, instruction_set>;
 
-std::string_view name_of(fingerprint_kind kind) { return fingerprints()[static_cast<std::size_t>(kind)].name; }
-
 std::string case_name(const testing::TestParamInfo<batch_case>& info) {
   const auto [kind, set] = info.param;
   return std::string(name_of(kind)) + "_" + std::string(to_string(set));

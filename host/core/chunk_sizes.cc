@@ -1,16 +1,15 @@
 // Ways to say the same sizes, tried in turn.
-#include "cli/common/chunk_sizes.h"
-
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <iterator>
 #include <utility>
 
+#include <cutpoint/chunk_sizes.h>
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 
-namespace cutpoint::cli {
+namespace cutpoint {
 
 namespace {
 
@@ -52,14 +51,14 @@ bool takes(const catalog_entry& entry, const settings& given) {
 result<std::vector<parameter_setting>> size_settings(const std::string& size) {
   const auto colons = std::count(size.begin(), size.end(), ':');
   if (colons == 0) return settings{{"avg_bytes", size}};
-  if (colons != 2) return wrong(fmt::format("--size {}: must be MIN:AVG:MAX or AVG", size));
+  if (colons != 2) return wrong(fmt::format("{}: must be MIN:AVG:MAX or AVG", size));
   const std::size_t first = size.find(':');
   const std::size_t second = size.rfind(':');
   const std::array<parameter_setting, 3> parts = {{{"min_bytes", size.substr(0, first)},
                                                    {"avg_bytes", size.substr(first + 1, second - first - 1)},
                                                    {"max_bytes", size.substr(second + 1)}}};
   settings given = those(parts, [](const parameter_setting& part) { return !part.value.empty(); });
-  if (given.empty()) return wrong(fmt::format("--size {}: must have a part that is not empty", size));
+  if (given.empty()) return wrong(fmt::format("{}: must have a part that is not empty", size));
   return given;
 }
 
@@ -78,4 +77,4 @@ result<chunker> chunker_at(std::string_view name, std::span<const parameter_sett
   return wrong(fmt::format("{} takes no such sizes", name));
 }
 
-}  // namespace cutpoint::cli
+}  // namespace cutpoint

@@ -1,4 +1,4 @@
-// Chunk sizes as `--size` has them, for one name or in whatever way each of many takes them.
+// Chunk sizes as text, MIN:AVG:MAX, for one name or in whatever way each of many takes them.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 #include <cutpoint/chunker.h>
 #include <cutpoint/status.h>
 
-namespace cutpoint::cli {
+namespace cutpoint {
 
 /// What algorithms are compared at, where nothing is said.
 inline constexpr std::string_view usual_sizes = "2K:8K:64K";
@@ -22,4 +22,4 @@ inline constexpr std::string_view usual_sizes = "2K:8K:64K";
 /// or as powers of two. Errors: unknown_name; invalid_argument, where it takes none, and for a size out of its bounds.
 [[nodiscard]] result<chunker> chunker_at(std::string_view name, std::span<const parameter_setting> sizes);
 
-}  // namespace cutpoint::cli
+}  // namespace cutpoint

@@ -1,15 +1,14 @@
-// Every field is written once here and read once there.
-#include "cli/common/costs_json.h"
-
+// The JSON of the cost model: every field is written once and read once.
 #include <algorithm>
 #include <array>
 #include <utility>
 
+#include <cutpoint/costs_json.h>
+#include <cutpoint/fingerprint.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include "cli/common/chunking_options.h"
-
-namespace cutpoint::cli {
+namespace cutpoint {
 
 namespace {
 
@@ -33,7 +32,7 @@ ordered_json json_of(const lane_rates& rates) {
                            {"back_end", to_string(each.where)}});
   }
   for (const fingerprint_rate& each : rates.fingerprints) {
-    out["fingerprints"].push_back({{"name", name_of(fingerprint_recipe(each.kind))},
+    out["fingerprints"].push_back({{"name", name_of(each.kind)},
                                    {"chunk_bytes", each.chunk_bytes},
                                    {"in_flight", each.in_flight},
                                    {"bytes_per_second", each.bytes_per_second},
@@ -154,7 +153,7 @@ void read_rates(fields& of, lane_rates& into) {
 
 }  // namespace
 
-ordered_json costs_json(const cost_model& costs) {
+std::string costs_json(const cost_model& costs) {
   ordered_json out = {{"machine", costs.machine},
                       {"processors", costs.processor_count},
                       {"seconds", costs.seconds},
@@ -177,10 +176,11 @@ ordered_json costs_json(const cost_model& costs) {
                               {"rates", json_of(each.rates)},
                               {"problem", each.problem}});
   }
-  return out;
+  return out.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-result<cost_model> parse_costs(const ordered_json& from) {
+result<cost_model> parse_costs(std::string_view json) {
+  const ordered_json from = ordered_json::parse(json, nullptr, false);
   cost_model made;
   status problem;
   fields of(from, "", problem);
@@ -210,4 +210,4 @@ result<cost_model> parse_costs(const ordered_json& from) {
   return made;
 }
 
-}  // namespace cutpoint::cli
+}  // namespace cutpoint

@@ -1,0 +1,27 @@
+// SplitMix64: pseudo-random words that are the same everywhere for one seed.
+#pragma once
+
+#include <cstdint>
+
+namespace cutpoint {
+
+class splitmix64 {
+ public:
+  static constexpr std::uint64_t step = 0x9e3779b97f4a7c15;
+
+  explicit constexpr splitmix64(std::uint64_t seed) noexcept : state_(seed) {}
+
+  constexpr std::uint64_t next() noexcept { return mixed(state_ += step); }
+
+  /// The generator's last steps: spreads a word evenly over all.
+  static constexpr std::uint64_t mixed(std::uint64_t word) noexcept {
+    word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9;
+    word = (word ^ (word >> 27)) * 0x94d049bb133111eb;
+    return word ^ (word >> 31);
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+}  // namespace cutpoint
