@@ -1,11 +1,9 @@
 #include "bindings/python/dedup.h"
 
-#include <algorithm>
-#include <array>
 #include <chrono>
 #include <optional>
 
-#include <cutpoint/dedup.h>
+#include <cutpoint/dedup_report.h>
 #include <cutpoint/version.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -19,16 +17,10 @@ namespace cutpoint::python {
 
 namespace {
 
-constexpr std::array percentiles = {1, 5, 25, 50, 75, 95, 99};
-/// Buckets of an eighth of an octave.
-constexpr unsigned histogram_fineness = 3;
-
 template <class Number>
 nb::object or_none(const std::optional<Number>& number) {
   return number ? nb::cast(*number) : nb::none();
 }
-
-std::optional<double> ratio(double of, double to) { return to > 0 ? std::optional(of / to) : std::nullopt; }
 
 void add(nb::dict& into, const dedup_counts& counts) {
   into["stream_count"] = counts.stream_count;
@@ -47,11 +39,11 @@ nb::dict dict_of(const length_distribution& lengths, const std::optional<double>
   out["expected_mean_bytes"] = or_none(expected);
   out["min_bytes"] = or_none(lengths.min());
   out["max_bytes"] = or_none(lengths.max());
-  for (const int percent : percentiles) {
+  for (const int percent : reported_percentiles) {
     out[("percentile_" + std::to_string(percent) + "_bytes").c_str()] = or_none(lengths.percentile(percent));
   }
   nb::list histogram;
-  for (const auto& bucket : lengths.buckets(histogram_fineness)) {
+  for (const auto& bucket : lengths.buckets(reported_fineness)) {
     if (bucket.chunk_count == 0) continue;
     nb::dict row;
     row["least_bytes"] = bucket.least;
@@ -64,26 +56,19 @@ nb::dict dict_of(const length_distribution& lengths, const std::optional<double>
 }
 
 nb::dict dict_of(const fingerprint_index& index) {
-  const auto entries = static_cast<double>(index.size());
   nb::dict out;
   out["entry_count"] = index.size();
   out["memory_bytes"] = index.memory_bytes();
-  out["bytes_per_entry"] = or_none(ratio(static_cast<double>(index.memory_bytes()), entries));
+  out["bytes_per_entry"] = or_none(bytes_per_entry(index));
   return out;
 }
 
-nb::list list_of_kinds(const dedup_tally& tally, const std::vector<std::string>& names) {
-  const std::vector<dedup_counts>& kinds = tally.kinds();
-  std::vector<std::size_t> order(std::min(kinds.size(), names.size()));
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return kinds[a].bytes != kinds[b].bytes ? kinds[a].bytes > kinds[b].bytes : names[a] < names[b];
-  });
+nb::list list_of_kinds(const dedup_report& report) {
   nb::list out;
-  for (const std::size_t kind : order) {
+  for (const std::size_t kind : report.kinds_by_bytes()) {
     nb::dict row;
-    row["kind"] = sentence_text(names[kind]);
-    add(row, kinds[kind]);
+    row["kind"] = sentence_text(report.kind_names[kind]);
+    add(row, report.tally->kinds()[kind]);
     out.append(row);
   }
   return out;
@@ -102,28 +87,15 @@ nb::list list_of_failures(const std::vector<failed_input>& failures) {
   return out;
 }
 
-nb::dict row_of_stage(std::string_view name, const stage_work& work) {
-  nb::dict row;
-  row["stage"] = name;
-  row["busy_seconds"] = work.seconds;
-  row["bytes"] = work.bytes;
-  row["bytes_per_second"] =
-      or_none(work.bytes != 0 ? ratio(static_cast<double>(work.bytes), work.seconds) : std::nullopt);
-  return row;
-}
-
-/// Of the processor's lanes together.
-nb::list list_of_stages(const stage_work& reading, const feed_statistics& work) {
+nb::list list_of_stages(const dedup_report& report) {
   nb::list out;
-  out.append(row_of_stage("reading", reading));
-  for (std::size_t i = 0; i < stage_count; ++i) {
-    stage_work total;
-    for (const lane_record& lane : work.lanes) {
-      if (lane.device >= 0) continue;
-      total.seconds += lane.work[i].seconds;
-      total.bytes += lane.work[i].bytes;
-    }
-    out.append(row_of_stage(to_string(static_cast<stage>(i)), total));
+  for (const stage_cost& cost : report.stages()) {
+    nb::dict row;
+    row["stage"] = cost.name;
+    row["busy_seconds"] = cost.work.seconds;
+    row["bytes"] = cost.work.bytes;
+    row["bytes_per_second"] = or_none(cost.bytes_per_second());
+    out.append(row);
   }
   return out;
 }
@@ -175,33 +147,42 @@ nb::dict dedup(const settings& how, const std::vector<nb::object>& given, bool f
     return outcome;
   }));
 
-  const feed_statistics work = into->statistics();
+  const dedup_report report{.feed = &options,
+                            .memory_limit_bytes = how.feed.memory_bytes,
+                            .thread_count = threads->thread_count(),
+                            .input_count = feeder->done_count(),
+                            .failed_count = feeder->failures().size(),
+                            .wall_seconds = wall_seconds,
+                            .tally = &tally,
+                            .kind_names = feeder->kind_names(),
+                            .reading = feeder->reading(),
+                            .work = into->statistics(),
+                            .exact = {}};
   nb::dict result;
   add(result, tally.total());
   result["chunks"] = dict_of(tally.lengths(), expected_chunk_bytes(options.cuts));
   result["index"] = dict_of(tally.index());
   nb::dict backends;
-  backends["chunking"] = to_string(work.chunked_on);
-  backends["fingerprinting"] = to_string(work.fingerprinted_on);
-  const auto bytes = static_cast<double>(tally.total().bytes);
+  backends["chunking"] = to_string(report.work.chunked_on);
+  backends["fingerprinting"] = to_string(report.work.fingerprinted_on);
 
   nb::dict out;
   out["version"] = version();
   out["cuts"] = options.cuts.canonical();
   out["fingerprint"] = name_of(options.fingerprint);
-  out["thread_count"] = threads->thread_count();
-  out["segment_bytes"] = work.segment_bytes;
-  out["memory_limit_bytes"] = how.feed.memory_bytes;
-  out["input_count"] = feeder->done_count();
-  out["failed_input_count"] = feeder->failures().size();
+  out["thread_count"] = report.thread_count;
+  out["segment_bytes"] = report.work.segment_bytes;
+  out["memory_limit_bytes"] = report.memory_limit_bytes;
+  out["input_count"] = report.input_count;
+  out["failed_input_count"] = report.failed_count;
   out["failures"] = list_of_failures(feeder->failures());
   out["result"] = result;
-  out["kinds"] = list_of_kinds(tally, feeder->kind_names());
-  out["wall_seconds"] = wall_seconds;
-  out["bytes_per_second"] = or_none(bytes > 0 ? ratio(bytes, wall_seconds) : std::nullopt);
+  out["kinds"] = list_of_kinds(report);
+  out["wall_seconds"] = report.wall_seconds;
+  out["bytes_per_second"] = or_none(report.bytes_per_second());
   out["backends"] = backends;
-  out["stages"] = list_of_stages(feeder->reading(), work);
-  out["work"] = dict_of_work(work);
+  out["stages"] = list_of_stages(report);
+  out["work"] = dict_of_work(report.work);
   return out;
 }
 

@@ -8,19 +8,24 @@
 #include <utility>
 
 #include <cutpoint/dedup.h>
+#include <cutpoint/dedup_report.h>
 #include <cutpoint/engine.h>
 #include <fmt/format.h>
 
 #include "cli/common/costs.h"
 #include "cli/common/output.h"
 #include "cli/common/progress.h"
-#include "cli/dedup/facts.h"
 #include "cli/dedup/json.h"
 #include "cli/dedup/report.h"
 
 namespace cutpoint::cli {
 
 namespace {
+
+/// The kind of file, or "(standard input)".
+std::string kind_of_input(std::string_view path) {
+  return path == standard_input_path ? "(standard input)" : kind_of_file(path);
+}
 
 /// Counts the inputs' chunks by kinds of files, and compares them with others where there are some.
 class dedup_receiver final : public input_receiver {
@@ -176,17 +181,18 @@ exit_code dedup_command::run(const chunking& job, file_reader& reader, engine& t
     return exit_code::input_failed;
   }
 
-  dedup_facts facts{.job = &job,
-                    .thread_count = threads.thread_count(),
-                    .input_count = receiver.done_count(),
-                    .failed_count = receiver.failed_count(),
-                    .is_interrupted = is_interrupted,
-                    .wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
-                    .tally = &receiver.tally(),
-                    .kind_names = receiver.kind_names(),
-                    .reading = feeder.record().work,
-                    .work = into->statistics(),
-                    .exact = {}};
+  dedup_report facts{.feed = &job.feed,
+                     .memory_limit_bytes = job.feed.memory_bytes + job.reading_bytes,
+                     .thread_count = threads.thread_count(),
+                     .input_count = receiver.done_count(),
+                     .failed_count = receiver.failed_count(),
+                     .is_interrupted = is_interrupted,
+                     .wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
+                     .tally = &receiver.tally(),
+                     .kind_names = receiver.kind_names(),
+                     .reading = feeder.record().work,
+                     .work = into->statistics(),
+                     .exact = {}};
   if (beside) facts.exact = exact_comparison{&beside->receiver.tally(), beside->compared.differences()};
   outcome = write_all(*out, is_json_       ? dedup_json(facts)
                             : is_detailed_ ? dedup_details(facts, usable_bars())

@@ -7,9 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include <cutpoint/dedup_report.h>
 #include <cutpoint/engine.h>
-
-#include "cli/dedup/facts.h"
 
 namespace cutpoint::cli {
 
@@ -49,7 +48,7 @@ struct explained_queue {
 
 class explanation {
  public:
-  explicit explanation(const dedup_facts& facts) : facts_(&facts) {}
+  explicit explanation(const dedup_report& facts) : facts_(&facts) {}
 
   [[nodiscard]] bool is_predicted() const { return !facts_->work.predictions.empty(); }
   /// What the processor would do without a device, and the plan that ran.
@@ -66,12 +65,12 @@ class explanation {
 
  private:
   [[nodiscard]] plan_bottleneck bottleneck_of(work_plan plan) const;
-  [[nodiscard]] const job_rates* rates() const { return facts_->job->feed.rates.get(); }
+  [[nodiscard]] const job_rates* rates() const { return facts_->feed->rates.get(); }
   /// Of a device, by its place among those that have lanes; null where nothing is known of it.
   [[nodiscard]] const device_rates* rates_of(int device) const;
   [[nodiscard]] std::optional<double> predicted_pace(const lane_record& of) const;
 
-  const dedup_facts* facts_;
+  const dedup_report* facts_;
 };
 
 }  // namespace cutpoint::cli

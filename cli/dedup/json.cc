@@ -13,9 +13,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Buckets of an eighth of an octave.
-constexpr unsigned histogram_fineness = 3;
-
 ordered_json json_of(const dedup_counts& counts) {
   return {{"stream_count", counts.stream_count},
           {"bytes", counts.bytes},
@@ -32,11 +29,11 @@ ordered_json json_of(const length_distribution& lengths, const std::optional<dou
                       {"expected_mean_bytes", or_null(expected)},
                       {"min_bytes", or_null(lengths.min())},
                       {"max_bytes", or_null(lengths.max())}};
-  for (const int percent : percentiles) {
+  for (const int percent : reported_percentiles) {
     out[fmt::format("percentile_{}_bytes", percent)] = or_null(lengths.percentile(percent));
   }
   out["histogram"] = ordered_json::array();
-  for (const auto& bucket : lengths.buckets(histogram_fineness)) {
+  for (const auto& bucket : lengths.buckets(reported_fineness)) {
     if (bucket.chunk_count == 0) continue;
     out["histogram"].push_back(
         {{"least_bytes", bucket.least}, {"most_bytes", bucket.most}, {"chunk_count", bucket.chunk_count}});
@@ -45,10 +42,9 @@ ordered_json json_of(const length_distribution& lengths, const std::optional<dou
 }
 
 ordered_json json_of(const fingerprint_index& index) {
-  const std::uint64_t entries = index.size();
-  ordered_json out = {{"entry_count", entries}, {"memory_bytes", index.memory_bytes()}, {"bytes_per_entry", nullptr}};
-  if (entries != 0) out["bytes_per_entry"] = static_cast<double>(index.memory_bytes()) / static_cast<double>(entries);
-  return out;
+  return {{"entry_count", index.size()},
+          {"memory_bytes", index.memory_bytes()},
+          {"bytes_per_entry", or_null(bytes_per_entry(index))}};
 }
 
 /// What one set of cuts makes of the inputs.
@@ -59,7 +55,7 @@ ordered_json json_of(const dedup_tally& tally, const std::optional<double>& expe
   return out;
 }
 
-ordered_json kinds_of(const dedup_facts& facts) {
+ordered_json kinds_of(const dedup_report& facts) {
   ordered_json out = ordered_json::array();
   for (const std::size_t kind : facts.kinds_by_bytes()) {
     ordered_json row = {{"kind", facts.kind_names[kind]}};
@@ -69,7 +65,7 @@ ordered_json kinds_of(const dedup_facts& facts) {
   return out;
 }
 
-ordered_json comparison_of(const dedup_facts& facts, const std::optional<double>& expected) {
+ordered_json comparison_of(const dedup_report& facts, const std::optional<double>& expected) {
   const exact_comparison& exact = *facts.exact;
   const cut_differences& found = exact.differences;
   return {{"exact", json_of(*exact.tally, expected)},
@@ -83,8 +79,8 @@ ordered_json comparison_of(const dedup_facts& facts, const std::optional<double>
 
 }  // namespace
 
-std::string dedup_json(const dedup_facts& facts) {
-  const feed_options& feed = facts.job->feed;
+std::string dedup_json(const dedup_report& facts) {
+  const feed_options& feed = *facts.feed;
   const auto expected = expected_chunk_bytes(feed.cuts);
   ordered_json out = {
       {"version", version()},
@@ -94,7 +90,7 @@ std::string dedup_json(const dedup_facts& facts) {
       {"join", name_of(feed.join)},
       {"thread_count", facts.thread_count},
       {"segment_bytes", facts.segment_bytes()},
-      {"memory_limit_bytes", feed.memory_bytes + facts.job->reading_bytes},
+      {"memory_limit_bytes", facts.memory_limit_bytes},
       {"input_count", facts.input_count},
       {"failed_input_count", facts.failed_count},
       {"result", json_of(*facts.tally, expected)},

@@ -31,8 +31,8 @@ std::string ratio_of(const std::optional<double>& ratio) {
 
 // --- What was cut ----------------------------------------------------------------------------------------------------
 
-std::string settings_of(const dedup_facts& facts) {
-  const feed_options& feed = facts.job->feed;
+std::string settings_of(const dedup_report& facts) {
+  const feed_options& feed = *facts.feed;
   std::string out = line("cuts", feed.cuts.canonical());
   out += line("fingerprint", std::string(name_of(feed.fingerprint)));
   out += line("join", fmt::format("{}, segments of {}, {} threads", name_of(feed.join),
@@ -40,7 +40,7 @@ std::string settings_of(const dedup_facts& facts) {
   return out;
 }
 
-std::string inputs_of(const dedup_facts& facts) {
+std::string inputs_of(const dedup_report& facts) {
   return (facts.is_interrupted ? line("interrupted", "this report is about what was read until then") : std::string()) +
          line("inputs",
               fmt::format("{} whole, {} failed", human_count(facts.input_count), human_count(facts.failed_count)));
@@ -59,9 +59,8 @@ std::string counts_of(const dedup_counts& total) {
 }
 
 std::string index_of(const fingerprint_index& index) {
-  return line("index",
-              fmt::format("{}, {:.1f} bytes for each unique chunk", human_bytes(as_double(index.memory_bytes())),
-                          as_double(index.memory_bytes()) / std::max(1.0, as_double(index.size()))));
+  return line("index", fmt::format("{}, {:.1f} bytes for each unique chunk",
+                                   human_bytes(as_double(index.memory_bytes())), bytes_per_entry(index).value_or(0)));
 }
 
 // --- How long chunks are ---------------------------------------------------------------------------------------------
@@ -107,7 +106,7 @@ std::string lengths_of(const length_distribution& lengths, const chunker& cuts, 
     out += line("expected", fmt::format("mean of random bytes {} (PRUNE eq. 2)", human_bytes(*expected)));
   }
   std::string shares;
-  for (const int percent : percentiles) {
+  for (const int percent : reported_percentiles) {
     shares += fmt::format("{}{} %: {}", shares.empty() ? "" : ", ", percent,
                           or_dash(lengths.percentile(percent), human_bytes));
   }
@@ -132,7 +131,7 @@ std::string kind_row(std::string_view name, const dedup_counts& counts) {
                      or_dash(counts.savings(), human_percent));
 }
 
-std::string kinds_of(const dedup_facts& facts, std::size_t most_kinds) {
+std::string kinds_of(const dedup_report& facts, std::size_t most_kinds) {
   const std::vector<std::size_t> order = facts.kinds_by_bytes();
   std::string out = fmt::format("  {:<18} {:>9} {:>9} {:>9} {:>8}\n", "kind", "files", "bytes", "unique", "savings");
   dedup_counts rest;
@@ -152,7 +151,7 @@ std::string kinds_of(const dedup_facts& facts, std::size_t most_kinds) {
 
 // --- Beside the exact cuts -------------------------------------------------------------------------------------------
 
-std::string missed_of(const dedup_facts& facts) {
+std::string missed_of(const dedup_report& facts) {
   const exact_comparison& exact = *facts.exact;
   const dedup_counts& total = facts.tally->total();
   return line("missed", fmt::format("{} of duplicates, {} of what the exact cuts find",
@@ -160,11 +159,11 @@ std::string missed_of(const dedup_facts& facts) {
                                     or_dash(exact.missed_share(total), human_percent)));
 }
 
-std::string comparison_of(const dedup_facts& facts) {
+std::string comparison_of(const dedup_report& facts) {
   const cut_differences& found = facts.exact->differences;
   const dedup_counts& exact = facts.exact->tally->total();
   return fmt::format("\nBeside the exact cuts (made at the same time, so that join {} alone takes less time)\n",
-                     name_of(facts.job->feed.join)) +
+                     name_of(facts.feed->join)) +
          savings_of(exact) + counts_of(exact) + index_of(facts.exact->tally->index()) + missed_of(facts) +
          line("dirty",
               fmt::format("{} of {} chunks, {}; {} for each of {} ends of segments",
@@ -188,7 +187,7 @@ bar_style usable_bars() {
   return bar_style::ascii;
 }
 
-std::string dedup_summary(const dedup_facts& facts) {
+std::string dedup_summary(const dedup_report& facts) {
   const dedup_counts& total = facts.tally->total();
   std::string out = savings_of(total) + inputs_of(facts) + counts_of(total) + mean_of(facts.tally->lengths());
   if (facts.exact) out += missed_of(facts);
@@ -198,12 +197,12 @@ std::string dedup_summary(const dedup_facts& facts) {
   return out + '\n' + kinds_of(facts, kinds_in_summary);
 }
 
-std::string dedup_details(const dedup_facts& facts, bar_style bars) {
+std::string dedup_details(const dedup_report& facts, bar_style bars) {
   const dedup_counts& total = facts.tally->total();
   std::string out =
       savings_of(total) + inputs_of(facts) + counts_of(total) + index_of(facts.tally->index()) + settings_of(facts);
   if (facts.exact) out += comparison_of(facts);
-  out += "\nLengths of chunks\n" + lengths_of(facts.tally->lengths(), facts.job->feed.cuts, bars);
+  out += "\nLengths of chunks\n" + lengths_of(facts.tally->lengths(), facts.feed->cuts, bars);
   out += "\nKinds of files\n" + kinds_of(facts, kinds_in_details);
   return out + "\nWhere the time went\n" + time_report(facts);
 }

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cli/dedup/facts.h"
+#include <cutpoint/dedup_report.h>
 
 namespace cutpoint::cli {
 
@@ -14,8 +14,8 @@ enum class bar_style { ascii, blocks };
 [[nodiscard]] bar_style usable_bars();
 
 /// Less than 20 lines: the savings, what was read and cut, the time, and the kinds of files that have most of the bytes.
-[[nodiscard]] std::string dedup_summary(const dedup_facts& facts);
+[[nodiscard]] std::string dedup_summary(const dedup_report& facts);
 /// That, and how long chunks are, more kinds of files, and what each stage, device, lane and queue did.
-[[nodiscard]] std::string dedup_details(const dedup_facts& facts, bar_style bars);
+[[nodiscard]] std::string dedup_details(const dedup_report& facts, bar_style bars);
 
 }  // namespace cutpoint::cli

@@ -34,7 +34,7 @@ ordered_json predictions_of(const feed_statistics& work) {
   return out;
 }
 
-ordered_json stages_of(const dedup_facts& facts, const explanation& why) {
+ordered_json stages_of(const dedup_report& facts, const explanation& why) {
   ordered_json out = ordered_json::array();
   for (const stage_cost& cost : facts.stages()) {
     out.push_back({{"stage", cost.name},
@@ -48,7 +48,7 @@ ordered_json stages_of(const dedup_facts& facts, const explanation& why) {
   return out;
 }
 
-ordered_json devices_of(const dedup_facts& facts, const explanation& why) {
+ordered_json devices_of(const dedup_report& facts, const explanation& why) {
   ordered_json out = ordered_json::array();
   for (const device_cost& cost : facts.devices()) {
     out.push_back({{"device", cost.device},
@@ -62,7 +62,7 @@ ordered_json devices_of(const dedup_facts& facts, const explanation& why) {
   return out;
 }
 
-ordered_json lanes_of(const dedup_facts& facts, const explanation& why) {
+ordered_json lanes_of(const dedup_report& facts, const explanation& why) {
   ordered_json out = ordered_json::array();
   const std::vector<explained_lane> explained = why.lanes();
   for (std::size_t lane = 0; lane < facts.work.lanes.size(); ++lane) {
@@ -98,7 +98,7 @@ ordered_json queues_of(const explanation& why) {
   return out;
 }
 
-ordered_json model_of(const dedup_facts& facts) {
+ordered_json model_of(const dedup_report& facts) {
   const throughput_model model = facts.model();
   return {{"chunking_seconds_per_byte", model.chunking},
           {"fingerprinting_seconds_per_byte", model.fingerprinting},
@@ -108,7 +108,7 @@ ordered_json model_of(const dedup_facts& facts) {
           {"parallel_bytes_per_second", or_null(model.parallel)}};
 }
 
-ordered_json work_of(const dedup_facts& facts) {
+ordered_json work_of(const dedup_report& facts) {
   const feed_statistics& work = facts.work;
   return {{"run_bytes", work.run_bytes},
           {"twice_cut_bytes", work.twice_cut_bytes},
@@ -121,7 +121,7 @@ ordered_json work_of(const dedup_facts& facts) {
 
 }  // namespace
 
-ordered_json time_json(const dedup_facts& facts) {
+ordered_json time_json(const dedup_report& facts) {
   const explanation why(facts);
   return {{"plan", to_string(facts.work.plan)},
           {"predictions", predictions_of(facts.work)},

@@ -3,9 +3,8 @@
 
 #include <optional>
 
+#include <cutpoint/dedup_report.h>
 #include <nlohmann/json.hpp>
-
-#include "cli/dedup/facts.h"
 
 namespace cutpoint::cli {
 
@@ -15,6 +14,6 @@ template <class Number>
 }
 
 /// An object with fields for the report's own.
-[[nodiscard]] nlohmann::ordered_json time_json(const dedup_facts& facts);
+[[nodiscard]] nlohmann::ordered_json time_json(const dedup_report& facts);
 
 }  // namespace cutpoint::cli

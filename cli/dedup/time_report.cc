@@ -28,7 +28,7 @@ std::string text_of(const plan_bottleneck& of) {
   return out;
 }
 
-std::string plans_of(const dedup_facts& facts, const explanation& why) {
+std::string plans_of(const dedup_report& facts, const explanation& why) {
   const std::string ran(to_string(facts.work.plan));
   if (!why.is_predicted()) return line("plan", ran + "; nothing was predicted");
   const plan_prediction& fastest = facts.work.predictions.front();
@@ -48,7 +48,7 @@ std::string row_of(std::string_view name, const stage_work& work, const rate_com
                      or_dash(rate.predicted, human_rate), alone_seconds);
 }
 
-std::string stages_of(const dedup_facts& facts, const explanation& why) {
+std::string stages_of(const dedup_report& facts, const explanation& why) {
   std::string out = fmt::format("  {:<15} {:>9} {:>9} {:>12} {:>12} {:>9}\n", "stage", "busy", "bytes", "in a thread",
                                 "predicted", "alone");
   for (const stage_cost& cost : facts.stages()) {
@@ -69,7 +69,7 @@ std::string stages_of(const dedup_facts& facts, const explanation& why) {
 
 // --- Lanes -----------------------------------------------------------------------------------------------------------
 
-std::string lanes_of(const dedup_facts& facts, const explanation& why) {
+std::string lanes_of(const dedup_report& facts, const explanation& why) {
   std::string out = fmt::format("  {:<17}  reading", "lane");
   for (std::size_t i = 0; i < stage_count; ++i) out += fmt::format("  {}", to_string(static_cast<stage>(i)));
   out += fmt::format("     busy  {:>11}  {:>11}\n", "pace", "predicted");
@@ -103,7 +103,7 @@ std::string queues_of(const explanation& why) {
   return out;
 }
 
-std::string model_of(const dedup_facts& facts) {
+std::string model_of(const dedup_report& facts) {
   const throughput_model model = facts.model();
   const auto seconds = [](double per_byte) { return fmt::format("{:.3f}", per_byte * 1e9); };
   return line("P-Dedupe", fmt::format("T_c {}, T_f {}, T_i {} ns a byte, T_w 0", seconds(model.chunking),
@@ -115,7 +115,7 @@ std::string model_of(const dedup_facts& facts) {
 
 }  // namespace
 
-std::string time_report(const dedup_facts& facts) {
+std::string time_report(const dedup_report& facts) {
   const feed_statistics& work = facts.work;
   const explanation why(facts);
   return line("time", fmt::format("{:.3f} s, {}", facts.wall_seconds, or_dash(facts.bytes_per_second(), human_rate))) +

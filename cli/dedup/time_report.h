@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "cli/dedup/facts.h"
+#include <cutpoint/dedup_report.h>
 
 namespace cutpoint::cli {
 
-[[nodiscard]] std::string time_report(const dedup_facts& facts);
+[[nodiscard]] std::string time_report(const dedup_report& facts);
 
 }  // namespace cutpoint::cli

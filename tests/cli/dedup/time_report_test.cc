@@ -33,7 +33,7 @@ class made_up_run {
     rates_->reading = 10 * in_gib;
     rates_->devices = {{.link_in = 8 * in_gib, .chunking = 8 * in_gib, .fingerprinting = 8 * in_gib, .lane_count = 2},
                        {.link_in = 3 * in_gib, .chunking = 8 * in_gib, .fingerprinting = 8 * in_gib, .lane_count = 2}};
-    job_.feed.rates = rates_;
+    job_.rates = rates_;
     feed_statistics& work = facts.work;
     work.fed_bytes = 8 * GiB;
     work.device_bytes = 7 * GiB;
@@ -54,7 +54,7 @@ class made_up_run {
     }
     work.held_bytes = {.mean = 1e6, .most = 3'000'000, .capacity = 4'000'000};
     work.waiting_segments = {.mean = 1.5, .most = 4};
-    facts.job = &job_;
+    facts.feed = &job_;
     facts.thread_count = 2;
     facts.wall_seconds = 1;
     facts.tally = &tally_;
@@ -64,11 +64,11 @@ class made_up_run {
   made_up_run(const made_up_run&) = delete;
   made_up_run& operator=(const made_up_run&) = delete;
 
-  dedup_facts facts;
+  dedup_report facts;
 
  private:
   std::shared_ptr<job_rates> rates_ = std::make_shared<job_rates>();
-  chunking job_{.feed = {.cuts = find_entry("gear").value()->defaults}, .engine = {}, .warnings = {}};
+  feed_options job_{.cuts = find_entry("gear").value()->defaults};
   dedup_tally tally_{fingerprint_kind::sha256, [](std::uint64_t) { return std::size_t{0}; }};
 };
 

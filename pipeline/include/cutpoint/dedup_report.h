@@ -1,4 +1,5 @@
-// What a run of `cutpoint dedup` came to, before it is told: counts, times, and what follows from them.
+// What a deduplicating run came to: counts and times, and what follows from them. The command and the Python module
+// report from here.
 #pragma once
 
 #include <array>
@@ -11,11 +12,15 @@
 #include <cutpoint/dedup.h>
 #include <cutpoint/engine.h>
 
-#include "cli/common/chunking_options.h"
+namespace cutpoint {
 
-namespace cutpoint::cli {
+/// Of the lengths of chunks, those that reports tell.
+inline constexpr std::array reported_percentiles = {1, 5, 25, 50, 75, 95, 99};
+/// Of their histogram: buckets of an eighth of an octave.
+inline constexpr unsigned reported_fineness = 3;
 
-inline constexpr std::array percentiles = {1, 5, 25, 50, 75, 95, 99};
+/// What an index holds for each of its entries; nothing where it has none.
+[[nodiscard]] std::optional<double> bytes_per_entry(const fingerprint_index& index);
 
 /// The exact cuts beside those that were asked for.
 struct exact_comparison {
@@ -62,8 +67,9 @@ struct throughput_model {
   std::optional<double> parallel;   ///< equation 6
 };
 
-struct dedup_facts {
-  const chunking* job = nullptr;
+struct dedup_report {
+  const feed_options* feed = nullptr;
+  std::uint64_t memory_limit_bytes = 0;  ///< that was allowed, with what was read ahead
   std::uint64_t thread_count = 0;
   std::uint64_t input_count = 0;
   std::uint64_t failed_count = 0;
@@ -87,7 +93,4 @@ struct dedup_facts {
   [[nodiscard]] std::vector<std::size_t> kinds_by_bytes() const;
 };
 
-/// The kind of file, or "(standard input)".
-[[nodiscard]] std::string kind_of_input(std::string_view path);
-
-}  // namespace cutpoint::cli
+}  // namespace cutpoint

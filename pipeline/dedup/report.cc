@@ -1,14 +1,11 @@
 // What follows from counts and times.
-#include "cli/dedup/facts.h"
-
 #include <algorithm>
 #include <utility>
 
+#include <cutpoint/dedup_report.h>
 #include <fmt/format.h>
 
-#include "cli/common/inputs.h"
-
-namespace cutpoint::cli {
+namespace cutpoint {
 
 namespace {
 
@@ -23,6 +20,11 @@ void add(stage_work& total, const stage_work& more) {
 }
 
 }  // namespace
+
+std::optional<double> bytes_per_entry(const fingerprint_index& index) {
+  if (index.size() == 0) return std::nullopt;
+  return static_cast<double>(index.memory_bytes()) / static_cast<double>(index.size());
+}
 
 std::int64_t exact_comparison::missed_bytes(const dedup_counts& other) const {
   return static_cast<std::int64_t>(tally->total().duplicate_bytes()) -
@@ -49,7 +51,7 @@ std::optional<double> device_cost::bytes_per_second() const {
   return static_cast<double>(work.bytes) / alone_seconds();
 }
 
-std::vector<stage_cost> dedup_facts::stages() const {
+std::vector<stage_cost> dedup_report::stages() const {
   std::vector<stage_cost> costs = {{"reading", reading, false}};
   for (std::size_t i = 0; i < stage_count; ++i) {
     const auto which = static_cast<stage>(i);
@@ -62,7 +64,7 @@ std::vector<stage_cost> dedup_facts::stages() const {
   return costs;
 }
 
-std::vector<device_cost> dedup_facts::devices() const {
+std::vector<device_cost> dedup_report::devices() const {
   std::vector<device_cost> costs;
   for (const lane_record& lane : work.lanes) {
     if (lane.device < 0) continue;
@@ -76,7 +78,7 @@ std::vector<device_cost> dedup_facts::devices() const {
   return costs;
 }
 
-std::optional<std::string> dedup_facts::bottleneck() const {
+std::optional<std::string> dedup_report::bottleneck() const {
   double longest = 0;
   std::optional<std::string> name;
   const auto consider = [&](double alone_seconds, std::string candidate) {
@@ -90,7 +92,7 @@ std::optional<std::string> dedup_facts::bottleneck() const {
   return name;
 }
 
-throughput_model dedup_facts::model() const {
+throughput_model dedup_report::model() const {
   throughput_model found;
   const auto bytes = static_cast<double>(tally->total().bytes);
   if (bytes == 0) return found;
@@ -109,16 +111,16 @@ throughput_model dedup_facts::model() const {
   return found;
 }
 
-std::optional<double> dedup_facts::bytes_per_second() const {
+std::optional<double> dedup_report::bytes_per_second() const {
   if (wall_seconds <= 0 || tally->total().bytes == 0) return std::nullopt;
   return static_cast<double>(tally->total().bytes) / wall_seconds;
 }
 
-std::uint64_t dedup_facts::segment_bytes() const {
-  return job->feed.join == join_kind::exact ? work.segment_bytes : job->feed.segment_bytes;
+std::uint64_t dedup_report::segment_bytes() const {
+  return feed->join == join_kind::exact ? work.segment_bytes : feed->segment_bytes;
 }
 
-std::vector<std::size_t> dedup_facts::kinds_by_bytes() const {
+std::vector<std::size_t> dedup_report::kinds_by_bytes() const {
   const std::vector<dedup_counts>& kinds = tally->kinds();
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
@@ -130,8 +132,4 @@ std::vector<std::size_t> dedup_facts::kinds_by_bytes() const {
   return order;
 }
 
-std::string kind_of_input(std::string_view path) {
-  return path == standard_input_path ? "(standard input)" : kind_of_file(path);
-}
-
-}  // namespace cutpoint::cli
+}  // namespace cutpoint
