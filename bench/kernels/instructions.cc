@@ -12,8 +12,6 @@
 
 #include "bench/kernels/instruction_counter.h"
 #include "build_info.h"
-#include "cli/bench/contenders.h"
-#include "cli/bench/data.h"
 #include "cli/bench/jobs.h"
 
 namespace cutpoint::bench {
@@ -27,12 +25,12 @@ struct options {
 };
 
 /// All of the data once. Not inlined, so that a profiler can be told to look at this alone.
-[[gnu::noinline]] void pass(const cli::bench_work& work, std::uint64_t data_bytes) {
+[[gnu::noinline]] void pass(const timed_work& work, std::uint64_t data_bytes) {
   for (std::uint64_t at = 0; at < data_bytes;) at = work(at);
 }
 
 /// The least of the rounds: what the operating system does between adds to the others.
-std::uint64_t ticks_of(const cli::bench_work& work, std::uint64_t data_bytes, int rounds) {
+std::uint64_t ticks_of(const timed_work& work, std::uint64_t data_bytes, int rounds) {
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
   for (int round = 0; round < rounds; ++round) {
     const std::uint64_t begin = ticks();
@@ -83,7 +81,7 @@ result<std::string> table(const options& given, const cli::bench_job_options& wa
   }
   const auto jobs = wanted.kernel_jobs();
   if (!jobs) return jobs.error();
-  const cli::bench_data data = cli::bench_data::random(*size);
+  const aligned_bytes data = aligned_bytes::random(*size);
 
   std::string out = fmt::format(
       "commit {}, {}, {}; {} of random bytes; the least of {} passes\n{} a byte; {:.4f} and {:.4f} ticks for one "
@@ -95,7 +93,7 @@ result<std::string> table(const options& given, const cli::bench_job_options& wa
   for (const backend_info& b : backends()) out += fmt::format(" {:>9}", b.name);
   out += '\n';
   for (const cli::bench_job& job : *jobs) {
-    const auto line = row(job, data.bytes(), given.rounds);
+    const auto line = row(job, data.view(), given.rounds);
     if (!line) return line.error();
     out += *line + '\n';
   }

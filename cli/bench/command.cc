@@ -9,7 +9,6 @@
 #include <cutpoint/topology.h>
 #include <fmt/format.h>
 
-#include "cli/bench/data.h"
 #include "cli/common/costs.h"
 #include "cli/common/interrupt.h"
 #include "cli/common/output.h"
@@ -205,19 +204,19 @@ exit_code bench_command::run(job_lists& of, bench_facts facts, const console& sa
   if (const status apart = check_files(*out, trace->get()); !apart.ok()) return say.refuse(apart);
   const auto machine = discover_topology();
   if (!machine) return say.refuse(machine.error());
-  const auto data = files_.empty() ? result<bench_data>(bench_data::random(facts.data_bytes))
-                                   : bench_data::of_files(files_, facts.data_bytes, interruption());
+  const auto data = files_.empty() ? result<aligned_bytes>(aligned_bytes::random(facts.data_bytes))
+                                   : aligned_bytes::read_files(files_, facts.data_bytes, interruption());
   if (!data) return say.refuse(data.error());
   facts.processor_model = machine->processor_model;
-  facts.data_bytes = data->bytes().size();
+  facts.data_bytes = data->view().size();
   facts.l2_bytes = std::min(facts.data_bytes, l2_half(*machine));
   if (facts.data_bytes < 2 * largest_cache(*machine)) {
     say.warning(fmt::format("{} of data may stay in a cache of {}: --bytes for more", format_size(facts.data_bytes),
                             format_size(largest_cache(*machine))));
   }
 
-  status outcome = measure_kernels(of.kernels, data->bytes(), facts, say);
-  if (outcome.ok()) outcome = measure_engine(of.engine, data->bytes(), facts, trace->get(), say);
+  status outcome = measure_kernels(of.kernels, data->view(), facts, say);
+  if (outcome.ok()) outcome = measure_engine(of.engine, data->view(), facts, trace->get(), say);
   const bool is_traced = finish(trace->get(), say);
   facts.is_interrupted = outcome.code() == status_code::cancelled;
   if (!outcome.ok() && !facts.is_interrupted) return say.refuse(outcome);

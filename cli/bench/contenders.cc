@@ -10,34 +10,13 @@ namespace cutpoint::cli {
 
 namespace {
 
-/// As much as the engine fingerprints at a time.
-constexpr std::uint64_t piece_bytes = 512 * KiB;
-
 bench_contender wrong_way(backend where, std::string problem) {
   return {.where = where, .outcome = bench_outcome::wrong_answer, .problem = std::move(problem)};
 }
 
-/// Where a run of chunks that is about a piece ends.
-std::size_t piece_end(const std::vector<chunk>& chunks, std::size_t first) {
-  std::uint64_t bytes = 0;
-  while (first < chunks.size() && bytes < piece_bytes) bytes += chunks[first++].length;
-  return first;
-}
-
-/// Submits the chunks from `first` on that are a piece, makes their fingerprints, and gives the chunk after them.
-result<std::size_t> hash_piece(batch_fingerprinter& batch, byte_span data, const std::vector<chunk>& chunks,
-                               std::size_t first, std::vector<digest>& made) {
-  const std::size_t end = piece_end(chunks, first);
-  made.resize(std::max(made.size(), end - first));
-  for (std::size_t i = first; i < end; ++i)
-    batch.submit(data.subspan(chunks[i].offset, chunks[i].length), made[i - first]);
-  if (status flushed = batch.flush(); !flushed.ok()) return flushed;
-  return end;
-}
-
-bench_work reading_work(backend where, byte_span data) {
+timed_work reading_work(backend where, byte_span data) {
   return [where, data, sum = std::uint64_t{0}](std::uint64_t begin) mutable {
-    const std::uint64_t count = std::min<std::uint64_t>(data.size() - begin, piece_bytes);
+    const std::uint64_t count = std::min<std::uint64_t>(data.size() - begin, work_piece_bytes);
     sum += plain_read(data.subspan(begin, count), where);
     return begin + count;
   };
@@ -79,15 +58,12 @@ result<checked_bench_job> prepare_cuts(const bench_job& job, byte_span data) {
 }
 
 result<std::vector<digest>> digests_of(batch_fingerprinter& batch, byte_span data, const std::vector<chunk>& chunks) {
-  std::vector<digest> all;
-  std::vector<digest> made;
-  for (std::size_t first = 0; first < chunks.size();) {
-    const auto end = hash_piece(batch, data, chunks, first, made);
-    if (!end) return end.error();
-    all.insert(all.end(), made.begin(), made.begin() + static_cast<std::ptrdiff_t>(*end - first));
-    first = *end;
+  std::vector<digest> made(chunks.size());
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    batch.submit(data.subspan(chunks[i].offset, chunks[i].length), made[i]);
   }
-  return all;
+  const status flushed = batch.flush();
+  return flushed.ok() ? result<std::vector<digest>>(std::move(made)) : flushed;
 }
 
 result<checked_bench_job> prepare_fingerprints(const bench_job& job, byte_span data) {
@@ -116,25 +92,6 @@ result<checked_bench_job> prepare_fingerprints(const bench_job& job, byte_span d
 }
 
 }  // namespace
-
-bench_work cutting_work(chunker cuts, byte_span data) {
-  return [made = std::move(cuts), data](std::uint64_t begin) {
-    const std::uint64_t end = std::min<std::uint64_t>(data.size(), begin + piece_bytes);
-    while (begin < end) begin += *made.next_cut({.bytes = data, .start = begin, .at_end = true});
-    return begin;
-  };
-}
-
-bench_work hashing_work(std::shared_ptr<batch_fingerprinter> batch, byte_span data,
-                        std::shared_ptr<const std::vector<chunk>> chunks) {
-  return [batch = std::move(batch), data, chunks = std::move(chunks), made = std::vector<digest>(),
-          next = std::size_t{0}](std::uint64_t begin) mutable {
-    if (begin == 0) next = 0;
-    // It did not fail when the answers were compared.
-    next = hash_piece(*batch, data, *chunks, next, made).value();
-    return next == chunks->size() ? std::uint64_t{data.size()} : (*chunks)[next].offset;
-  };
-}
 
 std::string_view to_string(bench_outcome outcome) {
   switch (outcome) {

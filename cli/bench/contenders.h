@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,6 +12,7 @@
 #include <cutpoint/bytes.h>
 #include <cutpoint/chunker.h>
 #include <cutpoint/fingerprint.h>
+#include <cutpoint/speed.h>
 #include <cutpoint/status.h>
 
 namespace cutpoint::cli {
@@ -26,22 +26,11 @@ enum class bench_outcome {
 };
 [[nodiscard]] std::string_view to_string(bench_outcome outcome);
 
-/// Does some of a job on data, about half a MiB, from this offset on, and gives where it stopped. It is called with 0
-/// and then always with what it gave, until that is the end of the data or it is called with 0 again.
-using bench_work = std::function<std::uint64_t(std::uint64_t begin)>;
-
-/// Cuts `data`, which must stay where it is.
-[[nodiscard]] bench_work cutting_work(chunker cuts, byte_span data);
-
-/// Fingerprints these chunks of `data`, which must stay where it is. The batch must not fail.
-[[nodiscard]] bench_work hashing_work(std::shared_ptr<batch_fingerprinter> batch, byte_span data,
-                                      std::shared_ptr<const std::vector<chunk>> chunks);
-
 /// One back end at a job.
 struct bench_contender {
   backend where = backend::scalar;
   bench_outcome outcome = bench_outcome::measured;
-  bench_work work = {};      ///< where it is to be measured
+  timed_work work = {};      ///< where it is to be measured
   std::string problem = {};  ///< what is wrong with its answer
 };
 

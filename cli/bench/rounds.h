@@ -39,7 +39,4 @@ struct bench_row {
 [[nodiscard]] result<bench_row> measure(const bench_job& job, bench_place place, byte_span data, std::uint64_t rounds,
                                         const cancellation& cancel);
 
-/// Bytes a second of one turn at work on data in memory.
-[[nodiscard]] double rate_of(const bench_work& work, std::uint64_t data_bytes);
-
 }  // namespace cutpoint::cli

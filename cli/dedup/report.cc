@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/common/chunking_options.h"
 #include "cli/common/console.h"
 #include "cli/common/report_lines.h"
 #include "cli/common/units.h"

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "cli/common/interrupt.h"
-#include "cli/tune/choice.h"
 #include "cli/tune/inputs.h"
 #include "cli/tune/report.h"
 
@@ -86,12 +85,15 @@ status tune_command::simulate(const tune_job& job, tune_facts& facts) const {
 
 status tune_command::find(const tune_job& job, engine& threads, const output& out, const console& say,
                           tune_facts& facts) const {
-  auto of = sample::make(job.size);
+  auto of = content_sample::make(job.size);
   if (!of) return of.error();
   const tune_reading reading{.inputs = inputs_, .job = job, .threads = threads, .out = out, .say = say};
   if (status read = reading.fill(*of, facts); !read.ok()) return read;
   if (facts.sample_bytes == 0) return {status_code::io_error, "there are no bytes to try anything on"};
-  const status searched = search(job.plan, *of, say, interruption(), facts);
+  const auto progress = [&say](std::string_view text) {
+    if (text.empty() || say.shows_progress()) say.progress(text);
+  };
+  const status searched = search(job.plan, *of, progress, interruption(), facts);
   choose(facts);
   if (!searched.ok() || !is_verified_) return searched;
   status counted;
@@ -106,7 +108,8 @@ exit_code tune_command::tell(const tune_facts& facts, const status& outcome, out
   const bool is_interrupted = outcome.code() == status_code::cancelled;
   if (is_interrupted) say.error("interrupted; the report is of what was measured");
   if (!outcome.ok() && !is_interrupted) {
-    say.error(outcome.message());
+    const bool is_too_much = outcome.code() == status_code::memory_limit;
+    say.error(outcome.message() + (is_too_much ? ": see --sample and --memory" : ""));
     return exit_code::input_failed;
   }
   tune_facts told = facts;

@@ -7,6 +7,28 @@ namespace cutpoint::cli {
 
 namespace {
 
+/// Samples what comes out of a feed that cuts `super_chunks()`.
+class sample_receiver final : public input_receiver {
+ public:
+  sample_receiver(content_sample& into, const console& say) : input_receiver(say), into_(into) {}
+
+  status take(const delivered_chunk& c) override { return into_.add(input_, c.bytes, c.count); }
+
+ private:
+  status begin_input(std::uint64_t, const std::string&) override {
+    ++input_;
+    return {};
+  }
+  status end_input(std::uint64_t, const status&) override {
+    into_.end_input(input_);
+    return {};
+  }
+  status input_failed(const std::string&, const status&) override { return {}; }
+
+  content_sample& into_;
+  std::uint64_t input_ = 0;
+};
+
 class whole_receiver final : public input_receiver {
  public:
   explicit whole_receiver(const console& say) : input_receiver(say), tally_(counting_fingerprint) {}
@@ -41,7 +63,7 @@ status tune_reading::feed_all(const chunker& cuts, fingerprint_kind fingerprint,
   return outcome;
 }
 
-status tune_reading::fill(sample& into, tune_facts& facts) const {
+status tune_reading::fill(content_sample& into, tune_facts& facts) const {
   sample_receiver receiver(into, say);
   const status outcome = feed_all(super_chunks(), fingerprint_kind::none, receiver, known_total(inputs));
   into.finish();

@@ -7,6 +7,7 @@
 
 #include "cli/common/chunking_options.h"
 #include "cli/dedup/time_json.h"
+#include "cli/tune/recommendation.h"
 #include "cli/tune/report.h"
 
 namespace cutpoint::cli {
@@ -87,11 +88,12 @@ std::string tune_json(const tune_facts& facts) {
   ordered_json candidates = ordered_json::array();
   for (const tune_row& row : facts.rows) candidates.push_back(json_of(row, facts.chunk_cost));
   ordered_json recommendation;
-  if (facts.recommended) {
-    recommendation = {{"candidate", facts.recommended->row},
-                      {"cuts", facts.rows[facts.recommended->row].candidate.cuts.canonical()},
-                      {"options", facts.recommended->options},
-                      {"why", facts.recommended->why}};
+  if (facts.is_recommended) {
+    const tune_candidate& best = facts.rows.front().candidate;
+    recommendation = {{"candidate", 0},
+                      {"cuts", best.cuts.canonical()},
+                      {"options", options_of(best)},
+                      {"why", why_recommended(facts)}};
   }
   const ordered_json out = {{"version", version()},
                             {"interrupted", facts.is_interrupted},

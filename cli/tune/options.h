@@ -8,10 +8,9 @@
 
 #include <CLI/CLI.hpp>
 #include <cutpoint/status.h>
-
-#include "cli/tune/facts.h"
-#include "cli/tune/sample.h"
-#include "cli/tune/search.h"
+#include <cutpoint/tune/facts.h>
+#include <cutpoint/tune/sample.h>
+#include <cutpoint/tune/search.h>
 
 namespace cutpoint::cli {
 

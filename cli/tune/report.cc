@@ -6,6 +6,7 @@
 
 #include "cli/common/report_lines.h"
 #include "cli/common/units.h"
+#include "cli/tune/recommendation.h"
 
 namespace cutpoint::cli {
 
@@ -77,9 +78,9 @@ std::string table(const tune_facts& facts) {
 }
 
 std::string recommendation(const tune_facts& facts) {
-  if (!facts.recommended) return {};
+  if (!facts.is_recommended) return {};
   return fmt::format("\n* no other saves more and is as fast. Net: a chunk costs {} bytes.\n\n{}{}", facts.chunk_cost,
-                     line("recommended", facts.recommended->options), line("", facts.recommended->why));
+                     line("recommended", options_of(facts.rows.front().candidate)), line("", why_recommended(facts)));
 }
 
 }  // namespace

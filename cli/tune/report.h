@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cli/tune/facts.h"
+#include <cutpoint/tune/facts.h>
 
 namespace cutpoint::cli {
 

@@ -5,12 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/tune/facts.h"
+#include <cutpoint/tune/facts.h>
 
-namespace cutpoint::cli {
-
-/// What a goal gives away: those are as good as the best that save so much of what it saves.
-[[nodiscard]] double required_savings_share(tune_goal goal);
+namespace cutpoint {
 
 /// What decides the order.
 struct tune_merit {
@@ -25,8 +22,4 @@ struct tune_merit {
 /// Which of these no other beats: none is better in one and as good in the other.
 [[nodiscard]] std::vector<bool> pareto_front(const std::vector<tune_merit>& merits);
 
-/// Brings the rows into order, marks the front, and recommends the first. Rows that were counted on all inputs go before
-/// those that were not.
-void choose(tune_facts& facts);
-
-}  // namespace cutpoint::cli
+}  // namespace cutpoint

@@ -1,15 +1,14 @@
-// Sizes by the algorithm's kind, and back to options.
-#include "cli/tune/candidate.h"
-
+// Sizes by the kind of the algorithm.
 #include <algorithm>
 #include <array>
 #include <bit>
 
 #include <cutpoint/backends.h>
 #include <cutpoint/text.h>
+#include <cutpoint/tune/candidate.h>
 #include <fmt/format.h>
 
-namespace cutpoint::cli {
+namespace cutpoint {
 
 namespace {
 
@@ -71,21 +70,4 @@ result<tune_candidate> candidate_of(std::string_view name, std::uint64_t target_
 
 result<tune_candidate> candidate_of_profile(std::string_view name) { return made(name, entry_kind::profile, 0, {}); }
 
-std::string options_of(const tune_candidate& candidate) {
-  const auto value = [&](std::string_view name) {
-    const auto found = std::find_if(candidate.settings.begin(), candidate.settings.end(),
-                                    [&](const parameter_setting& s) { return s.name == name; });
-    return found != candidate.settings.end() ? format_size(*parse_size(found->value)) : std::string();
-  };
-  const std::array<std::string, 3> sizes = {value("min_bytes"), value("avg_bytes"), value("max_bytes")};
-  std::string out =
-      fmt::format("--{} {}", candidate.kind == entry_kind::algorithm ? "algorithm" : "profile", candidate.name);
-  const bool is_average_alone = sizes[0].empty() && sizes[2].empty();
-  if (!sizes[1].empty()) out += " --size " + (is_average_alone ? sizes[1] : fmt::format("{}", fmt::join(sizes, ":")));
-  for (const parameter_setting& s : candidate.settings) {
-    if (!s.name.ends_with("_bytes")) out += fmt::format(" --param {}={}", s.name, s.value);
-  }
-  return out;
-}
-
-}  // namespace cutpoint::cli
+}  // namespace cutpoint

@@ -5,14 +5,14 @@
 #include <random>
 
 #include <cutpoint/dedup.h>
+#include <cutpoint/tune/sample.h>
+#include <cutpoint/tune/seqcdc_search.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/tune/choice.h"
-#include "cli/tune/sample.h"
-#include "cli/tune/seqcdc_search.h"
+#include "pipeline/tune/choice.h"
 
-namespace cutpoint::cli {
+namespace cutpoint {
 namespace {
 
 using testing::ElementsAre;
@@ -27,26 +27,26 @@ bytes random_bytes(std::size_t size, std::uint32_t seed) {
   return made;
 }
 
-void add_input(sample& into, std::uint64_t number, byte_span content) {
+void add_input(content_sample& into, std::uint64_t number, byte_span content) {
   for (const chunk& c : super_chunks().find_cuts(content)) {
     ASSERT_TRUE(into.add(number, content.subspan(c.offset, c.length), 1).ok());
   }
   into.end_input(number);
 }
 
-sample sample_of(const sample_size& size, const std::vector<bytes>& inputs) {
-  sample made = *sample::make(size);
+content_sample sample_of(const sample_size& size, const std::vector<bytes>& inputs) {
+  content_sample made = *content_sample::make(size);
   for (std::size_t i = 0; i < inputs.size(); ++i) add_input(made, i, inputs[i]);
   made.finish();
   return made;
 }
 
-bool is_in(const sample& where, byte_span what) {
+bool is_in(const content_sample& where, byte_span what) {
   const byte_span all = where.bytes();
   return std::search(all.begin(), all.end(), what.begin(), what.end()) != all.end();
 }
 
-std::size_t count_of(const sample& where, byte_span what) {
+std::size_t count_of(const content_sample& where, byte_span what) {
   std::size_t count = 0;
   for (auto at = where.bytes().begin();; ++at, ++count) {
     at = std::search(at, where.bytes().end(), what.begin(), what.end());
@@ -56,7 +56,7 @@ std::size_t count_of(const sample& where, byte_span what) {
 
 TEST(sample, of_all_is_the_inputs) {
   const std::vector<bytes> inputs = {random_bytes(3'000'000, 1), {}, random_bytes(10, 2)};
-  const sample all = sample_of({.share = 1}, inputs);
+  const content_sample all = sample_of({.share = 1}, inputs);
   const auto streams = all.streams();
   ASSERT_EQ(streams.size(), 2u);
   EXPECT_TRUE(std::ranges::equal(all.bytes(streams[0]), inputs[0]));
@@ -67,7 +67,7 @@ TEST(sample, of_all_is_the_inputs) {
 
 TEST(sample, has_each_super_chunk_as_often_as_the_inputs) {
   const bytes one = random_bytes(20'000'000, 3);
-  const sample some = sample_of({.share = 0.3}, {one, one, one});
+  const content_sample some = sample_of({.share = 0.3}, {one, one, one});
   std::size_t kept = 0;
   const std::vector<chunk> chunks = super_chunks().find_cuts(one);
   for (const chunk& c : chunks) {
@@ -102,7 +102,7 @@ TEST(sample, keeps_super_chunks_together_that_differ_in_little) {
 
 TEST(sample, tells_where_an_input_goes_on) {
   const bytes one = random_bytes(8'000'000, 4);
-  const sample some = sample_of({.share = 0.4}, {one});
+  const content_sample some = sample_of({.share = 0.4}, {one});
   const auto streams = some.streams();
   ASSERT_GT(streams.size(), 1u);
   for (const sampled_range& s : streams) {
@@ -115,18 +115,19 @@ TEST(sample, tells_where_an_input_goes_on) {
 
 TEST(sample, shrinks_to_the_memory_or_says_that_it_cannot) {
   const bytes one = random_bytes(10'000'000, 5);
-  const sample some = sample_of({.share = 1, .least_bytes = 1, .most_bytes = 4 * MiB, .may_shrink = true}, {{}});
+  const content_sample some =
+      sample_of({.share = 1, .least_bytes = 1, .most_bytes = 4 * MiB, .may_shrink = true}, {{}});
   EXPECT_EQ(some.bytes().size(), 0u);
-  const sample shrunk = sample_of({.share = 0.9, .most_bytes = 4 * MiB, .may_shrink = true}, {one});
+  const content_sample shrunk = sample_of({.share = 0.9, .most_bytes = 4 * MiB, .may_shrink = true}, {one});
   EXPECT_THAT(shrunk.bytes().size(), testing::AllOf(Ge(2 * MiB), Le(4 * MiB)));
   EXPECT_LT(shrunk.share(), 0.6);
-  sample full = *sample::make({.share = 1, .most_bytes = 1 * MiB});
+  content_sample full = *content_sample::make({.share = 1, .most_bytes = 1 * MiB});
   ASSERT_TRUE(full.add(0, byte_span(one).first(1 * MiB), 1).ok());
   EXPECT_EQ(full.add(0, byte_span(one).first(1), 1).code(), status_code::memory_limit);
 }
 
 TEST(sample, of_one_byte_value_is_a_share_of_it) {
-  sample some = *sample::make({.share = 0.25});
+  content_sample some = *content_sample::make({.share = 0.25});
   ASSERT_TRUE(some.add(0, bytes(1000, 0), 4000).ok());
   EXPECT_NEAR(static_cast<double>(some.bytes().size()), 1e6, 1e5);
 }
@@ -196,4 +197,4 @@ TEST(model, has_the_papers_k_as_bytes) {
 }
 
 }  // namespace
-}  // namespace cutpoint::cli
+}  // namespace cutpoint

@@ -1,15 +1,11 @@
 // A goal is a share of the savings that may be given away for speed.
-#include "cli/tune/choice.h"
+#include "pipeline/tune/choice.h"
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "cli/common/units.h"
-
-namespace cutpoint::cli {
+namespace cutpoint {
 
 namespace {
 
@@ -21,29 +17,6 @@ std::vector<tune_merit> merits_of(const std::vector<tune_row>& rows, std::uint64
   std::vector<tune_merit> merits;
   for (const tune_row& row : rows) merits.push_back(merit_of(row, chunk_cost));
   return merits;
-}
-
-std::string why(const tune_facts& facts) {
-  const tune_merit chosen = merit_of(facts.rows.front(), facts.chunk_cost);
-  const std::string speed = human_rate(chosen.bytes_per_second);
-  std::vector<tune_merit> merits = merits_of(facts.rows, facts.chunk_cost);
-  const auto most = std::max_element(merits.begin(), merits.end(), [](const tune_merit& a, const tune_merit& b) {
-    return a.net_savings < b.net_savings;
-  });
-  if (most->net_savings <= 0) {
-    return fmt::format("no setting saves more than its chunks cost; it is the fastest, {} on one thread", speed);
-  }
-  const std::string saves = human_percent(chosen.net_savings);
-  if (chosen.net_savings == most->net_savings) {
-    return fmt::format("it saves the most, {} after the cost of chunks, at {} on one thread", saves, speed);
-  }
-  const tune_row& best = facts.rows[static_cast<std::size_t>(most - merits.begin())];
-  return fmt::format(
-      "it is the fastest, {} on one thread, of those that save at least {} of what the best saves: {} after the cost "
-      "of "
-      "chunks, where {} saves {} at {}",
-      speed, human_percent(required_savings_share(facts.goal)), saves, options_of(best.candidate),
-      human_percent(most->net_savings), human_rate(most->bytes_per_second));
 }
 
 }  // namespace
@@ -117,7 +90,7 @@ void choose(tune_facts& facts) {
   const std::vector<bool> front = pareto_front(merits_of(facts.rows, facts.chunk_cost));
   for (std::size_t i = 0; i < front.size(); ++i) facts.rows[i].is_on_front = front[i];
   if (facts.rows.empty() || facts.rows.front().counts.bytes == 0) return;
-  facts.recommended = {.row = 0, .options = options_of(facts.rows.front().candidate), .why = why(facts)};
+  facts.is_recommended = true;
 }
 
-}  // namespace cutpoint::cli
+}  // namespace cutpoint

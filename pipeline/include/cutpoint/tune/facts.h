@@ -1,4 +1,4 @@
-// What a run of `tune` has found.
+// What tuning has found.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,24 @@
 
 #include <cutpoint/dedup.h>
 #include <cutpoint/fingerprint.h>
+#include <cutpoint/tune/candidate.h>
+#include <cutpoint/tune/seqcdc_search.h>
 
-#include "cli/tune/candidate.h"
-#include "cli/tune/count.h"
-#include "cli/tune/seqcdc_search.h"
+namespace cutpoint {
 
-namespace cutpoint::cli {
+/// Duplicates are counted by XXH3, 128 bits: not safe against made collisions, but in a sample none is met by chance.
+inline constexpr fingerprint_kind counting_fingerprint = fingerprint_kind::xxh3;
+
+/// What a thread does a second.
+struct measured_speed {
+  double cut_bytes_per_second = 0;
+  std::optional<double> hash_bytes_per_second = {};  ///< of these chunks; nothing without a fingerprint
+
+  /// Both, one after the other.
+  [[nodiscard]] double bytes_per_second() const {
+    return 1 / (1 / cut_bytes_per_second + (hash_bytes_per_second ? 1 / *hash_bytes_per_second : 0));
+  }
+};
 
 /// What is wanted most.
 enum class tune_goal { savings, balanced, speed };
@@ -35,12 +47,6 @@ struct tune_row {
   [[nodiscard]] double net_savings(std::uint64_t chunk_cost) const;
 };
 
-struct tune_recommendation {
-  std::size_t row = 0;
-  std::string options;
-  std::string why;
-};
-
 struct tune_facts {
   tune_goal goal = tune_goal::balanced;
   fingerprint_kind fingerprint = fingerprint_kind::sha256;
@@ -57,8 +63,8 @@ struct tune_facts {
   double sample_share = 0;
   std::vector<seqcdc_bounds> bounds = {};  ///< for each mean that SeqCDC was searched for
   std::vector<model_row> model = {};
-  std::vector<tune_row> rows = {};  ///< the recommended first
-  std::optional<tune_recommendation> recommended = {};
+  std::vector<tune_row> rows = {};  ///< the best first
+  bool is_recommended = false;      ///< whether the first row is a recommendation: it was measured
 };
 
-}  // namespace cutpoint::cli
+}  // namespace cutpoint

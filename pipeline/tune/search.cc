@@ -1,18 +1,18 @@
 // First what all candidates save, on all threads; then how fast the best are, on one.
-#include "cli/tune/search.h"
-
 #include <algorithm>
 #include <cmath>
 #include <mutex>
 #include <utility>
 
 #include <cutpoint/text.h>
+#include <cutpoint/tune/search.h>
 #include <fmt/format.h>
 
-#include "cli/common/parallel.h"
-#include "cli/tune/choice.h"
+#include "pipeline/tune/choice.h"
+#include "pipeline/tune/count.h"
+#include "pipeline/tune/parallel.h"
 
-namespace cutpoint::cli {
+namespace cutpoint {
 
 namespace {
 
@@ -42,23 +42,27 @@ struct counted {
 
 class searcher {
  public:
-  searcher(const tune_search_space& plan, const sample& on, const console& say, const cancellation& cancel,
-           tune_facts& into)
-      : plan_(plan), on_(on), streams_(on.streams()), say_(say), cancel_(cancel), into_(into) {}
+  searcher(const tune_search_space& plan, const content_sample& sample, const progress_sink& progress,
+           const cancellation& cancel, tune_facts& facts)
+      : plan_(plan), sample_(sample), streams_(sample.streams()), progress_(progress), cancel_(cancel), facts_(facts) {}
 
   status run() {
     if (status listed = list_tasks(); !listed.ok()) return listed;
     done_.resize(tasks_.size());
     for_each_parallel(plan_.monte_carlo.threads, tasks_.size(), cancel_, [this](std::size_t i) { count(i); });
-    say_.progress({});
+    tell({});
     if (!failure_.ok()) return failure_;
     add_rows();
     const status timed = time_rows();
-    say_.progress({});
+    tell({});
     return cancel_.is_requested() ? status(status_code::cancelled, "stopped as asked") : timed;
   }
 
  private:
+  void tell(std::string_view text) const {
+    if (progress_) progress_(text);
+  }
+
   status list_tasks() {
     for (const std::string& name : plan_.profiles) tasks_.push_back({.name = name});
     for (const std::uint64_t target : plan_.targets) {
@@ -69,11 +73,11 @@ class searcher {
           continue;
         }
         if (grid.empty()) {  // of both orders, which are one on random bytes
-          if (say_.shows_progress()) say_.progress(fmt::format("{}: bounds for {}", name, format_size(target)));
+          tell(fmt::format("{}: bounds for {}", name, format_size(target)));
           const auto bounds = find_bounds(target, plan_.monte_carlo, cancel_);
           if (!bounds) return bounds.error();
           if (!*bounds) return {};
-          into_.bounds.push_back(**bounds);
+          facts_.bounds.push_back(**bounds);
           grid = grid_between(**bounds, plan_.most_combinations);
         }
         for (const seqcdc_values& values : grid) tasks_.push_back({.name = name, .target = target, .values = values});
@@ -92,14 +96,12 @@ class searcher {
     } else if (failure_.ok()) {
       failure_ = made.error();
     }
-    if (say_.shows_progress()) {
-      say_.progress(fmt::format("{} of {}: {}", ++done_count_, tasks_.size(), tasks_[index].name));
-    }
+    tell(fmt::format("{} of {}: {}", ++done_count_, tasks_.size(), tasks_[index].name));
   }
 
   result<counted> count_candidate(result<tune_candidate> candidate) const {
     if (!candidate) return candidate.error();
-    auto counts = count_on(on_, streams_, candidate->cuts);
+    auto counts = count_on(sample_, streams_, candidate->cuts);
     if (!counts) return counts.error();
     return counted{*std::move(candidate), *counts};
   }
@@ -135,11 +137,11 @@ class searcher {
           i + 1 == tasks_.size() || tasks_[i + 1].name != tasks_[i].name || tasks_[i + 1].target != tasks_[i].target;
       if (!is_last) continue;
       for (const std::size_t best : best_of(group)) {
-        into_.rows.push_back({.candidate = done_[best]->candidate,
-                              .counts = done_[best]->counts.total,
-                              .mean_bytes = done_[best]->counts.mean_bytes,
-                              .speed = {.cut_bytes_per_second = done_[best]->counts.cut_bytes_per_second},
-                              .tried_count = group.size()});
+        facts_.rows.push_back({.candidate = done_[best]->candidate,
+                               .counts = done_[best]->counts.total,
+                               .mean_bytes = done_[best]->counts.mean_bytes,
+                               .speed = {.cut_bytes_per_second = done_[best]->counts.cut_bytes_per_second},
+                               .tried_count = group.size()});
       }
       group.clear();
     }
@@ -156,10 +158,10 @@ class searcher {
     std::vector<tune_merit> merits;
     for (const std::size_t i : group) {
       const tune_row row{.candidate = done_[i]->candidate, .counts = done_[i]->counts.total, .speed = {}};
-      merits.push_back({row.net_savings(into_.chunk_cost), done_[i]->counts.cut_bytes_per_second});
+      merits.push_back({row.net_savings(facts_.chunk_cost), done_[i]->counts.cut_bytes_per_second});
     }
     std::vector<std::size_t> best;
-    for (const std::size_t place : ranked(merits, into_.goal)) {
+    for (const std::size_t place : ranked(merits, facts_.goal)) {
       if (best.size() < plan_.best_count) best.push_back(group[place]);
     }
     return best;
@@ -167,26 +169,26 @@ class searcher {
 
   /// Rows that were not reached keep the speed of their count, and no fingerprint's.
   status time_rows() {
-    const bench_data data = timing_data(on_);
-    if (data.bytes().empty()) return {};
+    const aligned_bytes data = timing_data(sample_);
+    if (data.view().empty()) return {};
     std::vector<timed_cuts> cuts;
-    for (const tune_row& row : into_.rows) {
+    for (const tune_row& row : facts_.rows) {
       // in octaves of the mean that came out
       cuts.push_back({row.candidate.cuts, static_cast<std::uint64_t>(std::lround(std::log2(row.mean_bytes)))});
     }
-    if (say_.shows_progress()) say_.progress(fmt::format("speeds of {} settings", cuts.size()));
-    const auto speeds = measure_speeds(cuts, into_.fingerprint, data.bytes(), plan_.rounds, cancel_);
+    tell(fmt::format("speeds of {} settings", cuts.size()));
+    const auto speeds = measure_speeds(cuts, facts_.fingerprint, data.view(), plan_.rounds, cancel_);
     if (!speeds) return speeds.error();
-    for (std::size_t i = 0; i < speeds->size(); ++i) into_.rows[i].speed = (*speeds)[i];
+    for (std::size_t i = 0; i < speeds->size(); ++i) facts_.rows[i].speed = (*speeds)[i];
     return {};
   }
 
   const tune_search_space& plan_;
-  const sample& on_;
+  const content_sample& sample_;
   std::vector<sampled_range> streams_;
-  const console& say_;
+  const progress_sink& progress_;
   const cancellation& cancel_;
-  tune_facts& into_;
+  tune_facts& facts_;
   std::vector<tune_task> tasks_;
   std::vector<std::optional<counted>> done_;
   std::size_t done_count_ = 0;
@@ -196,9 +198,9 @@ class searcher {
 
 }  // namespace
 
-status search(const tune_search_space& plan, const sample& on, const console& say, const cancellation& cancel,
-              tune_facts& into) {
-  return searcher(plan, on, say, cancel, into).run();
+status search(const tune_search_space& plan, const content_sample& sample, const progress_sink& progress,
+              const cancellation& cancel, tune_facts& facts) {
+  return searcher(plan, sample, progress, cancel, facts).run();
 }
 
-}  // namespace cutpoint::cli
+}  // namespace cutpoint

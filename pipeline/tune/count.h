@@ -9,14 +9,11 @@
 #include <cutpoint/chunker.h>
 #include <cutpoint/dedup.h>
 #include <cutpoint/fingerprint.h>
+#include <cutpoint/speed.h>
+#include <cutpoint/tune/facts.h>
+#include <cutpoint/tune/sample.h>
 
-#include "cli/bench/data.h"
-#include "cli/tune/sample.h"
-
-namespace cutpoint::cli {
-
-/// Duplicates are counted by XXH3, 128 bits: not safe against made collisions, but in a sample none is met by chance.
-inline constexpr fingerprint_kind counting_fingerprint = fingerprint_kind::xxh3;
+namespace cutpoint {
 
 struct sample_counts {
   dedup_counts total;
@@ -26,22 +23,11 @@ struct sample_counts {
 };
 
 /// Errors: those of the fingerprint. Thread-safe.
-[[nodiscard]] result<sample_counts> count_on(const sample& of, const std::vector<sampled_range>& streams,
+[[nodiscard]] result<sample_counts> count_on(const content_sample& sample, const std::vector<sampled_range>& streams,
                                              const chunker& cuts);
 
 /// Some of a sample, evenly spread over it, on which speeds are measured.
-[[nodiscard]] bench_data timing_data(const sample& of);
-
-/// What a thread does a second.
-struct measured_speed {
-  double cut_bytes_per_second = 0;
-  std::optional<double> hash_bytes_per_second = {};  ///< of these chunks; nothing without a fingerprint
-
-  /// Both, one after the other.
-  [[nodiscard]] double bytes_per_second() const {
-    return 1 / (1 / cut_bytes_per_second + (hash_bytes_per_second ? 1 / *hash_bytes_per_second : 0));
-  }
-};
+[[nodiscard]] aligned_bytes timing_data(const content_sample& sample);
 
 /// Cuts, and chunks of about which length they make: those of one group.
 struct timed_cuts {
@@ -56,4 +42,4 @@ struct timed_cuts {
                                                                  fingerprint_kind fingerprint, byte_span data,
                                                                  std::uint64_t rounds, const cancellation& cancel);
 
-}  // namespace cutpoint::cli
+}  // namespace cutpoint

@@ -8,10 +8,9 @@
 
 #include <cutpoint/source.h>
 #include <cutpoint/status.h>
+#include <cutpoint/tune/candidate.h>
 
-#include "cli/tune/candidate.h"
-
-namespace cutpoint::cli {
+namespace cutpoint {
 
 /// How near a mean is to be to the wanted one: 14 to 18 KiB for 16, as the paper has it.
 inline constexpr double close_share = 0.125;
@@ -58,4 +57,4 @@ struct model_row {
 [[nodiscard]] result<std::vector<model_row>> compare_model(const monte_carlo_options& options,
                                                            const cancellation& cancel);
 
-}  // namespace cutpoint::cli
+}  // namespace cutpoint

@@ -12,7 +12,7 @@
 
 #include <cutpoint/source.h>
 
-namespace cutpoint::cli {
+namespace cutpoint {
 
 /// Calls `turn(index)` for each index below `count`, in any order, on as many threads, and waits. What one throws is
 /// thrown here. Turns that have not begun when a stop is asked for are left out.
@@ -37,4 +37,4 @@ void for_each_parallel(std::uint64_t threads, std::size_t count, const cancellat
   if (thrown) std::rethrow_exception(thrown);
 }
 
-}  // namespace cutpoint::cli
+}  // namespace cutpoint

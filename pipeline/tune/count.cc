@@ -1,5 +1,5 @@
 // Each stretch is cut whole and then counted, so that the time of cutting is known apart.
-#include "cli/tune/count.h"
+#include "pipeline/tune/count.h"
 
 #include <algorithm>
 #include <map>
@@ -8,10 +8,7 @@
 #include <cutpoint/backends.h>
 #include <cutpoint/timing.h>
 
-#include "cli/bench/contenders.h"
-#include "cli/bench/rounds.h"
-
-namespace cutpoint::cli {
+namespace cutpoint {
 
 namespace {
 
@@ -19,14 +16,14 @@ constexpr std::uint64_t timing_bytes = 32 * MiB;
 constexpr std::uint64_t timing_piece = 1 * MiB;
 
 /// One set of cuts, and their fingerprints, as work on data.
-struct timed_work {
-  bench_work cut;
-  bench_work hash;
+struct candidate_work {
+  timed_work cut;
+  timed_work hash;
   std::vector<double> cut_rates;
 };
 
-result<timed_work> work_of(const chunker& cuts, fingerprint_kind fingerprint, byte_span data) {
-  timed_work made{.cut = cutting_work(cuts, data), .hash = {}, .cut_rates = {}};
+result<candidate_work> work_of(const chunker& cuts, fingerprint_kind fingerprint, byte_span data) {
+  candidate_work made{.cut = cutting_work(cuts, data), .hash = {}, .cut_rates = {}};
   if (fingerprint == fingerprint_kind::none) return made;
   auto batch = fingerprints_on(fingerprint, backend::automatic);
   if (!batch) return batch.error();
@@ -51,7 +48,8 @@ std::vector<chunk> chunks_of(const chunker& cuts, byte_span bytes, std::uint64_t
 
 }  // namespace
 
-result<sample_counts> count_on(const sample& of, const std::vector<sampled_range>& streams, const chunker& cuts) {
+result<sample_counts> count_on(const content_sample& sample, const std::vector<sampled_range>& streams,
+                               const chunker& cuts) {
   auto hash = fingerprinter::make(counting_fingerprint);
   if (!hash) return hash.error();
   dedup_tally tally(counting_fingerprint);
@@ -59,7 +57,7 @@ result<sample_counts> count_on(const sample& of, const std::vector<sampled_range
   std::uint64_t short_count = 0;
   std::uint64_t short_bytes = 0;
   for (std::size_t i = 0; i < streams.size(); ++i) {
-    const byte_span bytes = of.bytes(streams[i]);
+    const byte_span bytes = sample.bytes(streams[i]);
     const double begin = thread_seconds();
     const std::vector<chunk> chunks = chunks_of(cuts, bytes, streams[i].offset);
     seconds += thread_seconds() - begin;
@@ -85,21 +83,21 @@ result<sample_counts> count_on(const sample& of, const std::vector<sampled_range
                        .cut_bytes_per_second = seconds > 0 ? static_cast<double>(total.bytes) / seconds : 0};
 }
 
-bench_data timing_data(const sample& of) {
-  const byte_span all = of.bytes();
-  if (all.size() <= timing_bytes) return bench_data::of_pieces({all});
+aligned_bytes timing_data(const content_sample& sample) {
+  const byte_span all = sample.bytes();
+  if (all.size() <= timing_bytes) return aligned_bytes::copy({all});
   const std::uint64_t piece_count = timing_bytes / timing_piece;
   const std::uint64_t last_begin = all.size() - timing_piece;
   std::vector<byte_span> pieces;
   for (std::uint64_t i = 0; i < piece_count; ++i) {
     pieces.push_back(all.subspan(last_begin / (piece_count - 1) * i, timing_piece));
   }
-  return bench_data::of_pieces(pieces);
+  return aligned_bytes::copy(pieces);
 }
 
 result<std::vector<measured_speed>> measure_speeds(const std::vector<timed_cuts>& cuts, fingerprint_kind fingerprint,
                                                    byte_span data, std::uint64_t rounds, const cancellation& cancel) {
-  std::vector<timed_work> works;
+  std::vector<candidate_work> works;
   for (const timed_cuts& each : cuts) {
     auto made = work_of(each.cuts, fingerprint, data);
     if (!made) return made.error();
@@ -120,4 +118,4 @@ result<std::vector<measured_speed>> measure_speeds(const std::vector<timed_cuts>
   return speeds;
 }
 
-}  // namespace cutpoint::cli
+}  // namespace cutpoint

@@ -15,12 +15,12 @@
 #include <string>
 #include <vector>
 
+#include <cutpoint/bytes.h>
 #include <cutpoint/chunker.h>
 #include <cutpoint/fingerprint.h>
+#include <cutpoint/status.h>
 
-#include "cli/common/inputs.h"
-
-namespace cutpoint::cli {
+namespace cutpoint {
 
 /// How much is kept: `share` of what is read, and where that comes to less than `least_bytes`, so much of it that it is
 /// about these.
@@ -46,10 +46,10 @@ struct sampled_range {
 [[nodiscard]] const chunker& super_chunks();
 
 /// Keeps super-chunks. One thread at a time.
-class sample {
+class content_sample {
  public:
   /// Errors: those of the kernels that find keys.
-  [[nodiscard]] static result<sample> make(const sample_size& size);
+  [[nodiscard]] static result<content_sample> make(const sample_size& size);
 
   /// The next super-chunk, or `count` equal ones, of an input that is counted from 0. Errors: memory_limit.
   [[nodiscard]] status add(std::uint64_t input, byte_span bytes, std::uint64_t count);
@@ -59,7 +59,9 @@ class sample {
   void finish();
 
   [[nodiscard]] byte_span bytes() const { return {bytes_.get(), held_}; }
-  [[nodiscard]] byte_span bytes(const sampled_range& of) const { return bytes().subspan(of.begin, of.length); }
+  [[nodiscard]] byte_span bytes(const sampled_range& stream) const {
+    return bytes().subspan(stream.begin, stream.length);
+  }
   /// Stretches in the order of the inputs. What was read without a gap is one.
   [[nodiscard]] std::vector<sampled_range> streams() const;
   [[nodiscard]] std::uint64_t read_bytes() const { return read_; }
@@ -78,7 +80,7 @@ class sample {
     bool is_last = false;  ///< of its input
   };
 
-  sample(const sample_size& size, chunker small_chunks, fingerprinter hash);
+  content_sample(const sample_size& size, chunker small_chunks, fingerprinter hash);
 
   [[nodiscard]] status add_one(std::uint64_t input, byte_span bytes);
   [[nodiscard]] result<std::uint64_t> key_of(byte_span bytes);
@@ -99,26 +101,4 @@ class sample {
   std::uint64_t uniform_count_ = 0;
 };
 
-/// Samples what comes out of a feed that cuts `super_chunks()`.
-class sample_receiver final : public input_receiver {
- public:
-  sample_receiver(sample& into, const console& say) : input_receiver(say), into_(into) {}
-
-  status take(const delivered_chunk& c) override { return into_.add(input_, c.bytes, c.count); }
-
- private:
-  status begin_input(std::uint64_t, const std::string&) override {
-    ++input_;
-    return {};
-  }
-  status end_input(std::uint64_t, const status&) override {
-    into_.end_input(input_);
-    return {};
-  }
-  status input_failed(const std::string&, const status&) override { return {}; }
-
-  sample& into_;
-  std::uint64_t input_ = 0;
-};
-
-}  // namespace cutpoint::cli
+}  // namespace cutpoint

@@ -1,18 +1,17 @@
 // Runs are outermost, so that random bytes of one run alone are held; what the first shows to be far off is not tried on.
-#include "cli/tune/seqcdc_search.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include <cutpoint/backends.h>
 #include <cutpoint/dedup.h>
+#include <cutpoint/speed.h>
 #include <cutpoint/text.h>
+#include <cutpoint/tune/seqcdc_search.h>
 #include <fmt/format.h>
 
-#include "cli/bench/data.h"
-#include "cli/common/parallel.h"
+#include "pipeline/tune/parallel.h"
 
-namespace cutpoint::cli {
+namespace cutpoint {
 
 namespace {
 
@@ -122,8 +121,8 @@ result<std::optional<seqcdc_bounds>> find_bounds(std::uint64_t target_bytes, con
                        .highest = {},
                        .nearest = {}};
   for (std::uint64_t run = 0; run < options.run_count; ++run) {
-    const bench_data data = bench_data::random(bounds.bytes_each, options.seed + run);
-    for_each_parallel(options.threads, trials.size(), cancel, [&](std::size_t i) { cut_all(trials[i], data.bytes()); });
+    const aligned_bytes data = aligned_bytes::random(bounds.bytes_each, options.seed + run);
+    for_each_parallel(options.threads, trials.size(), cancel, [&](std::size_t i) { cut_all(trials[i], data.view()); });
     if (cancel.is_requested()) return std::optional<seqcdc_bounds>();
     std::erase_if(trials, [&](const trial& t) { return t.distance(target_bytes) > hopeless_share; });
   }
@@ -169,8 +168,8 @@ result<std::vector<model_row>> compare_model(const monte_carlo_options& options,
     trials.push_back({.values = {.seq_length = length}, .cuts = *std::move(made)});
   }
   for (std::uint64_t run = 0; run < options.run_count && !cancel.is_requested(); ++run) {
-    const bench_data data = bench_data::random(model_run, options.seed + run);
-    for_each_parallel(options.threads, trials.size(), cancel, [&](std::size_t i) { cut_all(trials[i], data.bytes()); });
+    const aligned_bytes data = aligned_bytes::random(model_run, options.seed + run);
+    for_each_parallel(options.threads, trials.size(), cancel, [&](std::size_t i) { cut_all(trials[i], data.view()); });
   }
   std::vector<model_row> rows;
   for (const trial& t : trials) {
@@ -183,4 +182,4 @@ result<std::vector<model_row>> compare_model(const monte_carlo_options& options,
   return rows;
 }
 
-}  // namespace cutpoint::cli
+}  // namespace cutpoint

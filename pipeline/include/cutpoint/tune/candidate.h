@@ -1,4 +1,4 @@
-// What `tune` tries: an algorithm with sizes that are to give chunks of a wanted mean.
+// What tuning tries: an algorithm with sizes that are to give chunks of a wanted mean.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <cutpoint/catalog.h>
 #include <cutpoint/status.h>
 
-namespace cutpoint::cli {
+namespace cutpoint {
 
 /// The three parameters of SeqCDC that decide, with its sizes, how long chunks are.
 struct seqcdc_values {
@@ -49,7 +49,4 @@ struct tune_candidate {
 /// SeqCDC's sizes for a mean: half of it, or a quarter up to 4 KiB, and twice (SeqCDC section VI).
 [[nodiscard]] std::vector<parameter_setting> seqcdc_sizes(std::uint64_t target_bytes);
 
-/// The options of `chunk` and `dedup` that name the candidate.
-[[nodiscard]] std::string options_of(const tune_candidate& candidate);
-
-}  // namespace cutpoint::cli
+}  // namespace cutpoint

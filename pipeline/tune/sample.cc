@@ -1,6 +1,4 @@
 // Kept super-chunks follow each other in one piece of memory, from which those that are dropped go by moving the rest up.
-#include "cli/tune/sample.h"
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -8,26 +6,22 @@
 #include <cutpoint/algorithms.h>
 #include <cutpoint/backends.h>
 #include <cutpoint/text.h>
+#include <cutpoint/tune/sample.h>
 #include <fmt/format.h>
 
-namespace cutpoint::cli {
+#include "host/core/splitmix.h"
+
+namespace cutpoint {
 
 namespace {
-
-/// SplitMix64's last steps: spreads what is not even.
-std::uint64_t spread(std::uint64_t word) {
-  word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9;
-  word = (word ^ (word >> 27)) * 0x94d049bb133111eb;
-  return word ^ (word >> 31);
-}
 
 bool is_uniform(byte_span bytes) {
   return bytes.size() < 2 || std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
 }
 
-std::uint64_t first_word(const digest& of) {
+std::uint64_t first_word(const digest& fingerprint) {
   std::uint64_t word = 0;
-  std::memcpy(&word, of.bytes.data(), sizeof word);
+  std::memcpy(&word, fingerprint.bytes.data(), sizeof word);
   return word;
 }
 
@@ -44,21 +38,21 @@ const chunker& super_chunks() {
   return cuts;
 }
 
-result<sample> sample::make(const sample_size& size) {
+result<content_sample> content_sample::make(const sample_size& size) {
   auto hash = fingerprinter::make(fingerprint_kind::xxh3);
   if (!hash) return hash.error();
-  return sample(size, made({.avg_bytes = 512, .min_bytes = 128, .max_bytes = 4 * KiB}), *std::move(hash));
+  return content_sample(size, made({.avg_bytes = 512, .min_bytes = 128, .max_bytes = 4 * KiB}), *std::move(hash));
 }
 
-sample::sample(const sample_size& size, chunker small_chunks, fingerprinter hash)
+content_sample::content_sample(const sample_size& size, chunker small_chunks, fingerprinter hash)
     : size_(size),
       small_chunks_(std::move(small_chunks)),
       hash_(std::move(hash)),
       bytes_(std::make_unique_for_overwrite<std::uint8_t[]>(size.most_bytes)) {}
 
-result<std::uint64_t> sample::key_of(byte_span bytes) {
+result<std::uint64_t> content_sample::key_of(byte_span bytes) {
   if (size_.is_all()) return std::uint64_t{0};
-  if (is_uniform(bytes)) return spread(++uniform_count_ * 0x9e3779b97f4a7c15);
+  if (is_uniform(bytes)) return splitmix64::mixed(++uniform_count_ * splitmix64::step);
   std::uint64_t smallest = everything;
   for (std::uint64_t at = 0; at < bytes.size();) {
     const std::uint64_t length = *small_chunks_.next_cut({.bytes = bytes, .start = at, .at_end = true});
@@ -67,16 +61,16 @@ result<std::uint64_t> sample::key_of(byte_span bytes) {
     smallest = std::min(smallest, first_word(*made));
     at += length;
   }
-  return spread(smallest);
+  return splitmix64::mixed(smallest);
 }
 
-std::uint64_t sample::wanted_bound() const {
+std::uint64_t content_sample::wanted_bound() const {
   const double least = static_cast<double>(size_.least_bytes) / static_cast<double>(std::max<std::uint64_t>(read_, 1));
   const double share = std::max(size_.share, least);
   return share >= 1 ? everything : static_cast<std::uint64_t>(share * static_cast<double>(everything));
 }
 
-void sample::drop_from(std::uint64_t bound) {
+void content_sample::drop_from(std::uint64_t bound) {
   bound_ = bound;
   std::uint64_t end = 0;
   std::erase_if(kept_, [&](kept& k) {
@@ -89,13 +83,12 @@ void sample::drop_from(std::uint64_t bound) {
   held_ = end;
 }
 
-status sample::make_room(std::uint64_t count) {
+status content_sample::make_room(std::uint64_t count) {
   if (count <= size_.most_bytes - held_) return {};
   if (!size_.may_shrink) {
-    return {
-        status_code::memory_limit,
-        fmt::format("the sample is more than the {} that --memory leaves for it: a smaller --sample, or more memory",
-                    format_size(size_.most_bytes))};
+    return {status_code::memory_limit, fmt::format("the sample is more than the {} of memory that are left for it: a "
+                                                   "smaller sample, or more memory, is needed",
+                                                   format_size(size_.most_bytes))};
   }
   std::vector<std::uint64_t> keys;
   for (const kept& k : kept_) keys.push_back(k.key);
@@ -107,14 +100,14 @@ status sample::make_room(std::uint64_t count) {
   return {};
 }
 
-status sample::add(std::uint64_t input, byte_span bytes, std::uint64_t count) {
+status content_sample::add(std::uint64_t input, byte_span bytes, std::uint64_t count) {
   for (; count > 0; --count) {
     if (status added = add_one(input, bytes); !added.ok()) return added;
   }
   return {};
 }
 
-status sample::add_one(std::uint64_t input, byte_span bytes) {
+status content_sample::add_one(std::uint64_t input, byte_span bytes) {
   const std::uint64_t offset = std::exchange(input_bytes_, input_bytes_ + bytes.size());
   read_ += bytes.size();
   const auto key = key_of(bytes);
@@ -130,18 +123,18 @@ status sample::add_one(std::uint64_t input, byte_span bytes) {
   return {};
 }
 
-void sample::end_input(std::uint64_t input) {
+void content_sample::end_input(std::uint64_t input) {
   if (!kept_.empty() && kept_.back().input == input) {
     kept_.back().is_last = kept_.back().offset + kept_.back().length == input_bytes_;
   }
   input_bytes_ = 0;
 }
 
-void sample::finish() {
+void content_sample::finish() {
   if (const std::uint64_t wanted = wanted_bound(); wanted < bound_) drop_from(wanted);
 }
 
-std::vector<sampled_range> sample::streams() const {
+std::vector<sampled_range> content_sample::streams() const {
   std::vector<sampled_range> found;
   const kept* last = nullptr;
   for (const kept& k : kept_) {
@@ -157,4 +150,4 @@ std::vector<sampled_range> sample::streams() const {
   return found;
 }
 
-}  // namespace cutpoint::cli
+}  // namespace cutpoint

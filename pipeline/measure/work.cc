@@ -1,0 +1,72 @@
+// Work on bytes in memory, and turns at it that are long enough for the clock and short enough to repeat.
+#include <algorithm>
+#include <utility>
+
+#include <cutpoint/speed.h>
+
+namespace cutpoint {
+
+namespace {
+
+constexpr std::uint64_t least_bytes = 16 * MiB;
+/// The clock is asked this often: the question takes as long as reading some KiB.
+constexpr std::uint64_t look_bytes = 4 * MiB;
+
+/// Where a run of chunks that is about a piece ends.
+std::size_t piece_end(const std::vector<chunk>& chunks, std::size_t first) {
+  std::uint64_t bytes = 0;
+  while (first < chunks.size() && bytes < work_piece_bytes) bytes += chunks[first++].length;
+  return first;
+}
+
+/// Submits the chunks from `first` on that are a piece, makes their fingerprints, and gives the chunk after them.
+result<std::size_t> hash_piece(batch_fingerprinter& batch, byte_span data, const std::vector<chunk>& chunks,
+                               std::size_t first, std::vector<digest>& made) {
+  const std::size_t end = piece_end(chunks, first);
+  made.resize(std::max(made.size(), end - first));
+  for (std::size_t i = first; i < end; ++i)
+    batch.submit(data.subspan(chunks[i].offset, chunks[i].length), made[i - first]);
+  if (status flushed = batch.flush(); !flushed.ok()) return flushed;
+  return end;
+}
+
+}  // namespace
+
+timed_work cutting_work(chunker cuts, byte_span data) {
+  return [made = std::move(cuts), data](std::uint64_t begin) {
+    const std::uint64_t end = std::min<std::uint64_t>(data.size(), begin + work_piece_bytes);
+    while (begin < end) begin += *made.next_cut({.bytes = data, .start = begin, .at_end = true});
+    return begin;
+  };
+}
+
+timed_work hashing_work(std::shared_ptr<batch_fingerprinter> batch, byte_span data,
+                        std::shared_ptr<const std::vector<chunk>> chunks) {
+  return [batch = std::move(batch), data, chunks = std::move(chunks), made = std::vector<digest>(),
+          next = std::size_t{0}](std::uint64_t begin) mutable {
+    if (begin == 0) next = 0;
+    // It did not fail when the answers were compared.
+    next = hash_piece(*batch, data, *chunks, next, made).value();
+    return next == chunks->size() ? std::uint64_t{data.size()} : (*chunks)[next].offset;
+  };
+}
+
+double rate_of(const timed_work& work, std::uint64_t data_bytes, const measuring_effort& effort) {
+  const double begin = thread_seconds();
+  std::uint64_t done = 0;
+  std::uint64_t next_look = std::min(look_bytes, least_bytes);
+  for (std::uint64_t at = 0;;) {
+    const std::uint64_t stopped = work(at);
+    done += stopped - at;
+    at = stopped == data_bytes ? 0 : stopped;
+    const bool is_at_end = at == 0 && data_bytes >= look_bytes;
+    if (!is_at_end && done < next_look) continue;
+    next_look = done + look_bytes;
+    const double seconds = thread_seconds() - begin;
+    const bool did_all = done >= data_bytes && seconds >= effort.least_seconds;
+    const bool did_enough = done >= std::min(data_bytes, least_bytes) && seconds >= effort.most_seconds;
+    if (did_all || did_enough) return static_cast<double>(done) / seconds;
+  }
+}
+
+}  // namespace cutpoint
