@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "cli/common/command_line.h"
+#include "cli/command_line.h"
 #include "cli/common/console.h"
 #include "cli/common/exit_code.h"
 #include "cli/common/output.h"
@@ -61,13 +61,14 @@ exit_code tell(const CLI::App& app, const CLI::ParseError& error, const console&
 exit_code run(int argc, char** argv, const console& say) {
   command_line line;
   std::vector<std::string> words = protected_words(argc, argv);
-  if (const status known = words.empty() ? status() : check_command(line.app, unprotected(words.back())); !known.ok()) {
+  if (const status known = words.empty() ? status() : check_command(line.app(), unprotected(words.back()));
+      !known.ok()) {
     return say.refuse(known);
   }
   try {
-    line.app.parse(std::move(words));
+    line.app().parse(std::move(words));
   } catch (const CLI::ParseError& error) {
-    return tell(line.app, error, say);
+    return tell(line.app(), error, say);
   }
   return line.run_chosen();
 }

@@ -67,26 +67,23 @@ bool has_wrong(const std::vector<Row>& rows) {
 
 }  // namespace
 
-CLI::App* bench_command::add_to(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("bench", "What each back end does a second, and the engine by the processor, a GPU and both");
-  command->add_flag("--kernels", is_kernels_, "Only the processor's back ends, in one thread");
-  command->add_flag("--engine", is_engine_, "Only the whole engine, on all threads");
-  command->add_flag("--cpu", is_cpu_, "No GPU");
-  jobs_.add_to(*command);
-  command->add_option("--bytes", bytes_, "Bytes of data in memory, from 64K")->type_name("SIZE")->capture_default_str();
-  command->add_option("--data", files_, "Measure on the first bytes of a file instead of random ones (repeatable)")
+void bench_command::add_options(CLI::App& app) {
+  app.add_flag("--kernels", is_kernels_, "Only the processor's back ends, in one thread");
+  app.add_flag("--engine", is_engine_, "Only the whole engine, on all threads");
+  app.add_flag("--cpu", is_cpu_, "No GPU");
+  jobs_.add_to(app);
+  app.add_option("--bytes", bytes_, "Bytes of data in memory, from 64K")->type_name("SIZE")->capture_default_str();
+  app.add_option("--data", files_, "Measure on the first bytes of a file instead of random ones (repeatable)")
       ->type_name("FILE")
       ->allow_extra_args(false);
-  command->add_option("--rounds", rounds_, "Rounds, of which medians are shown")->type_name("N")->capture_default_str();
-  command->add_option("--threads", threads_, "Threads of the engine (default: one for each processor)")->type_name("N");
-  trace_.add_to(*command);
-  auto* json = command->add_flag("--json", is_json_, "As JSON");
-  command->add_flag("--csv", is_csv_, "As comma-separated values, a line for each cell")->excludes(json);
-  output_.add_to(*command);
-  command->add_flag_callback(
+  app.add_option("--rounds", rounds_, "Rounds, of which medians are shown")->type_name("N")->capture_default_str();
+  app.add_option("--threads", threads_, "Threads of the engine (default: one for each processor)")->type_name("N");
+  trace_.add_to(app);
+  auto* json = app.add_flag("--json", is_json_, "As JSON");
+  app.add_flag("--csv", is_csv_, "As comma-separated values, a line for each cell")->excludes(json);
+  output_.add_to(app);
+  app.add_flag_callback(
       "-q,--quiet", [this] { verbosity_ = verbosity::quiet; }, "Say errors only");
-  return command;
 }
 
 /// What the options say, but for the jobs.

@@ -14,14 +14,15 @@
 #include "cli/common/console.h"
 #include "cli/common/exit_code.h"
 #include "cli/common/output.h"
+#include "cli/common/subcommand.h"
 #include "cli/dedup/trace_file.h"
 
 namespace cutpoint::cli {
 
-class bench_command {
+class bench_command final : public subcommand {
  public:
-  CLI::App* add_to(CLI::App& app);
-  exit_code run();
+  void add_options(CLI::App& app) override;
+  exit_code run() override;
 
  private:
   /// What is to be measured.

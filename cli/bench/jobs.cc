@@ -11,7 +11,7 @@
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 
-#include "cli/common/chunking_options.h"
+#include "cli/common/cut_options.h"
 
 namespace cutpoint::cli {
 

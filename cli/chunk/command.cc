@@ -56,23 +56,21 @@ class chunk_lister final : public input_receiver {
 
 }  // namespace
 
-CLI::App* chunk_command::add_to(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("chunk", "Cut-points and fingerprints of files, trees and standard input");
-  inputs_.add_to(*command);
-  chunking_.add_to(*command);
-  change_.add_to(*command);
-  command->add_option("--format", format_, "text, lengths, csv or jsonl")->type_name("NAME")->capture_default_str();
-  output_.add_to(*command);
-  trace_.add_to(*command);
-  add_verbosity(*command, verbosity_);
-  return command;
+void chunk_command::add_options(CLI::App& app) {
+  inputs_.add_to(app);
+  chunking_.add_to(app);
+  change_.add_to(app);
+  app.add_option("--format", format_, "text, lengths, csv or jsonl")->type_name("NAME")->capture_default_str();
+  output_.add_to(app);
+  trace_.add_to(app);
+  add_verbosity(app, verbosity_);
 }
 
 exit_code chunk_command::run() {
   const console say(verbosity_);
   const auto wrong = [&](const char* why) { return say.refuse({status_code::invalid_argument, why}); };
   const bool is_lengths = format_ == "lengths";
-  if (is_lengths && chunking_.has_fingerprint()) {
+  if (is_lengths && chunking_.hash().has_fingerprint()) {
     return wrong("--hash cannot be given with --format lengths, which prints lengths only");
   }
   const auto format = make_chunk_format(format_);
@@ -139,7 +137,7 @@ exit_code chunk_command::run_after_change(chunk_format& format, const console& s
   auto out = output_.open();
   if (!out) return say.refuse(out.error());
   if (const status inputs = inputs_.check(*out, nullptr); !inputs.ok()) return say.refuse(inputs);
-  const auto key = chunking_.checked_key();
+  const auto key = chunking_.hash().checked_key();
   if (!key) return say.refuse(key.error());
   auto old = read_listing(change_.listing(), path, *key, &interruption());
   if (!old) return say.refuse(old.error());

@@ -12,15 +12,15 @@
 #include "cli/common/exit_code.h"
 #include "cli/common/inputs.h"
 #include "cli/common/output.h"
+#include "cli/common/subcommand.h"
 #include "cli/dedup/trace_file.h"
 
 namespace cutpoint::cli {
 
-class chunk_command {
+class chunk_command final : public subcommand {
  public:
-  /// Adds the command; `run` is for when it was chosen.
-  CLI::App* add_to(CLI::App& app);
-  exit_code run();
+  void add_options(CLI::App& app) override;
+  exit_code run() override;
 
  private:
   [[nodiscard]] exit_code run_after_change(chunk_format& format, const console& say) const;

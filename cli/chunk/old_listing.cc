@@ -12,7 +12,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/chunk/format.h"
-#include "cli/common/chunking_options.h"
 #include "cli/common/console.h"
 
 namespace cutpoint::cli {

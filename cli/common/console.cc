@@ -65,6 +65,15 @@ std::size_t terminal_columns() {
 
 }  // namespace
 
+void add_verbosity(CLI::App& command, verbosity& level) {
+  auto* quiet = command.add_flag_callback(
+      "-q,--quiet", [&level] { level = verbosity::quiet; }, "Say errors only");
+  command
+      .add_flag_callback(
+          "-v,--verbose", [&level] { level = verbosity::verbose; }, "Say what is done")
+      ->excludes(quiet);
+}
+
 void console::say(std::string_view kind, std::string_view sentence) const {
   const std::lock_guard lock(mutex_);
   write(

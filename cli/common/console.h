@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include <CLI/CLI.hpp>
 #include <cutpoint/status.h>
 
 #include "cli/common/exit_code.h"
@@ -16,6 +17,9 @@ namespace cutpoint::cli {
 [[nodiscard]] std::string printable(std::string_view text);
 
 enum class verbosity { quiet, normal, verbose };
+
+/// Adds -q and -v; together they contradict each other.
+void add_verbosity(CLI::App& command, verbosity& level);
 
 /// From any thread. A line of progress stands below what was said, until the next, and goes before more is said.
 class console {

@@ -116,16 +116,14 @@ struct comparison {
 
 }  // namespace
 
-CLI::App* dedup_command::add_to(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("dedup", "What deduplication would save, and where the time went");
-  inputs_.add_to(*command);
-  chunking_.add_to(*command);
-  auto* json = command->add_flag("--json", is_json_, "As JSON");
-  command->add_flag("--details", is_detailed_, "Lengths of chunks, stages, lanes and predictions too")->excludes(json);
-  output_.add_to(*command);
-  trace_.add_to(*command);
-  add_verbosity(*command, verbosity_);
-  return command;
+void dedup_command::add_options(CLI::App& app) {
+  inputs_.add_to(app);
+  chunking_.add_to(app);
+  auto* json = app.add_flag("--json", is_json_, "As JSON");
+  app.add_flag("--details", is_detailed_, "Lengths of chunks, stages, lanes and predictions too")->excludes(json);
+  output_.add_to(app);
+  trace_.add_to(app);
+  add_verbosity(app, verbosity_);
 }
 
 exit_code dedup_command::run() {

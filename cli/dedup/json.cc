@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/common/chunking_options.h"
+#include "cli/common/segment_options.h"
 #include "cli/dedup/time_json.h"
 
 namespace cutpoint::cli {

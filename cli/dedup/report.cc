@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "cli/common/chunking_options.h"
 #include "cli/common/console.h"
 #include "cli/common/report_lines.h"
+#include "cli/common/segment_options.h"
 #include "cli/common/units.h"
 #include "cli/dedup/time_report.h"
 

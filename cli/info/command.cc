@@ -124,13 +124,10 @@ std::string text_of_all(const topology& machine, const result<std::vector<gpu_in
 
 }  // namespace
 
-CLI::App* info_command::add_to(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("info", "Processors, caches, NUMA nodes, devices, instruction sets, GPUs, costs");
-  command->add_flag("--calibrate", calibrates_, "Measure what work costs here anew, in some seconds, and keep it");
-  command->add_flag("--json", is_json_, "As JSON");
-  output_.add_to(*command);
-  return command;
+void info_command::add_options(CLI::App& app) {
+  app.add_flag("--calibrate", calibrates_, "Measure what work costs here anew, in some seconds, and keep it");
+  app.add_flag("--json", is_json_, "As JSON");
+  output_.add_to(app);
 }
 
 exit_code info_command::run() {

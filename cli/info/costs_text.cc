@@ -6,7 +6,6 @@
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 
-#include "cli/common/chunking_options.h"
 #include "cli/common/costs.h"
 
 namespace cutpoint::cli {

@@ -194,13 +194,10 @@ std::string text_of(const catalog_entry& entry) {
 
 }  // namespace
 
-CLI::App* list_command::add_to(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("list", "Algorithms, profiles, fingerprints, back ends, with parameters and bounds");
-  command->add_option("NAME", name_, "One algorithm or profile, in full");
-  command->add_flag("--json", is_json_, "As JSON");
-  output_.add_to(*command);
-  return command;
+void list_command::add_options(CLI::App& app) {
+  app.add_option("NAME", name_, "One algorithm or profile, in full");
+  app.add_flag("--json", is_json_, "As JSON");
+  output_.add_to(app);
 }
 
 exit_code list_command::run() {

@@ -7,13 +7,14 @@
 
 #include "cli/common/exit_code.h"
 #include "cli/common/output.h"
+#include "cli/common/subcommand.h"
 
 namespace cutpoint::cli {
 
-class list_command {
+class list_command final : public subcommand {
  public:
-  CLI::App* add_to(CLI::App& app);
-  exit_code run();
+  void add_options(CLI::App& app) override;
+  exit_code run() override;
 
  private:
   std::string name_;

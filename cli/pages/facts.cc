@@ -11,6 +11,11 @@
 #include <cutpoint/fingerprint.h>
 #include <fmt/format.h>
 
+#include "cli/chunk/format.h"
+#include "cli/common/chunking_options.h"
+#include "cli/common/inputs.h"
+#include "cli/tune/options.h"
+
 namespace cutpoint::cli {
 
 namespace {
@@ -115,10 +120,10 @@ result<command_facts> facts_of(const CLI::App& app) {
 }  // namespace
 
 result<line_facts> facts_of(const command_line& line) {
-  auto whole = facts_of(line.app);
+  auto whole = facts_of(line.app());
   if (!whole) return whole.error();
   line_facts facts{.whole = *std::move(whole), .commands = {}};
-  for (const CLI::App* command : line.app.get_subcommands({})) {
+  for (const CLI::App* command : line.app().get_subcommands({})) {
     auto read = facts_of(*command);
     if (!read) return read.error();
     facts.commands.push_back(*std::move(read));

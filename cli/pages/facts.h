@@ -6,7 +6,7 @@
 
 #include <cutpoint/status.h>
 
-#include "cli/common/command_line.h"
+#include "cli/command_line.h"
 
 namespace cutpoint::cli {
 

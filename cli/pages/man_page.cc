@@ -88,9 +88,15 @@ std::string commands(const line_facts& facts) {
   return out;
 }
 
-void replace(std::string& text, std::string_view what, std::string_view by) {
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
-    text.replace(at, what.size(), by);
+std::string see_also(const line_facts& facts) {
+  std::string out;
+  for (const command_facts& command : facts.commands) out += fmt::format(".BR cutpoint\\-{} (1),\n", command.name);
+  return out;
+}
+
+void replace(std::string& text, std::string_view mark, std::string_view value) {
+  for (std::size_t begin = text.find(mark); begin != std::string::npos; begin = text.find(mark, begin + value.size())) {
+    text.replace(begin, mark.size(), value);
   }
 }
 
@@ -106,6 +112,7 @@ result<std::string> man_page(const line_facts& facts, std::string_view command, 
   std::string page(text);
   replace(page, "@version@", version());
   replace(page, "@commands@\n", commands(facts));
+  replace(page, "@see_also@\n", see_also(facts));
   replace(page, "@synopsis@\n", is_whole ? synopsis(facts) : synopsis(*found));
   replace(page, "@options@\n", items(is_whole ? facts.whole : *found));
   return page;

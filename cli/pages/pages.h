@@ -11,7 +11,7 @@
 namespace cutpoint::cli {
 
 /// A page of one command, or of the whole for `cutpoint`: the template's prose, in which lines that are `@synopsis@`,
-/// `@options@` and `@commands@` give way to what the facts say, and `@version@` to the version. Errors:
+/// `@options@`, `@commands@` and `@see_also@` give way to what the facts say, and `@version@` to the version. Errors:
 /// invalid_argument, for a command that there is none of.
 [[nodiscard]] result<std::string> man_page(const line_facts& facts, std::string_view command, std::string_view text);
 

@@ -21,22 +21,18 @@ status wrong(std::string message) { return {status_code::invalid_argument, std::
 
 }  // namespace
 
-CLI::App* tune_command::add_to(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("tune", "Which algorithm, sizes and parameters are best for some data, on a sample of it");
-  inputs_.add_to(*command);
-  CLI::Option* const path = command->get_option("PATH")->required(false);
-  options_.add_to(*command);
-  auto* verify = command->add_flag("--verify", is_verified_, "Try the five best on all of the inputs too");
-  command
-      ->add_flag("--monte-carlo", is_monte_carlo_,
-                 "No inputs: what random bytes say of seqcdc's parameters, and its model beside them")
+void tune_command::add_options(CLI::App& app) {
+  inputs_.add_to(app);
+  CLI::Option* const path = app.get_option("PATH")->required(false);
+  options_.add_to(app);
+  auto* verify = app.add_flag("--verify", is_verified_, "Try the five best on all of the inputs too");
+  app.add_flag("--monte-carlo", is_monte_carlo_,
+               "No inputs: what random bytes say of seqcdc's parameters, and its model beside them")
       ->excludes(path)
       ->excludes(verify);
-  command->add_flag("--json", is_json_, "As JSON");
-  output_.add_to(*command);
-  add_verbosity(*command, verbosity_);
-  return command;
+  app.add_flag("--json", is_json_, "As JSON");
+  output_.add_to(app);
+  add_verbosity(app, verbosity_);
 }
 
 status tune_command::check() const {

@@ -10,14 +10,15 @@
 #include "cli/common/exit_code.h"
 #include "cli/common/inputs.h"
 #include "cli/common/output.h"
+#include "cli/common/subcommand.h"
 #include "cli/tune/options.h"
 
 namespace cutpoint::cli {
 
-class tune_command {
+class tune_command final : public subcommand {
  public:
-  CLI::App* add_to(CLI::App& app);
-  exit_code run();
+  void add_options(CLI::App& app) override;
+  exit_code run() override;
 
  private:
   [[nodiscard]] status check() const;

@@ -5,7 +5,6 @@
 #include <cutpoint/version.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/common/chunking_options.h"
 #include "cli/dedup/time_json.h"
 #include "cli/tune/recommendation.h"
 #include "cli/tune/report.h"

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "cli/common/choice.h"
-#include "cli/common/chunking_options.h"
+#include "cli/common/cut_options.h"
 
 namespace cutpoint::cli {
 

@@ -3,7 +3,7 @@
 import resource
 import unittest
 
-from command import DONE, IS_SANITIZED, WRONG_USAGE, CommandTest
+from command import DONE, IS_SANITIZED, WRONG_USAGE, CommandTest, subcommands
 
 CUTS = "gear(min_bytes=64,avg_bytes=256,max_bytes=1024,table=fastcdc2020)"
 
@@ -210,7 +210,7 @@ class Accepted(Usage):
         self.assertEqual(self.lengths("--backend", "scalar"), self.lengths("--backend", "auto"))
 
     def test_help_of_each_command(self):
-        for arguments in ((), ("chunk",), ("dedup",), ("tune",), ("bench",), ("list",), ("info",)):
+        for arguments in ((), *((name,) for name in subcommands())):
             for option in ("-h", "--help"):
                 run = self.run_command(*arguments, option)
                 self.assert_done(run)

@@ -8,10 +8,10 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from command import BINARY, PATIENCE, CommandTest, wait_until
+from command import BINARY, PATIENCE, CommandTest, subcommands, wait_until
 
 PAGES = Path(BINARY).parent / "pages"
-COMMANDS = ["bench", "chunk", "dedup", "info", "list", "tune"]
+COMMANDS = sorted(subcommands())
 
 OPTIONS_OF_NAMES = (
     "--algorithm", "--profile", "--hash", "--backend", "--plan", "--placement", "--join", "--input", "--format",

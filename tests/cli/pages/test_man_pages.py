@@ -7,12 +7,12 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from command import BINARY, DONE, CommandTest
+from command import BINARY, DONE, CommandTest, subcommands
 
 PAGES = Path(BINARY).parent / "pages"
 PAGES_OF_C = Path(BINARY).parents[1] / "bindings" / "c"
 HEADER = Path(__file__).resolve().parents[3] / "bindings/c/include/cutpoint/cutpoint.h"
-COMMANDS = ("chunk", "dedup", "tune", "bench", "list", "info")
+COMMANDS = subcommands()
 
 
 def plain(text: str) -> str:

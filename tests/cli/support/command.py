@@ -1,6 +1,7 @@
 """The command under test, and what its tests share: a folder of their own, runs of the command, the shape of errors."""
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -117,6 +118,12 @@ class CommandTest(unittest.TestCase):
         """Wrong usage: nothing on standard output, and a message."""
         self.assertEqual(run.stdout, "", run)
         self.assert_failed(run, *told, code=WRONG_USAGE)
+
+
+def subcommands() -> list[str]:
+    """As the command's own help has them."""
+    text = subprocess.run([BINARY, "--help"], capture_output=True, text=True, check=True, timeout=PATIENCE).stdout
+    return re.findall(r"^  (\w+) ", text.split("Subcommands:\n")[1], re.MULTILINE)
 
 
 def close(process: subprocess.Popen):

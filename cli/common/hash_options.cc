@@ -1,0 +1,44 @@
+// A name and hexadecimal digits to a recipe.
+#include "cli/common/hash_options.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+namespace cutpoint::cli {
+
+namespace {
+
+status wrong(std::string message) { return {status_code::invalid_argument, std::move(message)}; }
+
+}  // namespace
+
+void hash_options::add_to(CLI::App& command) {
+  command.add_option("--hash", fingerprint_, "Fingerprint of each chunk, or none (default: sha256)")->type_name("NAME");
+  command.add_option("--hash-key", key_, "Secret key of blake3's keyed mode: 64 hexadecimal digits")->type_name("HEX");
+}
+
+result<std::optional<fingerprint_key>> hash_options::checked_key() const {
+  if (!key_) return std::optional<fingerprint_key>();
+  fingerprint_key key;
+  bool is_right = key_->size() == 2 * key.size();
+  for (std::size_t i = 0; is_right && i < key.size(); ++i) {
+    const char* digits = key_->data() + 2 * i;
+    is_right = std::from_chars(digits, digits + 2, key[i], 16).ptr == digits + 2;
+  }
+  if (!is_right) return wrong(fmt::format("--hash-key must be {} hexadecimal digits", 2 * key.size()));
+  return std::optional(key);
+}
+
+result<fingerprint_recipe> hash_options::checked(std::string_view default_fingerprint) const {
+  const auto fingerprint = parse_fingerprint(fingerprint_ ? *fingerprint_ : default_fingerprint);
+  if (!fingerprint) return fingerprint.error();
+  const auto key = checked_key();
+  if (!key) return key.error();
+  if (*key && *fingerprint != fingerprint_kind::blake3) {
+    return wrong(fmt::format("--hash-key is for --hash blake3: {} takes no key", name_of(*fingerprint)));
+  }
+  return fingerprint_recipe(*fingerprint, *key);
+}
+
+}  // namespace cutpoint::cli
