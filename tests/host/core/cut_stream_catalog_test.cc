@@ -8,11 +8,6 @@
 namespace cutpoint::tests {
 namespace {
 
-/// Bytes of memory without which no cut is decided; 1 for the chunk where there is no maximum.
-std::uint64_t least_memory(const chunker& chunker) {
-  return chunker.behind() + (chunker.reach() == unlimited ? 1 : chunker.reach());
-}
-
 void expect_cuts(source& from, const chunker& chunker, byte_span stream, const std::vector<chunk>& expected,
                  stream_limits limits) {
   SCOPED_TRACE(chunker.canonical());

@@ -87,6 +87,11 @@ struct cut_outcome {
   bool are_bytes_right = true;
 };
 
+/// The bytes of memory without which no cut is decided. Where there is no maximum, 1 stands for the chunk.
+inline std::uint64_t least_memory(const chunker& chunker) {
+  return chunker.behind() + (chunker.reach() == unlimited ? 1 : chunker.reach());
+}
+
 inline cut_outcome cut_all(source& from, const chunker& chunker, byte_span stream, stream_limits limits = {}) {
   cut_outcome cut;
   cut.outcome = cut_stream(from, chunker, limits, [&](const chunk& where, byte_span bytes) -> status {

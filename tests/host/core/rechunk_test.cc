@@ -170,10 +170,6 @@ rechunked expect_rechunked(const edit& e, const stream_limits& limits = {}) {
   return expect_rechunked(e, stream, limits);
 }
 
-std::uint64_t least_memory(const chunker& chunker) {
-  return chunker.behind() + (chunker.reach() == unlimited ? 1 : chunker.reach());
-}
-
 /// Where a change begins or ends: anywhere, at the ends of the stream, or at and near a cut.
 std::uint64_t draw_place(const std::vector<chunk>& chunks, std::uint64_t size, choices& random) {
   if (size == 0 || random.once_in(12)) return 0;

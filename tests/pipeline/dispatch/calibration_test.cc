@@ -18,18 +18,12 @@
 #include "pipeline/dispatch/sample_cursor.h"
 #include "tests/cuda/support/host_offload.h"
 #include "tests/host/algorithms/made.h"
+#include "tests/pipeline/support/gpus.h"
 
 namespace cutpoint::tests {
 namespace {
 
 using cuda::executor_call;
-
-gpu_info gpu(int index, const std::string& name) {
-  gpu_info made;
-  made.index = index;
-  made.name = name;
-  return made;
-}
 
 job_costs job_of(const std::string& name, fingerprint_kind kind) {
   return {.cuts = made(name), .fingerprint = kind, .mean_chunk_bytes = 8192, .devices = {}};
@@ -110,9 +104,9 @@ device_sampling tiny_sampling() {
           .chunk_lengths = {2 * KiB, 16 * KiB}};
 }
 
-class host_device final : public device_provider {
+class linked_host_device final : public device_provider {
  public:
-  explicit host_device(std::function<status(executor_call)> before = {}) : before_(std::move(before)) {}
+  explicit linked_host_device(std::function<status(executor_call)> before = {}) : before_(std::move(before)) {}
 
   result<std::unique_ptr<cuda::offload>> make(int, const chunker& cuts, const fingerprint_recipe& fingerprint,
                                               const cuda::batch_limits& limits, cuda::offload_use use) const override {
@@ -170,7 +164,7 @@ TEST(measure_memory, shares_its_memory_among_more_threads_than_there_are_process
 }
 
 TEST(calibrate_device, measures_what_the_device_does) {
-  const device_costs costs = calibrate_device(host_device(), gpu(3, "host"), tiny_sampling());
+  const device_costs costs = calibrate_device(linked_host_device(), gpu(3, "host"), tiny_sampling());
   EXPECT_EQ(costs.problem, "");
   EXPECT_EQ(costs.index, 3);
   EXPECT_EQ(costs.name, "host");
@@ -203,7 +197,7 @@ TEST(calibrate_device, says_what_failed) {
   for (const executor_call failing : {executor_call::allocate, executor_call::copy_in, executor_call::launch,
                                       executor_call::copy_out, executor_call::wait}) {
     std::atomic<int> calls = 0;
-    const host_device device([&](executor_call call) {
+    const linked_host_device device([&](executor_call call) {
       return call == failing && ++calls > 20 ? status(status_code::backend_failure, "planted") : status();
     });
     const device_costs costs = calibrate_device(device, gpu(1, "host"), tiny_sampling());
@@ -214,7 +208,7 @@ TEST(calibrate_device, says_what_failed) {
 }
 
 TEST(calibrate_device, does_without_locked_memory) {
-  const host_device device([](executor_call call) {
+  const linked_host_device device([](executor_call call) {
     return call == executor_call::pin ? status(status_code::memory_limit, "planted") : status();
   });
   EXPECT_EQ(calibrate_device(device, gpu(0, "host"), tiny_sampling()).problem, "");

@@ -6,11 +6,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/host/algorithms/made.h"
+#include "tests/pipeline/support/gpus.h"
 
 namespace cutpoint::tests {
 namespace {
-
-constexpr double GB = 1e9;
 
 cut_rate cut_at(const chunker& cuts, double mean_bytes, double rate) {
   return {.name = "x", .cuts = cuts.canonical(), .mean_bytes = mean_bytes, .bytes_per_second = rate};
@@ -156,13 +155,6 @@ TEST(rates_for, has_the_device_fingerprint_as_fast_as_its_batches_allow) {
   job.device_memory_bytes = 1 * GiB;
   EXPECT_GT(rates_for(model, job).devices.at(0).fingerprinting, 100 * GB);
   EXPECT_NEAR(rates_for(model, job).devices.at(0).out_share, 24.0 / 8192, 1e-12);
-}
-
-gpu_info gpu(int index, const std::string& name) {
-  gpu_info made;
-  made.index = index;
-  made.name = name;
-  return made;
 }
 
 TEST(machine_key, tells_machines_and_their_devices_apart) {

@@ -7,11 +7,10 @@
 #include <gtest/gtest.h>
 
 #include "pipeline/dispatch/linear_program.h"
+#include "tests/pipeline/support/gpus.h"
 
 namespace cutpoint::tests {
 namespace {
-
-constexpr double GB = 1e9;
 
 /// A device that is bound by nothing but its link, until a test says otherwise.
 device_rates fast_device() {

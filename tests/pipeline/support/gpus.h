@@ -1,0 +1,19 @@
+// GPUs that are not there, and the unit of their speeds.
+#pragma once
+
+#include <string>
+
+#include <cutpoint/backends.h>
+
+namespace cutpoint::tests {
+
+inline constexpr double GB = 1e9;
+
+inline gpu_info gpu(int index, const std::string& name) {
+  gpu_info made;
+  made.index = index;
+  made.name = name;
+  return made;
+}
+
+}  // namespace cutpoint::tests
