@@ -1,3 +1,4 @@
+// Chunks returned as values, for callers that have no receiver of their own.
 #include <algorithm>
 #include <utility>
 
