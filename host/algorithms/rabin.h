@@ -123,8 +123,8 @@ class tttd_reference : public reference_defaults {
     bool found = false;
     std::uint64_t backup = 0;
     const std::uint64_t length =
-        roll_until(hash_, bytes.data() + start, min_, end, [&](std::uint64_t hash, std::uint64_t at) {
-          if (is_backup_(hash)) backup = at;
+        roll_until(hash_, bytes.data() + start, min_, end, [&](std::uint64_t hash, std::uint64_t cut_length) {
+          if (is_backup_(hash)) backup = cut_length;
           return found = is_main_(hash);
         });
     return !found && length == max_ && backup != 0 ? backup : length;
@@ -132,8 +132,8 @@ class tttd_reference : public reference_defaults {
 
   std::optional<candidate_map_needs> candidate_map() const { return rolled_needs(hash_, 2); }
   /// Level 0 has the main candidates, level 1 the backups.
-  void find_candidates(const map_stretch& stretch, candidate_bits& into) const {
-    mark_rolled(hash_, std::array{is_main_, is_backup_}, stretch, into);
+  void find_candidates(const map_stretch& stretch, candidate_bits& map) const {
+    mark_rolled(hash_, std::array{is_main_, is_backup_}, stretch, map);
   }
   std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits& map,
                            std::uint64_t position) const {

@@ -52,9 +52,9 @@ class rolled_lane {
   }
 
   /// Marks what was found, and forgets it. `position`: that of bit 0.
-  void flush(std::uint64_t position, candidate_bits& into) {
+  void flush(std::uint64_t position, candidate_bits& map) {
     for (std::size_t level = 0; level < levels; ++level) {
-      if (found_[level] != 0) into.mark_all(position, found_[level], level);
+      if (found_[level] != 0) map.mark_all(position, found_[level], level);
       found_[level] = 0;
     }
   }
@@ -71,7 +71,7 @@ class rolled_lane {
 /// position that does not have the window before it in the stream is none. What a test accepts, the next accepts too.
 template <class Hash, class Test, std::size_t levels>
 void mark_rolled(const Hash& hash, const std::array<Test, levels>& tests, const map_stretch& stretch,
-                 candidate_bits& into) {
+                 candidate_bits& map) {
   using lane = rolled_lane<Hash, Test, levels>;
   const std::uint8_t* bytes = stretch.bytes.data();
   const std::uint64_t window = hash.window();
@@ -80,7 +80,7 @@ void mark_rolled(const Hash& hash, const std::array<Test, levels>& tests, const 
   if (first < window) {  // the only position with a window but no byte to roll out of it
     const auto word = Hash::word(hash.over(bytes));
     for (std::size_t level = 0; level < levels; ++level) {
-      if (tests[level](word)) into.mark(stretch.position_of(first), level);
+      if (tests[level](word)) map.mark(stretch.position_of(first), level);
     }
     ++first;
   }
@@ -89,7 +89,7 @@ void mark_rolled(const Hash& hash, const std::array<Test, levels>& tests, const 
     lane only(hash, tests, bytes + index);
     for (std::uint64_t position = stretch.position_of(index); index < last; ++position) {
       only.roll(position % 64);
-      if (++index == last || position % 64 == 63) only.flush(position / 64 * 64, into);
+      if (++index == last || position % 64 == 63) only.flush(position / 64 * 64, map);
     }
   };
   // Two hashes at once hide each other's latency: on an EPYC (Zen 3) 1.1 (adler) to 2 times (tttd) as fast as one.
@@ -105,8 +105,8 @@ void mark_rolled(const Hash& hash, const std::array<Test, levels>& tests, const 
         lower.roll(bit);
         upper.roll(bit);
       }
-      lower.flush(stretch.position_of(low) + done, into);
-      upper.flush(stretch.position_of(high) + done, into);
+      lower.flush(stretch.position_of(low) + done, map);
+      upper.flush(stretch.position_of(high) + done, map);
     }
   }
   mark_some(high + half, stretch.last);

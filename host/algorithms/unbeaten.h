@@ -21,8 +21,8 @@ namespace cutpoint {
 template <class Beats>
 class unbeaten_marker {
  public:
-  unbeaten_marker(std::uint64_t window, const map_stretch& stretch, candidate_bits& into)
-      : window_(window), bytes_(stretch.bytes.data()), stretch_(stretch), into_(into) {}
+  unbeaten_marker(std::uint64_t window, const map_stretch& stretch, candidate_bits& map)
+      : window_(window), bytes_(stretch.bytes.data()), stretch_(stretch), map_(map) {}
 
   void mark_all() {
     for (std::uint64_t first = stretch_.first, last = 0; first < stretch_.last; first = last) {
@@ -93,7 +93,7 @@ class unbeaten_marker {
 
   void mark(std::uint64_t first, std::uint64_t found) {
     const std::uint64_t position = stretch_.position_of(first);
-    if (found != 0) into_.mark_all(position / 64 * 64, found << (position % 64), 0);
+    if (found != 0) map_.mark_all(position / 64 * 64, found << (position % 64), 0);
   }
 
   /// Advances `beater_` to the first byte that beats the best one, or to the end.
@@ -117,7 +117,7 @@ class unbeaten_marker {
   std::uint64_t window_;
   const std::uint8_t* bytes_;
   const map_stretch& stretch_;
-  candidate_bits& into_;
+  candidate_bits& map_;
   std::uint8_t best_ = 0;     ///< of what every position yet to look at sees
   std::uint64_t beater_ = 0;  ///< the first that beats it of what some see
   std::uint64_t end_ = 0;     ///< of what some see

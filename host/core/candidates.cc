@@ -10,7 +10,7 @@ namespace cutpoint {
 namespace {
 
 /// The positions of a word that are not before `first` in it.
-std::uint64_t from(std::uint64_t first) { return ~std::uint64_t{0} << (first % 64); }
+std::uint64_t bits_from(std::uint64_t first) { return ~std::uint64_t{0} << (first % 64); }
 
 /// The positions of a word up to the last of [.., last), which is in it.
 std::uint64_t until(std::uint64_t last) { return ~std::uint64_t{0} >> ((64 - last % 64) % 64); }
@@ -27,7 +27,7 @@ void candidate_bits::clear(std::uint64_t first, std::uint64_t last) {
   if (first == last) return;
   const std::uint64_t last_word = (last - 1) / 64;
   for (std::uint64_t level = 0; level < words_.size(); level += word_count_) {
-    std::uint64_t inside = from(first);
+    std::uint64_t inside = bits_from(first);
     std::uint64_t slot = slot_of(first / 64);
     for (std::uint64_t word = first / 64; word <= last_word; ++word) {
       if (word == last_word) inside &= until(last);
@@ -45,7 +45,7 @@ std::uint64_t candidate_bits::next(std::uint64_t first, std::uint64_t last, std:
   const std::uint64_t last_word = (last - 1) / 64;
   std::uint64_t word = first / 64;
   std::uint64_t slot = slot_of(word);
-  std::uint64_t bits = words[slot] & from(first);
+  std::uint64_t bits = words[slot] & bits_from(first);
   while (bits == 0 && word != last_word) {
     ++word;
     slot = slot + 1 == word_count_ ? 0 : slot + 1;

@@ -10,7 +10,7 @@ class chunker::implementation {
  public:
   virtual ~implementation() = default;
   virtual std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept = 0;
-  virtual void find_candidates(const map_stretch& stretch, candidate_bits& into) const noexcept = 0;
+  virtual void find_candidates(const map_stretch& stretch, candidate_bits& map) const noexcept = 0;
   virtual std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits& map,
                                    std::uint64_t position) const noexcept = 0;
 
@@ -53,8 +53,8 @@ class chunker::implementation_of final : public implementation {
   std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept override {
     return reference_.cut(bytes, start);
   }
-  void find_candidates(const map_stretch& stretch, candidate_bits& into) const noexcept override {
-    reference_.find_candidates(stretch, into);
+  void find_candidates(const map_stretch& stretch, candidate_bits& map) const noexcept override {
+    reference_.find_candidates(stretch, map);
   }
   std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits& map,
                            std::uint64_t position) const noexcept override {
@@ -110,10 +110,10 @@ std::optional<std::uint64_t> chunker::next_cut(const stream_window& window, cons
 }
 
 void chunker::find_candidates(const stream_window& window, std::uint64_t count, std::uint64_t position,
-                              candidate_bits& into) const noexcept {
+                              candidate_bits& map) const noexcept {
   assert(candidate_map() && window.start + count <= window.bytes.size());
   assert(window.at_end || window.bytes.size() - window.start - count >= candidate_map()->ahead);
-  if (count != 0) implementation_->find_candidates({window.bytes, window.start, window.start + count, position}, into);
+  if (count != 0) implementation_->find_candidates({window.bytes, window.start, window.start + count, position}, map);
 }
 
 std::vector<chunk> chunker::find_cuts(byte_span stream) const {

@@ -52,7 +52,7 @@ class sliding_window {
   void grow(std::uint64_t capacity) { buffer_.grow(capacity); }
 
   /// Drops what no cut looks back at, and reads until the buffer is full or the stream ends.
-  status refill(source& from) {
+  status refill(source& source) {
     if (const std::uint64_t dropped = start_ - std::min(start_, behind_); dropped != 0) {
       const std::span<std::uint8_t> kept = buffer_.bytes().first(filled_).subspan(dropped);
       std::copy(kept.begin(), kept.end(), buffer_.bytes().begin());
@@ -60,7 +60,7 @@ class sliding_window {
       filled_ -= dropped;
     }
     while (filled_ < capacity() && !at_end_) {
-      const result<std::size_t> count = from.read(buffer_.bytes().subspan(filled_));
+      const result<std::size_t> count = source.read(buffer_.bytes().subspan(filled_));
       if (!count) return count.error();
       filled_ += *count;
       at_end_ = *count == 0;
@@ -108,7 +108,7 @@ status check_memory(const chunker& chunker, const stream_limits& limits) {
                                                  chunker.canonical(), needed, format_size(limits.memory_bytes))};
 }
 
-status cut_stream(source& from, const chunker& chunker, const stream_limits& limits, const chunk_sink& sink) {
+status cut_stream(source& source, const chunker& chunker, const stream_limits& limits, const chunk_sink& sink) {
   if (status memory = check_memory(chunker, limits); !memory.ok()) return memory;
   const std::uint64_t memory_bytes = std::min(limits.memory_bytes, unlimited / 2);
   sliding_window window(first_capacity(chunker, memory_bytes), chunker.behind());
@@ -124,7 +124,7 @@ status cut_stream(source& from, const chunker& chunker, const stream_limits& lim
     }
     if (!outcome.ok() || window.is_at_end()) return outcome;
     if (window.is_full()) outcome = grow(window, memory_bytes, offset);
-    if (outcome.ok()) outcome = window.refill(from);
+    if (outcome.ok()) outcome = window.refill(source);
   }
 }
 

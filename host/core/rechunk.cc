@@ -80,8 +80,8 @@ class counted_stream {
   explicit counted_stream(random_access& stream) : stream_(stream) {}
 
   std::uint64_t read_bytes() const { return read_bytes_; }
-  result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> into) {
-    result<std::size_t> count = stream_.read_at(offset, into);
+  result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> destination) {
+    result<std::size_t> count = stream_.read_at(offset, destination);
     if (count) read_bytes_ += *count;
     return count;
   }

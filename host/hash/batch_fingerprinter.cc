@@ -8,10 +8,10 @@ class one_by_one_fingerprinter final : public batch_fingerprinter {
  public:
   explicit one_by_one_fingerprinter(fingerprinter maker) : maker_(std::move(maker)) {}
 
-  void submit(byte_span bytes, digest& into) override {
+  void submit(byte_span bytes, digest& destination) override {
     auto made = maker_(bytes);
     if (made) {
-      into = *made;
+      destination = *made;
     } else if (failure_.ok()) {
       failure_ = made.error();
     }

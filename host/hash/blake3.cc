@@ -25,13 +25,13 @@ block block_of(byte_span bytes) {
   return made;
 }
 
-words compress(const words& chaining, const block& of, std::uint64_t counter, std::uint32_t flags) {
+words compress(const words& chaining, const block& block, std::uint64_t counter, std::uint32_t flags) {
   std::array<std::uint32_t, 16> v = {};
   std::copy(chaining.begin(), chaining.end(), v.begin());
   std::copy_n(initial_words.begin(), 4, v.begin() + 8);
   v[12] = static_cast<std::uint32_t>(counter);
   v[13] = static_cast<std::uint32_t>(counter >> 32);
-  v[14] = of.length;
+  v[14] = block.length;
   v[15] = flags;
   const auto mix = [&v](std::size_t a, std::size_t b, std::size_t c, std::size_t d, std::uint32_t x, std::uint32_t y) {
     v[a] += v[b] + x;
@@ -44,7 +44,7 @@ words compress(const words& chaining, const block& of, std::uint64_t counter, st
     v[b] = std::rotr(v[b] ^ v[c], 7);
   };
   for (const message_order& order : message_orders) {
-    const auto word = [&](std::size_t i) { return of.message[order[i]]; };
+    const auto word = [&](std::size_t i) { return block.message[order[i]]; };
     for (std::size_t i = 0; i < 4; ++i) mix(i, 4 + i, 8 + i, 12 + i, word(2 * i), word(2 * i + 1));
     for (std::size_t i = 0; i < 4; ++i) {
       mix(i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4, word(8 + 2 * i), word(9 + 2 * i));
@@ -56,47 +56,47 @@ words compress(const words& chaining, const block& of, std::uint64_t counter, st
 }
 
 /// `top` is `root` for a message that has no other leaf.
-words leaf(byte_span bytes, std::uint64_t number, std::uint32_t top, const start& from) {
-  words chaining = from.key;
-  std::uint32_t flags = from.flags | leaf_start;
+words leaf(byte_span bytes, std::uint64_t number, std::uint32_t top, const start& start_state) {
+  words chaining = start_state.key;
+  std::uint32_t flags = start_state.flags | leaf_start;
   for (; bytes.size() > block_bytes; bytes = bytes.subspan(block_bytes)) {
     chaining = compress(chaining, block_of(bytes.first(block_bytes)), number, flags);
-    flags = from.flags;
+    flags = start_state.flags;
   }
   return compress(chaining, block_of(bytes), number, flags | leaf_end | top);
 }
 
-words parent_of(const words& left, const words& right, std::uint32_t top, const start& from) {
+words parent_of(const words& left, const words& right, std::uint32_t top, const start& start_state) {
   block both{.message = {}, .length = block_bytes};
   std::copy(right.begin(), right.end(), std::copy(left.begin(), left.end(), both.message.begin()));
-  return compress(from.key, both, 0, from.flags | parent | top);
+  return compress(start_state.key, both, 0, start_state.flags | parent | top);
 }
 
 }  // namespace
 
 start start_of(const std::optional<fingerprint_key>& key) {
-  start from;
-  if (!key) return from;
-  for (std::size_t i = 0; i < from.key.size(); ++i) from.key[i] = load_word(key->data() + 4 * i);
-  from.flags = keyed;
-  return from;
+  start start_state;
+  if (!key) return start_state;
+  for (std::size_t i = 0; i < start_state.key.size(); ++i) start_state.key[i] = load_word(key->data() + 4 * i);
+  start_state.flags = keyed;
+  return start_state;
 }
 
-digest hash(byte_span message, const start& from) {
+digest hash(byte_span message, const start& start_state) {
   const std::uint64_t last = message.empty() ? 0 : (message.size() - 1) / leaf_bytes;
   std::array<words, most_subtrees> subtrees;
   std::size_t count = 0;
   for (std::uint64_t i = 0; i < last; ++i) {
-    words top = leaf(message.subspan(i * leaf_bytes, leaf_bytes), i, 0, from);
+    words top = leaf(message.subspan(i * leaf_bytes, leaf_bytes), i, 0, start_state);
     for (std::uint64_t leaves = i + 1; leaves % 2 == 0; leaves /= 2) {
-      top = parent_of(subtrees[--count], top, 0, from);
+      top = parent_of(subtrees[--count], top, 0, start_state);
     }
     subtrees[count++] = top;
   }
-  words top = leaf(message.subspan(last * leaf_bytes), last, last == 0 ? root : 0, from);
+  words top = leaf(message.subspan(last * leaf_bytes), last, last == 0 ? root : 0, start_state);
   while (count > 0) {
     --count;
-    top = parent_of(subtrees[count], top, count == 0 ? root : 0, from);
+    top = parent_of(subtrees[count], top, count == 0 ? root : 0, start_state);
   }
   digest made;
   made.size = digest_bytes;

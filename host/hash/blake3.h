@@ -50,6 +50,6 @@ struct start {
 };
 [[nodiscard]] start start_of(const std::optional<fingerprint_key>& key);
 
-[[nodiscard]] digest hash(byte_span message, const start& from);
+[[nodiscard]] digest hash(byte_span message, const start& start_state);
 
 }  // namespace cutpoint::blake3

@@ -16,10 +16,10 @@ using key = std::array<std::uint8_t, Bytes>;
 /// As good as random already.
 struct first_bytes {
   template <std::size_t Bytes>
-  std::size_t operator()(const key<Bytes>& of) const noexcept {
+  std::size_t operator()(const key<Bytes>& fingerprint) const noexcept {
     std::size_t word = 0;
     static_assert(Bytes >= sizeof word);
-    std::memcpy(&word, of.data(), sizeof word);
+    std::memcpy(&word, fingerprint.data(), sizeof word);
     return word;
   }
 };

@@ -85,8 +85,8 @@ class processor_places::implementation {
     if (node < 0 || hwloc_get_numanode_obj_by_os_index(machine_.get(), static_cast<unsigned>(node)) == nullptr) {
       return {status_code::invalid_argument, fmt::format("there is no memory node {}", node)};
     }
-    const hwloc_set of = set_of(static_cast<unsigned>(node));
-    return outcome(hwloc_set_area_membind(machine_.get(), begin, byte_count, of.get(), HWLOC_MEMBIND_BIND,
+    const hwloc_set node_set = set_of(static_cast<unsigned>(node));
+    return outcome(hwloc_set_area_membind(machine_.get(), begin, byte_count, node_set.get(), HWLOC_MEMBIND_BIND,
                                           HWLOC_MEMBIND_BYNODESET | HWLOC_MEMBIND_NOCPUBIND),
                    fmt::format("memory to node {}", node));
   }

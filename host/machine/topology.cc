@@ -37,8 +37,8 @@ result<hwloc_machine> load_machine(machine_detail detail) {
 
 namespace {
 
-std::uint64_t count_of(hwloc_topology_t from, hwloc_obj_type_t type) {
-  return static_cast<std::uint64_t>(std::max(0, hwloc_get_nbobjs_by_type(from, type)));
+std::uint64_t count_of(hwloc_topology_t machine, hwloc_obj_type_t type) {
+  return static_cast<std::uint64_t>(std::max(0, hwloc_get_nbobjs_by_type(machine, type)));
 }
 
 std::uint64_t processors_of(const hwloc_obj* object) {
@@ -57,26 +57,26 @@ std::string cache_kind(hwloc_obj_cache_type_t type) {
   return "unified";
 }
 
-std::vector<cache_info> caches_of(hwloc_topology_t from) {
+std::vector<cache_info> caches_of(hwloc_topology_t machine) {
   constexpr std::array types = {HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L1ICACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE,
                                 HWLOC_OBJ_L4CACHE};
   std::vector<cache_info> caches;
   for (const hwloc_obj_type_t type : types) {
-    const hwloc_obj* first = hwloc_get_obj_by_type(from, type, 0);
+    const hwloc_obj* first = hwloc_get_obj_by_type(machine, type, 0);
     if (first == nullptr) continue;
     caches.push_back({.level = static_cast<int>(first->attr->cache.depth),
                       .kind = cache_kind(first->attr->cache.type),
                       .bytes = first->attr->cache.size,
                       .line_bytes = first->attr->cache.linesize,
-                      .count = count_of(from, type),
+                      .count = count_of(machine, type),
                       .processor_count = processors_of(first)});
   }
   return caches;
 }
 
-std::vector<numa_node_info> numa_nodes_of(hwloc_topology_t from) {
+std::vector<numa_node_info> numa_nodes_of(hwloc_topology_t machine) {
   std::vector<numa_node_info> nodes;
-  for (hwloc_obj_t node = nullptr; (node = hwloc_get_next_obj_by_type(from, HWLOC_OBJ_NUMANODE, node)) != nullptr;) {
+  for (hwloc_obj_t node = nullptr; (node = hwloc_get_next_obj_by_type(machine, HWLOC_OBJ_NUMANODE, node)) != nullptr;) {
     nodes.push_back({node->os_index, node->attr->numanode.local_memory, processors_of(node)});
   }
   return nodes;
@@ -99,16 +99,16 @@ std::string device_kind(hwloc_obj_osdev_type_t type) {
   return "other";
 }
 
-std::vector<system_device> devices_of(hwloc_topology_t from) {
+std::vector<system_device> devices_of(hwloc_topology_t machine) {
   std::vector<system_device> devices;
-  for (hwloc_obj_t device = nullptr; (device = hwloc_get_next_osdev(from, device)) != nullptr;) {
+  for (hwloc_obj_t device = nullptr; (device = hwloc_get_next_osdev(machine, device)) != nullptr;) {
     devices.push_back({device_kind(device->attr->osdev.type), device->name == nullptr ? "" : device->name});
   }
   return devices;
 }
 
-std::string model_of(hwloc_topology_t from) {
-  hwloc_obj_t package = hwloc_get_obj_by_type(from, HWLOC_OBJ_PACKAGE, 0);
+std::string model_of(hwloc_topology_t machine) {
+  hwloc_obj_t package = hwloc_get_obj_by_type(machine, HWLOC_OBJ_PACKAGE, 0);
   const char* model = package == nullptr ? nullptr : hwloc_obj_get_info_by_name(package, "CPUModel");
   return model == nullptr ? "" : model;
 }
@@ -142,14 +142,14 @@ std::vector<std::string> instruction_sets() {
 result<topology> discover_topology() {
   const result<hwloc_machine> loaded = load_machine(machine_detail::all);
   if (!loaded) return loaded.error();
-  hwloc_topology_t from = loaded->get();
-  return topology{.processor_model = model_of(from),
-                  .package_count = count_of(from, HWLOC_OBJ_PACKAGE),
-                  .core_count = count_of(from, HWLOC_OBJ_CORE),
-                  .processor_count = count_of(from, HWLOC_OBJ_PU),
-                  .caches = caches_of(from),
-                  .numa_nodes = numa_nodes_of(from),
-                  .devices = devices_of(from),
+  hwloc_topology_t machine = loaded->get();
+  return topology{.processor_model = model_of(machine),
+                  .package_count = count_of(machine, HWLOC_OBJ_PACKAGE),
+                  .core_count = count_of(machine, HWLOC_OBJ_CORE),
+                  .processor_count = count_of(machine, HWLOC_OBJ_PU),
+                  .caches = caches_of(machine),
+                  .numa_nodes = numa_nodes_of(machine),
+                  .devices = devices_of(machine),
                   .instruction_sets = instruction_sets()};
 }
 

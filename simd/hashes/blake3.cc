@@ -26,14 +26,14 @@ template <int Bits>
 HWY_INLINE word_vector rotated_right(word_vector v) {
 #if HWY_TARGET > HWY_AVX3
   if constexpr (Bits % 8 == 0) {
-    constexpr std::uint8_t by = Bits / 8;
-    alignas(16) static constexpr std::uint8_t from[16] = {
-        by % 4,      (by + 1) % 4,      (by + 2) % 4,      (by + 3) % 4,      //
-        4 + by % 4,  4 + (by + 1) % 4,  4 + (by + 2) % 4,  4 + (by + 3) % 4,  //
-        8 + by % 4,  8 + (by + 1) % 4,  8 + (by + 2) % 4,  8 + (by + 3) % 4,  //
-        12 + by % 4, 12 + (by + 1) % 4, 12 + (by + 2) % 4, 12 + (by + 3) % 4};
+    constexpr std::uint8_t shift = Bits / 8;
+    alignas(16) static constexpr std::uint8_t order[16] = {
+        shift % 4,      (shift + 1) % 4,      (shift + 2) % 4,      (shift + 3) % 4,      //
+        4 + shift % 4,  4 + (shift + 1) % 4,  4 + (shift + 2) % 4,  4 + (shift + 3) % 4,  //
+        8 + shift % 4,  8 + (shift + 1) % 4,  8 + (shift + 2) % 4,  8 + (shift + 3) % 4,  //
+        12 + shift % 4, 12 + (shift + 1) % 4, 12 + (shift + 2) % 4, 12 + (shift + 3) % 4};
     const hn::Repartition<std::uint8_t, word_tag> bytes;
-    return hn::BitCast(words_d, hn::TableLookupBytes(hn::BitCast(bytes, v), hn::LoadDup128(bytes, from)));
+    return hn::BitCast(words_d, hn::TableLookupBytes(hn::BitCast(bytes, v), hn::LoadDup128(bytes, order)));
   }
 #endif
   return hn::RotateRight<Bits>(v);
@@ -98,11 +98,11 @@ void set_last_blocks(const blake3_node* const* lanes, std::size_t i, std::uint32
   }
 }
 
-void compress_lanes(const blake3_node* const* lanes, const blake3::start& from) {
+void compress_lanes(const blake3_node* const* lanes, const blake3::start& start_state) {
   lane_blocks blocks;
   alignas(4 * word_lanes) word_array numbers_low;
   alignas(4 * word_lanes) word_array numbers_high;
-  std::array<std::uint8_t*, word_lanes> into;
+  std::array<std::uint8_t*, word_lanes> outputs;
   std::array<const std::uint8_t*, word_lanes> bytes;
   std::size_t fewest = lanes[0]->block_count();
   std::size_t most = fewest;
@@ -112,13 +112,13 @@ void compress_lanes(const blake3_node* const* lanes, const blake3::start& from) 
     most = std::max(most, node.block_count());
     numbers_low[l] = static_cast<std::uint32_t>(node.number);
     numbers_high[l] = static_cast<std::uint32_t>(node.number >> 32);
-    blocks.flags[l] = from.flags | node.first_flags;
-    into[l] = node.into;
+    blocks.flags[l] = start_state.flags | node.first_flags;
+    outputs[l] = node.output;
     bytes[l] = node.bytes;
   }
 
   word_vector chaining[8];
-  for (std::size_t i = 0; i < 8; ++i) chaining[i] = hn::Set(words_d, from.key[i]);
+  for (std::size_t i = 0; i < 8; ++i) chaining[i] = hn::Set(words_d, start_state.key[i]);
   word_vector flags = hn::Load(words_d, blocks.flags.data());
   for (std::size_t i = 0; i < most; ++i) {
     const std::uint8_t* const* strings = bytes.data();
@@ -126,7 +126,7 @@ void compress_lanes(const blake3_node* const* lanes, const blake3::start& from) 
     word_vector lengths = hn::Set(words_d, std::uint32_t{block_bytes});
     const bool has_last = i + 1 >= fewest;
     if (has_last) {
-      set_last_blocks(lanes, i, from.flags, blocks);
+      set_last_blocks(lanes, i, start_state.flags, blocks);
       strings = blocks.bytes.data();
       offset = 0;
       lengths = hn::Load(words_d, blocks.lengths.data());
@@ -150,17 +150,17 @@ void compress_lanes(const blake3_node* const* lanes, const blake3::start& from) 
     } else {
       for (std::size_t w = 0; w < 8; ++w) chaining[w] = hn::Xor(v[w], v[8 + w]);
     }
-    flags = hn::Set(words_d, from.flags);
+    flags = hn::Set(words_d, start_state.flags);
   }
-  store_words(chaining, into.data());
+  store_words(chaining, outputs.data());
 }
 
-void compress(const blake3_node* nodes, std::size_t count, const blake3::start& from) {
+void compress(const blake3_node* nodes, std::size_t count, const blake3::start& start_state) {
   std::array<const blake3_node*, word_lanes> lanes;
   for (std::size_t first = 0; first < count; first += word_lanes) {
     // Lanes that are left over do the last node again.
     for (std::size_t l = 0; l < word_lanes; ++l) lanes[l] = nodes + std::min(first + l, count - 1);
-    compress_lanes(lanes.data(), from);
+    compress_lanes(lanes.data(), start_state);
   }
 }
 

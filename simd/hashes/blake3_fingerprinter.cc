@@ -35,12 +35,13 @@ struct tree {
   byte_span bytes;
   std::uint64_t first_leaf;  ///< its number in the message
   std::uint32_t top_flags;   ///< `root` for a whole message
-  std::uint8_t* into;
+  std::uint8_t* output;
 };
 
 class blake3_fingerprinter final : public batch_fingerprinter {
  public:
-  blake3_fingerprinter(const blake3_kernel& kernel, const blake3::start& from) : kernel_(kernel), from_(from) {
+  blake3_fingerprinter(const blake3_kernel& kernel, const blake3::start& start_state)
+      : kernel_(kernel), start_state_(start_state) {
     values_.resize(most_leaves);
     for (std::vector<blake3_node>& nodes : leaves_) nodes.reserve(kernel_.lane_count);
     // All that a flush may need: it must not fail for want of memory.
@@ -48,13 +49,13 @@ class blake3_fingerprinter final : public batch_fingerprinter {
     nodes_.reserve(std::max(most_leaves / 2, leaves_.size() * kernel_.lane_count));
   }
 
-  void submit(byte_span bytes, digest& into) override {
-    into = {};
-    into.size = blake3::digest_bytes;
+  void submit(byte_span bytes, digest& destination) override {
+    destination = {};
+    destination.size = blake3::digest_bytes;
     if (bytes.size() > piece_bytes) {
-      make_long(bytes, into);
+      make_long(bytes, destination);
     } else {
-      add({.bytes = bytes, .first_leaf = 0, .top_flags = blake3::root, .into = into.bytes.data()});
+      add({.bytes = bytes, .first_leaf = 0, .top_flags = blake3::root, .output = destination.bytes.data()});
     }
   }
 
@@ -69,7 +70,7 @@ class blake3_fingerprinter final : public batch_fingerprinter {
     chaining_value* values;
     std::size_t count;  ///< at least two
     std::uint32_t top_flags;
-    std::uint8_t* into;
+    std::uint8_t* output;
   };
 
   void add(const tree& t) {
@@ -79,13 +80,13 @@ class blake3_fingerprinter final : public batch_fingerprinter {
     for (std::size_t i = 0; i < count; ++i) {
       const byte_span leaf = t.bytes.subspan(i * leaf_bytes, std::min(leaf_bytes, t.bytes.size() - i * leaf_bytes));
       add_leaf({.bytes = leaf.data(),
-                .into = count == 1 ? t.into : values[i].data(),
+                .output = count == 1 ? t.output : values[i].data(),
                 .number = t.first_leaf + i,
                 .length = static_cast<std::uint32_t>(leaf.size()),
                 .first_flags = blake3::leaf_start,
                 .last_flags = blake3::leaf_end | (count == 1 ? t.top_flags : 0)});
     }
-    if (count > 1) levels_.push_back({values, count, t.top_flags, t.into});
+    if (count > 1) levels_.push_back({values, count, t.top_flags, t.output});
   }
 
   void add_leaf(const blake3_node& leaf) {
@@ -95,7 +96,7 @@ class blake3_fingerprinter final : public batch_fingerprinter {
     }
     nodes.push_back(leaf);
     if (nodes.size() < kernel_.lane_count) return;
-    kernel_.compress(nodes.data(), nodes.size(), from_);
+    kernel_.compress(nodes.data(), nodes.size(), start_state_);
     nodes.clear();
   }
 
@@ -106,7 +107,7 @@ class blake3_fingerprinter final : public batch_fingerprinter {
       nodes_.insert(nodes_.end(), nodes.begin(), nodes.end());
       nodes.clear();
     }
-    kernel_.compress(nodes_.data(), nodes_.size(), from_);
+    kernel_.compress(nodes_.data(), nodes_.size(), start_state_);
     while (!levels_.empty()) climb();
     used_ = 0;
   }
@@ -117,10 +118,10 @@ class blake3_fingerprinter final : public batch_fingerprinter {
     for (const level& l : levels_) {
       const bool is_top = l.count == 2;
       for (std::size_t i = 0; i + 1 < l.count; i += 2) {
-        nodes_.push_back(parent_of(&l.values[i], is_top ? l.top_flags : 0, is_top ? l.into : l.values[i / 2].data()));
+        nodes_.push_back(parent_of(&l.values[i], is_top ? l.top_flags : 0, is_top ? l.output : l.values[i / 2].data()));
       }
     }
-    kernel_.compress(nodes_.data(), nodes_.size(), from_);
+    kernel_.compress(nodes_.data(), nodes_.size(), start_state_);
     for (level& l : levels_) {
       if (l.count % 2 != 0) l.values[l.count / 2] = l.values[l.count - 1];
       l.count = (l.count + 1) / 2;
@@ -129,9 +130,9 @@ class blake3_fingerprinter final : public batch_fingerprinter {
   }
 
   /// Of the value and the one after it.
-  static blake3_node parent_of(const chaining_value* values, std::uint32_t top_flags, std::uint8_t* into) {
+  static blake3_node parent_of(const chaining_value* values, std::uint32_t top_flags, std::uint8_t* output) {
     return {.bytes = values->data(),
-            .into = into,
+            .output = output,
             .number = 0,
             .length = block_bytes,
             .first_flags = blake3::parent,
@@ -139,17 +140,17 @@ class blake3_fingerprinter final : public batch_fingerprinter {
   }
 
   /// Piece by piece; their tops are the leaves of a tree of which only the subtrees that wait are held.
-  void make_long(byte_span bytes, digest& into) {
+  void make_long(byte_span bytes, digest& destination) {
     finish();
     std::array<chaining_value, blake3::most_subtrees> subtrees;
     std::size_t count = 0;
     const auto make_piece = [&](std::uint64_t number, byte_span piece) {
-      add({.bytes = piece, .first_leaf = number * most_leaves, .top_flags = 0, .into = subtrees[count++].data()});
+      add({.bytes = piece, .first_leaf = number * most_leaves, .top_flags = 0, .output = subtrees[count++].data()});
       finish();
     };
     const auto join_last_two = [&](std::uint32_t top_flags, std::uint8_t* top) {
       const blake3_node parent = parent_of(&subtrees[--count - 1], top_flags, top);
-      kernel_.compress(&parent, 1, from_);
+      kernel_.compress(&parent, 1, start_state_);
     };
     std::uint64_t number = 0;
     for (; bytes.size() > piece_bytes; bytes = bytes.subspan(piece_bytes)) {
@@ -158,11 +159,11 @@ class blake3_fingerprinter final : public batch_fingerprinter {
     }
     make_piece(number, bytes);
     while (count > 2) join_last_two(0, subtrees[count - 2].data());
-    join_last_two(blake3::root, into.bytes.data());
+    join_last_two(blake3::root, destination.bytes.data());
   }
 
   const blake3_kernel& kernel_;
-  blake3::start from_;
+  blake3::start start_state_;
   std::vector<chaining_value> values_;  ///< of the leaves of what is queued, then of the levels above them
   std::size_t used_ = 0;
   std::array<std::vector<blake3_node>, leaf_bytes / block_bytes> leaves_;  ///< that wait, by their number of blocks

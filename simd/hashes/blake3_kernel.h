@@ -12,7 +12,7 @@ namespace cutpoint::simd {
 /// A leaf, or a parent: the two chaining values below it, one after the other.
 struct blake3_node {
   const std::uint8_t* bytes;
-  std::uint8_t* into;         ///< blake3::digest_bytes, the chaining value
+  std::uint8_t* output;       ///< blake3::digest_bytes, the chaining value
   std::uint64_t number;       ///< of the leaf in its message; 0 for a parent
   std::uint32_t length;       ///< at most blake3::leaf_bytes
   std::uint32_t first_flags;  ///< of its first block
@@ -27,7 +27,7 @@ struct blake3_kernel {
   std::size_t lane_count;
   /// Compresses nodes, of which none needs another. Fastest where neighbours have about the same number of blocks. An
   /// earlier node's chaining value may go where a later one's bytes are not.
-  void (*compress)(const blake3_node* nodes, std::size_t count, const blake3::start& from);
+  void (*compress)(const blake3_node* nodes, std::size_t count, const blake3::start& start_state);
 };
 
 /// Null where `set` was not compiled.

@@ -25,15 +25,15 @@ constexpr double time_alone = 0.4;
 constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
 template <class Word>
-void store_big_endian(Word word, std::uint8_t* to) {
+void store_big_endian(Word word, std::uint8_t* destination) {
   for (std::size_t i = 0; i < sizeof(Word); ++i) {
-    to[i] = static_cast<std::uint8_t>(word >> (8 * (sizeof(Word) - 1 - i)));
+    destination[i] = static_cast<std::uint8_t>(word >> (8 * (sizeof(Word) - 1 - i)));
   }
 }
 
 struct message {
   byte_span bytes;
-  digest* into = nullptr;
+  digest* destination = nullptr;
 };
 
 /// With the padding.
@@ -47,8 +47,8 @@ class lane_scheduler final : public batch_fingerprinter {
     if (auto made = fingerprinter::make(hash.kind); made.ok()) alone_.emplace(std::move(*made));
   }
 
-  void submit(byte_span bytes, digest& into) override {
-    waiting_.push_back({bytes, &into});
+  void submit(byte_span bytes, digest& destination) override {
+    waiting_.push_back({bytes, &destination});
     if (waiting_.size() == room_) run_until_waiting(room_ / 2);
   }
 
@@ -131,7 +131,7 @@ class lane_scheduler final : public batch_fingerprinter {
   static void prefetch(byte_span bytes) {
     if (bytes.empty()) return;
     const std::size_t head = std::min(bytes.size(), prefetch_distance);
-    for (std::size_t at = 0; at < head; at += block_bytes) __builtin_prefetch(&bytes[at]);
+    for (std::size_t offset = 0; offset < head; offset += block_bytes) __builtin_prefetch(&bytes[offset]);
     __builtin_prefetch(&bytes.back());
   }
 
@@ -167,7 +167,7 @@ class lane_scheduler final : public batch_fingerprinter {
       store_big_endian(state_[i * hash_.lanes + r], made.bytes.data() + 4 * i);
     }
     made.size = static_cast<std::uint8_t>(4 * hash_.state_words);
-    *lanes_[r].held.into = made;
+    *lanes_[r].held.destination = made;
   }
 
   /// How many of the longest messages had better not occupy a lane while the others idle.
@@ -207,7 +207,7 @@ class lane_scheduler final : public batch_fingerprinter {
       for (; taken_ < count; ++taken_) {
         const result<digest> made = (*alone_)(waiting_[taken_].bytes);
         if (!made.ok()) return;
-        *waiting_[taken_].into = *made;
+        *waiting_[taken_].destination = *made;
       }
     } catch (const std::bad_alloc&) {
       return;

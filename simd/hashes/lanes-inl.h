@@ -41,27 +41,27 @@ HWY_INLINE words choose(words mask, words yes, words no) { return hn::Xor(no, hn
 HWY_INLINE words parity(words a, words b, words c) { return hn::Xor(hn::Xor(a, b), c); }
 #endif
 
-/// Words 0 to 3 of the 16 bytes at `at` of each message, which has the highest byte of a word first.
-HWY_INLINE void load_big_endian(const std::uint8_t* const* messages, std::size_t at, words* to) {
+/// Words 0 to 3 of the 16 bytes at `offset` of each message, which has the highest byte of a word first.
+HWY_INLINE void load_big_endian(const std::uint8_t* const* messages, std::size_t offset, words* loaded_words) {
   constexpr hn::Repartition<std::uint8_t, word_tag> bytes_of_words;
   alignas(16) constexpr std::uint8_t reversed[16] = {3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12};
   const auto order = hn::LoadDup128(bytes_of_words, reversed);
   for (std::size_t row = 0; row < 4; ++row) {
-    const auto loaded = hn::BitCast(bytes_of_words, load_row(words_d, messages + row, at));
-    to[row] = hn::BitCast(words_d, hn::TableLookupBytes(loaded, order));
+    const auto loaded = hn::BitCast(bytes_of_words, load_row(words_d, messages + row, offset));
+    loaded_words[row] = hn::BitCast(words_d, hn::TableLookupBytes(loaded, order));
   }
-  transpose_4x4(to[0], to[1], to[2], to[3]);
+  transpose_4x4(loaded_words[0], loaded_words[1], loaded_words[2], loaded_words[3]);
 }
 
 /// One block of each message.
 struct message_block {
   const std::uint8_t* const* messages;
-  std::size_t at;
+  std::size_t offset;
 
   /// Loads words T to T + 3 for a T that needs them: just before the rounds do, which leaves these more registers.
   template <std::size_t T>
   HWY_INLINE void load(words (&w)[block_words]) const {
-    if constexpr (T < block_words && T % 4 == 0) load_big_endian(messages, at + 4 * T, w + T);
+    if constexpr (T < block_words && T % 4 == 0) load_big_endian(messages, offset + 4 * T, w + T);
   }
 };
 
@@ -75,12 +75,12 @@ HWY_INLINE void hash_blocks(std::uint32_t* state, const std::uint8_t* const* mes
   for (std::size_t i = 0; i < Hash::state_words; ++i) {
     h[i] = hn::IfThenElse(begins, hn::Set(words_d, Hash::start[i]), hn::Load(words_d, state + i * message_lanes));
   }
-  for (std::size_t at = 0; at < count * block_bytes; at += block_bytes) {
-    for (std::size_t r = 0; r < message_lanes; ++r) hwy::Prefetch(messages[r] + at + prefetch_distance);
+  for (std::size_t offset = 0; offset < count * block_bytes; offset += block_bytes) {
+    for (std::size_t r = 0; r < message_lanes; ++r) hwy::Prefetch(messages[r] + offset + prefetch_distance);
     words s[Hash::state_words];
     for (std::size_t i = 0; i < Hash::state_words; ++i) s[i] = h[i];
     words w[block_words];
-    Hash::all_rounds(s, w, message_block{messages, at});
+    Hash::all_rounds(s, w, message_block{messages, offset});
     for (std::size_t i = 0; i < Hash::state_words; ++i) h[i] = hn::Add(h[i], s[i]);
   }
   for (std::size_t i = 0; i < Hash::state_words; ++i) hn::Store(h[i], words_d, state + i * message_lanes);

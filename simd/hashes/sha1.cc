@@ -36,12 +36,12 @@ struct sha1 {
   /// Registers change roles instead of contents: a of round T is s[-T mod 5].
   template <std::size_t T>
   static HWY_INLINE void round(words (&s)[state_words], words (&w)[block_words]) {
-    constexpr std::size_t from = state_words - T % state_words;
-    const words a = s[from % state_words];
-    words& b = s[(from + 1) % state_words];
-    const words c = s[(from + 2) % state_words];
-    const words d = s[(from + 3) % state_words];
-    words& e = s[(from + 4) % state_words];
+    constexpr std::size_t first = state_words - T % state_words;
+    const words a = s[first % state_words];
+    words& b = s[(first + 1) % state_words];
+    const words c = s[(first + 2) % state_words];
+    const words d = s[(first + 3) % state_words];
+    words& e = s[(first + 4) % state_words];
     e = hn::Add(e, hn::Add(word<T>(w), hn::Set(words_d, sha1_constants[T / 20])));
     e = add_function<T>(e, b, c, d);
     e = hn::Add(e, hn::RotateRight<27>(a));

@@ -52,15 +52,15 @@ struct sha256 {
   /// Registers change roles instead of contents: a of round T is s[-T mod 8].
   template <std::size_t T>
   static HWY_INLINE void round(words (&s)[state_words], words word, const std::uint32_t* constants) {
-    constexpr std::size_t from = state_words - T % state_words;
-    const words a = s[from % state_words];
-    const words b = s[(from + 1) % state_words];
-    const words c = s[(from + 2) % state_words];
-    words& d = s[(from + 3) % state_words];
-    const words e = s[(from + 4) % state_words];
-    const words f = s[(from + 5) % state_words];
-    const words g = s[(from + 6) % state_words];
-    words& h = s[(from + 7) % state_words];
+    constexpr std::size_t first = state_words - T % state_words;
+    const words a = s[first % state_words];
+    const words b = s[(first + 1) % state_words];
+    const words c = s[(first + 2) % state_words];
+    words& d = s[(first + 3) % state_words];
+    const words e = s[(first + 4) % state_words];
+    const words f = s[(first + 5) % state_words];
+    const words g = s[(first + 6) % state_words];
+    words& h = s[(first + 7) % state_words];
     h = hn::Add(h, hn::Add(word, constant(constants + sha256_copies * T)));
     h = hn::Add(h, choose(e, f, g));
     h = hn::Add(h, three_rotations<6, 11, 25>(e));

@@ -46,12 +46,13 @@ HWY_INLINE void transpose_4x4(word_vector& a, word_vector& b, word_vector& c, wo
 /// 16 bytes of every fourth string.
 #if HWY_TARGET == HWY_AVX3
 HWY_INLINE word_vector load_row(word_tag, const std::uint8_t* const* strings, std::size_t offset) {
-  const auto of = [&](std::size_t string)
-                      HWY_ATTR { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(strings[string] + offset)); };
-  __m512i row = _mm512_castsi128_si512(of(0));
-  row = _mm512_inserti32x4(row, of(4), 1);
-  row = _mm512_inserti32x4(row, of(8), 2);
-  return word_vector{_mm512_inserti32x4(row, of(12), 3)};
+  const auto part = [&](std::size_t string) HWY_ATTR {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(strings[string] + offset));
+  };
+  __m512i row = _mm512_castsi128_si512(part(0));
+  row = _mm512_inserti32x4(row, part(4), 1);
+  row = _mm512_inserti32x4(row, part(8), 2);
+  return word_vector{_mm512_inserti32x4(row, part(12), 3)};
 }
 #else
 template <class Tag>

@@ -15,8 +15,8 @@ class batch_fingerprinter {
   virtual ~batch_fingerprinter() = default;
 
   /// Asks for the digest of `bytes`, which may be empty. Until `flush` returns the bytes must stay as they are, and
-  /// `into` where it is; it is written at some time until then.
-  virtual void submit(byte_span bytes, digest& into) = 0;
+  /// `destination` where it is; it is written at some time until then.
+  virtual void submit(byte_span bytes, digest& destination) = 0;
 
   /// Makes all that was asked for and not made yet. Throws nothing: it is also what cleans up after a failure. Errors:
   /// backend_failure, when a library failed; the digests since the last flush are then worth nothing.

@@ -79,7 +79,7 @@ class chunker {
   [[nodiscard]] std::optional<candidate_map_needs> candidate_map() const noexcept;
 
   /// Marks the candidates among `count` positions, the first of which is index `window.start` of `window.bytes` and
-  /// `position` of the sequence that `into` maps. Clears nothing. Only where there is a `candidate_map`.
+  /// `position` of the sequence that `map` maps. Clears nothing. Only where there is a `candidate_map`.
   ///
   /// The window has all those positions (`count` may be 0), at least min(behind, its offset in the stream) bytes before
   /// the first, and at least `ahead` after the last unless the stream ends with the window. A position without the bytes
@@ -87,7 +87,7 @@ class chunker {
   ///
   /// What it costs is linear in `count + ahead`. Threads may call it at once as `candidate_bits` allows.
   void find_candidates(const stream_window& window, std::uint64_t count, std::uint64_t position,
-                       candidate_bits& into) const noexcept;
+                       candidate_bits& map) const noexcept;
 
   /// As `next_cut(window)`, and always what that gives, from marked candidates and (almost) without a look at the bytes.
   /// `position` is that of `window.start` in the sequence that `candidates` maps. Of the `reach()` positions from there

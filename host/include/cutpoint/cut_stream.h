@@ -24,13 +24,13 @@ using chunk_sink = std::function<status(const chunk& where, byte_span bytes)>;
 /// Whether a chunker's cuts can be found within the limits. Errors: memory_limit, when one may depend on more bytes.
 [[nodiscard]] status check_memory(const chunker& chunker, const stream_limits& limits);
 
-/// Reads `from` to its end and hands every chunk to `sink`, in order. Holds at most `limits.memory_bytes` of the
+/// Reads `source` to its end and hands every chunk to `sink`, in order. Holds at most `limits.memory_bytes` of the
 /// stream, and usually no more than twice what a cut may depend on, plus 256 KiB.
 ///
 /// Errors: the source's and the sink's; memory_limit, before anything is read as by `check_memory`, and where a chunk
 /// without a maximum outgrows it. Every chunk that is decided by what was read before an error of the source is handed
 /// over first.
-[[nodiscard]] status cut_stream(source& from, const chunker& chunker, const stream_limits& limits,
+[[nodiscard]] status cut_stream(source& source, const chunker& chunker, const stream_limits& limits,
                                 const chunk_sink& sink);
 
 }  // namespace cutpoint

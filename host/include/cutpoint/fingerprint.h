@@ -32,8 +32,8 @@ using fingerprint_key = std::array<std::uint8_t, 32>;
 
 /// All that a fingerprint depends on beside the bytes. A kind stands for itself without a key.
 struct fingerprint_recipe {
-  constexpr fingerprint_recipe(fingerprint_kind of, std::optional<fingerprint_key> with = std::nullopt) noexcept
-      : kind(of), key(with) {}
+  constexpr fingerprint_recipe(fingerprint_kind which, std::optional<fingerprint_key> secret = std::nullopt) noexcept
+      : kind(which), key(secret) {}
 
   fingerprint_kind kind;
   /// For `blake3` only: its keyed mode, whose fingerprints are others for each key.

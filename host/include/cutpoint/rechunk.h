@@ -21,7 +21,7 @@ class random_access {
 
   /// Reads up to `into.size()` bytes from `offset` on, at least one of them; 0 is the end of the stream. Errors:
   /// io_error; cancelled.
-  [[nodiscard]] virtual result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> into) = 0;
+  [[nodiscard]] virtual result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> destination) = 0;
 };
 
 /// A file or block device. `cancel`, which may be null and must outlive it, is looked at between two system calls.
@@ -35,7 +35,7 @@ class file_random_access final : public random_access {
   file_random_access& operator=(file_random_access&&) = delete;
   ~file_random_access() override;
 
-  [[nodiscard]] result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> into) override;
+  [[nodiscard]] result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> destination) override;
 
  private:
   file_random_access(int descriptor, std::string name, const cancellation* cancel) noexcept;

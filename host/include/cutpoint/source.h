@@ -34,7 +34,7 @@ class source {
 
   /// Reads up to `into.size()` bytes, at least one of them, and waits until there is one; 0 is the end of the stream.
   /// Errors: io_error; cancelled.
-  [[nodiscard]] virtual result<std::size_t> read(std::span<std::uint8_t> into) = 0;
+  [[nodiscard]] virtual result<std::size_t> read(std::span<std::uint8_t> destination) = 0;
 
   /// Passes over the zeros that the source knows to come next without reading them (a hole of a sparse file), and says
   /// how many bytes of the stream they are; 0 where it knows of none. Asked before each read, it finds every hole;
@@ -46,7 +46,7 @@ class source {
 class memory_source final : public source {
  public:
   explicit memory_source(byte_span bytes) noexcept : rest_(bytes) {}
-  [[nodiscard]] result<std::size_t> read(std::span<std::uint8_t> into) override;
+  [[nodiscard]] result<std::size_t> read(std::span<std::uint8_t> destination) override;
 
  private:
   byte_span rest_;
@@ -98,7 +98,7 @@ class file_source final : public file_stream {
   ~file_source() override;
 
   /// Stops short where a hole begins that skip_hole can pass over: those of files of 64 KiB and more.
-  [[nodiscard]] result<std::size_t> read(std::span<std::uint8_t> into) override;
+  [[nodiscard]] result<std::size_t> read(std::span<std::uint8_t> destination) override;
   [[nodiscard]] result<std::uint64_t> skip_hole() override;
 
   /// Of a regular file that was opened here.
@@ -125,7 +125,7 @@ class file_source final : public file_stream {
                                                    const file_options& options);
   [[nodiscard]] bool is_cancelled() const noexcept;
   [[nodiscard]] status await_writer(std::chrono::milliseconds writer_wait);
-  [[nodiscard]] std::ptrdiff_t read_once(std::span<std::uint8_t> into);
+  [[nodiscard]] std::ptrdiff_t read_once(std::span<std::uint8_t> destination);
 
   int descriptor_;
   ownership held_;

@@ -70,8 +70,9 @@ struct mapping {
   /// The candidates in [first, last), as offsets in the stream.
   [[nodiscard]] std::vector<std::uint64_t> marked(std::uint64_t first, std::uint64_t last, std::uint64_t level) const {
     std::vector<std::uint64_t> found;
-    for (std::uint64_t at = offset + first; (at = bits.next(at, offset + last, level)) != offset + last; ++at) {
-      found.push_back(at - offset);
+    for (std::uint64_t position = offset + first;
+         (position = bits.next(position, offset + last, level)) != offset + last; ++position) {
+      found.push_back(position - offset);
     }
     return found;
   }

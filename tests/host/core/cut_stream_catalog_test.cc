@@ -8,10 +8,10 @@
 namespace cutpoint::tests {
 namespace {
 
-void expect_cuts(source& from, const chunker& chunker, byte_span stream, const std::vector<chunk>& expected,
+void expect_cuts(source& source, const chunker& chunker, byte_span stream, const std::vector<chunk>& expected,
                  stream_limits limits) {
   SCOPED_TRACE(chunker.canonical());
-  const cut_outcome cut = cut_all(from, chunker, stream, limits);
+  const cut_outcome cut = cut_all(source, chunker, stream, limits);
   ASSERT_TRUE(cut.outcome.ok()) << cut.outcome.message();
   EXPECT_EQ(cut.chunks, expected);
   EXPECT_TRUE(cut.are_bytes_right);
@@ -26,8 +26,8 @@ TEST_P(every_name, cuts_a_stream_as_a_whole) {
   const auto expected = chunker.find_cuts(stream);
   const std::uint64_t least = least_memory(chunker);
   for (const std::uint64_t memory : {least, least + 4099, 256 * MiB}) {
-    piecewise_source from(stream, random_sizes(memory));
-    expect_cuts(from, chunker, stream, expected, {.memory_bytes = memory});
+    piecewise_source source(stream, random_sizes(memory));
+    expect_cuts(source, chunker, stream, expected, {.memory_bytes = memory});
   }
 }
 
@@ -44,9 +44,9 @@ TEST_P(every_algorithm, cuts_every_content_alike_in_pieces_of_any_size) {
       const auto expected = chunker.find_cuts(stream);
       const std::uint64_t least = least_memory(chunker) + (chunker.reach() == unlimited ? stream.size() : 0);
       for (const piece_sizes& sizes : {always(1), always(2), primes(), random_sizes(random.word()), whole()}) {
-        piecewise_source from(stream, sizes);
-        expect_cuts(from, chunker, stream, expected, {.memory_bytes = least + random.between(0, 5)});
-        EXPECT_EQ(from.end_count(), 1u) << "read again after its end, where a terminal would wait";
+        piecewise_source source(stream, sizes);
+        expect_cuts(source, chunker, stream, expected, {.memory_bytes = least + random.between(0, 5)});
+        EXPECT_EQ(source.end_count(), 1u) << "read again after its end, where a terminal would wait";
       }
     }
   }
@@ -66,16 +66,16 @@ TEST(cut_stream, looks_behind_a_chunk_as_far_as_the_algorithm_does) {
       const auto expected = chunker.find_cuts(stream);
       const std::uint64_t spare = chunker.reach() == unlimited ? stream.size() : 0;
       for (const piece_sizes& sizes : {always(1), primes(), whole()}) {
-        piecewise_source from(stream, sizes);
-        expect_cuts(from, chunker, stream, expected, {.memory_bytes = least_memory(chunker) + spare});
+        piecewise_source source(stream, sizes);
+        expect_cuts(source, chunker, stream, expected, {.memory_bytes = least_memory(chunker) + spare});
       }
     }
   }
 }
 
 TEST(cut_stream, of_an_empty_stream_has_no_chunk) {
-  memory_source from({});
-  const cut_outcome cut = cut_all(from, made("gear"), {});
+  memory_source source({});
+  const cut_outcome cut = cut_all(source, made("gear"), {});
   EXPECT_TRUE(cut.outcome.ok());
   EXPECT_TRUE(cut.chunks.empty());
 }
@@ -83,8 +83,8 @@ TEST(cut_stream, of_an_empty_stream_has_no_chunk) {
 TEST(cut_stream, of_one_byte_has_one_chunk) {
   const std::vector<std::uint8_t> stream = {42};
   for (const std::string& name : catalog_names()) {
-    memory_source from(stream);
-    EXPECT_EQ(cut_all(from, made(name), stream).chunks, (std::vector<chunk>{{0, 1}})) << name;
+    memory_source source(stream);
+    EXPECT_EQ(cut_all(source, made(name), stream).chunks, (std::vector<chunk>{{0, 1}})) << name;
   }
 }
 
@@ -92,8 +92,8 @@ TEST(cut_stream, of_one_byte_has_one_chunk) {
 class blank_source final : public source {
  public:
   explicit blank_source(std::uint64_t size) : rest_(size) {}
-  result<std::size_t> read(std::span<std::uint8_t> into) override {
-    const std::uint64_t count = std::min<std::uint64_t>(rest_, into.size());
+  result<std::size_t> read(std::span<std::uint8_t> destination) override {
+    const std::uint64_t count = std::min<std::uint64_t>(rest_, destination.size());
     rest_ -= count;
     return count;
   }
@@ -105,10 +105,10 @@ class blank_source final : public source {
 TEST(cut_stream, counts_offsets_past_four_gibibytes) {
   const std::uint64_t size = 4 * GiB + 12'345;
   const std::uint64_t length = 16 * MiB;
-  blank_source from(size);
+  blank_source source(size);
   std::uint64_t reached = 0;
   const status outcome =
-      cut_stream(from, made("fixed", "avg_bytes=16M"), {}, [&](const chunk& where, byte_span) -> status {
+      cut_stream(source, made("fixed", "avg_bytes=16M"), {}, [&](const chunk& where, byte_span) -> status {
         EXPECT_EQ(where, (chunk{reached, std::min(length, size - reached)}));
         reached += where.length;
         return {};

@@ -20,15 +20,15 @@ class cut_stream_failure : public testing::Test {
 TEST_F(cut_stream_failure, of_the_source_comes_back_after_right_chunks) {
   for (const std::uint64_t count : {0u, 1u, 63u, 1023u, 1024u, 1025u, 200'000u, 650'000u, 700'000u}) {
     for (const piece_sizes& sizes : {always(1000), primes(), whole()}) {
-      piecewise_source from(stream_, sizes);
-      from.fail_after(count, system_failure("tape", "read", EIO));
-      const cut_outcome cut = cut_all(from, chunker_, stream_);
+      piecewise_source source(stream_, sizes);
+      source.fail_after(count, system_failure("tape", "read", EIO));
+      const cut_outcome cut = cut_all(source, chunker_, stream_);
       EXPECT_EQ(cut.outcome.code(), status_code::io_error);
       EXPECT_EQ(cut.outcome.system_error(), EIO);
       EXPECT_EQ(cut.outcome.message(), "tape: cannot be read: Input/output error");
       EXPECT_TRUE(are_first_of(cut.chunks, expected_)) << "after " << count << " bytes";
       EXPECT_TRUE(cut.are_bytes_right);
-      EXPECT_EQ(from.given(), count);
+      EXPECT_EQ(source.given(), count);
     }
   }
 }
@@ -36,9 +36,9 @@ TEST_F(cut_stream_failure, of_the_source_comes_back_after_right_chunks) {
 TEST_F(cut_stream_failure, of_the_source_comes_after_every_chunk_that_was_decided) {
   for (const std::uint64_t count : {0u, 1u, 64u, 65u, 1024u, 5000u, 400'000u, 699'999u}) {
     for (const std::uint64_t memory : {1024u, 2048u, 1u << 28}) {
-      piecewise_source from(stream_, primes());
-      from.fail_after(count, system_failure("tape", "read", EIO));
-      const cut_outcome cut = cut_all(from, chunker_, stream_, {.memory_bytes = memory});
+      piecewise_source source(stream_, primes());
+      source.fail_after(count, system_failure("tape", "read", EIO));
+      const cut_outcome cut = cut_all(source, chunker_, stream_, {.memory_bytes = memory});
       const auto decided = std::count_if(expected_.begin(), expected_.end(), [&](const chunk& c) {
         return c.offset + c.length + chunker_.lookahead() < count;
       });
@@ -48,17 +48,17 @@ TEST_F(cut_stream_failure, of_the_source_comes_after_every_chunk_that_was_decide
 }
 
 TEST_F(cut_stream_failure, of_the_source_is_not_asked_for_twice) {
-  piecewise_source from(stream_, always(1000));
-  from.fail_after(5000, system_failure("tape", "read", EIO));
-  EXPECT_FALSE(cut_all(from, chunker_, stream_).outcome.ok());
-  EXPECT_EQ(from.read_count(), 6u);
+  piecewise_source source(stream_, always(1000));
+  source.fail_after(5000, system_failure("tape", "read", EIO));
+  EXPECT_FALSE(cut_all(source, chunker_, stream_).outcome.ok());
+  EXPECT_EQ(source.read_count(), 6u);
 }
 
 TEST_F(cut_stream_failure, of_the_sink_comes_back_at_once) {
   for (const std::size_t last : {std::size_t{0}, std::size_t{1}, std::size_t{1000}, expected_.size() - 1}) {
-    piecewise_source from(stream_, primes());
+    piecewise_source source(stream_, primes());
     std::vector<chunk> taken;
-    const status outcome = cut_stream(from, chunker_, {}, [&](const chunk& where, byte_span) -> status {
+    const status outcome = cut_stream(source, chunker_, {}, [&](const chunk& where, byte_span) -> status {
       taken.push_back(where);
       return taken.size() <= last ? status() : status(status_code::backend_failure, "the store is full", 28);
     });
@@ -71,25 +71,25 @@ TEST_F(cut_stream_failure, of_the_sink_comes_back_at_once) {
 }
 
 TEST_F(cut_stream_failure, of_the_last_chunk_is_a_failure_too) {
-  memory_source from(byte_span(stream_).first(10));
-  const status outcome =
-      cut_stream(from, chunker_, {}, [](const chunk&, byte_span) { return status(status_code::cancelled, "enough"); });
+  memory_source source(byte_span(stream_).first(10));
+  const status outcome = cut_stream(source, chunker_, {},
+                                    [](const chunk&, byte_span) { return status(status_code::cancelled, "enough"); });
   EXPECT_EQ(outcome.code(), status_code::cancelled);
 }
 
 TEST_F(cut_stream_failure, of_the_sink_leaves_the_source_where_it_is) {
-  piecewise_source from(stream_, whole());
+  piecewise_source source(stream_, whole());
   const stream_limits limits = {.memory_bytes = 4096};
-  EXPECT_FALSE(cut_stream(from, chunker_, limits, [](const chunk&, byte_span) {
+  EXPECT_FALSE(cut_stream(source, chunker_, limits, [](const chunk&, byte_span) {
                  return status(status_code::cancelled, "enough");
                }).ok());
-  EXPECT_LE(from.given(), limits.memory_bytes);
+  EXPECT_LE(source.given(), limits.memory_bytes);
 }
 
 TEST_F(cut_stream_failure, thrown_by_the_sink_goes_through) {
-  memory_source from(stream_);
+  memory_source source(stream_);
   EXPECT_THROW(static_cast<void>(
-                   cut_stream(from, chunker_, {}, [](const chunk&, byte_span) -> status { throw std::bad_alloc(); })),
+                   cut_stream(source, chunker_, {}, [](const chunk&, byte_span) -> status { throw std::bad_alloc(); })),
                std::bad_alloc);
 }
 

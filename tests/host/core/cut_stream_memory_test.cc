@@ -134,9 +134,9 @@ TEST_F(endless_chunk, past_the_limit_is_told_with_its_offset_and_the_limit) {
 
 TEST_F(endless_chunk, is_given_up_without_reading_on) {
   const auto stream = zeros(4 * MiB);
-  piecewise_source from(stream, whole());
-  EXPECT_EQ(cut_all(from, chunker_, stream, {.memory_bytes = 1 * MiB}).outcome.code(), status_code::memory_limit);
-  EXPECT_LE(from.given(), 1 * MiB + one_ahead);
+  piecewise_source source(stream, whole());
+  EXPECT_EQ(cut_all(source, chunker_, stream, {.memory_bytes = 1 * MiB}).outcome.code(), status_code::memory_limit);
+  EXPECT_LE(source.given(), 1 * MiB + one_ahead);
 }
 
 TEST_F(endless_chunk, in_the_middle_lets_the_buffer_grow_and_the_rest_be_right) {

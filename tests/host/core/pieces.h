@@ -26,9 +26,9 @@ inline piece_sizes whole() { return always(std::numeric_limits<std::uint64_t>::m
 
 /// Primes from 1 byte to a little over a kibibyte, round and round.
 inline piece_sizes primes() {
-  return [at = std::size_t{0}]() mutable {
+  return [next = std::size_t{0}]() mutable {
     constexpr std::array<std::uint64_t, 12> sizes = {2, 3, 5, 7, 13, 31, 61, 127, 251, 509, 1021, 1031};
-    return sizes[at++ % sizes.size()];
+    return sizes[next++ % sizes.size()];
   };
 }
 
@@ -52,12 +52,13 @@ class piecewise_source final : public source {
   /// Called before each read.
   void on_read(std::function<void(std::span<std::uint8_t>)> look) { look_ = std::move(look); }
 
-  [[nodiscard]] result<std::size_t> read(std::span<std::uint8_t> into) override {
+  [[nodiscard]] result<std::size_t> read(std::span<std::uint8_t> destination) override {
     ++read_count_;
-    if (look_) look_(into);
+    if (look_) look_(destination);
     if (given_ >= fails_after_) return failure_;
-    const std::uint64_t size = std::min<std::uint64_t>({sizes_(), into.size(), rest_.size(), fails_after_ - given_});
-    std::copy_n(rest_.begin(), size, into.begin());
+    const std::uint64_t size =
+        std::min<std::uint64_t>({sizes_(), destination.size(), rest_.size(), fails_after_ - given_});
+    std::copy_n(rest_.begin(), size, destination.begin());
     rest_ = rest_.subspan(size);
     given_ += size;
     if (size == 0) ++end_count_;
@@ -92,9 +93,9 @@ inline std::uint64_t least_memory(const chunker& chunker) {
   return chunker.behind() + (chunker.reach() == unlimited ? 1 : chunker.reach());
 }
 
-inline cut_outcome cut_all(source& from, const chunker& chunker, byte_span stream, stream_limits limits = {}) {
+inline cut_outcome cut_all(source& source, const chunker& chunker, byte_span stream, stream_limits limits = {}) {
   cut_outcome cut;
-  cut.outcome = cut_stream(from, chunker, limits, [&](const chunk& where, byte_span bytes) -> status {
+  cut.outcome = cut_stream(source, chunker, limits, [&](const chunk& where, byte_span bytes) -> status {
     cut.chunks.push_back(where);
     cut.are_bytes_right &= bytes.size() == where.length && where.offset + where.length <= stream.size() &&
                            std::equal(bytes.begin(), bytes.end(), stream.subspan(where.offset).begin());

@@ -29,18 +29,18 @@ class watched_access final : public random_access {
     failure_ = std::move(failure);
   }
 
-  result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> into) override {
+  result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> destination) override {
     if (read_count_++ >= fails_after_) return failure_;
-    const auto address = reinterpret_cast<std::uintptr_t>(into.data());
-    if (into.size() > 1) {
+    const auto address = reinterpret_cast<std::uintptr_t>(destination.data());
+    if (destination.size() > 1) {
       lowest_address_ = std::min(lowest_address_, address);
-      highest_address_ = std::max(highest_address_, address + into.size());
+      highest_address_ = std::max(highest_address_, address + destination.size());
       first_ = std::min(first_, offset);
-      last_ = std::max(last_, offset + into.size());
+      last_ = std::max(last_, offset + destination.size());
     }
     if (offset >= stream_.size()) return 0;
-    const std::uint64_t count = std::min<std::uint64_t>({sizes_(), into.size(), stream_.size() - offset});
-    std::copy_n(stream_.begin() + static_cast<std::ptrdiff_t>(offset), count, into.begin());
+    const std::uint64_t count = std::min<std::uint64_t>({sizes_(), destination.size(), stream_.size() - offset});
+    std::copy_n(stream_.begin() + static_cast<std::ptrdiff_t>(offset), count, destination.begin());
     given_ += count;
     return count;
   }
@@ -71,8 +71,9 @@ std::ptrdiff_t signed_of(std::uint64_t value) { return static_cast<std::ptrdiff_
 
 /// Puts `added` in the place of bytes of `stream`.
 bytes changed(bytes stream, std::uint64_t offset, std::uint64_t removed_bytes, byte_span added) {
-  const auto at = stream.erase(stream.begin() + signed_of(offset), stream.begin() + signed_of(offset + removed_bytes));
-  stream.insert(at, added.begin(), added.end());
+  const auto position =
+      stream.erase(stream.begin() + signed_of(offset), stream.begin() + signed_of(offset + removed_bytes));
+  stream.insert(position, added.begin(), added.end());
   return stream;
 }
 
@@ -82,7 +83,7 @@ struct edit {
       : edit(chunker, before, chunker.find_cuts(before), offset, removed_bytes, added) {}
   edit(const chunker& chunker, const bytes& before, std::vector<chunk> cuts_before, std::uint64_t offset,
        std::uint64_t removed_bytes, byte_span added)
-      : with(chunker),
+      : cuts(chunker),
         old_stream(before),
         old_chunks(std::move(cuts_before)),
         change{offset, removed_bytes, added.size()},
@@ -90,10 +91,10 @@ struct edit {
         new_chunks(chunker.find_cuts(new_stream)) {}
 
   [[nodiscard]] result<rechunked> rechunk(random_access& stream, const stream_limits& limits = {}) const {
-    return cutpoint::rechunk(with, old_chunks, change, stream, limits);
+    return cutpoint::rechunk(cuts, old_chunks, change, stream, limits);
   }
 
-  chunker with;
+  chunker cuts;
   bytes old_stream;
   std::vector<chunk> old_chunks;
   stream_change change;
@@ -115,7 +116,7 @@ std::size_t unchanged_count(const edit& e) {
 /// How many old chunks there are from the first on that begins where a new one does and looks back at nothing new.
 std::size_t met_count(const edit& e) {
   for (const chunk& c : e.new_chunks) {
-    if (c.offset < e.change.offset + e.change.added_bytes + e.with.behind()) continue;
+    if (c.offset < e.change.offset + e.change.added_bytes + e.cuts.behind()) continue;
     const std::uint64_t old_offset = c.offset - e.change.added_bytes + e.change.removed_bytes;
     const auto is_here = [&](const chunk& old) { return old.offset == old_offset; };
     const auto met = std::find_if(e.old_chunks.begin(), e.old_chunks.end(), is_here);
@@ -148,7 +149,7 @@ std::string fault_of(const edit& e, const rechunked& found) {
 }
 
 std::string described(const edit& e) {
-  return e.with.canonical() + ": " + std::to_string(e.old_stream.size()) + " bytes, at " +
+  return e.cuts.canonical() + ": " + std::to_string(e.old_stream.size()) + " bytes, at " +
          std::to_string(e.change.offset) + " " + std::to_string(e.change.removed_bytes) + " removed and " +
          std::to_string(e.change.added_bytes) + " added";
 }
@@ -225,7 +226,7 @@ TEST_P(rechunk_of_every_algorithm, gives_the_cuts_of_the_whole) {
 
 TEST_P(rechunk_of_every_algorithm, gives_the_same_in_pieces_of_any_size_and_little_memory) {
   for_each_edit(3, [](const edit& e, choices& random) {
-    const std::uint64_t least = least_memory(e.with) + (e.with.reach() == unlimited ? e.new_stream.size() : 0);
+    const std::uint64_t least = least_memory(e.cuts) + (e.cuts.reach() == unlimited ? e.new_stream.size() : 0);
     for (const piece_sizes& sizes : {always(1), primes(), random_sizes(random.word()), whole()}) {
       watched_access stream(e.new_stream, sizes);
       expect_rechunked(e, stream, {.memory_bytes = least + random.between(0, 5)});
@@ -240,18 +241,18 @@ TEST_P(rechunk_of_every_algorithm, reads_nothing_before_the_first_chunk_that_may
     watched_access stream(e.new_stream);
     expect_rechunked(e, stream);
     for (const chunk& c : e.old_chunks) {
-      const bool is_out_of_reach = e.change.offset - std::min(e.change.offset, c.offset) >= e.with.reach();
+      const bool is_out_of_reach = e.change.offset - std::min(e.change.offset, c.offset) >= e.cuts.reach();
       const bool is_passed =
-          !(chooses_at_reach && e.with.reach() != unlimited) && end_of(c) + e.with.lookahead() < e.change.offset;
+          !(chooses_at_reach && e.cuts.reach() != unlimited) && end_of(c) + e.cuts.lookahead() < e.change.offset;
       if (!is_out_of_reach && !is_passed) break;
-      EXPECT_GE(stream.first(), end_of(c) - std::min(end_of(c), e.with.behind())) << described(e);
+      EXPECT_GE(stream.first(), end_of(c) - std::min(end_of(c), e.cuts.behind())) << described(e);
     }
   });
 }
 
 TEST_P(rechunk_of_every_algorithm, outgrows_memory_only_where_cut_stream_does) {
   for_each_edit(3, [](const edit& e, choices& random) {
-    const stream_limits limits = {.memory_bytes = least_memory(e.with) + random.between(0, 400)};
+    const stream_limits limits = {.memory_bytes = least_memory(e.cuts) + random.between(0, 400)};
     watched_access stream(e.new_stream);
     const auto found = e.rechunk(stream, limits);
     if (found) {
@@ -259,8 +260,8 @@ TEST_P(rechunk_of_every_algorithm, outgrows_memory_only_where_cut_stream_does) {
       return;
     }
     EXPECT_EQ(found.error().code(), status_code::memory_limit);
-    memory_source from(e.new_stream);
-    EXPECT_EQ(cut_all(from, e.with, e.new_stream, limits).outcome.code(), status_code::memory_limit) << described(e);
+    memory_source source(e.new_stream);
+    EXPECT_EQ(cut_all(source, e.cuts, e.new_stream, limits).outcome.code(), status_code::memory_limit) << described(e);
   });
 }
 
@@ -465,7 +466,7 @@ class rechunk_failure : public testing::Test {
  protected:
   status refused(const std::vector<chunk>& old_chunks, const stream_change& change) {
     watched_access stream(e_.new_stream);
-    const auto found = rechunk(e_.with, old_chunks, change, stream, {});
+    const auto found = rechunk(e_.cuts, old_chunks, change, stream, {});
     EXPECT_EQ(stream.read_count(), 0u) << "read before it was refused";
     return found ? status() : found.error();
   }
@@ -544,12 +545,12 @@ TEST_F(rechunk_failure, of_another_size_names_both) {
 TEST_F(rechunk_failure, of_another_size_comes_before_no_change) {
   for (const std::uint64_t size : {699'999u, 700'001u, 0u}) {
     watched_access stream(byte_span(e_.new_stream).first(size));
-    const auto found = rechunk(e_.with, e_.old_chunks, {.offset = 5}, stream, {});
+    const auto found = rechunk(e_.cuts, e_.old_chunks, {.offset = 5}, stream, {});
     ASSERT_FALSE(found.ok()) << size;
     EXPECT_EQ(found.error().code(), status_code::io_error);
   }
   watched_access stream(byte_span(e_.new_stream).first(1));
-  const auto found = rechunk(e_.with, {}, {}, stream, {});
+  const auto found = rechunk(e_.cuts, {}, {}, stream, {});
   ASSERT_FALSE(found.ok());
   EXPECT_EQ(found.error().message(), "the stream has 1 bytes, not the 0 that the change implies");
 }
@@ -557,7 +558,9 @@ TEST_F(rechunk_failure, of_another_size_comes_before_no_change) {
 /// Never ends.
 class endless_access final : public random_access {
  public:
-  result<std::size_t> read_at(std::uint64_t, std::span<std::uint8_t> into) override { return into.size(); }
+  result<std::size_t> read_at(std::uint64_t, std::span<std::uint8_t> destination) override {
+    return destination.size();
+  }
 };
 
 TEST_F(rechunk_failure, of_a_stream_without_an_end_is_found_soon) {
@@ -571,9 +574,9 @@ TEST_F(rechunk_failure, of_a_stream_without_an_end_is_found_soon) {
 class shrinking_access final : public random_access {
  public:
   shrinking_access(std::uint64_t size, std::uint64_t later) : size_(size), later_(later) {}
-  result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> into) override {
+  result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> destination) override {
     if (offset >= size_) return 0;
-    const std::size_t count = std::min<std::uint64_t>(into.size(), size_ - offset);
+    const std::size_t count = std::min<std::uint64_t>(destination.size(), size_ - offset);
     if (offset == size_ - 1) size_ = later_;
     return count;
   }
@@ -611,8 +614,8 @@ TEST_F(rechunk_failure, of_any_read_comes_back_at_once) {
 class blank_access final : public random_access {
  public:
   explicit blank_access(std::uint64_t size) : size_(size) {}
-  result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> into) override {
-    return std::min<std::uint64_t>(into.size(), size_ - std::min(size_, offset));
+  result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> destination) override {
+    return std::min<std::uint64_t>(destination.size(), size_ - std::min(size_, offset));
   }
 
  private:
@@ -636,11 +639,11 @@ TEST(rechunk, counts_offsets_past_four_gibibytes) {
   for (std::size_t i = 0; i < chunks.size(); ++i) ASSERT_EQ(chunks[i], (chunk{i * length, length}));
 }
 
-std::string read_whole(random_access& from, std::size_t room_bytes) {
+std::string read_whole(random_access& file, std::size_t room_bytes) {
   std::string content;
   bytes room(room_bytes);
   for (;;) {
-    const auto count = from.read_at(content.size(), room);
+    const auto count = file.read_at(content.size(), room);
     if (!count) return "failed: " + count.error().message();
     if (*count == 0) return content;
     content.append(room.begin(), room.begin() + signed_of(*count));

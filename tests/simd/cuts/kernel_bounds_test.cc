@@ -13,8 +13,10 @@ struct named_settings {
   std::string_view settings;
 };
 
-std::string name_of_case(const named_settings& of) { return std::string(of.test); }
-void PrintTo(const named_settings& of, std::ostream* out) { *out << of.name << " with " << of.settings; }
+std::string name_of_case(const named_settings& settings) { return std::string(settings.test); }
+void PrintTo(const named_settings& settings, std::ostream* out) {
+  *out << settings.name << " with " << settings.settings;
+}
 
 constexpr auto case_name_of_settings = [](const auto& info) {
   return name_of_case(std::get<0>(info.param)) + "_" + std::string(to_string(std::get<1>(info.param)));
@@ -39,9 +41,9 @@ class sparse_kernel : public on_every_set<named_settings> {
     }
   }
 
-  static void put(std::vector<std::uint8_t>& into, std::uint64_t place, const std::vector<std::uint8_t>& bytes) {
-    std::copy_n(bytes.begin(), std::min<std::uint64_t>(bytes.size(), into.size() - place),
-                into.begin() + static_cast<std::ptrdiff_t>(place));
+  static void put(std::vector<std::uint8_t>& destination, std::uint64_t place, const std::vector<std::uint8_t>& bytes) {
+    std::copy_n(bytes.begin(), std::min<std::uint64_t>(bytes.size(), destination.size() - place),
+                destination.begin() + static_cast<std::ptrdiff_t>(place));
   }
 
   static constexpr std::uint64_t size = 1500;

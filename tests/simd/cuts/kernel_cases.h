@@ -37,7 +37,7 @@ class on_every_set : public testing::TestWithParam<std::tuple<Of, simd::instruct
   }
 };
 
-inline std::string name_of_case(const algorithm_case& of) { return algorithm_name(of.which); }
+inline std::string name_of_case(const algorithm_case& algorithm) { return algorithm_name(algorithm.which); }
 inline std::string name_of_case(const std::string& name) { return test_name(name); }
 
 inline constexpr auto set_case_name = [](const auto& info) {

@@ -44,10 +44,10 @@ class batches_without_memory : public testing::TestWithParam<batch_case> {
   std::unique_ptr<batch_fingerprinter> make() const { return simd::make_batch_fingerprinter(kind(), set()); }
 
   /// Submits all that memory is there for, and gives how many these are.
-  std::size_t submit_to(batch_fingerprinter& batch, std::vector<digest>& into) const {
+  std::size_t submit_to(batch_fingerprinter& batch, std::vector<digest>& digests) const {
     std::size_t count = 0;
     try {
-      for (; count < messages_.size(); ++count) batch.submit(messages_[count], into[count]);
+      for (; count < messages_.size(); ++count) batch.submit(messages_[count], digests[count]);
     } catch (const std::bad_alloc&) {
     }
     return count;

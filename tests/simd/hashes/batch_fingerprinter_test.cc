@@ -84,7 +84,7 @@ constexpr vectors published[] = {
 
 TEST_P(fingerprint_batches, equal_published_vectors_in_every_lane) {
   const vectors& v = *std::find_if(std::begin(published), std::end(published),
-                                   [this](const vectors& of) { return of.kind == kind(); });
+                                   [this](const vectors& example) { return example.kind == kind(); });
   const std::string million(1'000'000, 'a');
   for (const auto& [message, hex] : {
            std::pair<std::string_view, std::string_view>{"", v.of_nothing},
@@ -160,7 +160,7 @@ TEST_P(fingerprint_batches, can_be_used_again_after_a_flush) {
 TEST_P(fingerprint_batches, may_be_given_up_with_messages_unmade) {
   const std::vector<std::uint8_t> bytes(5000);
   std::vector<digest> made(1000);
-  for (digest& into : made) batch_->submit(bytes, into);
+  for (digest& digest : made) batch_->submit(bytes, digest);
   batch_.reset();
 }
 

@@ -148,7 +148,7 @@ TEST_P(blake3_of, a_flush_of_nothing_changes_nothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(each, blake3_of, testing::ValuesIn(simd::instruction_sets),
-                         [](const auto& of) { return std::string(to_string(of.param)); });
+                         [](const auto& test) { return std::string(to_string(test.param)); });
 
 }  // namespace
 }  // namespace cutpoint::tests

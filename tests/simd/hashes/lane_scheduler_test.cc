@@ -31,12 +31,12 @@ std::uint64_t blocks_of(byte_span message) { return (message.size() + 8) / block
 template <std::size_t Lanes>
 double use_of_lanes(const std::vector<byte_span>& messages, std::size_t flushed_after) {
   const auto batch = simd::make_lane_fingerprinter(counting<Lanes>(fingerprint_kind::sha1));
-  std::vector<digest> into(messages.size());
+  std::vector<digest> digests(messages.size());
   std::uint64_t blocks = 0;
   blocks_run = 0;
   for (std::size_t i = 0; i < messages.size(); ++i) {
     blocks += blocks_of(messages[i]);
-    batch->submit(messages[i], into[i]);
+    batch->submit(messages[i], digests[i]);
     if ((i + 1) % flushed_after != 0) continue;
     EXPECT_TRUE(batch->flush().ok());
   }
@@ -70,18 +70,18 @@ TEST(lane_scheduler, ends_evenly_when_a_few_messages_for_each_lane_are_flushed) 
 TEST(lane_scheduler, keeps_a_message_out_of_the_lanes_when_most_would_idle_for_it) {
   const std::vector<std::uint8_t> bytes(1 << 20);
   const auto batch = simd::make_lane_fingerprinter(counting<8>(fingerprint_kind::sha1));
-  std::vector<digest> into(17);
+  std::vector<digest> digests(17);
   blocks_run = 0;
-  batch->submit(bytes, into[0]);
+  batch->submit(bytes, digests[0]);
   EXPECT_TRUE(batch->flush().ok());
   EXPECT_EQ(blocks_run, 0u);
-  EXPECT_EQ(to_hex(into[0]), "3b71f43ff30f4b15b5cd85dd9e95ebc7e84eb5a3");  // of 1 MiB of zeros
+  EXPECT_EQ(to_hex(digests[0]), "3b71f43ff30f4b15b5cd85dd9e95ebc7e84eb5a3");  // of 1 MiB of zeros
 
-  for (std::size_t i = 0; i < 16; ++i) batch->submit(byte_span(bytes).first(1000), into[i]);
-  batch->submit(bytes, into[16]);
+  for (std::size_t i = 0; i < 16; ++i) batch->submit(byte_span(bytes).first(1000), digests[i]);
+  batch->submit(bytes, digests[16]);
   EXPECT_TRUE(batch->flush().ok());
   EXPECT_EQ(blocks_run, 2 * blocks_of(byte_span(bytes).first(1000)));
-  EXPECT_EQ(to_hex(into[16]), "3b71f43ff30f4b15b5cd85dd9e95ebc7e84eb5a3");
+  EXPECT_EQ(to_hex(digests[16]), "3b71f43ff30f4b15b5cd85dd9e95ebc7e84eb5a3");
 }
 
 TEST(lane_scheduler, shows_the_kernel_the_callers_own_bytes) {
@@ -95,11 +95,11 @@ TEST(lane_scheduler, shows_the_kernel_the_callers_own_bytes) {
          if (count > 1) seen.assign(messages, messages + 4);
        }});
   const std::vector<std::uint8_t> bytes(4 * 640 + 4);
-  std::vector<digest> into(4);
+  std::vector<digest> digests(4);
   std::vector<const std::uint8_t*> given;
   for (std::size_t i = 0; i < 4; ++i) {
     given.push_back(&bytes[i * 641]);
-    batch->submit({given.back(), 640}, into[i]);
+    batch->submit({given.back(), 640}, digests[i]);
   }
   EXPECT_TRUE(batch->flush().ok());
   EXPECT_EQ(seen, given);

@@ -51,8 +51,12 @@ void* operator new(std::size_t size) { return allocate_or_throw(size, usual_alig
 void* operator new[](std::size_t size) { return allocate_or_throw(size, usual_alignment); }
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return allocate(size, usual_alignment); }
 void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return allocate(size, usual_alignment); }
-void* operator new(std::size_t size, std::align_val_t to) { return allocate_or_throw(size, std::size_t(to)); }
-void* operator new[](std::size_t size, std::align_val_t to) { return allocate_or_throw(size, std::size_t(to)); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return allocate_or_throw(size, std::size_t(alignment));
+}
+void* operator new[](std::size_t size, std::align_val_t alignment) {
+  return allocate_or_throw(size, std::size_t(alignment));
+}
 void operator delete(void* bytes) noexcept { std::free(bytes); }
 void operator delete[](void* bytes) noexcept { std::free(bytes); }
 void operator delete(void* bytes, std::size_t) noexcept { std::free(bytes); }
