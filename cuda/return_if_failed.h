@@ -13,9 +13,9 @@ namespace cutpoint::cuda {
 
 /// Moves what a step has made to where it belongs, or gives why there is nothing.
 template <class T>
-[[nodiscard]] status store_result(result<T> made, T& into) {
+[[nodiscard]] status store_result(result<T> made, T& destination) {
   if (!made) return made.error();
-  into = std::move(*made);
+  destination = std::move(*made);
   return {};
 }
 

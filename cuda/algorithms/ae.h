@@ -68,15 +68,15 @@ struct word_values {
   }
   CUTPOINT_DEVICE static void take(ranked<value>& best, const loaded& all, std::uint64_t position, std::uint32_t bits) {
     constexpr std::uint32_t none = 16;
-    std::uint32_t at = none;
+    std::uint32_t index = none;
     CUTPOINT_UNROLL
     for (std::uint32_t i = 0; i < 16; ++i) {
       const value found = value{big_endian(all, i)} << 32 | big_endian(all, i + 4);
       if ((bits >> i & 1) == 0 || found <= best.value) continue;
       best.value = found;
-      at = i;
+      index = i;
     }
-    if (at != none) best.position = position + at;
+    if (index != none) best.position = position + index;
   }
   [[nodiscard]] CUTPOINT_DEVICE static std::uint64_t place(const packed_bytes&, std::uint32_t,
                                                            const ranked<value>& found, std::uint64_t, std::uint64_t) {
@@ -129,23 +129,24 @@ struct ae_cut_finder {
   std::uint32_t flip = 0;  ///< all ones for the minimum
 
   template <class Warp>
-  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp& warp, const packed_bytes& in, const stream_range& of,
-                                                       std::uint64_t start) const {
-    const std::uint64_t end = start + least(max, of.end - start);
+  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp& warp, const packed_bytes& in,
+                                                       const stream_range& range, std::uint64_t start) const {
+    const std::uint64_t end = start + least(max, range.end - start);
     if (lest != 0 && lest <= end - start) {
       const std::uint32_t turned = four_of(in.bytes[start]);  // what is equal becomes 0
       if (find_reaching(warp, in, turned, 1, start + 1, start + lest) == start + lest) return start + lest;
     }
-    return value_bytes == 1 ? cut_by<ae_detail::byte_values>(warp, in, of, start, end)
-                            : cut_by<ae_detail::word_values>(warp, in, of, start, end);
+    return value_bytes == 1 ? cut_by<ae_detail::byte_values>(warp, in, range, start, end)
+                            : cut_by<ae_detail::word_values>(warp, in, range, start, end);
   }
 
  private:
   template <class Values, class Warp>
-  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t cut_by(const Warp& warp, const packed_bytes& in, const stream_range& of,
-                                                     std::uint64_t start, std::uint64_t end) const {
-    if (of.end - start < Values::bytes) return end;  // no value is left
-    const std::uint64_t past_values = of.end - (Values::bytes - 1);
+  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t cut_by(const Warp& warp, const packed_bytes& in,
+                                                     const stream_range& range, std::uint64_t start,
+                                                     std::uint64_t end) const {
+    if (range.end - start < Values::bytes) return end;  // no value is left
+    const std::uint64_t past_values = range.end - (Values::bytes - 1);
     ranked<typename Values::value> extreme = {0, start};
     for (std::uint64_t seen = start;;) {
       const std::uint64_t window_end = end - extreme.position > window ? extreme.position + window + 1 : end;

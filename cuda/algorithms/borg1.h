@@ -13,10 +13,10 @@ struct window_after_cut_finder {
   std::uint64_t reach = 0;
 
   template <class Warp>
-  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp& warp, const packed_bytes& in, const stream_range& of,
-                                                       std::uint64_t start) const {
-    const std::uint64_t end = start + least(reach, of.end - start);
-    if (of.end - start < first + window + 1) return of.end;
+  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp& warp, const packed_bytes& in,
+                                                       const stream_range& range, std::uint64_t start) const {
+    const std::uint64_t end = start + least(reach, range.end - start);
+    if (range.end - start < first + window + 1) return range.end;
     const std::uint64_t found = next_candidate(warp, in, 0, start + first + window - 1, end - 1);
     return found != end - 1 ? found + 1 - window : end;
   }

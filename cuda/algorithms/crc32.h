@@ -17,7 +17,7 @@ struct rolling_crc32 {
 
   template <std::uint32_t Window, class LookUp>
   [[nodiscard]] CUTPOINT_DEVICE state roll(const LookUp& look_up, state h, byte_of outgoing, byte_of incoming) const {
-    const byte_of low{h ^ (incoming.word >> incoming.at), 0};
+    const byte_of low{h ^ (incoming.word >> incoming.shift), 0};
     return look_up(0, low) ^ (h >> 8) ^ look_up(1, outgoing);
   }
   [[nodiscard]] CUTPOINT_DEVICE static std::uint32_t word(state h) { return h; }

@@ -18,12 +18,12 @@ struct restarted_cut_finder {
   const std::uint64_t* table = nullptr;
 
   template <class Warp>
-  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp& warp, const packed_bytes& in, const stream_range& of,
-                                                       std::uint64_t start) const {
-    const std::uint64_t length = least(reach, of.end - start);
+  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp& warp, const packed_bytes& in,
+                                                       const stream_range& range, std::uint64_t start) const {
+    const std::uint64_t length = least(reach, range.end - start);
     if (length <= first) return start + length;
     const ranges test{.strict = start + (least(strict_end, length) & ends), .loose = start + (length & ends)};
-    const std::uint64_t found = find(warp, in, of, start + first, test);
+    const std::uint64_t found = find(warp, in, range, start + first, test);
     return found < test.loose ? found + past_match : start + length;
   }
 
@@ -36,10 +36,10 @@ struct restarted_cut_finder {
 
   /// The first position from `begin` on, where the hash begins, that is accepted; `test.loose` or more for none.
   template <class Warp>
-  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t find(const Warp& warp, const packed_bytes& in, const stream_range& of,
+  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t find(const Warp& warp, const packed_bytes& in, const stream_range& range,
                                                    std::uint64_t begin, const ranges& test) const {
     const std::uint64_t full = begin + gear_window;
-    const std::uint64_t early = find_early(warp, in, of, begin, test);
+    const std::uint64_t early = find_early(warp, in, range, begin, test);
     if (early < full) return early;
     const std::uint64_t strict = next_candidate(warp, in, 0, full, test.strict);
     if (strict < test.strict) return strict;
@@ -49,11 +49,11 @@ struct restarted_cut_finder {
   /// As `find`, among the first 64 positions: each lane has two, and hashes of parts are joined over the lanes.
   template <class Warp>
   [[nodiscard]] CUTPOINT_DEVICE std::uint64_t find_early(const Warp& warp, const packed_bytes& in,
-                                                         const stream_range& of, std::uint64_t begin,
+                                                         const stream_range& range, std::uint64_t begin,
                                                          const ranges& test) const {
-    const auto worth = [&](std::uint64_t position) { return position < of.end ? table[in.bytes[position]] : 0; };
+    const auto worth = [&](std::uint64_t position) { return position < range.end ? table[in.bytes[position]] : 0; };
     const auto is_accepted = [&](std::uint64_t position, std::uint64_t hash) {
-      return position < test.loose && (position < test.strict ? tests.of[0](hash) : tests.of[1](hash));
+      return position < test.loose && (position < test.strict ? tests.level[0](hash) : tests.level[1](hash));
     };
     auto even = warp.template per_lane<std::uint64_t>(0);  // the hash at position 2l, and at 2l + 1
     auto odd = warp.template per_lane<std::uint64_t>(0);

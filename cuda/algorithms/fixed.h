@@ -10,9 +10,9 @@ struct fixed_cut_finder {
   std::uint64_t reach = 0;
 
   template <class Warp>
-  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp&, const packed_bytes&, const stream_range& of,
+  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp&, const packed_bytes&, const stream_range& range,
                                                        std::uint64_t start) const {
-    return start + least(reach, of.end - start);
+    return start + least(reach, range.end - start);
   }
 };
 

@@ -111,11 +111,11 @@ struct maxp_scan {
     std::uint32_t found = 0;
     std::uint32_t standing = warp.ballot([&](std::uint32_t lane) { return stands[lane] != 0; });
     for (; standing != 0; standing &= standing - 1) {
-      const std::uint32_t at = lowest_bit(standing);
-      const std::uint64_t position =
-          (first + at) * word_bytes + warp.broadcast(at, [&](std::uint32_t lane) { return place[lane]; });
-      const std::uint32_t byte = warp.broadcast(at, [&](std::uint32_t lane) { return largest[lane]; });
-      if (is_largest(warp, position, byte)) found |= std::uint32_t{1} << at;
+      const std::uint32_t source_lane = lowest_bit(standing);
+      const std::uint64_t position = (first + source_lane) * word_bytes +
+                                     warp.broadcast(source_lane, [&](std::uint32_t lane) { return place[lane]; });
+      const std::uint32_t byte = warp.broadcast(source_lane, [&](std::uint32_t lane) { return largest[lane]; });
+      if (is_largest(warp, position, byte)) found |= std::uint32_t{1} << source_lane;
     }
     warp.for_each_lane([&](std::uint32_t lane) {
       if (first + lane >= in.words) return;
@@ -169,17 +169,17 @@ struct maxp_cut_finder {
   std::uint64_t reach = 0;
 
   template <class Warp>
-  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp& warp, const packed_bytes& in, const stream_range& of,
-                                                       std::uint64_t start) const {
-    const std::uint64_t end = start + least(max, of.end - start);
+  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp& warp, const packed_bytes& in,
+                                                       const stream_range& range, std::uint64_t start) const {
+    const std::uint64_t end = start + least(max, range.end - start);
     // Nothing nearer to the stream range's end is tested: the chunk ends before, or the stream ends there.
-    const std::uint64_t last = least(end, of.end - least(half_window, of.end - of.begin));
+    const std::uint64_t last = least(end, range.end - least(half_window, range.end - range.begin));
     if (last < start || last - start < min) return end;
     std::uint64_t first = start + min - 1;
     const std::uint64_t head_end =
-        of.begin + half_window;  // windows that begin before the stream range do not end there
+        range.begin + half_window;  // windows that begin before the stream range do not end there
     if (first < head_end) {
-      const std::uint64_t candidate = candidate_of_head(warp, in, of.begin, first, last);
+      const std::uint64_t candidate = candidate_of_head(warp, in, range.begin, first, last);
       if (candidate < last) return candidate + 1;
       first = head_end;
     }

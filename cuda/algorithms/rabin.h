@@ -30,9 +30,9 @@ struct backup_cut_finder {
   std::uint64_t reach = 0;  ///< the largest chunk; all ones for no maximum
 
   template <class Warp>
-  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp& warp, const packed_bytes& in, const stream_range& of,
-                                                       std::uint64_t start) const {
-    const std::uint64_t length = least(reach, of.end - start);
+  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp& warp, const packed_bytes& in,
+                                                       const stream_range& range, std::uint64_t start) const {
+    const std::uint64_t length = least(reach, range.end - start);
     const std::uint64_t end = start + length;
     if (length < first) return end;
     const std::uint64_t lowest = start + first - 1;

@@ -26,8 +26,8 @@ struct rolling_rabin_inck {
  private:
   static constexpr std::uint32_t prime = (std::uint32_t{1} << 31) - 1;
 
-  [[nodiscard]] CUTPOINT_DEVICE static std::uint32_t rotated(std::uint32_t value, std::uint32_t by) {
-    return ((value << by) | (value >> (31 - by))) & prime;
+  [[nodiscard]] CUTPOINT_DEVICE static std::uint32_t rotated(std::uint32_t value, std::uint32_t count) {
+    return ((value << count) | (value >> (31 - count))) & prime;
   }
   /// One prime less, where there is one; of less than two primes, what is congruent and less than one.
   [[nodiscard]] CUTPOINT_DEVICE static std::uint32_t reduced(std::uint32_t value) {

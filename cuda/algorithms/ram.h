@@ -11,9 +11,9 @@ struct ram_cut_finder {
   std::uint64_t reach = 0;
 
   template <class Warp>
-  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp& warp, const packed_bytes& in, const stream_range& of,
-                                                       std::uint64_t start) const {
-    const std::uint64_t length = least(reach, of.end - start);
+  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp& warp, const packed_bytes& in,
+                                                       const stream_range& range, std::uint64_t start) const {
+    const std::uint64_t length = least(reach, range.end - start);
     if (length <= window) return start + length;
     const std::uint32_t largest = largest_in(warp, in, start, start + window);
     const std::uint64_t end = start + length;

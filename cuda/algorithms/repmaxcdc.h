@@ -12,9 +12,9 @@ struct repmaxcdc_cut_finder {
   std::uint64_t reach = 0;
 
   template <class Warp>
-  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp& warp, const packed_bytes& in, const stream_range& of,
-                                                       std::uint64_t start) const {
-    const std::uint64_t visible = least(reach, of.end - start);
+  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp& warp, const packed_bytes& in,
+                                                       const stream_range& range, std::uint64_t start) const {
+    const std::uint64_t visible = least(reach, range.end - start);
     if (visible < 2 * min) return start + visible;
     std::uint64_t chosen = visible;
     while (chosen - min >= min) chosen = first_largest(warp, in, start + min - 1, start + chosen - min) + 1 - start;
@@ -43,7 +43,7 @@ struct repmaxcdc_cut_finder {
     const offsets sought = offsets::of(begin, run_bytes, first, last);
     const std::uint64_t end = begin + sought.last;
     std::uint64_t hash = 0;
-    std::uint32_t at = run_bytes;
+    std::uint32_t index = run_bytes;
     bytes16 next = load_vector(in, begin - window, end);
     for (std::uint32_t read = 0; read < window + sought.last; read += lane_load_bytes) {
       const bytes16 vector = next;
@@ -54,10 +54,10 @@ struct repmaxcdc_cut_finder {
         hash = 2 * hash + table[vector.byte(i)];
         if ((bits >> i & 1) == 0 || hash <= best.value) continue;
         best.value = hash;
-        at = read - window + i;
+        index = read - window + i;
       }
     }
-    if (at != run_bytes) best.position = begin + at;
+    if (index != run_bytes) best.position = begin + index;
   }
 };
 

@@ -20,15 +20,15 @@ struct ronomon_cut_finder {
   std::uint32_t loose_mask = 0;
 
   template <class Warp>
-  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp& warp, const packed_bytes& in, const stream_range& of,
-                                                       std::uint64_t start) const {
-    const std::uint64_t end = start + least(reach, of.end - start);
+  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp& warp, const packed_bytes& in,
+                                                       const stream_range& range, std::uint64_t start) const {
+    const std::uint64_t end = start + least(reach, range.end - start);
     std::uint32_t hash = 0;
     auto bytes = warp.template per_lane<run>({});
     auto before = warp.template per_lane<std::uint32_t>(0);
     auto after = warp.template per_lane<std::uint32_t>(0);
     auto found = warp.template per_lane<std::uint64_t>(0);
-    for (std::uint64_t base = start + least(min, of.end - start); base < end; base += warp_size * run_bytes) {
+    for (std::uint64_t base = start + least(min, range.end - start); base < end; base += warp_size * run_bytes) {
       const std::uint64_t strict = start + strict_bytes > base ? start + strict_bytes - base : 0;
       warp.for_each_lane([&](std::uint32_t lane) {
         bytes[lane] = run::at(in, base + lane * run_bytes, end);
@@ -74,8 +74,8 @@ struct ronomon_cut_finder {
       std::uint32_t read[run_words + 1];
       CUTPOINT_UNROLL
       for (std::uint32_t w = 0; w <= run_words; ++w) {
-        const std::uint64_t from = aligned + 4 * w;
-        read[w] = from < end ? *reinterpret_cast<const std::uint32_t*>(in.bytes + from) : 0;
+        const std::uint64_t word_begin = aligned + 4 * w;
+        read[w] = word_begin < end ? *reinterpret_cast<const std::uint32_t*>(in.bytes + word_begin) : 0;
       }
       run all;
       CUTPOINT_UNROLL

@@ -59,15 +59,15 @@ struct comparisons {
 
 /// Index of the n-th set bit (n from 0) of sixteen that have more than n.
 [[nodiscard]] CUTPOINT_DEVICE std::uint32_t select_bit(std::uint32_t sixteen, std::uint32_t n) {
-  std::uint32_t at = 0;
+  std::uint32_t index = 0;
   CUTPOINT_UNROLL
   for (std::uint32_t half = 8; half != 0; half /= 2) {
-    const std::uint32_t below = bit_count(sixteen >> at & ~(~std::uint32_t{0} << half));
+    const std::uint32_t below = bit_count(sixteen >> index & ~(~std::uint32_t{0} << half));
     if (n < below) continue;
     n -= below;
-    at += half;
+    index += half;
   }
-  return at;
+  return index;
 }
 
 /// Of sixteen bits of a lane, those of the warp load's bits from number `first` on.
@@ -89,9 +89,9 @@ struct warp_load_comparisons {
   [[nodiscard]] CUTPOINT_DEVICE std::uint32_t next_end(std::uint32_t first) const {
     const std::uint32_t lanes = warp.ballot([&](std::uint32_t lane) { return from_on(ended[lane], lane, first) != 0; });
     if (lanes == 0) return warp_load_bytes;
-    const std::uint32_t at = lowest_bit(lanes);
+    const std::uint32_t source_lane = lowest_bit(lanes);
     const auto its_bits = [&](std::uint32_t lane) { return from_on(ended[lane], lane, first); };
-    return 16 * at + lowest_bit(warp.broadcast(at, its_bits));
+    return 16 * source_lane + lowest_bit(warp.broadcast(source_lane, its_bits));
   }
   /// How many before number `last`, at most warp_load_bytes, oppose.
   [[nodiscard]] CUTPOINT_DEVICE std::uint32_t opposing_before(std::uint32_t last) const {
@@ -101,8 +101,9 @@ struct warp_load_comparisons {
   }
   /// The number of opposing one `rank`, counted from 1, of which there are so many.
   [[nodiscard]] CUTPOINT_DEVICE std::uint32_t opposing_of(std::uint32_t rank) const {
-    const std::uint32_t at = lowest_bit(warp.ballot([&](std::uint32_t lane) { return counted[lane] >= rank; }));
-    return 16 * at + warp.broadcast(at, [&](std::uint32_t lane) {
+    const std::uint32_t source_lane =
+        lowest_bit(warp.ballot([&](std::uint32_t lane) { return counted[lane] >= rank; }));
+    return 16 * source_lane + warp.broadcast(source_lane, [&](std::uint32_t lane) {
       return select_bit(opposing[lane], rank + bit_count(opposing[lane]) - counted[lane] - 1);
     });
   }
@@ -119,17 +120,17 @@ struct seqcdc_cut_finder {
   std::uint32_t flip = 0;  ///< all ones for decreasing sequences
 
   template <class Warp>
-  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp& warp, const packed_bytes& in, const stream_range& of,
-                                                       std::uint64_t start) const {
+  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp& warp, const packed_bytes& in,
+                                                       const stream_range& range, std::uint64_t start) const {
     using namespace seqcdc_detail;
     constexpr std::uint32_t loads_per_step = 2;
-    const std::uint64_t end = start + least(reach, of.end - start);
+    const std::uint64_t end = start + least(reach, range.end - start);
     std::uint64_t found = end;
     if (end - start <= first) return end;
-    std::uint64_t from = start + first;  // counting begins here, ...
+    std::uint64_t counted_from = start + first;  // counting begins here, ...
     std::uint32_t missing =
         skip_trigger;       // ... and from here or the warp load's beginning so many opposing ones make a skip
-    std::uint32_t run = 0;  // in order, right before the warp load, though perhaps before `from`
+    std::uint32_t run = 0;  // in order, right before the warp load, though perhaps before `counted_from`
     const auto load = [&](std::uint64_t position) {
       bytes_with_previous loaded = {load_vector(in, position, end), 0};
       if (position != 0 && position < end) {
@@ -178,9 +179,9 @@ struct seqcdc_cut_finder {
     const auto ends_in = [&](std::uint64_t base) {
       const warp_load_comparisons all{warp, ended, opposing, counted};
       const std::uint32_t total = warp.broadcast(warp_size - 1, [&](std::uint32_t lane) { return counted[lane]; });
-      while (from < base + warp_load_bytes) {
-        const auto begin = static_cast<std::uint32_t>(from > base ? from - base : 0);
-        const std::uint64_t whole_run = from + seq_length - 1;
+      while (counted_from < base + warp_load_bytes) {
+        const auto begin = static_cast<std::uint32_t>(counted_from > base ? counted_from - base : 0);
+        const std::uint64_t whole_run = counted_from + seq_length - 1;
         const std::uint32_t cut_at = all.next_end(
             static_cast<std::uint32_t>(whole_run > base ? least<std::uint64_t>(whole_run - base, warp_load_bytes) : 0));
         const std::uint32_t before = all.opposing_before(begin);
@@ -194,20 +195,20 @@ struct seqcdc_cut_finder {
           missing -= total - before;
           return false;
         }
-        from = base + skip_at + 1 + skip_size;
+        counted_from = base + skip_at + 1 + skip_size;
         missing = skip_trigger;
       }
       return false;
     };
-    walk_steps<loads_per_step>(warp, from, end, load, [&](std::uint64_t base, auto& loaded) {
+    walk_steps<loads_per_step>(warp, counted_from, end, load, [&](std::uint64_t base, auto& loaded) {
       CUTPOINT_UNROLL
       for (std::uint32_t r = 0; r < loads_per_step; ++r) {
-        const std::uint64_t at = base + r * warp_load_bytes;
-        if (from >= at + warp_load_bytes) continue;
+        const std::uint64_t load_begin = base + r * warp_load_bytes;
+        if (counted_from >= load_begin + warp_load_bytes) continue;
         compare([&](std::uint32_t lane) { return loaded[lane].vector[r]; });
-        if (ends_in(at)) return end;
+        if (ends_in(load_begin)) return end;
       }
-      return greatest(base + loads_per_step * warp_load_bytes, from);
+      return greatest(base + loads_per_step * warp_load_bytes, counted_from);
     });
     return found;
   }

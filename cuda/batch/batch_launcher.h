@@ -19,21 +19,22 @@ class batch_launcher {
  public:
   /// Allocates all memory that batches within the limits need, except their bytes. `launcher` was made on the executor;
   /// null where all chunks are known.
-  [[nodiscard]] static result<batch_launcher> make(Executor& on, std::unique_ptr<cut_launcher<Executor>> launcher,
+  [[nodiscard]] static result<batch_launcher> make(Executor& executor, std::unique_ptr<cut_launcher<Executor>> launcher,
                                                    const fingerprint_recipe& fingerprint, const batch_limits& limits) {
     batch_launcher made;
     made.max_chunks_ = limits.chunks;
     if (launcher) {
       made.plan_ = plan_partitions(launcher->sizes(), limits);
       made.max_chunks_ = std::max(limits.chunks, made.plan_.max_chunks);
-      CUTPOINT_RETURN_IF_FAILED(
-          store_result(cut_workspace<Executor>::allocate(on, made.plan_, limits, launcher->levels()), made.workspace_));
+      CUTPOINT_RETURN_IF_FAILED(store_result(
+          cut_workspace<Executor>::allocate(executor, made.plan_, limits, launcher->levels()), made.workspace_));
       made.cut_launcher_ = std::move(launcher);
     }
-    CUTPOINT_RETURN_IF_FAILED(store_result(chunk_workspace<Executor>::allocate(on, made.max_chunks_), made.chunks_));
+    CUTPOINT_RETURN_IF_FAILED(
+        store_result(chunk_workspace<Executor>::allocate(executor, made.max_chunks_), made.chunks_));
     CUTPOINT_RETURN_IF_FAILED(store_result(
-        hash_launcher<Executor>::make(on, fingerprint, limits.bytes, made.max_chunks_), made.hash_launcher_));
-    CUTPOINT_RETURN_IF_FAILED(on.reserve_temporary_storage(made.max_chunks_ + made.plan_.max_partitions));
+        hash_launcher<Executor>::make(executor, fingerprint, limits.bytes, made.max_chunks_), made.hash_launcher_));
+    CUTPOINT_RETURN_IF_FAILED(executor.reserve_temporary_storage(made.max_chunks_ + made.plan_.max_partitions));
     return result<batch_launcher>(std::move(made));
   }
 
@@ -43,39 +44,41 @@ class batch_launcher {
     for (std::uint32_t i = 0; i < stream_ranges.size(); ++i) append_partitions(plan_, stream_ranges[i], i, partitions_);
   }
   /// Tells the executor of them, once it is done with the last ones.
-  [[nodiscard]] status copy_partitions(Executor& on, std::span<const stream_range> stream_ranges) {
-    CUTPOINT_RETURN_IF_FAILED(on.wait());
-    CUTPOINT_RETURN_IF_FAILED(on.copy_in(workspace_.stream_ranges.data(), stream_ranges.data(), stream_ranges.size()));
-    return on.copy_in(workspace_.partitions.data(), partitions_.data(), partitions_.size());
+  [[nodiscard]] status copy_partitions(Executor& executor, std::span<const stream_range> stream_ranges) {
+    CUTPOINT_RETURN_IF_FAILED(executor.wait());
+    CUTPOINT_RETURN_IF_FAILED(
+        executor.copy_in(workspace_.stream_ranges.data(), stream_ranges.data(), stream_ranges.size()));
+    return executor.copy_in(workspace_.partitions.data(), partitions_.data(), partitions_.size());
   }
 
   /// Puts the cuts of a batch of such stream ranges into the executor's stream. `bytes`: aligned to 16, readable up to the next
   /// multiple of 16 past the last.
-  [[nodiscard]] status enqueue_cuts(Executor& on, const std::uint8_t* bytes, std::uint64_t byte_count) {
+  [[nodiscard]] status enqueue_cuts(Executor& executor, const std::uint8_t* bytes, std::uint64_t byte_count) {
     const cut_launch_arguments job = workspace_.job({.bytes = bytes, .byte_count = byte_count},
                                                     static_cast<std::uint32_t>(partitions_.size()), chunks_.list());
-    CUTPOINT_RETURN_IF_FAILED(on.clear(job.batch.overflowed, 1));
-    CUTPOINT_RETURN_IF_FAILED(on.clear(job.chunks.count, 1));
+    CUTPOINT_RETURN_IF_FAILED(executor.clear(job.batch.overflowed, 1));
+    CUTPOINT_RETURN_IF_FAILED(executor.clear(job.chunks.count, 1));
     if (partitions_.empty()) return {};
-    CUTPOINT_RETURN_IF_FAILED(on.clear(job.chunks.lengths, slot_count()));
-    return cut_launcher_->enqueue(on, job);
+    CUTPOINT_RETURN_IF_FAILED(executor.clear(job.chunks.lengths, slot_count()));
+    return cut_launcher_->enqueue(executor, job);
   }
   /// And then the fingerprints.
-  [[nodiscard]] status enqueue_fingerprints(Executor& on, const std::uint8_t* bytes, std::uint64_t byte_count) {
-    return partitions_.empty() ? status() : hash_launcher_.enqueue(on, bytes, chunks_.list(), byte_count, slot_count());
+  [[nodiscard]] status enqueue_fingerprints(Executor& executor, const std::uint8_t* bytes, std::uint64_t byte_count) {
+    return partitions_.empty() ? status()
+                               : hash_launcher_.enqueue(executor, bytes, chunks_.list(), byte_count, slot_count());
   }
 
   /// Tells the executor of chunks that are known. Their memory stays as it is until the executor has been waited for.
-  [[nodiscard]] status copy_known_chunks(Executor& on, std::span<const std::uint64_t> begins,
+  [[nodiscard]] status copy_known_chunks(Executor& executor, std::span<const std::uint64_t> begins,
                                          std::span<const std::uint32_t> lengths, const std::uint32_t* count) {
-    CUTPOINT_RETURN_IF_FAILED(on.copy_in(chunks_.begins.data(), begins.data(), begins.size()));
-    CUTPOINT_RETURN_IF_FAILED(on.copy_in(chunks_.lengths.data(), lengths.data(), lengths.size()));
-    return on.copy_in(chunks_.count.data(), count, 1);
+    CUTPOINT_RETURN_IF_FAILED(executor.copy_in(chunks_.begins.data(), begins.data(), begins.size()));
+    CUTPOINT_RETURN_IF_FAILED(executor.copy_in(chunks_.lengths.data(), lengths.data(), lengths.size()));
+    return executor.copy_in(chunks_.count.data(), count, 1);
   }
   /// Puts the fingerprints of so many known chunks into the executor's stream.
-  [[nodiscard]] status enqueue_known_fingerprints(Executor& on, const std::uint8_t* bytes, std::uint64_t byte_count,
-                                                  std::uint64_t chunk_count) {
-    return hash_launcher_.enqueue(on, bytes, chunks_.list(), byte_count, chunk_count);
+  [[nodiscard]] status enqueue_known_fingerprints(Executor& executor, const std::uint8_t* bytes,
+                                                  std::uint64_t byte_count, std::uint64_t chunk_count) {
+    return hash_launcher_.enqueue(executor, bytes, chunks_.list(), byte_count, chunk_count);
   }
 
   [[nodiscard]] bool cuts() const noexcept { return cut_launcher_ != nullptr; }

@@ -96,16 +96,17 @@ class batch_offload final : public offload {
     host_array<std::uint32_t> lengths;
     host_array<std::uint8_t> digests;
 
-    [[nodiscard]] static result<found_chunks> allocate(Executor& on, const batch_launcher<Executor>& of) {
+    [[nodiscard]] static result<found_chunks> allocate(Executor& executor, const batch_launcher<Executor>& launcher) {
       found_chunks found;
-      if (of.cuts()) {
+      if (launcher.cuts()) {
+        CUTPOINT_RETURN_IF_FAILED(store_result(
+            executor.template allocate_on_host<std::uint32_t>(launcher.max_partitions() + 2), found.counts));
         CUTPOINT_RETURN_IF_FAILED(
-            store_result(on.template allocate_on_host<std::uint32_t>(of.max_partitions() + 2), found.counts));
-        CUTPOINT_RETURN_IF_FAILED(
-            store_result(on.template allocate_on_host<std::uint32_t>(of.max_chunks()), found.lengths));
+            store_result(executor.template allocate_on_host<std::uint32_t>(launcher.max_chunks()), found.lengths));
       }
-      CUTPOINT_RETURN_IF_FAILED(
-          store_result(on.template allocate_on_host<std::uint8_t>(of.max_chunks() * of.digest_bytes()), found.digests));
+      CUTPOINT_RETURN_IF_FAILED(store_result(
+          executor.template allocate_on_host<std::uint8_t>(launcher.max_chunks() * launcher.digest_bytes()),
+          found.digests));
       return result<found_chunks>(std::move(found));
     }
   };
@@ -167,17 +168,17 @@ class batch_offload final : public offload {
   }
 
   /// Once the last event has been waited for.
-  [[nodiscard]] status read_times(batch_times& into) {
-    std::array<double, event_count> at{};
+  [[nodiscard]] status read_times(batch_times& times) {
+    std::array<double, event_count> event_seconds{};
     for (std::size_t i = copying; i < event_count; ++i) {
       const auto seconds = executor_.seconds_between(called, i);
       if (!seconds) return seconds.error();
-      at[i] = *seconds;
+      event_seconds[i] = *seconds;
     }
-    into = {.copying_in = {at[copying], at[copied_in]},
-            .cutting = {at[copied_in], at[cut]},
-            .fingerprinting = {at[cut], at[fingerprinted]},
-            .copying_out = {at[fingerprinted], at[copied_out]}};
+    times = {.copying_in = {event_seconds[copying], event_seconds[copied_in]},
+             .cutting = {event_seconds[copied_in], event_seconds[cut]},
+             .fingerprinting = {event_seconds[cut], event_seconds[fingerprinted]},
+             .copying_out = {event_seconds[fingerprinted], event_seconds[copied_out]}};
     return {};
   }
 
@@ -212,8 +213,8 @@ class batch_offload final : public offload {
     stream_ranges_.clear();
     std::uint64_t number = 0;
     for (std::size_t k = 0; k < work_.partitions().size(); ++k) {
-      const partition& of = work_.partitions()[k];
-      if (of.is_first != 0) stream_ranges_.push_back({.first = number, .count = 0, .next = of.begin});
+      const partition& each = work_.partitions()[k];
+      if (each.is_first != 0) stream_ranges_.push_back({.first = number, .count = 0, .next = each.begin});
       for (std::uint32_t i = 0; i < found_.counts.data()[k]; ++i)
         stream_ranges_.back().next += found_.lengths.data()[number++];
       stream_ranges_.back().count += found_.counts.data()[k];

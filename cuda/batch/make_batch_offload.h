@@ -13,12 +13,14 @@ namespace cutpoint::cuda {
 /// What cuts as the chunker does, on an executor. Errors: of the executor; backend_failure, for an algorithm without a
 /// specification.
 template <class Executor>
-[[nodiscard]] result<std::unique_ptr<cut_launcher<Executor>>> make_cut_launcher(Executor& on, const chunker& cuts) {
+[[nodiscard]] result<std::unique_ptr<cut_launcher<Executor>>> make_cut_launcher(Executor& executor,
+                                                                                const chunker& cuts) {
   return std::visit(
       [&](const auto& filled) -> result<std::unique_ptr<cut_launcher<Executor>>> {
         if constexpr (requires { make_specification(filled); }) {
           const auto specification = make_specification(filled);
-          return cut_launcher_for<Executor, std::remove_const_t<decltype(specification)>>::make(on, specification);
+          return cut_launcher_for<Executor, std::remove_const_t<decltype(specification)>>::make(executor,
+                                                                                                specification);
         } else {
           return status(status_code::backend_failure, "no device cuts by " + cuts.canonical());
         }

@@ -34,19 +34,19 @@ inline constexpr std::uint64_t min_supported_chunk_bytes = 64;
 }
 
 /// The partitions of stream ranges, with their slots.
-inline void append_partitions(const partition_plan& plan, const stream_range& of, std::uint32_t number,
-                              std::vector<partition>& into) {
-  assert(of.start < of.stop && of.stop <= of.end);
-  std::uint32_t first_slot = into.empty() ? 0 : into.back().first_slot + into.back().slot_count;
-  for (std::uint64_t begin = of.start; begin < of.stop; begin += plan.partition_bytes) {
-    const std::uint64_t end = std::min(begin + plan.partition_bytes, of.stop);
+inline void append_partitions(const partition_plan& plan, const stream_range& range, std::uint32_t number,
+                              std::vector<partition>& partitions) {
+  assert(range.start < range.stop && range.stop <= range.end);
+  std::uint32_t first_slot = partitions.empty() ? 0 : partitions.back().first_slot + partitions.back().slot_count;
+  for (std::uint64_t begin = range.start; begin < range.stop; begin += plan.partition_bytes) {
+    const std::uint64_t end = std::min(begin + plan.partition_bytes, range.stop);
     const auto slot_count = static_cast<std::uint32_t>((end - begin) / plan.min_chunk_bytes + 2);
-    into.push_back({.begin = begin,
-                    .end = end,
-                    .stream_range = number,
-                    .is_first = begin == of.start ? std::uint32_t{1} : std::uint32_t{0},
-                    .first_slot = first_slot,
-                    .slot_count = slot_count});
+    partitions.push_back({.begin = begin,
+                          .end = end,
+                          .stream_range = number,
+                          .is_first = begin == range.start ? std::uint32_t{1} : std::uint32_t{0},
+                          .first_slot = first_slot,
+                          .slot_count = slot_count});
     first_slot += slot_count;
   }
 }
@@ -61,11 +61,11 @@ struct chunk_workspace {
   array<std::uint32_t> lengths;
   array<std::uint32_t> count;
 
-  [[nodiscard]] static result<chunk_workspace> allocate(Executor& on, std::uint64_t max_chunks) {
+  [[nodiscard]] static result<chunk_workspace> allocate(Executor& executor, std::uint64_t max_chunks) {
     chunk_workspace workspace;
-    CUTPOINT_RETURN_IF_FAILED(store_result(on.template allocate<std::uint64_t>(max_chunks), workspace.begins));
-    CUTPOINT_RETURN_IF_FAILED(store_result(on.template allocate<std::uint32_t>(max_chunks), workspace.lengths));
-    CUTPOINT_RETURN_IF_FAILED(store_result(on.template allocate<std::uint32_t>(1), workspace.count));
+    CUTPOINT_RETURN_IF_FAILED(store_result(executor.template allocate<std::uint64_t>(max_chunks), workspace.begins));
+    CUTPOINT_RETURN_IF_FAILED(store_result(executor.template allocate<std::uint32_t>(max_chunks), workspace.lengths));
+    CUTPOINT_RETURN_IF_FAILED(store_result(executor.template allocate<std::uint32_t>(1), workspace.count));
     return result<chunk_workspace>(std::move(workspace));
   }
 
@@ -90,28 +90,30 @@ struct cut_workspace {
   array<std::uint32_t> overflowed;
   array<std::uint32_t> changed;
 
-  [[nodiscard]] static result<cut_workspace> allocate(Executor& on, const partition_plan& plan,
+  [[nodiscard]] static result<cut_workspace> allocate(Executor& executor, const partition_plan& plan,
                                                       const batch_limits& limits, std::uint32_t levels) {
     cut_workspace workspace;
     CUTPOINT_RETURN_IF_FAILED(
-        store_result(on.template allocate<std::uint64_t>(levels * packed_bytes::candidate_words(limits.bytes)),
+        store_result(executor.template allocate<std::uint64_t>(levels * packed_bytes::candidate_words(limits.bytes)),
                      workspace.candidates));
     CUTPOINT_RETURN_IF_FAILED(
-        store_result(on.template allocate<stream_range>(limits.stream_ranges), workspace.stream_ranges));
-    CUTPOINT_RETURN_IF_FAILED(store_result(on.template allocate<partition>(plan.max_partitions), workspace.partitions));
+        store_result(executor.template allocate<stream_range>(limits.stream_ranges), workspace.stream_ranges));
     CUTPOINT_RETURN_IF_FAILED(
-        store_result(on.template allocate<std::uint32_t>(plan.max_chunks), workspace.speculative_ends));
+        store_result(executor.template allocate<partition>(plan.max_partitions), workspace.partitions));
     CUTPOINT_RETURN_IF_FAILED(
-        store_result(on.template allocate<std::uint32_t>(plan.max_chunks), workspace.prefix_ends));
+        store_result(executor.template allocate<std::uint32_t>(plan.max_chunks), workspace.speculative_ends));
     CUTPOINT_RETURN_IF_FAILED(
-        store_result(on.template allocate<speculative_chain>(plan.max_partitions), workspace.speculative));
+        store_result(executor.template allocate<std::uint32_t>(plan.max_chunks), workspace.prefix_ends));
     CUTPOINT_RETURN_IF_FAILED(
-        store_result(on.template allocate<partition_state>(2 * plan.max_partitions), workspace.states));
-    CUTPOINT_RETURN_IF_FAILED(store_result(on.template allocate<std::uint32_t>(plan.max_partitions), workspace.counts));
+        store_result(executor.template allocate<speculative_chain>(plan.max_partitions), workspace.speculative));
     CUTPOINT_RETURN_IF_FAILED(
-        store_result(on.template allocate<std::uint32_t>(plan.max_partitions + 1), workspace.firsts));
-    CUTPOINT_RETURN_IF_FAILED(store_result(on.template allocate<std::uint32_t>(1), workspace.overflowed));
-    CUTPOINT_RETURN_IF_FAILED(store_result(on.template allocate<std::uint32_t>(1), workspace.changed));
+        store_result(executor.template allocate<partition_state>(2 * plan.max_partitions), workspace.states));
+    CUTPOINT_RETURN_IF_FAILED(
+        store_result(executor.template allocate<std::uint32_t>(plan.max_partitions), workspace.counts));
+    CUTPOINT_RETURN_IF_FAILED(
+        store_result(executor.template allocate<std::uint32_t>(plan.max_partitions + 1), workspace.firsts));
+    CUTPOINT_RETURN_IF_FAILED(store_result(executor.template allocate<std::uint32_t>(1), workspace.overflowed));
+    CUTPOINT_RETURN_IF_FAILED(store_result(executor.template allocate<std::uint32_t>(1), workspace.changed));
     return result<cut_workspace>(std::move(workspace));
   }
 

@@ -71,59 +71,59 @@ CUTPOINT_DEVICE void for_each_partition(Block& block, std::uint32_t partition_co
 }
 
 template <class Warp, class T>
-CUTPOINT_DEVICE void store(const Warp& warp, T* to, const T& value) {
+CUTPOINT_DEVICE void store(const Warp& warp, T* destination, const T& value) {
   warp.for_each_lane([&](std::uint32_t lane) {
-    if (lane == 0) *to = value;
+    if (lane == 0) *destination = value;
   });
 }
 
 /// Cuts from `position` on to the partition's end, to where nothing is decided, or to where `meets(position)`.
 template <class CutFinder, class Warp, class Meets>
 CUTPOINT_DEVICE std::uint64_t cut_until(const Warp& warp, const cut_kernel_arguments<CutFinder>& work,
-                                        const partition& of, std::uint64_t position, std::uint32_t* ends,
+                                        const partition& part, std::uint64_t position, std::uint32_t* ends,
                                         std::uint32_t& count, Meets meets) {
-  const stream_range in = work.stream_ranges[of.stream_range];
-  while (position < of.end && !meets(position)) {
+  const stream_range in = work.stream_ranges[part.stream_range];
+  while (position < part.end && !meets(position)) {
     if (in.ends == 0 && in.end - position < work.cut_finder.reach) break;
-    if (count == of.slot_count) {
+    if (count == part.slot_count) {
       store(warp, work.overflowed, std::uint32_t{1});
       break;
     }
     position = work.cut_finder.next_cut(warp, work.in, in, position);
-    store(warp, ends + count++, static_cast<std::uint32_t>(position - of.begin));
+    store(warp, ends + count++, static_cast<std::uint32_t>(position - part.begin));
   }
   return position;
 }
 
 /// Where a partition's own chunk number `i` begins; for their count, its own exit.
 template <class CutFinder>
-CUTPOINT_DEVICE std::uint64_t speculative_start(const cut_kernel_arguments<CutFinder>& work, const partition& of,
+CUTPOINT_DEVICE std::uint64_t speculative_start(const cut_kernel_arguments<CutFinder>& work, const partition& part,
                                                 std::uint32_t i) {
-  return i == 0 ? of.begin : of.begin + work.speculative_ends[of.first_slot + i - 1];
+  return i == 0 ? part.begin : part.begin + work.speculative_ends[part.first_slot + i - 1];
 }
 
 /// The state of partition `k` if chunks go on at `start`.
 template <class CutFinder, class Warp>
 CUTPOINT_DEVICE partition_state joined_at(const Warp& warp, const cut_kernel_arguments<CutFinder>& work,
                                           std::uint32_t k, std::uint64_t start) {
-  const partition of = work.partitions[k];
+  const partition part = work.partitions[k];
   const std::uint32_t speculative_count = work.speculative[k].count;
   partition_state state{.start = start, .exit = start, .speculative_first = speculative_count};
-  if (start < of.begin || start >= of.end) return state;  // undecided before it, or a chunk that passes it whole
-  std::uint32_t met = 0;                                  // own chunks before this one begin before the position
+  if (start < part.begin || start >= part.end) return state;  // undecided before it, or a chunk that passes it whole
+  std::uint32_t met = 0;                                      // own chunks before this one begin before the position
   const auto meets = [&](std::uint64_t position) {
     for (;;) {
       const std::uint32_t before = bit_count(warp.ballot([&](std::uint32_t lane) {
-        return met + lane <= speculative_count && speculative_start(work, of, met + lane) < position;
+        return met + lane <= speculative_count && speculative_start(work, part, met + lane) < position;
       }));
       met += before;
       if (before < warp_size) break;
     }
-    return met <= speculative_count && speculative_start(work, of, met) == position;
+    return met <= speculative_count && speculative_start(work, part, met) == position;
   };
-  std::uint32_t* const prefix = work.prefix_ends + of.first_slot;
-  state.exit = cut_until(warp, work, of, start, prefix, state.prefix_count, meets);
-  if (state.exit < of.end && met <= speculative_count && speculative_start(work, of, met) == state.exit) {
+  std::uint32_t* const prefix = work.prefix_ends + part.first_slot;
+  state.exit = cut_until(warp, work, part, start, prefix, state.prefix_count, meets);
+  if (state.exit < part.end && met <= speculative_count && speculative_start(work, part, met) == state.exit) {
     state.speculative_first = met;
     state.exit = work.speculative[k].exit;
   }
@@ -155,12 +155,12 @@ struct map_partitions_kernel : warp_per_partition<CutFinder> {
   CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
     using namespace cut_kernels_detail;
     for_each_partition(block, work.partition_count, [&](const auto& warp, std::uint32_t k) {
-      const partition of = work.partitions[k];
+      const partition part = work.partitions[k];
       speculative_chain own;
-      std::uint32_t* const ends = work.speculative_ends + of.first_slot;
-      own.exit = cut_until(warp, work, of, of.begin, ends, own.count, [](std::uint64_t) { return false; });
+      std::uint32_t* const ends = work.speculative_ends + part.first_slot;
+      own.exit = cut_until(warp, work, part, part.begin, ends, own.count, [](std::uint64_t) { return false; });
       store(warp, work.speculative + k, own);
-      store(warp, states + k, partition_state{.start = of.begin, .exit = own.exit});
+      store(warp, states + k, partition_state{.start = part.begin, .exit = own.exit});
     });
   }
 };
@@ -261,29 +261,29 @@ struct gather_chunks_kernel : warp_per_partition<CutFinder> {
   const partition_state* states = nullptr;
   const std::uint32_t* firsts =
       nullptr;  ///< [partition_count + 1] prefix sum of the counts: where a partition's chunks go
-  chunk_list to;
+  chunk_list output;
 
   template <class Block>
   CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
     using namespace cut_kernels_detail;
     for_each_partition(block, work.partition_count, [&](const auto& warp, std::uint32_t k) {
       const partition_state state = states[k];
-      const partition of = work.partitions[k];
+      const partition part = work.partitions[k];
       const std::uint32_t first = firsts[k];
       const std::uint32_t count = firsts[k + 1] - first;
       const auto end_of = [&](std::uint32_t i) {
-        return of.begin +
+        return part.begin +
                (i < state.prefix_count
-                    ? work.prefix_ends[of.first_slot + i]
-                    : work.speculative_ends[of.first_slot + state.speculative_first + i - state.prefix_count]);
+                    ? work.prefix_ends[part.first_slot + i]
+                    : work.speculative_ends[part.first_slot + state.speculative_first + i - state.prefix_count]);
       };
       warp.for_each_lane([&](std::uint32_t lane) {
         for (std::uint32_t i = lane; i < count; i += warp_size) {
-          const std::uint64_t from = i == 0 ? state.start : end_of(i - 1);
-          to.begins[first + i] = from;
-          to.lengths[first + i] = static_cast<std::uint32_t>(end_of(i) - from);
+          const std::uint64_t begin = i == 0 ? state.start : end_of(i - 1);
+          output.begins[first + i] = begin;
+          output.lengths[first + i] = static_cast<std::uint32_t>(end_of(i) - begin);
         }
-        if (k + 1 == work.partition_count && lane == 0) *to.count = firsts[k + 1];
+        if (k + 1 == work.partition_count && lane == 0) *output.count = firsts[k + 1];
       });
     });
   }

@@ -30,7 +30,7 @@ class cut_launcher {
  public:
   virtual ~cut_launcher() = default;
   /// Puts what cuts the batch into the executor's stream.
-  [[nodiscard]] virtual status enqueue(Executor& on, const cut_launch_arguments& job) const = 0;
+  [[nodiscard]] virtual status enqueue(Executor& executor, const cut_launch_arguments& job) const = 0;
   [[nodiscard]] virtual chunk_estimates sizes() const = 0;
   [[nodiscard]] virtual std::uint32_t levels() const = 0;
 };
@@ -39,34 +39,34 @@ template <class Executor, class Specification>
 class cut_launcher_for final : public cut_launcher<Executor> {
  public:
   /// Copies the specification's table to the executor.
-  [[nodiscard]] static result<std::unique_ptr<cut_launcher<Executor>>> make(Executor& on,
+  [[nodiscard]] static result<std::unique_ptr<cut_launcher<Executor>>> make(Executor& executor,
                                                                             const Specification& specification) {
-    auto table = on.template allocate<std::uint64_t>(specification.table.size());
+    auto table = executor.template allocate<std::uint64_t>(specification.table.size());
     if (!table) return table.error();
-    CUTPOINT_RETURN_IF_FAILED(on.copy_in(table->data(), specification.table.data(), specification.table.size()));
-    CUTPOINT_RETURN_IF_FAILED(on.wait());
+    CUTPOINT_RETURN_IF_FAILED(executor.copy_in(table->data(), specification.table.data(), specification.table.size()));
+    CUTPOINT_RETURN_IF_FAILED(executor.wait());
     return std::unique_ptr<cut_launcher<Executor>>(new cut_launcher_for(specification, std::move(*table)));
   }
 
-  status enqueue(Executor& on, const cut_launch_arguments& job) const override {
+  status enqueue(Executor& executor, const cut_launch_arguments& job) const override {
     if constexpr (Specification::levels != 0) {
-      CUTPOINT_RETURN_IF_FAILED(on.launch(specification_.scan(job.batch.in, table_.data())));
+      CUTPOINT_RETURN_IF_FAILED(executor.launch(specification_.scan(job.batch.in, table_.data())));
     }
     const cut_kernel_arguments<cut_finder> work{job.batch, specification_.cut_finder(table_.data())};
     partition_state* before = job.states[0];
     partition_state* after = job.states[1];
-    CUTPOINT_RETURN_IF_FAILED(on.launch(map_partitions_kernel<cut_finder>{{work}, before}));
+    CUTPOINT_RETURN_IF_FAILED(executor.launch(map_partitions_kernel<cut_finder>{{work}, before}));
     for (std::uint32_t round = 0; round < job.rounds; ++round, std::swap(before, after)) {
-      CUTPOINT_RETURN_IF_FAILED(on.clear(job.changed, 1));
-      CUTPOINT_RETURN_IF_FAILED(on.launch(join_kernel<cut_finder>{{work}, before, after, job.changed}));
+      CUTPOINT_RETURN_IF_FAILED(executor.clear(job.changed, 1));
+      CUTPOINT_RETURN_IF_FAILED(executor.launch(join_kernel<cut_finder>{{work}, before, after, job.changed}));
     }
-    CUTPOINT_RETURN_IF_FAILED(on.launch(sequential_join_kernel<cut_finder>{work, before, job.changed}));
-    const partitioned_batch& of = job.batch;
-    const count_chunks_kernel count{of.partitions,      before,     of.speculative,
-                                    of.partition_count, job.counts, of.overflowed};
-    CUTPOINT_RETURN_IF_FAILED(on.launch(count));
-    CUTPOINT_RETURN_IF_FAILED(on.prefix_sum(job.counts, job.firsts, of.partition_count));
-    return on.launch(gather_chunks_kernel<cut_finder>{{work}, before, job.firsts, job.chunks});
+    CUTPOINT_RETURN_IF_FAILED(executor.launch(sequential_join_kernel<cut_finder>{work, before, job.changed}));
+    const partitioned_batch& batch = job.batch;
+    const count_chunks_kernel count{batch.partitions,      before,     batch.speculative,
+                                    batch.partition_count, job.counts, batch.overflowed};
+    CUTPOINT_RETURN_IF_FAILED(executor.launch(count));
+    CUTPOINT_RETURN_IF_FAILED(executor.prefix_sum(job.counts, job.firsts, batch.partition_count));
+    return executor.launch(gather_chunks_kernel<cut_finder>{{work}, before, job.firsts, job.chunks});
   }
   chunk_estimates sizes() const override { return specification_.sizes; }
   std::uint32_t levels() const override { return Specification::levels; }

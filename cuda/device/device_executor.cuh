@@ -77,16 +77,17 @@ class device_executor {
   [[nodiscard]] int numa_node() const noexcept { return numa_node_; }
 
   template <class T>
-  [[nodiscard]] status copy_in(T* to, const T* from, std::size_t count) {
-    return copy_async(to, from, count, stream_, "copying to the device");
+  [[nodiscard]] status copy_in(T* destination, const T* source, std::size_t count) {
+    return copy_async(destination, source, count, stream_, "copying to the device");
   }
   template <class T>
-  [[nodiscard]] status copy_out(T* to, const T* from, std::size_t count) {
-    return copy_async(to, from, count, stream_, "copying from the device");
+  [[nodiscard]] status copy_out(T* destination, const T* source, std::size_t count) {
+    return copy_async(destination, source, count, stream_, "copying from the device");
   }
   template <class T>
-  [[nodiscard]] status clear(T* to, std::size_t count) {
-    return count == 0 ? status() : check(cudaMemsetAsync(to, 0, count * sizeof(T), stream_), "clearing memory");
+  [[nodiscard]] status clear(T* destination, std::size_t count) {
+    return count == 0 ? status()
+                      : check(cudaMemsetAsync(destination, 0, count * sizeof(T), stream_), "clearing memory");
   }
 
   template <class Kernel>

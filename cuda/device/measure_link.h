@@ -71,7 +71,7 @@ class link_of {
 
   /// A direction that a sample is of, and where its rate goes.
   struct sampled {
-    direction* of;
+    direction* measured;
     double* rate;
   };
 
@@ -90,10 +90,10 @@ class link_of {
     });
   }
   template <class Copy>
-  [[nodiscard]] static status between_marks(direction& of, Copy copy) {
-    CUTPOINT_RETURN_IF_FAILED(of.executor.record_event(0));
+  [[nodiscard]] static status between_marks(direction& measured, Copy copy) {
+    CUTPOINT_RETURN_IF_FAILED(measured.executor.record_event(0));
     CUTPOINT_RETURN_IF_FAILED(copy());
-    return of.executor.record_event(1);
+    return measured.executor.record_event(1);
   }
 
   /// Samples of what `begin` puts into the streams of some directions.
@@ -104,9 +104,9 @@ class link_of {
     for (int number = 0; number <= how_.samples; ++number) {
       if (number > 1 && steady::now() >= end) break;
       CUTPOINT_RETURN_IF_FAILED(begin());
-      for (const sampled& each : directions) CUTPOINT_RETURN_IF_FAILED(each.of->executor.wait());
+      for (const sampled& each : directions) CUTPOINT_RETURN_IF_FAILED(each.measured->executor.wait());
       for (std::size_t i = 0; i < directions.size() && number > 0; ++i) {
-        const auto taken = directions[i].of->executor.seconds_between(0, 1);
+        const auto taken = directions[i].measured->executor.seconds_between(0, 1);
         if (!taken) return taken.error();
         seconds[i].push_back(*taken);
       }
@@ -117,7 +117,7 @@ class link_of {
     return {};
   }
 
-  [[nodiscard]] status time_launches(double& into) {
+  [[nodiscard]] status time_launches(double& seconds_of_a_launch) {
     std::vector<double> seconds;
     for (int number = 0; number <= how_.launches; ++number) {
       const auto begin = steady::now();
@@ -125,7 +125,7 @@ class link_of {
       CUTPOINT_RETURN_IF_FAILED(in_.executor.wait());
       if (number > 0) seconds.push_back(std::chrono::duration<double>(steady::now() - begin).count());
     }
-    into = middle_of(seconds);
+    seconds_of_a_launch = middle_of(seconds);
     return {};
   }
 

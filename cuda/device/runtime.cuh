@@ -144,9 +144,10 @@ using pinned_array = cuda_array<T, memory_place::pinned>;
 
 /// Copies to or from the device in the stream's order; the host's side stays valid until the stream has got there.
 template <class T>
-[[nodiscard]] status copy_async(T* to, const T* from, std::size_t count, cudaStream_t stream, std::string_view what) {
+[[nodiscard]] status copy_async(T* destination, const T* source, std::size_t count, cudaStream_t stream,
+                                std::string_view what) {
   if (count == 0) return {};
-  return check(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDefault, stream), what);
+  return check(cudaMemcpyAsync(destination, source, count * sizeof(T), cudaMemcpyDefault, stream), what);
 }
 
 }  // namespace cutpoint::cuda

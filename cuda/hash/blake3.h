@@ -48,16 +48,16 @@ namespace blake3_detail {
   return reinterpret_cast<std::uint32_t*>(args.chunks.digests + std::uint64_t{chunk} * blake3::digest_bytes);
 }
 
-CUTPOINT_DEVICE void store(const words& made, std::uint32_t* to) {
+CUTPOINT_DEVICE void store(const words& made, std::uint32_t* destination) {
   CUTPOINT_UNROLL
-  for (std::uint32_t i = 0; i < 8; ++i) to[i] = made.values[i];
+  for (std::uint32_t i = 0; i < 8; ++i) destination[i] = made.values[i];
 }
 
 [[nodiscard]] CUTPOINT_DEVICE words start(const blake3_args& args) {
-  words from;
+  words key;
   CUTPOINT_UNROLL
-  for (std::uint32_t i = 0; i < 8; ++i) from.values[i] = args.key[i];
-  return from;
+  for (std::uint32_t i = 0; i < 8; ++i) key.values[i] = args.key[i];
+  return key;
 }
 
 /// The chunk of a leaf, by a warp: in each step its lanes ask 32 chunks, evenly spread over those that are left.
@@ -76,13 +76,14 @@ template <class Warp>
   return chunk;
 }
 
-/// The chunk of a leaf that is fewer than 32 leaves after one of chunk `from`: so it is fewer than 32 chunks after it.
+/// The chunk of a leaf that is fewer than 32 leaves after one of chunk `candidate`: so it is fewer than 32 chunks after
+/// it.
 [[nodiscard]] CUTPOINT_DEVICE std::uint32_t chunk_near(const blake3_args& args, std::uint32_t chunk_count,
-                                                       std::uint32_t leaf, std::uint32_t from) {
+                                                       std::uint32_t leaf, std::uint32_t candidate) {
   for (std::uint32_t step = warp_size / 2; step > 0; step /= 2) {
-    if (chunk_count - from > step && args.first_leaves[from + step] <= leaf) from += step;
+    if (chunk_count - candidate > step && args.first_leaves[candidate + step] <= leaf) candidate += step;
   }
-  return from;
+  return candidate;
 }
 
 }  // namespace blake3_detail
@@ -222,28 +223,29 @@ struct blake3_parents_kernel {
   }
 
   /// Subtrees of up to 2^level leaves.
-  [[nodiscard]] CUTPOINT_DEVICE static std::uint32_t nodes_of(const tree& of, std::uint32_t level) {
-    return (of.leaf_count + (std::uint32_t{1} << level) - 1) >> level;
+  [[nodiscard]] CUTPOINT_DEVICE static std::uint32_t nodes_of(const tree& subtree, std::uint32_t level) {
+    return (subtree.leaf_count + (std::uint32_t{1} << level) - 1) >> level;
   }
 
   /// Makes the parent of a level's nodes 2·pair and 2·pair + 1.
-  CUTPOINT_DEVICE static void join(const blake3_args& args, const tree& of, std::uint32_t chunk, std::uint32_t level,
-                                   std::uint32_t pair) {
+  CUTPOINT_DEVICE static void join(const blake3_args& args, const tree& subtree, std::uint32_t chunk,
+                                   std::uint32_t level, std::uint32_t pair) {
     using namespace blake3_detail;
-    const std::uint32_t left = of.first_leaf + (2 * pair << level);
+    const std::uint32_t left = subtree.first_leaf + (2 * pair << level);
     message_words both;
     load(args, left, both, 0);
     load(args, left + (std::uint32_t{1} << level), both, 8);
-    const std::uint32_t top = nodes_of(of, level) == 2 ? blake3::root : 0;
+    const std::uint32_t top = nodes_of(subtree, level) == 2 ? blake3::root : 0;
     words parent = start(args);
     compress(parent, both, 0, blake3::block_bytes, args.flags | blake3::parent | top);
     store(parent, output(args, top, chunk, left));
   }
 
-  CUTPOINT_DEVICE static void load(const blake3_args& args, std::uint32_t leaf, message_words& to, std::uint32_t at) {
-    const auto* const from = reinterpret_cast<const bytes16*>(args.chaining_values) + std::uint64_t{leaf} * 2;
+  CUTPOINT_DEVICE static void load(const blake3_args& args, std::uint32_t leaf, message_words& message,
+                                   std::uint32_t first_word) {
+    const auto* const source = reinterpret_cast<const bytes16*>(args.chaining_values) + std::uint64_t{leaf} * 2;
     CUTPOINT_UNROLL
-    for (std::uint32_t i = 0; i < 8; ++i) to[at + i] = from[i / 4].words[i % 4];
+    for (std::uint32_t i = 0; i < 8; ++i) message[first_word + i] = source[i / 4].words[i % 4];
   }
 };
 

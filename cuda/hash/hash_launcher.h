@@ -56,23 +56,24 @@ class hash_launcher {
 
   /// Takes the memory for batches of up to `max_bytes` and `max_chunks`. Makes nothing where the kind is none of the
   /// device's.
-  [[nodiscard]] static result<hash_launcher> make(Executor& on, const fingerprint_recipe& recipe,
+  [[nodiscard]] static result<hash_launcher> make(Executor& executor, const fingerprint_recipe& recipe,
                                                   std::uint64_t max_bytes, std::uint64_t max_chunks) {
     hash_launcher made(recipe);
     if (made.digest_bytes() == 0) return result<hash_launcher>(std::move(made));
     const bool is_blake3 = recipe.kind == fingerprint_kind::blake3;
     const std::uint64_t max_leaves = is_blake3 ? max_bytes / blake3::leaf_bytes + max_chunks : 0;
     CUTPOINT_RETURN_IF_FAILED(
-        store_result(on.template allocate<std::uint8_t>(max_chunks * made.digest_bytes()), made.digests_));
+        store_result(executor.template allocate<std::uint8_t>(max_chunks * made.digest_bytes()), made.digests_));
     CUTPOINT_RETURN_IF_FAILED(
-        store_result(on.template allocate<std::uint32_t>(is_blake3 ? 0 : max_chunks), made.order_));
+        store_result(executor.template allocate<std::uint32_t>(is_blake3 ? 0 : max_chunks), made.order_));
     CUTPOINT_RETURN_IF_FAILED(
-        store_result(on.template allocate<std::uint32_t>(is_blake3 ? 0 : max_chunks), made.sorted_));
+        store_result(executor.template allocate<std::uint32_t>(is_blake3 ? 0 : max_chunks), made.sorted_));
     CUTPOINT_RETURN_IF_FAILED(
-        store_result(on.template allocate<std::uint32_t>(is_blake3 ? max_chunks : 0), made.leaves_));
+        store_result(executor.template allocate<std::uint32_t>(is_blake3 ? max_chunks : 0), made.leaves_));
     CUTPOINT_RETURN_IF_FAILED(
-        store_result(on.template allocate<std::uint32_t>(is_blake3 ? max_chunks + 1 : 0), made.first_leaves_));
-    CUTPOINT_RETURN_IF_FAILED(store_result(on.template allocate<std::uint32_t>(8 * max_leaves), made.chaining_values_));
+        store_result(executor.template allocate<std::uint32_t>(is_blake3 ? max_chunks + 1 : 0), made.first_leaves_));
+    CUTPOINT_RETURN_IF_FAILED(
+        store_result(executor.template allocate<std::uint32_t>(8 * max_leaves), made.chaining_values_));
     return result<hash_launcher>(std::move(made));
   }
 
@@ -91,7 +92,7 @@ class hash_launcher {
   }
 
   /// Puts the fingerprints of up to `max_chunks` chunks into the executor's stream. Lengths past the last chunk are 0.
-  [[nodiscard]] status enqueue(Executor& on, const std::uint8_t* bytes, const chunk_list& chunks,
+  [[nodiscard]] status enqueue(Executor& executor, const std::uint8_t* bytes, const chunk_list& chunks,
                                std::uint64_t byte_count, std::uint64_t max_chunks) {
     const hash_args args{.bytes = bytes,
                          .begins = chunks.begins,
@@ -101,13 +102,13 @@ class hash_launcher {
                          .digests = digests_.data()};
     switch (recipe_.kind) {
       case fingerprint_kind::sha1:
-        CUTPOINT_RETURN_IF_FAILED(on.sort_by_length(chunks.lengths, sorted_.data(), order_.data(), max_chunks));
-        return on.launch(hash_kernel_launch<sha1_kernel>{args, max_chunks});
+        CUTPOINT_RETURN_IF_FAILED(executor.sort_by_length(chunks.lengths, sorted_.data(), order_.data(), max_chunks));
+        return executor.launch(hash_kernel_launch<sha1_kernel>{args, max_chunks});
       case fingerprint_kind::sha256:
-        CUTPOINT_RETURN_IF_FAILED(on.sort_by_length(chunks.lengths, sorted_.data(), order_.data(), max_chunks));
-        return on.launch(hash_kernel_launch<sha256_kernel>{args, max_chunks});
+        CUTPOINT_RETURN_IF_FAILED(executor.sort_by_length(chunks.lengths, sorted_.data(), order_.data(), max_chunks));
+        return executor.launch(hash_kernel_launch<sha256_kernel>{args, max_chunks});
       case fingerprint_kind::blake3:
-        return enqueue_blake3(on, args, byte_count, max_chunks);
+        return enqueue_blake3(executor, args, byte_count, max_chunks);
       default:
         return {};
     }
@@ -122,11 +123,11 @@ class hash_launcher {
 
   explicit hash_launcher(const fingerprint_recipe& recipe) : recipe_(recipe) {}
 
-  [[nodiscard]] status enqueue_blake3(Executor& on, const hash_args& chunks, std::uint64_t byte_count,
+  [[nodiscard]] status enqueue_blake3(Executor& executor, const hash_args& chunks, std::uint64_t byte_count,
                                       std::uint64_t max_chunks) {
     const count_leaves_kernel count{chunks.lengths, chunks.chunk_count, max_chunks, leaves_.data()};
-    CUTPOINT_RETURN_IF_FAILED(on.launch(count));
-    CUTPOINT_RETURN_IF_FAILED(on.prefix_sum(leaves_.data(), first_leaves_.data(), max_chunks));
+    CUTPOINT_RETURN_IF_FAILED(executor.launch(count));
+    CUTPOINT_RETURN_IF_FAILED(executor.prefix_sum(leaves_.data(), first_leaves_.data(), max_chunks));
     const auto start = blake3::start_of(recipe_.key);
     blake3_args args{.chunks = chunks,
                      .first_leaves = first_leaves_.data(),
@@ -134,8 +135,8 @@ class hash_launcher {
                      .chaining_values = chaining_values_.data()};
     std::copy_n(start.key.begin(), start.key.size(), args.key);
     const std::uint64_t max_leaves = byte_count / blake3::leaf_bytes + max_chunks;
-    CUTPOINT_RETURN_IF_FAILED(on.launch(hash_kernel_launch<blake3_leaves_kernel>{args, max_leaves}));
-    return on.launch(
+    CUTPOINT_RETURN_IF_FAILED(executor.launch(hash_kernel_launch<blake3_leaves_kernel>{args, max_leaves}));
+    return executor.launch(
         hash_kernel_launch<blake3_parents_kernel>{args, 4 * max_chunks});  // threads of a block for each tree
   }
 

@@ -79,16 +79,16 @@ class host_executor {
   [[nodiscard]] int numa_node() const noexcept { return options_.numa_node; }
 
   template <class T>
-  [[nodiscard]] status copy_in(T* to, const T* from, std::size_t count) {
-    return copy(executor_call::copy_in, to, from, count);
+  [[nodiscard]] status copy_in(T* destination, const T* source, std::size_t count) {
+    return copy(executor_call::copy_in, destination, source, count);
   }
   template <class T>
-  [[nodiscard]] status copy_out(T* to, const T* from, std::size_t count) {
-    return copy(executor_call::copy_out, to, from, count);
+  [[nodiscard]] status copy_out(T* destination, const T* source, std::size_t count) {
+    return copy(executor_call::copy_out, destination, source, count);
   }
   template <class T>
-  [[nodiscard]] status clear(T* to, std::size_t count) {
-    if (count != 0) std::memset(static_cast<void*>(to), 0, count * sizeof(T));
+  [[nodiscard]] status clear(T* destination, std::size_t count) {
+    if (count != 0) std::memset(static_cast<void*>(destination), 0, count * sizeof(T));
     return {};
   }
 
@@ -151,9 +151,9 @@ class host_executor {
   [[nodiscard]] status before(executor_call call) { return options_.before ? options_.before(call) : status(); }
 
   template <class T>
-  [[nodiscard]] status copy(executor_call call, T* to, const T* from, std::size_t count) {
+  [[nodiscard]] status copy(executor_call call, T* destination, const T* source, std::size_t count) {
     if (status s = before(call); !s.ok()) return s;
-    if (count != 0) std::memcpy(to, from, count * sizeof(T));
+    if (count != 0) std::memcpy(destination, source, count * sizeof(T));
     return {};
   }
 

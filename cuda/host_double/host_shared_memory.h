@@ -116,9 +116,10 @@ class guarded_region {
     return false;
   }
 
-  static void set_poison([[maybe_unused]] void* begin, [[maybe_unused]] std::size_t size, [[maybe_unused]] bool on) {
+  static void set_poison([[maybe_unused]] void* begin, [[maybe_unused]] std::size_t size,
+                         [[maybe_unused]] bool is_poisoned) {
 #if defined(CUTPOINT_ASAN)
-    if (on) {
+    if (is_poisoned) {
       __asan_poison_memory_region(begin, size);
     } else {
       __asan_unpoison_memory_region(begin, size);

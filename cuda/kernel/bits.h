@@ -38,9 +38,9 @@ namespace cutpoint::cuda {
 #endif
 }
 
-/// A word turned by `by` bits, 0 to 31.
-[[nodiscard]] CUTPOINT_HOST_DEVICE constexpr std::uint32_t rotate_left(std::uint32_t word, std::uint32_t by) {
-  return (word << by) | (word >> ((32 - by) % 32));
+/// A word turned by `count` bits, 0 to 31.
+[[nodiscard]] CUTPOINT_HOST_DEVICE constexpr std::uint32_t rotate_left(std::uint32_t word, std::uint32_t count) {
+  return (word << count) | (word >> ((32 - count) % 32));
 }
 
 /// The smaller of two, for code that a device runs too.

@@ -47,16 +47,16 @@ template <class Warp>
                                                            std::uint32_t level, std::uint64_t first,
                                                            std::uint64_t last) {
   const std::uint64_t* const words = in.candidates + level * in.words;
-  for (std::uint64_t at = first / 64; 64 * at < last; at += warp_size) {
+  for (std::uint64_t first_word = first / 64; 64 * first_word < last; first_word += warp_size) {
     const auto bits_of = [&](std::uint32_t lane) {
-      const std::uint64_t word = at + lane;
+      const std::uint64_t word = first_word + lane;
       if (64 * word >= last) return std::uint64_t{0};
       return words[word] & (word == first / 64 ? ~std::uint64_t{0} << (first % 64) : ~std::uint64_t{0});
     };
     const std::uint32_t found = warp.ballot([&](std::uint32_t lane) { return bits_of(lane) != 0; });
     if (found == 0) continue;
     const std::uint32_t lane = lowest_bit(found);
-    return least(last, 64 * (at + lane) + lowest_bit(warp.broadcast(lane, bits_of)));
+    return least(last, 64 * (first_word + lane) + lowest_bit(warp.broadcast(lane, bits_of)));
   }
   return last;
 }
@@ -99,9 +99,9 @@ struct first_candidate_cut_finder {
   std::uint64_t reach = 0;  ///< the largest chunk; all ones for no maximum
 
   template <class Warp>
-  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp& warp, const packed_bytes& in, const stream_range& of,
-                                                       std::uint64_t start) const {
-    const std::uint64_t length = least(reach, of.end - start);
+  [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp& warp, const packed_bytes& in,
+                                                       const stream_range& range, std::uint64_t start) const {
+    const std::uint64_t length = least(reach, range.end - start);
     if (length < first) return start + length;
     return next_candidate(warp, in, 0, start + first - 1, start + length - 1) + 1;
   }

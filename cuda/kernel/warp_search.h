@@ -33,11 +33,11 @@ CUTPOINT_DEVICE void walk_steps(const Warp& warp, std::uint64_t first, std::uint
   using step = step_of<decltype(load(std::uint64_t{})), Vectors>;
   auto now = warp.template per_lane<step>({});
   auto next = warp.template per_lane<step>({});
-  const auto fetch = [&](auto& into, std::uint64_t base) {
+  const auto fetch = [&](auto& destination, std::uint64_t base) {
     warp.for_each_lane([&](std::uint32_t lane) {
       CUTPOINT_UNROLL
       for (std::uint32_t u = 0; u < Vectors; ++u) {
-        into[lane].vector[u] = load(base + u * warp_load_bytes + lane * lane_load_bytes);
+        destination[lane].vector[u] = load(base + u * warp_load_bytes + lane * lane_load_bytes);
       }
     });
   };

@@ -34,15 +34,15 @@ struct pattern_test {
 /// one mask: so are its value and the place of its row in a table.
 struct byte_of {
   std::uint32_t word = 0;
-  std::uint32_t at = 0;
+  std::uint32_t shift = 0;
 
   [[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t value() const { return shifted<0>(); }
   template <std::uint32_t Left>
   [[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t shifted() const {
     if constexpr (Left == 0) {
-      return (word >> at) & 0xff;
+      return (word >> shift) & 0xff;
     } else {
-      return (at < Left ? word << (Left - at) : word >> (at - Left)) & (std::uint32_t{0xff} << Left);
+      return (shift < Left ? word << (Left - shift) : word >> (shift - Left)) & (std::uint32_t{0xff} << Left);
     }
   }
 };
@@ -50,7 +50,7 @@ struct byte_of {
 /// The tests of a scan, one for each level.
 template <class Test, std::uint32_t Levels>
 struct level_tests {
-  Test of[Levels] = {};
+  Test level[Levels] = {};
 };
 
 /// What a scan is made of, all plain values.
@@ -109,7 +109,7 @@ struct found_bits {
   CUTPOINT_DEVICE void test(const Tests& tests, Word word, std::uint32_t bit) {
     CUTPOINT_UNROLL
     for (std::uint32_t l = 0; l < Levels; ++l) {
-      if (tests.of[l](word)) level[l] |= std::uint64_t{1} << bit;
+      if (tests.level[l](word)) level[l] |= std::uint64_t{1} << bit;
     }
   }
   /// Writes the words whose first bit is `position`, without what is past the buffer's end.

@@ -63,11 +63,11 @@ CUTPOINT_KERNEL_BODY void scan_direct(Block& block, const packed_bytes& in, cons
       }
       bytes16 low = load_vector(in, before, in.byte_count);
       const std::uint64_t end = least(begin + run_bytes, in.byte_count);
-      for (std::uint64_t at = begin; at < end; at += step_bytes) {
+      for (std::uint64_t step_position = begin; step_position < end; step_position += step_bytes) {
         found_bits<Rule::levels> found;
         CUTPOINT_UNROLL
         for (std::uint32_t vector = 0; vector < vectors; ++vector) {
-          const std::uint64_t position = at + vector * vector_bytes;
+          const std::uint64_t position = step_position + vector * vector_bytes;
           const bytes16 entering = load_vector(in, position, in.byte_count);
           const bytes16 high =
               load_vector(in, position - std::uint64_t{warm_up_vectors - 1} * vector_bytes, in.byte_count);
@@ -79,7 +79,7 @@ CUTPOINT_KERNEL_BODY void scan_direct(Block& block, const packed_bytes& in, cons
             found.test(rule.tests, Hash::word(h), vector * vector_bytes + i);
           }
         }
-        found.store(in, at);
+        found.store(in, step_position);
       }
     }
   });

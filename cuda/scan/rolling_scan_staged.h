@@ -65,18 +65,18 @@ CUTPOINT_KERNEL_BODY void scan_staged(Block& block, const packed_bytes& in, cons
   auto pipeline = block.template pipeline<bytes16>();
 
   // Where a thread's step begins; huge before the buffer.
-  const auto step_begin = [&](const cursor& at, std::uint32_t thread_index) {
-    return at.tile * tile_bytes + std::uint64_t{thread_index} * Tuning.run_bytes + std::uint64_t{at.step} * step_bytes -
-           step_bytes;
+  const auto step_begin = [&](const cursor& place, std::uint32_t thread_index) {
+    return place.tile * tile_bytes + std::uint64_t{thread_index} * Tuning.run_bytes +
+           std::uint64_t{place.step} * step_bytes - step_bytes;
   };
   // Four neighbouring threads fetch one thread's step, 64 bytes in a row.
-  const auto fetch = [&](auto thread, const cursor& at) {
+  const auto fetch = [&](auto thread, const cursor& place) {
     const std::uint32_t rows = threads / vectors;  // at a time
     const std::uint32_t row = thread.index() / vectors;
     const std::uint32_t vector = thread.index() % vectors;
-    const std::uint32_t index = (at.slot * threads + row) * row_vectors + vector;
-    const std::uint64_t position = step_begin(at, row) + vector * vector_bytes;
-    const std::uint64_t lowest = step_begin(at, 0);
+    const std::uint32_t index = (place.slot * threads + row) * row_vectors + vector;
+    const std::uint64_t position = step_begin(place, row) + vector * vector_bytes;
+    const std::uint64_t lowest = step_begin(place, 0);
     if (lowest < in.byte_count && in.byte_count - lowest >= tile_bytes) {  // all of them
       CUTPOINT_UNROLL
       for (std::uint32_t pass = 0; pass < vectors; ++pass) {
@@ -96,14 +96,14 @@ CUTPOINT_KERNEL_BODY void scan_staged(Block& block, const packed_bytes& in, cons
     }
     pipeline.commit(thread);
   };
-  const auto scan = [&](auto thread, const cursor& at) {
+  const auto scan = [&](auto thread, const cursor& place) {
     const auto look_up = look_up_of<Hash>(entries, thread);
-    passing<Hash, Window> passed = at.step == 0 ? beginning : lane[thread];
+    passing<Hash, Window> passed = place.step == 0 ? beginning : lane[thread];
     found_bits<Rule::levels> found;
     bytes16 step[vectors];
     CUTPOINT_UNROLL
     for (std::uint32_t vector = 0; vector < vectors; ++vector) {
-      step[vector] = staged[(at.slot * threads + thread.index()) * row_vectors + vector];
+      step[vector] = staged[(place.slot * threads + thread.index()) * row_vectors + vector];
       const bytes16 leaving =
           vector < window_vectors ? passed.leaving[vector % window_vectors] : step[vector - window_vectors];
       CUTPOINT_UNROLL
@@ -118,7 +118,7 @@ CUTPOINT_KERNEL_BODY void scan_staged(Block& block, const packed_bytes& in, cons
       passed.leaving[vector] = step[vectors - window_vectors + vector];
     }
     lane[thread] = passed;
-    if (at.step != 0) found.store(in, step_begin(at, thread.index()));
+    if (place.step != 0) found.store(in, step_begin(place, thread.index()));
   };
 
   cursor next{block.index()};
@@ -126,10 +126,10 @@ CUTPOINT_KERNEL_BODY void scan_staged(Block& block, const packed_bytes& in, cons
     block.for_each_thread([&](auto thread) { fetch(thread, next); });
   }
   block.for_each_thread([&](auto thread) { pipeline.template wait<Tuning.stages - 2>(thread); });
-  for (cursor at{block.index()}; at.tile < tile_count; at.template advance<Tuning>(block)) {
+  for (cursor place{block.index()}; place.tile < tile_count; place.template advance<Tuning>(block)) {
     block.for_each_thread([&](auto thread) {
       fetch(thread, next);
-      scan(thread, at);
+      scan(thread, place);
       pipeline.template wait<Tuning.stages - 2>(thread);
     });
     next.template advance<Tuning>(block);

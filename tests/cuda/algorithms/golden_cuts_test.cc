@@ -38,11 +38,11 @@ TEST_F(on_first_device, golden_inputs_are_cut_and_fingerprinted_as_the_reference
     SCOPED_TRACE(name);
     const auto reference = tests::golden_chunker(name);
     ASSERT_TRUE(reference.ok()) << reference.error().message();
-    auto on = make_offload(0, *reference, fingerprint_kind::sha1,
-                           {.bytes = inputs.byte_count(), .stream_ranges = inputs.stream_ranges.size()});
-    ASSERT_TRUE(on.ok()) << on.error().message();
+    auto offload = make_offload(0, *reference, fingerprint_kind::sha1,
+                                {.bytes = inputs.byte_count(), .stream_ranges = inputs.stream_ranges.size()});
+    ASSERT_TRUE(offload.ok()) << offload.error().message();
     batch_output found;
-    const status ran = (*on)->run(inputs.input(), found);
+    const status ran = (*offload)->run(inputs.input(), found);
     ASSERT_TRUE(ran.ok()) << ran.message();
     ASSERT_TRUE(found.is_complete);
     ASSERT_NO_FATAL_FAILURE(expect_streams(found, inputs, *reference, fingerprint_kind::sha1));

@@ -53,11 +53,11 @@ std::vector<byte_vector> edge_streams(const chunker& cuts, std::uint64_t longest
 }
 
 /// Runs one batch and expects the references' chunks. False: it was refused, as it may be where chunks are short.
-bool expect_batch(offload& on, const std::vector<byte_vector>& streams, const chunker& cuts,
+bool expect_batch(offload& offload, const std::vector<byte_vector>& streams, const chunker& cuts,
                   const fingerprint_recipe& recipe) {
   const packed_streams all = packed(streams);
   batch_output found;
-  const status ran = on.run(all.input(), found);
+  const status ran = offload.run(all.input(), found);
   EXPECT_TRUE(ran.ok()) << cuts.canonical() << ": " << ran.message();
   if (!ran.ok()) return true;
   if (!found.is_complete) {
@@ -79,8 +79,8 @@ TEST_P(executors, cut_and_fingerprint_by_tiny_parameters_of_every_algorithm_as_t
       const fingerprint_recipe& recipe = recipes[round % recipes.size()];
       const auto streams = draw_streams(round % 2 == 0 ? 100 : GetParam().longest, random);
       const std::uint64_t byte_count = packed(streams).byte_count();
-      const auto on = make(cuts, recipe, {.bytes = byte_count, .stream_ranges = streams.size()});
-      if (on && expect_batch(*on, streams, cuts, recipe)) ++complete;
+      const auto offload = make(cuts, recipe, {.bytes = byte_count, .stream_ranges = streams.size()});
+      if (offload && expect_batch(*offload, streams, cuts, recipe)) ++complete;
     }
     EXPECT_GT(complete, 0u) << tests::algorithm_name(which);
   }
@@ -96,9 +96,9 @@ TEST_P(executors, cut_and_fingerprint_by_every_name_of_the_catalog_as_the_refere
     seeded_choices random(number);
     const fingerprint_recipe& recipe = recipes[number++ % recipes.size()];
     const auto streams = edge_streams(cuts, GetParam().longest, random);
-    const auto on = make(cuts, recipe, {.bytes = packed(streams).byte_count(), .stream_ranges = streams.size()});
-    ASSERT_TRUE(on);
-    EXPECT_TRUE(expect_batch(*on, streams, cuts, recipe)) << entry.name;
+    const auto offload = make(cuts, recipe, {.bytes = packed(streams).byte_count(), .stream_ranges = streams.size()});
+    ASSERT_TRUE(offload);
+    EXPECT_TRUE(expect_batch(*offload, streams, cuts, recipe)) << entry.name;
     if (HasFailure()) return;
   }
 }
@@ -106,14 +106,14 @@ TEST_P(executors, cut_and_fingerprint_by_every_name_of_the_catalog_as_the_refere
 TEST_P(executors, find_in_one_batch_nothing_of_another) {
   const chunker cuts = small_gear();
   for (const fingerprint_recipe& recipe : device_recipes()) {
-    const auto on = make(cuts, recipe, {.bytes = 300'000, .stream_ranges = 16});
-    ASSERT_TRUE(on);
+    const auto offload = make(cuts, recipe, {.bytes = 300'000, .stream_ranges = 16});
+    ASSERT_TRUE(offload);
     for (std::uint64_t batch = 0; batch < 4; ++batch) {  // the memory of one serves the next, larger or smaller
       std::vector<byte_vector> streams;
       for (const std::size_t size : {200'000u, 1u, 63u, 64u, 65u, 5'000u, 1'024u, 40'001u}) {
         streams.push_back(random_bytes((batch == 2 ? size / 9 : size) + batch, size + batch));
       }
-      ASSERT_TRUE(expect_batch(*on, streams, cuts, recipe)) << "batch " << batch;
+      ASSERT_TRUE(expect_batch(*offload, streams, cuts, recipe)) << "batch " << batch;
     }
   }
 }
@@ -121,13 +121,13 @@ TEST_P(executors, find_in_one_batch_nothing_of_another) {
 TEST_P(executors, stop_where_a_stream_that_goes_on_is_undecided) {
   const chunker cuts = small_gear();
   const byte_vector stream = random_bytes(100'000, 1);
-  const auto on = make(cuts, fingerprint_kind::none, {.bytes = 100'000, .stream_ranges = 1});
-  ASSERT_TRUE(on);
+  const auto offload = make(cuts, fingerprint_kind::none, {.bytes = 100'000, .stream_ranges = 1});
+  ASSERT_TRUE(offload);
   const byte_span whole(stream);
   const stream_range shown{.begin = 0, .start = 0, .stop = 90'000, .end = 95'000, .ends = 0};
   batch_output found;
   const std::array parts{whole.first(50'000), whole.subspan(50'000, 45'000)};
-  ASSERT_TRUE(on->run({.parts = parts, .stream_ranges = {&shown, 1}}, found).ok());
+  ASSERT_TRUE(offload->run({.parts = parts, .stream_ranges = {&shown, 1}}, found).ok());
   std::uint64_t position = 0;
   std::size_t count = 0;
   for (const chunk& each : cuts.find_cuts(stream)) {
@@ -142,13 +142,13 @@ TEST_P(executors, stop_where_a_stream_that_goes_on_is_undecided) {
 }
 
 TEST_P(executors, take_no_more_than_their_limits) {
-  const auto on = make(small_gear(), fingerprint_kind::none, {.bytes = 1'000, .stream_ranges = 1});
-  ASSERT_TRUE(on);
+  const auto offload = make(small_gear(), fingerprint_kind::none, {.bytes = 1'000, .stream_ranges = 1});
+  ASSERT_TRUE(offload);
   batch_output found;
-  const status ran = on->run(packed({random_bytes(1'001, 1)}).input(), found);
+  const status ran = offload->run(packed({random_bytes(1'001, 1)}).input(), found);
   EXPECT_EQ(ran.code(), status_code::invalid_argument);
   EXPECT_NE(ran.message().find("1001 bytes"), std::string::npos) << ran.message();
-  ASSERT_TRUE(on->run({.parts = {}, .stream_ranges = {}}, found).ok());
+  ASSERT_TRUE(offload->run({.parts = {}, .stream_ranges = {}}, found).ok());
   EXPECT_TRUE(found.is_complete);
   EXPECT_TRUE(found.lengths.empty());
 }
@@ -156,19 +156,19 @@ TEST_P(executors, take_no_more_than_their_limits) {
 TEST_P(executors, serve_two_threads_at_once) {
   const std::array<chunker, 2> cuts = {small_gear(), tests::made("fixed", "avg_bytes=1000")};
   const std::array<fingerprint_kind, 2> kinds = {fingerprint_kind::sha256, fingerprint_kind::blake3};
-  std::array<std::unique_ptr<offload>, 2> on;
+  std::array<std::unique_ptr<offload>, 2> offload;
   std::array<packed_streams, 2> all;
   std::array<std::vector<byte_vector>, 2> streams;
   for (std::size_t i = 0; i < 2; ++i) {
-    on[i] = make(cuts[i], kinds[i], {.bytes = 400'000, .stream_ranges = 3});
-    ASSERT_TRUE(on[i]);
+    offload[i] = make(cuts[i], kinds[i], {.bytes = 400'000, .stream_ranges = 3});
+    ASSERT_TRUE(offload[i]);
     for (const std::size_t size : {250'000u, 30u, 100'000u}) streams[i].push_back(random_bytes(size, size + i));
     all[i] = packed(streams[i]);
   }
   std::array<batch_output, 2> found;
   std::array<status, 2> ran;
   const auto work = [&](std::size_t i) {
-    for (int batch = 0; batch < 5 && ran[i].ok(); ++batch) ran[i] = on[i]->run(all[i].input(), found[i]);
+    for (int batch = 0; batch < 5 && ran[i].ok(); ++batch) ran[i] = offload[i]->run(all[i].input(), found[i]);
   };
   std::thread other(work, 1);
   work(0);

@@ -68,11 +68,11 @@ TEST(offload, fingerprints_in_whatever_order_threads_come) {
   chunks.draw(random);
   for (const auto& order : {thread_order::forward(), thread_order::reversed(), thread_order::shuffled(5)}) {
     for (const fingerprint_kind kind : {fingerprint_kind::sha1, fingerprint_kind::sha256, fingerprint_kind::blake3}) {
-      const auto on = make_host_offload({.order = order, .block_count = 3, .thread_count = 96}, small_gear(), kind,
-                                        {.bytes = 60'000}, offload_use::fingerprint);
-      ASSERT_TRUE(on.ok());
+      const auto host_offload = make_host_offload({.order = order, .block_count = 3, .thread_count = 96}, small_gear(),
+                                                  kind, {.bytes = 60'000}, offload_use::fingerprint);
+      ASSERT_TRUE(host_offload.ok());
       chunk_output found;
-      ASSERT_TRUE((*on)->fingerprint(chunks.input(), found).ok());
+      ASSERT_TRUE((*host_offload)->fingerprint(chunks.input(), found).ok());
       const auto expected = chunks.digests(kind);
       EXPECT_TRUE(std::equal(found.digests.begin(), found.digests.end(), expected.begin(), expected.end()));
     }

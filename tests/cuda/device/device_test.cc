@@ -52,14 +52,14 @@ std::vector<chunk> decided(const chunker& cuts, byte_span bytes) {
 }
 
 /// Puts a copy of `bytes` through, and expects the reference's chunks and fingerprints.
-void expect_batch(device_chunker& on, byte_span bytes, std::size_t lead, bool at_end, const chunker& cuts,
+void expect_batch(device_chunker& device, byte_span bytes, std::size_t lead, bool at_end, const chunker& cuts,
                   const fingerprint_recipe& recipe) {
   SCOPED_TRACE(testing::Message() << cuts.canonical() << ", " << bytes.size() << " bytes after " << lead);
   const auto there = copy_to_device(bytes, lead);
   ASSERT_TRUE(there.ok()) << there.error().message();
-  const auto found = on.enqueue(there->get(), bytes.size(), at_end, nullptr);
+  const auto found = device.enqueue(there->get(), bytes.size(), at_end, nullptr);
   ASSERT_TRUE(found.ok()) << found.error().message();
-  const auto chunks = on.chunks();
+  const auto chunks = device.chunks();
   ASSERT_TRUE(chunks.ok()) << chunks.error().message();
   const std::vector<chunk> expected = at_end ? cuts.find_cuts(bytes) : decided(cuts, bytes);
   ASSERT_EQ(*chunks, expected);
@@ -70,12 +70,12 @@ TEST_F(device_chunker_test, finds_the_same_at_every_alignment) {
   const auto stream = random_bytes(100'000, 1);
   for (const chunker& cuts : {small_gear(), tests::made("rabin", "min_bytes=256,avg_bytes=1024,max_bytes=8192"),
                               tests::made("ae-max", "avg_bytes=1024"), tests::made("fixed", "avg_bytes=1000")}) {
-    auto on = device_chunker::make(cuts, fingerprint_kind::sha1, stream.size());
-    ASSERT_TRUE(on.ok()) << on.error().message();
+    auto device = device_chunker::make(cuts, fingerprint_kind::sha1, stream.size());
+    ASSERT_TRUE(device.ok()) << device.error().message();
     for (std::size_t lead = 0; lead < 16; ++lead) {
       for (const std::size_t size : {stream.size() - lead, std::size_t{33}, std::size_t{1}}) {
         const byte_span bytes = byte_span(stream).subspan(lead, size);
-        ASSERT_NO_FATAL_FAILURE(expect_batch(*on, bytes, lead, true, cuts, fingerprint_kind::sha1));
+        ASSERT_NO_FATAL_FAILURE(expect_batch(*device, bytes, lead, true, cuts, fingerprint_kind::sha1));
       }
     }
   }
@@ -85,44 +85,44 @@ TEST_F(device_chunker_test, goes_on_where_the_last_batch_decided_nothing) {
   const auto stream = random_bytes(500'000, 2);
   const chunker cuts = small_gear();
   const fingerprint_recipe recipe = fingerprint_kind::blake3;
-  auto on = device_chunker::make(cuts, recipe, 60'000);
-  ASSERT_TRUE(on.ok()) << on.error().message();
+  auto device = device_chunker::make(cuts, recipe, 60'000);
+  ASSERT_TRUE(device.ok()) << device.error().message();
   std::vector<chunk> all;
-  for (std::uint64_t at = 0; at < stream.size();) {
-    const std::uint64_t size = std::min<std::uint64_t>(60'000, stream.size() - at);
-    const bool at_end = at + size == stream.size();
-    const byte_span bytes = byte_span(stream).subspan(at, size);
-    ASSERT_NO_FATAL_FAILURE(expect_batch(*on, bytes, at % 16, at_end, cuts, recipe));
-    const auto chunks = on->chunks();
+  for (std::uint64_t begin = 0; begin < stream.size();) {
+    const std::uint64_t size = std::min<std::uint64_t>(60'000, stream.size() - begin);
+    const bool at_end = begin + size == stream.size();
+    const byte_span bytes = byte_span(stream).subspan(begin, size);
+    ASSERT_NO_FATAL_FAILURE(expect_batch(*device, bytes, begin % 16, at_end, cuts, recipe));
+    const auto chunks = device->chunks();
     ASSERT_TRUE(chunks.ok());
     ASSERT_FALSE(chunks->empty());
-    for (const chunk& each : *chunks) all.push_back({at + each.offset, each.length});
-    at = all.back().offset + all.back().length;
+    for (const chunk& each : *chunks) all.push_back({begin + each.offset, each.length});
+    begin = all.back().offset + all.back().length;
   }
   EXPECT_EQ(all, cuts.find_cuts(stream));
 }
 
 TEST_F(device_chunker_test, says_that_there_were_too_many_short_chunks) {
   const std::vector<std::uint8_t> stream(100'000);
-  auto on = device_chunker::make(tests::made("fixed", "avg_bytes=3"), fingerprint_kind::none, stream.size());
-  ASSERT_TRUE(on.ok()) << on.error().message();
+  auto device = device_chunker::make(tests::made("fixed", "avg_bytes=3"), fingerprint_kind::none, stream.size());
+  ASSERT_TRUE(device.ok()) << device.error().message();
   const auto there = copy_to_device(stream, 0);
   ASSERT_TRUE(there.ok()) << there.error().message();
-  ASSERT_TRUE(on->enqueue(there->get(), stream.size(), true, nullptr).ok());
-  const auto chunks = on->chunks();
+  ASSERT_TRUE(device->enqueue(there->get(), stream.size(), true, nullptr).ok());
+  const auto chunks = device->chunks();
   ASSERT_FALSE(chunks.ok());
   EXPECT_EQ(chunks.error().code(), status_code::memory_limit);
 }
 
 TEST_F(device_chunker_test, refuses_more_bytes_than_it_was_made_for) {
-  auto on = device_chunker::make(small_gear(), fingerprint_kind::none, 1'000);
-  ASSERT_TRUE(on.ok()) << on.error().message();
-  const auto refused = on->enqueue(nullptr, 1'001, true, nullptr);
+  auto device = device_chunker::make(small_gear(), fingerprint_kind::none, 1'000);
+  ASSERT_TRUE(device.ok()) << device.error().message();
+  const auto refused = device->enqueue(nullptr, 1'001, true, nullptr);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code(), status_code::invalid_argument);
-  const auto nothing = on->enqueue(nullptr, 0, true, nullptr);
+  const auto nothing = device->enqueue(nullptr, 0, true, nullptr);
   ASSERT_TRUE(nothing.ok()) << nothing.error().message();
-  const auto chunks = on->chunks();
+  const auto chunks = device->chunks();
   ASSERT_TRUE(chunks.ok()) << chunks.error().message();
   EXPECT_TRUE(chunks->empty());
 }

@@ -17,9 +17,9 @@ __global__ void example_kernel(const std::uint32_t* in, std::uint32_t* out) {
 }
 
 template <class T>
-result<std::vector<T>> copy_out(const device_array<T>& from, cudaStream_t stream) {
-  std::vector<T> values(from.size());
-  CUTPOINT_RETURN_IF_FAILED(copy_async(values.data(), from.data(), from.size(), stream, "copying results out"));
+result<std::vector<T>> copy_out(const device_array<T>& source, cudaStream_t stream) {
+  std::vector<T> values(source.size());
+  CUTPOINT_RETURN_IF_FAILED(copy_async(values.data(), source.data(), source.size(), stream, "copying results out"));
   CUTPOINT_RETURN_IF_FAILED(check(cudaStreamSynchronize(stream), "running a test kernel"));
   return values;
 }
@@ -55,10 +55,10 @@ result<std::shared_ptr<const std::uint8_t>> copy_to_device(byte_span bytes, std:
   return std::shared_ptr<const std::uint8_t>(owner, begin);
 }
 
-result<std::vector<std::uint8_t>> copy_from_device(const std::uint8_t* from, std::size_t size) {
+result<std::vector<std::uint8_t>> copy_from_device(const std::uint8_t* source, std::size_t size) {
   std::vector<std::uint8_t> bytes(size);
   CUTPOINT_RETURN_IF_FAILED(check(cudaDeviceSynchronize(), "waiting for the device"));
-  CUTPOINT_RETURN_IF_FAILED(check(cudaMemcpy(bytes.data(), from, size, cudaMemcpyDeviceToHost), "copying out"));
+  CUTPOINT_RETURN_IF_FAILED(check(cudaMemcpy(bytes.data(), source, size, cudaMemcpyDeviceToHost), "copying out"));
   return bytes;
 }
 

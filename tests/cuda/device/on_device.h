@@ -24,6 +24,6 @@ inline constexpr std::uint32_t example_threads = 128;
 [[nodiscard]] result<std::shared_ptr<const std::uint8_t>> copy_to_device(byte_span bytes, std::size_t lead);
 
 /// Bytes of the device's memory, once the device has done all that it was asked for.
-[[nodiscard]] result<std::vector<std::uint8_t>> copy_from_device(const std::uint8_t* from, std::size_t size);
+[[nodiscard]] result<std::vector<std::uint8_t>> copy_from_device(const std::uint8_t* source, std::size_t size);
 
 }  // namespace cutpoint::cuda

@@ -44,9 +44,9 @@ void run_blake3(const hash& which, const packed_chunks& chunks, const hash_args&
   std::vector<std::uint32_t> chaining_values(std::size_t{first_leaves.back()} * 8, garbage);
   blake3_args all{.chunks = args, .first_leaves = first_leaves.data(), .chaining_values = chaining_values.data()};
   all.chunks.order = nullptr;
-  const blake3::start from = blake3::start_of(which.recipe.key);
-  std::copy(from.key.begin(), from.key.end(), all.key);
-  all.flags = from.flags;
+  const blake3::start start_state = blake3::start_of(which.recipe.key);
+  std::copy(start_state.key.begin(), start_state.key.end(), all.key);
+  all.flags = start_state.flags;
   run_kernel<blake3_leaves_kernel>(all, launch);
   run_kernel<blake3_parents_kernel>(all, launch);
 }

@@ -41,7 +41,8 @@ class packed_chunks {
   void fill_with_cycles() {
     for (std::size_t i = 0; i < size(); ++i) {
       const auto bytes_of_it = chunk(i);
-      for (std::size_t at = 0; at < bytes_of_it.size(); ++at) bytes_of_it[at] = static_cast<std::uint8_t>(at % 251);
+      for (std::size_t index = 0; index < bytes_of_it.size(); ++index)
+        bytes_of_it[index] = static_cast<std::uint8_t>(index % 251);
     }
   }
 

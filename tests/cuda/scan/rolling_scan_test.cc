@@ -28,12 +28,12 @@ struct definition {
 
 /// What the definition marks, a word for 64 positions; all levels, one after the other.
 template <class Parameters>
-std::vector<std::uint64_t> defined_marks(const definition<Parameters>& of, byte_span bytes) {
+std::vector<std::uint64_t> defined_marks(const definition<Parameters>& expected, byte_span bytes) {
   const std::uint64_t words = packed_bytes::candidate_words(bytes.size());
   if (words == 0) return {};
-  const std::uint64_t levels = of.reference.candidate_map()->levels;
+  const std::uint64_t levels = expected.reference.candidate_map()->levels;
   candidate_bits map(64 * words, levels);
-  of.reference.find_candidates({.bytes = bytes, .start = 0, .at_end = true}, bytes.size(), 0, map);
+  expected.reference.find_candidates({.bytes = bytes, .start = 0, .at_end = true}, bytes.size(), 0, map);
   std::vector<std::uint64_t> marks(levels * words);
   for (std::uint64_t level = 0; level < levels; ++level) {
     for (std::uint64_t p = 0; (p = map.next(p, bytes.size(), level)) < bytes.size(); ++p) {
@@ -57,11 +57,11 @@ std::vector<std::uint64_t> restarted_marks(const Parameters& filled, const gear6
   }
   return marks;
 }
-std::vector<std::uint64_t> defined_marks(const definition<fastcdc_parameters>& of, byte_span bytes) {
-  return restarted_marks(of.filled, seeded_table(of.filled), bytes);
+std::vector<std::uint64_t> defined_marks(const definition<fastcdc_parameters>& expected, byte_span bytes) {
+  return restarted_marks(expected.filled, seeded_table(expected.filled), bytes);
 }
-std::vector<std::uint64_t> defined_marks(const definition<borg2_fastcdc_parameters>& of, byte_span bytes) {
-  return restarted_marks(of.filled, keyed_table(of.filled), bytes);
+std::vector<std::uint64_t> defined_marks(const definition<borg2_fastcdc_parameters>& expected, byte_span bytes) {
+  return restarted_marks(expected.filled, keyed_table(expected.filled), bytes);
 }
 
 /// Positions without a whole window before them mean nothing.
@@ -85,14 +85,14 @@ std::uint64_t window_of(const Parameters& filled) {
 
 /// How many positions were marked in all.
 template <class Parameters>
-std::size_t expect_defined_marks(const definition<Parameters>& of, byte_span bytes, const partitioning& how) {
-  const auto specification = make_specification(of.filled);
+std::size_t expect_defined_marks(const definition<Parameters>& expected, byte_span bytes, const partitioning& how) {
+  const auto specification = make_specification(expected.filled);
   const packed_buffer buffer(bytes);
-  const std::uint64_t first = window_of(of.filled) - 1;
+  const std::uint64_t first = window_of(expected.filled) - 1;
   auto marks = candidates_of(specification, buffer.view(), how);
-  auto defined = defined_marks(of, bytes);
+  auto defined = defined_marks(expected, bytes);
   forget_before(first, marks, specification.levels);
-  EXPECT_TRUE(marks == defined) << of.reference.canonical() << ", " << bytes.size() << " bytes, " << how.threads
+  EXPECT_TRUE(marks == defined) << expected.reference.canonical() << ", " << bytes.size() << " bytes, " << how.threads
                                 << " threads, " << how.blocks << " blocks: word "
                                 << std::mismatch(marks.begin(), marks.end(), defined.begin(), defined.end()).first -
                                        marks.begin();
@@ -102,33 +102,33 @@ std::size_t expect_defined_marks(const definition<Parameters>& of, byte_span byt
 }
 
 template <class Parameters>
-void run_as_tuned(const definition<Parameters>& of, const rolling_tuning& tuned) {
+void run_as_tuned(const definition<Parameters>& expected, const rolling_tuning& tuned) {
   tests::seeded_choices random(1);
   const auto bytes = tests::make_stream(content::mixed, 150'000, random);
-  expect_defined_marks(of, bytes, {.threads = tuned.threads_per_block, .order = thread_order::shuffled(7)});
+  expect_defined_marks(expected, bytes, {.threads = tuned.threads_per_block, .order = thread_order::shuffled(7)});
 }
 
 /// All orders of threads over bytes of all sorts, of lengths around nothing, a step, a run and a tile.
 template <class Parameters>
 void expect_defined_marks(const Parameters& given) {
-  const definition<Parameters> of(given);
+  const definition<Parameters> expected(given);
   constexpr rolling_tuning tuned{};
   const std::uint64_t tile = 32 * tuned.run_bytes;
   std::size_t marked = 0;
   std::uint64_t seed = 0;
-  for (const std::uint64_t size :
-       std::initializer_list<std::uint64_t>{0, 1, 16, 63, 64, 65, 129, tuned.run_bytes - 1, tuned.run_bytes + 1,
-                                            tile - 1, tile, tile + 1, 2 * tile + 77, 9 * window_of(of.filled) + 64}) {
+  for (const std::uint64_t size : std::initializer_list<std::uint64_t>{
+           0, 1, 16, 63, 64, 65, 129, tuned.run_bytes - 1, tuned.run_bytes + 1, tile - 1, tile, tile + 1, 2 * tile + 77,
+           9 * window_of(expected.filled) + 64}) {
     tests::seeded_choices random(++seed);
     for (const content what : {content::random, tests::all_contents[seed % tests::all_contents.size()]}) {
       const auto bytes = tests::make_stream(what, size, random);
-      marked += expect_defined_marks(of, bytes, {.threads = 32, .blocks = 1});
-      expect_defined_marks(of, bytes, {.threads = 32, .blocks = 2, .order = thread_order::reversed()});
-      expect_defined_marks(of, bytes, {.threads = 96, .blocks = 1, .order = thread_order::shuffled(seed)});
+      marked += expect_defined_marks(expected, bytes, {.threads = 32, .blocks = 1});
+      expect_defined_marks(expected, bytes, {.threads = 32, .blocks = 2, .order = thread_order::reversed()});
+      expect_defined_marks(expected, bytes, {.threads = 96, .blocks = 1, .order = thread_order::shuffled(seed)});
       if (testing::Test::HasFailure()) return;
     }
   }
-  run_as_tuned(of, tuned);
+  run_as_tuned(expected, tuned);
   EXPECT_GT(marked, 0u);
 }
 
@@ -212,12 +212,12 @@ TEST(residue_test, accepts_the_words_of_the_rule) {
     buzhash_parameters given{.test = random.one_of(buzhash_test::pbs)};
     given.avg_bytes = is_casync(given.test) ? random.between(48, 300) : std::uint64_t{1} << random.between(6, 30);
     given.min_bytes = 48;
-    const definition of(given);
-    const buzhash_rule rule = rule_of(of.filled);
-    const residue_test test = make_specification(of.filled).rule.tests.of[0];
+    const definition expected(given);
+    const buzhash_rule rule = rule_of(expected.filled);
+    const residue_test test = make_specification(expected.filled).rule.tests.level[0];
     std::size_t accepted = 0;
     const auto expect_same = [&](std::uint32_t word) {
-      ASSERT_EQ(test(word), rule(word)) << of.reference.canonical() << ", word " << word;
+      ASSERT_EQ(test(word), rule(word)) << expected.reference.canonical() << ", word " << word;
       if (rule(word)) ++accepted;
     };
     for (std::uint32_t i = 0; i < 2000; ++i) {

@@ -139,15 +139,15 @@ void expect_reference_cuts(const Specification& specification, const chunker& re
   }
   const packed_buffer buffer(packed);
   const std::vector<chunk> found = cut_in_partitions(specification, buffer.view(), stream_ranges, how);
-  const auto [at, instead] = std::mismatch(found.begin(), found.end(), expected.begin(), expected.end());
-  if (at == found.end() && instead == expected.end()) return;
+  const auto [actual, instead] = std::mismatch(found.begin(), found.end(), expected.begin(), expected.end());
+  if (actual == found.end() && instead == expected.end()) return;
   const auto text = [](const auto& it, const auto& end) {
     return it == end
                ? std::string("nothing")
                : std::string("[") + std::to_string(it->offset) + ", " + std::to_string(it->offset + it->length) + ")";
   };
   ADD_FAILURE() << reference.canonical() << ", " << packed.size() << " bytes in partitions of " << how.partition_bytes
-                << ": chunk " << at - found.begin() << " is " << text(at, found.end()) << " instead of "
+                << ": chunk " << actual - found.begin() << " is " << text(actual, found.end()) << " instead of "
                 << text(instead, expected.end());
 }
 

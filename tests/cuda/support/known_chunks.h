@@ -22,11 +22,11 @@ class known_chunks {
   /// Chunks of all lengths from none to some leaves of BLAKE3, a few of them long, one after the other or with gaps.
   void draw(tests::choices& random) {
     const std::uint64_t shift = random.between(0, 15);  // the first begins at any alignment
-    for (std::uint64_t at = shift; at < bytes_.size();) {
+    for (std::uint64_t begin = shift; begin < bytes_.size();) {
       const std::uint64_t most = random.once_in(50) ? 70'000 : random.once_in(3) ? 130 : 5'000;
-      const auto length = static_cast<std::uint32_t>(random.between(0, std::min(most, bytes_.size() - at)));
-      add(at, length);
-      at += length + (random.once_in(3) ? random.between(1, 300) : length == 0 ? 1 : 0);
+      const auto length = static_cast<std::uint32_t>(random.between(0, std::min(most, bytes_.size() - begin)));
+      add(begin, length);
+      begin += length + (random.once_in(3) ? random.between(1, 300) : length == 0 ? 1 : 0);
     }
   }
   /// Gives the bytes in so many parts, some of them maybe empty.

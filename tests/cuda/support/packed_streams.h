@@ -39,15 +39,15 @@ struct packed_streams {
 };
 
 /// Lengths and digests of a stream as the references give them.
-inline void expect_stream(const batch_output& found, const stream_range_chunks& of, byte_span stream,
+inline void expect_stream(const batch_output& found, const stream_range_chunks& range, byte_span stream,
                           const chunker& cuts, const fingerprint_recipe& recipe) {
   auto print = *fingerprinter::make(recipe);
   const std::vector<chunk> expected = cuts.find_cuts(stream);
-  ASSERT_EQ(of.count, expected.size());
+  ASSERT_EQ(range.count, expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    ASSERT_EQ(found.lengths[of.first + i], expected[i].length) << "chunk " << i;
+    ASSERT_EQ(found.lengths[range.first + i], expected[i].length) << "chunk " << i;
     const digest made = *print(stream.subspan(expected[i].offset, expected[i].length));
-    const auto digests = found.digests.subspan((of.first + i) * made.size, made.size);
+    const auto digests = found.digests.subspan((range.first + i) * made.size, made.size);
     ASSERT_TRUE(std::equal(digests.begin(), digests.end(), made.bytes.begin())) << "chunk " << i;
   }
 }

@@ -14,13 +14,13 @@ namespace {
 class watched_cut {
  public:
   watched_cut(const chunker& chunker, byte_span stream, const piece_sizes& sizes, stream_limits limits)
-      : from_(stream, sizes) {
-    from_.on_read([&](std::span<std::uint8_t> room) {
+      : source_(stream, sizes) {
+    source_.on_read([&](std::span<std::uint8_t> room) {
       const std::uint64_t behind = std::min(chunker.behind(), cut_);
-      most_held_ = std::max(most_held_, from_.given() - cut_ + behind + room.size());
+      most_held_ = std::max(most_held_, source_.given() - cut_ + behind + room.size());
       note_address(room);
     });
-    outcome_ = cut_stream(from_, chunker, limits, [&](const chunk& where, byte_span bytes) -> status {
+    outcome_ = cut_stream(source_, chunker, limits, [&](const chunk& where, byte_span bytes) -> status {
       cut_ = where.offset + where.length;
       chunks_.push_back(where);
       note_address(bytes);
@@ -33,7 +33,7 @@ class watched_cut {
   std::uint64_t most_held() const { return most_held_; }
   /// From the lowest to the highest address that was filled or shown. Meaningless once a buffer has moved.
   std::uint64_t address_range() const { return highest_ - lowest_; }
-  std::uint64_t read_count() const { return from_.read_count(); }
+  std::uint64_t read_count() const { return source_.read_count(); }
 
  private:
   void note_address(byte_span bytes) {
@@ -42,7 +42,7 @@ class watched_cut {
     highest_ = std::max(highest_, first + bytes.size());
   }
 
-  piecewise_source from_;
+  piecewise_source source_;
   status outcome_;
   std::vector<chunk> chunks_;
   std::uint64_t cut_ = 0;
