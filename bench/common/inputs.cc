@@ -25,9 +25,9 @@ void append(byte_vector& bytes, byte_span more) { bytes.insert(bytes.end(), more
 byte_vector random_bytes(std::uint64_t size) {
   byte_vector bytes(size);
   std::mt19937_64 random;
-  for (std::uint64_t at = 0; at < size; at += sizeof(std::uint64_t)) {
+  for (std::uint64_t position = 0; position < size; position += sizeof(std::uint64_t)) {
     const std::uint64_t word = random();
-    std::memcpy(bytes.data() + at, &word, std::min<std::uint64_t>(sizeof(word), size - at));
+    std::memcpy(bytes.data() + position, &word, std::min<std::uint64_t>(sizeof(word), size - position));
   }
   return bytes;
 }

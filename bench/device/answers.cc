@@ -25,8 +25,8 @@ std::string answer_fault(const sample_answer& expected, std::span<const std::uin
   const auto [found, right] =
       std::mismatch(lengths.begin(), lengths.end(), expected.lengths.begin(), expected.lengths.end());
   if (right != expected.lengths.end() || found != lengths.end()) {
-    const auto text = [](const auto& at, const auto& end) {
-      return at == end ? std::string("nothing") : fmt::format("{} bytes", *at);
+    const auto text = [](const auto& it, const auto& end) {
+      return it == end ? std::string("nothing") : fmt::format("{} bytes", *it);
     };
     return fmt::format("wrong answer: chunk {} is {}, the reference's {}", found - lengths.begin(),
                        text(found, lengths.end()), text(right, expected.lengths.end()));

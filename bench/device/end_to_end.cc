@@ -34,22 +34,22 @@ class lane {
   [[nodiscard]] static result<lane> make(const lane_job& job, const device_data& data, std::uint64_t batch_bytes) {
     lane made;
     if (job.use == cuda::offload_use::fingerprint) {
-      for (std::uint64_t at = 0; at < batch_bytes; at += job.cuts.reach()) {
-        made.begins_.push_back(at);
-        made.lengths_.push_back(static_cast<std::uint32_t>(std::min(job.cuts.reach(), batch_bytes - at)));
+      for (std::uint64_t begin = 0; begin < batch_bytes; begin += job.cuts.reach()) {
+        made.begins_.push_back(begin);
+        made.lengths_.push_back(static_cast<std::uint32_t>(std::min(job.cuts.reach(), batch_bytes - begin)));
       }
     }
-    auto on = cuda::make_offload(data.device, job.cuts, job.fingerprint,
-                                 {.bytes = batch_bytes, .chunks = made.begins_.size()}, job.use);
-    if (!on) return on.error();
-    made.on_ = std::move(*on);
+    auto offload = cuda::make_offload(data.device, job.cuts, job.fingerprint,
+                                      {.bytes = batch_bytes, .chunks = made.begins_.size()}, job.use);
+    if (!offload) return offload.error();
+    made.offload_ = std::move(*offload);
     return result<lane>(std::move(made));
   }
 
   [[nodiscard]] status run(byte_span batch) {
     if (!begins_.empty()) {
       cuda::chunk_output known;
-      const status ran = on_->fingerprint({.parts = {&batch, 1}, .begins = begins_, .lengths = lengths_}, known);
+      const status ran = offload_->fingerprint({.parts = {&batch, 1}, .begins = begins_, .lengths = lengths_}, known);
       found_ = {.is_complete = ran.ok(),
                 .lengths = lengths_,
                 .digests = known.digests,
@@ -58,25 +58,25 @@ class lane {
       return ran;
     }
     const cuda::stream_range all{.begin = 0, .start = 0, .stop = batch.size(), .end = batch.size(), .ends = 1};
-    if (status ran = on_->run({.parts = {&batch, 1}, .stream_ranges = {&all, 1}}, found_); !ran.ok()) return ran;
+    if (status ran = offload_->run({.parts = {&batch, 1}, .stream_ranges = {&all, 1}}, found_); !ran.ok()) return ran;
     return found_.is_complete ? status()
                               : status(status_code::memory_limit, "a batch had more chunks than there is room for");
   }
   [[nodiscard]] const cuda::batch_output& found() const { return found_; }
 
  private:
-  std::unique_ptr<cuda::offload> on_;
+  std::unique_ptr<cuda::offload> offload_;
   std::vector<std::uint64_t> begins_;  ///< of chunks that are known; none: they are cut
   std::vector<std::uint32_t> lengths_;
   cuda::batch_output found_;
 };
 
 std::string sample_fault(const lane_job& job, const device_data& data) {
-  auto by = lane::make(job, data, data.sample.size());
-  if (!by) return by.error().message();
-  if (const status ran = by->run(data.sample); !ran.ok()) return ran.message();
+  auto lane = lane::make(job, data, data.sample.size());
+  if (!lane) return lane.error().message();
+  if (const status ran = lane->run(data.sample); !ran.ok()) return ran.message();
   const auto expected = reference_answer(job.cuts, job.fingerprint, data.sample);
-  return expected ? answer_fault(*expected, by->found().lengths, by->found().digests) : expected.error().message();
+  return expected ? answer_fault(*expected, lane->found().lengths, lane->found().digests) : expected.error().message();
 }
 
 /// Bytes a second of all lanes together. Each first does a batch that is not counted; then all begin at once, and what is
@@ -90,8 +90,8 @@ result<double> sample_rate(std::vector<lane>& lanes, byte_span data, std::uint64
   std::latch warm(static_cast<std::ptrdiff_t>(lanes.size()) + 1);
   const auto work = [&](std::size_t number) {
     const auto one_more = [&] {
-      const std::uint64_t at = next++ % batch_count * batch_bytes;
-      outcomes[number] = lanes[number].run(data.subspan(at, batch_bytes));
+      const std::uint64_t offset = next++ % batch_count * batch_bytes;
+      outcomes[number] = lanes[number].run(data.subspan(offset, batch_bytes));
     };
     one_more();
     warm.arrive_and_wait();
@@ -150,13 +150,14 @@ void fill(end_to_end_row& row, const lane_job& job, const device_data& data, con
 
 }  // namespace
 
-result<pinned_bytes> pinned_bytes::copy_of(const device_bytes& from, std::uint64_t size, int device) {
-  auto bytes = copy_from_device(from.data(), std::min(size, from.size));
+result<pinned_bytes> pinned_bytes::copy_of(const device_bytes& source, std::uint64_t size, int device) {
+  auto bytes = copy_from_device(source.data(), std::min(size, source.size));
   if (!bytes) return bytes.error();
-  auto by = cuda::make_offload(device, *chunker::make(fixed_parameters{}), fingerprint_kind::none, {.bytes = 64 * KiB});
-  if (!by) return by.error();
-  if (status pinned = (*by)->pin(bytes->data(), bytes->size()); !pinned.ok()) return pinned;
-  return result<pinned_bytes>(pinned_bytes(std::move(*bytes), std::move(*by)));
+  auto offload =
+      cuda::make_offload(device, *chunker::make(fixed_parameters{}), fingerprint_kind::none, {.bytes = 64 * KiB});
+  if (!offload) return offload.error();
+  if (status pinned = (*offload)->pin(bytes->data(), bytes->size()); !pinned.ok()) return pinned;
+  return result<pinned_bytes>(pinned_bytes(std::move(*bytes), std::move(*offload)));
 }
 
 end_to_end_row measure_end_to_end(std::string_view name, const chunker& cuts, const device_data& data,

@@ -14,21 +14,21 @@ namespace cutpoint::bench {
 class pinned_bytes {
  public:
   /// A copy of the first bytes in device memory. Errors: memory_limit; backend_failure.
-  [[nodiscard]] static result<pinned_bytes> copy_of(const device_bytes& from, std::uint64_t size, int device);
+  [[nodiscard]] static result<pinned_bytes> copy_of(const device_bytes& source, std::uint64_t size, int device);
 
   pinned_bytes(pinned_bytes&&) = default;
   pinned_bytes& operator=(pinned_bytes&&) = delete;
   ~pinned_bytes() {
-    if (by_) by_->unpin(bytes_.data());
+    if (offload_) offload_->unpin(bytes_.data());
   }
   [[nodiscard]] byte_span view() const { return bytes_; }
 
  private:
-  pinned_bytes(std::vector<std::uint8_t> bytes, std::unique_ptr<cuda::offload> by)
-      : bytes_(std::move(bytes)), by_(std::move(by)) {}
+  pinned_bytes(std::vector<std::uint8_t> bytes, std::unique_ptr<cuda::offload> offload)
+      : bytes_(std::move(bytes)), offload_(std::move(offload)) {}
 
   std::vector<std::uint8_t> bytes_;
-  std::unique_ptr<cuda::offload> by_;
+  std::unique_ptr<cuda::offload> offload_;
 };
 
 /// Which lanes and batches are tried.

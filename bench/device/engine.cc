@@ -35,25 +35,25 @@ class keeping_receiver final : public chunk_receiver {
 };
 
 /// Feeds the data again and again, so many bytes, as one stream.
-result<feed_statistics> feed_all(engine& on, const feed_options& options, byte_span data, std::uint64_t bytes,
+result<feed_statistics> feed_all(engine& engine, const feed_options& options, byte_span data, std::uint64_t bytes,
                                  chunk_receiver& receiver) {
-  auto into = on.open(options, receiver);
-  if (!into) return into.error();
-  if (status begun = into->begin(0); !begun.ok()) return begun;
+  auto feed = engine.open(options, receiver);
+  if (!feed) return feed.error();
+  if (status begun = feed->begin(0); !begun.ok()) return begun;
   for (std::uint64_t fed = 0; fed < bytes; fed += std::min<std::uint64_t>(data.size(), bytes - fed)) {
     const byte_span part = data.first(std::min<std::uint64_t>(data.size(), bytes - fed));
-    if (status written = into->write(part); !written.ok()) return written;
+    if (status written = feed->write(part); !written.ok()) return written;
   }
-  if (status ended = into->end(); !ended.ok()) return ended;
-  if (status finished = into->finish(); !finished.ok()) return finished;
-  return into->statistics();
+  if (status ended = feed->end(); !ended.ok()) return ended;
+  if (status finished = feed->finish(); !finished.ok()) return finished;
+  return feed->statistics();
 }
 
 status fill(engine_row& row, const feed_options& options, const device_data& data, std::uint64_t bytes, deadline end) {
-  auto on = engine::make();
-  if (!on) return on.error();
+  auto engine = engine::make();
+  if (!engine) return engine.error();
   keeping_receiver sampled(true);
-  const auto sample = feed_all(*on, options, data.sample, data.sample.size(), sampled);
+  const auto sample = feed_all(*engine, options, data.sample, data.sample.size(), sampled);
   if (!sample) return sample.error();
   const auto expected = reference_answer(options.cuts, options.fingerprint, data.sample);
   if (!expected) return expected.error();
@@ -64,7 +64,7 @@ status fill(engine_row& row, const feed_options& options, const device_data& dat
   while (rates.size() < 5 && (rates.empty() || !is_over(end))) {
     keeping_receiver dropped(false);
     const auto begin = std::chrono::steady_clock::now();
-    const auto statistics = feed_all(*on, options, data.here, bytes, dropped);
+    const auto statistics = feed_all(*engine, options, data.here, bytes, dropped);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (!statistics) return statistics.error();
     rates.push_back(static_cast<double>(bytes) / seconds);

@@ -34,7 +34,7 @@ ordered_json json_of(const end_to_end_row& row, const device_rates& limits) {
                       {"target_bytes_per_second", device_targets::end_to_end(limits)},
                       {"problem", row.problem}};
   for (const lanes_rate& each : row.rates) {
-    ordered_json rate = json_of(each.of);
+    ordered_json rate = json_of(each.rate);
     rate["lanes"] = each.lanes;
     out["rates"].push_back(rate);
   }

@@ -17,18 +17,19 @@ constexpr int chains = 8;
 constexpr int chain_steps = 4096;
 
 /// Loads of 16 bytes, eight of a thread in flight, neighbouring threads at neighbouring places.
-__global__ void read_kernel(const uint4* __restrict__ from, std::uint64_t units, std::uint32_t* sums) {
+__global__ void read_kernel(const uint4* __restrict__ source, std::uint64_t units, std::uint32_t* sums) {
   const std::uint64_t stride = std::uint64_t{gridDim.x} * threads;
-  std::uint64_t at = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  std::uint64_t position = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
   std::uint32_t sum = 0;
-  for (; at + (loads_in_flight - 1) * stride < units; at += loads_in_flight * stride) {
+  for (; position + (loads_in_flight - 1) * stride < units; position += loads_in_flight * stride) {
     uint4 loaded[loads_in_flight];
 #pragma unroll
-    for (int i = 0; i < loads_in_flight; ++i) loaded[i] = __ldcs(from + at + i * stride);
+    for (int i = 0; i < loads_in_flight; ++i) loaded[i] = __ldcs(source + position + i * stride);
 #pragma unroll
     for (int i = 0; i < loads_in_flight; ++i) sum += loaded[i].x ^ loaded[i].y ^ loaded[i].z ^ loaded[i].w;
   }
-  for (; at < units; at += stride) sum += from[at].x ^ from[at].y ^ from[at].z ^ from[at].w;
+  for (; position < units; position += stride)
+    sum += source[position].x ^ source[position].y ^ source[position].z ^ source[position].w;
   sums[blockIdx.x * threads + threadIdx.x] = sum;
 }
 
@@ -60,24 +61,24 @@ result<double> rate_of(double amount, const std::function<status(CUstream_st*)>&
   return amount / *seconds;
 }
 
-status measure_memory(const device_bytes& data, int blocks, std::uint32_t* sums, device_limits& into) {
+status measure_memory(const device_bytes& data, int blocks, std::uint32_t* sums, device_limits& limits) {
   const std::uint64_t units = data.size / sizeof(uint4);
-  const auto* const from = reinterpret_cast<const uint4*>(data.data());
+  const auto* const source = reinterpret_cast<const uint4*>(data.data());
   const auto read = rate_of(static_cast<double>(units * sizeof(uint4)), [&](cudaStream_t stream) {
-    read_kernel<<<blocks, threads, 0, stream>>>(from, units, sums);
+    read_kernel<<<blocks, threads, 0, stream>>>(source, units, sums);
     return check(cudaGetLastError(), "launching a kernel");
   });
   if (!read) return read.error();
-  into.read = *read;
+  limits.read = *read;
 
   const std::uint64_t half = data.size / 2 / sizeof(uint4) * sizeof(uint4);
-  const auto to = cuda::device_array<std::uint8_t>::allocate(half);
-  if (!to) return to.error();
+  const auto copied = cuda::device_array<std::uint8_t>::allocate(half);
+  if (!copied) return copied.error();
   const auto copy = rate_of(2 * static_cast<double>(half), [&](cudaStream_t stream) {
-    return check(cudaMemcpyAsync(to->data(), data.data(), half, cudaMemcpyDeviceToDevice, stream), "copying");
+    return check(cudaMemcpyAsync(copied->data(), data.data(), half, cudaMemcpyDeviceToDevice, stream), "copying");
   });
   if (!copy) return copy.error();
-  into.copy = *copy;
+  limits.copy = *copy;
   return {};
 }
 
@@ -95,26 +96,26 @@ status measure_link(std::uint8_t* host, std::uint8_t* device, std::uint64_t size
   return {};
 }
 
-status measure_links(device_limits& into) {
+status measure_links(device_limits& limits) {
   constexpr std::uint64_t size = 256 * MiB;
   const auto device = cuda::device_array<std::uint8_t>::allocate(size);
   if (!device) return device.error();
   const auto pinned = cuda::pinned_array<std::uint8_t>::allocate(size);
   if (!pinned) return pinned.error();
   CUTPOINT_RETURN_IF_FAILED(
-      measure_link(pinned->data(), device->data(), size, into.link_in_pinned, into.link_out_pinned));
+      measure_link(pinned->data(), device->data(), size, limits.link_in_pinned, limits.link_out_pinned));
   std::vector<std::uint8_t> pageable(size);
-  return measure_link(pageable.data(), device->data(), size, into.link_in_pageable, into.link_out_pageable);
+  return measure_link(pageable.data(), device->data(), size, limits.link_in_pageable, limits.link_out_pageable);
 }
 
-status measure_integers(int blocks, std::uint32_t* sums, device_limits& into) {
+status measure_integers(int blocks, std::uint32_t* sums, device_limits& limits) {
   const double operations = 2.0 * chains * chain_steps * threads * blocks;
   const auto rate = rate_of(operations, [&](cudaStream_t stream) {
     integer_kernel<<<blocks, threads, 0, stream>>>(sums, 1);
     return check(cudaGetLastError(), "launching a kernel");
   });
   if (!rate) return rate.error();
-  into.integer_operations = *rate;
+  limits.integer_operations = *rate;
   return {};
 }
 

@@ -99,9 +99,9 @@ class measurement {
  private:
   static void say(const std::string& what) { fmt::print(stderr, "cutpoint_device: {}\n", what); }
 
-  void resident(std::vector<resident_row>& into, const configuration& c, fingerprint_kind kind) {
+  void resident(std::vector<resident_row>& rows, const configuration& c, fingerprint_kind kind) {
     say(fmt::format("{}, {}, in device memory", c.name, name_of(kind)));
-    into.push_back(measure_resident(c.name, c.chunker, kind, data_, facts_.resident_sizes, end_));
+    rows.push_back(measure_resident(c.name, c.chunker, kind, data_, facts_.resident_sizes, end_));
   }
 
   /// Of chunks of 8 KiB, whose cuts cost next to nothing, and of gear's.
@@ -177,8 +177,8 @@ status report(const options& given, const device_facts& facts) {
   return given.json.empty() ? status() : write(given.json, device_json(facts));
 }
 
-int complain(const status& of, int exit_code) {
-  fmt::print(stderr, "cutpoint_device: {}\n", of.message());
+int complain(const status& failure, int exit_code) {
+  fmt::print(stderr, "cutpoint_device: {}\n", failure.message());
   return exit_code;
 }
 

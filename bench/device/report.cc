@@ -92,7 +92,7 @@ std::string resident_table(const std::vector<resident_row>& rows, const device_f
 std::vector<batch_rate> rates_of(const end_to_end_row& row, std::uint64_t lanes) {
   std::vector<batch_rate> rates;
   for (const lanes_rate& each : row.rates) {
-    if (each.lanes == lanes) rates.push_back(each.of);
+    if (each.lanes == lanes) rates.push_back(each.rate);
   }
   return rates;
 }

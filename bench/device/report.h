@@ -47,7 +47,7 @@ struct resident_row {
 /// What so many lanes went at, with batches of one size.
 struct lanes_rate {
   std::uint64_t lanes = 0;
-  batch_rate of;
+  batch_rate rate;
 };
 
 /// One algorithm and SHA-1 over data in host memory, or one fingerprint of chunks there that are known.

@@ -10,11 +10,11 @@ namespace {
 
 /// Why the device's answer for the sample is none; empty where it is the reference's.
 std::string sample_fault(const chunker& cuts, fingerprint_kind fingerprint, const device_data& data) {
-  auto on = device_chunker::make(cuts, fingerprint, data.sample.size(), data.device);
-  if (!on) return on.error().message();
-  const auto found = on->enqueue(data.there.data(), data.sample.size(), true, nullptr);
+  auto device = device_chunker::make(cuts, fingerprint, data.sample.size(), data.device);
+  if (!device) return device.error().message();
+  const auto found = device->enqueue(data.there.data(), data.sample.size(), true, nullptr);
   if (!found) return found.error().message();
-  const auto chunks = on->chunks();
+  const auto chunks = device->chunks();
   if (!chunks) return chunks.error().message();
   std::vector<std::uint32_t> lengths;
   for (const chunk& each : *chunks) lengths.push_back(static_cast<std::uint32_t>(each.length));
@@ -36,17 +36,17 @@ struct batch_speed {
 
 result<batch_speed> measure_batches(const chunker& cuts, fingerprint_kind fingerprint, const device_data& data,
                                     std::uint64_t batch_bytes) {
-  auto on = device_chunker::make(cuts, fingerprint, batch_bytes, data.device);
-  if (!on) return on.error();
+  auto device = device_chunker::make(cuts, fingerprint, batch_bytes, data.device);
+  if (!device) return device.error();
   std::uint64_t next = 0;
   const auto seconds = median_device_seconds([&](CUstream_st* stream) -> status {
-    const std::uint64_t at = next + batch_bytes <= data.there.size ? next : 0;
-    next = at + batch_bytes;
-    const auto found = on->enqueue(data.there.data() + at, batch_bytes, true, stream);
+    const std::uint64_t begin = next + batch_bytes <= data.there.size ? next : 0;
+    next = begin + batch_bytes;
+    const auto found = device->enqueue(data.there.data() + begin, batch_bytes, true, stream);
     return found ? status() : found.error();
   });
   if (!seconds) return seconds.error();
-  const auto chunks = on->chunks();
+  const auto chunks = device->chunks();
   if (!chunks) return chunks.error();
   return batch_speed{.bytes_per_second = static_cast<double>(batch_bytes) / *seconds,
                      .mean_chunk_bytes = static_cast<double>(batch_bytes) / static_cast<double>(chunks->size())};

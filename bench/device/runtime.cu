@@ -73,10 +73,10 @@ result<device_bytes> random_device_bytes(std::uint64_t size) {
   return device_bytes{{owner, reinterpret_cast<std::uint8_t*>(owner->data())}, size};
 }
 
-result<std::vector<std::uint8_t>> copy_from_device(const std::uint8_t* from, std::uint64_t size) {
+result<std::vector<std::uint8_t>> copy_from_device(const std::uint8_t* source, std::uint64_t size) {
   std::vector<std::uint8_t> bytes(size);
   CUTPOINT_RETURN_IF_FAILED(check(cudaDeviceSynchronize(), "waiting for the device"));
-  CUTPOINT_RETURN_IF_FAILED(check(cudaMemcpy(bytes.data(), from, size, cudaMemcpyDeviceToHost), "copying out"));
+  CUTPOINT_RETURN_IF_FAILED(check(cudaMemcpy(bytes.data(), source, size, cudaMemcpyDeviceToHost), "copying out"));
   return bytes;
 }
 
@@ -102,8 +102,8 @@ result<std::vector<named_fact>> reported_clocks(int device) {
   int memory_clock_khz = 0;
   int bus_bits = 0;
   int has_ecc = 0;
-  const auto ask = [&](int& into, cudaDeviceAttr which) {
-    return check(cudaDeviceGetAttribute(&into, which, device), "asking for an attribute of the device");
+  const auto ask = [&](int& value, cudaDeviceAttr which) {
+    return check(cudaDeviceGetAttribute(&value, which, device), "asking for an attribute of the device");
   };
   CUTPOINT_RETURN_IF_FAILED(ask(clock_khz, cudaDevAttrClockRate));
   CUTPOINT_RETURN_IF_FAILED(ask(memory_clock_khz, cudaDevAttrMemoryClockRate));

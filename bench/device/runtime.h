@@ -29,7 +29,7 @@ struct device_bytes {
 [[nodiscard]] result<device_bytes> random_device_bytes(std::uint64_t size);
 
 /// Once the device has done all that it was asked for.
-[[nodiscard]] result<std::vector<std::uint8_t>> copy_from_device(const std::uint8_t* from, std::uint64_t size);
+[[nodiscard]] result<std::vector<std::uint8_t>> copy_from_device(const std::uint8_t* source, std::uint64_t size);
 
 /// Seconds that the device takes for what `enqueue` puts into the stream that it is given: the median of `samples`
 /// samples of several calls each, by CUDA's events, after calls that are not counted.

@@ -104,23 +104,23 @@ result<std::vector<job>> all_jobs(const options& given, const cost_model& model)
   return jobs;
 }
 
-status measure_round(job& of, const std::string& file) {
-  auto lanes = engine::make({.threads = of.threads});
+status measure_round(job& measured, const std::string& file) {
+  auto lanes = engine::make({.threads = measured.threads});
   if (!lanes) return lanes.error();
-  auto from = file_source::open(file);
-  if (!from) return from.error();
-  dedup_tally tally(of.feed.fingerprint.kind);
+  auto source = file_source::open(file);
+  if (!source) return source.error();
+  dedup_tally tally(measured.feed.fingerprint.kind);
   const auto begin = std::chrono::steady_clock::now();
   const double cpu_begin = process_seconds();
-  auto into = lanes->open(of.feed, tally);
-  if (!into) return into.error();
-  if (status fed = feed_source(*into, 0, *from); !fed.ok()) return fed;
-  if (status finished = into->finish(); !finished.ok()) return finished;
+  auto feed = lanes->open(measured.feed, tally);
+  if (!feed) return feed.error();
+  if (status fed = feed_source(*feed, 0, *source); !fed.ok()) return fed;
+  if (status finished = feed->finish(); !finished.ok()) return finished;
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const double cpu_seconds = process_seconds() - cpu_begin;
   const auto bytes = static_cast<double>(tally.total().bytes);
-  of.rates.push_back(bytes / seconds);
-  of.cpu_rates.push_back(bytes * static_cast<double>(of.threads) / cpu_seconds);
+  measured.rates.push_back(bytes / seconds);
+  measured.cpu_rates.push_back(bytes * static_cast<double>(measured.threads) / cpu_seconds);
   return {};
 }
 

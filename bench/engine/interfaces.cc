@@ -56,8 +56,8 @@ struct work {
   cutpoint_engine* c_threads;
   std::vector<cutpoint_chunk>* c_room;  ///< the caller's, for all chunks
 
-  [[nodiscard]] byte_span piece(std::size_t at) const {
-    return byte_span(bytes).subspan(at, std::min(piece_bytes, bytes.size() - at));
+  [[nodiscard]] byte_span piece(std::size_t begin) const {
+    return byte_span(bytes).subspan(begin, std::min(piece_bytes, bytes.size() - begin));
   }
 };
 
@@ -73,31 +73,32 @@ chunk_callback adding_to(answer& got) {
   });
 }
 
-status one_shot(const work& on, answer& got) {
+status one_shot(const work& work, answer& got) {
   chunk_callback add = adding_to(got);
-  return feed_buffer(*on.threads, on.job, on.bytes, add);
+  return feed_buffer(*work.threads, work.job, work.bytes, add);
 }
 
-status as_vector(const work& on, answer& got) {
-  const auto found = chunk_buffer(*on.threads, on.job, on.bytes);
+status as_vector(const work& work, answer& got) {
+  const auto found = chunk_buffer(*work.threads, work.job, work.bytes);
   if (!found) return found.error();
   for (const chunk_record& each : *found) got.add(each);
   return {};
 }
 
-status in_pieces(const work& on, answer& got) {
+status in_pieces(const work& work, answer& got) {
   chunk_callback add = adding_to(got);
-  auto into = on.threads->open(on.job, add);
-  if (!into) return into.error();
-  status fed = into->begin(0);
-  for (std::size_t at = 0; at < on.bytes.size() && fed.ok(); at += on.piece_bytes) fed = into->write(on.piece(at));
-  if (fed.ok()) fed = into->end();
-  return fed.ok() ? into->finish() : fed;
+  auto feed = work.threads->open(work.job, add);
+  if (!feed) return feed.error();
+  status fed = feed->begin(0);
+  for (std::size_t begin = 0; begin < work.bytes.size() && fed.ok(); begin += work.piece_bytes)
+    fed = feed->write(work.piece(begin));
+  if (fed.ok()) fed = feed->end();
+  return fed.ok() ? feed->finish() : fed;
 }
 
-status pulled(const work& on, answer& got) {
-  memory_source from(on.bytes);
-  auto reader = chunk_reader::open(*on.threads, on.job, from);
+status pulled(const work& work, answer& got) {
+  memory_source source(work.bytes);
+  auto reader = chunk_reader::open(*work.threads, work.job, source);
   if (!reader) return reader.error();
   std::vector<chunk_record> some(256);
   for (;;) {
@@ -108,34 +109,34 @@ status pulled(const work& on, answer& got) {
   }
 }
 
-status one_shot_in_c(const work& on, answer& got) {
-  std::vector<cutpoint_chunk>& chunks = *on.c_room;
+status one_shot_in_c(const work& work, answer& got) {
+  std::vector<cutpoint_chunk>& chunks = *work.c_room;
   std::size_t count = 0;
-  const int code = cutpoint_chunk_buffer(on.c_threads, &on.c_job, on.bytes.data(), on.bytes.size(), chunks.data(),
-                                         chunks.size(), &count, nullptr);
+  const int code = cutpoint_chunk_buffer(work.c_threads, &work.c_job, work.bytes.data(), work.bytes.size(),
+                                         chunks.data(), chunks.size(), &count, nullptr);
   for (std::size_t i = 0; i < std::min(count, chunks.size()); ++i) got.add(chunks[i]);
   return of_c(code);
 }
 
 /// Pieces to a feed for C; `after_each` follows each.
-status feed_in_c(const work& on, const cutpoint_receiver* receiver,
+status feed_in_c(const work& work, const cutpoint_receiver* receiver,
                  const std::function<void(cutpoint_feed*)>& after_each) {
-  cutpoint_feed* into = nullptr;
-  int code = cutpoint_feed_create(on.c_threads, &on.c_job, receiver, &into, nullptr);
-  if (code == CUTPOINT_OK) code = cutpoint_feed_begin(into, 0);
-  for (std::size_t at = 0; at < on.bytes.size() && code == CUTPOINT_OK; at += on.piece_bytes) {
-    const byte_span piece = on.piece(at);
-    code = cutpoint_feed_write(into, piece.data(), piece.size());
-    after_each(into);
+  cutpoint_feed* feed = nullptr;
+  int code = cutpoint_feed_create(work.c_threads, &work.c_job, receiver, &feed, nullptr);
+  if (code == CUTPOINT_OK) code = cutpoint_feed_begin(feed, 0);
+  for (std::size_t begin = 0; begin < work.bytes.size() && code == CUTPOINT_OK; begin += work.piece_bytes) {
+    const byte_span piece = work.piece(begin);
+    code = cutpoint_feed_write(feed, piece.data(), piece.size());
+    after_each(feed);
   }
-  if (code == CUTPOINT_OK) code = cutpoint_feed_end(into, CUTPOINT_OK);
-  if (code == CUTPOINT_OK) code = cutpoint_feed_finish(into);
-  after_each(into);
-  cutpoint_feed_destroy(into);
+  if (code == CUTPOINT_OK) code = cutpoint_feed_end(feed, CUTPOINT_OK);
+  if (code == CUTPOINT_OK) code = cutpoint_feed_finish(feed);
+  after_each(feed);
+  cutpoint_feed_destroy(feed);
   return of_c(code);
 }
 
-status called_in_c(const work& on, answer& got) {
+status called_in_c(const work& work, answer& got) {
   cutpoint_receiver receiver = {};
   receiver.struct_bytes = sizeof receiver;
   receiver.context = &got;
@@ -143,14 +144,14 @@ status called_in_c(const work& on, answer& got) {
     static_cast<answer*>(context)->add(*chunk);
     return 0;
   };
-  return feed_in_c(on, &receiver, [](cutpoint_feed*) {});
+  return feed_in_c(work, &receiver, [](cutpoint_feed*) {});
 }
 
-status taken_in_c(const work& on, answer& got) {
-  return feed_in_c(on, nullptr, [&got](cutpoint_feed* from) {
+status taken_in_c(const work& work, answer& got) {
+  return feed_in_c(work, nullptr, [&got](cutpoint_feed* feed) {
     std::array<cutpoint_chunk, 256> some;
     std::size_t count = 0;
-    while (cutpoint_feed_take(from, some.data(), some.size(), &count) == CUTPOINT_OK && count != 0) {
+    while (cutpoint_feed_take(feed, some.data(), some.size(), &count) == CUTPOINT_OK && count != 0) {
       for (std::size_t i = 0; i < count; ++i) got.add(some[i]);
     }
   });
@@ -168,7 +169,7 @@ constexpr std::array ways = {way{"C++ feed_buffer", one_shot},
                              way{"C cutpoint_feed_write, callback", called_in_c},
                              way{"C cutpoint_feed_write, take", taken_in_c}};
 
-status compare(const work& on, int rounds) {
+status compare(const work& work, int rounds) {
   std::array<std::vector<double>, ways.size()> seconds;
   std::array<std::vector<double>, ways.size()> ratios;
   std::optional<answer> expected;
@@ -177,7 +178,7 @@ status compare(const work& on, int rounds) {
       const std::size_t which = (i + static_cast<std::size_t>(round)) % ways.size();
       answer got;
       const auto begin = std::chrono::steady_clock::now();
-      if (status ran = ways[which].run(on, got); !ran.ok()) return ran;
+      if (status ran = ways[which].run(work, got); !ran.ok()) return ran;
       seconds[which].push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
       if (expected && got != *expected) {
         return {status_code::backend_failure, fmt::format("{} gives other chunks than the others", ways[which].name)};
@@ -188,7 +189,7 @@ status compare(const work& on, int rounds) {
   }
   fmt::print("| way | GiB/s | time over that of {} |\n|---|---|---|\n", ways[0].name);
   for (std::size_t i = 0; i < ways.size(); ++i) {
-    const double rate = static_cast<double>(on.bytes.size()) / static_cast<double>(GiB) / median(seconds[i]);
+    const double rate = static_cast<double>(work.bytes.size()) / static_cast<double>(GiB) / median(seconds[i]);
     fmt::print("| {} | {:.3f} | {:.3f} |\n", ways[i].name, rate, median(ratios[i]));
   }
   fmt::print("{} chunks each, alike\n", expected->count);
@@ -211,20 +212,20 @@ status run(const options& given) {
   if (status made = of_c(cutpoint_engine_create(&c_options, &c_threads, nullptr)); !made.ok()) return made;
   const std::string canonical = cuts->canonical();
   std::vector<cutpoint_chunk> room(*byte_count / 1024 + 1);
-  work on{.job = {.cuts = *cuts, .fingerprint = *kind},
-          .c_job = {},
-          .bytes = std::vector<std::uint8_t>(*byte_count),
-          .piece_bytes = std::max<std::uint64_t>(1, *piece_bytes),
-          .threads = &*threads,
-          .c_threads = c_threads,
-          .c_room = &room};
-  on.c_job.struct_bytes = sizeof on.c_job;
-  on.c_job.cuts = canonical.c_str();
-  on.c_job.fingerprint = given.fingerprint.c_str();
+  work work{.job = {.cuts = *cuts, .fingerprint = *kind},
+            .c_job = {},
+            .bytes = std::vector<std::uint8_t>(*byte_count),
+            .piece_bytes = std::max<std::uint64_t>(1, *piece_bytes),
+            .threads = &*threads,
+            .c_threads = c_threads,
+            .c_room = &room};
+  work.c_job.struct_bytes = sizeof work.c_job;
+  work.c_job.cuts = canonical.c_str();
+  work.c_job.fingerprint = given.fingerprint.c_str();
   std::uint64_t state = 1;
-  for (std::uint8_t& byte : on.bytes)
+  for (std::uint8_t& byte : work.bytes)
     byte = static_cast<std::uint8_t>((state = state * 6'364'136'223'846'793'005 + 1) >> 56U);
-  const status compared = compare(on, given.rounds);
+  const status compared = compare(work, given.rounds);
   cutpoint_engine_destroy(c_threads);
   return compared;
 }

@@ -74,37 +74,37 @@ double seconds_of(const std::function<status()>& work, status& outcome) {
 }
 
 result<measured> run_sequentially(const std::string& file, const chunker& cuts, const fingerprint_recipe& recipe) {
-  auto from = file_source::open(file);
-  if (!from) return from.error();
-  auto with = fingerprinter::make(recipe);
-  if (!with) return with.error();
+  auto source = file_source::open(file);
+  if (!source) return source.error();
+  auto fingerprint_of = fingerprinter::make(recipe);
+  if (!fingerprint_of) return fingerprint_of.error();
   measured m;
   status outcome;
   const auto sink = [&](const chunk& where, byte_span bytes) -> status {
-    const auto fingerprint = (*with)(bytes);
+    const auto fingerprint = (*fingerprint_of)(bytes);
     if (!fingerprint) return fingerprint.error();
     m.got.add(where.offset, where.length, *fingerprint);
     return {};
   };
-  m.seconds = seconds_of([&] { return cut_stream(*from, cuts, {}, sink); }, outcome);
+  m.seconds = seconds_of([&] { return cut_stream(*source, cuts, {}, sink); }, outcome);
   return outcome.ok() ? result<measured>(m) : outcome;
 }
 
 result<measured> run_engine(const std::string& file, const feed_options& job, std::uint64_t threads) {
   auto lanes = engine::make({.threads = threads});
   if (!lanes) return lanes.error();
-  auto from = file_source::open(file);
-  if (!from) return from.error();
+  auto source = file_source::open(file);
+  if (!source) return source.error();
   measured m;
   status outcome;
   summing_receiver out;
   m.seconds = seconds_of(
       [&]() -> status {
-        auto into = lanes->open(job, out);
-        if (!into) return into.error();
-        if (status fed = feed_source(*into, 0, *from); !fed.ok()) return fed;
-        const status finished = into->finish();
-        m.statistics = into->statistics();
+        auto feed = lanes->open(job, out);
+        if (!feed) return feed.error();
+        if (status fed = feed_source(*feed, 0, *source); !fed.ok()) return fed;
+        const status finished = feed->finish();
+        m.statistics = feed->statistics();
         return finished;
       },
       outcome);

@@ -26,7 +26,7 @@ struct options {
 
 /// All of the data once. Not inlined, so that a profiler can be told to look at this alone.
 [[gnu::noinline]] void pass(const timed_work& work, std::uint64_t data_bytes) {
-  for (std::uint64_t at = 0; at < data_bytes;) at = work(at);
+  for (std::uint64_t position = 0; position < data_bytes;) position = work(position);
 }
 
 /// The least of the rounds: what the operating system does between adds to the others.

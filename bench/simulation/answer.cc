@@ -33,15 +33,15 @@ simulation_facts facts_of(const simulated_run& made) {
   std::array<double, 2> handled = {};
   std::array<double, 2> tasks = {};
   for (std::size_t i = 0; i < made.lanes.size(); ++i) {
-    const simulated_lane& by = made.lanes[i];
-    const std::size_t owner = by.device >= 0 ? 1 : 0;
+    const simulated_lane& lane = made.lanes[i];
+    const std::size_t owner = lane.device >= 0 ? 1 : 0;
     const auto of_cuts = static_cast<double>(made.statistics.lanes[i].at(stage::chunking).bytes);
     const auto of_fingerprints = static_cast<double>(made.statistics.lanes[i].at(stage::fingerprinting).bytes);
     cut[owner] += of_cuts;
     fingerprinted[owner] += of_fingerprints;
     handled[owner] += std::max(of_cuts, of_fingerprints);
-    tasks[owner] += static_cast<double>(by.task_count);
-    (owner == 1 ? facts.gpu_lanes_busy : facts.cores_busy) += share_of(by.busy_seconds, made.seconds);
+    tasks[owner] += static_cast<double>(lane.task_count);
+    (owner == 1 ? facts.gpu_lanes_busy : facts.cores_busy) += share_of(lane.busy_seconds, made.seconds);
   }
   facts.device_cut_share = share_of(cut[1], cut[0] + cut[1]);
   facts.device_fingerprint_share = share_of(fingerprinted[1], fingerprinted[0] + fingerprinted[1]);
@@ -50,28 +50,28 @@ simulation_facts facts_of(const simulated_run& made) {
   return facts;
 }
 
-ordered_json json_of(const plan_prediction& of) {
+ordered_json json_of(const plan_prediction& prediction) {
   ordered_json limits = ordered_json::array();
-  for (const rate_limit& each : of.limits) {
+  for (const rate_limit& each : prediction.limits) {
     limits.push_back({{"name", each.name}, {"bytes_per_second", each.bytes_per_second}});
   }
-  return {{"plan", to_string(of.plan)},
-          {"bytes_per_second", of.bytes_per_second},
-          {"device_cut_share", of.device_cut_share},
-          {"device_fingerprint_share", of.device_fingerprint_share},
+  return {{"plan", to_string(prediction.plan)},
+          {"bytes_per_second", prediction.bytes_per_second},
+          {"device_cut_share", prediction.device_cut_share},
+          {"device_fingerprint_share", prediction.device_fingerprint_share},
           {"limits", limits}};
 }
 
-ordered_json json_of(const job_rates& of) {
-  ordered_json out = {{"cores", of.processor.lane_count},
-                      {"chunking", of.processor.chunking},
-                      {"fingerprinting", of.processor.fingerprinting},
-                      {"memory", of.processor.memory},
-                      {"reading", of.reading},
-                      {"joining", of.joining},
-                      {"delivery", of.delivery},
+ordered_json json_of(const job_rates& rates) {
+  ordered_json out = {{"cores", rates.processor.lane_count},
+                      {"chunking", rates.processor.chunking},
+                      {"fingerprinting", rates.processor.fingerprinting},
+                      {"memory", rates.processor.memory},
+                      {"reading", rates.reading},
+                      {"joining", rates.joining},
+                      {"delivery", rates.delivery},
                       {"gpus", ordered_json::array()}};
-  for (const device_rates& each : of.devices) {
+  for (const device_rates& each : rates.devices) {
     out["gpus"].push_back({{"chunking", each.chunking},
                            {"fingerprinting", each.fingerprinting},
                            {"link_in", each.link_in},
@@ -112,28 +112,28 @@ std::string csv_header() {
          "device_fingerprint_share,cores_busy,gpu_lanes_busy,mean_batch_mib,mean_piece_mib\n";
 }
 
-std::string csv_row(const simulation_answer& of) {
-  const plan_prediction& predicted = of.predicted();
+std::string csv_row(const simulation_answer& answer) {
+  const plan_prediction& predicted = answer.predicted();
   std::string row =
-      fmt::format("\"{}\",{},{:.3f},{},", of.line, to_string(predicted.plan), predicted.bytes_per_second / giga,
+      fmt::format("\"{}\",{},{:.3f},{},", answer.line, to_string(predicted.plan), predicted.bytes_per_second / giga,
                   predicted.limits.empty() ? "" : predicted.limits.front().name);
-  const double processor_only = of.by(work_plan::processor).bytes_per_second / giga;
-  if (!of.ran) return row + fmt::format(",{:.3f},,,,,,\n", processor_only);
-  const simulation_facts& ran = *of.ran;
+  const double processor_only = answer.by(work_plan::processor).bytes_per_second / giga;
+  if (!answer.ran) return row + fmt::format(",{:.3f},,,,,,\n", processor_only);
+  const simulation_facts& ran = *answer.ran;
   return row + fmt::format("{:.3f},{:.3f},{:.3f},{:.3f},{:.2f},{:.2f},{:.2f},{:.2f}\n", ran.bytes_per_second / giga,
                            processor_only, ran.device_cut_share, ran.device_fingerprint_share, ran.cores_busy,
                            ran.gpu_lanes_busy, ran.mean_batch_bytes / static_cast<double>(MiB),
                            ran.mean_piece_bytes / static_cast<double>(MiB));
 }
 
-ordered_json json_of(const simulation_answer& of) {
-  ordered_json out = {{"machine", of.line},
-                      {"rates", json_of(of.rates)},
+ordered_json json_of(const simulation_answer& answer) {
+  ordered_json out = {{"machine", answer.line},
+                      {"rates", json_of(answer.rates)},
                       {"predictions", ordered_json::array()},
                       {"simulated", nullptr}};
-  for (const plan_prediction& each : of.predictions) out["predictions"].push_back(json_of(each));
-  if (!of.ran) return out;
-  const simulation_facts& ran = *of.ran;
+  for (const plan_prediction& each : answer.predictions) out["predictions"].push_back(json_of(each));
+  if (!answer.ran) return out;
+  const simulation_facts& ran = *answer.ran;
   out["simulated"] = {{"plan", to_string(ran.plan)},
                       {"bytes_per_second", ran.bytes_per_second},
                       {"device_cut_share", ran.device_cut_share},

@@ -43,7 +43,7 @@ struct simulation_answer {
 [[nodiscard]] result<simulation_answer> run(const simulation_question& asked, const byte_vector& sample);
 
 [[nodiscard]] std::string csv_header();
-[[nodiscard]] std::string csv_row(const simulation_answer& of);
-[[nodiscard]] nlohmann::ordered_json json_of(const simulation_answer& of);
+[[nodiscard]] std::string csv_row(const simulation_answer& answer);
+[[nodiscard]] nlohmann::ordered_json json_of(const simulation_answer& answer);
 
 }  // namespace cutpoint::bench

@@ -83,25 +83,25 @@ struct settings {
   }
 };
 
-std::string shown(const number_key& of, double value) {
-  return of.how == form::size ? format_size(static_cast<std::uint64_t>(value)) : fmt::format("{:g}", value);
+std::string shown(const number_key& key, double value) {
+  return key.how == form::size ? format_size(static_cast<std::uint64_t>(value)) : fmt::format("{:g}", value);
 }
 
-result<double> read_number(const number_key& of, const std::string& text) {
+result<double> read_number(const number_key& key, const std::string& text) {
   std::optional<double> value;
-  if (of.how == form::number) {
+  if (key.how == form::number) {
     double read = 0;
     const auto [end, outcome] = std::from_chars(text.data(), text.data() + text.size(), read);
     if (outcome == std::errc() && end == text.data() + text.size()) value = read;
-  } else if (const auto read = of.how == form::size ? parse_size(text) : parse_number(text); read) {
+  } else if (const auto read = key.how == form::size ? parse_size(text) : parse_number(text); read) {
     value = static_cast<double>(*read);
   }
-  if (value && *value >= of.least && *value <= of.most) return *value * of.unit;
-  return wrong(fmt::format("{} = '{}' must be a {} from {} to {}", of.name, text,
-                           of.how == form::number ? "number"
-                           : of.how == form::size ? "size"
-                                                  : "whole number",
-                           shown(of, of.least), shown(of, of.most)));
+  if (value && *value >= key.least && *value <= key.most) return *value * key.unit;
+  return wrong(fmt::format("{} = '{}' must be a {} from {} to {}", key.name, text,
+                           key.how == form::number ? "number"
+                           : key.how == form::size ? "size"
+                                                   : "whole number",
+                           shown(key, key.least), shown(key, key.most)));
 }
 
 result<settings> read_settings(const std::string& line) {

@@ -38,16 +38,17 @@ class chunk_writer final : public chunk_receiver {
   std::uint64_t count_ = 0;
 };
 
-outcome make(const cutpoint_engine_options* given, cutpoint_engine** into) {
-  if (into == nullptr) return {CUTPOINT_INVALID_ARGUMENT, "engine, which would be written to, is null"};
-  *into = nullptr;
+outcome make(const cutpoint_engine_options* given, cutpoint_engine** created) {
+  if (created == nullptr) return {CUTPOINT_INVALID_ARGUMENT, "engine, which would be written to, is null"};
+  *created = nullptr;
   cutpoint_engine_options options = {};
-  if (outcome of = read_structure(given, "engine_options", first_engine_options_bytes, options); !of.ok()) return of;
+  if (outcome done = read_structure(given, "engine_options", first_engine_options_bytes, options); !done.ok())
+    return done;
   auto handle = std::make_unique<cutpoint_engine>();
   auto made = engine::make({.threads = options.threads});
   if (!made) return made.error();
   handle->threads = std::make_shared<engine>(*std::move(made));
-  *into = handle.release();
+  *created = handle.release();
   return {};
 }
 
@@ -80,12 +81,12 @@ cutpoint_status cutpoint_chunk_buffer(cutpoint_engine* engine, const cutpoint_fe
     if (chunks == nullptr && capacity != 0)
       return {CUTPOINT_INVALID_ARGUMENT, "chunks is null, their capacity is not 0"};
     std::optional<cutpoint::embed::read_options> read;
-    if (outcome of = cutpoint::embed::read(options, read); !of.ok()) return of;
+    if (outcome done = cutpoint::embed::read(options, read); !done.ok()) return done;
     const bool only_counts = capacity == 0 && chunks == nullptr;
     if (only_counts) read->feed.fingerprint = cutpoint::fingerprint_kind::none;
     cutpoint::embed::chunk_writer writer({chunks, capacity});
     const cutpoint::byte_span whole(static_cast<const std::uint8_t*>(bytes), byte_count);
-    if (outcome of = cutpoint::feed_buffer(*engine->threads, read->feed, whole, writer); !of.ok()) return of;
+    if (outcome done = cutpoint::feed_buffer(*engine->threads, read->feed, whole, writer); !done.ok()) return done;
     *count = static_cast<size_t>(writer.count());
     if (*count <= capacity || only_counts) return {};
     return {CUTPOINT_BUFFER_TOO_SMALL,

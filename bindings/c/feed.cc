@@ -15,8 +15,8 @@ constexpr std::uint64_t first_receiver_bytes = offsetof(cutpoint_receiver, end_s
 outcome null(const char* what) { return {CUTPOINT_INVALID_ARGUMENT, std::string(what) + " is null"}; }
 
 template <std::size_t Size>
-void copy_text(std::string_view from, char (&to)[Size]) {
-  to[from.copy(to, Size - 1)] = 0;
+void copy_text(std::string_view text, char (&destination)[Size]) {
+  destination[text.copy(destination, Size - 1)] = 0;
 }
 
 }  // namespace
@@ -65,15 +65,15 @@ outcome cutpoint_feed::expect(phase needed) const {
           phase_ == phase::in_stream ? "a stream has begun and not ended" : "no stream has begun"};
 }
 
-outcome cutpoint_feed::settle(cutpoint::status of) {
-  if (cancel_.is_requested() && of.ok()) of = {cutpoint::status_code::cancelled, "the feed was asked to stop"};
-  if (of.ok()) return {};
-  const bool only_the_stream = of.code() == cutpoint::status_code::memory_limit && feed_->failure().ok();
+outcome cutpoint_feed::settle(cutpoint::status status) {
+  if (cancel_.is_requested() && status.ok()) status = {cutpoint::status_code::cancelled, "the feed was asked to stop"};
+  if (status.ok()) return {};
+  const bool only_the_stream = status.code() == cutpoint::status_code::memory_limit && feed_->failure().ok();
   if (only_the_stream) {
     phase_ = phase::between_streams;
-    return of;
+    return status;
   }
-  failure_ = receiver_->callback_failure().value_or(outcome(of));
+  failure_ = receiver_->callback_failure().value_or(outcome(status));
   return failure_;
 }
 
@@ -119,20 +119,20 @@ outcome cutpoint_feed::finish() {
 }
 
 cutpoint_statistics cutpoint_feed::statistics() const {
-  const cutpoint::feed_statistics from = feed_->statistics();
-  cutpoint_statistics to = {};
-  to.fed_bytes = from.fed_bytes;
-  to.chunk_count = receiver_->chunk_count();
-  to.run_bytes = from.run_bytes;
-  to.twice_cut_bytes = from.twice_cut_bytes;
-  to.twice_hashed_bytes = from.twice_hashed_bytes;
-  to.segment_count = from.segment_count;
-  to.ring_bytes = from.ring_bytes;
-  to.device_bytes = from.device_bytes;
-  copy_text(to_string(from.chunked_on), to.chunked_on);
-  copy_text(to_string(from.fingerprinted_on), to.fingerprinted_on);
-  copy_text(from.device_warning, to.device_warning);
-  return to;
+  const cutpoint::feed_statistics measured = feed_->statistics();
+  cutpoint_statistics statistics = {};
+  statistics.fed_bytes = measured.fed_bytes;
+  statistics.chunk_count = receiver_->chunk_count();
+  statistics.run_bytes = measured.run_bytes;
+  statistics.twice_cut_bytes = measured.twice_cut_bytes;
+  statistics.twice_hashed_bytes = measured.twice_hashed_bytes;
+  statistics.segment_count = measured.segment_count;
+  statistics.ring_bytes = measured.ring_bytes;
+  statistics.device_bytes = measured.device_bytes;
+  copy_text(to_string(measured.chunked_on), statistics.chunked_on);
+  copy_text(to_string(measured.fingerprinted_on), statistics.fingerprinted_on);
+  copy_text(measured.device_warning, statistics.device_warning);
+  return statistics;
 }
 
 extern "C" {
@@ -144,17 +144,17 @@ cutpoint_status cutpoint_feed_create(cutpoint_engine* engine, const cutpoint_fee
     *feed = nullptr;
     if (engine == nullptr) return null("engine");
     std::optional<cutpoint::embed::read_options> read;
-    if (outcome of = cutpoint::embed::read(options, read); !of.ok()) return of;
-    std::unique_ptr<cutpoint::embed::c_receiver> to;
+    if (outcome done = cutpoint::embed::read(options, read); !done.ok()) return done;
+    std::unique_ptr<cutpoint::embed::c_receiver> chosen;
     if (receiver != nullptr) {
       cutpoint_receiver given = {};
-      if (outcome of = cutpoint::embed::read_structure(receiver, "receiver", first_receiver_bytes, given); !of.ok())
-        return of;
-      to = std::make_unique<cutpoint::embed::callback_receiver>(given);
+      if (outcome done = cutpoint::embed::read_structure(receiver, "receiver", first_receiver_bytes, given); !done.ok())
+        return done;
+      chosen = std::make_unique<cutpoint::embed::callback_receiver>(given);
     } else {
-      to = std::make_unique<cutpoint::embed::queue_receiver>(read->waiting_chunks);
+      chosen = std::make_unique<cutpoint::embed::queue_receiver>(read->waiting_chunks);
     }
-    auto made = std::make_unique<cutpoint_feed>(engine->threads, std::move(to));
+    auto made = std::make_unique<cutpoint_feed>(engine->threads, std::move(chosen));
     if (outcome opened = made->open(read->feed); !opened.ok()) return opened;
     *feed = made.release();
     return {};

@@ -12,8 +12,9 @@
 
 struct cutpoint_feed {
  public:
-  cutpoint_feed(std::shared_ptr<cutpoint::engine> on, std::unique_ptr<cutpoint::embed::c_receiver> to) noexcept
-      : threads_(std::move(on)), receiver_(std::move(to)) {}
+  cutpoint_feed(std::shared_ptr<cutpoint::engine> engine,
+                std::unique_ptr<cutpoint::embed::c_receiver> receiver) noexcept
+      : threads_(std::move(engine)), receiver_(std::move(receiver)) {}
 
   [[nodiscard]] cutpoint::embed::outcome open(cutpoint::feed_options options);
 
@@ -41,7 +42,7 @@ struct cutpoint_feed {
 
   [[nodiscard]] cutpoint::embed::outcome expect(phase needed) const;
   /// What a call of the engine's has come to.
-  [[nodiscard]] cutpoint::embed::outcome settle(cutpoint::status of);
+  [[nodiscard]] cutpoint::embed::outcome settle(cutpoint::status status);
   [[nodiscard]] cutpoint::embed::outcome refuse_while_full();
   void keep(const cutpoint_error& error) noexcept;
 

@@ -15,24 +15,24 @@ namespace {
 constexpr std::uint64_t first_options_bytes = offsetof(cutpoint_feed_options, waiting_chunks) + sizeof(std::uint64_t);
 constexpr std::uint64_t most_devices = 1024;
 
-outcome read_fingerprint(const cutpoint_feed_options& from, fingerprint_recipe& into) {
-  if (from.fingerprint != nullptr) {
-    const auto kind = parse_fingerprint(from.fingerprint);
+outcome read_fingerprint(const cutpoint_feed_options& options, fingerprint_recipe& recipe) {
+  if (options.fingerprint != nullptr) {
+    const auto kind = parse_fingerprint(options.fingerprint);
     if (!kind) return kind.error();
-    into.kind = *kind;
+    recipe.kind = *kind;
   }
-  if (from.key != nullptr) std::copy_n(from.key, into.key.emplace().size(), into.key->begin());
+  if (options.key != nullptr) std::copy_n(options.key, recipe.key.emplace().size(), recipe.key->begin());
   return {};
 }
 
-outcome read_devices(const cutpoint_feed_options& from, std::vector<int>& into) {
-  if (from.devices == nullptr && from.device_count == 0) return {};
-  if (from.devices == nullptr || from.device_count == 0 || from.device_count > most_devices) {
-    return {CUTPOINT_INVALID_ARGUMENT, "devices is " + std::string(from.devices == nullptr ? "null" : "given") +
-                                           " with device_count = " + std::to_string(from.device_count) +
+outcome read_devices(const cutpoint_feed_options& options, std::vector<int>& devices) {
+  if (options.devices == nullptr && options.device_count == 0) return {};
+  if (options.devices == nullptr || options.device_count == 0 || options.device_count > most_devices) {
+    return {CUTPOINT_INVALID_ARGUMENT, "devices is " + std::string(options.devices == nullptr ? "null" : "given") +
+                                           " with device_count = " + std::to_string(options.device_count) +
                                            ", which must be from 1 to " + std::to_string(most_devices)};
   }
-  into.assign(from.devices, from.devices + from.device_count);
+  devices.assign(options.devices, options.devices + options.device_count);
   return {};
 }
 
@@ -45,37 +45,37 @@ result<chunker> parse_cuts(std::string_view text) {
   return std::move(made->chunker);
 }
 
-outcome read(const cutpoint_feed_options* given, std::optional<read_options>& into) {
-  cutpoint_feed_options from = {};
-  if (outcome is_read = read_structure(given, "feed_options", first_options_bytes, from); !is_read.ok()) return is_read;
-  const auto cuts = parse_cuts(from.cuts != nullptr ? from.cuts : "fastcdc");
+outcome read(const cutpoint_feed_options* given, std::optional<read_options>& output) {
+  cutpoint_feed_options raw = {};
+  if (outcome is_read = read_structure(given, "feed_options", first_options_bytes, raw); !is_read.ok()) return is_read;
+  const auto cuts = parse_cuts(raw.cuts != nullptr ? raw.cuts : "fastcdc");
   if (!cuts) return cuts.error();
   read_options options = {.feed = {.cuts = *cuts}};
   feed_options& feed = options.feed;
-  if (outcome of = read_fingerprint(from, feed.fingerprint); !of.ok()) return of;
-  if (outcome of = read_devices(from, feed.devices); !of.ok()) return of;
-  if (from.back_end != nullptr) {
-    const auto where = parse_backend(from.back_end);
+  if (outcome done = read_fingerprint(raw, feed.fingerprint); !done.ok()) return done;
+  if (outcome done = read_devices(raw, feed.devices); !done.ok()) return done;
+  if (raw.back_end != nullptr) {
+    const auto where = parse_backend(raw.back_end);
     if (!where) return where.error();
     feed.where = *where;
   }
-  feed.segment_bytes = from.segment_bytes;
-  if (from.memory_bytes != 0) feed.memory_bytes = from.memory_bytes;
-  if (from.device_memory_bytes != 0) feed.device_memory_bytes = from.device_memory_bytes;
-  if (from.waiting_chunks != 0) options.waiting_chunks = from.waiting_chunks;
-  into = std::move(options);
+  feed.segment_bytes = raw.segment_bytes;
+  if (raw.memory_bytes != 0) feed.memory_bytes = raw.memory_bytes;
+  if (raw.device_memory_bytes != 0) feed.device_memory_bytes = raw.device_memory_bytes;
+  if (raw.waiting_chunks != 0) options.waiting_chunks = raw.waiting_chunks;
+  output = std::move(options);
   return {};
 }
 
-cutpoint_chunk to_c(const chunk_record& from) noexcept {
-  cutpoint_chunk to = {.stream = from.stream,
-                       .offset = from.offset,
-                       .length = from.length,
-                       .count = from.count,
-                       .digest_bytes = from.fingerprint.size,
-                       .digest = {}};
-  std::copy(from.fingerprint.bytes.begin(), from.fingerprint.bytes.end(), to.digest);
-  return to;
+cutpoint_chunk to_c(const chunk_record& record) noexcept {
+  cutpoint_chunk converted = {.stream = record.stream,
+                              .offset = record.offset,
+                              .length = record.length,
+                              .count = record.count,
+                              .digest_bytes = record.fingerprint.size,
+                              .digest = {}};
+  std::copy(record.fingerprint.bytes.begin(), record.fingerprint.bytes.end(), converted.digest);
+  return converted;
 }
 
 }  // namespace cutpoint::embed

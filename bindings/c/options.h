@@ -19,9 +19,9 @@ struct read_options {
   feed_options feed;
   std::uint64_t waiting_chunks = 65'536;
 };
-[[nodiscard]] outcome read(const cutpoint_feed_options* given, std::optional<read_options>& into);
+[[nodiscard]] outcome read(const cutpoint_feed_options* given, std::optional<read_options>& output);
 
 /// A chunk of the engine as C has it.
-[[nodiscard]] cutpoint_chunk to_c(const chunk_record& from) noexcept;
+[[nodiscard]] cutpoint_chunk to_c(const chunk_record& record) noexcept;
 
 }  // namespace cutpoint::embed

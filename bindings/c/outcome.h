@@ -20,28 +20,30 @@ struct outcome {
 
   outcome() = default;
   outcome(cutpoint_status failure, std::string why) : code(failure), message(std::move(why)) {}
-  outcome(const status& of)  // NOLINT: meant to convert
-      : code(static_cast<cutpoint_status>(of.code())), message(of.message()), system_error(of.system_error()) {}
+  outcome(const status& status)  // NOLINT: meant to convert
+      : code(static_cast<cutpoint_status>(status.code())),
+        message(status.message()),
+        system_error(status.system_error()) {}
 
   [[nodiscard]] bool ok() const noexcept { return code == CUTPOINT_OK; }
 };
 
-/// Writes a failure for the caller; `into` may be null.
-inline void tell(cutpoint_error* into, cutpoint_status code, std::string_view message, int system_error) noexcept {
-  if (into == nullptr) return;
-  *into = {};
-  into->code = code;
-  into->system_error = system_error;
-  message.copy(into->message, sizeof into->message - 1);
+/// Writes a failure for the caller; `error` may be null.
+inline void tell(cutpoint_error* error, cutpoint_status code, std::string_view message, int system_error) noexcept {
+  if (error == nullptr) return;
+  *error = {};
+  error->code = code;
+  error->system_error = system_error;
+  message.copy(error->message, sizeof error->message - 1);
 }
 
 /// Runs what may throw, which gives an outcome, and turns all that comes of it into a number. `error` may be null.
 template <class Body>
 cutpoint_status guarded(cutpoint_error* error, Body&& body) noexcept {
   try {
-    const outcome of = std::forward<Body>(body)();
-    tell(error, of.code, of.message, of.system_error);
-    return of.code;
+    const outcome made = std::forward<Body>(body)();
+    tell(error, made.code, made.message, made.system_error);
+    return made.code;
   } catch (const std::bad_alloc&) {
     tell(error, CUTPOINT_OUT_OF_MEMORY, "there is no memory left", 0);
     return CUTPOINT_OUT_OF_MEMORY;

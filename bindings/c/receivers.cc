@@ -29,20 +29,22 @@ status callback_receiver::failed(std::string_view name, const std::string& how) 
 }
 
 status callback_receiver::begin_stream(std::uint64_t stream) {
-  if (to_.begin_stream == nullptr) return {};
-  return called("begin_stream", [&] { return to_.begin_stream(to_.context, stream); });
+  if (receiver_.begin_stream == nullptr) return {};
+  return called("begin_stream", [&] { return receiver_.begin_stream(receiver_.context, stream); });
 }
 
 status callback_receiver::take(const delivered_chunk& chunks) {
   count(chunks);
-  if (to_.take_chunk == nullptr) return {};
+  if (receiver_.take_chunk == nullptr) return {};
   const cutpoint_chunk chunk = to_c(record_of(chunks));
-  return called("take_chunk", [&] { return to_.take_chunk(to_.context, &chunk, chunks.bytes.data()); });
+  return called("take_chunk", [&] { return receiver_.take_chunk(receiver_.context, &chunk, chunks.bytes.data()); });
 }
 
-status callback_receiver::end_stream(std::uint64_t stream, const status& of) {
-  if (to_.end_stream == nullptr) return {};
-  return called("end_stream", [&] { return to_.end_stream(to_.context, stream, static_cast<int>(of.code())); });
+status callback_receiver::end_stream(std::uint64_t stream, const status& stream_outcome) {
+  if (receiver_.end_stream == nullptr) return {};
+  return called("end_stream", [&] {
+    return receiver_.end_stream(receiver_.context, stream, static_cast<int>(stream_outcome.code()));
+  });
 }
 
 status queue_receiver::take(const delivered_chunk& chunks) {

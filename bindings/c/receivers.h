@@ -42,11 +42,11 @@ class c_receiver : public chunk_receiver {
 /// Hands all to the caller's functions. Nothing that they throw goes further.
 class callback_receiver final : public c_receiver {
  public:
-  explicit callback_receiver(const cutpoint_receiver& to) noexcept : to_(to) {}
+  explicit callback_receiver(const cutpoint_receiver& receiver) noexcept : receiver_(receiver) {}
 
   status begin_stream(std::uint64_t stream) override;
   status take(const delivered_chunk& chunks) override;
-  status end_stream(std::uint64_t stream, const status& of) override;
+  status end_stream(std::uint64_t stream, const status& stream_outcome) override;
 
   [[nodiscard]] bool is_calling() const noexcept override {
     return caller_.load(std::memory_order_relaxed) == std::this_thread::get_id();
@@ -63,7 +63,7 @@ class callback_receiver final : public c_receiver {
   status called(std::string_view name, Call&& call);
   status failed(std::string_view name, const std::string& how);
 
-  const cutpoint_receiver to_;
+  const cutpoint_receiver receiver_;
   std::atomic<std::thread::id> caller_ = std::thread::id();  ///< relaxed: a thread asks for its own alone
   std::mutex mutex_;
   std::optional<outcome> failure_;

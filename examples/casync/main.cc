@@ -62,10 +62,10 @@ status make_index(const cutpoint::chunker& cuts, const std::string& index_path, 
                   cutpoint::source& stream) {
   auto index = casync::index_file::create(index_path, std::get<cutpoint::buzhash_parameters>(cuts.parameters()));
   if (!index) return index.error();
-  indexer into(*index, store);
+  indexer receiver(*index, store);
   auto threads = cutpoint::engine::make();
   if (!threads) return threads.error();
-  auto feed = threads->open({.cuts = cuts, .fingerprint = casync::hash}, into);
+  auto feed = threads->open({.cuts = cuts, .fingerprint = casync::hash}, receiver);
   if (!feed) return feed.error();
   if (status fed = feed_source(*feed, 0, stream); !fed.ok()) return fed;
   if (status finished = feed->finish(); !finished.ok()) return finished;

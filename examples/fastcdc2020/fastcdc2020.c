@@ -34,10 +34,10 @@ static int take_chunk(void* context, const cutpoint_chunk* chunk, const void* by
 }
 
 /// Cuts the source by an engine of its own; a program that cuts many would keep one.
-static cutpoint_status cut(const void* source, size_t byte_count, const char* cuts, fastcdc2020* into,
+static cutpoint_status cut(const void* source, size_t byte_count, const char* cuts, fastcdc2020* cutter,
                            cutpoint_error* error) {
   const cutpoint_feed_options options = {.struct_bytes = sizeof options, .cuts = cuts, .fingerprint = "none"};
-  const cutpoint_receiver receiver = {.struct_bytes = sizeof receiver, .context = into, .take_chunk = take_chunk};
+  const cutpoint_receiver receiver = {.struct_bytes = sizeof receiver, .context = cutter, .take_chunk = take_chunk};
   cutpoint_engine* engine = NULL;
   cutpoint_feed* feed = NULL;
   cutpoint_status status = cutpoint_engine_create(NULL, &engine, error);

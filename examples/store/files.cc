@@ -55,8 +55,8 @@ status make_folder(const std::string& path) {
   return ::mkdir(path.c_str(), for_all) == 0 || errno == EEXIST ? status() : system_failure(path, "created", errno);
 }
 
-status rename_file(const std::string& from, const std::string& to) {
-  return ::rename(from.c_str(), to.c_str()) == 0 ? status() : system_failure(to, "created", errno);
+status rename_file(const std::string& old_path, const std::string& new_path) {
+  return ::rename(old_path.c_str(), new_path.c_str()) == 0 ? status() : system_failure(new_path, "created", errno);
 }
 
 status remove_files_in(const std::string& folder) {
@@ -78,12 +78,12 @@ result<std::vector<std::uint8_t>> read_file(const std::string& path, std::uint64
                   path + ": has " + std::to_string(found.st_size) + " bytes instead of " + std::to_string(byte_count));
   }
   std::vector<std::uint8_t> bytes(byte_count);
-  for (std::size_t at = 0; at < bytes.size();) {
-    const ssize_t count = ::read(file->number(), bytes.data() + at, bytes.size() - at);
+  for (std::size_t position = 0; position < bytes.size();) {
+    const ssize_t count = ::read(file->number(), bytes.data() + position, bytes.size() - position);
     if (count == -1 && errno == EINTR) continue;
     if (count == -1) return system_failure(path, "read", errno);
     if (count == 0) return status(status_code::io_error, path + ": became shorter while it was read");
-    at += static_cast<std::size_t>(count);
+    position += static_cast<std::size_t>(count);
   }
   return bytes;
 }

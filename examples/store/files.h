@@ -41,7 +41,7 @@ status flush_file(const descriptor& file, const std::string& name);
 status flush_folder(const std::string& path);
 /// A folder that is there already is good.
 status make_folder(const std::string& path);
-status rename_file(const std::string& from, const std::string& to);
+status rename_file(const std::string& old_path, const std::string& new_path);
 status remove_files_in(const std::string& folder);
 /// The bytes of a file that must have this size, which bounds what is allocated. Errors: io_error; invalid_argument,
 /// for another size.

@@ -136,11 +136,11 @@ status get(const std::string& store, const std::string& name, int output, const 
   auto hasher = cutpoint::fingerprinter::make(hash);
   if (!hasher) return hasher.error();
 
-  stream_output into(output, "standard output");
+  stream_output stream(output, "standard output");
   for (std::uint64_t offset = 0;;) {
     const auto line = recipe->next();
     if (!line) return line.error();
-    if (!*line) return into.finish();
+    if (!*line) return stream.finish();
     const auto bytes = read_chunk(store, (*line)->digest, (*line)->length, *hasher);
     if (!bytes) {
       return {bytes.error().code(),
@@ -148,7 +148,7 @@ status get(const std::string& store, const std::string& name, int output, const 
     }
     for (std::uint64_t i = 0; i < (*line)->count; ++i) {
       if (stop.is_requested()) return stopped();
-      if (status written = into.write(*bytes); !written.ok()) return written;
+      if (status written = stream.write(*bytes); !written.ok()) return written;
       offset += bytes->size();
     }
   }

@@ -42,10 +42,10 @@ class stream_writer final : public cutpoint::chunk_receiver {
 };
 
 status feed_all(const cutpoint::chunker& cuts, cutpoint::source& stream, const cutpoint::cancellation& stop,
-                stream_writer& into) {
+                stream_writer& receiver) {
   auto threads = cutpoint::engine::make();
   if (!threads) return threads.error();
-  auto feed = threads->open({.cuts = cuts, .fingerprint = hash, .cancel = &stop}, into);
+  auto feed = threads->open({.cuts = cuts, .fingerprint = hash, .cancel = &stop}, receiver);
   if (!feed) return feed.error();
   if (status fed = feed_source(*feed, 0, stream); !fed.ok()) return fed;
   return feed->finish();
@@ -69,8 +69,8 @@ result<put_summary> put(const std::string& store, const std::string& name, cutpo
   if (!recipe) return recipe.error();
 
   chunk_writer chunks(store, *folder);
-  stream_writer into(chunks, *recipe);
-  status done = feed_all(*cuts, stream, stop, into);
+  stream_writer receiver(chunks, *recipe);
+  status done = feed_all(*cuts, stream, stop, receiver);
   if (done.ok()) done = chunks.finish();
   if (done.ok()) done = recipe->finish();
   if (done.ok()) done = rename_file(unfinished, *path);
@@ -79,7 +79,7 @@ result<put_summary> put(const std::string& store, const std::string& name, cutpo
     static_cast<void>(remove_files_in(incoming_folder(store)));  // the next put tries again, and says why it cannot
     return done;
   }
-  return into.summary();
+  return receiver.summary();
 }
 
 }  // namespace store

@@ -35,7 +35,8 @@ std::size_t children_of_first(const node* first, std::size_t count) {
 std::string hexadecimal(const cutpoint::digest& hash) {
   constexpr std::size_t word_bytes = 8;
   cutpoint::digest words = hash;
-  for (auto at = words.bytes.begin(); at != words.bytes.end(); at += word_bytes) std::reverse(at, at + word_bytes);
+  for (auto word = words.bytes.begin(); word != words.bytes.end(); word += word_bytes)
+    std::reverse(word, word + word_bytes);
   return cutpoint::to_hex(words);
 }
 
@@ -68,12 +69,12 @@ result<cutpoint::digest> file_hasher::operator()(std::vector<node> chunks) {
   std::vector<node>& level = chunks;  // each becomes the one above, in place
   while (level.size() > 1) {
     std::size_t parents = 0;
-    for (std::size_t at = 0; at < level.size();) {
-      const std::size_t count = children_of_first(&level[at], level.size() - at);
-      const auto made = parent(&level[at], count);
+    for (std::size_t first = 0; first < level.size();) {
+      const std::size_t count = children_of_first(&level[first], level.size() - first);
+      const auto made = parent(&level[first], count);
       if (!made) return made.error();
       level[parents++] = *made;
-      at += count;
+      first += count;
     }
     level.resize(parents);
   }

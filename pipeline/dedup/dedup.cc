@@ -15,9 +15,9 @@ namespace cutpoint {
 
 namespace {
 
-std::optional<double> ratio(std::uint64_t of, std::uint64_t to) {
-  if (to == 0) return std::nullopt;
-  return static_cast<double>(of) / static_cast<double>(to);
+std::optional<double> ratio(std::uint64_t bytes, std::uint64_t stored_bytes) {
+  if (stored_bytes == 0) return std::nullopt;
+  return static_cast<double>(bytes) / static_cast<double>(stored_bytes);
 }
 
 // --- The expected length ---------------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ status cut_comparison::face::begin_stream(std::uint64_t) {
 }
 
 status cut_comparison::face::take(const delivered_chunk& c) {
-  const std::lock_guard lock(of_->mutex_);
+  const std::lock_guard lock(comparison_->mutex_);
   stream_bytes += c.length * c.count;
   equal_chunks* last = waiting.empty() ? nullptr : &waiting.back();
   if (last != nullptr && last->stream_index == ended_streams && last->end() == c.offset && last->length == c.length) {
@@ -214,25 +214,25 @@ status cut_comparison::face::take(const delivered_chunk& c) {
   } else {
     waiting.push_back({.stream_index = ended_streams, .offset = c.offset, .length = c.length, .count = c.count});
   }
-  of_->compare();
+  comparison_->compare();
   return {};
 }
 
 status cut_comparison::face::end_stream(std::uint64_t, const status&) {
-  const std::lock_guard lock(of_->mutex_);
+  const std::lock_guard lock(comparison_->mutex_);
   ++ended_streams;
-  if (this == &of_->other_ && stream_bytes != 0 && of_->segment_bytes_ != 0) {
-    of_->found_.boundary_count += (stream_bytes - 1) / of_->segment_bytes_;
+  if (this == &comparison_->other_ && stream_bytes != 0 && comparison_->segment_bytes_ != 0) {
+    comparison_->found_.boundary_count += (stream_bytes - 1) / comparison_->segment_bytes_;
   }
-  of_->compare();
+  comparison_->compare();
   return {};
 }
 
-void cut_comparison::pass(face& of, std::uint64_t count) {
-  equal_chunks& first = of.waiting.front();
+void cut_comparison::pass(face& side, std::uint64_t count) {
+  equal_chunks& first = side.waiting.front();
   first.offset += count * first.length;
   first.count -= count;
-  if (first.count == 0) of.waiting.pop_front();
+  if (first.count == 0) side.waiting.pop_front();
 }
 
 void cut_comparison::pass_dirty(std::uint64_t count) {

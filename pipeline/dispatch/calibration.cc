@@ -31,19 +31,19 @@ constexpr std::uint64_t enough_chunks = 128;
 constexpr std::array<std::uint64_t, 4> numbers_in_flight = {1, 8, 64, 256};
 
 double mean_of_chunks(const chunker& cuts, byte_span sample) {
-  std::uint64_t at = 0;
+  std::uint64_t position = 0;
   std::uint64_t chunks = 0;
-  while (at < sample.size() && chunks < enough_chunks) {
-    at += *cuts.next_cut({.bytes = sample, .start = at, .at_end = true});
+  while (position < sample.size() && chunks < enough_chunks) {
+    position += *cuts.next_cut({.bytes = sample, .start = position, .at_end = true});
     ++chunks;
   }
-  return static_cast<double>(at) / static_cast<double>(chunks);
+  return static_cast<double>(position) / static_cast<double>(chunks);
 }
 
-result<cut_rate> measure_cuts(const named_cuts& of, sample_cursor& sample) {
-  const auto placed = chunker_on(of.cuts, backend::automatic);
+result<cut_rate> measure_cuts(const named_cuts& named, sample_cursor& sample) {
+  const auto placed = chunker_on(named.cuts, backend::automatic);
   if (!placed) return placed.error();
-  const double usual_bytes = chunks_at_once * sampled_chunk_bytes(of.cuts);
+  const double usual_bytes = chunks_at_once * sampled_chunk_bytes(named.cuts);
   const double most_turns = static_cast<double>(sample.bytes().size()) / usual_bytes;
   const int turn_count = static_cast<int>(std::clamp(most_turns, 1.0, static_cast<double>(turns)));
   std::uint64_t bytes = 0;
@@ -58,15 +58,15 @@ result<cut_rate> measure_cuts(const named_cuts& of, sample_cursor& sample) {
     chunks += chunks_at_once;
     return done;
   });
-  return cut_rate{.name = of.name,
-                  .cuts = of.cuts.canonical(),
+  return cut_rate{.name = named.name,
+                  .cuts = named.cuts.canonical(),
                   .mean_bytes = static_cast<double>(bytes) / static_cast<double>(chunks),
                   .bytes_per_second = 1 / cost,
                   .where = backend_of(*placed)};
 }
 
 /// One after the other each takes as long as alone; in lanes a number of them may take no longer than one.
-status measure_fingerprints(fingerprint_kind kind, byte_span sample, std::vector<fingerprint_rate>& into) {
+status measure_fingerprints(fingerprint_kind kind, byte_span sample, std::vector<fingerprint_rate>& rates) {
   auto placed = fingerprints_on(kind, backend::automatic);
   if (!placed) return placed.error().code() == status_code::unavailable ? status() : placed.error();
   std::vector<digest> made(numbers_in_flight.back());
@@ -82,7 +82,7 @@ status measure_fingerprints(fingerprint_kind kind, byte_span sample, std::vector
         return begin;
       });
       if (!outcome.ok()) return outcome;
-      into.push_back({kind, length, number, 1 / cost, placed->where});
+      rates.push_back({kind, length, number, 1 / cost, placed->where});
     }
   }
   return {};
@@ -94,24 +94,24 @@ std::uint64_t largest_cache(const topology& machine) {
   return bytes;
 }
 
-status measure_processor(const topology& machine, cost_model& into) {
-  const auto memory = measure_memory(into.processor_count, largest_cache(machine));
+status measure_processor(const topology& machine, cost_model& model) {
+  const auto memory = measure_memory(model.processor_count, largest_cache(machine));
   if (!memory) return memory.error();
-  into.memory = *memory;
-  const auto together = measure_together(into.processor_count);
+  model.memory = *memory;
+  const auto together = measure_together(model.processor_count);
   if (!together) return together.error();
-  into.together = *together;
-  into.seconds_of_a_chunk = measure_index();
+  model.together = *together;
+  model.seconds_of_a_chunk = measure_index();
   const std::vector<std::uint8_t> sample = random_bytes(sample_bytes);
   sample_cursor walk(sample, largest_cache(machine));
   for (const named_cuts& each : calibration_cuts()) {
     const auto rate = measure_cuts(each, walk);
     if (!rate) return rate.error();
-    into.processor.cuts.push_back(*rate);
+    model.processor.cuts.push_back(*rate);
   }
   for (const fingerprint_info& each : fingerprints()) {
     if (each.kind == fingerprint_kind::none) continue;
-    if (status done = measure_fingerprints(each.kind, sample, into.processor.fingerprints); !done.ok()) return done;
+    if (status done = measure_fingerprints(each.kind, sample, model.processor.fingerprints); !done.ok()) return done;
   }
   return {};
 }
@@ -120,8 +120,8 @@ status measure_processor(const topology& machine, cost_model& into) {
 
 double sampled_chunk_bytes(const chunker& cuts) {
   static const std::vector<std::uint8_t> sample = random_bytes(mean_sample_bytes);
-  const auto by = chunker_on(cuts, widest_backend());
-  return mean_of_chunks(by ? *by : cuts, sample);
+  const auto placed = chunker_on(cuts, widest_backend());
+  return mean_of_chunks(placed ? *placed : cuts, sample);
 }
 
 result<cost_model> calibrate(const topology& machine, const calibration_options& options) {

@@ -42,20 +42,21 @@ const cut_rate* nearest(const std::vector<cut_rate>& measured, const chunker& cu
 }
 
 struct measured_point {
-  double at = 0;
+  double position = 0;
   double rate = 0;
 };
 
 /// Between the two points on either side, along a line over the logarithms; past the ends, the end. 0 of no points.
-double interpolated(std::vector<measured_point> points, double at) {
+double interpolated(std::vector<measured_point> points, double position) {
   if (points.empty()) return 0;
-  std::sort(points.begin(), points.end(), [](const auto& x, const auto& y) { return x.at < y.at; });
-  const auto above = std::find_if(points.begin(), points.end(), [at](const auto& p) { return p.at >= at; });
+  std::sort(points.begin(), points.end(), [](const auto& x, const auto& y) { return x.position < y.position; });
+  const auto above =
+      std::find_if(points.begin(), points.end(), [position](const auto& p) { return p.position >= position; });
   if (above == points.begin()) return above->rate;
   if (above == points.end()) return points.back().rate;
   const measured_point& below = above[-1];
   if (below.rate <= 0 || above->rate <= 0) return std::max(below.rate, above->rate);
-  const double part = std::log(at / below.at) / std::log(above->at / below.at);
+  const double part = std::log(position / below.position) / std::log(above->position / below.position);
   return below.rate * std::pow(above->rate / below.rate, part);
 }
 

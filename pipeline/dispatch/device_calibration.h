@@ -23,7 +23,7 @@ struct device_sampling {
 /// The link, the latency and the kernels of all calibrated cuts and of every fingerprint, as far as the device makes
 /// them. As it is usually sampled this is some 240 batches and less than two seconds (docs/performance.md). What fails
 /// is the problem of what comes back, which then has no rates. Throws std::bad_alloc.
-[[nodiscard]] device_costs calibrate_device(const device_provider& from, const gpu_info& of,
+[[nodiscard]] device_costs calibrate_device(const device_provider& provider, const gpu_info& gpu,
                                             const device_sampling& how);
 
 }  // namespace cutpoint

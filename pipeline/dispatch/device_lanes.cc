@@ -18,7 +18,7 @@ result<std::unique_ptr<cuda::offload>> device_provider::make(int device, const c
 
 result<cuda::link_rates> device_provider::measure_link(int device) const { return cuda::measure_link(device); }
 
-result<device_lanes> device_lanes::open(const device_provider& from, int device, const feed_options& options,
+result<device_lanes> device_lanes::open(const device_provider& provider, int device, const feed_options& options,
                                         const device_configuration& part) {
   device_lanes made;
   made.device_ = device;
@@ -32,7 +32,7 @@ result<device_lanes> device_lanes::open(const device_provider& from, int device,
   if (!limits) return none(limits.error().message());
   made.limits_ = *limits;
   while (made.offloads_.size() < part.lane_count) {
-    auto next = from.make(device, options.cuts, options.fingerprint, *limits, use);
+    auto next = provider.make(device, options.cuts, options.fingerprint, *limits, use);
     if (!next) {
       const status_code why = next.error().code();
       const bool is_fault = why == status_code::memory_limit || why == status_code::backend_failure;
@@ -57,21 +57,21 @@ void device_lanes::unpin(const ring& held) {
   is_pinned_ = false;
 }
 
-status device_lanes::perform(task& taken, const task_context& context, lane& by, std::size_t device_lane) {
+status device_lanes::perform(task& taken, const task_context& context, lane& worker, std::size_t device_lane) {
   status failure;
   try {
     if (map_task* map = std::get_if<map_task>(&taken.work)) {
-      const auto mapped = map_on_device(*map, context, limits_, *offloads_[device_lane], by);
+      const auto mapped = map_on_device(*map, context, limits_, *offloads_[device_lane], worker);
       if (mapped && *mapped) return {};
       if (!mapped) failure = mapped.error();
     } else if (auto* chunks = std::get_if<fingerprint_task>(&taken.work)) {
-      const auto made = fingerprint_on_device(*chunks, context, limits_, *offloads_[device_lane], by);
+      const auto made = fingerprint_on_device(*chunks, context, limits_, *offloads_[device_lane], worker);
       if (made && *made) return {};
       if (!made) failure = made.error();
     }
   } catch (const std::bad_alloc&) {  // the processor needs less
   }
-  cutpoint::perform(taken, context, by);
+  cutpoint::perform(taken, context, worker);
   return failure;
 }
 

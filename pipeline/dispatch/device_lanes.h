@@ -35,8 +35,8 @@ class device_lanes {
 
   /// `device_lane_count` lanes, or none and a warning where the device has no memory for them or is not allowed as much,
   /// or where the chunks are none for a device. Errors: what makes the feed impossible.
-  [[nodiscard]] static result<device_lanes> open(const device_provider& from, int device, const feed_options& options,
-                                                 const device_configuration& part);
+  [[nodiscard]] static result<device_lanes> open(const device_provider& provider, int device,
+                                                 const feed_options& options, const device_configuration& part);
 
   /// The GPU's number.
   [[nodiscard]] int device() const noexcept { return device_; }
@@ -53,7 +53,7 @@ class device_lanes {
   void unpin(const ring& held);
 
   /// Performs a task on the device, or on the calling thread where the device does not do it. Gives the device's failure.
-  [[nodiscard]] status perform(task& taken, const task_context& context, lane& by, std::size_t device_lane);
+  [[nodiscard]] status perform(task& taken, const task_context& context, lane& worker, std::size_t device_lane);
   /// Remembers the first failure.
   void record_failure(const status& failure);
 

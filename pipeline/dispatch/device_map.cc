@@ -25,12 +25,12 @@ struct device_batch {
 
 /// The batch of a map, or nothing where a device does not do it.
 std::optional<device_batch> batch_of(const map_task& work, const chunker& cuts, const cuda::batch_limits& limits) {
-  const segment& of = *work.of;
-  const std::uint64_t seen = of.end + std::min(cuts.reach(), limits.bytes);
+  const segment& target = *work.target;
+  const std::uint64_t seen = target.end + std::min(cuts.reach(), limits.bytes);
   device_batch made;
   for (const visible_range& s : work.visible_ranges) {
     if (s.end <= work.start) continue;
-    if (s.begin >= of.end) break;
+    if (s.begin >= target.end) break;
     if (s.how == range_end::failed || made.stream_ranges.size() == limits.stream_ranges) return std::nullopt;
     const std::uint64_t start = std::max(s.begin, work.start);
     const std::uint64_t begin = std::max(s.begin, start - std::min(start, cuts.behind()));
@@ -38,7 +38,7 @@ std::optional<device_batch> batch_of(const map_task& work, const chunker& cuts, 
     made.end = std::min(s.end, seen);
     made.stream_ranges.push_back({.begin = std::max(begin, made.base) - made.base,
                                   .start = start - made.base,
-                                  .stop = std::min(s.end, of.end) - made.base,
+                                  .stop = std::min(s.end, target.end) - made.base,
                                   .end = made.end - made.base,
                                   .ends = s.how != range_end::open && made.end == s.end ? 1u : 0u});
   }
@@ -54,20 +54,21 @@ digest digest_at(std::span<const std::uint8_t> digests, std::size_t number, std:
 }
 
 /// Takes what a batch found into the chain.
-void take_over(const device_batch& batch, const cuda::batch_output& found, std::size_t digest_bytes, chain& into) {
-  into.chunks.reserve(found.lengths.size());
+void take_over(const device_batch& batch, const cuda::batch_output& found, std::size_t digest_bytes,
+               chain& found_chain) {
+  found_chain.chunks.reserve(found.lengths.size());
   for (std::size_t i = 0; i < batch.stream_ranges.size(); ++i) {
     std::uint64_t position = batch.base + batch.stream_ranges[i].start;
     const cuda::stream_range_chunks& mine = found.stream_ranges[i];
     for (std::uint64_t k = mine.first; k < mine.first + mine.count; ++k) {
-      into.chunks.push_back({position, found.lengths[k]});
+      found_chain.chunks.push_back({position, found.lengths[k]});
       position += found.lengths[k];
     }
-    into.next = position;
+    found_chain.next = position;
   }
   if (digest_bytes == 0) return;
-  for (std::size_t i = 0; i < into.chunks.size(); ++i) {
-    into.fingerprints.push_back(digest_at(found.digests, i, digest_bytes));
+  for (std::size_t i = 0; i < found_chain.chunks.size(); ++i) {
+    found_chain.fingerprints.push_back(digest_at(found.digests, i, digest_bytes));
   }
 }
 
@@ -87,40 +88,40 @@ result<cuda::batch_limits> device_limits(const device_configuration& part, const
 }
 
 result<bool> map_on_device(map_task& work, const task_context& context, const cuda::batch_limits& limits,
-                           cuda::offload& on, lane& by) {
+                           cuda::offload& offload, lane& worker) {
   const auto batch = batch_of(work, *context.cuts, limits);
   if (!batch) return false;
   const auto parts = context.held->parts(batch->base, batch->end);
   status outcome;
   cuda::batch_output found;
   chain made{.chunks = {}, .fingerprints = {}, .next = work.start};
-  measure(by.at(stage::chunking), [&] {
-    outcome = on.run({.parts = parts, .stream_ranges = batch->stream_ranges}, found);
-    if (outcome.ok() && found.is_complete) take_over(*batch, found, on.digest_bytes(), made);
+  measure(worker.at(stage::chunking), [&] {
+    outcome = offload.run({.parts = parts, .stream_ranges = batch->stream_ranges}, found);
+    if (outcome.ok() && found.is_complete) take_over(*batch, found, offload.digest_bytes(), made);
     return made.next - work.start;
   });
   if (!outcome.ok()) return outcome;
   if (!found.is_complete) return false;
-  note_phases(by, found.times,
+  note_phases(worker, found.times,
               {.copied_in = batch->end - batch->base,
                .cut = made.next - work.start,
-               .fingerprinted = on.digest_bytes() != 0 ? made.bytes() : 0,
+               .fingerprinted = offload.digest_bytes() != 0 ? made.bytes() : 0,
                .copied_out = found.lengths.size_bytes() + found.digests.size_bytes()});
-  if (on.digest_bytes() != 0) by.at(stage::fingerprinting).counted.bytes += made.bytes();
-  by.device_bytes += made.next - work.start;
-  work.of->own = std::move(made);
+  if (offload.digest_bytes() != 0) worker.at(stage::fingerprinting).counted.bytes += made.bytes();
+  worker.device_bytes += made.next - work.start;
+  work.target->own = std::move(made);
   return true;
 }
 
 result<bool> fingerprint_on_device(fingerprint_task& work, const task_context& context,
-                                   const cuda::batch_limits& limits, cuda::offload& on, lane& by) {
+                                   const cuda::batch_limits& limits, cuda::offload& offload, lane& worker) {
   std::vector<joined_chunk*> asked;
   for (const fingerprint_task::batch_range& each : work.ranges) {
     for (std::size_t i = each.which.first; i < each.which.last; ++i) {
-      if (!each.of->chunks[i].is_fingerprinted) asked.push_back(&each.of->chunks[i]);
+      if (!each.batch->chunks[i].is_fingerprinted) asked.push_back(&each.batch->chunks[i]);
     }
   }
-  if (on.digest_bytes() == 0 || asked.empty()) return false;
+  if (offload.digest_bytes() == 0 || asked.empty()) return false;
   const std::uint64_t base = asked.front()->where.offset;
   const std::uint64_t end = asked.back()->where.offset + asked.back()->where.length;
   if (end - base > limits.bytes) return false;
@@ -133,19 +134,20 @@ result<bool> fingerprint_on_device(fingerprint_task& work, const task_context& c
   const auto parts = context.held->parts(base, end);
   status outcome;
   cuda::chunk_output found;
-  measure(by.at(stage::fingerprinting), [&] {
-    outcome = on.fingerprint({.parts = parts, .begins = begins, .lengths = lengths}, found);
+  measure(worker.at(stage::fingerprinting), [&] {
+    outcome = offload.fingerprint({.parts = parts, .begins = begins, .lengths = lengths}, found);
     if (!outcome.ok()) return std::uint64_t{0};
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < asked.size(); ++i) {
-      asked[i]->fingerprint = digest_at(found.digests, i, on.digest_bytes());
+      asked[i]->fingerprint = digest_at(found.digests, i, offload.digest_bytes());
       bytes += asked[i]->where.length;
     }
     return bytes;
   });
   if (!outcome.ok()) return outcome;
-  const std::uint64_t hashed = by.work[static_cast<std::size_t>(stage::fingerprinting)].bytes;
-  note_phases(by, found.times, {.copied_in = end - base, .fingerprinted = hashed, .copied_out = found.digests.size()});
+  const std::uint64_t hashed = worker.work[static_cast<std::size_t>(stage::fingerprinting)].bytes;
+  note_phases(worker, found.times,
+              {.copied_in = end - base, .fingerprinted = hashed, .copied_out = found.digests.size()});
   return true;
 }
 

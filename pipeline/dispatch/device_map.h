@@ -15,11 +15,12 @@ namespace cutpoint {
 /// processor finds. False, with nothing done, where the segment is none for a device: a stream in it failed, or its
 /// chunks are unusually short. Errors: of the device. Throws std::bad_alloc.
 [[nodiscard]] result<bool> map_on_device(map_task& work, const task_context& context, const cuda::batch_limits& limits,
-                                         cuda::offload& on, lane& by);
+                                         cuda::offload& offload, lane& worker);
 
 /// Fingerprints the chunks of a task. False, with nothing done, where they are none for a device: they are more than a
 /// batch, or of a kind that it does not make. Errors: of the device. Throws std::bad_alloc.
 [[nodiscard]] result<bool> fingerprint_on_device(fingerprint_task& work, const task_context& context,
-                                                 const cuda::batch_limits& limits, cuda::offload& on, lane& by);
+                                                 const cuda::batch_limits& limits, cuda::offload& offload,
+                                                 lane& worker);
 
 }  // namespace cutpoint

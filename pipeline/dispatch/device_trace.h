@@ -18,12 +18,12 @@ struct batch_bytes {
 
 /// Notes when the steps of a batch were at work, where the lane is traced: within its last span, which is the batch's.
 /// The device has a clock of its own, so that the last step may seem to end a little after it.
-inline void note_phases(lane& by, const cuda::batch_times& times, const batch_bytes& bytes) {
-  if (by.notes == nullptr) return;
-  const trace_span whole = by.notes->spans.back();
+inline void note_phases(lane& worker, const cuda::batch_times& times, const batch_bytes& bytes) {
+  if (worker.notes == nullptr) return;
+  const trace_span whole = worker.notes->spans.back();
   const auto note = [&](device_step which, const cuda::time_span& step, std::uint64_t handled) {
-    by.notes->note(which, std::min(whole.begin + step.begin, whole.end), std::min(whole.begin + step.end, whole.end),
-                   handled);
+    worker.notes->note(which, std::min(whole.begin + step.begin, whole.end),
+                       std::min(whole.begin + step.end, whole.end), handled);
   };
   note(device_step::copy_in, times.copying_in, bytes.copied_in);
   if (bytes.cut != 0) note(device_step::cutting, times.cutting, bytes.cut);

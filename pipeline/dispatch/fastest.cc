@@ -59,8 +59,8 @@ result<chosen_fingerprinter> fastest(const fingerprint_recipe& recipe) {
   }
   return best_of(std::move(candidates), [digests = std::vector<digest>(64)](chosen_fingerprinter& candidate) mutable {
     return seconds_per_byte(short_turns, [&](std::uint64_t begin) {
-      for (digest& into : digests) {
-        candidate.batch->submit(byte_span(sample()).subspan(begin, message_bytes), into);
+      for (digest& destination : digests) {
+        candidate.batch->submit(byte_span(sample()).subspan(begin, message_bytes), destination);
         begin += message_bytes;
       }
       // A library that fails here fails again where it is told of.

@@ -80,9 +80,9 @@ load_balance::load_balance(const feed_configuration& plan)
 // --- What is seen ----------------------------------------------------------------------------------------------------
 
 void load_balance::record_processor_work(const std::array<stage_work, stage_count>& work) {
-  const auto note = [&](seen_rate& into, stage which) {
+  const auto note = [&](seen_rate& rate, stage which) {
     const stage_work& did = work[static_cast<std::size_t>(which)];
-    if (did.bytes != 0) into.add(static_cast<double>(did.bytes), did.seconds);
+    if (did.bytes != 0) rate.add(static_cast<double>(did.bytes), did.seconds);
   };
   note(chunking_, stage::chunking);
   note(fingerprinting_, stage::fingerprinting);
@@ -93,16 +93,16 @@ void load_balance::record_device_start(std::size_t device, double now) {
 }
 
 void load_balance::record_device_work(std::size_t device, work_kind which, std::uint64_t bytes, double now) {
-  device_state& of = devices_[device];
-  const double seconds = now - of.since;
-  --of.running;
-  of.since = now;
+  device_state& state = devices_[device];
+  const double seconds = now - state.since;
+  --state.running;
+  state.since = now;
   // A small batch is mostly latency, and says nothing of the device's speed but that it is slower than was thought.
   const double rate = undivided_rate(device, which);
-  const bool is_full = bytes >= of.configuration.least_batch_bytes;
+  const bool is_full = bytes >= state.configuration.least_batch_bytes;
   const bool is_slow =
-      rate > 0 && seconds > slow_batch_factor * (of.latency_seconds + static_cast<double>(bytes) / rate);
-  if (is_full || is_slow) of.seen[index_of(which)].add(static_cast<double>(bytes), seconds);
+      rate > 0 && seconds > slow_batch_factor * (state.latency_seconds + static_cast<double>(bytes) / rate);
+  if (is_full || is_slow) state.seen[index_of(which)].add(static_cast<double>(bytes), seconds);
 }
 
 void load_balance::remove_device(std::size_t device) {
@@ -126,8 +126,8 @@ job_rates load_balance::corrected() const {
   for (std::size_t i = 0; i < rates.devices.size(); ++i) {
     if (const auto factor = devices_[i].factor()) rates.devices[i] = scaled(rates.devices[i], *factor);
   }
-  std::size_t at = 0;
-  std::erase_if(rates.devices, [&](const device_rates&) { return devices_[at++].is_lost; });
+  std::size_t index = 0;
+  std::erase_if(rates.devices, [&](const device_rates&) { return devices_[index++].is_lost; });
   return rates;
 }
 
@@ -178,19 +178,19 @@ bool load_balance::has_devices() const noexcept {
   return std::any_of(devices_.begin(), devices_.end(), [](const device_state& d) { return !d.is_lost; });
 }
 
-bool load_balance::may_take(lane_owner by, work_kind which) const noexcept {
-  if (!by) return which == work_kind::cuts ? assignment_.processor_cuts : assignment_.deferred_share < 1;
-  const device_state& of = devices_[*by];
-  if (of.is_lost) return false;
-  if (which == work_kind::cuts) return assignment_.devices_cut && of.configuration.cuts;
-  return assignment_.devices_fingerprint && assignment_.deferred_share > 0 && of.configuration.fingerprints;
+bool load_balance::may_take(lane_owner owner, work_kind which) const noexcept {
+  if (!owner) return which == work_kind::cuts ? assignment_.processor_cuts : assignment_.deferred_share < 1;
+  const device_state& state = devices_[*owner];
+  if (state.is_lost) return false;
+  if (which == work_kind::cuts) return assignment_.devices_cut && state.configuration.cuts;
+  return assignment_.devices_fingerprint && assignment_.deferred_share > 0 && state.configuration.fingerprints;
 }
 
-double load_balance::undivided_rate(lane_owner by, work_kind which) const noexcept {
-  if (by) {
-    const device_state& of = devices_[*by];
-    const auto seen = of.seen[index_of(which)].bytes_per_second();
-    return seen ? *seen : of.expected[index_of(which)] * of.factor().value_or(1);
+double load_balance::undivided_rate(lane_owner owner, work_kind which) const noexcept {
+  if (owner) {
+    const device_state& state = devices_[*owner];
+    const auto seen = state.seen[index_of(which)].bytes_per_second();
+    return seen ? *seen : state.expected[index_of(which)] * state.factor().value_or(1);
   }
   const double chunking = chunking_.bytes_per_second().value_or(expected_ ? expected_->processor.chunking : 0);
   const double hashing =
@@ -201,13 +201,13 @@ double load_balance::undivided_rate(lane_owner by, work_kind which) const noexce
   return 1 / (1 / chunking + (has_fingerprints_ ? (1 - assignment_.deferred_share) / hashing : 0));
 }
 
-std::uint64_t load_balance::bytes_to_take(lane_owner by, work_kind which, std::uint64_t waiting,
+std::uint64_t load_balance::bytes_to_take(lane_owner owner, work_kind which, std::uint64_t waiting,
                                           std::uint64_t most) const noexcept {
   double all = 0;
   double own = 0;  // of the lane's owner
   const auto count = [&](lane_owner each, double rate) {
     all += rate;
-    if (each == by) own = rate;
+    if (each == owner) own = rate;
     return rate > 0;
   };
   if (may_take({}, which) && !count({}, undivided_rate({}, which) * static_cast<double>(processor_lanes_))) return most;
@@ -216,20 +216,20 @@ std::uint64_t load_balance::bytes_to_take(lane_owner by, work_kind which, std::u
   }
   if (own <= 0) return most;
   const double lanes =
-      by ? static_cast<double>(devices_[*by].configuration.lane_count) : static_cast<double>(processor_lanes_);
-  const double share = own / lanes / all * (by && all > own ? device_take_factor : 1);
+      owner ? static_cast<double>(devices_[*owner].configuration.lane_count) : static_cast<double>(processor_lanes_);
+  const double share = own / lanes / all * (owner && all > own ? device_take_factor : 1);
   return std::min(most, static_cast<std::uint64_t>(static_cast<double>(waiting) * share));
 }
 
-bool load_balance::should_leave_to_faster_lane(lane_owner by, work_kind which, std::uint64_t share, std::uint64_t least,
-                                               std::uint64_t waiting) const noexcept {
-  lane_owner fastest = by;
+bool load_balance::should_leave_to_faster_lane(lane_owner owner, work_kind which, std::uint64_t share,
+                                               std::uint64_t least, std::uint64_t waiting) const noexcept {
+  lane_owner fastest = owner;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     if (may_take(i, which) && undivided_rate(i, which) > undivided_rate(fastest, which)) fastest = i;
   }
   if (may_take({}, which) && undivided_rate({}, which) > undivided_rate(fastest, which)) fastest.reset();
-  const double mine = undivided_rate(by, which);
-  if (fastest == by || mine <= 0) return false;
+  const double mine = undivided_rate(owner, which);
+  if (fastest == owner || mine <= 0) return false;
   if (share < least) return true;
   const std::uint64_t busy = fastest ? devices_[*fastest].running * devices_[*fastest].configuration.batch_bytes : 0;
   return static_cast<double>(std::max(share, least)) / mine >

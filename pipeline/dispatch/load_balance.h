@@ -53,13 +53,13 @@ class load_balance {
   [[nodiscard]] const std::vector<plan_prediction>& predictions() const noexcept { return predictions_; }
   [[nodiscard]] bool has_devices() const noexcept;
   /// Of fingerprints, those that were left.
-  [[nodiscard]] bool may_take(lane_owner by, work_kind which) const noexcept;
+  [[nodiscard]] bool may_take(lane_owner owner, work_kind which) const noexcept;
   /// Bytes that a lane takes of `waiting` ones; `most` where rates are not known.
-  [[nodiscard]] std::uint64_t bytes_to_take(lane_owner by, work_kind which, std::uint64_t waiting,
+  [[nodiscard]] std::uint64_t bytes_to_take(lane_owner owner, work_kind which, std::uint64_t waiting,
                                             std::uint64_t most) const noexcept;
   /// Whether a lane leaves work to a faster one: its share is less than `least`, which it would take, or the fastest would
   /// be done with all that waits and all that it is at before this one with `least`.
-  [[nodiscard]] bool should_leave_to_faster_lane(lane_owner by, work_kind which, std::uint64_t share,
+  [[nodiscard]] bool should_leave_to_faster_lane(lane_owner owner, work_kind which, std::uint64_t share,
                                                  std::uint64_t least, std::uint64_t waiting) const noexcept;
   /// Of what the processor cuts next, whether it is left to devices to fingerprint.
   [[nodiscard]] bool defer_next_fingerprints() noexcept;
@@ -90,7 +90,7 @@ class load_balance {
   /// The rates that were expected, corrected by what was seen.
   [[nodiscard]] job_rates corrected() const;
   /// Bytes a second of a lane that has its owner to itself; 0 where not known.
-  [[nodiscard]] double undivided_rate(lane_owner by, work_kind which) const noexcept;
+  [[nodiscard]] double undivided_rate(lane_owner owner, work_kind which) const noexcept;
 
   std::uint64_t processor_lanes_;
   bool has_fingerprints_;

@@ -52,9 +52,9 @@ result<double> rate_of_threads(std::uint64_t count, const part_of_turn& work) {
   const auto serve = [&](std::uint64_t thread) {
     for (std::uint64_t turn = 0; turn < turns; ++turn) {
       begin.arrive_and_wait();
-      const double from = thread_seconds();
+      const double thread_begin = thread_seconds();
       const auto bytes = static_cast<double>(work(thread));
-      rates[turn * count + thread] = bytes / std::max(thread_seconds() - from, least_seconds);
+      rates[turn * count + thread] = bytes / std::max(thread_seconds() - thread_begin, least_seconds);
     }
   };
   std::vector<std::thread> threads;
@@ -80,20 +80,22 @@ result<double> rate_of_threads(std::uint64_t count, const part_of_turn& work) {
 }
 
 /// What one thread reads of a file in memory into a little of its own; 0 where there can be no such file.
-double page_cache_rate(std::span<std::uint8_t> into) {
+double page_cache_rate(std::span<std::uint8_t> buffer) {
   const int file = ::memfd_create("cutpoint", MFD_CLOEXEC);
   if (file < 0) return 0;
   bool is_whole = true;
-  for (std::uint64_t at = 0; at < file_bytes && is_whole; at += piece_bytes) {
-    is_whole = ::pwrite(file, into.data(), piece_bytes, static_cast<off_t>(at)) == static_cast<ssize_t>(piece_bytes);
+  for (std::uint64_t position = 0; position < file_bytes && is_whole; position += piece_bytes) {
+    is_whole =
+        ::pwrite(file, buffer.data(), piece_bytes, static_cast<off_t>(position)) == static_cast<ssize_t>(piece_bytes);
   }
   double cost = 0;
   if (is_whole) {
-    cost = seconds_per_byte({.sample_bytes = file_bytes, .turns = turns, .turn_seconds = 1}, [&](std::uint64_t at) {
-      is_whole &= ::pread(file, into.data() + at % read_into_bytes, piece_bytes, static_cast<off_t>(at)) ==
-                  static_cast<ssize_t>(piece_bytes);
-      return at + piece_bytes;
-    });
+    cost =
+        seconds_per_byte({.sample_bytes = file_bytes, .turns = turns, .turn_seconds = 1}, [&](std::uint64_t position) {
+          is_whole &= ::pread(file, buffer.data() + position % read_into_bytes, piece_bytes,
+                              static_cast<off_t>(position)) == static_cast<ssize_t>(piece_bytes);
+          return position + piece_bytes;
+        });
   }
   ::close(file);
   return is_whole ? 1 / cost : 0;

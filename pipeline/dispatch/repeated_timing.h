@@ -34,13 +34,13 @@ double seconds_per_byte(const timing_options& plan, Work&& work) {
   double best = std::numeric_limits<double>::infinity();
   for (int turn = 0; turn < plan.turns; ++turn) {
     const auto begin = clock::now();
-    const double from = thread_seconds();
+    const double thread_begin = thread_seconds();
     std::uint64_t done = 0;
     do {
       done = work(done);
     } while (done < plan.sample_bytes &&
              std::chrono::duration<double>(clock::now() - begin).count() < plan.turn_seconds);
-    const double seconds = std::max(thread_seconds() - from, least_seconds);
+    const double seconds = std::max(thread_seconds() - thread_begin, least_seconds);
     best = std::min(best, seconds / static_cast<double>(done));
   }
   return best;

@@ -45,26 +45,26 @@ struct simulated_device {
 
 class virtual_clock {
  public:
-  virtual_clock(const simulated_machine& machine, stepped_feed& on, std::span<const simulated_stream> streams)
-      : machine_(machine), on_(on), streams_(streams), random_(machine.seed), lanes_(on.lane_count()) {
-    for (std::size_t i = 0; i < on.plan().devices.size(); ++i) {
+  virtual_clock(const simulated_machine& machine, stepped_feed& feed, std::span<const simulated_stream> streams)
+      : machine_(machine), feed_(feed), streams_(streams), random_(machine.seed), lanes_(feed.lane_count()) {
+    for (std::size_t i = 0; i < feed.plan().devices.size(); ++i) {
       devices_.push_back({.rates = machine.rates.devices[i]});
       if (i < machine.device_fails_at.size()) devices_.back().fails_at = machine.device_fails_at[i];
     }
     for (std::size_t i = 0; i < lanes_.size(); ++i)
-      lanes_[i].record.device = on.owner(i) ? static_cast<int>(*on.owner(i)) : -1;
+      lanes_[i].record.device = feed.owner(i) ? static_cast<int>(*feed.owner(i)) : -1;
   }
 
   result<simulated_run> run() {
-    while (!on_.work().is_done()) {
-      if (!on_.work().failure().ok()) return on_.work().failure();
+    while (!feed_.work().is_done()) {
+      if (!feed_.work().failure().ok()) return feed_.work().failure();
       while (act()) {
       }
-      if (on_.work().is_done()) break;
+      if (feed_.work().is_done()) break;
       if (advance()) continue;
       if (status relieved = make_room(); !relieved.ok()) return relieved;
     }
-    simulated_run made{.seconds = now_, .bytes = fed_bytes_, .lanes = {}, .statistics = on_.statistics()};
+    simulated_run made{.seconds = now_, .bytes = fed_bytes_, .lanes = {}, .statistics = feed_.statistics()};
     for (const lane_state& each : lanes_) made.lanes.push_back(each.record);
     made.statistics.lanes[0].work[static_cast<std::size_t>(stage::intake)] = {read_seconds_, fed_bytes_};
     return made;
@@ -91,14 +91,14 @@ class virtual_clock {
   /// As feed::implementation does it.
   bool act_as_feeder() {
     if (is_finished_) return take(0);
-    const std::uint64_t enough = help_threshold_segments(on_.plan());
-    if (on_.work().waiting_segments() >= enough && take(0)) return true;
-    const std::uint64_t comfortable = std::min(most_read(), on_.plan().ring_bytes / 8);
-    const std::uint64_t room = on_.room();
+    const std::uint64_t enough = help_threshold_segments(feed_.plan());
+    if (feed_.work().waiting_segments() >= enough && take(0)) return true;
+    const std::uint64_t comfortable = std::min(most_read(), feed_.plan().ring_bytes / 8);
+    const std::uint64_t room = feed_.room();
     if (room >= comfortable) return read(room);
     if (take(0)) return true;
     if (room > 0) return read(room);
-    on_.work().allow_small_batches();
+    feed_.work().allow_small_batches();
     return false;
   }
 
@@ -106,11 +106,11 @@ class virtual_clock {
 
   bool read(std::uint64_t room) {
     if (stream_ == streams_.size()) {
-      on_.finish();
+      feed_.finish();
       is_finished_ = true;
       return true;
     }
-    if (at_ == 0) on_.begin(stream_);
+    if (at_ == 0) feed_.begin(stream_);
     const std::uint64_t count = std::min({room, most_read(), streams_[stream_].bytes - at_});
     if (count == 0) {
       end_stream({});
@@ -129,38 +129,38 @@ class virtual_clock {
   void put_what_was_read() {
     const byte_span sample = streams_[stream_].sample;
     for (std::uint64_t left = std::exchange(lanes_[0].read_bytes, 0); left != 0;) {
-      const std::uint64_t from = at_ % sample.size();
-      const std::uint64_t count = std::min<std::uint64_t>(left, sample.size() - from);
-      on_.put(sample.subspan(from, count));
+      const std::uint64_t first = at_ % sample.size();
+      const std::uint64_t count = std::min<std::uint64_t>(left, sample.size() - first);
+      feed_.put(sample.subspan(first, count));
       at_ += count;
       fed_bytes_ += count;
       left -= count;
     }
-    on_.publish();
+    feed_.publish();
   }
 
   void end_stream(status outcome) {
-    on_.end(std::move(outcome));
-    on_.publish();
+    feed_.end(std::move(outcome));
+    feed_.publish();
     ++stream_;
     at_ = 0;
   }
 
   bool take(std::size_t lane) {
-    if (!on_.take(lane, now_)) return false;
-    const lane_owner owner = on_.owner(lane);
-    auto& work = on_.perform(lane);
-    const double done_at = owner ? pass(devices_[*owner], work, on_.taken(lane)) : now_ + drawn(spend(work));
-    lane_state& by = lanes_[lane];
-    const bool is_bulk = std::holds_alternative<map_task>(on_.taken(lane).work) ||
-                         std::holds_alternative<fingerprint_task>(on_.taken(lane).work);
-    if (is_bulk) ++by.record.task_count;
-    if (std::holds_alternative<map_task>(on_.taken(lane).work)) {
-      by.record.last_begin = now_;
-      by.record.last_end = done_at;
+    if (!feed_.take(lane, now_)) return false;
+    const lane_owner owner = feed_.owner(lane);
+    auto& work = feed_.perform(lane);
+    const double done_at = owner ? pass(devices_[*owner], work, feed_.taken(lane)) : now_ + drawn(spend(work));
+    lane_state& worker = lanes_[lane];
+    const bool is_bulk = std::holds_alternative<map_task>(feed_.taken(lane).work) ||
+                         std::holds_alternative<fingerprint_task>(feed_.taken(lane).work);
+    if (is_bulk) ++worker.record.task_count;
+    if (std::holds_alternative<map_task>(feed_.taken(lane).work)) {
+      worker.record.last_begin = now_;
+      worker.record.last_end = done_at;
     }
-    by.record.busy_seconds += done_at - now_;
-    by.done_at = done_at;
+    worker.record.busy_seconds += done_at - now_;
+    worker.done_at = done_at;
     return true;
   }
 
@@ -188,17 +188,19 @@ class virtual_clock {
   }
 
   /// A batch on its way through a device, or the lane's own work where that has failed.
-  double pass(simulated_device& by, std::array<stage_work, stage_count>& work, const task& batch) {
+  double pass(simulated_device& device, std::array<stage_work, stage_count>& work, const task& batch) {
     const std::uint64_t cut = work[static_cast<std::size_t>(stage::chunking)].bytes;
     const std::uint64_t fingerprinted = work[static_cast<std::size_t>(stage::fingerprinting)].bytes;
     const std::uint64_t bytes = batch.device_bytes;
-    const double copied = by.link_in.serve(now_, drawn(seconds_for(bytes, by.rates.link_in)));
+    const double copied = device.link_in.serve(now_, drawn(seconds_for(bytes, device.rates.link_in)));
     const double in = std::max(copied, now_ + pass_memory(bytes));
-    const double kernels = seconds_for(cut, by.rates.chunking) + seconds_for(fingerprinted, by.rates.fingerprinting);
-    const double found = by.kernels.serve(in, drawn(kernels));
-    const auto bytes_out = static_cast<std::uint64_t>(static_cast<double>(bytes) * by.rates.out_share);
-    double done_at = by.link_out.serve(found, seconds_for(bytes_out, by.rates.link_out)) + by.rates.latency_seconds;
-    if (done_at > by.fails_at) done_at = std::max(now_, by.fails_at) + drawn(spend(work));
+    const double kernels =
+        seconds_for(cut, device.rates.chunking) + seconds_for(fingerprinted, device.rates.fingerprinting);
+    const double found = device.kernels.serve(in, drawn(kernels));
+    const auto bytes_out = static_cast<std::uint64_t>(static_cast<double>(bytes) * device.rates.out_share);
+    double done_at =
+        device.link_out.serve(found, seconds_for(bytes_out, device.rates.link_out)) + device.rates.latency_seconds;
+    if (done_at > device.fails_at) done_at = std::max(now_, device.fails_at) + drawn(spend(work));
     for (stage_work& each : work) each.seconds = 0;
     const bool is_map = std::holds_alternative<map_task>(batch.work);
     work[static_cast<std::size_t>(is_map ? stage::chunking : stage::fingerprinting)].seconds = done_at - now_;
@@ -217,16 +219,16 @@ class virtual_clock {
       put_what_was_read();
       return true;
     }
-    if (const lane_owner owner = on_.owner(*next); owner && now_ >= devices_[*owner].fails_at) {
-      on_.work().remove_device(*owner);
+    if (const lane_owner owner = feed_.owner(*next); owner && now_ >= devices_[*owner].fails_at) {
+      feed_.work().remove_device(*owner);
     }
-    on_.hand_back(*next, now_);
+    feed_.hand_back(*next, now_);
     return true;
   }
 
   /// Nothing runs, and nothing is taken.
   status make_room() {
-    if (status relieved = on_.work().make_room(); relieved.ok() || is_finished_) return relieved;
+    if (status relieved = feed_.work().make_room(); relieved.ok() || is_finished_) return relieved;
     end_stream({status_code::memory_limit, "a chunk outgrows the memory allowed"});
     return {};
   }
@@ -237,7 +239,7 @@ class virtual_clock {
   }
 
   const simulated_machine& machine_;
-  stepped_feed& on_;
+  stepped_feed& feed_;
   std::span<const simulated_stream> streams_;
   std::mt19937_64 random_;
   std::vector<lane_state> lanes_;
@@ -287,10 +289,10 @@ result<simulated_run> simulate_feed(const simulated_machine& machine, const feed
   const auto cuts = chunker_on(options.cuts, backend::automatic);
   if (!cuts) return cuts.error();
   placed.cuts = *cuts;
-  auto on = stepped_feed::make(placed, machine.rates.processor.lane_count, receiver, fingerprints);
-  if (!on) return on.error();
+  auto feed = stepped_feed::make(placed, machine.rates.processor.lane_count, receiver, fingerprints);
+  if (!feed) return feed.error();
   if (!made_all.ok()) return made_all;
-  return virtual_clock(machine, **on, streams).run();
+  return virtual_clock(machine, **feed, streams).run();
 }
 
 }  // namespace cutpoint

@@ -84,28 +84,32 @@ class planner {
   }
 
   /// Of one lane of the processor, its part in the work that lanes do one at a time included.
-  [[nodiscard]] double processor_cost(const activity& of) const {
-    const processor_rates& by = rates_.processor;
+  [[nodiscard]] double processor_cost(const activity& each) const {
+    const processor_rates& processor = rates_.processor;
     const double common = cost_at(rates_.reading) + cost_at(rates_.joining) + cost_at(rates_.delivery);
-    const double cuts = of.how != way::on_device ? cost_at(by.chunking) : 0;
-    const double fingerprints = of.how == way::whole ? cost_at(by.fingerprinting) : 0;
+    const double cuts = each.how != way::on_device ? cost_at(processor.chunking) : 0;
+    const double fingerprints = each.how == way::whole ? cost_at(processor.fingerprinting) : 0;
     return common + cuts + fingerprints;
   }
 
-  static double kernel_cost(const device_rates& by, const activity& of) {
-    return (of.how == way::on_device ? cost_at(by.chunking) : 0) + cost_at(by.fingerprinting);
+  static double kernel_cost(const device_rates& device, const activity& each) {
+    return (each.how == way::on_device ? cost_at(device.chunking) : 0) + cost_at(device.fingerprinting);
   }
 
-  static double out_cost(const device_rates& by) { return std::max(0.0, by.out_share) * cost_at(by.link_out); }
+  static double out_cost(const device_rates& device) {
+    return std::max(0.0, device.out_share) * cost_at(device.link_out);
+  }
 
   /// Of one lane of a device, whose batches are copied, worked on and copied back one after the other.
-  static double batch_cost(const device_rates& by, const activity& of) {
-    const double latency = by.batch_bytes != 0 ? by.latency_seconds * unit / static_cast<double>(by.batch_bytes) : 0;
-    return std::max(0.0, latency) + cost_at(by.link_in) + kernel_cost(by, of) + out_cost(by);
+  static double batch_cost(const device_rates& device, const activity& each) {
+    const double latency =
+        device.batch_bytes != 0 ? device.latency_seconds * unit / static_cast<double>(device.batch_bytes) : 0;
+    return std::max(0.0, latency) + cost_at(device.link_in) + kernel_cost(device, each) + out_cost(device);
   }
 
-  [[nodiscard]] static double memory_passes(const activity& of) {
-    return memory_passes_in + (of.how == way::split ? 2 : 1);  // a lane that cuts and fingerprints does so in its cache
+  [[nodiscard]] static double memory_passes(const activity& each) {
+    // A lane that cuts and fingerprints does so in its cache.
+    return memory_passes_in + (each.how == way::split ? 2 : 1);
   }
 
   [[nodiscard]] std::vector<resource> resources(const std::vector<activity>& activities) const {
@@ -115,19 +119,21 @@ class planner {
       for (const activity& each : activities) made.uses.push_back(use(each));
     };
     const auto lanes = static_cast<double>(std::max<std::uint64_t>(1, rates_.processor.lane_count));
-    add("processor", [&](const activity& of) { return processor_cost(of) / lanes; });
+    add("processor", [&](const activity& each) { return processor_cost(each) / lanes; });
     for (const std::size_t d : usable_) {
-      const device_rates& by = rates_.devices[d];
+      const device_rates& device = rates_.devices[d];
       const auto add_of_device = [&](std::string name, auto&& use) {
-        add(std::move(name), [&](const activity& of) { return of.is_of(d) ? use(of) : 0.0; });
+        add(std::move(name), [&](const activity& each) { return each.is_of(d) ? use(each) : 0.0; });
       };
       const std::string name = fmt::format("device {}", d);
-      add_of_device(name, [&](const activity& of) { return kernel_cost(by, of); });
-      add_of_device(name, [&](const activity& of) { return batch_cost(by, of) / static_cast<double>(by.lane_count); });
-      add_of_device("link of " + name, [&](const activity&) { return cost_at(by.link_in); });
-      add_of_device("link of " + name, [&](const activity&) { return out_cost(by); });
+      add_of_device(name, [&](const activity& each) { return kernel_cost(device, each); });
+      add_of_device(name, [&](const activity& each) {
+        return batch_cost(device, each) / static_cast<double>(device.lane_count);
+      });
+      add_of_device("link of " + name, [&](const activity&) { return cost_at(device.link_in); });
+      add_of_device("link of " + name, [&](const activity&) { return out_cost(device); });
     }
-    add("memory", [&](const activity& of) { return memory_passes(of) * cost_at(rates_.processor.memory); });
+    add("memory", [&](const activity& each) { return memory_passes(each) * cost_at(rates_.processor.memory); });
     add("reading", [&](const activity&) { return cost_at(rates_.reading); });
     add("joining", [&](const activity&) { return cost_at(rates_.joining); });
     add("delivery", [&](const activity&) { return cost_at(rates_.delivery); });

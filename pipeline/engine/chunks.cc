@@ -59,22 +59,22 @@ status chunk_columns::take(const delivered_chunk& chunk) {
 
 // --- Bytes in memory -------------------------------------------------------------------------------------------------
 
-status feed_buffer(engine& on, const feed_options& options, byte_span bytes, chunk_receiver& receiver) {
-  auto into = on.open(options, receiver);
-  if (!into) return into.error();
-  if (status begun = into->begin(0); !begun.ok()) return begun;
-  if (status written = into->write(bytes); !written.ok()) return written;
-  if (status ended = into->end(); !ended.ok()) return ended;
-  return into->finish();
+status feed_buffer(engine& engine, const feed_options& options, byte_span bytes, chunk_receiver& receiver) {
+  auto feed = engine.open(options, receiver);
+  if (!feed) return feed.error();
+  if (status begun = feed->begin(0); !begun.ok()) return begun;
+  if (status written = feed->write(bytes); !written.ok()) return written;
+  if (status ended = feed->end(); !ended.ok()) return ended;
+  return feed->finish();
 }
 
-result<std::vector<chunk_record>> chunk_buffer(engine& on, const feed_options& options, byte_span bytes) {
+result<std::vector<chunk_record>> chunk_buffer(engine& engine, const feed_options& options, byte_span bytes) {
   std::vector<chunk_record> found;
   chunk_callback keep([&found](const delivered_chunk& chunk) {
     found.push_back(record_of(chunk));
     return status();
   });
-  if (status fed = feed_buffer(on, options, bytes, keep); !fed.ok()) return fed;
+  if (status fed = feed_buffer(engine, options, bytes, keep); !fed.ok()) return fed;
   return found;
 }
 
@@ -83,15 +83,15 @@ result<std::vector<chunk_record>> chunk_buffer(engine& on, const feed_options& o
 /// A source that gives little at a time, so that what comes of it may be asked for before it is read on.
 class chunk_reader::pieces final : public source {
  public:
-  explicit pieces(source& from) noexcept : from_(from) {}
+  explicit pieces(source& input) noexcept : source_(input) {}
 
-  [[nodiscard]] result<std::size_t> read(std::span<std::uint8_t> into) override {
-    return from_.read(into.first(std::min(into.size(), piece_bytes)));
+  [[nodiscard]] result<std::size_t> read(std::span<std::uint8_t> destination) override {
+    return source_.read(destination.first(std::min(destination.size(), piece_bytes)));
   }
 
   [[nodiscard]] result<std::uint64_t> skip_hole() override {
     if (hole_left_ == 0) {
-      const auto hole = from_.skip_hole();
+      const auto hole = source_.skip_hole();
       if (!hole) return hole.error();
       hole_left_ = *hole;
     }
@@ -104,22 +104,22 @@ class chunk_reader::pieces final : public source {
   static constexpr std::size_t piece_bytes = 4 * MiB;
   static constexpr std::uint64_t hole_piece_bytes = 64 * MiB;  // which costs nothing but its chunks
 
-  source& from_;
+  source& source_;
   std::uint64_t hole_left_ = 0;
 };
 
-chunk_reader::chunk_reader(std::unique_ptr<chunk_queue> found, feed into, std::unique_ptr<pieces> from) noexcept
-    : found_(std::move(found)), feed_(std::move(into)), from_(std::move(from)) {}
+chunk_reader::chunk_reader(std::unique_ptr<chunk_queue> found, feed feed, std::unique_ptr<pieces> input) noexcept
+    : found_(std::move(found)), feed_(std::move(feed)), source_(std::move(input)) {}
 
 chunk_reader::chunk_reader(chunk_reader&&) noexcept = default;
 chunk_reader::~chunk_reader() = default;
 
-result<chunk_reader> chunk_reader::open(engine& on, const feed_options& options, source& from) {
+result<chunk_reader> chunk_reader::open(engine& engine, const feed_options& options, source& source) {
   auto found = std::make_unique<chunk_queue>();
-  auto into = on.open(options, *found);
-  if (!into) return into.error();
-  if (status begun = into->begin(0); !begun.ok()) return begun;
-  return result<chunk_reader>(chunk_reader(std::move(found), *std::move(into), std::make_unique<pieces>(from)));
+  auto feed = engine.open(options, *found);
+  if (!feed) return feed.error();
+  if (status begun = feed->begin(0); !begun.ok()) return begun;
+  return result<chunk_reader>(chunk_reader(std::move(found), *std::move(feed), std::make_unique<pieces>(source)));
 }
 
 result<std::size_t> chunk_reader::read(std::span<chunk_record> room) {
@@ -133,7 +133,7 @@ result<std::size_t> chunk_reader::read(std::span<chunk_record> room) {
 }
 
 result<bool> chunk_reader::advance() {
-  const auto goes_on = feed_next_block(feed_, *from_);
+  const auto goes_on = feed_next_block(feed_, *source_);
   if (goes_on && *goes_on) return true;
   // What the bytes so far decide comes out, whatever ended them.
   is_done_ = true;

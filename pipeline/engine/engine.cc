@@ -201,32 +201,32 @@ status feed::write(byte_span bytes) {
   return {};
 }
 
-result<bool> feed_next_block(feed& into, source& from) {
-  const auto ended_by = [&into](const status& failure) -> status {
-    return into.end(failure).ok() ? failure : into.failure();
+result<bool> feed_next_block(feed& feed, source& source) {
+  const auto ended_by = [&feed](const status& failure) -> status {
+    return feed.end(failure).ok() ? failure : feed.failure();
   };
-  const auto hole = from.skip_hole();
+  const auto hole = source.skip_hole();
   if (!hole) return ended_by(hole.error());
   if (*hole != 0) {
-    if (status taken = into.write_zeros(*hole); !taken.ok()) return taken;
+    if (status taken = feed.write_zeros(*hole); !taken.ok()) return taken;
     return true;
   }
-  const auto room = into.space();
+  const auto room = feed.space();
   if (!room) return room.error();
-  const auto count = from.read(*room);
+  const auto count = source.read(*room);
   if (!count) return ended_by(count.error());
   if (*count == 0) {
-    if (status ended = into.end(); !ended.ok()) return ended;
+    if (status ended = feed.end(); !ended.ok()) return ended;
     return false;
   }
-  if (status taken = into.commit(*count); !taken.ok()) return taken;
+  if (status taken = feed.commit(*count); !taken.ok()) return taken;
   return true;
 }
 
-status feed_source(feed& into, std::uint64_t stream, source& from) {
-  if (status begun = into.begin(stream); !begun.ok()) return begun;
+status feed_source(feed& feed, std::uint64_t stream, source& source) {
+  if (status begun = feed.begin(stream); !begun.ok()) return begun;
   for (;;) {
-    const auto goes_on = feed_next_block(into, from);
+    const auto goes_on = feed_next_block(feed, source);
     if (!goes_on) return goes_on.error();
     if (!*goes_on) return {};
   }

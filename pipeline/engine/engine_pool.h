@@ -24,9 +24,9 @@ namespace cutpoint {
 class engine::pool {
  public:
   pool(std::uint64_t thread_count, std::optional<processor_places> where, thread_placement placement,
-       std::shared_ptr<const device_provider> from)
+       std::shared_ptr<const device_provider> provider)
       : places(std::move(where)),
-        devices(from ? std::move(from) : std::make_shared<const device_provider>()),
+        devices(provider ? std::move(provider) : std::make_shared<const device_provider>()),
         thread_count_(thread_count),
         binds_workers_(placement == thread_placement::cores && places && places->processor_count() >= thread_count) {}
   pool(const pool&) = delete;

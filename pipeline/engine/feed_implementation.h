@@ -56,9 +56,9 @@ class feed::implementation {
   }
 
   /// Before `start`.
-  void trace(trace_receiver& to) {
+  void trace(trace_receiver& receiver) {
     const std::lock_guard lock(pool_.mutex);
-    trace_ = feed_trace(to, lanes_, totals_);
+    trace_ = feed_trace(receiver, lanes_, totals_);
   }
 
   /// Starts the devices' threads.
@@ -86,10 +86,10 @@ class feed::implementation {
     std::optional<task> taken;
     run_or_fail([&] { taken = schedule_.take(lane_index == 0 ? lane_role::feeds : lane_role::works); });
     if (!taken) return !has_failed && notify_failure();
-    lane& by = lanes_[lane_index];
-    by.work = {};
+    lane& worker = lanes_[lane_index];
+    worker.work = {};
     lock.unlock();
-    perform(*taken, schedule_.context(), by);
+    perform(*taken, schedule_.context(), worker);
     lock.lock();
     hand_back(*std::move(taken), lane_index);
     return true;
@@ -253,10 +253,10 @@ class feed::implementation {
     std::optional<task> taken;
     run_or_fail([&] { taken = schedule_.take_for_device(device, now()); });
     if (!taken) return !has_failed && notify_failure();
-    lane& by = lanes_[lane_index];
-    by.work = {};
+    lane& worker = lanes_[lane_index];
+    worker.work = {};
     lock.unlock();
-    status failure = devices_[device].perform(*taken, schedule_.context(), by, device_lane);
+    status failure = devices_[device].perform(*taken, schedule_.context(), worker, device_lane);
     lock.lock();
     if (!failure.ok()) {
       schedule_.remove_device(device);

@@ -15,25 +15,25 @@ class feed_trace {
   /// Nothing is traced.
   feed_trace() = default;
   /// From now on every lane keeps notes.
-  feed_trace(trace_receiver& to, std::span<lane> lanes, std::span<const lane_record> records)
-      : to_(&to), opened_(span_notes::clock::now()) {
+  feed_trace(trace_receiver& receiver, std::span<lane> lanes, std::span<const lane_record> records)
+      : receiver_(&receiver), opened_(span_notes::clock::now()) {
     for (std::size_t i = 0; i < lanes.size(); ++i) {
       lanes[i].notes = std::make_unique<span_notes>(span_notes{i, records[i].device, opened_});
     }
-    to.begin(opened_, records);
+    receiver.begin(opened_, records);
   }
 
-  /// Hands over what `by` has noted, and the levels, which have no time yet.
-  void hand_over(lane& by, trace_levels levels) {
-    if (to_ == nullptr) return;
-    for (const trace_span& span : by.notes->spans) to_->take(span);
-    by.notes->spans.clear();
-    levels.at = by.notes->seconds(span_notes::clock::now());
-    to_->take(levels);
+  /// Hands over what `worker` has noted, and the levels, which have no time yet.
+  void hand_over(lane& worker, trace_levels levels) {
+    if (receiver_ == nullptr) return;
+    for (const trace_span& span : worker.notes->spans) receiver_->take(span);
+    worker.notes->spans.clear();
+    levels.at = worker.notes->seconds(span_notes::clock::now());
+    receiver_->take(levels);
   }
 
  private:
-  trace_receiver* to_ = nullptr;
+  trace_receiver* receiver_ = nullptr;
   span_notes::clock::time_point opened_ = {};
 };
 

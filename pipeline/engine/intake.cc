@@ -25,8 +25,8 @@ std::uint64_t least_ring_for_runs(const chunker& chunker) noexcept {
   return chunker.behind() + 2 * chunker.reach() + least_run(chunker.reach()) + long_run_bytes;
 }
 
-intake::intake(const ring& into, const chunker& chunker, run_periods periods, intake_options plan)
-    : ring_(&into), behind_(chunker.behind()), reach_(chunker.reach()), periods_(std::move(periods)), options_(plan) {}
+intake::intake(const ring& ring, const chunker& chunker, run_periods periods, intake_options plan)
+    : ring_(&ring), behind_(chunker.behind()), reach_(chunker.reach()), periods_(std::move(periods)), options_(plan) {}
 
 void intake::begin(std::uint64_t stream) {
   update_.events.push_back({.what = intake_event::kind::begin, .position = cursor_, .stream = stream});
@@ -76,10 +76,10 @@ intake_update intake::take_update() {
 /// A cut is forced only where the stream goes on.
 void intake::force_cuts(std::uint64_t count) {
   const std::uint64_t passed = stream_bytes_ % options_.cut_every;
-  std::uint64_t at = passed == 0 ? 0 : options_.cut_every - passed;
-  if (stream_bytes_ == 0) at = options_.cut_every;
-  for (; at < count; at += options_.cut_every) {
-    update_.events.push_back({.what = intake_event::kind::end, .position = cursor_ + at, .how = range_end::cut});
+  std::uint64_t offset = passed == 0 ? 0 : options_.cut_every - passed;
+  if (stream_bytes_ == 0) offset = options_.cut_every;
+  for (; offset < count; offset += options_.cut_every) {
+    update_.events.push_back({.what = intake_event::kind::end, .position = cursor_ + offset, .how = range_end::cut});
   }
 }
 
@@ -121,8 +121,9 @@ result<std::uint64_t> intake::shorten(std::uint64_t last) {
   run_->period = *period;
   run_->count += count;
   run_->removed_bytes += removed;
-  std::uint8_t* to = ring_->at(last - removed);
-  std::memmove(to, to + removed, cursor_ - last);  // by one mapping, for the other would look as if nothing overlapped
+  std::uint8_t* kept = ring_->at(last - removed);
+  // By one mapping, for the other would look as if nothing overlapped.
+  std::memmove(kept, kept + removed, cursor_ - last);
   cursor_ -= removed;
   return removed;
 }

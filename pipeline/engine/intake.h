@@ -59,7 +59,7 @@ struct intake_options {
 /// Used by the thread that feeds; `take_update` tells the others.
 class intake {
  public:
-  intake(const ring& into, const chunker& chunker, run_periods periods, intake_options plan);
+  intake(const ring& ring, const chunker& chunker, run_periods periods, intake_options plan);
 
   /// Where the next byte goes.
   [[nodiscard]] std::uint64_t cursor() const noexcept { return cursor_; }

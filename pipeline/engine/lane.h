@@ -21,8 +21,8 @@ struct span_notes {
   clock::time_point opened = {};  ///< when the feed was
   std::vector<trace_span> spans = {};
 
-  [[nodiscard]] double seconds(clock::time_point at) const {
-    return std::chrono::duration<double>(at - opened).count();
+  [[nodiscard]] double seconds(clock::time_point time) const {
+    return std::chrono::duration<double>(time - opened).count();
   }
   void note(std::variant<stage, device_step> what, double begin, double end, std::uint64_t bytes) {
     spans.push_back({.lane = lane, .device = device, .what = what, .begin = begin, .end = end, .bytes = bytes});
@@ -38,13 +38,14 @@ struct stage_meter {
 
 /// Runs `doing`, which gives the bytes that it went over, and counts them and its time.
 template <class Doing>
-void measure(const stage_meter& by, Doing&& doing) {
+void measure(const stage_meter& meter, Doing&& doing) {
   const auto begin = span_notes::clock::now();
   const std::uint64_t bytes = std::forward<Doing>(doing)();
   const auto end = span_notes::clock::now();
-  by.counted.bytes += bytes;
-  by.counted.seconds += std::chrono::duration<double>(end - begin).count();
-  if (by.notes != nullptr) by.notes->note(by.which, by.notes->seconds(begin), by.notes->seconds(end), bytes);
+  meter.counted.bytes += bytes;
+  meter.counted.seconds += std::chrono::duration<double>(end - begin).count();
+  if (meter.notes != nullptr)
+    meter.notes->note(meter.which, meter.notes->seconds(begin), meter.notes->seconds(end), bytes);
 }
 
 /// One thread at a time.

@@ -32,13 +32,13 @@ std::uint64_t trailing_run(byte_span bytes) noexcept {
   return bytes.size() - left;
 }
 
-std::optional<byte_run> find_run(byte_span bytes, std::uint64_t from, std::uint64_t least_bytes) noexcept {
+std::optional<byte_run> find_run(byte_span bytes, std::uint64_t begin, std::uint64_t least_bytes) noexcept {
   // Every run that is long enough covers a whole step from one sample to the next.
   const std::uint64_t step = least_bytes / 2;
-  for (std::uint64_t sample = from; sample < bytes.size();) {
+  for (std::uint64_t sample = begin; sample < bytes.size();) {
     const std::uint64_t after = sample + leading_run(bytes.subspan(sample));
     if (after - sample >= step || after == bytes.size()) {
-      const std::uint64_t first = sample + 1 - trailing_run(bytes.first(sample + 1).subspan(from));
+      const std::uint64_t first = sample + 1 - trailing_run(bytes.first(sample + 1).subspan(begin));
       if (after - first >= least_bytes) return byte_run{first, after};
     }
     sample = std::max(sample + step, after);

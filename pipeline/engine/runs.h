@@ -23,8 +23,9 @@ struct byte_run {
   std::uint64_t last = 0;
 };
 
-/// The first run of at least `least_bytes` (2 or more) at or after `from`. Looks at few bytes of what has no runs.
-[[nodiscard]] std::optional<byte_run> find_run(byte_span bytes, std::uint64_t from, std::uint64_t least_bytes) noexcept;
+/// The first run of at least `least_bytes` (2 or more) at or after `begin`. Looks at few bytes of what has no runs.
+[[nodiscard]] std::optional<byte_run> find_run(byte_span bytes, std::uint64_t begin,
+                                               std::uint64_t least_bytes) noexcept;
 
 /// The chunks of an endless run: all of one length, and so of one fingerprint.
 struct run_period {

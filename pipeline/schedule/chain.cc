@@ -34,9 +34,9 @@ std::optional<std::size_t> chain_cursor::find(std::uint64_t position) {
 }
 
 void mark_candidates(const chunker& chunker, const ring& held, std::span<const visible_range> visible_ranges,
-                     std::uint64_t first, std::uint64_t last, candidate_bits& into) {
+                     std::uint64_t first, std::uint64_t last, candidate_bits& candidates) {
   const candidate_map_needs needs = *chunker.candidate_map();
-  into.clear(first, last);
+  candidates.clear(first, last);
   for (const visible_range& s : visible_ranges) {
     const std::uint64_t begin = std::max(first, s.begin);
     const std::uint64_t end = std::min(last, s.end);
@@ -46,7 +46,7 @@ void mark_candidates(const chunker& chunker, const ring& held, std::span<const v
     const stream_window window{.bytes = held.bytes(begin - behind, shown),
                                .start = behind,
                                .at_end = shown == s.end && s.how != range_end::open};
-    chunker.find_candidates(window, end - begin, begin, into);
+    chunker.find_candidates(window, end - begin, begin, candidates);
   }
 }
 

@@ -58,6 +58,6 @@ class chain_cursor {
 
 /// Marks the candidates of positions [first, last), which `visible_ranges` cover, with what is needed around them.
 void mark_candidates(const chunker& chunker, const ring& held, std::span<const visible_range> visible_ranges,
-                     std::uint64_t first, std::uint64_t last, candidate_bits& into);
+                     std::uint64_t first, std::uint64_t last, candidate_bits& candidates);
 
 }  // namespace cutpoint

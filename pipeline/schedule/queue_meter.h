@@ -17,21 +17,21 @@ class queue_meter {
     const std::array<std::uint64_t, 4> seen = {levels.held_bytes, levels.waiting_segments,
                                                levels.waiting_fingerprint_bytes, levels.waiting_delivery_bytes};
     for (std::size_t i = 0; i < queues_.size(); ++i) {
-      queue& of = queues_[i];
-      of.area += static_cast<double>(of.held) * (now - since_);
-      of.held = seen[i];
-      of.most = std::max(of.most, of.held);
+      queue& measured = queues_[i];
+      measured.area += static_cast<double>(measured.held) * (now - since_);
+      measured.held = seen[i];
+      measured.most = std::max(measured.most, measured.held);
     }
     since_ = now;
   }
 
-  void publish(feed_statistics& to, double now) const {
-    const std::array<occupancy*, 4> places = {&to.held_bytes, &to.waiting_segments, &to.waiting_fingerprints,
-                                              &to.waiting_deliveries};
+  void publish(feed_statistics& statistics, double now) const {
+    const std::array<occupancy*, 4> places = {&statistics.held_bytes, &statistics.waiting_segments,
+                                              &statistics.waiting_fingerprints, &statistics.waiting_deliveries};
     for (std::size_t i = 0; i < queues_.size(); ++i) {
-      const queue& of = queues_[i];
-      const double area = of.area + static_cast<double>(of.held) * (now - since_);
-      *places[i] = {.mean = now > 0 ? area / now : 0, .most = of.most};
+      const queue& measured = queues_[i];
+      const double area = measured.area + static_cast<double>(measured.held) * (now - since_);
+      *places[i] = {.mean = now > 0 ? area / now : 0, .most = measured.most};
     }
   }
 

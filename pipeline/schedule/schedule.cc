@@ -133,15 +133,15 @@ std::optional<task> schedule::retain_bytes(std::optional<task> taken) {
   return taken;
 }
 
-std::optional<task> schedule::take(lane_role by) {
+std::optional<task> schedule::take(lane_role role) {
   if (!may_take()) return std::nullopt;
   // First what others wait for: the next in order to come out, to be joined, to be mapped.
   auto taken = take_delivery();
   if (!taken) taken = take_join();
-  if (!taken) taken = take_first_map(by);
+  if (!taken) taken = take_first_map(role);
   if (!taken) taken = take_fingerprints();
   if (!taken) taken = take_early_join();
-  if (!taken) taken = take_map(by);
+  if (!taken) taken = take_map(role);
   if (!taken) taken = take_deferred_fingerprints();
   return retain_bytes(std::move(taken));
 }
@@ -196,7 +196,7 @@ std::optional<task> schedule::take_delivery() {
   joined_batch& next = batches_.front();
   if (next.done_ranges < next.ranges.size()) return std::nullopt;
   is_delivering_ = true;
-  deliver_task work{.of = &next, .state = delivery_};
+  deliver_task work{.batch = &next, .state = delivery_};
   work.runs = std::move(pending_runs_);
   for (removed_run& run : sequence_.take_runs(next.end)) work.runs.push_back(std::move(run));
   work.entries = sequence_.take_entries(next.end);
@@ -222,7 +222,7 @@ std::optional<task> schedule::take_join() {
   if (is_passed && candidates_ && next.mapped != segment::state::done) return std::nullopt;
   is_joining_ = true;
   const std::uint64_t first = held_ ? held_->where.offset : frontier_;
-  join_task work{.of = &next,
+  join_task work{.target = &next,
                  .frontier = frontier_,
                  .follows_candidates = candidates_ != nullptr,
                  .visible_ranges = sequence_.visible_ranges(first, next.end, joinable()),
@@ -240,16 +240,16 @@ std::optional<task> schedule::take_early_join() {
       segments_.size(), 2 * (configuration_.lane_count + device_lane_count * configuration_.devices.size()) + 2);
   for (std::size_t i = 1; i < last; ++i) {
     const segment& before = *segments_[i - 1];
-    segment& into = *segments_[i];
-    const bool is_ready = before.mapped == segment::state::done && into.mapped == segment::state::done &&
-                          into.early_joined == segment::state::waiting && !into.begins_at_true_cut;
+    segment& next = *segments_[i];
+    const bool is_ready = before.mapped == segment::state::done && next.mapped == segment::state::done &&
+                          next.early_joined == segment::state::waiting && !next.begins_at_true_cut;
     if (!is_ready) continue;
     const std::uint64_t start = before.own.next;
-    if (start < frontier_ || start >= into.end) continue;
-    into.early_joined = segment::state::running;
-    into.early_join.next = start;
-    early_join_task work{.into = &into,
-                         .visible_ranges = sequence_.visible_ranges(start, into.end, sequence_.readable())};
+    if (start < frontier_ || start >= next.end) continue;
+    next.early_joined = segment::state::running;
+    next.early_join.next = start;
+    early_join_task work{.target = &next,
+                         .visible_ranges = sequence_.visible_ranges(start, next.end, sequence_.readable())};
     return task{.work = std::move(work), .retained_from = start, .outcome = {}};
   }
   return std::nullopt;
@@ -272,15 +272,15 @@ void schedule::complete(task done, const std::array<stage_work, stage_count>& sp
 }
 
 void schedule::complete(map_task& work) {
-  segment& of = *work.of;
-  of.mapped = segment::state::done;
-  if (of.begins_at_true_cut && of.own.next < of.end && work.join_request == last_join_request_)
-    postpone_join(of.own.next);
+  segment& target = *work.target;
+  target.mapped = segment::state::done;
+  if (target.begins_at_true_cut && target.own.next < target.end && work.join_request == last_join_request_)
+    postpone_join(target.own.next);
   if (work.marks_candidates) request_join();
-  if (!work.marks_candidates && !of.begins_at_true_cut) ++statistics_.speculated_count;
+  if (!work.marks_candidates && !target.begins_at_true_cut) ++statistics_.speculated_count;
 }
 
-void schedule::complete(early_join_task& work) { work.into->early_joined = segment::state::done; }
+void schedule::complete(early_join_task& work) { work.target->early_joined = segment::state::done; }
 
 void schedule::complete(join_task& work) {
   is_joining_ = false;
@@ -289,7 +289,7 @@ void schedule::complete(join_task& work) {
   held_ = work.held;
   statistics_.twice_cut_bytes += work.recut_bytes;
   statistics_.twice_hashed_bytes += work.recut_fingerprinted_bytes;
-  if (frontier_ >= work.of->end) {
+  if (frontier_ >= work.target->end) {
     drop_front_segment();
     next_join_attempt_ = 0;
   } else if (work.join_request == last_join_request_) {
@@ -303,12 +303,12 @@ void schedule::complete(join_task& work) {
 }
 
 void schedule::complete(fingerprint_task& work) {
-  for (const fingerprint_task::batch_range& each : work.ranges) ++each.of->done_ranges;
+  for (const fingerprint_task::batch_range& each : work.ranges) ++each.batch->done_ranges;
 }
 
 void schedule::complete(deliver_task& work) {
   is_delivering_ = false;
-  delivered_ = work.of->end;
+  delivered_ = work.batch->end;
   delivery_ = work.state;
   for (std::size_t i = 0; i < work.delivered_runs; ++i) {
     statistics_.run_bytes += work.runs[i].count * work.runs[i].period.length;

@@ -50,7 +50,7 @@ class schedule {
   // Lanes. Times are seconds of one clock.
 
   /// For a lane of the processor.
-  [[nodiscard]] std::optional<task> take(lane_role by = lane_role::works);
+  [[nodiscard]] std::optional<task> take(lane_role role = lane_role::works);
   /// For a lane of a device, which maps, or fingerprints what was joined. Such a task may be performed anywhere.
   [[nodiscard]] std::optional<task> take_for_device(std::size_t device, double now);
   /// Whether a lane of some device would take something.
@@ -80,10 +80,10 @@ class schedule {
   // What a lane of the processor may take now, in the order of urgency.
   [[nodiscard]] std::optional<task> take_delivery();
   [[nodiscard]] std::optional<task> take_join();
-  [[nodiscard]] std::optional<task> take_first_map(lane_role by);
+  [[nodiscard]] std::optional<task> take_first_map(lane_role role);
   [[nodiscard]] std::optional<task> take_fingerprints();
   [[nodiscard]] std::optional<task> take_early_join();
-  [[nodiscard]] std::optional<task> take_map(lane_role by);
+  [[nodiscard]] std::optional<task> take_map(lane_role role);
   [[nodiscard]] std::optional<task> take_deferred_fingerprints();
 
   /// Whether there is one lane.
@@ -99,10 +99,10 @@ class schedule {
   /// Where a lane that maps the segment begins: past the chunks that are known.
   [[nodiscard]] std::uint64_t map_start(std::size_t number) const noexcept;
   void resize(std::size_t number, std::uint64_t bytes);
-  [[nodiscard]] std::optional<task> take_resized_map(lane_role by, std::size_t number);
-  [[nodiscard]] task make_map_task(segment& next, std::uint64_t start, lane_owner by);
+  [[nodiscard]] std::optional<task> take_resized_map(lane_role role, std::size_t number);
+  [[nodiscard]] task make_map_task(segment& next, std::uint64_t start, lane_owner owner);
   /// Units from the first that waits on, up to `most` bytes from the first one's beginning to the last one's end.
-  [[nodiscard]] std::optional<task> make_fingerprint_task(lane_owner by, std::uint64_t most);
+  [[nodiscard]] std::optional<task> make_fingerprint_task(lane_owner owner, std::uint64_t most);
 
   // What a lane of a device would take.
   struct device_choice {

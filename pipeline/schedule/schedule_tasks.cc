@@ -39,13 +39,13 @@ std::size_t schedule::next_to_speculate() const noexcept {
 
 std::size_t schedule::next_to_map() const noexcept { return first_map_is_due() ? 0 : next_to_speculate(); }
 
-std::optional<task> schedule::take_first_map(lane_role by) {
-  if (candidates_) return next_waiting(0) == 0 ? take_map(by) : std::nullopt;
-  return first_map_is_due() ? take_resized_map(by, 0) : std::nullopt;
+std::optional<task> schedule::take_first_map(lane_role role) {
+  if (candidates_) return next_waiting(0) == 0 ? take_map(role) : std::nullopt;
+  return first_map_is_due() ? take_resized_map(role, 0) : std::nullopt;
 }
 
-std::optional<task> schedule::take_map(lane_role by) {
-  if (!candidates_) return take_resized_map(by, next_to_speculate());
+std::optional<task> schedule::take_map(lane_role role) {
+  if (!candidates_) return take_resized_map(role, next_to_speculate());
   const std::size_t number = next_waiting(0);
   if (number == segments_.size()) return std::nullopt;
   segment& next = *segments_[number];
@@ -54,11 +54,11 @@ std::optional<task> schedule::take_map(lane_role by) {
 }
 
 /// The segment, or a lane's share of it.
-std::optional<task> schedule::take_resized_map(lane_role by, std::size_t number) {
+std::optional<task> schedule::take_resized_map(lane_role role, std::size_t number) {
   if (number == segments_.size() || !balance_.may_take({}, work_kind::cuts)) return std::nullopt;
   if (balance_.has_devices()) {
     // While the feeding lane works nothing is read: not for so long that the others run out of work.
-    const std::uint64_t waiting = by == lane_role::feeds ? waiting_map_bytes_ / 2 : waiting_map_bytes_;
+    const std::uint64_t waiting = role == lane_role::feeds ? waiting_map_bytes_ / 2 : waiting_map_bytes_;
     const std::uint64_t share = balance_.bytes_to_take({}, work_kind::cuts, waiting, configuration_.segment_bytes);
     const std::uint64_t least = std::min(least_taken_bytes, configuration_.segment_bytes);
     if (balance_.should_leave_to_faster_lane({}, work_kind::cuts, share, least, waiting_map_bytes_))
@@ -101,21 +101,22 @@ void schedule::resize(std::size_t number, std::uint64_t bytes) {
   segments_.erase(begin, begin + static_cast<std::ptrdiff_t>(merged));
 }
 
-task schedule::make_map_task(segment& next, std::uint64_t start, lane_owner by) {
+task schedule::make_map_task(segment& next, std::uint64_t start, lane_owner owner) {
   next.mapped = segment::state::running;
   --waiting_segments_;
   waiting_map_bytes_ -= next.end - next.begin;
   next.begins_at_true_cut = !candidates_ && &next == segments_.front().get();
   next.is_fingerprinted_by_map =
-      by ? configuration_.devices[*by].fingerprints
-         : fingerprints_during_map(next.begins_at_true_cut) && !balance_.defer_next_fingerprints();
-  map_task work{.of = &next,
+      owner ? configuration_.devices[*owner].fingerprints
+            : fingerprints_during_map(next.begins_at_true_cut) && !balance_.defer_next_fingerprints();
+  map_task work{.target = &next,
                 .start = start,
                 .marks_candidates = candidates_ != nullptr,
                 .fingerprints = next.is_fingerprinted_by_map,
                 .join_request = last_join_request_,
                 .visible_ranges = sequence_.visible_ranges(start, next.end, sequence_.readable())};
-  return {.work = std::move(work), .retained_from = start, .device = by, .device_bytes = by ? next.end - start : 0};
+  return {
+      .work = std::move(work), .retained_from = start, .device = owner, .device_bytes = owner ? next.end - start : 0};
 }
 
 bool schedule::fingerprints_during_map(bool begins_at_true_cut) const noexcept {
@@ -149,7 +150,7 @@ std::optional<task> schedule::take_deferred_fingerprints() {
   return make_fingerprint_task({}, configuration_.fingerprint_task_bytes);
 }
 
-std::optional<task> schedule::make_fingerprint_task(lane_owner by, std::uint64_t most) {
+std::optional<task> schedule::make_fingerprint_task(lane_owner owner, std::uint64_t most) {
   fingerprint_task work;
   std::uint64_t begin = 0;
   std::uint64_t bytes = 0;
@@ -159,14 +160,14 @@ std::optional<task> schedule::make_fingerprint_task(lane_owner by, std::uint64_t
       const chunk& last = b.chunks[which.last - 1].where;
       if (work.ranges.empty()) begin = b.chunks[which.first].where.offset;
       if (!work.ranges.empty() && last.offset + last.length - begin > most) break;
-      work.ranges.push_back({.of = &b, .which = which});
+      work.ranges.push_back({.batch = &b, .which = which});
       bytes += which.bytes;
     }
     if (b.taken_ranges != b.ranges.size()) break;
   }
   if (work.ranges.empty()) return std::nullopt;
   waiting_fingerprint_bytes_ -= bytes;
-  return task{.work = std::move(work), .retained_from = begin, .device = by, .device_bytes = by ? bytes : 0};
+  return task{.work = std::move(work), .retained_from = begin, .device = owner, .device_bytes = owner ? bytes : 0};
 }
 
 // --- Devices ---------------------------------------------------------------------------------------------------------

@@ -55,25 +55,25 @@ void stepped_feed::finish() {
 }
 
 bool stepped_feed::take(std::size_t lane, double now) {
-  driven_lane& by = lanes_[lane];
-  by.taken = by.owner ? schedule_.take_for_device(*by.owner, now)
-                      : schedule_.take(lane == 0 ? lane_role::feeds : lane_role::works);
-  by.is_performed = false;
-  return by.taken.has_value();
+  driven_lane& driven = lanes_[lane];
+  driven.taken = driven.owner ? schedule_.take_for_device(*driven.owner, now)
+                              : schedule_.take(lane == 0 ? lane_role::feeds : lane_role::works);
+  driven.is_performed = false;
+  return driven.taken.has_value();
 }
 
 std::array<stage_work, stage_count>& stepped_feed::perform(std::size_t lane) {
-  driven_lane& by = lanes_[lane];
-  if (std::exchange(by.is_performed, true)) return by.tools.work;
-  by.tools.work = {};
-  cutpoint::perform(*by.taken, schedule_.context(), by.tools);
-  return by.tools.work;
+  driven_lane& driven = lanes_[lane];
+  if (std::exchange(driven.is_performed, true)) return driven.tools.work;
+  driven.tools.work = {};
+  cutpoint::perform(*driven.taken, schedule_.context(), driven.tools);
+  return driven.tools.work;
 }
 
 void stepped_feed::hand_back(std::size_t lane, double now) {
-  driven_lane& by = lanes_[lane];
-  schedule_.complete(*std::exchange(by.taken, std::nullopt), by.tools.work, now);
-  add(by.record, by.tools.work);
+  driven_lane& driven = lanes_[lane];
+  schedule_.complete(*std::exchange(driven.taken, std::nullopt), driven.tools.work, now);
+  add(driven.record, driven.tools.work);
 }
 
 feed_statistics stepped_feed::statistics() const {

@@ -14,22 +14,22 @@ constexpr std::uint64_t tile_bytes = 256 * KiB;
 
 /// Cuts on from `next` until a chunk begins at `stop` or later, or nothing more is decided; a tile at most. Returns the
 /// bytes.
-std::uint64_t cut_tile(chunk_finder& cut, std::uint64_t stop, chain& into) {
-  const std::uint64_t begin = into.next;
-  while (into.next < stop && into.next - begin < tile_bytes) {
-    const auto step = cut(into.next);
+std::uint64_t cut_tile(chunk_finder& cut, std::uint64_t stop, chain& chain) {
+  const std::uint64_t begin = chain.next;
+  while (chain.next < stop && chain.next - begin < tile_bytes) {
+    const auto step = cut(chain.next);
     if (!step) break;
-    if (step->is_chunk) into.chunks.push_back({into.next, step->next - into.next});
-    into.next = step->next;
+    if (step->is_chunk) chain.chunks.push_back({chain.next, step->next - chain.next});
+    chain.next = step->next;
   }
-  return into.next - begin;
+  return chain.next - begin;
 }
 
 /// Fingerprints that are asked for and made together. Whatever happens, none is left to be made when it goes: they would
 /// be written to where nothing is any more.
 class fingerprint_session {
  public:
-  fingerprint_session(const ring& held, batch_fingerprinter& with) : ring_(held), batch_(with) {}
+  fingerprint_session(const ring& held, batch_fingerprinter& batch) : ring_(held), batch_(batch) {}
   fingerprint_session(const fingerprint_session&) = delete;
   fingerprint_session& operator=(const fingerprint_session&) = delete;
   ~fingerprint_session() {
@@ -37,9 +37,9 @@ class fingerprint_session {
   }
 
   /// Returns the chunk's bytes.
-  std::uint64_t submit(const chunk& where, digest& into) {
+  std::uint64_t submit(const chunk& where, digest& destination) {
     is_flushed_ = false;
-    batch_.submit(ring_.bytes(where.offset, where.offset + where.length), into);
+    batch_.submit(ring_.bytes(where.offset, where.offset + where.length), destination);
     return where.length;
   }
   status flush() {
@@ -53,27 +53,27 @@ class fingerprint_session {
   bool is_flushed_ = true;
 };
 
-status run(map_task& work, const task_context& context, lane& by) {
-  segment& of = *work.of;
+status run(map_task& work, const task_context& context, lane& worker) {
+  segment& target = *work.target;
   if (work.marks_candidates) {
-    measure(by.at(stage::chunking), [&] {
-      mark_candidates(*context.cuts, *context.held, work.visible_ranges, of.begin, of.end, *context.candidates);
-      return of.end - of.begin;
+    measure(worker.at(stage::chunking), [&] {
+      mark_candidates(*context.cuts, *context.held, work.visible_ranges, target.begin, target.end, *context.candidates);
+      return target.end - target.begin;
     });
     return {};
   }
   chunk_finder cut(*context.cuts, *context.held, work.visible_ranges);
-  of.own.next = work.start;
+  target.own.next = work.start;
   std::deque<digest> made;  // each stays where it is when more are asked for
-  fingerprint_session session(*context.held, *by.fingerprints);
+  fingerprint_session session(*context.held, *worker.fingerprints);
   std::uint64_t cut_bytes = 1;
-  while (cut_bytes != 0 && of.own.next < of.end) {
-    measure(by.at(stage::chunking), [&] { return cut_bytes = cut_tile(cut, of.end, of.own); });
+  while (cut_bytes != 0 && target.own.next < target.end) {
+    measure(worker.at(stage::chunking), [&] { return cut_bytes = cut_tile(cut, target.end, target.own); });
     if (!work.fingerprints) continue;
-    measure(by.at(stage::fingerprinting), [&] {
+    measure(worker.at(stage::fingerprinting), [&] {
       std::uint64_t bytes = 0;
-      while (made.size() < of.own.chunks.size()) {
-        const chunk& next = of.own.chunks[made.size()];
+      while (made.size() < target.own.chunks.size()) {
+        const chunk& next = target.own.chunks[made.size()];
         bytes += session.submit(next, made.emplace_back());
       }
       return bytes;
@@ -81,27 +81,28 @@ status run(map_task& work, const task_context& context, lane& by) {
   }
   if (made.empty()) return {};
   status outcome;
-  measure(by.at(stage::fingerprinting), [&] {
+  measure(worker.at(stage::fingerprinting), [&] {
     outcome = session.flush();
-    of.own.fingerprints.assign(made.begin(), made.end());
+    target.own.fingerprints.assign(made.begin(), made.end());
     return std::uint64_t{0};
   });
   return outcome;
 }
 
-status run(early_join_task& work, const task_context& context, lane& by) {
-  segment& into = *work.into;
+status run(early_join_task& work, const task_context& context, lane& worker) {
+  segment& target = *work.target;
   chunk_finder cut(*context.cuts, *context.held, work.visible_ranges);
-  chain_cursor own(into.own);
-  measure(by.at(stage::chunking), [&] {
-    const std::uint64_t begin = into.early_join.next;
-    while (into.early_join.next < into.end && !own.find(into.early_join.next)) {
-      const auto step = cut(into.early_join.next);
+  chain_cursor own(target.own);
+  measure(worker.at(stage::chunking), [&] {
+    const std::uint64_t begin = target.early_join.next;
+    while (target.early_join.next < target.end && !own.find(target.early_join.next)) {
+      const auto step = cut(target.early_join.next);
       if (!step) break;
-      if (step->is_chunk) into.early_join.chunks.push_back({into.early_join.next, step->next - into.early_join.next});
-      into.early_join.next = step->next;
+      if (step->is_chunk)
+        target.early_join.chunks.push_back({target.early_join.next, step->next - target.early_join.next});
+      target.early_join.next = step->next;
     }
-    return into.early_join.next - begin;
+    return target.early_join.next - begin;
   });
   return {};
 }
@@ -111,17 +112,17 @@ class joiner {
  public:
   joiner(join_task& work, const task_context& context)
       : work_(work),
-        of_(*work.of),
+        target_(*work.target),
         cut_(*context.cuts, *context.held, work.visible_ranges, work.follows_candidates ? context.candidates : nullptr),
-        own_(of_.own),
-        early_(of_.early_join) {}
+        own_(target_.own),
+        early_(target_.early_join) {}
 
   /// Returns the bytes that were cut here.
   std::uint64_t follow() {
     std::uint64_t cut_bytes = 0;
-    while (work_.frontier < of_.end) {
-      if (adopt(of_.own, own_, of_.own_used_bytes)) continue;
-      if (adopt(of_.early_join, early_, of_.early_used_bytes)) continue;
+    while (work_.frontier < target_.end) {
+      if (adopt(target_.own, own_, target_.own_used_bytes)) continue;
+      if (adopt(target_.early_join, early_, target_.early_used_bytes)) continue;
       const auto step = cut_(work_.frontier);
       if (!step) break;
       if (step->is_chunk) {
@@ -135,22 +136,22 @@ class joiner {
 
  private:
   /// Takes the chain's chunks from the frontier on, where it has some.
-  bool adopt(const chain& from, chain_cursor& cursor, std::uint64_t& used_bytes) {
+  bool adopt(const chain& chain, chain_cursor& cursor, std::uint64_t& used_bytes) {
     const auto first = cursor.find(work_.frontier);
-    if (!first || *first == from.chunks.size()) return false;
-    const bool is_fingerprinted = !from.fingerprints.empty();
-    for (std::size_t i = *first; i < from.chunks.size(); ++i) {
-      work_.joined.push_back({.where = from.chunks[i],
-                              .fingerprint = is_fingerprinted ? from.fingerprints[i] : digest{},
+    if (!first || *first == chain.chunks.size()) return false;
+    const bool is_fingerprinted = !chain.fingerprints.empty();
+    for (std::size_t i = *first; i < chain.chunks.size(); ++i) {
+      work_.joined.push_back({.where = chain.chunks[i],
+                              .fingerprint = is_fingerprinted ? chain.fingerprints[i] : digest{},
                               .is_fingerprinted = is_fingerprinted});
-      used_bytes += from.chunks[i].length;
+      used_bytes += chain.chunks[i].length;
     }
-    work_.frontier = from.next;
+    work_.frontier = chain.next;
     return true;
   }
 
   join_task& work_;
-  segment& of_;
+  segment& target_;
   chunk_finder cut_;
   chain_cursor own_;
   chain_cursor early_;
@@ -160,10 +161,10 @@ class joiner {
 /// the second does. The last chunk before a forced cut is held back until the first after it has come.
 void recut_boundaries(join_task& work, const task_context& context) {
   std::vector<joined_chunk> joined;
-  auto is_before_cut = [&, at = std::size_t{0}](std::uint64_t end) mutable {
-    while (at < work.visible_ranges.size() && work.visible_ranges[at].end < end) ++at;
-    return at < work.visible_ranges.size() && work.visible_ranges[at].end == end &&
-           work.visible_ranges[at].how == range_end::cut;
+  auto is_before_cut = [&, index = std::size_t{0}](std::uint64_t end) mutable {
+    while (index < work.visible_ranges.size() && work.visible_ranges[index].end < end) ++index;
+    return index < work.visible_ranges.size() && work.visible_ranges[index].end == end &&
+           work.visible_ranges[index].how == range_end::cut;
   };
   for (const joined_chunk& next : work.joined) {
     const std::uint64_t end = next.where.offset + next.where.length;
@@ -189,8 +190,8 @@ void recut_boundaries(join_task& work, const task_context& context) {
   work.joined = std::move(joined);
 }
 
-status run(join_task& work, const task_context& context, lane& by) {
-  measure(by.at(stage::joining), [&] {
+status run(join_task& work, const task_context& context, lane& worker) {
+  measure(worker.at(stage::joining), [&] {
     const std::uint64_t cut_bytes = joiner(work, context).follow();
     if (work.recuts_boundaries) recut_boundaries(work, context);
     return cut_bytes + work.recut_bytes;
@@ -198,14 +199,14 @@ status run(join_task& work, const task_context& context, lane& by) {
   return {};
 }
 
-status run(fingerprint_task& work, const task_context& context, lane& by) {
+status run(fingerprint_task& work, const task_context& context, lane& worker) {
   status outcome;
-  measure(by.at(stage::fingerprinting), [&] {
+  measure(worker.at(stage::fingerprinting), [&] {
     std::uint64_t bytes = 0;
-    fingerprint_session session(*context.held, *by.fingerprints);
+    fingerprint_session session(*context.held, *worker.fingerprints);
     for (const fingerprint_task::batch_range& each : work.ranges) {
       for (std::size_t i = each.which.first; i < each.which.last; ++i) {
-        joined_chunk& c = each.of->chunks[i];
+        joined_chunk& c = each.batch->chunks[i];
         if (!c.is_fingerprinted) bytes += session.submit(c.where, c.fingerprint);
       }
     }
@@ -223,10 +224,10 @@ class deliverer {
   status deliver() {
     for (const stream_entry& entry : work_.entries) {
       if (status begun = begin(entry); !begun.ok()) return begun;
-      for (; next_ < work_.of->chunks.size() && work_.of->chunks[next_].where.offset < entry.end; ++next_) {
-        if (status taken = take(entry, work_.of->chunks[next_]); !taken.ok()) return taken;
+      for (; next_ < work_.batch->chunks.size() && work_.batch->chunks[next_].where.offset < entry.end; ++next_) {
+        if (status taken = take(entry, work_.batch->chunks[next_]); !taken.ok()) return taken;
       }
-      if (entry.how == range_end::open || entry.end > work_.of->end) return {};
+      if (entry.how == range_end::open || entry.end > work_.batch->end) return {};
       if (entry.how == range_end::cut) continue;
       work_.state.has_begun = false;
       if (status ended = context_.receiver->end_stream(entry.stream, entry.outcome); !ended.ok()) return ended;
@@ -279,9 +280,9 @@ class deliverer {
   std::uint64_t bytes_ = 0;
 };
 
-status run(deliver_task& work, const task_context& context, lane& by) {
+status run(deliver_task& work, const task_context& context, lane& worker) {
   status outcome;
-  measure(by.at(stage::delivery), [&] {
+  measure(worker.at(stage::delivery), [&] {
     deliverer batch(work, context);
     outcome = batch.deliver();
     return batch.bytes();
@@ -291,9 +292,9 @@ status run(deliver_task& work, const task_context& context, lane& by) {
 
 }  // namespace
 
-void perform(task& taken, const task_context& context, lane& by) {
+void perform(task& taken, const task_context& context, lane& worker) {
   try {
-    taken.outcome = std::visit([&](auto& work) { return run(work, context, by); }, taken.work);
+    taken.outcome = std::visit([&](auto& work) { return run(work, context, worker); }, taken.work);
   } catch (const std::bad_alloc&) {
     taken.outcome = out_of_memory();
   }

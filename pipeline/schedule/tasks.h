@@ -57,7 +57,7 @@ struct delivery_state {
 // Tasks. Each has what it needs; while one runs nobody else touches what it points to.
 
 struct map_task {
-  segment* of = nullptr;
+  segment* target = nullptr;
   std::uint64_t start = 0;
   bool marks_candidates = false;
   bool fingerprints = false;
@@ -65,11 +65,11 @@ struct map_task {
   std::vector<visible_range> visible_ranges = {};
 };
 struct early_join_task {
-  segment* into = nullptr;
+  segment* target = nullptr;
   std::vector<visible_range> visible_ranges = {};
 };
 struct join_task {
-  segment* of = nullptr;
+  segment* target = nullptr;
   std::uint64_t frontier = 0;  ///< where the next true chunk begins; afterwards, where the one after these does
   bool follows_candidates = false;
   std::vector<visible_range> visible_ranges = {};
@@ -82,13 +82,13 @@ struct join_task {
 };
 struct fingerprint_task {
   struct batch_range {
-    joined_batch* of = nullptr;
+    joined_batch* batch = nullptr;
     joined_batch::chunk_range which = {};
   };
   std::vector<batch_range> ranges;  ///< in the order of the sequence
 };
 struct deliver_task {
-  joined_batch* of = nullptr;
+  joined_batch* batch = nullptr;
   std::vector<stream_entry> entries = {};  ///< those that end by the joined_batch's end, and the one it ends in
   std::vector<removed_run> runs = {};
   delivery_state state = {};
@@ -116,6 +116,6 @@ struct task_context {
 [[nodiscard]] inline status out_of_memory() { return {status_code::memory_limit, "out of memory"}; }
 
 /// Does what the task says, on the calling thread. A failure is its outcome, also memory that cannot be had.
-void perform(task& taken, const task_context& context, lane& by);
+void perform(task& taken, const task_context& context, lane& worker);
 
 }  // namespace cutpoint

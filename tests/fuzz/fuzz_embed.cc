@@ -178,9 +178,9 @@ class modelled_feed {
     const std::lock_guard lock(mutex_);
     require(chunk.length > 0 && chunk.count > 0 && chunk.digest_bytes <= 32, "a chunk has bytes");
     require(chunk.stream < streams_.size(), "a chunk is of a stream");
-    stream_state& of = streams_[chunk.stream];
-    require(chunk.offset == of.covered, "chunks follow each other");
-    of.covered += chunk.length * chunk.count;
+    stream_state& stream = streams_[chunk.stream];
+    require(chunk.offset == stream.covered, "chunks follow each other");
+    stream.covered += chunk.length * chunk.count;
   }
 
   cutpoint_feed* feed_ = nullptr;

@@ -35,14 +35,14 @@ struct chunk_record {
 class chunk_callback final : public chunk_receiver {
  public:
   using function = std::function<status(const delivered_chunk& chunk)>;
-  explicit chunk_callback(function to) noexcept : to_(std::move(to)) {}
+  explicit chunk_callback(function callback) noexcept : callback_(std::move(callback)) {}
 
   [[nodiscard]] status begin_stream(std::uint64_t) override { return {}; }
-  [[nodiscard]] status take(const delivered_chunk& chunk) override { return to_(chunk); }
+  [[nodiscard]] status take(const delivered_chunk& chunk) override { return callback_(chunk); }
   [[nodiscard]] status end_stream(std::uint64_t, const status&) override { return {}; }
 
  private:
-  function to_;
+  function callback_;
 };
 
 /// Keeps chunks until they are taken, in order. Holds 80 bytes of each that waits: who feeds looks at `waiting` and takes
@@ -78,17 +78,19 @@ struct chunk_columns final : chunk_receiver {
 
 /// Feeds bytes that are in memory as one stream, 0, and waits until everything has come out. Errors: as `engine::open`,
 /// `feed::write` and `feed::finish`, and the receiver's. Thread-safe.
-[[nodiscard]] status feed_buffer(engine& on, const feed_options& options, byte_span bytes, chunk_receiver& receiver);
+[[nodiscard]] status feed_buffer(engine& engine, const feed_options& options, byte_span bytes,
+                                 chunk_receiver& receiver);
 
 /// The chunks of bytes that are in memory, in order. Errors: as `feed_buffer`. Thread-safe.
-[[nodiscard]] result<std::vector<chunk_record>> chunk_buffer(engine& on, const feed_options& options, byte_span bytes);
+[[nodiscard]] result<std::vector<chunk_record>> chunk_buffer(engine& engine, const feed_options& options,
+                                                             byte_span bytes);
 
 /// The chunks of a source, found as they are asked for: all of the engine's threads work while one asks, and a few
 /// mebibytes are read at a time. One thread at a time.
 class chunk_reader {
  public:
-  /// Reads `from`, from where it stands, as stream 0; both must outlive the reader. Errors: as `engine::open`.
-  [[nodiscard]] static result<chunk_reader> open(engine& on, const feed_options& options, source& from);
+  /// Reads `source`, from where it stands, as stream 0; both must outlive the reader. Errors: as `engine::open`.
+  [[nodiscard]] static result<chunk_reader> open(engine& engine, const feed_options& options, source& source);
 
   chunk_reader(chunk_reader&&) noexcept;
   chunk_reader& operator=(chunk_reader&&) = delete;
@@ -103,13 +105,13 @@ class chunk_reader {
 
  private:
   class pieces;
-  chunk_reader(std::unique_ptr<chunk_queue> found, feed into, std::unique_ptr<pieces> from) noexcept;
+  chunk_reader(std::unique_ptr<chunk_queue> found, feed feed, std::unique_ptr<pieces> input) noexcept;
   /// Reads on; gives whether there may be more.
   [[nodiscard]] result<bool> advance();
 
   std::unique_ptr<chunk_queue> found_;
   feed feed_;
-  std::unique_ptr<pieces> from_;
+  std::unique_ptr<pieces> source_;
   bool is_done_ = false;
   status failure_;
 };

@@ -163,7 +163,7 @@ class cut_comparison {
 
   class face final : public chunk_receiver {
    public:
-    explicit face(cut_comparison& of) : of_(&of) {}
+    explicit face(cut_comparison& comparison) : comparison_(&comparison) {}
     [[nodiscard]] status begin_stream(std::uint64_t stream) override;
     [[nodiscard]] status take(const delivered_chunk& c) override;
     [[nodiscard]] status end_stream(std::uint64_t stream, const status& outcome) override;
@@ -173,12 +173,12 @@ class cut_comparison {
     std::uint64_t stream_bytes = 0;  ///< of the stream under way
 
    private:
-    cut_comparison* of_;
+    cut_comparison* comparison_;
   };
 
   void compare();
   /// Passes over the first `count` chunks of the first row that waits.
-  static void pass(face& of, std::uint64_t count);
+  static void pass(face& side, std::uint64_t count);
   void pass_dirty(std::uint64_t count);
 
   mutable std::mutex mutex_;

@@ -247,6 +247,6 @@ class feed {
 
 /// Feeds a source from where it stands to its end, holes as holes. A failure of the source ends the stream with it and
 /// is returned; so is the feed's own, which `feed::failure` tells apart.
-[[nodiscard]] status feed_source(feed& into, std::uint64_t stream, source& from);
+[[nodiscard]] status feed_source(feed& feed, std::uint64_t stream, source& source);
 
 }  // namespace cutpoint

@@ -133,9 +133,9 @@ static int end_stream(void* context, uint64_t stream, cutpoint_status outcome) {
 
 static void a_stream_is_fed(cutpoint_feed* feed, uint64_t stream, size_t piece) {
   CHECK(cutpoint_feed_begin(feed, stream) == CUTPOINT_OK);
-  for (size_t at = 0; at < byte_count; at += piece) {
-    const size_t rest = byte_count - at;
-    CHECK(cutpoint_feed_write(feed, data + at, rest < piece ? rest : piece) == CUTPOINT_OK);
+  for (size_t position = 0; position < byte_count; position += piece) {
+    const size_t rest = byte_count - position;
+    CHECK(cutpoint_feed_write(feed, data + position, rest < piece ? rest : piece) == CUTPOINT_OK);
   }
   CHECK(cutpoint_feed_end(feed, CUTPOINT_OK) == CUTPOINT_OK);
 }

@@ -22,23 +22,23 @@ std::vector<cutpoint_chunk> sequential(const chunker& cuts, const std::vector<st
   std::vector<cutpoint_chunk> all;
   fingerprinter make = *fingerprinter::make(kind);
   for (const chunk& each : cuts.find_cuts(bytes)) {
-    const digest of = *make(byte_span(bytes).subspan(each.offset, each.length));
+    const digest fingerprint = *make(byte_span(bytes).subspan(each.offset, each.length));
     cutpoint_chunk& next = all.emplace_back();
     next = {.stream = stream,
             .offset = each.offset,
             .length = each.length,
             .count = 1,
-            .digest_bytes = of.size,
+            .digest_bytes = fingerprint.size,
             .digest = {}};
-    std::copy(of.bytes.begin(), of.bytes.end(), next.digest);
+    std::copy(fingerprint.bytes.begin(), fingerprint.bytes.end(), next.digest);
   }
   return all;
 }
 
 /// Equal ones in a run one by one.
-void add_each(std::vector<cutpoint_chunk>& to, cutpoint_chunk chunk) {
+void add_each(std::vector<cutpoint_chunk>& all, cutpoint_chunk chunk) {
   for (std::uint64_t count = std::exchange(chunk.count, 1); count != 0; --count, chunk.offset += chunk.length) {
-    to.push_back(chunk);
+    all.push_back(chunk);
   }
 }
 
@@ -79,10 +79,10 @@ TEST(c_feed, takes_pieces_of_any_size) {
     const feed_handle feed = open_feed(engine.get(), options_for("gear"));
     ASSERT_EQ(cutpoint_feed_begin(feed.get(), 5), CUTPOINT_OK);
     seeded_choices random(most);
-    for (std::size_t at = 0; at < bytes.size();) {
-      const std::size_t count = std::min<std::size_t>(bytes.size() - at, random.between(1, most));
-      ASSERT_EQ(cutpoint_feed_write(feed.get(), &bytes[at], count), CUTPOINT_OK);
-      at += count;
+    for (std::size_t position = 0; position < bytes.size();) {
+      const std::size_t count = std::min<std::size_t>(bytes.size() - position, random.between(1, most));
+      ASSERT_EQ(cutpoint_feed_write(feed.get(), &bytes[position], count), CUTPOINT_OK);
+      position += count;
     }
     ASSERT_EQ(cutpoint_feed_end(feed.get(), CUTPOINT_OK), CUTPOINT_OK);
     ASSERT_EQ(cutpoint_feed_finish(feed.get()), CUTPOINT_OK);

@@ -52,13 +52,13 @@ struct chunk_calls {
   std::function<int(const cutpoint_chunk&)> on_chunk;
 
   [[nodiscard]] cutpoint_receiver receiver() {
-    cutpoint_receiver to = {};
-    to.struct_bytes = sizeof to;
-    to.context = this;
-    to.take_chunk = [](void* context, const cutpoint_chunk* chunk, const void*) {
+    cutpoint_receiver made = {};
+    made.struct_bytes = sizeof made;
+    made.context = this;
+    made.take_chunk = [](void* context, const cutpoint_chunk* chunk, const void*) {
       return static_cast<chunk_calls*>(context)->on_chunk(*chunk);
     };
-    return to;
+    return made;
   }
 };
 

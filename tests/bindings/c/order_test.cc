@@ -195,9 +195,9 @@ TEST(order, no_bytes_are_taken_while_too_many_chunks_wait) {
     }
   };
   const std::size_t piece = 100'000;
-  for (std::size_t at = 0; at < random_bytes().size();) {
-    const cutpoint_status written = cutpoint_feed_write(feed.get(), &random_bytes()[at], piece);
-    if (written == CUTPOINT_OK) at += piece;
+  for (std::size_t position = 0; position < random_bytes().size();) {
+    const cutpoint_status written = cutpoint_feed_write(feed.get(), &random_bytes()[position], piece);
+    if (written == CUTPOINT_OK) position += piece;
     if (written == CUTPOINT_CHUNKS_WAITING) ++refused, take();
     ASSERT_TRUE(written == CUTPOINT_OK || written == CUTPOINT_CHUNKS_WAITING);
   }
@@ -228,8 +228,8 @@ TEST(order, a_chunk_that_outgrows_the_memory_ends_its_stream_alone) {
   cutpoint_receiver receiver = {};
   receiver.struct_bytes = sizeof receiver;
   receiver.context = &outcomes;
-  receiver.end_stream = [](void* context, std::uint64_t, cutpoint_status of) {
-    static_cast<std::vector<cutpoint_status>*>(context)->push_back(of);
+  receiver.end_stream = [](void* context, std::uint64_t, cutpoint_status outcome) {
+    static_cast<std::vector<cutpoint_status>*>(context)->push_back(outcome);
     return 0;
   };
   const feed_handle feed = open_feed(engine.get(), options, &receiver);

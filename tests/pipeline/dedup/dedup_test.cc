@@ -20,12 +20,12 @@ digest numbered(std::uint64_t number) {
   return made;
 }
 
-status give(chunk_receiver& to, std::uint64_t stream, const std::vector<delivered_chunk>& chunks) {
-  if (status s = to.begin_stream(stream); !s.ok()) return s;
+status give(chunk_receiver& receiver, std::uint64_t stream, const std::vector<delivered_chunk>& chunks) {
+  if (status s = receiver.begin_stream(stream); !s.ok()) return s;
   for (const delivered_chunk& c : chunks) {
-    if (status s = to.take(c); !s.ok()) return s;
+    if (status s = receiver.take(c); !s.ok()) return s;
   }
-  return to.end_stream(stream, {});
+  return receiver.end_stream(stream, {});
 }
 
 /// Chunks of these lengths one after the other.
@@ -210,8 +210,8 @@ cut_differences naive_differences(const cuts_of_streams& exact, const cuts_of_st
     for (const delivered_chunk& c : of_lengths(s, exact[s])) true_chunks[c.offset] = c.length;
     std::uint64_t bytes = 0;
     for (const delivered_chunk& c : of_lengths(s, other[s])) {
-      const auto at = true_chunks.find(c.offset);
-      const bool is_dirty = at == true_chunks.end() || at->second != c.length;
+      const auto expected = true_chunks.find(c.offset);
+      const bool is_dirty = expected == true_chunks.end() || expected->second != c.length;
       ++found.chunk_count;
       found.bytes += c.length;
       found.dirty_chunk_count += is_dirty ? 1 : 0;

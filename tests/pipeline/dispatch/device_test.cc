@@ -29,19 +29,19 @@ device_run run_on(std::shared_ptr<const device_provider> devices, feed_options o
                   const std::vector<std::vector<std::uint8_t>>& streams, const status& of_the_last = {}) {
   device_run made;
   if (options.where == backend::automatic) options.where = backend::cuda;
-  auto on = engine::make({.threads = 2, .devices = std::move(devices)}).value();
-  auto into = on.open(options, made.out);
-  if (!into) {
-    made.outcome = into.error();
+  auto threads = engine::make({.threads = 2, .devices = std::move(devices)}).value();
+  auto feed = threads.open(options, made.out);
+  if (!feed) {
+    made.outcome = feed.error();
     return made;
   }
   for (std::size_t i = 0; i < streams.size() && made.outcome.ok(); ++i) {
-    made.outcome = into->begin(i);
-    if (made.outcome.ok()) made.outcome = into->write(streams[i]);
-    if (made.outcome.ok()) made.outcome = into->end(i + 1 == streams.size() ? of_the_last : status());
+    made.outcome = feed->begin(i);
+    if (made.outcome.ok()) made.outcome = feed->write(streams[i]);
+    if (made.outcome.ok()) made.outcome = feed->end(i + 1 == streams.size() ? of_the_last : status());
   }
-  if (made.outcome.ok()) made.outcome = into->finish();
-  made.statistics = into->statistics();
+  if (made.outcome.ok()) made.outcome = feed->finish();
+  made.statistics = feed->statistics();
   return made;
 }
 
@@ -50,14 +50,14 @@ void expect_sequential(const device_run& run, const feed_options& options,
   ASSERT_TRUE(run.outcome.ok()) << run.outcome.message();
   ASSERT_EQ(run.out.fault, "");
   ASSERT_EQ(run.out.streams.size(), streams.size());
-  auto with = fingerprinter::make(options.fingerprint);
+  auto fingerprint = fingerprinter::make(options.fingerprint);
   for (std::size_t i = 0; i < streams.size(); ++i) {
     const recorded_stream& got = run.out.streams[i];
     ASSERT_EQ(got.chunks, options.cuts.find_cuts(streams[i])) << "stream " << i;
     ASSERT_EQ(got.bytes, streams[i]);
     for (std::size_t c = 0; c < got.chunks.size(); ++c) {
       const byte_span bytes = byte_span(streams[i]).subspan(got.chunks[c].offset, got.chunks[c].length);
-      ASSERT_EQ(got.fingerprints[c], with->operator()(bytes).value()) << "stream " << i << ", chunk " << c;
+      ASSERT_EQ(got.fingerprints[c], fingerprint->operator()(bytes).value()) << "stream " << i << ", chunk " << c;
     }
   }
 }
@@ -131,12 +131,12 @@ TEST(device, cuts_at_the_ends_of_segments_where_a_join_asks_for_it) {
     ASSERT_TRUE(run.outcome.ok()) << run.outcome.message();
     EXPECT_GT(run.statistics.device_bytes, 0u);
     recorder alone;
-    auto on = engine::make({.threads = 1}).value();
-    auto into = on.open(options, alone).value();
+    auto threads = engine::make({.threads = 1}).value();
+    auto feed = threads.open(options, alone).value();
     for (std::size_t i = 0; i < streams.size(); ++i) {
-      ASSERT_TRUE(into.begin(i).ok() && into.write(streams[i]).ok() && into.end().ok());
+      ASSERT_TRUE(feed.begin(i).ok() && feed.write(streams[i]).ok() && feed.end().ok());
     }
-    ASSERT_TRUE(into.finish().ok());
+    ASSERT_TRUE(feed.finish().ok());
     for (std::size_t i = 0; i < streams.size(); ++i) {
       EXPECT_EQ(run.out.streams[i].chunks, alone.streams[i].chunks);
       EXPECT_EQ(run.out.streams[i].fingerprints, alone.streams[i].fingerprints);
@@ -250,9 +250,9 @@ TEST(hybrid, is_chosen_by_the_rates) {
   rates.devices = {{.link_in = 50e9, .chunking = 100e9, .fingerprinting = 100e9}};
   const auto plan_for = [&](const job_rates& believed) {
     options.rates = std::make_shared<const job_rates>(believed);
-    auto on = engine::make({.threads = 2, .devices = std::make_shared<host_device>()}).value();
+    auto threads = engine::make({.threads = 2, .devices = std::make_shared<host_device>()}).value();
     recorder out;
-    return on.open(options, out)->statistics().plan;
+    return threads.open(options, out)->statistics().plan;
   };
   EXPECT_NE(plan_for(rates), work_plan::processor);
   rates.devices[0].link_in = 1e6;
@@ -268,9 +268,9 @@ TEST(hybrid, weighs_a_device_by_what_it_can_do_where_chunks_have_no_maximum) {
   const auto plan_for = [&](backend where) {
     options.where = where;
     options.rates = std::make_shared<const job_rates>(rates);
-    auto on = engine::make({.threads = 2, .devices = std::make_shared<host_device>()}).value();
+    auto threads = engine::make({.threads = 2, .devices = std::make_shared<host_device>()}).value();
     recorder out;
-    return on.open(options, out)->statistics().plan;
+    return threads.open(options, out)->statistics().plan;
   };
   EXPECT_EQ(plan_for(backend::automatic), work_plan::processor)
       << "no device cuts such chunks, and hashing costs little";
@@ -303,8 +303,8 @@ TEST_P(device_faults, are_made_good_by_the_processor) {
   bool has_failed = true;
   for (int good_calls = 0; has_failed; good_calls += 1 + good_calls / 3) {
     std::atomic<int> calls = 0;
-    const auto lost = [&, at = failing](executor_call call) {
-      if (call != at || calls++ < good_calls) return status();
+    const auto lost = [&, failing_call = failing](executor_call call) {
+      if (call != failing_call || calls++ < good_calls) return status();
       const bool is_memory = call == executor_call::allocate;
       return status(is_memory ? status_code::memory_limit : status_code::backend_failure, "the device is lost");
     };

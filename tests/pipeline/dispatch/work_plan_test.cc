@@ -33,15 +33,15 @@ std::vector<work_plan> plans(const std::vector<plan_prediction>& all) {
   return made;
 }
 
-double limit(const plan_prediction& from, std::string_view name) {
-  const auto found =
-      std::find_if(from.limits.begin(), from.limits.end(), [name](const rate_limit& l) { return l.name == name; });
-  EXPECT_NE(found, from.limits.end()) << name;
-  return found != from.limits.end() ? found->bytes_per_second : 0;
+double limit(const plan_prediction& prediction, std::string_view name) {
+  const auto found = std::find_if(prediction.limits.begin(), prediction.limits.end(),
+                                  [name](const rate_limit& l) { return l.name == name; });
+  EXPECT_NE(found, prediction.limits.end()) << name;
+  return found != prediction.limits.end() ? found->bytes_per_second : 0;
 }
 
-void expect_rate(const plan_prediction& from, double expected) {
-  EXPECT_NEAR(from.bytes_per_second / expected, 1, 1e-8) << to_string(from.plan);
+void expect_rate(const plan_prediction& prediction, double expected) {
+  EXPECT_NEAR(prediction.bytes_per_second / expected, 1, 1e-8) << to_string(prediction.plan);
 }
 
 TEST(predict_plans, has_the_processor_alone_without_a_device) {

@@ -112,8 +112,8 @@ TEST(chunk_queue, gives_what_came_in_order_in_parts) {
   engine threads = two_threads();
   const auto bytes = stream_with_run();
   chunk_queue queue;
-  feed into = *threads.open(job(), queue);
-  ASSERT_TRUE(into.begin(9).ok());
+  feed feed = *threads.open(job(), queue);
+  ASSERT_TRUE(feed.begin(9).ok());
   std::vector<chunk_record> all;
   std::vector<chunk_record> room(7);
   const auto drain = [&] {
@@ -121,12 +121,13 @@ TEST(chunk_queue, gives_what_came_in_order_in_parts) {
       all.insert(all.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(count));
     }
   };
-  for (std::size_t at = 0; at < bytes.size(); at += 65'536) {
-    ASSERT_TRUE(into.write(byte_span(bytes).subspan(at, std::min<std::size_t>(65'536, bytes.size() - at))).ok());
+  for (std::size_t position = 0; position < bytes.size(); position += 65'536) {
+    ASSERT_TRUE(
+        feed.write(byte_span(bytes).subspan(position, std::min<std::size_t>(65'536, bytes.size() - position))).ok());
     drain();
   }
-  ASSERT_TRUE(into.end().ok());
-  ASSERT_TRUE(into.finish().ok());
+  ASSERT_TRUE(feed.end().ok());
+  ASSERT_TRUE(feed.finish().ok());
   const std::vector<chunk_record> rest = queue.take_all();
   all.insert(all.end(), rest.begin(), rest.end());
   EXPECT_EQ(queue.waiting(), 0u);
@@ -138,8 +139,8 @@ TEST(chunk_reader, gives_the_chunks_of_a_source_as_they_are_asked_for) {
   engine threads = two_threads();
   const auto bytes = stream_with_run();
   for (const std::size_t at_a_time : {std::size_t{1}, std::size_t{13}, std::size_t{100'000}}) {
-    memory_source from(bytes);
-    auto reader = chunk_reader::open(threads, job(), from);
+    memory_source source(bytes);
+    auto reader = chunk_reader::open(threads, job(), source);
     ASSERT_TRUE(reader.ok());
     const auto [found, outcome] = all_of(*reader, at_a_time);
     EXPECT_TRUE(outcome.ok()) << outcome.message();
@@ -154,9 +155,9 @@ TEST(chunk_reader, gives_the_chunks_of_a_source_as_they_are_asked_for) {
 TEST(chunk_reader, fails_as_its_source_once_all_is_given_that_is_decided) {
   engine threads = two_threads();
   const auto bytes = random_bytes(1 * MiB);
-  piecewise_source from(bytes, random_sizes(5));
-  from.fail_after(400'000, {status_code::io_error, "tape: cannot be read: it is torn", EIO});
-  auto reader = chunk_reader::open(threads, job(), from);
+  piecewise_source source(bytes, random_sizes(5));
+  source.fail_after(400'000, {status_code::io_error, "tape: cannot be read: it is torn", EIO});
+  auto reader = chunk_reader::open(threads, job(), source);
   ASSERT_TRUE(reader.ok());
   const auto [found, outcome] = all_of(*reader, 10);
   EXPECT_EQ(outcome.code(), status_code::io_error);
@@ -170,10 +171,10 @@ TEST(chunk_reader, fails_as_its_source_once_all_is_given_that_is_decided) {
 TEST(chunk_reader, holds_no_more_chunks_than_the_memory_has_bytes_for) {
   engine threads = two_threads();
   const auto bytes = random_bytes(32 * MiB);
-  memory_source from(bytes);
+  memory_source source(bytes);
   feed_options small = job();
   small.memory_bytes = 4 * MiB;
-  auto reader = chunk_reader::open(threads, small, from);
+  auto reader = chunk_reader::open(threads, small, source);
   ASSERT_TRUE(reader.ok());
   chunk_record one;
   ASSERT_EQ(*reader->read({&one, 1}), 1u);
@@ -193,8 +194,8 @@ class hole_source final : public source {
 
 TEST(chunk_reader, counts_the_chunks_of_a_hole) {
   engine threads = two_threads();
-  hole_source from(64 * GiB + 5);
-  auto reader = chunk_reader::open(threads, job("gear"), from);
+  hole_source source(64 * GiB + 5);
+  auto reader = chunk_reader::open(threads, job("gear"), source);
   ASSERT_TRUE(reader.ok());
   const auto [found, outcome] = all_of(*reader, 50);
   EXPECT_TRUE(outcome.ok()) << outcome.message();
@@ -210,11 +211,11 @@ TEST(chunk_reader, counts_the_chunks_of_a_hole) {
 TEST(chunk_reader, stops_when_it_is_cancelled) {
   engine threads = two_threads();
   const auto bytes = random_bytes(32 * MiB);
-  memory_source from(bytes);
+  memory_source source(bytes);
   cancellation cancel;
   feed_options options = job();
   options.cancel = &cancel;
-  auto reader = chunk_reader::open(threads, options, from);
+  auto reader = chunk_reader::open(threads, options, source);
   ASSERT_TRUE(reader.ok());
   chunk_record one;
   ASSERT_EQ(*reader->read({&one, 1}), 1u);

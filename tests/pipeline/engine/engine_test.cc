@@ -26,16 +26,16 @@ std::vector<std::uint8_t> mixed(std::size_t size, std::uint64_t seed) {
   return make_stream(content::mixed, size, random);
 }
 
-status feed_all(engine& on, const feed_options& options, const std::vector<std::vector<std::uint8_t>>& streams,
+status feed_all(engine& engine, const feed_options& options, const std::vector<std::vector<std::uint8_t>>& streams,
                 chunk_receiver& out) {
-  auto into = on.open(options, out);
-  if (!into) return into.error();
+  auto feed = engine.open(options, out);
+  if (!feed) return feed.error();
   for (std::size_t i = 0; i < streams.size(); ++i) {
-    if (status s = into->begin(i); !s.ok()) return s;
-    if (status s = into->write(streams[i]); !s.ok()) return s;
-    if (status s = into->end(); !s.ok()) return s;
+    if (status s = feed->begin(i); !s.ok()) return s;
+    if (status s = feed->write(streams[i]); !s.ok()) return s;
+    if (status s = feed->end(); !s.ok()) return s;
   }
-  return into->finish();
+  return feed->finish();
 }
 
 std::size_t thread_count() {
@@ -102,14 +102,14 @@ TEST(engine, gives_the_same_however_it_is_fed) {
   engine threads = with_threads(2);
   for (const piece_sizes& sizes : {always(1), primes(), random_sizes(5), whole()}) {
     recorder out;
-    auto into = threads.open({.cuts = cuts, .segment_bytes = 10'000}, out);
-    ASSERT_TRUE(into.ok());
-    piecewise_source from(stream, sizes);
-    ASSERT_TRUE(feed_source(*into, 7, from).ok());
-    ASSERT_TRUE(into->finish().ok());
+    auto feed = threads.open({.cuts = cuts, .segment_bytes = 10'000}, out);
+    ASSERT_TRUE(feed.ok());
+    piecewise_source source(stream, sizes);
+    ASSERT_TRUE(feed_source(*feed, 7, source).ok());
+    ASSERT_TRUE(feed->finish().ok());
     EXPECT_EQ(out.streams[0].chunks, expected);
     EXPECT_EQ(out.streams[0].stream, 7u);
-    EXPECT_EQ(into->statistics().fed_bytes, stream.size());
+    EXPECT_EQ(feed->statistics().fed_bytes, stream.size());
   }
 }
 
@@ -120,10 +120,10 @@ TEST(engine, leaves_no_thread_and_no_memory_behind) {
   for (int round = 0; round < 20; ++round) {
     engine threads = with_threads(4);
     recorder out;
-    auto into = threads.open({.cuts = made("rabin"), .segment_bytes = 50'000}, out);
-    ASSERT_TRUE(into.ok());
-    ASSERT_TRUE(into->begin(0).ok());
-    ASSERT_TRUE(into->write(byte_span(stream).first(static_cast<std::size_t>(round) * 100'000)).ok());
+    auto feed = threads.open({.cuts = made("rabin"), .segment_bytes = 50'000}, out);
+    ASSERT_TRUE(feed.ok());
+    ASSERT_TRUE(feed->begin(0).ok());
+    ASSERT_TRUE(feed->write(byte_span(stream).first(static_cast<std::size_t>(round) * 100'000)).ok());
     // Dropped in the middle.
   }
   EXPECT_EQ(thread_count(), threads_before);
@@ -146,17 +146,17 @@ TEST(engine, stops_when_it_is_cancelled) {
   engine threads = with_threads(2);
   cancellation cancel;
   recorder out;
-  auto into = threads.open({.cuts = made("gear"), .cancel = &cancel}, out);
-  ASSERT_TRUE(into.ok());
-  ASSERT_TRUE(into->begin(0).ok());
+  auto feed = threads.open({.cuts = made("gear"), .cancel = &cancel}, out);
+  ASSERT_TRUE(feed.ok());
+  ASSERT_TRUE(feed->begin(0).ok());
   std::thread other([&] { cancel.request(); });
   const std::vector<std::uint8_t> piece(100'000, 1);
   status outcome;
-  while (outcome.ok()) outcome = into->write(piece);
+  while (outcome.ok()) outcome = feed->write(piece);
   other.join();
   EXPECT_EQ(outcome.code(), status_code::cancelled);
-  EXPECT_EQ(into->finish().code(), status_code::cancelled);
-  EXPECT_EQ(into->failure().code(), status_code::cancelled);
+  EXPECT_EQ(feed->finish().code(), status_code::cancelled);
+  EXPECT_EQ(feed->failure().code(), status_code::cancelled);
 }
 
 TEST(engine, goes_on_after_a_stream_that_fails) {
@@ -164,15 +164,15 @@ TEST(engine, goes_on_after_a_stream_that_fails) {
   const auto stream = mixed(500'000, 8500);
   const chunker cuts = made("fastcdc");
   recorder out;
-  auto into = threads.open({.cuts = cuts, .segment_bytes = 40'000}, out);
-  ASSERT_TRUE(into.ok());
+  auto feed = threads.open({.cuts = cuts, .segment_bytes = 40'000}, out);
+  ASSERT_TRUE(feed.ok());
   piecewise_source failing(stream, whole());
   failing.fail_after(300'000, {status_code::io_error, "bad sector"});
-  EXPECT_EQ(feed_source(*into, 0, failing).message(), "bad sector");
-  EXPECT_TRUE(into->failure().ok());
+  EXPECT_EQ(feed_source(*feed, 0, failing).message(), "bad sector");
+  EXPECT_TRUE(feed->failure().ok());
   memory_source whole_stream(stream);
-  EXPECT_TRUE(feed_source(*into, 1, whole_stream).ok());
-  ASSERT_TRUE(into->finish().ok());
+  EXPECT_TRUE(feed_source(*feed, 1, whole_stream).ok());
+  ASSERT_TRUE(feed->finish().ok());
   const auto expected = cuts.find_cuts(stream);
   piecewise_source again(stream, whole());
   again.fail_after(300'000, {status_code::io_error, "bad sector"});
@@ -187,15 +187,15 @@ TEST(engine, fails_only_the_stream_whose_chunk_outgrows_the_memory) {
   const std::vector<std::uint8_t> endless(3 * MiB, 0);  // gear finds no cut in zeros
   const auto stream = mixed(500'000, 8600);
   recorder out;
-  auto into = threads.open({.cuts = cuts, .memory_bytes = 1 * MiB}, out);
-  ASSERT_TRUE(into.ok());
+  auto feed = threads.open({.cuts = cuts, .memory_bytes = 1 * MiB}, out);
+  ASSERT_TRUE(feed.ok());
   memory_source too_long(endless);
-  const status outcome = feed_source(*into, 0, too_long);
+  const status outcome = feed_source(*feed, 0, too_long);
   EXPECT_EQ(outcome.code(), status_code::memory_limit);
   EXPECT_THAT(outcome.message(), testing::HasSubstr("the chunk at offset 0 outgrows the memory allowed"));
   memory_source fits(stream);
-  EXPECT_TRUE(feed_source(*into, 1, fits).ok());
-  EXPECT_TRUE(into->finish().ok());
+  EXPECT_TRUE(feed_source(*feed, 1, fits).ok());
+  EXPECT_TRUE(feed->finish().ok());
   ASSERT_EQ(out.streams.size(), 2u);
   EXPECT_EQ(out.streams[0].outcome.code(), status_code::memory_limit);
   EXPECT_EQ(out.streams[1].chunks, cuts.find_cuts(stream));
@@ -209,15 +209,15 @@ TEST(engine, goes_on_after_a_chunk_that_outgrew_the_memory_where_candidates_look
   for (const std::uint64_t thread_count : {1u, 2u}) {
     engine threads = with_threads(thread_count);
     recorder out;
-    auto into = threads.open(
+    auto feed = threads.open(
         {.cuts = cuts, .where = backend::scalar, .map = map_kind::candidates, .memory_bytes = 4 * MiB}, out);
-    ASSERT_TRUE(into.ok());
+    ASSERT_TRUE(feed.ok());
     memory_source too_long(rising);
-    EXPECT_EQ(feed_source(*into, 0, too_long).code(), status_code::memory_limit);
+    EXPECT_EQ(feed_source(*feed, 0, too_long).code(), status_code::memory_limit);
     memory_source fits(stream);
-    const status next = feed_source(*into, 1, fits);
+    const status next = feed_source(*feed, 1, fits);
     EXPECT_TRUE(next.ok()) << next.message();
-    EXPECT_TRUE(into->finish().ok());
+    EXPECT_TRUE(feed->finish().ok());
     ASSERT_EQ(out.streams.size(), 2u);
     EXPECT_EQ(out.streams[1].chunks, cuts.find_cuts(stream));
   }
@@ -241,9 +241,9 @@ TEST(engine, stops_while_it_finishes) {
     cancellation cancel;
     stopping_receiver out(cancel);
     engine threads = with_threads(thread_count);
-    auto into = threads.open({.cuts = made("gear"), .segment_bytes = 64 * KiB, .cancel = &cancel}, out);
-    ASSERT_TRUE(into->begin(0).ok() && into->write(stream).ok() && into->end().ok());
-    EXPECT_EQ(into->finish().code(), status_code::cancelled);
+    auto feed = threads.open({.cuts = made("gear"), .segment_bytes = 64 * KiB, .cancel = &cancel}, out);
+    ASSERT_TRUE(feed->begin(0).ok() && feed->write(stream).ok() && feed->end().ok());
+    EXPECT_EQ(feed->finish().code(), status_code::cancelled);
   }
 }
 

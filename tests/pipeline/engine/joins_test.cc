@@ -60,11 +60,11 @@ TEST_P(lossy_joins, are_as_the_paper_says) {
         ASSERT_EQ(out.streams[i].chunks, joined_naively(cuts, streams[i].bytes, options.segment_bytes, join))
             << cuts.canonical() << " segment " << options.segment_bytes << " round " << round;
         ASSERT_EQ(out.streams[i].bytes, streams[i].bytes);
-        auto with = fingerprinter::make(fingerprint_kind::xxh3);
+        auto fingerprint = fingerprinter::make(fingerprint_kind::xxh3);
         for (std::size_t c = 0; c < out.streams[i].chunks.size(); ++c) {
           const chunk where = out.streams[i].chunks[c];
           ASSERT_EQ(out.streams[i].fingerprints[c],
-                    (*with)(byte_span(streams[i].bytes).subspan(where.offset, where.length)).value());
+                    (*fingerprint)(byte_span(streams[i].bytes).subspan(where.offset, where.length)).value());
         }
       }
     }

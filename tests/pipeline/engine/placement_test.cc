@@ -96,7 +96,7 @@ class placement : public testing::Test {
 };
 
 TEST_F(placement, binds_the_threads_of_an_engine_to_processors_of_their_own) {
-  const auto on = engine::make({.threads = count_, .placement = thread_placement::cores}).value();
+  const auto engine = engine::make({.threads = count_, .placement = thread_placement::cores}).value();
   const auto bound = [&] {
     const auto others = threads_since(before_);
     return std::all_of(others.begin(), others.end(), [](const auto& each) { return each.size() == 1; });
@@ -113,10 +113,10 @@ TEST_F(placement, is_the_systems_unless_it_is_asked_for_or_where_threads_are_mor
   for (const engine_options& options : {engine_options{.threads = count_ + 1},
                                         {.threads = count_ + 1, .placement = thread_placement::cores},
                                         {.threads = count_, .placement = thread_placement::devices}}) {
-    auto on = engine::make(options).value();
+    auto engine = engine::make(options).value();
     recorder out;
-    auto into = on.open({.cuts = made("gear")}, out).value();
-    ASSERT_TRUE(into.begin(0).ok() && into.end().ok() && into.finish().ok());
+    auto feed = engine.open({.cuts = made("gear")}, out).value();
+    ASSERT_TRUE(feed.begin(0).ok() && feed.end().ok() && feed.finish().ok());
     EXPECT_THAT(threads_since(before_), Each(mine_));
   }
 }
@@ -127,11 +127,11 @@ TEST_F(placement, brings_what_a_device_needs_near_to_it_and_changes_no_chunk) {
   const auto stream = make_stream(content::mixed, 300'000, random);
   const chunker cuts = made("gear", "min_bytes=64,avg_bytes=256,max_bytes=2048");
   for (const auto placed : {thread_placement::none, thread_placement::devices, thread_placement::cores}) {
-    auto on =
+    auto engine =
         engine::make({.threads = 1, .placement = placed, .devices = std::make_shared<const near_device>()}).value();
     recorder out;
-    auto into = on.open({.cuts = cuts, .fingerprint = fingerprint_kind::sha1, .where = backend::cuda}, out).value();
-    ASSERT_TRUE(into.begin(0).ok() && into.write(stream).ok() && into.end().ok() && into.finish().ok());
+    auto feed = engine.open({.cuts = cuts, .fingerprint = fingerprint_kind::sha1, .where = backend::cuda}, out).value();
+    ASSERT_TRUE(feed.begin(0).ok() && feed.write(stream).ok() && feed.end().ok() && feed.finish().ok());
     EXPECT_EQ(out.streams[0].chunks, cuts.find_cuts(stream));
     const std::string policy = ring_policy();
     if (policy.empty()) GTEST_SKIP() << "the kernel tells no policies";

@@ -16,15 +16,15 @@ TEST(runs, are_found_as_a_byte_by_byte_search_finds_them) {
     seeded_choices random(seed);
     const auto bytes = make_stream(random.once_in(2) ? content::runs : content::mixed, random.between(1, 700), random);
     const std::uint64_t least = random.between(2, 200);
-    const std::uint64_t from = random.between(0, bytes.size() - 1);
+    const std::uint64_t begin = random.between(0, bytes.size() - 1);
     std::optional<byte_run> expected;
-    for (std::uint64_t first = from; first < bytes.size() && !expected;) {
+    for (std::uint64_t first = begin; first < bytes.size() && !expected;) {
       std::uint64_t last = first;
       while (last < bytes.size() && bytes[last] == bytes[first]) ++last;
       if (last - first >= least) expected = byte_run{first, last};
       first = last;
     }
-    const auto found = find_run(bytes, from, least);
+    const auto found = find_run(bytes, begin, least);
     ASSERT_EQ(found.has_value(), expected.has_value()) << "seed " << seed;
     if (found) {
       EXPECT_EQ(found->first, expected->first);
@@ -69,21 +69,21 @@ TEST(runs, of_terabytes_of_zeros_take_no_time) {
   const chunker cuts = made("fastcdc");
   auto threads = engine::make({.threads = 2});
   adder out;
-  auto into = threads->open({.cuts = cuts}, out);
+  auto feed = threads->open({.cuts = cuts}, out);
   const std::uint64_t size = (std::uint64_t{1} << 45) + 12'345;
-  ASSERT_TRUE(into->begin(0).ok());
-  ASSERT_TRUE(into->write_zeros(size).ok());
-  ASSERT_TRUE(into->write(std::vector<std::uint8_t>{1, 2, 3}).ok());
-  ASSERT_TRUE(into->end().ok());
-  ASSERT_TRUE(into->finish().ok());
+  ASSERT_TRUE(feed->begin(0).ok());
+  ASSERT_TRUE(feed->write_zeros(size).ok());
+  ASSERT_TRUE(feed->write(std::vector<std::uint8_t>{1, 2, 3}).ok());
+  ASSERT_TRUE(feed->end().ok());
+  ASSERT_TRUE(feed->finish().ok());
   EXPECT_EQ(out.bytes, size + 3);
   EXPECT_TRUE(out.is_contiguous);
   EXPECT_EQ(out.chunks, (size + 3 + 65'535) / 65'536);
   ASSERT_EQ(out.runs.size(), 1u);
   const std::vector<std::uint8_t> zeros(65'536);
   EXPECT_EQ(out.runs[0].fingerprint, fingerprinter::make(fingerprint_kind::sha256).value()(zeros).value());
-  EXPECT_GT(into->statistics().run_bytes, size - 1 * MiB);
-  EXPECT_EQ(into->statistics().fed_bytes, size + 3);
+  EXPECT_GT(feed->statistics().run_bytes, size - 1 * MiB);
+  EXPECT_EQ(feed->statistics().fed_bytes, size + 3);
 }
 
 class runs_of_every_name : public testing::TestWithParam<std::string> {};
@@ -106,15 +106,15 @@ TEST_P(runs_of_every_name, cuts_runs_as_sequentially) {
   for (const std::uint64_t threads : {1U, 3U}) {
     auto lanes = engine::make({.threads = threads});
     recorder out;
-    auto into = lanes->open({.cuts = cuts, .segment_bytes = 100'000}, out);
-    ASSERT_TRUE(into.ok());
-    ASSERT_TRUE(into->begin(0).ok());
-    ASSERT_TRUE(into->write(stream).ok());
-    ASSERT_TRUE(into->end().ok());
-    ASSERT_TRUE(into->finish().ok());
+    auto feed = lanes->open({.cuts = cuts, .segment_bytes = 100'000}, out);
+    ASSERT_TRUE(feed.ok());
+    ASSERT_TRUE(feed->begin(0).ok());
+    ASSERT_TRUE(feed->write(stream).ok());
+    ASSERT_TRUE(feed->end().ok());
+    ASSERT_TRUE(feed->finish().ok());
     EXPECT_EQ(out.streams[0].chunks, cuts.find_cuts(stream));
     EXPECT_EQ(out.streams[0].bytes, stream);
-    EXPECT_GT(into->statistics().run_bytes, 0u);
+    EXPECT_GT(feed->statistics().run_bytes, 0u);
   }
 }
 

@@ -19,10 +19,10 @@ constexpr double clock_error = 1e-9;  ///< of sums and differences of doubles
 
 class timeline final : public trace_receiver {
  public:
-  void begin(std::chrono::steady_clock::time_point opened, std::span<const lane_record> of) noexcept override {
+  void begin(std::chrono::steady_clock::time_point opened, std::span<const lane_record> records) noexcept override {
     EXPECT_TRUE(lanes.empty());
     EXPECT_LE(opened, std::chrono::steady_clock::now());
-    lanes.assign(of.begin(), of.end());
+    lanes.assign(records.begin(), records.end());
   }
   void take(const trace_span& span) noexcept override { spans.push_back(span); }
   void take(const trace_levels& now) noexcept override { levels.push_back(now); }
@@ -53,17 +53,17 @@ struct traced_run {
 traced_run run_traced(const engine_options& threads, feed_options options, std::uint64_t bytes) {
   traced_run made;
   recorder out;
-  auto on = engine::make(threads).value();
+  auto engine = engine::make(threads).value();
   options.trace = &made.seen;
-  auto into = on.open(options, out).value();
-  EXPECT_TRUE(into.begin(0).ok());
+  auto feed = engine.open(options, out).value();
+  EXPECT_TRUE(feed.begin(0).ok());
   seeded_choices random(1);
-  EXPECT_TRUE(into.write(make_stream(content::random, bytes, random)).ok());
-  EXPECT_TRUE(into.write_zeros(1 * MiB).ok());
-  EXPECT_TRUE(into.end().ok());
-  EXPECT_TRUE(into.finish().ok());
+  EXPECT_TRUE(feed.write(make_stream(content::random, bytes, random)).ok());
+  EXPECT_TRUE(feed.write_zeros(1 * MiB).ok());
+  EXPECT_TRUE(feed.end().ok());
+  EXPECT_TRUE(feed.finish().ok());
   EXPECT_EQ(out.fault, "");
-  made.statistics = into.statistics();
+  made.statistics = feed.statistics();
   return made;
 }
 
@@ -89,9 +89,9 @@ void expect_sums(const traced_run& run) {
   std::vector<lane_record> sums(run.statistics.lanes.size());
   for (const trace_span& span : run.seen.spans) {
     if (!std::holds_alternative<stage>(span.what)) continue;
-    stage_work& of = sums[span.lane].work[static_cast<std::size_t>(std::get<stage>(span.what))];
-    of.seconds += span.end - span.begin;
-    of.bytes += span.bytes;
+    stage_work& sum = sums[span.lane].work[static_cast<std::size_t>(std::get<stage>(span.what))];
+    sum.seconds += span.end - span.begin;
+    sum.bytes += span.bytes;
   }
   for (std::size_t lane = 0; lane < sums.size(); ++lane) {
     for (std::size_t i = 0; i < stage_count; ++i) {

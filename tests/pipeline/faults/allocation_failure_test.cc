@@ -22,22 +22,22 @@ class engines_without_memory : public testing::TestWithParam<std::tuple<backend,
   void SetUp() override {
     seeded_choices random(1);
     expected_file file{.path = {}, .content = make_stream(content::mixed, 30'000, random), .chunks = {}, .digests = {}};
-    auto with = fingerprinter::make(job_.fingerprint).value();
+    auto fingerprint = fingerprinter::make(job_.fingerprint).value();
     file.chunks = job_.cuts.find_cuts(file.content);
     for (const chunk& c : file.chunks) {
-      file.digests.push_back(with(byte_span(file.content).subspan(c.offset, c.length)).value());
+      file.digests.push_back(fingerprint(byte_span(file.content).subspan(c.offset, c.length)).value());
     }
     files_.push_back(std::move(file));
     job_.where = std::get<0>(GetParam());
   }
 
   status feed_to(checking_receiver& out) const {
-    auto on = engine::make({.threads = 2, .devices = std::make_shared<host_device>()});
-    if (!on) return on.error();
-    auto into = on->open(job_, out);
-    if (!into) return into.error();
+    auto engine = engine::make({.threads = 2, .devices = std::make_shared<host_device>()});
+    if (!engine) return engine.error();
+    auto feed = engine->open(job_, out);
+    if (!feed) return feed.error();
     // A caller that goes on after a failure is told of it again.
-    const status outcomes[] = {into->begin(0), into->write(files_[0].content), into->end(), into->finish()};
+    const status outcomes[] = {feed->begin(0), feed->write(files_[0].content), feed->end(), feed->finish()};
     for (const status& outcome : outcomes) {
       if (!outcome.ok()) return outcome;
     }

@@ -76,10 +76,10 @@ class checking_receiver final : public chunk_receiver {
       blame("an end without a stream");
       return called();
     }
-    seen_stream& of = seen_[current_];
-    of.outcome = outcome;
-    of.has_ended = true;
-    if (outcome.ok() && of.chunk_count != files_[current_].chunks.size())
+    seen_stream& seen = seen_[current_];
+    seen.outcome = outcome;
+    seen.has_ended = true;
+    if (outcome.ok() && seen.chunk_count != files_[current_].chunks.size())
       blame("a stream has ended without its last chunks");
     return called();
   }

@@ -46,14 +46,14 @@ std::uint64_t draw_size(const drawn_job& job, choices& random) {
 
 /// Some of the pages are zeros that the file does not hold.
 void write_file(expected_file& file, choices& random) {
-  const held_open into(file.path, O_RDWR | O_CREAT | O_TRUNC);
+  const held_open created(file.path, O_RDWR | O_CREAT | O_TRUNC);
   const std::uint64_t size = file.content.size();
   const std::uint64_t first = page * random.between(0, size / page);
   const std::uint64_t hole = random.once_in(3) ? std::min(size - first, page * random.between(1, size / page + 1)) : 0;
   std::fill_n(file.content.begin() + static_cast<std::ptrdiff_t>(first), hole, std::uint8_t{0});
-  EXPECT_EQ(::ftruncate(into.get(), static_cast<off_t>(size)), 0);
+  EXPECT_EQ(::ftruncate(created.get(), static_cast<off_t>(size)), 0);
   const auto write = [&](std::uint64_t begin, std::uint64_t end) {
-    EXPECT_EQ(::pwrite(into.get(), file.content.data() + begin, end - begin, static_cast<off_t>(begin)),
+    EXPECT_EQ(::pwrite(created.get(), file.content.data() + begin, end - begin, static_cast<off_t>(begin)),
               static_cast<ssize_t>(end - begin));
   };
   write(0, first);
@@ -70,7 +70,7 @@ void make_unreadable(const std::string& name, const temporary_folder& folder, ch
 }
 
 void draw_files(drawn_job& job, const temporary_folder& folder, choices& random) {
-  auto with = fingerprinter::make(job.work.fingerprint);
+  auto fingerprint = fingerprinter::make(job.work.fingerprint);
   const std::uint64_t count = random.between(1, 5);
   const std::uint64_t unreadable = job.has(trouble::unreadable_file) ? random.between(0, count - 1) : count;
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -85,7 +85,7 @@ void draw_files(drawn_job& job, const temporary_folder& folder, choices& random)
       write_file(next, random);
       next.chunks = job.work.cuts.find_cuts(next.content);
       for (const chunk& c : next.chunks) {
-        next.digests.push_back((*with)(byte_span(next.content).subspan(c.offset, c.length)).value());
+        next.digests.push_back((*fingerprint)(byte_span(next.content).subspan(c.offset, c.length)).value());
       }
     }
     job.files.push_back(std::move(next));
@@ -131,11 +131,11 @@ void draw_reading(drawn_job& job, choices& random) {
   const bool goes_ahead = job.reads == reading::by_reader_with_faulty_queue || (has_uring() && random.once_in(2));
   job.access = goes_ahead ? ahead : any;
   const auto rate = [&](trouble which) { return job.has(which) ? random.between(2, 12) : 0; };
-  for (read_faults* of : {&job.calls, &job.requests}) {
-    of->is_short = rate(trouble::short_read);
-    of->is_interrupted = rate(trouble::interrupted_read);
-    of->is_refused = rate(trouble::refused_read);
-    of->is_broken = rate(trouble::broken_read);
+  for (read_faults* faults : {&job.calls, &job.requests}) {
+    faults->is_short = rate(trouble::short_read);
+    faults->is_interrupted = rate(trouble::interrupted_read);
+    faults->is_refused = rate(trouble::refused_read);
+    faults->is_broken = rate(trouble::broken_read);
   }
   job.requests.queue_ends = rate(trouble::queue_end);
   const bool is_lasting = job.has(trouble::broken_read) && random.once_in(2);

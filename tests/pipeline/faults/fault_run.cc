@@ -89,13 +89,13 @@ class one_run {
   status feed_all() {
     engine_options threads = job_.threads;
     threads.devices = std::make_shared<host_device>([this](cuda::executor_call call) { return machine_(call); });
-    auto on = engine::make(threads);
-    if (!on) return on.error();
+    auto engine = engine::make(threads);
+    if (!engine) return engine.error();
     feed_options work = job_.work;
     work.cancel = &stop_;
     if (job_.is_traced) work.trace = &trace_;
-    auto into = on->open(work, out_);
-    if (!into) return into.error();
+    auto feed = engine->open(work, out_);
+    if (!feed) return feed.error();
     std::optional<file_reader> reader;
     if (job_.reads != reading::by_source) {
       auto made =
@@ -103,17 +103,17 @@ class one_run {
       if (!made) return made.error();
       reader.emplace(*std::move(made));
     }
-    for (std::size_t i = 0; i < job_.files.size() && !stop_.is_requested() && into->failure().ok(); ++i) {
+    for (std::size_t i = 0; i < job_.files.size() && !stop_.is_requested() && feed->failure().ok(); ++i) {
       const auto stream = reader ? next_of(*reader) : opened(job_.files[i].path);
       if (!stream) {
         errors_[i] = stream.error();
         continue;
       }
       is_fed_[i] = true;
-      errors_[i] = feed_source(*into, i, **stream);
+      errors_[i] = feed_source(*feed, i, **stream);
     }
-    status finished = into->finish();
-    has_device_warning_ = !into->statistics().device_warning.empty();
+    status finished = feed->finish();
+    has_device_warning_ = !feed->statistics().device_warning.empty();
     return finished;
   }
 

@@ -35,29 +35,29 @@ std::optional<std::uint64_t> faulty_pread::broken_from(int descriptor) const {
   if (broken_count_ == 0 || ::fstat(descriptor, &facts) != 0) return std::nullopt;
   const auto last = broken_.begin() + static_cast<std::ptrdiff_t>(broken_count_);
   const auto found = std::find_if(broken_.begin(), last, [&](const auto& b) { return b.inode == facts.st_ino; });
-  return found == last ? std::nullopt : std::optional(found->from);
+  return found == last ? std::nullopt : std::optional(found->begin);
 }
 
-std::int64_t faulty_pread::read(int descriptor, void* into, std::size_t size, std::int64_t offset) {
+std::int64_t faulty_pread::read(int descriptor, void* destination, std::size_t size, std::int64_t offset) {
   if (faults_.happens(&read_faults::is_interrupted)) return failed(EINTR);
   if (faults_.happens(&read_faults::is_refused)) return failed(EAGAIN);
   std::uint64_t readable = size;
-  if (const auto from = broken_from(descriptor)) {
+  if (const auto broken_begin = broken_from(descriptor)) {
     const auto begin = static_cast<std::uint64_t>(offset);
-    readable = begin < *from ? std::min<std::uint64_t>(size, *from - begin) : 0;
+    readable = begin < *broken_begin ? std::min<std::uint64_t>(size, *broken_begin - begin) : 0;
   }
   if (readable == 0 || faults_.happens(&read_faults::is_broken)) {
     if (readable == 0) ++past_break_count_;
     return failed(EIO);
   }
   if (readable > 1 && faults_.happens(&read_faults::is_short)) readable = faults_.random().between(1, readable - 1);
-  return ::syscall(SYS_pread64, descriptor, into, readable, offset);
+  return ::syscall(SYS_pread64, descriptor, destination, readable, offset);
 }
 
 }  // namespace cutpoint::tests
 
-extern "C" ssize_t pread(int descriptor, void* into, std::size_t size, off_t offset) {
+extern "C" ssize_t pread(int descriptor, void* destination, std::size_t size, off_t offset) {
   using cutpoint::tests::in_force;
-  if (in_force == nullptr) return ::syscall(SYS_pread64, descriptor, into, size, offset);
-  return in_force->read(descriptor, into, size, offset);
+  if (in_force == nullptr) return ::syscall(SYS_pread64, descriptor, destination, size, offset);
+  return in_force->read(descriptor, destination, size, offset);
 }

@@ -30,12 +30,12 @@ class faulty_pread {
   [[nodiscard]] std::uint64_t past_break_count() const { return past_break_count_; }
 
   /// What `pread` calls.
-  std::int64_t read(int descriptor, void* into, std::size_t size, std::int64_t offset);
+  std::int64_t read(int descriptor, void* destination, std::size_t size, std::int64_t offset);
 
  private:
   struct broken_file {
     std::uint64_t inode;
-    std::uint64_t from;
+    std::uint64_t begin;
   };
 
   [[nodiscard]] std::optional<std::uint64_t> broken_from(int descriptor) const;

@@ -49,7 +49,8 @@ chunker on_any_backend(const chunker& cuts, choices& random) {
   return chunker_on(cuts, here[random.between(0, here.size() - 1)]).value();
 }
 
-std::string stream_fault(const recorded_stream& got, const fed_stream& fed, const chunker& cuts, fingerprinter& with) {
+std::string stream_fault(const recorded_stream& got, const fed_stream& fed, const chunker& cuts,
+                         fingerprinter& fingerprint) {
   const std::vector<chunk> expected = cuts.find_cuts(fed.bytes);
   if (!got.has_ended) return "has not ended";
   if (got.outcome.message() != fed.outcome.message()) return "ended otherwise: " + got.outcome.message();
@@ -64,7 +65,7 @@ std::string stream_fault(const recorded_stream& got, const fed_stream& fed, cons
   if (!std::equal(got.bytes.begin(), got.bytes.end(), fed.bytes.begin())) return "came out with other bytes";
   for (std::size_t i = 0; i < got.chunks.size(); ++i) {
     const byte_span bytes = byte_span(fed.bytes).subspan(got.chunks[i].offset, got.chunks[i].length);
-    if (got.fingerprints[i] != with(bytes).value()) return fmt::format("chunk {} has another fingerprint", i);
+    if (got.fingerprints[i] != fingerprint(bytes).value()) return fmt::format("chunk {} has another fingerprint", i);
   }
   return {};
 }
@@ -144,9 +145,9 @@ std::string exactness_fault(std::size_t which, choices& random) {
   if (!run.fault.empty()) return what + run.fault;
   if (!out.fault.empty()) return what + out.fault;
   if (out.streams.size() != streams.size()) return what + fmt::format("{} streams came out", out.streams.size());
-  auto with = fingerprinter::make(options.fingerprint);
+  auto fingerprint = fingerprinter::make(options.fingerprint);
   for (std::size_t i = 0; i < streams.size(); ++i) {
-    std::string fault = stream_fault(out.streams[i], streams[i], *cuts, *with);
+    std::string fault = stream_fault(out.streams[i], streams[i], *cuts, *fingerprint);
     if (fault.empty()) fault = decided_fault(out.streams[i], streams[i], *cuts);
     if (!fault.empty()) return what + fmt::format("stream {} of {} bytes ", i, streams[i].bytes.size()) + fault;
   }

@@ -39,13 +39,13 @@ class recorder final : public chunk_receiver {
       fault = "a chunk outside its stream";
       return called();
     }
-    recorded_stream& of = streams.back();
+    recorded_stream& stream = streams.back();
     for (std::uint64_t i = 0; i < c.count; ++i) {
-      of.chunks.push_back({c.offset + i * c.length, c.length});
-      of.fingerprints.push_back(c.fingerprint);
+      stream.chunks.push_back({c.offset + i * c.length, c.length});
+      stream.fingerprints.push_back(c.fingerprint);
     }
     if (c.bytes.size() != c.length) fault = fmt::format("{} bytes for a chunk of {}", c.bytes.size(), c.length);
-    for (std::uint64_t i = 0; i < c.count; ++i) of.bytes.insert(of.bytes.end(), c.bytes.begin(), c.bytes.end());
+    for (std::uint64_t i = 0; i < c.count; ++i) stream.bytes.insert(stream.bytes.end(), c.bytes.begin(), c.bytes.end());
     return called();
   }
 

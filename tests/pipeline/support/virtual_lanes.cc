@@ -13,7 +13,7 @@ class tardy_batch final : public batch_fingerprinter {
  public:
   explicit tardy_batch(const fingerprint_recipe& recipe) : make_(fingerprinter::make(recipe).value()) {}
 
-  void submit(byte_span bytes, digest& into) override { asked_.emplace_back(bytes, &into); }
+  void submit(byte_span bytes, digest& destination) override { asked_.emplace_back(bytes, &destination); }
   status flush() override {
     for (; !asked_.empty(); asked_.pop_back()) *asked_.back().second = make_(asked_.back().first).value();
     return {};
@@ -26,51 +26,51 @@ class tardy_batch final : public batch_fingerprinter {
 
 class executor {
  public:
-  executor(stepped_feed& on, choices& random) : on_(on), done_at_(on.lane_count()), random_(random) {}
+  executor(stepped_feed& feed, choices& random) : feed_(feed), done_at_(feed.lane_count()), random_(random) {}
 
   virtual_outcome run(const std::vector<fed_stream>& streams, const disturbance& trouble) {
     virtual_outcome outcome;
-    schedule& work = on_.work();
+    schedule& work = feed_.work();
     while (!work.is_done() && work.failure().ok() && outcome.fault.empty()) {
       if (++outcome.steps == trouble.cancel_at && trouble.cancel != nullptr) trouble.cancel->request();
       if (outcome.steps == trouble.lose_device_at) work.remove_device(0);
       step(streams, outcome);
     }
-    for (std::size_t i = 0; i < on_.lane_count(); ++i) {  // what runs when a feed fails is let run out
-      if (on_.is_busy(i)) hand_back(i);
+    for (std::size_t i = 0; i < feed_.lane_count(); ++i) {  // what runs when a feed fails is let run out
+      if (feed_.is_busy(i)) hand_back(i);
     }
     if (work.has_running()) outcome.fault = "a task is left";
-    for (std::size_t i = 0; i < on_.lane_count() && work.failure().ok() && outcome.fault.empty(); ++i) {
-      if (on_.take(i, now_)) outcome.fault = "work is left when all is done";
+    for (std::size_t i = 0; i < feed_.lane_count() && work.failure().ok() && outcome.fault.empty(); ++i) {
+      if (feed_.take(i, now_)) outcome.fault = "work is left when all is done";
     }
     outcome.outcome = work.failure();
     outcome.fed_streams = next_stream_ + (is_open_ ? 1 : 0);
-    outcome.statistics = on_.statistics();
+    outcome.statistics = feed_.statistics();
     return outcome;
   }
 
  private:
   /// One thing happens: bytes are fed, a lane takes a task, or the lane whose time has come hands one back.
   void step(const std::vector<fed_stream>& streams, virtual_outcome& outcome) {
-    const bool may_feed = !is_finished_ && on_.room() > 0;
+    const bool may_feed = !is_finished_ && feed_.room() > 0;
     if (may_feed && random_.once_in(2)) return feed(streams);
     if (take_on_any_lane()) return;
     if (hand_back_next()) return;
     if (may_feed) return feed(streams);
-    if (!on_.work().failure().ok()) return;  // a cancellation was seen
+    if (!feed_.work().failure().ok()) return;  // a cancellation was seen
     if (is_finished_) {
       outcome.fault = "nothing runs, nothing can be taken, and not all has come out";
       return;
     }
-    on_.publish();
-    on_.work().allow_small_batches();
+    feed_.publish();
+    feed_.work().allow_small_batches();
     if (take_on_any_lane()) return;
-    if (const status relieved = on_.work().make_room(); !relieved.ok()) {
+    if (const status relieved = feed_.work().make_room(); !relieved.ok()) {
       if (!is_open_) {
         outcome.fault = "there is no room, and no stream to fail for it";
         return;
       }
-      on_.end(relieved);
+      feed_.end(relieved);
       is_open_ = false;
       ++next_stream_;
       at_ = 0;
@@ -79,37 +79,37 @@ class executor {
 
   void feed(const std::vector<fed_stream>& streams) {
     if (next_stream_ == streams.size()) {
-      on_.finish();
+      feed_.finish();
       is_finished_ = true;
       return;
     }
-    const fed_stream& from = streams[next_stream_];
+    const fed_stream& stream = streams[next_stream_];
     if (!is_open_) {
-      on_.begin(next_stream_);
+      feed_.begin(next_stream_);
       is_open_ = true;
     }
-    const std::uint64_t rest = from.bytes.size() - at_;
-    const std::uint64_t most = std::min(rest, on_.room());
+    const std::uint64_t rest = stream.bytes.size() - at_;
+    const std::uint64_t most = std::min(rest, feed_.room());
     const std::uint64_t count =
         most == 0 ? 0 : random_.between(1, random_.once_in(3) ? most : std::min<std::uint64_t>(most, 900));
-    on_.put(byte_span(from.bytes).subspan(at_, count));
+    feed_.put(byte_span(stream.bytes).subspan(at_, count));
     at_ += count;
-    if (at_ == from.bytes.size()) {
-      on_.end(from.outcome);
+    if (at_ == stream.bytes.size()) {
+      feed_.end(stream.outcome);
       is_open_ = false;
       ++next_stream_;
       at_ = 0;
     }
-    if (random_.once_in(2)) on_.publish();
+    if (random_.once_in(2)) feed_.publish();
   }
 
   bool take_on_any_lane() {
-    const std::size_t first = random_.between(0, on_.lane_count() - 1);
-    for (std::size_t i = 0; i < on_.lane_count(); ++i) {
-      const std::size_t lane = (first + i) % on_.lane_count();
-      if (on_.is_busy(lane) || !on_.take(lane, now_)) continue;
+    const std::size_t first = random_.between(0, feed_.lane_count() - 1);
+    for (std::size_t i = 0; i < feed_.lane_count(); ++i) {
+      const std::size_t lane = (first + i) % feed_.lane_count();
+      if (feed_.is_busy(lane) || !feed_.take(lane, now_)) continue;
       done_at_[lane] = now_ + static_cast<double>(random_.between(1, 1000));
-      if (random_.once_in(2)) on_.perform(lane);
+      if (random_.once_in(2)) feed_.perform(lane);
       return true;
     }
     return false;
@@ -117,8 +117,8 @@ class executor {
 
   bool hand_back_next() {
     std::optional<std::size_t> next;
-    for (std::size_t i = 0; i < on_.lane_count(); ++i) {
-      if (on_.is_busy(i) && (!next || done_at_[i] < done_at_[*next])) next = i;
+    for (std::size_t i = 0; i < feed_.lane_count(); ++i) {
+      if (feed_.is_busy(i) && (!next || done_at_[i] < done_at_[*next])) next = i;
     }
     if (!next) return false;
     now_ = done_at_[*next];
@@ -127,11 +127,11 @@ class executor {
   }
 
   void hand_back(std::size_t lane) {
-    on_.perform(lane);
-    on_.hand_back(lane, now_);
+    feed_.perform(lane);
+    feed_.hand_back(lane, now_);
   }
 
-  stepped_feed& on_;
+  stepped_feed& feed_;
   std::vector<double> done_at_;
   choices& random_;
   double now_ = 0;
@@ -146,10 +146,10 @@ class executor {
 virtual_outcome run_on_virtual_lanes(const feed_options& options, std::uint64_t lane_count,
                                      const std::vector<fed_stream>& streams, chunk_receiver& receiver, choices& random,
                                      const disturbance& trouble) {
-  auto on = stepped_feed::make(options, lane_count, receiver,
-                               [&] { return std::make_unique<tardy_batch>(options.fingerprint); });
-  if (!on) return {.outcome = on.error(), .fault = {}, .statistics = {}};
-  return executor(**on, random).run(streams, trouble);
+  auto feed = stepped_feed::make(options, lane_count, receiver,
+                                 [&] { return std::make_unique<tardy_batch>(options.fingerprint); });
+  if (!feed) return {.outcome = feed.error(), .fault = {}, .statistics = {}};
+  return executor(**feed, random).run(streams, trouble);
 }
 
 }  // namespace cutpoint::tests
