@@ -21,7 +21,15 @@ PROSE = {".md"}
 # Folders whose parameters have yet to be renamed.
 UNFINISHED = ("bench/", "bindings/", "cli/", "cuda/", "examples/", "host/", "pipeline/", "scripts/", "simd/", "tests/")
 # These words are checked neither in what was measured and is quoted, nor in what others wrote.
-UNCHECKED_WORDS = ("docs/glossary.md", "docs/results/", "docs/papers/", "CHANGELOG.md", "tests/fuzz/corpus/", "tests/data/", "tests/sources/")
+UNCHECKED_WORDS = (
+    "docs/glossary.md",
+    "docs/results/",
+    "docs/papers/",
+    "CHANGELOG.md",
+    "tests/data/",
+    "tests/fuzz/corpus/",
+    "tests/sources/",
+)
 
 CPP_LEXEME = re.compile(
     r"""(?P<comment>//[^\n]*|/\*.*?\*/)
