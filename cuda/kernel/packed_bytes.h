@@ -91,9 +91,10 @@ template <class Warp>
 ///
 /// A cut_finder is what partitions (cuda/cut/cut_kernels.h) are cut with: copied to the device as it is, it has
 ///
-///   reach                         bytes from a chunk's start on that its cut may depend on
-///   next_cut(warp, in, of, start)      where the chunk of stream_range `of` that begins at `start` ends, by a whole warp; `start` <
-///                                 of.end, and the stream ends at of.end or is known for `reach` bytes from `start` on
+///   reach                             bytes from a chunk's start on that its cut may depend on
+///   next_cut(warp, in, range, start)  where the chunk of the stream range `range` that begins at `start` ends, by a
+///                                     whole warp; `start` < range.end, and the stream ends at range.end or is known
+///                                     for `reach` bytes from `start` on
 struct first_candidate_cut_finder {
   std::uint64_t first = 0;  ///< the shortest chunk whose end is tested
   std::uint64_t reach = 0;  ///< the largest chunk; all ones for no maximum

@@ -30,7 +30,7 @@ struct pattern_test {
   [[nodiscard]] CUTPOINT_HOST_DEVICE bool operator()(std::uint32_t word) const { return (word & mask) == pattern; }
 };
 
-/// Bits [at, at + 8) of a word. Where `at` is known to the compiler, any power of two times the byte is one shift and
+/// Bits [shift, shift + 8) of a word. Where `shift` is known to the compiler, any power of two times the byte is one shift and
 /// one mask: so are its value and the place of its row in a table.
 struct byte_of {
   std::uint32_t word = 0;

@@ -69,11 +69,11 @@ std::vector<device_cost> dedup_report::devices() const {
   for (const lane_record& lane : work.lanes) {
     if (lane.device < 0) continue;
     const auto known = std::find_if(costs.begin(), costs.end(), [&](const auto& c) { return c.device == lane.device; });
-    device_cost& of =
+    device_cost& cost =
         known != costs.end() ? *known : costs.emplace_back(device_cost{.device = lane.device, .work = {}});
-    ++of.lane_count;
-    for (const stage_work& done : lane.work) of.work.seconds += done.seconds;
-    of.work.bytes += std::max(lane.at(stage::chunking).bytes, lane.at(stage::fingerprinting).bytes);
+    ++cost.lane_count;
+    for (const stage_work& done : lane.work) cost.work.seconds += done.seconds;
+    cost.work.bytes += std::max(lane.at(stage::chunking).bytes, lane.at(stage::fingerprinting).bytes);
   }
   return costs;
 }

@@ -44,66 +44,66 @@ ordered_json json_of(const lane_rates& rates) {
 /// Reads fields of one object; the first that is wrong is remembered, and those after it are nothing.
 class fields {
  public:
-  fields(const ordered_json& from, std::string where, status& problem)
-      : from_(from), where_(std::move(where)), problem_(problem) {
-    if (!from_.is_object()) fail("", "is no object");
+  fields(const ordered_json& object, std::string where, status& problem)
+      : object_(object), where_(std::move(where)), problem_(problem) {
+    if (!object_.is_object()) fail("", "is no object");
   }
 
-  void read(const char* name, double& into) {
+  void read(const char* name, double& output) {
     const ordered_json* const value = find(name);
     if (value == nullptr) return;
     if (!value->is_number()) return fail(name, "is no number");
     const auto number = value->get<double>();
     if (!(number >= 0 && number <= most_number)) return fail(name, "is out of all bounds");
-    into = number;
+    output = number;
   }
-  void read(const char* name, std::uint64_t& into) {
+  void read(const char* name, std::uint64_t& output) {
     double number = 0;
     read(name, number);
-    into = static_cast<std::uint64_t>(number);
+    output = static_cast<std::uint64_t>(number);
   }
   /// One or more.
-  void read_count(const char* name, std::uint64_t& into) {
-    read(name, into);
-    if (into == 0) fail(name, "is none");
+  void read_count(const char* name, std::uint64_t& output) {
+    read(name, output);
+    if (output == 0) fail(name, "is none");
   }
-  void read(const char* name, int& into) {
+  void read(const char* name, int& output) {
     double number = 0;
     read(name, number);
     if (number > 1e6) return fail(name, "is out of all bounds");
-    into = static_cast<int>(number);
+    output = static_cast<int>(number);
   }
-  void read(const char* name, std::string& into) {
+  void read(const char* name, std::string& output) {
     const ordered_json* const value = find(name);
     if (value == nullptr) return;
     if (!value->is_string()) return fail(name, "is no text");
     if (value->get_ref<const std::string&>().size() > most_letters) return fail(name, "is too long");
-    into = value->get<std::string>();
+    output = value->get<std::string>();
   }
-  void read(const char* name, backend& into) {
+  void read(const char* name, backend& output) {
     std::string text;
     read(name, text);
     const auto named =
         std::find_if(every_backend.begin(), every_backend.end(), [&](backend each) { return to_string(each) == text; });
     if (named == every_backend.end()) return fail(name, "is no back end");
-    into = *named;
+    output = *named;
   }
-  void read(const char* name, fingerprint_kind& into) {
+  void read(const char* name, fingerprint_kind& output) {
     std::string text;
     read(name, text);
     const auto kind = parse_fingerprint(text);
     if (!kind) return fail(name, "is no fingerprint");
-    into = *kind;
+    output = *kind;
   }
-  /// Calls `each(fields of an element, a new element of `into`)`.
+  /// Calls `each(fields of an element, a new element of `output`)`.
   template <class Element, class Each>
-  void read_list(const char* name, std::vector<Element>& into, Each&& each) {
+  void read_list(const char* name, std::vector<Element>& output, Each&& each) {
     const ordered_json* const value = find(name);
     if (value == nullptr) return;
     if (!value->is_array() || value->size() > most_entries) return fail(name, "is no list, or has no end");
     for (const ordered_json& element : *value) {
-      fields of(element, fmt::format("{}{}[{}].", where_, name, into.size()), problem_);
-      each(of, into.emplace_back());
+      fields element_fields(element, fmt::format("{}{}[{}].", where_, name, output.size()), problem_);
+      each(element_fields, output.emplace_back());
       if (!problem_.ok()) return;
     }
   }
@@ -112,15 +112,15 @@ class fields {
   void read_object(const char* name, Each&& each) {
     const ordered_json* const value = find(name);
     if (value == nullptr) return;
-    fields of(*value, fmt::format("{}{}.", where_, name), problem_);
-    each(of);
+    fields object_fields(*value, fmt::format("{}{}.", where_, name), problem_);
+    each(object_fields);
   }
 
  private:
   const ordered_json* find(const char* name) {
     if (!problem_.ok()) return nullptr;
-    const auto found = from_.find(name);
-    if (found != from_.end()) return &*found;
+    const auto found = object_.find(name);
+    if (found != object_.end()) return &*found;
     fail(name, "is missing");
     return nullptr;
   }
@@ -129,25 +129,25 @@ class fields {
     if (problem_.ok()) problem_ = {status_code::invalid_argument, fmt::format("{}{} {}", where_, name, why)};
   }
 
-  const ordered_json& from_;
+  const ordered_json& object_;
   std::string where_;
   status& problem_;
 };
 
-void read_rates(fields& of, lane_rates& into) {
-  of.read_list("cuts", into.cuts, [](fields& from, cut_rate& each) {
-    from.read("name", each.name);
-    from.read("cuts", each.cuts);
-    from.read("mean_bytes", each.mean_bytes);
-    from.read("bytes_per_second", each.bytes_per_second);
-    from.read("back_end", each.where);
+void read_rates(fields& object, lane_rates& rates) {
+  object.read_list("cuts", rates.cuts, [](fields& entry, cut_rate& each) {
+    entry.read("name", each.name);
+    entry.read("cuts", each.cuts);
+    entry.read("mean_bytes", each.mean_bytes);
+    entry.read("bytes_per_second", each.bytes_per_second);
+    entry.read("back_end", each.where);
   });
-  of.read_list("fingerprints", into.fingerprints, [](fields& from, fingerprint_rate& each) {
-    from.read("name", each.kind);
-    from.read_count("chunk_bytes", each.chunk_bytes);
-    from.read_count("in_flight", each.in_flight);
-    from.read("bytes_per_second", each.bytes_per_second);
-    from.read("back_end", each.where);
+  object.read_list("fingerprints", rates.fingerprints, [](fields& entry, fingerprint_rate& each) {
+    entry.read("name", each.kind);
+    entry.read_count("chunk_bytes", each.chunk_bytes);
+    entry.read_count("in_flight", each.in_flight);
+    entry.read("bytes_per_second", each.bytes_per_second);
+    entry.read("back_end", each.where);
   });
 }
 
@@ -180,23 +180,23 @@ std::string costs_json(const cost_model& costs) {
 }
 
 result<cost_model> parse_costs(std::string_view json) {
-  const ordered_json from = ordered_json::parse(json, nullptr, false);
+  const ordered_json parsed = ordered_json::parse(json, nullptr, false);
   cost_model made;
   status problem;
-  fields of(from, "", problem);
-  of.read("machine", made.machine);
-  of.read_count("processors", made.processor_count);
-  of.read("seconds", made.seconds);
-  of.read_object("memory", [&](fields& memory) {
+  fields object(parsed, "", problem);
+  object.read("machine", made.machine);
+  object.read_count("processors", made.processor_count);
+  object.read("seconds", made.seconds);
+  object.read_object("memory", [&](fields& memory) {
     memory.read("read_by_one", made.memory.read_by_one);
     memory.read("read_by_all", made.memory.read_by_all);
     memory.read("copy", made.memory.copy);
     memory.read("page_cache", made.memory.page_cache);
   });
-  of.read("together", made.together);
-  of.read("seconds_of_a_chunk", made.seconds_of_a_chunk);
-  of.read_object("processor", [&](fields& rates) { read_rates(rates, made.processor); });
-  of.read_list("devices", made.devices, [](fields& device, device_costs& each) {
+  object.read("together", made.together);
+  object.read("seconds_of_a_chunk", made.seconds_of_a_chunk);
+  object.read_object("processor", [&](fields& rates) { read_rates(rates, made.processor); });
+  object.read_list("devices", made.devices, [](fields& device, device_costs& each) {
     device.read("index", each.index);
     device.read("name", each.name);
     device.read("batch_bytes", each.batch_bytes);

@@ -45,8 +45,8 @@ aligned_bytes aligned_bytes::copy(const std::vector<byte_span>& pieces) {
   std::uint64_t size = 0;
   for (const byte_span& piece : pieces) size += piece.size();
   aligned_bytes made(size);
-  auto* into = reinterpret_cast<std::uint8_t*>(made.lines_.data());
-  for (const byte_span& piece : pieces) into = std::copy(piece.begin(), piece.end(), into);
+  auto* destination = reinterpret_cast<std::uint8_t*>(made.lines_.data());
+  for (const byte_span& piece : pieces) destination = std::copy(piece.begin(), piece.end(), destination);
   return made;
 }
 

@@ -55,11 +55,11 @@ double rate_of(const timed_work& work, std::uint64_t data_bytes, const measuring
   const double begin = thread_seconds();
   std::uint64_t done = 0;
   std::uint64_t next_look = std::min(look_bytes, least_bytes);
-  for (std::uint64_t at = 0;;) {
-    const std::uint64_t stopped = work(at);
-    done += stopped - at;
-    at = stopped == data_bytes ? 0 : stopped;
-    const bool is_at_end = at == 0 && data_bytes >= look_bytes;
+  for (std::uint64_t position = 0;;) {
+    const std::uint64_t stopped = work(position);
+    done += stopped - position;
+    position = stopped == data_bytes ? 0 : stopped;
+    const bool is_at_end = position == 0 && data_bytes >= look_bytes;
     if (!is_at_end && done < next_look) continue;
     next_look = done + look_bytes;
     const double seconds = thread_seconds() - begin;

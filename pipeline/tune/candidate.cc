@@ -35,15 +35,15 @@ settings sizes_at(std::string_view name, std::uint64_t nominal) {
   return {setting("min_bytes", min), setting("avg_bytes", divisor), setting("max_bytes", 2 * (min + divisor))};
 }
 
-result<tune_candidate> made(std::string_view name, entry_kind kind, std::uint64_t target, settings with) {
-  const auto reference = make_chunker(name, with);
+result<tune_candidate> made(std::string_view name, entry_kind kind, std::uint64_t target, settings chosen) {
+  const auto reference = make_chunker(name, chosen);
   if (!reference) return reference.error();
   auto fastest = chunker_on(reference->chunker, backend::automatic);
   if (!fastest) return fastest.error();
   return tune_candidate{.name = std::string(name),
                         .kind = kind,
                         .target_bytes = target,
-                        .settings = std::move(with),
+                        .settings = std::move(chosen),
                         .cuts = *std::move(fastest)};
 }
 
@@ -61,11 +61,11 @@ result<tune_candidate> candidate_at(std::string_view name, std::uint64_t target_
 }
 
 result<tune_candidate> candidate_of(std::string_view name, std::uint64_t target_bytes, const seqcdc_values& values) {
-  settings with = seqcdc_sizes(target_bytes);
-  with.push_back(setting("seq_length", values.seq_length));
-  with.push_back(setting("skip_trigger", values.skip_trigger));
-  with.push_back(setting("skip_size", values.skip_size));
-  return made(name, entry_kind::algorithm, target_bytes, std::move(with));
+  settings chosen = seqcdc_sizes(target_bytes);
+  chosen.push_back(setting("seq_length", values.seq_length));
+  chosen.push_back(setting("skip_trigger", values.skip_trigger));
+  chosen.push_back(setting("skip_size", values.skip_size));
+  return made(name, entry_kind::algorithm, target_bytes, std::move(chosen));
 }
 
 result<tune_candidate> candidate_of_profile(std::string_view name) { return made(name, entry_kind::profile, 0, {}); }

@@ -54,12 +54,12 @@ result<std::uint64_t> content_sample::key_of(byte_span bytes) {
   if (size_.is_all()) return std::uint64_t{0};
   if (is_uniform(bytes)) return splitmix64::mixed(++uniform_count_ * splitmix64::step);
   std::uint64_t smallest = everything;
-  for (std::uint64_t at = 0; at < bytes.size();) {
-    const std::uint64_t length = *small_chunks_.next_cut({.bytes = bytes, .start = at, .at_end = true});
-    const auto made = hash_(bytes.subspan(at, length));
+  for (std::uint64_t position = 0; position < bytes.size();) {
+    const std::uint64_t length = *small_chunks_.next_cut({.bytes = bytes, .start = position, .at_end = true});
+    const auto made = hash_(bytes.subspan(position, length));
     if (!made) return made.error();
     smallest = std::min(smallest, first_word(*made));
-    at += length;
+    position += length;
   }
   return splitmix64::mixed(smallest);
 }

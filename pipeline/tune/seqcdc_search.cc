@@ -47,16 +47,16 @@ struct trial {
 };
 
 /// Whole chunks: the last is the data's end's.
-void cut_all(trial& of, byte_span data) {
-  std::uint64_t at = 0;
+void cut_all(trial& trial, byte_span data) {
+  std::uint64_t position = 0;
   std::uint64_t count = 0;
-  while (const auto length = of.cuts.next_cut({.bytes = data, .start = at, .at_end = true})) {
-    if (at + *length == data.size()) break;
-    at += *length;
+  while (const auto length = trial.cuts.next_cut({.bytes = data, .start = position, .at_end = true})) {
+    if (position + *length == data.size()) break;
+    position += *length;
     ++count;
   }
-  of.bytes += at;
-  of.chunk_count += count;
+  trial.bytes += position;
+  trial.chunk_count += count;
 }
 
 std::vector<seqcdc_values> all_between(const value_range& lengths, const value_range& triggers,
@@ -93,11 +93,11 @@ result<std::vector<trial>> trials_of(std::uint64_t target) {
   return trials;
 }
 
-void widen(seqcdc_bounds& bounds, const seqcdc_values& by) {
+void widen(seqcdc_bounds& bounds, const seqcdc_values& values) {
   const bool is_first = bounds.close_count++ == 0;
-  const auto take = [&](std::uint64_t seqcdc_values::*of) {
-    bounds.lowest.*of = is_first ? by.*of : std::min(bounds.lowest.*of, by.*of);
-    bounds.highest.*of = std::max(bounds.highest.*of, by.*of);
+  const auto take = [&](std::uint64_t seqcdc_values::*field) {
+    bounds.lowest.*field = is_first ? values.*field : std::min(bounds.lowest.*field, values.*field);
+    bounds.highest.*field = std::max(bounds.highest.*field, values.*field);
   };
   take(&seqcdc_values::seq_length);
   take(&seqcdc_values::skip_trigger);
@@ -143,8 +143,8 @@ result<std::optional<seqcdc_bounds>> find_bounds(std::uint64_t target_bytes, con
 }
 
 std::vector<seqcdc_values> grid_between(const seqcdc_bounds& bounds, std::uint64_t most) {
-  const auto range = [&](std::uint64_t seqcdc_values::*of, std::uint64_t step) {
-    return value_range{bounds.lowest.*of, bounds.highest.*of, step};
+  const auto range = [&](std::uint64_t seqcdc_values::*field, std::uint64_t step) {
+    return value_range{bounds.lowest.*field, bounds.highest.*field, step};
   };
   const value_range lengths = range(&seqcdc_values::seq_length, seq_lengths.step);
   value_range triggers = range(&seqcdc_values::skip_trigger, skip_triggers.step);

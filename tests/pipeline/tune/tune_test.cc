@@ -27,11 +27,11 @@ bytes random_bytes(std::size_t size, std::uint32_t seed) {
   return made;
 }
 
-void add_input(content_sample& into, std::uint64_t number, byte_span content) {
+void add_input(content_sample& sample, std::uint64_t number, byte_span content) {
   for (const chunk& c : super_chunks().find_cuts(content)) {
-    ASSERT_TRUE(into.add(number, content.subspan(c.offset, c.length), 1).ok());
+    ASSERT_TRUE(sample.add(number, content.subspan(c.offset, c.length), 1).ok());
   }
-  into.end_input(number);
+  sample.end_input(number);
 }
 
 content_sample sample_of(const sample_size& size, const std::vector<bytes>& inputs) {
@@ -48,9 +48,9 @@ bool is_in(const content_sample& where, byte_span what) {
 
 std::size_t count_of(const content_sample& where, byte_span what) {
   std::size_t count = 0;
-  for (auto at = where.bytes().begin();; ++at, ++count) {
-    at = std::search(at, where.bytes().end(), what.begin(), what.end());
-    if (at == where.bytes().end()) return count;
+  for (auto found = where.bytes().begin();; ++found, ++count) {
+    found = std::search(found, where.bytes().end(), what.begin(), what.end());
+    if (found == where.bytes().end()) return count;
   }
 }
 
