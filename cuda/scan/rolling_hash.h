@@ -30,8 +30,8 @@ struct pattern_test {
   [[nodiscard]] CUTPOINT_HOST_DEVICE bool operator()(std::uint32_t word) const { return (word & mask) == pattern; }
 };
 
-/// Bits [shift, shift + 8) of a word. Where `shift` is known to the compiler, any power of two times the byte is one shift and
-/// one mask: so are its value and the place of its row in a table.
+/// Bits [shift, shift + 8) of a word. Where `shift` is known to the compiler, any power of two times the byte is one
+/// shift and one mask: so are its value and the place of its row in a table.
 struct byte_of {
   std::uint32_t word = 0;
   std::uint32_t shift = 0;
