@@ -27,7 +27,9 @@ TEST(progress, fits_in_40_columns) {
         const std::string text =
             progress_text({.bytes = bytes, .total_bytes = total, .seconds = seconds, .savings = 0.99});
         const bool is_over_100_days = text.find("d left") != std::string::npos && text.find("d left") > 8;
-        if (!is_over_100_days) ASSERT_LE(text.size(), 40u) << text;
+        if (!is_over_100_days) {
+          ASSERT_LE(text.size(), 40u) << text;
+        }
       }
     }
   }
