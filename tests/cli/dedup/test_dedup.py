@@ -288,7 +288,7 @@ class Interrupt(DedupTest):
             process.send_signal(signal.SIGINT)
             run = self.wait(process)
             self.assert_failed(run, "interrupted", code=INTERRUPTED)
-            self.assertTrue(run.stdout.startswith("interrupted "), run)
+            self.assertIn("\ninterrupted ", run.stdout, run)
 
 
 def is_waiting_or_busy(process) -> bool:

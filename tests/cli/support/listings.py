@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import re
 from typing import NamedTuple
 
@@ -22,7 +23,8 @@ class Listing(NamedTuple):
 
 def unescaped(path: str) -> str:
     """A path of the text format: \\xHH is a byte, \\\\ a backslash."""
-    return re.sub(r"\\(?:x([0-9a-f]{2})|\\)", lambda found: chr(int(found[1], 16)) if found[1] else "\\", path)
+    byte_of = lambda found: bytes([int(found[1], 16)]) if found[1] else b"\\"
+    return os.fsdecode(re.sub(rb"\\(?:x([0-9a-f]{2})|\\)", byte_of, os.fsencode(path)))
 
 
 def read_text(text: str) -> Listing:
