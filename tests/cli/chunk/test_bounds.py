@@ -67,8 +67,8 @@ class Bounds(CommandTest):
     def test_min_holds_the_window(self):
         self.assert_out_of_bounds("gear", ["63:8K:64K"], "min_bytes = 63 must be at least 64")
         for name in ("rabin", "rabin-inck", "adler", "crc32", "buzhash", "tttd"):
-            self.assert_out_of_bounds(name, ["47:8K:64K"], "min_bytes = 47 must be at least the window, 48")
-        self.assert_out_of_bounds("rabin", ["64:8K:64K", "window=65"], "min_bytes = 64 must be at least the window, 65")
+            self.assert_out_of_bounds(name, ["47:8K:64K"], "min_bytes = 47 must be at least window = 48")
+        self.assert_out_of_bounds("rabin", ["64:8K:64K", "window=65"], "min_bytes = 64 must be at least window = 65")
 
     def test_seq_length_is_1_to_255_and_below_min(self):
         for name in ("seqcdc-inc", "seqcdc-dec"):
@@ -87,8 +87,8 @@ class Bounds(CommandTest):
 
     def test_lest_is_2_to_the_window(self):
         for name in ("ae-max", "ae-min"):
-            for lest in (1, 7937):
-                self.assert_out_of_bounds(name, ["8K", f"lest={lest}"], f"lest = {lest} must be", "2", "7936")
+            self.assert_out_of_bounds(name, ["8K", "lest=1"], "lest = 1 must be at least 2, or 0")
+            self.assert_out_of_bounds(name, ["8K", "lest=7937"], "lest = 7937 must be at most window = 7936")
 
     def test_name_what_was_given_where_what_follows_from_it_is_refused(self):
         """Who gave an average and reads of a minimum or a window must learn what the one has to do with the other."""

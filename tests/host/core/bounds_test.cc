@@ -174,8 +174,9 @@ std::string sizes_around(const catalog_entry& entry, std::string_view parameter)
   std::string settings;
   for (const listed_parameter& p : entry.parameters) {
     if (p.info.name == parameter) continue;
-    if (p.info.name == "min_bytes")
-      settings += ",min_bytes=" + std::to_string(std::max<std::uint64_t>(1, p.info.lowest));
+    if (p.info.name == "min_bytes") {  // as long as the windows that profiles fix
+      settings += ",min_bytes=" + std::to_string(std::max<std::uint64_t>(64, p.info.lowest));
+    }
     if (p.info.name == "max_bytes") settings += ",max_bytes=" + std::to_string(p.info.highest);
   }
   return settings;
