@@ -11,8 +11,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr double giga = 1e9;
-
 class counting_receiver final : public chunk_receiver {
  public:
   status begin_stream(std::uint64_t) override { return {}; }

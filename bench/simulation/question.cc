@@ -16,7 +16,6 @@ namespace cutpoint::bench {
 
 namespace {
 
-constexpr double giga = 1e9;
 constexpr double micro = 1e-6;
 
 status wrong(std::string message) { return {status_code::invalid_argument, std::move(message)}; }

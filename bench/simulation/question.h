@@ -12,6 +12,9 @@
 
 namespace cutpoint::bench {
 
+/// Rates are asked for and told in GB/s.
+inline constexpr double giga = 1e9;
+
 struct simulation_question {
   std::string line;
   simulated_machine machine;

@@ -4,13 +4,13 @@
 #include <cutpoint/chunk_sizes.h>
 #include <fmt/format.h>
 
+#include "cli/common/usage_error.h"
+
 namespace cutpoint::cli {
 
 namespace {
 
 constexpr std::string_view default_algorithm = "fastcdc";
-
-status wrong(std::string message) { return {status_code::invalid_argument, std::move(message)}; }
 
 }  // namespace
 
@@ -41,7 +41,7 @@ result<std::vector<parameter_setting>> cut_options::settings() const {
   for (const std::string& parameter : parameters_) {
     const std::size_t equals = parameter.find('=');
     if (equals == std::string::npos || equals == 0)
-      return wrong(fmt::format("--param {}: must be KEY=VALUE", parameter));
+      return usage_error(fmt::format("--param {}: must be KEY=VALUE", parameter));
     settings.push_back({parameter.substr(0, equals), parameter.substr(equals + 1)});
   }
   return settings;
@@ -51,7 +51,7 @@ result<named_chunker> cut_options::checked() const {
   const auto given = settings();
   if (!given) return given.error();
   if (cuts_) {
-    if (!given->empty()) return wrong("--cuts names every parameter: --size and --param cannot be given with it");
+    if (!given->empty()) return usage_error("--cuts names every parameter: --size and --param cannot be given with it");
     auto made = parse_canonical(*cuts_);
     if (!made) return made.error();
     return named_chunker{*std::move(made), {}};
@@ -63,15 +63,15 @@ result<named_chunker> cut_options::checked() const {
 
 result<std::vector<parameter_setting>> checked_sizes(const std::string& size) {
   auto settings = size_settings(size);
-  return settings ? settings : wrong("--size " + settings.error().message());
+  return settings ? settings : usage_error("--size " + settings.error().message());
 }
 
 status check_kind(const std::string& name, entry_kind kind) {
   const result<const catalog_entry*> entry = find_entry(name);
   if (!entry) return entry.error();
   if ((*entry)->kind == kind) return {};
-  return kind == entry_kind::algorithm ? wrong(fmt::format("'{0}' is a profile: say --profile {0}", name))
-                                       : wrong(fmt::format("'{0}' is an algorithm: say --algorithm {0}", name));
+  return kind == entry_kind::algorithm ? usage_error(fmt::format("'{0}' is a profile: say --profile {0}", name))
+                                       : usage_error(fmt::format("'{0}' is an algorithm: say --algorithm {0}", name));
 }
 
 }  // namespace cutpoint::cli

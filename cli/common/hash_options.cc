@@ -5,13 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "cli/common/usage_error.h"
+
 namespace cutpoint::cli {
 
-namespace {
-
-status wrong(std::string message) { return {status_code::invalid_argument, std::move(message)}; }
-
-}  // namespace
+namespace {}  // namespace
 
 void hash_options::add_to(CLI::App& command) {
   command.add_option("--hash", fingerprint_, "Fingerprint of each chunk, or none (default: sha256)")->type_name("NAME");
@@ -26,7 +24,7 @@ result<std::optional<fingerprint_key>> hash_options::checked_key() const {
     const char* digits = key_->data() + 2 * i;
     is_right = std::from_chars(digits, digits + 2, key[i], 16).ptr == digits + 2;
   }
-  if (!is_right) return wrong(fmt::format("--hash-key must be {} hexadecimal digits", 2 * key.size()));
+  if (!is_right) return usage_error(fmt::format("--hash-key must be {} hexadecimal digits", 2 * key.size()));
   return std::optional(key);
 }
 
@@ -36,7 +34,7 @@ result<fingerprint_recipe> hash_options::checked(std::string_view default_finger
   const auto key = checked_key();
   if (!key) return key.error();
   if (*key && *fingerprint != fingerprint_kind::blake3) {
-    return wrong(fmt::format("--hash-key is for --hash blake3: {} takes no key", name_of(*fingerprint)));
+    return usage_error(fmt::format("--hash-key is for --hash blake3: {} takes no key", name_of(*fingerprint)));
   }
   return fingerprint_recipe(*fingerprint, *key);
 }

@@ -12,6 +12,7 @@
 
 #include "cli/common/choice.h"
 #include "cli/common/number_options.h"
+#include "cli/common/usage_error.h"
 
 namespace cutpoint::cli {
 
@@ -26,8 +27,6 @@ constexpr choice<std::optional<thread_placement>, 4> placements = {{{"auto", std
                                                                     {"none", thread_placement::none},
                                                                     {"devices", thread_placement::devices},
                                                                     {"cores", thread_placement::cores}}};
-
-status wrong(std::string message) { return {status_code::invalid_argument, std::move(message)}; }
 
 choice<work_plan, 5> plans() {
   constexpr std::array all = {work_plan::automatic, work_plan::processor, work_plan::device,
@@ -81,7 +80,7 @@ status lane_options::set(feed_options& feed, engine_options& engine) const {
     const auto threads = named("--threads", parse_number(*threads_));
     if (!threads) return threads.error();
     if (*threads < 1 || *threads > most_threads) {
-      return wrong(fmt::format("--threads {}: must be between 1 and {}", *threads, most_threads));
+      return usage_error(fmt::format("--threads {}: must be between 1 and {}", *threads, most_threads));
     }
     engine.threads = *threads;
   }
@@ -96,10 +95,11 @@ result<std::vector<int>> lane_options::checked_devices() const {
     const std::size_t end = std::min(devices_->find(',', begin), devices_->size());
     const auto device = named("--device", parse_number(devices_->substr(begin, end - begin)));
     if (!device) return device.error();
-    if (*device >= most_devices) return wrong(fmt::format("--device {}: must be less than {}", *device, most_devices));
+    if (*device >= most_devices)
+      return usage_error(fmt::format("--device {}: must be less than {}", *device, most_devices));
     const int number = static_cast<int>(*device);
     if (std::find(devices.begin(), devices.end(), number) != devices.end()) {
-      return wrong(fmt::format("--device {}: GPU {} is named twice", *devices_, number));
+      return usage_error(fmt::format("--device {}: GPU {} is named twice", *devices_, number));
     }
     devices.push_back(number);
     begin = end + 1;
@@ -112,7 +112,7 @@ status lane_options::check_devices(feed_options& feed) const {
   for (const auto& [option, value] : {std::pair("--device", &devices_), std::pair("--device-memory", &device_memory_),
                                       std::pair("--batch", &batch_)}) {
     if (*value && !may_use) {
-      return wrong(fmt::format("{} {}: --backend {} uses no device", option, **value, backend_));
+      return usage_error(fmt::format("{} {}: --backend {} uses no device", option, **value, backend_));
     }
   }
   if (devices_) {
@@ -126,7 +126,7 @@ status lane_options::check_devices(feed_options& feed) const {
     if (!*value) continue;
     const auto size = named(option, parse_size(**value));
     if (!size) return size.error();
-    if (*size < least) return wrong(fmt::format("{} {}: must be at least {}", option, *size, format_size(least)));
+    if (*size < least) return usage_error(fmt::format("{} {}: must be at least {}", option, *size, format_size(least)));
     *target = *size;
   }
   return {};
@@ -139,7 +139,7 @@ status lane_options::check_plan(feed_options& feed) const {
   if (feed.plan == work_plan::automatic || feed.plan == work_plan::processor) return {};
   const backend where = feed.where;
   if (where == backend::hybrid || (where == backend::cuda && feed.plan == work_plan::device)) return {};
-  return wrong(fmt::format("--plan {}: needs --backend hybrid, and --backend is {}", plan_, backend_));
+  return usage_error(fmt::format("--plan {}: needs --backend hybrid, and --backend is {}", plan_, backend_));
 }
 
 /// Not `cores` where nothing is said: beside other processes bound threads were slower, by 4 and by 7 % (docs/gpu.md).
@@ -147,7 +147,7 @@ status lane_options::check_placement(backend where, engine_options& engine) cons
   const auto placement = chosen("placement", placement_, placements);
   if (!placement) return placement.error();
   if (*placement == thread_placement::devices && !may_use_device(where)) {
-    return wrong(fmt::format("--placement {}: --backend {} uses no device", placement_, backend_));
+    return usage_error(fmt::format("--placement {}: --backend {} uses no device", placement_, backend_));
   }
   const bool has_device = where == backend::cuda || where == backend::hybrid;
   engine.placement = placement->value_or(has_device ? thread_placement::devices : thread_placement::none);

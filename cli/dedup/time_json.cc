@@ -34,7 +34,7 @@ ordered_json predictions_of(const feed_statistics& work) {
   return out;
 }
 
-ordered_json stages_of(const dedup_report& facts, const explanation& why) {
+ordered_json stages_json(const dedup_report& facts, const explanation& why) {
   ordered_json out = ordered_json::array();
   for (const stage_cost& cost : facts.stages()) {
     out.push_back({{"stage", cost.name},
@@ -62,7 +62,7 @@ ordered_json devices_of(const dedup_report& facts, const explanation& why) {
   return out;
 }
 
-ordered_json lanes_of(const dedup_report& facts, const explanation& why) {
+ordered_json lanes_json(const dedup_report& facts, const explanation& why) {
   ordered_json out = ordered_json::array();
   const std::vector<explained_lane> explained = why.lanes();
   for (std::size_t lane = 0; lane < facts.work.lanes.size(); ++lane) {
@@ -85,7 +85,7 @@ ordered_json lanes_of(const dedup_report& facts, const explanation& why) {
   return out;
 }
 
-ordered_json queues_of(const explanation& why) {
+ordered_json queues_json(const explanation& why) {
   ordered_json out = ordered_json::array();
   for (const explained_queue& queue : why.queues()) {
     out.push_back(
@@ -98,7 +98,7 @@ ordered_json queues_of(const explanation& why) {
   return out;
 }
 
-ordered_json model_of(const dedup_report& facts) {
+ordered_json model_json(const dedup_report& facts) {
   const throughput_model model = facts.model();
   return {{"chunking_seconds_per_byte", model.chunking},
           {"fingerprinting_seconds_per_byte", model.fingerprinting},
@@ -128,11 +128,11 @@ ordered_json time_json(const dedup_report& facts) {
           {"before_offload", json_of(why.before_offload())},
           {"after_offload", json_of(why.after_offload())},
           {"device_cut_share", or_null(why.device_cut_share())},
-          {"stages", stages_of(facts, why)},
+          {"stages", stages_json(facts, why)},
           {"devices", devices_of(facts, why)},
-          {"lanes", lanes_of(facts, why)},
-          {"queues", queues_of(why)},
-          {"model", model_of(facts)},
+          {"lanes", lanes_json(facts, why)},
+          {"queues", queues_json(why)},
+          {"model", model_json(facts)},
           {"work", work_of(facts)}};
 }
 

@@ -9,7 +9,7 @@ namespace cutpoint::cli {
 namespace {
 
 /// Text within a specification, where brackets and colons mean something.
-std::string escaped(std::string_view text) {
+std::string zsh_escaped(std::string_view text) {
   std::string out;
   for (const char each : text) {
     if (each == '[' || each == ']' || each == ':' || each == '\\') out += '\\';
@@ -20,7 +20,7 @@ std::string escaped(std::string_view text) {
 
 /// `:message:action`; nothing where there is no value.
 std::string action(const option_facts& option) {
-  const std::string message = fmt::format(":{}:", escaped(option.value));
+  const std::string message = fmt::format(":{}:", zsh_escaped(option.value));
   switch (option.shape) {
     case value_shape::none:
       return {};
@@ -46,12 +46,12 @@ std::string specifications(const option_facts& option) {
     const std::string before =
         option.is_repeatable ? std::string(1, '*') : fmt::format("({})", fmt::join(excluded, " "));
     out += fmt::format("        {} \\\n", shell_quoted(fmt::format("{}{}{}[{}]{}", before, word, joint,
-                                                                   escaped(option.meaning), action(option))));
+                                                                   zsh_escaped(option.meaning), action(option))));
   }
   return out;
 }
 
-std::string case_of(const command_facts& command) {
+std::string zsh_case(const command_facts& command) {
   std::string out = fmt::format("    {})\n      _arguments -s -S \\\n", command.name);
   for (const option_facts& option : command.options) out += specifications(option);
   for (const option_facts& argument : command.arguments) {
@@ -73,7 +73,7 @@ std::string zsh_completion(const line_facts& facts) {
       "  typeset -A opt_args\n"
       "  local -a commands=(\n";
   for (const command_facts& command : facts.commands) {
-    out += fmt::format("    {}\n", shell_quoted(fmt::format("{}:{}", command.name, escaped(command.meaning))));
+    out += fmt::format("    {}\n", shell_quoted(fmt::format("{}:{}", command.name, zsh_escaped(command.meaning))));
   }
   out += "  )\n  _arguments -C \\\n";
   for (const option_facts& option : facts.whole.options) out += specifications(option);
@@ -83,7 +83,7 @@ std::string zsh_completion(const line_facts& facts) {
       "  [[ $state == arguments ]] || return found\n"
       "  curcontext=${curcontext%:*}-$words[1]:\n"
       "  case $words[1] in\n";
-  for (const command_facts& command : facts.commands) out += case_of(command);
+  for (const command_facts& command : facts.commands) out += zsh_case(command);
   out +=
       "  esac\n"
       "  return found\n"

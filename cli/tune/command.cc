@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cli/common/interrupt.h"
+#include "cli/common/usage_error.h"
 #include "cli/tune/inputs.h"
 #include "cli/tune/report.h"
 
@@ -16,8 +17,6 @@ namespace {
 
 /// So many settings are tried on all inputs.
 constexpr std::size_t verified_count = 5;
-
-status wrong(std::string message) { return {status_code::invalid_argument, std::move(message)}; }
 
 }  // namespace
 
@@ -37,9 +36,9 @@ void tune_command::add_options(CLI::App& app) {
 
 status tune_command::check() const {
   const auto& paths = inputs_.paths();
-  if (paths.empty() && !is_monte_carlo_) return wrong("a PATH is needed, or --monte-carlo");
+  if (paths.empty() && !is_monte_carlo_) return usage_error("a PATH is needed, or --monte-carlo");
   if (is_verified_ && std::find(paths.begin(), paths.end(), standard_input_path) != paths.end()) {
-    return wrong("--verify: standard input can be read once");
+    return usage_error("--verify: standard input can be read once");
   }
   return {};
 }

@@ -10,6 +10,7 @@
 
 #include "cli/common/choice.h"
 #include "cli/common/cut_options.h"
+#include "cli/common/usage_error.h"
 
 namespace cutpoint::cli {
 
@@ -40,14 +41,12 @@ constexpr std::uint64_t combinations_alone = 480;
 constexpr std::uint64_t combinations_beside = 36;
 constexpr std::size_t best_alone = 5;
 
-status wrong(std::string message) { return {status_code::invalid_argument, std::move(message)}; }
-
 result<std::uint64_t> count_of(std::string_view option, const std::string& text, std::uint64_t least,
                                std::uint64_t most) {
   const auto count = parse_number(text);
-  if (!count) return wrong(fmt::format("{}: {}", option, count.error().message()));
+  if (!count) return usage_error(fmt::format("{}: {}", option, count.error().message()));
   if (*count < least || *count > most) {
-    return wrong(fmt::format("{} {}: must be between {} and {}", option, text, least, most));
+    return usage_error(fmt::format("{} {}: must be between {} and {}", option, text, least, most));
   }
   return count;
 }
@@ -55,9 +54,10 @@ result<std::uint64_t> count_of(std::string_view option, const std::string& text,
 result<std::uint64_t> bytes_of(std::string_view option, const std::string& text, std::uint64_t least,
                                std::uint64_t most) {
   const auto bytes = parse_size(text);
-  if (!bytes) return wrong(fmt::format("{}: {}", option, bytes.error().message()));
+  if (!bytes) return usage_error(fmt::format("{}: {}", option, bytes.error().message()));
   if (*bytes < least || *bytes > most) {
-    return wrong(fmt::format("{} {}: must be between {} and {}", option, text, format_size(least), format_size(most)));
+    return usage_error(
+        fmt::format("{} {}: must be between {} and {}", option, text, format_size(least), format_size(most)));
   }
   return bytes;
 }
@@ -67,7 +67,7 @@ result<double> share_of(const std::string& text) {
   const char* const end = text.data() + text.size() - 1;
   const auto read = std::from_chars(text.data(), end, percent, std::chars_format::fixed);
   if (read.ec != std::errc() || read.ptr != end || !(percent > 0 && percent <= 100)) {
-    return wrong(fmt::format("--sample {}: must be a size, or more than 0% and at most 100%", text));
+    return usage_error(fmt::format("--sample {}: must be a size, or more than 0% and at most 100%", text));
   }
   return percent / 100;
 }
@@ -117,7 +117,7 @@ status tune_options::check_plan(tune_search_space& plan) const {
   const auto runs = count_of("--runs", runs_, 1, most_runs);
   if (!runs) return runs.error();
   const auto seed = parse_number(seed_);
-  if (!seed) return wrong(fmt::format("--seed: {}", seed.error().message()));
+  if (!seed) return usage_error(fmt::format("--seed: {}", seed.error().message()));
   plan.monte_carlo = {.run_count = *runs, .seed = *seed};
   return check_names(plan);
 }
@@ -128,12 +128,12 @@ status tune_options::check_names(const tune_search_space& plan) const {
   };
   for (const std::string& name : plan.profiles) {
     if (status kind = check_kind(name, entry_kind::profile); !kind.ok()) return kind;
-    if (is_twice(plan.profiles, name)) return wrong(fmt::format("--profile {}: is given twice", name));
+    if (is_twice(plan.profiles, name)) return usage_error(fmt::format("--profile {}: is given twice", name));
     if (const auto made = candidate_of_profile(name); !made) return made.error();
   }
   for (const std::string& name : plan.algorithms) {
     if (status kind = check_kind(name, entry_kind::algorithm); !kind.ok()) return kind;
-    if (is_twice(plan.algorithms, name)) return wrong(fmt::format("--algorithm {}: is given twice", name));
+    if (is_twice(plan.algorithms, name)) return usage_error(fmt::format("--algorithm {}: is given twice", name));
     if (is_seqcdc(name)) continue;  // the search for its parameters says what it cannot do
     for (const std::uint64_t target : plan.targets) {
       if (const auto made = candidate_at(name, target, target); !made) return made.error();
@@ -163,8 +163,8 @@ status tune_options::check_sample(tune_job& job) const {
   const auto bytes = bytes_of("--sample", *sample_, 1 * MiB, std::numeric_limits<std::uint64_t>::max());
   if (!bytes) return bytes.error();
   if (*bytes > job.size.most_bytes) {
-    return wrong(fmt::format("--sample {}: --memory {} leaves room for {}", *sample_, memory_,
-                             format_size(job.size.most_bytes)));
+    return usage_error(fmt::format("--sample {}: --memory {} leaves room for {}", *sample_, memory_,
+                                   format_size(job.size.most_bytes)));
   }
   job.size.share = 0;
   job.size.least_bytes = *bytes;
