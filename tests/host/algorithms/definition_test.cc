@@ -6,6 +6,7 @@
 #include "tests/host/support/faults.h"
 #include "tests/host/support/limits.h"
 #include "tests/host/support/streams.h"
+#include "tests/host/support/case_count.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -76,7 +77,7 @@ TEST(masks, take_every_bit_of_a_large_average) {
 
 TEST(ae, equals_the_windowed_rule_for_values_of_one_byte) {
   seeded_choices random(3);
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < case_count(300); ++round) {
     ae_parameters p;
     p.window_bytes = random.between(1, 30);
     p.avg_bytes = 1;

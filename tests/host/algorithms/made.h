@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/host/support/tiny_parameters.h"
+#include "tests/host/support/case_count.h"
 
 namespace cutpoint::tests {
 
@@ -66,7 +67,7 @@ struct algorithm_case {
 
 inline std::vector<algorithm_case> algorithm_cases(int rounds) {
   std::vector<algorithm_case> cases;
-  for (std::size_t which = 0; which < algorithm_count; ++which) cases.push_back({which, rounds});
+  for (std::size_t which = 0; which < algorithm_count; ++which) cases.push_back({which, case_count(rounds)});
   return cases;
 }
 

@@ -9,6 +9,7 @@
 #include "tests/host/algorithms/made.h"
 #include "tests/host/support/faults.h"
 #include "tests/host/support/streams.h"
+#include "tests/host/support/case_count.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -308,7 +309,7 @@ template <class Parameters, class Definition>
 void expect_defined(Definition&& is_candidate) {
   constexpr std::size_t which = algorithm_parameters(Parameters()).index();
   seeded_choices random(which + 6001);
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < case_count(40); ++round) {
     for (const content what : all_contents) {
       const chunker chunker = made_mapped(which, random);
       const auto stream = make_stream(what, random.between(0, 2000), random);
@@ -432,7 +433,7 @@ class bits_model {
 
 TEST(candidate_bits, are_a_set_of_positions_modulo_the_capacity) {
   seeded_choices random(11);
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < case_count(300); ++round) {
     const std::uint64_t capacity = 64 * random.between(1, 6);
     const std::uint64_t levels = random.between(1, 3);
     const std::uint64_t base = random.once_in(2) ? 0 : random.between(0, std::uint64_t{1} << 40);

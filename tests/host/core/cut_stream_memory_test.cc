@@ -5,6 +5,7 @@
 #include "tests/host/algorithms/made.h"
 #include "tests/host/core/pieces.h"
 #include "tests/host/support/streams.h"
+#include "tests/host/support/case_count.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -156,7 +157,7 @@ TEST_F(endless_chunk, in_the_middle_lets_the_buffer_grow_and_the_rest_be_right) 
 
 TEST(memory_limit, without_a_maximum_gives_up_only_on_chunks_that_may_not_fit) {
   seeded_choices random(7406);
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < case_count(300); ++round) {
     const chunker chunker = made_tiny(random.between(0, algorithm_count - 1), random);
     if (chunker.reach() != unlimited) continue;
     const auto stream = make_stream(content::mixed, random.between(1, 3000), random);

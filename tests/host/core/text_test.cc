@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/host/support/choices.h"
+#include "tests/host/support/case_count.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -90,7 +91,7 @@ TEST(format_size, takes_the_largest_suffix_that_divides) {
 
 TEST(format_size, is_read_back_by_parse_size) {
   seeded_choices random(1);
-  for (int round = 0; round < 2000; ++round) {
+  for (int round = 0; round < case_count(2000); ++round) {
     const std::uint64_t size = (random.word() >> random.between(0, 63)) << random.between(0, 63);
     EXPECT_EQ(*parse_size(format_size(size)), size);
   }

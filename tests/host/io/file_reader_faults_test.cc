@@ -1,6 +1,5 @@
 // Whatever becomes of single requests, files are read whole: in any order of completion, with any of them short, empty,
 // interrupted, refused or broken.
-#include <cstdlib>
 #include <deque>
 
 #include <cutpoint/file_reader.h>
@@ -8,16 +7,12 @@
 
 #include "tests/host/io/reader_files.h"
 #include "tests/host/io/simulated_reads.h"
+#include "tests/host/support/case_count.h"
 
 namespace cutpoint::tests {
 namespace {
 
 /// CUTPOINT_READING_CASES asks for another number, CUTPOINT_READING_SEED for others.
-std::uint64_t from_environment(const char* name, std::uint64_t usual) {
-  const char* asked = std::getenv(name);
-  return asked == nullptr ? usual : std::strtoull(asked, nullptr, 10);
-}
-
 class reads_that_fail : public testing::Test {
  protected:
   struct file {
@@ -86,8 +81,9 @@ class reads_that_fail : public testing::Test {
   std::vector<file> files_;
 };
 
+/// CUTPOINT_READING_CASES asks for another number of cases, CUTPOINT_READING_SEED for others.
 TEST_F(reads_that_fail, change_no_byte) {
-  const std::uint64_t count = from_environment("CUTPOINT_READING_CASES", 300);
+  const std::uint64_t count = from_environment("CUTPOINT_READING_CASES", case_count(300u));
   const std::uint64_t first = from_environment("CUTPOINT_READING_SEED", 1) * 1'000'000'007;
   for (std::uint64_t i = 0; i < count && !HasFatalFailure(); ++i) {
     SCOPED_TRACE(i);

@@ -16,6 +16,7 @@
 #include "tests/host/io/reading.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/choices.h"
+#include "tests/host/support/case_count.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -166,7 +167,7 @@ TEST_F(waiting, for_a_silent_writer_ends_when_it_goes) {
 /// A writer that has gone before anything was polled, at any moment of the opening.
 TEST_F(waiting, misses_no_writer_however_short_it_stays) {
   for (const std::string_view content : {"all of it", ""}) {
-    for (int round = 0; round < 200; ++round) {
+    for (int round = 0; round < case_count(200); ++round) {
       auto got = std::async(std::launch::async, [&] { return content_of(fifo_); });
       int writer = -1;
       while (writer < 0) writer = ::open(fifo_.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);  // until it has a reader
@@ -181,7 +182,7 @@ TEST_F(waiting, misses_no_writer_however_short_it_stays) {
 TEST_F(waiting, loses_no_byte_that_comes_during_the_opening) {
   const held_open writer(fifo_, O_RDWR);
   seeded_choices random(9201);
-  for (int round = 0; round < 5'000; ++round) {
+  for (int round = 0; round < case_count(5'000); ++round) {
     std::atomic<bool> goes = false;
     const std::uint64_t pause = random.between(0, 2'000);
     auto written = std::async(std::launch::async, [&] {

@@ -10,6 +10,7 @@
 #include "tests/host/algorithms/made.h"
 #include "tests/host/support/streams.h"
 #include "tests/pipeline/support/recorder.h"
+#include "tests/host/support/case_count.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -243,7 +244,7 @@ std::vector<std::uint64_t> random_cuts(choices& random, std::uint64_t bytes) {
 }
 
 TEST(cut_comparison, finds_the_dirty_chunks_at_any_pace) {
-  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+  for (std::uint64_t seed = 0; seed < case_count(2000u); ++seed) {
     seeded_choices random(seed);
     cuts_of_streams exact;
     cuts_of_streams other;

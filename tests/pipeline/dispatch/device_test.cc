@@ -12,6 +12,7 @@
 #include "tests/host/support/tiny_parameters.h"
 #include "tests/pipeline/support/host_device.h"
 #include "tests/pipeline/support/recorder.h"
+#include "tests/host/support/case_count.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -100,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(of_the_catalog, device_of_every_name, testing::ValuesIn
 TEST(device, is_exact_for_any_history) {
   seeded_choices random(77);
   for (std::size_t which = 0; which < algorithm_count; ++which) {
-    for (int round = 0; round < 12; ++round) {
+    for (int round = 0; round < case_count(12); ++round) {
       const auto cuts = chunker::make(tiny_parameters(which, random));
       ASSERT_TRUE(cuts.ok()) << cuts.error().message();
       std::vector<std::vector<std::uint8_t>> streams(random.between(1, 6));

@@ -1,21 +1,17 @@
 // The cuts and fingerprints are those of the sequential algorithm, whatever lanes, segments, memory and feeding.
 #include "tests/pipeline/support/exactness.h"
 
-#include <cstdlib>
 
 #include <gtest/gtest.h>
 
 #include "tests/host/algorithms/made.h"
+#include "tests/host/support/case_count.h"
 
 namespace cutpoint::tests {
 namespace {
 
 /// Cases of each algorithm; CUTPOINT_EXACTNESS_CASES asks for another number, CUTPOINT_EXACTNESS_SEED for others.
-std::uint64_t from_environment(const char* name, std::uint64_t usual) {
-  const char* asked = std::getenv(name);
-  return asked == nullptr ? usual : std::strtoull(asked, nullptr, 10);
-}
-
+/// CUTPOINT_EXACTNESS_CASES asks for another number of cases of each algorithm, CUTPOINT_EXACTNESS_SEED for others.
 class exact_join : public testing::TestWithParam<algorithm_case> {};
 
 TEST_P(exact_join, gives_the_sequential_cuts_in_every_history) {

@@ -7,12 +7,13 @@
 #include "tests/host/algorithms/made.h"
 #include "tests/host/support/streams.h"
 #include "tests/pipeline/support/recorder.h"
+#include "tests/host/support/case_count.h"
 
 namespace cutpoint::tests {
 namespace {
 
 TEST(runs, are_found_as_a_byte_by_byte_search_finds_them) {
-  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+  for (std::uint64_t seed = 0; seed < case_count(3000u); ++seed) {
     seeded_choices random(seed);
     const auto bytes = make_stream(random.once_in(2) ? content::runs : content::mixed, random.between(1, 700), random);
     const std::uint64_t least = random.between(2, 200);

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/pipeline/faults/fault_run.h"
+#include "tests/host/support/case_count.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -22,11 +23,6 @@ using namespace std::chrono_literals;
 constexpr auto longest_run = 60s;
 /// So many meet every trouble and every fate.
 constexpr std::uint64_t many_runs = 300;
-
-std::uint64_t from_environment(const char* name, std::uint64_t usual) {
-  const char* asked = std::getenv(name);
-  return asked == nullptr ? usual : std::strtoull(asked, nullptr, 10);
-}
 
 /// Ends the process with the seed of the run that does not end.
 class watchdog {
@@ -109,7 +105,7 @@ struct tally {
 
 /// CUTPOINT_FAULT_RUNS asks for another number, CUTPOINT_FAULT_SEED for others.
 TEST(fault_runs, end_with_the_right_cuts_or_name_what_failed) {
-  const std::uint64_t count = from_environment("CUTPOINT_FAULT_RUNS", 1000);
+  const std::uint64_t count = from_environment("CUTPOINT_FAULT_RUNS", std::max<std::uint64_t>(case_count(1000u), many_runs));
   const std::uint64_t first = from_environment("CUTPOINT_FAULT_SEED", 1) * 1'000'000'007;
   static_cast<void>(fingerprinter::make(fingerprint_kind::sha1));  // what libraries set up once is not a run's
   watchdog watching;

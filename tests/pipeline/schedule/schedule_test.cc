@@ -5,6 +5,7 @@
 #include "tests/host/support/streams.h"
 #include "tests/pipeline/support/recorder.h"
 #include "tests/pipeline/support/virtual_lanes.h"
+#include "tests/host/support/case_count.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -62,7 +63,7 @@ TEST(schedule, of_equal_seeds_has_equal_histories) {
 }
 
 TEST(schedule, starves_nothing) {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < case_count(300u); ++seed) {
     seeded_choices random(seed);
     const auto streams = drawn_streams(random);
     std::uint64_t bytes = 0;
@@ -78,7 +79,7 @@ TEST(schedule, starves_nothing) {
 }
 
 TEST(schedule, cancelled_at_any_step_leaves_no_task_and_whole_chunks_only) {
-  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+  for (std::uint64_t seed = 0; seed < case_count(400u); ++seed) {
     seeded_choices random(seed);
     const auto streams = drawn_streams(random);
     cancellation cancel;

@@ -3,6 +3,7 @@
 
 #include "tests/host/support/streams.h"
 #include "tests/simd/cuts/kernel_cases.h"
+#include "tests/host/support/case_count.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -65,7 +66,7 @@ TEST_P(sparse_kernel, finds_the_only_cut_wherever_it_is) {
 TEST_P(sparse_kernel, finds_the_first_of_two_cuts) {
   const auto first = needle();
   const auto second = needle();
-  for (int round = 0; round < 1000; ++round) {
+  for (int round = 0; round < case_count(1000); ++round) {
     std::vector<std::uint8_t> stream(size, static_cast<std::uint8_t>(round));
     put(stream, random_.between(0, size - 1), first);
     put(stream, random_.between(0, size - 1), second);

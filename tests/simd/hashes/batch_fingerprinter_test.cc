@@ -13,6 +13,7 @@
 #include "tests/host/hash/sha256.h"
 #include "tests/host/support/streams.h"
 #include "tests/simd/cuts/guarded_pages.h"
+#include "tests/host/support/case_count.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -110,7 +111,7 @@ TEST_P(fingerprint_batches, equal_one_by_one_for_every_length) {
 TEST_P(fingerprint_batches, equal_one_by_one_for_unequal_lengths) {
   seeded_choices random(2);
   const auto bytes = make_stream(content::random, 300'000, random);
-  for (int round = 0; round < 30; ++round) {
+  for (int round = 0; round < case_count(30); ++round) {
     const std::size_t longest = random.once_in(3) ? bytes.size() / 2 : 10'000;
     std::vector<byte_span> messages(random.between(1, 400));
     for (byte_span& m : messages) {
@@ -149,7 +150,7 @@ TEST_P(fingerprint_batches, can_be_used_again_after_a_flush) {
   seeded_choices random(5);
   const auto bytes = make_stream(content::random, 5000, random);
   EXPECT_TRUE(batch_->flush().ok());
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < case_count(200); ++round) {
     std::vector<byte_span> messages(random.between(0, 20));
     for (byte_span& m : messages) m = byte_span(bytes).last(random.between(0, round % 2 == 0 ? 200 : 5000));
     expect_equal_to_one_by_one(messages);

@@ -9,6 +9,7 @@
 #include "simd/hashes/fingerprints.h"
 #include "tests/host/support/streams.h"
 #include "tests/simd/cuts/guarded_pages.h"
+#include "tests/host/support/case_count.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -86,7 +87,7 @@ TEST_P(blake3_of, unequal_lengths_equal_the_reference) {
   const auto bytes = random_bytes(200'000);
   const auto batch = make_blake3_fingerprinter(GetParam(), {});
   const auto keyed = make_blake3_fingerprinter(GetParam(), key());
-  for (int round = 0; round < 150; ++round) {
+  for (int round = 0; round < case_count(150); ++round) {
     const std::size_t longest = std::vector<std::size_t>{100, 1500, 10'000, 70'000}[random.between(0, 3)];
     std::vector<byte_span> messages(random.between(1, 40));
     for (byte_span& m : messages) {
