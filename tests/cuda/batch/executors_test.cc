@@ -11,9 +11,9 @@
 #include "tests/cuda/support/executor_cases.h"
 #include "tests/cuda/support/packed_streams.h"
 #include "tests/host/algorithms/made.h"
+#include "tests/host/support/case_count.h"
 #include "tests/host/support/limits.h"
 #include "tests/host/support/streams.h"
-#include "tests/host/support/case_count.h"
 
 namespace cutpoint::cuda {
 namespace {

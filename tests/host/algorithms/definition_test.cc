@@ -3,10 +3,10 @@
 
 #include "tests/host/algorithms/made.h"
 #include "tests/host/naive/naive.h"
+#include "tests/host/support/case_count.h"
 #include "tests/host/support/faults.h"
 #include "tests/host/support/limits.h"
 #include "tests/host/support/streams.h"
-#include "tests/host/support/case_count.h"
 
 namespace cutpoint::tests {
 namespace {

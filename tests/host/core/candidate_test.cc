@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "tests/host/algorithms/made.h"
+#include "tests/host/support/case_count.h"
 #include "tests/host/support/faults.h"
 #include "tests/host/support/streams.h"
-#include "tests/host/support/case_count.h"
 
 namespace cutpoint::tests {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "tests/host/algorithms/made.h"
 #include "tests/host/core/pieces.h"
-#include "tests/host/support/streams.h"
 #include "tests/host/support/case_count.h"
+#include "tests/host/support/streams.h"
 
 namespace cutpoint::tests {
 namespace {

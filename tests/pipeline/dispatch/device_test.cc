@@ -8,11 +8,11 @@
 
 #include "tests/cuda/support/first_device.h"
 #include "tests/host/algorithms/made.h"
+#include "tests/host/support/case_count.h"
 #include "tests/host/support/streams.h"
 #include "tests/host/support/tiny_parameters.h"
 #include "tests/pipeline/support/host_device.h"
 #include "tests/pipeline/support/recorder.h"
-#include "tests/host/support/case_count.h"
 
 namespace cutpoint::tests {
 namespace {

@@ -1,7 +1,6 @@
 // The cuts and fingerprints are those of the sequential algorithm, whatever lanes, segments, memory and feeding.
 #include "tests/pipeline/support/exactness.h"
 
-
 #include <gtest/gtest.h>
 
 #include "tests/host/algorithms/made.h"

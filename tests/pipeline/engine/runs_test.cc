@@ -5,9 +5,9 @@
 
 #include "pipeline/engine/ring.h"
 #include "tests/host/algorithms/made.h"
+#include "tests/host/support/case_count.h"
 #include "tests/host/support/streams.h"
 #include "tests/pipeline/support/recorder.h"
-#include "tests/host/support/case_count.h"
 
 namespace cutpoint::tests {
 namespace {

@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "tests/pipeline/faults/fault_run.h"
 #include "tests/host/support/case_count.h"
+#include "tests/pipeline/faults/fault_run.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -105,7 +105,8 @@ struct tally {
 
 /// CUTPOINT_FAULT_RUNS asks for another number, CUTPOINT_FAULT_SEED for others.
 TEST(fault_runs, end_with_the_right_cuts_or_name_what_failed) {
-  const std::uint64_t count = from_environment("CUTPOINT_FAULT_RUNS", std::max<std::uint64_t>(case_count(1000u), many_runs));
+  const std::uint64_t count =
+      from_environment("CUTPOINT_FAULT_RUNS", std::max<std::uint64_t>(case_count(1000u), many_runs));
   const std::uint64_t first = from_environment("CUTPOINT_FAULT_SEED", 1) * 1'000'000'007;
   static_cast<void>(fingerprinter::make(fingerprint_kind::sha1));  // what libraries set up once is not a run's
   watchdog watching;

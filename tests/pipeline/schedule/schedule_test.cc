@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/host/algorithms/made.h"
+#include "tests/host/support/case_count.h"
 #include "tests/host/support/streams.h"
 #include "tests/pipeline/support/recorder.h"
 #include "tests/pipeline/support/virtual_lanes.h"
-#include "tests/host/support/case_count.h"
 
 namespace cutpoint::tests {
 namespace {

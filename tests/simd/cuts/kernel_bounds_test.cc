@@ -1,9 +1,9 @@
 // Where kernels may go wrong: the first cut at every place of their blocks and parts, and parameters at their bounds.
 #include <algorithm>
 
+#include "tests/host/support/case_count.h"
 #include "tests/host/support/streams.h"
 #include "tests/simd/cuts/kernel_cases.h"
-#include "tests/host/support/case_count.h"
 
 namespace cutpoint::tests {
 namespace {

@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "simd/hashes/fingerprints.h"
+#include "tests/host/support/case_count.h"
 #include "tests/host/support/streams.h"
 #include "tests/simd/cuts/guarded_pages.h"
-#include "tests/host/support/case_count.h"
 
 namespace cutpoint::tests {
 namespace {
