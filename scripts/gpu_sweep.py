@@ -116,17 +116,17 @@ def sweep(asker, base, given):
 # --- The plot -------------------------------------------------------------------------------------------------------------------------
 
 
-def draw_by_any_python(file, to):
+def draw_by_any_python(file, target):
     """Debian's Python may have matplotlib where the one that runs this has not."""
     for python in dict.fromkeys((sys.executable, "/usr/bin/python3")):
         has = Path(python).exists() and subprocess.run([python, "-c", "import matplotlib"], capture_output=True).returncode == 0
         if has:
-            subprocess.run([python, __file__, file, to], check=True)
+            subprocess.run([python, __file__, file, target], check=True)
             return
     print(f"would-a-gpu-help: no plot: it takes the package {PACKAGE}, which scripts/setup --plots installs; {file} has the figures", file=sys.stderr)
 
 
-def draw(file, to):
+def draw(file, target):
     import matplotlib
 
     matplotlib.use("svg")
@@ -162,8 +162,8 @@ def draw(file, to):
     figure.suptitle(rows[0]["job"], x=0.01, ha="left", fontsize=11)
     axes.set_title("lines: predicted; points: the engine's schedule on a virtual clock; no GPU was measured", loc="left", fontsize=9, color="#555555")
     figure.tight_layout()
-    figure.savefig(to, metadata={"Date": None})
-    print(f"would-a-gpu-help: wrote {to}", file=sys.stderr)
+    figure.savefig(target, metadata={"Date": None})
+    print(f"would-a-gpu-help: wrote {target}", file=sys.stderr)
 
 
 def label(axes, ends):

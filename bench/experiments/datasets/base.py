@@ -27,9 +27,9 @@ class Job:
         """Bytes of one version, about."""
         return self.size // self.version_count
 
-    def draws(self, *of: object) -> random.Random:
-        """Random draws that depend on the set's name, its seed, and `of` alone."""
-        return random.Random(":".join(str(word) for word in (self.name, self.seed, *of)))
+    def draws(self, *labels: object) -> random.Random:
+        """Random draws that depend on the set's name, its seed, and the labels alone."""
+        return random.Random(":".join(str(word) for word in (self.name, self.seed, *labels)))
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ class Generator:
         """All versions. Whatever is drawn, is drawn here or follows from the seed."""
         raise NotImplementedError
 
-    def make(self, planned: Planned, to: Path, former: Path | None) -> None:
-        """One version, as a file or folder `to` that is not there yet; `former` is the version before it."""
+    def make(self, planned: Planned, target: Path, former: Path | None) -> None:
+        """One version, as a file or folder `target` that is not there yet; `former` is the version before it."""
         raise NotImplementedError
 
     def made_with(self) -> dict[str, str]:

@@ -54,13 +54,13 @@ class Containers(Generator):
             for number, (index, layers) in enumerate(sorted(chosen.items()))
         ]
 
-    def make(self, planned: Planned, to: Path, former: Path | None) -> None:
+    def make(self, planned: Planned, target: Path, former: Path | None) -> None:
         layers = [self._layer(names) for names in planned.facts["layers"]]
         config = json.dumps({"architecture": "amd64", "os": "linux", "rootfs": {"type": "layers", "diff_ids": [f"sha256:{path.stem}" for path in layers]}})
         config_name = hashlib.sha256(config.encode()).hexdigest() + ".json"
         inside = [f"{path.stem}/layer.tar" for path in layers]
         manifest = json.dumps([{"Config": config_name, "RepoTags": [f"cutpoint/{planned.facts['tag']}"], "Layers": inside}])
-        with tars.written(to) as made:
+        with tars.written(target) as made:
             for path, name in sorted(zip(layers, inside), key=lambda pair: pair[1]):
                 with path.open("rb") as file:
                     made.addfile(_member(name, path.stat().st_size), file)
@@ -120,9 +120,9 @@ class Containers(Generator):
             pointer.write_text(digest)
         return folder / f"{pointer.read_text()}.tar"
 
-    def _write_layer(self, names: list[str], to: Path) -> None:
+    def _write_layer(self, names: list[str], target: Path) -> None:
         seen = set()
-        with tars.written(to) as made:
+        with tars.written(target) as made:
             for name in names:
                 with output_of(f"unpacking {name}", ["dpkg-deb", "--fsys-tarfile", self._debs / name]) as stream, tars.reading(stream, name) as package:
                     for member in tars.members(package):

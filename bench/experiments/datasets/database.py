@@ -47,7 +47,7 @@ class Database(Generator):
             for index in range(self.job.version_count)
         ]
 
-    def make(self, planned: Planned, to: Path, former: Path | None) -> None:
+    def make(self, planned: Planned, target: Path, former: Path | None) -> None:
         self._place = self._place or Place("postgres", self.job.work)
         if not self._data.exists():
             self._begin(former)
@@ -58,7 +58,7 @@ class Database(Generator):
             per_client = max(1, planned.facts["transactions"] // CLIENTS)
             self._pgbench(planned, "-c", CLIENTS, "-j", 2, "-t", per_client, "--random-seed", planned.facts["seed"])
         self._stop()
-        _write_tar(self._data, to)
+        _write_tar(self._data, target)
 
     def made_with(self) -> dict[str, str]:
         return {"postgresql": version_of(str(self._program("postgres")), "--version")}
@@ -124,9 +124,9 @@ class Database(Generator):
             self._place.remove()
 
 
-def _write_tar(folder: Path, to: Path) -> None:
+def _write_tar(folder: Path, target: Path) -> None:
     """In the order of names, with the files' own times."""
-    with tarfile.open(to, "w") as tar:
+    with tarfile.open(target, "w") as tar:
         for path in [folder, *sorted(folder.rglob("*"))]:
             if path.is_file() or path.is_dir():
                 tar.add(path, arcname=path.relative_to(folder.parent), recursive=False)

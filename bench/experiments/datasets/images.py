@@ -62,7 +62,7 @@ class Images(Generator):
             for index, kind in enumerate(kind for kind in kinds if kind in drawn)
         ]
 
-    def make(self, planned: Planned, to: Path, former: Path | None) -> None:
+    def make(self, planned: Planned, target: Path, former: Path | None) -> None:
         self._check()
         facts, root = planned.facts, self.job.work / "root"
         base = self._base(facts["release"])
@@ -70,7 +70,7 @@ class Images(Generator):
         run(f"unpacking {base.name}", ["tar", "--extract", "--numeric-owner", "--file", base, "--directory", root])
         self._install(root, facts["release"], PACKAGE_SETS[facts["set"]][0], facts["state"] == "updated")
         _clean(root)
-        self._write(root, to, planned.name)
+        self._write(root, target, planned.name)
 
     def made_with(self) -> dict[str, str]:
         return {"debootstrap": version_of("debootstrap", "--version"), "mke2fs": version_of("mke2fs", "-V")}
@@ -121,7 +121,7 @@ class Images(Generator):
         refuse.unlink()
         (root / "etc/dpkg/dpkg.cfg.d/fast").unlink()
 
-    def _write(self, root: Path, to: Path, name: str) -> None:
+    def _write(self, root: Path, target: Path, name: str) -> None:
         blocks = count = 0
         for folder, folders, names in os.walk(root):
             for child in (*folders, *names):
@@ -136,7 +136,7 @@ class Images(Generator):
         run(
             f"making the file system of {name}",
             ["mke2fs", "-q", "-F", "-t", "ext4", "-b", BLOCK, "-I", INODE_BYTES, "-N", inodes, "-m", 0, "-J", f"size={JOURNAL_MIB}",
-             "-U", identity, "-E", f"hash_seed={identity},lazy_itable_init=0", "-L", "root", "-d", root, to, f"{needed // BLOCK}"],
+             "-U", identity, "-E", f"hash_seed={identity},lazy_itable_init=0", "-L", "root", "-d", root, target, f"{needed // BLOCK}"],
             env=os.environ | {"E2FSPROGS_FAKE_TIME": str(FIXED_TIME)},
         )
 

@@ -42,11 +42,11 @@ class Media(Generator):
             for index, part in enumerate(self._parts(files))
         ]
 
-    def make(self, planned: Planned, to: Path, former: Path | None) -> None:
+    def make(self, planned: Planned, target: Path, former: Path | None) -> None:
         wanted: dict[str, set[str]] = {}
         for deb, member, _ in planned.facts["files"]:
             wanted.setdefault(deb, set()).add(member)
-        with tars.written(to) as made:
+        with tars.written(target) as made:
             for deb in sorted(wanted):
                 if wanted[deb] == {""}:
                     made.add(self._debs / deb, arcname=f"archives/{deb}", filter=_plain)

@@ -56,12 +56,12 @@ def wheel_sizes(path: Path, prefix: str) -> Counter[str]:
         return sizes_found
 
 
-def copy_wheel(path: Path, prefix: str, folders: set[str] | None, to: tarfile.TarFile) -> None:
+def copy_wheel(path: Path, prefix: str, folders: set[str] | None, target: tarfile.TarFile) -> None:
     """A wheel's files in these folders; in all when none are named."""
     with zipfile.ZipFile(path) as wheel:
         for info, member in wheel_members(wheel, prefix):
             if folders is None or tars.folder_of(member.name) in folders:
-                to.addfile(member, io.BytesIO(wheel.read(info)))
+                target.addfile(member, io.BytesIO(wheel.read(info)))
 
 
 class OfIndex(Generator):
@@ -106,10 +106,10 @@ class Packages(OfIndex):
             for index, version in enumerate(chosen)
         ]
 
-    def make(self, planned: Planned, to: Path, former: Path | None) -> None:
+    def make(self, planned: Planned, target: Path, former: Path | None) -> None:
         files = {kind: self.fetch(File(**file)) for kind, file in planned.facts["files"].items()}
         chosen = {kind: {folder.partition("/")[2] for folder in planned.facts["folders"] if folder.startswith(f"{kind}/")} for kind in files}
-        with tars.written(to) as made:
+        with tars.written(target) as made:
             with tars.opened(files["sdist"]) as tar:
                 tars.copy_folders(tar, chosen["sdist"], made)
             copy_wheel(files["wheel"], f"{planned.name}-wheel", chosen["wheel"], made)
@@ -147,8 +147,8 @@ class Nightly(OfIndex):
             for index, version in enumerate(chosen)
         ]
 
-    def make(self, planned: Planned, to: Path, former: Path | None) -> None:
-        with tars.written(to) as made:
+    def make(self, planned: Planned, target: Path, former: Path | None) -> None:
+        with tars.written(target) as made:
             copy_wheel(self.fetch(File(**planned.facts["changing"])), "tree/changing", None, made)
             for part in planned.facts["staying"]:
                 copy_wheel(self.fetch(File(**part["file"])), f"tree/{part['package']}", set(part["folders"]), made)

@@ -42,7 +42,7 @@ class Redis(Generator):
             )
         return planned
 
-    def make(self, planned: Planned, to: Path, former: Path | None) -> None:
+    def make(self, planned: Planned, target: Path, former: Path | None) -> None:
         if self._server is None:
             self._start()
         facts = planned.facts
@@ -52,7 +52,7 @@ class Redis(Generator):
              "-P", 64, "-c", 4, "-q"],
         )
         run(f"saving {planned.name}", ["redis-cli", "-e", "-s", self._socket, "save"])
-        shutil.copyfile(self._place.folder / "dump.rdb", to)
+        shutil.copyfile(self._place.folder / "dump.rdb", target)
 
     def made_with(self) -> dict[str, str]:
         return {"redis": version_of("redis-server", "--version")}

@@ -20,13 +20,13 @@ PATIENCE = 120  # seconds for a server to answer, or to end
 class Place:
     """A folder that the servers' user owns, with a short path (sockets bear at most 107 bytes). TMPDIR says where.
 
-    Its name follows from `of`, the folder of the data set's work, so that what a killed process left there is found and removed.
+    Its name follows from `work_folder`, the folder of the data set's work, so that what a killed process left there is found and removed.
 
     Root's servers run as `user`, anybody else's as themselves.
     """
 
-    def __init__(self, user: str, of: Path):
-        self.folder = Path(tempfile.gettempdir(), f"cutpoint-{hashlib.sha256(str(of).encode()).hexdigest()[:12]}")
+    def __init__(self, user: str, work_folder: Path):
+        self.folder = Path(tempfile.gettempdir(), f"cutpoint-{hashlib.sha256(str(work_folder).encode()).hexdigest()[:12]}")
         remove(self.folder)
         self.folder.mkdir(mode=0o700)
         self.prefix: list[str] = ["setpriv", "--pdeathsig", "INT"]

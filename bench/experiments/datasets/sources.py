@@ -80,9 +80,9 @@ class Releases(Generator):
             raise Failed(f"Debian has {len(there)} releases for data set '{self.job.name}' now, and {self.job.version_count} were asked for")
         return sorted(there, key=lambda release: _order(release[0]))
 
-    def make(self, planned: Planned, to: Path, former: Path | None) -> None:
+    def make(self, planned: Planned, target: Path, former: Path | None) -> None:
         facts = planned.facts
-        with self._tree(facts["upstream"], facts["package"], facts["version"]) as tar, tars.written(to) as made:
+        with self._tree(facts["upstream"], facts["package"], facts["version"]) as tar, tars.written(target) as made:
             tars.copy_folders(tar, set(facts["folders"]), made)
 
     def notes(self) -> str:

@@ -17,9 +17,9 @@ class Random(Generator):
             for index in range(self.job.version_count)
         ]
 
-    def make(self, planned: Planned, to: Path, former: Path | None) -> None:
+    def make(self, planned: Planned, target: Path, former: Path | None) -> None:
         draws, left = self.job.draws(planned.facts["index"]), self.job.share
-        with to.open("wb") as file:
+        with target.open("wb") as file:
             while left:
                 left -= file.write(draws.randbytes(min(BLOCK, left)))
 
@@ -42,9 +42,9 @@ class LowEntropy(Random):
             for index in range(self.job.version_count)
         ]
 
-    def make(self, planned: Planned, to: Path, former: Path | None) -> None:
+    def make(self, planned: Planned, target: Path, former: Path | None) -> None:
         draws, left = self.job.draws(planned.facts["index"]), self.job.share
-        with to.open("wb", buffering=BLOCK) as file:
+        with target.open("wb", buffering=BLOCK) as file:
             while left:
                 length = min(left, int(2 ** draws.uniform(self.LEAST_BITS, self.MOST_BITS)))
                 kind = draws.randrange(4)

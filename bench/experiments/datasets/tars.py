@@ -72,11 +72,11 @@ def chosen_folders(sizes: Counter[str], most: int, draws: Random) -> list[str]:
     return sorted(chosen)
 
 
-def copy_folders(tar: tarfile.TarFile, folders: set[str], to: tarfile.TarFile) -> None:
+def copy_folders(tar: tarfile.TarFile, folders: set[str], target: tarfile.TarFile) -> None:
     """The members that are in these folders, as they are."""
     for member in members(tar):
         if not member.isdir() and folder_of(member.name) in folders:
-            to.addfile(member, tar.extractfile(member) if member.isreg() else None)
+            target.addfile(member, tar.extractfile(member) if member.isreg() else None)
 
 
 @contextmanager

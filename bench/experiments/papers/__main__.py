@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from experiments.papers import ae, p_dedupe, pages, paper, prune, runs, seqcdc, seqcdc_speed, summary
-from experiments.papers.at import At
+from experiments.papers.evidence import Evidence
 from experiments.papers.cells import AE_SETS
 from experiments.papers.claims import TABLES as CLAIMS
 from experiments.papers.ours import Ours
@@ -47,10 +47,10 @@ def parse(words: list[str]) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def write(at: At, name: str) -> list[str]:
+def write(evidence: Evidence, name: str) -> list[str]:
     if name not in TABLES:
         raise pages.Malformed(f"no table '{name}'; there are {', '.join(sorted(TABLES))}")
-    return TABLES[name](at)
+    return TABLES[name](evidence)
 
 
 def measure_low_entropy(options: argparse.Namespace) -> None:
@@ -70,8 +70,8 @@ def main(words: list[str]) -> int:
         if options.low_entropy:
             measure_low_entropy(options)
         kept = options.pages / runs.FILE
-        at = At(paper.read_all(), Ours(options.results), json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {})
-        done = {file: pages.rewrite(file.name, file.read_text(encoding="utf-8"), lambda name: write(at, name)) for file in files}
+        evidence = Evidence(paper.read_all(), Ours(options.results), json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {})
+        done = {file: pages.rewrite(file.name, file.read_text(encoding="utf-8"), lambda name: write(evidence, name)) for file in files}
     except (Unreadable, pages.Malformed) as wrong:
         say(str(wrong))
         return WRONG_USAGE
@@ -84,11 +84,11 @@ def main(words: list[str]) -> int:
             say(f"{file} differs from the results")
         else:
             file.write_text(done[file], encoding="utf-8")
-    for missing in at.ours.missing[:MOST]:
+    for missing in evidence.ours.missing[:MOST]:
         say(f"missing: {missing}")
-    if len(at.ours.missing) > MOST:
-        say(f"missing: {len(at.ours.missing) - MOST} more")
-    return FAILED if at.ours.missing or (options.check and changed) else DONE
+    if len(evidence.ours.missing) > MOST:
+        say(f"missing: {len(evidence.ours.missing) - MOST} more")
+    return FAILED if evidence.ours.missing or (options.check and changed) else DONE
 
 
 if __name__ == "__main__":

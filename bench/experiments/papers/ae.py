@@ -2,7 +2,7 @@
 
 import math
 
-from experiments.papers.at import At
+from experiments.papers.evidence import Evidence
 from experiments.papers.cells import AE_EXPECTED, AE_NEAR, AE_OTHERS, AE_RABIN, AE_SETS, MAXP_WINDOWS
 from experiments.papers.lengths import PERCENTILES, percentiles, share_beyond, spread
 from experiments.papers.markdown import kib, percent, plain, speed, table, times, tiny
@@ -12,8 +12,8 @@ NO_MAXIMUM = {"max_bytes": 0}
 LEST_OF = 8  # the paper's choice: an eighth of the expected chunk size
 
 
-def other(at: At, dataset: str, algorithm: str, expected: str, parameters: dict | None = None) -> dict | None:
-    return at.ours.run(dataset, algorithm, AE_OTHERS[expected], parameters)
+def other(evidence: Evidence, dataset: str, algorithm: str, expected: str, parameters: dict | None = None) -> dict | None:
+    return evidence.ours.run(dataset, algorithm, AE_OTHERS[expected], parameters)
 
 
 def opt2(expected: str, part: int = LEST_OF) -> dict:
@@ -30,9 +30,9 @@ def nearest(rows: list[dict | None], mean: float | None) -> dict | None:
     return min(known, key=lambda row: abs(row["mean_bytes"] - mean)) if known and mean else None
 
 
-def four(at: At, dataset: str, expected: str) -> dict[str, dict | None]:
+def four(evidence: Evidence, dataset: str, expected: str) -> dict[str, dict | None]:
     """What figure 5 compares, all at about Rabin's mean."""
-    run = at.ours.run
+    run = evidence.ours.run
     base = run(dataset, "rabin", AE_RABIN[expected])
     mean = value(base, "mean_bytes")
     return {
@@ -53,12 +53,12 @@ def tails() -> dict[str, tuple[str, str, dict]]:
     }
 
 
-def table_4(at: At) -> list[str]:
-    printed, rows = at.papers["ae"].tables["table-4"], []
+def table_4(evidence: Evidence) -> list[str]:
+    printed, rows = evidence.papers["ae"].tables["table-4"], []
     for m in range(2, 9):
         cells = [str(m)]
         for name, (algorithm, size, parameters) in tails().items():
-            row = at.ours.run("random", algorithm, size, parameters, hash="xxh3")
+            row = evidence.ours.run("random", algorithm, size, parameters, hash="xxh3")
             mean = value(row, "mean_bytes")
             cells += [tiny(printed.at(str(m), name)), tiny(share_beyond(row, m * mean)) if mean else "–"]
         cells.append(tiny(math.exp(0.25 - 1.25 * m)))
@@ -66,9 +66,9 @@ def table_4(at: At) -> list[str]:
     return table(["m", *(f"{name} {whose}" for name in tails() for whose in ("paper", "ours")), "Rabin_0.25, e^(0.25-1.25m)"], rows)
 
 
-def table_4_bytes(at: At) -> list[str]:
+def table_4_bytes(evidence: Evidence) -> list[str]:
     """AE of byte values, which the engine's default is."""
-    row = at.ours.run("random", "ae-max", "2K", NO_MAXIMUM, hash="xxh3")
+    row = evidence.ours.run("random", "ae-max", "2K", NO_MAXIMUM, hash="xxh3")
     return table(
         ["", "mean bytes", "longest bytes", "longest / mean"],
         [
@@ -82,47 +82,47 @@ def table_4_bytes(at: At) -> list[str]:
     )
 
 
-def table_5(at: At) -> list[str]:
-    printed, rows = at.papers["ae"].tables["table-5"], []
+def table_5(evidence: Evidence) -> list[str]:
+    printed, rows = evidence.papers["ae"].tables["table-5"], []
     for name in printed.rows:
         for whose in ("open-source", "VMDK"):
             rows.append([name, f"{whose} (paper)", *(plain(printed.at(name, f"{whose} {expected}")) for expected in AE_EXPECTED)])
             for dataset in (d for d, stands_for in AE_SETS.items() if stands_for == whose and name not in ("Rabin", "MAXP")):
-                rows.append(["", f"**{dataset}** (ours)", *(percent(found(at, dataset, expected, name)) for expected in AE_EXPECTED)])
+                rows.append(["", f"**{dataset}** (ours)", *(percent(found(evidence, dataset, expected, name)) for expected in AE_EXPECTED)])
     return table(["bytes detected, %", "data", *AE_EXPECTED], rows, words=2)
 
 
-def found(at: At, dataset: str, expected: str, name: str) -> float | None:
+def found(evidence: Evidence, dataset: str, expected: str, name: str) -> float | None:
     """The share of low-entropy strings that a row of table 5 detects; noted where it was not measured."""
-    share = at.low_entropy.get(dataset, {}).get(expected, {}).get(name)
-    if share is None and (words := f"low-entropy strings of {dataset}") not in at.ours.missing:
-        at.ours.missing.append(words)
+    share = evidence.low_entropy.get(dataset, {}).get(expected, {}).get(name)
+    if share is None and (words := f"low-entropy strings of {dataset}") not in evidence.ours.missing:
+        evidence.ours.missing.append(words)
     return share
 
 
-def figure_4(at: At) -> list[str]:
+def figure_4(evidence: Evidence) -> list[str]:
     rows = []
     for dataset in AE_SETS:
         for expected in AE_EXPECTED:
-            limited, free = ([other(at, dataset, name, expected, p) for name in ("ae-max", "ae-min")] for p in ({}, NO_MAXIMUM))
+            limited, free = ([other(evidence, dataset, name, expected, p) for name in ("ae-max", "ae-min")] for p in ({}, NO_MAXIMUM))
             rows.append(
                 [dataset, expected, *(plain(value(row, "elimination_ratio"), 4) for row in (free[0], limited[0], free[1], limited[1]))]
             )
     return table(["data", "expected chunk", "AE_MAX", "AE_MAX_T", "AE_MIN", "AE_MIN_T"], rows, words=2)
 
 
-def from_maximum(at: At, dataset: str, expected: str) -> float | None:
+def from_maximum(evidence: Evidence, dataset: str, expected: str) -> float | None:
     """What the maximum adds to AE_MAX's ratio, as a share of it."""
-    limited, free = (value(other(at, dataset, "ae-max", expected, p), "elimination_ratio") for p in ({}, NO_MAXIMUM))
+    limited, free = (value(other(evidence, dataset, "ae-max", expected, p), "elimination_ratio") for p in ({}, NO_MAXIMUM))
     return ratio(less(limited, free), free)
 
 
-def figure_5(at: At) -> list[str]:
+def figure_5(evidence: Evidence) -> list[str]:
     rows = []
     for dataset, stands_for in AE_SETS.items():
         for expected in AE_EXPECTED:
             cells = [
-                f"{plain(value(r, 'elimination_ratio'), 3)} at {kib(value(r, 'mean_bytes'))}" for r in four(at, dataset, expected).values()
+                f"{plain(value(r, 'elimination_ratio'), 3)} at {kib(value(r, 'mean_bytes'))}" for r in four(evidence, dataset, expected).values()
             ]
             rows.append([f"{dataset} ({stands_for})", expected, *cells])
     return table(["data", "expected chunk", *(f"{name}: DER at mean KiB" for name in four_names())], rows, words=2)
@@ -132,33 +132,33 @@ def four_names() -> tuple[str, ...]:
     return "Rabin_0.25", "MAXP", "AE", "AE-Opt2"
 
 
-def figure_6(at: At) -> list[str]:
+def figure_6(evidence: Evidence) -> list[str]:
     rows = []
     for expected in ("4 KB", "8 KB", "16 KB"):
-        for name, row in list(four(at, "linux", expected).items())[:3]:
+        for name, row in list(four(evidence, "linux", expected).items())[:3]:
             rows.append([expected, name, kib(value(row, "mean_bytes")), *map(kib, percentiles(row)), plain(spread(row))])
     return table(["linux, expected chunk", "", "mean KiB", *(f"{p} %" for p in PERCENTILES), "(95 % - 5 %) / mean"], rows, words=2)
 
 
-def cutting(at: At, dataset: str, name: str, expected: str, backend: str) -> float | None:
+def cutting(evidence: Evidence, dataset: str, name: str, expected: str, backend: str) -> float | None:
     algorithm = {"Rabin_0.25": "rabin", "MAXP": "maxp", "AE": "ae-max"}[name]
-    return at.ours.speed(dataset, algorithm, (AE_RABIN if name == "Rabin_0.25" else AE_OTHERS)[expected], backend)
+    return evidence.ours.speed(dataset, algorithm, (AE_RABIN if name == "Rabin_0.25" else AE_OTHERS)[expected], backend)
 
 
-def figure_7(at: At) -> list[str]:
+def figure_7(evidence: Evidence) -> list[str]:
     rows = []
     for dataset in ("linux", "images"):
         for expected in AE_EXPECTED:
             cells = [dataset, expected]
             for backend in ("scalar", "avx2"):
-                rabin, maxp, ae = (cutting(at, dataset, name, expected, backend) for name in ("Rabin_0.25", "MAXP", "AE"))
+                rabin, maxp, ae = (cutting(evidence, dataset, name, expected, backend) for name in ("Rabin_0.25", "MAXP", "AE"))
                 cells += [*map(speed, (rabin, maxp, ae)), times(ratio(ae, rabin)), times(ratio(ae, maxp))]
             rows.append(cells)
     names = ("Rabin_0.25", "MAXP", "AE", "AE / Rabin_0.25", "AE / MAXP")
     return table(["data", "expected chunk", *(f"{b} {n}" for b in ("scalar", "AVX2") for n in names)], rows, words=2)
 
 
-def engine(at: At, dataset: str, name: str) -> dict | None:
+def engine(evidence: Evidence, dataset: str, name: str) -> dict | None:
     """A run of the whole engine on two threads, at 8 KB expected."""
     algorithm, size, parameters = {
         "Rabin_0.25": ("rabin", AE_RABIN["8 KB"], {}),
@@ -166,15 +166,15 @@ def engine(at: At, dataset: str, name: str) -> dict | None:
         "AE": ("ae-max", AE_OTHERS["8 KB"], {}),
         "AE-Opt2": ("ae-max", AE_OTHERS["8 KB"], opt2("8 KB")),
     }[name]
-    return at.ours.run(dataset, algorithm, size, parameters, threads=2)
+    return evidence.ours.run(dataset, algorithm, size, parameters, threads=2)
 
 
-def figure_8(at: At) -> list[str]:
+def figure_8(evidence: Evidence) -> list[str]:
     rows = []
     for dataset in ("linux", "images"):
-        base = value(engine(at, dataset, "Rabin_0.25"), "bytes_per_second")
+        base = value(engine(evidence, dataset, "Rabin_0.25"), "bytes_per_second")
         for name in four_names():
-            row = engine(at, dataset, name)
+            row = engine(evidence, dataset, name)
             rows.append(
                 [
                     dataset,
@@ -187,11 +187,11 @@ def figure_8(at: At) -> list[str]:
     return table(["data", "8 KB, two threads, SHA-1", "GB/s", "over Rabin_0.25", "slowest stage"], rows, words=2)
 
 
-def figure_7_opt2(at: At) -> list[str]:
+def figure_7_opt2(evidence: Evidence) -> list[str]:
     rows = []
     for dataset in ("linux", "images"):
         for backend in ("scalar", "avx2"):
-            runs = [at.ours.run(dataset, "ae-max", AE_OTHERS["8 KB"], p, backend=backend, threads=1) for p in ({}, opt2("8 KB"))]
+            runs = [evidence.ours.run(dataset, "ae-max", AE_OTHERS["8 KB"], p, backend=backend, threads=1) for p in ({}, opt2("8 KB"))]
             cells = [speed(value(row, "report.stages.chunking.bytes_per_second")) for row in runs]
             rows.append([dataset, backend, *cells, speed(value(runs[0], "report.stages.fingerprinting.bytes_per_second"))])
     return table(["data, 8 KB", "back end", "AE GB/s", "AE-Opt2 GB/s", "SHA-1 GB/s"], rows, words=2)

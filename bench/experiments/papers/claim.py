@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from experiments.papers.at import At
+from experiments.papers.evidence import Evidence
 
 HOLDS, PART, NOT, UNKNOWN = "holds", "holds in part", "does not hold", "not measured"
 
@@ -20,7 +20,7 @@ class Claim:
     place: str
     text: str
     theirs: str
-    judge: Callable[[At], Finding]
+    judge: Callable[[Evidence], Finding]
 
 
 def by_cases(cases: Iterable[tuple[str, float | None, bool]], write: Callable[[float], str]) -> Finding:

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from experiments.papers import claims_extremes, claims_joins, claims_sequences
-from experiments.papers.at import At
+from experiments.papers.evidence import Evidence
 from experiments.papers.claim import HOLDS, NOT, PART, UNKNOWN, Claim
 from experiments.papers.markdown import table
 
@@ -11,10 +11,10 @@ PAGES = {"P-Dedupe": "p-dedupe.md", "SeqCDC": "seqcdc.md", "AE": "ae.md", "PRUNE
 CLAIMS: list[Claim] = [*claims_joins.CLAIMS, *claims_sequences.CLAIMS, *claims_extremes.CLAIMS]
 
 
-def claims(at: At) -> list[str]:
+def claims(evidence: Evidence) -> list[str]:
     rows, verdicts = [], Counter()
     for claim in CLAIMS:
-        found = claim.judge(at)
+        found = claim.judge(evidence)
         verdicts[found.verdict] += 1
         rows.append([f"[{claim.paper}]({PAGES[claim.paper]}), {claim.place}", claim.text, claim.theirs, found.ours, f"**{found.verdict}**"])
     counts = "; ".join(f"{verdict}: {verdicts[verdict]}" for verdict in (HOLDS, PART, NOT, UNKNOWN) if verdicts[verdict])

@@ -1,7 +1,7 @@
 """AE's claims, and PRUNE's."""
 
 from experiments.papers import ae, prune
-from experiments.papers.at import At
+from experiments.papers.evidence import Evidence
 from experiments.papers.cells import AE_EXPECTED, AE_SETS, DATASETS, PRUNE_BITS, TARGETS
 from experiments.papers.claim import HOLDS, PART, Claim, Finding, at_least, at_most, by_cases
 from experiments.papers.lengths import share_beyond, spread
@@ -16,14 +16,14 @@ def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def _tail(at: At) -> Finding:
+def _tail(evidence: Evidence) -> Finding:
     """AE's share of long chunks is below Rabin_0.25's, as table 4 has it from m = 3 on."""
     cases = []
     for m in (3, 4, 5):
         shares = []
         for name in ("AE", "Rabin_0.25"):
             algorithm, size, parameters = ae.tails()[name]
-            row = at.ours.run("random", algorithm, size, parameters, hash="xxh3")
+            row = evidence.ours.run("random", algorithm, size, parameters, hash="xxh3")
             shares.append(share_beyond(row, m * value(row, "mean_bytes")) if row else None)
         cases.append((f"m = {m}", ratio(shares[0], shares[1])))
     return at_most(cases, 0.5, times)
@@ -32,8 +32,8 @@ def _tail(at: At) -> Finding:
 def _detects(name: str, other: str, average: float):
     """Bytes of low-entropy strings that one detects, over those of another, where that finds any; and how far on average."""
 
-    def judge(at: At) -> Finding:
-        cases = [(f"{d} {e}", ratio(*(ae.found(at, d, e, row) for row in (name, other)))) for d, e in CASES]
+    def judge(evidence: Evidence) -> Finding:
+        cases = [(f"{d} {e}", ratio(*(ae.found(evidence, d, e, row) for row in (name, other)))) for d, e in CASES]
         found = by_cases([(case, v, v is not None and v > 1) for case, v in cases], times)
         known = [v for _, v in cases if v is not None]
         if not known:
@@ -46,17 +46,17 @@ def _detects(name: str, other: str, average: float):
     return judge
 
 
-def _maximum(at: At) -> Finding:
-    cases = [(f"{d} {e}", ae.from_maximum(at, d, e)) for d, e in CASES]
+def _maximum(evidence: Evidence) -> Finding:
+    cases = [(f"{d} {e}", ae.from_maximum(evidence, d, e)) for d, e in CASES]
     return by_cases([(name, v, v is not None and abs(v) <= 0.001) for name, v in cases], _percent)
 
 
-def _either(at: At) -> Finding:
+def _either(evidence: Evidence) -> Finding:
     """AE_MAX's savings less AE_MIN's, on every data set."""
     cases = []
     for dataset in DATASETS:
         for target in TARGETS:
-            least, most = (value(at.matrix(dataset, name, target), "savings") for name in ("ae-min", "ae-max"))
+            least, most = (value(evidence.matrix(dataset, name, target), "savings") for name in ("ae-min", "ae-max"))
             cases.append((f"{dataset} {target}", less(most, least)))
     return at_least(cases, 0, lambda share: f"{plain(100 * share, 2)} points")
 
@@ -64,10 +64,10 @@ def _either(at: At) -> Finding:
 def _over(name: str, other: str, mean_matters: bool = True):
     """Ratios of elimination. Where one is ahead and its chunks are a tenth smaller, nothing follows, and the case does not count."""
 
-    def judge(at: At) -> Finding:
+    def judge(evidence: Evidence) -> Finding:
         cases = []
         for dataset, expected in CASES:
-            rows = ae.four(at, dataset, expected)
+            rows = ae.four(evidence, dataset, expected)
             found, means = ([value(rows[which], path) for which in (name, other)] for path in ("elimination_ratio", "mean_bytes"))
             over, size = ratio(*found), ratio(*means)
             unfair = mean_matters and over is not None and (over >= 1 and size < 0.9 or over < 1 and size > 1.1)
@@ -77,19 +77,19 @@ def _over(name: str, other: str, mean_matters: bool = True):
     return judge
 
 
-def _spread(at: At) -> Finding:
+def _spread(evidence: Evidence) -> Finding:
     cases = []
     for expected in ("4 KB", "8 KB", "16 KB"):
-        found = {name: spread(row) for name, row in ae.four(at, "linux", expected).items()}
+        found = {name: spread(row) for name, row in ae.four(evidence, "linux", expected).items()}
         best = [found["Rabin_0.25"], found["MAXP"]]
         cases.append((expected, found["AE"], None not in (found["AE"], *best) and found["AE"] < min(best)))
     return by_cases(cases, lambda v: f"spread {v:.2f}")
 
 
 def _faster(other: str, least: float):
-    def judge(at: At) -> Finding:
+    def judge(evidence: Evidence) -> Finding:
         cases = [
-            (f"{d} {e}", ratio(ae.cutting(at, d, "AE", e, "scalar"), ae.cutting(at, d, other, e, "scalar")))
+            (f"{d} {e}", ratio(ae.cutting(evidence, d, "AE", e, "scalar"), ae.cutting(evidence, d, other, e, "scalar")))
             for d in DRAWN
             for e in AE_EXPECTED
         ]
@@ -98,41 +98,41 @@ def _faster(other: str, least: float):
     return judge
 
 
-def _system(at: At) -> Finding:
-    cases = [(d, ratio(*(value(ae.engine(at, d, name), "bytes_per_second") for name in ("AE", "Rabin_0.25")))) for d in DRAWN]
+def _system(evidence: Evidence) -> Finding:
+    cases = [(d, ratio(*(value(ae.engine(evidence, d, name), "bytes_per_second") for name in ("AE", "Rabin_0.25")))) for d in DRAWN]
     return at_least(cases, 1.54, times)
 
 
-def _expected(at: At) -> Finding:
-    cases = [(f"{bits} bits", prune.off(prune.run(at, "random", bits))) for bits in PRUNE_BITS]
+def _expected(evidence: Evidence) -> Finding:
+    cases = [(f"{bits} bits", prune.off(prune.run(evidence, "random", bits))) for bits in PRUNE_BITS]
     return by_cases([(name, v, v is not None and abs(v) <= 0.01) for name, v in cases], _percent)
 
 
-def _incremental(at: At) -> Finding:
+def _incremental(evidence: Evidence) -> Finding:
     cases = [
-        (f"{d} {bits} bits", ratio(*(prune.cutting(at, d, name, bits) for name in ("rabin-inck", "rabin"))))
+        (f"{d} {bits} bits", ratio(*(prune.cutting(evidence, d, name, bits) for name in ("rabin-inck", "rabin"))))
         for d in ("linux", "media")
         for bits in PRUNE_BITS
     ]
     return at_least(cases, 1.1, times)
 
 
-def _slower(at: At) -> Finding:
+def _slower(evidence: Evidence) -> Finding:
     """14 bits over 11 bits: below 1."""
     cases = [
-        (f"{name} on {d}", ratio(prune.cutting(at, d, name, 14), prune.cutting(at, d, name, 11)))
+        (f"{name} on {d}", ratio(prune.cutting(evidence, d, name, 14), prune.cutting(evidence, d, name, 11)))
         for d in ("linux", "media")
         for name in ("rabin", "rabin-inck")
     ]
     return at_most(cases, 0.9, times)
 
 
-def _detection(at: At) -> Finding:
-    return at_most([(d, prune.falls(at, d)) for d in prune.SETS], 0.0066, lambda share: f"{plain(100 * share, 2)} points")
+def _detection(evidence: Evidence) -> Finding:
+    return at_most([(d, prune.falls(evidence, d)) for d in prune.SETS], 0.0066, lambda share: f"{plain(100 * share, 2)} points")
 
 
-def _more(at: At) -> Finding:
-    return by_cases([(d, v, v is not None and 2.25 <= v <= 2.75) for d in prune.SETS for v in [prune.more_chunks(at, d)]], times)
+def _more(evidence: Evidence) -> Finding:
+    return by_cases([(d, v, v is not None and 2.25 <= v <= 2.75) for d in prune.SETS for v in [prune.more_chunks(evidence, d)]], times)
 
 
 CLAIMS = [

@@ -3,7 +3,7 @@
 import math
 
 from experiments.papers import p_dedupe
-from experiments.papers.at import At
+from experiments.papers.evidence import Evidence
 from experiments.papers.cells import REAL
 from experiments.papers.claim import Claim, Finding, at_least, at_most, by_cases
 from experiments.papers.lengths import share_beyond
@@ -21,46 +21,46 @@ def _percent(number: float) -> str:
     return f"{number:.3g} %"
 
 
-def _missed(at: At) -> Finding:
-    return at_most([(d, p_dedupe.lost(at, d)) for d in REAL], 0.05, _points)
+def _missed(evidence: Evidence) -> Finding:
+    return at_most([(d, p_dedupe.lost(evidence, d)) for d in REAL], 0.05, _points)
 
 
-def _dirty(at: At) -> Finding:
+def _dirty(evidence: Evidence) -> Finding:
     cases = []
     for dataset in ("random", *REAL):
-        row = p_dedupe.joined(at, dataset, "pdedupe", "1M")
+        row = p_dedupe.joined(evidence, dataset, "pdedupe", "1M")
         share = ratio(value(row, "dirty_chunks"), value(row, "chunk_count"))
         cases.append((dataset, None if share is None else 100 * share))
     return at_most(cases, 0.1, _percent)
 
 
-def _regained(at: At) -> Finding:
+def _regained(evidence: Evidence) -> Finding:
     """Nearly the baseline's ratio: most of what is lost without a join comes back."""
-    return at_least([(d, p_dedupe.regained(at, d)) for d in REAL], 0.85, lambda share: f"{100 * share:.0f} %")
+    return at_least([(d, p_dedupe.regained(evidence, d)) for d in REAL], 0.85, lambda share: f"{100 * share:.0f} %")
 
 
-def _joining(at: At) -> Finding:
+def _joining(evidence: Evidence) -> Finding:
     """Processor time to cut and join, P-Dedupe's join over none, within a twentieth."""
     cases = []
     for dataset in p_dedupe.STUDIED:
         for segment in ("256K", "1M", "4M"):
-            none, pdedupe = (p_dedupe.cut_seconds(p_dedupe.joined(at, dataset, join, segment)) for join in ("none", "pdedupe"))
+            none, pdedupe = (p_dedupe.cut_seconds(p_dedupe.joined(evidence, dataset, join, segment)) for join in ("none", "pdedupe"))
             cases.append((f"{dataset} {segment}", ratio(pdedupe, none)))
     return at_most(cases, 1.05, times)
 
 
-def _segments(at: At) -> Finding:
+def _segments(evidence: Evidence) -> Finding:
     cases = []
     for dataset in p_dedupe.STUDIED:
         small, large = (
-            value(at.ours.run(dataset, "rabin", p_dedupe.SIZE, threads=2, segment=s), "bytes_per_second") for s in ("256K", "4M")
+            value(evidence.ours.run(dataset, "rabin", p_dedupe.SIZE, threads=2, segment=s), "bytes_per_second") for s in ("256K", "4M")
         )
         cases.append((dataset, ratio(large, small)))
     return at_least(cases, 1.05, times)
 
 
-def _exponential(at: At) -> Finding:
-    row = at.ours.run("random", "rabin", "48:8K:64M", hash="xxh3")
+def _exponential(evidence: Evidence) -> Finding:
+    row = evidence.ours.run("random", "rabin", "48:8K:64M", hash="xxh3")
     cases = []
     for length in (2048, 8192, 16384):
         share = share_beyond(row, length)
@@ -69,31 +69,31 @@ def _exponential(at: At) -> Finding:
     return at_most(cases, 3, lambda off: f"{off:.2g} % off")
 
 
-def _math(at: At) -> Finding:
+def _math(evidence: Evidence) -> Finding:
     """The share that is missed is the one that equation 8 expects, within a factor of two."""
     cases = []
     for dataset in ("linux", "redis"):
-        lost = p_dedupe.missed(p_dedupe.joined(at, dataset, "pdedupe", "1M"))
+        lost = p_dedupe.missed(p_dedupe.joined(evidence, dataset, "pdedupe", "1M"))
         factor = ratio(lost, p_dedupe.DIRTY_KIB / 1024)
         cases.append((dataset, factor, factor is not None and 0.5 <= factor <= 2))
     return by_cases(cases, times)
 
 
-def _speedup(at: At) -> Finding:
-    cases = [(size, ratio(*reversed(p_dedupe.timed(at, "linux", size=size)))) for size in p_dedupe.SIZES]
+def _speedup(evidence: Evidence) -> Finding:
+    cases = [(size, ratio(*reversed(p_dedupe.timed(evidence, "linux", size=size)))) for size in p_dedupe.SIZES]
     return at_least(cases, 1.6, times)
 
 
-def _faster(at: At) -> Finding:
-    return at_least([(d, ratio(*reversed(p_dedupe.timed(at, d)))) for d in p_dedupe.TIMED], 1.6, times)
+def _faster(evidence: Evidence) -> Finding:
+    return at_least([(d, ratio(*reversed(p_dedupe.timed(evidence, d)))) for d in p_dedupe.TIMED], 1.6, times)
 
 
-def _others(at: At) -> Finding:
+def _others(evidence: Evidence) -> Finding:
     cases = []
     for algorithm in ("adler", "gear"):
         for dataset in REAL:
-            row = p_dedupe.joined(at, dataset, "pdedupe", "4M", algorithm)
-            rabin = p_dedupe.joined(at, dataset, "pdedupe", "4M")
+            row = p_dedupe.joined(evidence, dataset, "pdedupe", "4M", algorithm)
+            rabin = p_dedupe.joined(evidence, dataset, "pdedupe", "4M")
             difference = less(value(row, p_dedupe.EXACT), value(rabin, p_dedupe.EXACT))
             cases.append((f"{algorithm} on {dataset}", None if difference is None else POINTS * abs(difference)))
     return at_most(cases, 3, _points)

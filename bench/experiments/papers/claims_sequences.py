@@ -1,7 +1,7 @@
 """SeqCDC's claims."""
 
 from experiments.papers import seqcdc
-from experiments.papers.at import At
+from experiments.papers.evidence import Evidence
 from experiments.papers.cells import SEQCDC, TARGETS
 from experiments.papers.claim import Claim, Finding, at_least, at_most, by_cases
 from experiments.papers.lengths import spread
@@ -18,139 +18,139 @@ def _points(share: float) -> str:
     return f"{plain(100 * share, 1)} points"
 
 
-def _behind(at: At) -> Finding:
-    return at_most([(f"{d} {KB[t]}", seqcdc.behind(at, d, t)) for d in SEQCDC.values() for t in TARGETS], 0.06, _points)
+def _behind(evidence: Evidence) -> Finding:
+    return at_most([(f"{d} {KB[t]}", seqcdc.behind(evidence, d, t)) for d in SEQCDC.values() for t in TARGETS], 0.06, _points)
 
 
-def _tuned(at: At) -> Finding:
+def _tuned(evidence: Evidence) -> Finding:
     """As the paper has it: the parameters of table II, found for each data set, at 16 KB."""
     cases = []
     for dataset in SEQCDC.values():
-        best = [value(cell(at, dataset, name, "16K"), "savings") for name in CUTTERS]
-        mine = value(seqcdc.found(at, dataset), "whole.savings_share")
+        best = [value(cell(evidence, dataset, name, "16K"), "savings") for name in CUTTERS]
+        mine = value(seqcdc.found(evidence, dataset), "whole.savings_share")
         cases.append((dataset, None if None in (mine, *best) else max(max(best) - mine, 0)))
     return at_most(cases, 0.06, _points)
 
 
-def _content(at: At) -> Finding:
+def _content(evidence: Evidence) -> Finding:
     cases = []
     for dataset in SEQCDC.values():
-        fixed = value(at.matrix(dataset, "fixed", "16K"), "savings")
-        found = [value(cell(at, dataset, name, "16K"), "savings") for name in PLAIN]
+        fixed = value(evidence.matrix(dataset, "fixed", "16K"), "savings")
+        found = [value(cell(evidence, dataset, name, "16K"), "savings") for name in PLAIN]
         cases.append((dataset, None if None in (fixed, *found) else min(found) - fixed))
     return by_cases([(name, v, v is not None and v > 0) for name, v in cases], _points)
 
 
-def _falls(at: At) -> Finding:
-    return at_most([(d, seqcdc.fall(at, d)) for d in ("nightly", "containers", "redis", "database")], 0.06, _points)
+def _falls(evidence: Evidence) -> Finding:
+    return at_most([(d, seqcdc.fall(evidence, d)) for d in ("nightly", "containers", "redis", "database")], 0.06, _points)
 
 
-def _source(at: At) -> Finding:
+def _source(evidence: Evidence) -> Finding:
     """Sources lose more than any other data set by larger chunks."""
-    falls = {dataset: seqcdc.fall(at, dataset) for dataset in SEQCDC.values()}
+    falls = {dataset: seqcdc.fall(evidence, dataset) for dataset in SEQCDC.values()}
     others = [v for name, v in falls.items() if name != "linux" and v is not None]
     mine = falls["linux"]
     return by_cases([("linux", mine, mine is not None and mine > max(others, default=0))], _points)
 
 
-def _order(at: At) -> Finding:
-    """At 16 KB, where the paper prints all six."""
-    return at_least([(f"case {i}", tau) for i, tau in enumerate(agreement(at, "16K"), 1)], 0.5, lambda tau: f"τ {tau:.2f}")
+def _order(evidence: Evidence) -> Finding:
+    """Evidence 16 KB, where the paper prints all six."""
+    return at_least([(f"case {i}", tau) for i, tau in enumerate(agreement(evidence, "16K"), 1)], 0.5, lambda tau: f"τ {tau:.2f}")
 
 
-def _scale(at: At) -> Finding:
-    cases = [(name, ratio(cut(at, "random", name, "16K", "scalar"), cut(at, "random", name, "4K", "scalar"))) for name in CUTTERS]
+def _scale(evidence: Evidence) -> Finding:
+    cases = [(name, ratio(cut(evidence, "random", name, "16K", "scalar"), cut(evidence, "random", name, "4K", "scalar"))) for name in CUTTERS]
     return at_most(cases, 1.1, times)
 
 
-def _model(at: At) -> Finding:
+def _model(evidence: Evidence) -> Finding:
     cases = []
     for steps in (4, 5, 6):
-        row = at.ours.run("random", "seqcdc-inc", f"{steps + 1}:8K:64M", {"seq_length": steps, "skip_trigger": 0}, hash="xxh3")
+        row = evidence.ours.run("random", "seqcdc-inc", f"{steps + 1}:8K:64M", {"seq_length": steps, "skip_trigger": 0}, hash="xxh3")
         mean = value(row, "mean_bytes")
         cases.append((f"{steps} steps", mean and abs(mean * seqcdc.rate(steps + 1) - 1)))
     return at_most(cases, 0.03, lambda share: f"{100 * share:.2g} % off")
 
 
-def _length(at: At) -> Finding:
-    printed = at.papers["seqcdc"].tables["table-II"]
+def _length(evidence: Evidence) -> Finding:
+    printed = evidence.papers["seqcdc"].tables["table-II"]
     cases = []
     for set_, dataset in SEQCDC.items():
-        ours = value(seqcdc.found(at, dataset), "parameters.seq_length")
+        ours = value(seqcdc.found(evidence, dataset), "parameters.seq_length")
         cases.append((dataset, ours, ours == printed.at(set_, "SeqLength")))
     return by_cases(cases, lambda steps: f"{steps:.0f}")
 
 
 def _native(name: str, bounds: dict[str, float]):
-    def judge(at: At) -> Finding:
-        cases = [(f"{d} {KB[t]}", over(at, name, t, d), bounds[t]) for d in DRAWN for t in TARGETS]
+    def judge(evidence: Evidence) -> Finding:
+        cases = [(f"{d} {KB[t]}", over(evidence, name, t, d), bounds[t]) for d in DRAWN for t in TARGETS]
         return by_cases([(case, v, v is not None and v >= 0.9 * bound) for case, v, bound in cases], times)
 
     return judge
 
 
-def _fastest(at: At) -> Finding:
+def _fastest(evidence: Evidence) -> Finding:
     """SeqCDC over the fastest other, both scalar, at 8 and 16 KB."""
     cases = []
     for dataset in DRAWN:
         for target in ("8K", "16K"):
-            found = [cut(at, dataset, name, target, "scalar") for name in CUTTERS]
+            found = [cut(evidence, dataset, name, target, "scalar") for name in CUTTERS]
             cases.append(
-                (f"{dataset} {KB[target]}", None if None in found else ratio(cut(at, dataset, "SEQ", target, "scalar"), max(found)))
+                (f"{dataset} {KB[target]}", None if None in found else ratio(cut(evidence, dataset, "SEQ", target, "scalar"), max(found)))
             )
     return at_least(cases, 1, times)
 
 
 def _gain(name: str, backend: str, least: float):
-    def judge(at: At) -> Finding:
-        gain = ratio(cut(at, "images", name, "16K", backend), cut(at, "images", name, "16K", "scalar"))
+    def judge(evidence: Evidence) -> Finding:
+        gain = ratio(cut(evidence, "images", name, "16K", backend), cut(evidence, "images", name, "16K", "scalar"))
         return at_least([("images", gain)], least, times)
 
     return judge
 
 
-def _ram_gains(at: At) -> Finding:
+def _ram_gains(evidence: Evidence) -> Finding:
     """RAM's gain by vectors over SeqCDC's."""
-    gains = [ratio(cut(at, "images", name, "16K", VECTOR), cut(at, "images", name, "16K", "scalar")) for name in ("RAM", "SEQ")]
+    gains = [ratio(cut(evidence, "images", name, "16K", VECTOR), cut(evidence, "images", name, "16K", "scalar")) for name in ("RAM", "SEQ")]
     return at_least([("images", ratio(*gains))], 1, times)
 
 
-def _vector_over_native(at: At) -> Finding:
-    gain = ratio(cut(at, "images", "SEQ", "16K", VECTOR), cut(at, "images", "FCDC", "16K", "scalar"))
+def _vector_over_native(evidence: Evidence) -> Finding:
+    gain = ratio(cut(evidence, "images", "SEQ", "16K", VECTOR), cut(evidence, "images", "FCDC", "16K", "scalar"))
     return at_least([("images", gain)], 10, times)
 
 
-def _small(at: At) -> Finding:
-    return at_most([(d, over(at, "RAM", "4K", d, VECTOR)) for d in DRAWN], 1, times)
+def _small(evidence: Evidence) -> Finding:
+    return at_most([(d, over(evidence, "RAM", "4K", d, VECTOR)) for d in DRAWN], 1, times)
 
 
-def _large(at: At) -> Finding:
-    return at_least([(d, over(at, "RAM", "16K", d, VECTOR)) for d in DRAWN], 1.2, times)
+def _large(evidence: Evidence) -> Finding:
+    return at_least([(d, over(evidence, "RAM", "16K", d, VECTOR)) for d in DRAWN], 1.2, times)
 
 
 def _skips(backend: str, base: dict):
-    def judge(at: At) -> Finding:
-        cases = [(d, ratio(chunking(at, d, {}, backend), chunking(at, d, base, backend))) for d in SEQCDC.values()]
+    def judge(evidence: Evidence) -> Finding:
+        cases = [(d, ratio(chunking(evidence, d, {}, backend), chunking(evidence, d, base, backend))) for d in SEQCDC.values()]
         return at_least(cases, 1.05, times)
 
     return judge
 
 
-def _tight(at: At) -> Finding:
+def _tight(evidence: Evidence) -> Finding:
     """AE and RAM have the least spread of all."""
     cases = []
     for dataset in DRAWN:
-        hashed = [spread(cell(at, dataset, name, "16K")) for name in ("RC", "TTTD", "CRC", "GEAR", "FCDC", "SEQ")]
+        hashed = [spread(cell(evidence, dataset, name, "16K")) for name in ("RC", "TTTD", "CRC", "GEAR", "FCDC", "SEQ")]
         for name in ("AE", "RAM"):
-            mine = spread(cell(at, dataset, name, "16K"))
+            mine = spread(cell(evidence, dataset, name, "16K"))
             cases.append((f"{name} on {dataset}", mine, None not in (mine, *hashed) and mine < min(hashed)))
     return by_cases(cases, lambda v: f"spread {v:.2f}")
 
 
-def _window(at: At) -> Finding:
+def _window(evidence: Evidence) -> Finding:
     wide, narrow = (
         value(
-            at.ours.run("images", "rabin", "8K:8K:32K", {"window": w}, hash="xxh3", backend="scalar", threads=1),
+            evidence.ours.run("images", "rabin", "8K:8K:32K", {"window": w}, hash="xxh3", backend="scalar", threads=1),
             "report.stages.chunking.bytes_per_second",
         )
         for w in (48, 6)

@@ -2,7 +2,7 @@
 
 import math
 
-from experiments.papers.at import At
+from experiments.papers.evidence import Evidence
 from experiments.papers.cells import P_DEDUPE, REAL
 from experiments.papers.lengths import share_beyond
 from experiments.papers.markdown import kib, percent, plain, speed, table, times, tiny
@@ -18,8 +18,8 @@ DIRTY_KIB = 0.6258  # equation 8, of each segment
 EXACT = "report.comparison.exact.savings_share"
 
 
-def joined(at: At, dataset: str, join: str, segment: str, algorithm: str = "rabin", size: str = SIZE) -> dict | None:
-    return at.ours.run(dataset, algorithm, size, join=join, segment=segment)
+def joined(evidence: Evidence, dataset: str, join: str, segment: str, algorithm: str = "rabin", size: str = SIZE) -> dict | None:
+    return evidence.ours.run(dataset, algorithm, size, join=join, segment=segment)
 
 
 def missed(row: dict | None) -> float | None:
@@ -33,8 +33,8 @@ def cut_seconds(row: dict | None) -> float | None:
     return None if None in busy else 1e9 * sum(busy) / value(row, "bytes")
 
 
-def table_3(at: At) -> list[str]:
-    theirs = at.papers["p-dedupe"].tables["table-3"]
+def table_3(evidence: Evidence) -> list[str]:
+    theirs = evidence.papers["p-dedupe"].tables["table-3"]
     rows = []
     for names, dataset in P_DEDUPE:
         for name in names:
@@ -42,7 +42,7 @@ def table_3(at: At) -> list[str]:
                 [f"{name} (paper)", *(plain(theirs.at(name, c)) for c in theirs.columns[:3]), plain(theirs.at(name, "missed"), 4), ""]
             )
         if dataset:
-            none, pdedupe = (joined(at, dataset, join, "4M") for join in ("none", "pdedupe"))
+            none, pdedupe = (joined(evidence, dataset, join, "4M") for join in ("none", "pdedupe"))
             rows.append(
                 [
                     f"**{dataset}** (ours)",
@@ -54,8 +54,8 @@ def table_3(at: At) -> list[str]:
     return table(["data", "sequential %", "no join %", "P-Dedupe's join %", "missed, points", "missed, % of duplicates"], rows)
 
 
-def _other(at: At, algorithm: str, key: str) -> list[str]:
-    theirs = at.papers["p-dedupe"].tables[key]
+def _other(evidence: Evidence, algorithm: str, key: str) -> list[str]:
+    theirs = evidence.papers["p-dedupe"].tables[key]
     rows = []
     for names, dataset in P_DEDUPE:
         for name in names:
@@ -70,8 +70,8 @@ def _other(at: At, algorithm: str, key: str) -> list[str]:
                 ]
             )
         if dataset:
-            row = joined(at, dataset, "pdedupe", "4M", algorithm)
-            one, two = timed(at, dataset, algorithm) if dataset in TIMED else (None, None)
+            row = joined(evidence, dataset, "pdedupe", "4M", algorithm)
+            one, two = timed(evidence, dataset, algorithm) if dataset in TIMED else (None, None)
             rows.append(
                 [
                     f"**{dataset}** (ours)",
@@ -85,24 +85,24 @@ def _other(at: At, algorithm: str, key: str) -> list[str]:
     return table(["data", "sequential %", "P-Dedupe's join %", "one thread GB/s", "parallel GB/s", "parallel / one"], rows)
 
 
-def timed(at: At, dataset: str, algorithm: str = "rabin", size: str = SIZE) -> tuple[float | None, float | None]:
+def timed(evidence: Evidence, dataset: str, algorithm: str = "rabin", size: str = SIZE) -> tuple[float | None, float | None]:
     """Bytes a second of the engine on one thread and on two."""
-    one, two = (value(at.ours.run(dataset, algorithm, size, threads=n), "bytes_per_second") for n in (1, 2))
+    one, two = (value(evidence.ours.run(dataset, algorithm, size, threads=n), "bytes_per_second") for n in (1, 2))
     return one, two
 
 
-def dirty(at: At) -> list[str]:
+def dirty(evidence: Evidence) -> list[str]:
     rows = []
     for dataset in ("random", *REAL):
         for segment in ("1M", "4M"):
-            row = joined(at, dataset, "pdedupe", segment)
+            row = joined(evidence, dataset, "pdedupe", segment)
             per_end = value(row, "report.comparison.dirty_bytes_per_boundary")
             rows.append(
                 [
                     dataset,
                     segment,
                     percent(ratio(value(row, "dirty_chunks"), value(row, "chunk_count")), 3),
-                    percent(ratio(value(joined(at, dataset, "none", segment), "dirty_chunks"), value(row, "chunk_count")), 3),
+                    percent(ratio(value(joined(evidence, dataset, "none", segment), "dirty_chunks"), value(row, "chunk_count")), 3),
                     "–" if per_end is None else plain(per_end / 1024, 2),
                 ]
             )
@@ -113,8 +113,8 @@ def dirty(at: At) -> list[str]:
     )
 
 
-def figure_8(at: At) -> list[str]:
-    row = at.ours.run("random", "rabin", "48:8K:64M", hash="xxh3")
+def figure_8(evidence: Evidence) -> list[str]:
+    row = evidence.ours.run("random", "rabin", "48:8K:64M", hash="xxh3")
     rows = []
     for thousands in (1, 2, 4, 8, 16, 32, 64):
         length = 1024 * thousands
@@ -122,24 +122,24 @@ def figure_8(at: At) -> list[str]:
     return table(["longer than", "equation 7", "ours"], rows)
 
 
-def figure_9(at: At) -> list[str]:
+def figure_9(evidence: Evidence) -> list[str]:
     rows = []
     for dataset in REAL:
         cells = [dataset]
         for segment in ("256K", "1M", "4M"):
             for join in ("none", "pdedupe"):
-                row = joined(at, dataset, join, segment)
+                row = joined(evidence, dataset, join, segment)
                 cells.append(percent(ratio(value(row, "savings"), value(row, EXACT))))
         rows.append(cells)
     return table(["data", *(f"{segment} {join}" for segment in ("256K", "1M", "4M") for join in ("no join", "join"))], rows)
 
 
-def figure_10(at: At) -> list[str]:
+def figure_10(evidence: Evidence) -> list[str]:
     rows = []
     for dataset in STUDIED:
         for segment in ("256K", "1M", "4M"):
-            exact = at.ours.run(dataset, "rabin", SIZE, threads=2, segment=segment)
-            none, pdedupe = (joined(at, dataset, join, segment) for join in ("none", "pdedupe"))
+            exact = evidence.ours.run(dataset, "rabin", SIZE, threads=2, segment=segment)
+            none, pdedupe = (joined(evidence, dataset, join, segment) for join in ("none", "pdedupe"))
             rows.append(
                 [dataset, segment, speed(value(exact, "bytes_per_second")), *(plain(cut_seconds(r), 3) for r in (none, pdedupe, exact))]
             )
@@ -148,19 +148,19 @@ def figure_10(at: At) -> list[str]:
     )
 
 
-def figure_11(at: At) -> list[str]:
+def figure_11(evidence: Evidence) -> list[str]:
     rows = []
     for segment, mib in SEGMENTS.items():
-        ours = [percent(missed(joined(at, dataset, "pdedupe", segment)), 4) for dataset in STUDIED]
+        ours = [percent(missed(joined(evidence, dataset, "pdedupe", segment)), 4) for dataset in STUDIED]
         rows.append([segment, percent(DIRTY_KIB / (1024 * mib), 4), *ours])
     return table(["segment", "equation 8 %", *STUDIED], rows)
 
 
-def figure_12(at: At) -> list[str]:
+def figure_12(evidence: Evidence) -> list[str]:
     rows = []
     for dataset in STUDIED:
         for size in SIZES:
-            none, pdedupe = (joined(at, dataset, join, "1M", size=size) for join in ("none", "pdedupe"))
+            none, pdedupe = (joined(evidence, dataset, join, "1M", size=size) for join in ("none", "pdedupe"))
             rows.append(
                 [
                     dataset,
@@ -172,20 +172,20 @@ def figure_12(at: At) -> list[str]:
     return table(["data", "size", "mean KiB", "sequential %", "no join %", "P-Dedupe's join %"], rows, words=2)
 
 
-def figure_13(at: At) -> list[str]:
+def figure_13(evidence: Evidence) -> list[str]:
     rows = []
     for size in SIZES:
-        one, two = timed(at, "linux", size=size)
+        one, two = timed(evidence, "linux", size=size)
         rows.append([size, speed(one), speed(two), times(ratio(two, one))])
     return table(["size, linux", "one thread GB/s", "two threads GB/s", "two / one"], rows)
 
 
-def figure_14(at: At) -> list[str]:
+def figure_14(evidence: Evidence) -> list[str]:
     rows = []
     for dataset in TIMED:
-        one, two = timed(at, dataset)
-        single = at.ours.run(dataset, "rabin", SIZE, threads=1)
-        parallel = at.ours.run(dataset, "rabin", SIZE, threads=2)
+        one, two = timed(evidence, dataset)
+        single = evidence.ours.run(dataset, "rabin", SIZE, threads=1)
+        parallel = evidence.ours.run(dataset, "rabin", SIZE, threads=2)
         model = [value(single, f"report.model.{name}_bytes_per_second") for name in ("serial", "pipelined")]
         rows.append(
             [
@@ -213,9 +213,9 @@ def figure_14(at: At) -> list[str]:
     )
 
 
-def section_2_2(at: At) -> list[str]:
-    said = at.papers["p-dedupe"].said["section-2-2"]
-    row = at.ours.run("linux", "rabin", SIZE, threads=1)
+def section_2_2(evidence: Evidence) -> list[str]:
+    said = evidence.papers["p-dedupe"].said["section-2-2"]
+    row = evidence.ours.run("linux", "rabin", SIZE, threads=1)
     ours = [value(row, f"report.stages.{stage}.bytes_per_second") for stage in ("chunking", "fingerprinting")]
     return table(
         ["one thread, GB/s", "the paper", "ours"],
@@ -223,22 +223,22 @@ def section_2_2(at: At) -> list[str]:
     )
 
 
-def lost(at: At, dataset: str) -> float | None:
+def lost(evidence: Evidence, dataset: str) -> float | None:
     """How far P-Dedupe's join falls behind the sequential chunker with 4 MB segments, in points."""
-    share = missed(joined(at, dataset, "pdedupe", "4M"))
+    share = missed(joined(evidence, dataset, "pdedupe", "4M"))
     return None if share is None else 100 * share
 
 
-def regained(at: At, dataset: str) -> float | None:
+def regained(evidence: Evidence, dataset: str) -> float | None:
     """Of the bytes that are missed without a join, those that P-Dedupe's join finds."""
-    none, pdedupe = (missed(joined(at, dataset, join, "4M")) for join in ("none", "pdedupe"))
+    none, pdedupe = (missed(joined(evidence, dataset, join, "4M")) for join in ("none", "pdedupe"))
     return ratio(less(none, pdedupe), none)
 
 
 TABLES = {
     "p-dedupe-table-3": table_3,
-    "p-dedupe-table-5": lambda at: _other(at, "adler", "table-5"),
-    "p-dedupe-table-6": lambda at: _other(at, "gear", "table-6"),
+    "p-dedupe-table-5": lambda evidence: _other(evidence, "adler", "table-5"),
+    "p-dedupe-table-6": lambda evidence: _other(evidence, "gear", "table-6"),
     "p-dedupe-dirty": dirty,
     "p-dedupe-figure-8": figure_8,
     "p-dedupe-figure-9": figure_9,

@@ -1,7 +1,7 @@
 """The tables of docs/papers/prune.md."""
 
 from experiments.expected import random_mean
-from experiments.papers.at import At
+from experiments.papers.evidence import Evidence
 from experiments.papers.cells import PRUNE_BITS
 from experiments.papers.markdown import kib, percent, plain, speed, table, times
 from experiments.papers.ours import ratio, value
@@ -11,8 +11,8 @@ SETS = ("media", "linux", "images")
 LIMITS = [(1, 32), (1, 48), (1, 64), (2, 32), (2, 48), (2, 64)]  # KB, figure 9
 
 
-def run(at: At, dataset: str, bits: int, algorithm: str = "rabin") -> dict | None:
-    return at.ours.run(dataset, algorithm, PRUNE_BITS[bits])
+def run(evidence: Evidence, dataset: str, bits: int, algorithm: str = "rabin") -> dict | None:
+    return evidence.ours.run(dataset, algorithm, PRUNE_BITS[bits])
 
 
 def quartiles(row: dict | None) -> list[str]:
@@ -20,14 +20,14 @@ def quartiles(row: dict | None) -> list[str]:
     return [*map(kib, at), kib(value(row, "mean_bytes")), kib(value(row, "report.result.chunks.percentile_75_bytes"))]
 
 
-def table_2(at: At) -> list[str]:
-    printed = at.papers["prune"].tables["table-2"]
+def table_2(evidence: Evidence) -> list[str]:
+    printed = evidence.papers["prune"].tables["table-2"]
     rows = []
     for bits in range(10, 16):
         paper = [plain(printed.at(str(bits), column), 1) for column in printed.columns[:5]]
         rows.append([f"{bits} paper", *paper, percent(printed.at(str(bits), "mean") / printed.at(str(bits), "E[S]") - 1, 1)])
         for dataset in ("random", "linux") if bits in PRUNE_BITS else ():
-            row = run(at, dataset, bits)
+            row = run(evidence, dataset, bits)
             rows.append(
                 [
                     f"{bits} ours, {dataset}",
@@ -45,63 +45,63 @@ def off(row: dict | None) -> float | None:
     return None if found is None else found - 1
 
 
-def figure_9(at: At) -> list[str]:
+def figure_9(evidence: Evidence) -> list[str]:
     rows = []
     for bits in range(10, 16):
         rows.append([str(bits), plain(2**bits / K, 0), *(kib(random_mean(least * K, 2**bits, most * K)) for least, most in LIMITS)])
     measured = ["13, measured on random data", "–"]
     for least, most in LIMITS:
-        measured.append(kib(value(at.ours.run("random", "rabin", f"{least}K:8K:{most}K"), "mean_bytes")))
+        measured.append(kib(value(evidence.ours.run("random", "rabin", f"{least}K:8K:{most}K"), "mean_bytes")))
     return table(["bits", "2^bits KiB", *(f"{least}–{most} KiB" for least, most in LIMITS)], [*rows, measured])
 
 
-def cutting(at: At, dataset: str, algorithm: str, bits: int, backend: str = "scalar") -> float | None:
-    return at.ours.speed(dataset, algorithm, PRUNE_BITS[bits], backend)
+def cutting(evidence: Evidence, dataset: str, algorithm: str, bits: int, backend: str = "scalar") -> float | None:
+    return evidence.ours.speed(dataset, algorithm, PRUNE_BITS[bits], backend)
 
 
-def figure_11(at: At) -> list[str]:
-    said = at.papers["prune"].said["figure-11"]
+def figure_11(evidence: Evidence) -> list[str]:
+    said = evidence.papers["prune"].said["figure-11"]
     rows = []
     for bits in range(10, 16):
         paper = [said[name].get(str(bits)) for name in ("rabin", "inc_k")]
         cells = [str(bits), *(plain(v, 0) for v in paper), times(ratio(*reversed(paper)))]
         for dataset in ("linux", "media"):
-            found = [cutting(at, dataset, name, bits) for name in ("rabin", "rabin-inck")] if bits in PRUNE_BITS else [None, None]
+            found = [cutting(evidence, dataset, name, bits) for name in ("rabin", "rabin-inck")] if bits in PRUNE_BITS else [None, None]
             cells += [*(plain(v and v / 1e6, 0) for v in found), times(ratio(*reversed(found)))]
         rows.append(cells)
     columns = [f"{of} {c}" for of in ("paper, Linux:", "linux:", "media:") for c in ("Rabin MB/s", "INC-K MB/s", "INC-K / Rabin")]
     return table(["bits", *columns], rows)
 
 
-def figure_11_vector(at: At) -> list[str]:
+def figure_11_vector(evidence: Evidence) -> list[str]:
     rows = [
         [
             str(bits),
-            *(speed(cutting(at, dataset, name, bits, "avx2")) for dataset in ("linux", "media") for name in ("rabin", "rabin-inck")),
+            *(speed(cutting(evidence, dataset, name, bits, "avx2")) for dataset in ("linux", "media") for name in ("rabin", "rabin-inck")),
         ]
         for bits in PRUNE_BITS
     ]
     return table(["bits, AVX2, GB/s", *(f"{d}: {n}" for d in ("linux", "media") for n in ("Rabin", "INC-K"))], rows)
 
 
-def figure_12(at: At) -> list[str]:
+def figure_12(evidence: Evidence) -> list[str]:
     rows = []
     for dataset in SETS:
-        found = {bits: run(at, dataset, bits) for bits in (11, 12, 13)}
+        found = {bits: run(evidence, dataset, bits) for bits in (11, 12, 13)}
         counts, savings = ([value(row, name) for row in found.values()] for name in ("chunk_count", "savings"))
         rows.append(
-            [dataset, *(plain(v, 0) for v in counts), times(more_chunks(at, dataset)), *map(percent, savings), percent(falls(at, dataset))]
+            [dataset, *(plain(v, 0) for v in counts), times(more_chunks(evidence, dataset)), *map(percent, savings), percent(falls(evidence, dataset))]
         )
     return table(["data", "chunks, 11 bits", "12", "13", "11 / 13", "savings %, 11 bits", "12", "13", "falls by, points"], rows)
 
 
-def falls(at: At, dataset: str) -> float | None:
-    least, most = (value(run(at, dataset, bits), "savings") for bits in (11, 13))
+def falls(evidence: Evidence, dataset: str) -> float | None:
+    least, most = (value(run(evidence, dataset, bits), "savings") for bits in (11, 13))
     return None if None in (least, most) else least - most
 
 
-def more_chunks(at: At, dataset: str) -> float | None:
-    return ratio(*(value(run(at, dataset, bits), "chunk_count") for bits in (11, 13)))
+def more_chunks(evidence: Evidence, dataset: str) -> float | None:
+    return ratio(*(value(run(evidence, dataset, bits), "chunk_count") for bits in (11, 13)))
 
 
 TABLES = {

@@ -2,7 +2,7 @@
 
 import math
 
-from experiments.papers.at import At
+from experiments.papers.evidence import Evidence
 from experiments.papers.cells import SEQCDC, SEQCDC_NAMES, TARGETS
 from experiments.papers.lengths import PERCENTILES, percentiles, spread
 from experiments.papers.markdown import kib, percent, plain, speed, table, times
@@ -14,28 +14,28 @@ PLAIN = ("RC", "TTTD", "CRC", "GEAR", "FCDC", "AE", "RAM", "SEQ")
 KB = {"4K": "4 KB", "8K": "8 KB", "16K": "16 KB"}
 
 
-def cell(at: At, dataset: str, name: str, target: str) -> dict | None:
-    return at.matrix(dataset, SEQCDC_NAMES[name], target)
+def cell(evidence: Evidence, dataset: str, name: str, target: str) -> dict | None:
+    return evidence.matrix(dataset, SEQCDC_NAMES[name], target)
 
 
-def cut(at: At, dataset: str, name: str, target: str, backend: str) -> float | None:
-    return at.cutting(dataset, SEQCDC_NAMES[name], target, backend)
+def cut(evidence: Evidence, dataset: str, name: str, target: str, backend: str) -> float | None:
+    return evidence.cutting(dataset, SEQCDC_NAMES[name], target, backend)
 
 
-def theirs(at: At, set_: str, name: str, target: str) -> float | None:
+def theirs(evidence: Evidence, set_: str, name: str, target: str) -> float | None:
     """The paper's savings in percent; of DKR there are those of 16 KB only, in appendix C."""
-    tables = at.papers["seqcdc"].tables
+    tables = evidence.papers["seqcdc"].tables
     printed = tables["appendix-table-I"].at(f"{set_} {name}", KB[target])
     if printed is None and target == "16K":
         return tables["appendix-table-II-VII"].at(f"{set_} {name}", "savings")
     return printed
 
 
-def table_i(at: At) -> list[str]:
-    fixed = at.papers["seqcdc"].tables["table-I"]
+def table_i(evidence: Evidence) -> list[str]:
+    fixed = evidence.papers["seqcdc"].tables["table-I"]
     rows = []
     for set_, dataset in SEQCDC.items():
-        row = at.matrix(dataset, "fixed", "16K")
+        row = evidence.matrix(dataset, "fixed", "16K")
         rows.append(
             [
                 f"{set_} / {dataset}",
@@ -48,18 +48,18 @@ def table_i(at: At) -> list[str]:
     return table(["data: the paper's / ours", "paper GB", "ours GB", "paper, fixed 16 KB %", "ours"], rows)
 
 
-def found(at: At, dataset: str) -> dict | None:
+def found(evidence: Evidence, dataset: str) -> dict | None:
     """The candidate that the search for 16 KB recommends."""
-    result = at.ours.tune(dataset, "seqcdc-inc", "16K")
+    result = evidence.ours.tune(dataset, "seqcdc-inc", "16K")
     chosen = value(result, "recommendation.candidate")
     return None if chosen is None else result["candidates"][chosen]
 
 
-def table_ii(at: At) -> list[str]:
-    chosen = at.papers["seqcdc"].tables["table-II"]
+def table_ii(evidence: Evidence) -> list[str]:
+    chosen = evidence.papers["seqcdc"].tables["table-II"]
     rows = []
     for set_, dataset in SEQCDC.items():
-        best = found(at, dataset)
+        best = found(evidence, dataset)
         numbers = [value(best, f"parameters.{name}") for name in ("seq_length", "skip_trigger", "skip_size")]
         ours = "–" if best is None else ", ".join(map(str, numbers))
         rows.append(
@@ -70,7 +70,7 @@ def table_ii(at: At) -> list[str]:
                 kib(value(best, "mean_bytes")),
                 plain(value(best, "tried_count"), 0),
                 percent(value(best, "whole.savings_share")),
-                percent(value(cell(at, dataset, "SEQ", "16K"), "savings")),
+                percent(value(cell(evidence, dataset, "SEQ", "16K"), "savings")),
             ]
         )
     header = [
@@ -85,10 +85,10 @@ def table_ii(at: At) -> list[str]:
     return table(header, rows)
 
 
-def figure_2(at: At) -> list[str]:
+def figure_2(evidence: Evidence) -> list[str]:
     rows = []
     for name in (n for n in PLAIN if n != "SEQ"):
-        speeds = [cut(at, "random", name, target, "scalar") for target in TARGETS]
+        speeds = [cut(evidence, "random", name, target, "scalar") for target in TARGETS]
         rows.append([f"{name} ({SEQCDC_NAMES[name]})", *map(speed, speeds), times(ratio(speeds[2], speeds[0]))])
     return table(["random data, scalar, GB/s", *KB.values(), "16 KB / 4 KB"], rows)
 
@@ -98,10 +98,10 @@ def rate(k: int, values: int = 256) -> float:
     return (values + 1) / values * sum(math.comb(values, k * j) / values ** (k * j) / (1 + 1 / (k * j)) for j in range(1, values // k + 1))
 
 
-def figure_6(at: At) -> list[str]:
+def figure_6(evidence: Evidence) -> list[str]:
     rows = []
     for steps in (4, 5, 6, 7):
-        row = at.ours.run("random", "seqcdc-inc", f"{steps + 1}:8K:64M", {"seq_length": steps, "skip_trigger": 0}, hash="xxh3")
+        row = evidence.ours.run("random", "seqcdc-inc", f"{steps + 1}:8K:64M", {"seq_length": steps, "skip_trigger": 0}, hash="xxh3")
         mean, expected = value(row, "mean_bytes"), 1 / rate(steps + 1)
         rows.append(
             [
@@ -116,18 +116,18 @@ def figure_6(at: At) -> list[str]:
     return table(["seq_length (steps)", "bytes in order, k", "1 / λ_k", "measured mean", "off by %", "1 / λ for k = seq_length"], rows)
 
 
-def savings(at: At, set_: str, dataset: str, target: str) -> tuple[dict[str, float | None], dict[str, float | None]]:
+def savings(evidence: Evidence, set_: str, dataset: str, target: str) -> tuple[dict[str, float | None], dict[str, float | None]]:
     """What the paper's algorithms save: on its data set by the paper, and here on the one that stands for it."""
-    ours = {name: value(cell(at, dataset, name, target), "savings") for name in PLAIN}
-    return {name: theirs(at, set_, name, target) for name in PLAIN}, ours
+    ours = {name: value(cell(evidence, dataset, name, target), "savings") for name in PLAIN}
+    return {name: theirs(evidence, set_, name, target) for name in PLAIN}, ours
 
 
-def figure_7(at: At) -> list[str]:
+def figure_7(evidence: Evidence) -> list[str]:
     """Who is best, how far SeqCDC is behind, and whether the order is the paper's."""
     rows = []
     for set_, dataset in SEQCDC.items():
         for target in TARGETS:
-            paper, ours = savings(at, set_, dataset, target)
+            paper, ours = savings(evidence, set_, dataset, target)
             known = None not in paper.values()
             rows.append(
                 [
@@ -135,57 +135,57 @@ def figure_7(at: At) -> list[str]:
                     max(paper, key=paper.get) if known else "–",
                     plain(max(paper.values()) - paper["SEQ"]) if known else "–",
                     "–" if None in ours.values() else max(ours, key=ours.get),
-                    percent(behind(at, dataset, target)),
+                    percent(behind(evidence, dataset, target)),
                     plain(kendall(list(paper.values()), list(ours.values()))) if known and None not in ours.values() else "–",
                 ]
             )
     return table(["data, size", "paper: best", "SEQ behind, points", "ours: best", "SEQ behind, points", "order: Kendall's τ"], rows)
 
 
-def behind(at: At, dataset: str, target: str) -> float | None:
+def behind(evidence: Evidence, dataset: str, target: str) -> float | None:
     """How far SeqCDC's savings are behind those of the best of the paper's algorithms, as a share of all bytes."""
-    savings = {name: value(cell(at, dataset, name, target), "savings") for name in PLAIN}
+    savings = {name: value(cell(evidence, dataset, name, target), "savings") for name in PLAIN}
     return None if None in savings.values() else max(savings.values()) - savings["SEQ"]
 
 
-def figure_8(at: At) -> list[str]:
+def figure_8(evidence: Evidence) -> list[str]:
     rows = []
     for set_, dataset in SEQCDC.items():
-        paper = [theirs(at, set_, "SEQ", target) for target in TARGETS]
-        ours = [value(cell(at, dataset, "SEQ", target), "savings") for target in TARGETS]
+        paper = [theirs(evidence, set_, "SEQ", target) for target in TARGETS]
+        ours = [value(cell(evidence, dataset, "SEQ", target), "savings") for target in TARGETS]
         rows.append(
             [
                 f"{set_} / {dataset}",
                 *map(plain, paper),
                 plain(paper[0] - paper[2]) if paper[0] else "–",
                 *map(percent, ours),
-                percent(fall(at, dataset)),
+                percent(fall(evidence, dataset)),
             ]
         )
     return table(["data", *(f"paper {kb} %" for kb in KB.values()), "falls by", *(f"ours {kb} %" for kb in KB.values()), "falls by"], rows)
 
 
-def fall(at: At, dataset: str) -> float | None:
-    first, last = (value(cell(at, dataset, "SEQ", target), "savings") for target in ("4K", "16K"))
+def fall(evidence: Evidence, dataset: str) -> float | None:
+    first, last = (value(cell(evidence, dataset, "SEQ", target), "savings") for target in ("4K", "16K"))
     return None if None in (first, last) else first - last
 
 
-def appendix_a(at: At) -> list[str]:
+def appendix_a(evidence: Evidence) -> list[str]:
     rows = []
     for set_, dataset in SEQCDC.items():
         for name in PLAIN:
             cells = [f"{set_} / {dataset}", name]
             for target in TARGETS:
-                cells += [plain(theirs(at, set_, name, target)), percent(value(cell(at, dataset, name, target), "savings"))]
+                cells += [plain(theirs(evidence, set_, name, target)), percent(value(cell(evidence, dataset, name, target), "savings"))]
             rows.append(cells)
     return table(["data: the paper's / ours", "", *(f"{whose} {kb} %" for kb in KB.values() for whose in ("paper", "ours"))], rows, words=2)
 
 
-def appendix_c(at: At) -> list[str]:
-    printed, rows = at.papers["seqcdc"].tables["appendix-table-II-VII"], []
+def appendix_c(evidence: Evidence) -> list[str]:
+    printed, rows = evidence.papers["seqcdc"].tables["appendix-table-II-VII"], []
     for set_, dataset in SEQCDC.items():
         for name in PLAIN:
-            row = cell(at, dataset, name, "16K")
+            row = cell(evidence, dataset, name, "16K")
             rows.append(
                 [
                     f"{set_} / {dataset}",
@@ -199,11 +199,11 @@ def appendix_c(at: At) -> list[str]:
     return table(["data: the paper's / ours", "", "paper mean KiB", "ours", "paper DER", "ours"], rows, words=2)
 
 
-def figure_13(at: At) -> list[str]:
+def figure_13(evidence: Evidence) -> list[str]:
     rows = []
     for dataset in DRAWN:
         for name in PLAIN:
-            row = cell(at, dataset, name, "16K")
+            row = cell(evidence, dataset, name, "16K")
             rows.append([dataset, name, kib(value(row, "mean_bytes")), *map(kib, percentiles(row)), plain(spread(row))])
     return table(["data", "", "mean KiB", *(f"{p} %" for p in PERCENTILES), "(95 % - 5 %) / mean"], rows, words=2)
 

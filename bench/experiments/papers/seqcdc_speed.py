@@ -1,6 +1,6 @@
 """The tables of docs/papers/seqcdc.md that are about throughput."""
 
-from experiments.papers.at import At
+from experiments.papers.evidence import Evidence
 from experiments.papers.cells import SEQCDC, TARGETS
 from experiments.papers.markdown import DASH, kib, speed, table, times
 from experiments.papers.ours import ratio, value
@@ -11,79 +11,79 @@ BASE = {"skip_trigger": 0}
 BASE_LIKE = {"seq_length": 6, "skip_trigger": 0}  # about the mean that skipping gives
 
 
-def figure_9(at: At) -> list[str]:
+def figure_9(evidence: Evidence) -> list[str]:
     rows = [
-        [dataset, name, *(speed(cut(at, dataset, name, target, "scalar")) for target in TARGETS)] for dataset in DRAWN for name in PLAIN
+        [dataset, name, *(speed(cut(evidence, dataset, name, target, "scalar")) for target in TARGETS)] for dataset in DRAWN for name in PLAIN
     ]
     return table(["data", "scalar, GB/s", *KB.values()], rows, words=2)
 
 
-def order(at: At) -> list[str]:
+def order(evidence: Evidence) -> list[str]:
     """From the fastest on; the paper's as far as its text tells it."""
-    said = {"scalar": at.papers["seqcdc"].said["figure-9"]["order"], VECTOR: at.papers["seqcdc"].said["figure-11"]["order"]}
+    said = {"scalar": evidence.papers["seqcdc"].said["figure-9"]["order"], VECTOR: evidence.papers["seqcdc"].said["figure-11"]["order"]}
     rows = []
     for dataset in DRAWN:
         for backend, paper in said.items():
             for target in TARGETS:
-                speeds = {name: cut(at, dataset, name, target, backend) for name in PLAIN}
+                speeds = {name: cut(evidence, dataset, name, target, backend) for name in PLAIN}
                 ours = DASH if None in speeds.values() else " ".join(sorted(speeds, key=speeds.get, reverse=True))
                 rows.append([f"{dataset}, {KB[target]}", backend, paper.get(target, DASH), ours])
     return table(["data", "back end", "paper: order, fastest first", "ours"], rows, words=4)
 
 
-def over(at: At, name: str, target: str, dataset: str, backend: str = "scalar") -> float | None:
+def over(evidence: Evidence, name: str, target: str, dataset: str, backend: str = "scalar") -> float | None:
     """How many times as fast as another algorithm SeqCDC cuts."""
-    return ratio(cut(at, dataset, "SEQ", target, backend), cut(at, dataset, name, target, backend))
+    return ratio(cut(evidence, dataset, "SEQ", target, backend), cut(evidence, dataset, name, target, backend))
 
 
-def figure_9_ratios(at: At) -> list[str]:
-    said = at.papers["seqcdc"].said["figure-9"]
+def figure_9_ratios(evidence: Evidence) -> list[str]:
+    said = evidence.papers["seqcdc"].said["figure-9"]
     rows = []
     for name, key in (("FCDC", "over_fastcdc"), ("AE", "over_ae")):
         for target in TARGETS:
-            rows.append([f"SEQ over {name}, {KB[target]}", times(said[key][target]), *(times(over(at, name, target, d)) for d in DRAWN)])
+            rows.append([f"SEQ over {name}, {KB[target]}", times(said[key][target]), *(times(over(evidence, name, target, d)) for d in DRAWN)])
     return table(["scalar", "paper", *(f"ours, {d}" for d in DRAWN)], rows)
 
 
-def figure_10(at: At) -> list[str]:
-    said = at.papers["seqcdc"].said["figure-10"]
+def figure_10(evidence: Evidence) -> list[str]:
+    said = evidence.papers["seqcdc"].said["figure-10"]
     paper = {"RAM": said["vram_over_ram"], "SEQ": said["vseq_over_seq"]}
     rows = []
     for name in ("CRC", "GEAR", "FCDC", "RC", "TTTD", "AE", "RAM", "SEQ"):
-        native, vector = (cut(at, "images", name, "16K", backend) for backend in ("scalar", VECTOR))
+        native, vector = (cut(evidence, "images", name, "16K", backend) for backend in ("scalar", VECTOR))
         rows.append([name, speed(native), speed(vector), times(ratio(vector, native)), times(paper.get(name))])
     return table(["images, 16 KB", "scalar GB/s", "AVX2 GB/s", "gain", "paper's gain, AVX-512"], rows)
 
 
-def figure_11(at: At) -> list[str]:
+def figure_11(evidence: Evidence) -> list[str]:
     rows = []
     for dataset in DRAWN:
         for target in TARGETS:
-            ram, seq = (cut(at, dataset, name, target, VECTOR) for name in ("RAM", "SEQ"))
+            ram, seq = (cut(evidence, dataset, name, target, VECTOR) for name in ("RAM", "SEQ"))
             rows.append([dataset, KB[target], speed(ram), speed(seq), times(ratio(seq, ram))])
     return table(["data", "size", "VRAM GB/s", "VSEQ GB/s", "VSEQ / VRAM"], rows, words=2)
 
 
-def chunking(at: At, dataset: str, parameters: dict, backend: str) -> float | None:
+def chunking(evidence: Evidence, dataset: str, parameters: dict, backend: str) -> float | None:
     """Bytes a second of the engine's chunking stage, in one thread, at 16 KB."""
-    return value(skipping(at, dataset, parameters, backend), "report.stages.chunking.bytes_per_second")
+    return value(skipping(evidence, dataset, parameters, backend), "report.stages.chunking.bytes_per_second")
 
 
-def skipping(at: At, dataset: str, parameters: dict, backend: str) -> dict | None:
-    return at.ours.run(dataset, "seqcdc-inc", "16K", parameters, hash="xxh3", backend=backend, threads=1)
+def skipping(evidence: Evidence, dataset: str, parameters: dict, backend: str) -> dict | None:
+    return evidence.ours.run(dataset, "seqcdc-inc", "16K", parameters, hash="xxh3", backend=backend, threads=1)
 
 
-def figure_12(at: At) -> list[str]:
-    said = at.papers["seqcdc"].said["figure-12"]
+def figure_12(evidence: Evidence) -> list[str]:
+    said = evidence.papers["seqcdc"].said["figure-12"]
     rows = []
     for set_, dataset in SEQCDC.items():
         cells = [f"{set_} / {dataset}"]
         for backend, key in (("scalar", "native"), (VECTOR, "vector")):
-            with_skips = chunking(at, dataset, {}, backend)
+            with_skips = chunking(evidence, dataset, {}, backend)
             cells += [
                 speed(with_skips),
-                times(ratio(with_skips, chunking(at, dataset, BASE, backend))),
-                times(ratio(with_skips, chunking(at, dataset, BASE_LIKE, backend))),
+                times(ratio(with_skips, chunking(evidence, dataset, BASE, backend))),
+                times(ratio(with_skips, chunking(evidence, dataset, BASE_LIKE, backend))),
                 said[key].get(set_, "–"),
             ]
         rows.append(cells)
@@ -103,20 +103,20 @@ def figure_12(at: At) -> list[str]:
     )
 
 
-def figure_12_means(at: At) -> list[str]:
+def figure_12_means(evidence: Evidence) -> list[str]:
     rows = [
-        [f"{set_} / {dataset}", *(kib(value(skipping(at, dataset, p, "scalar"), "mean_bytes")) for p in ({}, BASE, BASE_LIKE))]
+        [f"{set_} / {dataset}", *(kib(value(skipping(evidence, dataset, p, "scalar"), "mean_bytes")) for p in ({}, BASE, BASE_LIKE))]
         for set_, dataset in SEQCDC.items()
     ]
     return table(["mean KiB", "SEQ", "BASE, same SeqLength", "BASE, SeqLength 6"], rows)
 
 
-def figure_14(at: At) -> list[str]:
-    said = at.papers["seqcdc"].said["figure-14"]
+def figure_14(evidence: Evidence) -> list[str]:
+    said = evidence.papers["seqcdc"].said["figure-14"]
     rows = []
     for name in ("SEQ", "RAM"):
         for target in TARGETS:
-            native, narrow, wide = (cut(at, "images", name, target, backend) for backend in ("scalar", "sse4", VECTOR))
+            native, narrow, wide = (cut(evidence, "images", name, target, backend) for backend in ("scalar", "sse4", VECTOR))
             paper = [f"{a}–{b}×" for a, b in (said["sse4"], said["avx2"])] if (name, target) == ("SEQ", "16K") else ["–", "–"]
             rows.append(
                 [
@@ -132,10 +132,10 @@ def figure_14(at: At) -> list[str]:
     return table(["images", "size", "scalar GB/s", "SSE4 GB/s", "AVX2 GB/s", "SSE4 gain", "paper", "AVX2 gain", "paper"], rows, words=2)
 
 
-def appendix_b(at: At) -> list[str]:
+def appendix_b(evidence: Evidence) -> list[str]:
     rows = []
     for window in (48, 6):
-        row = at.ours.run("images", "rabin", "8K:8K:32K", {"window": window}, hash="xxh3", backend="scalar", threads=1)
+        row = evidence.ours.run("images", "rabin", "8K:8K:32K", {"window": window}, hash="xxh3", backend="scalar", threads=1)
         rows.append([str(window), speed(value(row, "report.stages.chunking.bytes_per_second"))])
     return table(["window of Rabin, bytes", "scalar, one thread, GB/s"], rows)
 

@@ -1,7 +1,7 @@
 """The tables of docs/papers/README.md: every algorithm on every data set, their order beside SeqCDC's, and on what it was measured."""
 
 from experiments.papers import seqcdc
-from experiments.papers.at import At
+from experiments.papers.evidence import Evidence
 from experiments.papers.cells import ALGORITHMS, DATASETS, SEQCDC, TARGETS
 from experiments.papers.markdown import kib, percent, plain, speed, table
 from experiments.papers.order import kendall
@@ -9,30 +9,30 @@ from experiments.papers.ours import value
 from experiments.papers.seqcdc import KB
 
 
-def savings(at: At, target: str) -> list[str]:
+def savings(evidence: Evidence, target: str) -> list[str]:
     rows = []
     for algorithm in ALGORITHMS:
-        found = [at.matrix(dataset, algorithm, target) for dataset in DATASETS]
+        found = [evidence.matrix(dataset, algorithm, target) for dataset in DATASETS]
         rows.append([algorithm, *(f"{percent(value(row, 'savings'), 1)} at {kib(value(row, 'mean_bytes'))}" for row in found)])
     return table(["% at mean KiB", *DATASETS], rows)
 
 
-def engine(at: At, target: str) -> list[str]:
-    rows = [[a, *(speed(value(at.matrix(d, a, target), "bytes_per_second")) for d in DATASETS)] for a in ALGORITHMS]
+def engine(evidence: Evidence, target: str) -> list[str]:
+    rows = [[a, *(speed(value(evidence.matrix(d, a, target), "bytes_per_second")) for d in DATASETS)] for a in ALGORITHMS]
     return table(["engine, GB/s", *DATASETS], rows)
 
 
-def cutting(at: At, target: str) -> list[str]:
-    rows = [[a, *(speed(at.cutting(d, a, target, "avx2")) for d in DATASETS)] for a in ALGORITHMS if a != "fixed"]
+def cutting(evidence: Evidence, target: str) -> list[str]:
+    rows = [[a, *(speed(evidence.cutting(d, a, target, "avx2")) for d in DATASETS)] for a in ALGORITHMS if a != "fixed"]
     return table(["cutting, GB/s", *DATASETS], rows)
 
 
-def order(at: At) -> list[str]:
+def order(evidence: Evidence) -> list[str]:
     """The paper's algorithms from the one that saves most on."""
     rows = []
     for set_, dataset in SEQCDC.items():
         for target in TARGETS:
-            paper, ours = seqcdc.savings(at, set_, dataset, target)
+            paper, ours = seqcdc.savings(evidence, set_, dataset, target)
             if None in paper.values():
                 continue
             known = None not in ours.values()
@@ -47,27 +47,27 @@ def order(at: At) -> list[str]:
     return table(["data: the paper's / ours", "SeqCDC's order", "ours", "Kendall's τ"], rows, words=3)
 
 
-def agreement(at: At, target: str) -> list[float]:
+def agreement(evidence: Evidence, target: str) -> list[float]:
     """Kendall's τ of our order with SeqCDC's, for each data set that both have."""
     found = []
     for set_, dataset in SEQCDC.items():
-        paper, ours = (list(found.values()) for found in seqcdc.savings(at, set_, dataset, target))
+        paper, ours = (list(found.values()) for found in seqcdc.savings(evidence, set_, dataset, target))
         if None not in paper + ours and (tau := kendall(paper, ours)) is not None:
             found.append(tau)
     return found
 
 
-def where(at: At) -> list[str]:
-    machines = [m["machine"] for m in at.ours.machines]
+def where(evidence: Evidence) -> list[str]:
+    machines = [m["machine"] for m in evidence.ours.machines]
     lines = [f"- processor: {m['processor_model']}, {m['processors']} processors, {', '.join(m['instruction_sets'])}" for m in machines]
-    lines += [f"- cutpoint {b['version']}, binary {b['key'][:12]}" for b in at.ours.binaries]
-    return [*lines, f"- measured from {at.ours.first} to {at.ours.last}"]
+    lines += [f"- cutpoint {b['version']}, binary {b['key'][:12]}" for b in evidence.ours.binaries]
+    return [*lines, f"- measured from {evidence.ours.first} to {evidence.ours.last}"]
 
 
-def data(at: At) -> list[str]:
+def data(evidence: Evidence) -> list[str]:
     rows = []
     for name in DATASETS:
-        set_ = at.ours.datasets.get(name)
+        set_ = evidence.ours.datasets.get(name)
         if set_:
             rows.append(
                 [
@@ -82,9 +82,9 @@ def data(at: At) -> list[str]:
 
 
 TABLES = {
-    **{f"savings-{target}": (lambda at, target=target: savings(at, target)) for target in TARGETS},
-    **{f"engine-{target}": (lambda at, target=target: engine(at, target)) for target in TARGETS},
-    **{f"cutting-{target}": (lambda at, target=target: cutting(at, target)) for target in TARGETS},
+    **{f"savings-{target}": (lambda evidence, target=target: savings(evidence, target)) for target in TARGETS},
+    **{f"engine-{target}": (lambda evidence, target=target: engine(evidence, target)) for target in TARGETS},
+    **{f"cutting-{target}": (lambda evidence, target=target: cutting(evidence, target)) for target in TARGETS},
     "order": order,
     "where": where,
     "data": data,

@@ -34,16 +34,16 @@ class Fake(Generator):
     def plan(self):
         return [Planned(f"fake-{index}", f"{index:03d}-fake", "nothing", {"index": index}) for index in range(self.job.version_count)]
 
-    def make(self, planned, to, former):
+    def make(self, planned, target, former):
         self.steps()
         index = planned.facts["index"]
         if index % 3 == 1:
-            (to / "b").mkdir(parents=True)
-            (to / "b" / "two").write_bytes(b"2" * index)
+            (target / "b").mkdir(parents=True)
+            (target / "b" / "two").write_bytes(b"2" * index)
             self.steps()
-            (to / "a").write_bytes(former.read_bytes())
+            (target / "a").write_bytes(former.read_bytes())
         else:
-            to.write_bytes(self.job.draws(index).randbytes(1000 if index % 3 == 0 else 0))
+            target.write_bytes(self.job.draws(index).randbytes(1000 if index % 3 == 0 else 0))
         self.steps()
 
 
@@ -52,8 +52,8 @@ class Forgetful(Fake):
 
 
 class Full(Fake):
-    def make(self, planned, to, former):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(to))
+    def make(self, planned, target, former):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))
 
 
 def entry(generator, **more):
@@ -123,11 +123,11 @@ class TheStore(OfStore):
             with self.assertRaisesRegex(datasets.Failed, "not whole"):
                 datasets.open_set(folder)
 
-    def killed(self, at, folder):
+    def killed(self, moment, folder):
         """Makes the set in a process that kills itself at that step; whether there was such a step."""
         child = os.fork()
         if child == 0:
-            left = at
+            left = moment
 
             def step(*_):
                 nonlocal left

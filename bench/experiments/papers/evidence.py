@@ -1,4 +1,4 @@
-"""What the writers of tables are given: the papers, and the results."""
+"""The evidence that tables and claims are written from: the papers and our results."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from experiments.papers.paper import Paper
 
 
 @dataclass(frozen=True)
-class At:
+class Evidence:
     papers: dict[str, Paper]
     ours: Ours
     low_entropy: dict  # shares that runs.py measured: data set, expected chunk, row of AE's table 5
