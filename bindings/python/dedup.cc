@@ -4,6 +4,7 @@
 #include <optional>
 
 #include <cutpoint/dedup_report.h>
+#include <cutpoint/input_tally.h>
 #include <cutpoint/version.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -11,11 +12,31 @@
 #include "bindings/python/errors.h"
 #include "bindings/python/input.h"
 #include "bindings/python/interruptible.h"
-#include "bindings/python/tree_feeder.h"
 
 namespace cutpoint::python {
 
 namespace {
+
+struct failed_input {
+  std::string path;
+  status why;
+};
+
+/// Counts inputs, and keeps their failures.
+class dedup_receiver final : public input_tally {
+ public:
+  using input_tally::input_tally;
+
+  [[nodiscard]] const std::vector<failed_input>& failures() const noexcept { return failures_; }
+
+ private:
+  status input_failed(const std::string& path, const status& why) override {
+    failures_.push_back({path, why});
+    return {};
+  }
+
+  std::vector<failed_input> failures_;
+};
 
 template <class Number>
 nb::object or_none(const std::optional<Number>& number) {
@@ -124,38 +145,45 @@ nb::dict dedup(const settings& how, const std::vector<nb::object>& given, bool f
   cancellation cancel;
   feed_options options = how.feed;
   options.cancel = &cancel;
-  dedup_tally tally(options.fingerprint.kind, [](std::uint64_t stream) { return static_cast<std::size_t>(stream); });
+  dedup_receiver receiver(options.fingerprint.kind);
   std::shared_ptr<engine> threads;
   std::optional<file_reader> reader;
   std::optional<feed> into;
-  std::optional<tree_feeder> feeder;
+  std::optional<input_feeder> feeder;
   double wall_seconds = 0;
   check(interruptibly(cancel, duration::any, [&]() -> status {
-    auto made_reader = make_reader(options, cancel);
+    auto made_reader = make_input_reader(options, file_access::automatic, &cancel);
     if (!made_reader) return made_reader.error();
     reader.emplace(*std::move(made_reader));
     auto made_engine = engine_of(how.threads);
     if (!made_engine) return made_engine.error();
     threads = *std::move(made_engine);
-    auto opened = threads->open(options, tally);
+    auto opened = threads->open(options, receiver);
     if (!opened) return opened.error();
     into.emplace(*std::move(opened));
-    feeder.emplace(*into, *reader, cancel);
+    feeder.emplace(
+        input_feeder_options{.destination = *into, .reader = *reader, .receiver = receiver, .cancel = cancel});
+    const walk_options walked = {.links = follow_links ? symlinks::follow : symlinks::skip};
     const auto begun = std::chrono::steady_clock::now();
-    const status outcome = feeder->feed_all(paths, follow_links ? symlinks::follow : symlinks::skip);
+    status outcome;
+    for (const std::string& path : paths) {
+      if (outcome.ok()) outcome = feeder->feed_tree(path, walked);
+    }
+    if (outcome.ok()) outcome = feeder->finish();
     wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     return outcome;
   }));
 
+  const dedup_tally& tally = receiver.tally();
   const dedup_report report{.feed = &options,
                             .memory_limit_bytes = how.feed.memory_bytes,
                             .thread_count = threads->thread_count(),
-                            .input_count = feeder->done_count(),
-                            .failed_count = feeder->failures().size(),
+                            .input_count = receiver.done_count(),
+                            .failed_count = receiver.failed_count(),
                             .wall_seconds = wall_seconds,
                             .tally = &tally,
-                            .kind_names = feeder->kind_names(),
-                            .reading = feeder->reading(),
+                            .kind_names = receiver.kind_names(),
+                            .reading = feeder->record().work,
                             .work = into->statistics(),
                             .exact = {}};
   nb::dict result;
@@ -175,7 +203,7 @@ nb::dict dedup(const settings& how, const std::vector<nb::object>& given, bool f
   out["memory_limit_bytes"] = report.memory_limit_bytes;
   out["input_count"] = report.input_count;
   out["failed_input_count"] = report.failed_count;
-  out["failures"] = list_of_failures(feeder->failures());
+  out["failures"] = list_of_failures(receiver.failures());
   out["result"] = result;
   out["kinds"] = list_of_kinds(report);
   out["wall_seconds"] = report.wall_seconds;

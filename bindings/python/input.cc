@@ -1,15 +1,12 @@
 #include "bindings/python/input.h"
 
-#include <algorithm>
+#include <cutpoint/inputs.h>
 
 #include "bindings/python/errors.h"
 
 namespace cutpoint::python {
 
 namespace {
-
-/// So much of the memory that is allowed at most is for reading ahead: a sixteenth of it, as the command does.
-constexpr std::uint64_t share_of_reading = 16;
 
 bool is_path(nb::handle given) { return PyUnicode_Check(given.ptr()) || nb::hasattr(given, "__fspath__"); }
 
@@ -30,15 +27,6 @@ held_buffer::held_buffer(nb::handle of) {
 
 held_buffer::~held_buffer() { PyBuffer_Release(&view_); }
 
-result<file_reader> make_reader(feed_options& feed, const cancellation& cancel) {
-  const std::uint64_t share = std::min(file_reader_options().budget_bytes, feed.memory_bytes / share_of_reading);
-  const bool is_needed = feed.cuts.reach() > feed.memory_bytes / 4 || share < least_budget_bytes;
-  const std::uint64_t budget = is_needed ? 0 : share;
-  auto made = file_reader::make({.budget_bytes = budget, .cancel = &cancel});
-  if (made && made->reads_ahead()) feed.memory_bytes -= budget;
-  return made;
-}
-
 input::input(nb::handle given) {
   if (is_path(given)) {
     path_ = path_of(given);
@@ -49,7 +37,7 @@ input::input(nb::handle given) {
 
 status input::prepare(feed_options& feed, const cancellation& cancel) {
   if (buffer_) return {};
-  auto made = make_reader(feed, cancel);
+  auto made = make_input_reader(feed, file_access::automatic, &cancel);
   if (!made) return made.error();
   reader_.emplace(*std::move(made));
   reader_->add(path_);

@@ -30,9 +30,6 @@ class held_buffer {
   Py_buffer view_ = {};
 };
 
-/// A reader of files that takes its memory from what the feed is allowed, where that is much. `cancel` must outlive it.
-[[nodiscard]] result<file_reader> make_reader(feed_options& feed, const cancellation& cancel);
-
 /// A stream: str and os.PathLike are the path of a file, all else must have a buffer. Made and gone with the GIL.
 class input {
  public:

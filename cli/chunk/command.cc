@@ -17,7 +17,7 @@ namespace {
 /// Lists chunks. The output comes before the first.
 class chunk_lister final : public input_receiver {
  public:
-  chunk_lister(chunk_format& format, const console& say) : input_receiver(say), format_(format) {}
+  chunk_lister(chunk_format& format, const console& say) : format_(format), say_(say) {}
 
   void write_to(output& out) { out_ = &out; }
 
@@ -44,10 +44,12 @@ class chunk_lister final : public input_receiver {
   }
   status end_input(std::uint64_t, const status&) override { return {}; }
   status input_failed(const std::string& path, const status& why) override {
+    say_.error(why.message());
     return out_->write(format_.failure(path, why));
   }
 
   chunk_format& format_;
+  const console& say_;
   output* out_ = nullptr;
   std::string path_;
   std::uint64_t chunk_count_ = 0;
@@ -104,7 +106,7 @@ exit_code chunk_command::run() {
     outcome = out->write((*format)->header(name_of_cuts(job->feed), name_of(job->feed.fingerprint)));
   }
   if (outcome.ok()) {
-    input_feeder feeder(*into, nullptr, *reader, lister, *out, say);
+    console_feeder feeder(*into, nullptr, *reader, lister, *out, say);
     if (timeline != nullptr) feeder.trace(**trace, *timeline);
     outcome = feeder.feed_all(inputs_);
   }

@@ -1,4 +1,4 @@
-// Paths to streams, and streams to their paths.
+// Options to a reader and a walk; what a feeder does, told on the terminal.
 #include "cli/common/inputs.h"
 
 #include <algorithm>
@@ -21,28 +21,18 @@ constexpr choice<file_access, 4> accesses = {{{"auto", file_access::automatic},
                                               {"uring", file_access::uring},
                                               {"direct", file_access::direct}}};
 
-/// So much of the memory that is allowed at most is for reading ahead: a sixteenth of it.
-constexpr std::uint64_t share_of_reading = 16;
-
-std::uint64_t reading_share(const feed_options& job) {
-  const std::uint64_t share = std::min(file_reader_options().budget_bytes, job.memory_bytes / share_of_reading);
-  const bool is_needed = job.cuts.reach() > job.memory_bytes / 4;
-  return is_needed || share < least_budget_bytes ? 0 : share;
-}
-
-/// Of a hole: so much is fed between two looks at whether to stop.
-constexpr std::uint64_t most_hole_at_once = 64 * MiB;
-
-status stopped() { return {status_code::cancelled, "stopped as asked"}; }
-
-/// The source's own failures name it already.
-status named(const std::string& path, const status& why) {
-  if (why.code() == status_code::io_error) return why;
-  return {why.code(), fmt::format("{}: {}", path, why.message())};
-}
-
 bool is_input(const std::string& path, const output& out) {
   return path == standard_input_path ? out.is_same_file(STDIN_FILENO) : out.is_same_file(path);
+}
+
+result<std::vector<path_pattern>> patterns(std::string_view option, const std::vector<std::string>& texts) {
+  std::vector<path_pattern> made;
+  for (const std::string& text : texts) {
+    auto next = path_pattern::make(text);
+    if (!next) return status(next.error().code(), fmt::format("{} {}", option, next.error().message()));
+    made.push_back(*std::move(next));
+  }
+  return made;
 }
 
 }  // namespace
@@ -52,6 +42,14 @@ bool is_input(const std::string& path, const output& out) {
 void input_options::add_to(CLI::App& command) {
   command.add_option("PATH", paths_, "Files or folders; '-' is standard input")->required();
   command.add_flag("-L,--follow", follows_links_, "Follow symbolic links inside folders");
+  command.add_option("--exclude", excluded_, "Leave out what matches inside folders (repeatable)")
+      ->type_name("PATTERN")
+      ->allow_extra_args(false);
+  command.add_option("--include", included_, "Read only files that match inside folders (repeatable)")
+      ->type_name("PATTERN")
+      ->allow_extra_args(false);
+  command.add_flag("--one-file-system", is_on_one_file_system_, "Enter no folder on another file system");
+  command.add_flag("--exclude-caches", excludes_caches_, "Of folders with a CACHEDIR.TAG, read only this tag");
   command.add_option("--input", access_, "How files are read: auto, pread, uring or direct")
       ->type_name("NAME")
       ->capture_default_str();
@@ -59,8 +57,22 @@ void input_options::add_to(CLI::App& command) {
 
 std::vector<std::string_view> input_names() { return names_in(accesses); }
 
+result<walk_options> input_options::walk() const {
+  auto exclude = patterns("--exclude", excluded_);
+  if (!exclude) return exclude.error();
+  auto include = patterns("--include", included_);
+  if (!include) return include.error();
+  return walk_options{.links = follows_links_ ? symlinks::follow : symlinks::skip,
+                      .exclude = *std::move(exclude),
+                      .include = *std::move(include),
+                      .one_file_system = is_on_one_file_system_,
+                      .exclude_caches = excludes_caches_};
+}
+
 status input_options::check(const output& out, const trace_file* trace) const {
   const auto wrong = [](std::string message) { return status{status_code::invalid_argument, std::move(message)}; };
+  const auto walked = walk();
+  if (!walked) return walked.error();
   if (std::count(paths_.begin(), paths_.end(), standard_input_path) > 1) {
     return wrong("'-' is given twice: standard input can be read once");
   }
@@ -71,218 +83,91 @@ status input_options::check(const output& out, const trace_file* trace) const {
     }
   }
   if (status apart = check_different_files(trace, out); !apart.ok()) return apart;
-  return check_overwrite(out, paths_, links());
+  return check_overwrite(out, paths_, *walked);
 }
 
 result<file_reader> input_options::make_reader(chunking& job) const {
   const auto access = chosen("input", access_, accesses);
   if (!access) return access.error();
-  const std::uint64_t share = reading_share(job.feed);
-  auto made = file_reader::make({.access = *access, .budget_bytes = share, .cancel = &interruption()});
-  if (made && made->reads_ahead()) job.reading_bytes = share;
-  job.feed.memory_bytes -= job.reading_bytes;
+  const std::uint64_t memory_bytes = job.feed.memory_bytes;
+  auto made = make_input_reader(job.feed, *access, &interruption());
+  job.reading_bytes = memory_bytes - job.feed.memory_bytes;
   if (made) return made;
-  if (share != 0) return status(made.error().code(), fmt::format("--input {}: {}", access_, made.error().message()));
-  return status(status_code::invalid_argument,
-                fmt::format("--input {}: reading ahead takes a --memory of {}, and four times what a cut depends on",
-                            access_, format_size(share_of_reading * least_budget_bytes)));
-}
-
-// --- What comes out --------------------------------------------------------------------------------------------------
-
-std::uint64_t input_receiver::push(entry next) {
-  const std::lock_guard lock(mutex_);
-  entries_.push_back(std::move(next));
-  return first_ + entries_.size() - 1;
-}
-
-std::uint64_t input_receiver::add(std::string path) { return push({std::move(path), meaning::input}); }
-
-std::uint64_t input_receiver::add_failure(std::string path, failure_of what) {
-  return push({std::move(path), what == failure_of::fed ? meaning::failure_of_last : meaning::failure});
-}
-
-input_receiver::entry input_receiver::find(std::uint64_t stream) {
-  const std::lock_guard lock(mutex_);
-  return entries_[stream - first_];
-}
-
-void input_receiver::drop_until(std::uint64_t stream) {
-  const std::lock_guard lock(mutex_);
-  for (; first_ <= stream; ++first_) entries_.pop_front();
-}
-
-status input_receiver::begin_stream(std::uint64_t stream) {
-  const entry begun = find(stream);
-  return begun.means == meaning::input ? begin_input(stream, begun.path) : status();
-}
-
-status input_receiver::end_stream(std::uint64_t stream, const status& outcome) {
-  const entry ended = find(stream);
-  drop_until(stream);
-  if (ended.means == meaning::input) {
-    if (status passed = end_input(stream, outcome); !passed.ok()) return passed;
+  if (made.error().code() != status_code::invalid_argument) {
+    return status(made.error().code(), fmt::format("--input {}: {}", access_, made.error().message()));
   }
-  if (outcome.code() == status_code::cancelled) return {};
-  if (outcome.ok()) {
-    ++done_count_;
-    return {};
-  }
-  if (ended.means == meaning::failure_of_last) --done_count_;
-  ++failed_count_;
-  const status why = named(ended.path, outcome);
-  say_->error(why.message());
-  return input_failed(ended.path, why);
+  return status(
+      status_code::invalid_argument,
+      fmt::format("--input {}: reading ahead takes a --memory of 16M, and four times what a cut depends on", access_));
 }
 
-// --- What goes in ----------------------------------------------------------------------------------------------------
+// --- Feeding ---------------------------------------------------------------------------------------------------------
 
-/// A file that is measured, watched and copied on its way into the feed.
-class input_feeder::copying_source final : public source {
- public:
-  copying_source(input_feeder& by, source& from) : by_(by), from_(from) {}
+console_feeder::console_feeder(feed& destination, feed* copy, file_reader& reader, input_receiver& receiver,
+                               const output& out, const console& say)
+    : destination_(destination),
+      reader_(reader),
+      out_(out),
+      say_(say),
+      feeder_({.destination = destination,
+               .reader = reader,
+               .receiver = receiver,
+               .cancel = interruption(),
+               .copy = copy,
+               .observer = this}) {}
 
-  result<std::size_t> read(std::span<std::uint8_t> into) override {
-    const auto count = by_.meter_.measure([&] { return from_.read(into); },
-                                          [](const auto& read) { return read ? *read : std::uint64_t{0}; });
-    if (!count) return count;
-    if (by_.copy_ != nullptr) {
-      if (status copied = by_.copy_->write(into.first(*count)); !copied.ok()) return copied;
-    }
-    passed(*count);
-    return count;
-  }
-
-  result<std::uint64_t> skip_hole() override {
-    if (interruption().is_requested()) return stopped();
-    if (hole_ == 0) {
-      const auto found = by_.meter_.measure([&] { return from_.skip_hole(); });
-      if (!found) return found;
-      hole_ = *found;
-    }
-    const std::uint64_t count = std::min(hole_, most_hole_at_once);
-    hole_ -= count;
-    if (by_.copy_ != nullptr) {
-      if (status copied = by_.copy_->write_zeros(count); !copied.ok()) return copied;
-    }
-    passed(count);
-    return count;
-  }
-
- private:
-  void passed(std::uint64_t count) {
-    by_.meter_.record.fed_bytes += count;
-    if (by_.watcher_) by_.watcher_(by_.meter_.record);
-  }
-
-  input_feeder& by_;
-  source& from_;
-  std::uint64_t hole_ = 0;  ///< what is left of the one under way
-};
-
-status input_feeder::feed_all(const input_options& inputs) {
+status console_feeder::feed_all(const input_options& inputs) {
+  const auto walked = inputs.walk();
+  if (!walked) return walked.error();
   if (!reader_.fallback_reason().empty())
     say_.note(fmt::format("files are not read ahead: {}", reader_.fallback_reason()));
   status outcome;
   for (const std::string& path : inputs.paths()) {
-    if (outcome.ok()) outcome = visit(path, inputs.links());
+    if (!outcome.ok()) break;
+    if (path == standard_input_path) {
+      file_source opened = file_source::standard_input(&interruption());
+      outcome = feeder_.feed_stream(path, opened);
+    } else {
+      outcome = feeder_.feed_tree(path, *walked);
+    }
   }
-  if (outcome.ok()) outcome = feed_rest();
   if (!outcome.ok() && outcome.code() != status_code::cancelled) return outcome;
-  const status finished = finish();
-  if (const std::string why = into_.statistics().device_warning; !why.empty()) say_.warning(why);
-  if (!finished.ok()) return finished;
-  return interruption().is_requested() ? stopped() : outcome;
-}
-
-/// The feeds are not told to stop: then they would drop what was read.
-status input_feeder::finish() {
-  if (status finished = into_.finish(); !finished.ok()) return finished;
-  return copy_ != nullptr ? copy_->finish() : status();
-}
-
-status input_feeder::visit(const std::string& path, symlinks links) {
-  if (path == standard_input_path) {
-    if (status fed = feed_rest(); !fed.ok()) return fed;
-    file_source from = file_source::standard_input(&interruption());
-    return feed_opened(path, from);
-  }
-  const auto skipped = [this](const std::string& file, std::string_view why) {
-    ahead_.push_back([this, said = fmt::format("{}: skipped, it is a {}", file, why)] {
-      say_.note(said);
-      return status();
-    });
-  };
-  const auto problem = [this](const std::string& file, const status& why) {
-    ahead_.push_back([this, file, why] { return fail(file, why, input_receiver::failure_of::unfed); });
-    return status();
-  };
-  const auto file = [this](const std::string& found) { return add(found); };
-  return meter_.measure(
-      [&] { return walk(path, links, {.file = file, .skipped = skipped, .problem = problem}, &interruption()); });
-}
-
-/// In the midst of the walk, which is ahead of the reader, and the reader of the feed: as many files as are read at once.
-status input_feeder::add(const std::string& path) {
-  if (is_written(path)) {
-    ahead_.push_back([this, path] {
-      say_.warning(fmt::format("{}: skipped, the results are written to it", path));
-      return status();
-    });
-    return {};
-  }
-  reader_.add(path);
-  ahead_.push_back([this, path] { return feed_file(path); });
-  status outcome;
-  while (outcome.ok() && reader_.is_full()) outcome = meter_.interrupted_by([this] { return feed_next(); });
+  outcome = feeder_.finish();
+  if (const std::string why = destination_.statistics().device_warning; !why.empty()) say_.warning(why);
   return outcome;
 }
 
-status input_feeder::feed_next() {
-  const std::function<status()> next = std::move(ahead_.front());
-  ahead_.pop_front();
-  return interruption().is_requested() ? stopped() : next();
+bool console_feeder::takes(const tree_entry& entry) {
+  return !out_.is_same_file(entry) && (trace_ == nullptr || !trace_->is_same_file(entry));
 }
 
-status input_feeder::feed_rest() {
-  status outcome;
-  while (outcome.ok() && !ahead_.empty()) outcome = feed_next();
-  return outcome;
-}
-
-status input_feeder::feed_file(const std::string& path) {
-  auto opened = meter_.measure([&] { return reader_.next(); });
-  if (opened) return feed_opened(path, **opened);
-  if (opened.error().code() == status_code::cancelled) return opened.error();
-  return fail(path, opened.error(), input_receiver::failure_of::unfed);
-}
-
-bool input_feeder::is_written(const std::string& path) const {
-  return out_.is_same_file(path) || (trace_ != nullptr && trace_->is_same_file(path));
-}
-
-status input_feeder::feed_opened(const std::string& path, file_stream& from) {
-  ++meter_.record.input_count;
-  const std::uint64_t stream = receiver_.add(path);
-  if (copy_ != nullptr) {
-    if (status begun = copy_->begin(stream); !begun.ok()) return begun;
+/// What is written to is the only regular file that is not taken.
+void console_feeder::passed_over(const std::string& path, file_kind kind) {
+  if (kind == file_kind::regular_file) {
+    say_.warning(fmt::format("{}: skipped, the results are written to it", path));
+  } else {
+    say_.note(fmt::format("{}: skipped, it is a {}", path, to_string(kind)));
   }
-  copying_source tapped(*this, from);
-  const status outcome = feed_source(into_, stream, tapped);
-  if (status failed = into_.failure(); !failed.ok()) return failed;
-  if (copy_ != nullptr) {
-    if (status ended = copy_->end(outcome); !ended.ok()) return ended;
-  }
-  if (outcome.code() == status_code::cancelled) return outcome;
-  if (!outcome.ok()) return {};
-  const status unchanged = meter_.measure([&] { return from.check_unchanged(); });
-  return unchanged.ok() ? status() : fail(path, unchanged, input_receiver::failure_of::fed);
 }
 
-/// By way of the feed, so that it is told after all that comes before it.
-status input_feeder::fail(const std::string& path, const status& why, input_receiver::failure_of what) {
-  if (status begun = into_.begin(receiver_.add_failure(path, what)); !begun.ok()) return begun;
-  return into_.end(why);
+void console_feeder::left_out(const std::string& path, omission why) {
+  switch (why) {
+    case omission::pattern:
+      return say_.note(fmt::format("{}: skipped, the patterns leave it out", path));
+    case omission::other_file_system:
+      return say_.note(fmt::format("{}: skipped, it is on another file system", path));
+    case omission::cache:
+      return say_.note(fmt::format("{}: skipped but for its tag, it is a cache", path));
+  }
+}
+
+void console_feeder::read(std::chrono::steady_clock::time_point begin, std::chrono::steady_clock::time_point end,
+                          std::uint64_t bytes) {
+  if (timeline_ != nullptr) timeline_->read(begin, end, bytes);
+}
+
+void console_feeder::progressed(const reading_record& record) {
+  if (watcher_) watcher_(record);
 }
 
 }  // namespace cutpoint::cli

@@ -71,6 +71,10 @@ bool output::is_same_file(int descriptor) const {
   return ::fstat(descriptor, &other) == 0 && is_this_file(other);
 }
 
+bool output::is_same_file(const tree_entry& entry) const {
+  return S_ISREG(facts_.st_mode) && entry.device == facts_.st_dev && entry.inode == facts_.st_ino;
+}
+
 bool output::is_this_file(const struct stat& other) const {
   return S_ISREG(facts_.st_mode) && other.st_dev == facts_.st_dev && other.st_ino == facts_.st_ino;
 }

@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cutpoint/status.h>
+#include <cutpoint/tree_entry.h>
 #include <sys/stat.h>
 
 #include "cli/common/console.h"
@@ -24,10 +25,11 @@ class output {
   /// Drops what was not flushed.
   ~output();
 
-  /// Whether a path, or an open descriptor, is the regular file that results are written to, so that reading it would
+  /// Whether a path, an open descriptor or an entry of a tree is the regular file that results are written to, so that reading it would
   /// destroy it or never end.
   [[nodiscard]] bool is_same_file(const std::string& path) const;
   [[nodiscard]] bool is_same_file(int descriptor) const;
+  [[nodiscard]] bool is_same_file(const tree_entry& entry) const;
 
   /// Whether `begin` would destroy something: the file was opened by its path, and has content.
   [[nodiscard]] bool has_content() const;

@@ -28,20 +28,18 @@ bool is_listing(const std::string& path) {
 
 }  // namespace
 
-status check_overwrite(const output& out, const std::vector<std::string>& paths, symlinks links) {
+status check_overwrite(const output& out, const std::vector<std::string>& paths, const walk_options& options) {
   if (!out.has_content() || is_listing(out.name())) return {};
-  const auto file = [&out](const std::string& found) {
+  const auto entry = [&out](const tree_entry& found) {
     if (!out.is_same_file(found)) return status();
     return status(status_code::invalid_argument,
-                  fmt::format("{}: is an input, and the results would be written over it", found));
+                  fmt::format("{}: is an input, and the results would be written over it", found.path));
   };
-  const walk_callbacks visit = {.file = file,
-                                .skipped = [](const std::string&, std::string_view) {},
-                                .problem = [](const std::string&, const status&) { return status(); }};
+  const walk_callbacks visit = {.entry = entry, .problem = [](const std::string&, const status&) { return status(); }};
   for (const std::string& path : paths) {
     std::error_code unknown;
     if (!std::filesystem::is_directory(path, unknown)) continue;
-    if (status walked = walk(path, links, visit, &interruption()); !walked.ok()) return walked;
+    if (status walked = walk(path, options, visit, &interruption()); !walked.ok()) return walked;
   }
   return {};
 }

@@ -3,13 +3,13 @@
 
 #include <atomic>
 #include <chrono>
-#include <map>
 #include <optional>
 #include <utility>
 
 #include <cutpoint/dedup.h>
 #include <cutpoint/dedup_report.h>
 #include <cutpoint/engine.h>
+#include <cutpoint/input_tally.h>
 #include <fmt/format.h>
 
 #include "cli/common/costs.h"
@@ -28,17 +28,15 @@ std::string kind_of_input(std::string_view path) {
 }
 
 /// Counts the inputs' chunks by kinds of files, and compares them with others where there are some.
-class dedup_receiver final : public input_receiver {
+class dedup_receiver final : public input_tally {
  public:
   dedup_receiver(fingerprint_kind fingerprint, cut_comparison* compared, const console& say)
-      : input_receiver(say),
-        tally_(fingerprint, [this](std::uint64_t) { return kind_; }),
-        beside_(compared != nullptr ? &compared->other() : nullptr) {}
+      : input_tally(fingerprint), beside_(compared != nullptr ? &compared->other() : nullptr), say_(say) {}
 
   status take(const delivered_chunk& c) override {
-    if (status counted = tally_.take(c); !counted.ok()) return counted;
-    bytes_.store(tally_.total().bytes, std::memory_order_relaxed);
-    duplicate_bytes_.store(tally_.total().duplicate_bytes(), std::memory_order_relaxed);
+    if (status counted = input_tally::take(c); !counted.ok()) return counted;
+    bytes_.store(tally().total().bytes, std::memory_order_relaxed);
+    duplicate_bytes_.store(tally().total().duplicate_bytes(), std::memory_order_relaxed);
     return beside_ != nullptr ? beside_->take(c) : status();
   }
 
@@ -49,31 +47,23 @@ class dedup_receiver final : public input_receiver {
     return static_cast<double>(duplicate_bytes_.load(std::memory_order_relaxed)) / static_cast<double>(counts.bytes);
   }
 
-  // When all has come out.
-
-  [[nodiscard]] const dedup_tally& tally() const { return tally_; }
-  [[nodiscard]] std::vector<std::string> kind_names() const {
-    std::vector<std::string> names(kinds_.size());
-    for (const auto& [name, number] : kinds_) names[number] = name;
-    return names;
-  }
-
  private:
+  std::string kind_of(const std::string& path) const override { return kind_of_input(path); }
   status begin_input(std::uint64_t stream, const std::string& path) override {
-    kind_ = kinds_.try_emplace(kind_of_input(path), kinds_.size()).first->second;
-    if (status begun = tally_.begin_stream(stream); !begun.ok()) return begun;
+    if (status begun = input_tally::begin_input(stream, path); !begun.ok()) return begun;
     return beside_ != nullptr ? beside_->begin_stream(stream) : status();
   }
   status end_input(std::uint64_t stream, const status& outcome) override {
-    if (status ended = tally_.end_stream(stream, outcome); !ended.ok()) return ended;
+    if (status ended = input_tally::end_input(stream, outcome); !ended.ok()) return ended;
     return beside_ != nullptr ? beside_->end_stream(stream, outcome) : status();
   }
-  status input_failed(const std::string&, const status&) override { return {}; }
+  status input_failed(const std::string&, const status& why) override {
+    say_.error(why.message());
+    return {};
+  }
 
-  std::map<std::string, std::size_t> kinds_;
-  std::size_t kind_ = 0;  ///< of the input under way
-  dedup_tally tally_;
   chunk_receiver* beside_;
+  const console& say_;
   std::atomic<std::uint64_t> bytes_ = 0;
   std::atomic<std::uint64_t> duplicate_bytes_ = 0;
 };
@@ -167,7 +157,7 @@ exit_code dedup_command::run(const chunking& job, file_reader& reader, engine& t
 
   const auto begin = std::chrono::steady_clock::now();
   progress_line progress(say, known_total(inputs_));
-  input_feeder feeder(*into, beside ? &*beside->into : nullptr, reader, receiver, *out, say);
+  console_feeder feeder(*into, beside ? &*beside->into : nullptr, reader, receiver, *out, say);
   feeder.watch([&](const reading_record& read) { progress.update(read, receiver.savings_so_far()); });
   if (timeline != nullptr) feeder.trace(*trace, *timeline);
   status outcome = feeder.feed_all(inputs_);

@@ -10,9 +10,9 @@ namespace {
 /// Samples what comes out of a feed that cuts `super_chunks()`.
 class sample_receiver final : public input_receiver {
  public:
-  sample_receiver(content_sample& into, const console& say) : input_receiver(say), into_(into) {}
+  sample_receiver(content_sample& sample, const console& say) : sample_(sample), say_(say) {}
 
-  status take(const delivered_chunk& c) override { return into_.add(input_, c.bytes, c.count); }
+  status take(const delivered_chunk& c) override { return sample_.add(input_, c.bytes, c.count); }
 
  private:
   status begin_input(std::uint64_t, const std::string&) override {
@@ -20,18 +20,22 @@ class sample_receiver final : public input_receiver {
     return {};
   }
   status end_input(std::uint64_t, const status&) override {
-    into_.end_input(input_);
+    sample_.end_input(input_);
     return {};
   }
-  status input_failed(const std::string&, const status&) override { return {}; }
+  status input_failed(const std::string&, const status& why) override {
+    say_.error(why.message());
+    return {};
+  }
 
-  content_sample& into_;
+  content_sample& sample_;
+  const console& say_;
   std::uint64_t input_ = 0;
 };
 
 class whole_receiver final : public input_receiver {
  public:
-  explicit whole_receiver(const console& say) : input_receiver(say), tally_(counting_fingerprint) {}
+  explicit whole_receiver(const console& say) : say_(say), tally_(counting_fingerprint) {}
 
   status take(const delivered_chunk& c) override { return tally_.take(c); }
   [[nodiscard]] const dedup_counts& total() const { return tally_.total(); }
@@ -39,8 +43,12 @@ class whole_receiver final : public input_receiver {
  private:
   status begin_input(std::uint64_t stream, const std::string&) override { return tally_.begin_stream(stream); }
   status end_input(std::uint64_t stream, const status& outcome) override { return tally_.end_stream(stream, outcome); }
-  status input_failed(const std::string&, const status&) override { return {}; }
+  status input_failed(const std::string&, const status& why) override {
+    say_.error(why.message());
+    return {};
+  }
 
+  const console& say_;
   dedup_tally tally_;
 };
 
@@ -56,7 +64,7 @@ status tune_reading::feed_all(const chunker& cuts, fingerprint_kind fingerprint,
   auto into = threads.open(how.feed, receiver);
   if (!into) return into.error();
   progress_line progress(say, total);
-  input_feeder feeder(*into, nullptr, *reader, receiver, out, say);
+  console_feeder feeder(*into, nullptr, *reader, receiver, out, say);
   feeder.watch([&](const reading_record& read) { progress.update(read, std::nullopt); });
   const status outcome = feeder.feed_all(inputs);
   progress.clear();

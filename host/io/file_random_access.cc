@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "host/core/interruptible.h"
+#include "host/io/long_path.h"
 
 namespace cutpoint {
 
@@ -32,10 +33,10 @@ file_random_access::~file_random_access() {
 
 result<file_random_access> file_random_access::open(const std::string& path, const cancellation* cancel) {
   struct stat facts = {};
-  const bool is_fifo = ::stat(path.c_str(), &facts) == 0 && S_ISFIFO(facts.st_mode);
-  const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_fifo ? O_NONBLOCK : 0);  // it is not waited for, but refused
+  const bool is_fifo = stat_path(path, facts) == 0 && S_ISFIFO(facts.st_mode);
+  const int flags = O_RDONLY | O_NOCTTY | (is_fifo ? O_NONBLOCK : 0);  // it is not waited for, but refused
   std::string name = path;  // before there is a descriptor, which would be lost where there is no memory for it
-  const int descriptor = repeat_interrupted(cancel, [&] { return ::open(path.c_str(), flags); });
+  const int descriptor = repeat_interrupted(cancel, [&] { return open_path(path, flags); });
   if (descriptor < 0) return interruptible_failure(path, "opened", errno, cancel);
   file_random_access opened(descriptor, std::move(name), cancel);
   if (::fstat(descriptor, &facts) != 0) return interruptible_failure(path, "found", errno, cancel);

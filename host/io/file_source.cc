@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "host/core/interruptible.h"
+#include "host/io/long_path.h"
 #include "host/io/regular_file.h"
 
 namespace cutpoint {
@@ -60,16 +61,16 @@ file_source::~file_source() {
 result<file_source> file_source::open(const std::string& path, const cancellation* cancel,
                                       const file_options& options) {
   struct stat facts = {};
-  const bool is_fifo = ::stat(path.c_str(), &facts) == 0 && S_ISFIFO(facts.st_mode);
+  const bool is_fifo = stat_path(path, facts) == 0 && S_ISFIFO(facts.st_mode);
   return open_as(path, is_fifo, cancel, options);
 }
 
 result<file_source> file_source::open_as(const std::string& path, bool is_fifo, const cancellation* cancel,
                                          const file_options& options) {
   struct stat facts = {};
-  const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_fifo ? O_NONBLOCK : 0);  // a device may heed it, a file too
+  const int flags = O_RDONLY | O_NOCTTY | (is_fifo ? O_NONBLOCK : 0);  // a device may heed it, a file too
   std::string name = path;  // before there is a descriptor, which would be lost where there is no memory for it
-  const int descriptor = repeat_interrupted(cancel, [&] { return ::open(path.c_str(), flags); });
+  const int descriptor = repeat_interrupted(cancel, [&] { return open_path(path, flags); });
   if (descriptor < 0) return interruptible_failure(path, "opened", errno, cancel);
   file_source opened(descriptor, ownership::owned, std::move(name), cancel);
   if (::fstat(descriptor, &facts) != 0) return interruptible_failure(path, "found", errno, cancel);

@@ -9,13 +9,14 @@
 #include <unistd.h>
 
 #include "host/core/interruptible.h"
+#include "host/io/long_path.h"
 
 namespace cutpoint {
 
 result<std::unique_ptr<preopened_file>> preopened_file::open(const std::string& path, const cancellation* cancel) {
   std::unique_ptr<preopened_file> none;
   struct stat facts = {};
-  if (::stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode)) return none;
+  if (stat_path(path, facts) == 0 && !S_ISREG(facts.st_mode)) return none;
   auto opened = file_source::open_as(path, false, cancel, {});
   if (opened && !opened->regular_) return none;
   if (opened) return std::unique_ptr<preopened_file>(new preopened_file(*std::move(opened)));

@@ -11,8 +11,14 @@
 
 namespace cutpoint {
 
+namespace {
+
+bool is_same(const std::timespec& a, const std::timespec& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; }
+
+}  // namespace
+
 file_state state_of(const struct stat& facts) {
-  return {.size = static_cast<std::uint64_t>(facts.st_size), .modified = facts.st_mtim};
+  return {.size = static_cast<std::uint64_t>(facts.st_size), .modified = facts.st_mtim, .changed = facts.st_ctim};
 }
 
 file_extent extent_at(int descriptor, const file_state& opened, std::uint64_t offset) {
@@ -35,9 +41,13 @@ status check_state(int descriptor, const file_state& opened, std::string_view na
     return {status_code::io_error,
             fmt::format("{}: changed while it was read: {} bytes when opened, {} now", name, opened.size, now.size)};
   }
-  const bool is_modified =
-      now.modified.tv_sec != opened.modified.tv_sec || now.modified.tv_nsec != opened.modified.tv_nsec;
-  if (is_modified) return {status_code::io_error, fmt::format("{}: was written to while it was read", name)};
+  if (!is_same(now.modified, opened.modified)) {
+    return {status_code::io_error, fmt::format("{}: was written to while it was read", name)};
+  }
+  if (!is_same(now.changed, opened.changed) && facts.st_nlink != 0) {
+    return {status_code::io_error,
+            fmt::format("{}: may have been written to while it was read: its ctime has changed", name)};
+  }
   return {};
 }
 

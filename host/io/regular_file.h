@@ -26,7 +26,8 @@ struct file_extent {
 /// where the file does by now.
 [[nodiscard]] file_extent extent_at(int descriptor, const file_state& opened, std::uint64_t offset);
 
-/// Whether the file still has the size and the time of modification that it was opened with. Errors: io_error.
+/// Whether the file still has the size, mtime and ctime that it was opened with; the ctime of a file without a name may
+/// differ. Errors: io_error.
 [[nodiscard]] status check_state(int descriptor, const file_state& opened, std::string_view name,
                                  const cancellation* cancel);
 

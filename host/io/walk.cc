@@ -1,112 +1,263 @@
-// A depth-first walk in the order of names, with the directories that it is in kept to recognise loops.
+// A depth-first walk over directory descriptors, with a stack of its own instead of recursion.
+//
+// A level of the stack is a directory that the walk is in. Its descriptor may be closed while the walk is deeper, so
+// that few are open at a time; it is opened again by its path, and recognised by device and inode.
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <map>
 #include <memory>
-#include <optional>
 #include <string_view>
 #include <vector>
 
 #include <cutpoint/walk.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/io/long_path.h"
 
 namespace cutpoint {
 
 namespace {
 
-std::string_view kind_of(mode_t mode) {
-  if (S_ISLNK(mode)) return "symbolic link";
-  if (S_ISSOCK(mode)) return "socket";
-  if (S_ISFIFO(mode)) return "FIFO";
-  return "device";
+constexpr std::size_t most_open_directories = 16;
+
+struct close_directory {
+  void operator()(DIR* open) const { ::closedir(open); }
+};
+using open_directory = std::unique_ptr<DIR, close_directory>;
+
+using file_id = std::pair<std::uint64_t, std::uint64_t>;  ///< device and inode
+
+file_id id_of(const struct stat& facts) { return {facts.st_dev, facts.st_ino}; }
+
+file_kind kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return file_kind::directory;
+  if (S_ISLNK(mode)) return file_kind::symbolic_link;
+  if (S_ISFIFO(mode)) return file_kind::fifo;
+  if (S_ISSOCK(mode)) return file_kind::socket;
+  if (S_ISCHR(mode)) return file_kind::character_device;
+  return S_ISBLK(mode) ? file_kind::block_device : file_kind::regular_file;
 }
 
-/// The names in a directory, sorted by byte.
-result<std::vector<std::string>> sorted_names(const std::string& directory) {
-  const auto close = [](DIR* open) { ::closedir(open); };
-  const std::unique_ptr<DIR, decltype(close)> open(::opendir(directory.c_str()), close);
-  if (open == nullptr) return system_failure(directory, "read as a directory", errno);
-  std::vector<std::string> names;
+/// Takes the descriptor, which may be -1. Returns null when that fails, with errno.
+open_directory directory_of(int descriptor) {
+  if (descriptor < 0) return nullptr;
+  open_directory opened(::fdopendir(descriptor));
+  if (opened == nullptr) {
+    const int error = errno;
+    ::close(descriptor);
+    errno = error;
+  }
+  return opened;
+}
+
+/// The names in a directory, sorted by byte. Returns false when they cannot be read, with errno.
+bool read_names(DIR* directory, std::vector<std::string>& names) {
   for (;;) {
     errno = 0;
-    const dirent* entry = ::readdir(open.get());
-    if (entry == nullptr) break;
-    const std::string_view name = entry->d_name;
+    const dirent* next = ::readdir(directory);
+    if (next == nullptr) break;
+    const std::string_view name = next->d_name;
     if (name != "." && name != "..") names.emplace_back(name);
   }
-  if (errno != 0) return system_failure(directory, "read as a directory", errno);
+  const int error = errno;
   std::sort(names.begin(), names.end());
-  return names;
+  errno = error;
+  return error == 0;
+}
+
+/// The target of a symbolic link. Returns false when it cannot be read, with errno.
+bool read_target(int directory, const char* name, std::string& target) {
+  for (std::size_t size = 128;; size *= 2) {
+    target.resize(size);
+    const ssize_t count = ::readlinkat(directory, name, target.data(), size);
+    if (count < 0) return false;
+    target.resize(static_cast<std::size_t>(count));
+    if (target.size() < size) return true;
+  }
+}
+
+constexpr std::string_view cache_tag = "CACHEDIR.TAG";
+
+/// Whether the directory has a tag with the signature of caches.
+bool is_cache(int directory) {
+  constexpr std::string_view signature = "Signature: 8a477f597d28d172789f06886806bc55";
+  const int tag = ::openat(directory, cache_tag.data(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (tag < 0) return false;
+  std::array<char, signature.size()> begin = {};
+  struct stat facts = {};
+  const bool is_signed = ::fstat(tag, &facts) == 0 && S_ISREG(facts.st_mode) &&
+                         ::read(tag, begin.data(), begin.size()) == static_cast<ssize_t>(begin.size()) &&
+                         std::string_view(begin.data(), begin.size()) == signature;
+  ::close(tag);
+  return is_signed;
 }
 
 class walker {
  public:
-  walker(symlinks links, const walk_callbacks& callbacks, const cancellation* cancel)
-      : links_(links), callbacks_(callbacks), cancel_(cancel) {}
+  walker(const walk_options& options, const walk_callbacks& callbacks, const cancellation* cancel)
+      : options_(options), callbacks_(callbacks), cancel_(cancel) {}
 
-  status visit_given(const std::string& path) {
+  status visit_tree(const std::string& path) {
+    entry_.path = path;
+    entry_.is_given = true;
     struct stat facts = {};
-    if (::stat(path.c_str(), &facts) != 0) return report(path, errno);
-    return S_ISDIR(facts.st_mode) ? visit_directory(path, facts) : callbacks_.file(path);
-  }
-
- private:
-  struct ancestor {
-    dev_t device;
-    ino_t inode;
-    std::string path;
-  };
-
-  status report(const std::string& path, int error) const {
-    return callbacks_.problem(path, system_failure(path, "found", error));
-  }
-
-  status visit_inside(const std::string& path) {
-    struct stat facts = {};
-    const int outcome = links_ == symlinks::follow ? ::stat(path.c_str(), &facts) : ::lstat(path.c_str(), &facts);
-    if (outcome != 0) return report(path, errno);
-    if (S_ISDIR(facts.st_mode)) return visit_directory(path, facts);
-    if (S_ISREG(facts.st_mode)) return callbacks_.file(path);
-    callbacks_.skipped(path, kind_of(facts.st_mode));
-    return {};
-  }
-
-  status visit_directory(const std::string& path, const struct stat& facts) {
-    const auto same = std::find_if(ancestors_.begin(), ancestors_.end(), [&](const ancestor& a) {
-      return a.device == facts.st_dev && a.inode == facts.st_ino;
-    });
-    if (same != ancestors_.end()) {
-      const std::string loop = fmt::format("{}: directory loop: it is {} again", path, same->path);
-      return callbacks_.problem(path, {status_code::io_error, loop, ELOOP});
-    }
-    const auto names = sorted_names(path);
-    if (!names) return callbacks_.problem(path, names.error());
-    ancestors_.push_back({facts.st_dev, facts.st_ino, path});
-    const std::string prefix = path.ends_with('/') ? path : path + '/';
-    status outcome;
-    for (const std::string& name : *names) {
-      if (cancel_ != nullptr && cancel_->is_requested()) {
-        outcome = {status_code::cancelled, fmt::format("{}: the walk was stopped", path)};
-      } else {
-        outcome = visit_inside(prefix + name);
-      }
-      if (!outcome.ok()) break;
-    }
-    ancestors_.pop_back();
+    if (stat_path(path, facts) != 0) return report("found", errno);
+    device_ = facts.st_dev;
+    status outcome = visit(AT_FDCWD, path.c_str(), facts);
+    entry_.is_given = false;
+    while (outcome.ok() && !levels_.empty()) outcome = visit_next();
     return outcome;
   }
 
-  symlinks links_;
+ private:
+  struct level {
+    open_directory directory;
+    file_id id;
+    std::size_t path_bytes;  ///< of the directory's path, with a slash at its end
+    std::vector<std::string> names = {};
+    std::size_t next = 0;      ///< of the names
+    bool is_included = false;  ///< with everything in it, whatever the patterns to include
+  };
+
+  status report(std::string_view done, int error) const {
+    return callbacks_.problem(entry_.path, system_failure(entry_.path, done, error));
+  }
+
+  status visit_next() {
+    level& here = levels_.back();
+    entry_.path.resize(here.path_bytes);
+    if (here.next == here.names.size()) {
+      ancestors_.erase(here.id);
+      levels_.pop_back();
+      return {};
+    }
+    if (cancel_ != nullptr && cancel_->is_requested()) {
+      return {status_code::cancelled, fmt::format("{}: the walk was stopped", entry_.path)};
+    }
+    if (here.directory == nullptr && !reopen(here)) {
+      const int error = errno;
+      here.next = here.names.size();
+      entry_.path.pop_back();
+      return report("opened again, to go on with its entries", error);
+    }
+    const std::string& name = here.names[here.next++];
+    entry_.path += name;
+    const int directory = ::dirfd(here.directory.get());
+    struct stat facts = {};
+    const int flags = options_.links == symlinks::follow ? 0 : AT_SYMLINK_NOFOLLOW;
+    const int error = ::fstatat(directory, name.c_str(), &facts, flags) != 0 ? errno : 0;
+    if (is_left_out(here, error == 0 && S_ISDIR(facts.st_mode))) {
+      leave_out(omission::pattern);
+      return {};
+    }
+    return error == 0 ? visit(directory, name.c_str(), facts) : report("found", error);
+  }
+
+  void leave_out(omission why) const {
+    if (callbacks_.left_out) callbacks_.left_out(entry_.path, why);
+  }
+
+  [[nodiscard]] bool matches(const std::vector<path_pattern>& patterns, bool is_directory) const {
+    std::string_view below = entry_.path;
+    if (!patterns.empty()) below.remove_prefix(levels_.front().path_bytes);
+    return std::any_of(patterns.begin(), patterns.end(),
+                       [&](const path_pattern& each) { return each.matches(below, is_directory); });
+  }
+
+  /// Whether the current path, which is in `here`, is left out by the patterns. Keeps whether they include all in it.
+  [[nodiscard]] bool is_left_out(const level& here, bool is_directory) {
+    is_included_ = options_.include.empty() || here.is_included || matches(options_.include, is_directory);
+    return (!is_included_ && !is_directory) || matches(options_.exclude, is_directory);
+  }
+
+  /// Visits the current path, which is `name` in a directory.
+  status visit(int directory, const char* name, const struct stat& facts) {
+    if (S_ISDIR(facts.st_mode)) {
+      if (const auto same = ancestors_.find(id_of(facts)); same != ancestors_.end()) {
+        const std::string loop = fmt::format("{}: directory loop: it is {} again", entry_.path,
+                                             std::string_view(entry_.path).substr(0, same->second));
+        return callbacks_.problem(entry_.path, {status_code::io_error, loop, ELOOP});
+      }
+    }
+    describe(facts);
+    entry_.target.clear();
+    if (S_ISLNK(facts.st_mode) && !read_target(directory, name, entry_.target)) {
+      return report("read as a symbolic link", errno);
+    }
+    if (status taken = callbacks_.entry(entry_); !taken.ok()) return taken;
+    if (!S_ISDIR(facts.st_mode)) return {};
+    if (!options_.one_file_system || facts.st_dev == device_) return enter(directory, name, facts);
+    leave_out(omission::other_file_system);
+    return {};
+  }
+
+  void describe(const struct stat& facts) {
+    entry_.kind = kind_of(facts.st_mode);
+    entry_.permissions = facts.st_mode & ~static_cast<mode_t>(S_IFMT);
+    entry_.user_id = facts.st_uid;
+    entry_.group_id = facts.st_gid;
+    entry_.size = static_cast<std::uint64_t>(facts.st_size);
+    entry_.modified = facts.st_mtim;
+    entry_.changed = facts.st_ctim;
+    entry_.link_count = facts.st_nlink;
+    entry_.device = facts.st_dev;
+    entry_.inode = facts.st_ino;
+    entry_.device_number = S_ISCHR(facts.st_mode) || S_ISBLK(facts.st_mode) ? facts.st_rdev : 0;
+  }
+
+  status enter(int directory, const char* name, const struct stat& facts) {
+    const bool may_be_link = entry_.is_given || options_.links == symlinks::follow;
+    const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (may_be_link ? 0 : O_NOFOLLOW);
+    const int descriptor = entry_.is_given ? open_path(entry_.path, flags) : ::openat(directory, name, flags);
+    level below = {.directory = directory_of(descriptor), .id = id_of(facts), .path_bytes = 0};
+    if (below.directory == nullptr || !read_names(below.directory.get(), below.names)) {
+      return report("read as a directory", errno);
+    }
+    below.is_included = is_included_;
+    const bool has_tag =
+        options_.exclude_caches && std::binary_search(below.names.begin(), below.names.end(), cache_tag);
+    if (has_tag && is_cache(::dirfd(below.directory.get()))) {
+      below.names = {std::string(cache_tag)};
+      leave_out(omission::cache);
+    }
+    ancestors_.emplace(below.id, entry_.path.size());
+    if (!entry_.path.ends_with('/')) entry_.path += '/';
+    below.path_bytes = entry_.path.size();
+    levels_.push_back(std::move(below));
+    if (levels_.size() > most_open_directories) levels_[levels_.size() - 1 - most_open_directories].directory.reset();
+    return {};
+  }
+
+  /// The current path is that of the level. Returns false when it is there no more, with errno.
+  bool reopen(level& here) const {
+    here.directory = directory_of(open_path(entry_.path, O_RDONLY | O_DIRECTORY));
+    if (here.directory == nullptr) return false;
+    struct stat facts = {};
+    if (::fstat(::dirfd(here.directory.get()), &facts) != 0) return false;
+    errno = ENOENT;  // another directory has its name
+    return id_of(facts) == here.id;
+  }
+
+  const walk_options& options_;
   const walk_callbacks& callbacks_;
   const cancellation* cancel_;
-  std::vector<ancestor> ancestors_;
+  dev_t device_ = 0;          ///< of the entry that was given
+  bool is_included_ = false;  ///< the current entry, by the patterns to include
+  tree_entry entry_;          ///< the current one; its path is that of the level where it ends in a slash
+  std::vector<level> levels_;
+  std::map<file_id, std::size_t> ancestors_;  ///< the directories that the walk is in: the length of each one's path
 };
 
 }  // namespace
 
-status walk(const std::string& path, symlinks links, const walk_callbacks& callbacks, const cancellation* cancel) {
-  return walker(links, callbacks, cancel).visit_given(path);
+status walk(const std::string& path, const walk_options& options, const walk_callbacks& callbacks,
+            const cancellation* cancel) {
+  return walker(options, callbacks, cancel).visit_tree(path);
 }
 
 }  // namespace cutpoint

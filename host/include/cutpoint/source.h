@@ -55,16 +55,19 @@ class memory_source final : public source {
 /// A stream that may be a file, and what there is to say of it at its end.
 class file_stream : public source {
  public:
-  /// For after the end: whether a regular file still has the size and the time of modification that it was opened with,
-  /// so that what was read is one state of it, as far as the file system's clock can tell. Everything else is unchanged,
-  /// and a file that was unlinked meanwhile. Errors: io_error.
+  /// For after the end: whether a regular file still has the size, mtime and ctime that it was opened with, so that what
+  /// was read is one state of it, as far as the file system's clock can tell. A new ctime alone is a change too, since
+  /// whoever overwrites a file can set its mtime back, but not its ctime; so is, then, a file that was renamed or whose
+  /// mode was set. A file that has lost its last name has a new ctime for that, which is no change. Everything that is
+  /// no regular file is unchanged. Errors: io_error.
   [[nodiscard]] virtual status check_unchanged() const = 0;
 };
 
 /// A regular file as it was when it was opened.
 struct file_state {
   std::uint64_t size;
-  std::timespec modified;
+  std::timespec modified;  ///< mtime
+  std::timespec changed;   ///< ctime
 };
 
 /// How a file is opened.

@@ -127,7 +127,7 @@ class OtherThings(LinkTest):
         self.link("/dev/zero", "tree/endless")
         paths, run = self.listed("-v", "-L", "tree")
         self.assertEqual(paths, ["tree/a"])
-        self.assertIn("tree/endless: skipped, it is a device", run.stderr, run)
+        self.assertIn("tree/endless: skipped, it is a character device", run.stderr, run)
 
 
 if __name__ == "__main__":

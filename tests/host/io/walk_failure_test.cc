@@ -47,15 +47,15 @@ TEST(walk_failure, of_what_vanishes_meanwhile_is_a_problem) {
   for (const std::string_view name : {"a", "b", "c/file", "d"}) folder.make_file(name);
   std::vector<std::string> files;
   std::vector<int> errors;
-  const status outcome = walk(folder.path(), symlinks::skip,
-                              {.file = [&](const std::string& path) -> status {
-                                 files.push_back(path);
+  const status outcome = walk(folder.path(), {},
+                              {.entry = [&](const tree_entry& entry) -> status {
+                                 if (entry.kind == file_kind::directory) return {};
+                                 files.push_back(entry.path);
                                  ::unlink((folder / "b").c_str());
                                  ::unlink((folder / "c/file").c_str());
                                  ::rmdir((folder / "c").c_str());
                                  return {};
                                },
-                               .skipped = [](const std::string&, std::string_view) {},
                                .problem = [&](const std::string&, const status& why) -> status {
                                  errors.push_back(why.system_error());
                                  return {};
@@ -70,9 +70,8 @@ TEST(walk_failure, of_a_callback_for_problems_ends_the_walk) {
   for (const std::string_view name : {"a", "b", "c"}) folder.make_link("nowhere", name);
   for (const std::string_view name : {"", "/gone"}) {
     int problem_count = 0;
-    const status outcome = walk(folder.path() + std::string(name), symlinks::follow,
-                                {.file = [](const std::string&) { return status(); },
-                                 .skipped = [](const std::string&, std::string_view) {},
+    const status outcome = walk(folder.path() + std::string(name), {.links = symlinks::follow},
+                                {.entry = [](const tree_entry&) { return status(); },
                                  .problem = [&](const std::string&, const status&) -> status {
                                    ++problem_count;
                                    return {status_code::backend_failure, "too much"};
@@ -92,9 +91,11 @@ class walk_ended : public testing::Test {
   /// Calls `at_second` at the second file, and gives its status to the walk.
   template <class AtSecond>
   status walk_until_second(AtSecond at_second, const cancellation* cancel = nullptr) {
-    return walk(folder_.path(), symlinks::skip,
-                {.file = [&](const std::string&) -> status { return ++file_count_ == 2 ? at_second() : status(); },
-                 .skipped = [](const std::string&, std::string_view) {},
+    return walk(folder_.path(), {},
+                {.entry = [&](const tree_entry& entry) -> status {
+                   if (entry.kind == file_kind::directory) return {};
+                   return ++file_count_ == 2 ? at_second() : status();
+                 },
                  .problem = [](const std::string&, const status& why) -> status {
                    ADD_FAILURE() << why.message();
                    return {};

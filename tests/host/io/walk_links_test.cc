@@ -15,7 +15,9 @@ using testing::IsEmpty;
 
 class walk_links : public testing::Test {
  protected:
-  walked walk_tree(symlinks links = symlinks::follow) { return walk_all(folder_.path(), folder_ / "tree", links); }
+  walked walk_tree(symlinks links = symlinks::follow) {
+    return walk_all(folder_.path(), folder_ / "tree", {.links = links});
+  }
 
   /// Every link to a folder that the walk is in is one problem, ELOOP.
   void expect_loops(const std::vector<std::string>& files, const std::vector<std::string>& problems) {

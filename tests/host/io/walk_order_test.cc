@@ -1,4 +1,4 @@
-// A walk visits every file once, in the byte order of names, and tells what it passes over.
+// The walk visits every entry once, in the byte order of names, a directory before what is in it.
 #include <algorithm>
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ TEST(walk, visits_a_tree_in_the_byte_order_of_names) {
     EXPECT_TRUE(found.outcome.ok());
     EXPECT_EQ(found.files, expected);
     EXPECT_THAT(found.problems, IsEmpty());
-    EXPECT_THAT(found.skipped, IsEmpty());
+    EXPECT_THAT(found.others, IsEmpty());
   }
 }
 
@@ -56,7 +56,7 @@ TEST(walk, of_an_empty_tree_visits_nothing) {
   EXPECT_THAT(found.files, IsEmpty());
 }
 
-TEST(walk, tells_every_kind_that_it_passes_over) {
+TEST(walk, tells_every_kind_that_is_no_stream) {
   const temporary_folder folder;
   folder.make_file("tree/a");
   folder.make_fifo("tree/b");
@@ -67,17 +67,17 @@ TEST(walk, tells_every_kind_that_it_passes_over) {
   const walked found = walk_all(folder.path(), folder / "tree");
   EXPECT_TRUE(found.outcome.ok());
   EXPECT_THAT(found.files, ElementsAre("tree/a"));
-  EXPECT_THAT(found.skipped, ElementsAre("tree/b: FIFO", "tree/c: socket", "tree/d: symbolic link",
-                                         "tree/e: symbolic link", "tree/f: symbolic link"));
+  EXPECT_THAT(found.others, ElementsAre("tree/b: FIFO", "tree/c: socket", "tree/d: symbolic link",
+                                        "tree/e: symbolic link", "tree/f: symbolic link"));
   EXPECT_THAT(found.problems, IsEmpty());
 }
 
-TEST(walk, passes_over_devices_behind_followed_links) {
+TEST(walk, reads_no_devices_behind_followed_links) {
   const temporary_folder folder;
   folder.make_link("/dev/zero", "tree/zero");
-  const walked found = walk_all(folder.path(), folder / "tree", symlinks::follow);
+  const walked found = walk_all(folder.path(), folder / "tree", {.links = symlinks::follow});
   EXPECT_THAT(found.files, IsEmpty());
-  EXPECT_THAT(found.skipped, ElementsAre("tree/zero: device"));
+  EXPECT_THAT(found.others, ElementsAre("tree/zero: character device"));
 }
 
 TEST(walk, goes_deep) {

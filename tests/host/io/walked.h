@@ -11,14 +11,17 @@ namespace cutpoint::tests {
 /// What a walk told, in order and without the path of `root` in front.
 struct walked {
   status outcome;
-  std::vector<std::string> files;
-  std::vector<std::string> skipped;  ///< "PATH: WHY"
+  std::vector<std::string> files;  ///< that are streams to read
+  std::vector<std::string> directories;
+  std::vector<std::string> others;    ///< "PATH: KIND"
+  std::vector<std::string> all;       ///< of all these, the paths
+  std::vector<std::string> left_out;  ///< "PATH: WHY"
   std::vector<std::string> problem_paths;
   std::vector<std::string> problems;  ///< the messages
   std::vector<int> errors;            ///< errno of each problem
 };
 
-inline walked walk_all(const std::string& root, const std::string& path, symlinks links = symlinks::skip) {
+inline walked walk_all(const std::string& root, const std::string& path, const walk_options& options = {}) {
   const auto below = [&](std::string text) {
     for (std::size_t at = 0; !root.empty() && (at = text.find(root + '/', at)) != std::string::npos;) {
       text.erase(at, root.size() + 1);
@@ -27,19 +30,30 @@ inline walked walk_all(const std::string& root, const std::string& path, symlink
   };
   walked found;
   found.outcome =
-      walk(path, links,
-           {.file = [&](const std::string& file) -> status {
-              found.files.push_back(below(file));
+      walk(path, options,
+           {.entry = [&](const tree_entry& entry) -> status {
+              const std::string name = below(entry.path);
+              found.all.push_back(name);
+              if (entry.is_readable_stream()) {
+                found.files.push_back(name);
+              } else if (entry.kind == file_kind::directory) {
+                found.directories.push_back(name);
+              } else {
+                found.others.push_back(name + ": " + std::string(to_string(entry.kind)));
+              }
               return {};
             },
-            .skipped = [&](const std::string& file,
-                           std::string_view why) { found.skipped.push_back(below(file) + ": " + std::string(why)); },
             .problem = [&](const std::string& file, const status& why) -> status {
               found.problem_paths.push_back(below(file));
               found.problems.push_back(below(why.message()));
               found.errors.push_back(why.system_error());
               return {};
-            }});
+            },
+            .left_out =
+                [&](const std::string& file, omission why) {
+                  constexpr std::string_view reasons[] = {"pattern", "file_system", "cache"};
+                  found.left_out.push_back(below(file) + ": " + std::string(reasons[static_cast<int>(why)]));
+                }});
   return found;
 }
 

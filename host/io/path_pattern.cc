@@ -1,0 +1,99 @@
+// A pattern is matched name by name with fnmatch; "**" is matched as '*' is in a name, by going back to the last one.
+#include <clocale>
+#include <string>
+
+#include <cutpoint/path_pattern.h>
+#include <fmt/format.h>
+#include <fnmatch.h>
+#include <locale.h>
+
+namespace cutpoint {
+
+namespace {
+
+constexpr std::string_view any_names = "**";
+
+std::vector<std::string> split(std::string_view path) {
+  std::vector<std::string> names;
+  for (;;) {
+    const std::size_t slash = path.find('/');
+    names.emplace_back(path.substr(0, slash));
+    if (slash == std::string_view::npos) return names;
+    path.remove_prefix(slash + 1);
+  }
+}
+
+/// Makes fnmatch compare bytes while it lives, whatever the program's locale.
+class byte_locale {
+ public:
+  byte_locale() : before_(::uselocale(bytes())) {}
+  byte_locale(const byte_locale&) = delete;
+  byte_locale& operator=(const byte_locale&) = delete;
+  ~byte_locale() { ::uselocale(before_); }
+
+ private:
+  static locale_t bytes() {
+    static const locale_t made = ::newlocale(LC_ALL_MASK, "C", nullptr);
+    return made;
+  }
+
+  locale_t before_;
+};
+
+bool is_match(const std::string& pattern, const std::string& name) {
+  return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
+
+}  // namespace
+
+result<path_pattern> path_pattern::make(std::string_view text) {
+  const auto refused = [&](std::string_view why) {
+    return status(status_code::invalid_argument, fmt::format("{}: {}", text, why));
+  };
+  if (text.starts_with('!')) return refused("a pattern has no negation; write \\! where a name begins with '!'");
+  if (text.find('\0') != std::string_view::npos) return refused("no name has a zero byte");
+  path_pattern made;
+  std::string_view rest = text;
+  made.is_for_directories_ = rest.ends_with('/');
+  if (made.is_for_directories_) rest.remove_suffix(1);
+  const bool is_anchored = rest.find('/') != std::string_view::npos;
+  if (rest.starts_with('/')) rest.remove_prefix(1);
+  if (rest.empty()) return refused("a pattern needs a name");
+  made.names_ = split(rest);
+  for (const std::string& name : made.names_) {
+    if (name.empty() || name == "." || name == "..") {
+      return refused(fmt::format("'{}' is no name below the directory that is walked", name));
+    }
+  }
+  if (!is_anchored && made.names_.front() != any_names) made.names_.insert(made.names_.begin(), std::string(any_names));
+  return made;
+}
+
+bool path_pattern::matches(std::string_view path, bool is_directory) const {
+  if (is_for_directories_ && !is_directory) return false;
+  const byte_locale bytes;
+  const bool is_last_fixed = names_.back() != any_names;
+  if (is_last_fixed && !is_match(names_.back(), std::string(path.substr(path.rfind('/') + 1)))) return false;
+  const std::vector<std::string> entry = split(path);
+  std::size_t next = 0;  // of the pattern's names
+  std::size_t last_any = names_.size();
+  std::size_t resumed = 0;  // the entry's name after those that the last "**" stands for
+  for (std::size_t i = 0; i < entry.size();) {
+    if (next < names_.size() && names_[next] == any_names) {
+      last_any = next++;
+      resumed = i;
+      if (next == names_.size()) return true;
+    } else if (next < names_.size() && is_match(names_[next], entry[i])) {
+      ++next;
+      ++i;
+    } else if (last_any < names_.size()) {
+      next = last_any + 1;
+      i = ++resumed;
+    } else {
+      return false;
+    }
+  }
+  return next == names_.size();
+}
+
+}  // namespace cutpoint

@@ -1,0 +1,208 @@
+// Walking, opening and feeding: what the walk found waits in a queue, in order, until its turn comes.
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <utility>
+
+#include <cutpoint/inputs.h>
+
+#include "pipeline/inputs/reading_meter.h"
+
+namespace cutpoint {
+
+namespace {
+
+/// The largest share of the memory that is for reading ahead: a sixteenth.
+constexpr std::uint64_t share_of_reading = 16;
+
+/// The most of a hole that is fed between two looks at the cancellation.
+constexpr std::uint64_t most_hole_at_once = 64 * MiB;
+
+status stopped() { return {status_code::cancelled, "stopped as asked"}; }
+
+}  // namespace
+
+void input_observer::passed_over(const std::string&, file_kind) {}
+void input_observer::left_out(const std::string&, omission) {}
+void input_observer::read(std::chrono::steady_clock::time_point, std::chrono::steady_clock::time_point, std::uint64_t) {
+}
+void input_observer::progressed(const reading_record&) {}
+
+result<file_reader> make_input_reader(feed_options& feed, file_access access, const cancellation* cancel) {
+  const std::uint64_t share = std::min(file_reader_options().budget_bytes, feed.memory_bytes / share_of_reading);
+  const bool is_needed_for_cuts = feed.cuts.reach() > feed.memory_bytes / 4;
+  const std::uint64_t budget = is_needed_for_cuts || share < least_budget_bytes ? 0 : share;
+  auto made = file_reader::make({.access = access, .budget_bytes = budget, .cancel = cancel});
+  if (made && made->reads_ahead()) feed.memory_bytes -= budget;
+  return made;
+}
+
+class input_feeder::implementation {
+ public:
+  explicit implementation(const input_feeder_options& options) : options_(options), meter_(options.observer) {}
+
+  status feed_tree(const std::string& path, const walk_options& options) {
+    const walk_callbacks callbacks = {
+        .entry = [this](const tree_entry& found) { return add(found); },
+        .problem =
+            [this](const std::string& found, const status& why) {
+              waiting_.push_back([this, found, why] { return fail(found, why, input_receiver::failure_kind::unfed); });
+              return status();
+            },
+        .left_out =
+            [this](const std::string& found, omission why) {
+              tell_later([found, why](input_observer& observer) { observer.left_out(found, why); });
+            },
+    };
+    return meter_.measure([&] { return walk(path, options, callbacks, &options_.cancel); });
+  }
+
+  status feed_waiting() {
+    status outcome;
+    while (outcome.ok() && !waiting_.empty()) outcome = feed_next();
+    return outcome;
+  }
+
+  status feed_opened(const std::string& path, file_stream& opened);
+
+  /// The feeds need not be told to stop, which would drop what was read.
+  status finish() {
+    const status outcome = feed_waiting();
+    if (!outcome.ok() && outcome.code() != status_code::cancelled) return outcome;
+    if (status finished = options_.destination.finish(); !finished.ok()) return finished;
+    const status copied = options_.copy != nullptr ? options_.copy->finish() : status();
+    if (!copied.ok()) return copied;
+    return options_.cancel.is_requested() ? stopped() : outcome;
+  }
+
+  [[nodiscard]] const reading_record& record() const { return meter_.record; }
+
+ private:
+  class copying_source;
+
+  template <class Call>
+  void tell_later(Call call) {
+    if (options_.observer == nullptr) return;
+    waiting_.push_back([this, call] {
+      call(*options_.observer);
+      return status();
+    });
+  }
+
+  /// In the midst of the walk, which stops here while the reader is full.
+  status add(const tree_entry& entry) {
+    if (entry.kind == file_kind::directory) return {};
+    input_observer* const observer = options_.observer;
+    if (!entry.is_readable_stream() || (observer != nullptr && !observer->takes(entry))) {
+      tell_later([path = entry.path, kind = entry.kind](input_observer& told) { told.passed_over(path, kind); });
+      return {};
+    }
+    options_.reader.add(entry.path);
+    waiting_.push_back([this, path = entry.path] { return feed_file(path); });
+    status outcome;
+    while (outcome.ok() && options_.reader.is_full()) outcome = meter_.pause_during([this] { return feed_next(); });
+    return outcome;
+  }
+
+  status feed_next() {
+    const std::function<status()> next = std::move(waiting_.front());
+    waiting_.pop_front();
+    return options_.cancel.is_requested() ? stopped() : next();
+  }
+
+  status feed_file(const std::string& path) {
+    auto opened = meter_.measure([&] { return options_.reader.next(); });
+    if (opened) return feed_opened(path, **opened);
+    if (opened.error().code() == status_code::cancelled) return opened.error();
+    return fail(path, opened.error(), input_receiver::failure_kind::unfed);
+  }
+
+  /// By way of the feed, so that it is told after all that comes before it.
+  status fail(const std::string& path, const status& why, input_receiver::failure_kind kind) {
+    if (status begun = options_.destination.begin(options_.receiver.add_failure(path, kind)); !begun.ok()) return begun;
+    return options_.destination.end(why);
+  }
+
+  input_feeder_options options_;
+  reading_meter meter_;
+  std::deque<std::function<status()>> waiting_;  ///< what the walk came upon and has not been done yet
+};
+
+/// A file that is measured, observed and copied on its way into the feed.
+class input_feeder::implementation::copying_source final : public source {
+ public:
+  copying_source(implementation& feeder, source& tapped) : feeder_(feeder), tapped_(tapped) {}
+
+  result<std::size_t> read(std::span<std::uint8_t> buffer) override {
+    const auto count = feeder_.meter_.measure([&] { return tapped_.read(buffer); },
+                                              [](const auto& read) { return read ? *read : std::uint64_t{0}; });
+    if (!count) return count;
+    if (feed* const copy = feeder_.options_.copy; copy != nullptr) {
+      if (status copied = copy->write(buffer.first(*count)); !copied.ok()) return copied;
+    }
+    tell(*count);
+    return count;
+  }
+
+  result<std::uint64_t> skip_hole() override {
+    if (feeder_.options_.cancel.is_requested()) return stopped();
+    if (hole_ == 0) {
+      const auto found = feeder_.meter_.measure([&] { return tapped_.skip_hole(); });
+      if (!found) return found;
+      hole_ = *found;
+    }
+    const std::uint64_t count = std::min(hole_, most_hole_at_once);
+    hole_ -= count;
+    if (feed* const copy = feeder_.options_.copy; copy != nullptr) {
+      if (status copied = copy->write_zeros(count); !copied.ok()) return copied;
+    }
+    tell(count);
+    return count;
+  }
+
+ private:
+  void tell(std::uint64_t count) {
+    feeder_.meter_.record.fed_bytes += count;
+    if (feeder_.options_.observer != nullptr) feeder_.options_.observer->progressed(feeder_.meter_.record);
+  }
+
+  implementation& feeder_;
+  source& tapped_;
+  std::uint64_t hole_ = 0;  ///< what is left of the one under way
+};
+
+status input_feeder::implementation::feed_opened(const std::string& path, file_stream& opened) {
+  ++meter_.record.input_count;
+  const std::uint64_t stream = options_.receiver.add(path);
+  if (options_.copy != nullptr) {
+    if (status begun = options_.copy->begin(stream); !begun.ok()) return begun;
+  }
+  copying_source tapped(*this, opened);
+  const status outcome = feed_source(options_.destination, stream, tapped);
+  if (status failed = options_.destination.failure(); !failed.ok()) return failed;
+  if (options_.copy != nullptr) {
+    if (status ended = options_.copy->end(outcome); !ended.ok()) return ended;
+  }
+  if (outcome.code() == status_code::cancelled) return outcome;
+  if (!outcome.ok()) return {};
+  const status unchanged = meter_.measure([&] { return opened.check_unchanged(); });
+  return unchanged.ok() ? status() : fail(path, unchanged, input_receiver::failure_kind::fed);
+}
+
+input_feeder::input_feeder(const input_feeder_options& options)
+    : implementation_(std::make_unique<implementation>(options)) {}
+input_feeder::~input_feeder() = default;
+
+status input_feeder::feed_tree(const std::string& path, const walk_options& options) {
+  return implementation_->feed_tree(path, options);
+}
+
+status input_feeder::feed_stream(const std::string& path, file_stream& stream) {
+  if (status fed = implementation_->feed_waiting(); !fed.ok()) return fed;
+  return implementation_->feed_opened(path, stream);
+}
+
+status input_feeder::finish() { return implementation_->finish(); }
+const reading_record& input_feeder::record() const noexcept { return implementation_->record(); }
+
+}  // namespace cutpoint

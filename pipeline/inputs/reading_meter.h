@@ -1,0 +1,57 @@
+// Measures the time that reading takes, and tells it to an observer.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <utility>
+
+#include <cutpoint/inputs.h>
+
+namespace cutpoint {
+
+/// One thread. Its spans never overlap each other, nor what the thread does for the feed.
+class reading_meter {
+ public:
+  reading_record record;
+
+  /// `observer` may be null.
+  explicit reading_meter(input_observer* observer) : observer_(observer) {}
+
+  void begin() { begun_ = clock::now(); }
+  void end(std::uint64_t bytes = 0) {
+    const clock::time_point now = clock::now();
+    record.work.seconds += std::chrono::duration<double>(now - begun_).count();
+    record.work.bytes += bytes;
+    if (observer_ != nullptr) observer_->read(begun_, now, bytes);
+  }
+
+  /// Calls `reading`; `count_bytes` gives the bytes that its outcome stands for.
+  template <class Reading, class CountBytes>
+  auto measure(Reading&& reading, CountBytes&& count_bytes) {
+    begin();
+    auto outcome = std::forward<Reading>(reading)();
+    end(count_bytes(outcome));
+    return outcome;
+  }
+  /// Calls what takes time, but reads no bytes.
+  template <class Action>
+  auto measure(Action&& action) {
+    return measure(std::forward<Action>(action), [](const auto&) { return std::uint64_t{0}; });
+  }
+  /// Calls what is no reading while something else is measured.
+  template <class Action>
+  auto pause_during(Action&& action) {
+    end();
+    auto outcome = std::forward<Action>(action)();
+    begin();
+    return outcome;
+  }
+
+ private:
+  using clock = std::chrono::steady_clock;
+
+  clock::time_point begun_ = {};
+  input_observer* observer_;
+};
+
+}  // namespace cutpoint

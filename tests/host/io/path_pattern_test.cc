@@ -1,0 +1,99 @@
+// Patterns match what gitignore's manual says that they match, and what can match nothing is refused.
+#include <clocale>
+#include <string>
+#include <vector>
+
+#include <cutpoint/path_pattern.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace cutpoint::tests {
+namespace {
+
+struct pattern_case {
+  std::string pattern;
+  std::vector<std::string> matched;  ///< a slash at the end: a directory
+  std::vector<std::string> not_matched;
+};
+
+bool is_matched(const std::string& pattern, std::string path) {
+  const bool is_directory = path.ends_with('/');
+  if (is_directory) path.pop_back();
+  const auto made = path_pattern::make(pattern);
+  EXPECT_TRUE(made.ok()) << made.error().message();
+  return made->matches(path, is_directory);
+}
+
+class path_patterns : public testing::TestWithParam<pattern_case> {};
+
+TEST_P(path_patterns, match_what_is_documented) {
+  const auto& [pattern, matched, not_matched] = GetParam();
+  for (const std::string& path : matched) EXPECT_TRUE(is_matched(pattern, path)) << pattern << " and " << path;
+  for (const std::string& path : not_matched) EXPECT_FALSE(is_matched(pattern, path)) << pattern << " and " << path;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    of, path_patterns,
+    testing::Values(
+        // Names at any depth.
+        pattern_case{"a", {"a", "a/", "x/a", "x/y/a/"}, {"b", "aa", "a/b", "A"}},
+        pattern_case{"*.o", {"a.o", ".o", "x/a.o", "x/.o/"}, {"a.oo", "o", "a.o/x"}},
+        pattern_case{"a?c",
+                     {"abc", "x/a.c",
+                      "a\xff"
+                      "c"},
+                     {"ac", "abbc", "a/c"}},
+        pattern_case{"*", {"a", ".a", "a/b", "a/b/"}, {}},
+        pattern_case{"[a-c]x", {"ax", "y/bx"}, {"dx", "abx", "[a-c]x"}}, pattern_case{"[!a-c]x", {"dx", ".x"}, {"ax"}},
+        pattern_case{"[]a]", {"]", "a"}, {"[]a]"}}, pattern_case{"[a", {"[a"}, {"a"}},
+        pattern_case{"[[:digit:]]", {"1"}, {"a"}}, pattern_case{"\\*", {"*"}, {"a", "\\*"}},
+        pattern_case{"\\!a", {"!a"}, {"a", "\\!a"}}, pattern_case{"#a", {"#a"}, {"a"}},
+        pattern_case{"a ", {"a "}, {"a"}}, pattern_case{"a**c", {"ac", "abc", "x/abbc"}, {"a/c", "a/b/c"}},
+        pattern_case{"\xc3\xa9?", {"\xc3\xa9x"}, {"\xc3\xa9\xc3\xa9"}},
+        // Directories.
+        pattern_case{"a/", {"a/", "x/a/"}, {"a", "x/a", "a/b"}}, pattern_case{"/a/", {"a/"}, {"a", "x/a/"}},
+        pattern_case{"a/b/", {"a/b/"}, {"a/b", "x/a/b/"}},
+        // Anchored by a slash.
+        pattern_case{"/a", {"a", "a/"}, {"x/a", "a/b"}},
+        pattern_case{"a/b", {"a/b", "a/b/"}, {"x/a/b", "a", "b", "a/x/b", "a/b/c"}},
+        pattern_case{"/a/b", {"a/b"}, {"x/a/b"}}, pattern_case{"a/*", {"a/b", "a/.b/"}, {"a/b/c", "a", "x/a/b"}},
+        pattern_case{"*/b", {"a/b"}, {"b", "a/a/b"}}, pattern_case{"/*", {"a", "b/"}, {"a/b"}},
+        pattern_case{"/*.[ch]", {"a.c", "b.h"}, {"x/a.c"}},
+        // Any number of directories.
+        pattern_case{"**", {"a", "a/b/"}, {}}, pattern_case{"**/a", {"a", "x/a", "x/y/a/"}, {"a/b", "xa"}},
+        pattern_case{"**/a/b", {"a/b", "x/a/b", "a/a/b"}, {"a/x/b", "b"}},
+        pattern_case{"a/**", {"a/b", "a/b/c", "a/b/"}, {"a", "a/", "x/a/b"}},
+        pattern_case{"a/**/", {"a/b/", "a/b/c/"}, {"a/", "a/b"}},
+        pattern_case{"a/**/b", {"a/b", "a/x/b", "a/x/y/b", "a/b/b", "a/x/b/y/b"}, {"a", "b", "a/xb", "x/a/b", "a/b/x"}},
+        pattern_case{"a/**/b/**/c", {"a/b/c", "a/b/x/b/x/c", "a/x/b/c"}, {"a/c", "a/b", "a/c/b"}},
+        pattern_case{"**/a/**/b", {"a/b", "x/a/y/b", "a/a/b/b"}, {"b/a", "a"}},
+        pattern_case{"a/***/b", {"a/x/b"}, {"a/b", "a/x/y/b"}}, pattern_case{"**/*.o", {"a.o", "x/y/a.o"}, {"a"}}));
+
+TEST(path_pattern, that_can_match_nothing_or_would_negate_is_refused) {
+  for (const std::string text : {"", "/", "//", "!", "!a", "a//b", "//a", "a//", "./a", "a/..", "../a", ".", ".."}) {
+    const auto refused = path_pattern::make(text);
+    ASSERT_FALSE(refused.ok()) << text;
+    EXPECT_EQ(refused.error().code(), status_code::invalid_argument);
+    EXPECT_THAT(refused.error().message(), testing::StartsWith(text + ": "));
+  }
+  EXPECT_FALSE(path_pattern::make(std::string_view("a\0b", 3)).ok());
+}
+
+TEST(path_pattern, matches_bytes_in_any_locale) {
+  const char* const utf8 = std::setlocale(LC_ALL, "C.UTF-8");
+  const bool is_matched_here = is_matched("a?", "a\xff") && !is_matched("?", "\xc3\xa9");
+  std::setlocale(LC_ALL, "C");
+  if (utf8 == nullptr) GTEST_SKIP() << "the system has no locale C.UTF-8";
+  EXPECT_TRUE(is_matched_here);
+}
+
+TEST(path_pattern, takes_no_time_on_what_almost_matches) {
+  std::string pattern;
+  std::string path;
+  for (int i = 0; i < 40; ++i) pattern += "**/a/";
+  for (int i = 0; i < 400; ++i) path += "a/";
+  EXPECT_FALSE(is_matched(pattern + "b/*", path + "a"));
+}
+
+}  // namespace
+}  // namespace cutpoint::tests

@@ -1,0 +1,158 @@
+// Trees deeper than PATH_MAX are walked and read with few descriptors open.
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <filesystem>
+
+#include <cutpoint/file_reader.h>
+#include <cutpoint/rechunk.h>
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "tests/host/io/reading.h"
+#include "tests/host/io/temporary_folder.h"
+#include "tests/host/io/walked.h"
+
+namespace cutpoint::tests {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// A chain of directories, each with a file before and a file after the next one.
+class walk_deep : public testing::Test {
+ protected:
+  static constexpr std::size_t depth = 120;
+
+  void SetUp() override {
+    int directory = ::open(folder_.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ASSERT_GE(directory, 0);
+    std::string above = folder_.path();
+    std::vector<std::string> after;
+    for (std::size_t i = 0; i < depth; ++i) {
+      for (const char* name : {"a", "z"}) {
+        const int file = ::openat(directory, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+        ASSERT_GE(file, 0);
+        const std::string path = above + '/' + name;
+        ASSERT_EQ(::write(file, path.data(), path.size()), static_cast<ssize_t>(path.size()));
+        has_attributes_ = ::fsetxattr(file, "user.name", name, 1, 0) == 0;
+        ::close(file);
+      }
+      files_.push_back(above + "/a");
+      after.push_back(above + "/z");
+      ASSERT_EQ(::mkdirat(directory, name_.c_str(), 0777), 0);
+      const int below = ::openat(directory, name_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+      ASSERT_GE(below, 0);
+      ::close(std::exchange(directory, below));
+      above += '/' + name_;
+    }
+    ::close(directory);
+    files_.insert(files_.end(), after.rbegin(), after.rend());
+    ASSERT_GT(files_[depth - 1].size(), std::size_t{2} * PATH_MAX);
+  }
+
+  const std::string name_ = std::string(90, 'd');
+  const temporary_folder folder_;
+  std::vector<std::string> files_;  ///< in the order of the walk
+  bool has_attributes_ = false;
+};
+
+std::size_t open_descriptor_count() {
+  const std::filesystem::directory_iterator open("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(open), end(open)));
+}
+
+TEST_F(walk_deep, visits_all_with_few_descriptors) {
+  const std::size_t before = open_descriptor_count();
+  std::size_t most = 0;
+  std::vector<std::string> files;
+  const status outcome = walk(folder_.path(), {},
+                              {.entry = [&](const tree_entry& entry) -> status {
+                                 most = std::max(most, open_descriptor_count());
+                                 if (entry.kind == file_kind::regular_file) files.push_back(entry.path);
+                                 return {};
+                               },
+                               .problem = [](const std::string&, const status& why) -> status {
+                                 ADD_FAILURE() << why.message();
+                                 return {};
+                               }});
+  EXPECT_TRUE(outcome.ok());
+  EXPECT_EQ(files, files_);
+  EXPECT_GT(most, before);
+  EXPECT_LE(most, before + 16);
+}
+
+TEST_F(walk_deep, gives_paths_that_can_be_read_in_every_way) {
+  auto ahead = *file_reader::make();
+  for (const std::string& path : files_) {
+    EXPECT_EQ(content_of(path), path);
+    auto anywhere = file_random_access::open(path);
+    ASSERT_TRUE(anywhere.ok()) << anywhere.error().message();
+    std::vector<std::uint8_t> room(path.size());
+    EXPECT_EQ(*anywhere->read_at(0, room), path.size());
+    EXPECT_EQ(std::string(room.begin(), room.end()), path);
+    ahead.add(path);
+    auto next = ahead.next();
+    ASSERT_TRUE(next.ok()) << next.error().message();
+    EXPECT_EQ(read_all(**next), path);
+  }
+}
+
+TEST_F(walk_deep, begins_at_deep_paths_too) {
+  const std::string& deepest = files_[depth - 1];
+  const std::string directory = deepest.substr(0, deepest.size() - 2);
+  EXPECT_THAT(walk_all("", deepest).files, ElementsAre(deepest));
+  EXPECT_THAT(walk_all("", directory).files, ElementsAre(deepest, files_[depth]));
+  EXPECT_THAT(walk_all("", directory + "/missing").errors, ElementsAre(ENOENT));
+  EXPECT_THAT(walk_all("", files_[0] + deepest).errors, ElementsAre(ENOTDIR));
+  EXPECT_THAT(walk_all("", std::string(PATH_MAX, 'n')).errors, ElementsAre(ENAMETOOLONG));
+}
+
+TEST_F(walk_deep, reads_extended_attributes_there) {
+  const std::string& deepest = files_[depth - 1];
+  tree_entry entry;
+  entry.path = deepest + "-missing";
+  EXPECT_EQ(read_extended_attributes(entry).error().system_error(), ENOENT);
+  if (!has_attributes_) GTEST_SKIP() << "no extended attributes in " << folder_.path();
+  entry.path = deepest;
+  const auto attributes = read_extended_attributes(entry);
+  ASSERT_TRUE(attributes.ok()) << attributes.error().message();
+  const bool is_found = std::any_of(attributes->begin(), attributes->end(), [](const extended_attribute& each) {
+    return each.name == "user.name" && each.value == "a";
+  });
+  EXPECT_TRUE(is_found);
+}
+
+TEST_F(walk_deep, tells_of_a_directory_that_was_moved_while_its_descriptor_was_closed) {
+  const std::string first = folder_ / name_;
+  const std::string second = first + '/' + name_;
+  std::vector<std::string> files;
+  std::vector<std::string> problems;
+  const status outcome = walk(folder_.path(), {},
+                              {.entry = [&](const tree_entry& entry) -> status {
+                                 if (entry.kind == file_kind::regular_file) files.push_back(entry.path);
+                                 if (entry.path == files_[depth - 1]) {
+                                   EXPECT_EQ(::rename(second.c_str(), (folder_ / "moved").c_str()), 0);
+                                   EXPECT_EQ(::mkdir(second.c_str(), 0777), 0);
+                                 }
+                                 return {};
+                               },
+                               .problem = [&](const std::string& path, const status& why) -> status {
+                                 problems.push_back(path);
+                                 EXPECT_EQ(why.system_error(), ENOENT);
+                                 return {};
+                               }});
+  EXPECT_TRUE(outcome.ok());
+  // The files after the way down are missed in those directories alone whose descriptor was closed.
+  EXPECT_EQ(files.size() + problems.size(), files_.size());
+  EXPECT_EQ(problems.size(), depth - 16 - 1);
+  EXPECT_EQ(problems.back(), second);
+  EXPECT_EQ(files.back(), folder_ / "z");
+}
+
+}  // namespace
+}  // namespace cutpoint::tests

@@ -1,0 +1,213 @@
+// The metadata that the walk yields: that of lstat for every kind of entry, extended attributes, hard links.
+#include <cerrno>
+#include <map>
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "tests/host/io/temporary_folder.h"
+#include "tests/host/io/walked.h"
+
+namespace cutpoint::tests {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::map<std::string, tree_entry> entries_of(const std::string& path, const walk_options& options = {}) {
+  std::map<std::string, tree_entry> found;
+  const status outcome = walk(path, options,
+                              {.entry = [&](const tree_entry& entry) -> status {
+                                 EXPECT_TRUE(found.emplace(entry.path, entry).second) << entry.path;
+                                 return {};
+                               },
+                               .problem = [](const std::string&, const status& why) -> status {
+                                 ADD_FAILURE() << why.message();
+                                 return {};
+                               }});
+  EXPECT_TRUE(outcome.ok()) << outcome.message();
+  return found;
+}
+
+void expect_metadata(const tree_entry& entry, const struct stat& facts) {
+  EXPECT_EQ(entry.permissions, facts.st_mode & 07777) << entry.path;
+  EXPECT_EQ(entry.user_id, facts.st_uid) << entry.path;
+  EXPECT_EQ(entry.group_id, facts.st_gid) << entry.path;
+  EXPECT_EQ(entry.size, static_cast<std::uint64_t>(facts.st_size)) << entry.path;
+  EXPECT_EQ(entry.modified.tv_sec, facts.st_mtim.tv_sec) << entry.path;
+  EXPECT_EQ(entry.modified.tv_nsec, facts.st_mtim.tv_nsec) << entry.path;
+  EXPECT_EQ(entry.changed.tv_sec, facts.st_ctim.tv_sec) << entry.path;
+  EXPECT_EQ(entry.changed.tv_nsec, facts.st_ctim.tv_nsec) << entry.path;
+  EXPECT_EQ(entry.link_count, facts.st_nlink) << entry.path;
+  EXPECT_EQ(entry.device, facts.st_dev) << entry.path;
+  EXPECT_EQ(entry.inode, facts.st_ino) << entry.path;
+}
+
+class walk_entries : public testing::Test {
+ protected:
+  [[nodiscard]] tree_entry entry_at(const std::string& name, symlinks links = symlinks::skip) const {
+    return entries_of(folder_ / "tree", {.links = links}).at(folder_ / name);
+  }
+
+  temporary_folder folder_;
+};
+
+TEST_F(walk_entries, have_the_metadata_of_the_file_system) {
+  folder_.make_file("tree/file", "12345");
+  folder_.make_folder("tree/directory");
+  folder_.make_fifo("tree/fifo");
+  folder_.make_socket("tree/socket");
+  folder_.make_link("some/where", "tree/link");
+  ASSERT_EQ(::chmod((folder_ / "tree/file").c_str(), 04751), 0);
+  const std::timespec times[] = {{.tv_sec = 5, .tv_nsec = 6}, {.tv_sec = 1'234'567'890, .tv_nsec = 123'456'789}};
+  ASSERT_EQ(::utimensat(AT_FDCWD, (folder_ / "tree/file").c_str(), times, 0), 0);
+  if (::geteuid() == 0) {
+    ASSERT_EQ(::lchown((folder_ / "tree/link").c_str(), 12, 34), 0);
+  }
+  const std::map<std::string, file_kind> expected = {
+      {"tree", file_kind::directory},          {"tree/directory", file_kind::directory},
+      {"tree/fifo", file_kind::fifo},          {"tree/file", file_kind::regular_file},
+      {"tree/link", file_kind::symbolic_link}, {"tree/socket", file_kind::socket}};
+  const auto found = entries_of(folder_ / "tree");
+  ASSERT_EQ(found.size(), expected.size());
+  for (const auto& [name, kind] : expected) {
+    const tree_entry& entry = found.at(folder_ / name);
+    struct stat facts = {};
+    ASSERT_EQ(::lstat(entry.path.c_str(), &facts), 0);
+    EXPECT_EQ(entry.kind, kind) << name;
+    EXPECT_EQ(entry.is_given, name == "tree");
+    EXPECT_EQ(entry.target, name == "tree/link" ? "some/where" : "");
+    expect_metadata(entry, facts);
+  }
+  EXPECT_EQ(found.at(folder_ / "tree/file").modified.tv_nsec, 123'456'789);
+}
+
+TEST_F(walk_entries, of_links_that_are_followed_are_what_they_lead_to) {
+  folder_.make_file("elsewhere", "12345");
+  folder_.make_link("../elsewhere", "tree/link");
+  const tree_entry entry = entry_at("tree/link", symlinks::follow);
+  struct stat facts = {};
+  ASSERT_EQ(::stat((folder_ / "elsewhere").c_str(), &facts), 0);
+  EXPECT_EQ(entry.kind, file_kind::regular_file);
+  EXPECT_EQ(entry.target, "");
+  expect_metadata(entry, facts);
+}
+
+TEST_F(walk_entries, of_links_have_targets_of_any_length) {
+  for (const std::size_t size : {1u, 127u, 128u, 129u, 255u, 256u, 4000u}) {
+    const std::string target(size, 't');
+    const std::string name = "tree/" + std::to_string(size);
+    folder_.make_link(target, name);
+    EXPECT_EQ(entry_at(name).target, target);
+  }
+}
+
+TEST_F(walk_entries, of_devices_have_their_number) {
+  EXPECT_EQ(entries_of("/dev/null").at("/dev/null").kind, file_kind::character_device);
+  EXPECT_EQ(entries_of("/dev/null").at("/dev/null").device_number, makedev(1, 3));
+  folder_.make_file("tree/file");
+  EXPECT_EQ(entry_at("tree/file").device_number, 0u);
+}
+
+TEST_F(walk_entries, of_a_directory_come_before_those_in_it) {
+  folder_.make_file("tree/a/b/file");
+  folder_.make_file("tree/a-");
+  folder_.make_folder("tree/a.");
+  EXPECT_THAT(walk_all(folder_.path(), folder_ / "tree").all,
+              ElementsAre("tree", "tree/a", "tree/a/b", "tree/a/b/file", "tree/a-", "tree/a."));
+}
+
+TEST_F(walk_entries, of_directories_that_cannot_be_read_are_yielded_all_the_same) {
+  folder_.make_file("tree/shut/file");
+  ASSERT_EQ(::chmod((folder_ / "tree/shut").c_str(), 0), 0);
+  const without_privileges now;
+  if (!now.holds()) GTEST_SKIP() << "root cannot become another user here";
+  const walked found = walk_all(folder_.path(), folder_ / "tree");
+  EXPECT_THAT(found.directories, ElementsAre("tree", "tree/shut"));
+  EXPECT_THAT(found.problem_paths, ElementsAre("tree/shut"));
+}
+
+class extended_attributes : public walk_entries {
+ protected:
+  /// Skips the test where the file system has none.
+  void set(const std::string& name, const std::string& attribute, const std::string& value) {
+    const std::string path = folder_ / name;
+    const int outcome = ::lsetxattr(path.c_str(), attribute.c_str(), value.data(), value.size(), 0);
+    if (outcome != 0 && errno == ENOTSUP) GTEST_SKIP() << "no extended attributes in " << folder_.path();
+    ASSERT_EQ(outcome, 0) << path;
+  }
+
+  /// "NAME=VALUE" of those of users, since the system may add its own.
+  static std::vector<std::string> listed(const tree_entry& entry) {
+    const auto attributes = read_extended_attributes(entry);
+    if (!attributes) return {attributes.error().message()};
+    std::vector<std::string> lines;
+    for (const extended_attribute& each : *attributes) {
+      if (each.name.starts_with("user.")) lines.push_back(each.name + "=" + each.value);
+    }
+    return lines;
+  }
+};
+
+TEST_F(extended_attributes, are_read_with_all_bytes_of_their_values) {
+  folder_.make_file("tree/directory/file");
+  const std::string binary("\0\xff\n", 3);
+  set("tree/directory/file", "user.z", std::string(3000, 'z'));
+  if (IsSkipped()) return;
+  set("tree/directory/file", "user.a", binary);
+  set("tree/directory/file", "user.empty", "");
+  set("tree/directory", "user.of_directory", "yes");
+  EXPECT_THAT(listed(entry_at("tree/directory/file")),
+              ElementsAre("user.a=" + binary, "user.empty=", "user.z=" + std::string(3000, 'z')));
+  EXPECT_THAT(listed(entry_at("tree/directory")), ElementsAre("user.of_directory=yes"));
+  EXPECT_THAT(listed(entry_at("tree")), IsEmpty());
+}
+
+TEST_F(extended_attributes, of_a_link_are_its_own_unless_it_was_followed) {
+  folder_.make_file("elsewhere");
+  folder_.make_link("../elsewhere", "tree/link");
+  set("elsewhere", "user.of_target", "yes");
+  if (IsSkipped()) return;
+  EXPECT_THAT(listed(entry_at("tree/link")), IsEmpty());
+  EXPECT_THAT(listed(entry_at("tree/link", symlinks::follow)), ElementsAre("user.of_target=yes"));
+}
+
+TEST_F(extended_attributes, of_what_is_gone_are_an_error) {
+  folder_.make_file("tree/file");
+  const tree_entry entry = entry_at("tree/file");
+  ASSERT_EQ(::unlink(entry.path.c_str()), 0);
+  EXPECT_THAT(listed(entry),
+              ElementsAre(entry.path + ": cannot be asked for its extended attributes: No such file or directory"));
+}
+
+TEST(hard_links, are_names_of_what_was_seen_first_in_any_tree) {
+  const temporary_folder folder;
+  folder.make_file("one/a");
+  folder.make_file("one/alone");
+  folder.make_folder("one/directory");
+  folder.make_folder("two");
+  for (const std::string_view name : {"one/b", "two/c"}) {
+    ASSERT_EQ(::link((folder / "one/a").c_str(), (folder / name).c_str()), 0);
+  }
+  folder.make_link("a", "one/link");
+  ASSERT_EQ(::linkat(AT_FDCWD, (folder / "one/link").c_str(), AT_FDCWD, (folder / "two/link").c_str(), 0), 0);
+  hard_link_table table;
+  std::map<std::string, std::string> first;
+  for (const std::string_view tree : {"one", "two"}) {
+    for (const auto& [path, entry] : entries_of(folder / tree)) {
+      if (const std::string found = table.find_or_add(entry); !found.empty()) first[path] = found;
+    }
+  }
+  const std::map<std::string, std::string> expected = {{folder / "one/b", folder / "one/a"},
+                                                       {folder / "two/c", folder / "one/a"},
+                                                       {folder / "two/link", folder / "one/link"}};
+  EXPECT_EQ(first, expected);
+}
+
+}  // namespace
+}  // namespace cutpoint::tests

@@ -1,0 +1,162 @@
+// What a walk leaves out: what patterns exclude or do not include, other file systems, and the content of caches.
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/host/io/temporary_folder.h"
+#include "tests/host/io/walked.h"
+
+namespace cutpoint::tests {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+using names = std::vector<std::string>;
+
+std::vector<path_pattern> patterns(const names& texts) {
+  std::vector<path_pattern> made;
+  for (const std::string& text : texts) made.push_back(*path_pattern::make(text));
+  return made;
+}
+
+class walk_filter : public testing::Test {
+ protected:
+  walk_filter() {
+    for (const std::string_view name :
+         {"a.c", "a.o", "build/x.c", "build/x.o", "lib/build/y.c", "lib/y.c", "lib/y.o"}) {
+      folder_.make_file("tree/" + std::string(name));
+    }
+  }
+
+  /// Paths below the tree.
+  [[nodiscard]] walked walk_tree(const walk_options& options) const {
+    return walk_all(folder_ / "tree", folder_ / "tree", options);
+  }
+
+  temporary_folder folder_;
+};
+
+TEST_F(walk_filter, leaves_out_what_a_pattern_excludes_and_what_is_in_it) {
+  const walked found = walk_tree({.exclude = patterns({"build/", "*.o"})});
+  EXPECT_THAT(found.files, ElementsAre("a.c", "lib/y.c"));
+  EXPECT_THAT(found.left_out, ElementsAre("a.o: pattern", "build: pattern", "lib/build: pattern", "lib/y.o: pattern"));
+  EXPECT_THAT(walk_tree({.exclude = patterns({"/build"})}).files,
+              ElementsAre("a.c", "a.o", "lib/build/y.c", "lib/y.c", "lib/y.o"));
+  EXPECT_THAT(walk_tree({.exclude = patterns({"lib/*"})}).directories, ElementsAre(folder_ / "tree", "build", "lib"));
+}
+
+TEST_F(walk_filter, does_not_look_into_excluded_directories) {
+  ASSERT_EQ(::chmod((folder_ / "tree/build").c_str(), 0), 0);
+  ASSERT_EQ(::chmod((folder_ / "tree/lib").c_str(), 0444), 0);  // its names, not what they stand for
+  const without_privileges now;
+  if (!now.holds()) GTEST_SKIP() << "root cannot become another user here";
+  EXPECT_THAT(walk_tree({.exclude = patterns({"build", "y.*"})}).problem_paths, IsEmpty());
+  EXPECT_THAT(walk_tree({.include = patterns({"a.*"})}).problem_paths, ElementsAre("build"));
+  EXPECT_THAT(walk_tree({}).problem_paths, ElementsAre("build", "lib/build", "lib/y.c", "lib/y.o"));
+}
+
+TEST_F(walk_filter, takes_only_what_a_pattern_includes) {
+  EXPECT_THAT(walk_tree({.include = patterns({"*.c"})}).files,
+              ElementsAre("a.c", "build/x.c", "lib/build/y.c", "lib/y.c"));
+  EXPECT_THAT(walk_tree({.include = patterns({"/lib/"})}).files, ElementsAre("lib/build/y.c", "lib/y.c", "lib/y.o"));
+  EXPECT_THAT(walk_tree({.include = patterns({"/a.c", "lib/**/y.*"})}).files,
+              ElementsAre("a.c", "lib/build/y.c", "lib/y.c", "lib/y.o"));
+  EXPECT_THAT(walk_tree({.include = patterns({"nothing"})}).directories,
+              ElementsAre(folder_ / "tree", "build", "lib", "lib/build"));
+}
+
+TEST_F(walk_filter, excludes_what_is_included_too) {
+  EXPECT_THAT(walk_tree({.exclude = patterns({"build/"}), .include = patterns({"*.c"})}).files,
+              ElementsAre("a.c", "lib/y.c"));
+  EXPECT_THAT(walk_tree({.exclude = patterns({"*.o"}), .include = patterns({"lib/"})}).files,
+              ElementsAre("lib/build/y.c", "lib/y.c"));
+}
+
+TEST_F(walk_filter, takes_what_is_given_whatever_the_patterns) {
+  const walk_options nothing = {.exclude = patterns({"**"})};
+  EXPECT_THAT(walk_all(folder_.path(), folder_ / "tree/a.o", nothing).files, ElementsAre("tree/a.o"));
+  EXPECT_THAT(walk_all(folder_.path(), folder_ / "tree", nothing).all, ElementsAre("tree"));
+}
+
+TEST_F(walk_filter, matches_below_the_given_directory_however_it_is_written) {
+  for (const std::string given : {"tree", "tree/", "tree//", "./tree/."}) {
+    const walked found = walk_all("", folder_ / given, {.exclude = patterns({"/lib", "/build"})});
+    EXPECT_EQ(found.files.size(), 2u) << given;
+  }
+}
+
+class walk_of_caches : public walk_filter {
+ protected:
+  static constexpr std::string_view signature = "Signature: 8a477f597d28d172789f06886806bc55";
+};
+
+TEST_F(walk_of_caches, leaves_only_their_tags) {
+  folder_.make_file("tree/lib/CACHEDIR.TAG", std::string(signature) + "\n# made by a test\n");
+  const walked found = walk_tree({.exclude_caches = true});
+  EXPECT_THAT(found.all, ElementsAre(folder_ / "tree", "a.c", "a.o", "build", "build/x.c", "build/x.o", "lib",
+                                     "lib/CACHEDIR.TAG"));
+  EXPECT_THAT(found.left_out, ElementsAre("lib: cache"));
+  EXPECT_EQ(walk_tree({}).files.size(), 8u);
+}
+
+TEST_F(walk_of_caches, knows_them_by_the_signature_in_a_regular_file) {
+  const std::string in_build = "tree/build/CACHEDIR.TAG";
+  const auto is_cache = [&] { return !walk_tree({.exclude_caches = true}).left_out.empty(); };
+  for (const std::string_view content : {std::string_view(), signature.substr(1), signature.substr(0, 42)}) {
+    folder_.make_file(in_build, content);
+    EXPECT_FALSE(is_cache()) << content;
+  }
+  folder_.make_file(in_build, signature);
+  EXPECT_TRUE(is_cache());
+  ASSERT_EQ(::rename((folder_ / in_build).c_str(), (folder_ / "tag").c_str()), 0);
+  folder_.make_link(folder_ / "tag", in_build);
+  EXPECT_FALSE(is_cache());
+  ASSERT_EQ(::unlink((folder_ / in_build).c_str()), 0);
+  folder_.make_fifo(in_build);  // nobody writes: opening it would wait for ever
+  EXPECT_FALSE(is_cache());
+  ASSERT_EQ(::unlink((folder_ / in_build).c_str()), 0);
+  folder_.make_folder(in_build);
+  EXPECT_FALSE(is_cache());
+}
+
+/// A file system mounted for a test.
+class mounted {
+ public:
+  explicit mounted(const std::string& path)
+      : path_(path), is_(::mount("none", path.c_str(), "tmpfs", 0, nullptr) == 0) {}
+  mounted(const mounted&) = delete;
+  mounted& operator=(const mounted&) = delete;
+  ~mounted() {
+    if (is_) ::umount(path_.c_str());
+  }
+  [[nodiscard]] bool holds() const { return is_; }
+
+ private:
+  std::string path_;
+  bool is_;
+};
+
+TEST_F(walk_filter, stays_on_one_file_system) {
+  const mounted other(folder_.make_folder("tree/lib/mounted"));
+  if (!other.holds()) GTEST_SKIP() << "this user cannot mount a file system here: " << ::strerror(errno);
+  folder_.make_file("tree/lib/mounted/file");
+  folder_.make_link("lib/mounted", "tree/link");
+  const walked found = walk_tree({.one_file_system = true});
+  EXPECT_THAT(found.left_out, ElementsAre("lib/mounted: file_system"));
+  EXPECT_EQ(found.files.size(), 7u);
+  EXPECT_EQ(walk_tree({}).files.size(), 8u);
+  EXPECT_THAT(walk_tree({.links = symlinks::follow, .one_file_system = true}).left_out,
+              ElementsAre("lib/mounted: file_system", "link: file_system"));
+  EXPECT_THAT(walk_all(folder_.path(), folder_ / "tree/lib/mounted", {.one_file_system = true}).files,
+              ElementsAre("tree/lib/mounted/file"));
+}
+
+}  // namespace
+}  // namespace cutpoint::tests
