@@ -36,7 +36,8 @@ std::string progress_text(const progress_facts& facts) {
   std::string text = human_bytes(as_double(facts.bytes));
   if (facts.total_bytes) {
     const std::uint64_t left = *facts.total_bytes - std::min(*facts.total_bytes, facts.bytes);
-    text = fmt::format("{:.0f} %", 100 - 100 * as_double(left) / as_double(*facts.total_bytes));
+    // Rounded down: nothing is at 100 % while something is left.
+    text = fmt::format("{:.0f} %", std::floor(100 - 100 * as_double(left) / as_double(*facts.total_bytes)));
     if (rate > 0) text += fmt::format(", {} left", human_seconds(as_double(left) / rate));
   }
   text += ", " + human_rate(rate);
