@@ -2,6 +2,7 @@
 #include "cli/common/progress.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
