@@ -73,6 +73,8 @@ outcome cutpoint_feed::settle(cutpoint::status status) {
     phase_ = phase::between_streams;
     return status;
   }
+  const bool only_the_call = status.code() == cutpoint::status_code::invalid_argument && feed_->failure().ok();
+  if (only_the_call) return status;
   failure_ = receiver_->callback_failure().value_or(outcome(status));
   return failure_;
 }

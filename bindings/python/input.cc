@@ -1,5 +1,7 @@
 #include "bindings/python/input.h"
 
+#include <string_view>
+
 #include <cutpoint/inputs.h>
 
 #include "bindings/python/errors.h"
@@ -8,19 +10,33 @@ namespace cutpoint::python {
 
 namespace {
 
+/// Whether a buffer's format, as PEP 3118 writes it, has pointers to objects. Names of fields stand between colons.
+bool holds_objects(std::string_view format) {
+  bool is_name = false;
+  for (const char c : format) {
+    if (c == ':') is_name = !is_name;
+    if (c == 'O' && !is_name) return true;
+  }
+  return false;
+}
+
 bool is_path(nb::handle given) { return PyUnicode_Check(given.ptr()) || nb::hasattr(given, "__fspath__"); }
 
 }  // namespace
 
-held_buffer::held_buffer(nb::handle of) {
-  if (!PyObject_CheckBuffer(of.ptr())) {
-    const nb::str type = nb::str(nb::type_name(of.type()));
+held_buffer::held_buffer(nb::handle given) {
+  if (!PyObject_CheckBuffer(given.ptr())) {
+    const nb::str type = nb::str(nb::type_name(given.type()));
     raise(PyExc_TypeError, std::string("bytes, or an object with a buffer, are needed, not ") + type.c_str());
   }
-  if (PyObject_GetBuffer(of.ptr(), &view_, PyBUF_SIMPLE) == 0) return;
+  if (PyObject_GetBuffer(given.ptr(), &view_, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) == 0) {
+    if (view_.format == nullptr || !holds_objects(view_.format)) return;
+    PyBuffer_Release(&view_);
+    raise(PyExc_TypeError, "an array of objects has no bytes of its own: it holds pointers to them");
+  }
   PyErr_Clear();
   Py_buffer strided;
-  if (PyObject_GetBuffer(of.ptr(), &strided, PyBUF_FULL_RO) != 0) throw nb::python_error();
+  if (PyObject_GetBuffer(given.ptr(), &strided, PyBUF_FULL_RO) != 0) throw nb::python_error();
   PyBuffer_Release(&strided);
   raise(PyExc_BufferError, "the buffer is not C-contiguous: its bytes must follow each other in memory");
 }

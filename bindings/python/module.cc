@@ -56,15 +56,15 @@ NB_MODULE(_core, m) {
       .def_prop_ro("warnings", [](const settings& of) { return of.warnings; });
 
   nb::class_<chunk_iterator>(m, "ChunkIterator")
-      .def(nb::init<const settings&, nb::handle, nb::object>(), nb::arg("settings"), nb::arg("data"),
+      .def(nb::init<const settings&, nb::handle, nb::object>(), nb::arg("settings"), nb::arg("data").none(),
            nb::arg("chunk_type"))
       .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
       .def("__next__", &chunk_iterator::next);
-  m.def("chunk_arrays", &chunk_arrays, nb::arg("settings"), nb::arg("data"));
+  m.def("chunk_arrays", &chunk_arrays, nb::arg("settings"), nb::arg("data").none());
 
   nb::class_<stream_chunker>(m, "StreamChunker")
       .def(nb::init<const settings&, nb::object>(), nb::arg("settings"), nb::arg("chunk_type"))
-      .def("write", &stream_chunker::write, nb::arg("data"))
+      .def("write", &stream_chunker::write, nb::arg("data").none())
       .def("finish", &stream_chunker::finish)
       .def("close", &stream_chunker::close);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 #include <chrono>
+#include <limits>
 #include <new>
 #include <optional>
 #include <string>
@@ -123,6 +124,7 @@ class feed::implementation {
   }
 
   status commit(std::uint64_t count) {
+    if (status countable = check_count(count); !countable.ok()) return countable;
     status taken;
     measure(intake_meter(), [&] {
       taken = intake_.commit(count);
@@ -132,6 +134,7 @@ class feed::implementation {
   }
 
   status write_zeros(std::uint64_t count) {
+    if (status countable = check_count(count); !countable.ok()) return countable;
     while (count != 0) {
       const auto room = space();
       if (!room) return room.error();
@@ -144,6 +147,14 @@ class feed::implementation {
       count -= *taken;
     }
     return {};
+  }
+
+  /// Whether a feed of so many more bytes can still be counted in 64 bits.
+  [[nodiscard]] status check_count(std::uint64_t count) const {
+    const std::uint64_t largest = std::numeric_limits<std::uint64_t>::max() - intake_.taken_bytes();
+    if (count <= largest) return {};
+    return {status_code::invalid_argument, std::to_string(count) + " bytes cannot be fed: a feed takes 2^64 - 1, and " +
+                                               std::to_string(intake_.taken_bytes()) + " were fed before"};
   }
 
   status end(status outcome) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple, SupportsIndex
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Chunk(NamedTuple):
-    """A piece of a stream."""
+    """A byte range of a stream."""
 
     #: bytes before it
     offset: int
@@ -97,5 +98,7 @@ def chunk_arrays(
 
     Each chunk takes 16 bytes and its digest, beside `memory_bytes`; one of a run counts as any other.
     """
+    if importlib.util.find_spec("numpy") is None:
+        raise ModuleNotFoundError("chunk_arrays needs NumPy, which is not installed: pip install cutpoint[numpy]", name="numpy")
     how = settings(cuts, fingerprint, fingerprint_key, backend, threads, memory_bytes, parameters)
     return ChunkArrays(*_core.chunk_arrays(how, data_or_path))

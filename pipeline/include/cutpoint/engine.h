@@ -224,7 +224,8 @@ class feed {
 
   /// Bytes that the caller keeps: any number, copied into the room as there is some. Errors: as `space`.
   [[nodiscard]] status write(byte_span bytes);
-  /// As many zeros, of which only the first are looked at. Errors: as `space`.
+  /// As many zeros, of which only the first are looked at. Errors: as `space`; invalid_argument, and nothing is taken,
+  /// where the feed's bytes would be more than 2^64 - 1.
   [[nodiscard]] status write_zeros(std::uint64_t count);
 
   /// Ends the stream. After a failure (`outcome`) what is decided by the bytes so far still comes out.

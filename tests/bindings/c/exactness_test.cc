@@ -112,6 +112,23 @@ TEST(c_feed, takes_zeros_that_nobody_has) {
   expect_same(all, expected);
 }
 
+TEST(c_feed, goes_on_after_more_zeros_than_64_bits_count) {
+  std::uint64_t total = 0;
+  chunk_calls calls{[&](const cutpoint_chunk& chunk) {
+    total += chunk.length * chunk.count;
+    return 0;
+  }};
+  const cutpoint_receiver receiver = calls.receiver();
+  const engine_handle engine = make_engine(1);
+  const feed_handle feed = open_feed(engine.get(), options_for("gear"), &receiver);
+  ASSERT_EQ(cutpoint_feed_begin(feed.get(), 0), CUTPOINT_OK);
+  ASSERT_EQ(cutpoint_feed_write_zeros(feed.get(), 12'345), CUTPOINT_OK);
+  EXPECT_EQ(cutpoint_feed_write_zeros(feed.get(), UINT64_MAX - 12'344), CUTPOINT_INVALID_ARGUMENT);
+  ASSERT_EQ(cutpoint_feed_end(feed.get(), CUTPOINT_OK), CUTPOINT_OK);
+  ASSERT_EQ(cutpoint_feed_finish(feed.get()), CUTPOINT_OK);
+  EXPECT_EQ(total, 12'345u);
+}
+
 TEST(c_feed, of_each_thread_may_share_an_engine) {
   const engine_handle engine = make_engine(2);
   std::vector<std::thread> threads;

@@ -30,6 +30,9 @@ WRONG = [
     ((b"",), {"avg_bytes": True}, TypeError, "not bool"),
     ((b"", None), {}, TypeError, "cuts must be str, not NoneType"),
     ((5,), {}, TypeError, "not int"),
+    ((None,), {}, TypeError, "bytes, or an object with a buffer, are needed, not NoneType"),
+    ((np.array([b"1", None]),), {}, TypeError, "an array of objects has no bytes of its own"),
+    ((np.zeros(3, [("Offset", "u8"), ("owner", "O")]),), {}, TypeError, "an array of objects has no bytes of its own"),
     ((memoryview(b"12345678")[::2],), {}, BufferError, "not C-contiguous"),
     ((np.zeros((8, 8))[:, ::2],), {}, BufferError, "not C-contiguous"),
     (("a\0b",), {}, ValueError, "null"),
@@ -120,3 +123,14 @@ def test_a_chunker_says_when_it_has_ended():
 def test_errors_of_the_library_have_a_base():
     assert issubclass(cutpoint.CutpointError, RuntimeError)
     assert cutpoint.CutpointError.__module__ == "cutpoint"
+
+
+def test_fields_whose_names_have_capitals_are_bytes():
+    array = np.zeros(1000, [("Offset", "u8"), ("Owner", "u4")])
+    assert sum(c.length for c in cutpoint.chunk(array)) == array.nbytes
+
+
+def test_arrays_need_numpy(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ModuleNotFoundError, match="needs NumPy"):
+        cutpoint.chunk_arrays(b"")

@@ -87,6 +87,25 @@ TEST(runs, of_terabytes_of_zeros_take_no_time) {
   EXPECT_EQ(feed->statistics().fed_bytes, size + 3);
 }
 
+TEST(runs, past_what_64_bits_count_are_refused) {
+  const chunker cuts = made("fastcdc");
+  auto threads = engine::make({.threads = 1});
+  adder out;
+  auto feed = threads->open({.cuts = cuts}, out);
+  const std::uint64_t size = std::uint64_t{1} << 63;
+  ASSERT_TRUE(feed->begin(0).ok());
+  ASSERT_TRUE(feed->write_zeros(size).ok());
+  const status refused = feed->write_zeros(size);
+  EXPECT_EQ(refused.code(), status_code::invalid_argument);
+  EXPECT_NE(refused.message().find("2^64 - 1"), std::string::npos) << refused.message();
+  ASSERT_TRUE(feed->write_zeros(size - 1).ok());
+  EXPECT_EQ(feed->write(std::vector<std::uint8_t>{1}).code(), status_code::invalid_argument);
+  ASSERT_TRUE(feed->end().ok());
+  ASSERT_TRUE(feed->finish().ok());
+  EXPECT_EQ(out.bytes, 2 * size - 1);
+  EXPECT_TRUE(out.is_contiguous);
+}
+
 class runs_of_every_name : public testing::TestWithParam<std::string> {};
 
 TEST_P(runs_of_every_name, cuts_runs_as_sequentially) {

@@ -175,7 +175,8 @@ CUTPOINT_API cutpoint_status cutpoint_feed_begin(cutpoint_feed* feed, uint64_t s
 /// memory, ends the stream alone: the next may begin.
 CUTPOINT_API cutpoint_status cutpoint_feed_write(cutpoint_feed* feed, const void* bytes, size_t byte_count);
 
-/// Takes as many zeros, of which only the first are looked at.
+/// Takes as many zeros, of which only the first are looked at. CUTPOINT_INVALID_ARGUMENT, and nothing is taken, where the
+/// feed's bytes would be more than 2^64 - 1.
 CUTPOINT_API cutpoint_status cutpoint_feed_write_zeros(cutpoint_feed* feed, uint64_t byte_count);
 
 /// Ends the stream. `outcome`: 0, or a status below 100 that says why there are no more bytes; what the bytes so far
