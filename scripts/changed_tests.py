@@ -5,7 +5,7 @@
 A test is affected where a program that it runs is built from a file that differs from REVISION, by what the last build noted of included
 files, and where the folder of the test itself has such a file. Tests that build or pack all of Cutpoint once more are left to a full
 run. Prints two lines: the programs, and the regular expression of the tests' names. Prints nothing where the build itself changed (a
-CMake list, a script), since everything is affected then.
+CMake list, a preset), since everything is affected then.
 """
 
 import collections
@@ -15,7 +15,7 @@ import re
 import subprocess
 import sys
 
-ALWAYS = {"layers", "sources"}
+ALWAYS = {"layers", "sources", "changed"}
 REBUILDING = re.compile(r"^(examples-|package|python_|experiments_)")
 
 
@@ -59,7 +59,7 @@ def is_built_from(build: pathlib.Path, target: str, stale: set[str]) -> bool:
 
 
 def affected(root: pathlib.Path, build: pathlib.Path, ctest: str, changed: set[pathlib.Path]) -> tuple[set[str], set[str]]:
-    """The programs and the names of the tests that a change of files affects."""
+    """The programs, and patterns of the names of the tests, that a change of files affects."""
     objects = objects_by_source(build, run("ninja", "-C", build, "-t", "deps"))
     stale = {name for path in changed for name in objects.get(path, ())} | {str(path) for path in changed}
     is_stale: dict[str, bool] = {}
@@ -76,7 +76,8 @@ def affected(root: pathlib.Path, build: pathlib.Path, ctest: str, changed: set[p
         is_edited = any(path.is_relative_to(folder) for path in changed for folder in folders)
         if is_edited or any(is_stale[target] for target in targets):
             programs.update(targets)
-            names.add(test["name"])
+            program, is_suite, _ = test["name"].partition(".")
+            names.add(re.escape(program) + (r"\..*" if is_suite else ""))  # with the suites that the program will have
     return programs, names
 
 
@@ -89,7 +90,7 @@ def main() -> None:
         return
     programs, names = affected(root, build, sys.argv[3], changed)
     print(" ".join(sorted(programs)))
-    print("^(" + "|".join(sorted(re.escape(name) for name in names)) + ")$")
+    print("^(" + "|".join(sorted(names)) + ")$")
 
 
 if __name__ == "__main__":
