@@ -147,7 +147,11 @@ std::optional<task> schedule::take(lane_role role) {
 }
 
 task_context schedule::context() const noexcept {
-  return {.cuts = &chunker_, .held = ring_, .candidates = candidates_.get(), .receiver = receiver_};
+  return {.cuts = &chunker_,
+          .held = ring_,
+          .candidates = candidates_.get(),
+          .receiver = receiver_,
+          .cancel = configuration_.cancel};
 }
 
 feed_statistics schedule::statistics() const {

@@ -12,11 +12,15 @@ namespace {
 /// Chunked and then fingerprinted while it is in the cache: at most half of a usual second-level cache.
 constexpr std::uint64_t tile_bytes = 256 * KiB;
 
-/// Cuts on from `next` until a chunk begins at `stop` or later, or nothing more is decided; a tile at most. Returns the
-/// bytes.
-std::uint64_t cut_tile(chunk_finder& cut, std::uint64_t stop, chain& chain) {
+/// What a task comes to that a caller has cancelled. Each loop over chunks asks: where windows are long and chunks short, a
+/// segment takes minutes.
+status cancelled() { return {status_code::cancelled, "stopped as asked"}; }
+
+/// Cuts on from `next` until a chunk begins at `stop` or later, or nothing more is decided, or the feed is cancelled; a
+/// tile at most. Returns the bytes.
+std::uint64_t cut_tile(chunk_finder& cut, std::uint64_t stop, const task_context& context, chain& chain) {
   const std::uint64_t begin = chain.next;
-  while (chain.next < stop && chain.next - begin < tile_bytes) {
+  while (chain.next < stop && chain.next - begin < tile_bytes && !context.is_cancelled()) {
     const auto step = cut(chain.next);
     if (!step) break;
     if (step->is_chunk) chain.chunks.push_back({chain.next, step->next - chain.next});
@@ -68,7 +72,8 @@ status run(map_task& work, const task_context& context, lane& worker) {
   fingerprint_session session(*context.held, *worker.fingerprints);
   std::uint64_t cut_bytes = 1;
   while (cut_bytes != 0 && target.own.next < target.end) {
-    measure(worker.at(stage::chunking), [&] { return cut_bytes = cut_tile(cut, target.end, target.own); });
+    measure(worker.at(stage::chunking), [&] { return cut_bytes = cut_tile(cut, target.end, context, target.own); });
+    if (context.is_cancelled()) return cancelled();
     if (!work.fingerprints) continue;
     measure(worker.at(stage::fingerprinting), [&] {
       std::uint64_t bytes = 0;
@@ -95,7 +100,7 @@ status run(early_join_task& work, const task_context& context, lane& worker) {
   chain_cursor own(target.own);
   measure(worker.at(stage::chunking), [&] {
     const std::uint64_t begin = target.early_join.next;
-    while (target.early_join.next < target.end && !own.find(target.early_join.next)) {
+    while (target.early_join.next < target.end && !own.find(target.early_join.next) && !context.is_cancelled()) {
       const auto step = cut(target.early_join.next);
       if (!step) break;
       if (step->is_chunk)
@@ -104,7 +109,7 @@ status run(early_join_task& work, const task_context& context, lane& worker) {
     }
     return target.early_join.next - begin;
   });
-  return {};
+  return context.is_cancelled() ? cancelled() : status();
 }
 
 /// Follows the true cuts through one segment.
@@ -112,6 +117,7 @@ class joiner {
  public:
   joiner(join_task& work, const task_context& context)
       : work_(work),
+        context_(context),
         target_(*work.target),
         cut_(*context.cuts, *context.held, work.visible_ranges, work.follows_candidates ? context.candidates : nullptr),
         own_(target_.own),
@@ -120,7 +126,7 @@ class joiner {
   /// Returns the bytes that were cut here.
   std::uint64_t follow() {
     std::uint64_t cut_bytes = 0;
-    while (work_.frontier < target_.end) {
+    while (work_.frontier < target_.end && !context_.is_cancelled()) {
       if (adopt(target_.own, own_, target_.own_used_bytes)) continue;
       if (adopt(target_.early_join, early_, target_.early_used_bytes)) continue;
       const auto step = cut_(work_.frontier);
@@ -151,6 +157,7 @@ class joiner {
   }
 
   join_task& work_;
+  const task_context& context_;
   segment& target_;
   chunk_finder cut_;
   chain_cursor own_;
@@ -193,10 +200,10 @@ void recut_boundaries(join_task& work, const task_context& context) {
 status run(join_task& work, const task_context& context, lane& worker) {
   measure(worker.at(stage::joining), [&] {
     const std::uint64_t cut_bytes = joiner(work, context).follow();
-    if (work.recuts_boundaries) recut_boundaries(work, context);
+    if (work.recuts_boundaries && !context.is_cancelled()) recut_boundaries(work, context);
     return cut_bytes + work.recut_bytes;
   });
-  return {};
+  return context.is_cancelled() ? cancelled() : status();
 }
 
 status run(fingerprint_task& work, const task_context& context, lane& worker) {

@@ -110,12 +110,16 @@ struct task_context {
   const ring* held = nullptr;
   candidate_bits* candidates = nullptr;
   chunk_receiver* receiver = nullptr;
+  const cancellation* cancel = nullptr;  ///< may be null
+
+  [[nodiscard]] bool is_cancelled() const noexcept { return cancel != nullptr && cancel->is_requested(); }
 };
 
 /// What memory that cannot be had comes to. Allocates none.
 [[nodiscard]] inline status out_of_memory() { return {status_code::memory_limit, "out of memory"}; }
 
-/// Does what the task says, on the calling thread. A failure is its outcome, also memory that cannot be had.
+/// Does what the task says, on the calling thread. A failure is its outcome, also memory that cannot be had. A task that
+/// is cancelled stops after the chunk that it is at: the outcome is cancelled.
 void perform(task& taken, const task_context& context, lane& worker);
 
 }  // namespace cutpoint
