@@ -1,5 +1,5 @@
-# AArch64 from another machine: Debian's cross compiler, the libraries' arm64 packages as `scripts/setup --arm64` unpacks them into
-# .deps/, and QEMU to run what was built.
+# Toolchain for AArch64 on another machine: Debian's cross compiler, the arm64 packages of the libraries, which `scripts/setup --arm64`
+# unpacks into .deps/, and QEMU to run the programs.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)

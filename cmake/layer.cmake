@@ -1,5 +1,5 @@
-# What the layers are compiled as: parts of libraries that others link into what is theirs, shared ones too, and that show
-# nothing of their inside there. Hidden names cost a shared library nothing: calls stay direct.
+# Compiler settings of the layers. Others link them into shared libraries, so the code is position independent, and its names are hidden:
+# calls between hidden functions stay direct.
 function(cutpoint_layer target)
   set_target_properties(${target} PROPERTIES
     POSITION_INDEPENDENT_CODE ON

@@ -1,7 +1,7 @@
-# Packages of what `cmake --install` gives, by CPack; scripts/package makes them.
+# Packages of the installed files, made by CPack; scripts/package runs it.
 #
-#   cpack -G DEB   as Debian divides it: the command; the shared library; all that others are built with
-#   cpack -G TGZ   one archive that runs wherever it is unpacked, with the libraries that it needs
+#   cpack -G DEB   Debian packages: the command, the shared library, and the development files
+#   cpack -G TGZ   one archive that contains the libraries it needs and runs wherever it is unpacked
 #
 #   component    what                                               Debian package
 #   command      the command, its pages, completions and schemas    cutpoint
@@ -25,7 +25,7 @@ set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
 string(TOLOWER ${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR} system)
 set(CPACK_ARCHIVE_FILE_NAME cutpoint-${PROJECT_VERSION}-${system})
 set(CPACK_PACKAGE_FILE_NAME ${CPACK_ARCHIVE_FILE_NAME})  # the folder in it
-find_program(CUTPOINT_PATCHELF patchelf)  # which only this archive takes
+find_program(CUTPOINT_PATCHELF patchelf)  # only this archive needs it
 mark_as_advanced(CUTPOINT_PATCHELF)
 set(CPACK_CUTPOINT_PATCHELF ${CUTPOINT_PATCHELF})
 set(CPACK_CUTPOINT_LIBDIR ${CMAKE_INSTALL_LIBDIR})

@@ -1,14 +1,14 @@
-# Programs to be carried to machines that have nothing installed: what they need is linked into them, but for the C library
-# and hwloc, whose archive needs libraries that have none. What is carried beside them lies in ../lib.
+# Settings for programs that run on machines with nothing installed. Libraries are linked into the programs, except the C library, and
+# hwloc, whose archive needs libraries that have no archive. Shared libraries that are still needed lie in ../lib.
 if(CUTPOINT_PORTABLE)
   set(OPENSSL_USE_STATIC_LIBS ON)
   add_compile_definitions(FMT_HEADER_ONLY)  # Debian has no archive of fmt
-  # An RPATH, not a RUNPATH: it serves the libraries of libraries too.
+  # An RPATH also applies to the libraries that a library needs; a RUNPATH does not.
   add_link_options(-static-libstdc++ -static-libgcc -Wl,--as-needed -Wl,--disable-new-dtags)
   set(CMAKE_BUILD_RPATH "$ORIGIN/../lib")
 endif()
 
-# Of the libraries that packages have been found for in this folder, those that have an archive are linked from it.
+# Links the libraries that find_package and pkg_check_modules found in this folder from their archives, where they have one.
 function(cutpoint_link_archives)
   get_property(targets DIRECTORY PROPERTY IMPORTED_TARGETS)
   foreach(target IN LISTS targets)

@@ -1,5 +1,5 @@
-# Warnings for our own code, as errors unless CUTPOINT_WERROR is off (for a compiler that is newer than we are). Link
-# `cutpoint_warnings` privately to every target of ours.
+# Compiler warnings for our own code. They are errors unless CUTPOINT_WERROR is off, which a newer compiler may need. Link
+# `cutpoint_warnings` privately to each of our targets.
 add_library(cutpoint_warnings INTERFACE)
 target_compile_options(cutpoint_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor

@@ -1,11 +1,10 @@
 # shellcheck shell=bash
-# What the scripts here share: the repository's folders, the choice of CMake and CUDA compiler, configuring and building a preset.
+# Functions that the scripts share: they name the repository's folders, choose CMake and the CUDA compiler, and configure and build presets.
 #
-# Sourced by bash, it sets a few variables and defines functions, and does nothing else. Everything it prints goes to standard error,
-# except what a function is asked for.
+# Sourcing it sets a few variables and defines functions. Messages go to standard error, results to standard output.
 #
-# Variables that change what it does:
-#   CUTPOINT_JOBS  compile and test jobs at once; default: a processor each, as far as memory goes
+# Environment variables:
+#   CUTPOINT_JOBS  number of parallel compile and test jobs; default: one for each processor, fewer where memory is short
 
 root=$(CDPATH='' cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 readonly root
@@ -35,18 +34,18 @@ die() {
   exit 1
 }
 
-# on_path NAME: where a command is, nothing where it is not.
+# on_path NAME: prints the path of a command, or nothing.
 on_path() { command -v -- "$1" || true; }
 
-# version_at_least HAVE WANT: dotted numbers, compared as such.
+# version_at_least HAVE WANT: compares dotted version numbers.
 version_at_least() {
   [[ -n $1 ]] && printf '%s\n%s\n' "$2" "$1" | sort --check=quiet --version-sort
 }
 
-# emulates: whether kernels that this machine cannot run are run by emulators here. Those are set up for x86-64 only.
+# emulates: whether emulators run the kernels of other processors here. They are set up on x86-64 only.
 emulates() { [[ $(uname -m) == x86_64 ]]; }
 
-# job_count: a processor each, and 1.5 GiB of free memory each, for that is what a heavy translation unit takes.
+# job_count: one job for each processor, as long as each has 1.5 GiB of free memory, which a large source takes.
 job_count() {
   local processors available_kib by_memory
   if [[ -n ${CUTPOINT_JOBS:-} ]]; then
@@ -64,7 +63,8 @@ job_count() {
 
 # --- Python of the experiments ----------------------------------------------------------------------------------------------------------
 
-# experiments_python: the Python that has what sweeps and reports need, in a virtual environment that is made when requirements change.
+# experiments_python: prints the Python of a virtual environment with the packages for sweeps and reports; it is made anew when
+# requirements.txt changes.
 experiments_python() {
   local venv=$deps/experiments requirements=$root/bench/experiments/requirements.txt wanted
   wanted=$(sha256sum <"$requirements")
@@ -90,11 +90,11 @@ experiments_ray() {
     die "no Ray: see above"
 }
 
-# --- CUDA and CMake: the machine's where they will do, PyPI's where they will not ---------------------------------------------------
+# --- CUDA and CMake: the machine's own where they are new enough, else from PyPI ------------------------------------------------------
 
 nvcc_major() { "$1" --version 2>/dev/null | sed -n 's/.*release \([0-9][0-9]*\)\..*/\1/p'; }
 
-# machine_nvcc: the machine's CUDA compiler, nothing where there is none that will do.
+# machine_nvcc: prints the machine's CUDA compiler, or nothing where none is new enough.
 machine_nvcc() {
   local nvcc major
   for nvcc in "${CUDA_HOME:+$CUDA_HOME/bin/nvcc}" "$(on_path nvcc)" /usr/local/cuda/bin/nvcc; do
@@ -107,7 +107,7 @@ machine_nvcc() {
   done
 }
 
-# machine_cmake: the machine's CMake, nothing where it is too old for CUDA.
+# machine_cmake: prints the machine's CMake, or nothing where it is too old for CUDA.
 machine_cmake() {
   local cmake version
   cmake=$(on_path cmake)
@@ -116,13 +116,13 @@ machine_cmake() {
   if version_at_least "$version" "$cmake_wanted"; then printf '%s\n' "$cmake"; fi
 }
 
-# wanted_wheels: what the machine lacks for CUDA and PyPI has, one a line; nothing where nothing is lacking.
+# wanted_wheels: prints the PyPI packages that the machine lacks for CUDA, one a line.
 wanted_wheels() {
   [[ -n $(machine_nvcc) ]] || printf '%s\n' "$cuda_wheels"
   [[ -n $(machine_cmake) ]] || printf '%s\n' "$cmake_wheel"
 }
 
-# pick_tool NAME: cmake, cpack or ctest, PyPI's where it was fetched.
+# pick_tool NAME: prints the path of cmake, cpack or ctest; one that was fetched from PyPI comes first.
 pick_tool() {
   local fetched=$cuda_venv/tools/$1
   if [[ -e $cuda_stamp && ! -e $cuda_refused && -x $fetched ]]; then
@@ -132,7 +132,7 @@ pick_tool() {
   fi
 }
 
-# pick_nvcc: the CUDA compiler to build with, nothing where there is none, or no CMake that knows it, or the user refused.
+# pick_nvcc: prints the CUDA compiler to build with, or nothing where there is none, CMake is too old, or the user refused it.
 pick_nvcc() {
   local nvcc
   if [[ -e $cuda_refused ]]; then return; fi
@@ -141,7 +141,7 @@ pick_nvcc() {
   if [[ -e $cuda_stamp || -n $(machine_cmake) ]]; then printf '%s' "$nvcc"; fi
 }
 
-# cuda_arguments PRESET: CMake's arguments about CUDA, one a line. Presets of the host alone say so themselves.
+# cuda_arguments PRESET: prints CMake's arguments about CUDA, one a line; none for presets that build without it.
 cuda_arguments() {
   local nvcc
   case $1 in
@@ -160,7 +160,7 @@ cuda_arguments() {
 
 build_folder() { printf '%s/build/%s\n' "$root" "$1"; }
 
-# configure PRESET: from scratch where the folder was configured by other tools or for another place.
+# configure PRESET: configures, from scratch where the folder was configured with other tools or in another place.
 configure() {
   local preset=$1 folder cmake key
   local -a arguments
@@ -174,9 +174,9 @@ configure() {
   printf '%s\n' "$key" >"$folder/.configured"
 }
 
-# build PRESET [TARGET...]: configures and builds, everything or these targets. One at a time in each folder.
+# build PRESET [TARGET...]: configures and builds everything or these targets. A lock lets one build run at a time in each folder.
 #
-# The stamp `.built` bears the time when the build began, so that a source that changes meanwhile counts as newer.
+# The stamp `.built` has the time when the build began, so that a source that changes during the build counts as newer.
 build() {
   local preset=$1 folder cmake
   folder=$(build_folder "$preset")

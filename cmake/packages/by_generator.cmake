@@ -1,4 +1,4 @@
-# What CPack reads for each kind of package: what goes into it, and what is done between installing and packing.
+# Settings that CPack reads for each kind of package: its components, and the scripts that run between installing and packing.
 if(CPACK_GENERATOR STREQUAL "DEB")
   set(CPACK_COMPONENTS_ALL command debian_command library debian_library development archives debian_development)
   set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)

@@ -1,4 +1,4 @@
-# Run by CPack between installing and packing: pages and changes are compressed in Debian packages, without the time.
+# Compresses manual pages and changelogs for Debian packages, without time stamps. CPack runs it between installing and packing.
 find_program(gzip gzip REQUIRED)
 file(GLOB_RECURSE texts ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/*/usr/share/man/*.[1-9]
   ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/*/usr/share/doc/*/changelog)

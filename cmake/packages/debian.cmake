@@ -1,4 +1,4 @@
-# Three packages, each with the copyright and the changes that Debian asks for. What they need of others dpkg-shlibdeps finds.
+# Three Debian packages, each with its copyright file and changelog. dpkg-shlibdeps finds the packages they depend on.
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SOURCE cutpoint)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)

@@ -1,4 +1,4 @@
-# Run by CPack between installing and packing such an archive: the command and the library look for what they need beside them.
+# Sets the run-time search path of the archive's command and library to the folder beside them. CPack runs it between installing and packing.
 file(GLOB_RECURSE programs ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/cutpoint ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/libcutpoint_c.so.*.*)
 list(FILTER programs INCLUDE REGEX "/bin/cutpoint$|/libcutpoint_c")
 list(LENGTH programs count)
