@@ -14,6 +14,7 @@
 
 #include "tests/host/algorithms/made.h"
 #include "tests/host/core/pieces.h"
+#include "tests/host/io/open_descriptors.h"
 #include "tests/host/io/reading.h"
 #include "tests/host/io/signals.h"
 #include "tests/host/io/temporary_folder.h"
@@ -21,14 +22,8 @@
 namespace cutpoint::tests {
 namespace {
 
-int open_descriptor_count() {
-  int count = 0;
-  for (int descriptor = 0; descriptor < 256; ++descriptor) count += ::fcntl(descriptor, F_GETFD) != -1 ? 1 : 0;
-  return count;
-}
-
 void expect_refused(const std::string& path, int error, std::string_view reason) {
-  const int before = open_descriptor_count();
+  const std::size_t before = open_descriptor_count();
   const auto opened = file_source::open(path);
   ASSERT_FALSE(opened.ok()) << path;
   EXPECT_EQ(opened.error().code(), status_code::io_error);
@@ -83,7 +78,7 @@ TEST(file_source, tells_a_read_that_fails) {
 TEST(file_source, closes_its_file_once) {
   const temporary_folder folder;
   const std::string path = folder.make_file("a", "abc");
-  const int before = open_descriptor_count();
+  const std::size_t before = open_descriptor_count();
   {
     auto opened = file_source::open(path);
     ASSERT_TRUE(opened.ok());
@@ -96,7 +91,7 @@ TEST(file_source, closes_its_file_once) {
 }
 
 TEST(file_source, leaves_standard_input_open) {
-  const int before = open_descriptor_count();
+  const std::size_t before = open_descriptor_count();
   { const file_source from = file_source::standard_input(); }
   EXPECT_EQ(open_descriptor_count(), before);
 }

@@ -13,6 +13,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "tests/host/io/open_descriptors.h"
 #include "tests/host/io/reading.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/io/walked.h"
@@ -60,11 +61,6 @@ class walk_deep : public testing::Test {
   std::vector<std::string> files_;  ///< in the order of the walk
   bool has_attributes_ = false;
 };
-
-std::size_t open_descriptor_count() {
-  const std::filesystem::directory_iterator open("/proc/self/fd");
-  return static_cast<std::size_t>(std::distance(begin(open), end(open)));
-}
 
 TEST_F(walk_deep, visits_all_with_few_descriptors) {
   const std::size_t before = open_descriptor_count();
