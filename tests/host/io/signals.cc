@@ -14,7 +14,7 @@ std::atomic<int> handled = 0;
 
 void count(int) { ++handled; }
 
-struct sigaction before = {};
+struct sigaction former_action = {};
 
 void pause_briefly() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 
@@ -25,10 +25,10 @@ interrupting_signals::interrupting_signals() {
   struct sigaction action = {};
   action.sa_handler = count;
   sigemptyset(&action.sa_mask);
-  ::sigaction(SIGUSR1, &action, &before);
+  ::sigaction(SIGUSR1, &action, &former_action);
 }
 
-interrupting_signals::~interrupting_signals() { ::sigaction(SIGUSR1, &before, nullptr); }
+interrupting_signals::~interrupting_signals() { ::sigaction(SIGUSR1, &former_action, nullptr); }
 
 void interrupting_signals::interrupt(std::thread& thread, int times) const {
   const int last = handled + times;
