@@ -35,9 +35,9 @@ bool names_are_told(const option_facts& option) {
   });
 }
 
-std::string joined(const std::vector<std::string>& names) {
+std::string joined(const std::vector<std::string>& words) {
   std::string out;
-  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + escaped(name);
+  for (const std::string& name : words) out += (out.empty() ? "" : ", ") + escaped(name);
   return out;
 }
 
