@@ -63,7 +63,7 @@ class walk_deep : public testing::Test {
 };
 
 TEST_F(walk_deep, visits_all_with_few_descriptors) {
-  const std::size_t before = open_descriptor_count();
+  const std::size_t count_before = open_descriptor_count();
   std::size_t most = 0;
   std::vector<std::string> files;
   const status outcome = walk(folder_.path(), {},
@@ -78,8 +78,8 @@ TEST_F(walk_deep, visits_all_with_few_descriptors) {
                                }});
   EXPECT_TRUE(outcome.ok());
   EXPECT_EQ(files, files_);
-  EXPECT_GT(most, before);
-  EXPECT_LE(most, before + 16);
+  EXPECT_GT(most, count_before);
+  EXPECT_LE(most, count_before + 16);
 }
 
 TEST_F(walk_deep, gives_paths_that_can_be_read_in_every_way) {
