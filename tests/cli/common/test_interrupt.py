@@ -8,7 +8,6 @@ import subprocess
 import tempfile
 import threading
 import unittest
-from pathlib import Path
 
 from command import INTERRUPTED, PATIENCE, CommandTest, has_linux_proc, is_waiting, status_of, wait_until
 from listings import read_jsonl, read_text
@@ -18,12 +17,6 @@ from streams import random_bytes
 def handles(process, number: int) -> bool:
     """Whether the process has a handler for the signal yet."""
     return process.poll() is None and bool(int(status_of(process)["SigCgt"], 16) >> (number - 1) & 1)
-
-
-def cpu_seconds_of(process) -> float:
-    """Seconds that the process has computed so far."""
-    fields = Path("/proc", str(process.pid), "stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @unittest.skipUnless(has_linux_proc(), "needs Linux's /proc")
@@ -52,16 +45,6 @@ class Interrupt(CommandTest):
             process.send_signal(number)
             rows = read_text(self.assert_interrupted(process).stdout).rows
             self.assertEqual(rows, whole[: len(rows)])
-
-    def test_ends_a_run_in_the_middle_of_a_segment(self):
-        """Chunks of some bytes, each of which hashes a window of 178,904 bytes anew: a segment takes minutes."""
-        self.write("long", random_bytes(4_000_000))
-        cuts = "borg1(min_exp=2,max_exp=20,mask_bits=2,window=178904)"
-        process = self.start("chunk", "--threads", "1", "--cuts", cuts, "long")
-        wait_until(lambda: handles(process, signal.SIGINT) and cpu_seconds_of(process) > 0.5, "the run cuts")
-        process.send_signal(signal.SIGINT)
-        process.wait(10)
-        self.assert_interrupted(process)
 
     def test_keeps_the_chunks_and_inputs_that_were_done(self):
         content = random_bytes(1_000_000)
