@@ -5,7 +5,7 @@ import os
 import subprocess
 import unittest
 
-from command import DONE, CommandTest
+from command import DONE, IS_SANITIZED, CommandTest
 from listings import read_jsonl
 
 
@@ -50,9 +50,10 @@ class Patterns(CommandTest):
         run = self.run_command("dedup", "--json", "--exclude", "*.o", "--exclude", "lib", "tree")
         self.assert_done(run)
         self.assertEqual(json.loads(run.stdout)["input_count"], 2, run)
-        run = self.run_command("tune", "--json", "--include", "*.c", "tree")
-        self.assert_done(run)
-        self.assertEqual(json.loads(run.stdout)["input_count"], 3, run)
+        if not IS_SANITIZED:  # a search takes minutes there
+            run = self.run_command("tune", "--json", "--include", "*.c", "tree")
+            self.assert_done(run)
+            self.assertEqual(json.loads(run.stdout)["input_count"], 3, run)
         self.assert_refused(self.run_command("dedup", "--exclude", "!a", "tree"), "--exclude !a: ")
         self.assert_refused(self.run_command("tune", "--exclude", "!a", "tree"), "--exclude !a: ")
 
