@@ -75,7 +75,7 @@ status tune_command::simulate(const tune_job& job, tune_facts& facts) const {
   auto model = compare_model(job.plan.monte_carlo, interruption());
   if (!model) return model.error();
   facts.model = *std::move(model);
-  return interruption().is_requested() ? status(status_code::cancelled, "stopped as asked") : status();
+  return interruption().is_requested() ? stopped_as_asked() : status();
 }
 
 status tune_command::find(const tune_job& job, engine& threads, const output& out, const console& say,

@@ -18,8 +18,6 @@ constexpr std::uint64_t share_of_reading = 16;
 /// The most of a hole that is fed between two looks at the cancellation.
 constexpr std::uint64_t most_hole_at_once = 64 * MiB;
 
-status stopped() { return {status_code::cancelled, "stopped as asked"}; }
-
 }  // namespace
 
 void input_observer::passed_over(const std::string&, file_kind) {}
@@ -72,7 +70,7 @@ class input_feeder::implementation {
     if (status finished = options_.destination.finish(); !finished.ok()) return finished;
     const status copied = options_.copy != nullptr ? options_.copy->finish() : status();
     if (!copied.ok()) return copied;
-    return options_.cancel.is_requested() ? stopped() : outcome;
+    return options_.cancel.is_requested() ? stopped_as_asked() : outcome;
   }
 
   [[nodiscard]] const reading_record& record() const { return meter_.record; }
@@ -107,7 +105,7 @@ class input_feeder::implementation {
   status feed_next() {
     const std::function<status()> next = std::move(waiting_.front());
     waiting_.pop_front();
-    return options_.cancel.is_requested() ? stopped() : next();
+    return options_.cancel.is_requested() ? stopped_as_asked() : next();
   }
 
   status feed_file(const std::string& path) {
@@ -145,7 +143,7 @@ class input_feeder::implementation::copying_source final : public source {
   }
 
   result<std::uint64_t> skip_hole() override {
-    if (feeder_.options_.cancel.is_requested()) return stopped();
+    if (feeder_.options_.cancel.is_requested()) return stopped_as_asked();
     if (hole_ == 0) {
       const auto found = feeder_.meter_.measure([&] { return tapped_.skip_hole(); });
       if (!found) return found;

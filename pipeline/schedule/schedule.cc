@@ -123,8 +123,7 @@ void schedule::seal(std::uint64_t end) {
 // --- What may be taken -----------------------------------------------------------------------------------------------
 
 bool schedule::may_take() {
-  if (configuration_.cancel != nullptr && configuration_.cancel->is_requested())
-    fail({status_code::cancelled, "stopped as asked"});
+  if (context().is_cancelled()) fail(stopped_as_asked());
   return failure_.ok();
 }
 

@@ -12,9 +12,8 @@ namespace {
 /// Chunked and then fingerprinted while it is in the cache: at most half of a usual second-level cache.
 constexpr std::uint64_t tile_bytes = 256 * KiB;
 
-/// What a task comes to that a caller has cancelled. Each loop over chunks asks: where windows are long and chunks short, a
-/// segment takes minutes.
-status cancelled() { return {status_code::cancelled, "stopped as asked"}; }
+// Each loop over chunks asks whether the feed is cancelled: where windows are long and chunks short, a segment takes
+// minutes.
 
 /// Cuts on from `next` until a chunk begins at `stop` or later, or nothing more is decided, or the feed is cancelled; a
 /// tile at most. Returns the bytes.
@@ -73,7 +72,7 @@ status run(map_task& work, const task_context& context, lane& worker) {
   std::uint64_t cut_bytes = 1;
   while (cut_bytes != 0 && target.own.next < target.end) {
     measure(worker.at(stage::chunking), [&] { return cut_bytes = cut_tile(cut, target.end, context, target.own); });
-    if (context.is_cancelled()) return cancelled();
+    if (context.is_cancelled()) return stopped_as_asked();
     if (!work.fingerprints) continue;
     measure(worker.at(stage::fingerprinting), [&] {
       std::uint64_t bytes = 0;
@@ -109,7 +108,7 @@ status run(early_join_task& work, const task_context& context, lane& worker) {
     }
     return target.early_join.next - begin;
   });
-  return context.is_cancelled() ? cancelled() : status();
+  return context.is_cancelled() ? stopped_as_asked() : status();
 }
 
 /// Follows the true cuts through one segment.
@@ -203,7 +202,7 @@ status run(join_task& work, const task_context& context, lane& worker) {
     if (work.recuts_boundaries && !context.is_cancelled()) recut_boundaries(work, context);
     return cut_bytes + work.recut_bytes;
   });
-  return context.is_cancelled() ? cancelled() : status();
+  return context.is_cancelled() ? stopped_as_asked() : status();
 }
 
 status run(fingerprint_task& work, const task_context& context, lane& worker) {

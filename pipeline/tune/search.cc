@@ -55,7 +55,7 @@ class searcher {
     add_rows();
     const status timed = time_rows();
     tell({});
-    return cancel_.is_requested() ? status(status_code::cancelled, "stopped as asked") : timed;
+    return cancel_.is_requested() ? stopped_as_asked() : timed;
   }
 
  private:

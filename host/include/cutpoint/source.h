@@ -27,6 +27,9 @@ class cancellation {
   std::atomic<bool> requested_ = false;
 };
 
+/// What work that a caller has cancelled comes to.
+[[nodiscard]] inline status stopped_as_asked() { return {status_code::cancelled, "stopped as asked"}; }
+
 /// A stream of bytes. One thread at a time.
 class source {
  public:
