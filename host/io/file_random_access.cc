@@ -45,12 +45,13 @@ result<file_random_access> file_random_access::open(const std::string& path, con
   return opened;
 }
 
-result<std::size_t> file_random_access::read_at(std::uint64_t offset, std::span<std::uint8_t> into) {
-  const std::size_t size = std::min<std::uint64_t>(into.size(), largest_offset - std::min(offset, largest_offset));
+result<std::size_t> file_random_access::read_at(std::uint64_t offset, std::span<std::uint8_t> destination) {
+  const std::size_t size =
+      std::min<std::uint64_t>(destination.size(), largest_offset - std::min(offset, largest_offset));
   if (cancel_ != nullptr && cancel_->is_requested()) return interruptible_failure(name_, "read", EINTR, cancel_);
   if (size == 0) return 0;  // nothing has an offset so large
-  const auto count =
-      repeat_interrupted(cancel_, [&] { return ::pread(descriptor_, into.data(), size, static_cast<off_t>(offset)); });
+  const auto count = repeat_interrupted(
+      cancel_, [&] { return ::pread(descriptor_, destination.data(), size, static_cast<off_t>(offset)); });
   if (count < 0) return interruptible_failure(name_, "read", errno, cancel_);
   return static_cast<std::size_t>(count);
 }

@@ -16,17 +16,17 @@ constexpr std::size_t queue_depth = 64;
 /// A file that is read ahead, while somebody consumes it.
 class stream_ahead final : public file_stream {
  public:
-  stream_ahead(read_ahead& by, std::shared_ptr<file_progress> file) : by_(by), file_(std::move(file)) {}
+  stream_ahead(read_ahead& ahead, std::shared_ptr<file_progress> file) : ahead_(ahead), file_(std::move(file)) {}
   stream_ahead(const stream_ahead&) = delete;
   stream_ahead& operator=(const stream_ahead&) = delete;
-  ~stream_ahead() override { by_.drop(*file_); }
+  ~stream_ahead() override { ahead_.drop(*file_); }
 
-  result<std::size_t> read(std::span<std::uint8_t> into) override { return by_.read(*file_, into); }
-  result<std::uint64_t> skip_hole() override { return by_.skip_hole(*file_); }
+  result<std::size_t> read(std::span<std::uint8_t> destination) override { return ahead_.read(*file_, destination); }
+  result<std::uint64_t> skip_hole() override { return ahead_.skip_hole(*file_); }
   status check_unchanged() const override { return file_->checked ? *file_->checked : file_->file->check_unchanged(); }
 
  private:
-  read_ahead& by_;
+  read_ahead& ahead_;
   std::shared_ptr<file_progress> file_;
 };
 

@@ -118,25 +118,25 @@ status file_source::await_writer(milliseconds writer_wait) {
   }
 }
 
-std::ptrdiff_t file_source::read_once(std::span<std::uint8_t> into) {
-  if (early_ && !into.empty()) {
-    into.front() = *std::exchange(early_, std::nullopt);
+std::ptrdiff_t file_source::read_once(std::span<std::uint8_t> destination) {
+  if (early_ && !destination.empty()) {
+    destination.front() = *std::exchange(early_, std::nullopt);
     return 1;
   }
-  if (!regular_) return ::read(descriptor_, into.data(), into.size());
+  if (!regular_) return ::read(descriptor_, destination.data(), destination.size());
   const std::uint64_t data = regular_->data_end - std::min(regular_->offset, regular_->data_end);
-  const std::size_t size = data == 0 ? into.size() : std::min<std::uint64_t>(into.size(), data);
-  const auto count = ::pread(descriptor_, into.data(), size, static_cast<off_t>(regular_->offset));
+  const std::size_t size = data == 0 ? destination.size() : std::min<std::uint64_t>(destination.size(), data);
+  const auto count = ::pread(descriptor_, destination.data(), size, static_cast<off_t>(regular_->offset));
   if (count > 0) regular_->offset += static_cast<std::uint64_t>(count);
   return count;
 }
 
-result<std::size_t> file_source::read(std::span<std::uint8_t> into) {
+result<std::size_t> file_source::read(std::span<std::uint8_t> destination) {
   bool may_wait = waits_ == waiting::until_polled;
   for (;;) {
     if (is_cancelled()) return interruptible_failure(name_, "read", EINTR, cancel_);
     if (may_wait && !is_readable_within(descriptor_, turn)) continue;
-    const auto count = read_once(into);
+    const auto count = read_once(destination);
     if (count >= 0) return static_cast<std::size_t>(count);
     if (errno == ESPIPE && regular_) {
       regular_.reset();  // one of the kernel's own that is a stream: no size, no holes

@@ -54,8 +54,8 @@ bool is_mostly_cached(int descriptor, std::uint64_t offset, std::uint64_t length
   cachestat_counts counts = {};
   if (::syscall(cachestat_call, descriptor, &range, &counts, 0U) == 0) return counts.cached * page_bytes * 2 >= length;
   std::uint8_t byte = 0;
-  const iovec into = {&byte, 1};
-  return ::preadv2(descriptor, &into, 1, static_cast<off_t>(offset), RWF_NOWAIT) >= 0 || errno != EAGAIN;
+  const iovec one_byte = {&byte, 1};
+  return ::preadv2(descriptor, &one_byte, 1, static_cast<off_t>(offset), RWF_NOWAIT) >= 0 || errno != EAGAIN;
 }
 
 direct_descriptor open_direct(int descriptor) {

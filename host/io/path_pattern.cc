@@ -56,7 +56,7 @@ result<path_pattern> path_pattern::make(std::string_view text) {
   std::string_view rest = text;
   made.is_for_directories_ = rest.ends_with('/');
   if (made.is_for_directories_) rest.remove_suffix(1);
-  const bool is_anchored = rest.find('/') != std::string_view::npos;
+  const bool has_slash = rest.find('/') != std::string_view::npos;
   if (rest.starts_with('/')) rest.remove_prefix(1);
   if (rest.empty()) return refused("a pattern needs a name");
   made.names_ = split(rest);
@@ -65,7 +65,7 @@ result<path_pattern> path_pattern::make(std::string_view text) {
       return refused(fmt::format("'{}' is no name below the directory that is walked", name));
     }
   }
-  if (!is_anchored && made.names_.front() != any_names) made.names_.insert(made.names_.begin(), std::string(any_names));
+  if (!has_slash && made.names_.front() != any_names) made.names_.insert(made.names_.begin(), std::string(any_names));
   return made;
 }
 

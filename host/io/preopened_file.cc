@@ -24,7 +24,7 @@ result<std::unique_ptr<preopened_file>> preopened_file::open(const std::string& 
   return error == EMFILE || error == ENFILE ? result<std::unique_ptr<preopened_file>>(std::move(none)) : opened.error();
 }
 
-preopened_file::preopened_file(file_source from) : from_(std::move(from)), opened_(from_.regular_->opened) {}
+preopened_file::preopened_file(file_source opened) : source_(std::move(opened)), opened_(source_.regular_->opened) {}
 
 preopened_file::~preopened_file() {
   if (direct_.descriptor >= 0) ::close(direct_.descriptor);
@@ -42,18 +42,19 @@ const direct_descriptor& preopened_file::direct() {
   return direct_;
 }
 
-result<std::size_t> preopened_file::read_at(std::uint64_t offset, std::uint64_t end, std::span<std::uint8_t> into) {
-  if (from_.regular_) {
-    from_.regular_->offset = offset;
-    from_.regular_->data_end = end;
+result<std::size_t> preopened_file::read_at(std::uint64_t offset, std::uint64_t end,
+                                            std::span<std::uint8_t> destination) {
+  if (source_.regular_) {
+    source_.regular_->offset = offset;
+    source_.regular_->data_end = end;
   }
-  return from_.read(into);
+  return source_.read(destination);
 }
 
 status preopened_file::cancelled() const {
-  return from_.is_cancelled() ? interruptible_failure(from_.name_, "read", EINTR, from_.cancel_) : status();
+  return source_.is_cancelled() ? interruptible_failure(source_.name_, "read", EINTR, source_.cancel_) : status();
 }
 
-status preopened_file::check_unchanged() const { return from_.check_unchanged(); }
+status preopened_file::check_unchanged() const { return source_.check_unchanged(); }
 
 }  // namespace cutpoint

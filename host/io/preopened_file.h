@@ -26,7 +26,7 @@ class preopened_file {
   preopened_file& operator=(const preopened_file&) = delete;
   ~preopened_file();
 
-  [[nodiscard]] int descriptor() const noexcept { return from_.descriptor_; }
+  [[nodiscard]] int descriptor() const noexcept { return source_.descriptor_; }
   /// When it was opened.
   [[nodiscard]] std::uint64_t size() const noexcept { return opened_.size; }
   /// Without looking for holes in small files.
@@ -36,16 +36,17 @@ class preopened_file {
 
   /// As file_source::read, from `offset` to `end` at most, waiting for the disk. Where the file turns out to be a
   /// stream, its next bytes, whatever the offset.
-  [[nodiscard]] result<std::size_t> read_at(std::uint64_t offset, std::uint64_t end, std::span<std::uint8_t> into);
-  [[nodiscard]] bool is_stream() const noexcept { return !from_.regular_; }
+  [[nodiscard]] result<std::size_t> read_at(std::uint64_t offset, std::uint64_t end,
+                                            std::span<std::uint8_t> destination);
+  [[nodiscard]] bool is_stream() const noexcept { return !source_.regular_; }
   /// Errors: cancelled, once a stop is asked for.
   [[nodiscard]] status cancelled() const;
   [[nodiscard]] status check_unchanged() const;
 
  private:
-  explicit preopened_file(file_source from);
+  explicit preopened_file(file_source opened);
 
-  file_source from_;
+  file_source source_;
   file_state opened_;
   bool is_direct_opened_ = false;
   direct_descriptor direct_;

@@ -72,32 +72,33 @@ read_ahead::file_range* read_ahead::front_of(const file_progress& file) {
   return !ranges_.empty() && ranges_.front().of.get() == &file ? &ranges_.front() : nullptr;
 }
 
-result<std::size_t> read_ahead::read_in_turn(file_progress& file, std::uint64_t end, std::span<std::uint8_t> into) {
-  auto count = file.file->read_at(file.consumed, end, into);
+result<std::size_t> read_ahead::read_in_turn(file_progress& file, std::uint64_t end,
+                                             std::span<std::uint8_t> destination) {
+  auto count = file.file->read_at(file.consumed, end, destination);
   if (count) file.consumed += *count;
   return count;
 }
 
-result<std::size_t> read_ahead::read(file_progress& file, std::span<std::uint8_t> into) {
+result<std::size_t> read_ahead::read(file_progress& file, std::span<std::uint8_t> destination) {
   for (;;) {
     if (status stopped = file.file->cancelled(); !stopped.ok()) return stopped;
-    if (file.file->is_stream()) return read_in_turn(file, anywhere, into);
+    if (file.file->is_stream()) return read_in_turn(file, anywhere, destination);
     advance();
     file_range* next = front_of(file);
     if (next == nullptr) {
       if (file.planned < file.file->size()) continue;
-      return file.is_end_seen ? result<std::size_t>(std::size_t{0}) : read_in_turn(file, anywhere, into);
+      return file.is_end_seen ? result<std::size_t>(std::size_t{0}) : read_in_turn(file, anywhere, destination);
     }
     if (next->kind == file_range_kind::hole && next->consumed < next->length) {
-      const std::size_t count = std::min<std::uint64_t>(into.size(), next->length - next->consumed);
-      std::memset(into.data(), 0, count);
+      const std::size_t count = std::min<std::uint64_t>(destination.size(), next->length - next->consumed);
+      std::memset(destination.data(), 0, count);
       next->consumed += count;
       file.consumed += count;
       return count;
     }
     if (next->consumed < next->ready()) {
-      const std::size_t count = std::min<std::uint64_t>(into.size(), next->ready() - next->consumed);
-      std::memcpy(into.data(), next->held.room.data() + next->consumed, count);
+      const std::size_t count = std::min<std::uint64_t>(destination.size(), next->ready() - next->consumed);
+      std::memcpy(destination.data(), next->held.room.data() + next->consumed, count);
       next->consumed += count;
       file.consumed += count;
       if (next->consumed == next->ready() && !next->is_under_way && next->consumed >= next->length) pop();
@@ -106,7 +107,7 @@ result<std::size_t> read_ahead::read(file_progress& file, std::span<std::uint8_t
     if (next->is_under_way) {
       wait();
     } else if (next->consumed < next->length) {
-      const auto count = read_in_turn(file, next->offset + next->length, into);
+      const auto count = read_in_turn(file, next->offset + next->length, destination);
       if (count) next->consumed += *count;
       return count;
     } else {
@@ -186,12 +187,12 @@ bool read_ahead::plan_next_range() {
 }
 
 bool read_ahead::plan_data(const std::shared_ptr<file_progress>& file, std::uint64_t length) {
-  preopened_file& from = *file->file;
+  preopened_file& opened = *file->file;
   file_range next = {.of = file, .kind = file_range_kind::ahead, .offset = file->planned, .length = length};
-  next.is_last = next.offset + length >= from.size();
-  next.descriptor = from.descriptor();
-  const bool is_probed = access_ == file_access::automatic && from.size() >= smallest_probed_file;
-  if (is_probed && is_mostly_cached(from.descriptor(), next.offset, length)) {
+  next.is_last = next.offset + length >= opened.size();
+  next.descriptor = opened.descriptor();
+  const bool is_probed = access_ == file_access::automatic && opened.size() >= smallest_probed_file;
+  if (is_probed && is_mostly_cached(opened.descriptor(), next.offset, length)) {
     next.kind = file_range_kind::in_its_turn;
     file->is_all_ahead = false;
     ranges_.push_back(std::move(next));
@@ -199,9 +200,9 @@ bool read_ahead::plan_data(const std::shared_ptr<file_progress>& file, std::uint
     return true;
   }
   std::uint64_t asked = length + (next.is_last ? 1 : 0);
-  const bool wants_direct = access_ == file_access::direct || (is_probed && from.size() >= smallest_direct_file);
+  const bool wants_direct = access_ == file_access::direct || (is_probed && opened.size() >= smallest_direct_file);
   if (wants_direct) {
-    const direct_descriptor& direct = from.direct();
+    const direct_descriptor& direct = opened.direct();
     next.is_direct = direct.descriptor >= 0 && next.offset % direct.alignment == 0;
     if (next.is_direct) next.descriptor = direct.descriptor;
     if (next.is_direct) asked = rounded_up(length, direct.alignment);

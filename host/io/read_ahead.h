@@ -52,7 +52,7 @@ class read_ahead {
   [[nodiscard]] bool is_full() const { return !unplanned_.empty(); }
 
   /// As those of a source.
-  [[nodiscard]] result<std::size_t> read(file_progress& file, std::span<std::uint8_t> into);
+  [[nodiscard]] result<std::size_t> read(file_progress& file, std::span<std::uint8_t> destination);
   [[nodiscard]] result<std::uint64_t> skip_hole(file_progress& file);
   void drop(file_progress& file);
 
@@ -79,7 +79,8 @@ class read_ahead {
   };
 
   [[nodiscard]] file_range* front_of(const file_progress& file);
-  [[nodiscard]] result<std::size_t> read_in_turn(file_progress& file, std::uint64_t end, std::span<std::uint8_t> into);
+  [[nodiscard]] result<std::size_t> read_in_turn(file_progress& file, std::uint64_t end,
+                                                 std::span<std::uint8_t> destination);
   void advance();
   [[nodiscard]] bool plan_next_range();
   [[nodiscard]] bool plan_data(const std::shared_ptr<file_progress>& file, std::uint64_t length);

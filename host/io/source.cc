@@ -7,9 +7,9 @@ namespace cutpoint {
 
 result<std::uint64_t> source::skip_hole() { return 0; }
 
-result<std::size_t> memory_source::read(std::span<std::uint8_t> into) {
-  const std::size_t count = std::min(into.size(), rest_.size());
-  std::copy_n(rest_.begin(), count, into.begin());
+result<std::size_t> memory_source::read(std::span<std::uint8_t> destination) {
+  const std::size_t count = std::min(destination.size(), rest_.size());
+  std::copy_n(rest_.begin(), count, destination.begin());
   rest_ = rest_.subspan(count);
   return count;
 }

@@ -131,12 +131,12 @@ class input_feeder::implementation::copying_source final : public source {
  public:
   copying_source(implementation& feeder, source& tapped) : feeder_(feeder), tapped_(tapped) {}
 
-  result<std::size_t> read(std::span<std::uint8_t> buffer) override {
-    const auto count = feeder_.meter_.measure([&] { return tapped_.read(buffer); },
+  result<std::size_t> read(std::span<std::uint8_t> destination) override {
+    const auto count = feeder_.meter_.measure([&] { return tapped_.read(destination); },
                                               [](const auto& read) { return read ? *read : std::uint64_t{0}; });
     if (!count) return count;
     if (feed* const copy = feeder_.options_.copy; copy != nullptr) {
-      if (status copied = copy->write(buffer.first(*count)); !copied.ok()) return copied;
+      if (status copied = copy->write(destination.first(*count)); !copied.ok()) return copied;
     }
     tell(*count);
     return count;

@@ -23,13 +23,13 @@ class file_changes : public testing::Test {
   /// Reads some of the file, lets something happen to it, and reads the rest.
   template <class Happening>
   status read_while(Happening happening) {
-    auto from = file_source::open(path_);
-    EXPECT_TRUE(from->check_unchanged().ok());
+    auto stream = file_source::open(path_);
+    EXPECT_TRUE(stream->check_unchanged().ok());
     std::vector<std::uint8_t> room(first_bytes);
-    EXPECT_EQ(*from->read(room), first_bytes);
+    EXPECT_EQ(*stream->read(room), first_bytes);
     happening();
-    rest_ = read_all(*from);
-    return from->check_unchanged();
+    rest_ = read_all(*stream);
+    return stream->check_unchanged();
   }
 
   void expect_told(const status& outcome, const std::string& why) const {
@@ -154,26 +154,26 @@ TEST(files_of_the_kernel, are_read_to_their_end) {
     expected << file.rdbuf();
     for (const std::size_t room_bytes : {1u, 7u, 100'000u}) {
       for (const bool asks : {false, true}) {
-        auto from = file_source::open(path);
-        ASSERT_TRUE(from.ok()) << from.error().message();
-        const stream_read got = read_skipping(*from, room_bytes, [&] { return asks; });
+        auto stream = file_source::open(path);
+        ASSERT_TRUE(stream.ok()) << stream.error().message();
+        const stream_read got = read_skipping(*stream, room_bytes, [&] { return asks; });
         EXPECT_TRUE(got.outcome.ok()) << got.outcome.message();
         EXPECT_EQ(got.content, expected.str()) << path;
         EXPECT_TRUE(got.holes.empty()) << path;
-        EXPECT_TRUE(from->check_unchanged().ok()) << from->check_unchanged().message();
+        EXPECT_TRUE(stream->check_unchanged().ok()) << stream->check_unchanged().message();
       }
     }
   }
 }
 
 TEST(files_of_the_kernel, that_change_by_themselves_are_read_whole) {
-  auto from = file_source::open("/proc/self/status");
-  ASSERT_TRUE(from.ok());
-  const stream_read got = read_skipping(*from, 100, [] { return true; });
+  auto stream = file_source::open("/proc/self/status");
+  ASSERT_TRUE(stream.ok());
+  const stream_read got = read_skipping(*stream, 100, [] { return true; });
   EXPECT_THAT(got.content, StartsWith("Name:\t"));
   EXPECT_THAT(got.content, testing::HasSubstr("\nnonvoluntary_ctxt_switches:\t"));
   EXPECT_THAT(got.content, EndsWith("\n"));
-  EXPECT_TRUE(from->check_unchanged().ok());
+  EXPECT_TRUE(stream->check_unchanged().ok());
 }
 
 }  // namespace

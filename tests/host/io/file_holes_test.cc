@@ -81,20 +81,20 @@ TEST_F(file_holes, are_passed_over_wherever_they_are) {
     make(drawing);
     SKIP_WITHOUT_HOLES();
     for (const std::size_t room_bytes : {std::size_t{1000}, std::size_t{unit}, std::size_t{10 * unit}}) {
-      file_source from = opened();
-      const stream_read got = read_skipping(from, room_bytes, always_asks);
+      file_source stream = opened();
+      const stream_read got = read_skipping(stream, room_bytes, always_asks);
       EXPECT_TRUE(got.outcome.ok()) << got.outcome.message();
       EXPECT_TRUE(got.content == content_) << drawing << " in pieces of " << room_bytes;
       EXPECT_EQ(got.holes, holes_) << drawing << " in pieces of " << room_bytes;
-      EXPECT_TRUE(from.check_unchanged().ok());
+      EXPECT_TRUE(stream.check_unchanged().ok());
     }
   }
 }
 
 TEST_F(file_holes, of_small_files_are_read) {
   make("-----");
-  file_source from = opened();
-  const stream_read got = read_skipping(from, 1000, always_asks);
+  file_source stream = opened();
+  const stream_read got = read_skipping(stream, 1000, always_asks);
   EXPECT_TRUE(got.outcome.ok()) << got.outcome.message();
   EXPECT_EQ(got.content, std::string(5, '\0'));
   EXPECT_TRUE(got.holes.empty());
@@ -111,8 +111,8 @@ TEST_F(file_holes, of_any_pattern_and_bytes_between_are_the_content_however_ofte
     make(drawing);
     SKIP_WITHOUT_HOLES();
     for (const std::uint64_t seldom : {1u, 2u, 10u}) {
-      file_source from = opened();
-      const auto got = read_skipping(from, random.between(1000, 3 * unit), [&] { return random.once_in(seldom); });
+      file_source stream = opened();
+      const auto got = read_skipping(stream, random.between(1000, 3 * unit), [&] { return random.once_in(seldom); });
       EXPECT_TRUE(got.content == content_) << drawing << " asked once in " << seldom;
       EXPECT_TRUE(got.holes == holes_ || seldom != 1) << drawing;
       for (const auto& [offset, length] : got.holes) {
@@ -125,32 +125,32 @@ TEST_F(file_holes, of_any_pattern_and_bytes_between_are_the_content_however_ofte
 TEST_F(file_holes, are_zeros_where_nobody_asks) {
   for (const std::string drawing : {".", "a..b.-", "..."}) {
     make(drawing);
-    file_source from = opened();
-    EXPECT_TRUE(read_all(from) == content_) << drawing;
+    file_source stream = opened();
+    EXPECT_TRUE(read_all(stream) == content_) << drawing;
   }
 }
 
 TEST_F(file_holes, do_not_stop_a_read_that_comes_without_asking_again) {
   make("a..b");
   SKIP_WITHOUT_HOLES();
-  file_source from = opened();
-  EXPECT_EQ(*from.skip_hole(), 0u);
+  file_source stream = opened();
+  EXPECT_EQ(*stream.skip_hole(), 0u);
   std::vector<std::uint8_t> room(10 * unit);
-  EXPECT_EQ(*from.read(room), unit) << "short, at the hole";
-  EXPECT_EQ(*from.read(room), 3 * unit);
-  EXPECT_EQ(*from.skip_hole(), 0u);
-  EXPECT_EQ(*from.read(room), 0u);
+  EXPECT_EQ(*stream.read(room), unit) << "short, at the hole";
+  EXPECT_EQ(*stream.read(room), 3 * unit);
+  EXPECT_EQ(*stream.skip_hole(), 0u);
+  EXPECT_EQ(*stream.read(room), 0u);
 }
 
 TEST_F(file_holes, are_told_again_after_a_part_of_one_was_read) {
   make("a..b");
   SKIP_WITHOUT_HOLES();
-  file_source from = opened();
+  file_source stream = opened();
   std::vector<std::uint8_t> room(unit + 100);
-  EXPECT_EQ(*from.read(room), unit + 100);
-  EXPECT_EQ(*from.skip_hole(), 2 * unit - 100);
-  EXPECT_EQ(*from.skip_hole(), 0u) << "one after another is none";
-  EXPECT_EQ(*from.read(room), unit);
+  EXPECT_EQ(*stream.read(room), unit + 100);
+  EXPECT_EQ(*stream.skip_hole(), 2 * unit - 100);
+  EXPECT_EQ(*stream.skip_hole(), 0u) << "one after another is none";
+  EXPECT_EQ(*stream.read(room), unit);
   EXPECT_EQ(room.front(), 'b');
 }
 
@@ -158,36 +158,36 @@ TEST_F(file_holes, at_the_end_end_where_the_file_does_by_then) {
   for (const std::uint64_t units : {1u, 2u, 3u}) {
     make("a....");
     SKIP_WITHOUT_HOLES();
-    file_source from = opened();
+    file_source stream = opened();
     std::vector<std::uint8_t> room(unit);
-    EXPECT_EQ(*from.skip_hole(), 0u);
-    EXPECT_EQ(*from.read(room), unit);
+    EXPECT_EQ(*stream.skip_hole(), 0u);
+    EXPECT_EQ(*stream.read(room), unit);
     ASSERT_EQ(::truncate(path_.c_str(), static_cast<off_t>(units * unit)), 0);
-    EXPECT_EQ(*from.skip_hole(), (units - 1) * unit);
-    EXPECT_EQ(*from.read(room), 0u);
-    EXPECT_EQ(*from.skip_hole(), 0u);
-    EXPECT_EQ(from.check_unchanged().code(), status_code::io_error);
+    EXPECT_EQ(*stream.skip_hole(), (units - 1) * unit);
+    EXPECT_EQ(*stream.read(room), 0u);
+    EXPECT_EQ(*stream.skip_hole(), 0u);
+    EXPECT_EQ(stream.check_unchanged().code(), status_code::io_error);
   }
 }
 
 TEST_F(file_holes, at_the_end_end_where_the_file_did_if_it_has_grown) {
   make("a..");
   SKIP_WITHOUT_HOLES();
-  file_source from = opened();
+  file_source stream = opened();
   std::vector<std::uint8_t> room(unit);
-  EXPECT_EQ(*from.read(room), unit);
+  EXPECT_EQ(*stream.read(room), unit);
   ASSERT_EQ(::truncate(path_.c_str(), 4 * unit), 0);
-  EXPECT_EQ(*from.skip_hole(), 2 * unit);
-  EXPECT_EQ(*from.skip_hole(), 0u);
-  EXPECT_EQ(*from.read(room), unit);
-  EXPECT_EQ(*from.read(room), 0u);
+  EXPECT_EQ(*stream.skip_hole(), 2 * unit);
+  EXPECT_EQ(*stream.skip_hole(), 0u);
+  EXPECT_EQ(*stream.read(room), unit);
+  EXPECT_EQ(*stream.read(room), 0u);
 }
 
 /// The file system is asked once for each extent, not for each read; holes that are made meanwhile are zeros to read.
 TEST_F(file_holes, that_come_late_are_not_looked_for) {
   make("aaa");
-  file_source from = opened();
-  EXPECT_EQ(*from.skip_hole(), 0u);
+  file_source stream = opened();
+  EXPECT_EQ(*stream.skip_hole(), 0u);
   const held_open file(path_, O_RDWR);
   if (::fallocate(file.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, unit, 2 * unit) != 0 ||
       told_holes(file.get()) != std::vector<stretch>{{unit, 2 * unit}}) {
@@ -196,11 +196,11 @@ TEST_F(file_holes, that_come_late_are_not_looked_for) {
   ASSERT_EQ(::ftruncate(file.get(), 5 * unit), 0);
   std::vector<std::uint8_t> room(unit);
   for (const char expected : {'a', '\0', '\0', '\0', '\0'}) {
-    EXPECT_EQ(*from.read(room), unit);
+    EXPECT_EQ(*stream.read(room), unit);
     EXPECT_EQ(room.front(), expected);
-    EXPECT_EQ(*from.skip_hole(), 0u);
+    EXPECT_EQ(*stream.skip_hole(), 0u);
   }
-  EXPECT_EQ(*from.read(room), 0u);
+  EXPECT_EQ(*stream.read(room), 0u);
 }
 
 TEST_F(file_holes, may_be_huge) {
@@ -209,23 +209,23 @@ TEST_F(file_holes, may_be_huge) {
   const held_open file(path_, O_WRONLY);
   const bool is_written = ::pwrite(file.get(), "z", 1, static_cast<off_t>(far)) == 1;
   if (!is_written) GTEST_SKIP() << "no file of a tebibyte in " << folder_.path();
-  file_source from = opened();
+  file_source stream = opened();
   std::vector<std::uint8_t> room(2 * unit);
-  EXPECT_EQ(*from.skip_hole(), 0u);
-  if (*from.read(room) != unit) GTEST_SKIP() << "no holes in " << folder_.path();
-  EXPECT_EQ(*from.skip_hole(), far - unit);
-  EXPECT_EQ(*from.skip_hole(), 0u);
-  EXPECT_EQ(*from.read(room), 1u);
+  EXPECT_EQ(*stream.skip_hole(), 0u);
+  if (*stream.read(room) != unit) GTEST_SKIP() << "no holes in " << folder_.path();
+  EXPECT_EQ(*stream.skip_hole(), far - unit);
+  EXPECT_EQ(*stream.skip_hole(), 0u);
+  EXPECT_EQ(*stream.read(room), 1u);
   EXPECT_EQ(room.front(), 'z');
-  EXPECT_EQ(*from.read(room), 0u);
+  EXPECT_EQ(*stream.read(room), 0u);
 }
 
 TEST_F(file_holes, are_not_looked_for_after_a_request_to_stop) {
   make("..a");
   cancellation cancel;
-  file_source from = opened(&cancel);
+  file_source stream = opened(&cancel);
   cancel.request();
-  const auto hole = from.skip_hole();
+  const auto hole = stream.skip_hole();
   ASSERT_FALSE(hole.ok());
   EXPECT_EQ(hole.error().code(), status_code::cancelled);
 }
@@ -237,9 +237,9 @@ TEST(sources_without_holes, know_of_none) {
   const temporary_folder folder;
   for (const std::string& path : {folder.make_file("empty", ""), folder.make_file("zeros", std::string(4, '\0')),
                                   std::string("/dev/zero"), std::string("/proc/self/status")}) {
-    auto from = file_source::open(path);
-    ASSERT_TRUE(from.ok()) << path;
-    EXPECT_EQ(*from->skip_hole(), 0u) << path;
+    auto stream = file_source::open(path);
+    ASSERT_TRUE(stream.ok()) << path;
+    EXPECT_EQ(*stream->skip_hole(), 0u) << path;
   }
 }
 

@@ -69,9 +69,9 @@ class reads_that_fail : public testing::Test {
     EXPECT_LE(reader.statistics().most_held_bytes, budget);
   }
 
-  static void read_beginning(source& from, const file& expected, seeded_choices& random) {
+  static void read_beginning(source& stream, const file& expected, seeded_choices& random) {
     std::vector<std::uint8_t> room(random.between(1, 100'000));
-    const auto count = from.read(room);
+    const auto count = stream.read(room);
     ASSERT_TRUE(count.ok());
     ASSERT_TRUE(std::equal(room.begin(), room.begin() + static_cast<std::ptrdiff_t>(*count), expected.content.begin(),
                            [](std::uint8_t a, char b) { return a == static_cast<std::uint8_t>(b); }));

@@ -60,9 +60,9 @@ TEST_P(file_readers, give_files_of_every_size_around_blocks_and_pages) {
   std::vector<std::string> contents;
   std::vector<std::string> paths;
   for (const std::uint64_t near : {0u, 512u, 4096u, 65'536u, 131'072u, 262'144u, 524'288u, 1'048'576u, 1'572'864u}) {
-    for (const std::int64_t by : {-4097, -4096, -513, -1, 0, 1, 511, 4095, 4096}) {
-      if (by < 0 && near < static_cast<std::uint64_t>(-by)) continue;
-      contents.push_back(letters(near + static_cast<std::uint64_t>(by), contents.size()));
+    for (const std::int64_t difference : {-4097, -4096, -513, -1, 0, 1, 511, 4095, 4096}) {
+      if (difference < 0 && near < static_cast<std::uint64_t>(-difference)) continue;
+      contents.push_back(letters(near + static_cast<std::uint64_t>(difference), contents.size()));
       paths.push_back(folder_.make_file(std::to_string(contents.size()), contents.back()));
     }
   }

@@ -92,7 +92,7 @@ TEST(file_source, closes_its_file_once) {
 
 TEST(file_source, leaves_standard_input_open) {
   const std::size_t before = open_descriptor_count();
-  { const file_source from = file_source::standard_input(); }
+  { const file_source stream = file_source::standard_input(); }
   EXPECT_EQ(open_descriptor_count(), before);
 }
 

@@ -65,9 +65,9 @@ class waiting : public testing::Test {
     return opened ? status() : opened.error();
   }
 
-  status read_one(source& from) {
+  status read_one(source& stream) {
     std::array<std::uint8_t, 100> room = {};
-    const auto count = from.read(room);
+    const auto count = stream.read(room);
     return count ? status() : count.error();
   }
 
@@ -84,9 +84,9 @@ TEST_F(waiting, for_a_writer_ends_by_a_request) {
 
 TEST_F(waiting, for_bytes_of_a_fifo_ends_by_a_request) {
   const held_open writer(fifo_, O_RDWR);
-  auto from = file_source::open(fifo_, &cancel_);
-  ASSERT_TRUE(from.ok());
-  const status outcome = stopped([&] { return read_one(*from); });
+  auto stream = file_source::open(fifo_, &cancel_);
+  ASSERT_TRUE(stream.ok());
+  const status outcome = stopped([&] { return read_one(*stream); });
   EXPECT_EQ(outcome.code(), status_code::cancelled);
   EXPECT_EQ(outcome.message(), fifo_ + ": stopped before it was read");
 }
@@ -96,8 +96,8 @@ TEST_F(waiting, for_bytes_of_standard_input_ends_by_a_request) {
     const held_open pipe(fifo_, flags);
     const replaced_standard_input now(pipe.get());
     cancellation cancel;
-    file_source from = file_source::standard_input(&cancel);
-    auto outcome = std::async(std::launch::async, [&] { return read_one(from); });
+    file_source stream = file_source::standard_input(&cancel);
+    auto outcome = std::async(std::launch::async, [&] { return read_one(stream); });
     EXPECT_EQ(outcome.wait_for(250ms), std::future_status::timeout) << "it did not wait";
     cancel.request();
     if (outcome.wait_for(patience) != std::future_status::ready) {
@@ -111,12 +111,12 @@ TEST_F(waiting, for_bytes_of_standard_input_ends_by_a_request) {
 TEST_F(waiting, for_a_terminal_ends_by_a_request) {
   const held_open terminal(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
   if (::grantpt(terminal.get()) != 0 || ::unlockpt(terminal.get()) != 0) GTEST_SKIP() << "no terminals here";
-  auto from = file_source::open(::ptsname(terminal.get()), &cancel_);
-  ASSERT_TRUE(from.ok()) << from.error().message();
+  auto stream = file_source::open(::ptsname(terminal.get()), &cancel_);
+  ASSERT_TRUE(stream.ok()) << stream.error().message();
   terminal.write("line\n");
   std::array<std::uint8_t, 100> room = {};
-  EXPECT_EQ(*from->read(room), 5u);
-  EXPECT_EQ(stopped([&] { return read_one(*from); }).code(), status_code::cancelled);
+  EXPECT_EQ(*stream->read(room), 5u);
+  EXPECT_EQ(stopped([&] { return read_one(*stream); }).code(), status_code::cancelled);
 }
 
 TEST_F(waiting, for_a_writer_that_does_not_come_is_an_error) {
@@ -156,9 +156,9 @@ TEST_F(waiting, takes_a_silent_writer_for_one) {
 
 TEST_F(waiting, for_a_silent_writer_ends_when_it_goes) {
   held_open writer(fifo_, O_RDWR);
-  auto from = file_source::open(fifo_);
-  ASSERT_TRUE(from.ok());
-  auto got = std::async(std::launch::async, [&] { return read_all(*from); });
+  auto stream = file_source::open(fifo_);
+  ASSERT_TRUE(stream.ok());
+  auto got = std::async(std::launch::async, [&] { return read_all(*stream); });
   EXPECT_EQ(got.wait_for(250ms), std::future_status::timeout);
   writer.close();
   EXPECT_EQ(got.get(), "");
@@ -191,12 +191,12 @@ TEST_F(waiting, loses_no_byte_that_comes_during_the_opening) {
       writer.write("ab");
     });
     goes = true;
-    auto from = file_source::open(fifo_, nullptr, {.writer_wait = 0ms});
-    ASSERT_TRUE(from.ok()) << from.error().message();
+    auto stream = file_source::open(fifo_, nullptr, {.writer_wait = 0ms});
+    ASSERT_TRUE(stream.ok()) << stream.error().message();
     std::string got;
     std::array<std::uint8_t, 2> room = {};
     while (got.size() < 2) {
-      const auto count = from->read(room);
+      const auto count = stream->read(room);
       ASSERT_TRUE(count.ok());
       got.append(room.begin(), room.begin() + *count);
     }
@@ -229,15 +229,15 @@ TEST_F(waiting, in_a_pipe_by_its_path_is_for_its_bytes) {
 TEST_F(waiting, is_none_for_standard_input_without_a_writer) {
   const held_open fifo(fifo_, O_RDONLY | O_NONBLOCK);
   const replaced_standard_input now(fifo.get());
-  file_source from = file_source::standard_input();
-  EXPECT_EQ(read_all(from), "");
+  file_source stream = file_source::standard_input();
+  EXPECT_EQ(read_all(stream), "");
 }
 
 TEST(standard_input, that_is_closed_cannot_be_read) {
   const replaced_standard_input now(-1);
-  file_source from = file_source::standard_input();
-  EXPECT_EQ(read_all(from), "failed: standard input: cannot be read: Bad file descriptor");
-  EXPECT_EQ(*from.skip_hole(), 0u);
+  file_source stream = file_source::standard_input();
+  EXPECT_EQ(read_all(stream), "failed: standard input: cannot be read: Bad file descriptor");
+  EXPECT_EQ(*stream.skip_hole(), 0u);
 }
 
 TEST(standard_input, that_is_a_pipe_is_read_to_its_end) {
@@ -247,8 +247,8 @@ TEST(standard_input, that_is_a_pipe_is_read_to_its_end) {
   held_open writing(ends[1]);
   const replaced_standard_input now(reading.get());
   auto got = std::async(std::launch::async, [] {
-    file_source from = file_source::standard_input();
-    return read_all(from);
+    file_source stream = file_source::standard_input();
+    return read_all(stream);
   });
   writing.write("one ");
   std::this_thread::sleep_for(150ms);
@@ -262,9 +262,9 @@ TEST(standard_input, that_is_a_file_is_read_from_where_it_stands) {
   const held_open file(folder.make_file("file", "0123456789"), O_RDONLY);
   ASSERT_EQ(::lseek(file.get(), 4, SEEK_SET), 4);
   const replaced_standard_input now(file.get());
-  file_source from = file_source::standard_input();
-  EXPECT_EQ(*from.skip_hole(), 0u);
-  EXPECT_EQ(read_all(from), "456789");
+  file_source stream = file_source::standard_input();
+  EXPECT_EQ(*stream.skip_hole(), 0u);
+  EXPECT_EQ(read_all(stream), "456789");
   EXPECT_EQ(::lseek(file.get(), 0, SEEK_CUR), 10) << "whoever reads on begins at the end";
 }
 

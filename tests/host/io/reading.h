@@ -21,12 +21,12 @@ struct stream_read {
 };
 
 /// Reads `room_bytes` at a time to the end, and skips holes before those reads for which `asks`.
-inline stream_read read_skipping(source& from, std::size_t room_bytes, const std::function<bool()>& asks) {
+inline stream_read read_skipping(source& stream, std::size_t room_bytes, const std::function<bool()>& asks) {
   stream_read got;
   std::vector<std::uint8_t> room(room_bytes);
   for (;;) {
     if (asks()) {
-      const auto hole = from.skip_hole();
+      const auto hole = stream.skip_hole();
       if (!hole) return got.outcome = hole.error(), got;
       if (*hole != 0) {
         got.holes.emplace_back(got.content.size(), *hole);
@@ -34,7 +34,7 @@ inline stream_read read_skipping(source& from, std::size_t room_bytes, const std
         continue;
       }
     }
-    const auto count = from.read(room);
+    const auto count = stream.read(room);
     if (!count) return got.outcome = count.error(), got;
     if (*count == 0) return got;
     got.content.append(room.begin(), room.begin() + static_cast<std::ptrdiff_t>(*count));
@@ -42,8 +42,8 @@ inline stream_read read_skipping(source& from, std::size_t room_bytes, const std
 }
 
 /// The content, or "failed: " and why.
-inline std::string read_all(source& from) {
-  const stream_read got = read_skipping(from, 1000, [] { return false; });
+inline std::string read_all(source& stream) {
+  const stream_read got = read_skipping(stream, 1000, [] { return false; });
   return got.outcome.ok() ? got.content : "failed: " + got.outcome.message();
 }
 
