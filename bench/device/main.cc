@@ -7,11 +7,11 @@
 
 #include <CLI/CLI.hpp>
 #include <cutpoint/catalog.h>
+#include <cutpoint/chunk_sizes.h>
 #include <cutpoint/topology.h>
 #include <cutpoint/version.h>
 #include <fmt/format.h>
 
-#include "bench/common/configurations.h"
 #include "bench/device/end_to_end.h"
 #include "build_info.h"
 #include "cuda/device/devices.h"
@@ -32,15 +32,25 @@ struct options {
   std::string json;
 };
 
-/// What is measured of the names that were asked for; in a hurry, of one name for each way of working.
+/// A name of the catalog and its chunker.
+struct configuration {
+  std::string_view name;
+  cutpoint::chunker chunker;
+};
+
+/// Returns the names to measure: those of `--name`, else all, or with `--quick` one of each kind of kernel. Each has the
+/// usual sizes, or its own if it does not take them.
 std::vector<configuration> chosen(const options& given) {
   const std::vector<std::string> quick = {"gear",   "fastcdc",    "rabin", "buzhash",
                                           "ae-max", "seqcdc-inc", "fixed", "xet"};
   const std::vector<std::string>& wanted = given.names.empty() && given.is_quick ? quick : given.names;
-  std::vector<configuration> all = configurations();
-  if (wanted.empty()) return all;
-  std::erase_if(
-      all, [&](const configuration& c) { return std::find(wanted.begin(), wanted.end(), c.name) == wanted.end(); });
+  const auto sizes = size_settings(std::string(usual_sizes)).value();
+  std::vector<configuration> all;
+  for (const catalog_entry& entry : catalog()) {
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), entry.name) == wanted.end()) continue;
+    const result<chunker> sized = chunker_at(entry.name, sizes);
+    all.push_back({entry.name, sized ? *sized : entry.defaults});
+  }
   return all;
 }
 
