@@ -1,5 +1,4 @@
-// Every algorithm's parameters, and the one type that holds any of them. What is here changes the cuts; nothing else
-// does.
+// The parameters of every algorithm, and one type that holds any of them. Only these parameters change the cuts.
 #pragma once
 
 #include <variant>
@@ -22,7 +21,7 @@
 
 namespace cutpoint {
 
-/// The parameters of one algorithm. Fields left out take their defaults when a `chunker` is made.
+/// Holds the parameters of one algorithm. Fields that are left out take their defaults when a `chunker` is made.
 using algorithm_parameters =
     std::variant<gear_parameters, rabin_parameters, rabin_inck_parameters, adler_parameters, crc32_parameters,
                  buzhash_parameters, tttd_parameters, fastcdc_parameters, borg2_fastcdc_parameters, ronomon_parameters,

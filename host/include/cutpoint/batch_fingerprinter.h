@@ -1,4 +1,4 @@
-// Many fingerprints at once: asked for one by one, made in whatever order is fastest.
+// The interface for making many digests at once, in whatever order is fastest.
 #pragma once
 
 #include <memory>
@@ -9,21 +9,21 @@
 
 namespace cutpoint {
 
-/// Makes fingerprints of one kind, always those that a `fingerprinter` of that kind makes. One thread at a time.
+/// Makes the same digests as a `fingerprinter` with the same recipe. Not thread-safe.
 class batch_fingerprinter {
  public:
   virtual ~batch_fingerprinter() = default;
 
-  /// Asks for the digest of `bytes`, which may be empty. Until `flush` returns the bytes must stay as they are, and
-  /// `destination` where it is; it is written at some time until then.
+  /// Requests the digest of `bytes`, which may be empty. It is written to `destination` by the time `flush` returns.
+  /// Until then `bytes` must not change and `destination` must stay valid.
   virtual void submit(byte_span bytes, digest& destination) = 0;
 
-  /// Makes all that was asked for and not made yet. Throws nothing: it is also what cleans up after a failure. Errors:
-  /// backend_failure, when a library failed; the digests since the last flush are then worth nothing.
+  /// Makes all digests that were requested and not made yet. Does not throw, so that it can be called to clean up after
+  /// a failure. Errors: backend_failure, if a library failed; then the digests since the last flush are invalid.
   [[nodiscard]] virtual status flush() = 0;
 };
 
-/// Makes each as it is asked for.
+/// Returns a batch fingerprinter that makes each digest when it is requested.
 [[nodiscard]] std::unique_ptr<batch_fingerprinter> make_one_by_one_fingerprinter(fingerprinter maker);
 
 }  // namespace cutpoint

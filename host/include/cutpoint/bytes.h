@@ -1,4 +1,4 @@
-// The words that everything else is written in: spans of bytes, and a chunk of a stream.
+// Basic types: a view of bytes, binary size units, and a chunk of a stream.
 #pragma once
 
 #include <cstddef>
@@ -7,15 +7,15 @@
 
 namespace cutpoint {
 
-/// Bytes that somebody else owns, read only.
+/// A read-only view of bytes that another object owns.
 using byte_span = std::span<const std::uint8_t>;
 
 inline constexpr std::uint64_t KiB = std::uint64_t{1} << 10;
 inline constexpr std::uint64_t MiB = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t GiB = std::uint64_t{1} << 30;
 
-/// Bytes `[offset, offset + length)` of one stream. Chunks of a stream are contiguous, cover it, and have `length >=
-/// 1`.
+/// A chunk is the bytes `[offset, offset + length)` of one stream. The chunks of a stream are contiguous, cover the
+/// whole stream, and each has at least one byte.
 struct chunk {
   std::uint64_t offset = 0;
   std::uint64_t length = 0;

@@ -1,5 +1,5 @@
-// Algorithms and profiles by name, with their parameters as text: what a command line, a script or a configuration
-// needs.
+// The catalog of algorithms and profiles by name, with their parameters as text, for command lines, scripts and
+// configuration files.
 #pragma once
 
 #include <span>
@@ -12,65 +12,68 @@
 
 namespace cutpoint {
 
-/// An algorithm of the literature, or the exact cuts of a chunker that real systems use.
+/// An entry is an algorithm of the literature, or a profile, which gives exactly the cuts of another program.
 enum class entry_kind { algorithm, profile };
 
-/// A parameter as one name of the catalog has it.
+/// A parameter of one catalog entry.
 struct listed_parameter {
   parameter_info info;
-  /// The value when it is left out and nothing else is given.
+  /// The value of the parameter when no parameter is given.
   std::string default_value;
-  /// How it is found when left out, from other parameters; empty where the default is a constant.
+  /// How the value is derived from other parameters when it is left out; empty if the default is a constant.
   std::string when_left_out;
-  /// The names that a choice may take.
+  /// The names that are allowed as the value, if `info.kind` is `choice`.
   std::vector<std::string_view> choices;
-  /// What it must be beyond its bounds. All parameters within their bounds that keep all rules make a chunker.
+  /// The conditions on the value besides its bounds. Parameters make a chunker if all are within their bounds and keep
+  /// all rules.
   std::vector<parameter_rule> rules;
-  /// Whether the name stands for this very value, so that it cannot be given.
+  /// Whether the entry fixes this value, so that a caller cannot set it.
   bool is_fixed = false;
 };
 
-/// A name with what it stands for.
+/// An algorithm or a profile of the catalog.
 struct catalog_entry {
   std::string_view name;
   entry_kind kind;
-  /// The algorithm's name in canonical strings; several names may share it.
+  /// The algorithm's name in canonical strings. Several entries may share it.
   std::string_view algorithm;
-  /// Paper and section, or the system and its licence.
+  /// The paper and section, or the program and its licence.
   std::string_view source;
   std::vector<listed_parameter> parameters;
-  /// The chunker of each average size that has defaults of its own, the smallest first; none where one rule makes them.
+  /// One chunker for each average size that has defaults of its own, smallest first. Empty if one rule gives the
+  /// defaults for every size.
   std::vector<chunker> sized_defaults;
-  /// The chunker with every default; its parameters() are the aggregate to start from in a program.
+  /// The chunker with every default. A program can start from the aggregate that its parameters() return.
   chunker defaults;
 };
 
-/// A parameter's name and value as text.
+/// The name and the value of a parameter, as text.
 struct parameter_setting {
   std::string name;
   std::string value;
 };
 
-/// Every name that can be made here (borg2-fastcdc needs AES-256-CTR of OpenSSL), algorithms first. Built at the first
-/// call; thread-safe; lives as long as the program.
+/// Returns every entry that this build can make, algorithms first (borg2-fastcdc needs AES-256-CTR from OpenSSL). The
+/// first call builds the catalog, which lives as long as the program. Thread-safe.
 [[nodiscard]] std::span<const catalog_entry> catalog();
 
-/// The entry of this name. Errors: unknown_name, with the nearest name.
+/// Finds the entry called `name`. Errors: unknown_name, as the function of that name in `text.h` gives it.
 [[nodiscard]] result<const catalog_entry*> find_entry(std::string_view name);
 
-/// A chunker, and what was accepted without effect (a minimum for an algorithm that takes none).
+/// A chunker, with a warning for each setting that was accepted without effect, such as a minimum for an algorithm that
+/// has none.
 struct named_chunker {
   cutpoint::chunker chunker;
   std::vector<std::string> warnings;
 };
 
-/// Makes a chunker from a name and settings; each setting at most once. Errors: unknown_name for a name that is not in
-/// the catalog or a parameter that the algorithm does not have (with the nearest, and the choice), invalid_argument
-/// otherwise.
+/// Makes a chunker from a name and settings. Each parameter may be set at most once. Errors: unknown_name, if the
+/// catalog lacks the name or the algorithm lacks a parameter (the message suggests the nearest name or lists the known
+/// ones); otherwise invalid_argument.
 [[nodiscard]] result<named_chunker> make_chunker(std::string_view name, std::span<const parameter_setting> settings);
 
-/// The chunker of a canonical string: `algorithm(name=value,...)`. Parameters may be left out and come in any order.
-/// Errors as for `make_chunker`, and invalid_argument where the text has another form.
+/// Makes the chunker that a canonical string `algorithm(name=value,...)` names. Parameters may be left out and may come
+/// in any order. Errors: as for `make_chunker`, and invalid_argument if the text has another form.
 [[nodiscard]] result<chunker> parse_canonical(std::string_view text);
 
 }  // namespace cutpoint

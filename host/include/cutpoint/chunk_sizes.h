@@ -1,4 +1,4 @@
-// Chunk sizes as text, MIN:AVG:MAX, for one name or in whatever way each of many takes them.
+// Chunk sizes as text, MIN:AVG:MAX, and the chunker of a named algorithm for such sizes.
 #pragma once
 
 #include <span>
@@ -12,14 +12,16 @@
 
 namespace cutpoint {
 
-/// What algorithms are compared at, where nothing is said.
+/// The sizes at which algorithms are compared by default.
 inline constexpr std::string_view usual_sizes = "2K:8K:64K";
 
-/// MIN:AVG:MAX, or AVG; an empty part is left out. Errors: invalid_argument, for another form.
+/// Parses MIN:AVG:MAX, in which fields may be empty, or AVG alone. Errors: invalid_argument, if the text has another
+/// form.
 [[nodiscard]] result<std::vector<parameter_setting>> size_settings(const std::string& size);
 
-/// The chunker of a name at these sizes, or at as many of them as it takes: without the minimum, with the average alone,
-/// or as powers of two. Errors: unknown_name; invalid_argument, where it takes none, and for a size out of its bounds.
+/// Makes the chunker called `name` for the given sizes. An algorithm that cannot take all of them gets those that it
+/// can: without the minimum, the average alone, or the sizes as powers of two. Errors: unknown_name; invalid_argument,
+/// if it takes no such sizes or a size is out of bounds.
 [[nodiscard]] result<chunker> chunker_at(std::string_view name, std::span<const parameter_setting> sizes);
 
 }  // namespace cutpoint

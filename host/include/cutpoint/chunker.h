@@ -1,5 +1,4 @@
-// A chunker: one algorithm with its parameters, checked. It says where the next cut is; it reads, copies and keeps
-// nothing.
+// A chunker: an algorithm with checked parameters, which says where the next cut of a stream is.
 #pragma once
 
 #include <limits>
@@ -17,100 +16,111 @@
 
 namespace cutpoint {
 
-/// Stands for "no bound" in `chunker::reach`.
+/// The value of `chunker::reach` if a cut may depend on any number of bytes.
 inline constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
 
-/// What decides whether a position is a cut-point.
+/// Tells on which bytes it depends whether a position is a candidate.
 enum class candidate_kind {
-  windowed,   ///< the bytes near it only, whatever chunk it lies in, so that candidates can be found anywhere at once
-  restarted,  ///< as windowed, but within a window of the chunk's minimum also where the chunk began
-  walking,    ///< where the chunk began
+  windowed,   ///< only on the bytes near the position, so that candidates can be found anywhere before chunks are known
+  restarted,  ///< as windowed, but also on the chunk's start, within one window after the chunk's minimum
+  walking,    ///< on the chunk's start
 };
 
-/// A contiguous piece of a stream, seen from the start of a chunk in it.
+/// A contiguous byte range of a stream, seen from the start of a chunk in it.
 struct stream_window {
-  /// Holds the chunk's first byte, at least min(behind, its offset in the stream) bytes before it, and what follows.
+  /// Contains at least min(behind(), the chunk's offset in the stream) bytes before the chunk, its first byte, and any
+  /// number of bytes after that.
   byte_span bytes;
-  /// Index in `bytes` of the chunk's first byte; less than `bytes.size()`.
+  /// The index in `bytes` of the chunk's first byte; less than `bytes.size()`.
   std::uint64_t start = 0;
-  /// Whether the stream ends with the last of `bytes`.
+  /// Whether the stream ends after the last of `bytes`.
   bool at_end = false;
 };
 
-/// What a map of an algorithm's candidates is made from: the positions that may end or decide a chunk, whatever chunk
-/// they lie in.
+/// Describes the candidate map that an algorithm needs. A candidate is a position that may end a chunk, or decide where
+/// it ends, whatever its start is.
 struct candidate_map_needs {
-  /// Bits for each position: kinds of candidates.
+  /// The number of bits for each position, one for each kind of candidate.
   std::uint64_t levels = 1;
-  /// Bytes before a position that decide whether it is a candidate.
+  /// The number of bytes before a position that decide, with its own byte, whether it is a candidate.
   std::uint64_t behind = 0;
-  /// Bytes after it that do.
+  /// The number of bytes after a position that decide whether it is a candidate.
   std::uint64_t ahead = 0;
 };
 
-/// Where a stream is cut. Every algorithm is restartable: the cut that follows a start is a function of the bytes
-/// within `behind` before it and `reach` after it, and of whether the stream ends there.
+/// Finds the cuts of a stream. Every algorithm is restartable: the cut that follows a start depends only on the bytes
+/// from `behind()` bytes before the start to `reach()` bytes after it, and on whether the stream ends there.
 ///
-/// Immutable; a copy is a reference to the same state; every member may be called from any thread at once.
+/// A chunker is immutable, and it reads, copies and keeps no data. A copy refers to the same state. Any thread may call
+/// any member at any time.
 class chunker {
  public:
   chunker(const chunker&) = default;
   chunker& operator=(const chunker&) = default;
 
-  /// Fills in what `parameters` leave out and checks them. Errors: invalid_argument, naming the parameter, its value
-  /// and the bound.
+  /// Completes `parameters` with the defaults of fields that are left out, and checks them. Errors: invalid_argument;
+  /// the message names the parameter, its value and the bound.
   [[nodiscard]] static result<chunker> make(const algorithm_parameters& parameters);
 
-  /// This chunker with its cuts found by `kernel`, which must be one for its parameters; its candidates are found as
-  /// before. Null: by the reference.
+  /// Returns this chunker with `kernel` to find its cuts, which must have been made for its parameters. If `kernel` is
+  /// null, the reference finds them. Candidates are always found by the reference.
   [[nodiscard]] chunker by(std::shared_ptr<const cut_kernel> kernel) const;
 
-  /// The back end that finds the cuts: "scalar" for the reference.
+  /// Returns the name of the back end that finds the cuts; the reference is called "scalar".
   [[nodiscard]] std::string_view backend() const noexcept;
 
-  /// Length of the chunk that begins at `window.start`, at least 1; nothing when that may depend on bytes past the
-  /// window, so that the caller must show more. A window of `reach()` bytes from the start on, or one that ends the
-  /// stream, always decides; so does one that goes on more than `lookahead()` bytes past the cut, but for repmaxcdc
-  /// and for tttd's backup cuts, which are known only at the reach.
+  /// Returns the length in bytes of the chunk that begins at `window.start`, at least 1. Returns nullopt if the cut may
+  /// depend on bytes past the window; the caller must then provide a longer window.
+  ///
+  /// Three windows always decide a cut: one with `reach()` bytes from the start on, one at the end of the stream, and
+  /// one that extends more than `lookahead()` bytes past the cut. The third does not hold for repmaxcdc and for the
+  /// backup cuts of tttd, which are known only at the reach.
   [[nodiscard]] std::optional<std::uint64_t> next_cut(const stream_window& window) const noexcept;
 
-  /// What a map of candidates needs; nothing where the algorithm has no candidates apart from chunks. With a map, the
-  /// bytes are looked at once, in stretches of any size and in any order, and chunks are found by walking its bits.
+  /// Returns the properties of the candidate map, or nullopt if the algorithm has no candidates that are independent of
+  /// chunks. With a candidate map, the bytes are read once, in byte ranges of any size and in any order; chunks are
+  /// then found from its bits.
   [[nodiscard]] std::optional<candidate_map_needs> candidate_map() const noexcept;
 
-  /// Marks the candidates among `count` positions, the first of which is index `window.start` of `window.bytes` and
-  /// `position` of the sequence that `map` maps. Clears nothing. Only where there is a `candidate_map`.
+  /// Marks the candidates among `count` positions (0 is allowed). The first of them has index `window.start` in
+  /// `window.bytes` and number `position` in the sequence that `map` covers. Clears no bits. The algorithm must have a
+  /// `candidate_map()`.
   ///
-  /// The window has all those positions (`count` may be 0), at least min(behind, its offset in the stream) bytes before
-  /// the first, and at least `ahead` after the last unless the stream ends with the window. A position without the bytes
-  /// that a test needs, at either end of the stream, is no candidate; no chunk could be cut there.
+  /// The window must contain all these positions, at least min(behind, the first one's offset in the stream) bytes
+  /// before them, and at least `ahead` bytes after them unless the stream ends with the window. A position too near to
+  /// an end of the stream for the test of its bytes is not a candidate; no chunk could be cut there.
   ///
-  /// What it costs is linear in `count + ahead`. Threads may call it at once as `candidate_bits` allows.
+  /// The cost is linear in `count + ahead`. Threads may call this function concurrently as far as `candidate_bits`
+  /// allows.
   void find_candidates(const stream_window& window, std::uint64_t count, std::uint64_t position,
                        candidate_bits& map) const noexcept;
 
-  /// As `next_cut(window)`, and always what that gives, from marked candidates and (almost) without a look at the bytes.
-  /// `position` is that of `window.start` in the sequence that `candidates` maps. Of the `reach()` positions from there
-  /// on, those must be filled in whose `ahead` bytes the window shows; what is marked elsewhere has no effect, so that
-  /// one map of a stream serves every window on it. A cut may lie past what is filled in, by up to `ahead`. The map's
-  /// capacity is at least the number of positions to be filled in.
+  /// Returns the same result as `next_cut(window)`, but finds it from marked candidates and reads almost no bytes.
+  /// `position` is the number of `window.start` in the sequence that `candidates` covers.
+  ///
+  /// Of the `reach()` positions from there on, those must have been passed to `find_candidates` whose `ahead` bytes are
+  /// in the window. Bits elsewhere have no effect, so one map of a stream serves every window of it. The cut may lie up
+  /// to `ahead` bytes past the last of these positions. The capacity of the map must be at least the number of these
+  /// positions.
   [[nodiscard]] std::optional<std::uint64_t> next_cut(const stream_window& window, const candidate_bits& candidates,
                                                       std::uint64_t position) const noexcept;
 
-  /// Every chunk of a whole stream, in order.
+  /// Returns every chunk of a whole stream, in order.
   [[nodiscard]] std::vector<chunk> find_cuts(byte_span stream) const;
 
-  /// How many bytes from a chunk's start on its cut may depend on; `unlimited` where there is no maximum.
+  /// Returns the number of bytes from a chunk's start on that its cut may depend on, or `unlimited` if chunks have no
+  /// maximum size.
   [[nodiscard]] std::uint64_t reach() const noexcept;
-  /// How many bytes past a cut it may depend on.
+  /// Returns the number of bytes after a cut that it may depend on.
   [[nodiscard]] std::uint64_t lookahead() const noexcept;
-  /// What decides a cut-point.
+  /// Returns the kind of the algorithm's candidates.
   [[nodiscard]] candidate_kind candidates() const noexcept;
-  /// How many bytes before a chunk's start its cut may depend on.
+  /// Returns the look-behind: the number of bytes before a chunk's start that its cut may depend on.
   [[nodiscard]] std::uint64_t behind() const noexcept;
-  /// The parameters, none left out.
+  /// Returns the parameters with all fields filled in.
   [[nodiscard]] const algorithm_parameters& parameters() const noexcept;
-  /// Names the cuts: equal strings make equal cuts, now and in every later release. `parse_canonical` reads it.
+  /// Returns the canonical string, which `parse_canonical` reads. Equal strings give equal cuts, in this and every
+  /// later release.
   [[nodiscard]] const std::string& canonical() const noexcept;
 
  private:
@@ -122,7 +132,7 @@ class chunker {
   [[nodiscard]] std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept;
 
   std::shared_ptr<const implementation> implementation_;
-  std::shared_ptr<const cut_kernel> kernel_;  ///< null: the reference cuts
+  std::shared_ptr<const cut_kernel> kernel_;  ///< null if the reference finds the cuts
 };
 
 }  // namespace cutpoint

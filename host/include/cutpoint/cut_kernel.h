@@ -1,4 +1,4 @@
-// A faster way to an algorithm's cuts.
+// The interface of cut kernels, which replace the loop of an algorithm's reference by a faster one.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,17 @@
 
 namespace cutpoint {
 
-/// Finds the cuts of one chunker, always those of its reference. Immutable; every member may be called from any thread at
-/// once.
+/// Finds the same cuts as the reference of one chunker. A cut kernel is immutable. Any thread may call any member at
+/// any time.
 class cut_kernel {
  public:
   virtual ~cut_kernel() = default;
 
-  /// Length of the chunk that begins at `start` (less than `bytes.size()`) of a stream whose last byte is the last of
-  /// `bytes`. Reads nothing outside `bytes`.
+  /// Returns the length in bytes of the chunk that begins at `start`, which is less than `bytes.size()`. The stream
+  /// ends with `bytes`. Reads no byte outside `bytes`.
   [[nodiscard]] virtual std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept = 0;
 
-  /// The back end that it belongs to.
+  /// Returns the name of the back end that the kernel belongs to.
   [[nodiscard]] virtual std::string_view backend() const noexcept = 0;
 };
 

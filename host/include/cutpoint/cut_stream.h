@@ -1,5 +1,5 @@
-// Cuts a stream of any length in bounded memory, one chunk after the other on the calling thread: the sequential
-// algorithm, which every parallel way must equal.
+// The sequential cutter: it cuts a stream of any length in bounded memory, on the calling thread. Every parallel back
+// end must give the same cuts.
 #pragma once
 
 #include <functional>
@@ -11,25 +11,28 @@
 
 namespace cutpoint {
 
-/// What may be changed without changing the cuts.
+/// Limits that do not change the cuts.
 struct stream_limits {
-  /// Most bytes of the stream that are held at a time. At least what one cut may depend on; without a maximum chunk
-  /// size it bounds the longest chunk that can be found. Raise it for larger chunks.
+  /// The largest number of bytes of the stream that are held at a time. It must be at least the number of bytes that
+  /// one cut may depend on. If the algorithm has no maximum chunk size, it bounds the longest chunk that can be found;
+  /// raise it for longer chunks.
   std::uint64_t memory_bytes = 256 * MiB;
 };
 
-/// Takes one chunk and its bytes, which are valid during the call only. A failure stops the stream.
+/// Receives one chunk and its bytes, which are valid only during the call. If it returns an error, the stream is not
+/// read further.
 using chunk_sink = std::function<status(const chunk& where, byte_span bytes)>;
 
-/// Whether a chunker's cuts can be found within the limits. Errors: memory_limit, when one may depend on more bytes.
+/// Checks that the chunker can find its cuts within the limits. Errors: memory_limit, if one cut may depend on more
+/// bytes than are allowed.
 [[nodiscard]] status check_memory(const chunker& chunker, const stream_limits& limits);
 
-/// Reads `source` to its end and hands every chunk to `sink`, in order. Holds at most `limits.memory_bytes` of the
-/// stream, and usually no more than twice what a cut may depend on, plus 256 KiB.
+/// Reads `source` to its end and passes every chunk to `sink`, in order. Holds at most `limits.memory_bytes` of the
+/// stream, and usually at most twice the number of bytes that a cut may depend on, plus 256 KiB.
 ///
-/// Errors: the source's and the sink's; memory_limit, before anything is read as by `check_memory`, and where a chunk
-/// without a maximum outgrows it. Every chunk that is decided by what was read before an error of the source is handed
-/// over first.
+/// Errors: those of `source` and `sink`; those of `check_memory`, before any byte is read; memory_limit, if a chunk
+/// without a maximum outgrows the limit. Before an error of the source or of the memory limit is returned, the sink
+/// receives every chunk that the bytes read so far decide.
 [[nodiscard]] status cut_stream(source& source, const chunker& chunker, const stream_limits& limits,
                                 const chunk_sink& sink);
 

@@ -1,4 +1,4 @@
-// Files read ahead of whoever consumes them: many reads under way at once, within a budget of memory.
+// Reads files ahead of their consumer, with many reads in flight at once and within a memory budget.
 #pragma once
 
 #include <cstdint>
@@ -11,74 +11,78 @@
 
 namespace cutpoint {
 
-/// How regular files are read. Changes no byte that comes out.
+/// How regular files are read. It changes only the speed.
 enum class file_access {
-  automatic,  ///< as `direct` what is not in the page cache, where files are large, else as `uring`; `pread` what is in it
-  pread,      ///< in their turn, by the thread that consumes them
-  uring,      ///< ahead, by io_uring, through the page cache
-  direct,     ///< ahead, by io_uring, past the page cache where the file system can do that
+  automatic,  ///< what is in the page cache as with `pread`; the rest as with `direct` in large files, else as with
+              ///< `uring`
+  pread,      ///< in their turn, on the thread that consumes them
+  uring,      ///< ahead, with io_uring, through the page cache
+  direct,     ///< ahead, with io_uring, past the page cache if the file system supports that
 };
 
-/// Requests under way. Only this reader's own tests have others than the kernel's.
+/// A queue of reads in flight. Only the reader's own tests use an implementation other than io_uring.
 class read_queue;
 
 struct file_reader_options {
   file_access access = file_access::automatic;
-  /// Most bytes that are held of what was read ahead. With less than `least_budget_bytes` nothing is.
+  /// The largest number of bytes that are held of files read ahead. If it is less than `least_budget_bytes`, files are
+  /// not read ahead.
   std::uint64_t budget_bytes = 16 * MiB;
-  /// Most files that are open ahead; fewer where descriptors are short.
+  /// The largest number of files that are opened ahead. Fewer are if the process runs out of descriptors.
   std::uint64_t most_files = 64;
-  /// Seen between two system calls, and while reads are waited for ten times a second; may be null; must outlive the
-  /// reader.
+  /// Requests that reads stop. It is checked between system calls, and ten times a second during a wait. It may be null
+  /// and must outlive the reader.
   const cancellation* cancel = nullptr;
-  /// Of what is opened in its turn.
+  /// Options for files that are opened in their turn.
   file_options opening = {};
-  /// Null: io_uring.
+  /// The queue for reads; null means io_uring.
   std::shared_ptr<read_queue> reads = nullptr;
 };
 
 inline constexpr std::uint64_t least_budget_bytes = 1 * MiB;
 
-/// What a reader has done so far. Bytes that came by `pread`, and holes, are not in it.
+/// Statistics of a reader. They exclude holes and the bytes that were read in their turn.
 struct file_reader_statistics {
-  std::uint64_t read_count = 0;       ///< requests
-  std::uint64_t read_bytes = 0;       ///< by them
-  std::uint64_t direct_bytes = 0;     ///< of them, past the page cache
-  std::uint64_t most_under_way = 0;   ///< requests at once
-  std::uint64_t most_held_bytes = 0;  ///< of the budget
+  std::uint64_t read_count = 0;       ///< number of requests
+  std::uint64_t read_bytes = 0;       ///< bytes that the requests read
+  std::uint64_t direct_bytes = 0;     ///< bytes of these that bypassed the page cache
+  std::uint64_t most_under_way = 0;   ///< largest number of requests in flight at once
+  std::uint64_t most_held_bytes = 0;  ///< largest number of bytes of the budget in use at once
 };
 
-/// Reads files in the order in which they were added: as many blocks of the first ones as the budget holds are under
-/// way at a time, also while nobody calls. Any number of readers share nothing but the disk. One thread at a time.
+/// Reads files in the order in which they were added. It keeps reads of the first files in flight, as many as the
+/// budget allows, and they proceed even while no member is called. Readers are independent of each other. Not
+/// thread-safe.
 ///
-/// What is not a regular file is opened in its turn, as by `file_source`.
+/// An entry that is not a regular file is opened in its turn, as by `file_source`.
 class file_reader {
  public:
-  /// Errors: unavailable, with the access `uring` or `direct` where the system grants no io_uring; invalid_argument,
-  /// with them and less than the least budget. With `automatic` neither is an error: then files are read by `pread`.
+  /// Makes a reader. Errors: unavailable, if the access is `uring` or `direct` and the system does not grant io_uring;
+  /// invalid_argument, if it is one of these and the budget is below `least_budget_bytes`. With `automatic` neither is
+  /// an error; the files are then read as with `pread`.
   [[nodiscard]] static result<file_reader> make(const file_reader_options& options = {});
 
   file_reader(file_reader&&) noexcept;
   file_reader& operator=(file_reader&&) = delete;
-  /// Ends what is under way, and waits for it.
+  /// Cancels the requests in flight and waits until they have ended.
   ~file_reader();
 
-  /// The next file. What goes wrong with it is told in its turn.
+  /// Adds the next file. If it cannot be opened, `next` returns the error.
   void add(const std::string& path);
-  /// Whether to take a file before the next is added: more would be open for longer than it is read. Nothing is lost
-  /// where one is added all the same.
+  /// Returns whether the caller should take a file before it adds the next one, so that files are not kept open for
+  /// longer than it takes to read them. Files can be added nevertheless.
   [[nodiscard]] bool is_full() const;
 
-  /// The file that was added first and not taken yet; there must be one. It must go before the next is taken, and
-  /// before the reader. Errors: as file_source::open.
+  /// Returns the file that was added first and not taken yet; there must be one. The caller must destroy it before it
+  /// takes the next, and before the reader. Errors: as for `file_source::open`.
   ///
-  /// Its `read` stops short at the end of a block. Its `skip_hole` finds the holes of a file of 64 KiB and more that it
-  /// had when it was read ahead. Its `check_unchanged` tells of changes until it had been read to its end.
+  /// `read` of this file stops at the end of a block. `skip_hole` finds the holes that a file of 64 KiB or more had
+  /// when it was read ahead. `check_unchanged` reports changes that happened before the file had been read to its end.
   [[nodiscard]] result<std::unique_ptr<file_stream>> next();
 
-  /// Whether files are read ahead.
+  /// Returns whether files are read ahead.
   [[nodiscard]] bool reads_ahead() const noexcept;
-  /// Empty, or why files are not read ahead though `automatic` was asked for.
+  /// Returns why files are not read ahead although the access is `automatic`; otherwise an empty string.
   [[nodiscard]] const std::string& fallback_reason() const noexcept;
   [[nodiscard]] file_reader_statistics statistics() const;
 

@@ -1,4 +1,4 @@
-// The index of deduplication: which fingerprints have been seen, in memory.
+// The fingerprint index, which records in memory the digests that have been seen.
 #pragma once
 
 #include <cstdint>
@@ -8,28 +8,28 @@
 
 namespace cutpoint {
 
-/// A set of digests of one kind. An entry takes the digest's bytes and one more, in a table that is between 7/16 and 7/8
-/// full: 19 to 39 bytes for 16 of a digest, 24 to 48 for 20, 38 to 76 for 32. While the table doubles, the old one and
-/// the new are held.
+/// A set of digests of one kind. An entry takes the bytes of the digest and one more, in a table that is between 7/16
+/// and 7/8 full: 19 to 39 bytes for a digest of 16 bytes, 24 to 48 for 20, 38 to 76 for 32. While the table doubles,
+/// both the old and the new table are in memory.
 ///
-/// Digests that resist collisions, or claim to, are spread by their own first bytes; XXH3's by a hash of them.
+/// The hash of a cryptographic digest is its first bytes; a digest of XXH3 is hashed again.
 ///
-/// Movable; one thread at a time.
+/// The index is movable. It is not thread-safe.
 class fingerprint_index {
  public:
-  /// For digests of this kind, which must not be `none`.
+  /// Makes an empty index for digests of `kind`, which must not be `none`.
   explicit fingerprint_index(fingerprint_kind kind);
 
   fingerprint_index(fingerprint_index&&) noexcept;
   fingerprint_index& operator=(fingerprint_index&&) noexcept;
   ~fingerprint_index();
 
-  /// Whether the digest is new; it is known afterwards. Throws std::bad_alloc, after which the index is as before.
+  /// Inserts a digest and returns whether it is new. Throws std::bad_alloc and then leaves the index unchanged.
   bool insert(const digest& fingerprint);
 
-  /// Digests that are known.
+  /// Returns the number of digests in the index.
   [[nodiscard]] std::uint64_t size() const noexcept;
-  /// Bytes that the table takes now.
+  /// Returns the number of bytes that the table occupies now.
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:

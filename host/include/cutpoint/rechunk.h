@@ -1,4 +1,5 @@
-// Chunks after a change: those that the change cannot have moved are kept, and only the stream around it is read.
+// Finds the chunks of a stream after a change: keeps the old chunks that the change cannot have moved, and reads only
+// the bytes near the change.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +15,21 @@
 
 namespace cutpoint {
 
-/// A stream that can be read anywhere. One thread at a time.
+/// A stream that can be read at any offset. Not thread-safe.
 class random_access {
  public:
   virtual ~random_access() = default;
 
-  /// Reads up to `into.size()` bytes from `offset` on, at least one of them; 0 is the end of the stream. Errors:
-  /// io_error; cancelled.
+  /// Reads between 1 and `destination.size()` bytes from `offset` on. Returns the number of bytes, or 0 at the end of
+  /// the stream. Errors: io_error; cancelled.
   [[nodiscard]] virtual result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> destination) = 0;
 };
 
-/// A file or block device. `cancel`, which may be null and must outlive it, is looked at between two system calls.
+/// A file or block device that can be read at any offset. `cancel` is checked between system calls; it may be null and
+/// must outlive this object.
 class file_random_access final : public random_access {
  public:
-  /// Opens a file for reading. Errors: io_error, also for a directory, and for what has no offsets, such as a pipe
+  /// Opens a file for reading. Errors: io_error, also if `path` is a directory or has no offsets, such as a pipe
   /// (ESPIPE); cancelled.
   [[nodiscard]] static result<file_random_access> open(const std::string& path, const cancellation* cancel = nullptr);
 
@@ -45,42 +47,42 @@ class file_random_access final : public random_access {
   const cancellation* cancel_;
 };
 
-/// Bytes `[offset, offset + removed_bytes)` of the old stream gave way to `added_bytes` others. What stands before and
-/// after them is as it was.
+/// A change of a stream: the bytes `[offset, offset + removed_bytes)` of the old stream were replaced by `added_bytes`
+/// new ones. All bytes before and after them are unchanged.
 struct stream_change {
   std::uint64_t offset = 0;
   std::uint64_t removed_bytes = 0;
   std::uint64_t added_bytes = 0;
 };
 
-/// The chunks of the new stream: the first `kept_before` of the old ones, then `cut_anew`, then the last `kept_after` of
-/// the old ones. Those kept hold the bytes that they held, so that what was made of these, a fingerprint say, is kept
-/// with them.
+/// The chunks of the new stream: the first `kept_before` old chunks, then `cut_anew`, then the last `kept_after` old
+/// chunks. The kept chunks contain the same bytes as before, so their fingerprints remain valid.
 struct rechunked {
   std::size_t kept_before = 0;
-  std::vector<chunk> cut_anew;  ///< with their offsets in the new stream
+  std::vector<chunk> cut_anew;  ///< new chunks, with offsets in the new stream
   std::size_t kept_after = 0;
-  std::int64_t shift = 0;        ///< from the old offset of each chunk kept after the change to its new one
-  std::uint64_t read_bytes = 0;  ///< of the new stream
+  std::int64_t shift = 0;        ///< new offset less old offset of each chunk kept after the change
+  std::uint64_t read_bytes = 0;  ///< number of bytes of the new stream that were read
 };
 
-/// Finds the chunks of a stream after a change, from those that the same chunker found before. They are what
-/// `chunker.find_cuts` gives for the new stream.
+/// Finds the chunks of a stream after a change, given the chunks that the same chunker found before. The result equals
+/// `chunker.find_cuts` for the new stream.
 ///
-/// `stream` is the new stream. Of it are read a byte to see where it ends, and the bytes from the start of the first
-/// chunk that may see the change (less what the chunker looks back at) to where a new chunk begins as an old one did
-/// and sees nothing of the change: in blocks of 256 KiB, and of as much as is held already where one cut needs more.
-/// Holds at most `limits.memory_bytes` of it. Chunks that candidates end usually meet the old ones after one or two;
-/// those of `fixed` after an insertion never do, and are read to the end.
+/// `stream` is the new stream. The function reads single bytes to check its size, and then a contiguous byte range. The
+/// range begins at the start of the first chunk that the change may affect, less the look-behind. It ends at the first
+/// start of a new chunk that was also the start of an old one and whose look-behind contains no changed byte. Reads
+/// have 256 KiB, or as many bytes as are held already if one cut needs more. At most `limits.memory_bytes` of the
+/// stream are held. Chunks that end at candidates usually meet the old ones after one or two; chunks of `fixed` never
+/// do after an insertion, so the stream is read to its end.
 ///
-/// Errors: invalid_argument, when the old chunks do not cover a stream from 0 on without a gap or are longer than the
-/// chunker's can be, when the change lies outside the stream, and for streams of 2^63 bytes and more; io_error, also
-/// when the stream has not the size that the change implies; cancelled; memory_limit, as for `cut_stream`.
+/// Errors: invalid_argument, if the old chunks do not cover a stream from 0 on without a gap, if they are longer than
+/// the chunker's can be, if the change lies outside the stream, or if a stream has 2^63 bytes or more; io_error, also
+/// if the stream has another size than the change implies; cancelled; memory_limit, as for `cut_stream`.
 [[nodiscard]] result<rechunked> rechunk(const chunker& chunker, std::span<const chunk> old_chunks,
                                         const stream_change& change, random_access& stream,
                                         const stream_limits& limits);
 
-/// Every chunk of the new stream, in order. `old_chunks` are those that `found` was found from.
+/// Returns every chunk of the new stream, in order. `found` is the result of `rechunk` for `old_chunks`.
 [[nodiscard]] std::vector<chunk> chunks_after(std::span<const chunk> old_chunks, const rechunked& found);
 
 }  // namespace cutpoint

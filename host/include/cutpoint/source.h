@@ -1,4 +1,4 @@
-// Where streams come from: something that is read once from front to back, and the files of this machine.
+// Sources, which are streams that are read once from front to back, and the files of this machine as sources.
 #pragma once
 
 #include <atomic>
@@ -15,10 +15,11 @@
 
 namespace cutpoint {
 
-/// A wish to stop, made once from any thread or from a signal handler, and seen by the work that it was handed to.
+/// A request to stop, which any thread or a signal handler can make once. The work that holds a pointer to this object
+/// sees it and stops.
 class cancellation {
  public:
-  /// Async-signal-safe.
+  /// Requests the stop. Async-signal-safe.
   void request() noexcept { requested_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool is_requested() const noexcept { return requested_.load(std::memory_order_relaxed); }
 
@@ -27,25 +28,25 @@ class cancellation {
   std::atomic<bool> requested_ = false;
 };
 
-/// What work that a caller has cancelled comes to.
+/// Returns the status of work that was cancelled.
 [[nodiscard]] inline status stopped_as_asked() { return {status_code::cancelled, "stopped as asked"}; }
 
-/// A stream of bytes. One thread at a time.
+/// A stream of bytes. Not thread-safe.
 class source {
  public:
   virtual ~source() = default;
 
-  /// Reads up to `into.size()` bytes, at least one of them, and waits until there is one; 0 is the end of the stream.
-  /// Errors: io_error; cancelled.
+  /// Reads between 1 and `destination.size()` bytes, and waits until at least one is available. Returns the number of
+  /// bytes, or 0 at the end of the stream. Errors: io_error; cancelled.
   [[nodiscard]] virtual result<std::size_t> read(std::span<std::uint8_t> destination) = 0;
 
-  /// Passes over the zeros that the source knows to come next without reading them (a hole of a sparse file), and says
-  /// how many bytes of the stream they are; 0 where it knows of none. Asked before each read, it finds every hole;
-  /// asked less often, or never, `read` gives the zeros. Errors: as for read.
+  /// Skips the hole of a sparse file that begins at the current offset, without reading its zeros. Returns the number
+  /// of bytes skipped, or 0 if the source knows of no hole there. A caller finds every hole if it calls this before
+  /// each `read`; zeros that are not skipped are read. Errors: as for `read`.
   [[nodiscard]] virtual result<std::uint64_t> skip_hole();
 };
 
-/// Bytes in memory that the caller owns and keeps.
+/// A stream over memory that the caller owns and that must outlive the source.
 class memory_source final : public source {
  public:
   explicit memory_source(byte_span bytes) noexcept : rest_(bytes) {}
@@ -55,74 +56,78 @@ class memory_source final : public source {
   byte_span rest_;
 };
 
-/// A stream that may be a file, and what there is to say of it at its end.
+/// A stream that may be a file, whose changes can be detected at its end.
 class file_stream : public source {
  public:
-  /// For after the end: whether a regular file still has the size, mtime and ctime that it was opened with, so that what
-  /// was read is one state of it, as far as the file system's clock can tell. A new ctime alone is a change too, since
-  /// whoever overwrites a file can set its mtime back, but not its ctime; so is, then, a file that was renamed or whose
-  /// mode was set. A file that has lost its last name has a new ctime for that, which is no change. Everything that is
-  /// no regular file is unchanged. Errors: io_error.
+  /// Checks, after the end of the stream, that a regular file still has the size, mtime and ctime that it was opened
+  /// with. If so, the bytes that were read are one state of the file, as far as the resolution of its timestamps can
+  /// tell. Returns success for a stream that is not a regular file.
+  ///
+  /// A changed ctime alone counts as a change, because a program that overwrites a file can restore its mtime but not
+  /// its ctime. Therefore renaming a file or setting its mode counts as a change too. Removing its last name does not.
+  /// Errors: io_error, also if the file has changed.
   [[nodiscard]] virtual status check_unchanged() const = 0;
 };
 
-/// A regular file as it was when it was opened.
+/// The state of a regular file when it was opened.
 struct file_state {
   std::uint64_t size;
   std::timespec modified;  ///< mtime
   std::timespec changed;   ///< ctime
 };
 
-/// How a file is opened.
+/// Options for opening a file.
 struct file_options {
-  /// The longest that a FIFO may be without a writer when it is opened; 0 asks for one that is there. Longer where its
-  /// writer is started by hand.
+  /// How long to wait for the writer of a FIFO. 0 requires that one is there already. Raise it if the writer is started
+  /// by hand.
   std::chrono::milliseconds writer_wait{10'000};
 };
 
-/// A file, pipe, device or standard input, by its descriptor.
+/// A file, pipe, device or standard input, read through its descriptor.
 ///
-/// What waits (for bytes of a pipe, terminal or socket, for the writer of a FIFO) looks at `cancel`, which may be null
-/// and must outlive the source, ten times a second and at every signal; the reads of regular files and block devices
-/// between two system calls. A signal alone ends nothing.
+/// Waiting for the bytes of a pipe, terminal or socket, or for the writer of a FIFO, checks `cancel` ten times a second
+/// and at every signal. Reads of regular files and block devices check it between system calls. `cancel` may be null
+/// and must outlive the source. A signal alone does not end a wait.
 ///
-/// A regular file is read at the source's own offset, so that others may use the descriptor's, and to where its reads
-/// end, whatever its size is said to be. Its holes are those that the file system tells of, within the size that it was
-/// opened with.
+/// A regular file is read at an offset that belongs to the source, so other code may use the offset of the descriptor.
+/// The stream ends where reads of the file end, even if that differs from its reported size. Holes are those that the
+/// file system reports within the size that the file was opened with.
 class file_source final : public file_stream {
  public:
-  /// Opens a file for reading, and waits for the writer of a FIFO: one that came and went is an empty stream. Errors:
-  /// io_error, also for a directory, or a FIFO that has no writer (ETIMEDOUT); cancelled.
+  /// Opens a file for reading. Waits for the writer of a FIFO; if a writer has come and gone, the stream is empty.
+  /// Errors: io_error, also if `path` is a directory or a FIFO whose writer does not come in time (ETIMEDOUT);
+  /// cancelled.
   [[nodiscard]] static result<file_source> open(const std::string& path, const cancellation* cancel = nullptr,
                                                 const file_options& options = {});
 
-  /// Standard input from where it stands, which stays open when the source goes.
+  /// Returns standard input from its current offset. The descriptor stays open when the source is destroyed.
   [[nodiscard]] static file_source standard_input(const cancellation* cancel = nullptr);
 
   file_source(file_source&& other) noexcept;
   file_source& operator=(file_source&&) = delete;
   ~file_source() override;
 
-  /// Stops short where a hole begins that skip_hole can pass over: those of files of 64 KiB and more.
+  /// Reads as `source::read` does, but not past the beginning of a hole that `skip_hole` can skip. Holes are looked for
+  /// in files of 64 KiB and more.
   [[nodiscard]] result<std::size_t> read(std::span<std::uint8_t> destination) override;
   [[nodiscard]] result<std::uint64_t> skip_hole() override;
 
-  /// Of a regular file that was opened here.
+  /// Checks a regular file that this source opened; returns success for any other.
   [[nodiscard]] status check_unchanged() const override;
 
  private:
-  friend class preopened_file;  // reads one at offsets of its own
+  friend class preopened_file;  // reads the file at offsets of its own
 
   enum class ownership { borrowed, owned };
 
-  /// Whether a read may wait inside the system call, where no cancellation is seen.
+  /// Whether a read may wait inside the system call, in which it cannot see a cancellation.
   enum class waiting { never, until_polled };
 
-  /// A regular file that was opened here, and how far it is read.
+  /// A regular file that was opened here, and how far it has been read.
   struct regular_file {
     file_state opened;
     std::uint64_t offset = 0;
-    std::uint64_t data_end = 0;  ///< no hole from `offset` to here, if that is before
+    std::uint64_t data_end = 0;  ///< end of the bytes from `offset` on that are known to contain no hole
   };
 
   file_source(int descriptor, ownership held, std::string name, const cancellation* cancel) noexcept;
@@ -139,7 +144,7 @@ class file_source final : public file_stream {
   std::string name_;
   const cancellation* cancel_;
   std::optional<regular_file> regular_;
-  std::optional<std::uint8_t> early_;  ///< what the wait for a writer read
+  std::optional<std::uint8_t> early_;  ///< the byte that the wait for a writer read
 };
 
 }  // namespace cutpoint

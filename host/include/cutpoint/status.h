@@ -1,7 +1,7 @@
-// Errors as values: a status code with a sentence for a person, and result<T>, a value or a status.
+// Errors as values: `status` is a code with a message, and `result<T>` is a value or a status.
 //
-// Nothing in the library throws for the caller's input, prints or exits. Only a failure to allocate memory throws
-// (std::bad_alloc), from whatever allocates; what is noexcept does not allocate.
+// The library throws only std::bad_alloc, when memory cannot be allocated. It reports every other failure as a status,
+// prints nothing and never exits. Functions that are noexcept do not allocate.
 #pragma once
 
 #include <cassert>
@@ -12,22 +12,23 @@
 
 namespace cutpoint {
 
-/// What went wrong, for programs. The numbers are pinned: they never change between releases.
+/// Tells a program what went wrong. The numbers are pinned: they never change between releases.
 enum class status_code : int {
   ok = 0,
-  invalid_argument = 1,  ///< a parameter is out of its bounds, or parameters contradict each other
-  unknown_name = 2,      ///< no algorithm, profile, parameter or fingerprint of this name
-  io_error = 3,          ///< reading or writing failed; `system_error()` has errno
-  memory_limit = 4,      ///< the work does not fit in the memory that is allowed, or that a device has
-  unavailable = 5,       ///< a back end, device or instruction set is not here
+  invalid_argument = 1,  ///< a parameter is out of bounds, or parameters contradict each other
+  unknown_name = 2,      ///< no algorithm, profile, parameter or fingerprint has this name
+  io_error = 3,          ///< a read or write failed; `system_error()` has errno
+  memory_limit = 4,      ///< the work needs more memory than is allowed, or than a device has
+  unavailable = 5,       ///< a back end, device or instruction set is missing on this machine
   cancelled = 6,         ///< the caller asked to stop
-  backend_failure = 7,   ///< a library or device below us failed
+  backend_failure = 7,   ///< an underlying library or a device failed
 };
 
-/// The code's name, as in the enumeration. Never fails; an unknown number gives "unknown".
+/// Returns the code's name, as in the enumeration. An unknown number gives "unknown".
 [[nodiscard]] std::string_view to_string(status_code code) noexcept;
 
-/// Success, or what went wrong: a code, a sentence that names what, where and the bound, and errno where there was one.
+/// Success, or an error: a code, a message for people, and errno if a system call failed. The message names the object,
+/// the place and the bound that was violated.
 class [[nodiscard]] status {
  public:
   status() = default;
@@ -39,7 +40,7 @@ class [[nodiscard]] status {
   [[nodiscard]] bool ok() const noexcept { return code_ == status_code::ok; }
   [[nodiscard]] status_code code() const noexcept { return code_; }
   [[nodiscard]] const std::string& message() const noexcept { return message_; }
-  /// errno of the failed system call, or 0.
+  /// Returns the errno of the failed system call, or 0.
   [[nodiscard]] int system_error() const noexcept { return system_error_; }
 
  private:
@@ -48,10 +49,11 @@ class [[nodiscard]] status {
   std::string message_;
 };
 
-/// The status of a failed system call: "NAME: cannot be DONE: REASON", io_error, with errno.
+/// Returns the io_error status of a failed system call, with the message "NAME: cannot be DONE: REASON". `error` is its
+/// errno.
 [[nodiscard]] status system_failure(std::string_view name, std::string_view done, int error);
 
-/// A value, or the status that says why there is none. Reading the value of a failed result is the caller's bug.
+/// A value, or the status that says why the value is missing. A caller must not read the value of a failed result.
 template <class T>
 class [[nodiscard]] result {
  public:
@@ -81,7 +83,7 @@ class [[nodiscard]] result {
   [[nodiscard]] T* operator->() noexcept { return &value(); }
   [[nodiscard]] const T* operator->() const noexcept { return &value(); }
 
-  /// Why there is no value. Reading it of a successful result is the caller's bug.
+  /// Returns the status that says why the value is missing. A caller must not ask a successful result for its error.
   [[nodiscard]] const status& error() const noexcept {
     assert(!ok());
     return *std::get_if<1>(&state_);

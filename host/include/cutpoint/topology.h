@@ -1,4 +1,4 @@
-// What this machine is made of, as far as chunking cares: processors, caches, memory nodes, devices, instruction sets.
+// A description of this machine: processors, caches, memory nodes, devices and instruction sets.
 #pragma once
 
 #include <cstdint>
@@ -9,43 +9,43 @@
 
 namespace cutpoint {
 
-/// Caches of one level and kind.
+/// The caches of one level and kind.
 struct cache_info {
-  int level = 0;                      ///< 1 is nearest to the core
+  int level = 0;                      ///< 1 is the level nearest to the core
   std::string kind;                   ///< "data", "instruction" or "unified"
-  std::uint64_t bytes = 0;            ///< of one
-  std::uint64_t line_bytes = 0;       ///< 0 where unknown
-  std::uint64_t count = 0;            ///< how many there are
-  std::uint64_t processor_count = 0;  ///< processors that share one
+  std::uint64_t bytes = 0;            ///< size of one cache
+  std::uint64_t line_bytes = 0;       ///< 0 if unknown
+  std::uint64_t count = 0;            ///< number of caches of this level and kind
+  std::uint64_t processor_count = 0;  ///< processors that share one cache
 };
 
-/// Memory that is near to some processors.
+/// A memory node: memory that is nearer to some processors than to others.
 struct numa_node_info {
   std::uint64_t index = 0;
   std::uint64_t memory_bytes = 0;
   std::uint64_t processor_count = 0;
 };
 
-/// A device that the operating system shows: a disk, a network interface, a co-processor.
+/// A device that the operating system lists: a disk, a network interface or a co-processor.
 struct system_device {
   std::string kind;  ///< "block", "network", "gpu", "co-processor" or "other"
   std::string name;
 };
 
 struct topology {
-  std::string processor_model;  ///< empty where unknown
+  std::string processor_model;  ///< empty if unknown
   std::uint64_t package_count = 0;
   std::uint64_t core_count = 0;
   std::uint64_t processor_count = 0;  ///< hardware threads
   std::vector<cache_info> caches;     ///< from the core outwards
   std::vector<numa_node_info> numa_nodes;
   std::vector<system_device> devices;
-  /// The instruction sets that our kernels may use, of those that the processor and the kernel both offer.
+  /// The instruction sets that cutpoint's kernels can use and that both the processor and the operating system offer.
   std::vector<std::string> instruction_sets;
 };
 
-/// Asks hwloc and the kernel. Errors: backend_failure, when hwloc cannot look at this machine. Thread-safe; takes
-/// milliseconds.
+/// Describes this machine with hwloc and /proc/cpuinfo. Takes milliseconds. Thread-safe. Errors: backend_failure, if
+/// hwloc cannot read the machine's topology.
 [[nodiscard]] result<topology> discover_topology();
 
 }  // namespace cutpoint

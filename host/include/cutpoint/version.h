@@ -1,11 +1,11 @@
-// The release that this is.
+// The version of the library.
 #pragma once
 
 #include <string_view>
 
 namespace cutpoint {
 
-/// "major.minor.patch".
+/// Returns the version as "major.minor.patch".
 [[nodiscard]] std::string_view version() noexcept;
 
 }  // namespace cutpoint

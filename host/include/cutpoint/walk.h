@@ -1,4 +1,4 @@
-// The walk: yields the entries of a tree, with metadata, in one fixed order.
+// The walk, which yields the entries of a tree with their metadata in one fixed order.
 #pragma once
 
 #include <functional>
@@ -12,48 +12,50 @@
 
 namespace cutpoint {
 
-/// How symbolic links inside a tree are treated. A path that is given is always followed.
+/// How the walk treats symbolic links inside a tree. It always follows the path that it was given.
 enum class symlinks {
-  skip,    ///< a link is an entry of its own
-  follow,  ///< a link stands for what it leads to; a link to a directory that the walk is in is an error
+  skip,    ///< yield the link as an entry of its own
+  follow,  ///< yield the link's target in its place; a link to a directory that the walk is in is reported as a problem
 };
 
-/// What a walk yields of a tree. The entry that is given is yielded whatever the options say.
+/// Selects the entries that a walk yields. The entry that was given is yielded whatever the options are.
 struct walk_options {
   symlinks links = symlinks::skip;
-  /// Entries that match one of these are left out, directories with everything in them, which is not looked at.
+  /// Entries that match one of these patterns are left out. A directory that matches is not entered.
   std::vector<path_pattern> exclude = {};
-  /// Where there are any: entries are left out that match none of these and lie in no directory that matches one. A
-  /// directory that matches none is yielded and entered, since an entry in it may match.
+  /// If this list is not empty, an entry is left out unless it matches one of these patterns or lies in a directory
+  /// that does. A directory that does not match is still yielded and entered, because an entry in it may match.
   std::vector<path_pattern> include = {};
-  /// A directory on another file system than the given one is yielded, but not entered.
+  /// Whether directories on another file system than that of the given entry are yielded but not entered.
   bool one_file_system = false;
-  /// Of a directory that has a CACHEDIR.TAG with the signature of caches (https://bford.info/cachedir/), only this tag
-  /// is yielded.
+  /// Whether a directory with a CACHEDIR.TAG that has the signature of caches (https://bford.info/cachedir/) yields
+  /// only this tag.
   bool exclude_caches = false;
 };
 
-/// Why a walk leaves something out: the patterns say so, or the directory is not entered.
+/// Why a walk leaves something out: because of a pattern, or because the directory is on another file system or is a
+/// cache.
 enum class omission { pattern, other_file_system, cache };
 
-/// Receives what a walk yields. Each function is called many times; only `left_out` may be empty.
+/// The functions that a walk calls, each any number of times. Only `left_out` may be empty.
 struct walk_callbacks {
-  /// An entry; a directory comes before the entries in it. The entry is valid during the call. A failure stops the walk.
+  /// Receives an entry, which is valid only during the call. A directory comes before the entries in it. If this
+  /// returns an error, the walk stops.
   std::function<status(const tree_entry& entry)> entry;
-  /// A path whose metadata cannot be read, or a directory whose names cannot be read or that is its own ancestor. The
-  /// walk goes on, unless this fails.
+  /// Receives the path of an entry whose metadata cannot be read, or of a directory whose names cannot be read or that
+  /// is its own ancestor. The walk continues unless this returns an error.
   std::function<status(const std::string& path, const status& why)> problem;
-  /// A path that is left out, or a directory of which the entries are.
+  /// Receives a path that is left out, or a directory whose entries are left out.
   std::function<void(const std::string& path, omission why)> left_out = {};
 };
 
-/// Visits the entry that `path` names, and below a directory all entries, those of one directory in the byte order of
-/// their names. Stops early only for a failed callback, with its status, or when `cancel` (which may be null) is
-/// requested, with status_code::cancelled.
+/// Visits the entry called `path` and, if it is a directory, all entries below it. Entries of one directory come in the
+/// byte order of their names. The walk stops early only if a callback returns an error, which it then returns, or if
+/// `cancel`, which may be null, is requested; then it returns status_code::cancelled.
 ///
-/// Directories are read through their descriptors, so that a tree may be deeper than PATH_MAX, and names that are
-/// replaced during the walk lead nowhere else. Holds the names of one directory for each level of the tree that it is
-/// in, and 16 descriptors at most.
+/// Directories are read through their descriptors. Therefore a tree may be deeper than PATH_MAX, and names that are
+/// replaced during the walk cannot lead it elsewhere. The walk holds the names of one directory for each level of the
+/// tree that it is in, and at most 16 descriptors.
 [[nodiscard]] status walk(const std::string& path, const walk_options& options, const walk_callbacks& callbacks,
                           const cancellation* cancel = nullptr);
 

@@ -7,16 +7,17 @@
 
 namespace cutpoint {
 
-/// Cut after byte i when the low log2(avg_bytes) bits of `S2 = sum of (window-k) * A[b_k]` (k from 0, 32 bit) over the
-/// window that ends there are all ones. A[b] is the low 16 bits of the fastcdc2020 gear table.
+/// Cuts after byte i if the low log2(avg_bytes) bits of `S2` over the window that ends with byte i are all ones. `S2 =
+/// sum of (window-k) * A[b_k]` for k from 0, modulo 2^32, where A[b] is the low 16 bits of b's word in the gear table
+/// of fastcdc2020.
 struct adler_parameters {
-  /// Expected distance between cut-points without limits, a power of two.
+  /// The expected distance in bytes between candidates: a power of two.
   std::uint64_t avg_bytes = 8 * KiB;
-  /// Smallest chunk but the last, at least the window; left out: a quarter of `avg_bytes`.
+  /// The smallest size of a chunk but the last, in bytes; at least the window. Default: a quarter of `avg_bytes`.
   std::optional<std::uint64_t> min_bytes = {};
-  /// Largest chunk; 0 is no maximum; left out: eight times `avg_bytes`.
+  /// The largest size of a chunk, in bytes; 0 means no maximum. Default: eight times `avg_bytes`.
   std::optional<std::uint64_t> max_bytes = {};
-  /// Bytes that decide a cut-point.
+  /// The length in bytes of the window whose hash is tested.
   std::uint64_t window_bytes = 48;
 
   friend bool operator==(const adler_parameters&, const adler_parameters&) = default;

@@ -7,22 +7,25 @@
 
 namespace cutpoint {
 
-/// Which extreme ends a chunk.
+/// The extreme that ends a chunk.
 enum class ae_extreme { maximum, minimum };
 
-/// Cut `window_bytes` after the first value that no later value within that window beats (AE section 3). No minimum.
+/// Cuts `window_bytes` after the first value that no value in the following window beats (AE section 3). There is no
+/// minimum size.
 struct ae_parameters {
-  /// Expected chunk size; decides `window_bytes` when that is left out.
+  /// The expected chunk size in bytes. It determines the default of `window_bytes`.
   std::uint64_t avg_bytes = 8 * KiB;
-  /// Largest chunk (the paper's AE_MAX_T); 0 is no maximum; left out: eight times `avg_bytes`.
+  /// The largest size of a chunk, in bytes (AE_MAX_T in the paper); 0 means no maximum. Default: eight times
+  /// `avg_bytes`.
   std::optional<std::uint64_t> max_bytes = {};
-  /// Bytes from the extreme to the cut; left out: avg_bytes - 256 for values of one byte, round(avg_bytes / (e-1)) for
-  /// eight.
+  /// The number of bytes from the extreme to the cut. Default: avg_bytes - 256 for values of one byte, round(avg_bytes
+  /// / (e-1)) for values of eight.
   std::optional<std::uint64_t> window_bytes = {};
-  /// Bytes of a value, 1 or 8; eight bytes are compared as a big-endian number that starts at each position.
+  /// The number of bytes of a value: 1 or 8. Eight bytes are compared as a big-endian number, and one begins at each
+  /// position.
   std::uint64_t value_bytes = 1;
-  /// Low-entropy-string threshold (AE-Opt2): a chunk that begins with this many equal bytes is cut after them. 2 to
-  /// window_bytes; the paper takes avg_bytes / 8; 0 turns it off.
+  /// The threshold for low-entropy strings (AE-Opt2): a chunk that begins with this many equal bytes is cut after them.
+  /// 2 to window_bytes; the paper uses avg_bytes / 8; 0 disables it.
   std::uint64_t lest = 0;
   ae_extreme extreme = ae_extreme::maximum;
 

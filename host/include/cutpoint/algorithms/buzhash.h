@@ -7,35 +7,34 @@
 
 namespace cutpoint {
 
-/// The table of 32-bit words that a buzhash xors.
+/// The table that gives each byte value a 32-bit word.
 enum class buzhash_table { casync, kopia, ipfs };
 
-/// Which hashes are cut-points. D is `avg_bytes`.
+/// The test that a hash must pass to be a candidate. D is `avg_bytes`.
 enum class buzhash_test {
-  /// The low log2(D) bits are all ones.
+  /// The low log2(D) bits are ones.
   ones,
-  /// The low log2(D) bits are all zero (kopia, IPFS).
+  /// The low log2(D) bits are zeros (kopia, IPFS).
   zeros,
-  /// `h mod M == M - 1` with `M = trunc(D / (1.33237515 - 1.42888852e-7 * D))`, held between min_bytes and max_bytes; D
-  /// is
-  /// at most 8 MiB and need be no power of two.
+  /// `h mod M == M - 1` with `M = trunc(D / (1.33237515 - 1.42888852e-7 * D))`, clamped to between min_bytes and
+  /// max_bytes. D is at most 8 MiB and need not be a power of two.
   casync,
-  /// As `casync`, but M is not held, and a chunk of just `min_bytes` is not tested (desync up to v1.0.4).
+  /// As `casync`, but M is not clamped, and a chunk of exactly `min_bytes` is not tested (desync up to v1.0.4).
   desync_legacy,
   /// `(h & (2D-1)) >= 2D - 3` (Proxmox Backup Server).
   pbs,
 };
 
-/// Cut after byte i when `h` passes `test`, where h is the xor, over the window that ends there, of each byte's word
-/// rotated left once for every byte that follows it.
+/// Cuts after byte i if the hash `h` of the window that ends with byte i passes `test`. To make `h`, each byte's word
+/// is rotated left once for every byte that follows it in the window, and these words are xored.
 struct buzhash_parameters {
-  /// Expected distance between cut-points without limits; a power of two but for the casync tests.
+  /// The expected distance in bytes between candidates: a power of two, except for the two casync tests.
   std::uint64_t avg_bytes = 8 * KiB;
-  /// Smallest chunk but the last, at least the window; left out: a quarter of `avg_bytes`.
+  /// The smallest size of a chunk but the last, in bytes; at least the window. Default: a quarter of `avg_bytes`.
   std::optional<std::uint64_t> min_bytes = {};
-  /// Largest chunk; 0 is no maximum; left out: eight times `avg_bytes`.
+  /// The largest size of a chunk, in bytes; 0 means no maximum. Default: eight times `avg_bytes`.
   std::optional<std::uint64_t> max_bytes = {};
-  /// Bytes that decide a cut-point.
+  /// The length in bytes of the window whose hash is tested.
   std::uint64_t window_bytes = 48;
   buzhash_table table = buzhash_table::casync;
   buzhash_test test = buzhash_test::ones;

@@ -8,36 +8,37 @@
 
 namespace cutpoint {
 
-/// Gear hash restarted at `min_bytes`, tested with a strict mask before `avg_bytes` and a loose one after; cut *before*
-/// the matching byte. All sizes are even.
+/// A gear hash that is restarted at `min_bytes`. It is tested with a strict mask before `avg_bytes` and with a loose
+/// one after it. The cut is *before* the matching byte. All sizes are even.
 struct fastcdc_parameters {
-  /// Where the strict mask gives way to the loose one: 256 to 4 MiB, even.
+  /// The chunk size in bytes at which the loose mask replaces the strict one: 256 to 4 MiB, even.
   std::uint64_t avg_bytes = 8 * KiB;
-  /// Smallest chunk but the last: 64 to 1 MiB, even; left out: a quarter of `avg_bytes`.
+  /// The smallest size of a chunk but the last, in bytes: 64 to 1 MiB, even. Default: a quarter of `avg_bytes`.
   std::optional<std::uint64_t> min_bytes = {};
-  /// Largest chunk: 1 KiB to 16 MiB, even; 0 is no maximum; left out: eight times `avg_bytes`.
+  /// The largest size of a chunk, in bytes: 1 KiB to 16 MiB, even; 0 means no maximum. Default: eight times
+  /// `avg_bytes`.
   std::optional<std::uint64_t> max_bytes = {};
-  /// How many bits stricter and looser than log2(avg_bytes) the masks are, 0 to 3: larger narrows the size
-  /// distribution.
+  /// The number of bits, 0 to 3, by which the strict mask exceeds log2(avg_bytes) and the loose one falls short of it.
+  /// A larger number narrows the distribution of sizes.
   std::uint64_t normalization = 2;
-  /// Xored into every entry of the gear table; 0 is the published table.
+  /// A number that is xored into every entry of the gear table; 0 gives the published table.
   std::uint64_t seed = 0;
 
   friend bool operator==(const fastcdc_parameters&, const fastcdc_parameters&) = default;
 };
 
-/// Borg 2's `fastcdc,MIN_EXP,MAX_EXP,MASK_BITS,NORMALIZATION`: a keyed gear table, masks of top bits, cut *after* the
-/// matching byte.
+/// Borg 2's `fastcdc,MIN_EXP,MAX_EXP,MASK_BITS,NORMALIZATION`: a gear table made from a key, and masks of the highest
+/// bits. The cut is *after* the matching byte.
 struct borg2_fastcdc_parameters {
-  /// Smallest chunk but the last is 2^min_exp bytes.
+  /// The smallest chunk but the last has 2^min_exp bytes.
   std::uint64_t min_exp = 19;
-  /// Largest chunk is 2^max_exp bytes.
+  /// The largest chunk has 2^max_exp bytes.
   std::uint64_t max_exp = 23;
-  /// Expected distance between cut-points is 2^mask_bits bytes.
+  /// The expected distance between candidates is 2^mask_bits bytes.
   std::uint64_t mask_bits = 21;
-  /// How many bits stricter and looser than `mask_bits` the masks are.
+  /// The number of bits by which the strict mask exceeds `mask_bits` and the loose one falls short of it.
   std::uint64_t normalization = 2;
-  /// AES-256 key whose CTR key stream is the gear table: SHA-256(id_key || "fastcdc") of the repository.
+  /// The AES-256 key whose CTR key stream is the gear table. Borg derives it as SHA-256(id_key || "fastcdc").
   std::array<std::uint8_t, 32> key = {};
 
   friend bool operator==(const borg2_fastcdc_parameters&, const borg2_fastcdc_parameters&) = default;

@@ -5,9 +5,9 @@
 
 namespace cutpoint {
 
-/// Every chunk has `avg_bytes`, the last one what remains.
+/// Cuts every `avg_bytes`. The last chunk has the remaining bytes.
 struct fixed_parameters {
-  /// Length of a chunk, 1 or more.
+  /// The length of a chunk in bytes, at least 1.
   std::uint64_t avg_bytes = 8 * KiB;
 
   friend bool operator==(const fixed_parameters&, const fixed_parameters&) = default;

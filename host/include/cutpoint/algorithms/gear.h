@@ -7,16 +7,17 @@
 
 namespace cutpoint {
 
-/// The table that a gear hash adds for each byte.
+/// The table that gives each byte value its 64-bit word.
 enum class gear_table { fastcdc2020, xet };
 
-/// Cut after byte i when the top log2(avg_bytes) bits of `h = 2h + G[b]` (64 bit, so 64 bytes decide it) are zero.
+/// Cuts after byte i if the top log2(avg_bytes) bits of the 64-bit hash `h = 2h + G[b]` are zeros. The last 64 bytes
+/// determine the hash.
 struct gear_parameters {
-  /// Expected distance between cut-points without limits, a power of two.
+  /// The expected distance in bytes between candidates: a power of two.
   std::uint64_t avg_bytes = 8 * KiB;
-  /// Smallest chunk but the last, at least the window; left out: a quarter of `avg_bytes`.
+  /// The smallest size of a chunk but the last, in bytes; at least the window. Default: a quarter of `avg_bytes`.
   std::optional<std::uint64_t> min_bytes = {};
-  /// Largest chunk; 0 is no maximum; left out: eight times `avg_bytes`.
+  /// The largest size of a chunk, in bytes; 0 means no maximum. Default: eight times `avg_bytes`.
   std::optional<std::uint64_t> max_bytes = {};
   gear_table table = gear_table::fastcdc2020;
 

@@ -1,4 +1,5 @@
-// Parameters of `maxp` (local maximum chunking; PRUNE section 2): a byte larger than its neighbours on both sides.
+// Parameters of `maxp`, local maximum chunking (PRUNE section 2), which cuts at bytes that are larger than their
+// neighbours.
 #pragma once
 
 #include <optional>
@@ -7,16 +8,17 @@
 
 namespace cutpoint {
 
-/// Cut after byte i when it is at least every one of the `half_window` bytes before it and more than every one of those
-/// after it.
+/// Cuts after byte i if it is greater than or equal to each of the `half_window` bytes before it and greater than each
+/// of the `half_window` bytes after it.
 struct maxp_parameters {
-  /// Expected distance between cut-points without limits; decides `half_window` when that is left out.
+  /// The expected distance in bytes between candidates. It determines the default of `half_window`.
   std::uint64_t avg_bytes = 8 * KiB;
-  /// Smallest chunk but the last; left out: `half_window`.
+  /// The smallest size of a chunk but the last, in bytes. Default: `half_window`.
   std::optional<std::uint64_t> min_bytes = {};
-  /// Largest chunk; 0 is no maximum; left out: eight times `avg_bytes`.
+  /// The largest size of a chunk, in bytes; 0 means no maximum. Default: eight times `avg_bytes`.
   std::optional<std::uint64_t> max_bytes = {};
-  /// Neighbours on each side that a cut-point must beat; left out: round(ln(avg_bytes/256) / ln(256/255)).
+  /// The number of neighbours on each side that a candidate is compared with. Default: round(ln(avg_bytes/256) /
+  /// ln(256/255)).
   std::optional<std::uint64_t> half_window = {};
 
   friend bool operator==(const maxp_parameters&, const maxp_parameters&) = default;

@@ -7,13 +7,14 @@
 
 namespace cutpoint {
 
-/// Cut after the first byte past the window that is at least the largest byte in it. No minimum but the window.
+/// Cuts after the first byte past the window that is at least as large as every byte in the window. There is no minimum
+/// size besides the window.
 struct ram_parameters {
-  /// Expected chunk size; decides `window_bytes` when that is left out.
+  /// The expected chunk size in bytes. It determines the default of `window_bytes`.
   std::uint64_t avg_bytes = 8 * KiB;
-  /// Largest chunk; 0 is no maximum; left out: twice `avg_bytes`.
+  /// The largest size of a chunk, in bytes; 0 means no maximum. Default: twice `avg_bytes`.
   std::optional<std::uint64_t> max_bytes = {};
-  /// Bytes at the chunk's start whose maximum must be reached; left out: avg_bytes - 256.
+  /// The number of bytes at the chunk's start whose maximum must be reached. Default: avg_bytes - 256.
   std::optional<std::uint64_t> window_bytes = {};
 
   friend bool operator==(const ram_parameters&, const ram_parameters&) = default;

@@ -7,13 +7,14 @@
 
 namespace cutpoint {
 
-/// Gear hash that shifts right, restarted at `min_bytes`, with a strict and a loose mask; cut after the matching byte.
+/// A gear hash that shifts right and is restarted at `min_bytes`, with a strict and a loose mask. The cut is after the
+/// matching byte.
 struct ronomon_parameters {
-  /// Expected size: 256 to 256 MiB.
+  /// The expected chunk size in bytes: 256 to 256 MiB.
   std::uint64_t avg_bytes = 8 * KiB;
-  /// Smallest chunk but the last: 64 to 64 MiB; left out: a quarter of `avg_bytes`.
+  /// The smallest size of a chunk but the last, in bytes: 64 to 64 MiB. Default: a quarter of `avg_bytes`.
   std::optional<std::uint64_t> min_bytes = {};
-  /// Largest chunk: 1 KiB to 1 GiB; left out: eight times `avg_bytes`.
+  /// The largest size of a chunk, in bytes: 1 KiB to 1 GiB. Default: eight times `avg_bytes`.
   std::optional<std::uint64_t> max_bytes = {};
 
   friend bool operator==(const ronomon_parameters&, const ronomon_parameters&) = default;
