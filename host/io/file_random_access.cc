@@ -1,4 +1,4 @@
-// Files that can be read anywhere.
+// Files that can be read at any offset.
 #include <algorithm>
 #include <cerrno>
 #include <limits>
@@ -16,7 +16,7 @@ namespace cutpoint {
 
 namespace {
 
-/// No offset of a file is larger.
+/// The largest offset that a file can have.
 constexpr auto largest_offset = static_cast<std::uint64_t>(std::numeric_limits<off_t>::max());
 
 }  // namespace
@@ -34,8 +34,9 @@ file_random_access::~file_random_access() {
 result<file_random_access> file_random_access::open(const std::string& path, const cancellation* cancel) {
   struct stat facts = {};
   const bool is_fifo = stat_path(path, facts) == 0 && S_ISFIFO(facts.st_mode);
-  const int flags = O_RDONLY | O_NOCTTY | (is_fifo ? O_NONBLOCK : 0);  // it is not waited for, but refused
-  std::string name = path;  // before there is a descriptor, which would be lost where there is no memory for it
+  const int flags = O_RDONLY | O_NOCTTY | (is_fifo ? O_NONBLOCK : 0);  // a FIFO is refused below, without waiting for
+                                                                       // its writer
+  std::string name = path;  // copied first: if the copy fails for lack of memory, no descriptor is lost
   const int descriptor = repeat_interrupted(cancel, [&] { return open_path(path, flags); });
   if (descriptor < 0) return interruptible_failure(path, "opened", errno, cancel);
   file_random_access opened(descriptor, std::move(name), cancel);
@@ -49,7 +50,7 @@ result<std::size_t> file_random_access::read_at(std::uint64_t offset, std::span<
   const std::size_t size =
       std::min<std::uint64_t>(destination.size(), largest_offset - std::min(offset, largest_offset));
   if (cancel_ != nullptr && cancel_->is_requested()) return interruptible_failure(name_, "read", EINTR, cancel_);
-  if (size == 0) return 0;  // nothing has an offset so large
+  if (size == 0) return 0;  // no byte has such a large offset
   const auto count = repeat_interrupted(
       cancel_, [&] { return ::pread(descriptor_, destination.data(), size, static_cast<off_t>(offset)); });
   if (count < 0) return interruptible_failure(name_, "read", errno, cancel_);

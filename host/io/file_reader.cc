@@ -1,4 +1,4 @@
-// The files of a reader in order: some are read ahead, the others wait for their turn.
+// The files of a reader, in order. Some are read ahead, and the others are opened in their turn.
 #include <deque>
 #include <utility>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t queue_depth = 64;
 
-/// A file that is read ahead, while somebody consumes it.
+/// The stream of a file that is read ahead.
 class stream_ahead final : public file_stream {
  public:
   stream_ahead(read_ahead& ahead, std::shared_ptr<file_progress> file) : ahead_(ahead), file_(std::move(file)) {}
@@ -76,14 +76,14 @@ class file_reader::implementation {
  private:
   struct entry {
     std::string path;
-    result<std::shared_ptr<file_progress>> opened;  ///< null: in its turn
+    result<std::shared_ptr<file_progress>> opened;  ///< null if the file is opened in its turn
   };
 
   file_reader_options options_;
   std::string why_not_;
   std::unique_ptr<read_ahead> ahead_;
   std::deque<entry> entries_;
-  bool is_held_up_ = false;  ///< the last is opened in its turn, which may take any time
+  bool is_held_up_ = false;  ///< whether the last file is opened in its turn, which may take any time
 };
 
 file_reader::file_reader(std::unique_ptr<implementation> held) noexcept : implementation_(std::move(held)) {}

@@ -1,7 +1,7 @@
 // Files, pipes, FIFOs, devices and standard input as sources.
 //
-// Nothing waits in a system call but for the disk: waiting is poll() in turns, and between two turns the cancellation
-// is seen, whichever thread or signal requested it.
+// Only the disk is waited for inside a system call. All other waits poll() for a tenth of a second at a time. Between
+// two polls the cancellation is checked, so any thread or signal handler can request it.
 #include <algorithm>
 #include <cerrno>
 #include <utility>
@@ -23,17 +23,17 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// The longest that a request to stop is not seen.
+/// The longest time until a request to stop is seen.
 constexpr milliseconds turn{100};
 
-/// Waits until there is something to read, or the end, or `at_most` has passed. What goes wrong is left to the read.
+/// Waits until the descriptor is readable or at its end, or until `at_most` has passed. Errors are left to the read.
 bool is_readable_within(int descriptor, milliseconds at_most) {
   pollfd wanted = {.fd = descriptor, .events = POLLIN, .revents = 0};
   const int count = ::poll(&wanted, 1, static_cast<int>(at_most.count()));
   return count > 0 || (count < 0 && errno != EINTR);
 }
 
-/// Whether a read of a descriptor of this mode waits for somebody who may never come.
+/// Returns whether a read of a descriptor with this mode may wait for a writer that may never come.
 bool can_wait(int descriptor, mode_t mode) {
   if (S_ISREG(mode) || S_ISBLK(mode)) return false;
   const int flags = ::fcntl(descriptor, F_GETFL);
@@ -68,8 +68,9 @@ result<file_source> file_source::open(const std::string& path, const cancellatio
 result<file_source> file_source::open_as(const std::string& path, bool is_fifo, const cancellation* cancel,
                                          const file_options& options) {
   struct stat facts = {};
-  const int flags = O_RDONLY | O_NOCTTY | (is_fifo ? O_NONBLOCK : 0);  // a device may heed it, a file too
-  std::string name = path;  // before there is a descriptor, which would be lost where there is no memory for it
+  const int flags = O_RDONLY | O_NOCTTY | (is_fifo ? O_NONBLOCK : 0);  // a device may honour O_NONBLOCK, and so may a
+                                                                       // file
+  std::string name = path;  // copied first: if the copy fails for lack of memory, no descriptor is lost
   const int descriptor = repeat_interrupted(cancel, [&] { return open_path(path, flags); });
   if (descriptor < 0) return interruptible_failure(path, "opened", errno, cancel);
   file_source opened(descriptor, ownership::owned, std::move(name), cancel);
@@ -78,7 +79,7 @@ result<file_source> file_source::open_as(const std::string& path, bool is_fifo, 
   if (can_wait(descriptor, facts.st_mode)) opened.waits_ = waiting::until_polled;
   if (S_ISREG(facts.st_mode)) {
     const file_state state = state_of(facts);
-    if (is_large(state)) ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);  // advice: nothing depends on it
+    if (is_large(state)) ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);  // only a hint
     opened.regular_ = {.opened = state, .data_end = is_large(state) ? 0 : state.size};
   } else if (is_fifo && S_ISFIFO(facts.st_mode)) {
     if (status awaited = opened.await_writer(options.writer_wait); !awaited.ok()) return awaited;
@@ -96,8 +97,9 @@ file_source file_source::standard_input(const cancellation* cancel) {
 
 bool file_source::is_cancelled() const noexcept { return cancel_ != nullptr && cancel_->is_requested(); }
 
-/// poll() shows bytes, and a writer that has gone since the opening; a writer that is silent shows only in a read:
-/// there is nothing yet (EAGAIN), where without a writer it is at the end.
+/// poll() reports bytes, and also a writer that has come and gone since the opening. It does not report a writer that
+/// has written nothing yet. A read does: it fails with EAGAIN, whereas without a writer it returns the end of the
+/// stream.
 status file_source::await_writer(milliseconds writer_wait) {
   const auto begin = std::chrono::steady_clock::now();
   for (;;) {
@@ -139,7 +141,7 @@ result<std::size_t> file_source::read(std::span<std::uint8_t> destination) {
     const auto count = read_once(destination);
     if (count >= 0) return static_cast<std::size_t>(count);
     if (errno == ESPIPE && regular_) {
-      regular_.reset();  // one of the kernel's own that is a stream: no size, no holes
+      regular_.reset();  // a file of the kernel that is a stream: it has no size and no holes
     } else if (errno == EAGAIN) {
       may_wait = true;
     } else if (errno != EINTR) {

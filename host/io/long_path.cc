@@ -1,4 +1,4 @@
-// A long path is opened directory by directory, as many names at a time as one system call takes.
+// Opens a long path directory by directory, with as many names at a time as one system call accepts.
 #include "host/io/long_path.h"
 
 #include <cerrno>
@@ -15,7 +15,7 @@ short_path::short_path(const std::string& path) : directory_(AT_FDCWD), name_(pa
   const char* const end = name_ + path.size();
   while (end - name_ >= PATH_MAX) {
     const std::size_t slash = std::string_view(name_, PATH_MAX - 1).rfind('/');
-    if (slash == std::string_view::npos) return;  // a name that no directory has: the caller's call fails
+    if (slash == std::string_view::npos) return;  // no directory has such a long name: the caller's call fails
     const std::string above(name_, slash + 1);
     const int next = ::openat(directory_, above.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (next < 0) {

@@ -1,4 +1,4 @@
-// System calls on paths of any length: the kernel takes no path of PATH_MAX bytes (4096) or more in one call.
+// System calls on paths of any length. The kernel refuses paths of PATH_MAX bytes (4096) or more in one call.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace cutpoint {
 /// As stat(2).
 [[nodiscard]] int stat_path(const std::string& path, struct stat& facts);
 
-/// A directory and a shorter path beneath it that name the same file as a path of any length.
+/// Converts a path of any length to an open directory and a shorter path below it that names the same file.
 class short_path {
  public:
   explicit short_path(const std::string& path);
@@ -21,10 +21,10 @@ class short_path {
   short_path& operator=(const short_path&) = delete;
   ~short_path();
 
-  /// For the *at calls: AT_FDCWD or a descriptor that is open as long as this object lives.
+  /// Returns the directory for the *at calls: AT_FDCWD, or a descriptor that this object closes when it is destroyed.
   [[nodiscard]] int directory() const noexcept { return directory_; }
   [[nodiscard]] const char* name() const noexcept { return name_; }
-  /// errno of opening a directory on the way, or 0.
+  /// Returns the errno of a directory of the path that could not be opened, or 0.
   [[nodiscard]] int error() const noexcept { return error_; }
 
  private:

@@ -1,4 +1,4 @@
-// cachestat and its forerunner; O_DIRECT.
+// cachestat(2), preadv2(2) where it is missing, and O_DIRECT.
 #include "host/io/page_cache.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace cutpoint {
 
 namespace {
 
-/// As <linux/mman.h> has them since Linux 6.5; the number is the same on every architecture.
+/// As <linux/mman.h> declares them since Linux 6.5. The number is the same on every architecture.
 constexpr long cachestat_call = 451;
 struct cachestat_range {
   std::uint64_t offset;
@@ -29,7 +29,7 @@ struct cachestat_counts {
   std::uint64_t recently_evicted;
 };
 
-/// Of a larger alignment than this nothing is known to exist.
+/// No file system is known that requires a larger alignment.
 constexpr std::uint64_t most_alignment = 64 * 1024;
 
 std::uint64_t alignment_of(int descriptor) {

@@ -1,4 +1,5 @@
-// A pattern is matched name by name with fnmatch; "**" is matched as '*' is in a name, by going back to the last one.
+// Matches a pattern name by name with fnmatch. "**" is matched as '*' is within a name: by backtracking to the last
+// one.
 #include <clocale>
 #include <string>
 
@@ -23,7 +24,7 @@ std::vector<std::string> split(std::string_view path) {
   }
 }
 
-/// Makes fnmatch compare bytes while it lives, whatever the program's locale.
+/// Sets a locale for this thread in which fnmatch compares bytes, and restores the previous one when it is destroyed.
 class byte_locale {
  public:
   byte_locale() : before_(::uselocale(bytes())) {}
@@ -75,9 +76,9 @@ bool path_pattern::matches(std::string_view path, bool is_directory) const {
   const bool is_last_fixed = names_.back() != any_names;
   if (is_last_fixed && !is_match(names_.back(), std::string(path.substr(path.rfind('/') + 1)))) return false;
   const std::vector<std::string> entry = split(path);
-  std::size_t next = 0;  // of the pattern's names
+  std::size_t next = 0;  // index in the pattern's names
   std::size_t last_any = names_.size();
-  std::size_t resumed = 0;  // the entry's name after those that the last "**" stands for
+  std::size_t resumed = 0;  // index of the entry's name after those that the last "**" matches
   for (std::size_t i = 0; i < entry.size();) {
     if (next < names_.size() && names_[next] == any_names) {
       last_any = next++;

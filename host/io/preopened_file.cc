@@ -1,4 +1,4 @@
-// Regular files by way of file_source, which knows how they fail.
+// Opens regular files through file_source, which defines how failures are reported.
 #include "host/io/preopened_file.h"
 
 #include <algorithm>

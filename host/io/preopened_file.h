@@ -1,4 +1,4 @@
-// A regular file that is opened ahead of its turn, and can be read at any offset.
+// A regular file that is opened ahead of its turn and can be read at any offset.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 
 namespace cutpoint {
 
-/// One thread at a time.
+/// Not thread-safe.
 class preopened_file {
  public:
-  /// Null where a file is opened in its turn: one that is not regular, or that there is no descriptor for now. Errors:
-  /// as file_source::open.
+  /// Opens a file. Returns null if the file must be opened in its turn, because it is not a regular file or the process
+  /// has no descriptor left. Errors: as for `file_source::open`.
   [[nodiscard]] static result<std::unique_ptr<preopened_file>> open(const std::string& path,
                                                                     const cancellation* cancel);
 
@@ -27,19 +27,19 @@ class preopened_file {
   ~preopened_file();
 
   [[nodiscard]] int descriptor() const noexcept { return source_.descriptor_; }
-  /// When it was opened.
+  /// Returns the size that the file had when it was opened.
   [[nodiscard]] std::uint64_t size() const noexcept { return opened_.size; }
-  /// Without looking for holes in small files.
+  /// Returns the extent that begins at `offset`. Small files are not searched for holes.
   [[nodiscard]] file_extent extent_from(std::uint64_t offset) const;
-  /// Opened when it is first asked for.
+  /// Returns the descriptor for direct reads, which the first call opens.
   [[nodiscard]] const direct_descriptor& direct();
 
-  /// As file_source::read, from `offset` to `end` at most, waiting for the disk. Where the file turns out to be a
-  /// stream, its next bytes, whatever the offset.
+  /// Reads as `file_source::read` does, from `offset` up to at most `end`, and waits for the disk. If the file turns
+  /// out to be a stream, reads its next bytes whatever the offset is.
   [[nodiscard]] result<std::size_t> read_at(std::uint64_t offset, std::uint64_t end,
                                             std::span<std::uint8_t> destination);
   [[nodiscard]] bool is_stream() const noexcept { return !source_.regular_; }
-  /// Errors: cancelled, once a stop is asked for.
+  /// Errors: cancelled, if a stop has been requested.
   [[nodiscard]] status cancelled() const;
   [[nodiscard]] status check_unchanged() const;
 

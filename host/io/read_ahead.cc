@@ -1,4 +1,4 @@
-// Planning, requesting, completing and consuming ranges.
+// Plans, requests, completes and consumes file ranges.
 #include "host/io/read_ahead.h"
 
 #include <algorithm>
@@ -12,20 +12,20 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// The longest that a request to stop is not seen.
+/// The longest time until a request to stop is seen.
 constexpr milliseconds turn{100};
 
 constexpr std::uint64_t block_granule = 64 * KiB;
-/// Of shorter files it is not asked whether they are cached: that costs as much as reading them.
+/// For shorter files, asking whether they are cached costs as much as reading them.
 constexpr std::uint64_t smallest_probed_file = 64 * KiB;
-/// Measured at 256 KiB and 2 MiB, over a tree of small files: what differed was noise.
+/// Measured at 256 KiB and 2 MiB on a tree of small files: the differences were noise.
 constexpr std::uint64_t smallest_direct_file = 1 * MiB;
 
 constexpr std::size_t most_pieces = 256;
-/// What is cached now may not be later.
+/// Blocks that are cached now may not be cached later.
 constexpr std::uint64_t most_in_their_turn = 32;
 
-/// So many requests, or so many bytes, go to the kernel together.
+/// Requests are submitted when this many of them, or this many bytes, have been pushed.
 constexpr std::uint64_t submitted_together = 16;
 constexpr std::uint64_t submitted_bytes_together = 64 * KiB;
 
@@ -42,7 +42,7 @@ std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t granule) {
 
 }  // namespace
 
-/// More than its length only where the file has grown since it was opened, and nothing follows.
+/// Returns more than the length only at the end of a file that has grown since it was opened.
 std::uint64_t read_ahead::file_range::ready() const { return is_last ? filled : std::min(filled, length); }
 
 read_ahead::read_ahead(const file_reader_options& options, std::shared_ptr<read_queue> queue)
@@ -66,7 +66,8 @@ void read_ahead::add(std::shared_ptr<file_progress> next) {
 
 // --- Consuming -------------------------------------------------------------------------------------------------------
 
-/// Pieces of files that were dropped come first, as long as they are under way.
+/// Returns the first range if it belongs to `file`, else null. First waits for ranges of dropped files that are still
+/// in flight before it.
 read_ahead::file_range* read_ahead::front_of(const file_progress& file) {
   for (release(); !ranges_.empty() && ranges_.front().of->is_dropped; release()) wait();
   return !ranges_.empty() && ranges_.front().of.get() == &file ? &ranges_.front() : nullptr;
@@ -218,7 +219,7 @@ bool read_ahead::plan_data(const std::shared_ptr<file_progress>& file, std::uint
 
 // --- Requests --------------------------------------------------------------------------------------------------------
 
-/// The rest of the file_range.
+/// Requests the rest of the range.
 void read_ahead::request(file_range& which, std::uint64_t token) {
   const std::span<std::uint8_t> rest = which.held.room.subspan(which.filled);
   const bool is_taken = queue_->push({which.descriptor, which.offset + which.filled, rest, token});
@@ -265,7 +266,8 @@ void read_ahead::complete(const read_outcome& done) {
   deliver_outcome(which);
 }
 
-/// No request for it is under way any more. A file that is all in the window now is one state of it, whatever comes.
+/// Finishes a range for which no request is in flight any more. If the whole file is in the window now, checks that
+/// what was read is one state of it, so that later changes do not matter.
 void read_ahead::deliver_outcome(file_range& which) {
   file_progress& file = *which.of;
   --file.unread;

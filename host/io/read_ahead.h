@@ -1,11 +1,11 @@
-// The plan of what is read ahead: files in order, in ranges, as far as the window holds them.
+// Plans reads ahead: the ranges of all files in order, as far as they fit into the window.
 //
-//     consumed ◄── [file_range][file_range under way][file_range][hole][file_range in its turn] ◄── planned ◄── files that were added
+//     consumed ◄── [block][block in flight][block][hole][block read in its turn] ◄── planned ◄── files that were added
 //
-// A file_range is a block of a file on its way into the window, a hole, or a block that is better read in its turn, straight
-// to where the consumer wants it: because it is in the page cache, or because a request for it failed. So everything
-// that goes wrong is found again, told and placed by file_source. Pieces are planned, held and consumed in one order,
-// so that whoever consumes waits for nothing that waits for the window.
+// A file range is a block that is read into the window, a hole, or a block that is read in its turn, directly to the
+// consumer's memory, because it is in the page cache or a request for it failed. So file_source repeats every read that
+// failed, and reports and places its errors. Ranges are planned, held and consumed in one order. Therefore the range
+// that the consumer waits for never waits for memory that later ranges hold.
 #pragma once
 
 #include <cstdint>
@@ -23,22 +23,22 @@
 
 namespace cutpoint {
 
-/// A file, how far it is planned and how far it is consumed. Of read_ahead.
+/// A file, with how far it has been planned and how far it has been consumed. Used by read_ahead.
 struct file_progress {
   explicit file_progress(std::unique_ptr<preopened_file> opened) : file(std::move(opened)) {}
 
   std::unique_ptr<preopened_file> file;
-  std::uint64_t planned = 0;      ///< bytes, of its size
-  std::uint64_t data_end = 0;     ///< no hole from `planned` to here
-  std::uint64_t consumed = 0;     ///< bytes
-  std::uint64_t unread = 0;       ///< ranges that were planned and are not in the window yet
-  bool is_end_seen = false;       ///< a read came to it, where the size is
-  bool is_all_ahead = true;       ///< no file_range is read in its turn
-  bool is_dropped = false;        ///< nobody consumes it any more
+  std::uint64_t planned = 0;      ///< bytes of the file that have been planned
+  std::uint64_t data_end = 0;     ///< end of the bytes from `planned` on that are known to contain no hole
+  std::uint64_t consumed = 0;     ///< bytes of the file that have been consumed
+  std::uint64_t unread = 0;       ///< planned ranges that are not in the window yet
+  bool is_end_seen = false;       ///< whether a read found the end of the file where its size says
+  bool is_all_ahead = true;       ///< whether no range is read in its turn
+  bool is_dropped = false;        ///< whether the consumer has abandoned the file
   std::optional<status> checked;  ///< whether it was unchanged when all of it was in the window
 };
 
-/// One thread at a time.
+/// Reads files ahead through a queue. Not thread-safe.
 class read_ahead {
  public:
   read_ahead(const file_reader_options& options, std::shared_ptr<read_queue> queue);
@@ -46,12 +46,12 @@ class read_ahead {
   read_ahead& operator=(const read_ahead&) = delete;
   ~read_ahead();
 
-  /// The file that follows all others. Consumed in that order: each is dropped before the next is read.
+  /// Adds a file after all others. Files are consumed in this order, and each must be dropped before the next is read.
   void add(std::shared_ptr<file_progress> next);
-  /// Whether the window does not reach to the end of the files.
+  /// Returns whether the window has too little memory for the rest of the files.
   [[nodiscard]] bool is_full() const { return !unplanned_.empty(); }
 
-  /// As those of a source.
+  /// As the functions of `source`.
   [[nodiscard]] result<std::size_t> read(file_progress& file, std::span<std::uint8_t> destination);
   [[nodiscard]] result<std::uint64_t> skip_hole(file_progress& file);
   void drop(file_progress& file);
@@ -65,14 +65,14 @@ class read_ahead {
     std::shared_ptr<file_progress> of;
     file_range_kind kind;
     std::uint64_t offset;
-    std::uint64_t length;  ///< of the file's bytes that it stands for
+    std::uint64_t length;  ///< bytes of the file in this range
     bool is_direct = false;
     bool is_under_way = false;
-    bool is_last = false;  ///< ends where the file did when it was opened
+    bool is_last = false;  ///< whether it ends where the file did when it was opened
     int descriptor = -1;
     int repeated = 0;
-    read_window::block held = {};  ///< room for more than `length` at the file's end, to see that it is the end
-    std::uint64_t filled = 0;      ///< bytes of the room
+    read_window::block held = {};  ///< larger than `length` at the end of the file, so that the read detects the end
+    std::uint64_t filled = 0;      ///< bytes of `held.room` that have been read
     std::uint64_t consumed = 0;
 
     [[nodiscard]] std::uint64_t ready() const;
@@ -96,13 +96,13 @@ class read_ahead {
   std::uint64_t block_bytes_;
   std::shared_ptr<read_queue> queue_;
   read_window window_;
-  std::deque<std::shared_ptr<file_progress>> unplanned_;  ///< files of which there is more to plan
+  std::deque<std::shared_ptr<file_progress>> unplanned_;  ///< files that have not been planned to their end
   std::deque<file_range> ranges_;
-  std::uint64_t first_token_ = 0;  ///< of the first file_range; they count up
-  std::uint64_t under_way_ = 0;    ///< requests
-  std::uint64_t unsubmitted_ = 0;  ///< of them
+  std::uint64_t first_token_ = 0;  ///< token of the first range; the following ranges have the numbers after it
+  std::uint64_t under_way_ = 0;    ///< requests in flight
+  std::uint64_t unsubmitted_ = 0;  ///< requests of these that have not been submitted
   std::uint64_t unsubmitted_bytes_ = 0;
-  std::uint64_t in_their_turn_ = 0;  ///< ranges
+  std::uint64_t in_their_turn_ = 0;  ///< ranges that are read in their turn
   file_reader_statistics statistics_;
 };
 

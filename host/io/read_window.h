@@ -1,4 +1,4 @@
-// The memory of what is read ahead: a ring, since what is read first goes first.
+// The ring of memory for blocks that are read ahead. Blocks are given back in the order in which they were taken.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,11 @@
 
 namespace cutpoint {
 
-/// Page-aligned room for blocks, given back in the order in which it was taken. One thread at a time.
+/// Allocates page-aligned blocks from a ring. They are given back in the order in which they were taken. Not
+/// thread-safe.
 class read_window {
  public:
-  /// Touches no page of it yet. Throws std::bad_alloc.
+  /// Reserves the memory without touching its pages. Throws std::bad_alloc.
   explicit read_window(std::uint64_t bytes) : size_(bytes / page * page) {
     void* mapped = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapped == MAP_FAILED) throw std::bad_alloc();
@@ -24,24 +25,24 @@ class read_window {
   read_window& operator=(const read_window&) = delete;
   ~read_window() { ::munmap(begin_, size_); }
 
-  /// Room, and what it costs of the window.
+  /// A block of memory, and the bytes of the ring that it occupies.
   struct block {
     std::span<std::uint8_t> room;
     std::uint64_t held_bytes = 0;
   };
 
-  /// Nothing when it does not fit beside what is held.
+  /// Takes a block of `bytes` bytes. Returns nullopt if the ring has too little free memory.
   [[nodiscard]] std::optional<block> take(std::uint64_t bytes) {
     const std::uint64_t size = (bytes + page - 1) / page * page;
     const std::uint64_t at = end_ % size_;
-    const std::uint64_t passed = at + size > size_ ? size_ - at : 0;  // what is left at the ring's end
+    const std::uint64_t passed = at + size > size_ ? size_ - at : 0;  // the unused bytes at the ring's end
     if (size > size_ || held() + passed + size > size_) return std::nullopt;
     end_ += passed + size;
     most_held_ = std::max(most_held_, held());
     return block{{begin_ + (end_ - size) % size_, bytes}, passed + size};
   }
 
-  /// The oldest block.
+  /// Gives back the oldest block.
   void give_back(const block& oldest) { given_back_ += oldest.held_bytes; }
 
   [[nodiscard]] std::uint64_t held() const { return end_ - given_back_; }
@@ -52,8 +53,8 @@ class read_window {
 
   std::uint64_t size_;
   std::uint8_t* begin_ = nullptr;
-  std::uint64_t end_ = 0;         ///< of all that was taken; the position in the ring is what is left of it by its size
-  std::uint64_t given_back_ = 0;  ///< of it
+  std::uint64_t end_ = 0;         ///< bytes taken in total; modulo the size, the position in the ring
+  std::uint64_t given_back_ = 0;  ///< bytes of these that were given back
   std::uint64_t most_held_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// What the file system tells of regular files.
+// Queries the holes and the state of regular files.
 #include "host/io/regular_file.h"
 
 #include <algorithm>
@@ -25,7 +25,8 @@ file_extent extent_at(int descriptor, const file_state& opened, std::uint64_t of
   const auto begin = static_cast<off_t>(offset);
   const auto size = static_cast<off_t>(opened.size);
   const off_t hole = ::lseek(descriptor, begin, SEEK_HOLE);
-  if (hole != begin) return {.data_end = static_cast<std::uint64_t>(hole < 0 ? size : hole)};  // fails without holes
+  if (hole != begin) return {.data_end = static_cast<std::uint64_t>(hole < 0 ? size : hole)};  // lseek may be
+                                                                                               // unsupported
   off_t end = ::lseek(descriptor, begin, SEEK_DATA);
   struct stat facts = {};
   const bool is_last = end < 0 && errno == ENXIO;

@@ -1,5 +1,4 @@
-// Regular files by their descriptors: what they were when they were opened, where their holes are, whether they have
-// changed.
+// Regular files by their descriptors: their state when they were opened, their holes, and whether they have changed.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +12,22 @@ namespace cutpoint {
 
 [[nodiscard]] file_state state_of(const struct stat& facts);
 
-/// In smaller files neither holes nor advice on reading ahead are worth a system call.
+/// Returns whether the file is large enough that looking for holes and advising the kernel are worth a system call.
 [[nodiscard]] inline bool is_large(const file_state& opened) { return opened.size >= 64 * KiB; }
 
-/// What a file has from an offset on.
+/// The hole or the data that begins at an offset of a file.
 struct file_extent {
-  std::uint64_t hole_bytes = 0;  ///< of a hole that begins there
-  std::uint64_t data_end = 0;    ///< no hole to here, where none begins there; 0 where nothing is known
+  std::uint64_t hole_bytes = 0;  ///< length of the hole that begins there, or 0
+  std::uint64_t data_end = 0;    ///< if no hole begins there, the end of the bytes without a hole, or 0 if it is
+                                 ///< unknown
 };
 
-/// `offset` is within the size that the file was opened with, and so is every hole that is told; one at the end ends
-/// where the file does by now.
+/// Returns the extent that begins at `offset`, which must be less than the size that the file was opened with. A hole
+/// never extends past that size; the last one ends where the file ends now.
 [[nodiscard]] file_extent extent_at(int descriptor, const file_state& opened, std::uint64_t offset);
 
-/// Whether the file still has the size, mtime and ctime that it was opened with; the ctime of a file without a name may
-/// differ. Errors: io_error.
+/// Checks that the file still has the size, mtime and ctime that it was opened with. The ctime of a file that has lost
+/// its last name may differ. Errors: io_error, also if the file has changed.
 [[nodiscard]] status check_state(int descriptor, const file_state& opened, std::string_view name,
                                  const cancellation* cancel);
 

@@ -1,4 +1,4 @@
-// What every source does unless it knows better, and memory.
+// The defaults of a source, and the source over memory.
 #include <algorithm>
 
 #include <cutpoint/source.h>

@@ -12,8 +12,8 @@ namespace cutpoint {
 
 namespace {
 
-/// Calls `read(buffer, size)` with a buffer that is large enough, as listxattr and getxattr are called. Returns false
-/// when the call fails, with errno.
+/// Calls `read(buffer, size)`, which is called like listxattr and getxattr, with a buffer that is large enough. Returns
+/// false and sets errno on failure.
 template <class Read>
 bool read_whole(std::string& content, Read read) {
   for (;;) {
@@ -21,7 +21,7 @@ bool read_whole(std::string& content, Read read) {
     if (size < 0) return false;
     content.resize(static_cast<std::size_t>(size));
     const ssize_t count = size == 0 ? 0 : read(content.data(), content.size());
-    if (count < 0 && errno == ERANGE) continue;  // it has grown between the two calls
+    if (count < 0 && errno == ERANGE) continue;  // it grew between the two calls
     if (count < 0) return false;
     content.resize(static_cast<std::size_t>(count));
     return true;
@@ -54,7 +54,7 @@ result<std::vector<extended_attribute>> read_extended_attributes(const tree_entr
   const auto failed = [&](int error) { return system_failure(entry.path, "asked for its extended attributes", error); };
   const short_path shortened(entry.path);
   if (shortened.error() != 0) return failed(shortened.error());
-  // No such call takes a directory's descriptor and a name.
+  // These system calls take a path only, not a directory descriptor and a name.
   const std::string path = shortened.directory() < 0
                                ? entry.path
                                : fmt::format("/proc/self/fd/{}/{}", shortened.directory(), shortened.name());

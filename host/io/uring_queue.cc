@@ -1,7 +1,7 @@
-// Reads by io_uring.
+// The read queue that uses io_uring.
 //
-// Requests wait here until `submit`, so that a kernel that refuses them has seen none of those that then come out as
-// failed: an entry of the submission queue may be taken at any later entry into the kernel.
+// Requests are kept here until `submit`. The kernel may take an entry of the submission queue whenever it is entered
+// later, so a request that has failed must not be in that queue.
 #include <algorithm>
 #include <cerrno>
 #include <limits>
@@ -22,13 +22,14 @@ namespace {
 
 constexpr std::uint64_t token_of_none = std::numeric_limits<std::uint64_t>::max();
 
-/// A kernel short of memory says so for a while.
+/// The number of consecutive refusals after which the queue gives up. A kernel that is short of memory refuses for a
+/// while.
 constexpr int most_refusals = 1000;
 
 class uring_queue final : public read_queue {
  public:
-  /// Takes all memory that it will need, so that requests can be ended and waited for where there is no more: those under
-  /// way, and as many that end them.
+  /// Allocates all memory in advance, for `depth` requests and as many cancellations, so that requests can be cancelled
+  /// and collected when memory has run out.
   explicit uring_queue(std::size_t depth) : depth_(depth) {
     pushed_.reserve(depth);
     prepared_.reserve(2 * depth);
@@ -41,7 +42,7 @@ class uring_queue final : public read_queue {
     if (is_set_up_) ::io_uring_queue_exit(&ring_);
   }
 
-  /// Returns errno.
+  /// Sets up the ring. Returns 0 or an errno.
   int set_up() {
     const int outcome = ::io_uring_queue_init(static_cast<unsigned>(depth_), &ring_, 0);
     is_set_up_ = outcome == 0;
@@ -75,7 +76,7 @@ class uring_queue final : public read_queue {
     if (at_most > at_most.zero()) submit();
     if (at_most > at_most.zero() && collected_.empty() && failed_.empty()) {
       __kernel_timespec limit = {.tv_sec = at_most.count() / 1000, .tv_nsec = at_most.count() % 1000 * 1'000'000};
-      ::io_uring_wait_cqe_timeout(&ring_, &first, &limit);  // a signal or the time: there is nothing to collect
+      ::io_uring_wait_cqe_timeout(&ring_, &first, &limit);  // on a signal or a timeout nothing is collected
     }
     unsigned head = 0;
     unsigned seen = 0;
@@ -112,7 +113,7 @@ class uring_queue final : public read_queue {
     }
   }
 
-  /// What the kernel has not taken has failed, and it is not asked again.
+  /// Fails all requests that the kernel has not taken, and does not enter it again.
   void break_off(int error) {
     is_broken_ = true;
     for (const std::uint64_t token : prepared_) {
@@ -129,7 +130,7 @@ class uring_queue final : public read_queue {
   bool is_broken_ = false;
   int refusals_ = 0;
   std::vector<read_request> pushed_;
-  std::vector<std::uint64_t> prepared_;  ///< the tokens in the submission queue
+  std::vector<std::uint64_t> prepared_;  ///< the tokens of the submission queue
   std::vector<read_outcome> failed_;
   std::vector<read_outcome> collected_;
 };

@@ -1,7 +1,8 @@
-// A depth-first walk over directory descriptors, with a stack of its own instead of recursion.
+// The walk: depth-first over directory descriptors, with an explicit stack.
 //
-// A level of the stack is a directory that the walk is in. Its descriptor may be closed while the walk is deeper, so
-// that few are open at a time; it is opened again by its path, and recognised by device and inode.
+// A level of the stack is a directory that the walk is in. To limit the number of open descriptors, the descriptor of a
+// level is closed while the walk is much deeper. It is opened again by its path and must have the same device and
+// inode.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -43,7 +44,8 @@ file_kind kind_of(mode_t mode) {
   return S_ISBLK(mode) ? file_kind::block_device : file_kind::regular_file;
 }
 
-/// Takes the descriptor, which may be -1. Returns null when that fails, with errno.
+/// Opens the directory of a descriptor, which may be -1, and takes ownership of it. Returns null and sets errno on
+/// failure.
 open_directory directory_of(int descriptor) {
   if (descriptor < 0) return nullptr;
   open_directory opened(::fdopendir(descriptor));
@@ -55,7 +57,7 @@ open_directory directory_of(int descriptor) {
   return opened;
 }
 
-/// The names in a directory, sorted by byte. Returns false when they cannot be read, with errno.
+/// Reads the names in a directory, sorted by byte. Returns false and sets errno on failure.
 bool read_names(DIR* directory, std::vector<std::string>& names) {
   for (;;) {
     errno = 0;
@@ -70,7 +72,7 @@ bool read_names(DIR* directory, std::vector<std::string>& names) {
   return error == 0;
 }
 
-/// The target of a symbolic link. Returns false when it cannot be read, with errno.
+/// Reads the target of a symbolic link. Returns false and sets errno on failure.
 bool read_target(int directory, const char* name, std::string& target) {
   for (std::size_t size = 128;; size *= 2) {
     target.resize(size);
@@ -83,7 +85,7 @@ bool read_target(int directory, const char* name, std::string& target) {
 
 constexpr std::string_view cache_tag = "CACHEDIR.TAG";
 
-/// Whether the directory has a tag with the signature of caches.
+/// Returns whether the directory has a tag with the signature of caches.
 bool is_cache(int directory) {
   constexpr std::string_view signature = "Signature: 8a477f597d28d172789f06886806bc55";
   const int tag = ::openat(directory, cache_tag.data(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -118,10 +120,10 @@ class walker {
   struct level {
     open_directory directory;
     file_id id;
-    std::size_t path_bytes;  ///< of the directory's path, with a slash at its end
+    std::size_t path_bytes;  ///< length of the directory's path with a slash at its end
     std::vector<std::string> names = {};
-    std::size_t next = 0;      ///< of the names
-    bool is_included = false;  ///< with everything in it, whatever the patterns to include
+    std::size_t next = 0;      ///< index in `names`
+    bool is_included = false;  ///< whether everything in it is included, whatever its path matches
   };
 
   status report(std::string_view done, int error) const {
@@ -169,13 +171,13 @@ class walker {
                        [&](const path_pattern& each) { return each.matches(below, is_directory); });
   }
 
-  /// Whether the current path, which is in `here`, is left out by the patterns. Keeps whether they include all in it.
+  /// Returns whether the patterns leave out the current path, which lies in `here`. Sets is_included_.
   [[nodiscard]] bool is_left_out(const level& here, bool is_directory) {
     is_included_ = options_.include.empty() || here.is_included || matches(options_.include, is_directory);
     return (!is_included_ && !is_directory) || matches(options_.exclude, is_directory);
   }
 
-  /// Visits the current path, which is `name` in a directory.
+  /// Visits the current path, which is called `name` in `directory`.
   status visit(int directory, const char* name, const struct stat& facts) {
     if (S_ISDIR(facts.st_mode)) {
       if (const auto same = ancestors_.find(id_of(facts)); same != ancestors_.end()) {
@@ -233,24 +235,25 @@ class walker {
     return {};
   }
 
-  /// The current path is that of the level. Returns false when it is there no more, with errno.
+  /// Opens the directory of a level again; the current path must be that of the level. Returns false and sets errno on
+  /// failure.
   bool reopen(level& here) const {
     here.directory = directory_of(open_path(entry_.path, O_RDONLY | O_DIRECTORY));
     if (here.directory == nullptr) return false;
     struct stat facts = {};
     if (::fstat(::dirfd(here.directory.get()), &facts) != 0) return false;
-    errno = ENOENT;  // another directory has its name
+    errno = ENOENT;  // the name belongs to another directory now
     return id_of(facts) == here.id;
   }
 
   const walk_options& options_;
   const walk_callbacks& callbacks_;
   const cancellation* cancel_;
-  dev_t device_ = 0;          ///< of the entry that was given
-  bool is_included_ = false;  ///< the current entry, by the patterns to include
-  tree_entry entry_;          ///< the current one; its path is that of the level where it ends in a slash
+  dev_t device_ = 0;          ///< device of the entry that was given
+  bool is_included_ = false;  ///< whether the patterns to include include the current entry
+  tree_entry entry_;          ///< the current entry; its path is that of a level if it ends in a slash
   std::vector<level> levels_;
-  std::map<file_id, std::size_t> ancestors_;  ///< the directories that the walk is in: the length of each one's path
+  std::map<file_id, std::size_t> ancestors_;  ///< the directories that the walk is in, with the length of each path
 };
 
 }  // namespace
