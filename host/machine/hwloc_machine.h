@@ -1,4 +1,4 @@
-// The machine as hwloc has it, for the sources that ask it.
+// The machine's topology as hwloc reports it, and the order of its processors.
 #pragma once
 
 #include <memory>
@@ -12,28 +12,30 @@ namespace cutpoint {
 using hwloc_machine = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
 using hwloc_set = std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)>;
 
-/// What is looked at.
+/// How much of the machine hwloc examines.
 enum class machine_detail {
-  processors,  ///< cores and nodes, in a millisecond or some; the calling thread stays where it is
+  processors,  ///< cores and memory nodes; takes a few milliseconds and does not change the binding of the calling
+               ///< thread
   all,         ///< caches and devices too
 };
 
-/// This machine. Errors: backend_failure, when hwloc cannot look at it.
+/// Loads the topology of this machine. Errors: backend_failure, if hwloc cannot read it.
 [[nodiscard]] result<hwloc_machine> load_machine(machine_detail detail);
 
-/// A hardware thread, by the numbers of the operating system.
+/// A hardware thread, with the numbers of the operating system.
 struct processor_place {
   unsigned processor = 0;
-  int node = -1;      ///< of memory near to it; -1 where unknown
-  unsigned rank = 0;  ///< among the usable hardware threads of its core
+  int node = -1;      ///< the nearest memory node, or -1 if unknown
+  unsigned rank = 0;  ///< index among the usable hardware threads of its core
 
   friend bool operator==(const processor_place&, const processor_place&) = default;
 };
 
-/// The usable hardware threads: those of the lowest rank first, each rank in the order in which they lie in the machine.
+/// Returns the usable hardware threads ordered by rank. Those of one rank are in the order in which they lie in the
+/// machine.
 [[nodiscard]] std::vector<processor_place> ordered_places(hwloc_topology_t machine, hwloc_const_bitmap_t usable);
 
-/// Those of them that are near to a node, as a set; empty where there are none.
+/// Returns the set of those hardware threads whose node is `node`; it may be empty.
 [[nodiscard]] hwloc_set processors_near(const std::vector<processor_place>& places, int node);
 
 }  // namespace cutpoint

@@ -1,5 +1,4 @@
-// Cores and nodes are hwloc's. A thread that is bound asks for nothing but its own affinity, so no thread beside it is
-// changed.
+// Binds threads and memory with hwloc. Binding a thread changes the affinity of that thread only.
 #include <algorithm>
 #include <cerrno>
 #include <map>
@@ -26,7 +25,7 @@ hwloc_set set_of(unsigned number) {
   return made;
 }
 
-/// What a call of hwloc came to that was to do something.
+/// Converts the return value of an hwloc call that binds `what` to a status.
 status outcome(int returned, const std::string& what) {
   if (returned == 0) return {};
   const int error = errno;
@@ -37,7 +36,7 @@ status outcome(int returned, const std::string& what) {
 
 std::vector<processor_place> ordered_places(hwloc_topology_t machine, hwloc_const_bitmap_t usable) {
   std::vector<processor_place> places;
-  std::map<hwloc_obj_t, unsigned> seen;  // usable hardware threads of each core
+  std::map<hwloc_obj_t, unsigned> seen;  // number of usable hardware threads of each core
   for (hwloc_obj_t pu = nullptr; (pu = hwloc_get_next_obj_by_type(machine, HWLOC_OBJ_PU, pu)) != nullptr;) {
     if (hwloc_bitmap_isset(usable, pu->os_index) == 0) continue;
     const hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(machine, HWLOC_OBJ_CORE, pu);
@@ -109,7 +108,7 @@ result<processor_places> processor_places::discover() {
   auto machine = load_machine(machine_detail::processors);
   if (!machine) return machine.error();
   const hwloc_set usable = empty_set();
-  if (hwloc_get_cpubind(machine->get(), usable.get(), HWLOC_CPUBIND_THREAD) != 0) {  // then all that there are
+  if (hwloc_get_cpubind(machine->get(), usable.get(), HWLOC_CPUBIND_THREAD) != 0) {  // unknown: take all that exist
     hwloc_bitmap_copy(usable.get(), hwloc_topology_get_allowed_cpuset(machine->get()));
   }
   auto places = ordered_places(machine->get(), usable.get());

@@ -1,4 +1,4 @@
-// The machine as hwloc shows it, and the instruction sets as the kernel lists them.
+// Reads the machine's topology from hwloc, and its instruction sets from /proc/cpuinfo.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -113,7 +113,7 @@ std::string model_of(hwloc_topology_t machine) {
   return model == nullptr ? "" : model;
 }
 
-/// The kernel's flags of the first processor: they leave out what the kernel has turned off.
+/// Returns the flags that the kernel lists for the first processor. They exclude what the kernel has turned off.
 std::set<std::string> processor_flags() {
   std::ifstream cpuinfo("/proc/cpuinfo");
   for (std::string line; std::getline(cpuinfo, line);) {
