@@ -25,8 +25,7 @@ file_extent extent_at(int descriptor, const file_state& opened, std::uint64_t of
   const auto begin = static_cast<off_t>(offset);
   const auto size = static_cast<off_t>(opened.size);
   const off_t hole = ::lseek(descriptor, begin, SEEK_HOLE);
-  if (hole != begin) return {.data_end = static_cast<std::uint64_t>(hole < 0 ? size : hole)};  // lseek may be
-                                                                                               // unsupported
+  if (hole != begin) return {.data_end = static_cast<std::uint64_t>(hole < 0 ? size : hole)};  // lseek can fail
   off_t end = ::lseek(descriptor, begin, SEEK_DATA);
   struct stat facts = {};
   const bool is_last = end < 0 && errno == ENXIO;

@@ -14,8 +14,7 @@ using hwloc_set = std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)>;
 
 /// How much of the machine hwloc examines.
 enum class machine_detail {
-  processors,  ///< cores and memory nodes; takes a few milliseconds and does not change the binding of the calling
-               ///< thread
+  processors,  ///< cores and memory nodes, in a few milliseconds and without moving the calling thread
   all,         ///< caches and devices too
 };
 

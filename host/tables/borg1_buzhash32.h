@@ -1,5 +1,5 @@
-// Buzhash table of BorgBackup 1.x (BSD-3-Clause), before it is xored with the repository seed. Random
-// numbers, no derivation.
+// The buzhash table of BorgBackup 1.x (BSD-3-Clause), before it is xored with the seed of a repository. Its entries are
+// random numbers that no rule derives.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// Buzhash table of casync, as published in desync (BSD-3-Clause). Random numbers, no derivation.
+// The buzhash table of casync, as published in desync (BSD-3-Clause). Its entries are random numbers that no rule
+// derives.
 #pragma once
 
 #include <array>

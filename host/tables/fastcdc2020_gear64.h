@@ -1,5 +1,5 @@
-// Gear table of the FastCDC crate, v2020 (MIT licence; also REAPI): entry i is the first 8 bytes, big-endian, of the
-// MD5 of the byte i repeated 64 times. A test derives it again.
+// The gear table of the FastCDC crate, v2020 (MIT licence; also in REAPI). Entry i is the first 8 bytes, big-endian, of
+// the MD5 of byte i repeated 64 times. A test derives the table again.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Buzhash table of IPFS boxo (MIT or Apache-2.0): Go's math/rand with seed 0.
+// The buzhash table of IPFS boxo (MIT or Apache-2.0). Its entries come from Go's math/rand with seed 0.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Buzhash table of kopia (from silvasur/buzhash, MIT licence): Go's math/rand with seed 1,
-// uint32(Int63()), repeats skipped.
+// The buzhash table of kopia (from silvasur/buzhash, MIT licence). Its entries are uint32(Int63()) of Go's math/rand
+// with seed 1, without repeats.
 #pragma once
 
 #include <array>

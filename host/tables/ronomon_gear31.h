@@ -1,5 +1,5 @@
-// Gear table of ronomon/deduplication (MIT licence), 31 bits: the AES-256-CTR key stream with zero key and IV
-// as big-endian 32-bit words & 0x7fffffff. A test derives it again.
+// The gear table of ronomon/deduplication (MIT licence), 31 bits. Its entries are the AES-256-CTR key stream with zero
+// key and IV as big-endian 32-bit words & 0x7fffffff. A test derives the table again.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// Gear table of Hugging Face xet-core, from the crate gearhash (MIT or Apache-2.0). Random numbers, no derivation.
+// The gear table of Hugging Face xet-core, from the crate gearhash (MIT or Apache-2.0). Its entries are random numbers
+// that no rule derives.
 #pragma once
 
 #include <array>
