@@ -1,4 +1,4 @@
-// Rolling Adler-32 sum, `adler`: several positions in flight.
+// The kernel of `adler`.
 #include "host/algorithms/adler.h"
 
 #include "simd/cuts/kernels.h"
@@ -15,7 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace cutpoint::simd::HWY_NAMESPACE {
 
-/// One more than the sum that is tested, so that all ones become all zeros.
+/// A hash that is one more than the sum that is tested: all ones become all zeros.
 class next_adler_hash : public adler_hash {
  public:
   using adler_hash::adler_hash;

@@ -1,4 +1,4 @@
-// AE, `ae-max` and `ae-min`: one pass, which looks only for what beats the extreme so far.
+// The kernel of AE (`ae-max` and `ae-min`): one pass that searches for the next value that beats the extreme.
 #include "host/algorithms/ae.h"
 
 #include "simd/cuts/kernels.h"
@@ -15,13 +15,13 @@
 HWY_BEFORE_NAMESPACE();
 namespace cutpoint::simd::HWY_NAMESPACE {
 
-/// Values of one byte. After an extreme that nothing beats, the rest of its window is not read.
+/// Values of one byte. If the extreme is the best possible value, the rest of its window is not read.
 template <class Order>
 class byte_values {
  public:
   explicit byte_values(byte_span rest) : bytes_(rest.data()) {}
 
-  /// The first index in [first, last) whose value beats that of `extreme`, or `last`.
+  /// Returns the first index in [first, last) whose value beats that of `extreme`, or `last`.
   std::uint64_t find_beating(std::uint64_t extreme, std::uint64_t first, std::uint64_t last) const {
     const std::uint8_t value = bytes_[extreme];
     return value == Order::best ? last : find_reaching<Order>(bytes_, first, last, Order::next_better(value));
@@ -31,19 +31,20 @@ class byte_values {
   const std::uint8_t* bytes_;
 };
 
-/// Values of eight bytes, big-endian. What beats an extreme begins with a byte that reaches its first; the others are
-/// compared in the vectors that have such a byte.
+/// Big-endian values of eight bytes. The first byte of a value that beats the extreme must reach the extreme's first
+/// byte. All eight bytes are compared only in vectors with such a byte.
 template <class Order>
 class word_values {
  public:
-  /// `rest` has a value.
+  /// `rest` must contain at least one value.
   explicit word_values(byte_span rest) : bytes_(rest.data()), count_(rest.size() - 7) {}
 
   std::uint64_t find_beating(std::uint64_t extreme, std::uint64_t first, std::uint64_t last) const {
     const std::uint8_t* value = bytes_ + extreme;
     const std::uint64_t end = std::min(last, count_);
     std::uint64_t i = first;
-    // Where values rise slowly the next extreme is near: half the speed of the reference was lost without these.
+    // If values rise slowly, the next extreme is near. Without these comparisons such data took twice as long as with
+    // the reference.
     for (const std::uint64_t near = std::min(end, first + 2); i < near; ++i) {
       if (beats(bytes_ + i, value)) return i;
     }
@@ -63,7 +64,8 @@ class word_values {
     return Order::best == 0 ? a < b : a > b;
   }
 
-  /// Lane k: whether the value that begins at `candidates[k]` beats. A later byte counts where those before it are equal.
+  /// Sets vector lane k if the value that begins at `candidates[k]` beats `value`. A later byte counts only if those
+  /// before it are equal.
   static hn::Mask<byte_tag> beating(const std::uint8_t* candidates, const std::uint8_t* value) {
     hn::Mask<byte_tag> result = hn::MaskFromVec(hn::Zero(bytes_d));
     for (int k = 7; k >= 0; --k) {
@@ -97,7 +99,7 @@ class ae_kernel final : public instruction_set_kernel {
   }
 
  private:
-  /// Neighbours are equal all the way.
+  /// Returns whether the first `lest_` bytes are equal, by comparing neighbours.
   bool begins_with_run(byte_span rest) const {
     const std::uint8_t* b = rest.data();
     std::uint64_t i = 1;
@@ -112,7 +114,7 @@ class ae_kernel final : public instruction_set_kernel {
   template <class Order>
   std::uint64_t cut_by(byte_span rest, std::uint64_t end) const {
     if (value_bytes_ == 1) return cut_of(byte_values<Order>(rest), end);
-    return rest.size() < 8 ? end  // there is no value left
+    return rest.size() < 8 ? end  // no value is left
                            : cut_of(word_values<Order>(rest), end);
   }
 

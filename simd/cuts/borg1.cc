@@ -1,4 +1,4 @@
-// The profile `borg1`.
+// The kernel of the profile `borg1`.
 #include "host/algorithms/borg1.h"
 
 #include "simd/cuts/kernels.h"
@@ -15,7 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace cutpoint::simd::HWY_NAMESPACE {
 
-/// The window lies after the cut: a length that is searched for is the end of the window.
+/// The window lies after the cut, so the length that is searched for is the end of the window.
 class borg1_kernel final : public instruction_set_kernel {
  public:
   borg1_kernel(const borg1_parameters& p, instruction_set set)
@@ -37,7 +37,7 @@ class borg1_kernel final : public instruction_set_kernel {
   }
 
  private:
-  rolling_search<buzhash, zeros_test, 1> search_;  // a second stream would have a window of thousands to warm up
+  rolling_search<buzhash, zeros_test, 1> search_;  // a second stream would need a warm-up of thousands of bytes
   std::uint64_t min_;
   std::uint64_t max_;
 };

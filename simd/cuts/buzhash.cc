@@ -1,4 +1,4 @@
-// Buzhash, `buzhash` and its profiles: several positions in flight.
+// The kernel of `buzhash` and its profiles.
 #include "host/algorithms/buzhash.h"
 
 #include "simd/cuts/kernels.h"
@@ -15,7 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace cutpoint::simd::HWY_NAMESPACE {
 
-/// A residue between two bounds.
+/// Accepts a hash whose masked bits are between two bounds.
 struct range_test {
   std::uint32_t mask;
   std::uint32_t lowest;
@@ -23,14 +23,14 @@ struct range_test {
   bool operator()(std::uint32_t hash) const { return (hash & mask) - lowest <= span; }
 };
 
-/// A hash that leaves the largest residue: the next number is a multiple of the divisor. A product by the inverse of the
-/// divisor's odd part is small just for multiples (Granlund and Montgomery 1994, section 9).
+/// Accepts a hash h with the largest residue, for which h + 1 is a multiple of the divisor. The product with the
+/// inverse of the divisor's odd part is small only for multiples (Granlund and Montgomery 1994, section 9).
 class divisor_test {
  public:
   explicit divisor_test(std::uint64_t divisor)
       : shift_(std::countr_zero(divisor)), largest_(~std::uint64_t{0} / divisor) {
     const std::uint64_t odd = divisor >> shift_;
-    inverse_ = odd;  // three bits of it; each step doubles them
+    inverse_ = odd;  // correct to three bits; each step doubles them
     for (int bits = 3; bits < 64; bits *= 2) inverse_ *= 2 - odd * inverse_;
   }
   bool operator()(std::uint32_t hash) const {

@@ -1,4 +1,4 @@
-// Searches over bytes that the hashless algorithms share: where does a byte reach a value, how far do bytes reach.
+// Searches in bytes that the algorithms without a hash share.
 
 #if defined(CUTPOINT_SIMD_BYTES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef CUTPOINT_SIMD_BYTES_INL_H_
@@ -20,9 +20,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 using byte_tag = hn::ScalableTag<std::uint8_t>;
 using byte_vector = hn::Vec<byte_tag>;
 inline constexpr byte_tag bytes_d = {};
-inline constexpr std::uint64_t lanes = hn::MaxLanes(byte_tag());  ///< bytes of a vector
+inline constexpr std::uint64_t lanes = hn::MaxLanes(byte_tag());  ///< bytes in a vector
 
-/// Larger bytes are better.
+/// An order in which larger bytes are better.
 struct upward {
   static constexpr std::uint8_t best = 255;
   static constexpr std::uint8_t worst = 0;
@@ -31,7 +31,7 @@ struct upward {
   static byte_vector better(byte_vector a, byte_vector b) { return hn::Max(a, b); }
 };
 
-/// Smaller bytes are better.
+/// An order in which smaller bytes are better.
 struct downward {
   static constexpr std::uint8_t best = 0;
   static constexpr std::uint8_t worst = 255;
@@ -40,8 +40,8 @@ struct downward {
   static byte_vector better(byte_vector a, byte_vector b) { return hn::Min(a, b); }
 };
 
-/// One bit for each byte of the vector, the first byte's lowest. Highway's own way goes through memory: SeqCDC was half
-/// as fast with it.
+/// Returns one bit for each byte of the vector, with the first byte in the lowest bit. Highway's own function goes
+/// through memory, which makes SeqCDC half as fast.
 HWY_INLINE std::uint64_t bits_of(hn::Mask<byte_tag> mask) {
 #if HWY_TARGET == HWY_AVX3
   return mask.raw;
@@ -61,7 +61,7 @@ HWY_INLINE hn::Mask<byte_tag> reaching(byte_vector v, byte_vector value) {
   return hn::Eq(Order::better(v, value), v);
 }
 
-/// The largest of the vector's bytes.
+/// Returns the largest byte of the vector.
 HWY_INLINE std::uint8_t largest_lane(byte_vector v) {
   const hn::CappedTag<std::uint8_t, 16> block_d;
   const auto reduced = [block_d](auto wide, auto&& reduce) HWY_ATTR {
@@ -79,7 +79,7 @@ HWY_INLINE std::uint8_t largest_lane(byte_vector v) {
   return reduced(v, reduced);
 }
 
-/// The first index in [first, last) whose byte reaches `value`, or `last`.
+/// Returns the first index in [first, last) whose byte reaches `value`, or `last`.
 template <class Order>
 HWY_INLINE std::uint64_t find_reaching(const std::uint8_t* bytes, std::uint64_t first, std::uint64_t last,
                                        std::uint8_t value) {
@@ -95,7 +95,7 @@ HWY_INLINE std::uint64_t find_reaching(const std::uint8_t* bytes, std::uint64_t 
     const std::uint64_t bits = bits_of(reaching<Order>(at(i), wanted));
     if (bits != 0) return i + static_cast<std::uint64_t>(std::countr_zero(bits));
   }
-  if (i < last && last - first >= lanes) {  // what is left, and before it bytes that do not reach
+  if (i < last && last - first >= lanes) {  // a vector of the remaining bytes and earlier bytes that do not reach it
     const std::uint64_t bits = bits_of(reaching<Order>(at(last - lanes), wanted));
     return bits != 0 ? last - lanes + static_cast<std::uint64_t>(std::countr_zero(bits)) : last;
   }
@@ -103,7 +103,7 @@ HWY_INLINE std::uint64_t find_reaching(const std::uint8_t* bytes, std::uint64_t 
   return i;
 }
 
-/// The last index before `end` whose byte is `value`. There is one, in the whole vectors that end there.
+/// Returns the last index before `end` whose byte is `value`. The whole vectors before `end` must contain one.
 HWY_INLINE std::uint64_t find_last(const std::uint8_t* bytes, std::uint64_t end, std::uint8_t value) {
   const byte_vector wanted = hn::Set(bytes_d, value);
   std::uint64_t bits = 0;

@@ -1,4 +1,4 @@
-// CRC-32C over a rolling window, `crc32`: several positions in flight, by the processor's own instruction where it has one.
+// The kernel of `crc32`, which uses the processor's CRC-32C instruction if it has one.
 #include "host/algorithms/crc32.h"
 
 #include "simd/cuts/kernels.h"

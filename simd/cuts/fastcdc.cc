@@ -1,4 +1,4 @@
-// FastCDC, `fastcdc` with the profile `fastcdc2020`, and `borg2-fastcdc`: several positions in flight.
+// The kernels of `fastcdc`, with the profile `fastcdc2020`, and of `borg2-fastcdc`.
 #include "host/algorithms/fastcdc.h"
 
 #include "simd/cuts/kernels.h"
@@ -15,15 +15,15 @@
 HWY_BEFORE_NAMESPACE();
 namespace cutpoint::simd::HWY_NAMESPACE {
 
-/// What both algorithms share: the hash begins anew with byte `first`, and is tested by a strict mask before byte
-/// `strict_end`, by a loose one before byte `end`.
+/// The search that both algorithms share. The hash is restarted at byte `first`, and tested with a strict mask before
+/// byte `strict_end` and with a loose mask before byte `end`.
 class restarted_search {
  public:
   restarted_search(const gear64_table& table, std::uint64_t strict_mask, std::uint64_t loose_mask)
       : strict_(gear_hash(table), {strict_mask}, apart_by(strict_mask)),
         loose_(gear_hash(table), {loose_mask}, apart_by(loose_mask)) {}
 
-  /// The first byte that matches, or `none`.
+  /// Returns the index of the first byte that matches, or `none`.
   [[nodiscard]] std::uint64_t find(const std::uint8_t* b, std::uint64_t first, std::uint64_t strict_end,
                                    std::uint64_t end) const {
     if (first >= end) return none;

@@ -1,4 +1,4 @@
-// Gear hash, `gear` with the profile `xet`: several positions in flight.
+// The kernel of `gear`, with the profile `xet`.
 #include "host/algorithms/gear.h"
 
 #include "simd/cuts/kernels.h"

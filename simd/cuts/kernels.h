@@ -1,4 +1,4 @@
-// The kernels that there are: one function for each algorithm, declared here and defined in its file.
+// Declares the cut kernels: one maker for each algorithm, defined in the file of that algorithm.
 #pragma once
 
 #include <memory>
@@ -10,12 +10,12 @@
 
 namespace cutpoint::simd {
 
-/// The kernel of an algorithm for an instruction set; null where there is none: the algorithm needs none, or it was not
-/// compiled for that set. Whether the set `runs_here` is the caller's to know. `filled`: the parameters of a chunker,
-/// none left out.
+/// Returns the kernel of an algorithm for an instruction set, or null if the algorithm has no kernel or it was not
+/// compiled for that set. The caller must check `runs_here(set)`. `filled` holds the parameters of a chunker, with none
+/// left out.
 [[nodiscard]] std::shared_ptr<const cut_kernel> kernel_for(const algorithm_parameters& filled, instruction_set set);
 
-/// A kernel that knows its back end.
+/// The base of all kernels, which stores the instruction set.
 class instruction_set_kernel : public cut_kernel {
  public:
   explicit instruction_set_kernel(instruction_set set) : set_(set) {}
@@ -29,7 +29,7 @@ using kernel_pointer = std::shared_ptr<const cut_kernel>;
 template <class Parameters>
 using kernel_maker = kernel_pointer (*)(const Parameters& filled, instruction_set set);
 
-/// Calls the maker of `set`; null where that was not compiled.
+/// Calls the maker for `set`. Returns null if it was not compiled.
 template <class Parameters>
 kernel_pointer make_by(const kernel_table<kernel_maker<Parameters>>& makers, const Parameters& filled,
                        instruction_set set) {
@@ -37,8 +37,8 @@ kernel_pointer make_by(const kernel_table<kernel_maker<Parameters>>& makers, con
   return make != nullptr ? make(filled, set) : nullptr;
 }
 
-/// An algorithm without a kernel: `fixed` needs none, `ronomon`'s hash has no window from which a second position could
-/// begin, and `repmaxcdc` wants the largest hash of a region, not the first that matches.
+/// Matches the algorithms without a kernel. `fixed` needs none. The hash of `ronomon` has no finite window, so a search
+/// cannot begin at a second position. `repmaxcdc` needs the largest hash of a range instead of the first match.
 template <class Parameters>
 kernel_pointer make_kernel(const Parameters&, instruction_set) {
   return nullptr;

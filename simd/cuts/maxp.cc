@@ -1,4 +1,5 @@
-// Local maximum chunking, `maxp`: by the maxima of blocks, of which each holds one candidate at most.
+// The kernel of `maxp`, local maximum chunking. It compares the maxima of blocks; a block contains at most one
+// candidate.
 #include "host/algorithms/maxp.h"
 
 #include "simd/cuts/kernels.h"
@@ -15,7 +16,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace cutpoint::simd::HWY_NAMESPACE {
 
-/// The largest of [first, last), which are at least a vector.
+/// Returns the largest byte of [first, last), which has at least a vector.
 std::uint8_t largest_in(const std::uint8_t* b, std::uint64_t first, std::uint64_t last) {
   const auto at = [b](std::uint64_t i) HWY_ATTR { return hn::LoadU(bytes_d, b + i); };
   byte_vector largest = at(last - lanes);
@@ -42,10 +43,10 @@ class maxp_kernel final : public instruction_set_kernel {
   }
 
  private:
-  /// The first candidate in [i, last), or some index that is not less than `last`.
+  /// Returns the first candidate in [i, last), or some index that is not less than `last`.
   ///
   ///     block             next               a candidate of the block is the last of its largest bytes,
-  ///     [ . . M . M . . ) [ . . . . N . . )  and sees all of the next block: N < M
+  ///     [ . . M . M . . ) [ . . . . N . . )  and its half window covers the next block: N < M
   std::uint64_t by_blocks(const std::uint8_t* b, std::uint64_t i, std::uint64_t last) const {
     if (i >= last) return last;
     std::uint8_t next_largest = largest_in(b, i, i + block_);
@@ -61,10 +62,11 @@ class maxp_kernel final : public instruction_set_kernel {
     return i;
   }
 
-  /// As `by_blocks`: what lies before the next byte that is no smaller has a larger one, b[i], close behind it.
+  /// Returns the same as `by_blocks`. No byte between b[i] and the next byte that is at least as large is a candidate,
+  /// because b[i] is larger and within its half window.
   std::uint64_t by_steps(const std::uint8_t* b, std::uint64_t i, std::uint64_t last) const {
     while (i < last) {
-      if (b[i + 1] >= b[i]) {  // as on every byte of a run
+      if (b[i + 1] >= b[i]) {  // true for every byte of a run
         ++i;
         continue;
       }
@@ -75,7 +77,7 @@ class maxp_kernel final : public instruction_set_kernel {
     return i;
   }
 
-  /// Whether no byte from `first` on reaches that of `i` within the half window.
+  /// Returns whether no byte from `first` on within the half window reaches byte i.
   bool is_largest_ahead(const std::uint8_t* b, std::uint64_t i, std::uint64_t first) const {
     return find_reaching<upward>(b, first, i + half_ + 1, b[i]) == i + half_ + 1;
   }
@@ -88,7 +90,7 @@ class maxp_kernel final : public instruction_set_kernel {
   std::uint64_t half_;
   std::uint64_t min_;
   std::uint64_t max_;
-  std::uint64_t block_;  ///< so that a byte sees all of the next; 0 when that is less than a vector
+  std::uint64_t block_;  ///< length in bytes of each block; 0 if half a window is less than a vector
 };
 
 kernel_pointer make_maxp(const maxp_parameters& p, instruction_set set) {

@@ -1,4 +1,4 @@
-// Rabin hash, `rabin` with the profile `restic`, and `tttd`: several positions in flight.
+// The kernels of `rabin`, with the profile `restic`, and of `tttd`.
 #include "host/algorithms/rabin.h"
 
 #include "simd/cuts/kernels.h"
@@ -25,7 +25,8 @@ kernel_pointer make_rabin(const rabin_parameters& p, instruction_set set) {
       p.avg_bytes, *p.min_bytes, *p.max_bytes);
 }
 
-/// What matches the divisor matches its half too: backups are looked for, and each is tested again.
+/// A hash that matches the divisor also matches half of it. So the search looks for backup cuts, and tests each of them
+/// for the full divisor.
 class tttd_kernel final : public instruction_set_kernel {
  public:
   tttd_kernel(const tttd_parameters& p, instruction_set set)

@@ -1,4 +1,4 @@
-// Rabin modulo a Mersenne prime, `rabin-inck`: several positions in flight, reduced in full only where they are tested.
+// The kernel of `rabin-inck`. It reduces the hash modulo the Mersenne prime completely only to test it.
 #include "host/algorithms/rabin_inck.h"
 
 #include "simd/cuts/kernels.h"
@@ -15,7 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace cutpoint::simd::HWY_NAMESPACE {
 
-/// A state below 2^32 with the right residue, instead of the residue.
+/// A hash whose state is any number below 2^32 with the right residue.
 class lazy_rabin_inck_hash : public rabin_inck_hash {
  public:
   using rabin_inck_hash::rabin_inck_hash;

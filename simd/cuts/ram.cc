@@ -1,4 +1,5 @@
-// Rapid asymmetric maximum, `ram`: the window's maximum, then the first byte that reaches it, a vector at a time.
+// The kernel of `ram`, rapid asymmetric maximum: it finds the maximum of the window and then the first byte that
+// reaches it, a vector at a time.
 #include "host/algorithms/ram.h"
 
 #include "simd/cuts/kernels.h"
@@ -29,7 +30,7 @@ class ram_kernel final : public instruction_set_kernel {
   }
 
  private:
-  /// The largest of the first `count` bytes. What follows a 255 is not read.
+  /// Returns the largest of the first `count` bytes. Stops at a 255.
   static std::uint8_t largest_of(const std::uint8_t* b, std::uint64_t count) {
     byte_vector largest = hn::Zero(bytes_d);
     std::uint64_t i = 0;

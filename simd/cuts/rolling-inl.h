@@ -1,5 +1,5 @@
-// The loop of the rolling hashes with several positions of a chunk in flight, so that their chains of dependent steps
-// overlap.
+// The loop of the rolling hashes. It processes several positions of a chunk at once, so that their chains of dependent
+// instructions overlap.
 
 #if defined(CUTPOINT_SIMD_ROLLING_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef CUTPOINT_SIMD_ROLLING_INL_H_
@@ -18,14 +18,15 @@
 HWY_BEFORE_NAMESPACE();
 namespace cutpoint::simd::HWY_NAMESPACE {
 
-/// The highest bits, say, are zero: one instruction less than any other pattern.
+/// Accepts a hash whose masked bits are zeros. This takes one instruction less than any other pattern.
 struct zeros_test {
   std::uint64_t mask;
   bool operator()(std::uint64_t hash) const { return (hash & mask) == 0; }
 };
 
-/// A hash that is linear over GF(2), seen through a constant that makes the wanted pattern zero: its tests are
-/// `zeros_test`, and cost nothing else, since what the constant turns into at each step comes out with the leaving byte.
+/// A hash that is linear over GF(2), xored with a constant that turns the wanted pattern into zeros. `zeros_test` can
+/// then test it. The constant costs nothing else, because the effect that a step has on it is folded into the table
+/// that removes the outgoing byte.
 template <class Hash>
 class zeroed_hash {
  public:
@@ -52,7 +53,7 @@ class zeroed_hash {
   std::array<state, 256> removal_;
 };
 
-/// Where a hash begins that has absorbed nothing.
+/// Returns the state of a hash that has absorbed no byte.
 template <class Hash>
 auto beginning_of(const Hash& hash) {
   if constexpr (requires { hash.begin(); }) {
@@ -62,34 +63,34 @@ auto beginning_of(const Hash& hash) {
   }
 }
 
-/// Finds the first of a range of lengths that a test accepts. A length stands for the state of the hash whose window ends
+/// Finds the first length in a range that a test accepts. The state of a length is that of the hash whose window ends
 /// with the byte before it.
 ///
-/// `Hash`, as in host/: window(), absorb(state, incoming), roll(state, outgoing, incoming), over(bytes) of window() bytes.
-/// Where it `forgets`, there need be no window before the first length.
-/// `Test`: accepts a state. `streams`: positions in flight.
+/// `Hash`, as in host/, has window(), absorb(state, incoming), roll(state, outgoing, incoming) and over(bytes) for
+/// window() bytes. If it has the member `forgets`, the first length may have less than a window before it. `Test`
+/// accepts or rejects a state. `streams` is the number of positions in flight.
 ///
 ///     first          first + part   first + 2 part
-///     |--------------|--------------|--------------|   each stream rolls through one part. All but the first begin with
-///               .....>         .....>                  a window of warm-up; the last goes on with the next block.
+///     |--------------|--------------|--------------|   each stream rolls through one part. All but the first begin
+///               .....>         .....>                  with a window of warm-up; the last continues in the next block.
 template <class Hash, class Test, std::size_t streams>
 class rolling_search {
  public:
   using state = decltype(std::declval<const Hash&>().over(nullptr));
 
-  /// `apart_bytes`: the expected distance between accepted lengths.
+  /// `apart_bytes` is the expected distance between accepted lengths.
   rolling_search(Hash hash, Test test, std::uint64_t apart_bytes)
       : hash_(std::move(hash)), test_(std::move(test)), usual_part_(least_part()) {
-    // A longer part takes fewer warm-ups, and has more in flight for nothing when something is found: least is lost when
-    // the two are equal.
+    // Longer parts need fewer warm-ups, but waste more of the work in flight when a length is accepted. The loss is
+    // smallest if the two are equal.
     while (usual_part_ * usual_part_ * streams < 4 * hash_.window() * apart_bytes) usual_part_ *= 2;
   }
 
   [[nodiscard]] const Hash& hash() const { return hash_; }
   [[nodiscard]] bool accepts(state value) const { return test_(value); }
 
-  /// The first accepted length in [first, last), or `last`. `value` is the state at `first`, and then that at what was
-  /// found. Reads nothing from byte `last` on.
+  /// Returns the first accepted length in [first, last), or `last`. `value` is the state at `first`; it is set to the
+  /// state at the result. Reads no byte from `last` on.
   std::uint64_t find(const std::uint8_t* bytes, std::uint64_t first, std::uint64_t last, state& value) const {
     while (first < last && last - first >= streams * least_part()) {
       const std::uint64_t part = std::min(usual_part_, (last - first) / streams);
@@ -107,7 +108,7 @@ class rolling_search {
 
  private:
   struct found {
-    std::size_t stream;  ///< or `streams`
+    std::size_t stream;  ///< index of the stream, or `streams` if no length was accepted
     std::uint64_t step;
     state value;
   };
@@ -116,7 +117,8 @@ class rolling_search {
 
   [[nodiscard]] std::uint64_t least_part() const { return 2 * hash_.window(); }
 
-  /// What leaves the window when `incoming` comes in; some byte of the chunk for a hash that has no use for it.
+  /// Returns the byte that leaves the window when `incoming` enters. For a hash that ignores it, returns some byte of
+  /// the chunk.
   HWY_INLINE const std::uint8_t* outgoing_for(const std::uint8_t* incoming) const {
     if constexpr (requires { Hash::forgets; }) {
       return incoming;
@@ -140,7 +142,7 @@ class rolling_search {
     return find_in_parts<streams>(block, part, 0, values);
   }
 
-  /// The first `count` streams, from `step` to the end of their parts.
+  /// Rolls the first `count` streams from `step` to the end of their parts.
   template <std::size_t count>
   HWY_NOINLINE found find_in_parts(const std::uint8_t* block, std::uint64_t part, std::uint64_t step,
                                    each<count> values) const {
@@ -148,7 +150,7 @@ class rolling_search {
     const std::uint8_t* incoming = block + step;
     const std::uint8_t* outgoing = outgoing_for(incoming);
     std::size_t accepted = count;
-    // Tests all streams, and takes them on by a step; true when one was accepted, and has not gone on.
+    // Tests all streams. Returns true if one was accepted, else rolls all of them by one step.
     const auto is_accepted = [&]() HWY_ATTR __attribute__((always_inline)) {
       for (std::size_t k = 0; k < count; ++k) {
         if (test(values[k])) [[unlikely]] {
@@ -161,7 +163,7 @@ class rolling_search {
       ++outgoing;
       return false;
     };
-    // Written out eight times over: gear's loop is 1.5 times as fast as step by step.
+    // Unrolled eight times, which makes gear's loop 1.5 times as fast.
     const auto step_of = [block](const std::uint8_t* position) { return static_cast<std::uint64_t>(position - block); };
     const std::uint8_t* const end = block + part;
     while (end - incoming >= 8) {
@@ -177,7 +179,8 @@ class rolling_search {
     return {streams, part, values[count - 1]};
   }
 
-  /// Stream `accepted` has met something at `step`. The streams before it have not yet, and what they meet comes first.
+  /// Handles the acceptance of stream `accepted` at `step`: the streams before it have not finished their parts, and a
+  /// length that they find comes first.
   template <std::size_t count>
   found find_before(const std::uint8_t* block, std::uint64_t part, std::uint64_t step, const each<count>& values,
                     std::size_t accepted) const {
@@ -202,7 +205,7 @@ class rolling_search {
   std::uint64_t usual_part_;
 };
 
-/// The kernel of a hash with a plain test. `first`: the shortest length that is tested.
+/// The kernel of a hash with a simple test. `first` is the shortest length that is tested.
 template <class Hash, class Test, std::size_t streams>
 class windowed_kernel final : public instruction_set_kernel {
  public:

@@ -1,4 +1,4 @@
-// SeqCDC, `seqcdc-inc` and `seqcdc-dec`: 64 comparisons at once, as bits.
+// The kernel of SeqCDC (`seqcdc-inc` and `seqcdc-dec`), which makes 64 comparisons at once and keeps them as bits.
 #include "host/algorithms/seqcdc.h"
 
 #include <hwy/cache_control.h>
@@ -17,13 +17,13 @@
 HWY_BEFORE_NAMESPACE();
 namespace cutpoint::simd::HWY_NAMESPACE {
 
-/// Comparisons of up to 64 neighbours: bit k is that of bytes k and k - 1.
+/// Comparisons of up to 64 pairs of neighbours: bit k is that of bytes k and k - 1.
 struct steps {
   std::uint64_t in_order = 0;
   std::uint64_t opposing = 0;
 };
 
-/// `b[-1]` to `b[63]` are read.
+/// Compares 64 bytes with the bytes before them. Reads `b[-1]` to `b[63]`.
 template <seqcdc_order order>
 HWY_INLINE steps compare_64(const std::uint8_t* b) {
   std::uint64_t greater = 0;
@@ -37,7 +37,7 @@ HWY_INLINE steps compare_64(const std::uint8_t* b) {
   return order == seqcdc_order::increasing ? steps{greater, less} : steps{less, greater};
 }
 
-/// As `compare_64`, of the first `count`; the bits of the others are 0.
+/// Compares the first `count` bytes as `compare_64` does; the other bits are 0.
 template <seqcdc_order order>
 steps compare_few(const std::uint8_t* b, std::uint64_t count) {
   std::uint64_t greater = 0;
@@ -49,12 +49,13 @@ steps compare_few(const std::uint8_t* b, std::uint64_t count) {
   return order == seqcdc_order::increasing ? steps{greater, less} : steps{less, greater};
 }
 
-/// Bit k where bits k - length + 1 to k are all set. Those before bit 0 are the `run` last ones of the word before.
+/// Returns a word in which bit k is set if bits k - length + 1 to k of `set` are. The bits before bit 0 are the `run`
+/// last ones of the word before.
 ///
 ///     set     1 1 1 0 1 1 1 1     length 3, from bit 0 on, run = 0
 ///     ended   . . x . . . x x
 HWY_INLINE std::uint64_t ends_of_runs(std::uint64_t set, std::uint64_t run, std::uint64_t length) {
-  // A run that comes in goes on over the trailing ones: it ends `length - run` bits in.
+  // A run from the word before continues in the trailing ones and ends after `length - run` of them.
   const auto goes_on = static_cast<std::uint64_t>(std::countr_one(set));
   const std::uint64_t missing = length - run;  // at least 1
   std::uint64_t ended = goes_on >= missing ? std::uint64_t{1} << (missing - 1) : 0;
@@ -65,7 +66,7 @@ HWY_INLINE std::uint64_t ends_of_runs(std::uint64_t set, std::uint64_t run, std:
   return ended | (set & (set << (length - have)));
 }
 
-/// Index of the n-th set bit (n from 0) of a word that has more than n.
+/// Returns the index of the n-th set bit, counted from 0. The word must have more than n set bits.
 HWY_INLINE std::uint64_t select_bit(std::uint64_t bits, std::uint64_t n) {
 #if HWY_TARGET <= HWY_AVX2 && HWY_ARCH_X86
   return static_cast<std::uint64_t>(std::countr_zero(_pdep_u64(std::uint64_t{1} << n, bits)));
@@ -85,9 +86,9 @@ class seqcdc_kernel final : public instruction_set_kernel {
         skip_trigger_(*p.skip_trigger == 0 ? unlimited : *p.skip_trigger),
         skip_size_(*p.skip_size),
         order_(p.order) {
-    const std::uint64_t read_bytes = 2 * *p.skip_trigger;  // every other step opposes, in random bytes
+    const std::uint64_t read_bytes = 2 * *p.skip_trigger;  // half the steps oppose, in random bytes
     const std::uint64_t stride = read_bytes + skip_size_ + 1;
-    const bool is_dense = stride <= 8 * line_bytes;  // so that the lines between come along
+    const bool is_dense = stride <= 8 * line_bytes;  // then the lines between are prefetched too
     ahead_bytes_ = std::max<std::uint64_t>(1, (is_dense ? 4 * KiB : 3 * KiB) / stride) * stride;
     prefetched_bytes_ = is_dense ? stride : read_bytes + line_bytes;
   }
@@ -130,10 +131,10 @@ class seqcdc_kernel final : public instruction_set_kernel {
     return end;
   }
 
-  /// What will be looked at some skips from here, which no processor guesses. With this, chunks of 16 KiB in DRAM were
-  /// cut 1.5 times as fast on an EPYC (Zen 3); with more or less ahead less was gained.
+  /// Prefetches the bytes that will be read some skips later, which no hardware prefetcher predicts. On an EPYC (Zen 3)
+  /// this made cutting 1.5 times as fast for chunks of 16 KiB in DRAM; other distances gained less.
   void prefetch_ahead(const std::uint8_t* position) const {
-    const auto expected = reinterpret_cast<std::uintptr_t>(position) + ahead_bytes_;  // perhaps past the bytes
+    const auto expected = reinterpret_cast<std::uintptr_t>(position) + ahead_bytes_;  // possibly past the end
     for (std::uint64_t i = 0; i < prefetched_bytes_; i += line_bytes) {
       // NOLINTNEXTLINE(performance-no-int-to-ptr): no pointer may be moved past the bytes; nothing is read by this one
       hwy::Prefetch(reinterpret_cast<const std::uint8_t*>(expected + i));

@@ -11,7 +11,7 @@ namespace cutpoint::simd {
 namespace {
 
 #if defined(__x86_64__)
-/// Which clang's __builtin_cpu_supports does not know.
+/// Detects F16C, which clang's __builtin_cpu_supports does not know.
 bool has_f16c() noexcept {
   unsigned int eax = 0;
   unsigned int ebx = 0;
@@ -21,7 +21,7 @@ bool has_f16c() noexcept {
 }
 #endif
 
-/// What Highway lets the compiler use for each of its targets.
+/// Tells for each instruction set whether the processor has all features that Highway lets the compiler use for it.
 kernel_table<bool> running_sets() noexcept {
 #if defined(__x86_64__)
   const bool sse4 =
@@ -53,7 +53,7 @@ bool is_compiled(instruction_set set) noexcept {
 }
 
 bool runs_here(instruction_set set) noexcept {
-  // Asked once: under a hypervisor CPUID takes as long as reading 100 KiB.
+  // Computed once: under a hypervisor, CPUID takes as long as reading 100 KiB.
   static const kernel_table<bool> running = running_sets();
   return running[static_cast<std::size_t>(set)];
 }

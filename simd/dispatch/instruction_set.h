@@ -1,4 +1,4 @@
-// The instruction sets that kernels are compiled for, and which of them this machine runs.
+// The instruction sets for which kernels are compiled, and those that this machine supports.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 
 namespace cutpoint::simd {
 
-/// In the order of their width; the numbers index a `kernel_table`.
+/// Instruction sets, on x86 in the order of their width. The numbers index a `kernel_table`.
 enum class instruction_set : std::size_t {
   sse4,    ///< SSE4.2 with AES and PCLMULQDQ
   avx2,    ///< AVX2 with FMA, F16C, BMI and BMI2
@@ -19,13 +19,13 @@ inline constexpr std::array<instruction_set, 4> instruction_sets = {instruction_
 
 [[nodiscard]] std::string_view to_string(instruction_set set) noexcept;
 
-/// Whether this build has kernels for it.
+/// Returns whether this build contains kernels for `set`.
 [[nodiscard]] bool is_compiled(instruction_set set) noexcept;
 
-/// Whether this processor, and its operating system, run it.
+/// Returns whether this processor and its operating system support `set`.
 [[nodiscard]] bool runs_here(instruction_set set) noexcept;
 
-/// One function for each instruction set; null where it was not compiled.
+/// One function for each instruction set; null if it was not compiled.
 template <class Function>
 using kernel_table = std::array<Function, instruction_sets.size()>;
 

@@ -1,5 +1,5 @@
-// Whole vectors into independent sums, so that no addition waits for another and only the loads take time. On Zen 3,
-// prefetches and several streams at once read memory no faster than this.
+// Reads memory with vectors. Whole vectors are added to independent sums; no addition waits for another, so only the
+// loads take time. On Zen 3, prefetches and several streams at once read memory no faster than this.
 #include "simd/dispatch/plain_read.h"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ namespace cutpoint::simd {
 
 namespace {
 
-/// `count` bytes, at most 8.
+/// Loads `count` bytes, at most 8.
 std::uint64_t word_at(const std::uint8_t* bytes, std::size_t count = sizeof(std::uint64_t)) noexcept {
   std::uint64_t word = 0;
   std::memcpy(&word, bytes, count);

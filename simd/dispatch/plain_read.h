@@ -1,4 +1,4 @@
-// The yardstick of speeds: reads memory and does next to nothing with it.
+// A read of memory that does almost no work, as a reference for speeds.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,12 @@
 
 namespace cutpoint::simd {
 
-/// The sum, modulo 2^64, of the 8-byte words of `bytes` as they lie in memory, the last filled up with zeros. Plain C++.
+/// Returns the sum, modulo 2^64, of the 8-byte words of `bytes` in native byte order. The last word is padded with
+/// zeros. Uses plain C++.
 [[nodiscard]] std::uint64_t plain_read(byte_span bytes) noexcept;
 
-/// The same by the set's vectors; in plain C++ where this was not compiled for the set. Whether the set `runs_here` is
-/// the caller's to know.
+/// Returns the same sum, computed with the vectors of `set`, or in plain C++ if this was not compiled for `set`. The
+/// caller must check `runs_here(set)`.
 [[nodiscard]] std::uint64_t plain_read(byte_span bytes, instruction_set set) noexcept;
 
 }  // namespace cutpoint::simd

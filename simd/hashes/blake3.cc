@@ -1,4 +1,4 @@
-// The compression of BLAKE3 on one node in each lane, from its first block to its last.
+// The vector kernel of BLAKE3: each vector lane compresses one node, from its first block to its last.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -21,7 +21,8 @@ namespace {
 using blake3::block_bytes;
 using word_array = std::array<std::uint32_t, word_lanes>;
 
-/// Rotations by whole bytes are one shuffle, where there is no instruction for all.
+/// Rotates the words of a vector. A rotation by whole bytes is one shuffle on targets without an instruction that
+/// rotates.
 template <int Bits>
 HWY_INLINE word_vector rotated_right(word_vector v) {
 #if HWY_TARGET > HWY_AVX3
@@ -39,9 +40,9 @@ HWY_INLINE word_vector rotated_right(word_vector v) {
   return hn::RotateRight<Bits>(v);
 }
 
-/// Mixes two message words into each of four columns, or diagonals, of the state. One after the other, since 16
-/// registers do not hold the state and a temporary of each: on Zen 3, GCC spills a third less than with one step in all
-/// four at a time, and AVX2 is 11 % faster; the processor overlaps them.
+/// Mixes two message words into each of four columns or diagonals of the state, one after the other. 16 registers
+/// cannot hold the state and a temporary of each column. On Zen 3, GCC spills a third less this way than if all four
+/// columns take each step together, and AVX2 is 11 % faster; the processor overlaps the columns.
 template <std::size_t Round, std::size_t FirstWord, std::size_t Shift>
 HWY_INLINE void mix(word_vector (&v)[16], const word_vector (&message)[16]) {
   constexpr blake3::message_order order = blake3::message_orders[Round];
@@ -68,16 +69,16 @@ HWY_INLINE void mix_rounds(word_vector (&v)[16], const word_vector (&message)[16
   if constexpr (Round + 1 < blake3::round_count) mix_rounds<Round + 1>(v, message);
 }
 
-/// One block of each lane: where it is, and what else the compression is told.
+/// One block of each vector lane, with the other inputs of the compression.
 struct lane_blocks {
   std::array<const std::uint8_t*, word_lanes> bytes;
   alignas(4 * word_lanes) word_array lengths;
   alignas(4 * word_lanes) word_array flags;
-  alignas(4 * word_lanes) word_array is_past;  ///< all ones in lanes that have no block any more
+  alignas(4 * word_lanes) word_array is_past;  ///< all ones in vector lanes that have no block left
   alignas(64) std::uint8_t padded[word_lanes][block_bytes];
 };
 
-/// Block `i` where it is the last of some lanes.
+/// Fills in block `i` when it is the last one of some vector lanes.
 void set_last_blocks(const blake3_node* const* lanes, std::size_t i, std::uint32_t flags, lane_blocks& blocks) {
   for (std::size_t l = 0; l < word_lanes; ++l) {
     const blake3_node& node = *lanes[l];
@@ -158,7 +159,7 @@ void compress_lanes(const blake3_node* const* lanes, const blake3::start& start_
 void compress(const blake3_node* nodes, std::size_t count, const blake3::start& start_state) {
   std::array<const blake3_node*, word_lanes> lanes;
   for (std::size_t first = 0; first < count; first += word_lanes) {
-    // Lanes that are left over do the last node again.
+    // The remaining vector lanes repeat the last node.
     for (std::size_t l = 0; l < word_lanes; ++l) lanes[l] = nodes + std::min(first + l, count - 1);
     compress_lanes(lanes.data(), start_state);
   }

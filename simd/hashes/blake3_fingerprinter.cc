@@ -1,5 +1,6 @@
-// The queue: leaves go to the kernel as soon as enough of equal length fill its lanes; when the room for chaining
-// values is used up, the leaves that are left and then the parents of all messages do, level by level.
+// A batch fingerprinter for BLAKE3. Leaves are compressed when there are enough of equal length to fill the vector
+// lanes. When the memory for chaining values is used up, the remaining leaves and then the parents of all messages are
+// compressed, level by level.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -19,22 +20,23 @@ using blake3::leaf_bytes;
 
 using chaining_value = std::array<std::uint8_t, blake3::digest_bytes>;
 
-/// Leaves of the messages that are queued together, a power of two. With more, lanes would be filled better by less than
-/// 1 %.
+/// The largest number of leaves in the queue, a power of two. A larger number would improve the use of vector lanes by
+/// less than 1 %.
 constexpr std::size_t most_leaves = 1024;
 constexpr std::size_t piece_bytes = most_leaves * leaf_bytes;
 
-/// Of each leaf when it is queued: a vector of leaves is as many streams, which begin anew too often for the processor
-/// to see. On Zen 3 6 % faster from memory; more, or prefetching on the way, was slower.
+/// The bytes of a leaf that are prefetched when it is queued. Each leaf of a vector is a stream of its own, and these
+/// are too short for the hardware prefetcher. On Zen 3 this is 6 % faster from memory; prefetching more, or during the
+/// compression, was slower.
 constexpr std::size_t prefetched_bytes = 4 * block_bytes;
 
 std::size_t leaves_of(std::size_t bytes) { return bytes == 0 ? 1 : (bytes - 1) / leaf_bytes + 1; }
 
-/// A message, or an aligned piece of one, and where its top goes.
+/// A message or an aligned byte range of one, and the place of its top.
 struct tree {
   byte_span bytes;
-  std::uint64_t first_leaf;  ///< its number in the message
-  std::uint32_t top_flags;   ///< `root` for a whole message
+  std::uint64_t first_leaf;  ///< number of its first leaf in the message
+  std::uint32_t top_flags;   ///< `root` for a whole message, else 0
   std::uint8_t* output;
 };
 
@@ -44,7 +46,7 @@ class blake3_fingerprinter final : public batch_fingerprinter {
       : kernel_(kernel), start_state_(start_state) {
     values_.resize(most_leaves);
     for (std::vector<blake3_node>& nodes : leaves_) nodes.reserve(kernel_.lane_count);
-    // All that a flush may need: it must not fail for want of memory.
+    // Reserves all memory that a flush may need, because a flush must not fail for lack of memory.
     levels_.reserve(most_leaves / 2);
     nodes_.reserve(std::max(most_leaves / 2, leaves_.size() * kernel_.lane_count));
   }
@@ -100,7 +102,7 @@ class blake3_fingerprinter final : public batch_fingerprinter {
     nodes.clear();
   }
 
-  /// Makes all that was added.
+  /// Makes the tops of all trees that were added.
   void finish() {
     nodes_.clear();
     for (std::vector<blake3_node>& nodes : leaves_) {
@@ -112,7 +114,7 @@ class blake3_fingerprinter final : public batch_fingerprinter {
     used_ = 0;
   }
 
-  /// From all levels to those above. A value without a right neighbour is a level higher as it is.
+  /// Makes the next level of all trees. A value without a right neighbour moves up unchanged.
   void climb() {
     nodes_.clear();
     for (const level& l : levels_) {
@@ -129,7 +131,7 @@ class blake3_fingerprinter final : public batch_fingerprinter {
     std::erase_if(levels_, [](const level& l) { return l.count == 1; });
   }
 
-  /// Of the value and the one after it.
+  /// Returns the parent of `values[0]` and `values[1]`.
   static blake3_node parent_of(const chaining_value* values, std::uint32_t top_flags, std::uint8_t* output) {
     return {.bytes = values->data(),
             .output = output,
@@ -139,7 +141,8 @@ class blake3_fingerprinter final : public batch_fingerprinter {
             .last_flags = top_flags};
   }
 
-  /// Piece by piece; their tops are the leaves of a tree of which only the subtrees that wait are held.
+  /// Makes the digest of a message that is too long for the queue, by aligned byte ranges. Their tops are the leaves of
+  /// a tree, of which only the subtrees without a right neighbour are held.
   void make_long(byte_span bytes, digest& destination) {
     finish();
     std::array<chaining_value, blake3::most_subtrees> subtrees;
@@ -164,9 +167,9 @@ class blake3_fingerprinter final : public batch_fingerprinter {
 
   const blake3_kernel& kernel_;
   blake3::start start_state_;
-  std::vector<chaining_value> values_;  ///< of the leaves of what is queued, then of the levels above them
+  std::vector<chaining_value> values_;  ///< chaining values of the queued leaves, and later of the levels above them
   std::size_t used_ = 0;
-  std::array<std::vector<blake3_node>, leaf_bytes / block_bytes> leaves_;  ///< that wait, by their number of blocks
+  std::array<std::vector<blake3_node>, leaf_bytes / block_bytes> leaves_;  ///< waiting leaves by their number of blocks
   std::vector<level> levels_;
   std::vector<blake3_node> nodes_;
 };

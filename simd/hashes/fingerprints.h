@@ -1,4 +1,4 @@
-// Batches of fingerprints that hash many messages at once, one in each lane of the vectors.
+// Batch fingerprinters that hash many messages at once, one in each vector lane.
 #pragma once
 
 #include <memory>
@@ -11,16 +11,17 @@
 
 namespace cutpoint::simd {
 
-/// The batch of a recipe for an instruction set; null where there is none: the kind has no vector kernel, or it was not
-/// compiled for that set. Whether the set `runs_here` is the caller's to know.
+/// Returns a batch fingerprinter for an instruction set, or null if the kind has no vector kernel or it was not
+/// compiled for that set. The caller must check `runs_here(set)`.
 [[nodiscard]] std::unique_ptr<batch_fingerprinter> make_batch_fingerprinter(const fingerprint_recipe& recipe,
                                                                             instruction_set set);
 
 [[nodiscard]] std::unique_ptr<batch_fingerprinter> make_sha1_fingerprinter(instruction_set set);
 [[nodiscard]] std::unique_ptr<batch_fingerprinter> make_sha256_fingerprinter(instruction_set set);
 
-/// Leaves and parents of all messages share the lanes. Works on whole leaves of 1 KiB as they are submitted, on what is
-/// left of each message once in 1 MiB or 1024 messages, and holds less than 200 KiB whatever the messages.
+/// Makes a batch fingerprinter in which the leaves and parents of all messages share the vector lanes. It compresses
+/// whole leaves of 1 KiB while messages are submitted, and the rest of them once for each MiB or 1024 messages. It
+/// holds less than 200 KiB.
 [[nodiscard]] std::unique_ptr<batch_fingerprinter> make_blake3_fingerprinter(instruction_set set,
                                                                              const std::optional<fingerprint_key>& key);
 

@@ -14,12 +14,12 @@ namespace {
 constexpr std::size_t block_bytes = 64;
 constexpr std::size_t length_bytes = 8;
 
-/// How many messages wait for each lane before the kernel runs. Half of them are kept for the flush, so that there is
-/// something to fill lanes with until near its end.
+/// The number of messages that wait for each vector lane before the kernel runs. Half of them are kept for the flush,
+/// so that vector lanes stay full until near its end.
 constexpr std::size_t waiting_for_each_lane = 8;
 
-/// The time in which a message is hashed by itself, when all lanes take 1 for as many blocks: 0.3 to 0.5, whatever the
-/// hash and the instruction set; less where the processor has instructions for SHA.
+/// The time to hash a message alone, relative to the time in which all vector lanes hash the same number of blocks. It
+/// is 0.3 to 0.5 for every hash and instruction set, and less if the processor has instructions for SHA.
 constexpr double time_alone = 0.4;
 
 constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
@@ -36,7 +36,7 @@ struct message {
   digest* destination = nullptr;
 };
 
-/// With the padding.
+/// Returns the number of blocks of a message, with its padding.
 std::uint64_t blocks_of(const message& m) { return (m.bytes.size() + length_bytes) / block_bytes + 1; }
 
 class lane_scheduler final : public batch_fingerprinter {
@@ -53,7 +53,7 @@ class lane_scheduler final : public batch_fingerprinter {
   }
 
   status flush() override {
-    // The longest first, so that all lanes end at about the same time.
+    // The longest messages come first: then all vector lanes end at about the same time.
     std::sort(waiting_.begin(), waiting_.end(),
               [](const message& a, const message& b) { return a.bytes.size() > b.bytes.size(); });
     hash_alone(count_better_alone());
@@ -66,8 +66,8 @@ class lane_scheduler final : public batch_fingerprinter {
   struct lane {
     message held;
     bool is_busy = false;
-    bool is_padding = false;                ///< it has come to its padding
-    const std::uint8_t* padding = nullptr;  ///< in `tail`
+    bool is_padding = false;                ///< whether it has reached its padding
+    const std::uint8_t* padding = nullptr;  ///< first byte of the padding, in `tail`
     std::size_t padding_blocks = 0;
     std::array<std::uint8_t, 3 * block_bytes> tail = {};
   };
@@ -81,7 +81,7 @@ class lane_scheduler final : public batch_fingerprinter {
     taken_ = 0;
   }
 
-  /// Runs the kernel until a lane comes to an end.
+  /// Runs the kernel until a vector lane reaches the end of its blocks.
   void step() {
     const std::uint64_t blocks = *std::min_element(left_.begin(), left_.end());
     if (busy_ < hash_.lanes) occupy_idle_lanes();
@@ -95,7 +95,7 @@ class lane_scheduler final : public batch_fingerprinter {
     }
   }
 
-  /// An idle lane hashes what the lane that ends first does, for nothing.
+  /// Lets idle vector lanes hash the same blocks as the one that ends first. The result is not used.
   void occupy_idle_lanes() {
     const auto shortest = static_cast<std::size_t>(std::min_element(left_.begin(), left_.end()) - left_.begin());
     for (std::size_t r = 0; r < hash_.lanes; ++r) {
@@ -127,7 +127,7 @@ class lane_scheduler final : public batch_fingerprinter {
     if (left_[r] == 0) go_on_to_padding(r);
   }
 
-  /// What a lane will read before the kernel's own prefetches help.
+  /// Prefetches what a vector lane reads before the kernel's own prefetches take effect.
   static void prefetch(byte_span bytes) {
     if (bytes.empty()) return;
     const std::size_t head = std::min(bytes.size(), prefetch_distance);
@@ -142,9 +142,9 @@ class lane_scheduler final : public batch_fingerprinter {
     left_[r] = l.padding_blocks;
   }
 
-  /// What is left of the bytes after whole blocks, a one, zeros, and the length in bits. Made before the lane's first
-  /// block: read right after it was written it would keep the kernel waiting. The one stands at a fixed place and the
-  /// bytes before it, so that nothing but a short message is copied in a varying size.
+  /// Writes the last, incomplete block of the message, a one bit, zeros, and the length in bits. This is done before
+  /// the vector lane's first block, because the kernel would wait for bytes that were written just before. The one bit
+  /// has a fixed place with the message's bytes before it, so the length of a copy varies only for short messages.
   static void prepare_padding(lane& l) {
     const byte_span bytes = l.held.bytes;
     std::uint8_t* const one = l.tail.data() + block_bytes;
@@ -170,7 +170,7 @@ class lane_scheduler final : public batch_fingerprinter {
     *lanes_[r].held.destination = made;
   }
 
-  /// How many of the longest messages had better not occupy a lane while the others idle.
+  /// Returns how many of the longest messages are better hashed alone than in a vector lane while the others idle.
   [[nodiscard]] std::size_t count_better_alone() const {
     if (!alone_) return 0;
     std::uint64_t longest_held = 0;
@@ -200,8 +200,8 @@ class lane_scheduler final : public batch_fingerprinter {
     }
   }
 
-  /// Hashes the first `count` of the waiting messages one after the other, but leaves them to the lanes, which need no
-  /// memory, as soon as the library fails, or has no memory even to say so.
+  /// Hashes the first `count` waiting messages one after the other. If the library fails or runs out of memory, leaves
+  /// the rest to the vector lanes, which need no memory.
   void hash_alone(std::size_t count) noexcept {
     try {
       for (; taken_ < count; ++taken_) {
@@ -217,14 +217,14 @@ class lane_scheduler final : public batch_fingerprinter {
   lane_hash hash_;
   std::size_t room_;
   std::vector<message> waiting_;
-  std::size_t taken_ = 0;  ///< of the waiting, while lanes run
-  std::size_t busy_ = 0;   ///< lanes
+  std::size_t taken_ = 0;  ///< waiting messages that were given to vector lanes
+  std::size_t busy_ = 0;   ///< vector lanes that have a message
   std::optional<fingerprinter> alone_;
 
   std::array<lane, most_lanes> lanes_ = {};
-  std::array<std::uint64_t, most_lanes> left_ = {};        ///< blocks at `next_`
-  std::array<const std::uint8_t*, most_lanes> next_ = {};  ///< block of the lane
-  std::uint32_t beginning_ = 0;                            ///< bit r: lane r is before its first block
+  std::array<std::uint64_t, most_lanes> left_ = {};        ///< blocks left at `next_`
+  std::array<const std::uint8_t*, most_lanes> next_ = {};  ///< next block of each vector lane
+  std::uint32_t beginning_ = 0;                            ///< bit r: vector lane r has not begun to hash
   alignas(64) std::array<std::uint32_t, 8 * most_lanes> state_ = {};
 };
 

@@ -1,4 +1,5 @@
-// What the hashes of SHA's family share: words of one message in each lane, and the walk over blocks of all messages.
+// Functions that SHA-1 and SHA-256 share: words with one message in each vector lane, and the loop over the blocks of
+// all messages.
 
 #if defined(CUTPOINT_SIMD_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef CUTPOINT_SIMD_LANES_INL_H_
@@ -28,12 +29,12 @@ inline constexpr std::size_t block_bytes = 64;
 inline constexpr std::size_t block_words = 16;
 
 #if HWY_TARGET == HWY_AVX3
-/// Any function of three bits: bit 4a + 2b + c of `Truth` is its value.
+/// Computes any function of three bits, whose value for bits a, b and c is bit 4a + 2b + c of `Truth`.
 template <int Truth>
 HWY_INLINE words ternary(words a, words b, words c) {
   return words{_mm512_ternarylogic_epi32(a.raw, b.raw, c.raw, Truth)};
 }
-/// The bits of `yes` where `mask` has ones, those of `no` elsewhere.
+/// Returns the bits of `yes` where `mask` has ones, and those of `no` elsewhere.
 HWY_INLINE words choose(words mask, words yes, words no) { return ternary<0xCA>(mask, yes, no); }
 HWY_INLINE words parity(words a, words b, words c) { return ternary<0x96>(a, b, c); }
 #else
@@ -41,7 +42,7 @@ HWY_INLINE words choose(words mask, words yes, words no) { return hn::Xor(no, hn
 HWY_INLINE words parity(words a, words b, words c) { return hn::Xor(hn::Xor(a, b), c); }
 #endif
 
-/// Words 0 to 3 of the 16 bytes at `offset` of each message, which has the highest byte of a word first.
+/// Loads the 16 bytes at `offset` of each message as four big-endian words.
 HWY_INLINE void load_big_endian(const std::uint8_t* const* messages, std::size_t offset, words* loaded_words) {
   constexpr hn::Repartition<std::uint8_t, word_tag> bytes_of_words;
   alignas(16) constexpr std::uint8_t reversed[16] = {3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12};
@@ -58,14 +59,15 @@ struct message_block {
   const std::uint8_t* const* messages;
   std::size_t offset;
 
-  /// Loads words T to T + 3 for a T that needs them: just before the rounds do, which leaves these more registers.
+  /// Loads words T to T + 3 if T is a multiple of 4, just before the rounds use them. This leaves more registers to the
+  /// rounds.
   template <std::size_t T>
   HWY_INLINE void load(words (&w)[block_words]) const {
     if constexpr (T < block_words && T % 4 == 0) load_big_endian(messages, offset + 4 * T, w + T);
   }
 };
 
-/// As `lane_hash::hash_blocks`.
+/// Implements `lane_hash::hash_blocks`.
 template <class Hash>
 HWY_INLINE void hash_blocks(std::uint32_t* state, const std::uint8_t* const* messages, std::size_t count,
                             std::uint32_t beginning) {

@@ -1,4 +1,4 @@
-// SHA-1 (FIPS 180-4) of as many messages as a vector has lanes.
+// The vector kernel of SHA-1 (FIPS 180-4), with one message in each vector lane.
 #include <utility>
 
 #include "host/hash/sha_constants.h"
@@ -33,7 +33,7 @@ struct sha1 {
     ((block.load<T>(w), round<T>(s, w)), ...);
   }
 
-  /// Registers change roles instead of contents: a of round T is s[-T mod 5].
+  /// Registers exchange roles and not contents: a of round T is s[-T mod 5].
   template <std::size_t T>
   static HWY_INLINE void round(words (&s)[state_words], words (&w)[block_words]) {
     constexpr std::size_t first = state_words - T % state_words;
@@ -48,7 +48,7 @@ struct sha1 {
     b = hn::RotateRight<2>(b);
   }
 
-  /// Word T of the schedule, which takes the place of word T - 16.
+  /// Returns word T of the message schedule, which replaces word T - 16.
   template <std::size_t T>
   static HWY_INLINE words word(words (&w)[block_words]) {
     words& x = w[T % block_words];

@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4) of as many messages as a vector has lanes.
+// The vector kernel of SHA-256 (FIPS 180-4), with one message in each vector lane.
 #include <array>
 #include <utility>
 
@@ -23,12 +23,13 @@ struct sha256 {
   static constexpr std::size_t state_words = 8;
   static constexpr const auto& start = sha256_start;
 
-  /// Sixteen rounds are one pass of a loop: all 64 in a row do not fit into a processor's cache of decoded
-  /// instructions, and decoding takes longer than hashing (Zen 3: AVX2 1.3 times, SSE4 1.5 times as long).
+  /// Runs sixteen rounds in each iteration of a loop. All 64 unrolled do not fit into the processor's cache of decoded
+  /// instructions, and decoding takes longer than hashing (Zen 3: 1.3 times as long with AVX2, 1.5 times with SSE4).
   static HWY_INLINE void all_rounds(words (&s)[state_words], words (&w)[block_words], const message_block& block) {
     constexpr auto sixteen = std::make_index_sequence<block_words>();
     const std::uint32_t* constants = sha256_constants.data();
-    // Where the compiler knows the constants it makes them by instructions that take the rounds' place; so hide them.
+    // Hides the constants from the compiler, which would otherwise make them with instructions that compete with the
+    // rounds.
     asm("" : "+r"(constants));
     first_rounds(s, w, block, constants, sixteen);
     for (std::size_t t = block_words; t < sha256_rounds; t += block_words) {
@@ -49,7 +50,7 @@ struct sha256 {
     ((extend<T>(w), round<T>(s, w[T], constants)), ...);
   }
 
-  /// Registers change roles instead of contents: a of round T is s[-T mod 8].
+  /// Registers exchange roles and not contents: a of round T is s[-T mod 8].
   template <std::size_t T>
   static HWY_INLINE void round(words (&s)[state_words], words word, const std::uint32_t* constants) {
     constexpr std::size_t first = state_words - T % state_words;
@@ -71,13 +72,13 @@ struct sha256 {
 
   static HWY_INLINE words constant(const std::uint32_t* copies) {
     if constexpr (message_lanes == sha256_copies) {
-      return hn::Load(words_d, copies);  // aligned, so that SSE adds it from memory
+      return hn::Load(words_d, copies);  // aligned: SSE adds it from memory
     } else {
       return hn::LoadDup128(words_d, copies);
     }
   }
 
-  /// The schedule's word sixteen after w[T], in its place.
+  /// Replaces w[T] by the word of the message schedule sixteen later.
   template <std::size_t T>
   static HWY_INLINE void extend(words (&w)[block_words]) {
     const words near = w[(T + 14) % block_words];
@@ -98,8 +99,8 @@ struct sha256 {
   }
   static HWY_INLINE words majority(words a, words b, words c) { return ternary<0xE8>(a, b, c); }
 #else
-  /// Without an instruction that rotates: all shifts to the right in one chain, all to the left in another, which copies
-  /// fewer registers than rotation by rotation.
+  /// Without an instruction that rotates, all right shifts form one chain and all left shifts another. This copies
+  /// fewer registers than one rotation after the other.
   template <int A, int B, int C>
   static HWY_INLINE words three_rotations(words x) {
     const words right = hn::ShiftRight<A>(hn::Xor(x, hn::ShiftRight<B - A>(hn::Xor(x, hn::ShiftRight<C - B>(x)))));
@@ -114,7 +115,7 @@ struct sha256 {
     return hn::Xor(right, left);
   }
   static HWY_INLINE words majority(words a, words b, words c) {
-    return hn::Xor(b, hn::And(hn::Xor(a, b), hn::Xor(b, c)));  // the last is the round before's a ^ b, made once
+    return hn::Xor(b, hn::And(hn::Xor(a, b), hn::Xor(b, c)));  // b ^ c is a ^ b of the round before, computed once
   }
 #endif
 };

@@ -1,4 +1,4 @@
-// The constants of SHA-256's rounds as vectors take them: four copies of each.
+// The round constants of SHA-256 in the layout that vectors load: four copies of each.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 namespace cutpoint::simd {
 
 inline constexpr std::size_t sha256_rounds = sha256_cube_roots.size();
-inline constexpr std::size_t sha256_copies = 4;  ///< of each constant, which fill 128 bits
+inline constexpr std::size_t sha256_copies = 4;  ///< copies of each constant, which fill 128 bits
 
 namespace detail {
 

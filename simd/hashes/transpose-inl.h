@@ -1,6 +1,6 @@
-// 32-bit words of as many byte strings as a vector has lanes: vector i has word i of each, little-endian, lane l that
-// of string l. Strings are loaded and stored 16 bytes at a time, string l in row l % 4 of the 128-bit block l / 4, so
-// that all moves stay within blocks:
+// Transposes byte strings to vectors of 32-bit words, and back. Vector i has the little-endian word i of every string,
+// that of string l in vector lane l. Strings are loaded and stored 16 bytes at a time, with string l in row l % 4 of
+// the 128-bit block l / 4. So all moves stay within blocks:
 //
 //   row 0:  string 0 a b c d | string 4 a b c d         word 0:  a of 0 1 2 3 | a of 4 5 6 7
 //   row 1:  string 1 a b c d | string 5 a b c d   <->   word 1:  b of 0 1 2 3 | b of 4 5 6 7
@@ -28,7 +28,7 @@ using word_vector = hn::Vec<word_tag>;
 inline constexpr word_tag words_d = {};
 inline constexpr std::size_t word_lanes = hn::MaxLanes(word_tag());
 
-/// Rows to words, and words to rows.
+/// Converts four rows to words, or words to rows.
 HWY_INLINE void transpose_4x4(word_vector& a, word_vector& b, word_vector& c, word_vector& d) {
   const hn::Repartition<std::uint64_t, word_tag> pairs_d;
   const auto lower = [](word_vector x, word_vector y) HWY_ATTR { return hn::InterleaveLower(words_d, x, y); };
@@ -43,7 +43,7 @@ HWY_INLINE void transpose_4x4(word_vector& a, word_vector& b, word_vector& c, wo
   d = hn::BitCast(words_d, hn::InterleaveUpper(pairs_d, ab_upper, cd_upper));
 }
 
-/// 16 bytes of every fourth string.
+/// Loads 16 bytes of every fourth string.
 #if HWY_TARGET == HWY_AVX3
 HWY_INLINE word_vector load_row(word_tag, const std::uint8_t* const* strings, std::size_t offset) {
   const auto part = [&](std::size_t string) HWY_ATTR {
@@ -80,7 +80,7 @@ HWY_INLINE void store_row([[maybe_unused]] Tag tag, hn::Vec<Tag> row, std::uint8
   }
 }
 
-/// The first `Count` words from `offset` on of `word_lanes` strings.
+/// Loads the first `Count` words from `offset` on of `word_lanes` strings.
 template <std::size_t Count>
 HWY_INLINE void load_words(const std::uint8_t* const* strings, std::size_t offset, word_vector (&words)[Count]) {
   static_assert(Count % 4 == 0);
