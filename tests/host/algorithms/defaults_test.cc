@@ -1,4 +1,4 @@
-// What is left out takes the documented value.
+// Tests that fields that are left out take the documented values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ struct default_case {
   std::string_view canonical_part;
 };
 
-/// Checks that what `settings` leave out is `canonical_part` in the canonical string.
+/// Checks that the canonical string contains `canonical_part`, which the `settings` leave out.
 void expect_defaults(std::initializer_list<default_case> cases) {
   for (const default_case& c : cases) {
     EXPECT_THAT(made(c.name, c.settings).canonical(), HasSubstr(c.canonical_part)) << c.name << " " << c.settings;

@@ -1,4 +1,4 @@
-// Every algorithm against the naive implementation of its definition, on short and low-entropy streams.
+// Tests every algorithm against the naive implementation of its definition, on short streams of low entropy.
 #include <gtest/gtest.h>
 
 #include "tests/host/algorithms/made.h"
@@ -11,7 +11,7 @@
 namespace cutpoint::tests {
 namespace {
 
-/// A length past which a stream has several chunks, whether there is a maximum or not.
+/// Returns a length above which a stream has several chunks, with or without a maximum.
 std::uint64_t scale_of(const chunker& chunker) {
   return std::min<std::uint64_t>(limits_of(chunker.parameters()).longest, 300);
 }
@@ -102,7 +102,7 @@ TEST(restic, cuts_zeros_at_every_minimum) {
 }
 
 TEST(tttd, cuts_after_the_last_backup_at_the_maximum_only) {
-  // With D = 4 and windows of one byte, multiples of 4 are main matches, and 2 is a backup.
+  // With D = 4 and a window of one byte, multiples of 4 match the divisor, and 2 is a backup.
   std::vector<std::uint8_t> bytes(16, 1);
   bytes[6] = bytes[12] = 2;
   const chunker chunker = made("tttd", "window=1,min_bytes=1,avg_bytes=4,max_bytes=10");
@@ -110,7 +110,7 @@ TEST(tttd, cuts_after_the_last_backup_at_the_maximum_only) {
 }
 
 TEST(seqcdc, counts_steps_and_skips_bytes_after_the_one_compared) {
-  // min - k = 2: steps at 2 and 3 fall, which triggers; 3 bytes are skipped, so steps 7 and 8 are compared, and rise.
+  // min - k = 2. The steps at 2 and 3 fall and trigger a skip of 3 bytes. Then steps 7 and 8 are compared, and rise.
   const std::vector<std::uint8_t> bytes = {9, 8, 7, 6, 7, 8, 9, 10, 11, 12};
   const chunker chunker =
       made("seqcdc-inc", "seq_length=2,min_bytes=4,avg_bytes=8,max_bytes=0,skip_trigger=2,skip_size=3");

@@ -1,4 +1,4 @@
-// Known cuts of the golden inputs.
+// Reads the known cuts of the golden inputs.
 #include "tests/host/algorithms/golden_cuts.h"
 
 #include <cstdlib>
@@ -17,8 +17,8 @@ namespace {
 
 using json = nlohmann::json;
 
-/// Where the known cuts are: the folder that CUTPOINT_TEST_DATA names, for a program that was carried elsewhere, or the
-/// one that was compiled in.
+/// Returns the folder with the known cuts. CUTPOINT_TEST_DATA overrides the folder that was compiled in, for a program
+/// that was copied to another machine.
 std::string data_folder() {
   const char* const elsewhere = std::getenv("CUTPOINT_TEST_DATA");
   return elsewhere != nullptr ? elsewhere : CUTPOINT_TEST_DATA;
@@ -38,7 +38,7 @@ std::vector<std::string> keys_of(const json& object) {
   return keys;
 }
 
-/// What the command's arguments ask for, as a name and settings.
+/// The name and settings that the command's arguments request.
 struct golden_request {
   std::string name;
   std::vector<parameter_setting> settings;

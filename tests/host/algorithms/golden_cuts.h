@@ -1,4 +1,5 @@
-// Known cuts of the golden inputs (tests/data): their count, their first lengths, and the SHA-256 of all lengths as lines.
+// Known cuts of the golden inputs (tests/data): their count, their first lengths, and the SHA-256 of all lengths as
+// lines.
 #pragma once
 
 #include <string>
@@ -8,19 +9,19 @@
 
 namespace cutpoint::tests {
 
-/// The names of the entries.
+/// Returns the names of the entries.
 [[nodiscard]] std::vector<std::string> golden_names();
 
-/// What an entry asks for, by the reference.
+/// Makes the chunker that an entry requests, with the reference.
 [[nodiscard]] result<chunker> golden_chunker(const std::string& name);
 
-/// The inputs whose cuts an entry has.
+/// Returns the inputs whose cuts an entry has.
 [[nodiscard]] std::vector<std::string> golden_inputs_of(const std::string& name);
 
-/// `cuts` cuts an input otherwise than the entry says. Empty: as it says.
+/// Returns a description of how `cuts` cuts an input differently from the entry, or an empty string.
 [[nodiscard]] std::string golden_fault(const std::string& name, const std::string& input, const chunker& cuts);
 
-/// An input has other bytes than those that were cut.
+/// Returns a description of how the bytes of an input differ from those that were cut, or an empty string.
 [[nodiscard]] std::string golden_input_fault(const std::string& input);
 
 }  // namespace cutpoint::tests

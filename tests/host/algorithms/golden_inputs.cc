@@ -1,4 +1,4 @@
-// The inputs of the golden cuts.
+// Makes the inputs of the golden cuts.
 #include "tests/host/algorithms/golden_inputs.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The inputs of the golden cuts, made as tests/data/README.md says.
+// The inputs of the golden cuts, made as tests/data/README.md describes.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace cutpoint::tests {
 
-/// D1, D2 or D3; made at the first call, kept until the end.
+/// Returns D1, D2 or D3. It is made by the first call and kept until the program ends.
 [[nodiscard]] byte_span golden_input(std::string_view name);
 
 }  // namespace cutpoint::tests

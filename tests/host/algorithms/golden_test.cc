@@ -1,4 +1,4 @@
-// Known cuts of 32 and 18 MiB (tests/data).
+// Tests the references against known cuts of 32 and 18 MiB (tests/data).
 #include <gtest/gtest.h>
 
 #include "tests/host/algorithms/golden_cuts.h"

@@ -1,4 +1,4 @@
-// Chunkers for tests, from settings as people write them: "min_bytes=16,avg_bytes=64".
+// Makes chunkers for tests from settings as text: "min_bytes=16,avg_bytes=64".
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ inline std::vector<parameter_setting> settings_of(std::string_view text) {
   return settings;
 }
 
-/// Fails the test and takes the defaults of `fixed` where there is no such chunker.
+/// Makes a chunker. If that fails, fails the test and returns the default chunker of `fixed`.
 inline chunker made(std::string_view name, std::string_view settings = {}) {
   const auto result = make_chunker(name, settings_of(settings));
   if (result.ok()) return result->chunker;
@@ -41,7 +41,7 @@ inline chunker made(const algorithm_parameters& parameters) {
 
 inline chunker made_tiny(std::size_t which, choices& random) { return made(tiny_parameters(which, random)); }
 
-/// A name as GoogleTest takes it: letters, digits and underscores.
+/// Converts a name to one that GoogleTest accepts, with only letters, digits and underscores.
 inline std::string test_name(std::string_view name) {
   std::string out(name);
   for (char& c : out) {
@@ -50,14 +50,14 @@ inline std::string test_name(std::string_view name) {
   return out;
 }
 
-/// The name, in canonical strings, of the alternative `which`.
+/// Returns the name in canonical strings of the alternative with index `which`.
 inline std::string algorithm_name(std::size_t which) {
   seeded_choices random(which);
   const std::string canonical = made_tiny(which, random).canonical();
   return test_name(canonical.substr(0, canonical.find('(')));
 }
 
-/// How often a test of one algorithm draws parameters.
+/// An algorithm, and how often its test draws parameters.
 struct algorithm_case {
   std::size_t which;
   int rounds;

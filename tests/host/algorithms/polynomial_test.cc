@@ -1,4 +1,5 @@
-// Rabin polynomials are taken just when they are irreducible, judged by another test than the library's.
+// Tests that Rabin polynomials are accepted if and only if they are irreducible, which another test than the library's
+// decides.
 #include <gtest/gtest.h>
 
 #include "tests/host/algorithms/made.h"
@@ -43,7 +44,7 @@ polynomial common_divisor(polynomial a, polynomial b) {
   return a;
 }
 
-/// Ben-Or's test: a polynomial of degree d is irreducible when it shares no factor with x^(2^i) - x for i up to d/2.
+/// Ben-Or's test: a polynomial of degree d is irreducible if it shares no factor with x^(2^i) - x for any i up to d/2.
 bool is_irreducible(polynomial p) {
   polynomial power = 2;
   for (int i = 1; i <= degree_of(p) / 2; ++i) {
@@ -65,7 +66,7 @@ TEST(polynomial, is_taken_just_when_it_is_irreducible) {
     EXPECT_EQ(chunker::make(tttd_parameters{.polynomial = p}).ok(), is_taken) << std::hex << p;
     taken += is_taken ? 1 : 0;
   }
-  EXPECT_GT(taken, 5);  // about one in 26
+  EXPECT_GT(taken, 5);  // about one in 26 is
 }
 
 TEST(polynomial, with_factors_is_refused) {

@@ -1,4 +1,4 @@
-// Every cut is a function of the bytes in reach, and chunks cover their stream within their limits.
+// Tests that every cut depends only on the bytes in reach, and that chunks cover their stream within their limits.
 #include <gtest/gtest.h>
 
 #include "tests/host/algorithms/made.h"
@@ -10,7 +10,7 @@ namespace {
 
 class algorithm_restart : public testing::TestWithParam<algorithm_case> {
  protected:
-  /// Expects no fault of check(chunker, stream, chunks) for random parameters on every kind of content.
+  /// Expects that check(chunker, stream, chunks) finds no fault for random parameters on every kind of content.
   template <class Check>
   void expect_no_fault(std::uint64_t longest_stream, Check&& check) {
     for (int round = 0; round < GetParam().rounds; ++round) {
@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(of_the_catalog, catalog_restart, testing::ValuesIn(cata
 TEST(maxp, looks_behind_its_start_when_the_minimum_is_short) {
   const chunker chunker = made("maxp", "half_window=3,min_bytes=1,avg_bytes=16,max_bytes=0");
   EXPECT_EQ(chunker.behind(), 3u);
-  // From byte 1 on, 5 is a local maximum only where the 9 before it is not seen.
+  // From byte 1 on, 5 is a local maximum only if the 9 before it is not visible.
   const std::vector<std::uint8_t> bytes = {9, 5, 1, 1, 1, 1, 1, 1};
   const byte_span all = bytes;
   EXPECT_EQ(chunker.next_cut({.bytes = all, .start = 1, .at_end = true}), 7u);
@@ -102,7 +102,7 @@ TEST(unlimited_reach, decides_once_the_cut_is_inside_the_window) {
 
 TEST(unlimited_reach, waits_for_the_bytes_of_a_value_of_eight) {
   const chunker chunker = made("ae-max", "window=1,value_bytes=8,avg_bytes=8,max_bytes=0");
-  // The value at 1 is larger than the one at 0, but it is not whole in the first eight bytes.
+  // The value at 1 is larger than the one at 0, but the first eight bytes do not contain all of it.
   const std::vector<std::uint8_t> bytes = {1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   const auto whole = chunker.next_cut({.bytes = bytes, .at_end = true});
   const auto early = chunker.next_cut({.bytes = byte_span(bytes).first(8)});

@@ -1,4 +1,4 @@
-// The 256-entry tables are those of their systems: derived again where there is a derivation, pinned everywhere.
+// Tests that the tables are those of their systems: those with a derivation are derived again, and all are pinned.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 namespace cutpoint::tests {
 namespace {
 
-/// SHA-256 of the entries as hexadecimal lines without leading zeros.
+/// Returns the SHA-256 of the entries as hexadecimal lines without leading zeros.
 template <class Table>
 std::string sha256_of_lines(const Table& table) {
   std::string lines;

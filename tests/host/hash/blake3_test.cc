@@ -1,4 +1,4 @@
-// BLAKE3 against its published vectors, without and with a key, and who may have a key.
+// Tests BLAKE3 against its published vectors, with and without a key, and which kinds accept a key.
 #include <algorithm>
 #include <string>
 

@@ -1,6 +1,6 @@
-// The test vectors of BLAKE3, hash and keyed_hash, 32 bytes of each: the lengths of test_vectors/test_vectors.json in
-// https://github.com/BLAKE3-team/BLAKE3, the digits by the Python package blake3 1.0.11, whose first eight of each were
-// compared with an older version of that file where it has the length.
+// The test vectors of BLAKE3: 32 bytes of hash and keyed_hash. The lengths are those of test_vectors/test_vectors.json
+// in https://github.com/BLAKE3-team/BLAKE3. The digests were made with the Python package blake3 1.0.11; the first
+// eight digits were compared with an older version of that file for the lengths that it has.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace cutpoint::tests {
 
-/// Of the first `size` bytes of content::cycle_251.
+/// The digests of the first `size` bytes of content::cycle_251.
 struct blake3_vector {
   std::size_t size;
   std::string_view hash;

@@ -1,4 +1,5 @@
-// The index of fingerprints: each is new once, and the table takes what its contract says.
+// Tests that the fingerprint index finds each digest new once, and that its table takes the memory that its contract
+// says.
 #include <cstring>
 #include <utility>
 
@@ -8,7 +9,8 @@
 namespace cutpoint::tests {
 namespace {
 
-/// Digests as the kind makes them, all different, in an order that is the same in every run.
+/// Makes a digest of the kind for a number. Different numbers give different digests, and each execution gives the
+/// same.
 digest numbered(const fingerprint_info& kind, std::uint64_t number) {
   auto make = fingerprinter::make(kind.kind);
   EXPECT_TRUE(make.ok());

@@ -1,4 +1,4 @@
-// Fingerprints against the vectors that their authors published.
+// Tests fingerprints against the vectors that their authors published.
 #include <string>
 
 #include <cutpoint/fingerprint.h>
@@ -28,7 +28,7 @@ struct vectors {
   std::string_view of_a_million_a;
 };
 
-/// FIPS 180-4 and its examples (NIST), RFC 1321.
+/// From FIPS 180-4 with its examples (NIST), and RFC 1321.
 constexpr vectors published[] = {
     {fingerprint_kind::none, "", "", ""},
     {fingerprint_kind::sha1, "da39a3ee5e6b4b0d3255bfef95601890afd80709", "a9993e364706816aba3e25717850c26c9cd0d89d",
@@ -51,7 +51,7 @@ TEST(fingerprint, equals_published_vectors) {
   }
 }
 
-/// The buffer of xxHash's own sanity check.
+/// Makes the buffer of xxHash's own sanity check.
 std::vector<std::uint8_t> xxhash_sanity_bytes(std::size_t size) {
   std::vector<std::uint8_t> bytes(size);
   std::uint64_t state = 2654435761;

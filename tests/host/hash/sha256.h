@@ -1,4 +1,4 @@
-// SHA-256 for test inputs, straight from OpenSSL, so that the library's own fingerprints are not trusted here.
+// SHA-256 of test inputs, from OpenSSL directly: tests do not rely on the library's own fingerprints.
 #pragma once
 
 #include <array>

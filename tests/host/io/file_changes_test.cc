@@ -1,4 +1,4 @@
-// Files that change while they are read, and the kernel's own, whose size says nothing.
+// Tests files that change while they are read, and files of the kernel, whose size is meaningless.
 #include <fstream>
 #include <sstream>
 
@@ -20,7 +20,7 @@ using testing::StartsWith;
 
 class file_changes : public testing::Test {
  protected:
-  /// Reads some of the file, lets something happen to it, and reads the rest.
+  /// Reads some of the file, calls `happening`, and reads the rest.
   template <class Happening>
   status read_while(Happening happening) {
     auto stream = file_source::open(path_);
@@ -47,7 +47,7 @@ class file_changes : public testing::Test {
     EXPECT_EQ(::utimensat(AT_FDCWD, path_.c_str(), times, 0), 0);
   }
 
-  /// Waits until the file system's clock gives what is changed now another ctime than the file has.
+  /// Waits until a change gets another ctime than that of the file.
   void await_next_tick() const {
     const std::string other = folder_.make_file("other");
     struct stat before = {};
@@ -59,7 +59,7 @@ class file_changes : public testing::Test {
     } while (now.st_ctim.tv_sec == before.st_ctim.tv_sec && now.st_ctim.tv_nsec == before.st_ctim.tv_nsec);
   }
 
-  void SetUp() override { set_modified({.tv_sec = 1'000'000'000, .tv_nsec = 500}); }  // no clock is too coarse for that
+  void SetUp() override { set_modified({.tv_sec = 1'000'000'000, .tv_nsec = 500}); }  // coarse enough for every clock
 
   static constexpr std::size_t first_bytes = 1000;
   temporary_folder folder_;
@@ -141,7 +141,7 @@ TEST(unchanging, is_what_has_no_size) {
   EXPECT_TRUE(file_source::standard_input().check_unchanged().ok());
 }
 
-/// Files that say they are empty, or a page, and hold something else.
+/// Files whose reported size is 0 or a page although they have other content.
 TEST(files_of_the_kernel, are_read_to_their_end) {
   for (const std::string path : {"/proc/filesystems", "/proc/self/mountinfo", "/proc/self/environ",
                                  "/sys/devices/system/cpu/online", "/sys/kernel/mm/transparent_hugepage/enabled"}) {

@@ -1,4 +1,4 @@
-// Holes of sparse files are passed over where they are asked for, and are zeros for whoever does not ask.
+// Tests that holes of sparse files are skipped on request, and read as zeros otherwise.
 #include <array>
 #include <cerrno>
 
@@ -18,11 +18,11 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr std::uint64_t unit = 64 * KiB;  // whole blocks of any file system
+constexpr std::uint64_t unit = 64 * KiB;  // whole blocks of every file system
 
 bool always_asks() { return true; }
 
-/// The holes that the file system tells of.
+/// Returns the holes that the file system reports.
 std::vector<stretch> told_holes(int descriptor) {
   std::vector<stretch> holes;
   const off_t size = ::lseek(descriptor, 0, SEEK_END);
@@ -35,8 +35,8 @@ std::vector<stretch> told_holes(int descriptor) {
   return holes;
 }
 
-/// A file drawn with one letter for each unit: '.' is a hole, '0' are zeros that were written, any other letter is
-/// written all over it; and one byte more for a last '+', which is written, or '-', a hole.
+/// A file described by one letter for each unit: '.' is a hole, '0' is written zeros, and any other letter fills the
+/// unit. A last '+' or '-' adds one byte, which is written or a hole.
 class file_holes : public testing::Test {
  protected:
   void make(const std::string& drawing) {
@@ -183,7 +183,7 @@ TEST_F(file_holes, at_the_end_end_where_the_file_did_if_it_has_grown) {
   EXPECT_EQ(*stream.read(room), 0u);
 }
 
-/// The file system is asked once for each extent, not for each read; holes that are made meanwhile are zeros to read.
+/// The file system is asked once for each extent and not for each read. Holes that appear later are read as zeros.
 TEST_F(file_holes, that_come_late_are_not_looked_for) {
   make("aaa");
   file_source stream = opened();

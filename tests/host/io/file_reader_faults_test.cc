@@ -1,5 +1,5 @@
-// Whatever becomes of single requests, files are read whole: in any order of completion, with any of them short, empty,
-// interrupted, refused or broken.
+// Tests that files are read whole when requests complete in any order and are short, empty, interrupted, refused or
+// broken.
 #include <deque>
 
 #include <cutpoint/file_reader.h>
@@ -12,7 +12,6 @@
 namespace cutpoint::tests {
 namespace {
 
-/// CUTPOINT_READING_CASES asks for another number, CUTPOINT_READING_SEED for others.
 class reads_that_fail : public testing::Test {
  protected:
   struct file {
@@ -32,7 +31,7 @@ class reads_that_fail : public testing::Test {
     }
   }
 
-  /// Reads some of the files with one reader, and leaves some of them early.
+  /// Reads some of the files with one reader, and abandons some of them early.
   void read_some(seeded_choices& random) {
     read_faults faults;
     for (std::uint64_t* fault : {&faults.is_short, &faults.is_empty, &faults.is_interrupted, &faults.is_refused,
@@ -81,7 +80,7 @@ class reads_that_fail : public testing::Test {
   std::vector<file> files_;
 };
 
-/// CUTPOINT_READING_CASES asks for another number of cases, CUTPOINT_READING_SEED for others.
+/// CUTPOINT_READING_CASES sets the number of cases, and CUTPOINT_READING_SEED their seed.
 TEST_F(reads_that_fail, change_no_byte) {
   const std::uint64_t count = from_environment("CUTPOINT_READING_CASES", case_count(300u));
   const std::uint64_t first = from_environment("CUTPOINT_READING_SEED", 1) * 1'000'000'007;
@@ -92,7 +91,7 @@ TEST_F(reads_that_fail, change_no_byte) {
   }
 }
 
-/// Though all of them fail for ever, and each file is then read in its turn.
+/// All requests fail, so each file is read in its turn.
 TEST_F(reads_that_fail, always_cost_speed_alone) {
   for (const read_faults& faults :
        {read_faults{.is_empty = 1}, read_faults{.is_interrupted = 1}, read_faults{.is_refused = 1},

@@ -1,4 +1,4 @@
-// Files that are read ahead give what file_source gives, in order, within the budget.
+// Tests that files that are read ahead equal those of file_source, in order and within the budget.
 #include <array>
 #include <chrono>
 #include <functional>
@@ -31,7 +31,7 @@ bool has_uring() {
   return has;
 }
 
-/// By the kernel's io_uring where there is one, else by a queue that stands for it.
+/// Uses io_uring if the kernel has it, else a simulated queue.
 file_reader_options options(file_access access, std::uint64_t budget_bytes = least_budget_bytes) {
   file_reader_options made{.access = access, .budget_bytes = budget_bytes};
   if (!has_uring()) made.reads = std::make_shared<simulated_reads>(1, read_faults());
@@ -44,7 +44,7 @@ class file_readers : public testing::TestWithParam<file_access> {
     return *file_reader::make(options(GetParam(), budget_bytes));
   }
 
-  /// Empties the page cache of a file, as far as the kernel likes.
+  /// Removes a file from the page cache as far as the kernel allows.
   static void evict(const std::string& path) {
     const held_open file(path, O_RDONLY);
     ::fsync(file.get());
@@ -154,7 +154,7 @@ TEST_P(file_readers, keep_what_was_removed_after_it_was_opened_and_leave_fifos_t
   EXPECT_FALSE(reader.is_full());
 }
 
-/// Of a file that is longer than the budget, so that its end is read after the change.
+/// The file is longer than the budget, so its end is read after the change.
 TEST_P(file_readers, tell_of_a_file_that_changes_while_it_is_read) {
   const std::string content = letters(4 * MiB + 100, 3);
   const auto read_while = [&](const std::function<void(const std::string&)>& change) {

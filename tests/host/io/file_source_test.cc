@@ -1,4 +1,4 @@
-// Files, pipes and FIFOs as sources: what they give, what they refuse, and what signals do to them.
+// Tests files, pipes and FIFOs as sources: what they give, what they refuse, and how they handle signals.
 #include <array>
 #include <cerrno>
 #include <functional>
@@ -98,7 +98,7 @@ TEST(file_source, leaves_standard_input_open) {
 
 TEST(file_source, is_not_handed_to_programs_that_are_started) {
   const temporary_folder folder;
-  const int next = ::dup(STDERR_FILENO);  // the number that the next file gets
+  const int next = ::dup(STDERR_FILENO);  // the next file gets this number
   ::close(next);
   const auto opened = file_source::open(folder.make_file("a"));
   ASSERT_TRUE(opened.ok());
@@ -130,9 +130,9 @@ TEST(file_source, takes_an_interrupted_opening_and_reading_up_again) {
       auto opened = file_source::open(path, cancel);
       got = opened ? read_all(*opened) : opened.error().message();
     });
-    signals.interrupt(reader, 10);  // it waits for the writer
+    signals.interrupt(reader, 10);  // while it waits for the writer
     const int writer = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    signals.interrupt(reader, 10);  // it waits for bytes
+    signals.interrupt(reader, 10);  // while it waits for bytes
     EXPECT_EQ(::write(writer, "abc", 3), 3);
     signals.interrupt(reader, 10);
     ::close(writer);
@@ -141,7 +141,7 @@ TEST(file_source, takes_an_interrupted_opening_and_reading_up_again) {
   }
 }
 
-/// A thread that does something with a FIFO, and is told to stop while it waits.
+/// Works with a FIFO in a thread, and requests a stop while the thread waits.
 class cancelled_source : public testing::Test {
  protected:
   template <class Work>

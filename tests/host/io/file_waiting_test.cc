@@ -1,4 +1,4 @@
-// What waits ends when its bytes, its writer or a request to stop comes, from whichever thread and without a signal.
+// Tests that a wait ends when bytes, a writer or a request to stop arrives, from any thread and without a signal.
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -26,7 +26,7 @@ using std::chrono::steady_clock;
 
 constexpr auto patience = 60s;
 
-/// Standard input is something else while this lives; nothing, for a descriptor of -1.
+/// Replaces standard input while it lives, or closes it if the descriptor is -1.
 class replaced_standard_input {
  public:
   explicit replaced_standard_input(int descriptor) : before_(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 100)) {
@@ -47,7 +47,7 @@ class replaced_standard_input {
 
 class waiting : public testing::Test {
  protected:
-  /// Does something that waits in a thread of its own, and requests a stop after a while.
+  /// Runs work that waits in a thread of its own, and requests a stop after a while.
   template <class Work>
   status stopped(Work work) {
     auto outcome = std::async(std::launch::async, work);
@@ -55,7 +55,7 @@ class waiting : public testing::Test {
     cancel_.request();
     if (outcome.wait_for(patience) != std::future_status::ready) {
       ADD_FAILURE() << "it waits on";
-      std::abort();  // nothing else ends it
+      std::abort();  // no other way to end the thread
     }
     return outcome.get();
   }
@@ -164,7 +164,7 @@ TEST_F(waiting, for_a_silent_writer_ends_when_it_goes) {
   EXPECT_EQ(got.get(), "");
 }
 
-/// A writer that has gone before anything was polled, at any moment of the opening.
+/// The writer has gone before the first poll, at any moment of the opening.
 TEST_F(waiting, misses_no_writer_however_short_it_stays) {
   for (const std::string_view content : {"all of it", ""}) {
     for (int round = 0; round < case_count(200); ++round) {
@@ -178,7 +178,7 @@ TEST_F(waiting, misses_no_writer_however_short_it_stays) {
   }
 }
 
-/// Also where they come just between the two ways in which the opening looks for a writer.
+/// This includes bytes that come between the two checks that the opening makes for a writer.
 TEST_F(waiting, loses_no_byte_that_comes_during_the_opening) {
   const held_open writer(fifo_, O_RDWR);
   seeded_choices random(9201);
@@ -208,7 +208,7 @@ TEST_F(waiting, loses_no_byte_that_comes_during_the_opening) {
 TEST_F(waiting, is_not_needed_for_what_a_writer_left) {
   held_open writer(fifo_, O_RDWR);
   writer.write("left");
-  const held_open keeper(fifo_, O_RDONLY | O_NONBLOCK);  // a FIFO without any end is emptied
+  const held_open keeper(fifo_, O_RDONLY | O_NONBLOCK);  // a FIFO loses its bytes when both ends are closed
   writer.close();
   EXPECT_EQ(content_of(fifo_, {.writer_wait = 0ms}), "left");
   EXPECT_THAT(content_of(fifo_, {.writer_wait = 0ms}), testing::EndsWith("FIFO without a writer for 0 s"));

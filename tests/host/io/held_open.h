@@ -1,4 +1,4 @@
-// A descriptor that a test holds open.
+// A descriptor that a test keeps open.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace cutpoint::tests {
 
-/// Closes it when it goes, or before.
+/// Closes the descriptor when it is destroyed, if not before.
 class held_open {
  public:
   explicit held_open(int descriptor) : descriptor_(descriptor) { EXPECT_GE(descriptor, 0); }

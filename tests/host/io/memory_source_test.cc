@@ -1,4 +1,4 @@
-// A stream in memory is read from front to back, once.
+// Tests that a stream in memory is read once from front to back.
 #include <array>
 #include <numeric>
 #include <vector>

@@ -1,4 +1,4 @@
-// Patterns match what gitignore's manual says that they match, and what can match nothing is refused.
+// Tests that patterns match what gitignore's manual says, and that patterns that cannot match are refused.
 #include <clocale>
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@ namespace {
 
 struct pattern_case {
   std::string pattern;
-  std::vector<std::string> matched;  ///< a slash at the end: a directory
+  std::vector<std::string> matched;  ///< a path with a slash at its end is a directory
   std::vector<std::string> not_matched;
 };
 
@@ -53,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(
         // Directories.
         pattern_case{"a/", {"a/", "x/a/"}, {"a", "x/a", "a/b"}}, pattern_case{"/a/", {"a/"}, {"a", "x/a/"}},
         pattern_case{"a/b/", {"a/b/"}, {"a/b", "x/a/b/"}},
-        // Anchored by a slash.
+        // Fixed to the top by a slash.
         pattern_case{"/a", {"a", "a/"}, {"x/a", "a/b"}},
         pattern_case{"a/b", {"a/b", "a/b/"}, {"x/a/b", "a", "b", "a/x/b", "a/b/c"}},
         pattern_case{"/a/b", {"a/b"}, {"x/a/b"}}, pattern_case{"a/*", {"a/b", "a/.b/"}, {"a/b/c", "a", "x/a/b"}},

@@ -1,4 +1,4 @@
-// Files to be read ahead, and what reading them one after the other must give.
+// Files to be read ahead, and the function that reads the next of them.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ inline std::string letters(std::uint64_t size, std::uint64_t seed) {
   return content;
 }
 
-/// Takes the next file of a reader and reads it to its end, in room of so many bytes.
+/// Takes the next file of a reader and reads it to its end, up to `room_bytes` at a time.
 inline stream_read take(file_reader& reader, std::size_t room_bytes = 100'000, bool asks_for_holes = true) {
   auto next = reader.next();
   if (!next) return {{}, {}, next.error()};
@@ -38,8 +38,8 @@ inline stream_read take(file_reader& reader, std::size_t room_bytes = 100'000, b
   return got;
 }
 
-/// Writes zeros as holes where `drawing` has a '.', one unit of 64 KiB each, and random bytes elsewhere; `tail` bytes
-/// more.
+/// Writes a file with one unit of 64 KiB for each character of `drawing`: a hole for a '.', random bytes otherwise.
+/// `tail` random bytes follow. Returns the content.
 inline std::string write_sparse(const std::string& path, const std::string& drawing, std::uint64_t tail) {
   constexpr std::uint64_t unit = 64 * KiB;
   std::string content(drawing.size() * unit, '\0');

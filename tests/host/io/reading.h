@@ -1,4 +1,4 @@
-// Sources read to their end.
+// Reads sources to their end.
 #pragma once
 
 #include <functional>
@@ -10,17 +10,17 @@
 
 namespace cutpoint::tests {
 
-/// A stretch of a stream: offset and length.
+/// The offset and the length of a byte range of a stream.
 using stretch = std::pair<std::uint64_t, std::uint64_t>;
 
-/// What a source gave, zeros in place of its holes.
+/// The content that a source gave, with zeros for its holes.
 struct stream_read {
   std::string content;
   std::vector<stretch> holes;
   status outcome;
 };
 
-/// Reads `room_bytes` at a time to the end, and skips holes before those reads for which `asks`.
+/// Reads up to `room_bytes` at a time until the end. Before a read for which `asks` returns true, skips a hole.
 inline stream_read read_skipping(source& stream, std::size_t room_bytes, const std::function<bool()>& asks) {
   stream_read got;
   std::vector<std::uint8_t> room(room_bytes);
@@ -41,7 +41,7 @@ inline stream_read read_skipping(source& stream, std::size_t room_bytes, const s
   }
 }
 
-/// The content, or "failed: " and why.
+/// Returns the content, or "failed: " and the message.
 inline std::string read_all(source& stream) {
   const stream_read got = read_skipping(stream, 1000, [] { return false; });
   return got.outcome.ok() ? got.content : "failed: " + got.outcome.message();

@@ -1,4 +1,4 @@
-// A handler that counts.
+// Sends signals to threads, and counts them in a handler.
 #include "tests/host/io/signals.h"
 
 #include <chrono>

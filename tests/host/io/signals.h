@@ -1,4 +1,4 @@
-// Signals that interrupt system calls, as those of a program that has its own handlers do.
+// Signals that interrupt system calls, as in a program with its own handlers.
 #pragma once
 
 #include <atomic>
@@ -6,7 +6,7 @@
 
 namespace cutpoint::tests {
 
-/// Has a handler of SIGUSR1, installed without SA_RESTART, while it lives.
+/// Installs a handler of SIGUSR1 without SA_RESTART, and restores the previous one when it is destroyed.
 class interrupting_signals {
  public:
   interrupting_signals();
@@ -14,9 +14,9 @@ class interrupting_signals {
   interrupting_signals& operator=(const interrupting_signals&) = delete;
   ~interrupting_signals();
 
-  /// Signals a thread again and again until it has been interrupted this often.
+  /// Signals a thread repeatedly until it has been interrupted `times` times.
   void interrupt(std::thread& thread, int times) const;
-  /// Signals a thread again and again until `is_done`, for a single signal may come before the call that it is to
+  /// Signals a thread repeatedly until `is_done`, because a single signal may arrive before the call that it should
   /// interrupt.
   void interrupt_until(std::thread& thread, const std::atomic<bool>& is_done) const;
 };

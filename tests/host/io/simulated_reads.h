@@ -1,5 +1,6 @@
-// A queue of reads in the place of the kernel's: requests are done in any order, in part, late, or not at all, as a
-// seed says. It counts on nobody touching what is under way, and finds out. Once made it allocates nothing.
+// A simulated read queue. A seed determines in which order requests are done, and which of them are incomplete, late or
+// failed. The bytes of a request in flight are overwritten, so a reader that uses them too early gives wrong content.
+// The queue allocates no memory after its construction.
 #pragma once
 
 #include <algorithm>
@@ -16,17 +17,17 @@
 
 namespace cutpoint::tests {
 
-/// How often a request fails so: once in so many; 0 for never.
+/// The rate of each fault: one request in so many, or 0 for none.
 struct read_faults {
   std::uint64_t is_short = 0;
-  std::uint64_t is_empty = 0;        ///< gives 0, as at the end of the file
+  std::uint64_t is_empty = 0;        ///< gives 0 bytes, as at the end of the file
   std::uint64_t is_interrupted = 0;  ///< EINTR
   std::uint64_t is_refused = 0;      ///< EAGAIN
   std::uint64_t is_broken = 0;       ///< EIO
-  std::uint64_t queue_ends = 0;      ///< no request is taken from there on
+  std::uint64_t queue_ends = 0;      ///< from then on no request is taken
 };
 
-/// Draws which faults happen, and counts them.
+/// Draws the faults that happen, and counts them.
 class drawn_faults {
  public:
   drawn_faults(std::uint64_t seed, const read_faults& faults) : random_(seed), faults_(faults) {}
@@ -36,9 +37,9 @@ class drawn_faults {
     if (does) ++(happened_.*fault);
     return does;
   }
-  /// What is drawn beside them.
+  /// Returns the generator, for other choices.
   [[nodiscard]] seeded_choices& random() { return random_; }
-  /// How many times each has happened.
+  /// Returns the number of times that each fault has happened.
   [[nodiscard]] const read_faults& happened() const { return happened_; }
 
  private:
@@ -100,10 +101,10 @@ class simulated_reads final : public read_queue {
     is_stuck_ = false;
   }
 
-  /// Nothing is done until something is cancelled.
+  /// Stops all requests until one of them is cancelled.
   void get_stuck() { is_stuck_ = true; }
 
-  /// How many times each fault has happened.
+  /// Returns the number of times that each fault has happened.
   [[nodiscard]] const read_faults& happened() const { return faults_.happened(); }
   [[nodiscard]] std::uint64_t pushed() const { return pushed_; }
   [[nodiscard]] std::uint64_t cancelled() const { return cancelled_; }

@@ -1,4 +1,4 @@
-// Folders and what lies in them, by system calls; what fails here is the machine's fault and throws.
+// Makes folders and files with system calls, and throws if one fails.
 #include "tests/host/io/temporary_folder.h"
 
 #include <cerrno>

@@ -1,4 +1,4 @@
-// A folder for one test, gone with it, and the things that can lie in one.
+// A folder for one test, deleted with it, and functions that make files in it.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@ class temporary_folder {
   temporary_folder();
   temporary_folder(const temporary_folder&) = delete;
   temporary_folder& operator=(const temporary_folder&) = delete;
-  /// Also where the test shut folders in it.
+  /// Deletes the folder, even if the test made folders in it inaccessible.
   ~temporary_folder();
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string operator/(std::string_view name) const { return path_ + '/' + std::string(name); }
 
-  /// Each makes the folders above, and gives the path.
+  /// Each of these makes the folders above too, and returns the path.
   std::string make_file(std::string_view name, std::string_view content = "content") const;
   std::string make_folder(std::string_view name) const;
   std::string make_link(std::string_view target, std::string_view name) const;
@@ -30,8 +30,8 @@ class temporary_folder {
   std::string path_;
 };
 
-/// While it lives, files are opened with the rights of a user who owns nothing, if the process can do that: root can,
-/// and others need not, since they have no right that a mode does not give.
+/// While it lives, files are opened with the rights of a user who owns no file, if the process can change its user.
+/// Root can; other users do not need it, because modes apply to them.
 class without_privileges {
  public:
   without_privileges();
@@ -39,7 +39,7 @@ class without_privileges {
   without_privileges& operator=(const without_privileges&) = delete;
   ~without_privileges();
 
-  /// Whether modes hold for this process now.
+  /// Returns whether file modes apply to this process now.
   [[nodiscard]] bool holds() const;
 
  private:

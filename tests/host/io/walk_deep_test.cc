@@ -1,4 +1,4 @@
-// Trees deeper than PATH_MAX are walked and read with few descriptors open.
+// Tests that trees deeper than PATH_MAX are walked and read with few open descriptors.
 #include <algorithm>
 #include <cerrno>
 #include <climits>
@@ -24,7 +24,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// A chain of directories, each with a file before and a file after the next one.
+/// A chain of directories. Each contains a file before and a file after the next directory.
 class walk_deep : public testing::Test {
  protected:
   static constexpr std::size_t depth = 120;
@@ -143,7 +143,7 @@ TEST_F(walk_deep, tells_of_a_directory_that_was_moved_while_its_descriptor_was_c
                                  return {};
                                }});
   EXPECT_TRUE(outcome.ok());
-  // The files after the way down are missed in those directories alone whose descriptor was closed.
+  // The files after the next directory are missed only in directories whose descriptor was closed.
   EXPECT_EQ(files.size() + problems.size(), files_.size());
   EXPECT_EQ(problems.size(), depth - 16 - 1);
   EXPECT_EQ(problems.back(), second);

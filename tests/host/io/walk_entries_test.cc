@@ -1,4 +1,5 @@
-// The metadata that the walk yields: that of lstat for every kind of entry, extended attributes, hard links.
+// Tests the metadata that the walk yields, which equals that of lstat for every kind of entry, and extended attributes
+// and hard links.
 #include <cerrno>
 #include <map>
 
@@ -134,7 +135,7 @@ TEST_F(walk_entries, of_directories_that_cannot_be_read_are_yielded_all_the_same
 
 class extended_attributes : public walk_entries {
  protected:
-  /// Skips the test where the file system has none.
+  /// Sets an attribute. Skips the test if the file system has no extended attributes.
   void set(const std::string& name, const std::string& attribute, const std::string& value) {
     const std::string path = folder_ / name;
     const int outcome = ::lsetxattr(path.c_str(), attribute.c_str(), value.data(), value.size(), 0);
@@ -142,7 +143,7 @@ class extended_attributes : public walk_entries {
     ASSERT_EQ(outcome, 0) << path;
   }
 
-  /// "NAME=VALUE" of those of users, since the system may add its own.
+  /// Returns "NAME=VALUE" for the attributes of users only, since the system may add its own.
   static std::vector<std::string> listed(const tree_entry& entry) {
     const auto attributes = read_extended_attributes(entry);
     if (!attributes) return {attributes.error().message()};

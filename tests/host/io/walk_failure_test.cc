@@ -1,4 +1,5 @@
-// What a walk cannot see is told and passed by; what its caller refuses or cancels ends it.
+// Tests that a walk reports entries that it cannot read and continues, and that it stops when its caller refuses an
+// entry or cancels it.
 #include <cerrno>
 
 #include <gmock/gmock.h>
@@ -31,7 +32,7 @@ TEST(walk_failure, of_what_may_not_be_seen_is_a_problem_and_the_rest_is_visited)
   for (const std::string_view name : {"tree/a", "tree/shut/file", "tree/unlisted/file", "tree/z"})
     folder.make_file(name);
   ASSERT_EQ(::chmod((folder / "tree/shut").c_str(), 0), 0);
-  ASSERT_EQ(::chmod((folder / "tree/unlisted").c_str(), 0444), 0);  // its names, not what they stand for
+  ASSERT_EQ(::chmod((folder / "tree/unlisted").c_str(), 0444), 0);  // its names can be read, but not their metadata
   const without_privileges now;
   if (!now.holds()) GTEST_SKIP() << "root cannot become another user here";
   const walked found = walk_all(folder.path(), folder / "tree");
@@ -81,14 +82,14 @@ TEST(walk_failure, of_a_callback_for_problems_ends_the_walk) {
   }
 }
 
-/// A tree of files in folders, of which some are visited before something happens.
+/// A tree of files in folders, some of which are visited before the walk ends.
 class walk_ended : public testing::Test {
  protected:
   walk_ended() {
     for (const std::string_view name : {"a/1", "a/2", "b/1", "c"}) folder_.make_file(name);
   }
 
-  /// Calls `at_second` at the second file, and gives its status to the walk.
+  /// Calls `at_second` at the second file, and returns its status to the walk.
   template <class AtSecond>
   status walk_until_second(AtSecond at_second, const cancellation* cancel = nullptr) {
     return walk(folder_.path(), {},

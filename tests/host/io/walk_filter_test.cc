@@ -1,4 +1,4 @@
-// What a walk leaves out: what patterns exclude or do not include, other file systems, and the content of caches.
+// Tests what a walk leaves out: entries by patterns, other file systems, and the content of caches.
 #include <cerrno>
 #include <cstring>
 
@@ -35,7 +35,7 @@ class walk_filter : public testing::Test {
     }
   }
 
-  /// Paths below the tree.
+  /// Walks the tree. Paths are relative to it.
   [[nodiscard]] walked walk_tree(const walk_options& options) const {
     return walk_all(folder_ / "tree", folder_ / "tree", options);
   }
@@ -54,7 +54,7 @@ TEST_F(walk_filter, leaves_out_what_a_pattern_excludes_and_what_is_in_it) {
 
 TEST_F(walk_filter, does_not_look_into_excluded_directories) {
   ASSERT_EQ(::chmod((folder_ / "tree/build").c_str(), 0), 0);
-  ASSERT_EQ(::chmod((folder_ / "tree/lib").c_str(), 0444), 0);  // its names, not what they stand for
+  ASSERT_EQ(::chmod((folder_ / "tree/lib").c_str(), 0444), 0);  // its names can be read, but not their metadata
   const without_privileges now;
   if (!now.holds()) GTEST_SKIP() << "root cannot become another user here";
   EXPECT_THAT(walk_tree({.exclude = patterns({"build", "y.*"})}).problem_paths, IsEmpty());
@@ -119,14 +119,14 @@ TEST_F(walk_of_caches, knows_them_by_the_signature_in_a_regular_file) {
   folder_.make_link(folder_ / "tag", in_build);
   EXPECT_FALSE(is_cache());
   ASSERT_EQ(::unlink((folder_ / in_build).c_str()), 0);
-  folder_.make_fifo(in_build);  // nobody writes: opening it would wait for ever
+  folder_.make_fifo(in_build);  // without a writer, opening it would wait for ever
   EXPECT_FALSE(is_cache());
   ASSERT_EQ(::unlink((folder_ / in_build).c_str()), 0);
   folder_.make_folder(in_build);
   EXPECT_FALSE(is_cache());
 }
 
-/// A file system mounted for a test.
+/// A file system that is mounted for a test.
 class mounted {
  public:
   explicit mounted(const std::string& path)

@@ -1,4 +1,4 @@
-// Links that are followed lead into folders, out of them and nowhere, but never round and round.
+// Tests that followed links lead into folders, out of them or nowhere, but never in a circle.
 #include <cerrno>
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ class walk_links : public testing::Test {
     return walk_all(folder_.path(), folder_ / "tree", {.links = links});
   }
 
-  /// Every link to a folder that the walk is in is one problem, ELOOP.
+  /// Expects one problem, ELOOP, for each link to a folder that the walk is in.
   void expect_loops(const std::vector<std::string>& files, const std::vector<std::string>& problems) {
     const walked found = walk_tree();
     EXPECT_TRUE(found.outcome.ok()) << found.outcome.message();
@@ -68,7 +68,8 @@ TEST_F(walk_links, to_a_folder_above_are_loops) {
   folder_.make_link("../..", "tree/a/b/up");
   folder_.make_link(folder_.path(), "tree/a/top");
   folder_.make_file("tree/a/z");
-  // The folder above the given one is no ancestor in the walk: it is entered once, and then the tree is met again.
+  // The folder above the given one is not an ancestor in the walk. It is entered once, and then the tree is found
+  // again.
   expect_loops({"tree/a/z"},
                {"tree/a/b/up: directory loop: it is tree again", "tree/a/top/tree: directory loop: it is tree again"});
 }

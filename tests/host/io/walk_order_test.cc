@@ -1,4 +1,4 @@
-// The walk visits every entry once, in the byte order of names, a directory before what is in it.
+// Tests that the walk visits every entry once, in the byte order of names, and a directory before its entries.
 #include <algorithm>
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// A walk, written down.
+// A walk, recorded.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace cutpoint::tests {
 
-/// What a walk told, in order and without the path of `root` in front.
+/// What a walk yielded, in order. Paths lack the prefix `root`.
 struct walked {
   status outcome;
-  std::vector<std::string> files;  ///< that are streams to read
+  std::vector<std::string> files;  ///< entries that are readable streams
   std::vector<std::string> directories;
   std::vector<std::string> others;    ///< "PATH: KIND"
-  std::vector<std::string> all;       ///< of all these, the paths
+  std::vector<std::string> all;       ///< the paths of all these
   std::vector<std::string> left_out;  ///< "PATH: WHY"
   std::vector<std::string> problem_paths;
-  std::vector<std::string> problems;  ///< the messages
+  std::vector<std::string> problems;  ///< messages
   std::vector<int> errors;            ///< errno of each problem
 };
 

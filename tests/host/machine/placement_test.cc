@@ -1,4 +1,5 @@
-// Threads and memory are placed as asked or not at all; which processors come first is shown on made-up machines.
+// Tests that threads and memory are placed as requested or not at all, and the order of processors on synthetic
+// machines.
 #include <array>
 #include <set>
 #include <thread>
@@ -19,7 +20,7 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// A machine of hwloc's making.
+/// Makes a synthetic machine with hwloc.
 hwloc_machine synthetic(const char* description) {
   hwloc_topology_t raw = nullptr;
   EXPECT_EQ(hwloc_topology_init(&raw), 0);
@@ -33,7 +34,7 @@ std::vector<processor_place> places_of(const hwloc_machine& machine) {
   return ordered_places(machine.get(), hwloc_topology_get_topology_cpuset(machine.get()));
 }
 
-/// Those that a list such as "0-3,8" names.
+/// Returns the places of the processors in a list such as "0-3,8".
 std::vector<processor_place> places_of(const hwloc_machine& machine, const char* usable) {
   const hwloc_set set(hwloc_bitmap_alloc(), &hwloc_bitmap_free);
   EXPECT_EQ(hwloc_bitmap_list_sscanf(set.get(), usable), 0);
@@ -60,7 +61,7 @@ TEST(places, are_one_of_each_core_first_and_then_the_siblings) {
   EXPECT_THAT(processors_of(places_of(synthetic("node:1 core:2 pu:4"))), ElementsAre(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
-/// As many systems number them: the siblings of all cores after all cores.
+/// Many systems number processors like this: first one of each core, then their siblings.
 TEST(places, follow_the_machine_and_not_the_numbers) {
   const auto machine = synthetic("node:2 core:2 pu:2(indexes=0,4,1,5,2,6,3,7)");
   EXPECT_THAT(places_of(machine),
@@ -111,7 +112,7 @@ std::set<unsigned> affinity() {
   return all;
 }
 
-/// Runs `body` on a thread of its own, whose affinity nothing else has.
+/// Runs `body` on a new thread, whose affinity no other code shares.
 template <class Body>
 void on_thread(Body body) {
   std::thread(body).join();

@@ -1,4 +1,4 @@
-// The machine that the tests run on has a sane shape.
+// Tests that the topology of this machine is plausible.
 #include <algorithm>
 #include <set>
 

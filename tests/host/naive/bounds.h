@@ -1,4 +1,4 @@
-// What the naive rules share: how long a chunk may be.
+// The length limit that the naive rules share.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 namespace cutpoint::naive {
 
-/// min(max, remaining), where a maximum of 0 is none.
+/// Returns the smaller of `max_bytes` and `remaining`; a `max_bytes` of 0 means no maximum.
 inline std::uint64_t longest_chunk(std::uint64_t max_bytes, std::uint64_t remaining) {
   return max_bytes == 0 ? remaining : std::min(max_bytes, remaining);
 }

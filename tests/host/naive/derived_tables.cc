@@ -1,4 +1,4 @@
-// The tables that have a derivation, derived.
+// Derives the tables that have a derivation.
 #include <algorithm>
 #include <map>
 #include <stdexcept>
@@ -27,7 +27,7 @@ std::array<std::uint64_t, 256> gear_from_md5() {
   return table;
 }
 
-/// Counter mode by hand: each block of the key stream is the encryption of its number.
+/// Implements counter mode: each block of the key stream is the encryption of its number.
 std::vector<std::uint8_t> keystream(const std::array<std::uint8_t, 32>& key, std::size_t length) {
   std::vector<std::uint8_t> counters(length, 0);
   for (std::size_t block = 0; block < length / 16; ++block) {
@@ -54,7 +54,7 @@ std::array<std::uint32_t, 256> ronomon_from_aes() {
   return table;
 }
 
-/// Little-endian words from the front are big-endian ones from the back.
+/// Little-endian words from the front of the stream are big-endian words from its back.
 std::array<std::uint64_t, 256> borg2_from_aes(const std::array<std::uint8_t, 32>& key) {
   std::vector<std::uint8_t> stream = keystream(key, 8 * 256);
   std::reverse(stream.begin(), stream.end());

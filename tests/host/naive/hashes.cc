@@ -1,4 +1,4 @@
-// Hashes of one window, each from scratch, by its formula.
+// Computes the hash of a window from its formula, without rolling.
 #include "tests/host/naive/hashes.h"
 
 #include <bit>
@@ -45,7 +45,7 @@ std::uint64_t adler(byte_span window) {
 }
 
 std::uint64_t crc32c(byte_span window) {
-  std::uint64_t remainder = 0;  // coefficient of x^31 in bit 31; a byte's lowest bit comes first
+  std::uint64_t remainder = 0;  // bit 31 is the coefficient of x^31; a byte's lowest bit comes first
   for (const std::uint8_t byte : window) {
     for (int bit = 0; bit < 8; ++bit) {
       const bool carries = ((remainder >> 31) ^ (byte >> bit & 1u)) != 0;

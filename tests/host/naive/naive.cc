@@ -1,4 +1,4 @@
-// The chunks of a stream, one naive cut after another.
+// Cuts a stream with the naive rules.
 #include "tests/host/naive/naive.h"
 
 namespace cutpoint::naive {

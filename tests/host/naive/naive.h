@@ -1,5 +1,5 @@
-// A second implementation of every rule, straight from its definition and sharing no code with the library: each hash
-// is computed anew over its window at every position, each neighbourhood looked through in full.
+// A second implementation of every rule, written from its definition. It shares no code with the library: it computes
+// each hash over its whole window at every position, and searches each neighbourhood completely.
 #pragma once
 
 #include <vector>
@@ -8,10 +8,10 @@
 
 namespace cutpoint::naive {
 
-/// The lengths of all chunks of a stream. No parameter may be left out.
+/// Returns the lengths of all chunks of a stream. No parameter may be left out.
 [[nodiscard]] std::vector<std::uint64_t> lengths(const algorithm_parameters& parameters, byte_span stream);
 
-/// The length of the chunk that begins at `start`, for each algorithm.
+/// Return the length of the chunk that begins at `start`.
 [[nodiscard]] std::uint64_t cut(const gear_parameters& p, byte_span stream, std::uint64_t start);
 [[nodiscard]] std::uint64_t cut(const rabin_parameters& p, byte_span stream, std::uint64_t start);
 [[nodiscard]] std::uint64_t cut(const rabin_inck_parameters& p, byte_span stream, std::uint64_t start);
@@ -30,8 +30,8 @@ namespace cutpoint::naive {
 [[nodiscard]] std::uint64_t cut(const seqcdc_parameters& p, byte_span stream, std::uint64_t start);
 [[nodiscard]] std::uint64_t cut(const fixed_parameters& p, byte_span stream, std::uint64_t start);
 
-/// AE for values of one byte, without `lest`, as the windowed rule that it equals: the first byte that none of the
-/// `window` bytes after it beats gives the cut `window` bytes further on.
+/// Returns the same for AE with values of one byte and without `lest`, computed from an equivalent windowed rule: the
+/// cut lies `window` bytes after the first byte that none of the `window` bytes after it beats.
 [[nodiscard]] std::uint64_t windowed_ae_cut(const ae_parameters& p, byte_span stream, std::uint64_t start);
 
 }  // namespace cutpoint::naive

@@ -1,4 +1,4 @@
-// The profiles with rules of their own, each in the form in which its system is written.
+// The profiles that have rules of their own, each written like the program that it comes from.
 #include <cmath>
 
 #include "host/tables/borg1_buzhash32.h"
@@ -10,7 +10,7 @@ namespace cutpoint::naive {
 
 namespace {
 
-/// The crate's table of masks; the index is the number of bits.
+/// Returns a mask from the crate's table, by its number of bits.
 std::uint64_t crate_mask(std::uint64_t bits) {
   constexpr std::array<std::uint64_t, 26> masks = {0,
                                                    0,
@@ -50,7 +50,7 @@ bool has_low_zeros(std::uint64_t hash, std::uint64_t bits) { return hash % (std:
 
 }  // namespace
 
-/// Two bytes a step, the first with doubled table and mask, as the crate does.
+/// Processes two bytes in each step, the first with doubled table and mask, as the crate does.
 std::uint64_t cut(const fastcdc_parameters& p, byte_span stream, std::uint64_t start) {
   const byte_span b = stream.subspan(start);
   const auto entry = [&](std::uint64_t i) { return derived_gear_table()[b[i]] ^ p.seed; };

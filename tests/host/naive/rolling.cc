@@ -1,4 +1,4 @@
-// The algorithms with a windowed hash: every position asks its own window.
+// The algorithms with a windowed hash: the window of every position is hashed completely.
 #include <bit>
 #include <cmath>
 
@@ -14,7 +14,7 @@ namespace cutpoint::naive {
 
 namespace {
 
-/// The first length from `min` on at which the window that ends with the chunk is a cut-point.
+/// Returns the first length from `min` on for which the window that ends with the chunk is accepted.
 template <class Parameters, class IsCutPoint>
 std::uint64_t first_cut(const Parameters& p, byte_span stream, std::uint64_t start, std::uint64_t window,
                         IsCutPoint&& is_cut_point) {
@@ -35,7 +35,7 @@ const std::array<std::uint32_t, 256>& table_of(buzhash_table table) {
   return tables::casync_buzhash32;
 }
 
-/// casync holds its divisor within the limits; desync does not.
+/// casync clamps its divisor to the limits; desync does not.
 std::uint64_t casync_divisor(const buzhash_parameters& p) {
   const auto avg = static_cast<double>(p.avg_bytes);
   const auto divisor = static_cast<std::uint64_t>(std::trunc(avg / (-1.42888852e-7 * avg + 1.33237515)));

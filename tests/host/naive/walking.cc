@@ -1,4 +1,4 @@
-// Local extremes, monotonic sequences and fixed sizes, each as its loop.
+// Local extremes, monotonic sequences and fixed sizes, each as a simple loop.
 #include "tests/host/naive/bounds.h"
 #include "tests/host/naive/naive.h"
 

@@ -1,4 +1,4 @@
-// How many generated cases a test runs.
+// The number of generated cases that a test runs.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,15 @@ inline constexpr bool is_sanitized = true;
 inline constexpr bool is_sanitized = false;
 #endif
 
-/// All cases, or a tenth of them, one at least, in a build with sanitizers: they look at memory and threads, which the cases share, and
-/// the values are compared in every build.
+/// Returns `all`, or a tenth of it and at least 1 in a build with sanitizers. Sanitizers check the use of memory and
+/// threads, in which the cases hardly differ, and the values are compared in every other build.
 template <typename Count>
 [[nodiscard]] constexpr Count case_count(Count all) {
   return is_sanitized ? std::max<Count>(all / 10, 1) : all;
 }
 
-/// The number in an environment variable, by which a developer asks for more cases or for another seed.
+/// Returns the number in an environment variable, or `usual` if it is not set. A developer sets it to run more cases or
+/// to change the seed.
 [[nodiscard]] inline std::uint64_t from_environment(const char* name, std::uint64_t usual) {
   const char* asked = std::getenv(name);
   return asked == nullptr ? usual : std::strtoull(asked, nullptr, 10);

@@ -1,4 +1,4 @@
-// Where tests take their choices from: a seeded generator here, a fuzzer's bytes in tests/fuzz.
+// The source of a test's choices: a seeded generator here, or a fuzzer's input in tests/fuzz.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ class choices {
   choices& operator=(const choices&) = delete;
   virtual ~choices() = default;
 
-  /// Any word.
+  /// Returns any 64-bit word.
   virtual std::uint64_t word() = 0;
 
-  /// A number in [lowest, highest].
+  /// Returns a number in [lowest, highest].
   std::uint64_t between(std::uint64_t lowest, std::uint64_t highest) {
     return lowest + word() % (highest - lowest + 1);
   }
@@ -28,7 +28,7 @@ class choices {
   }
 };
 
-/// SplitMix64: equal seeds choose equally, on every machine.
+/// Choices from SplitMix64: equal seeds give equal choices on every machine.
 class seeded_choices final : public choices {
  public:
   explicit seeded_choices(std::uint64_t seed) : words_(seed) {}

@@ -1,4 +1,4 @@
-// What can be wrong with the chunks of a stream.
+// Checks of the chunks of a stream.
 #include "tests/host/support/faults.h"
 
 #include <algorithm>
@@ -18,9 +18,9 @@ namespace {
 struct neighbourhood {
   std::uint64_t first;
   std::uint64_t start;
-  std::uint64_t last;    ///< one past
-  bool is_stream_start;  ///< nothing before `first` may be made up, for the stream begins there
-  bool is_stream_end;    ///< the stream ends before `reach` does
+  std::uint64_t last;    ///< one past the last of them
+  bool is_stream_start;  ///< the stream begins at `first`, so no bytes may be put before it
+  bool is_stream_end;    ///< the stream ends within the reach
 };
 
 neighbourhood around(const chunker& chunker, std::uint64_t start, std::uint64_t size) {

@@ -1,4 +1,4 @@
-// How short and how long the chunks of an algorithm may be: one overload of `of` for each rule.
+// The shortest and longest chunks of each algorithm, with one overload of `of` for each rule.
 #include "tests/host/support/limits.h"
 
 #include <algorithm>
@@ -11,13 +11,13 @@ namespace {
 
 std::uint64_t longest_of(std::uint64_t max_bytes) { return max_bytes == 0 ? unlimited : max_bytes; }
 
-/// The rule of most: a minimum and a maximum.
+/// The rule of most algorithms: a minimum and a maximum.
 template <class Parameters>
 chunk_limits of(const Parameters& p) {
   return {.shortest = std::max<std::uint64_t>(1, *p.min_bytes), .longest = longest_of(*p.max_bytes)};
 }
 
-/// A length that only the maximum can cut short.
+/// The limits of chunks that only the maximum can make shorter than `length`.
 chunk_limits at_least(std::uint64_t length, std::uint64_t max_bytes) {
   return {.shortest = std::min(length, longest_of(max_bytes)), .longest = longest_of(max_bytes)};
 }
@@ -33,7 +33,7 @@ chunk_limits of(const borg2_fastcdc_parameters& p) {
   return {.shortest = std::uint64_t{1} << p.min_exp, .longest = std::uint64_t{1} << p.max_exp};
 }
 
-/// It leaves a minimum after each cut, but a stream shorter than two of them is one chunk.
+/// A minimum remains after each cut, but a stream shorter than two minima is one chunk.
 chunk_limits of(const repmaxcdc_parameters& p) {
   return {.shortest = p.min_bytes, .longest = p.min_bytes + std::max(*p.horizon_bytes, p.min_bytes - 1)};
 }

@@ -1,4 +1,4 @@
-// How short and how long the chunks of an algorithm may be.
+// The shortest and longest chunks that an algorithm may make.
 #pragma once
 
 #include <cutpoint/algorithms.h>
@@ -6,13 +6,13 @@
 namespace cutpoint::tests {
 
 struct chunk_limits {
-  /// Of every chunk but the last of its stream.
+  /// The shortest length of a chunk but the last of its stream.
   std::uint64_t shortest = 1;
-  /// Of every chunk.
+  /// The longest length of a chunk.
   std::uint64_t longest = 0;
 };
 
-/// From parameters none of which is left out.
+/// Returns the limits for parameters with no field left out.
 [[nodiscard]] chunk_limits limits_of(const algorithm_parameters& parameters);
 
 }  // namespace cutpoint::tests

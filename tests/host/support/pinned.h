@@ -1,4 +1,4 @@
-// What every name of the catalog stands for.
+// The canonical string of every name in the catalog.
 #pragma once
 
 #include <map>
@@ -6,7 +6,7 @@
 
 namespace cutpoint::tests {
 
-/// A canonical string for each name. A line that must change here is a change of somebody's cuts.
+/// The canonical string for each name. A change of any line changes the cuts of existing users.
 inline const std::map<std::string_view, std::string_view> pinned = {
     {"gear", "gear(min_bytes=2048,avg_bytes=8192,max_bytes=65536,table=fastcdc2020)"},
     {"rabin", "rabin(min_bytes=2048,avg_bytes=8192,max_bytes=65536,window=48,poly=0x3da3358b4dc173,test=pattern)"},

@@ -1,4 +1,4 @@
-// Streams to cut.
+// Makes streams to cut.
 #include "tests/host/support/streams.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace {
 
 std::uint8_t any_byte(choices& random) { return static_cast<std::uint8_t>(random.between(0, 255)); }
 
-/// Random bytes out of a small set.
+/// Returns random bytes from a small set.
 std::vector<std::uint8_t> from_symbols(std::size_t symbol_count, std::size_t size, choices& random) {
   std::vector<std::uint8_t> symbols(symbol_count);
   for (std::uint8_t& symbol : symbols) symbol = any_byte(random);

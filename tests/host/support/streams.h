@@ -1,4 +1,4 @@
-// Streams to cut: random bytes, and the low-entropy contents on which chunkers go wrong.
+// Streams to cut: random bytes, and contents of low entropy on which chunkers tend to fail.
 #pragma once
 
 #include <array>
@@ -16,16 +16,16 @@ enum class content {
   random,
   two_symbols,
   few_symbols,
-  runs,  ///< of one byte, of random lengths
+  runs,  ///< runs of one byte with random lengths
   zeros,
   all_255,
-  short_period,  ///< 2 to 9 random bytes again and again
-  cycle_251,     ///< 0, 1, ..., 250 again and again, so that swapped blocks show
+  short_period,  ///< 2 to 9 random bytes, repeated
+  cycle_251,     ///< 0, 1, ..., 250, repeated; this reveals swapped blocks
   ramp_up,
   ramp_down,
-  spikes,  ///< zeros with a random byte here and there
+  spikes,  ///< zeros with an occasional random byte
   text,
-  mixed,  ///< pieces of all of these
+  mixed,  ///< byte ranges with all of these contents
 };
 
 inline constexpr std::array all_contents = {

@@ -1,4 +1,4 @@
-// Random valid parameters of each algorithm: one overload of `draw` for each aggregate.
+// Draws random valid parameters of each algorithm, with one overload of `draw` for each aggregate.
 #include "tests/host/support/tiny_parameters.h"
 
 #include <algorithm>
@@ -10,12 +10,12 @@ namespace cutpoint::tests {
 
 namespace {
 
-/// A maximum up to 136 bytes above `lowest`, or none.
+/// Returns a maximum up to 136 bytes above `lowest`, or 0.
 std::uint64_t draw_max(std::uint64_t lowest, choices& random) {
   return random.once_in(4) ? 0 : random.between(lowest, lowest + 136);
 }
 
-/// An average that is a power of two and holds the window, a minimum between the two, and a maximum.
+/// Draws an average that is a power of two and not less than the window, a minimum between them, and a maximum.
 template <class Parameters>
 void draw_sizes(Parameters& p, std::uint64_t window, choices& random) {
   const auto lowest_bits = static_cast<std::uint64_t>(std::bit_width(window - 1));
@@ -61,18 +61,18 @@ void draw(crc32_parameters& p, choices& random) { draw_rolling(p, random); }
 
 void draw(buzhash_parameters& p, choices& random) {
   draw_rolling(p, random);
-  if (random.once_in(3)) p.window_bytes = random.between(1, *p.min_bytes);  // past 32, where rotations come round
+  if (random.once_in(3)) p.window_bytes = random.between(1, *p.min_bytes);  // more than 32, at which rotations repeat
   p.table = random.one_of(buzhash_table::ipfs);
   p.test = random.one_of(buzhash_test::pbs);
   if (p.test == buzhash_test::casync || p.test == buzhash_test::desync_legacy) {
     p.avg_bytes = random.between(std::max<std::uint64_t>(2, *p.min_bytes), *p.min_bytes + 60);
   } else if (p.test == buzhash_test::pbs) {
-    p.avg_bytes = std::max<std::uint64_t>(2, p.avg_bytes);  // 2D - 3 is no residue below
+    p.avg_bytes = std::max<std::uint64_t>(2, p.avg_bytes);  // otherwise 2D - 3 is not a residue
   }
   p.max_bytes = draw_max(p.avg_bytes, random);
 }
 
-/// Even sizes from the lowest that the crate takes, or no maximum.
+/// Draws even sizes from the lowest that the crate accepts, or no maximum.
 void draw(fastcdc_parameters& p, choices& random) {
   p.avg_bytes = 2 * random.between(128, 200);
   p.min_bytes = 2 * random.between(32, random.once_in(3) ? p.avg_bytes / 2 : 50);

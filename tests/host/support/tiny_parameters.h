@@ -1,4 +1,4 @@
-// Random valid parameters of each algorithm, as small as its bounds allow, so that short streams meet every limit.
+// Random valid parameters of each algorithm, as small as its bounds allow: then short streams reach every limit.
 #pragma once
 
 #include <variant>
@@ -11,7 +11,7 @@ namespace cutpoint::tests {
 
 inline constexpr std::size_t algorithm_count = std::variant_size_v<algorithm_parameters>;
 
-/// Parameters of the alternative `which`; what has a default may be left out.
+/// Draws parameters of the alternative with index `which`. Fields that have a default may be left out.
 [[nodiscard]] algorithm_parameters tiny_parameters(std::size_t which, choices& random);
 
 }  // namespace cutpoint::tests
