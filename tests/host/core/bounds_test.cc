@@ -1,4 +1,4 @@
-// What is refused, and that the message names the parameter, its value and the bound.
+// Tests which parameters are refused, and that the message names the parameter, its value and the bound.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// The message of the refusal; empty, and a failed test, where it was accepted.
+/// Returns the message of the refusal. If the parameters are accepted, fails the test and returns an empty string.
 std::string refusal(std::string_view name, std::string_view settings,
                     status_code code = status_code::invalid_argument) {
   const auto made = make_chunker(name, settings_of(settings));
@@ -169,7 +169,7 @@ TEST(bounds, numbers_of_another_form_are_refused) {
               HasSubstr("max_bytes: '99999999999G' does not fit in 64 bits"));
 }
 
-/// Sizes that are in order whatever one of them becomes, so that only its own bound can refuse it.
+/// Returns sizes that remain in order whatever value `parameter` gets, so that only its own bound can refuse it.
 std::string sizes_around(const catalog_entry& entry, std::string_view parameter) {
   std::string settings;
   for (const listed_parameter& p : entry.parameters) {

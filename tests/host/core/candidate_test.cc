@@ -1,4 +1,5 @@
-// Candidate maps: what they hold does not depend on how they were filled, and chunks found in them are the chunks.
+// Tests that the content of candidate maps does not depend on how they were filled, and that chunks found in them are
+// the right ones.
 #include <algorithm>
 #include <set>
 #include <thread>
@@ -14,7 +15,7 @@
 namespace cutpoint::tests {
 namespace {
 
-/// Names, in canonical strings, of what has a map; of AE, for values of one byte.
+/// The names in canonical strings of the algorithms that have a candidate map (AE for values of one byte only).
 const std::set<std::string_view> mapped = {"gear",    "rabin", "rabin-inck", "adler", "crc32",
                                            "buzhash", "tttd",  "borg1",      "maxp",  "ae"};
 
@@ -24,7 +25,8 @@ bool is_mapped(const chunker& chunker) {
   return mapped.contains(name) && (ae == nullptr || ae->value_bytes == 1);
 }
 
-/// As `made_tiny`, with a map, and for local extremes also windows past a word of the map.
+/// Makes a random chunker with a candidate map, as `made_tiny` does. For local extremes, its windows may be longer than
+/// a word of the map.
 chunker made_mapped(std::size_t which, choices& random) {
   for (;;) {
     algorithm_parameters parameters = tiny_parameters(which, random);
@@ -51,12 +53,12 @@ struct mapping {
         offset(position),
         bits(capacity, needs.levels) {}
 
-  /// Room for all of the stream.
+  /// Makes a map with a capacity for the whole stream.
   mapping(const cutpoint::chunker& cutter, byte_span bytes, std::uint64_t position)
       : mapping(cutter, bytes, position, (bytes.size() / 64 + 1) * 64) {}
 
-  /// Fills [first, last) from a heap allocation that has just the bytes that may be looked at. Where the bytes after it
-  /// are just enough, either answer to whether the stream ends there is right.
+  /// Fills [first, last) from a heap allocation that contains only the bytes that may be read. If the bytes after it
+  /// are exactly enough, either value of `at_end` is correct.
   void fill(std::uint64_t first, std::uint64_t last, bool tells_end = true) {
     const std::uint64_t begin = first - std::min(first, needs.behind);
     const std::uint64_t end = std::min<std::uint64_t>(stream.size(), last + needs.ahead);
@@ -68,7 +70,7 @@ struct mapping {
                             bits);
   }
 
-  /// The candidates in [first, last), as offsets in the stream.
+  /// Returns the candidates in [first, last), as offsets in the stream.
   [[nodiscard]] std::vector<std::uint64_t> marked(std::uint64_t first, std::uint64_t last, std::uint64_t level) const {
     std::vector<std::uint64_t> found;
     for (std::uint64_t position = offset + first;
@@ -84,12 +86,12 @@ struct mapping {
     return found;
   }
 
-  /// `next_cut` at `start`, when the stream is seen up to `end`.
+  /// Calls `next_cut` at `start` with the stream visible up to `end`.
   [[nodiscard]] std::optional<std::uint64_t> next_cut(std::uint64_t start, std::uint64_t end, bool at_end) const {
     return chunker.next_cut({.bytes = stream.first(end), .start = start, .at_end = at_end}, bits, offset + start);
   }
 
-  /// All chunks, found in the map; not more than there are bytes, should one be empty.
+  /// Returns all chunks, found in the map. Stops after as many chunks as there are bytes, in case a chunk is empty.
   [[nodiscard]] std::vector<chunk> walk() const {
     std::vector<chunk> chunks;
     for (std::uint64_t start = 0; start < stream.size() && chunks.size() < stream.size();
@@ -121,7 +123,7 @@ std::string positions_text(const std::vector<std::vector<std::uint64_t>>& levels
   return text;
 }
 
-/// Walking the map gives other chunks than `find_cuts`.
+/// Checks that the chunks found in the map equal those of `find_cuts`.
 std::string walk_fault(const mapping& map) {
   const auto got = map.walk();
   const auto expected = map.chunker.find_cuts(map.stream);
@@ -130,21 +132,21 @@ std::string walk_fault(const mapping& map) {
                      lengths_text(got), lengths_text(expected));
 }
 
-/// Two maps of a stream have other candidates.
+/// Checks that two maps of a stream have the same candidates.
 std::string difference_fault(const mapping& got, const mapping& expected) {
   if (got.marked() == expected.marked()) return {};
   return fmt::format("{}: of {} bytes at {}, marked are{}, not{}", got.chunker.canonical(), got.stream.size(),
                      got.offset, positions_text(got.marked()), positions_text(expected.marked()));
 }
 
-/// A map filled in one go.
+/// Makes a map and fills it in one call.
 mapping mapped_whole(const chunker& chunker, byte_span stream, std::uint64_t offset) {
   mapping map(chunker, stream, offset);
   map.fill(0, stream.size());
   return map;
 }
 
-/// Fills the map in stretches of random sizes, in an order that is neither forward nor backward.
+/// Fills the map in byte ranges of random sizes, in an order that is neither forward nor backward.
 void fill_in_stretches(mapping& map, std::uint64_t longest, choices& random) {
   std::vector<chunk> stretches;
   for (std::uint64_t first = 0; first < map.stream.size(); first += stretches.back().length) {
@@ -158,7 +160,7 @@ void fill_in_stretches(mapping& map, std::uint64_t longest, choices& random) {
 
 class algorithm_candidates : public testing::TestWithParam<algorithm_case> {
  protected:
-  /// Expects no fault of check(chunker, stream) for random parameters on every kind of content.
+  /// Expects that check(chunker, stream) finds no fault for random parameters on every kind of content.
   template <class Check>
   void expect_no_fault(std::uint64_t longest_stream, Check&& check) {
     for (int round = 0; round < GetParam().rounds; ++round) {
@@ -190,7 +192,7 @@ TEST_P(algorithm_candidates, are_the_same_in_stretches_of_any_size) {
   });
 }
 
-/// `next_cut` at `start`, with the candidates of `map`, gives something else than without.
+/// Checks that `next_cut` at `start` gives the same result with and without the candidates of `map`.
 std::string window_fault(const mapping& map, std::uint64_t start, std::uint64_t end, bool at_end) {
   const byte_span window = map.stream.first(end);
   const std::vector<std::uint8_t> copy(window.begin(), window.end());
@@ -202,7 +204,8 @@ std::string window_fault(const mapping& map, std::uint64_t start, std::uint64_t 
                      at_end ? ", the end," : "", got.value_or(0), expected.value_or(0));
 }
 
-/// A map with a mark for all but what must be filled in for a chunk from `start` on, when the stream is seen to `end`.
+/// Makes a map in which every position is marked, except those that must be filled in for a chunk from `start` on if
+/// the stream is visible up to `end`.
 mapping mapped_least(const mapping& whole, std::uint64_t start, std::uint64_t end) {
   mapping map(whole.chunker, whole.stream.first(end), whole.offset);
   for (std::uint64_t i = 0; i < map.bits.capacity(); ++i) {
@@ -244,7 +247,7 @@ TEST_P(algorithm_candidates, decide_every_start) {
   });
 }
 
-/// Fills a ring as far as it has room, and takes every chunk as soon as it is decided.
+/// Fills a ring as far as its capacity allows, and takes every chunk as soon as it is decided.
 std::string ring_fault(const chunker& chunker, byte_span stream, std::uint64_t offset, choices& random) {
   const std::uint64_t room = chunker.reach() + random.between(0, 200);
   mapping map(chunker, stream, offset, (room / 64 + 1) * 64);
@@ -259,7 +262,7 @@ std::string ring_fault(const chunker& chunker, byte_span stream, std::uint64_t o
       start += *length;
       continue;
     }
-    // A chunk may end past what is filled, by what is seen ahead of it.
+    // A chunk may end past the filled positions, by up to `ahead`.
     const std::uint64_t last = std::min<std::uint64_t>(stream.size(), std::min(start, filled) + map.bits.capacity());
     if (filled >= last) return fmt::format("{}: undecided at {} of a full ring", chunker.canonical(), start);
     const std::uint64_t next = random.between(filled + 1, last);
@@ -303,8 +306,7 @@ TEST(candidates, are_mapped_where_they_do_not_depend_on_chunks) {
   EXPECT_EQ(mapped_cases(1).size(), mapped.size());
 }
 
-/// Expects the marked positions of both kinds of local extremes to be those that is_candidate(parameters, stream, i)
-/// names.
+/// Expects that the marked positions of local extremes are those that is_candidate(parameters, stream, i) accepts.
 template <class Parameters, class Definition>
 void expect_defined(Definition&& is_candidate) {
   constexpr std::size_t which = algorithm_parameters(Parameters()).index();
@@ -387,7 +389,7 @@ std::vector<std::string> mapped_names() {
 
 INSTANTIATE_TEST_SUITE_P(of_the_catalog, catalog_candidates, testing::ValuesIn(mapped_names()), catalog_test_name);
 
-/// A sequence of which the last `capacity` positions before some end are remembered, as a set.
+/// A model of the map: a set of the marks among the last `capacity` positions of a sequence.
 class bits_model {
  public:
   bits_model(std::uint64_t capacity, std::uint64_t levels) : bits_(capacity, levels), marked_(levels) {}

@@ -1,4 +1,4 @@
-// Canonical strings: they name the cuts, never change, and are read back.
+// Tests that canonical strings name the cuts, never change, and can be parsed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

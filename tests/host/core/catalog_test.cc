@@ -1,4 +1,4 @@
-// The catalog: every name of the specification, with parameters that programs can ask for.
+// Tests that the catalog has every name of the specification, with a description of its parameters.
 #include <algorithm>
 #include <set>
 
@@ -47,7 +47,7 @@ TEST(catalog, says_what_decides_a_cut_point) {
   }
 }
 
-/// "min_bytes,avg_bytes,..." of `algorithm(min_bytes=...,avg_bytes=...)`.
+/// Returns the names min_bytes, avg_bytes, ... in `algorithm(min_bytes=...,avg_bytes=...)`.
 std::vector<std::string> canonical_parameters(const std::string& canonical) {
   const std::size_t open = canonical.find('(');
   std::vector<std::string> names;

@@ -1,4 +1,4 @@
-// What a chunker promises beyond its cuts: copies, threads, empty streams, parameters.
+// Tests the contract of chunkers besides their cuts: copies, threads, empty streams and parameters.
 #include <optional>
 #include <thread>
 

@@ -1,4 +1,5 @@
-// The cuts of a stream are those of the whole, however the source hands it out and however little is held of it.
+// Tests that the sequential cutter gives the cuts of the whole stream, whatever sizes the source reads and however
+// little memory is allowed.
 #include <gtest/gtest.h>
 
 #include "tests/host/algorithms/made.h"
@@ -88,7 +89,7 @@ TEST(cut_stream, of_one_byte_has_one_chunk) {
   }
 }
 
-/// Gives a stream of a length without ever filling in its bytes; `fixed` does not look at them.
+/// A stream of a given length that never writes its bytes; `fixed` does not read them.
 class blank_source final : public source {
  public:
   explicit blank_source(std::uint64_t size) : rest_(size) {}

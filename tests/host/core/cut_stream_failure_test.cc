@@ -1,4 +1,5 @@
-// What stops a stream: its source, its sink, a cancellation. The chunks before are right, and the status is theirs.
+// Tests that a stream stops at an error of its source or sink or at a cancellation, with that status, after the right
+// chunks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// No more of a stream is held than was allowed, and what does not fit is told.
+// Tests that no more of a stream is held than allowed, and that an error is returned if that is too little.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 namespace cutpoint::tests {
 namespace {
 
-/// Cuts a stream and notes the most that can have been held: at each read, what was given and is not yet cut, what a
-/// cut looks back at, and the room that is to be filled.
+/// Cuts a stream and records the most bytes that can have been held. At each read these are the bytes that were read
+/// and not yet cut, the look-behind, and the memory to be filled.
 class watched_cut {
  public:
   watched_cut(const chunker& chunker, byte_span stream, const piece_sizes& sizes, stream_limits limits)
@@ -32,7 +32,8 @@ class watched_cut {
   const status& outcome() const { return outcome_; }
   const std::vector<chunk>& chunks() const { return chunks_; }
   std::uint64_t most_held() const { return most_held_; }
-  /// From the lowest to the highest address that was filled or shown. Meaningless once a buffer has moved.
+  /// Returns the distance from the lowest to the highest address that was filled or passed to the sink. It is
+  /// meaningless after a buffer has moved.
   std::uint64_t address_range() const { return highest_ - lowest_; }
   std::uint64_t read_count() const { return source_.read_count(); }
 
@@ -93,10 +94,10 @@ TEST(memory_limit, below_what_a_cut_depends_on_is_told_before_anything_is_read) 
   }
 }
 
-/// Without a maximum there is room for one byte more, which shows whether the stream goes on.
+/// Without a maximum, one more byte is held, which shows whether the stream continues.
 constexpr std::uint64_t one_ahead = 1;
 
-/// A chunk without a maximum that is as long as its stream: the zeros of `crc32` are no cut-point.
+/// A chunk without a maximum that is as long as its stream: zeros are no candidates of `crc32`.
 class endless_chunk : public testing::Test {
  protected:
   static std::vector<std::uint8_t> zeros(std::uint64_t size) { return std::vector<std::uint8_t>(size, 0); }

@@ -1,4 +1,4 @@
-// Sources that hand their stream out in pieces of given sizes, that fail on the way, and that tell what was asked.
+// Sources for tests: they give their stream in reads of chosen sizes, can fail, and record how they were read.
 #pragma once
 
 #include <algorithm>
@@ -14,17 +14,17 @@
 
 namespace cutpoint::tests {
 
-/// The size of the next piece, at least 1.
+/// Returns the size of the next read, at least 1.
 using piece_sizes = std::function<std::uint64_t()>;
 
 inline piece_sizes always(std::uint64_t size) {
   return [size] { return size; };
 }
 
-/// As much as is asked for.
+/// Gives as many bytes as are requested.
 inline piece_sizes whole() { return always(std::numeric_limits<std::uint64_t>::max()); }
 
-/// Primes from 1 byte to a little over a kibibyte, round and round.
+/// Repeats primes from 2 bytes to slightly more than a kibibyte.
 inline piece_sizes primes() {
   return [next = std::size_t{0}]() mutable {
     constexpr std::array<std::uint64_t, 12> sizes = {2, 3, 5, 7, 13, 31, 61, 127, 251, 509, 1021, 1031};
@@ -32,24 +32,24 @@ inline piece_sizes primes() {
   };
 }
 
-/// Mostly small, now and then large.
+/// Gives mostly small sizes and some large ones.
 inline piece_sizes random_sizes(std::uint64_t seed) {
   return [random = std::make_shared<seeded_choices>(seed)] {
     return random->once_in(4) ? random->between(1, 100'000) : random->between(1, 100);
   };
 }
 
-/// A stream in pieces. Tells how often it was read, also after its end.
+/// A stream that is read in chosen sizes. It counts its reads, including those after its end.
 class piecewise_source final : public source {
  public:
   piecewise_source(byte_span bytes, piece_sizes sizes) : rest_(bytes), sizes_(std::move(sizes)) {}
 
-  /// From `count` bytes on every read fails so.
+  /// Makes every read fail once `count` bytes have been read.
   void fail_after(std::uint64_t count, status failure) {
     fails_after_ = count;
     failure_ = std::move(failure);
   }
-  /// Called before each read.
+  /// Sets a function that is called before each read.
   void on_read(std::function<void(std::span<std::uint8_t>)> look) { look_ = std::move(look); }
 
   [[nodiscard]] result<std::size_t> read(std::span<std::uint8_t> destination) override {
@@ -80,15 +80,15 @@ class piecewise_source final : public source {
   std::uint64_t end_count_ = 0;
 };
 
-/// What came of cutting a stream.
+/// The result of cutting a stream.
 struct cut_outcome {
   status outcome;
   std::vector<chunk> chunks;
-  /// Each chunk's bytes were those of the stream at its offset.
+  /// Whether each chunk came with the bytes of the stream at its offset.
   bool are_bytes_right = true;
 };
 
-/// The bytes of memory without which no cut is decided. Where there is no maximum, 1 stands for the chunk.
+/// Returns the least memory in which every cut can be decided. Without a maximum, 1 byte stands for the chunk.
 inline std::uint64_t least_memory(const chunker& chunker) {
   return chunker.behind() + (chunker.reach() == unlimited ? 1 : chunker.reach());
 }
@@ -104,7 +104,7 @@ inline cut_outcome cut_all(source& source, const chunker& chunker, byte_span str
   return cut;
 }
 
-/// Whether `chunks` are the first of `all`.
+/// Returns whether `chunks` are the first of `all`.
 inline bool are_first_of(const std::vector<chunk>& chunks, const std::vector<chunk>& all) {
   return chunks.size() <= all.size() && std::equal(chunks.begin(), chunks.end(), all.begin());
 }

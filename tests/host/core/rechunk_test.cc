@@ -1,4 +1,5 @@
-// The chunks after a change are those of the new stream, those kept hold what they held, and little is read.
+// Tests that the chunks after a change are those of the new stream, that kept chunks have their old bytes, and that
+// little is read.
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -18,12 +19,12 @@ namespace {
 
 using bytes = std::vector<std::uint8_t>;
 
-/// Bytes in memory, handed out in pieces. Tells what was asked.
+/// Bytes in memory that are read in chosen sizes. It records how it was read.
 class watched_access final : public random_access {
  public:
   explicit watched_access(byte_span stream, piece_sizes sizes = whole()) : stream_(stream), sizes_(std::move(sizes)) {}
 
-  /// The read after `count` others fails so, and every later one.
+  /// Makes the read after `count` others fail, and all later ones.
   void fail_after(std::uint64_t count, status failure) {
     fails_after_ = count;
     failure_ = std::move(failure);
@@ -47,7 +48,7 @@ class watched_access final : public random_access {
 
   [[nodiscard]] std::uint64_t read_count() const { return read_count_; }
   [[nodiscard]] std::uint64_t given() const { return given_; }
-  /// What follows leaves out reads of one byte, which may be a look at the size.
+  /// The following exclude reads of one byte, which may only check the size.
   [[nodiscard]] std::uint64_t first() const { return first_; }
   [[nodiscard]] std::uint64_t last() const { return last_; }
   [[nodiscard]] std::uint64_t address_range() const { return highest_address_ - lowest_address_; }
@@ -69,7 +70,7 @@ std::uint64_t end_of(const chunk& c) { return c.offset + c.length; }
 
 std::ptrdiff_t signed_of(std::uint64_t value) { return static_cast<std::ptrdiff_t>(value); }
 
-/// Puts `added` in the place of bytes of `stream`.
+/// Replaces `removed_bytes` of `stream` at `offset` by `added`.
 bytes changed(bytes stream, std::uint64_t offset, std::uint64_t removed_bytes, byte_span added) {
   const auto position =
       stream.erase(stream.begin() + signed_of(offset), stream.begin() + signed_of(offset + removed_bytes));
@@ -77,7 +78,7 @@ bytes changed(bytes stream, std::uint64_t offset, std::uint64_t removed_bytes, b
   return stream;
 }
 
-/// A stream, its chunks, and the same after a change.
+/// A stream, its chunks, and both after a change.
 struct edit {
   edit(const chunker& chunker, const bytes& before, std::uint64_t offset, std::uint64_t removed_bytes, byte_span added)
       : edit(chunker, before, chunker.find_cuts(before), offset, removed_bytes, added) {}
@@ -106,14 +107,15 @@ bool are_equal(byte_span a, byte_span b) { return std::equal(a.begin(), a.end(),
 
 byte_span bytes_of(const bytes& stream, const chunk& c) { return byte_span(stream).subspan(c.offset, c.length); }
 
-/// How many chunks from the first on are as they were, and end before the change or where it begins.
+/// Returns how many chunks at the beginning are unchanged and end at or before the change.
 std::size_t unchanged_count(const edit& e) {
   const auto [old, now] = std::ranges::mismatch(e.old_chunks, e.new_chunks);
   const auto is_before = [&](const chunk& c) { return end_of(c) <= e.change.offset; };
   return static_cast<std::size_t>(std::find_if_not(e.old_chunks.begin(), old, is_before) - e.old_chunks.begin());
 }
 
-/// How many old chunks there are from the first on that begins where a new one does and looks back at nothing new.
+/// Returns the number of old chunks from the first one on that begins where a new chunk does and whose look-behind
+/// contains no changed byte.
 std::size_t met_count(const edit& e) {
   for (const chunk& c : e.new_chunks) {
     if (c.offset < e.change.offset + e.change.added_bytes + e.cuts.behind()) continue;
@@ -125,7 +127,7 @@ std::size_t met_count(const edit& e) {
   return 0;
 }
 
-/// What is wrong with what was found; "" where nothing is.
+/// Returns a description of what is wrong with the result, or an empty string.
 std::string fault_of(const edit& e, const rechunked& found) {
   const std::vector<chunk> chunks = chunks_after(e.old_chunks, found);
   if (chunks != e.new_chunks) return "other chunks";
@@ -154,7 +156,7 @@ std::string described(const edit& e) {
          std::to_string(e.change.added_bytes) + " added";
 }
 
-/// Expects the right chunks, and gives what was found.
+/// Expects the right chunks, and returns the result.
 rechunked expect_rechunked(const edit& e, watched_access& stream, const stream_limits& limits = {}) {
   const auto found = e.rechunk(stream, limits);
   if (!found) {
@@ -171,7 +173,7 @@ rechunked expect_rechunked(const edit& e, const stream_limits& limits = {}) {
   return expect_rechunked(e, stream, limits);
 }
 
-/// Where a change begins or ends: anywhere, at the ends of the stream, or at and near a cut.
+/// Draws an offset at which a change begins or ends: any offset, an end of the stream, or one at or near a cut.
 std::uint64_t draw_place(const std::vector<chunk>& chunks, std::uint64_t size, choices& random) {
   if (size == 0 || random.once_in(12)) return 0;
   if (random.once_in(12)) return size;
@@ -181,7 +183,7 @@ std::uint64_t draw_place(const std::vector<chunk>& chunks, std::uint64_t size, c
   return std::min(size, cut + near - std::min(cut + near, std::uint64_t{3}));
 }
 
-/// A change of any kind: nothing, an insertion, a removal, an overwriting, of a few bytes or of many.
+/// Draws a change: none, an insertion, a removal or a replacement, of a few bytes or of many.
 edit draw_edit(const chunker& chunker, const bytes& old_stream, content what, choices& random) {
   const auto chunks = chunker.find_cuts(old_stream);
   const std::uint64_t size = old_stream.size();
@@ -194,7 +196,7 @@ edit draw_edit(const chunker& chunker, const bytes& old_stream, content what, ch
   }
   if (random.once_in(40)) std::tie(first, last) = std::pair{std::uint64_t{0}, size};
   if (first > last) std::swap(first, last);
-  std::uint64_t added = last - first;  // an overwriting
+  std::uint64_t added = last - first;  // a replacement
   if (random.once_in(3)) {
     added = 0;
   } else if (!random.once_in(3)) {
@@ -375,7 +377,7 @@ TEST(rechunk, takes_whole_chunks_out_without_a_look_at_the_stream) {
 }
 
 TEST(rechunk, cuts_anew_what_the_end_had_cut) {
-  const chunker chunker = made("crc32", "min_bytes=48,avg_bytes=64,max_bytes=1000");  // zeros are no cut-point
+  const chunker chunker = made("crc32", "min_bytes=48,avg_bytes=64,max_bytes=1000");  // zeros are no candidates
   const bytes stream(2500, 0);
   const rechunked appended = expect_rechunked(edit(chunker, stream, 2500, 0, bytes(700, 0)));
   EXPECT_EQ(appended.kept_before, 2u);
@@ -403,10 +405,10 @@ TEST(rechunk, does_not_meet_where_it_looks_back_at_the_change) {
   EXPECT_GT(misleading_count, 0) << "no round would have been wrong";
 }
 
-/// A chunk without a maximum that grows: the zeros of `crc32` are no cut-point.
+/// A chunk without a maximum that grows: zeros are no candidates of `crc32`.
 class rechunk_endless : public testing::Test {
  protected:
-  /// Random chunks, zeros of which one chunk is made, random chunks; more zeros are added.
+  /// Makes a stream of random chunks, one chunk of zeros, and random chunks, and adds more zeros to it.
   edit longer(std::uint64_t zeros, std::uint64_t more) {
     bytes stream = make_stream(content::random, 200'000, random_);
     stream.resize(chunker_.find_cuts(stream).back().offset + zeros);
@@ -555,7 +557,7 @@ TEST_F(rechunk_failure, of_another_size_comes_before_no_change) {
   EXPECT_EQ(found.error().message(), "the stream has 1 bytes, not the 0 that the change implies");
 }
 
-/// Never ends.
+/// A stream without an end.
 class endless_access final : public random_access {
  public:
   result<std::size_t> read_at(std::uint64_t, std::span<std::uint8_t> destination) override {
@@ -570,7 +572,7 @@ TEST_F(rechunk_failure, of_a_stream_without_an_end_is_found_soon) {
   EXPECT_EQ(found.error().code(), status_code::io_error);
 }
 
-/// Is cut short once its size was looked at.
+/// A stream that becomes shorter after its size was checked.
 class shrinking_access final : public random_access {
  public:
   shrinking_access(std::uint64_t size, std::uint64_t later) : size_(size), later_(later) {}
@@ -610,7 +612,7 @@ TEST_F(rechunk_failure, of_any_read_comes_back_at_once) {
   }
 }
 
-/// Zeros that are never filled in; `fixed` does not look at them.
+/// Zeros that are never written; `fixed` does not read them.
 class blank_access final : public random_access {
  public:
   explicit blank_access(std::uint64_t size) : size_(size) {}
@@ -651,7 +653,7 @@ std::string read_whole(random_access& file, std::size_t room_bytes) {
 }
 
 void expect_refused(const std::string& path, int error, std::string_view message) {
-  const int next = ::dup(STDERR_FILENO);  // the number that the next file gets
+  const int next = ::dup(STDERR_FILENO);  // the next file gets this number
   ::close(next);
   const auto opened = file_random_access::open(path);
   ASSERT_FALSE(opened.ok()) << path;

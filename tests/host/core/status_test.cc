@@ -1,4 +1,4 @@
-// Statuses keep their numbers, names and words.
+// Tests that statuses keep their numbers, names and messages.
 #include <cerrno>
 #include <memory>
 #include <set>

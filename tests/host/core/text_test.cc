@@ -1,4 +1,4 @@
-// Sizes and numbers as people write them, status codes, and the name that was meant.
+// Tests the parsing and formatting of sizes and numbers, status codes, and the suggestion of names.
 #include <limits>
 
 #include <cutpoint/text.h>

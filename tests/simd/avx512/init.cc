@@ -1,5 +1,5 @@
-// The only process of an emulated machine: runs the commands that the kernel was told to pass on, one after the other, says how each
-// ended, and turns the machine off.
+// The only process of an emulated machine. It runs the commands that the kernel passes on to it, one after the other,
+// prints how each of them ended, and turns the machine off.
 #include <cstdio>
 #include <sstream>
 #include <string>
@@ -19,7 +19,8 @@ std::vector<std::string> words_of(const std::string& command) {
   return words;
 }
 
-/// What its exit code is, or 128 and the signal that killed it; in the environment that the kernel made of its command line.
+/// Runs a command in the environment that the kernel made of its command line. Returns its exit code, or 128 plus the
+/// signal that killed it.
 int run(std::vector<std::string> words) {
   const std::string path = "/" + words.front();
   std::vector<char*> arguments;
@@ -48,6 +49,6 @@ int main(int count, char** commands) {
   std::printf("== end\n");
   std::fflush(stdout);
   tcdrain(STDOUT_FILENO);
-  sleep(1);  // the last bytes are still in the serial port
+  sleep(1);  // the serial port still has the last bytes
   reboot(RB_POWER_OFF);
 }

@@ -1,4 +1,5 @@
-// Known cuts of 18 MiB (tests/data) by every kernel: random bytes, zeros and a short period, of an even length and an odd.
+// Tests every kernel against known cuts of 18 MiB (tests/data): random bytes, zeros and a short period, of even and of
+// odd length.
 #include "tests/host/algorithms/golden_cuts.h"
 #include "tests/simd/cuts/kernel_cases.h"
 
@@ -17,7 +18,7 @@ TEST_P(golden_kernel, cuts_are_made_exactly) {
   const auto cuts = golden_chunker(of());
   ASSERT_TRUE(cuts.ok()) << cuts.error().message();
   for (const std::string& input : golden_inputs_of(of())) {
-    if (input == "D1") continue;  // random bytes only, of which the others have enough
+    if (input == "D1") continue;  // random bytes only; the other inputs have enough
     EXPECT_EQ(golden_fault(of(), input, by_kernel(*cuts)), "");
   }
 }

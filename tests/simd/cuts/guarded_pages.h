@@ -1,4 +1,4 @@
-// Bytes between two pages that nobody may touch.
+// Bytes between two pages that cannot be accessed.
 #pragma once
 
 #include <cstddef>

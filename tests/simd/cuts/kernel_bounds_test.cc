@@ -1,4 +1,5 @@
-// Where kernels may go wrong: the first cut at every place of their blocks and parts, and parameters at their bounds.
+// Tests kernels where they are likely to fail: with the first cut at every place of their blocks and parts, and with
+// parameters at their bounds.
 #include <algorithm>
 
 #include "tests/host/support/case_count.h"
@@ -30,7 +31,7 @@ class sparse_kernel : public on_every_set<named_settings> {
     if (!IsSkipped()) cuts_.emplace(by_kernel(made(of().name, of().settings)));
   }
 
-  /// The bytes on both sides of the first cut of random bytes, which is not at the maximum.
+  /// Returns the bytes on both sides of the first cut of random bytes that is not at the maximum.
   std::vector<std::uint8_t> needle() {
     for (;;) {
       const auto bytes = make_stream(content::random, 100'000, random_);

@@ -1,4 +1,4 @@
-// Which tests of kernels are run: each on every instruction set, skipped where that cannot be run.
+// The parameters of kernel tests: each runs on every instruction set and is skipped if the set cannot run here.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@
 
 namespace cutpoint::tests {
 
-/// The alternatives of `algorithm_parameters` that have kernels.
+/// Returns the alternatives of `algorithm_parameters` that have kernels.
 inline std::vector<algorithm_case> kernel_algorithms(int rounds) {
   std::vector<algorithm_case> cases = algorithm_cases(rounds);
   std::erase_if(cases, [](const algorithm_case& c) { return !has_kernels(algorithm_name(c.which)); });
   return cases;
 }
 
-/// A test of `Of` (an algorithm_case, or something with a name) on one instruction set.
+/// A test of `Of` (an algorithm_case, or a type with a name) on one instruction set.
 template <class Of>
 class on_every_set : public testing::TestWithParam<std::tuple<Of, simd::instruction_set>> {
  protected:
@@ -29,7 +29,7 @@ class on_every_set : public testing::TestWithParam<std::tuple<Of, simd::instruct
   [[nodiscard]] const Of& of() const { return std::get<0>(this->GetParam()); }
   [[nodiscard]] simd::instruction_set set() const { return std::get<1>(this->GetParam()); }
 
-  /// The chunker by the kernel under test; fails the test where it would be the reference.
+  /// Returns the chunker with the kernel under test. Fails the test if it has the reference instead.
   [[nodiscard]] chunker by_kernel(const chunker& cuts) const {
     chunker placed = on_set(cuts, set());
     EXPECT_EQ(placed.backend(), to_string(set())) << cuts.canonical();

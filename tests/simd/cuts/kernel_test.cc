@@ -1,4 +1,5 @@
-// Every chunking kernel on every instruction set against its reference, with random parameters and the catalog's.
+// Tests every cut kernel on every instruction set against its reference, with random parameters and those of the
+// catalog.
 #include <algorithm>
 
 #include "tests/host/support/limits.h"
@@ -14,7 +15,7 @@ class kernel : public on_every_set<algorithm_case> {
  protected:
   chunker drawn_kernel() { return by_kernel(made(kernel_parameters(of().which, random_))); }
 
-  /// Each kind of content in its turn.
+  /// Makes a stream of each kind of content in turn.
   std::vector<std::uint8_t> drawn_stream(int round, std::uint64_t size) {
     return make_stream(all_contents[static_cast<std::size_t>(round) % all_contents.size()], size, random_);
   }

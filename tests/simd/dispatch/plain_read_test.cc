@@ -1,4 +1,4 @@
-// The plain read counts every byte, and gives the same in every instruction set.
+// Tests that the plain read adds every byte and gives the same sum on every instruction set.
 #include "simd/dispatch/plain_read.h"
 
 #include <numeric>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t longest = 1000;
 
-/// The definition, a byte at a time.
+/// Computes the sum from its definition, byte by byte.
 std::uint64_t sum_of_words(byte_span bytes) {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i) sum += std::uint64_t{bytes[i]} << (8 * (i % 8));

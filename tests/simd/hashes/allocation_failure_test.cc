@@ -1,4 +1,4 @@
-// Batches of fingerprints when there is no memory left.
+// Tests batch fingerprinters when memory runs out.
 #include <algorithm>
 #include <new>
 #include <string>
@@ -31,19 +31,19 @@ class batches_without_memory : public testing::TestWithParam<batch_case> {
     seeded_choices random(1);
     bytes_ = make_stream(content::random, 3'000'000, random);
     for (int i = 0; i < 300; ++i) add(random.between(0, 20'000));
-    if (kind() == fingerprint_kind::blake3) {  // trees that are joined from pieces
+    if (kind() == fingerprint_kind::blake3) {  // messages that are longer than the queue
       add(1'500'000);
       add(3'000'000);
     }
     for (int i = 0; i < 50; ++i) add(random.between(0, 3000));
-    add(1'000'000);  // as long as all the others: the library makes it, since most lanes would idle
+    add(1'000'000);  // as long as all others together: hashed alone, since most vector lanes would idle
     fingerprinter make_one_by_one_fingerprinter = *fingerprinter::make(kind());
     for (const byte_span& m : messages_) expected_.push_back(*make_one_by_one_fingerprinter(m));
   }
 
   std::unique_ptr<batch_fingerprinter> make() const { return simd::make_batch_fingerprinter(kind(), set()); }
 
-  /// Submits all that memory is there for, and gives how many these are.
+  /// Submits messages as long as memory suffices, and returns their number.
   std::size_t submit_to(batch_fingerprinter& batch, std::vector<digest>& digests) const {
     std::size_t count = 0;
     try {

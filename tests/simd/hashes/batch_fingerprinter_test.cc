@@ -1,4 +1,4 @@
-// Batches in every instruction set against the fingerprints that OpenSSL makes one by one.
+// Tests batch fingerprinters on every instruction set against digests that OpenSSL makes one by one.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -66,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(all, fingerprint_batches,
                                           testing::ValuesIn(simd::instruction_sets)),
                          case_name);
 
-/// Examples of FIPS 180-4 (NIST).
+/// Examples from FIPS 180-4 (NIST).
 struct vectors {
   fingerprint_kind kind;
   std::string_view of_nothing;
@@ -208,7 +208,7 @@ TEST_P(large_messages, of_more_than_4_gib_equal_one_by_one) {
   void* const zeros = mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   ASSERT_NE(zeros, MAP_FAILED);
   const byte_span message(static_cast<const std::uint8_t*>(zeros), size);
-  const auto made = batched(std::vector<byte_span>(4, message));  // four of equal length go into lanes
+  const auto made = batched(std::vector<byte_span>(4, message));  // four of equal length fill vector lanes
   const digest expected = *(*one_by_one_)(message);
   for (const digest& m : made) EXPECT_EQ(m, expected);
   munmap(zeros, size);

@@ -1,4 +1,4 @@
-// BLAKE3 of many messages at once equals BLAKE3 of one, whatever their lengths and wherever they lie.
+// Tests that BLAKE3 of many messages at once equals BLAKE3 of each, for all lengths and alignments.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -25,7 +25,7 @@ class blake3_of : public testing::TestWithParam<instruction_set> {
     if (!simd::runs_here(GetParam())) GTEST_SKIP() << "this processor does not run " << to_string(GetParam());
   }
 
-  /// Submits all, flushes once, and compares.
+  /// Submits all messages, flushes once, and compares the digests.
   static void expect_reference(std::span<const byte_span> messages, const std::optional<fingerprint_key>& key = {}) {
     const auto batch = make_blake3_fingerprinter(GetParam(), key);
     expect_reference(*batch, messages, key);

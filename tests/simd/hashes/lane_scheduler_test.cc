@@ -1,4 +1,4 @@
-// The scheduler of lanes on a kernel that only counts: how much of what it runs is for nothing, and what it is given.
+// Tests the lane scheduler with a kernel that only counts: how many blocks it hashes in vain, and which blocks it gets.
 #include "simd/hashes/lane_scheduler.h"
 
 #include <vector>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t block_bytes = 64;
 
-std::uint64_t blocks_run = 0;  ///< by each lane
+std::uint64_t blocks_run = 0;  ///< blocks that each vector lane has run
 
 template <std::size_t Lanes>
 simd::lane_hash counting(fingerprint_kind kind) {
@@ -27,7 +27,7 @@ simd::lane_hash counting(fingerprint_kind kind) {
 
 std::uint64_t blocks_of(byte_span message) { return (message.size() + 8) / block_bytes + 1; }
 
-/// The share of the blocks run that were a message's.
+/// Returns the share of the blocks run that belong to messages.
 template <std::size_t Lanes>
 double use_of_lanes(const std::vector<byte_span>& messages, std::size_t flushed_after) {
   const auto batch = simd::make_lane_fingerprinter(counting<Lanes>(fingerprint_kind::sha1));
@@ -75,7 +75,7 @@ TEST(lane_scheduler, keeps_a_message_out_of_the_lanes_when_most_would_idle_for_i
   batch->submit(bytes, digests[0]);
   EXPECT_TRUE(batch->flush().ok());
   EXPECT_EQ(blocks_run, 0u);
-  EXPECT_EQ(to_hex(digests[0]), "3b71f43ff30f4b15b5cd85dd9e95ebc7e84eb5a3");  // of 1 MiB of zeros
+  EXPECT_EQ(to_hex(digests[0]), "3b71f43ff30f4b15b5cd85dd9e95ebc7e84eb5a3");  // 1 MiB of zeros
 
   for (std::size_t i = 0; i < 16; ++i) batch->submit(byte_span(bytes).first(1000), digests[i]);
   batch->submit(bytes, digests[16]);

@@ -1,4 +1,4 @@
-// Kernels beside their references.
+// Compares kernels with their references.
 #include "tests/simd/support/kernel_faults.h"
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@ namespace cutpoint::tests {
 
 namespace {
 
-/// The reference's length of the chunk at `start`; `fault` says when the kernel's is another.
+/// Returns the reference's length of the chunk at `start`. Sets `fault` if the kernel's length is different.
 std::uint64_t compare_at(std::uint64_t start, const chunker& by_kernel, const chunker& by_reference, byte_span stream,
                          std::string& fault) {
   const stream_window window{.bytes = stream, .start = start, .at_end = true};

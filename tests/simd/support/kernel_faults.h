@@ -1,4 +1,5 @@
-// Kernels beside their references: where one can run, and what it cuts otherwise.
+// Compares kernels with their references. Functions that end in `_fault` return a description of the first difference,
+// or an empty string.
 #pragma once
 
 #include <string>
@@ -10,19 +11,20 @@
 
 namespace cutpoint::tests {
 
-/// Whether an algorithm, profile or alternative of this name is cut by kernels; the others only by their references.
+/// Returns whether the algorithm, profile or alternative called `name` has kernels.
 [[nodiscard]] bool has_kernels(std::string_view name);
 
-/// Why no kernel of this set can be run here, or empty.
+/// Returns why no kernel of this set can run here, or an empty string.
 [[nodiscard]] std::string why_not_here(simd::instruction_set set);
 
-/// The chunker with its cuts found by the kernel for `set`; by the reference, as `backend()` says, where there is none.
+/// Returns the chunker with the kernel for `set`, or with the reference if there is no such kernel; `backend()` tells
+/// which.
 [[nodiscard]] chunker on_set(const chunker& cuts, simd::instruction_set set);
 
-/// The chunks of a whole stream are others than those of the reference.
+/// Checks that the chunks of a whole stream equal those of the reference.
 [[nodiscard]] std::string cuts_fault(const chunker& by_kernel, byte_span stream);
 
-/// As above, of the chunks that begin at every `step`-th byte.
+/// Checks the same for the chunks that begin at every `step`-th byte.
 [[nodiscard]] std::string starts_fault(const chunker& by_kernel, byte_span stream, std::uint64_t step = 1);
 
 }  // namespace cutpoint::tests

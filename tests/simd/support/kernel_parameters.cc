@@ -1,4 +1,5 @@
-// Larger parameters out of tiny ones: one overload of `grow` for each aggregate, and none for those without kernels.
+// Makes larger parameters from tiny ones, with one overload of `grow` for each aggregate. Those of algorithms without
+// kernels are not changed.
 #include "tests/simd/support/kernel_parameters.h"
 
 #include <algorithm>
@@ -9,13 +10,13 @@ namespace cutpoint::tests {
 
 namespace {
 
-/// At most 2 from a power of two, but within [lowest, highest].
+/// Draws a number that differs from a power of two by at most 2, clamped to [lowest, highest].
 std::uint64_t near_a_power(std::uint64_t lowest, std::uint64_t highest, choices& random) {
   const std::uint64_t power = std::uint64_t{1} << random.between(0, 9);
   return std::clamp(std::max<std::uint64_t>(2, power + random.between(0, 4)) - 2, lowest, highest);
 }
 
-/// A maximum from `lowest` on, or none.
+/// Draws a maximum of at least `lowest`, or 0.
 std::uint64_t draw_max(std::uint64_t lowest, choices& random) {
   switch (random.between(0, 4)) {
     case 0:
@@ -59,7 +60,7 @@ void grow(buzhash_parameters& p, choices& random) {
   grow_rolling(p, random);
   p.avg_bytes = std::max<std::uint64_t>(2, p.avg_bytes);
   if (p.test == buzhash_test::casync || p.test == buzhash_test::desync_legacy) {
-    p.avg_bytes += random.between(0, random.once_in(2) ? 4 : 3000);  // divisors of all kinds
+    p.avg_bytes += random.between(0, random.once_in(2) ? 4 : 3000);  // all kinds of divisors
   }
   p.max_bytes = draw_max(p.avg_bytes, random);
 }

@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::size_t usual_alignment = alignof(std::max_align_t);
 
-/// Which allocations are refused, counted from the first that was asked for while memory was short.
+/// The allocations that are refused, counted from the first one after memory became short.
 std::uint64_t first_refused = 0;
 std::uint64_t refused_in_a_row = 0;
-std::atomic<bool> is_short = false;  ///< the numbers above stay while it is
+std::atomic<bool> is_short = false;  ///< the numbers above do not change while it is true
 std::atomic<std::uint64_t> asked = 0;
 std::atomic<bool> was_refused = false;
 

@@ -1,5 +1,5 @@
-// Memory that can be made to run out: in a program that is linked with this, all that `operator new` and, where it was
-// taken over, OpenSSL allocate.
+// Simulates a lack of memory in a program that is linked with this, for `operator new` and, if it was taken over,
+// OpenSSL.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace cutpoint::tests {
 
-/// While there is one, allocations after the first `granted_count` are refused: `refused_count` of them, or all. Those of
-/// every thread count.
+/// While an object of this type lives, allocations on any thread are refused after the first `granted_count`: the next
+/// `refused_count` of them, or all.
 ///
-/// One at a time.
+/// Only one object may live at a time.
 class short_memory {
  public:
   explicit short_memory(std::uint64_t granted_count,
@@ -19,10 +19,10 @@ class short_memory {
   short_memory(const short_memory&) = delete;
   short_memory& operator=(const short_memory&) = delete;
 
-  /// Whether one was, since the last began.
+  /// Returns whether an allocation was refused since the last object was made.
   [[nodiscard]] static bool has_refused();
 
-  /// Has OpenSSL allocate so too; false where it has allocated already.
+  /// Makes OpenSSL allocate through this too. Returns false if OpenSSL has already allocated memory.
   [[nodiscard]] static bool take_over_openssl();
 };
 
