@@ -1,4 +1,4 @@
-// Candidate bits are cleared and looked for a word at a time.
+// Clears and searches the candidate map one word at a time.
 #include <algorithm>
 #include <bit>
 #include <cassert>
@@ -9,10 +9,10 @@ namespace cutpoint {
 
 namespace {
 
-/// The positions of a word that are not before `first` in it.
+/// Returns the bits of a word from position `first` on.
 std::uint64_t bits_from(std::uint64_t first) { return ~std::uint64_t{0} << (first % 64); }
 
-/// The positions of a word up to the last of [.., last), which is in it.
+/// Returns the bits of a word before position `last`, which follows a position of this word.
 std::uint64_t until(std::uint64_t last) { return ~std::uint64_t{0} >> ((64 - last % 64) % 64); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The catalog: the presets of every reference, in one list, and chunkers made from names and text.
+// The catalog: one list of the presets of every reference, and chunkers made from names and text.
 #include <map>
 #include <set>
 
@@ -25,7 +25,7 @@ bool is_ignored(std::string_view parameter) {
   return std::find(ignored.begin(), ignored.end(), parameter) != ignored.end();
 }
 
-/// Takes one setting into the parameters, or says why not.
+/// Applies one setting to the parameters, or returns why it cannot be applied.
 template <class Reference>
 status apply(typename Reference::parameters& parameters, std::string_view name, std::span<const std::string_view> fixed,
              const parameter_setting& setting, std::vector<std::string>& warnings) {
@@ -57,7 +57,7 @@ size_ratios ratios_of(const Preset& preset) {
   return preset.ratios.value_or(Reference::ratios);
 }
 
-/// The preset's chunker, changed by settings.
+/// Makes the preset's chunker with some parameters changed.
 template <class Reference>
 result<named_chunker> make_changed(const preset<typename Reference::parameters>& preset,
                                    std::span<const parameter_setting> settings) {
@@ -114,7 +114,7 @@ std::vector<listed_parameter> listed_parameters(const preset<typename Reference:
   return listed;
 }
 
-/// The preset at each average size that has a set of its own.
+/// Makes the preset's chunker for each average size that has defaults of its own.
 template <class Reference>
 std::vector<chunker> sized_defaults(const preset<typename Reference::parameters>& preset) {
   std::vector<chunker> sized;
@@ -127,7 +127,7 @@ std::vector<chunker> sized_defaults(const preset<typename Reference::parameters>
   return sized;
 }
 
-/// Whether no two algorithms have one name in canonical strings.
+/// Returns whether all algorithms have different names in canonical strings.
 template <std::size_t... Index>
 constexpr bool names_are_unique(std::index_sequence<Index...>) {
   const std::array names = {reference_of<std::variant_alternative_t<Index, algorithm_parameters>>::type::name...};
@@ -145,7 +145,7 @@ static_assert(names_are_unique(all_algorithms()), "two references have the same 
 using chunker_maker = result<named_chunker> (*)(std::size_t preset_index, std::span<const parameter_setting>);
 using canonical_maker = result<named_chunker> (*)(std::span<const parameter_setting>);
 
-/// The catalog with what is needed to make chunkers from its names.
+/// Stores the entries of the catalog with the functions that make their chunkers.
 class registry {
  public:
   registry() {

@@ -1,4 +1,4 @@
-// Ways to say the same sizes, tried in turn.
+// Tries several forms of the same sizes in turn.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -24,7 +24,7 @@ settings those(std::span<const parameter_setting> sizes, Wanted&& wanted) {
   return found;
 }
 
-/// As exponents of 2; none where a size is not a power of two.
+/// Converts sizes to exponents of 2. Returns an empty list if a size is not a power of two.
 settings powers_of_two(std::span<const parameter_setting> sizes) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 3> names = {
       {{"min_bytes", "min_exp"}, {"avg_bytes", "mask_bits"}, {"max_bytes", "max_exp"}}};
@@ -38,7 +38,7 @@ settings powers_of_two(std::span<const parameter_setting> sizes) {
   return found;
 }
 
-/// Whether the name has all of these parameters, free to be set.
+/// Returns whether the entry has all of these parameters and lets a caller set them.
 bool takes(const catalog_entry& entry, const settings& given) {
   return std::all_of(given.begin(), given.end(), [&entry](const parameter_setting& s) {
     return std::any_of(entry.parameters.begin(), entry.parameters.end(),

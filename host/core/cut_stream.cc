@@ -1,4 +1,4 @@
-// The sequential cutter: a window over the stream that slides forward, and grows where chunks have no maximum.
+// The sequential cutter: a window slides forward over the stream, and grows if chunks have no maximum.
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -13,10 +13,11 @@ namespace cutpoint {
 
 namespace {
 
-/// Bytes read at a time, small enough to be in cache still when they are cut.
+/// The smallest number of bytes that are read ahead of a cut, so few that they are still in the cache when they are
+/// cut.
 constexpr std::uint64_t smallest_block = 256 * KiB;
 
-/// Bytes that grow in place where the system can (realloc moves pages, so that large buffers are never held twice).
+/// A buffer that grows in place if the system can do that. realloc moves pages, so a large buffer is never held twice.
 class growing_buffer {
  public:
   explicit growing_buffer(std::uint64_t size) { grow(size); }
@@ -37,7 +38,7 @@ class growing_buffer {
   std::uint64_t size_ = 0;
 };
 
-/// The part of the stream that is held: what a cut may look back at, the chunk in progress, and what was read beyond.
+/// The bytes of the stream that are held: the look-behind, the chunk in progress, and what was read after it.
 class sliding_window {
  public:
   sliding_window(std::uint64_t capacity, std::uint64_t behind) : buffer_(capacity), behind_(behind) {}
@@ -51,7 +52,7 @@ class sliding_window {
   void advance(std::uint64_t length) { start_ += length; }
   void grow(std::uint64_t capacity) { buffer_.grow(capacity); }
 
-  /// Drops what no cut looks back at, and reads until the buffer is full or the stream ends.
+  /// Drops the bytes before the look-behind, and reads until the buffer is full or the stream ends.
   status refill(source& source) {
     if (const std::uint64_t dropped = start_ - std::min(start_, behind_); dropped != 0) {
       const std::span<std::uint8_t> kept = buffer_.bytes().first(filled_).subspan(dropped);
@@ -76,18 +77,19 @@ class sliding_window {
   bool at_end_ = false;
 };
 
-/// Bytes that one cut may need at the least.
+/// Returns the number of bytes that one cut depends on, at least.
 std::uint64_t needed_bytes(const chunker& chunker) {
   return chunker.behind() + (chunker.reach() == unlimited ? 1 : chunker.reach());
 }
 
-/// Bytes to begin with: enough for several chunks of the usual kind, never more than the limit.
+/// Returns the initial capacity: enough for several chunks of usual size, but at most the limit.
 std::uint64_t first_capacity(const chunker& chunker, std::uint64_t memory_bytes) {
   const std::uint64_t needed = needed_bytes(chunker);
   return std::min(needed + std::max(smallest_block, needed), memory_bytes);
 }
 
-/// Room for the longest chunk that the limit allows and one byte more, which shows whether the stream goes on.
+/// Grows the window to at most one byte more than the limit. This byte shows whether the stream continues after the
+/// longest chunk allowed.
 status grow(sliding_window& window, std::uint64_t memory_bytes, std::uint64_t offset) {
   if (window.capacity() > memory_bytes) {
     return {

@@ -1,4 +1,4 @@
-// System calls that a signal may interrupt, and what is said when one fails.
+// System calls that a signal may interrupt, and the status of one that failed.
 #pragma once
 
 #include <cerrno>
@@ -10,8 +10,8 @@
 
 namespace cutpoint {
 
-/// Repeats a system call that a signal interrupted, until it is done or a stop is asked for. Returns what the call
-/// returned.
+/// Repeats a system call that a signal interrupts until it succeeds, fails with another error, or a stop is requested.
+/// Returns the result of the last call.
 template <class Call>
 auto repeat_interrupted(const cancellation* cancel, Call call) {
   for (;;) {
@@ -20,7 +20,7 @@ auto repeat_interrupted(const cancellation* cancel, Call call) {
   }
 }
 
-/// The status of a call that failed with `error`: cancelled, where a stop was asked for.
+/// Returns the status of a call that failed with `error`: cancelled if a stop was requested, else io_error.
 inline status interruptible_failure(std::string_view name, std::string_view done, int error,
                                     const cancellation* cancel) {
   if (error == EINTR && cancel != nullptr)

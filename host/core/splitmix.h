@@ -1,4 +1,4 @@
-// SplitMix64: pseudo-random words that are the same everywhere for one seed.
+// SplitMix64: pseudo-random words that depend only on the seed.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ class splitmix64 {
 
   constexpr std::uint64_t next() noexcept { return mixed(state_ += step); }
 
-  /// The generator's last steps: spreads a word evenly over all.
+  /// The generator's final mixing function, in which every bit of the input affects every bit of the result.
   static constexpr std::uint64_t mixed(std::uint64_t word) noexcept {
     word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9;
     word = (word ^ (word >> 27)) * 0x94d049bb133111eb;

@@ -1,4 +1,4 @@
-// Status codes by name, and failed system calls in words.
+// The names of status codes, and the messages of failed system calls.
 #include <system_error>
 
 #include <cutpoint/status.h>

@@ -1,4 +1,4 @@
-// Numbers and names as people write them.
+// Parses and formats numbers, and finds the nearest name.
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -17,7 +17,7 @@ constexpr std::string_view suffixes = "KMGT";
 
 char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 
-/// The power of two that a suffix stands for; -1 when it is none.
+/// Returns the power of two that a suffix stands for, or -1 if it is not a suffix.
 int suffix_shift(std::string_view suffix) {
   if (suffix.empty() || (suffix.size() == 1 && upper(suffix[0]) == 'B')) return 0;
   const auto index = suffixes.find(upper(suffix[0]));
@@ -32,12 +32,12 @@ status too_large(std::string_view text) {
   return {status_code::invalid_argument, fmt::format("'{}' does not fit in 64 bits", text)};
 }
 
-/// The name with the least edits, or nothing when none is near.
+/// Returns the name that takes the fewest edits, or an empty string if no name is near.
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> names) {
   std::string_view nearest;
   std::size_t least_edits = std::max<std::size_t>(1, name.size() / 3) + 1;
   for (const std::string_view candidate : names) {
-    // Levenshtein's distance, one row at a time.
+    // Levenshtein distance, one row at a time.
     std::vector<std::size_t> row(candidate.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
     for (std::size_t i = 0; i < name.size(); ++i) {

@@ -1,4 +1,4 @@
-// The kernel's clock of a thread, and the middle of what was measured.
+// Reads the clock of a thread, and computes medians.
 #include <cutpoint/timing.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The release that this is, as the build names it.
+// Returns the version that the build sets.
 #include <cutpoint/version.h>
 
 namespace cutpoint {
