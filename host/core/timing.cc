@@ -1,8 +1,8 @@
 // Reads the clock of a thread, and computes medians.
-#include <cutpoint/timing.h>
-
 #include <algorithm>
 #include <ctime>
+
+#include <cutpoint/timing.h>
 
 namespace cutpoint {
 
