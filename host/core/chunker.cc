@@ -1,4 +1,5 @@
-// A chunker holds one reference, and perhaps a kernel, behind one virtual call a chunk.
+// Implements chunkers: each refers to one reference, and perhaps to a cut kernel, behind one virtual call for each
+// chunk.
 #include <cutpoint/chunker.h>
 
 #include "host/algorithms/all.h"
@@ -14,7 +15,7 @@ class chunker::implementation {
   virtual std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits& map,
                                    std::uint64_t position) const noexcept = 0;
 
-  /// The length that `cut()` gives for the chunk at `window.start`, where that is decided.
+  /// Returns the length that `cut()` gives for the chunk at `window.start`, if the window decides it.
   template <class Cut>
   std::optional<std::uint64_t> decided(const stream_window& window, Cut&& cut) const noexcept {
     assert(window.start < window.bytes.size());
@@ -22,7 +23,7 @@ class chunker::implementation {
     const bool sees_all = window.at_end || visible >= reach;
     if (!sees_all && !is_prefix_decided) return std::nullopt;
     const std::uint64_t length = cut();
-    // A chunk that ends where the window does may just have run out of bytes.
+    // A chunk that ends with the window may end there only because the window does.
     if (!sees_all && length + lookahead >= visible) return std::nullopt;
     return length;
   }

@@ -1,4 +1,4 @@
-// Re-chunking: a window over the new stream from the first chunk that may see the change on.
+// Re-chunking: a window moves over the new stream, from the first chunk that the change may affect.
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
@@ -16,17 +16,17 @@ namespace cutpoint {
 
 namespace {
 
-/// Bytes read at a time, until a cut is seen to need more.
+/// The smallest number of bytes that are read at a time.
 constexpr std::uint64_t smallest_block = 256 * KiB;
 
-/// No offset of a file is larger, and no shift.
+/// The largest offset in a file, and the largest shift.
 constexpr auto largest_size = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 
 std::uint64_t end_of(const chunk& c) { return c.offset + c.length; }
 
 status invalid(std::string message) { return {status_code::invalid_argument, std::move(message)}; }
 
-/// The size of the stream that the chunks cover.
+/// Returns the size of the stream that the chunks cover.
 result<std::uint64_t> covered_size(const chunker& chunker, std::span<const chunk> chunks) {
   std::uint64_t covered = 0;
   for (const chunk& c : chunks) {
@@ -46,7 +46,7 @@ result<std::uint64_t> covered_size(const chunker& chunker, std::span<const chunk
   return covered;
 }
 
-/// The size of the stream after the change.
+/// Returns the size of the stream after the change.
 result<std::uint64_t> changed_size(const stream_change& change, std::uint64_t old_size) {
   if (change.offset > old_size || change.removed_bytes > old_size - change.offset) {
     return invalid(fmt::format("the change removes {} bytes at offset {} of a stream of {} bytes", change.removed_bytes,
@@ -74,7 +74,7 @@ std::size_t count_decided(const chunker& chunker, std::span<const chunk> chunks,
   return static_cast<std::size_t>(std::partition_point(chunks.begin(), chunks.end(), is_decided) - chunks.begin());
 }
 
-/// A stream, and how much of it was read.
+/// A stream that counts the bytes read from it.
 class counted_stream {
  public:
   explicit counted_stream(random_access& stream) : stream_(stream) {}
@@ -91,7 +91,7 @@ class counted_stream {
   std::uint64_t read_bytes_ = 0;
 };
 
-/// The size of a stream: two reads where it is the expected one, and a search where it is another.
+/// Returns the size of a stream: with two reads if it is the expected one, else with a search.
 result<std::uint64_t> find_size(counted_stream& stream, std::uint64_t expected) {
   status failure;
   const auto has_byte = [&](std::uint64_t offset) {
@@ -125,10 +125,10 @@ status other_size(std::uint64_t size, std::uint64_t expected) {
           fmt::format("the stream has {} bytes, not the {} that the change implies", size, expected)};
 }
 
-/// The part of a stream that is held: what a cut may look back at, the chunk in progress, and what was read beyond.
+/// The bytes of a stream that are held: the look-behind, the chunk in progress, and what was read after it.
 class moving_window {
  public:
-  /// `position`: where the first chunk begins.
+  /// `position` is the start of the first chunk.
   moving_window(const chunker& chunker, counted_stream& stream, std::uint64_t stream_size, std::uint64_t position,
                 std::uint64_t memory_bytes)
       : chunker_(chunker),
@@ -141,7 +141,7 @@ class moving_window {
   std::uint64_t position() const { return base_ + start_; }
   void advance(std::uint64_t length) { start_ += length; }
 
-  /// Length of the chunk at `position()`, which is not the end of the stream.
+  /// Returns the length of the chunk at `position()`, which must be before the end of the stream.
   result<std::uint64_t> next_cut() {
     for (;;) {
       if (start_ < filled_) {
@@ -159,7 +159,7 @@ class moving_window {
     void operator()(std::uint8_t* bytes) const { std::free(bytes); }
   };
 
-  /// Forgets what no cut looks back at.
+  /// Drops the bytes before the look-behind.
   void drop_passed() {
     const std::uint64_t dropped = start_ - std::min(start_, chunker_.behind());
     if (dropped == 0) return;
@@ -169,12 +169,12 @@ class moving_window {
     filled_ -= dropped;
   }
 
-  /// Reads as much again as is held, so that chunks of any length are looked at twice on average, but no more than
-  /// decides the cut.
+  /// Reads as many bytes as are held already, but no more than decide the cut. So a byte of a chunk of any length is
+  /// examined twice on average.
   status read_block() {
     const std::uint64_t reach = chunker_.reach();
     const std::uint64_t seen = filled_ - std::min(filled_, start_);
-    // Without a maximum, a byte past the longest chunk allowed shows that it ends there.
+    // Without a maximum, one byte past the longest chunk allowed shows whether the chunk ends there.
     const std::uint64_t most = reach == unlimited ? memory_bytes_ + 1 : memory_bytes_;
     if (filled_ >= most) {
       return {status_code::memory_limit,
@@ -194,7 +194,7 @@ class moving_window {
     return {};
   }
 
-  /// With realloc, which moves pages, so that large buffers are never held twice.
+  /// realloc moves pages, so a large buffer is never held twice.
   void grow(std::uint64_t capacity) {
     auto* grown = static_cast<std::uint8_t*>(std::realloc(bytes_.get(), capacity));
     if (grown == nullptr) throw std::bad_alloc();
@@ -208,14 +208,14 @@ class moving_window {
   std::uint64_t stream_size_;
   std::uint64_t memory_bytes_;
   std::uint64_t start_;  ///< index of the chunk's first byte
-  std::uint64_t base_;   ///< offset in the stream of index 0
+  std::uint64_t base_;   ///< offset in the stream of index 0 of the buffer
   std::uint64_t filled_ = 0;
   std::uint64_t capacity_ = 0;
   std::unique_ptr<std::uint8_t, free_bytes> bytes_;
 };
 
-/// The old chunk that a chunk at `position` of the new stream must equal, with all that follow, since everything that
-/// they look back at and all up to the end of the stream is as it was: its index, or none.
+/// Finds the old chunk that a new chunk equals, with all chunks after it, because everything that they depend on is
+/// unchanged.
 class meeting {
  public:
   meeting(const chunker& chunker, std::span<const chunk> old_chunks, const stream_change& change)
@@ -224,7 +224,7 @@ class meeting {
         behind_(chunker.behind()),
         old_first_(change.offset + change.removed_bytes) {}
 
-  /// Positions must not go back.
+  /// Returns the index of the old chunk that equals the new one at `position`, or nullopt. Positions must not decrease.
   std::optional<std::size_t> at(std::uint64_t position) {
     if (position < first_ || position - first_ < behind_) return std::nullopt;
     const std::uint64_t old_position = position - first_ + old_first_;
@@ -235,9 +235,9 @@ class meeting {
 
  private:
   std::span<const chunk> old_chunks_;
-  std::uint64_t first_;  ///< where the change ends
+  std::uint64_t first_;  ///< end of the change in the new stream
   std::uint64_t behind_;
-  std::uint64_t old_first_;  ///< where it ended in the old stream
+  std::uint64_t old_first_;  ///< end of the change in the old stream
   std::size_t next_ = 0;
 };
 

@@ -20,7 +20,7 @@ class one_by_one_fingerprinter final : public batch_fingerprinter {
 
  private:
   fingerprinter maker_;
-  status failure_;  ///< the first since the last flush
+  status failure_;  ///< the first error since the last flush
 };
 
 }  // namespace

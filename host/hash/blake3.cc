@@ -1,4 +1,4 @@
-// The compression, leaves from left to right, and the stack of the subtrees that they complete.
+// Hashes a message: compresses its leaves from left to right, and keeps a stack of the complete subtrees.
 #include "host/hash/blake3.h"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ words compress(const words& chaining, const block& block, std::uint64_t counter,
   return next;
 }
 
-/// `top` is `root` for a message that has no other leaf.
+/// Returns the chaining value of a leaf. `top` is `root` if the message has no other leaf, else 0.
 words leaf(byte_span bytes, std::uint64_t number, std::uint32_t top, const start& start_state) {
   words chaining = start_state.key;
   std::uint32_t flags = start_state.flags | leaf_start;

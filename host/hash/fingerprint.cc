@@ -1,4 +1,4 @@
-// Fingerprints: EVP digests fetched once, XXH3-128, BLAKE3, or nothing.
+// Makes digests with OpenSSL, with algorithms that are fetched once, and with XXH3-128 and BLAKE3.
 #include <algorithm>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Flat hash sets of keys that are just as long as their digests.
+// Flat hash sets whose keys have exactly the size of their digests.
 #include <cassert>
 #include <cstring>
 #include <utility>
@@ -13,7 +13,7 @@ namespace {
 template <std::size_t Bytes>
 using key = std::array<std::uint8_t, Bytes>;
 
-/// As good as random already.
+/// A cryptographic digest is as good as random, so its first bytes are its hash.
 struct first_bytes {
   template <std::size_t Bytes>
   std::size_t operator()(const key<Bytes>& fingerprint) const noexcept {
@@ -24,7 +24,8 @@ struct first_bytes {
   }
 };
 
-/// Control bytes of the table beyond one for each slot: its end, and as many as are looked at together, less one.
+/// The control bytes of the table in addition to one for each slot: the end mark, and one less than a group of slots
+/// that are probed together.
 constexpr std::uint64_t control_surplus_bytes = 16;
 
 }  // namespace

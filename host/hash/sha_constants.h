@@ -1,4 +1,4 @@
-// What SHA-1 and SHA-256 start from and add in their rounds (FIPS 180-4, 4.2 and 5.3).
+// The initial states and the round constants of SHA-1 and SHA-256 (FIPS 180-4, 4.2 and 5.3).
 #pragma once
 
 #include <array>
@@ -8,13 +8,14 @@ namespace cutpoint {
 
 inline constexpr std::array<std::uint32_t, 5> sha1_start = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
 
-/// Of twenty rounds each.
+/// Each constant is used in twenty rounds.
 inline constexpr std::array<std::uint32_t, 4> sha1_constants = {0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xca62c1d6};
 
 inline constexpr std::array<std::uint32_t, 8> sha256_start = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                                               0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 
-/// Of a round each: the first 32 bits of the fractions of the cube roots of the first 64 primes.
+/// Each constant is used in one round. They are the first 32 bits of the fractional parts of the cube roots of the
+/// first 64 primes.
 inline constexpr std::array<std::uint32_t, 64> sha256_cube_roots = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
