@@ -1,4 +1,4 @@
-// Rolling Adler-32 sum and the algorithm `adler`: the definition.
+// The definition of the rolling Adler-32 sum and of the algorithm `adler`.
 #pragma once
 
 #include "host/algorithms/windowed_reference.h"
@@ -6,8 +6,8 @@
 
 namespace cutpoint {
 
-/// The sums S1 of A[b] and S2 of (window-k) A[b_k], both modulo 2^32; A is the low 16 bits of the gear table. S2
-/// decides.
+/// The sums S1 of A[b_k] and S2 of (window-k) A[b_k], both modulo 2^32, where A is the low 16 bits of the gear table.
+/// S2 is tested.
 class adler_hash {
  public:
   struct sums {

@@ -1,4 +1,4 @@
-// Asymmetric extremum, `ae-max` and `ae-min`: the definition.
+// The definition of the asymmetric extremum, `ae-max` and `ae-min`.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@ namespace cutpoint {
 
 constexpr std::array<std::string_view, 2> choice_names(ae_extreme) { return {"max", "min"}; }
 
-/// The value of eight bytes.
+/// Reads eight bytes as a big-endian number.
 inline std::uint64_t big_endian64(const std::uint8_t* b) {
   std::uint64_t value = 0;
   for (int i = 0; i < 8; ++i) value = value << 8 | b[i];
@@ -113,7 +113,8 @@ class ae_reference : public reference_defaults {
                                            : cut_by(rest, end, value_at, std::less<>());
   }
 
-  /// A position without a full value (the last of the stream, for values of 8 bytes) starts no extreme.
+  /// Positions without a complete value (the last ones of the stream, if a value has 8 bytes) cannot become the
+  /// extreme.
   template <class Read, class Beats>
   std::uint64_t cut_by(byte_span rest, std::uint64_t end, Read value_at, Beats beats) const {
     const std::uint64_t value_count = rest.size() >= value_bytes_ ? rest.size() - value_bytes_ + 1 : 0;

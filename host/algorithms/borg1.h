@@ -1,4 +1,4 @@
-// The profile `borg1`: the definition.
+// The definition of the profile `borg1`.
 #pragma once
 
 #include "host/algorithms/buzhash.h"
@@ -42,8 +42,8 @@ class borg1_reference : public reference_defaults {
   std::uint64_t behind() const { return 0; }
   std::uint64_t lookahead() const { return hash_.window(); }
 
-  /// The window lies after the cut: a length of the loop is the end of the window, and a match one window before `end`
-  /// is not looked at.
+  /// The window lies after the cut, so a length of the loop is the end of the window. A match one window before `end`
+  /// is not tested.
   std::uint64_t cut(byte_span bytes, std::uint64_t start) const {
     const std::uint64_t window = hash_.window();
     const std::uint64_t remaining = bytes.size() - start;

@@ -1,5 +1,5 @@
-// Buzhash and the algorithm `buzhash` with its profiles (casync, desync-legacy, pbs, kopia-buzhash, ipfs-buzhash): the
-// definition.
+// The definition of buzhash and of the algorithm `buzhash`, with the profiles casync, desync-legacy, pbs, kopia-buzhash
+// and ipfs-buzhash.
 #pragma once
 
 #include "host/algorithms/windowed_reference.h"
@@ -28,7 +28,7 @@ inline const buzhash32_table& table_of(buzhash_table table) {
   return tables::casync_buzhash32;
 }
 
-/// The xor of each byte's word, rotated left once for every byte of the window that follows it.
+/// Each byte's word is rotated left once for every byte of the window that follows it, and these words are xored.
 class buzhash {
  public:
   buzhash(const buzhash32_table& table, std::uint64_t window) : table_(table), window_(window) {
@@ -41,9 +41,9 @@ class buzhash {
     return std::rotl(hash, 1) ^ table_[incoming];
   }
   std::uint32_t roll(std::uint32_t hash, std::uint8_t outgoing, std::uint8_t incoming) const {
-    return std::rotl(hash, 1) ^ (removal_of(outgoing) ^ table_[incoming]);  // what does not wait for the hash, first
+    return std::rotl(hash, 1) ^ (removal_of(outgoing) ^ table_[incoming]);  // the hash is needed last
   }
-  /// What takes a byte out again when the window has passed it.
+  /// Returns the word that removes a byte when it leaves the window.
   std::uint32_t removal_of(std::uint8_t outgoing) const { return remove_[outgoing]; }
   std::uint32_t over(const std::uint8_t* bytes) const {
     std::uint32_t hash = 0;
@@ -57,8 +57,8 @@ class buzhash {
   std::uint64_t window_;
 };
 
-/// casync's divisor: `trunc(avg / (1.33237515 - 1.42888852e-7 avg))`. casync itself holds it between the minimum and
-/// the maximum; desync does not.
+/// Returns casync's divisor: `trunc(avg / (1.33237515 - 1.42888852e-7 avg))`. casync clamps it to the minimum and the
+/// maximum; desync does not.
 inline std::uint64_t casync_divisor(const buzhash_parameters& p) {
   const auto avg = static_cast<double>(p.avg_bytes);
   const auto divisor = static_cast<std::uint64_t>(avg / (-1.42888852e-7 * avg + 1.33237515));
@@ -66,10 +66,10 @@ inline std::uint64_t casync_divisor(const buzhash_parameters& p) {
   return std::clamp(divisor, *p.min_bytes, limit_of(*p.max_bytes));
 }
 
-/// The tests of all profiles in one form: a residue between two bounds.
+/// The tests of all profiles in one form: the residue must lie between two bounds.
 struct buzhash_rule {
-  std::uint32_t mask = 0;     ///< residue of a power of two
-  std::uint32_t divisor = 0;  ///< or, when this is not 0, of any number
+  std::uint32_t mask = 0;     ///< for a residue modulo a power of two
+  std::uint32_t divisor = 0;  ///< for a residue modulo any number, if not 0
   std::uint32_t lowest = 0;
   std::uint32_t highest = 0;
 
@@ -96,7 +96,7 @@ inline buzhash_rule rule_of(const buzhash_parameters& p) {
   return {.mask = mask, .lowest = residue, .highest = residue};
 }
 
-/// The shortest chunk whose end is tested.
+/// Returns the shortest length of a chunk that is tested.
 inline std::uint64_t shortest_tested(const buzhash_parameters& p) {
   return *p.min_bytes + (p.test == buzhash_test::desync_legacy ? 1 : 0);
 }
@@ -105,7 +105,7 @@ class buzhash_reference : public windowed_reference<buzhash, buzhash_rule> {
  public:
   using parameters = buzhash_parameters;
   static constexpr std::string_view name = "buzhash";
-  /// casync's formula for the divisor has its pole a little above.
+  /// The denominator of casync's formula becomes 0 slightly above this average.
   static constexpr std::uint64_t largest_casync_average = 8 * MiB;
 
   template <class Self, class Visit>

@@ -1,12 +1,12 @@
-// CRC-32C over a rolling window and the algorithm `crc32`: the definition.
+// The definition of CRC-32C over a rolling window and of the algorithm `crc32`.
 #pragma once
 
 #include "host/algorithms/windowed_reference.h"
 
 namespace cutpoint {
 
-/// CRC-32C (Castagnoli, bits reflected) of the window, initial value 0 and no final xor, so that it is linear in the
-/// bytes.
+/// CRC-32C (Castagnoli, reflected bits) of the window. The initial value is 0 and the final xor is omitted, which makes
+/// it linear in the bytes.
 class crc32_hash {
  public:
   explicit crc32_hash(std::uint64_t window) : window_(window) {
@@ -17,8 +17,7 @@ class crc32_hash {
       absorb_[byte] = crc;
     }
     for (std::uint32_t byte = 0; byte < 256; ++byte) {
-      std::uint32_t gone =
-          absorb_[byte];  // the byte, then `window` zeros: what it is worth when the window has passed it
+      std::uint32_t gone = absorb_[byte];  // the CRC of the byte and `window` zeros
       for (std::uint64_t i = 0; i < window; ++i) gone = absorb(gone, 0);
       remove_[byte] = gone;
     }
@@ -28,7 +27,7 @@ class crc32_hash {
   std::uint32_t absorb(std::uint32_t hash, std::uint8_t byte) const {
     return absorb_[(hash ^ byte) & 0xff] ^ (hash >> 8);
   }
-  /// What takes a byte out again when the window has passed it.
+  /// Returns the word that removes a byte when it leaves the window.
   std::uint32_t removal_of(std::uint8_t outgoing) const { return remove_[outgoing]; }
   std::uint32_t roll(std::uint32_t hash, std::uint8_t outgoing, std::uint8_t incoming) const {
     return absorb(hash, incoming) ^ removal_of(outgoing);

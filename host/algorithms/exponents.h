@@ -1,4 +1,4 @@
-// Sizes as powers of two, as Borg's chunkers take them.
+// Sizes as powers of two, as in Borg's chunkers.
 #pragma once
 
 #include "host/algorithms/reference.h"
@@ -17,7 +17,7 @@ void visit_exponents(Self& p, Visit&& visit) {
                                     "the expected distance between cut-points is 2^mask_bits bytes"});
 }
 
-/// min_exp <= mask_bits <= max_exp, as Borg asks.
+/// Returns the rules min_exp <= mask_bits <= max_exp, which Borg requires.
 [[nodiscard]] inline parameter_rules exponent_rules() {
   return {rules::at_most("min_exp", "mask_bits"), rules::at_most("mask_bits", "max_exp")};
 }

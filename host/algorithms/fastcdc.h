@@ -1,4 +1,5 @@
-// FastCDC: the algorithm `fastcdc`, the profile `fastcdc2020`, and Borg 2's variant `borg2-fastcdc`: the definitions.
+// The definitions of FastCDC, which are the algorithm `fastcdc` with the profile `fastcdc2020`, and Borg 2's variant
+// `borg2-fastcdc`.
 #pragma once
 
 #include <cmath>
@@ -9,7 +10,7 @@
 
 namespace cutpoint {
 
-/// The crate's masks for 5 to 25 bits, spread over the lower 48 bits of the hash (fastcdc-rs, v2020, MIT licence).
+/// The crate's masks of 5 to 25 bits, spread over the lower 48 bits of the hash (fastcdc-rs, v2020, MIT licence).
 inline constexpr std::array<std::uint64_t, 21> fastcdc_masks = {
     0x1804110,      0x1803110,      0x18035100,     0x1800035300,   0x19000353000,  0x590003530000, 0xd90003530000,
     0xd90103530000, 0xd90303530000, 0xd90313530000, 0xd90f03530000, 0xd90303537000, 0xd90703537000, 0xd90707537000,
@@ -17,7 +18,7 @@ inline constexpr std::array<std::uint64_t, 21> fastcdc_masks = {
 
 inline std::uint64_t fastcdc_mask(std::uint64_t bits) { return fastcdc_masks[bits - 5]; }
 
-/// log2 of an average, rounded to the nearest whole number.
+/// Returns log2 of an average, rounded to the nearest whole number.
 inline std::uint64_t rounded_log2(std::uint64_t avg_bytes) {
   return static_cast<std::uint64_t>(std::lround(std::log2(static_cast<double>(avg_bytes))));
 }
@@ -77,7 +78,8 @@ class fastcdc_reference : public reference_defaults {
   std::uint64_t behind() const { return 0; }
   std::uint64_t lookahead() const { return 1; }
 
-  /// The crate takes two bytes a step, so both ranges end at an even offset. The byte that matches is the next chunk's first.
+  /// The crate processes two bytes in each step, so both ranges end at an even offset. The byte that matches is the
+  /// first of the next chunk.
   std::uint64_t cut(byte_span bytes, std::uint64_t start) const {
     const std::uint8_t* b = bytes.data() + start;
     const std::uint64_t remaining = bytes.size() - start;
@@ -114,7 +116,7 @@ inline std::uint64_t strict_mask(const borg2_fastcdc_parameters& p) {
 inline std::uint64_t loose_mask(const borg2_fastcdc_parameters& p) {
   return top_mask(static_cast<int>(p.mask_bits - p.normalization));
 }
-/// How many bytes of a chunk the strict mask is for.
+/// Returns the number of bytes of a chunk to which the strict mask applies.
 inline std::uint64_t strict_end(const borg2_fastcdc_parameters& p) {
   return (std::uint64_t{1} << p.mask_bits) - (std::uint64_t{1} << (p.mask_bits - p.normalization));
 }

@@ -1,4 +1,4 @@
-// The fields of a parameter aggregate as text, and the checks and defaults that every aggregate passes through.
+// The fields of parameter aggregates as text, and the checks and defaults that all aggregates share.
 #pragma once
 
 #include <charconv>
@@ -102,21 +102,21 @@ requires std::is_enum_v<Choice> status check_bounds(Choice value, const paramete
 inline bool is_left_out(const std::optional<std::uint64_t>& value) { return !value; }
 inline bool is_left_out(const auto&) { return false; }
 
-/// What a field of an aggregate may be.
+/// The types that a field of an aggregate may have.
 template <class Field>
 concept parameter_field = std::is_same_v<Field, std::uint64_t> || std::is_same_v<Field, std::optional<std::uint64_t>> ||
     std::is_same_v<Field, parameter_key> || requires(Field field) {
   choice_names(field);
 };
 
-/// How a parameter left out is found.
+/// Describes how a parameter that is left out gets its value.
 inline std::string rule_of(const parameter_info& info, size_ratios ratios) {
   if (info.name == "min_bytes" && ratios.min_divisor != 0) return fmt::format("avg_bytes / {}", ratios.min_divisor);
   if (info.name == "max_bytes" && ratios.max_factor != 0) return fmt::format("avg_bytes * {}", ratios.max_factor);
   return std::string(info.when_left_out);
 }
 
-/// Checks each field that is there against its own bounds.
+/// Checks each field that is given against its bounds.
 template <class Parameters>
 status check_given(const Parameters& p) {
   status first_error;
@@ -140,7 +140,7 @@ void fill(Parameters& p, size_ratios ratios) {
   reference_of<Parameters>::type::fill(p);
 }
 
-/// As `check_given` for what was filled in, with the rule by which it was.
+/// Checks the fields that were filled in. The message of an error describes how the value was derived.
 template <class Parameters>
 status check_filled(const Parameters& given, const Parameters& filled, size_ratios ratios) {
   using reference = typename reference_of<Parameters>::type;
@@ -163,7 +163,7 @@ inline std::optional<std::uint64_t> number_of(std::uint64_t value) { return valu
 inline std::optional<std::uint64_t> number_of(const std::optional<std::uint64_t>& value) { return value; }
 inline std::optional<std::uint64_t> number_of(const auto&) { return std::nullopt; }
 
-/// Checks what holds between fields, all of which are there.
+/// Checks the rules between fields, all of which must have a value.
 template <class Parameters>
 status check_between(const Parameters& p) {
   using reference = typename reference_of<Parameters>::type;
@@ -175,7 +175,7 @@ status check_between(const Parameters& p) {
   return broken.ok() ? reference::check(p) : broken;
 }
 
-/// Fills in what is left out and checks every field and what holds between them. `name` begins the message of an error.
+/// Fills in the fields that are left out, and checks all bounds and rules. The message of an error begins with `name`.
 template <class Parameters>
 result<Parameters> complete(const Parameters& given, size_ratios ratios, std::string_view name) {
   Parameters filled = given;

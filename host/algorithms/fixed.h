@@ -1,4 +1,4 @@
-// Fixed-size chunks: the definition.
+// The definition of fixed-size chunks.
 #pragma once
 
 #include "host/algorithms/reference.h"

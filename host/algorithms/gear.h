@@ -1,4 +1,4 @@
-// Gear hash and the algorithm `gear` with the profile `xet`: the definition.
+// The definition of the gear hash and of the algorithm `gear`, with the profile `xet`.
 #pragma once
 
 #include "host/algorithms/windowed_reference.h"
@@ -15,11 +15,11 @@ inline const gear64_table& table_of(gear_table table) {
   return table == gear_table::xet ? tables::xet_gear64 : tables::fastcdc2020_gear64;
 }
 
-/// `h = 2h + G[b]`: a byte has left the 64 bits of h after 64 more.
+/// The hash `h = 2h + G[b]`. A byte has no effect on its 64 bits after 64 more bytes.
 class gear_hash {
  public:
   static constexpr std::uint64_t window_bytes = 64;
-  static constexpr bool forgets = true;  ///< what rolls out makes no difference to `roll`
+  static constexpr bool forgets = true;  ///< `roll` ignores the outgoing byte
 
   explicit gear_hash(const gear64_table& table) : table_(&table) {}
   static constexpr std::uint64_t window() { return window_bytes; }

@@ -6,16 +6,16 @@
 
 namespace cutpoint::gf2 {
 
-/// The degree that every Rabin polynomial here has; it is prime, which `is_irreducible` rests on.
+/// The degree of every Rabin polynomial here. It is prime, which `is_irreducible` requires.
 inline constexpr int rabin_degree = 53;
 
-/// `value * x` modulo a polynomial of degree `rabin_degree`; `value` is reduced already.
+/// Returns `value * x` modulo a polynomial of degree `rabin_degree`; `value` must be reduced.
 constexpr std::uint64_t times_x(std::uint64_t value, std::uint64_t modulus) {
   value <<= 1;
   return (value >> rabin_degree) != 0 ? value ^ modulus : value;
 }
 
-/// `a * b` modulo a polynomial of degree `rabin_degree`; both are reduced already.
+/// Returns `a * b` modulo a polynomial of degree `rabin_degree`; both must be reduced.
 constexpr std::uint64_t multiply(std::uint64_t a, std::uint64_t b, std::uint64_t modulus) {
   std::uint64_t product = 0;
   for (int bit = rabin_degree - 1; bit >= 0; --bit) {
@@ -25,8 +25,9 @@ constexpr std::uint64_t multiply(std::uint64_t a, std::uint64_t b, std::uint64_t
   return product;
 }
 
-/// Whether a polynomial of degree `rabin_degree` has no factor. As the degree d is prime, it has none just when x^(2^d)
-/// = x modulo it (all factors have degree 1 or d) and neither 0 nor 1 is a root (no factor has degree 1).
+/// Returns whether a polynomial of degree `rabin_degree` has no proper factor. As the degree d is prime, this holds if
+/// and only if x^(2^d) = x modulo the polynomial (all factors have degree 1 or d) and neither 0 nor 1 is a root (no
+/// factor has degree 1).
 constexpr bool is_irreducible(std::uint64_t polynomial) {
   const bool has_root = (polynomial & 1) == 0 || std::popcount(polynomial) % 2 == 0;
   std::uint64_t power = 2;

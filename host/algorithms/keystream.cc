@@ -1,4 +1,4 @@
-// The AES-256-CTR key stream, from OpenSSL: the encryption of zeros.
+// Makes the AES-256-CTR key stream with OpenSSL, by encrypting zeros.
 #include "host/algorithms/keystream.h"
 
 #include <memory>

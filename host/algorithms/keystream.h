@@ -1,4 +1,4 @@
-// Tables that a cipher draws: the AES-256-CTR key stream with IV 0.
+// Generates tables with a cipher: the AES-256-CTR key stream with IV 0.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace cutpoint {
 
-/// The first `length` bytes of the key stream; empty when OpenSSL has no AES-256-CTR.
+/// Returns the first `length` bytes of the key stream, or an empty vector if OpenSSL has no AES-256-CTR.
 [[nodiscard]] std::vector<std::uint8_t> aes256_ctr_keystream(const std::array<std::uint8_t, 32>& key,
                                                              std::size_t length);
 

@@ -1,4 +1,4 @@
-// Local maximum chunking, `maxp`: the definition.
+// The definition of local maximum chunking, `maxp`.
 #pragma once
 
 #include <cmath>
@@ -67,14 +67,15 @@ class maxp_reference : public reference_defaults {
   }
 
  private:
-  /// One past the last index with a half window after it.
+  /// Returns one past the last index with a half window after it.
   std::uint64_t testable(byte_span bytes) const { return bytes.size() > half_ ? bytes.size() - half_ : 0; }
 
-  /// The first candidate in [i, last), or some index that is not less than `last`. `last` is at most `testable`.
+  /// Returns the first candidate in [i, last), or some index that is not less than `last`. `last` is at most
+  /// `testable`.
   std::uint64_t first_candidate(byte_span bytes, std::uint64_t i, std::uint64_t last) const {
     while (i < last) {
-      // What lies between i and the first byte after it that is no smaller has a larger byte, b[i], close behind: no
-      // candidates.
+      // The bytes between i and the next byte that is at least as large are no candidates: b[i] is larger, and within
+      // the half window before them.
       std::uint64_t next = i + 1;
       while (next <= i + half_ && bytes[next] < bytes[i]) ++next;
       if (next == i + half_ + 1 && is_largest_behind(bytes, i)) return i;
@@ -83,7 +84,8 @@ class maxp_reference : public reference_defaults {
     return i;
   }
 
-  /// Whether byte i is at least every one of the half window before it, as far as the stream has one.
+  /// Returns whether byte i is at least as large as each byte of the half window before it, or of those that the stream
+  /// has.
   bool is_largest_behind(byte_span bytes, std::uint64_t i) const {
     const std::uint64_t first = i > half_ ? i - half_ : 0;
     return std::all_of(bytes.begin() + static_cast<std::ptrdiff_t>(first),

@@ -1,4 +1,4 @@
-// Rabin hash and the algorithms `rabin` and `tttd` with the profile `restic`: the definitions.
+// The definitions of the Rabin hash and of the algorithms `rabin`, with the profile `restic`, and `tttd`.
 #pragma once
 
 #include "host/algorithms/gf2.h"
@@ -8,15 +8,16 @@ namespace cutpoint {
 
 constexpr std::array<std::string_view, 2> choice_names(rabin_test) { return {"pattern", "zeros"}; }
 
-/// The residue of a window, as a polynomial over GF(2) with its first byte most significant, modulo one of degree 53.
+/// The residue of a window modulo a polynomial of degree 53. The window is a polynomial over GF(2) whose first byte is
+/// the most significant.
 class rabin_hash {
  public:
   rabin_hash(std::uint64_t polynomial, std::uint64_t window) : window_(window) {
     for (std::uint64_t byte = 0; byte < 256; ++byte) {
-      std::uint64_t shifted = byte;  // byte * x^53: what the top byte of a shifted residue stands for
+      std::uint64_t shifted = byte;  // byte * x^53, which a byte that is shifted out of the residue stands for
       for (int i = 0; i < gf2::rabin_degree; ++i) shifted = gf2::times_x(shifted, polynomial);
       reduce_[byte] = shifted ^ (byte << gf2::rabin_degree);
-      std::uint64_t gone = byte;  // byte * x^(8 window): what a byte is worth when the window has passed it
+      std::uint64_t gone = byte;  // byte * x^(8 window), the contribution of a byte that leaves the window
       for (std::uint64_t i = 0; i < 8 * window; ++i) gone = gf2::times_x(gone, polynomial);
       remove_[byte] = gone;
     }
@@ -29,9 +30,9 @@ class rabin_hash {
   std::uint64_t roll(std::uint64_t hash, std::uint8_t outgoing, std::uint8_t incoming) const {
     return absorb(hash, incoming) ^ removal_of(outgoing);
   }
-  /// What takes a byte out again when the window has passed it.
+  /// Returns the word that removes a byte when it leaves the window.
   std::uint64_t removal_of(std::uint8_t outgoing) const { return remove_[outgoing]; }
-  /// What takes the highest byte of a residue, when it is shifted out of 53 bits, back into them.
+  /// Returns the word that reduces a residue whose highest byte is shifted out of its 53 bits.
   std::uint64_t reduction_of(std::uint8_t highest) const { return reduce_[highest]; }
   std::uint64_t over(const std::uint8_t* bytes) const {
     std::uint64_t hash = 0;
@@ -102,7 +103,7 @@ class tttd_reference : public reference_defaults {
     visit_window(p, visit);
     visit_polynomial(p, visit);
   }
-  /// Half of the average is the backup divisor.
+  /// The backup divisor is half of the average.
   static parameter_rules rules_of(const parameters&) {
     return joined({rules::at_least("avg_bytes", 2)}, rabin_rules());
   }
@@ -131,7 +132,7 @@ class tttd_reference : public reference_defaults {
   }
 
   std::optional<candidate_map_needs> candidate_map() const { return rolled_needs(hash_, 2); }
-  /// Level 0 has the main candidates, level 1 the backups.
+  /// Level 0 has the candidates for the divisor, level 1 those for half of it.
   void find_candidates(const map_stretch& stretch, candidate_bits& map) const {
     mark_rolled(hash_, std::array{is_main_, is_backup_}, stretch, map);
   }

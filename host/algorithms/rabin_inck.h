@@ -1,18 +1,18 @@
-// Polynomial hash modulo the Mersenne prime 2^31 - 1 and the algorithm `rabin-inck`: the definition.
+// The definition of the polynomial hash modulo the Mersenne prime 2^31 - 1 and of the algorithm `rabin-inck`.
 #pragma once
 
 #include "host/algorithms/windowed_reference.h"
 
 namespace cutpoint {
 
-/// `sum of b_k * 256^(window-1-k) mod (2^31 - 1)`. As 2^31 is 1 there, a product by 256 is a rotation of 31 bits.
+/// The hash `sum of b_k * 256^(window-1-k) mod (2^31 - 1)`. Since 2^31 mod (2^31 - 1) is 1, a product with 256 is a
+/// rotation of 31 bits.
 class rabin_inck_hash {
  public:
   static constexpr std::uint64_t prime = (std::uint64_t{1} << 31) - 1;
 
   explicit rabin_inck_hash(std::uint64_t window) : window_(window) {
     for (std::uint64_t byte = 0; byte < 256; ++byte) {
-      // -byte * 256^window: what takes a byte out again when the window has passed it
       const std::uint64_t gone = reduce(byte << (8 * window % 31));
       remove_[byte] = gone == 0 ? 0 : prime - gone;
     }
@@ -29,11 +29,11 @@ class rabin_inck_hash {
     return hash;
   }
 
-  /// What takes a byte out again when the window has passed it.
+  /// Returns the number that removes a byte when it leaves the window.
   std::uint64_t removal_of(std::uint8_t outgoing) const { return remove_[outgoing]; }
 
  private:
-  /// The residue of a value below 2^40: shift and add, no division.
+  /// Returns the residue of a value below 2^40, without a division.
   static std::uint64_t reduce(std::uint64_t value) {
     value = (value & prime) + (value >> 31);
     return value >= prime ? value - prime : value;

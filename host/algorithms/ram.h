@@ -1,4 +1,4 @@
-// Rapid asymmetric maximum, `ram`: the definition.
+// The definition of rapid asymmetric maximum, `ram`.
 #pragma once
 
 #include "host/algorithms/reference.h"

@@ -50,26 +50,27 @@
 
 namespace cutpoint {
 
-/// Sizes left out: min = avg / min_divisor, max = avg * max_factor. 0: the algorithm fills it itself.
+/// The defaults of sizes: min = avg / min_divisor, max = avg * max_factor. If a field is 0, the algorithm fills in that
+/// size itself.
 struct size_ratios {
   std::uint64_t min_divisor = 0;
   std::uint64_t max_factor = 0;
 };
 
-/// A name of the catalog.
+/// A name in the catalog, with its parameters.
 template <class Parameters>
 struct preset {
   std::string_view name = {};
   entry_kind kind = entry_kind::algorithm;
   std::string_view source = {};
   Parameters parameters = {};
-  /// Where the name has other ratios than its algorithm.
+  /// The ratios, if they differ from those of the algorithm.
   std::optional<size_ratios> ratios = {};
-  /// Parameters that the name stands for, so that they cannot be given.
+  /// The parameters that the name fixes, so that a caller cannot set them.
   std::array<std::string_view, 6> fixed = {};
 };
 
-/// The reference of an algorithm's parameters, as `type`. Specialised in the algorithm's file.
+/// Names the reference for an algorithm's parameters as `type`. Each algorithm's file specialises it.
 template <class Parameters>
 struct reference_of {
   static_assert(
@@ -77,8 +78,9 @@ struct reference_of {
       "no reference: specialise reference_of in the algorithm's file, and include that in host/algorithms/all.h");
 };
 
-/// Positions to look for candidates among: indices [first, last) of `bytes`, the first of which is `position` of the
-/// map, and not none. `bytes` begins and ends with the stream where it has fewer bytes than needed on that side.
+/// A non-empty range of positions among which candidates are marked: indices [first, last) of `bytes`. Index `first` is
+/// number `position` of the map. If `bytes` has fewer bytes than needed before or after the range, the stream begins or
+/// ends with `bytes`.
 struct map_stretch {
   byte_span bytes;
   std::uint64_t first;
@@ -88,7 +90,7 @@ struct map_stretch {
   [[nodiscard]] std::uint64_t position_of(std::uint64_t index) const { return position + (index - first); }
 };
 
-/// What most references share; a reference hides what it has otherwise.
+/// The defaults of most references. A reference hides those that do not apply to it.
 struct reference_defaults {
   static constexpr size_ratios ratios = {.min_divisor = 4, .max_factor = 8};
   static constexpr std::array<std::string_view, 0> ignored_parameters = {};
@@ -119,8 +121,8 @@ void visit_maximum(Self& parameters, Visit&& visit) {
         parameter_info{"max_bytes", value_kind::size, 0, largest_chunk, "largest chunk; 0 is no maximum"});
 }
 
-/// Visits min, avg and max of an algorithm with a divisor. `rule` says how a minimum left out is found, where no ratio
-/// does.
+/// Visits min, avg and max of an algorithm with a divisor. `rule` describes the default of the minimum if it is not a
+/// ratio.
 template <class Self, class Visit>
 void visit_sizes(Self& parameters, Visit&& visit, std::uint64_t lowest_min = 1, std::string_view rule = {}) {
   visit(parameters.min_bytes, parameter_info{"min_bytes", value_kind::size, lowest_min, largest_average,
@@ -136,29 +138,29 @@ void visit_window(Self& parameters, Visit&& visit) {
         parameter_info{"window", value_kind::size, 1, 64 * KiB, "bytes that decide a cut-point"});
 }
 
-/// "NAME = VALUE must be BOUND".
+/// Returns the status "NAME = VALUE must be BOUND".
 inline status out_of_bounds(std::string_view name, std::uint64_t value, std::string_view bound) {
   return {status_code::invalid_argument, fmt::format("{} = {} must be {}", name, value, bound)};
 }
 
-/// A maximum with `unlimited` for none.
+/// Returns the maximum, or `unlimited` for 0.
 inline std::uint64_t limit_of(std::uint64_t max_bytes) { return max_bytes == 0 ? unlimited : max_bytes; }
 
-/// A reach of `extra` bytes past the maximum.
+/// Returns the reach of an algorithm that looks at `extra` bytes past its maximum.
 inline std::uint64_t reach_past(std::uint64_t limit, std::uint64_t extra) {
   return limit == unlimited ? unlimited : limit + extra;
 }
 
-/// The low log2(divisor) bits of a hash.
+/// Returns a mask of the low log2(divisor) bits.
 inline std::uint64_t low_mask(std::uint64_t divisor) { return divisor - 1; }
 
-/// The `count` highest bits of a 64-bit word, 0 to 64.
+/// Returns a mask of the `count` highest bits of a 64-bit word, 0 to 64.
 inline std::uint64_t top_mask(int count) { return count == 0 ? 0 : ~std::uint64_t{0} << (64 - count); }
 
-/// Log2 of a power of two.
+/// Returns log2 of a power of two.
 inline int log2_of(std::uint64_t power) { return std::countr_zero(power); }
 
-/// The residue that LBFS calls the magic value; its low bits mark a cut-point.
+/// The residue that LBFS calls the magic value. A hash whose low bits equal its low bits is a candidate.
 inline constexpr std::uint64_t lbfs_pattern = 0x78;
 
 }  // namespace cutpoint

@@ -1,4 +1,4 @@
-// The profile `repmaxcdc`: the definition.
+// The definition of the profile `repmaxcdc`.
 #pragma once
 
 #include "host/algorithms/gear.h"
@@ -41,7 +41,7 @@ class repmaxcdc_reference : public reference_defaults {
   }
 
  private:
-  /// The first length in [min, last] with the largest hash of the window before the cut.
+  /// Returns the first length in [min, last] with the largest hash of the window before the cut.
   std::uint64_t first_largest(const std::uint8_t* b, std::uint64_t last) const {
     std::uint64_t hash = hash_.over(b + (min_ - gear_hash::window_bytes));
     std::uint64_t largest_hash = hash;

@@ -1,16 +1,17 @@
-// The loops that all rolling hashes share: from the first length that may be cut to the last, one byte at a time; and
-// over a stretch of positions, of which it marks candidates.
+// The loops that all rolling hashes share. One tests the lengths of a chunk one after the other, and one marks the
+// candidates in a range of positions.
 #pragma once
 
 #include "host/algorithms/reference.h"
 
 namespace cutpoint {
 
-/// Visits the lengths from `first` to `last` with the hash of the window that ends with the chunk's byte length - 1,
-/// until a visit returns true; gives the length of that visit, or `last`. A chunk shorter than `first` is not visited.
+/// Visits the lengths from `first` to `last` until a visit returns true, each with the hash of the window that ends
+/// with the last byte of a chunk of that length. Returns the length of the visit that returned true, or `last`. If
+/// `last` is less than `first`, visits no length.
 ///
-/// `Hash` has window(), over(bytes) (the hash of window() bytes) and roll(hash, outgoing, incoming). `first >=
-/// window()`.
+/// `Hash` has window(), over(bytes), which returns the hash of window() bytes, and roll(hash, outgoing, incoming).
+/// `first` is at least window().
 template <class Hash, class Visit>
 std::uint64_t roll_until(const Hash& hash, const std::uint8_t* bytes, std::uint64_t first, std::uint64_t last,
                          Visit&& visit) {
@@ -25,21 +26,21 @@ std::uint64_t roll_until(const Hash& hash, const std::uint8_t* bytes, std::uint6
   return last;
 }
 
-/// What `mark_rolled` rests on.
+/// Returns the properties of the map that `mark_rolled` makes.
 template <class Hash>
 candidate_map_needs rolled_needs(const Hash& hash, std::uint64_t levels = 1) {
   return {.levels = levels, .behind = hash.window() - 1, .ahead = 0};
 }
 
-/// A hash on its way through bytes, and what the tests of `mark_rolled` found in the 64 positions of a word.
+/// A rolling hash, and the candidates that the tests of `mark_rolled` found in one word of 64 positions.
 template <class Hash, class Test, std::size_t levels>
 class rolled_lane {
  public:
-  /// `bytes[0]` comes next; a window stands before it.
+  /// `bytes[0]` is the next byte. A whole window must lie before it.
   rolled_lane(const Hash& hash, const std::array<Test, levels>& tests, const std::uint8_t* bytes)
       : hash_(hash), tests_(tests), incoming_(bytes), value_(hash.over(bytes - hash.window())) {}
 
-  /// Takes the next byte in; it stands for `bit` of the word.
+  /// Rolls in the next byte, whose position is `bit` of the word.
   void roll(std::uint64_t bit) {
     value_ = hash_.roll(value_, *(incoming_ - hash_.window()), *incoming_);
     ++incoming_;
@@ -51,7 +52,7 @@ class rolled_lane {
     }
   }
 
-  /// Marks what was found, and forgets it. `position`: that of bit 0.
+  /// Marks the candidates that were found, and clears them. `position` is that of bit 0.
   void flush(std::uint64_t position, candidate_bits& map) {
     for (std::size_t level = 0; level < levels; ++level) {
       if (found_[level] != 0) map.mark_all(position, found_[level], level);
@@ -67,8 +68,9 @@ class rolled_lane {
   std::array<std::uint64_t, levels> found_ = {};
 };
 
-/// Marks, in level k, the positions of a stretch where `tests[k]` accepts the hash of the window that ends there. A
-/// position that does not have the window before it in the stream is none. What a test accepts, the next accepts too.
+/// Marks in level k the positions of a range at which `tests[k]` accepts the hash of the window that ends there. A
+/// position with less than a window before it in the stream is not a candidate. The next test must accept all that a
+/// test accepts.
 template <class Hash, class Test, std::size_t levels>
 void mark_rolled(const Hash& hash, const std::array<Test, levels>& tests, const map_stretch& stretch,
                  candidate_bits& map) {
@@ -77,7 +79,7 @@ void mark_rolled(const Hash& hash, const std::array<Test, levels>& tests, const 
   const std::uint64_t window = hash.window();
   std::uint64_t first = std::max(stretch.first, window - 1);
   if (first >= stretch.last) return;
-  if (first < window) {  // the only position with a window but no byte to roll out of it
+  if (first < window) {  // the first whole window: no byte rolls out of it
     const auto word = Hash::word(hash.over(bytes));
     for (std::size_t level = 0; level < levels; ++level) {
       if (tests[level](word)) map.mark(stretch.position_of(first), level);
@@ -92,7 +94,8 @@ void mark_rolled(const Hash& hash, const std::array<Test, levels>& tests, const 
       if (++index == last || position % 64 == 63) only.flush(position / 64 * 64, map);
     }
   };
-  // Two hashes at once hide each other's latency: on an EPYC (Zen 3) 1.1 (adler) to 2 times (tttd) as fast as one.
+  // Two hashes at once hide each other's latency: 1.1 times (adler) to 2 times (tttd) as fast as one on an EPYC (Zen
+  // 3).
   const std::uint64_t low = std::min(stretch.last, first + (0 - stretch.position_of(first)) % 64);
   const std::uint64_t half = (stretch.last - low) / 128 * 64;
   const std::uint64_t high = low + half;

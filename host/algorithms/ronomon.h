@@ -1,4 +1,4 @@
-// The profile `ronomon`: the definition.
+// The definition of the profile `ronomon`.
 #pragma once
 
 #include "host/algorithms/fastcdc.h"
@@ -6,7 +6,8 @@
 
 namespace cutpoint {
 
-/// Gear hash that shifts right (`H = (H >> 1) + T[b]`, 32 bit): it has no finite window, so chunks are walked.
+/// A gear hash that shifts right: `H = (H >> 1) + T[b]` in 32 bits. It has no finite window, so the algorithm is
+/// walking.
 class ronomon_reference : public reference_defaults {
  public:
   using parameters = ronomon_parameters;

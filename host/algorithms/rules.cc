@@ -1,4 +1,4 @@
-// Conditions in words, and their checks.
+// Checks conditions, and describes them in words.
 #include "host/algorithms/rules.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ bool holds(const parameter_rule& rule, const std::vector<parameter_number>& valu
   return false;
 }
 
-/// `bound` is what the value is compared with, in words.
+/// Describes a condition. `bound` is the text for the value that it compares with.
 std::string sentence(const parameter_rule& rule, std::string_view bound) {
   const auto compared = [&](std::string_view how) {
     return fmt::format("{} {}{}", how, bound, rule.exception ? fmt::format(", or {}", *rule.exception) : "");

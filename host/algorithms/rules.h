@@ -1,4 +1,4 @@
-// Rules that parameters obey beyond their bounds, as data: what checks them and what lists them read the same ones.
+// Conditions on parameters besides their bounds, as data that the checks and the catalog share.
 #pragma once
 
 #include <initializer_list>
@@ -11,7 +11,7 @@ namespace cutpoint {
 
 using parameter_rules = std::vector<parameter_rule>;
 
-/// One rule of each condition.
+/// One function for each condition.
 namespace rules {
 
 using condition = parameter_rule::condition;
@@ -50,13 +50,13 @@ using condition = parameter_rule::condition;
 
 }  // namespace rules
 
-/// A parameter's value, for those whose value is a number.
+/// A parameter's value, if it is a number.
 struct parameter_number {
   std::string_view name;
   std::uint64_t value = 0;
 };
 
-/// The first rule that the values break. Errors: invalid_argument.
+/// Checks the values. Errors: invalid_argument, for the first rule that they break.
 [[nodiscard]] status check_rules(const parameter_rules& all, const std::vector<parameter_number>& values);
 
 [[nodiscard]] inline parameter_rules joined(parameter_rules first, const parameter_rules& second) {
@@ -64,27 +64,27 @@ struct parameter_number {
   return first;
 }
 
-/// avg <= max, where a maximum of 0 is none.
+/// Returns the rule avg <= max, in which a maximum of 0 means no maximum.
 [[nodiscard]] inline parameter_rules maximum_rules() {
   parameter_rule rule = rules::at_most("avg_bytes", "max_bytes");
   rule.allows_no_other = true;
   return {rule};
 }
 
-/// min <= avg <= max.
+/// Returns the rules min <= avg <= max.
 [[nodiscard]] inline parameter_rules order_rules() {
   return joined({rules::at_most("min_bytes", "avg_bytes")}, maximum_rules());
 }
 
-/// The order of sizes, and a minimum that holds the window.
+/// Returns the rules for the order of sizes, and for a minimum that is not less than the window.
 [[nodiscard]] inline parameter_rules window_rules() {
   return joined(order_rules(), {rules::at_least("min_bytes", "window")});
 }
 
-/// An average that a mask can stand for.
+/// Returns the rule for an average for which there is a mask.
 [[nodiscard]] inline parameter_rules mask_rules() { return {rules::power_of_two("avg_bytes")}; }
 
-/// Those of a rolling hash with a mask.
+/// Returns the rules of a rolling hash with a mask.
 [[nodiscard]] inline parameter_rules rolling_rules() { return joined(window_rules(), mask_rules()); }
 
 }  // namespace cutpoint

@@ -1,4 +1,4 @@
-// SeqCDC, `seqcdc-inc` and `seqcdc-dec`: the definition.
+// The definition of SeqCDC, `seqcdc-inc` and `seqcdc-dec`.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@ namespace cutpoint {
 
 constexpr std::array<std::string_view, 2> choice_names(seqcdc_order) { return {"increasing", "decreasing"}; }
 
-/// Parameters for an average size, as measured (SeqCDC table II has 16 KiB only); from 32 KiB on by `cutpoint tune`
-/// (docs/tune.md).
+/// Parameters for an average size. They were measured, from 32 KiB on with `cutpoint tune` (docs/tune.md); SeqCDC's
+/// table II has only 16 KiB.
 struct seqcdc_set {
   std::uint64_t avg_bytes;
   std::uint64_t min_bytes;

@@ -1,23 +1,25 @@
-// Bytes that none of the bytes close after them beats: what makes a cut-point of AE, wherever its chunk began.
+// Finds the bytes that no byte within a window after them beats. They are the candidates of AE, whatever a chunk's
+// start is.
 #pragma once
 
 #include "host/algorithms/reference.h"
 
 namespace cutpoint {
 
-/// Marks the positions of a stretch whose byte none of the `window` bytes after it beats, as far as the stream has
-/// them. `Beats` is std::greater or std::less.
+/// Marks the positions of a range whose byte is not beaten by any of the `window` bytes after it, or by those that the
+/// stream has. `Beats` is std::greater or std::less.
 ///
-/// Goes through blocks of half a window, each from its last word of 64 positions to its first, with the best byte so
-/// far. What a block's positions see after it is in part the same for all, and for the rest one index is enough: the
-/// first byte there that beats the best so far, which can only move away when a better one is found.
+/// The range is processed in blocks of half a window. Each block is processed from its last word of 64 positions to its
+/// first, with the best byte so far. All positions of a block see the bytes up to the end of the first one's window. Of
+/// the bytes after that, each position sees a different number. For these, one index is enough: the first byte that
+/// beats the best one so far. It can only increase when a better byte is found.
 ///
 ///     first    last          first + window    last + window
 ///     |  block  |  seen by all  |  seen by some  |
 ///          c <------- window ------->      ^ beater: c does not see it
 ///
-/// Every byte is read a few times at most, nearly always in loops that compilers make vectors of: on an EPYC (Zen 3)
-/// 4 GiB/s for random bytes and a window of 8K, 2.5 for zeros, 0.8 for a ramp that falls by one every 40 bytes.
+/// Every byte is read at most a few times, nearly always in loops that compilers vectorise. On an EPYC (Zen 3) this
+/// runs at 4 GiB/s for random bytes and a window of 8K, 2.5 for zeros, and 0.8 for a ramp that falls by one every 40 bytes.
 template <class Beats>
 class unbeaten_marker {
  public:
@@ -52,7 +54,7 @@ class unbeaten_marker {
     }
   }
 
-  /// Bit k where index first + k is unbeaten. The indices lie in one word.
+  /// Sets bit k if index first + k is unbeaten. The indices lie in one word.
   std::uint64_t unbeaten(std::uint64_t first, std::uint64_t last) {
     std::uint64_t found = 0;
     for (std::uint64_t c = last; c-- > first;) {
@@ -65,25 +67,25 @@ class unbeaten_marker {
     return found;
   }
 
-  /// Bit k where index first + k, of 64, has the best byte.
+  /// Sets bit k if index first + k, of 64, has the best byte.
   std::uint64_t equal_to_best(std::uint64_t first) const {
-    constexpr std::uint64_t each = 0x0101010101010101;  // eight bytes of 1
+    constexpr std::uint64_t each = 0x0101010101010101;  // 1 in each of eight bytes
     std::uint64_t found = 0;
     for (std::uint64_t i = 0; i < 64; i += 8) {
       const std::uint64_t difference = little_endian64(bytes_ + first + i) ^ (each * best_);
       const std::uint64_t is_zero = ~(((difference & 0x7f * each) + 0x7f * each) | difference) >> 7 & each;
-      found |= (is_zero * 0x0102040810204080 >> 56) << i;  // the lowest bits of the eight, side by side
+      found |= (is_zero * 0x0102040810204080 >> 56) << i;  // gathers the lowest bits of the eight bytes
     }
     return found;
   }
 
-  /// Written out, since compilers then make it one load.
+  /// In this form, compilers make it one load.
   static std::uint64_t little_endian64(const std::uint8_t* b) {
     const auto at = [b](int k) { return std::uint64_t{b[k]} << (8 * k); };
     return at(0) | at(1) | at(2) | at(3) | at(4) | at(5) | at(6) | at(7);
   }
 
-  /// Bit k where index first + k, of 64, is more than a window before `beater_`.
+  /// Sets bit k if index first + k, of 64, is more than a window before `beater_`.
   std::uint64_t not_seeing_beater(std::uint64_t first) const {
     if (beater_ == end_) return ~std::uint64_t{0};
     const std::uint64_t limit = beater_ - window_;
@@ -103,14 +105,14 @@ class unbeaten_marker {
     while (beater_ < end_ && !beats(bytes_[beater_], best_)) ++beater_;
   }
 
-  /// The best byte of [first, last); of none, one that beats none.
+  /// Returns the best byte of [first, last), or for an empty range one that beats no byte.
   std::uint8_t best_of(std::uint64_t first, std::uint64_t last) const {
     const auto best = [](const std::uint8_t* bytes, std::uint64_t count) {
       std::uint8_t so_far = 255 - unbeatable;
       for (std::uint64_t i = 0; i < count; ++i) so_far = beats(bytes[i], so_far) ? bytes[i] : so_far;
       return so_far;
     };
-    // With a constant length the loop is a few vector instructions.
+    // With a constant length, compilers make the loop a few vector instructions.
     return last - first == 64 ? best(bytes_ + first, 64) : best(bytes_ + first, last - first);
   }
 
@@ -118,9 +120,9 @@ class unbeaten_marker {
   const std::uint8_t* bytes_;
   const map_stretch& stretch_;
   candidate_bits& map_;
-  std::uint8_t best_ = 0;     ///< of what every position yet to look at sees
-  std::uint64_t beater_ = 0;  ///< the first that beats it of what some see
-  std::uint64_t end_ = 0;     ///< of what some see
+  std::uint8_t best_ = 0;     ///< the best byte that every remaining position sees
+  std::uint64_t beater_ = 0;  ///< the first byte that beats it and that only some positions see
+  std::uint64_t end_ = 0;     ///< end of the bytes that some positions see
 };
 
 }  // namespace cutpoint

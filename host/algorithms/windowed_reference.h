@@ -6,20 +6,20 @@
 
 namespace cutpoint {
 
-/// Cut where the masked bits of the hash equal a pattern.
+/// Accepts a hash whose masked bits equal a pattern.
 struct masked_test {
   std::uint64_t mask;
   std::uint64_t pattern;
 
-  /// The low log2(divisor) bits, compared with the same bits of `pattern`.
+  /// Makes a test that compares the low log2(divisor) bits with those of `pattern`.
   static masked_test low(std::uint64_t divisor, std::uint64_t pattern) {
     return {low_mask(divisor), pattern & low_mask(divisor)};
   }
   bool operator()(std::uint64_t hash) const { return (hash & mask) == pattern; }
 };
 
-/// Base of the references: cuts after the first byte at which `Test` accepts `Hash`. `first` is the shortest length
-/// tested.
+/// The base of the references that cut after the first byte at which `Test` accepts `Hash`. `first` is the shortest
+/// length that is tested.
 template <class Hash, class Test>
 class windowed_reference : public reference_defaults {
  public:
