@@ -2,84 +2,70 @@
 
 import math
 
-from experiments.papers.evidence import Evidence
 from experiments.papers.cells import AE_EXPECTED, AE_NEAR, AE_OTHERS, AE_RABIN, AE_SETS, MAXP_WINDOWS
-from experiments.papers.lengths import PERCENTILES, percentiles, share_beyond, spread
-from experiments.papers.markdown import kib, percent, plain, speed, table, times, tiny
-from experiments.papers.ours import less, ratio, value
+from experiments.papers.evidence import Evidence
+from experiments.papers.lengths import PERCENTILES, length_cells, share_beyond
+from experiments.papers.markdown import DASH, kib, percent, plain, speed, table, times, tiny
+from experiments.papers.ours import ratio, value
 
 NO_MAXIMUM = {"max_bytes": 0}
-LEST_OF = 8  # the paper's choice: an eighth of the expected chunk size
+LEST_PART = 8  # the paper's choice: LEST is an eighth of the expected chunk size
+FOUR = ("Rabin_0.25", "MAXP", "AE", "AE-Opt2")
+DRAWN = ("linux", "images")
+TAILS = {
+    "AE": ("ae-max", "2K", {"value_bytes": 8} | NO_MAXIMUM),
+    "Rabin_0": ("rabin", "48:2K:64M", {}),
+    "Rabin_0.25": ("rabin", "512:2K:64M", {}),
+    "MAXP": ("maxp", "2K", NO_MAXIMUM),
+}  # the columns of table 4: algorithm, size and parameters
 
 
 def other(evidence: Evidence, dataset: str, algorithm: str, expected: str, parameters: dict | None = None) -> dict | None:
     return evidence.ours.run(dataset, algorithm, AE_OTHERS[expected], parameters)
 
 
-def opt2(expected: str, part: int = LEST_OF) -> dict:
-    return {"lest": AE_EXPECTED[expected] // part}
-
-
-def maxp(window: int) -> dict:
-    return {"half_window": window}
+def opt2(expected: str) -> dict:
+    return {"lest": AE_EXPECTED[expected] // LEST_PART}
 
 
 def nearest(rows: list[dict | None], mean: float | None) -> dict | None:
-    """The row whose mean chunk is nearest to this one."""
+    """The row whose mean chunk is nearest to `mean`."""
     known = [row for row in rows if row]
     return min(known, key=lambda row: abs(row["mean_bytes"] - mean)) if known and mean else None
 
 
 def four(evidence: Evidence, dataset: str, expected: str) -> dict[str, dict | None]:
-    """What figure 5 compares, all at about Rabin's mean."""
+    """The runs that figure 5 compares, all at about Rabin's mean."""
     run = evidence.ours.run
     base = run(dataset, "rabin", AE_RABIN[expected])
     mean = value(base, "mean_bytes")
-    return {
-        "Rabin_0.25": base,
-        "MAXP": nearest([run(dataset, "maxp", "16K", maxp(window)) for window in MAXP_WINDOWS], mean),
-        "AE": nearest([run(dataset, "ae-max", size) for size in AE_NEAR[expected]], mean),
-        "AE-Opt2": nearest([run(dataset, "ae-max", size, opt2(expected)) for size in AE_NEAR[expected]], mean),
-    }
+    maxp = nearest([run(dataset, "maxp", "16K", {"half_window": window}) for window in MAXP_WINDOWS], mean)
+    ae, ae_opt2 = (nearest([run(dataset, "ae-max", size, p) for size in AE_NEAR[expected]], mean) for p in ({}, opt2(expected)))
+    return dict(zip(FOUR, (base, maxp, ae, ae_opt2), strict=True))
 
 
-def tails() -> dict[str, tuple[str, str, dict]]:
-    """Table 4's columns: algorithm, size and parameters of the run on random data."""
-    return {
-        "AE": ("ae-max", "2K", {"value_bytes": 8} | NO_MAXIMUM),
-        "Rabin_0": ("rabin", "48:2K:64M", {}),
-        "Rabin_0.25": ("rabin", "512:2K:64M", {}),
-        "MAXP": ("maxp", "2K", NO_MAXIMUM),
-    }
+def tail(evidence: Evidence, name: str) -> dict | None:
+    """The run of a column of table 4, on random data."""
+    return evidence.ours.run("random", *TAILS[name], hash="xxh3")
 
 
 def table_4(evidence: Evidence) -> list[str]:
     printed, rows = evidence.papers["ae"].tables["table-4"], []
     for m in range(2, 9):
         cells = [str(m)]
-        for name, (algorithm, size, parameters) in tails().items():
-            row = evidence.ours.run("random", algorithm, size, parameters, hash="xxh3")
-            mean = value(row, "mean_bytes")
-            cells += [tiny(printed.at(str(m), name)), tiny(share_beyond(row, m * mean)) if mean else "–"]
-        cells.append(tiny(math.exp(0.25 - 1.25 * m)))
-        rows.append(cells)
-    return table(["m", *(f"{name} {whose}" for name in tails() for whose in ("paper", "ours")), "Rabin_0.25, e^(0.25-1.25m)"], rows)
+        for name in TAILS:
+            row = tail(evidence, name)
+            cells += [tiny(printed.at(str(m), name)), tiny(share_beyond(row, m * value(row, "mean_bytes"))) if row else DASH]
+        rows.append([*cells, tiny(math.exp(0.25 - 1.25 * m))])
+    return table(["m", *(f"{name} {whose}" for name in TAILS for whose in ("paper", "ours")), "Rabin_0.25, e^(0.25-1.25m)"], rows)
 
 
 def table_4_bytes(evidence: Evidence) -> list[str]:
-    """AE of byte values, which the engine's default is."""
+    """AE of byte values, which is the engine's default."""
     row = evidence.ours.run("random", "ae-max", "2K", NO_MAXIMUM, hash="xxh3")
-    return table(
-        ["", "mean bytes", "longest bytes", "longest / mean"],
-        [
-            [
-                "AE of byte values",
-                plain(value(row, "mean_bytes"), 0),
-                plain(value(row, "report.result.chunks.max_bytes"), 0),
-                plain(ratio(value(row, "report.result.chunks.max_bytes"), value(row, "mean_bytes"))),
-            ]
-        ],
-    )
+    mean, longest = value(row, "mean_bytes"), value(row, "report.result.chunks.max_bytes")
+    cells = ["AE of byte values", plain(mean, 0), plain(longest, 0), plain(ratio(longest, mean))]
+    return table(["", "mean bytes", "longest bytes", "longest / mean"], [cells])
 
 
 def table_5(evidence: Evidence) -> list[str]:
@@ -93,7 +79,7 @@ def table_5(evidence: Evidence) -> list[str]:
 
 
 def found(evidence: Evidence, dataset: str, expected: str, name: str) -> float | None:
-    """The share of low-entropy strings that a row of table 5 detects; noted where it was not measured."""
+    """The share of low-entropy strings that a row of table 5 detects. One that was not measured is noted as missing."""
     share = evidence.low_entropy.get(dataset, {}).get(expected, {}).get(name)
     if share is None and (words := f"low-entropy strings of {dataset}") not in evidence.ours.missing:
         evidence.ours.missing.append(words)
@@ -104,39 +90,25 @@ def figure_4(evidence: Evidence) -> list[str]:
     rows = []
     for dataset in AE_SETS:
         for expected in AE_EXPECTED:
-            limited, free = ([other(evidence, dataset, name, expected, p) for name in ("ae-max", "ae-min")] for p in ({}, NO_MAXIMUM))
-            rows.append(
-                [dataset, expected, *(plain(value(row, "elimination_ratio"), 4) for row in (free[0], limited[0], free[1], limited[1]))]
-            )
+            runs = [other(evidence, dataset, name, expected, p) for name in ("ae-max", "ae-min") for p in (NO_MAXIMUM, {})]
+            rows.append([dataset, expected, *(plain(value(row, "elimination_ratio"), 4) for row in runs)])
     return table(["data", "expected chunk", "AE_MAX", "AE_MAX_T", "AE_MIN", "AE_MIN_T"], rows, words=2)
-
-
-def from_maximum(evidence: Evidence, dataset: str, expected: str) -> float | None:
-    """What the maximum adds to AE_MAX's ratio, as a share of it."""
-    limited, free = (value(other(evidence, dataset, "ae-max", expected, p), "elimination_ratio") for p in ({}, NO_MAXIMUM))
-    return ratio(less(limited, free), free)
 
 
 def figure_5(evidence: Evidence) -> list[str]:
     rows = []
     for dataset, stands_for in AE_SETS.items():
         for expected in AE_EXPECTED:
-            cells = [
-                f"{plain(value(r, 'elimination_ratio'), 3)} at {kib(value(r, 'mean_bytes'))}" for r in four(evidence, dataset, expected).values()
-            ]
+            runs = four(evidence, dataset, expected).values()
+            cells = [f"{plain(value(row, 'elimination_ratio'), 3)} at {kib(value(row, 'mean_bytes'))}" for row in runs]
             rows.append([f"{dataset} ({stands_for})", expected, *cells])
-    return table(["data", "expected chunk", *(f"{name}: DER at mean KiB" for name in four_names())], rows, words=2)
-
-
-def four_names() -> tuple[str, ...]:
-    return "Rabin_0.25", "MAXP", "AE", "AE-Opt2"
+    return table(["data", "expected chunk", *(f"{name}: DER at mean KiB" for name in FOUR)], rows, words=2)
 
 
 def figure_6(evidence: Evidence) -> list[str]:
     rows = []
     for expected in ("4 KB", "8 KB", "16 KB"):
-        for name, row in list(four(evidence, "linux", expected).items())[:3]:
-            rows.append([expected, name, kib(value(row, "mean_bytes")), *map(kib, percentiles(row)), plain(spread(row))])
+        rows += [[expected, name, *length_cells(row)] for name, row in four(evidence, "linux", expected).items() if name != "AE-Opt2"]
     return table(["linux, expected chunk", "", "mean KiB", *(f"{p} %" for p in PERCENTILES), "(95 % - 5 %) / mean"], rows, words=2)
 
 
@@ -147,14 +119,14 @@ def cutting(evidence: Evidence, dataset: str, name: str, expected: str, backend:
 
 def figure_7(evidence: Evidence) -> list[str]:
     rows = []
-    for dataset in ("linux", "images"):
+    for dataset in DRAWN:
         for expected in AE_EXPECTED:
             cells = [dataset, expected]
             for backend in ("scalar", "avx2"):
-                rabin, maxp, ae = (cutting(evidence, dataset, name, expected, backend) for name in ("Rabin_0.25", "MAXP", "AE"))
+                rabin, maxp, ae = (cutting(evidence, dataset, name, expected, backend) for name in FOUR[:3])
                 cells += [*map(speed, (rabin, maxp, ae)), times(ratio(ae, rabin)), times(ratio(ae, maxp))]
             rows.append(cells)
-    names = ("Rabin_0.25", "MAXP", "AE", "AE / Rabin_0.25", "AE / MAXP")
+    names = (*FOUR[:3], "AE / Rabin_0.25", "AE / MAXP")
     return table(["data", "expected chunk", *(f"{b} {n}" for b in ("scalar", "AVX2") for n in names)], rows, words=2)
 
 
@@ -162,7 +134,7 @@ def engine(evidence: Evidence, dataset: str, name: str) -> dict | None:
     """A run of the whole engine on two threads, at 8 KB expected."""
     algorithm, size, parameters = {
         "Rabin_0.25": ("rabin", AE_RABIN["8 KB"], {}),
-        "MAXP": ("maxp", "16K", maxp(2500)),
+        "MAXP": ("maxp", "16K", {"half_window": 2500}),
         "AE": ("ae-max", AE_OTHERS["8 KB"], {}),
         "AE-Opt2": ("ae-max", AE_OTHERS["8 KB"], opt2("8 KB")),
     }[name]
@@ -171,29 +143,22 @@ def engine(evidence: Evidence, dataset: str, name: str) -> dict | None:
 
 def figure_8(evidence: Evidence) -> list[str]:
     rows = []
-    for dataset in ("linux", "images"):
-        base = value(engine(evidence, dataset, "Rabin_0.25"), "bytes_per_second")
-        for name in four_names():
-            row = engine(evidence, dataset, name)
-            rows.append(
-                [
-                    dataset,
-                    name,
-                    speed(value(row, "bytes_per_second")),
-                    times(ratio(value(row, "bytes_per_second"), base)),
-                    value(row, "bottleneck") or "–",
-                ]
-            )
+    for dataset in DRAWN:
+        runs = {name: engine(evidence, dataset, name) for name in FOUR}
+        speeds = {name: value(row, "bytes_per_second") for name, row in runs.items()}
+        for name, row in runs.items():
+            over = times(ratio(speeds[name], speeds["Rabin_0.25"]))
+            rows.append([dataset, name, speed(speeds[name]), over, value(row, "bottleneck") or DASH])
     return table(["data", "8 KB, two threads, SHA-1", "GB/s", "over Rabin_0.25", "slowest stage"], rows, words=2)
 
 
 def figure_7_opt2(evidence: Evidence) -> list[str]:
     rows = []
-    for dataset in ("linux", "images"):
+    for dataset in DRAWN:
         for backend in ("scalar", "avx2"):
-            runs = [evidence.ours.run(dataset, "ae-max", AE_OTHERS["8 KB"], p, backend=backend, threads=1) for p in ({}, opt2("8 KB"))]
-            cells = [speed(value(row, "report.stages.chunking.bytes_per_second")) for row in runs]
-            rows.append([dataset, backend, *cells, speed(value(runs[0], "report.stages.fingerprinting.bytes_per_second"))])
+            ae, opt = (evidence.ours.run(dataset, "ae-max", AE_OTHERS["8 KB"], p, backend=backend, threads=1) for p in ({}, opt2("8 KB")))
+            stages = ((ae, "chunking"), (opt, "chunking"), (ae, "fingerprinting"))
+            rows.append([dataset, backend, *(speed(value(row, f"report.stages.{stage}.bytes_per_second")) for row, stage in stages)])
     return table(["data, 8 KB", "back end", "AE GB/s", "AE-Opt2 GB/s", "SHA-1 GB/s"], rows, words=2)
 
 

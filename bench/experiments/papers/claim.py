@@ -1,17 +1,23 @@
-"""A claim of a paper, and how it is judged: by cases, each of which bears it out or does not."""
+"""Claims of the papers, and the rules that judge them by cases."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from experiments.papers.evidence import Evidence
+from experiments.papers.markdown import plain
 
 HOLDS, PART, NOT, UNKNOWN = "holds", "holds in part", "does not hold", "not measured"
+
+Write = Callable[[float], str]
 
 
 @dataclass(frozen=True)
 class Finding:
     ours: str
     verdict: str
+
+
+Rule = Callable[[list[tuple]], Finding]  # takes cases: (name, number or None), for `by_cases` also whether the case supports the claim
 
 
 @dataclass(frozen=True)
@@ -23,24 +29,61 @@ class Claim:
     judge: Callable[[Evidence], Finding]
 
 
-def by_cases(cases: Iterable[tuple[str, float | None, bool]], write: Callable[[float], str]) -> Finding:
-    """Of (case, number, whether it bears the claim out): all, some or none. Says the range, and how many and which cases do not."""
-    known = [case for case in cases if case[1] is not None]
-    if not known:
-        return Finding("–", UNKNOWN)
-    numbers = [number for _, number, _ in known]
-    against = [name for name, _, good in known if not good]
-    least, most = write(min(numbers)), write(max(numbers))
-    text = least if least == most else f"{least} to {most}"
-    if against:
-        few = f": not {', '.join(against)}" if len(against) <= 4 else ""
-        text += f"; {len(known) - len(against)} of {len(known)} cases{few}"
-    return Finding(text, HOLDS if not against else NOT if len(against) == len(known) else PART)
+class Claims(list[Claim]):
+    """The claims of one paper in their order."""
+
+    def __init__(self, paper: str):
+        super().__init__()
+        self.paper = paper
+
+    def add(self, place: str, text: str, theirs: str, rule: Rule) -> Callable:
+        """Decorates the function that returns the cases of a claim."""
+
+        def decorate(cases: Callable[[Evidence], Iterable[tuple]]) -> Callable:
+            self.append(Claim(self.paper, place, text, theirs, lambda evidence: rule(list(cases(evidence)))))
+            return cases
+
+        return decorate
 
 
-def at_most(cases: Iterable[tuple[str, float | None]], bound: float, write: Callable[[float], str]) -> Finding:
-    return by_cases([(name, v, v is not None and v <= bound) for name, v in cases], write)
+def by_cases(write: Write) -> Rule:
+    """The claim holds if all cases (name, number, supports) support it. The finding has the range and names up to four cases that do not."""
+
+    def judge(cases: list[tuple]) -> Finding:
+        known = [case for case in cases if case[1] is not None]
+        if not known:
+            return Finding("–", UNKNOWN)
+        numbers = [number for _, number, _ in known]
+        against = [name for name, _, good in known if not good]
+        least, most = write(min(numbers)), write(max(numbers))
+        text = least if least == most else f"{least} to {most}"
+        if against:
+            few = f": not {', '.join(against)}" if len(against) <= 4 else ""
+            text += f"; {len(known) - len(against)} of {len(known)} cases{few}"
+        return Finding(text, HOLDS if not against else NOT if len(against) == len(known) else PART)
+
+    return judge
 
 
-def at_least(cases: Iterable[tuple[str, float | None]], bound: float, write: Callable[[float], str]) -> Finding:
-    return by_cases([(name, v, v is not None and v >= bound) for name, v in cases], write)
+def each(supports: Callable[[float], bool], write: Write) -> Rule:
+    return lambda cases: by_cases(write)([(name, v, v is not None and supports(v)) for name, v in cases])
+
+
+def at_most(bound: float, write: Write) -> Rule:
+    return each(lambda v: v <= bound, write)
+
+
+def at_least(bound: float, write: Write) -> Rule:
+    return each(lambda v: v >= bound, write)
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def off(share: float) -> str:
+    return f"{100 * share:.2g} % off"
+
+
+def points(digits: int) -> Write:
+    return lambda share: f"{plain(100 * share, digits)} points"

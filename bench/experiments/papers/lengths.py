@@ -2,13 +2,14 @@
 
 import math
 
+from experiments.papers.markdown import kib, plain
 from experiments.papers.ours import value
 
 PERCENTILES = (5, 25, 50, 75, 95)
 
 
 def share_beyond(row: dict | None, length: float) -> float | None:
-    """The share of chunks longer than this. Between a bucket's ends, an eighth of an octave apart, its logarithm is taken as straight."""
+    """The share of chunks longer than `length`. Within a bucket, an eighth of an octave, the logarithm of the share is taken as linear."""
     histogram, count = value(row, "report.result.chunks.histogram"), value(row, "chunk_count")
     if not histogram:
         return None
@@ -31,6 +32,11 @@ def percentiles(row: dict | None) -> list[float | None]:
 
 
 def spread(row: dict | None) -> float | None:
-    """How wide lengths lie: the middle nine tenths, over the mean."""
+    """The width of the middle nine tenths of the lengths, over the mean."""
     least, *_, most = percentiles(row)
     return None if row is None else (most - least) / value(row, "mean_bytes")
+
+
+def length_cells(row: dict | None) -> list[str]:
+    """The mean, the percentiles and the spread, as a table shows them."""
+    return [kib(value(row, "mean_bytes")), *map(kib, percentiles(row)), plain(spread(row))]

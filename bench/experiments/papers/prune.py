@@ -1,10 +1,10 @@
 """The tables of docs/papers/prune.md."""
 
 from experiments.expected import random_mean
-from experiments.papers.evidence import Evidence
 from experiments.papers.cells import PRUNE_BITS
-from experiments.papers.markdown import kib, percent, plain, speed, table, times
-from experiments.papers.ours import ratio, value
+from experiments.papers.evidence import Evidence
+from experiments.papers.markdown import DASH, kib, percent, plain, speed, table, times
+from experiments.papers.ours import less, ratio, value
 
 K = 1024
 SETS = ("media", "linux", "images")
@@ -28,31 +28,23 @@ def table_2(evidence: Evidence) -> list[str]:
         rows.append([f"{bits} paper", *paper, percent(printed.at(str(bits), "mean") / printed.at(str(bits), "E[S]") - 1, 1)])
         for dataset in ("random", "linux") if bits in PRUNE_BITS else ():
             row = run(evidence, dataset, bits)
-            rows.append(
-                [
-                    f"{bits} ours, {dataset}",
-                    *quartiles(row),
-                    kib(value(row, "report.result.chunks.expected_mean_bytes")),
-                    percent(off(row), 1),
-                ]
-            )
+            expected = kib(value(row, "report.result.chunks.expected_mean_bytes"))
+            rows.append([f"{bits} ours, {dataset}", *quartiles(row), expected, percent(off(row), 1)])
     return table(["bits", "25 %", "50 %", "mean", "75 %", "E[S]", "mean off E[S] by %"], rows)
 
 
 def off(row: dict | None) -> float | None:
     """How far the mean is from equation 2's."""
-    found = ratio(value(row, "mean_bytes"), value(row, "report.result.chunks.expected_mean_bytes"))
-    return None if found is None else found - 1
+    return less(ratio(value(row, "mean_bytes"), value(row, "report.result.chunks.expected_mean_bytes")), 1)
 
 
 def figure_9(evidence: Evidence) -> list[str]:
     rows = []
     for bits in range(10, 16):
         rows.append([str(bits), plain(2**bits / K, 0), *(kib(random_mean(least * K, 2**bits, most * K)) for least, most in LIMITS)])
-    measured = ["13, measured on random data", "–"]
-    for least, most in LIMITS:
-        measured.append(kib(value(evidence.ours.run("random", "rabin", f"{least}K:8K:{most}K"), "mean_bytes")))
-    return table(["bits", "2^bits KiB", *(f"{least}–{most} KiB" for least, most in LIMITS)], [*rows, measured])
+    measured = [kib(value(evidence.ours.run("random", "rabin", f"{least}K:8K:{most}K"), "mean_bytes")) for least, most in LIMITS]
+    rows.append(["13, measured on random data", DASH, *measured])
+    return table(["bits", "2^bits KiB", *(f"{least}–{most} KiB" for least, most in LIMITS)], rows)
 
 
 def cutting(evidence: Evidence, dataset: str, algorithm: str, bits: int, backend: str = "scalar") -> float | None:
@@ -74,30 +66,22 @@ def figure_11(evidence: Evidence) -> list[str]:
 
 
 def figure_11_vector(evidence: Evidence) -> list[str]:
-    rows = [
-        [
-            str(bits),
-            *(speed(cutting(evidence, dataset, name, bits, "avx2")) for dataset in ("linux", "media") for name in ("rabin", "rabin-inck")),
-        ]
-        for bits in PRUNE_BITS
-    ]
+    columns = [(dataset, name) for dataset in ("linux", "media") for name in ("rabin", "rabin-inck")]
+    rows = [[str(bits), *(speed(cutting(evidence, *column, bits, "avx2")) for column in columns)] for bits in PRUNE_BITS]
     return table(["bits, AVX2, GB/s", *(f"{d}: {n}" for d in ("linux", "media") for n in ("Rabin", "INC-K"))], rows)
 
 
 def figure_12(evidence: Evidence) -> list[str]:
     rows = []
     for dataset in SETS:
-        found = {bits: run(evidence, dataset, bits) for bits in (11, 12, 13)}
-        counts, savings = ([value(row, name) for row in found.values()] for name in ("chunk_count", "savings"))
-        rows.append(
-            [dataset, *(plain(v, 0) for v in counts), times(more_chunks(evidence, dataset)), *map(percent, savings), percent(falls(evidence, dataset))]
-        )
+        runs = [run(evidence, dataset, bits) for bits in (11, 12, 13)]
+        counts, savings = [plain(value(row, "chunk_count"), 0) for row in runs], [percent(value(row, "savings")) for row in runs]
+        rows.append([dataset, *counts, times(more_chunks(evidence, dataset)), *savings, percent(falls(evidence, dataset))])
     return table(["data", "chunks, 11 bits", "12", "13", "11 / 13", "savings %, 11 bits", "12", "13", "falls by, points"], rows)
 
 
 def falls(evidence: Evidence, dataset: str) -> float | None:
-    least, most = (value(run(evidence, dataset, bits), "savings") for bits in (11, 13))
-    return None if None in (least, most) else least - most
+    return less(*(value(run(evidence, dataset, bits), "savings") for bits in (11, 13)))
 
 
 def more_chunks(evidence: Evidence, dataset: str) -> float | None:

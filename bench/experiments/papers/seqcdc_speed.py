@@ -1,25 +1,24 @@
-"""The tables of docs/papers/seqcdc.md that are about throughput."""
+"""The tables of docs/papers/seqcdc.md about throughput."""
 
+from experiments.papers.cells import TARGETS
 from experiments.papers.evidence import Evidence
-from experiments.papers.cells import SEQCDC, TARGETS
 from experiments.papers.markdown import DASH, kib, speed, table, times
 from experiments.papers.ours import ratio, value
-from experiments.papers.seqcdc import DRAWN, KB, PLAIN, cut
+from experiments.papers.seqcdc import BOTH, DRAWN, KB, PLAIN, cut
 
 VECTOR = "avx2"  # the widest that the machine of docs/papers has
 BASE = {"skip_trigger": 0}
 BASE_LIKE = {"seq_length": 6, "skip_trigger": 0}  # about the mean that skipping gives
+CHUNKING = "report.stages.chunking.bytes_per_second"
 
 
 def figure_9(evidence: Evidence) -> list[str]:
-    rows = [
-        [dataset, name, *(speed(cut(evidence, dataset, name, target, "scalar")) for target in TARGETS)] for dataset in DRAWN for name in PLAIN
-    ]
+    rows = [[d, name, *(speed(cut(evidence, d, name, target, "scalar")) for target in TARGETS)] for d in DRAWN for name in PLAIN]
     return table(["data", "scalar, GB/s", *KB.values()], rows, words=2)
 
 
 def order(evidence: Evidence) -> list[str]:
-    """From the fastest on; the paper's as far as its text tells it."""
+    """Algorithms from the fastest on; the paper's as far as its text has them."""
     said = {"scalar": evidence.papers["seqcdc"].said["figure-9"]["order"], VECTOR: evidence.papers["seqcdc"].said["figure-11"]["order"]}
     rows = []
     for dataset in DRAWN:
@@ -32,7 +31,7 @@ def order(evidence: Evidence) -> list[str]:
 
 
 def over(evidence: Evidence, name: str, target: str, dataset: str, backend: str = "scalar") -> float | None:
-    """How many times as fast as another algorithm SeqCDC cuts."""
+    """SeqCDC's speed of cutting over another algorithm's."""
     return ratio(cut(evidence, dataset, "SEQ", target, backend), cut(evidence, dataset, name, target, backend))
 
 
@@ -64,50 +63,33 @@ def figure_11(evidence: Evidence) -> list[str]:
     return table(["data", "size", "VRAM GB/s", "VSEQ GB/s", "VSEQ / VRAM"], rows, words=2)
 
 
-def chunking(evidence: Evidence, dataset: str, parameters: dict, backend: str) -> float | None:
-    """Bytes a second of the engine's chunking stage, in one thread, at 16 KB."""
-    return value(skipping(evidence, dataset, parameters, backend), "report.stages.chunking.bytes_per_second")
-
-
 def skipping(evidence: Evidence, dataset: str, parameters: dict, backend: str) -> dict | None:
     return evidence.ours.run(dataset, "seqcdc-inc", "16K", parameters, hash="xxh3", backend=backend, threads=1)
+
+
+def chunking(evidence: Evidence, dataset: str, parameters: dict, backend: str) -> float | None:
+    """Bytes a second of the engine's chunking stage, in one thread, at 16 KB."""
+    return value(skipping(evidence, dataset, parameters, backend), CHUNKING)
 
 
 def figure_12(evidence: Evidence) -> list[str]:
     said = evidence.papers["seqcdc"].said["figure-12"]
     rows = []
-    for set_, dataset in SEQCDC.items():
-        cells = [f"{set_} / {dataset}"]
+    for set_, dataset, label in BOTH:
+        cells = [label]
         for backend, key in (("scalar", "native"), (VECTOR, "vector")):
-            with_skips = chunking(evidence, dataset, {}, backend)
-            cells += [
-                speed(with_skips),
-                times(ratio(with_skips, chunking(evidence, dataset, BASE, backend))),
-                times(ratio(with_skips, chunking(evidence, dataset, BASE_LIKE, backend))),
-                said[key].get(set_, "–"),
-            ]
+            mine, *bases = (chunking(evidence, dataset, parameters, backend) for parameters in ({}, BASE, BASE_LIKE))
+            cells += [speed(mine), *(times(ratio(mine, base)) for base in bases), said[key].get(set_, DASH)]
         rows.append(cells)
-    return table(
-        [
-            "data",
-            "SEQ GB/s",
-            "over BASE, same SeqLength",
-            "over BASE, like mean",
-            "paper",
-            "VSEQ GB/s (AVX2)",
-            "over VBASE, same SeqLength",
-            "over VBASE, like mean",
-            "paper (AVX-512)",
-        ],
-        rows,
-    )
+    header = [
+        "data", "SEQ GB/s", "over BASE, same SeqLength", "over BASE, like mean", "paper", "VSEQ GB/s (AVX2)", "over VBASE, same SeqLength",
+        "over VBASE, like mean", "paper (AVX-512)",
+    ]  # fmt: skip
+    return table(header, rows)
 
 
 def figure_12_means(evidence: Evidence) -> list[str]:
-    rows = [
-        [f"{set_} / {dataset}", *(kib(value(skipping(evidence, dataset, p, "scalar"), "mean_bytes")) for p in ({}, BASE, BASE_LIKE))]
-        for set_, dataset in SEQCDC.items()
-    ]
+    rows = [[label, *(kib(value(skipping(evidence, d, p, "scalar"), "mean_bytes")) for p in ({}, BASE, BASE_LIKE))] for _, d, label in BOTH]
     return table(["mean KiB", "SEQ", "BASE, same SeqLength", "BASE, SeqLength 6"], rows)
 
 
@@ -116,28 +98,19 @@ def figure_14(evidence: Evidence) -> list[str]:
     rows = []
     for name in ("SEQ", "RAM"):
         for target in TARGETS:
-            native, narrow, wide = (cut(evidence, "images", name, target, backend) for backend in ("scalar", "sse4", VECTOR))
-            paper = [f"{a}–{b}×" for a, b in (said["sse4"], said["avx2"])] if (name, target) == ("SEQ", "16K") else ["–", "–"]
-            rows.append(
-                [
-                    name,
-                    KB[target],
-                    *map(speed, (native, narrow, wide)),
-                    times(ratio(narrow, native)),
-                    paper[0],
-                    times(ratio(wide, native)),
-                    paper[1],
-                ]
-            )
+            native, *wider = (cut(evidence, "images", name, target, backend) for backend in ("scalar", "sse4", VECTOR))
+            paper = [f"{a}–{b}×" for a, b in (said["sse4"], said["avx2"])] if (name, target) == ("SEQ", "16K") else [DASH, DASH]
+            gains = [cell for found, printed in zip(wider, paper, strict=True) for cell in (times(ratio(found, native)), printed)]
+            rows.append([name, KB[target], *map(speed, (native, *wider)), *gains])
     return table(["images", "size", "scalar GB/s", "SSE4 GB/s", "AVX2 GB/s", "SSE4 gain", "paper", "AVX2 gain", "paper"], rows, words=2)
 
 
+def window_speed(evidence: Evidence, window: int) -> float | None:
+    return value(evidence.ours.run("images", "rabin", "8K:8K:32K", {"window": window}, hash="xxh3", backend="scalar", threads=1), CHUNKING)
+
+
 def appendix_b(evidence: Evidence) -> list[str]:
-    rows = []
-    for window in (48, 6):
-        row = evidence.ours.run("images", "rabin", "8K:8K:32K", {"window": window}, hash="xxh3", backend="scalar", threads=1)
-        rows.append([str(window), speed(value(row, "report.stages.chunking.bytes_per_second"))])
-    return table(["window of Rabin, bytes", "scalar, one thread, GB/s"], rows)
+    return table(["window of Rabin, bytes", "scalar, one thread, GB/s"], [[str(w), speed(window_speed(evidence, w))] for w in (48, 6)])
 
 
 TABLES = {

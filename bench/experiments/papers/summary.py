@@ -1,9 +1,9 @@
-"""The tables of docs/papers/README.md: every algorithm on every data set, their order beside SeqCDC's, and on what it was measured."""
+"""The tables of docs/papers/README.md: all algorithms on all data sets, their order beside SeqCDC's, machines, binaries and data."""
 
 from experiments.papers import seqcdc
-from experiments.papers.evidence import Evidence
 from experiments.papers.cells import ALGORITHMS, DATASETS, SEQCDC, TARGETS
-from experiments.papers.markdown import kib, percent, plain, speed, table
+from experiments.papers.evidence import Evidence
+from experiments.papers.markdown import DASH, kib, percent, plain, speed, table
 from experiments.papers.order import kendall
 from experiments.papers.ours import value
 from experiments.papers.seqcdc import KB
@@ -28,7 +28,7 @@ def cutting(evidence: Evidence, target: str) -> list[str]:
 
 
 def order(evidence: Evidence) -> list[str]:
-    """The paper's algorithms from the one that saves most on."""
+    """The paper's algorithms, those that save most first."""
     rows = []
     for set_, dataset in SEQCDC.items():
         for target in TARGETS:
@@ -36,14 +36,9 @@ def order(evidence: Evidence) -> list[str]:
             if None in paper.values():
                 continue
             known = None not in ours.values()
-            rows.append(
-                [
-                    f"{set_} / {dataset}, {KB[target]}",
-                    " ".join(sorted(paper, key=paper.get, reverse=True)),
-                    " ".join(sorted(ours, key=ours.get, reverse=True)) if known else "–",
-                    plain(kendall(list(paper.values()), list(ours.values()))) if known else "–",
-                ]
-            )
+            orders = [" ".join(sorted(names, key=names.get, reverse=True)) if None not in names.values() else DASH for names in (paper, ours)]
+            tau = kendall(list(paper.values()), list(ours.values())) if known else None
+            rows.append([f"{set_} / {dataset}, {KB[target]}", *orders, plain(tau)])
     return table(["data: the paper's / ours", "SeqCDC's order", "ours", "Kendall's τ"], rows, words=3)
 
 
@@ -67,17 +62,9 @@ def where(evidence: Evidence) -> list[str]:
 def data(evidence: Evidence) -> list[str]:
     rows = []
     for name in DATASETS:
-        set_ = evidence.ours.datasets.get(name)
-        if set_:
-            rows.append(
-                [
-                    name,
-                    ", ".join(set_.get("stands_for", [])) or "–",
-                    str(len(set_["versions"])),
-                    plain(set_["bytes"] / 1e9, 2),
-                    set_["checksum"][:12],
-                ]
-            )
+        if set_ := evidence.ours.datasets.get(name):
+            stands_for = ", ".join(set_.get("stands_for", [])) or DASH
+            rows.append([name, stands_for, str(len(set_["versions"])), plain(set_["bytes"] / 1e9), set_["checksum"][:12]])
     return table(["data set", "stands for", "versions", "GB", "checksum"], rows, words=2)
 
 

@@ -159,13 +159,13 @@ class Arithmetic(unittest.TestCase):
 
     def test_a_verdict_looks_at_every_case(self):
         def verdict(*numbers):
-            return at_most([(f"case {i}", v) for i, v in enumerate(numbers)], 5, str)
+            return at_most(5, str)([(f"case {i}", v) for i, v in enumerate(numbers)])
 
         self.assertEqual([verdict(1, 5).verdict, verdict(1, 6).verdict, verdict(6, 7).verdict], [HOLDS, PART, NOT])
         self.assertEqual(verdict(None, 1).verdict, HOLDS)
         self.assertEqual(verdict(None).verdict, UNKNOWN)
         self.assertIn("not case 1", verdict(1, 6).ours)
-        self.assertEqual(by_cases([("a", 1, True)], str).ours, "1")
+        self.assertEqual(by_cases(str)([("a", 1, True)]).ours, "1")
 
     def test_each_claim_names_its_place_and_number(self):
         for claim in CLAIMS:
