@@ -16,6 +16,9 @@ namespace cutpoint::cli {
 
 namespace {
 
+/// How long an interrupted run may take to finish the chunks of what it has read.
+constexpr std::chrono::milliseconds time_to_finish(200);
+
 constexpr choice<file_access, 4> accesses = {{{"auto", file_access::automatic},
                                               {"pread", file_access::pread},
                                               {"uring", file_access::uring},
@@ -91,6 +94,8 @@ result<file_reader> input_options::make_reader(chunking& job) const {
   if (!access) return access.error();
   const std::uint64_t memory_bytes = job.feed.memory_bytes;
   auto made = make_input_reader(job.feed, *access, &interruption());
+  job.feed.cancel = &interruption();
+  job.feed.cancel_grace = time_to_finish;
   job.reading_bytes = memory_bytes - job.feed.memory_bytes;
   if (made) return made;
   if (made.error().code() != status_code::invalid_argument) {

@@ -27,6 +27,7 @@ struct feed_configuration {
   fingerprint_kind fingerprint = fingerprint_kind::none;
   join_kind join = join_kind::exact;
   const cancellation* cancel = nullptr;
+  std::chrono::nanoseconds cancel_grace = {};
   std::uint64_t lane_count = 1;  ///< of the processor
   std::vector<device_configuration> devices;
   std::vector<work_plan> choices = {work_plan::processor};  ///< by which the feed may work, the first at first

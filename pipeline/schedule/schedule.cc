@@ -150,7 +150,8 @@ task_context schedule::context() const noexcept {
           .held = ring_,
           .candidates = candidates_.get(),
           .receiver = receiver_,
-          .cancel = configuration_.cancel};
+          .cancel = configuration_.cancel,
+          .cancel_grace = configuration_.cancel_grace};
 }
 
 feed_statistics schedule::statistics() const {

@@ -111,8 +111,9 @@ struct task_context {
   candidate_bits* candidates = nullptr;
   chunk_receiver* receiver = nullptr;
   const cancellation* cancel = nullptr;  ///< may be null
+  std::chrono::nanoseconds cancel_grace = {};
 
-  [[nodiscard]] bool is_cancelled() const noexcept { return cancel != nullptr && cancel->is_requested(); }
+  [[nodiscard]] bool is_cancelled() const noexcept { return cancel != nullptr && cancel->is_older(cancel_grace); }
 };
 
 /// What memory that cannot be had comes to. Allocates none.

@@ -15,17 +15,30 @@
 
 namespace cutpoint {
 
-/// A request to stop, which any thread or a signal handler can make once. The work that holds a pointer to this object
-/// sees it and stops.
+/// A request to stop. It is made once, from any thread or from a signal handler, and the work that holds a reference
+/// looks at it from time to time. Thread-safe.
 class cancellation {
  public:
-  /// Requests the stop. Async-signal-safe.
-  void request() noexcept { requested_.store(true, std::memory_order_relaxed); }
-  [[nodiscard]] bool is_requested() const noexcept { return requested_.load(std::memory_order_relaxed); }
+  /// Async-signal-safe. Only the first call counts.
+  void request() noexcept {
+    std::int64_t never = 0;
+    requested_at_.compare_exchange_strong(never, now(), std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool is_requested() const noexcept { return requested_at_.load(std::memory_order_relaxed) != 0; }
+  /// Whether the request was made at least `grace` ago. Reads the clock only after a request.
+  [[nodiscard]] bool is_older(std::chrono::nanoseconds grace) const noexcept {
+    const std::int64_t requested_at = requested_at_.load(std::memory_order_relaxed);
+    return requested_at != 0 && now() - requested_at >= grace.count();
+  }
 
  private:
-  static_assert(std::atomic<bool>::is_always_lock_free);
-  std::atomic<bool> requested_ = false;
+  /// Nanoseconds of the steady clock.
+  static std::int64_t now() noexcept {
+    return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
+
+  static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+  std::atomic<std::int64_t> requested_at_ = 0;  ///< 0 before the request
 };
 
 /// Returns the status of work that was cancelled.

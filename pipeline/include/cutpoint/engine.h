@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -107,8 +108,11 @@ struct feed_options {
   std::uint64_t batch_bytes = 0;
   /// Most bytes that are held, of the streams and of what is known about them. Usually much less is.
   std::uint64_t memory_bytes = 256 * MiB;
-  /// Asked for between tasks; may be null; must outlive the feed.
+  /// Ends the feed with the status cancelled. May be null; must outlive the feed. Each lane looks at it after each chunk.
   const cancellation* cancel = nullptr;
+  /// How long the feed may still work after the request to cancel. With more than 0, a caller who stops feeding and
+  /// calls `finish` gets the chunks of what it has fed, unless they take longer.
+  std::chrono::nanoseconds cancel_grace = std::chrono::nanoseconds(0);
   /// Is told what lanes do when; may be null, which costs nothing; must outlive the feed.
   trace_receiver* trace = nullptr;
 };

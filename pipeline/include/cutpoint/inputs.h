@@ -123,8 +123,9 @@ class input_feeder {
   [[nodiscard]] status feed_tree(const std::string& path, const walk_options& options);
   /// Feeds what waits, and then a stream that the caller opened, under the name `path`.
   [[nodiscard]] status feed_stream(const std::string& path, file_stream& stream);
-  /// Feeds what waits, unless it is cancelled, and waits until all that was fed has come out. The last call, to be made
-  /// after cancelled too where the feeds are not cancelled themselves, so that what was read comes out.
+  /// Feeds the inputs that wait, unless it is cancelled, and waits until the chunks of everything that was fed have come
+  /// out. This is the last call. Call it after cancelling too: with `feed_options::cancel_grace` the chunks of what was
+  /// read still come out.
   [[nodiscard]] status finish();
 
   [[nodiscard]] const reading_record& record() const noexcept;

@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import threading
 import unittest
+from pathlib import Path
 
 from command import INTERRUPTED, PATIENCE, CommandTest, has_linux_proc, is_waiting, status_of, wait_until
 from listings import read_jsonl, read_text
@@ -17,6 +18,12 @@ from streams import random_bytes
 def handles(process, number: int) -> bool:
     """Whether the process has a handler for the signal yet."""
     return process.poll() is None and bool(int(status_of(process)["SigCgt"], 16) >> (number - 1) & 1)
+
+
+def cpu_seconds_of(process) -> float:
+    """Seconds of processor time that the process has used so far."""
+    fields = Path("/proc", str(process.pid), "stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @unittest.skipUnless(has_linux_proc(), "needs Linux's /proc")
@@ -45,6 +52,18 @@ class Interrupt(CommandTest):
             process.send_signal(number)
             rows = read_text(self.assert_interrupted(process).stdout).rows
             self.assertEqual(rows, whole[: len(rows)])
+
+    def test_ends_a_run_in_the_middle_of_a_segment(self):
+        """Each chunk of a few bytes hashes a window of 178,904 bytes, so that a segment takes minutes."""
+        self.write("long", random_bytes(4_000_000))
+        cuts = "borg1(min_exp=2,max_exp=20,mask_bits=2,window=178904)"
+        for command in ("chunk", "dedup"):
+            for threads in ("1", "2"):
+                process = self.start(command, "--threads", threads, "--cuts", cuts, "long")
+                wait_until(lambda: handles(process, signal.SIGINT) and cpu_seconds_of(process) > 0.5, "the run cuts")
+                process.send_signal(signal.SIGINT)
+                process.wait(10)
+                self.assert_interrupted(process)
 
     def test_keeps_the_chunks_and_inputs_that_were_done(self):
         content = random_bytes(1_000_000)
@@ -141,10 +160,6 @@ class Interrupt(CommandTest):
         self.assert_done(run)
         self.assertEqual(run.stdout, "8\n")
 
-
-def ignore_interrupts():
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
     def test_ends_a_benchmark_with_the_rows_that_were_measured(self):
         process = self.start("bench", "-q", "--json", "--bytes", "64K", "--rounds", "1000", "--hash", "md5")
         wait_until(lambda: handles(process, signal.SIGINT), "the run measures")
@@ -152,6 +167,10 @@ def ignore_interrupts():
         run = self.wait(process)
         self.assert_failed(run, "interrupted", code=INTERRUPTED)
         self.assertIs(json.loads(run.stdout)["interrupted"], True)
+
+
+def ignore_interrupts():
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 if __name__ == "__main__":

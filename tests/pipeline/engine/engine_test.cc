@@ -159,6 +159,23 @@ TEST(engine, stops_when_it_is_cancelled) {
   EXPECT_EQ(feed->failure().code(), status_code::cancelled);
 }
 
+TEST(engine, finishes_what_was_fed_within_the_grace_of_a_cancellation) {
+  engine threads = with_threads(2);
+  const auto stream = mixed(500'000, 8600);
+  for (const auto grace : {std::chrono::nanoseconds(0), std::chrono::nanoseconds(std::chrono::hours(1))}) {
+    cancellation cancel;
+    recorder out;
+    auto feed = threads.open({.cuts = made("fastcdc"), .cancel = &cancel, .cancel_grace = grace}, out);
+    ASSERT_TRUE(feed.ok());
+    ASSERT_TRUE(feed->begin(0).ok());
+    ASSERT_TRUE(feed->write(stream).ok());
+    cancel.request();
+    status outcome = feed->end();
+    if (outcome.ok()) outcome = feed->finish();
+    EXPECT_EQ(outcome.code(), grace.count() == 0 ? status_code::cancelled : status_code::ok);
+  }
+}
+
 TEST(engine, goes_on_after_a_stream_that_fails) {
   engine threads = with_threads(2);
   const auto stream = mixed(500'000, 8500);
