@@ -17,8 +17,8 @@ inline constexpr std::uint64_t GiB = std::uint64_t{1} << 30;
 /// A chunk is the bytes `[offset, offset + length)` of one stream. The chunks of a stream are contiguous, cover the
 /// whole stream, and each has at least one byte.
 struct chunk {
-  std::uint64_t offset = 0;
-  std::uint64_t length = 0;
+  std::uint64_t offset = 0;  ///< from the beginning of the stream, in bytes
+  std::uint64_t length = 0;  ///< in bytes
 
   friend bool operator==(const chunk&, const chunk&) = default;
 };

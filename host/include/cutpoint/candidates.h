@@ -22,6 +22,7 @@ class candidate_bits {
   /// words without a position in it are not accessed.
   void clear(std::uint64_t first, std::uint64_t last);
 
+  /// Marks one position.
   void mark(std::uint64_t position, std::uint64_t level) {
     mark_all(position / 64 * 64, std::uint64_t{1} << (position % 64), level);
   }

@@ -28,7 +28,8 @@ using chunk_sink = std::function<status(const chunk& where, byte_span bytes)>;
 [[nodiscard]] status check_memory(const chunker& chunker, const stream_limits& limits);
 
 /// Reads `source` to its end and passes every chunk to `sink`, in order. Holds at most `limits.memory_bytes` of the
-/// stream, and usually at most twice the number of bytes that a cut may depend on, plus 256 KiB.
+/// stream (and one byte more if chunks have no maximum), and usually at most twice the number of bytes that a cut may
+/// depend on, plus 256 KiB.
 ///
 /// Errors: those of `source` and `sink`; those of `check_memory`, before any byte is read; memory_limit, if a chunk
 /// without a maximum outgrows the limit. Before an error of the source or of the memory limit is returned, the sink

@@ -13,8 +13,7 @@ namespace cutpoint {
 
 /// How regular files are read. It changes only the speed.
 enum class file_access {
-  automatic,  ///< what is in the page cache as with `pread`; the rest as with `direct` in large files, else as with
-              ///< `uring`
+  automatic,  ///< what is cached as with `pread`; the rest of large files as with `direct`, else as with `uring`
   pread,      ///< in their turn, on the thread that consumes them
   uring,      ///< ahead, with io_uring, through the page cache
   direct,     ///< ahead, with io_uring, past the page cache if the file system supports that
@@ -39,6 +38,7 @@ struct file_reader_options {
   std::shared_ptr<read_queue> reads = nullptr;
 };
 
+/// The smallest budget with which files are read ahead.
 inline constexpr std::uint64_t least_budget_bytes = 1 * MiB;
 
 /// Statistics of a reader. They exclude holes and the bytes that were read in their turn.

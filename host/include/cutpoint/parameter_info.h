@@ -45,7 +45,7 @@ struct parameter_rule {
   condition must = condition::at_least;
   /// The parameter that bounds this one; empty if `value` is the bound or the condition has no bound.
   std::string_view other = {};
-  std::uint64_t value = 0;
+  std::uint64_t value = 0;  ///< the bound if `other` is empty
   /// A value that is accepted although it breaks the rule.
   std::optional<std::uint64_t> exception = {};
   /// Whether every value is accepted if `other` is 0, as a maximum of 0 means no maximum.

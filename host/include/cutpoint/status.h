@@ -39,6 +39,7 @@ class [[nodiscard]] status {
 
   [[nodiscard]] bool ok() const noexcept { return code_ == status_code::ok; }
   [[nodiscard]] status_code code() const noexcept { return code_; }
+  /// Returns the message, which is empty for success.
   [[nodiscard]] const std::string& message() const noexcept { return message_; }
   /// Returns the errno of the failed system call, or 0.
   [[nodiscard]] int system_error() const noexcept { return system_error_; }

@@ -21,7 +21,7 @@ struct cache_info {
 
 /// A memory node: memory that is nearer to some processors than to others.
 struct numa_node_info {
-  std::uint64_t index = 0;
+  std::uint64_t index = 0;  ///< the operating system's number of the node
   std::uint64_t memory_bytes = 0;
   std::uint64_t processor_count = 0;
 };
@@ -32,6 +32,7 @@ struct system_device {
   std::string name;
 };
 
+/// The parts of one machine. A count is 0 if hwloc does not know it.
 struct topology {
   std::string processor_model;  ///< empty if unknown
   std::uint64_t package_count = 0;

@@ -24,8 +24,7 @@ struct tree_entry {
   std::string path;  ///< the path that was given to the walk, followed by the names below it
   file_kind kind = file_kind::regular_file;
   bool is_given = false;          ///< whether this is the path that was given to the walk
-  std::uint32_t permissions = 0;  ///< the mode without the file type: rwx bits, set-user-ID, set-group-ID and sticky
-                                  ///< bit
+  std::uint32_t permissions = 0;  ///< mode bits without the file type, including set-ID and sticky bits
   std::uint32_t user_id = 0;
   std::uint32_t group_id = 0;
   std::uint64_t size = 0;       ///< size in bytes, as stat(2) reports it
