@@ -1,17 +1,17 @@
 # shellcheck shell=bash disable=SC2154  # scripts/lib.sh sets them
-# A machine that has AVX-512, emulated by Bochs, and programs built in build/release run on it. For scripts that have sourced
-# scripts/lib.sh; `scripts/setup --avx512` installs what it takes.
+# Functions that run programs from build/release on a machine with AVX-512 that Bochs emulates. A script must source scripts/lib.sh
+# first. `scripts/setup --avx512` installs the programs that these functions need.
 
 readonly machine=$root/tests/simd/avx512
 readonly work=$root/build/avx512
-# shellcheck disable=SC2034  # for those who source this
-readonly console=$work/console.log # what the machine says
-readonly hours=2                   # it takes some minutes, but nobody waits for a machine that hangs
+# shellcheck disable=SC2034  # used by scripts that source this
+readonly console=$work/console.log # the output of the machine
+readonly hours=2                   # a limit for a machine that hangs; usually it takes some minutes
 
-# libraries PROGRAM...: the shared libraries that they load, and the loader, one a line.
+# libraries PROGRAM...: prints the shared libraries that the programs load, and the loader, one on each line.
 libraries() { ldd "$@" | sed -n 's/^.*[[:space:]]\(\/[^ ]*\) (0x.*/\1/p' | sort -u; }
 
-# make_memory_disk PROGRAM...: the machine's files: init, the programs and their libraries.
+# make_memory_disk PROGRAM...: makes the machine's files: init, the programs and their libraries.
 make_memory_disk() {
   local tree=$work/tree path
   rm -rf -- "$tree"
@@ -22,7 +22,7 @@ make_memory_disk() {
   (cd -- "$tree" && find . | cpio --create --format=newc --quiet) | gzip -1 >"$work/cd/initrd"
 }
 
-# make_cd ARGUMENTS PROGRAM...: Linux, the programs, and what starts them one after the other, all with these arguments.
+# make_cd ARGUMENTS PROGRAM...: makes a CD that boots Linux and runs the programs one after the other, each with these arguments.
 make_cd() {
   local arguments=$1 name commands=
   shift
@@ -37,7 +37,7 @@ make_cd() {
     -no-emul-boot -boot-load-size 4 -boot-info-table "$work/cd" 2>"$work/xorriso.log"
 }
 
-# emulate: ends with the machine, whose turning itself off Bochs takes for an error. Its screen is nobody's.
+# emulate: runs the machine until it turns itself off, which Bochs reports as an error. The screen is discarded.
 emulate() {
   rm -f -- "$console" "$work/bochs.log"
   printf 'c\n' >"$work/start" # Debian's Bochs begins in its debugger
@@ -45,5 +45,5 @@ emulate() {
     </dev/null >/dev/null 2>&1 || true
 }
 
-# said: what the machine said, with the line ends of a file.
+# said: prints the output of the machine with Unix line ends.
 said() { tr -d '\r' <"$console"; }
