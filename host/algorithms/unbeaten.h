@@ -19,7 +19,8 @@ namespace cutpoint {
 ///          c <------- window ------->      ^ beater: c does not see it
 ///
 /// Every byte is read at most a few times, nearly always in loops that compilers vectorise. On an EPYC (Zen 3) this
-/// runs at 4 GiB/s for random bytes and a window of 8K, 2.5 for zeros, and 0.8 for a ramp that falls by one every 40 bytes.
+/// runs at 4 GiB/s for random bytes and a window of 8K, at 2.5 for zeros, and at 0.8 for a ramp that falls by one every
+/// 40 bytes.
 template <class Beats>
 class unbeaten_marker {
  public:
