@@ -19,11 +19,11 @@ namespace cutpoint {
 /// The value of `chunker::reach` if a cut may depend on any number of bytes.
 inline constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
 
-/// Tells on which bytes it depends whether a position is a candidate.
+/// What decides whether a position is a candidate.
 enum class candidate_kind {
-  windowed,   ///< only on the bytes near the position, so that candidates can be found anywhere before chunks are known
-  restarted,  ///< as windowed, but also on the chunk's start, within one window after the chunk's minimum
-  walking,    ///< on the chunk's start
+  windowed,   ///< the bytes near the position only, so that candidates can be found anywhere before chunks are known
+  restarted,  ///< as windowed, but also the chunk's start for positions within one window after the chunk's minimum
+  walking,    ///< the chunk's start
 };
 
 /// A contiguous byte range of a stream, seen from the start of a chunk in it.

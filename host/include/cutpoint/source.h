@@ -15,24 +15,24 @@
 
 namespace cutpoint {
 
-/// A request to stop. It is made once, from any thread or from a signal handler, and the work that holds a reference
-/// looks at it from time to time. Thread-safe.
+/// A request to stop. It is made once, from any thread or from a signal handler. The work that holds a pointer to it
+/// checks it from time to time. Thread-safe.
 class cancellation {
  public:
-  /// Async-signal-safe. Only the first call counts.
+  /// Makes the request. Async-signal-safe. Only the first call has an effect.
   void request() noexcept {
     std::int64_t never = 0;
     requested_at_.compare_exchange_strong(never, now(), std::memory_order_relaxed);
   }
   [[nodiscard]] bool is_requested() const noexcept { return requested_at_.load(std::memory_order_relaxed) != 0; }
-  /// Whether the request was made at least `grace` ago. Reads the clock only after a request.
+  /// Returns whether the request was made at least `grace` ago. Reads the clock only after a request.
   [[nodiscard]] bool is_older(std::chrono::nanoseconds grace) const noexcept {
     const std::int64_t requested_at = requested_at_.load(std::memory_order_relaxed);
     return requested_at != 0 && now() - requested_at >= grace.count();
   }
 
  private:
-  /// Nanoseconds of the steady clock.
+  /// Returns the time of the steady clock in nanoseconds.
   static std::int64_t now() noexcept {
     return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
   }
