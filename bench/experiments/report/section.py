@@ -1,4 +1,4 @@
-"""What a section of the report is: a question or finding, what was measured, panels, a key, and all of it as a table."""
+"""A section of the report: a question or finding, the measurement, panels, a key, and all numbers as a table."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Panel:
-    """A chart without a width. With choices, the page shows the panels of one choice at a time, each has a plot of its own."""
+    """A chart without a width. If a section has choices, the page shows the panels of one at a time, and each choice has its own plot."""
 
     title: str
     chart: alt.LayerChart
@@ -39,8 +39,8 @@ class Section:
     rows: list[dict]
     keys: list[Key] = field(default_factory=list)
     choices: list[str] = field(default_factory=list)  # the first is shown first
-    choice_label: str = ""
-    hint: str = ""  # what can be done on the page, and not with a plot
+    choice_label: str = "mean aimed at"
+    hint: str = ""  # what a reader can do on the page, but not with a plot
     notes: list[str] = field(default_factory=list)
     panels_a_row: int = 3
 
@@ -50,7 +50,7 @@ class Section:
 
 
 def columns_of(*extra: Column) -> list[Column]:
-    """The columns that every table begins with, and its own."""
+    """The columns that every table begins with, and `extra`."""
     return [
         ("data set", lambda row: row["dataset"]),
         ("algorithm", lambda row: row["algorithm"]),

@@ -1,6 +1,7 @@
-"""What of the results belongs beside each other: equal settings, sizes in their order, data sets and algorithms in one order."""
+"""Selects and orders the rows of a chart: equal settings, sizes, data sets and algorithms in their order."""
 
 from collections import Counter
+from collections.abc import Callable
 
 from experiments.report.aims import OWN
 from experiments.report.rows import Results
@@ -8,10 +9,11 @@ from experiments.report.style import ALGORITHMS
 from experiments.sizes import bytes_of
 
 MOST_AIMS = 6
+ENGINE = ("hash", "backend", "threads", "segment")  # settings of the whole engine
 
 
 def size_order(size: str) -> tuple[float, str]:
-    """By the average; what has its own size comes last."""
+    """The order of sizes: by the average; own sizes come last."""
     parts = size.split(":")
     try:
         return bytes_of(parts[1] if len(parts) == 3 else parts[0]), size
@@ -20,36 +22,36 @@ def size_order(size: str) -> tuple[float, str]:
 
 
 def aims_of(rows: list[dict]) -> list[str]:
-    """The aims worth showing, at most six, in their order: those that a fifth as many rows have as the most common one."""
+    """The aims worth showing, in their order: at most six, each with at least a fifth of the rows of the most common one."""
     common = Counter(row["aim"] for row in rows).most_common(MOST_AIMS)
     return sorted((aim for aim, count in common if aim == OWN or 5 * count >= common[0][1]), key=size_order)
 
 
 def usual_aim(rows: list[dict]) -> str:
-    """The aim that most rows have, own sizes apart; of several the middle one."""
+    """The aim of most rows, own sizes apart; the middle one of several."""
     counts = Counter(row["aim"] for row in rows if row["aim"] != OWN) or Counter(row["aim"] for row in rows)
     most = sorted((aim for aim, count in counts.items() if count == max(counts.values())), key=size_order)
     return most[(len(most) - 1) // 2]
 
 
 def datasets_of(rows: list[dict], results: Results) -> list[str]:
-    """In the order in which the sweep made them."""
+    """Data sets in the order in which the sweep made them."""
     known = [entry["label"] for entry in results.datasets]
     return sorted({row["dataset"] for row in rows}, key=lambda name: known.index(name) if name in known else len(known))
 
 
 def plain(rows: list[dict]) -> list[dict]:
-    """Of whole-engine rows those with the exact cuts of each name's own parameters; those of large groups first."""
+    """Whole-engine rows with the exact cuts of each name's own parameters, those of large groups first."""
     return by_group([row for row in rows if row["join_name"] == "exact" and row["parameters"] == "{}"])
 
 
 def by_group(rows: list[dict]) -> list[dict]:
-    """Those of large groups first: of two settings with the same aim, the one that most others were measured with."""
+    """Rows of large groups first: of two settings with the same aim, the one with which most others were measured."""
     return sorted(rows, key=lambda row: -row["group_size"])
 
 
 def usual(rows: list[dict], names: tuple[str, ...]) -> list[dict]:
-    """The rows whose values of `names` are those that most rows have together, so that nothing else differs."""
+    """The rows that have the most common combination of values of `names`."""
     if not rows:
         return []
     most = Counter(tuple(row[name] for name in names) for row in rows).most_common(1)[0][0]
@@ -57,24 +59,50 @@ def usual(rows: list[dict], names: tuple[str, ...]) -> list[dict]:
 
 
 def once(rows: list[dict], names: tuple[str, ...]) -> list[dict]:
-    """One row of each combination, the first."""
+    """The first row of each combination of values of `names`."""
     kept: dict[tuple, dict] = {}
     for row in rows:
         kept.setdefault(tuple(row[name] for name in names), row)
     return list(kept.values())
 
 
-def order_by(rows: list[dict], value: str, falling: bool = True) -> list[str]:
-    """Algorithms by their mean over rows of the usual aim, where they have it, and then those that have it not."""
-    aim = usual_aim(rows)
+def place(name: str) -> tuple[int, str]:
+    """The order of algorithms, then of other names."""
+    known = list(ALGORITHMS)
+    return known.index(name) if name in known else len(known), name
+
+
+def means_of(rows: list[dict], value: Callable[[dict], float]) -> dict[str, float]:
+    """The mean of a value for each algorithm."""
     found: dict[str, list[float]] = {}
     for row in rows:
-        if row["aim"] == aim:
-            found.setdefault(row["algorithm"], []).append(row[value])
-    means = {name: sum(values) / len(values) for name, values in found.items()}
-    known = list(ALGORITHMS)
-    others = sorted({row["algorithm"] for row in rows} - set(means), key=lambda n: (known.index(n) if n in known else len(known), n))
-    return sorted(means, key=lambda name: (-means[name] if falling else means[name], name)) + others
+        found.setdefault(row["algorithm"], []).append(value(row))
+    return {name: sum(values) / len(values) for name, values in found.items()}
+
+
+def usual_means(rows: list[dict], name: str) -> dict[str, float]:
+    """The same over the rows of the usual aim."""
+    aim = usual_aim(rows)
+    return means_of([row for row in rows if row["aim"] == aim], lambda row: row[name])
+
+
+def order_by(rows: list[dict], value: str) -> list[str]:
+    """Algorithms by their mean at the usual aim, the largest first, and then those that lack that aim."""
+    means = usual_means(rows, value)
+    return sorted(means, key=lambda name: (-means[name], name)) + sorted({row["algorithm"] for row in rows} - set(means), key=place)
+
+
+def usual_first(rows: list[dict]) -> list[str]:
+    """The aims of the rows, the usual one first."""
+    first = usual_aim(rows)
+    return sorted({row["aim"] for row in rows}, key=lambda aim: (aim != first, size_order(aim)))
+
+
+def main_aims(rows: list[dict]) -> tuple[list[dict], list[str]]:
+    """One row of each data set, algorithm and aim, for the aims worth showing, and these aims."""
+    rows = once(rows, ("dataset", "algorithm", "aim"))
+    aims = aims_of(rows)
+    return [row for row in rows if row["aim"] in aims], aims
 
 
 def threads_text(threads: int) -> str:
@@ -92,21 +120,16 @@ def engine_text(rows: list[dict]) -> str:
 
 
 def aim_text(aim: str) -> str:
-    """An aim as a key or a sentence shows it: 8 KiB."""
+    """An aim as text, for example 8 KiB."""
     return "own size" if aim == OWN else f"{aim[:-1]} {aim[-1]}iB" if aim[-1].isalpha() else f"{aim} B"
 
 
 def listed(names: list[str]) -> str:
-    """Words in a sentence."""
+    """Names as a list in a sentence."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
 
 
 def in_order(rows: list[dict], results: Results) -> list[dict]:
-    """By data set, algorithm and size, as a table lists them."""
-    datasets, known = datasets_of(rows, results), list(ALGORITHMS)
-
-    def place(row: dict) -> tuple:
-        name = row["algorithm"]
-        return datasets.index(row["dataset"]), known.index(name) if name in known else len(known), name, size_order(row["size"])
-
-    return sorted(rows, key=place)
+    """Rows in the order of a table: by data set, algorithm and size."""
+    datasets = datasets_of(rows, results)
+    return sorted(rows, key=lambda row: (datasets.index(row["dataset"]), place(row["algorithm"]), size_order(row["size"])))

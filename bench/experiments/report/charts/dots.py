@@ -1,14 +1,41 @@
-"""Dots: a row for each algorithm, a dot for each mean that was aimed at. What savings, throughput and speed-ups have in common."""
+"""Parts that several charts share, and the chart of dots: a row for each algorithm, a dot for each aim (see aims.py)."""
 
 import altair as alt
 
 from experiments.report.aims import OWN
 from experiments.report.section import Key
 from experiments.report.select import aim_text
-from experiments.report.style import colour
+from experiments.report.style import ALGORITHMS, colour
 
 ROW = 17  # pixels of a row
 SMALLEST, STEP = 22, 44  # areas of dots
+
+# Vega's expression for the labels of an axis in bytes.
+BYTES = "datum.value >= 1048576 ? datum.value / 1048576 + 'M' : datum.value >= 1024 ? datum.value / 1024 + 'K' : datum.value"
+
+
+def chart(rows: list[dict], *encodings, **more) -> alt.Chart:
+    return alt.Chart(alt.Data(values=rows)).encode(*encodings, **more)
+
+
+def tips(*entries: tuple) -> list[alt.Tooltip]:
+    """Tooltips of (field,), (field, title) or (field, title, format). A title of None leaves the field's name."""
+    return [alt.Tooltip(field, **{key: text for key, text in zip(("title", "format"), rest) if text}) for field, *rest in entries]
+
+
+def by_algorithm(mechanisms: dict[str, str], order: list[str] | None = None, **options) -> alt.Color:
+    """The colours of algorithms and profiles, which are those of their mechanisms."""
+    names = order or sorted(mechanisms)
+    return alt.Color("algorithm:N", scale=alt.Scale(domain=names, range=[colour(mechanisms[name]) for name in names]), **({"title": None} | options))
+
+
+def mechanisms_of(rows: list[dict]) -> dict[str, str]:
+    return {row["algorithm"]: row["mechanism"] for row in rows}
+
+
+def algorithm_keys(rows: list[dict]) -> list[Key]:
+    seen = {row["mechanism"] for row in rows}
+    return [Key(name, f"@{name}") for name in ALGORITHMS if name in seen]
 
 
 def area(aim: str, aims: list[str]) -> int:
@@ -20,20 +47,24 @@ def shape(aim: str) -> str:
 
 
 def looks(aim: str, aims: list[str]) -> dict:
-    """How a dot of this aim looks, as part of its datum."""
+    """Area and shape of a dot of this aim, as part of its datum."""
     return {"area": area(aim, aims), "shape": shape(aim)}
 
 
 def aim_keys(aims: list[str]) -> list[Key]:
-    """What the sizes of dots mean."""
+    """The key of the sizes of dots."""
     return [Key(aim_text(aim), "@muted", shape(aim), area=area(aim, aims)) for aim in aims]
 
 
+def log_scale(least: float, most: float, **options) -> alt.Scale:
+    return alt.Scale(type="log", domain=[least, most], nice=False, **options)
+
+
 def domain(values: list[float], log: bool = False) -> alt.Scale:
-    """From zero where that costs less than half of the width; on a logarithmic scale a factor of two at least."""
+    """From zero if that costs less than half of the width; on a logarithmic scale a factor of two at least."""
     least, most = min(values), max(values)
     if log:
-        return alt.Scale(type="log", domain=[least / 1.1, max(most * 1.1, least * 2)], nice=False)
+        return log_scale(least / 1.1, max(most * 1.1, least * 2))
     if least >= 0 and least < 0.5 * most:
         return alt.Scale(domain=[-0.015 * most, most * 1.03], nice=False)
     spread = max(most - least, 0.02 * abs(most))
@@ -41,7 +72,7 @@ def domain(values: list[float], log: bool = False) -> alt.Scale:
 
 
 def log_ticks(values: list[float]) -> list[float]:
-    """Round values that a logarithmic axis of these shows: 1, 2 and 5 of each power of ten, more where there are few."""
+    """Round values for a logarithmic axis of `values`: 1, 2 and 5 of each power of ten, more if these are few."""
 
     def steps(factors: tuple[float, ...]) -> list[float]:
         every = [float(f"{factor}e{power}") for power in range(-4, 7) for factor in factors]
@@ -51,32 +82,31 @@ def log_ticks(values: list[float]) -> list[float]:
     return few if len(few) > 3 else steps((1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8))
 
 
-def points(base: alt.Chart, *tips: alt.Tooltip) -> alt.Chart:
-    """The dots of rows that have `looks`, each telling its algorithm, its aim and these."""
+def points(base: alt.Chart, *more: tuple) -> alt.Chart:
+    """The dots of rows that have `looks`. Their tooltips have the algorithm, the aim and `more`."""
     return base.mark_point(filled=True, opacity=0.95).encode(
-        alt.Size("area:Q", scale=None),
-        alt.Shape("shape:N", scale=None),
-        tooltip=[alt.Tooltip("algorithm:N"), alt.Tooltip("aim:N", title="aims at"), *tips],
+        alt.Size("area:Q", scale=None), alt.Shape("shape:N", scale=None), tooltip=tips(("algorithm:N",), ("aim:N", "aims at"), *more)
     )
 
 
 def dots(
-    rows: list[dict], value: str, title: str, order: list[str], aims: list[str], form: str, log: bool = False, tips: tuple = ()
+    rows: list[dict], value: str, title: str, order: list[str], aims: list[str], form: str, log: bool = False, more: tuple = ()
 ) -> alt.LayerChart:
-    """A panel. `form` is how values are written, in d3's format."""
-    mechanisms = {row["algorithm"]: row["mechanism"] for row in rows}
+    """A panel. `form` is the format of values, as d3 has it; `more` are tooltips of (field, title, format)."""
+    mechanisms = mechanisms_of(rows)
     order = [name for name in order if name in mechanisms]
     shown = [
-        {"algorithm": r["algorithm"], "aim": r["aim"], "value": r[value]} | looks(r["aim"], aims) | {name: r[name] for name, _, _ in tips}
+        {"algorithm": r["algorithm"], "aim": r["aim"], "value": r[value]} | looks(r["aim"], aims) | {name: r[name] for name, *_ in more}
         for r in rows
     ]
-    axis = alt.Axis(format=form, values=log_ticks([row["value"] for row in shown])) if log else alt.Axis(format=form, tickCount=5)
-    base = alt.Chart(alt.Data(values=shown)).encode(
+    values = [row["value"] for row in shown]
+    axis = alt.Axis(format=form, values=log_ticks(values)) if log else alt.Axis(format=form, tickCount=5)
+    base = chart(
+        shown,
         alt.Y("algorithm:N", sort=order, title=None, axis=alt.Axis(grid=True, labelColor="@text")),
-        alt.X("value:Q", title=title, scale=domain([r["value"] for r in shown], log), axis=axis),
-        alt.Color("algorithm:N", legend=None, scale=alt.Scale(domain=order, range=[colour(mechanisms[name]) for name in order])),
+        alt.X("value:Q", title=title, scale=domain(values, log), axis=axis),
+        by_algorithm(mechanisms, order, legend=None, title=alt.Undefined),
     )
     thread = base.mark_line(strokeWidth=1.5, opacity=0.45).encode(alt.Order("area:Q"))
-    told = alt.Tooltip("value:Q", title=title, format=form if form.endswith("%") else ".3~f")
-    rest = [alt.Tooltip(f"{name}:Q", title=text, format=how) for name, text, how in tips]
-    return alt.layer(thread, points(base, told, *rest)).properties(height=ROW * len(order))
+    told = ("value:Q", title, form if form.endswith("%") else ".3~f")
+    return alt.layer(thread, points(base, told, *((f"{name}:Q", *rest) for name, *rest in more))).properties(height=ROW * len(order))

@@ -1,9 +1,10 @@
-"""What an algorithm's own parameters do to savings, where a sweep tried several values."""
+"""Savings by an algorithm's own parameters, if a sweep tried several values."""
 
 import json
 
 import altair as alt
 
+from experiments.report.charts.dots import chart, tips
 from experiments.report.rows import GIB, Results
 from experiments.report.section import Panel, Section, columns_of, number, percent
 from experiments.report.select import datasets_of, once
@@ -19,26 +20,22 @@ COLUMNS = columns_of(
 
 
 def axes(rows: list[dict]) -> list[str]:
-    """The parameters that differ, those with most values last."""
+    """The parameters that differ, in ascending order of their number of values."""
     values = {name: {json.dumps(row["values"].get(name)) for row in rows} for row in rows for name in row["values"]}
     return sorted((name for name, seen in values.items() if len(seen) > 1), key=lambda name: (len(values[name]), name))
 
 
 def panel(rows: list[dict], x: str, y: str | None) -> alt.LayerChart:
-    """A map of two parameters, or of one."""
+    """A map of one parameter or two."""
     shown = [
         {"x": row["values"][x], "y": row["values"][y] if y else row["algorithm"], "savings": row["savings"], "mean": row["mean_bytes"]} for row in rows
     ]
     below = len({row["y"] for row in shown})
-    base = alt.Chart(alt.Data(values=shown)).encode(
+    base = chart(
+        shown,
         alt.X("x:O", title=x, axis=alt.Axis(labelAngle=0, grid=False, domain=False, ticks=False)),
         alt.Y("y:O", title=y, axis=alt.Axis(grid=False)),
-        tooltip=[
-            alt.Tooltip("x:N", title=x),
-            alt.Tooltip("y:N", title=y or "algorithm"),
-            alt.Tooltip("savings:Q", format=".2%"),
-            alt.Tooltip("mean:Q", title="mean chunk, bytes", format=",.0f"),
-        ],
+        tooltip=tips(("x:N", x), ("y:N", y or "algorithm"), ("savings:Q", None, ".2%"), ("mean:Q", "mean chunk, bytes", ",.0f")),
     )
     fill = alt.Color("savings:Q", legend=None, scale=alt.Scale(range=["@grid", "@heat"], zero=False))
     cells = base.mark_rect(cornerRadius=2, stroke="@paper", strokeWidth=2).encode(fill)

@@ -1,11 +1,11 @@
-"""What parallel cutting costs where its join is not exact: chunks that are not the sequential algorithm's, and duplicates that are missed."""
+"""The cost of joins that are not exact: chunks that the sequential algorithm does not make, and duplicates that are missed."""
 
 import altair as alt
 
-from experiments.report.charts.lengths import BYTES
+from experiments.report.charts.dots import BYTES, by_algorithm, chart, log_scale, mechanisms_of, tips
 from experiments.report.rows import Results
 from experiments.report.section import Key, Panel, Section, columns_of, number, percent
-from experiments.report.select import by_group, datasets_of, listed, size_order, usual_aim
+from experiments.report.select import by_group, datasets_of, listed, usual_first
 from experiments.report.style import SHAPES, colour, member
 from experiments.sizes import text_of
 
@@ -22,34 +22,30 @@ COLUMNS = columns_of(
 )
 
 
-def panel(rows: list[dict], measure: str, names: list[tuple[str, str]]) -> alt.LayerChart:
-    labels = [name for name, _ in names]
+def panel(rows: list[dict], measure: str, mechanisms: dict[str, str]) -> alt.LayerChart:
+    labels = sorted(mechanisms)
     shown = [
         {"algorithm": r["algorithm"], "join": r["join_name"], "segment": r["segment_bytes"], "value": r[measure], "chunks": r["dirty_chunks"]}
         for r in rows
         if r[measure] is not None
     ]
     ticks = sorted({row["segment"] for row in shown})
-    base = alt.Chart(alt.Data(values=shown)).encode(
-        alt.X(
-            "segment:Q", title="segment, bytes", scale=alt.Scale(type="log", base=2, domain=[ticks[0] / 1.15, ticks[-1] * 1.15], nice=False),
-            axis=alt.Axis(values=ticks, labelExpr=BYTES, grid=False),
-        ),
+    axis = alt.Axis(values=ticks, labelExpr=BYTES, grid=False)
+    base = chart(
+        shown,
+        alt.X("segment:Q", title="segment, bytes", scale=log_scale(ticks[0] / 1.15, ticks[-1] * 1.15, base=2), axis=axis),
         alt.Y("value:Q", title=MEASURES[measure][1], axis=alt.Axis(format="~%", tickCount=5)),
-        alt.Color("algorithm:N", title=None, scale=alt.Scale(domain=labels, range=[colour(m) for _, m in names])),
-    )  # fmt: skip
+        by_algorithm(mechanisms),
+    )
     lines = base.mark_line(strokeWidth=1.8).encode(
         alt.StrokeDash("join:N", scale=alt.Scale(domain=list(JOINS), range=[list(dash) for dash in JOINS.values()]), title="join")
     )
     points = base.mark_point(filled=True, size=48, opacity=1).encode(
-        alt.Shape("algorithm:N", title=None, scale=alt.Scale(domain=labels, range=[SHAPES[member(m)] for _, m in names])),
-        tooltip=[
-            alt.Tooltip("algorithm:N"),
-            alt.Tooltip("join:N"),
-            alt.Tooltip("segment:Q", title="segment, bytes", format=",.0f"),
-            alt.Tooltip("value:Q", title=MEASURES[measure][0], format=".3%"),
-            alt.Tooltip("chunks:Q", title="dirty chunks", format=",.0f"),
-        ],
+        alt.Shape("algorithm:N", title=None, scale=alt.Scale(domain=labels, range=[SHAPES[member(mechanisms[name])] for name in labels])),
+        tooltip=tips(
+            ("algorithm:N",), ("join:N",), ("segment:Q", "segment, bytes", ",.0f"), ("value:Q", MEASURES[measure][0], ".3%"),
+            ("chunks:Q", "dirty chunks", ",.0f"),
+        ),  # fmt: skip
     )
     return alt.layer(lines, points).properties(height=170)
 
@@ -71,9 +67,7 @@ def joins(results: Results) -> Section | None:
     if not rows:
         return None
     rows = by_group(rows)
-    aims = sorted({row["aim"] for row in rows}, key=lambda aim: (aim != usual_aim(rows), size_order(aim)))
-    mechanisms = {row["algorithm"]: row["mechanism"] for row in rows}
-    names = sorted(mechanisms.items())
+    aims, mechanisms = usual_first(rows), mechanisms_of(rows)
     panels = []
     for aim in aims:
         of_aim = [row for row in rows if row["aim"] == aim]
@@ -81,12 +75,10 @@ def joins(results: Results) -> Section | None:
             here = [row for row in of_aim if row["dataset"] == name]
             for measure, (title, _) in MEASURES.items():
                 if any(row[measure] is not None for row in here):
-                    panels.append(Panel(f"{name} — {title}", panel(here, measure, names), aim))
-    keys = [Key(name, colour(mechanism), SHAPES[member(mechanism)]) for name, mechanism in names]
+                    panels.append(Panel(f"{name} — {title}", panel(here, measure, mechanisms), aim))
+    keys = [Key(name, colour(mechanism), SHAPES[member(mechanism)]) for name, mechanism in sorted(mechanisms.items())]
     keys += [Key(f"join {name}", "@muted", "line", dash) for name, dash in JOINS.items() if any(r["join_name"] == name for r in rows)]
     caption = f"Whole engine with the join {listed([n for n in JOINS if any(r['join_name'] == n for r in rows)])}, against the exact cuts of the same bytes. "
     caption += "Dirty: chunks that are none of the exact cuts'. Missed: duplicates, in bytes, that the exact cuts find and these do not; "
     caption += "below zero where chance has it the other way. With the exact join, which is the default, both are zero."
-    section = Section("joins", "Joins", finding(rows), caption, panels, COLUMNS, rows, keys, aims, panels_a_row=4)
-    section.choice_label = "mean aimed at"
-    return section
+    return Section("joins", "Joins", finding(rows), caption, panels, COLUMNS, rows, keys, aims, panels_a_row=4)

@@ -1,16 +1,15 @@
-"""What savings cost: processor time against savings, and the front of what nothing else beats in both."""
+"""Processor time against savings, and the front: the settings that no other beats in both."""
 
 import math
 
 import altair as alt
 
-from experiments.report.charts.dots import aim_keys, log_ticks, looks
+from experiments.report.charts.dots import aim_keys, algorithm_keys, by_algorithm, chart, log_scale, log_ticks, looks, mechanisms_of, tips
 from experiments.report.charts.savings import LEAST
 from experiments.report.charts.stages import total
 from experiments.report.rows import GIB, Results
-from experiments.report.section import Key, Panel, Section, columns_of, number, percent
-from experiments.report.select import aims_of, datasets_of, engine_text, listed, once, plain, usual
-from experiments.report.style import ALGORITHMS, colour
+from experiments.report.section import Panel, Section, columns_of, number, percent
+from experiments.report.select import ENGINE, datasets_of, engine_text, listed, main_aims, plain, usual
 
 COLUMNS = columns_of(
     ("processor s/GiB", lambda row: f"{row['cost']:.3f}"),
@@ -21,7 +20,7 @@ COLUMNS = columns_of(
 
 
 def mark_front(rows: list[dict]) -> list[dict]:
-    """Each with whether no other costs less and saves as much, or saves more at the same cost."""
+    """Adds to each row whether it is on the front: no other costs less and saves as much, or saves more at the same cost."""
     most, marked = -1.0, []
     for row in sorted(rows, key=lambda row: (row["cost"], -row["savings"])):
         marked.append(row | {"front": row["savings"] > most})
@@ -30,7 +29,7 @@ def mark_front(rows: list[dict]) -> list[dict]:
 
 
 def with_room(rows: list[dict], every: list[dict]) -> list[dict]:
-    """Those whose names do not lie on each other, the ends of the front first. Names go to the right, so they need more width than height."""
+    """The rows whose labels do not overlap, the ends of the front first. Labels need more width than height."""
     costs, savings = [math.log(row["cost"]) for row in every], [row["savings"] for row in every]
     width, height = max(costs) - min(costs) + 0.5, max(max(savings) - min(savings), 1e-6)
     named: list[tuple[float, float, dict]] = []
@@ -42,44 +41,30 @@ def with_room(rows: list[dict], every: list[dict]) -> list[dict]:
 
 
 def panel(rows: list[dict], aims: list[str]) -> alt.LayerChart:
-    mechanisms = {row["algorithm"]: row["mechanism"] for row in rows}
-    names = sorted(mechanisms)
-    shown = [
-        {
-            "algorithm": row["algorithm"], "aim": row["aim"], "cost": round(row["cost"], 4), "savings": row["savings"],
-            "front": row["front"], "label": f"{row['algorithm']} {row['aim']}",
-        }
-        | looks(row["aim"], aims)
-        for row in rows
-    ]  # fmt: skip
+    kept = ("algorithm", "aim", "cost", "savings", "front")
+    changed = [{"cost": round(row["cost"], 4), "label": f"{row['algorithm']} {row['aim']}"} | looks(row["aim"], aims) for row in rows]
+    shown = [{name: row[name] for name in kept} | more for row, more in zip(rows, changed)]
     savings = [row["savings"] for row in shown]
     spread = max(max(savings) - min(savings), 0.002)
     costs = [row["cost"] for row in shown]
     x = alt.X(
         "cost:Q", title="processor seconds for a GiB", axis=alt.Axis(values=log_ticks(costs), format="~r"),
-        scale=alt.Scale(type="log", domain=[min(costs) / 1.12, max(costs) * 1.45], nice=False),
+        scale=log_scale(min(costs) / 1.12, max(costs) * 1.45),
     )  # fmt: skip
     y = alt.Y(
         "savings:Q", title="savings, share of the bytes", axis=alt.Axis(format=".3~%", tickCount=5),
         scale=alt.Scale(domain=[min(savings) - 0.08 * spread, max(savings) + 0.12 * spread], nice=False),
     )  # fmt: skip
-    tips = [
-        alt.Tooltip("label:N", title="cuts"),
-        alt.Tooltip("cost:Q", title="processor s/GiB", format=".3f"),
-        alt.Tooltip("savings:Q", format=".2%"),
-    ]
-    base = alt.Chart(alt.Data(values=shown)).encode(x, y)
-    front = alt.Chart(alt.Data(values=[row for row in shown if row["front"]]))
-    line = front.mark_line(interpolate="step-after", strokeWidth=1.5, color="@muted", strokeDash=[3, 3]).encode(x, y)
-    points = base.mark_point(filled=True).encode(
-        alt.Color("algorithm:N", title=None, scale=alt.Scale(domain=names, range=[colour(mechanisms[name]) for name in names])),
+    front = [row for row in shown if row["front"]]
+    line = chart(front, x, y).mark_line(interpolate="step-after", strokeWidth=1.5, color="@muted", strokeDash=[3, 3])
+    points = chart(shown, x, y).mark_point(filled=True).encode(
+        by_algorithm(mechanisms_of(rows)),
         alt.Size("area:Q", scale=None),
         alt.Shape("shape:N", scale=None),
         opacity=alt.condition("datum.front", alt.value(1), alt.value(0.4)),
-        tooltip=tips,
-    )
-    named = alt.Chart(alt.Data(values=with_room([row for row in shown if row["front"]], shown)))
-    labels = named.mark_text(align="left", dx=7, dy=7, fontSize=10).encode(x, y, alt.Text("label:N"))
+        tooltip=tips(("label:N", "cuts"), ("cost:Q", "processor s/GiB", ".3f"), ("savings:Q", None, ".2%")),
+    )  # fmt: skip
+    labels = chart(with_room(front, shown), x, y, alt.Text("label:N")).mark_text(align="left", dx=7, dy=7, fontSize=10)
     return alt.layer(line, points, labels).properties(height=270)
 
 
@@ -100,9 +85,8 @@ def finding(rows: list[dict]) -> str:
 
 def pareto(results: Results) -> Section | None:
     rows = [row for row in plain(results.runs) if row["savings"] is not None and row["report"]["result"]["bytes"]]
-    rows = once(usual(rows, ("hash", "backend", "threads", "segment")), ("dataset", "algorithm", "aim"))
-    aims = aims_of(rows)
-    rows = [row | {"cost": total(row)} for row in rows if row["aim"] in aims]
+    rows, aims = main_aims(usual(rows, ENGINE))
+    rows = [row | {"cost": total(row)} for row in rows]
     marked, panels = [], []
     for name in datasets_of(rows, results):
         here = mark_front([row for row in rows if row["dataset"] == name and row["cost"] > 0])
@@ -113,6 +97,4 @@ def pareto(results: Results) -> Section | None:
         return None
     caption = f"Processor time of all stages for a GiB of input (logarithmic) against savings: {engine_text(rows)}. The dashed line is the front: what "
     caption += "nothing cheaper saves as much as; its members are named where there is room. Nothing is stored: writing is not in the cost."
-    seen = {row["mechanism"] for row in marked}
-    keys = [Key(name, f"@{name}") for name in ALGORITHMS if name in seen]
-    return Section("pareto", "Cost and savings", finding(marked), caption, panels, COLUMNS, marked, keys + aim_keys(aims))
+    return Section("pareto", "Cost and savings", finding(marked), caption, panels, COLUMNS, marked, algorithm_keys(marked) + aim_keys(aims))

@@ -1,20 +1,18 @@
-"""What deduplication would save, for each data set, algorithm and mean chunk."""
+"""Savings of deduplication by data set, algorithm and mean chunk."""
 
 from collections import Counter
 
 import altair as alt
 
 from experiments.report.aims import OWN
-from experiments.report.charts.dots import aim_keys, dots, looks, points
-from experiments.report.charts.lengths import BYTES
+from experiments.report.charts.dots import BYTES, aim_keys, algorithm_keys, by_algorithm, chart, dots, log_scale, looks, mechanisms_of, points
 from experiments.report.rows import Results
-from experiments.report.section import Key, Panel, Section, columns_of, number, percent
-from experiments.report.select import aim_text, aims_of, datasets_of, listed, once, order_by, plain, usual_aim
-from experiments.report.style import ALGORITHMS, colour
+from experiments.report.section import Panel, Section, columns_of, number, percent
+from experiments.report.select import aim_text, datasets_of, listed, main_aims, order_by, plain, usual_aim
 from experiments.sizes import bytes_of, rounded
 
-LIKE = 1.5  # times the aim, or one part of so many: means that are compared
-LEAST = 0.0005  # of savings, below which there is nothing to compare
+LIKE = 1.5  # means within this factor of the aim are compared
+LEAST = 0.0005  # smaller savings are not compared
 VIEWS = ("aimed at", "measured")
 
 COLUMNS = columns_of(
@@ -28,7 +26,7 @@ COLUMNS = columns_of(
 
 
 def finding(rows: list[dict]) -> str:
-    """Who saves most, and on how many data sets, of those whose mean came out near the aim: shorter chunks save more by any algorithm."""
+    """Names the algorithms that save most, and on how many data sets. Only rows with a mean near the aim count, since shorter chunks save more."""
     aim = usual_aim(rows)
     of_aim = [row for row in rows if row["aim"] == aim and (aim == OWN or 1 / LIKE <= row["mean_bytes"] / bytes_of(aim) <= LIKE)]
     datasets = {row["dataset"] for row in of_aim}
@@ -47,26 +45,25 @@ def finding(rows: list[dict]) -> str:
 
 
 def by_mean(rows: list[dict], aims: list[str]) -> alt.LayerChart:
-    """A panel: savings against the mean chunk that came of it, so that algorithms are compared at equal means."""
-    mechanisms = {row["algorithm"]: row["mechanism"] for row in rows}
-    names = sorted(mechanisms)
+    """A panel: savings against the measured mean chunk. It compares algorithms at equal means."""
     shown = [
         {"algorithm": row["algorithm"], "aim": row["aim"], "mean": round(row["mean_bytes"]), "savings": row["savings"]} | looks(row["aim"], aims)
         for row in rows
     ]
     means = [row["mean"] for row in shown]
-    scale = alt.Scale(type="log", base=2, domain=[min(means) / 1.1, max(means) * 1.1], nice=False)
-    base = alt.Chart(alt.Data(values=shown)).encode(
+    scale = log_scale(min(means) / 1.1, max(means) * 1.1, base=2)
+    base = chart(
+        shown,
         alt.X("mean:Q", title="mean chunk as measured, bytes", scale=scale, axis=alt.Axis(labelExpr=BYTES, tickCount=6)),
         alt.Y("savings:Q", title="savings, share of the bytes", scale=alt.Scale(zero=False, nice=False), axis=alt.Axis(format=".3~%", tickCount=5)),
-        alt.Color("algorithm:N", title=None, scale=alt.Scale(domain=names, range=[colour(mechanisms[name]) for name in names])),
+        by_algorithm(mechanisms_of(rows)),
     )
-    tips = (alt.Tooltip("mean:Q", title="mean chunk, bytes", format=",.0f"), alt.Tooltip("savings:Q", format=".2%"))
-    return alt.layer(base.mark_line(strokeWidth=1.5, opacity=0.5), points(base, *tips)).properties(height=270)
+    drawn = points(base, ("mean:Q", "mean chunk, bytes", ",.0f"), ("savings:Q", None, ".2%"))
+    return alt.layer(base.mark_line(strokeWidth=1.5, opacity=0.5), drawn).properties(height=270)
 
 
 def means_text(rows: list[dict]) -> str:
-    """How far means are from the aim: equal aims are not equal chunks."""
+    """Says how far measured means are from the aim."""
     aim = usual_aim(rows)
     means = [row["mean_bytes"] for row in rows if row["aim"] == aim and row["mechanism"] != "fixed"]
     if not means:
@@ -76,9 +73,7 @@ def means_text(rows: list[dict]) -> str:
 
 
 def savings(results: Results) -> Section | None:
-    rows = once([r for r in plain(results.runs) if r["savings"] is not None], ("dataset", "algorithm", "aim"))
-    aims = aims_of(rows)
-    rows = [row for row in rows if row["aim"] in aims]
+    rows, aims = main_aims([row for row in plain(results.runs) if row["savings"] is not None])
     if not rows:
         return None
     names = datasets_of(rows, results)
@@ -89,15 +84,12 @@ def savings(results: Results) -> Section | None:
     for name in names:
         here = [row for row in rows if row["dataset"] == name]
         if name not in barren or len(barren) == len(names):
-            tips = (("mean_bytes", "mean chunk, bytes", ",.0f"),)
-            panels.append(Panel(name, dots(here, "savings", "savings, share of the bytes", order, aims, ".3~%", tips=tips), VIEWS[0]))
+            more = (("mean_bytes", "mean chunk, bytes", ",.0f"),)
+            panels.append(Panel(name, dots(here, "savings", "savings, share of the bytes", order, aims, ".3~%", more=more), VIEWS[0]))
             panels.append(Panel(name, by_mean([row for row in here if row["aim"] != OWN] or here, aims), VIEWS[1]))
     caption = "1 − unique bytes / bytes, exact cuts, which depend on neither machine nor threads. Algorithms stand in the order of their mean savings. "
     caption += f"{means_text(fertile)}: compare by the measured means too, where profiles with sizes of their own are left out. "
     caption += "Axes begin at zero only where a dot is near it."
     notes = [f"Nothing to save on {listed(barren)}: less than {LEAST:.2%} by any algorithm."] if barren else []
-    seen = {row["mechanism"] for row in fertile}
-    keys = aim_keys(aims) + [Key(name, f"@{name}") for name in ALGORITHMS if name in seen]
-    return Section(
-        "savings", "Savings", finding(fertile), caption, panels, COLUMNS, rows, keys, list(VIEWS), "mean chunk", notes=notes
-    )  # fmt: skip
+    keys = aim_keys(aims) + algorithm_keys(fertile)
+    return Section("savings", "Savings", finding(fertile), caption, panels, COLUMNS, rows, keys, list(VIEWS), "mean chunk", notes=notes)

@@ -1,12 +1,12 @@
-"""How much faster each instruction set cuts than the plain loop of the reference."""
+"""The speed of each instruction set over that of the scalar reference, cutting alone."""
 
 import altair as alt
 
-from experiments.report.charts.dots import ROW
+from experiments.report.charts.dots import ROW, chart, log_scale, tips
 from experiments.report.charts.throughput import rounds_text
 from experiments.report.rows import GIB, Results
 from experiments.report.section import Key, Panel, Section, columns_of, number
-from experiments.report.select import datasets_of, aims_of, usual_aim
+from experiments.report.select import aims_of, datasets_of, usual_first
 from experiments.report.style import BACK_ENDS
 
 ORDER = list(BACK_ENDS)
@@ -22,7 +22,7 @@ COLUMNS = columns_of(
 
 
 def gains(rows: list[dict]) -> list[dict]:
-    """Each with its rate over that of the scalar back end in the same cell."""
+    """Adds to each row its rate over that of the scalar back end in the same cell."""
     scalar = {(row["key"], row["place"]): row["bytes_per_second"] for row in rows if row["backend"] == "scalar"}
     return [
         row | {"gain": row["bytes_per_second"] / scalar[row["key"], row["place"]], "speed": row["bytes_per_second"] / GIB}
@@ -36,33 +36,32 @@ def panel(rows: list[dict], order: list[str], most: float) -> alt.LayerChart:
     order = [name for name in order if name in here]
     sets = [name for name in ORDER if any(row["backend"] == name for row in rows)]
     shown = [{"algorithm": r["algorithm"], "set": r["backend"], "gain": round(r["gain"], 3), "speed": round(r["speed"], 3)} for r in rows]
-    scale = alt.Scale(type="log", base=2, domain=[min(0.8, min(r["gain"] for r in rows) / 1.05), most * 1.25], nice=False)
+    scale = log_scale(min(0.8, min(r["gain"] for r in rows) / 1.05), most * 1.25, base=2)
     y = alt.Y("algorithm:N", sort=order, title=None, axis=alt.Axis(grid=True, labelColor="@text"))
     x = alt.X("gain:Q", title="times as fast as scalar", scale=scale, axis=alt.Axis(format="~r", tickCount=5))
-    base = alt.Chart(alt.Data(values=shown)).encode(y, x)
+    base = chart(shown, y, x)
     thread = base.mark_line(strokeWidth=1.5, color="@rule").encode(alt.Detail("algorithm:N"), alt.Order("gain:Q"))
     points = base.mark_point(filled=True, size=62, opacity=1, strokeWidth=2).encode(
         alt.Color("set:N", title=None, scale=alt.Scale(domain=sets, range=[f"@isa-{name}" for name in sets])),
         alt.Shape("set:N", title=None, scale=alt.Scale(domain=sets, range=["circle" if n == "scalar" else SHAPES[n] for n in sets])),
-        tooltip=[
-            alt.Tooltip("algorithm:N"),
-            alt.Tooltip("set:N", title="back end"),
-            alt.Tooltip("gain:Q", title="over scalar", format=".2f"),
-            alt.Tooltip("speed:Q", title="GiB/s", format=".2f"),
-        ],
+        tooltip=tips(("algorithm:N",), ("set:N", "back end"), ("gain:Q", "over scalar", ".2f"), ("speed:Q", "GiB/s", ".2f")),
     )
     best = {}
     for row in shown:
         if row["gain"] >= best.get(row["algorithm"], row)["gain"]:
             best[row["algorithm"]] = row
-    labels = alt.Chart(alt.Data(values=list(best.values()))).mark_text(align="left", dx=8, fontSize=10, color="@muted")
-    return alt.layer(thread, points, labels.encode(y, x, alt.Text("gain:Q", format=".1f"))).properties(height=ROW * len(order))
+    labels = chart(list(best.values()), y, x, alt.Text("gain:Q", format=".1f")).mark_text(align="left", dx=8, fontSize=10, color="@muted")
+    return alt.layer(thread, points, labels).properties(height=ROW * len(order))
 
 
-def finding(rows: list[dict]) -> str:
+def best_gains(rows: list[dict]) -> dict[str, float]:
     best: dict[str, float] = {}
     for row in rows:
         best[row["algorithm"]] = max(best.get(row["algorithm"], 0), row["gain"])
+    return best
+
+
+def finding(best: dict[str, float]) -> str:
     most, least = max(best, key=best.get), min(best, key=best.get)
     return f"Vectors cut {most} up to {best[most]:.1f} times as fast as the plain loop, {least} {best[least]:.1f} times"
 
@@ -73,13 +72,9 @@ def speedups(results: Results) -> Section | None:
     rows = [row for row in rows if row["aim"] in aims]
     if len({row["backend"] for row in rows}) < 2:
         return None
-    first = usual_aim(rows)
-    choices = [first, *[aim for aim in aims if aim != first]]
+    choices = usual_first(rows)
     of_memory = [row for row in rows if row["place"] == "memory"] or rows
-    best: dict[str, float] = {}
-    for row in of_memory:
-        if row["aim"] == first:
-            best[row["algorithm"]] = max(best.get(row["algorithm"], 0), row["gain"])
+    best = best_gains([row for row in of_memory if row["aim"] == choices[0]])
     order = sorted({row["algorithm"] for row in of_memory}, key=lambda name: (-best.get(name, 0), name))
     most = max(row["gain"] for row in of_memory)
     panels = []
@@ -91,6 +86,4 @@ def speedups(results: Results) -> Section | None:
     keys = [Key(name, f"@isa-{name}", "circle" if name == "scalar" else SHAPES[name]) for name in sets]
     caption = "Cutting alone, one thread, data in memory, over the scalar back end of the same run; logarithmic, the number is the best. "
     caption += f"A back end without a kernel for an algorithm has no dot. The table has the data in the L2 cache too. {rounds_text(rows)}"
-    section = Section("speedups", "Speed-ups", finding([r for r in of_memory if r["aim"] == first]), caption, panels, COLUMNS, rows, keys, choices)
-    section.choice_label = "mean aimed at"
-    return section
+    return Section("speedups", "Speed-ups", finding(best), caption, panels, COLUMNS, rows, keys, choices)

@@ -1,11 +1,13 @@
-"""Where the time goes: what each stage takes of the processor, which one binds, and how that shifts with hash and threads."""
+"""Processor time of each stage, the bottleneck, and how it shifts with hash and threads."""
+
+from collections import Counter
 
 import altair as alt
 
-from experiments.report.charts.dots import ROW
+from experiments.report.charts.dots import ROW, chart, tips
 from experiments.report.rows import GIB, Results
 from experiments.report.section import Key, Panel, Section, columns_of, number
-from experiments.report.select import aim_text, datasets_of, engine_text, listed, once, plain, usual, usual_aim
+from experiments.report.select import ENGINE, aim_text, datasets_of, engine_text, listed, once, plain, usual, usual_aim
 from experiments.report.style import STAGES
 
 
@@ -51,16 +53,16 @@ def bars(rows: list[dict]) -> alt.LayerChart:
     y = alt.Y("algorithm:N", sort=order, title=None, axis=alt.Axis(labelColor="@text"))
     most = max(end["seconds"] for end in ends)
     scale = alt.Scale(domain=[0, most * 1.42], nice=False)
-    drawn = alt.Chart(alt.Data(values=shown)).mark_bar(height={"band": 0.72})
-    drawn = drawn.encode(
+    drawn = chart(
+        shown,
         y,
         alt.X("seconds:Q", title="processor seconds for a GiB", scale=scale, axis=alt.Axis(tickCount=5)),
         alt.Color("stage:N", title=None, scale=alt.Scale(domain=names, range=[token(name) for name in names])),
         alt.Order("place:Q"),
-        tooltip=[alt.Tooltip("algorithm:N"), alt.Tooltip("stage:N"), alt.Tooltip("seconds:Q", title="seconds for a GiB", format=".3f")],
-    )
-    label = alt.Chart(alt.Data(values=ends)).mark_text(align="left", dx=5, fontSize=10, color="@muted")
-    return alt.layer(drawn, label.encode(y, alt.X("seconds:Q"), alt.Text("bound:N"))).properties(height=(ROW + 1) * len(order))
+        tooltip=tips(("algorithm:N",), ("stage:N",), ("seconds:Q", "seconds for a GiB", ".3f")),
+    ).mark_bar(height={"band": 0.72})
+    label = chart(ends, y, alt.X("seconds:Q"), alt.Text("bound:N")).mark_text(align="left", dx=5, fontSize=10, color="@muted")
+    return alt.layer(drawn, label).properties(height=(ROW + 1) * len(order))
 
 
 def setting(row: dict) -> str:
@@ -68,7 +70,7 @@ def setting(row: dict) -> str:
 
 
 def matrix(rows: list[dict], order: list[str]) -> alt.LayerChart:
-    """A panel: which stage binds each algorithm under each setting, and what comes of it."""
+    """A panel: the bottleneck and the speed of each algorithm under each setting."""
     columns = list(dict.fromkeys(setting(r) for r in sorted(rows, key=lambda r: (r["hash"], r["report"]["thread_count"]))))
     bound = [name for name in STAGES] + sorted({r["bottleneck"] for r in rows if r["bottleneck"]} - set(STAGES))
     shown = [
@@ -76,15 +78,11 @@ def matrix(rows: list[dict], order: list[str]) -> alt.LayerChart:
         for r in rows
         if r["bottleneck"] and r["bytes_per_second"]
     ]
-    base = alt.Chart(alt.Data(values=shown)).encode(
+    base = chart(
+        shown,
         alt.Y("algorithm:N", sort=order, title=None, axis=alt.Axis(labelColor="@text", grid=False)),
         alt.X("setting:N", sort=columns, title=None, axis=alt.Axis(orient="top", labelAngle=0, labelExpr="split(datum.label, ' ')", labelPadding=19, labelFontSize=10, domain=False, ticks=False, grid=False)),
-        tooltip=[
-            alt.Tooltip("algorithm:N"),
-            alt.Tooltip("setting:N"),
-            alt.Tooltip("bound:N", title="bottleneck"),
-            alt.Tooltip("speed:N", title="GiB/s"),
-        ],
+        tooltip=tips(("algorithm:N",), ("setting:N",), ("bound:N", "bottleneck"), ("speed:N", "GiB/s")),
     )
     cells = base.mark_rect(cornerRadius=2, stroke="@paper", strokeWidth=2).encode(
         alt.Color("bound:N", title=None, scale=alt.Scale(domain=bound, range=[token(name) for name in bound]))
@@ -99,16 +97,13 @@ def keys_of(rows: list[dict]) -> list[Key]:
 
 def stages(results: Results) -> Section | None:
     rows = [row for row in plain(results.runs) if row["report"]["stages"] and row["report"]["result"]["bytes"]]
-    rows = usual(rows, ("hash", "backend", "threads", "segment"))
+    rows = usual(rows, ENGINE)
     if not rows:
         return None
     aim = usual_aim(rows)
     rows = once([row for row in rows if row["aim"] in (aim, "own")], ("dataset", "algorithm"))
-    bound: dict[str, int] = {}
-    for row in rows:
-        bound[row["bottleneck"]] = bound.get(row["bottleneck"], 0) + 1
-    most = max(bound, key=bound.get)
-    title = f"Where the time goes: {most} binds {bound[most]} of {len(rows)} runs at {aim_text(aim)}"
+    most, count = Counter(row["bottleneck"] for row in rows).most_common(1)[0]
+    title = f"Where the time goes: {most} binds {count} of {len(rows)} runs at {aim_text(aim)}"
     caption = f"Busy time of all threads by stage, for a GiB of input, mean aimed at {aim_text(aim)} (profiles: their own): {engine_text(rows)}. "
     caption += "Beside each bar the bottleneck: the stage that takes longest alone, of which parallel ones are shared by the threads."
     panels = [Panel(name, bars([row for row in rows if row["dataset"] == name])) for name in datasets_of(rows, results)]
@@ -116,7 +111,7 @@ def stages(results: Results) -> Section | None:
 
 
 def shift(results: Results) -> Section | None:
-    """Where an algorithm ran under several settings: which stage binds each."""
+    """The bottlenecks of algorithms that ran under several settings."""
     rows = [row for row in plain(results.runs) if row["bottleneck"] and row["backend"] == "auto" and row["segment"] == "auto"]
     rows = [row for row in rows if row["report"]["result"]["bytes"] and row["bytes_per_second"]]
     panels, used = [], []

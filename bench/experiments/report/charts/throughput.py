@@ -1,9 +1,9 @@
-"""What the whole engine does a second, and what cutting alone does."""
+"""Throughput of the whole engine, and of cutting alone."""
 
-from experiments.report.charts.dots import dots, aim_keys
+from experiments.report.charts.dots import aim_keys, dots
 from experiments.report.rows import GIB, Results
 from experiments.report.section import Panel, Section, columns_of, number
-from experiments.report.select import aim_text, datasets_of, engine_text, once, order_by, plain, aims_of, usual, usual_aim
+from experiments.report.select import ENGINE, aim_text, aims_of, datasets_of, engine_text, main_aims, order_by, plain, usual, usual_aim, usual_means
 
 UNIT = "throughput, GiB/s"
 ENGINE_COLUMNS = columns_of(
@@ -21,57 +21,44 @@ CUTTING_COLUMNS = columns_of(
 
 
 def spread(rows: list[dict], what: str) -> str:
-    """The fastest and the slowest at the usual aim, as a finding."""
-    aim = usual_aim(rows)
-    found: dict[str, list[float]] = {}
-    for row in rows:
-        if row["aim"] == aim:
-            found.setdefault(row["algorithm"], []).append(row["speed"])
-    means = {name: sum(values) / len(values) for name, values in found.items()}
+    """Names the fastest and the slowest at the usual aim."""
+    means = usual_means(rows, "speed")
     if len(means) < 2:
         return f"{what}: GiB a second"
     fast, slow = max(means, key=means.get), min(means, key=means.get)
-    return f"{what}: {fast} is {means[fast] / means[slow]:.2g} times as fast as {slow} at {aim_text(aim)}"
+    return f"{what}: {fast} is {means[fast] / means[slow]:.2g} times as fast as {slow} at {aim_text(usual_aim(rows))}"
 
 
 def panels_of(rows: list[dict], results: Results, log: bool) -> list[Panel]:
     order, aims = order_by(rows, "speed"), aims_of(rows)
-    tips = (("mean_bytes", "mean chunk, bytes", ",.0f"),)
+    more = (("mean_bytes", "mean chunk, bytes", ",.0f"),)
     return [
-        Panel(name, dots([row for row in rows if row["dataset"] == name], "speed", UNIT, order, aims, "~r", log, tips))
+        Panel(name, dots([row for row in rows if row["dataset"] == name], "speed", UNIT, order, aims, "~r", log, more))
         for name in datasets_of(rows, results)
     ]
 
 
 def engine(results: Results) -> Section | None:
-    rows = [row for row in plain(results.runs) if row["bytes_per_second"]]
-    rows = once(usual(rows, ("hash", "backend", "threads", "segment")), ("dataset", "algorithm", "aim"))
-    aims = aims_of(rows)
-    rows = [row | {"speed": row["bytes_per_second"] / GIB} for row in rows if row["aim"] in aims]
+    rows, aims = main_aims(usual([row for row in plain(results.runs) if row["bytes_per_second"]], ENGINE))
+    rows = [row | {"speed": row["bytes_per_second"] / GIB} for row in rows]
     if not rows:
         return None
     caption = f"Whole engine, from files to counted chunks: {engine_text(rows)}. Reading files is part of it."
-    return Section(
-        "throughput", "Throughput", spread(rows, "The whole engine"), caption, panels_of(rows, results, False), ENGINE_COLUMNS, rows,
-        aim_keys(aims),
-    )  # fmt: skip
+    title, panels = spread(rows, "The whole engine"), panels_of(rows, results, False)
+    return Section("throughput", "Throughput", title, caption, panels, ENGINE_COLUMNS, rows, aim_keys(aims))
 
 
 def cutting(results: Results) -> Section | None:
-    """The fastest back end of each algorithm, in memory."""
+    """Cutting alone by the fastest back end of each algorithm, with data in memory."""
     rows = [row for row in results.speeds if row["place"] == "memory" and row["parameters"] == "{}"]
-    fastest = sorted(rows, key=lambda row: -row["bytes_per_second"])
-    rows = once(fastest, ("dataset", "algorithm", "aim"))
-    aims = aims_of(rows)
-    rows = [row | {"speed": row["bytes_per_second"] / GIB} for row in rows if row["aim"] in aims]
+    rows, aims = main_aims(sorted(rows, key=lambda row: -row["bytes_per_second"]))
+    rows = [row | {"speed": row["bytes_per_second"] / GIB} for row in rows]
     if not rows:
         return None
     caption = "Cutting alone, one thread, data in memory, the fastest back end of each; logarithmic. Faster than a plain read is possible: "
     caption += f"most algorithms do not look at every byte. {rounds_text(rows)}"
-    return Section(
-        "cutting", "Cutting alone", spread(rows, "Cutting alone"), caption, panels_of(rows, results, True), CUTTING_COLUMNS, rows,
-        aim_keys(aims),
-    )  # fmt: skip
+    title, panels = spread(rows, "Cutting alone"), panels_of(rows, results, True)
+    return Section("cutting", "Cutting alone", title, caption, panels, CUTTING_COLUMNS, rows, aim_keys(aims))
 
 
 def rounds_text(rows: list[dict]) -> str:

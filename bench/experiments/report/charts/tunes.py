@@ -1,14 +1,14 @@
-"""What `cutpoint tune` found on a sample: candidates by speed and savings, and the one that it recommends."""
+"""Results of `cutpoint tune` on a sample: candidates by speed and savings, and the one that it recommends."""
 
 import re
 
 import altair as alt
 
 from experiments.report.aims import OWN, algorithm_of
+from experiments.report.charts.dots import algorithm_keys, by_algorithm, chart, mechanisms_of, tips
 from experiments.report.rows import GIB, Results
-from experiments.report.section import Key, Panel, Section, columns_of, number, percent
+from experiments.report.section import Panel, Section, columns_of, number, percent
 from experiments.report.select import datasets_of
-from experiments.report.style import ALGORITHMS, colour
 from experiments.sizes import text_of
 
 COLUMNS = columns_of(
@@ -25,7 +25,7 @@ ORDER = {"seq_length": 1, "skip_trigger": 2, "skip_size": 3}  # SeqCDC's, as the
 
 
 def label(candidate: dict) -> str:
-    """Short: the name, its target, and what of its parameters a size does not tell."""
+    """A short name: the algorithm, its target, and the parameters that are not sizes."""
     names = [name for name in candidate["parameters"] if not name.endswith("_bytes")]
     values = [str(candidate["parameters"][name]) for name in sorted(names, key=lambda name: ORDER.get(name, 0))]
     target = text_of(round(candidate["target_bytes"])) if candidate["target_bytes"] else ""
@@ -33,7 +33,7 @@ def label(candidate: dict) -> str:
 
 
 def candidates(tune: dict) -> list[dict]:
-    """A row for each candidate of a search."""
+    """One row for each candidate of a search."""
     result = tune["result"]
     chosen = (result["recommendation"] or {}).get("candidate")
     return [
@@ -49,8 +49,6 @@ def candidates(tune: dict) -> list[dict]:
 
 
 def panel(rows: list[dict]) -> alt.LayerChart:
-    mechanisms = {row["algorithm"]: row["mechanism"] for row in rows}
-    names = sorted(mechanisms)
     shown = [{name: row[name] for name in ("algorithm", "label", "net", "speed", "mean_bytes", "front", "recommended")} for row in rows]
     speeds = [row["speed"] for row in shown]
     room = max(max(speeds) - min(speeds), 0.05 * max(speeds))
@@ -59,18 +57,12 @@ def panel(rows: list[dict]) -> alt.LayerChart:
         scale=alt.Scale(domain=[min(speeds) - 0.3 * room, max(speeds) + 0.12 * room], nice=False),
     )  # fmt: skip
     y = alt.Y("net:Q", title="savings after the cost of chunks", scale=alt.Scale(zero=False), axis=alt.Axis(format=".3~%", tickCount=5))
-    points = alt.Chart(alt.Data(values=shown)).mark_point(filled=True, size=64).encode(
-        x, y,
-        alt.Color("algorithm:N", title=None, scale=alt.Scale(domain=names, range=[colour(mechanisms[name]) for name in names])),
+    points = chart(
+        shown, x, y, by_algorithm(mechanisms_of(rows)),
         opacity=alt.condition("datum.front", alt.value(1), alt.value(0.4)),
-        tooltip=[
-            alt.Tooltip("label:N", title="candidate"),
-            alt.Tooltip("net:Q", title="net savings", format=".2%"),
-            alt.Tooltip("speed:Q", title="GiB/s", format=".2f"),
-            alt.Tooltip("mean_bytes:Q", title="mean chunk, bytes", format=",.0f"),
-        ],
-    )  # fmt: skip
-    best = alt.Chart(alt.Data(values=[row for row in shown if row["recommended"]])).encode(x, y)
+        tooltip=tips(("label:N", "candidate"), ("net:Q", "net savings", ".2%"), ("speed:Q", "GiB/s", ".2f"), ("mean_bytes:Q", "mean chunk, bytes", ",.0f")),
+    ).mark_point(filled=True, size=64)  # fmt: skip
+    best = chart([row for row in shown if row["recommended"]], x, y)
     ring = best.mark_point(size=190, color="@text", strokeWidth=1.5)
     text = best.mark_text(align="right", dx=-11, fontSize=10).encode(alt.Text("label:N"))
     return alt.layer(points, ring, text).properties(height=230)
@@ -94,5 +86,4 @@ def tunes(results: Results) -> Section | None:
         title = f"Parameter search: a sample of {chosen[0]['dataset']} recommends {chosen[0]['label']}"
     caption = f"cutpoint tune on {sample} of each data set; ringed and named: what it recommends (of SeqCDC: sequence length / skip trigger / "
     caption += "skip size). Faint: beaten in both by another."
-    keys = [Key(name, f"@{name}") for name in ALGORITHMS if name in {row["mechanism"] for row in rows}]
-    return Section("tune", "Parameter search", title, caption, panels, COLUMNS, rows, keys)
+    return Section("tune", "Parameter search", title, caption, panels, COLUMNS, rows, algorithm_keys(rows))
