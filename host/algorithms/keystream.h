@@ -1,4 +1,4 @@
-// Generates tables with a cipher: the AES-256-CTR key stream with IV 0.
+// The AES-256-CTR key stream with IV 0, from which gear tables are made.
 #pragma once
 
 #include <array>

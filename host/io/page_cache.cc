@@ -1,4 +1,4 @@
-// cachestat(2), preadv2(2) where it is missing, and O_DIRECT.
+// Asks cachestat(2), or preadv2(2) if the kernel lacks it, and opens files with O_DIRECT.
 #include "host/io/page_cache.h"
 
 #include <algorithm>
