@@ -1,4 +1,4 @@
-// Errors are values here, and most steps are nothing but steps that may fail.
+// Helpers for sequences of steps that may fail.
 #pragma once
 
 #include <utility>
@@ -11,7 +11,7 @@
 
 namespace cutpoint::cuda {
 
-/// Moves what a step has made to where it belongs, or gives why there is nothing.
+/// Moves the value of a result to `destination`, or returns its error.
 template <class T>
 [[nodiscard]] status store_result(result<T> made, T& destination) {
   if (!made) return made.error();

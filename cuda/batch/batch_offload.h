@@ -1,4 +1,4 @@
-// Batches of host memory on an executor: copied in, cut and fingerprinted, or fingerprinted alone, and what was found copied
+// Batches of host memory on an executor: copied in, cut and fingerprinted, or only fingerprinted, and the results copied
 // out.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace cutpoint::cuda {
 template <class Executor>
 class batch_offload final : public offload {
  public:
-  /// Takes all memory that batches within the limits will need. `launcher` was made on the executor; null where all chunks
+  /// Allocates all memory that batches within the limits need. `launcher` was made on the executor; it is null if all chunks
   /// are known.
   [[nodiscard]] static result<std::unique_ptr<offload>> make(Executor executor,
                                                              std::unique_ptr<cut_launcher<Executor>> launcher,
@@ -88,7 +88,7 @@ class batch_offload final : public offload {
   /// Events of the executor, in order.
   enum moment : std::size_t { called, copying, copied_in, cut, fingerprinted, copied_out, event_count };
 
-  /// Host memory that results are copied to.
+  /// Host memory for results.
   struct found_chunks {
     template <class T>
     using host_array = typename Executor::template host_array<T>;
@@ -142,7 +142,7 @@ class batch_offload final : public offload {
       return wrong(std::to_string(input.begins.size()) + " chunks are given with " +
                    std::to_string(input.lengths.size()) + " lengths");
     }
-    std::uint64_t end = 0;  // of the chunk before
+    std::uint64_t end = 0;  // of the previous chunk
     for (std::size_t i = 0; i < input.begins.size(); ++i) {
       const std::uint64_t begin = input.begins[i];
       if (begin < end) {
@@ -167,7 +167,7 @@ class batch_offload final : public offload {
     return {};
   }
 
-  /// Once the last event has been waited for.
+  /// Reads the times of the steps. The caller has waited for the last event.
   [[nodiscard]] status read_times(batch_times& times) {
     std::array<double, event_count> event_seconds{};
     for (std::size_t i = copying; i < event_count; ++i) {
@@ -182,7 +182,7 @@ class batch_offload final : public offload {
     return {};
   }
 
-  /// How many there are first, so that no more is copied than that.
+  /// Copies the counts out first, so that only as many chunks are copied.
   status copy_out(batch_output& output) {
     const std::size_t partition_count = work_.partitions().size();
     const cut_workspace<Executor>& there = work_.workspace();
@@ -208,7 +208,7 @@ class batch_offload final : public offload {
     return {};
   }
 
-  /// From the counts of partitions: what each stream range has.
+  /// Computes the chunks of each stream range from the counts of its partitions.
   std::span<const stream_range_chunks> chunks_of_stream_ranges() {
     stream_ranges_.clear();
     std::uint64_t number = 0;
@@ -222,7 +222,7 @@ class batch_offload final : public offload {
     return stream_ranges_;
   }
 
-  // The executor goes last: its memory before it.
+  // Declared first, so that memory is freed before the executor is destroyed.
   Executor executor_;
   batch_limits limits_;
   typename Executor::template array<bytes16> bytes_;

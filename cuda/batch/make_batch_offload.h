@@ -1,4 +1,4 @@
-// From a chunker to the work of an executor.
+// Makes the cut launcher and the offload of a chunker on an executor.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace cutpoint::cuda {
 
-/// What cuts as the chunker does, on an executor. Errors: of the executor; backend_failure, for an algorithm without a
-/// specification.
+/// Makes the launcher of the chunker's cuts on an executor. Errors: those of the executor; backend_failure, for an algorithm
+/// without a specification.
 template <class Executor>
 [[nodiscard]] result<std::unique_ptr<cut_launcher<Executor>>> make_cut_launcher(Executor& executor,
                                                                                 const chunker& cuts) {
@@ -28,7 +28,7 @@ template <class Executor>
       cuts.parameters());
 }
 
-/// Sizes of a chunker's chunks as its specification has them; nothing is known of an algorithm without one.
+/// Returns the estimated sizes of a chunker's chunks from its specification, or the defaults if it has none.
 [[nodiscard]] inline chunk_estimates sizes_of(const chunker& cuts) {
   return std::visit(
       [](const auto& filled) {
@@ -41,7 +41,7 @@ template <class Executor>
       cuts.parameters());
 }
 
-/// The work of `make_offload` on an executor.
+/// Does the work of `make_offload` on an executor.
 template <class Executor>
 [[nodiscard]] result<std::unique_ptr<offload>> make_batch_offload(Executor executor, const chunker& cuts,
                                                                   const fingerprint_recipe& fingerprint,

@@ -1,4 +1,4 @@
-// The memory that batches need on an executor, taken once, and the table of their partitions.
+// The memory that batches need on an executor, and the table of their partitions.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace cutpoint::cuda {
 
-/// How long partitions are, and the most chunks that a batch may have.
+/// The length of partitions, and the most partitions and chunks of a batch.
 struct partition_plan {
   std::uint64_t partition_bytes = 0;
   std::uint64_t min_chunk_bytes = 0;
@@ -19,7 +19,7 @@ struct partition_plan {
   std::uint64_t max_chunks = 0;
 };
 
-/// Chunks of fewer bytes are so rare that a batch with many of them may be refused.
+/// A batch with many chunks of fewer bytes may be refused, since such chunks are rare.
 inline constexpr std::uint64_t min_supported_chunk_bytes = 64;
 
 [[nodiscard]] inline partition_plan plan_partitions(const chunk_estimates& sizes, const batch_limits& limits) {
@@ -33,7 +33,7 @@ inline constexpr std::uint64_t min_supported_chunk_bytes = 64;
   return plan;
 }
 
-/// The partitions of stream ranges, with their slots.
+/// Appends the partitions of a stream range, with their slots.
 inline void append_partitions(const partition_plan& plan, const stream_range& range, std::uint32_t number,
                               std::vector<partition>& partitions) {
   assert(range.start < range.stop && range.stop <= range.end);
@@ -51,7 +51,7 @@ inline void append_partitions(const partition_plan& plan, const stream_range& ra
   }
 }
 
-/// Chunks on an executor: what is found in a batch, or known of it.
+/// Chunks of a batch on an executor, found or known.
 template <class Executor>
 struct chunk_workspace {
   template <class T>
@@ -72,7 +72,7 @@ struct chunk_workspace {
   [[nodiscard]] chunk_list list() const { return {begins.data(), lengths.data(), count.data()}; }
 };
 
-/// What cutting a batch needs on an executor beside its bytes.
+/// Memory on an executor for cutting a batch, without its bytes.
 template <class Executor>
 struct cut_workspace {
   template <class T>
@@ -84,7 +84,7 @@ struct cut_workspace {
   array<std::uint32_t> speculative_ends;
   array<std::uint32_t> prefix_ends;
   array<speculative_chain> speculative;
-  array<partition_state> states;  ///< two rounds of them
+  array<partition_state> states;  ///< of two rounds
   array<std::uint32_t> counts;
   array<std::uint32_t> firsts;
   array<std::uint32_t> overflowed;
@@ -117,7 +117,7 @@ struct cut_workspace {
     return result<cut_workspace>(std::move(workspace));
   }
 
-  /// `in` has no candidates yet.
+  /// The arguments for cutting `in`, which has no candidates yet.
   [[nodiscard]] cut_launch_arguments job(packed_bytes in, std::uint32_t partition_count,
                                          const chunk_list& chunks) const {
     in.candidates = candidates.data();

@@ -1,6 +1,6 @@
-// `make_specification` for the parameters of every algorithm: what the device is told of it.
+// Declares `make_specification` for the parameters of every algorithm.
 //
-// Parameters are those of a chunker: checked, none left out. Throw std::bad_alloc. Thread-safe.
+// Parameters are those of a chunker: checked and complete. The functions throw std::bad_alloc and are thread-safe.
 #pragma once
 
 #include <cutpoint/algorithms.h>

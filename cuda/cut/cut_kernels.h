@@ -1,57 +1,60 @@
-// Cutting in parallel and exactly: kernel bodies that cut stream ranges in partitions, one warp each, and join what they find.
+// Exact parallel cutting: kernel bodies that cut the partitions of stream ranges, one warp each, and join their chains.
 //
-//   map     each partition is cut from its first byte on, on speculation; the first of a stream range from the range's start
-//   join    each partition takes the place where the one before it went on, and cuts from there until it meets a cut of its
-//           own: what it had before is replaced by this prefix. Rounds of it, all partitions at once, until none changes
-//   finish  the rare rest (sequential_join_kernel), partition after partition, by one warp
-//   gather  the chunks of all partitions in one list
+//   map     cuts each partition speculatively from its first byte on; the first of a stream range begins at the range's
+//           start
+//   join    moves each partition's start to the exit of the partition before it, and cuts from there until the chain meets
+//           a speculative cut. This prefix replaces the chunks before that cut. Rounds for all partitions at once repeat
+//           this until no partition changes
+//   finish  joins the few partitions that are left (sequential_join_kernel), one after the other, by one warp
+//   gather  writes the chunks of all partitions into one list
 //
-// After `finish` every partition begins where the one before it went on, and the first at its stream range's start: so all cuts
-// are those of the sequential algorithm (the exact join (docs/architecture.md), as a fixed point).
+// After `finish` every partition begins at the exit of the one before it, and the first at its stream range's start. So all
+// cuts are those of the sequential algorithm: the exact join (docs/architecture.md) as a fixed point.
 #pragma once
 
 #include "cuda/kernel/packed_bytes.h"
 
 namespace cutpoint::cuda {
 
-/// A part of a stream range, cut by one warp: the chunks that begin in it are its own.
+/// A byte range of a stream range that one warp cuts. It owns the chunks that begin in it.
 struct partition {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::uint32_t stream_range = 0;
-  std::uint32_t is_first = 0;    ///< 1: begins at its stream range's start
+  std::uint32_t is_first = 0;    ///< 1 if it begins at its stream range's start
   std::uint32_t first_slot = 0;  ///< its first slot in the lists of ends
-  std::uint32_t slot_count = 0;  ///< how many chunks it has slots for
+  std::uint32_t slot_count = 0;  ///< number of chunks that it has slots for
 };
 
-/// What a partition found from its first byte on.
+/// The chain of chunks that a partition found speculatively from its first byte on.
 struct speculative_chain {
-  std::uint64_t exit = 0;  ///< where it would go on
+  std::uint64_t exit = 0;  ///< begin of the next chunk
   std::uint32_t count = 0;
 };
 
-/// Where a partition stands: `prefix_count` chunks from `start` on, then its own from number `speculative_first` on.
+/// The chunks of a partition: `prefix_count` chunks from `start` on, then its speculative ones from `speculative_first` on.
 struct partition_state {
   std::uint64_t start = 0;
-  std::uint64_t exit = 0;  ///< where the partition after it begins, or, before this one's end, what is undecided
+  std::uint64_t exit =
+      0;  ///< the start of the next partition, or the first undecided position if that is before its end
   std::uint32_t prefix_count = 0;
   std::uint32_t speculative_first = 0;
 };
 
-/// A partitioned batch, and what is known of its partitions. Pointers are to the memory of whoever runs the kernels.
+/// A partitioned batch, and the state of its partitions. Pointers are to the memory of the executor.
 struct partitioned_batch {
   packed_bytes in;
   const stream_range* stream_ranges = nullptr;
-  const partition* partitions = nullptr;  ///< in the order of positions, those of a stream range one after the other
+  const partition* partitions = nullptr;  ///< in the order of positions, those of one stream range together
   std::uint32_t partition_count = 0;
   std::uint32_t* speculative_ends =
-      nullptr;  ///< ends of chunks, counted from the partition's beginning, in the partition's slots
+      nullptr;  ///< ends of chunks relative to the partition's begin, in the partition's slots
   std::uint32_t* prefix_ends = nullptr;
   speculative_chain* speculative = nullptr;  ///< [partition_count]
-  std::uint32_t* overflowed = nullptr;       ///< set to 1 where there is no room: the chunks are then worth nothing
+  std::uint32_t* overflowed = nullptr;       ///< set to 1 if slots are too few; the chunks are then invalid
 };
 
-/// What the kernels here work on.
+/// The arguments of the kernels in this file.
 template <class CutFinder>
 struct cut_kernel_arguments : partitioned_batch {
   CutFinder cut_finder = {};
@@ -59,7 +62,7 @@ struct cut_kernel_arguments : partitioned_batch {
 
 namespace cut_kernels_detail {
 
-/// Runs `each(warp, k)` for every partition, a warp of the grid each.
+/// Runs `each(warp, k)` for every partition k, each by one warp of the grid.
 template <class Block, class Each>
 CUTPOINT_DEVICE void for_each_partition(Block& block, std::uint32_t partition_count, Each each) {
   const std::uint32_t warps = block.thread_count() / warp_size;
@@ -77,7 +80,7 @@ CUTPOINT_DEVICE void store(const Warp& warp, T* destination, const T& value) {
   });
 }
 
-/// Cuts from `position` on to the partition's end, to where nothing is decided, or to where `meets(position)`.
+/// Cuts from `position` on until the partition's end, the first undecided position, or a position for which `meets` is true.
 template <class CutFinder, class Warp, class Meets>
 CUTPOINT_DEVICE std::uint64_t cut_until(const Warp& warp, const cut_kernel_arguments<CutFinder>& work,
                                         const partition& part, std::uint64_t position, std::uint32_t* ends,
@@ -95,22 +98,22 @@ CUTPOINT_DEVICE std::uint64_t cut_until(const Warp& warp, const cut_kernel_argum
   return position;
 }
 
-/// Where a partition's own chunk number `i` begins; for their count, its own exit.
+/// The begin of speculative chunk `i` of a partition; if `i` is their count, the exit of the chain.
 template <class CutFinder>
 CUTPOINT_DEVICE std::uint64_t speculative_start(const cut_kernel_arguments<CutFinder>& work, const partition& part,
                                                 std::uint32_t i) {
   return i == 0 ? part.begin : part.begin + work.speculative_ends[part.first_slot + i - 1];
 }
 
-/// The state of partition `k` if chunks go on at `start`.
+/// Returns the state of partition `k` if its first chunk begins at `start`.
 template <class CutFinder, class Warp>
 CUTPOINT_DEVICE partition_state joined_at(const Warp& warp, const cut_kernel_arguments<CutFinder>& work,
                                           std::uint32_t k, std::uint64_t start) {
   const partition part = work.partitions[k];
   const std::uint32_t speculative_count = work.speculative[k].count;
   partition_state state{.start = start, .exit = start, .speculative_first = speculative_count};
-  if (start < part.begin || start >= part.end) return state;  // undecided before it, or a chunk that passes it whole
-  std::uint32_t met = 0;                                      // own chunks before this one begin before the position
+  if (start < part.begin || start >= part.end) return state;  // undecided before it, or a chunk that covers all of it
+  std::uint32_t met = 0;                                      // index of the first own chunk at or after the position
   const auto meets = [&](std::uint64_t position) {
     for (;;) {
       const std::uint32_t before = bit_count(warp.ballot([&](std::uint32_t lane) {
@@ -132,7 +135,7 @@ CUTPOINT_DEVICE partition_state joined_at(const Warp& warp, const cut_kernel_arg
 
 }  // namespace cut_kernels_detail
 
-/// What the kernels share that give each partition a warp.
+/// Base of the kernels that give each partition a warp.
 template <class CutFinder>
 struct warp_per_partition {
   static constexpr std::uint32_t threads_per_block = 128;
@@ -144,7 +147,7 @@ struct warp_per_partition {
   }
 };
 
-/// Cuts every partition from its first byte on.
+/// Cuts every partition speculatively from its first byte on.
 template <class CutFinder>
 struct map_partitions_kernel : warp_per_partition<CutFinder> {
   static constexpr std::uint32_t resident_blocks = 3;  // more would leave walking cut finders too few registers
@@ -165,15 +168,14 @@ struct map_partitions_kernel : warp_per_partition<CutFinder> {
   }
 };
 
-/// One round: where the partition before went on elsewhere than this one began, this one begins there.
+/// One round of the join: each partition whose start differs from the exit of the one before it begins there instead.
 template <class CutFinder>
 struct join_kernel : warp_per_partition<CutFinder> {
   static constexpr std::uint32_t resident_blocks = 3;  // more would leave walking cut finders too few registers
   using warp_per_partition<CutFinder>::work;
   const partition_state* before = nullptr;  ///< [partition_count]
   partition_state* after = nullptr;         ///< [partition_count], written; not `before`
-  std::uint32_t* changed =
-      nullptr;  ///< set to 1 where a partition does not stay as it was: then it is not the last round
+  std::uint32_t* changed = nullptr;         ///< set to 1 if a partition changed: another round is needed
 
   template <class Block>
   CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
@@ -189,13 +191,13 @@ struct join_kernel : warp_per_partition<CutFinder> {
   }
 };
 
-/// What rounds left, in order, by one warp.
+/// Joins the partitions that the rounds left, in order, by one warp.
 template <class CutFinder>
 struct sequential_join_kernel {
   static constexpr std::uint32_t threads_per_block = warp_size;
   cut_kernel_arguments<CutFinder> work;
   partition_state* states = nullptr;       ///< [partition_count], read and written
-  const std::uint32_t* changed = nullptr;  ///< 0: the last round changed nothing, so nothing is left
+  const std::uint32_t* changed = nullptr;  ///< 0 if the last round changed no partition, and all are joined
 
   [[nodiscard]] static std::uint64_t blocks(std::uint32_t) { return 1; }
   template <class Block>
@@ -221,7 +223,7 @@ struct sequential_join_kernel {
   }
 };
 
-/// Chunks of each partition; none where they have no room.
+/// Counts the chunks of each partition; 0 for a partition with too few slots.
 struct count_chunks_kernel {
   static constexpr std::uint32_t threads_per_block = 128;
   const partition* partitions = nullptr;
@@ -260,7 +262,7 @@ struct gather_chunks_kernel : warp_per_partition<CutFinder> {
   using warp_per_partition<CutFinder>::work;
   const partition_state* states = nullptr;
   const std::uint32_t* firsts =
-      nullptr;  ///< [partition_count + 1] prefix sum of the counts: where a partition's chunks go
+      nullptr;  ///< [partition_count + 1] prefix sum of the counts: index of each partition's first chunk
   chunk_list output;
 
   template <class Block>

@@ -1,5 +1,5 @@
-// Cutting a batch by the kernels of one specification, on an executor: the host's (cuda/host_double/host_executor.h) or a device's
-// (cuda/device/device_executor.cuh).
+// Cuts a batch by the kernels of one specification on an executor: a device (cuda/device/device_executor.cuh) or the host
+// double (cuda/host_double/host_executor.h).
 #pragma once
 
 #include <memory>
@@ -14,14 +14,14 @@
 
 namespace cutpoint::cuda {
 
-/// A batch that is to be cut, and where to. Pointers are to the executor's memory.
+/// A batch to cut, and memory for its chunks. Pointers are to the executor's memory.
 struct cut_launch_arguments {
-  partitioned_batch batch;                           ///< `overflowed` is 0 at first; as many ends as there is room for
+  partitioned_batch batch;                           ///< `overflowed` is 0 at first; an end for each slot
   partition_state* states[2] = {};                   ///< [partition_count] each
-  std::uint32_t* counts = nullptr;                   ///< [partition_count] of chunks
+  std::uint32_t* counts = nullptr;                   ///< [partition_count] numbers of chunks
   std::uint32_t* firsts = nullptr;                   ///< [partition_count + 1]
   std::uint32_t* changed = nullptr;                  ///< one word
-  chunk_list chunks;                                 ///< as many as the partitions have room for
+  chunk_list chunks;                                 ///< one for each slot
   std::uint32_t rounds = partition_tuning{}.rounds;  ///< at least 1
 };
 
@@ -29,7 +29,7 @@ template <class Executor>
 class cut_launcher {
  public:
   virtual ~cut_launcher() = default;
-  /// Puts what cuts the batch into the executor's stream.
+  /// Puts the kernels that cut the batch into the executor's stream.
   [[nodiscard]] virtual status enqueue(Executor& executor, const cut_launch_arguments& job) const = 0;
   [[nodiscard]] virtual chunk_estimates sizes() const = 0;
   [[nodiscard]] virtual std::uint32_t levels() const = 0;

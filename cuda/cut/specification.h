@@ -1,21 +1,23 @@
-// What an algorithm is to the device: plain values, a table, kernels.
+// The interface of specifications: the values, the table and the kernels by which a device cuts.
 //
 // A specification is a struct, in the file of its algorithm, with
 //
-//   static constexpr std::uint32_t levels;       candidates of how many levels it wants marked; 0 for walking algorithms
+//   static constexpr std::uint32_t levels;       number of levels of candidates; 0 for walking algorithms
 //   std::vector<std::uint64_t> table;            words that its kernels read, copied to the device once; may be empty
 //   chunk_estimates sizes;
-//   auto scan(in, table) const                   where levels != 0: the kernel that marks the candidates of `in`, every
-//                                                word of every level written
-//   auto cut_finder(table) const                     what partitions are cut with (cuda/kernel/packed_bytes.h); `reach` as the chunker's
+//   auto scan(in, table) const                   only if levels != 0: the kernel that marks the candidates of `in`; it
+//                                                writes every word of every level
+//   auto cut_finder(table) const                 the cut finder (cuda/kernel/packed_bytes.h); `reach` is the chunker's
 //
-// where `table` is the specification's own in the memory of whoever runs the kernels. A kernel is a struct of plain values with
+// The argument `table` is the copy of the specification's table in the executor's memory. A kernel is a struct of plain
+// values with
 //
 //   static constexpr std::uint32_t threads_per_block;          on a device; on the host the launch decides
-//   static constexpr std::uint32_t resident_blocks;            that must fit on a multiprocessor; left out for one
-//   std::size_t shared_bytes(std::uint32_t threads) const;     dynamic shared memory of a block, for a kernel one of a
-//                                                              few sizes; left out for none
-//   std::uint64_t blocks(std::uint32_t threads) const;         how many have something to do; any number must be right
+//   static constexpr std::uint32_t resident_blocks;            blocks that must fit on a multiprocessor; default 1
+//   std::size_t shared_bytes(std::uint32_t threads) const;     dynamic shared memory of a block, one of a few sizes for
+//                                                              each kernel; default 0
+//   std::uint64_t blocks(std::uint32_t threads) const;         number of blocks with work; the kernel must be correct
+//                                                              with any number
 //   template <class Block> void operator()(Block&) const;      the body
 //
 // `make_specification` has an overload for each algorithm's parameters, in the file of the algorithm.
@@ -26,15 +28,15 @@
 
 namespace cutpoint::cuda {
 
-/// What decides how a batch is partitioned and how much room its chunks are given.
+/// Estimated sizes, by which a batch is partitioned and memory for its chunks is allocated.
 struct chunk_estimates {
-  std::uint64_t min_chunk_bytes = 1;      ///< the shortest chunk that does not end its stream
+  std::uint64_t min_chunk_bytes = 1;      ///< the shortest chunk, except the last of a stream
   std::uint64_t typical_chunk_bytes = 1;  ///< roughly the mean
-  std::uint64_t resync_chunks = 2;  ///< chunks until two chains of cuts meet, roughly, on random data (specification)
-  std::uint64_t behind = 0;         ///< bytes before a chunk's start that its cut may depend on
+  std::uint64_t resync_chunks = 2;        ///< chunks until two chains of cuts meet on random data, roughly
+  std::uint64_t behind = 0;               ///< bytes before a chunk's start that its cut may depend on
 };
 
-/// The specification of an algorithm whose chunks a cut_finder of plain values, or of these and the table, finds from the bytes.
+/// The specification of an algorithm without candidates. Its cut finder reads the bytes and may use the table.
 template <class CutFinder>
 struct walking_specification {
   static constexpr std::uint32_t levels = 0;

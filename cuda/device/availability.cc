@@ -1,4 +1,4 @@
-// The sentences that say why CUDA cannot be used here.
+// The messages that say why CUDA cannot be used on this machine.
 #include "cuda/device/availability.h"
 
 namespace cutpoint::cuda {

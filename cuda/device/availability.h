@@ -1,5 +1,5 @@
-// Whether CUDA can be used on this machine, and the one sentence that says why not. Plain C++: judged from facts that
-// the back end collects, so that every sentence is tested without a device.
+// Decides whether CUDA can be used on this machine, and says in one sentence why not. Plain C++ that judges from facts which
+// the back end collects, so tests need no device.
 #pragma once
 
 #include <compare>
@@ -10,7 +10,7 @@
 
 namespace cutpoint::cuda {
 
-/// A version of CUDA as drivers and toolkits bear it, or a compute capability.
+/// A version of CUDA, of a driver or a toolkit, or a compute capability.
 struct version {
   int major = 0;
   int minor = 0;
@@ -24,25 +24,25 @@ struct version {
 /// "13.0".
 [[nodiscard]] std::string to_string(version v);
 
-/// What was found when the driver was asked.
+/// The driver's answers.
 struct driver_probe {
-  /// The newest CUDA that the driver supports; 0.0 where there is no driver.
+  /// The newest CUDA that the driver supports; 0.0 without a driver.
   version driver{};
   /// The toolkit that this binary was built with.
   version runtime{};
   int device_count = 0;
-  /// What CUDA said when the devices could not be counted for any other reason than that there are none; else empty.
+  /// CUDA's message if counting the devices failed for another reason than that there are none; else empty.
   std::string error{};
 };
 
-/// For a build without a CUDA compiler: status_code::unavailable.
+/// The status of a build without a CUDA compiler: status_code::unavailable.
 [[nodiscard]] status no_cuda_in_this_build();
 
-/// Ok where there is a device to use, else status_code::unavailable: no driver, a driver older than the toolkit's major
-/// version, devices that cannot be counted, or none.
+/// Ok if a device can be used, else status_code::unavailable: no driver, a driver older than the toolkit's major version,
+/// devices that cannot be counted, or no device.
 [[nodiscard]] status check_driver(const driver_probe& probe);
 
-/// Empty, or why a device of compute capability `device` cannot run a binary whose code begins with `oldest_code`.
+/// Says why a device of compute capability `device` cannot run a binary whose oldest code is for `oldest_code`; else empty.
 [[nodiscard]] std::string reason_device_is_unsupported(std::string_view device_name, version device,
                                                        version oldest_code);
 

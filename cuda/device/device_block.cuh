@@ -1,5 +1,5 @@
-// The block of the phase style on a device. The contract is in cuda/kernel/block.h; everything here inlines to nothing more
-// than the CUDA operations that it names.
+// The block of kernel bodies on a device. The contract is in cuda/kernel/block.h. All functions inline to the CUDA
+// operations that they name.
 #pragma once
 
 #include <cuda_pipeline.h>

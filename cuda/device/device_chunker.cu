@@ -1,4 +1,4 @@
-// Batches that are in device memory already.
+// `device_chunker`: batches in device memory.
 #include <optional>
 #include <span>
 #include <utility>
@@ -17,9 +17,9 @@ using cuda::device_scope;
 
 constexpr std::uint64_t max_batch_bytes = (std::uint64_t{1} << 32) - 64;
 
-/// What decides a batch's partitions.
+/// The values that determine a batch's partitions.
 struct batch_shape {
-  std::uint64_t lead = 0;  ///< bytes before the first one, from a multiple of 16 on
+  std::uint64_t lead = 0;  ///< bytes between the multiple of 16 before the first byte and that byte
   std::uint64_t byte_count = 0;
   bool at_end = false;
 

@@ -1,5 +1,5 @@
-// The executor of a batch (cuda/batch/batch_launcher.h) on a device: one stream, and the memory that its work needs. Its twin is
-// cuda/host_double/host_executor.h.
+// The executor of a batch (cuda/batch/batch_launcher.h) on a device: one stream, and the memory that its work needs. The host
+// double is cuda/host_double/host_executor.h.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace cutpoint::cuda {
 
-/// Blocks of a kernel that must fit on a multiprocessor at once; where it does not say, at least one.
+/// Blocks of a kernel that must fit on a multiprocessor at once: its `resident_blocks`, or 1 without that member.
 template <class Kernel>
 constexpr std::uint32_t resident_blocks() {
   if constexpr (requires { Kernel::resident_blocks; }) {
@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(Kernel::threads_per_block, resident_blocks<Ker
   kernel(block);
 }
 
-/// One thread at a time, whose current device is the executor's.
+/// One thread at a time may use it, and the executor's device must be that thread's current one.
 class device_executor {
  public:
   template <class T>
@@ -53,7 +53,7 @@ class device_executor {
   }
 
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
-  /// Later work goes into another stream of the caller's.
+  /// Puts later work into another stream, which the caller owns.
   void use_stream(cudaStream_t stream) { stream_ = stream; }
 
   template <class T>
@@ -65,7 +65,7 @@ class device_executor {
   [[nodiscard]] result<host_array<T>> allocate_on_host(std::size_t size) {
     return pinned_array<T>::allocate(size);
   }
-  /// Of the device's memory, since it was made.
+  /// Bytes of device memory allocated since it was made.
   [[nodiscard]] std::uint64_t allocated_bytes() const noexcept { return allocated_bytes_; }
   [[nodiscard]] status pin(void* memory, std::size_t size) {
     return check(cudaHostRegister(memory, size, cudaHostRegisterPortable), "locking host memory");
@@ -140,7 +140,7 @@ class device_executor {
   }
 
  private:
-  /// A kernel that was launched here, and how many of its blocks the device holds at once.
+  /// A kernel that was launched before, and the number of its blocks that the device holds at once.
   struct launched_kernel {
     const void* kernel = nullptr;
     std::size_t shared_bytes = 0;
@@ -166,11 +166,11 @@ class device_executor {
   }
 
   device_stream own_stream_;
-  cudaStream_t stream_;  ///< its own, or the caller's
+  cudaStream_t stream_;  ///< the executor's or the caller's
   int multiprocessors_;
   int numa_node_;
   std::uint64_t allocated_bytes_ = 0;
-  std::vector<launched_kernel> launched_;  ///< a dozen
+  std::vector<launched_kernel> launched_;  ///< about a dozen
   std::vector<device_event> events_;
   device_array<std::uint8_t> temporary_;
   device_array<std::uint32_t> indices_;  ///< 0, 1, …

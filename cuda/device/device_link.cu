@@ -1,4 +1,4 @@
-// The link of a device.
+// `measure_link` on a device.
 #include <utility>
 
 #include "cuda/device/device_executor.cuh"

@@ -1,4 +1,4 @@
-// Batches on a device.
+// `make_offload` on a device.
 #include <utility>
 
 #include <cut_launchers.cuh>
@@ -10,7 +10,7 @@
 namespace cutpoint::cuda {
 namespace {
 
-/// Whichever thread calls, and whatever device it is at, the work is done on one.
+/// Makes the offload's device current during each call, and the thread's former one after it.
 class offload_of_device final : public offload {
  public:
   offload_of_device(int device, std::unique_ptr<offload> held) : device_(device), held_(std::move(held)) {}

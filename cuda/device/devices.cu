@@ -1,4 +1,4 @@
-// The CUDA back end of a build with a CUDA compiler.
+// Lists the devices, in a build with a CUDA compiler.
 #include "cuda/device/devices.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace cutpoint::cuda {
 namespace {
 
-/// The lowest compute capability that this binary has code for; PTX carries it to all later ones.
+/// The lowest compute capability that this binary has code for. Its PTX runs on all later ones.
 version oldest_code() {
   constexpr std::array architectures{__CUDA_ARCH_LIST__};
   const int oldest = *std::min_element(architectures.begin(), architectures.end());

@@ -1,4 +1,4 @@
-// The CUDA back end of a build without a CUDA compiler: absent, and it says so.
+// The functions of the CUDA back end in a build without a CUDA compiler. They all return status_code::unavailable.
 #include <cutpoint/cuda.h>
 
 #include "cuda/batch/offload.h"

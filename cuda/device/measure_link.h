@@ -1,4 +1,4 @@
-// The link of an executor, measured: `measure_link` for devices, and for the host that stands in for one in tests.
+// Measures the link of an executor: a device, or the host double.
 #pragma once
 
 #include <algorithm>
@@ -13,15 +13,15 @@
 
 namespace cutpoint::cuda {
 
-/// How it is measured.
+/// Sizes and limits of the measurement.
 struct link_measurement {
   std::uint64_t copy_bytes = 32 * MiB;
-  int samples = 5;             ///< of each kind, after one that does not count
-  double most_seconds = 0.06;  ///< after which no more samples of a kind are taken
+  int samples = 5;             ///< samples of each kind, after one that does not count
+  double most_seconds = 0.06;  ///< time after which no more samples of a kind are taken
   int launches = 20;
 };
 
-/// A launch of it is nothing but a launch.
+/// A kernel without work, to measure a launch.
 struct empty_kernel {
   static constexpr std::uint32_t threads_per_block = warp_size;
 
@@ -32,7 +32,7 @@ struct empty_kernel {
   }
 };
 
-/// Copies from and to pinned memory, on two executors of one device: each has a stream.
+/// Copies from and to pinned memory, on two executors of one device, each with a stream.
 template <class Executor>
 class link_of {
  public:
@@ -69,7 +69,7 @@ class link_of {
     }
   };
 
-  /// A direction that a sample is of, and where its rate goes.
+  /// A direction to measure, and the variable for its rate.
   struct sampled {
     direction* measured;
     double* rate;
@@ -96,7 +96,7 @@ class link_of {
     return measured.executor.record_event(1);
   }
 
-  /// Samples of what `begin` puts into the streams of some directions.
+  /// Samples the copies that `begin` puts into the streams of these directions.
   template <class Begin>
   [[nodiscard]] status sample(Begin begin, const std::vector<sampled>& directions) {
     std::vector<std::vector<double>> seconds(directions.size());
@@ -129,7 +129,7 @@ class link_of {
     return {};
   }
 
-  /// At least a nanosecond, so that it can be divided by.
+  /// At least a nanosecond, since rates divide by it.
   [[nodiscard]] static double middle_of(std::vector<double>& seconds) {
     const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
     std::nth_element(seconds.begin(), middle, seconds.end());

@@ -16,7 +16,7 @@ double read_number(const std::filesystem::path& file) {
 }  // namespace
 
 pci_link read_pci_link(const std::filesystem::path& device_folder) {
-  constexpr std::array gigatransfers_per_second{2.5, 5.0, 8.0, 16.0, 32.0, 64.0};  // of generations 1 to 6
+  constexpr std::array gigatransfers_per_second{2.5, 5.0, 8.0, 16.0, 32.0, 64.0};  // generations 1 to 6
   const double speed = read_number(device_folder / "max_link_speed");
   pci_link link;
   for (const double generation_speed : gigatransfers_per_second) link.generation += speed >= generation_speed ? 1 : 0;

@@ -1,13 +1,13 @@
-// The PCI Express link of a device and what is near to it, as Linux's sysfs describes them.
+// Reads the PCI Express link and the NUMA node of a device from Linux's sysfs.
 #pragma once
 
 #include <filesystem>
 
 namespace cutpoint::cuda {
 
-/// Zero where it is not known: another bus, another system, or a container that hides sysfs.
+/// Members are 0 if unknown: on another bus or system, or in a container that hides sysfs.
 struct pci_link {
-  /// 5 for PCI Express 5.0: the fastest that the device can do, since an idle link is often slowed down.
+  /// The fastest generation that the device supports, for example 5 for PCI Express 5.0. An idle link often runs slower.
   int generation = 0;
   /// Lanes in use.
   int width = 0;
@@ -15,11 +15,11 @@ struct pci_link {
   friend bool operator==(const pci_link&, const pci_link&) = default;
 };
 
-/// Reads the link of the device whose sysfs folder this is, such as /sys/bus/pci/devices/0000:17:00.0. Never fails:
-/// what cannot be read is 0.
+/// Reads the link of the device with this sysfs folder, such as /sys/bus/pci/devices/0000:17:00.0. Never fails: members that
+/// cannot be read are 0.
 [[nodiscard]] pci_link read_pci_link(const std::filesystem::path& device_folder);
 
-/// The NUMA node that the device is attached to, -1 where that is not known.
+/// Returns the NUMA node that the device is attached to, or -1 if unknown.
 [[nodiscard]] int read_numa_node(const std::filesystem::path& device_folder);
 
 }  // namespace cutpoint::cuda

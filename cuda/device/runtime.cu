@@ -1,4 +1,4 @@
-// What of cuda/device/runtime.cuh is no template.
+// Definitions of cuda/device/runtime.cuh.
 #include "cuda/device/runtime.cuh"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ status_code code_of(cudaError_t error) {
 
 status check(cudaError_t error, std::string_view what) {
   if (error == cudaSuccess) return {};
-  static_cast<void>(cudaGetLastError());  // the runtime keeps the error for the next caller; it has been told here
+  static_cast<void>(cudaGetLastError());  // clears the error, which the runtime would report to the next caller
   return {code_of(error), "CUDA: " + std::string(what) + " failed: " + cudaGetErrorString(error)};
 }
 
@@ -59,7 +59,7 @@ result<std::string> pci_folder(int device) {
 }
 
 result<std::uint64_t> resident_blocks_of(const void* kernel, std::uint32_t threads, std::size_t shared_bytes) {
-  static std::mutex asking;  // what a kernel is allowed is one value for all threads, and may not go down again
+  static std::mutex asking;  // a kernel's limit is one value for all threads, and must not be lowered
   const std::lock_guard lock(asking);
   cudaFuncAttributes allowed{};
   CUTPOINT_RETURN_IF_FAILED(check(cudaFuncGetAttributes(&allowed, kernel), "asking about a kernel"));
@@ -104,7 +104,7 @@ template <memory_place Place>
 cuda_memory<Place>::~cuda_memory() {
   if (data_ == nullptr) return;
   const cudaError_t gone = Place == memory_place::device ? cudaFree(data_) : cudaFreeHost(data_);
-  if (gone != cudaSuccess) static_cast<void>(cudaGetLastError());  // of a device that has failed before
+  if (gone != cudaSuccess) static_cast<void>(cudaGetLastError());  // the device has failed before
 }
 
 template class cuda_memory<memory_place::device>;

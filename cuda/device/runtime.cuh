@@ -1,4 +1,4 @@
-// Owners for what the CUDA runtime hands out, and its errors as statuses. Nothing here throws or prints.
+// Owners of the CUDA runtime's objects, and its errors as statuses. No function throws or prints.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@
 
 namespace cutpoint::cuda {
 
-/// Ok, or "CUDA: <what> failed: <reason>". Out of memory is memory_limit, a device number out of range
-/// invalid_argument, missing drivers, devices and code are unavailable, all else backend_failure.
+/// Ok, or "CUDA: <what> failed: <reason>". The code is memory_limit for too little memory, invalid_argument for a device
+/// number out of range, unavailable for missing drivers, devices and code, else backend_failure.
 [[nodiscard]] status check(cudaError_t error, std::string_view what);
 
-/// Makes a device the calling thread's current one, and the former one again when it goes.
+/// Makes a device the calling thread's current one, and restores the former one on destruction.
 class device_scope {
  public:
   [[nodiscard]] static result<device_scope> enter(int device);
@@ -40,12 +40,13 @@ class device_scope {
 /// The sysfs folder of a device, such as /sys/bus/pci/devices/0000:17:00.0.
 [[nodiscard]] result<std::string> pci_folder(int device);
 
-/// Blocks of a kernel that fit on a multiprocessor of the current device at once, at least 1, each with so many threads
-/// and bytes of dynamic shared memory, which it is allowed from now on. Thread-safe.
+/// Returns how many blocks of a kernel, each with these threads and bytes of dynamic shared memory, fit on a multiprocessor
+/// of the current device at once, at least 1. It raises the kernel's limit of dynamic shared memory if necessary.
+/// Thread-safe.
 [[nodiscard]] result<std::uint64_t> resident_blocks_of(const void* kernel, std::uint32_t threads,
                                                        std::size_t shared_bytes);
 
-/// A moment in a stream of the current device.
+/// An event in a stream of the current device.
 class device_event {
  public:
   [[nodiscard]] static result<device_event> create();
@@ -64,10 +65,10 @@ class device_event {
   cudaEvent_t event_;
 };
 
-/// Seconds from one event to another. Both have been recorded, and the stream has got there.
+/// Seconds from one event to another. The stream has reached both.
 [[nodiscard]] result<double> seconds_between(const device_event& first, const device_event& second);
 
-/// A stream of the current device. Its end waits for the work in it, so that no copy outlives the caller's memory.
+/// A stream of the current device. The destructor waits for its work, so that no copy outlives the caller's memory.
 class device_stream {
  public:
   [[nodiscard]] static result<device_stream> create();
@@ -88,17 +89,17 @@ class device_stream {
   cudaStream_t stream_;
 };
 
-/// Where memory lies.
+/// The location of memory.
 enum class memory_place {
   device,
-  pinned,  ///< on the host, locked, so that copies are fast and need no other thread
+  pinned,  ///< locked, on the host, so that copies are fast and asynchronous
 };
 
-/// Untyped memory of the current device, or for it.
+/// Untyped memory on the current device, or pinned memory for it.
 template <memory_place Place>
 class cuda_memory {
  public:
-  /// `byte_count` may be 0. Fails with memory_limit where there is no more.
+  /// `byte_count` may be 0. Errors: memory_limit.
   [[nodiscard]] static result<cuda_memory> allocate(std::size_t byte_count);
 
   cuda_memory() = default;
@@ -117,7 +118,7 @@ class cuda_memory {
   void* data_ = nullptr;
 };
 
-/// `size()` uninitialised objects of a trivial type.
+/// An array of uninitialised objects of a trivial type.
 template <class T, memory_place Place>
 class cuda_array {
  public:
@@ -142,7 +143,7 @@ using device_array = cuda_array<T, memory_place::device>;
 template <class T>
 using pinned_array = cuda_array<T, memory_place::pinned>;
 
-/// Copies to or from the device in the stream's order; the host's side stays valid until the stream has got there.
+/// Copies to or from the device in the stream's order. Host memory must stay valid until the stream has done the copy.
 template <class T>
 [[nodiscard]] status copy_async(T* destination, const T* source, std::size_t count, cudaStream_t stream,
                                 std::string_view what) {

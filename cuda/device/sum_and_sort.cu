@@ -10,7 +10,7 @@
 namespace cutpoint::cuda {
 namespace {
 
-/// All bits of a length: CUB sorts by as many as it is told.
+/// All bits of a length. CUB takes the number of bits to sort by.
 constexpr int first_bit = 0;
 constexpr int last_bit = 32;
 

@@ -1,4 +1,4 @@
-// Device-wide operations by CUB, in a stream. Their std:: twins are members of host_executor.
+// Device-wide operations by CUB, in a stream. The host double has the same operations as members of host_executor.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,15 @@
 
 namespace cutpoint::cuda {
 
-/// Bytes of temporary memory that either operation needs for up to `size` numbers.
+/// Bytes of temporary memory that each operation needs for up to `size` numbers.
 [[nodiscard]] result<std::size_t> temporary_storage_bytes(std::size_t size);
 
 /// `sums[i]` is the sum of the first i counts, i = 0 to `size`. All in device memory.
 [[nodiscard]] status prefix_sum_async(const std::uint32_t* counts, std::uint32_t* sums, std::size_t size,
                                       void* temporary, std::size_t temporary_size, cudaStream_t stream);
 
-/// `order`: the `indices` 0, 1, … `size` - 1 so that their lengths descend, the lower first among equals. `sorted`:
-/// these lengths. All in device memory.
+/// Sorts the `indices` 0, 1, … `size` - 1 into `order` by descending length, the lower index first among equals. `sorted`
+/// receives these lengths. All arrays are in device memory.
 [[nodiscard]] status sort_by_length_async(const std::uint32_t* lengths, std::uint32_t* sorted,
                                           const std::uint32_t* indices, std::uint32_t* order, std::size_t size,
                                           void* temporary, std::size_t temporary_size, cudaStream_t stream);

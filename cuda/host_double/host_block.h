@@ -1,5 +1,5 @@
-// The block of the phase style on the host: phases are loops over threads in a chosen order, shared memory has red
-// zones (cuda/host_double/host_shared_memory.h), and what a kernel body does wrong is reported. For tests; the contract is in
+// The block of kernel bodies on the host, for tests. Phases are loops over threads in a chosen order, shared memory has red
+// zones (cuda/host_double/host_shared_memory.h), and faults of a kernel body are reported. The contract is in
 // cuda/kernel/block.h.
 #pragma once
 
@@ -18,15 +18,15 @@
 
 namespace cutpoint::cuda {
 
-/// The order in which a phase runs its threads, and a grid its blocks. A correct kernel gives the same in all of them.
+/// The order in which a phase runs its threads, and a grid its blocks. A correct kernel gives the same result in all orders.
 class thread_order {
  public:
   [[nodiscard]] static thread_order forward() { return {kind::forward, 0}; }
   [[nodiscard]] static thread_order reversed() { return {kind::reversed, 0}; }
-  /// Another order in every phase; the same ones again for the same seed and standard library.
+  /// Another order in every phase. The orders depend only on the seed and the standard library.
   [[nodiscard]] static thread_order shuffled(std::uint64_t seed) { return {kind::shuffled, seed}; }
 
-  /// The numbers below `count` in the order for the next phase.
+  /// Returns the numbers below `count` in the order for the next phase.
   [[nodiscard]] std::vector<std::uint32_t> next(std::uint32_t count) {
     std::vector<std::uint32_t> numbers(count);
     std::iota(numbers.begin(), numbers.end(), std::uint32_t{0});
@@ -105,7 +105,7 @@ class host_warp {
   [[nodiscard]] host_per_lane<T> per_lane(T value) const {
     return host_per_lane<T>(value);
   }
-  void sync() const {}  // lanes are done when an operation returns
+  void sync() const {}  // all lanes have finished when an operation returns
 
  private:
   template <class LaneFunction>
@@ -119,12 +119,12 @@ class host_warp {
   const std::vector<std::uint32_t>& lanes_;
 };
 
-/// How a grid is run on the host.
+/// The shape of a grid on the host, and the order of its blocks and threads.
 struct host_launch {
   std::uint32_t block_count = 1;
   /// A multiple of warp_size.
   std::uint32_t thread_count = 128;
-  /// All shared memory of one block; taking more is a fault.
+  /// Bytes of shared memory of one block. A kernel that takes more has a fault.
   std::size_t shared_bytes = 0;
   thread_order order = thread_order::forward();
 };
@@ -193,8 +193,8 @@ class host_block {
   bool in_phase_ = false;
 };
 
-/// Runs `body(block)` for every block of the grid, in the launch's order, and returns what the body did wrong: nothing,
-/// for a correct kernel. Throws std::bad_alloc.
+/// Runs `body(block)` for every block of the grid, in the launch's order, and returns the faults of the body. Throws
+/// std::bad_alloc.
 template <class Body>
 [[nodiscard]] std::vector<std::string> run_on_host(const host_launch& launch, Body body) {
   assert(launch.thread_count > 0 && launch.thread_count % warp_size == 0);

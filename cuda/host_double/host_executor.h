@@ -1,6 +1,6 @@
-// The executor of a batch (cuda/batch/batch_launcher.h) on the host: kernels run as loops, device memory is the host's, and any call may
-// be made to fail. For tests, of kernels as well as of what is done when a device fails; cuda/device/device_executor.cuh is the
-// other one.
+// The executor of a batch (cuda/batch/batch_launcher.h) on the host, for tests of kernels and of device failures. Kernels run
+// as loops, device memory is host memory, and a test can make any call fail. The executor of devices is
+// cuda/device/device_executor.cuh.
 #pragma once
 
 #include <algorithm>
@@ -19,21 +19,21 @@
 
 namespace cutpoint::cuda {
 
-/// What an executor is asked for, as a test that makes it fail sees it.
+/// The calls of an executor that a test can make fail.
 enum class executor_call { allocate, pin, copy_in, launch, copy_out, wait, record_event };
 
 struct host_executor_options {
-  /// Of the threads of every phase.
+  /// Order of the threads of every phase.
   thread_order order = thread_order::forward();
   /// Blocks of a launch, and threads of a block, a multiple of 32.
   std::uint32_t block_count = 2;
   std::uint32_t thread_count = 64;
-  /// Asked before each call is done; what it returns, if not ok, is what the call gives. May be empty.
+  /// Called before each call is done. If it returns an error, the call fails with that. May be empty.
   std::function<status(executor_call)> before = {};
-  int numa_node = -1;  ///< that it says it is near to
+  int numa_node = -1;  ///< the value of `numa_node()`
 };
 
-/// Memory of the executor for objects of a trivial type, which begin as garbage.
+/// Memory of the executor for objects of a trivial type, which are garbage at first.
 template <class T>
 class host_executor_array {
  public:
@@ -49,12 +49,12 @@ class host_executor_array {
   std::unique_ptr<T[]> data_;
 };
 
-/// One thread at a time.
+/// One thread at a time may use it.
 class host_executor {
  public:
   template <class T>
   using array = host_executor_array<T>;
-  /// Memory of the host that copies are fast to and from.
+  /// Stands for pinned host memory.
   template <class T>
   using host_array = host_executor_array<T>;
 
@@ -71,11 +71,11 @@ class host_executor {
     if (status s = before(executor_call::allocate); !s.ok()) return s;
     return array<T>(size);
   }
-  /// Of its own memory, since it was made.
+  /// Bytes of its memory allocated since it was made.
   [[nodiscard]] std::uint64_t allocated_bytes() const noexcept { return allocated_bytes_; }
   [[nodiscard]] status pin(void*, std::size_t) { return before(executor_call::pin); }
   void unpin(void*) {}
-  /// Of the host's memory, nearest to it; -1 where unknown.
+  /// The NUMA node nearest to it; -1 if unknown.
   [[nodiscard]] int numa_node() const noexcept { return options_.numa_node; }
 
   template <class T>
@@ -92,7 +92,7 @@ class host_executor {
     return {};
   }
 
-  /// Runs the kernel. What the body does wrong is backend_failure.
+  /// Runs the kernel. Errors: backend_failure, if the body has a fault.
   template <class Kernel>
   [[nodiscard]] status launch(const Kernel& kernel) {
     if (status s = before(executor_call::launch); !s.ok()) return s;
@@ -113,7 +113,8 @@ class host_executor {
     return {};
   }
 
-  /// The indices of `lengths` so that lengths descend, the lower index first among equals. `sorted` is scratch of as many.
+  /// Sorts the indices of `lengths` into `order` by descending length, the lower index first among equals. `sorted` is
+  /// scratch memory of the same size.
   [[nodiscard]] status sort_by_length(const std::uint32_t* lengths, std::uint32_t* sorted, std::uint32_t* order,
                                       std::size_t size) {
     if (status s = before(executor_call::launch); !s.ok()) return s;
@@ -123,10 +124,10 @@ class host_executor {
     return {};
   }
 
-  /// Room that `prefix_sum` and `sort_by_length` of up to `size` need.
+  /// Allocates the memory that `prefix_sum` and `sort_by_length` of up to `size` numbers need.
   [[nodiscard]] status reserve_temporary_storage(std::size_t) { return {}; }
 
-  /// Until all that was asked for is done.
+  /// Waits for all earlier calls.
   [[nodiscard]] status wait() { return before(executor_call::wait); }
 
   /// Makes events with the numbers 0 to `count` - 1.
@@ -135,7 +136,7 @@ class host_executor {
     events_.resize(count);
     return {};
   }
-  /// Notes when all that was asked for so far is done.
+  /// Records when all earlier calls are done.
   [[nodiscard]] status record_event(std::size_t number) {
     if (status s = before(executor_call::record_event); !s.ok()) return s;
     events_[number] = std::chrono::steady_clock::now();

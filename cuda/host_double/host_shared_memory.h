@@ -1,8 +1,8 @@
-// Shared memory and asynchronous copies of the host's block: they behave as badly as the device's may, and say so.
+// Shared memory and asynchronous copies of the host's block. They detect faults that a device would not report.
 //
-// Each array lies between two red zones and starts as garbage. Indexing is checked. Writes through a raw pointer into a
-// red zone are found at the end of the phase, or at once under AddressSanitizer. The destination of an asynchronous
-// copy is garbage, and poisoned, until its wait; only then is the source read. Not thread-safe: one object, one thread.
+// Each array lies between two red zones and is garbage at first. Indices are checked. Writes through a raw pointer into a
+// red zone are found at the end of the phase, or at once under AddressSanitizer. The destination of an asynchronous copy is
+// garbage, and poisoned, until its wait; only then is the source read. Not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@
 
 namespace cutpoint::cuda {
 
-/// What a kernel body did wrong, one sentence each; only the first few are kept.
+/// The faults of a kernel body, one sentence each. Only the first few are kept.
 class fault_log {
  public:
   void add(std::string fault) {
@@ -68,7 +68,7 @@ class guarded_region {
   [[nodiscard]] std::byte* data() const { return memory_.get() + zone_bytes; }
   [[nodiscard]] std::size_t size() const { return pending_.size(); }
 
-  /// The element, or a garbage one and a fault where it may not be touched.
+  /// Returns the element. If it must not be accessed, adds a fault and returns a garbage element.
   [[nodiscard]] std::byte* element(std::size_t index) {
     if (usable(index)) return data() + index * element_bytes_;
     auto* const nowhere = reinterpret_cast<std::byte*>(scratch_.data());
@@ -76,7 +76,7 @@ class guarded_region {
     return nowhere;
   }
 
-  /// An asynchronous copy to the element has started: false, and a fault, where the element may not be touched.
+  /// Begins an asynchronous copy to the element. Returns false and adds a fault if the element must not be accessed.
   [[nodiscard]] bool begin_copy(std::size_t index) {
     if (!usable(index)) return false;
     std::byte* const target = data() + index * element_bytes_;
@@ -92,7 +92,7 @@ class guarded_region {
     std::memcpy(target, source, element_bytes_);
   }
 
-  /// Adds a fault where a red zone was written. Under AddressSanitizer the write itself was reported.
+  /// Adds a fault if a red zone was written. AddressSanitizer reports the write itself.
   void check_red_zones() {
 #if !defined(CUTPOINT_ASAN)
     for (std::byte* zone : {memory_.get(), data() + size_bytes_}) {
@@ -133,10 +133,10 @@ class guarded_region {
   fault_log& log_;
   std::unique_ptr<std::byte[]> memory_;
   std::vector<bytes16> scratch_;
-  std::vector<std::uint8_t> pending_;  // by element: a copy is in flight
+  std::vector<std::uint8_t> pending_;  // for each element: 1 while a copy to it is in flight
 };
 
-/// A view of a region as the kernel sees it: `device_shared_array` with checks.
+/// The view of a region for kernels: `device_shared_array` with checks.
 template <class T>
 class host_shared_array {
  public:
@@ -155,7 +155,7 @@ class host_shared_array {
   guarded_region* region_;
 };
 
-/// Asynchronous copies that land as late as they may: at the wait of the thread that started them.
+/// Asynchronous copies that are done as late as allowed: at the wait of the thread that started them.
 template <class T>
 class host_pipeline {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16, "the sizes that the hardware copies");

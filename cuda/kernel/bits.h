@@ -1,4 +1,4 @@
-// Bit operations that a device has as instructions, for kernel bodies that both compilers see.
+// Bit operations that are single instructions on a device, for kernel bodies that both compilers compile.
 #pragma once
 
 #include <cstdint>
@@ -38,18 +38,18 @@ namespace cutpoint::cuda {
 #endif
 }
 
-/// A word turned by `count` bits, 0 to 31.
+/// Rotates a word left by `count` bits, 0 to 31.
 [[nodiscard]] CUTPOINT_HOST_DEVICE constexpr std::uint32_t rotate_left(std::uint32_t word, std::uint32_t count) {
   return (word << count) | (word >> ((32 - count) % 32));
 }
 
-/// The smaller of two, for code that a device runs too.
+/// The smaller of two values. `std::min` is not available in device code.
 template <class T>
 [[nodiscard]] CUTPOINT_HOST_DEVICE constexpr T least(T a, T b) {
   return b < a ? b : a;
 }
 
-/// The larger of two.
+/// The larger of two values.
 template <class T>
 [[nodiscard]] CUTPOINT_HOST_DEVICE constexpr T greatest(T a, T b) {
   return a < b ? b : a;

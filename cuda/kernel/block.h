@@ -1,4 +1,4 @@
-// The phase style: how a kernel body is written once and run by nvcc on a device and by a plain compiler on the host.
+// The contract of kernel bodies, which nvcc compiles for a device and a plain compiler for the host.
 //
 // A kernel body is a function template over a block type:
 //
@@ -9,35 +9,36 @@
 //       block.for_each_thread([&](auto thread) { values[thread.index()] = copy[copy.size() - 1 - thread.index()]; });
 //     }
 //
-// A phase is one call of for_each_thread or for_each_warp. Every phase ends in the block's barrier and there is no
-// other barrier, so forgetting one means merging two phases, which a shuffled thread order on the host shows. Code
-// outside phases must do the same in every thread: it uses only the arguments, the block and what these give.
+// A phase is one call of for_each_thread or for_each_warp. Every phase ends in the block's barrier, and no other barrier
+// exists. A forgotten barrier merges two phases, which a shuffled thread order on the host detects. Code outside phases must
+// do the same in every thread: it uses only the arguments, the block and values derived from them.
 //
 // A block has (device: cuda/device/device_block.cuh; host: cuda/host_double/host_block.h):
 //
 //   index(), count()             this block and the grid's number of blocks
 //   thread_count()               threads of this block, a multiple of warp_size
 //   shared<T>(count)             uninitialised shared memory, aligned to 16 bytes: operator[], size(), data(), and
-//                                at_offset(bytes), the element that begins so many bytes after the first.
-//                                All of it together is the launch's shared_bytes; shared_size<T>(count) says how much
+//                                at_offset(bytes), the element that begins `bytes` after the first.
+//                                All arrays together take the launch's shared_bytes; shared_size<T>(count) is the size
+//                                of one
 //   per_thread<T>(value)         a variable of each thread that lives across barriers: variable[thread]
 //   pipeline<T>()                asynchronous copies from global to shared memory, sizeof(T) = 4, 8 or 16 bytes each:
 //                                copy(thread, array, index, source)  starts one; the source is aligned to sizeof(T)
-//                                commit(thread)                      closes the thread's group of copies, maybe empty
-//                                wait<Newest>(thread)                all its groups but the newest ones have landed;
-//                                                                    other threads may read them in the next phase
+//                                commit(thread)                      closes the thread's group of copies, possibly empty
+//                                wait<Newest>(thread)                waits for all its groups but the newest ones; other
+//                                                                    threads may read the copies in the next phase
 //   for_each_thread(body)        body(thread): thread.index(), thread.lane()
-//   for_each_warp(body)          body(warp): warp.index(), and operations over functions of a lane, which must not
-//                                read what another lane writes in the same phase:
+//   for_each_warp(body)          body(warp): warp.index(), and operations over functions of a lane. A function must not
+//                                read memory that another lane writes in the same phase:
 //                                for_each_lane(f)                    f(l) in every lane l
 //                                ballot(f)                           bit l is f(l)
-//                                any(f)                              whether f is true in some lane
+//                                any(f)                              true if f is true in any lane
 //                                broadcast(source, f)                f(source), in every lane
 //                                shuffle(f, source_of, consume)      consume(l, f(source_of(l))) in every lane l
 //                                per_lane<T>(value)                  a variable of each lane, until the phase ends:
 //                                                                    variable[l], in functions of lane l only
-//                                sync()                              what lanes wrote to memory before, all may read
-//                                                                    after it
+//                                sync()                              makes the lanes' earlier writes to memory visible
+//                                                                    to all lanes
 #pragma once
 
 #include <cstddef>
@@ -57,15 +58,15 @@
 #else
 #define CUTPOINT_UNROLL
 #endif
-/// Marks a function template over a block: device code under nvcc, plain code elsewhere. CUTPOINT_DEVICE marks what it
-/// calls, and CUTPOINT_DEVICE_RARE what it calls so seldom that its code should stay out of the way.
+/// Marks a function template over a block: device code under nvcc, plain code elsewhere. CUTPOINT_DEVICE marks functions that
+/// it calls, and CUTPOINT_DEVICE_RARE functions that are called so rarely that they should not be inlined.
 #define CUTPOINT_KERNEL_BODY CUTPOINT_DEVICE
 
 namespace cutpoint::cuda {
 
 inline constexpr std::uint32_t warp_size = 32;
 
-/// Sixteen bytes that move as one load or store. Little endian: byte i is bits 8·(i mod 4) of word i/4.
+/// Sixteen bytes that are loaded or stored at once. Little endian: byte i is bits 8·(i mod 4) of word i/4.
 struct alignas(16) bytes16 {
   std::uint32_t words[4];
 
@@ -73,7 +74,7 @@ struct alignas(16) bytes16 {
     return (words[i / 4] >> (8 * (i % 4))) & 0xff;
   }
   CUTPOINT_HOST_DEVICE void set_byte(std::uint32_t i, std::uint8_t value) {
-    words[i / 4] |= std::uint32_t{value} << (8 * (i % 4));  // over a zero byte
+    words[i / 4] |= std::uint32_t{value} << (8 * (i % 4));  // the byte is 0 before
   }
 };
 

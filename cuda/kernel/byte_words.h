@@ -1,4 +1,4 @@
-// Bytes compared four at a time in 32-bit words, and what of sixteen bytes lies in a range.
+// Comparisons of four bytes at a time in 32-bit words, and masks of sixteen bytes that lie in a range.
 #pragma once
 
 #include "cuda/kernel/bits.h"
@@ -9,17 +9,17 @@ namespace cutpoint::cuda {
 /// `byte` four times.
 [[nodiscard]] CUTPOINT_HOST_DEVICE constexpr std::uint32_t four_of(std::uint32_t byte) { return 0x01010101 * byte; }
 
-/// Bit 7 of each byte: whether that byte of `a` is at least that of `b`. The other bits are 0.
+/// Sets bit 7 of each byte if that byte of `a` is at least that of `b`. The other bits are 0.
 [[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t at_least(std::uint32_t a, std::uint32_t b) {
   constexpr std::uint32_t tops = four_of(0x80);
-  const std::uint32_t low = (a | tops) - (b & ~tops);  // bit 7: as above, by the other seven bits alone
+  const std::uint32_t low = (a | tops) - (b & ~tops);  // bit 7: the same comparison of the lower seven bits
   return ((a & ~b) | (~(a ^ b) & low)) & tops;
 }
 
-/// Bits 7, 15, 23 and 31 as bits 0 to 3; the other bits of `tops` are 0.
+/// Moves bits 7, 15, 23 and 31 to bits 0 to 3; the other bits of `tops` are 0.
 [[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t side_by_side(std::uint32_t tops) { return tops * 0x00204081 >> 28; }
 
-/// Bit i: byte i of the sixteen is at least those of `four`, which are equal.
+/// Sets bit i if byte i of the sixteen is at least the byte that `four` repeats.
 [[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t reaching(const bytes16& vector, std::uint32_t four) {
   std::uint32_t bits = 0;
   CUTPOINT_UNROLL
@@ -32,14 +32,14 @@ struct offsets {
   std::uint32_t first;
   std::uint32_t last;
 
-  /// Of the `size` bytes from `base` on, what lies in [first, last); `last` is more than `base`.
+  /// The intersection of [first, last) with the `size` bytes from `base` on; `last` is greater than `base`.
   [[nodiscard]] CUTPOINT_HOST_DEVICE static offsets of(std::uint64_t base, std::uint32_t size, std::uint64_t first,
                                                        std::uint64_t last) {
     const std::uint64_t before = first > base ? first - base : 0;
     return {static_cast<std::uint32_t>(least<std::uint64_t>(before, size)),
             static_cast<std::uint32_t>(least<std::uint64_t>(last - base, size))};
   }
-  /// Bit i of sixteen: offset + i is one of them.
+  /// Sets bit i of sixteen if offset + i is in the range.
   [[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t among_sixteen(std::uint32_t offset) const {
     const std::uint32_t before = first > offset ? least<std::uint32_t>(first - offset, 16) : 0;
     const std::uint32_t there = last > offset ? least<std::uint32_t>(last - offset, 16) : 0;
@@ -47,7 +47,7 @@ struct offsets {
   }
 };
 
-/// Zeros in place of the bytes whose bit is not set.
+/// Replaces the bytes whose bit is not set by zeros.
 [[nodiscard]] CUTPOINT_HOST_DEVICE bytes16 only(const bytes16& vector, std::uint32_t bits) {
   bytes16 kept;
   CUTPOINT_UNROLL
@@ -58,7 +58,7 @@ struct offsets {
   return kept;
 }
 
-/// Every byte with the bits of `flip`: all ones turn the smallest byte into the largest.
+/// Exclusive or of every word with `flip`: all ones turn the smallest byte into the largest.
 [[nodiscard]] CUTPOINT_HOST_DEVICE bytes16 flipped(const bytes16& vector, std::uint32_t flip) {
   bytes16 all;
   CUTPOINT_UNROLL
@@ -66,7 +66,7 @@ struct offsets {
   return all;
 }
 
-/// Four of eight bytes, from number `first` of `low` on, 0 to 3, with the first one highest.
+/// Four of the eight bytes of `low` and `high`, beginning with byte `first` of `low`, 0 to 3, in big-endian order.
 [[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t big_endian_of(std::uint32_t low, std::uint32_t high,
                                                                std::uint32_t first) {
 #if defined(__CUDA_ARCH__)
@@ -76,7 +76,7 @@ struct offsets {
 #endif
 }
 
-/// The larger of both upper and of both lower 16-bit halves.
+/// The larger of the upper 16-bit halves, and the larger of the lower ones.
 [[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t larger_halves(std::uint32_t a, std::uint32_t b) {
 #if defined(__CUDA_ARCH__)
   return __vmaxu2(a, b);
@@ -85,7 +85,7 @@ struct offsets {
 #endif
 }
 
-/// The largest byte so far. Of halves, what lies in their upper bytes decides: so each byte is put there once.
+/// The largest byte of all vectors added. The upper byte of a half decides its comparison, so each byte is put there once.
 class largest_byte {
  public:
   CUTPOINT_HOST_DEVICE void add(const bytes16& vector) {
@@ -95,7 +95,7 @@ class largest_byte {
       even_ = larger_halves(even_, vector.words[w] << 8);
     }
   }
-  /// 0 before any was added.
+  /// 0 before the first vector.
   [[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t value() const {
     const std::uint32_t halves = larger_halves(odd_, even_);
     return greatest(halves >> 24, halves >> 8 & 0xff);

@@ -1,8 +1,8 @@
-// What a batch looks like to kernels: streams, or parts of streams, packed one after the other into one buffer.
+// A batch as kernels see it: streams, or ranges of streams, packed one after the other into one buffer.
 //
-// Every byte has a position, counted from the buffer's beginning, which is aligned to 16 bytes; the buffer can be read
-// up to the next multiple of 16 past its last byte. Where streams begin and end is a table, `stream_range`, which every kernel
-// that cuts is given: no window crosses an end.
+// Every byte has a position relative to the buffer's beginning, which is aligned to 16 bytes. The buffer can be read up to
+// the next multiple of 16 past its last byte. A table of `stream_range` says where streams begin and end; no window crosses
+// an end.
 #pragma once
 
 #include "cuda/kernel/bits.h"
@@ -10,38 +10,37 @@
 
 namespace cutpoint::cuda {
 
-/// The buffer, and the candidates for cuts that a scan has marked in it. Pointers are to the memory of whoever runs the
-/// kernel: device or host.
+/// The buffer, and the candidates that a scan has marked in it. Pointers are to the memory of the executor.
 struct packed_bytes {
   const std::uint8_t* bytes = nullptr;
   std::uint64_t byte_count = 0;
-  /// Bit p % 64 of word l * `words` + p / 64: position p is a candidate of level l. Null where there was no scan. What a
-  /// scan marks within a window of a stream range's beginning or end means nothing.
+  /// Bit p % 64 of word l * `words` + p / 64 is set if position p is a candidate of level l. Null without a scan. Candidates
+  /// within a window of a stream range's begin or end are not valid.
   std::uint64_t* candidates = nullptr;
-  std::uint64_t words = 0;  ///< of a level: `candidate_words(byte_count)`
+  std::uint64_t words = 0;  ///< words of a level: `candidate_words(byte_count)`
 
   [[nodiscard]] CUTPOINT_HOST_DEVICE static constexpr std::uint64_t candidate_words(std::uint64_t byte_count) {
     return (byte_count + 63) / 64;
   }
 };
 
-/// A stream, or as much of it as the buffer has.
+/// The byte range of one stream in the buffer.
 struct stream_range {
-  std::uint64_t begin = 0;  ///< the first byte that may be looked at
-  std::uint64_t start = 0;  ///< where the first chunk begins
-  std::uint64_t stop = 0;   ///< no chunk begins here or later; more than `start`
-  std::uint64_t end = 0;    ///< past the last byte that may be looked at; at least `stop`
-  std::uint32_t ends = 0;   ///< 1: the stream ends there
+  std::uint64_t begin = 0;  ///< the first byte that a kernel may read
+  std::uint64_t start = 0;  ///< begin of the first chunk
+  std::uint64_t stop = 0;   ///< no chunk begins here or later; greater than `start`
+  std::uint64_t end = 0;    ///< past the last byte that a kernel may read; at least `stop`
+  std::uint32_t ends = 0;   ///< 1 if the stream ends at `end`
 };
 
-/// The sixteen bytes at an aligned position, which are zeros where that is not before `last` (before the buffer it is a
-/// huge one). `last` is at most the buffer's end.
+/// Loads the sixteen bytes at an aligned position, or returns zeros if it is not before `last`. A position before the buffer
+/// wraps to a huge one. `last` is at most the buffer's end.
 [[nodiscard]] CUTPOINT_DEVICE bytes16 load_vector(const packed_bytes& in, std::uint64_t position, std::uint64_t last) {
   if (position >= last) return {};
   return *reinterpret_cast<const bytes16*>(in.bytes + position);
 }
 
-/// The first candidate of `level` in [first, last), or `last` where there is none. By a whole warp.
+/// Returns the first candidate of `level` in [first, last), or `last` without one. Called by a whole warp.
 template <class Warp>
 [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_candidate(const Warp& warp, const packed_bytes& in,
                                                            std::uint32_t level, std::uint64_t first,
@@ -61,7 +60,7 @@ template <class Warp>
   return last;
 }
 
-/// One past the last candidate of `level` in [first, last), or `first` where there is none. By a whole warp.
+/// Returns one past the last candidate of `level` in [first, last), or `first` without one. Called by a whole warp.
 template <class Warp>
 [[nodiscard]] CUTPOINT_DEVICE std::uint64_t end_of_last_candidate(const Warp& warp, const packed_bytes& in,
                                                                   std::uint32_t level, std::uint64_t first,
@@ -86,18 +85,18 @@ template <class Warp>
   return first;
 }
 
-/// Cuts after the first candidate that leaves at least `first` bytes, or at the maximum. The cut_finder of windowed
-/// algorithms with a plain test.
+/// The cut finder of windowed algorithms with one test. It cuts after the first candidate that leaves at least `first`
+/// bytes, or at the maximum.
 ///
-/// A cut_finder is what partitions (cuda/cut/cut_kernels.h) are cut with: copied to the device as it is, it has
+/// A cut finder finds the cuts of partitions (cuda/cut/cut_kernels.h). It is copied to the device byte by byte and has
 ///
 ///   reach                             bytes from a chunk's start on that its cut may depend on
-///   next_cut(warp, in, range, start)  where the chunk of the stream range `range` that begins at `start` ends, by a
-///                                     whole warp; `start` < range.end, and the stream ends at range.end or is known
-///                                     for `reach` bytes from `start` on
+///   next_cut(warp, in, range, start)  the end of the chunk of the stream range `range` that begins at `start`; called by
+///                                     a whole warp. `start` < range.end, and the stream ends at range.end or its bytes
+///                                     are known for `reach` bytes from `start` on
 struct first_candidate_cut_finder {
-  std::uint64_t first = 0;  ///< the shortest chunk whose end is tested
-  std::uint64_t reach = 0;  ///< the largest chunk; all ones for no maximum
+  std::uint64_t first = 0;  ///< length of the shortest chunk whose end is tested
+  std::uint64_t reach = 0;  ///< length of the longest chunk; all ones without a maximum
 
   template <class Warp>
   [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp& warp, const packed_bytes& in,

@@ -1,8 +1,8 @@
-// How a warp reads a range of positions, in steps that every lane has a part of, and what it looks for there.
+// Reads a range of positions by a warp, in steps that the lanes share, and searches it.
 //
 //     step     [ vector 0 of lanes 0, 1, … 31 | vector 1 of lanes 0, 1, … 31 | … ]     16 bytes each
 //
-// All functions here are called by a whole warp and give the same in every lane.
+// A whole warp calls the functions, and they return the same value in every lane.
 #pragma once
 
 #include "cuda/kernel/byte_words.h"
@@ -14,19 +14,19 @@ namespace cutpoint::cuda {
 inline constexpr std::uint32_t lane_load_bytes = sizeof(bytes16);
 inline constexpr std::uint32_t warp_load_bytes = warp_size * lane_load_bytes;
 
-/// What `walk_steps` has loaded for a lane, `Vectors` times.
+/// The values that `walk_steps` has loaded for a lane.
 template <class Loaded, std::uint32_t Vectors>
 struct step_of {
   Loaded vector[Vectors];
 };
 
-/// Visits [first, last) in steps of `Vectors` warp loads, from the aligned position at or below `first` on. `load(position)` gives
-/// what a lane needs of its 16 bytes at an aligned position. `visit(base, loaded)` has lane l's vector u, at position
-/// base + u * warp_load_bytes + 16 * l, as loaded[l].vector[u]; it gives the position from which on it wants to see more, which
-/// is `last` or more to see no more.
+/// Visits [first, last) in steps of `Vectors` warp loads, from the aligned position at or below `first` on. `load(position)`
+/// returns a lane's value for the 16 bytes at an aligned position. In `visit(base, loaded)`, loaded[l].vector[u] is the value
+/// of lane l at position base + u * warp_load_bytes + 16 * l. `visit` returns the position at which to continue; the walk ends
+/// if that is `last` or more.
 ///
-/// The first step is waited for, since many walks end there. From the second on, a step's loads are under way while the
-/// one before it is visited.
+/// The first step is not overlapped, since many walks end there. From the second step on, loads of a step run while the
+/// previous step is visited.
 template <std::uint32_t Vectors, class Warp, class Load, class Visit>
 CUTPOINT_DEVICE void walk_steps(const Warp& warp, std::uint64_t first, std::uint64_t last, Load load, Visit visit) {
   constexpr std::uint64_t step_bytes = Vectors * warp_load_bytes;
@@ -43,7 +43,7 @@ CUTPOINT_DEVICE void walk_steps(const Warp& warp, std::uint64_t first, std::uint
   };
   if (first >= last) return;
   std::uint64_t base = first / lane_load_bytes * lane_load_bytes;
-  std::uint32_t in_a_row = 0;  // steps before this one
+  std::uint32_t in_a_row = 0;  // consecutive steps before this one
   for (;;) {
     if (in_a_row < 2) {
       fetch(now, base);
@@ -64,8 +64,8 @@ CUTPOINT_DEVICE void walk_steps(const Warp& warp, std::uint64_t first, std::uint
   }
 }
 
-/// The first position in [first, last) whose byte, with the bits of `flip`, is at least `byte`; `last` where there is
-/// none.
+/// Returns the first position in [first, last) whose byte, after an exclusive or with `flip`, is at least `byte`, or `last`
+/// without one.
 template <class Warp>
 [[nodiscard]] CUTPOINT_DEVICE std::uint64_t find_reaching(const Warp& warp, const packed_bytes& in, std::uint32_t flip,
                                                           std::uint32_t byte, std::uint64_t first, std::uint64_t last) {
@@ -99,8 +99,8 @@ template <class Warp>
   return found;
 }
 
-/// One past the last position in [first, last) whose byte is at least `byte`; `first` where there is none. A warp load at a
-/// time: for short ranges.
+/// Returns one past the last position in [first, last) whose byte is at least `byte`, or `first` without one. It loads one
+/// warp load at a time, which suits short ranges.
 template <class Warp>
 [[nodiscard]] CUTPOINT_DEVICE std::uint64_t past_last_reaching(const Warp& warp, const packed_bytes& in,
                                                                std::uint32_t byte, std::uint64_t first,
@@ -126,7 +126,7 @@ template <class Warp>
   return first;
 }
 
-/// The largest of f(l) over all lanes.
+/// Returns the largest f(l) of all lanes l.
 template <class Warp, class LaneFunction>
 [[nodiscard]] CUTPOINT_DEVICE std::uint32_t warp_max(const Warp& warp, LaneFunction f) {
   auto largest = warp.template per_lane<std::uint32_t>(0);
@@ -139,14 +139,14 @@ template <class Warp, class LaneFunction>
   return warp.broadcast(0, [&](std::uint32_t lane) { return largest[lane]; });
 }
 
-/// A value, and where it was found.
+/// A value and its position.
 template <class Value>
 struct ranked {
   Value value;
   std::uint64_t position;
 };
 
-/// The largest value of all lanes' `ranked`, of equals the one with the first position. `lanes` is not kept.
+/// Returns the largest value of all lanes, with the first position among equal values. It overwrites `lanes`.
 template <class Value, class Warp, class Lanes>
 [[nodiscard]] CUTPOINT_DEVICE ranked<Value> warp_first_max(const Warp& warp, Lanes& lanes) {
   auto other = warp.template per_lane<Value>(0);
@@ -166,7 +166,7 @@ template <class Value, class Warp, class Lanes>
           warp.broadcast(0, [&](std::uint32_t lane) { return lanes[lane].position; })};
 }
 
-/// The largest byte of [first, last); 0 of none. What follows a 255 is not looked at.
+/// Returns the largest byte of [first, last), or 0 if the range is empty. It stops at the first 255.
 template <class Warp>
 [[nodiscard]] CUTPOINT_DEVICE std::uint32_t largest_in(const Warp& warp, const packed_bytes& in, std::uint64_t first,
                                                        std::uint64_t last) {

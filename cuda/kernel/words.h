@@ -1,4 +1,4 @@
-// Words and the bytes in them: what a device does in one instruction, in a form that a plain compiler takes too.
+// Operations on words and their bytes that are single instructions on a device, for both compilers.
 #pragma once
 
 #include "cuda/kernel/bits.h"
@@ -10,8 +10,8 @@ namespace cutpoint::cuda {
   return x >> count | x << (32 - count);  // 0 < count < 32
 }
 
-/// Four of the eight bytes of `low` and `high`, which are numbered from 0, the lowest of `low`, to 7, the highest of
-/// `high`: the lowest hexadecimal digit of `numbers` is the number of the result's lowest byte, and so on.
+/// Picks four of the eight bytes of `low` and `high`, which are numbered from 0, the lowest of `low`, to 7, the highest of
+/// `high`. The lowest hexadecimal digit of `numbers` is the number of the result's lowest byte, and so on.
 [[nodiscard]] CUTPOINT_DEVICE std::uint32_t pick_bytes(std::uint32_t low, std::uint32_t high, std::uint32_t numbers) {
 #if defined(__CUDA_ARCH__)
   return __byte_perm(low, high, numbers);
@@ -23,24 +23,24 @@ namespace cutpoint::cuda {
 #endif
 }
 
-/// Which byte of a word comes first in memory.
+/// The order of a word's bytes in memory.
 enum class byte_order { little, big };
 
-/// What `pick_bytes` makes a word of the order with from four bytes in a row, of which the first is byte `first` of
-/// two words in memory's order; at most 4.
+/// The `numbers` with which `pick_bytes` makes a word of four consecutive bytes of two words; `first`, at most 4, is the
+/// first of these bytes in memory.
 template <byte_order Order>
 [[nodiscard]] CUTPOINT_DEVICE std::uint32_t byte_numbers(std::uint32_t first) {
   return (Order == byte_order::little ? 0x3210 : 0x0123) + 0x1111 * first;
 }
 
-/// `Table[Index]` of a table that only the host has, as a constant in device code.
+/// `Table[Index]` as a constant in device code. Device code cannot read the table itself.
 template <const auto& Table, std::size_t Index>
 inline constexpr std::uint32_t entry = Table[Index];
 
 /// Sixty-four bytes of a message.
 using message_words = std::uint32_t[16];
 
-/// Ends a message after `kept` bytes of its block, at most 64: `mark` there, if it still fits, and zeros after it.
+/// Ends a message after `kept` bytes of its block, at most 64: writes `mark` there, if it fits, and zeros after it.
 template <byte_order Order>
 CUTPOINT_DEVICE void end_message(message_words& words, std::uint32_t kept, std::uint32_t mark) {
   const std::uint32_t last = kept / 4;

@@ -1,37 +1,38 @@
-// Rolling hashes as a device sees them: what a hash is, its tests, its tables in shared memory.
+// Rolling hashes on a device: the interface of a hash, its tests, and its tables in shared memory.
 //
 // A hash is a struct of plain values with
 //
-//   state, entry                  what it is between two bytes; an entry of its tables
-//   tables                        of 256 entries each, one after the other in the specification's table, a word for each entry
-//   forgets                       true: the window is 64, and what leaves it makes no difference to `roll`
-//   window, zeros                 bytes that decide it; the hash of a window of zeros
+//   state, entry                  types of its value and of the entries of its tables
+//   tables                        number of tables of 256 entries; in the specification's table they follow each other, a
+//                                 word for each entry
+//   forgets                       true if the window is 64 bytes, and `roll` ignores the byte that leaves it
+//   window, zeros                 number of bytes that decide it; the hash of a window of zeros
 //   roll<Window>(look_up, h, outgoing, incoming)
-//                                 the bytes are byte_of; look_up(k, byte) is an entry of table k. Window: `window`, or
-//                                 0 where that is not known to the compiler
-//   word(h)                       what tests see
+//                                 the next value; the bytes are byte_of, and look_up(k, byte) is an entry of table k.
+//                                 Window is `window`, or 0 if the compiler does not know it
+//   word(h)                       the word that tests take
 #pragma once
 
 #include "cuda/kernel/packed_bytes.h"
 
 namespace cutpoint::cuda {
 
-/// Accepts where all bits of a mask are zero. Cheaper than any other pattern.
+/// Accepts words in which all bits of the mask are zero. It is cheaper than any other pattern.
 template <class Word>
 struct zeros_test {
   Word mask = 0;
   [[nodiscard]] CUTPOINT_HOST_DEVICE bool operator()(Word word) const { return (word & mask) == 0; }
 };
 
-/// Accepts where the bits of a mask are those of a pattern.
+/// Accepts words in which the bits of the mask equal those of the pattern.
 struct pattern_test {
   std::uint32_t mask = 0;
   std::uint32_t pattern = 0;
   [[nodiscard]] CUTPOINT_HOST_DEVICE bool operator()(std::uint32_t word) const { return (word & mask) == pattern; }
 };
 
-/// Bits [shift, shift + 8) of a word. Where `shift` is known to the compiler, any power of two times the byte is one
-/// shift and one mask: so are its value and the place of its row in a table.
+/// Bits [shift, shift + 8) of a word. If the compiler knows `shift`, the byte times any power of two takes one shift and one
+/// mask; so do its value and the offset of its row in a table.
 struct byte_of {
   std::uint32_t word = 0;
   std::uint32_t shift = 0;
@@ -53,7 +54,7 @@ struct level_tests {
   Test level[Levels] = {};
 };
 
-/// What a scan is made of, all plain values.
+/// The hash and the tests of a scan, all plain values.
 template <class Hash, class Test, std::uint32_t Levels>
 struct rolling_rule {
   using hash_type = Hash;
@@ -66,18 +67,18 @@ struct rolling_rule {
 namespace rolling_detail {
 
 inline constexpr std::uint32_t step_bytes = 64;
-inline constexpr std::uint32_t vector_bytes = sizeof(bytes16);       // of a load
-inline constexpr std::uint32_t vectors = step_bytes / vector_bytes;  // of a step
+inline constexpr std::uint32_t vector_bytes = sizeof(bytes16);       // bytes of a load
+inline constexpr std::uint32_t vectors = step_bytes / vector_bytes;  // loads of a step
 
-/// An entry of a table stands in a row of copies, as many as shared memory serves in a cycle: each lane that is served
-/// reads from banks of its own, whatever the bytes are.
+/// Each entry of a table has a row of copies, as many as shared memory serves lanes in a cycle. So each of these lanes reads
+/// from its own banks, whatever the bytes are.
 inline constexpr std::uint32_t log2_row = 7;
 template <class Entry>
 inline constexpr std::uint32_t table_copies = (1 << log2_row) / sizeof(Entry);
 template <class Hash>
 inline constexpr std::uint32_t table_size = Hash::tables * 256 * table_copies<typename Hash::entry>;
 
-/// A hash's tables in shared memory, from the specification's table.
+/// Copies a hash's tables from the specification's table to shared memory.
 template <class Hash, class Block>
 [[nodiscard]] CUTPOINT_DEVICE auto shared_tables(Block& block, const std::uint64_t* table) {
   using entry = typename Hash::entry;
@@ -90,7 +91,7 @@ template <class Hash, class Block>
   return entries;
 }
 
-/// `look_up` of a thread.
+/// Makes the `look_up` of a thread.
 template <class Hash, class Entries, class Thread>
 [[nodiscard]] CUTPOINT_DEVICE auto look_up_of(const Entries& entries, Thread thread) {
   using entry = typename Hash::entry;
@@ -100,7 +101,7 @@ template <class Hash, class Entries, class Thread>
   };
 }
 
-/// What tests found in 64 positions.
+/// The candidates of 64 positions.
 template <std::uint32_t Levels>
 struct found_bits {
   std::uint64_t level[Levels] = {};
@@ -112,7 +113,7 @@ struct found_bits {
       if (tests.level[l](word)) level[l] |= std::uint64_t{1} << bit;
     }
   }
-  /// Writes the words whose first bit is `position`, without what is past the buffer's end.
+  /// Writes the words whose first bit is `position`, with zeros past the buffer's end.
   CUTPOINT_DEVICE void store(const packed_bytes& in, std::uint64_t position) const {
     if (position >= in.byte_count) return;
     const std::uint64_t there = in.byte_count - position;

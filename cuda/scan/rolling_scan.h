@@ -1,7 +1,6 @@
-// The scan of rolling hashes: which positions of a packed buffer are candidates. And what specifications have that do nothing
-// else.
+// The scan that marks the candidates of rolling hashes in a packed buffer, and the specification of a rolling hash.
 //
-// Position p is a candidate of a level where that level's test accepts the hash of the window that ends with byte p.
+// Position p is a candidate of a level if that level's test accepts the hash of the window that ends with byte p.
 // Bytes before the buffer count as zeros, and bits past its end are zero.
 #pragma once
 
@@ -13,7 +12,7 @@
 
 namespace cutpoint::cuda {
 
-/// The kernel. Writes every word of every level.
+/// The kernel of the scan. It writes every word of every level.
 template <class Hash, class Test, std::uint32_t Levels, rolling_tuning Tuning = rolling_tuning{}>
 struct rolling_scan {
   static constexpr std::uint32_t threads_per_block = Tuning.threads_per_block;
@@ -53,7 +52,7 @@ struct rolling_scan {
   }
 };
 
-/// The specification of a rolling hash whose chunks a `CutFinder` of plain values finds.
+/// The specification of a rolling hash with a `CutFinder` of plain values.
 template <class Hash, class Test, std::uint32_t Levels, class CutFinder>
 struct rolling_specification {
   static constexpr std::uint32_t levels = Levels;

@@ -1,5 +1,5 @@
-// The scan of a rolling hash with any window: threads read the buffer themselves, and roll through runs that are long
-// against the window before them.
+// The scan of a rolling hash with any window: each thread reads the buffer itself, and its run is long compared with the
+// window of warm-up before it.
 #pragma once
 
 #include "cuda/scan/rolling_hash.h"
@@ -31,13 +31,13 @@ namespace rolling_detail {
 
 }  // namespace rolling_detail
 
-/// Bytes that a thread of `scan_direct` scans after a window of warm-up, which is at most a fifth of all work. A multiple
-/// of 64.
+/// Bytes that a thread of `scan_direct` scans after a window of warm-up, a multiple of 64. The warm-up is at most a fifth of
+/// all work.
 [[nodiscard]] CUTPOINT_HOST_DEVICE constexpr std::uint64_t long_run_bytes(std::uint32_t window) {
   return greatest<std::uint64_t>(512, (4 * std::uint64_t{window} + 63) / 64 * 64);
 }
 
-/// Writes every word of every level; all threads together take as many runs at a time. `entries`: the hash's tables.
+/// Writes every word of every level. Each thread takes one run at a time. `entries` are the hash's tables.
 template <class Block, class Rule, class Entries>
 CUTPOINT_KERNEL_BODY void scan_direct(Block& block, const packed_bytes& in, const Rule& rule, const Entries& entries) {
   using namespace rolling_detail;
@@ -46,7 +46,7 @@ CUTPOINT_KERNEL_BODY void scan_direct(Block& block, const packed_bytes& in, cons
   const std::uint64_t stride = run_bytes * block.count() * block.thread_count();
   const std::uint32_t warm_up_vectors = (rule.hash.window + vector_bytes - 1) / vector_bytes;
   const std::uint32_t skipped =
-      warm_up_vectors * vector_bytes - rule.hash.window;  // of the vectors that hold a window, at first
+      warm_up_vectors * vector_bytes - rule.hash.window;  // leading bytes of these vectors outside the window
   block.for_each_thread([&](auto thread) {
     const auto look_up = look_up_of<Hash>(entries, thread);
     const std::uint64_t first = run_bytes * (std::uint64_t{block.index()} * block.thread_count() + thread.index());

@@ -1,14 +1,14 @@
 // The scan of a rolling hash with a window of 32, 48 or 64 bytes.
 //
-// Each thread scans a run of the buffer in steps of 64 bytes; the step before its run is its warm-up, so that no scan
-// over threads is needed. All threads' steps lie in shared memory together:
+// Each thread scans a run of the buffer in steps of 64 bytes. The step before its run is its warm-up, so threads need no
+// values of other threads. Shared memory holds the steps of all threads:
 //
 //     buffer   |.......................... tile = threads × run_bytes ..........................|
 //              |..... run of thread 0 .....|..... run of thread 1 .....|     (the next tile of the block)
 //     steps 0,1,…,n:  [w][1][2]..[n]              [w][1][2]..[n]            w: the last 64 bytes of the run before
 //     staged   slot s: [64 of thread 0|16 of padding][64 of thread 1|16]…    rows of 80 bytes: no bank conflicts
 //
-// What leaves the window is in the step, or in the one before, which a thread keeps in registers.
+// Bytes that leave the window are in the step, or in the step before, which a thread keeps in registers.
 #pragma once
 
 #include "cuda/kernel/tuning.h"
@@ -20,7 +20,7 @@ namespace rolling_detail {
 
 inline constexpr std::uint32_t row_vectors = vectors + 1;  // with padding, odd: 8 rows touch all banks
 
-/// Where a block is in its work; the same in every thread.
+/// The position of a block in its work, the same in every thread.
 struct cursor {
   std::uint64_t tile;
   std::uint32_t step = 0;
@@ -35,21 +35,21 @@ struct cursor {
   }
 };
 
-/// A hash on its way, and the last bytes of the step before that are still to leave its window.
+/// A hash between two steps, and the last bytes of the step before, which have not left its window yet.
 template <class Hash, std::uint32_t Window>
 struct passing {
   typename Hash::state hash;
   bytes16 leaving[Window / vector_bytes];
 };
 
-/// Shared memory of `scan_staged` next to the tables.
+/// Bytes of shared memory of `scan_staged` without the tables.
 [[nodiscard]] constexpr std::size_t staged_bytes(const rolling_tuning& tuning, std::uint32_t threads) {
   return shared_size<bytes16>(std::size_t{tuning.stages} * threads * row_vectors);
 }
 
 }  // namespace rolling_detail
 
-/// Writes every word of every level; a block takes every count()-th tile. `entries`: the hash's tables.
+/// Writes every word of every level. A block takes every count()-th tile. `entries` are the hash's tables.
 template <std::uint32_t Window, rolling_tuning Tuning, class Block, class Rule, class Entries>
 CUTPOINT_KERNEL_BODY void scan_staged(Block& block, const packed_bytes& in, const Rule& rule, const Entries& entries) {
   using namespace rolling_detail;
@@ -64,12 +64,12 @@ CUTPOINT_KERNEL_BODY void scan_staged(Block& block, const packed_bytes& in, cons
   auto lane = block.template per_thread<passing<Hash, Window>>(beginning);
   auto pipeline = block.template pipeline<bytes16>();
 
-  // Where a thread's step begins; huge before the buffer.
+  // The begin of a thread's step. A position before the buffer wraps to a huge one.
   const auto step_begin = [&](const cursor& place, std::uint32_t thread_index) {
     return place.tile * tile_bytes + std::uint64_t{thread_index} * Tuning.run_bytes +
            std::uint64_t{place.step} * step_bytes - step_bytes;
   };
-  // Four neighbouring threads fetch one thread's step, 64 bytes in a row.
+  // Four neighbouring threads fetch the 64 bytes of one thread's step.
   const auto fetch = [&](auto thread, const cursor& place) {
     const std::uint32_t rows = threads / vectors;  // at a time
     const std::uint32_t row = thread.index() / vectors;
@@ -77,7 +77,7 @@ CUTPOINT_KERNEL_BODY void scan_staged(Block& block, const packed_bytes& in, cons
     const std::uint32_t index = (place.slot * threads + row) * row_vectors + vector;
     const std::uint64_t position = step_begin(place, row) + vector * vector_bytes;
     const std::uint64_t lowest = step_begin(place, 0);
-    if (lowest < in.byte_count && in.byte_count - lowest >= tile_bytes) {  // all of them
+    if (lowest < in.byte_count && in.byte_count - lowest >= tile_bytes) {  // all threads' steps are in the buffer
       CUTPOINT_UNROLL
       for (std::uint32_t pass = 0; pass < vectors; ++pass) {
         pipeline.copy(thread, staged, index + pass * rows * row_vectors,

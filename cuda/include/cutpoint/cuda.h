@@ -1,5 +1,5 @@
-// Chunks and fingerprints of bytes that are in a GPU's memory already, as an appliance has them whose storage writes
-// there directly. Bytes in host memory are the engine's (cutpoint/engine.h).
+// Cuts and fingerprints bytes that are in a GPU's memory already, for example because storage writes there directly. For
+// bytes in host memory use the engine (cutpoint/engine.h).
 #pragma once
 
 #include <cstdint>
@@ -11,32 +11,32 @@
 #include <cutpoint/fingerprint.h>
 #include <cutpoint/status.h>
 
-/// CUDA's own name for what `cudaStream_t` points to.
+/// The type that `cudaStream_t` points to.
 struct CUstream_st;
 
 namespace cutpoint {
 
-/// What was found in a batch: arrays in device memory that belong to the `device_chunker` and stand until its next batch.
-/// They are there once the stream has got so far.
+/// The chunks of a batch: arrays in device memory that belong to the `device_chunker` and stay valid until its next batch.
+/// They are complete when the stream has done the work.
 struct device_chunks {
-  const std::uint64_t* offsets = nullptr;  ///< [count] of the first byte of each chunk, from the batch's first byte
+  const std::uint64_t* offsets = nullptr;  ///< [count] offset of each chunk from the batch's first byte
   const std::uint32_t* lengths = nullptr;  ///< [count]
-  const std::uint8_t* digests = nullptr;   ///< [count][digest_bytes]; null where none are made
-  const std::uint32_t* count = nullptr;    ///< [1] chunks
-  /// [1] not 0: the batch had so many short chunks that there was no room for them, and nothing else here is worth
-  /// anything. That takes chunks of fewer than 64 bytes.
+  const std::uint8_t* digests = nullptr;   ///< [count][digest_bytes]; null without fingerprints
+  const std::uint32_t* count = nullptr;    ///< [1] number of chunks
+  /// [1] Not 0 if the batch had more chunks than the arrays hold; the other arrays are then invalid. Only chunks of fewer
+  /// than 64 bytes can cause this.
   const std::uint32_t* overflowed = nullptr;
   std::uint32_t digest_bytes = 0;
 };
 
-/// Cuts and fingerprints batches in device memory, always as the sequential algorithm does. Holds the memory that a batch
-/// needs beside its bytes: an eighth or a quarter of them for most algorithms, and some 50 bytes for each chunk that
-/// there may be. Movable; one thread at a time, whatever its current device.
+/// Cuts and fingerprints batches in device memory, exactly as the sequential algorithm does. It holds the memory that a
+/// batch needs beside its bytes: an eighth or a quarter of them for most algorithms, and about 50 bytes for each possible
+/// chunk. Movable. One thread at a time may use it, with any current device.
 class device_chunker {
  public:
-  /// For batches of up to `max_bytes`, less than 4 GiB, on the GPU that `cutpoint info` calls `device`. Fingerprints of
-  /// kinds other than sha1, sha256 and blake3 are refused. Errors: invalid_argument; unavailable, with one sentence: no
-  /// CUDA in this build, no driver, no GPU that it has code for; memory_limit; backend_failure.
+  /// Makes a chunker for batches of up to `max_bytes`, less than 4 GiB, on the GPU that `cutpoint info` calls `device`.
+  /// The fingerprint must be sha1, sha256, blake3 or none. Errors: invalid_argument; unavailable, if the build has no CUDA,
+  /// the machine has no driver, or the build has no code for the GPU; memory_limit; backend_failure.
   [[nodiscard]] static result<device_chunker> make(const chunker& cuts, const fingerprint_recipe& fingerprint,
                                                    std::uint64_t max_bytes, int device = 0);
 
@@ -44,15 +44,16 @@ class device_chunker {
   device_chunker& operator=(device_chunker&&) noexcept;
   ~device_chunker();
 
-  /// Puts the work on `byte_count` bytes, which begin a chunk, into `stream` and returns. `bytes`: device memory of any
-  /// alignment, which may be read from the multiple of 16 before the first byte to the one after the last. `at_end`: the
-  /// stream ends with them; otherwise chunks are found as far as `cuts.reach()` bytes decide them, and the next batch
-  /// begins where the last chunk ends. A batch of another size or alignment than the last waits for `stream`, one
-  /// that goes into another stream for the last one's; else nothing waits, and nothing is allocated. Errors: invalid_argument; backend_failure.
+  /// Puts the work on `byte_count` bytes, which begin a chunk, into `stream` and returns. `bytes` is device memory of any
+  /// alignment, which may be read from the multiple of 16 before the first byte to the one after the last. If `at_end`, the
+  /// data end with these bytes; otherwise only chunks that `cuts.reach()` bytes decide are found, and the next batch must
+  /// begin where the last chunk ends. The call waits for `stream` if the batch has another size or alignment than the last
+  /// one, and for the last one's stream if `stream` is another. Otherwise it neither waits nor allocates.
+  /// Errors: invalid_argument; backend_failure.
   [[nodiscard]] result<device_chunks> enqueue(const std::uint8_t* bytes, std::uint64_t byte_count, bool at_end,
                                               CUstream_st* stream);
 
-  /// Waits for the last batch and gives its chunks. Errors: memory_limit, where they overflowed; backend_failure.
+  /// Waits for the last batch and returns its chunks. Errors: memory_limit, if they overflowed; backend_failure.
   [[nodiscard]] result<std::vector<chunk>> chunks();
 
  private:
