@@ -1,5 +1,5 @@
-// What a deduplicating run came to: counts and times, and what follows from them. The command and the Python module
-// report from here.
+// The results of a deduplication: counts and times, and the figures derived from them. The command and the Python
+// module make their reports from these.
 #pragma once
 
 #include <array>
@@ -14,82 +14,90 @@
 
 namespace cutpoint {
 
-/// Of the lengths of chunks, those that reports tell.
+/// The percentiles of chunk lengths that reports contain.
 inline constexpr std::array reported_percentiles = {1, 5, 25, 50, 75, 95, 99};
-/// Of their histogram: buckets of an eighth of an octave.
+/// The `fineness` of the length histogram in reports: each bucket is an eighth of an octave.
 inline constexpr unsigned reported_fineness = 3;
 
-/// What an index holds for each of its entries; nothing where it has none.
+/// Returns the memory that an index uses for each entry, in bytes, or nullopt if it is empty.
 [[nodiscard]] std::optional<double> bytes_per_entry(const fingerprint_index& index);
 
-/// The exact cuts beside those that were asked for.
+/// The results of the exact join, for comparison with those of another join on the same streams.
 struct exact_comparison {
-  const dedup_tally* tally = nullptr;
+  const dedup_tally* tally = nullptr;  ///< tally of the exact join; owned by the caller
   cut_differences differences = {};
 
-  /// Duplicates that the other cuts miss; less than 0 where they find more.
+  /// Returns how many duplicate bytes the other cuts miss. It is negative if they find more than the exact cuts.
   [[nodiscard]] std::int64_t missed_bytes(const dedup_counts& other) const;
-  /// Of the duplicates that the exact cuts find; nothing where they find none.
+  /// Returns `missed_bytes` as a share of the duplicate bytes that the exact cuts find, or nullopt if they find none.
   [[nodiscard]] std::optional<double> missed_share(const dedup_counts& other) const;
 };
 
-/// Time that all lanes of the processor together spent on a stage.
+/// The work of all processor lanes together on one stage.
 struct stage_cost {
   std::string_view name;
   stage_work work;
-  bool is_parallel = false;  ///< any number of lanes at once; else one at a time
+  bool is_parallel = false;  ///< whether several lanes can work on the stage at once
 
-  /// How long the stage alone would take.
+  /// Returns the seconds that the stage would take if the lanes had nothing else to do.
   [[nodiscard]] double alone_seconds(std::uint64_t thread_count) const;
+  /// Returns the rate of one lane, or nullopt if no time was spent or no bytes were processed.
   [[nodiscard]] std::optional<double> bytes_per_second() const;
 };
 
-/// Time that the lanes of a device together spent, waiting for it, and the bytes that were cut there.
+/// The work of all lanes of one device together.
 struct device_cost {
-  int device = 0;
+  int device = 0;  ///< number of the GPU
   std::uint64_t lane_count = 0;
-  stage_work work;
+  stage_work work;  ///< time that its lanes waited for it; bytes that it cut, or fingerprinted if these are more
 
-  /// How long the device would have taken for this with all lanes busy.
+  /// Returns the seconds that the device would have taken for this with all its lanes busy.
   [[nodiscard]] double alone_seconds() const { return work.seconds / static_cast<double>(lane_count); }
-  /// Of all lanes together.
+  /// Returns the rate of all lanes together, or nullopt if no time was spent or no bytes were processed.
   [[nodiscard]] std::optional<double> bytes_per_second() const;
 };
 
-/// Throughput that P-Dedupe's equations predict, T_w being 0, from the seconds that stages take for a byte.
+/// The throughput that P-Dedupe's equations predict with T_w = 0, because nothing is written.
 struct throughput_model {
+  // Seconds for each byte, on one lane.
   double chunking = 0;        ///< T_c, with the join
   double fingerprinting = 0;  ///< T_f
-  double index = 0;           ///< T_i
-  // Bytes a second; nothing where no time passed.
+  double index = 0;           ///< T_i: delivery
+  // Bytes a second; nullopt if no time was spent.
   std::optional<double> serial;     ///< equation 4
   std::optional<double> pipelined;  ///< equation 5
   std::optional<double> parallel;   ///< equation 6
 };
 
+/// The results of one deduplication. The caller sets the members, and keeps the objects behind the pointers. `feed` and
+/// `tally` must not be null when a function is called.
 struct dedup_report {
   const feed_options* feed = nullptr;
-  std::uint64_t memory_limit_bytes = 0;  ///< that was allowed, with what was read ahead
-  std::uint64_t thread_count = 0;
-  std::uint64_t input_count = 0;
-  std::uint64_t failed_count = 0;
-  bool is_interrupted = false;
+  std::uint64_t memory_limit_bytes = 0;  ///< memory limit of the feed and of read-ahead together
+  std::uint64_t thread_count = 0;        ///< as `engine::thread_count`
+  std::uint64_t input_count = 0;         ///< inputs that were opened
+  std::uint64_t failed_count = 0;        ///< inputs that failed
+  bool is_interrupted = false;           ///< whether the execution was cancelled
   double wall_seconds = 0;
   const dedup_tally* tally = nullptr;
-  std::vector<std::string> kind_names;  ///< by kind
-  stage_work reading;
-  feed_statistics work;
-  std::optional<exact_comparison> exact;
+  std::vector<std::string> kind_names;    ///< names of the kinds in `tally->kinds()`
+  stage_work reading;                     ///< as `reading_record::work`
+  feed_statistics work;                   ///< statistics of the finished feed
+  std::optional<exact_comparison> exact;  ///< present if the exact cuts were found too
 
-  /// Of a segment: what changes the cuts, where the join does, else what a lane took.
+  /// Returns the size of a segment: the option if the join makes cuts depend on it, otherwise the size that lanes took.
   [[nodiscard]] std::uint64_t segment_bytes() const;
+  /// Returns the costs of reading and of the engine's stages, in the order in which bytes pass through them.
   [[nodiscard]] std::vector<stage_cost> stages() const;
+  /// Returns the costs of each device that the feed used.
   [[nodiscard]] std::vector<device_cost> devices() const;
-  /// The stage, or the device, that would take longest alone: no run is faster than it. Nothing where no time passed.
+  /// Returns the name of the stage or device with the largest `alone_seconds`, which bounds the speed. Returns nullopt
+  /// if there were no bytes or no time was spent.
   [[nodiscard]] std::optional<std::string> bottleneck() const;
   [[nodiscard]] throughput_model model() const;
+  /// Returns the bytes of all streams per second of wall time, or nullopt if one of them is 0.
   [[nodiscard]] std::optional<double> bytes_per_second() const;
-  /// The kinds that have streams, by falling bytes.
+  /// Returns the numbers of the kinds that have streams, those with the most bytes first.
   [[nodiscard]] std::vector<std::size_t> kinds_by_bytes() const;
 };
 

@@ -1,4 +1,4 @@
-// Inputs counted by kinds of files: what deduplication would save of each.
+// A receiver that counts, for each kind of file, what deduplication would save.
 #pragma once
 
 #include <cstddef>
@@ -12,28 +12,29 @@
 
 namespace cutpoint {
 
-/// Counts the chunks of inputs by kinds of files.
+/// Counts the chunks of inputs by kinds of files. A derived class reports failures (`input_failed`).
 class input_tally : public input_receiver {
  public:
-  /// For fingerprints of this kind, which must not be `none`.
+  /// `fingerprint` is the kind that the feed makes. It must not be `none`.
   explicit input_tally(fingerprint_kind fingerprint);
 
   status take(const delivered_chunk& c) override { return tally_.take(c); }
 
-  // When all has come out.
+  // Valid when the feed has finished.
 
   [[nodiscard]] const dedup_tally& tally() const noexcept { return tally_; }
-  /// Returns the names of the kinds, by their numbers in the tally.
+  /// Returns the names of the kinds in the order of their numbers in the tally.
   [[nodiscard]] std::vector<std::string> kind_names() const;
 
  protected:
   [[nodiscard]] status begin_input(std::uint64_t stream, const std::string& path) override;
   [[nodiscard]] status end_input(std::uint64_t stream, const status& outcome) override;
+  /// Returns the name of the kind that `path` counts for; `kind_of_file(path)` by default.
   [[nodiscard]] virtual std::string kind_of(const std::string& path) const;
 
  private:
   std::map<std::string, std::size_t> kinds_;
-  std::size_t kind_ = 0;  ///< of the input under way
+  std::size_t kind_ = 0;  ///< kind of the present input
   dedup_tally tally_;
 };
 

@@ -1,9 +1,10 @@
-// Inputs: the files that paths stand for, fed to the engine as streams, and what comes out of it, input by input.
+// Feeding of files: paths are walked, their files are read ahead and fed as streams, and chunks are delivered input by
+// input.
 //
 //     walk ──► file_reader ──► input_feeder ──► feed ──► input_receiver
 //
-// The walk is ahead of the reader, and the reader ahead of the feed, by as many files as the reader has room for. An
-// input that fails is told in its place among the others, which are still done.
+// The walk is ahead of the feed by as many files as the reader has room for. The failure of one input is reported in
+// its place among the others and does not stop them.
 #pragma once
 
 #include <chrono>
@@ -21,46 +22,54 @@
 
 namespace cutpoint {
 
-/// Makes a reader for the inputs of a feed. What it may hold is taken from `feed.memory_bytes`: a sixteenth, and 16 MiB
-/// at most. It is nothing where that is too little to read ahead, or where a cut may depend on more than a quarter of
-/// the memory. `cancel` may be null and must outlive the reader. Errors: as file_reader::make; invalid_argument where
-/// `access` asks to read ahead and there is nothing for it.
+/// Makes a file reader for a feed and takes its memory from `feed.memory_bytes`: one sixteenth, but at most 16 MiB. If
+/// that is less than `least_budget_bytes`, or a cut may depend on more than a quarter of the memory, it takes no memory
+/// and does not read ahead. `cancel` may be null and must outlive the reader.
+///
+/// Errors: as for `file_reader::make`, which refuses an `access` that must read ahead but has no memory for it.
 [[nodiscard]] result<file_reader> make_input_reader(feed_options& feed, file_access access, const cancellation* cancel);
 
-/// Counts what was read so far.
+/// The work of a feeder so far.
 struct reading_record {
-  stage_work work;              ///< finding, opening and reading the inputs, waiting included; no holes
-  std::uint64_t fed_bytes = 0;  ///< holes too
-  std::uint64_t input_count = 0;
+  stage_work work;  ///< time to find, open and read the inputs, with the waiting; bytes that were read, without holes
+  std::uint64_t fed_bytes = 0;    ///< bytes that were fed, with holes
+  std::uint64_t input_count = 0;  ///< inputs that were opened
 };
 
-/// Receives the chunks of inputs. Knows which stream is which input, and counts inputs that are done and that failed. A
-/// derived class says what becomes of the chunks, in `take`.
+/// A chunk receiver that knows which stream is which input, and counts the inputs. A derived class receives the chunks
+/// in `take`, and the beginning, the end and the failure of each input in the functions below.
+///
+/// A status that a derived class returns ends the feed, as for `chunk_receiver`.
 class input_receiver : public chunk_receiver {
  public:
-  // The feeding thread.
+  // Called by the feeding thread, also while the engine delivers chunks.
 
-  /// Returns the number of the stream of an input that is about to be fed.
+  /// Returns the stream number for an input that is about to be fed. Numbers count from 0.
   [[nodiscard]] std::uint64_t add(std::string path);
-  /// Returns the number of a stream that stands for a failure alone: that of an input which could not be fed, or of the
-  /// input before it, after all its chunks.
+  /// What failed: an input that could not be opened, or one whose bytes were fed before the failure was found.
   enum class failure_kind { unfed, fed };
+  /// Returns the number of an empty stream that carries a failure to its place in the order of delivery. A failure of
+  /// kind `fed` must follow the stream of its input.
   [[nodiscard]] std::uint64_t add_failure(std::string path, failure_kind kind);
 
-  // The engine.
+  // Called by the engine.
 
   [[nodiscard]] status begin_stream(std::uint64_t stream) final;
   [[nodiscard]] status end_stream(std::uint64_t stream, const status& outcome) final;
 
-  // When all has come out.
+  // Valid when the feed has finished.
 
+  /// Returns the number of inputs that were delivered completely.
   [[nodiscard]] std::uint64_t done_count() const { return done_count_; }
+  /// Returns the number of inputs that failed. Cancelled inputs count neither as done nor as failed.
   [[nodiscard]] std::uint64_t failed_count() const { return failed_count_; }
 
  protected:
   [[nodiscard]] virtual status begin_input(std::uint64_t stream, const std::string& path) = 0;
+  /// `outcome` is an error if the input failed or was cancelled while it was read.
   [[nodiscard]] virtual status end_input(std::uint64_t stream, const status& outcome) = 0;
-  /// The message of `why` begins with the path. Is not called for an input that was cancelled.
+  /// Reports a failed input, after `end_input` if it was begun. The message of `why` begins with the path. Cancelled
+  /// inputs are not reported.
   [[nodiscard]] virtual status input_failed(const std::string& path, const status& why) = 0;
 
  private:
@@ -75,43 +84,47 @@ class input_receiver : public chunk_receiver {
   void drop_until(std::uint64_t stream);
 
   std::mutex mutex_;
-  std::deque<entry> entries_;  ///< of streams from `first_` on
+  std::deque<entry> entries_;  ///< entries of the streams from `first_` on; `mutex_` guards both
   std::uint64_t first_ = 0;
   std::uint64_t done_count_ = 0;
   std::uint64_t failed_count_ = 0;
 };
 
-/// Is told what a feeder does, on the feeding thread.
+/// Observes a feeder. All functions are called by the feeding thread; by default they take every entry and ignore the
+/// rest.
 class input_observer {
  public:
   virtual ~input_observer() = default;
 
-  /// Returns whether to read an entry that is a stream. Is asked by the walk, ahead of what is fed.
+  /// Returns whether to read an entry that can be read as a stream. The walk calls this, ahead of the feeding.
   [[nodiscard]] virtual bool takes(const tree_entry&) { return true; }
-  /// An entry is not read, because it is no stream or was not taken. Comes in its place among the inputs, as the next.
+  /// Reports an entry that is not read because it is not a stream or was not taken. The call comes in the entry's place
+  /// among the inputs; so does that of `left_out`.
   virtual void passed_over(const std::string& path, file_kind kind);
+  /// Reports an entry that the walk left out.
   virtual void left_out(const std::string& path, omission why);
-  /// Some time was spent on reading, in which nothing was done for the feed.
+  /// Reports a span of time that was spent on reading alone, and the bytes that were read in it. Spans do not overlap.
   virtual void read(std::chrono::steady_clock::time_point begin, std::chrono::steady_clock::time_point end,
                     std::uint64_t bytes);
-  /// Is called again and again while there is something to read.
+  /// Reports the record after each read of a file, which is the place to show progress.
   virtual void progressed(const reading_record& record);
 };
 
-/// What a feeder works on. All must outlive it.
+/// The objects that a feeder uses. All must outlive it.
 struct input_feeder_options {
   feed& destination;
   file_reader& reader;
   input_receiver& receiver;
-  /// Seen between two system calls and two pieces of a hole.
+  /// Requests that the feeding stops. It is checked between two system calls, and every 64 MiB in a hole.
   const cancellation& cancel;
-  /// A second feed that gets the same streams; may be null.
+  /// A second feed that gets the same streams; may be null. It gets no streams that carry failures alone.
   feed* copy = nullptr;
   /// May be null.
   input_observer* observer = nullptr;
 };
 
-/// Feeds inputs in order. One thread. Each function returns what ended the feed, or cancelled.
+/// Walks paths and feeds their files in order. Not thread-safe. The failure of an input goes to the receiver; the
+/// functions return an error only if a feed failed, with its status, or if `cancel` was requested, with cancelled.
 class input_feeder {
  public:
   explicit input_feeder(const input_feeder_options& options);
@@ -119,15 +132,17 @@ class input_feeder {
   input_feeder& operator=(const input_feeder&) = delete;
   ~input_feeder();
 
-  /// Walks what `path` names and feeds the files of it, all but the last ones, which the reader has room for.
+  /// Walks `path`, a file or a directory, and feeds its files. The last ones, as many as the reader has room for, are
+  /// fed by the next call.
   [[nodiscard]] status feed_tree(const std::string& path, const walk_options& options);
-  /// Feeds what waits, and then a stream that the caller opened, under the name `path`.
+  /// Feeds the files that earlier calls left, and then a stream that the caller opened. `path` is its name.
   [[nodiscard]] status feed_stream(const std::string& path, file_stream& stream);
-  /// Feeds the inputs that wait, unless it is cancelled, and waits until the chunks of everything that was fed have come
-  /// out. This is the last call. Call it after cancelling too: with `feed_options::cancel_grace` the chunks of what was
-  /// read still come out.
+  /// Feeds the files that earlier calls left, unless `cancel` was requested, and waits until all chunks have been
+  /// delivered. This is the last call. Make it after cancelling too: with `feed_options::cancel_grace` the chunks of
+  /// what was fed are still delivered.
   [[nodiscard]] status finish();
 
+  /// Returns the work so far. The reference is valid as long as the feeder.
   [[nodiscard]] const reading_record& record() const noexcept;
 
  private:

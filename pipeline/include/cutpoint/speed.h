@@ -1,4 +1,4 @@
-// Measuring speeds: bytes in memory, work that goes over them, and what the work does a second.
+// Measurement of speeds: test data in memory, functions that process it, and their rates in bytes a second.
 #pragma once
 
 #include <array>
@@ -17,16 +17,16 @@
 
 namespace cutpoint {
 
-/// Bytes that begin where a cache line does.
+/// A buffer of bytes that begins at an address that is a multiple of 64, the size of a cache line.
 class aligned_bytes {
  public:
-  /// Pseudo-random bytes, the same everywhere for one seed.
+  /// Returns `size` pseudo-random bytes. They depend only on the seed, on every machine.
   [[nodiscard]] static aligned_bytes random(std::uint64_t size, std::uint64_t seed = 0);
-  /// The first bytes of files one after the other, all of them where they have fewer. Errors: io_error, also for an empty
-  /// file; cancelled.
+  /// Reads the files one after the other until they end or `most_bytes` have been read. Allocates `most_bytes` at once.
+  /// Errors: io_error, also for an empty file; cancelled.
   [[nodiscard]] static result<aligned_bytes> read_files(const std::vector<std::string>& paths, std::uint64_t most_bytes,
                                                         const cancellation& cancel);
-  /// A copy of these, one after the other.
+  /// Returns a copy of `pieces`, one after the other.
   [[nodiscard]] static aligned_bytes copy(const std::vector<byte_span>& pieces);
 
   [[nodiscard]] byte_span view() const { return {reinterpret_cast<const std::uint8_t*>(lines_.data()), size_}; }
@@ -41,28 +41,30 @@ class aligned_bytes {
   std::uint64_t size_;
 };
 
-/// How many bytes work does before it returns, about: as much as the engine fingerprints at a time.
+/// The number of bytes, about, that a `timed_work` processes in one call. The engine fingerprints as many at a time.
 inline constexpr std::uint64_t work_piece_bytes = 512 * KiB;
 
-/// Does about `work_piece_bytes` of a job on data, from this offset on, and returns where it stopped. It is called with 0
-/// and then always with what it returned, until that is the end of the data or it is called with 0 again.
+/// A function that processes about `work_piece_bytes` of its data from the offset `begin` on, and returns the offset at
+/// which it stopped. The first call must have the offset 0. Each further call must have the offset that the call before
+/// it returned, or 0 to start again.
 using timed_work = std::function<std::uint64_t(std::uint64_t begin)>;
 
-/// Cuts `data`, which must stay where it is.
+/// Returns a function that cuts `data`, which must outlive it.
 [[nodiscard]] timed_work cutting_work(chunker cuts, byte_span data);
 
-/// Fingerprints these chunks of `data`, which must stay where it is. The batch must not fail.
+/// Returns a function that fingerprints `chunks`, which must cover `data`. `data` must outlive the function. `batch`
+/// must not fail, so the caller should have made these fingerprints with it before.
 [[nodiscard]] timed_work hashing_work(std::shared_ptr<batch_fingerprinter> batch, byte_span data,
                                       std::shared_ptr<const std::vector<chunk>> chunks);
 
-/// How much of the work is measured: all of the data, again and again until `least_seconds` have passed; but after
-/// `most_seconds` it ends within the data.
+/// How long a measurement takes, in seconds. It processes the data once, and again until `least_seconds` have passed.
+/// After `most_seconds` it stops before the end of the data, but not before 16 MiB.
 struct measuring_effort {
   double least_seconds = 0.005;
   double most_seconds = 0.25;
 };
 
-/// Bytes a second, by the processor time of this thread.
+/// Returns the rate of `work` on its `data_bytes` in bytes a second, by the processor time of the calling thread.
 [[nodiscard]] double rate_of(const timed_work& work, std::uint64_t data_bytes, const measuring_effort& effort = {});
 
 }  // namespace cutpoint

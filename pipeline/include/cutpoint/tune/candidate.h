@@ -1,4 +1,4 @@
-// What tuning tries: an algorithm with sizes that are to give chunks of a wanted mean.
+// Candidates of the tuner: algorithms with settings that should give a wanted mean chunk size.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace cutpoint {
 
-/// The three parameters of SeqCDC that decide, with its sizes, how long chunks are.
+/// The parameters of SeqCDC, besides its sizes, on which the mean chunk size depends.
 struct seqcdc_values {
   std::uint64_t seq_length = 0;
   std::uint64_t skip_trigger = 0;
@@ -21,32 +21,35 @@ struct seqcdc_values {
   friend bool operator==(const seqcdc_values&, const seqcdc_values&) = default;
 };
 
-/// Whether the name is one of SeqCDC's two.
+/// Returns whether the name is `seqcdc-inc` or `seqcdc-dec`.
 [[nodiscard]] bool is_seqcdc(std::string_view name);
 
 /// A name of the catalog with settings.
 struct tune_candidate {
   std::string name;
   entry_kind kind = entry_kind::algorithm;
-  std::uint64_t target_bytes = 0;  ///< the mean that is wanted; 0 of a profile, which has its own
-  std::vector<parameter_setting> settings;
-  chunker cuts;  ///< by the fastest back end
+  std::uint64_t target_bytes = 0;           ///< the wanted mean chunk size; 0 for a profile, which has its own sizes
+  std::vector<parameter_setting> settings;  ///< all other parameters have their defaults
+  chunker cuts;                             ///< uses the fastest back end
 };
 
-/// With sizes that give chunks of about `nominal_bytes` on random bytes, for a mean of `target_bytes`. For hashes as the
-/// papers have it, a minimum of half of it, a divisor of the other half, and a maximum of twice; SeqCDC's own sizes; for
-/// others the average alone. Errors: those of make_chunker.
+/// Returns an algorithm with sizes that give chunks of about `nominal_bytes` on random bytes. `target_bytes` is only
+/// recorded. Algorithms that test a hash get the papers' sizes: a minimum and a divisor of half of `nominal_bytes`
+/// each, and a maximum of twice `nominal_bytes`; the divisor is rounded up to a power of two and the minimum makes up
+/// for it. All others get `avg_bytes` alone. Errors: as for `make_chunker`.
 [[nodiscard]] result<tune_candidate> candidate_at(std::string_view name, std::uint64_t target_bytes,
                                                   std::uint64_t nominal_bytes);
 
-/// SeqCDC's, with these values. Errors: as above.
+/// Returns SeqCDC, called `name`, with the sizes for the mean `target_bytes` and with these values. Errors: as for
+/// `make_chunker`.
 [[nodiscard]] result<tune_candidate> candidate_of(std::string_view name, std::uint64_t target_bytes,
                                                   const seqcdc_values& values);
 
-/// A profile at its own sizes. Errors: as above.
+/// Returns a profile with its own sizes. Errors: as for `make_chunker`.
 [[nodiscard]] result<tune_candidate> candidate_of_profile(std::string_view name);
 
-/// SeqCDC's sizes for a mean: half of it, or a quarter up to 4 KiB, and twice (SeqCDC section VI).
+/// Returns SeqCDC's sizes for a mean, the minimum first and the maximum last (SeqCDC section VI). The minimum is half
+/// of the mean, or a quarter up to 4 KiB; the maximum is twice the mean.
 [[nodiscard]] std::vector<parameter_setting> seqcdc_sizes(std::uint64_t target_bytes);
 
 }  // namespace cutpoint

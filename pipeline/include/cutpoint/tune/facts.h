@@ -1,4 +1,4 @@
-// What tuning has found.
+// The results of tuning.
 #pragma once
 
 #include <cstdint>
@@ -13,58 +13,62 @@
 
 namespace cutpoint {
 
-/// Duplicates are counted by XXH3, 128 bits: not safe against made collisions, but in a sample none is met by chance.
+/// The fingerprint by which the tuner counts duplicates. XXH3 with 128 bits is not safe against deliberate collisions,
+/// but accidental ones are too unlikely to occur in a sample.
 inline constexpr fingerprint_kind counting_fingerprint = fingerprint_kind::xxh3;
 
-/// What a thread does a second.
+/// Rates of one thread.
 struct measured_speed {
   double cut_bytes_per_second = 0;
-  std::optional<double> hash_bytes_per_second = {};  ///< of these chunks; nothing without a fingerprint
+  std::optional<double> hash_bytes_per_second = {};  ///< for chunks of this size; nullopt without a fingerprint
 
-  /// Both, one after the other.
+  /// Returns the rate of cutting and then fingerprinting.
   [[nodiscard]] double bytes_per_second() const {
     return 1 / (1 / cut_bytes_per_second + (hash_bytes_per_second ? 1 / *hash_bytes_per_second : 0));
   }
 };
 
-/// What is wanted most.
+/// What rows are ordered by: how much of the best savings may be given up for speed (`required_savings_share`).
 enum class tune_goal { savings, balanced, speed };
 [[nodiscard]] std::string_view to_string(tune_goal goal);
 
-/// A candidate, and what came out.
+/// A candidate and its results.
 struct tune_row {
   tune_candidate candidate;
-  dedup_counts counts;  ///< of the sample
-  double mean_bytes = 0;
+  dedup_counts counts;    ///< counts of the sample
+  double mean_bytes = 0;  ///< mean chunk size on the sample, without chunks that the sample cuts short
   measured_speed speed;
-  std::uint64_t tried_count = 1;           ///< settings of this name for this mean, of which this is the best
-  std::optional<dedup_counts> whole = {};  ///< of all inputs, where they were read again
-  bool is_on_front = false;                ///< no other saves more and is as fast, or is faster and saves as much
+  std::uint64_t tried_count = 1;           ///< settings of this name tried for this mean; a row has one of the best
+  std::optional<dedup_counts> whole = {};  ///< counts of all inputs, if they were read again
+  bool is_on_front = false;  ///< whether no other row saves more at this speed, or is faster with these savings
 
-  /// Of all inputs where they are known, else of the sample.
+  /// Returns the counts of all inputs if they are known, otherwise those of the sample.
   [[nodiscard]] const dedup_counts& best_counts() const { return whole ? *whole : counts; }
-  /// The share of bytes that is saved when each chunk costs so many; below 0 where it costs more than it saves.
+  /// Returns the share of bytes that is saved if each chunk costs `chunk_cost` bytes of metadata. It is negative if
+  /// that is more than the duplicates save.
   [[nodiscard]] double net_savings(std::uint64_t chunk_cost) const;
 };
 
+/// The conditions and the results of tuning. The caller sets the members up to `sample_share` and `model`; `search`
+/// fills `bounds` and `rows`, and `choose` orders the rows.
 struct tune_facts {
   tune_goal goal = tune_goal::balanced;
-  fingerprint_kind fingerprint = fingerprint_kind::sha256;
-  std::uint64_t chunk_cost = 0;
+  fingerprint_kind fingerprint = fingerprint_kind::sha256;  ///< the fingerprint whose speed counts
+  std::uint64_t chunk_cost = 0;                             ///< bytes of metadata that each chunk costs
   std::uint64_t thread_count = 1;
-  std::uint64_t memory_bytes = 0;
+  std::uint64_t memory_bytes = 0;  ///< memory limit
   bool is_interrupted = false;
-  bool has_inputs = false;  ///< else random bytes alone
+  bool has_inputs = false;  ///< false if only random bytes were cut
   std::uint64_t input_count = 0;
   std::uint64_t failed_count = 0;
   std::uint64_t input_bytes = 0;
   std::uint64_t sample_bytes = 0;
   std::uint64_t sample_stream_count = 0;
-  double sample_share = 0;
-  std::vector<seqcdc_bounds> bounds = {};  ///< for each mean that SeqCDC was searched for
+  double sample_share = 0;                 ///< as `content_sample::share`
+  std::vector<seqcdc_bounds> bounds = {};  ///< one for each mean, if SeqCDC is among the algorithms
   std::vector<model_row> model = {};
-  std::vector<tune_row> rows = {};  ///< the best first
-  bool is_recommended = false;      ///< whether the first row is a recommendation: it was measured
+  std::vector<tune_row> rows = {};  ///< the best first, after `choose`
+  bool is_recommended = false;      ///< whether the first row is a recommendation, that is, was counted on data
 };
 
 }  // namespace cutpoint

@@ -1,4 +1,4 @@
-// Every candidate for every mean, on a sample.
+// The tuner's search: counts what every candidate saves on a sample, measures the best, and orders them.
 #pragma once
 
 #include <cstdint>
@@ -12,29 +12,36 @@
 
 namespace cutpoint {
 
+/// The candidates to try, and how thoroughly.
 struct tune_search_space {
   std::vector<std::string> algorithms;
   std::vector<std::string> profiles;
-  std::vector<std::uint64_t> targets;   ///< means, in bytes
-  std::uint64_t most_combinations = 0;  ///< of SeqCDC's values for a mean
-  std::size_t best_count = 1;           ///< of them, so many go on: with their like, or alone
-  std::uint64_t rounds = 5;             ///< of the speeds
-  monte_carlo_options monte_carlo;
+  std::vector<std::uint64_t> targets;   ///< wanted mean chunk sizes, in bytes
+  std::uint64_t most_combinations = 0;  ///< how many sets of SeqCDC's values are tried for a mean, at most
+  std::size_t best_count = 1;           ///< how many of the settings for one name and mean become rows
+  std::uint64_t rounds = 5;             ///< how often each speed is measured; the median counts
+  monte_carlo_options monte_carlo;      ///< its `threads` are used for counting on the sample too
 };
 
-/// Is told what is being done, now and then; from any thread, but from one at a time. Empty text: nothing any more.
+/// A function that receives a short description of the present work, or empty text when the work ends. It is called
+/// from any thread, but from one at a time.
 using progress_sink = std::function<void(std::string_view)>;
 
-/// Adds rows, and bounds, to the facts: what was done when a stop was asked for. `progress` may be empty. Errors: those of
-/// chunkers and fingerprints; cancelled.
+/// Counts all candidates on the sample, on several threads, and measures the speed of the best on the calling thread.
+/// Adds the results to `facts.rows` and `facts.bounds`, without order; `facts.goal`, `chunk_cost` and `fingerprint`
+/// must be set. `progress` may be empty.
+///
+/// Errors: as for `make_chunker`, `find_bounds` and `fingerprinter::make`; cancelled, after the results so far were
+/// added.
 [[nodiscard]] status search(const tune_search_space& plan, const content_sample& sample, const progress_sink& progress,
                             const cancellation& cancel, tune_facts& facts);
 
-/// What a goal gives away: those are as good as the best that save so much of what it saves.
+/// Returns the share of the best candidate's savings, 0 to 1, that satisfies a goal. Among candidates that save this
+/// much the fastest is preferred.
 [[nodiscard]] double required_savings_share(tune_goal goal);
 
-/// Brings the rows into order, marks the front, and recommends the first where anything was measured. Rows that were counted on all inputs go before
-/// those that were not.
+/// Orders the rows by the goal, sets `is_on_front`, and sets `is_recommended` if the first row was counted on data.
+/// Rows that were counted on all inputs come before the others.
 void choose(tune_facts& facts);
 
 }  // namespace cutpoint

@@ -1,4 +1,4 @@
-// SeqCDC's search for its parameters (section IV-B): bounds by Monte-Carlo on random bytes, then a grid between them.
+// The parameter search of SeqCDC (section IV-B): bounds from Monte Carlo runs on random bytes, and a grid between them.
 #pragma once
 
 #include <cstdint>
@@ -12,48 +12,53 @@
 
 namespace cutpoint {
 
-/// How near a mean is to be to the wanted one: 14 to 18 KiB for 16, as the paper has it.
+/// How far a close mean may be from the wanted one, as a share of it: 14 to 18 KiB for 16 KiB, as in the paper.
 inline constexpr double close_share = 0.125;
 
 struct monte_carlo_options {
-  std::uint64_t run_count = 5;  ///< each on random bytes of its own
-  std::uint64_t seed = 1;
-  std::uint64_t threads = 1;
+  std::uint64_t run_count = 5;  ///< number of Monte Carlo runs, each on other random bytes
+  std::uint64_t seed = 1;       ///< seed of the random bytes
+  std::uint64_t threads = 1;    ///< number of threads that share the work
 };
 
-/// What random bytes say of one mean.
+/// The results of the Monte Carlo runs for one wanted mean.
 struct seqcdc_bounds {
-  std::uint64_t target_bytes = 0;
+  std::uint64_t target_bytes = 0;  ///< the wanted mean
   std::uint64_t run_count = 0;
-  std::uint64_t bytes_each = 0;   ///< of a run
-  std::uint64_t trial_count = 0;  ///< sets of values
-  std::uint64_t close_count = 0;  ///< of them, those whose mean was close
-  seqcdc_values lowest;           ///< of the close ones
-  seqcdc_values highest;
-  seqcdc_values nearest;  ///< the set whose mean was nearest
-  double nearest_mean_bytes = 0;
+  std::uint64_t bytes_each = 0;   ///< number of random bytes in a run
+  std::uint64_t trial_count = 0;  ///< number of sets of values that were tried
+  std::uint64_t close_count = 0;  ///< number of sets with a close mean
+  seqcdc_values lowest;           ///< for each value, the lowest in a set with a close mean
+  seqcdc_values highest;          ///< the highest
+  seqcdc_values nearest;          ///< the set whose mean was nearest
+  double nearest_mean_bytes = 0;  ///< its mean
 };
 
-/// Tries sequences of 3 to 7 steps, triggers of 20 to 80, and skips of 64 to 704 bytes, the paper's largest. Nothing where
-/// a stop was asked for. Errors: invalid_argument, for a mean that no set comes close to; those of make_chunker.
+/// Tries sequence lengths of 3 to 7, skip triggers of 20 to 80, and skip sizes of 64 to 704 bytes, which is the largest
+/// in the paper. Returns nullopt if `cancel` was requested. Errors: invalid_argument, if no set comes close to the
+/// mean; as for `chunker::make`.
 [[nodiscard]] result<std::optional<seqcdc_bounds>> find_bounds(std::uint64_t target_bytes,
                                                                const monte_carlo_options& options,
                                                                const cancellation& cancel);
 
-/// Sets of values between the bounds, both included: at most so many, with steps of at least 5 and 32 bytes.
+/// Returns at most `most` sets of values on an even grid that begins at the lower bounds. The step is 1 for lengths, 5
+/// for triggers and 32 bytes for sizes. The last two are doubled until the grid is small enough. The lengths alone may
+/// be more than `most`.
 [[nodiscard]] std::vector<seqcdc_values> grid_between(const seqcdc_bounds& bounds, std::uint64_t most);
 
-/// The analytic model beside Monte-Carlo: no minimum, no maximum, no skipping.
+/// The mean chunk size without minimum, maximum and skipping, by the analytic model and measured on random bytes.
 struct model_row {
   std::uint64_t seq_length = 0;
-  double expected_bytes = 0;
+  double expected_bytes = 0;  ///< `expected_sequence_bytes`
   double measured_bytes = 0;
-  std::uint64_t chunk_count = 0;
+  std::uint64_t chunk_count = 0;  ///< number of chunks that were measured
 
+  /// Returns the relative error of the model, positive if it expects longer chunks.
   [[nodiscard]] double error_share() const { return expected_bytes / measured_bytes - 1; }
 };
 
-/// Sequences of 2 to 7 steps. Fewer where a stop was asked for. Errors: those of make_chunker.
+/// Measures sequence lengths of 2 to 7. Lengths that were not measured before `cancel` was requested are left out.
+/// Errors: as for `chunker::make`.
 [[nodiscard]] result<std::vector<model_row>> compare_model(const monte_carlo_options& options,
                                                            const cancellation& cancel);
 
