@@ -1,4 +1,4 @@
-// Walking, opening and feeding: what the walk found waits in a queue, in order, until its turn comes.
+// The input feeder. Each entry that the walk finds becomes a call in a queue; the calls are made in order.
 #include <algorithm>
 #include <deque>
 #include <functional>
@@ -12,10 +12,10 @@ namespace cutpoint {
 
 namespace {
 
-/// The largest share of the memory that is for reading ahead: a sixteenth.
+/// At most a sixteenth of the memory is used for read-ahead.
 constexpr std::uint64_t share_of_reading = 16;
 
-/// The most of a hole that is fed between two looks at the cancellation.
+/// The largest number of bytes of a hole that are fed between two checks for cancellation.
 constexpr std::uint64_t most_hole_at_once = 64 * MiB;
 
 }  // namespace
@@ -63,7 +63,7 @@ class input_feeder::implementation {
 
   status feed_opened(const std::string& path, file_stream& opened);
 
-  /// The feeds need not be told to stop, which would drop what was read.
+  /// Finishes the feeds even after cancelling, so that the chunks of the bytes already fed are delivered.
   status finish() {
     const status outcome = feed_waiting();
     if (!outcome.ok() && outcome.code() != status_code::cancelled) return outcome;
@@ -87,7 +87,7 @@ class input_feeder::implementation {
     });
   }
 
-  /// In the midst of the walk, which stops here while the reader is full.
+  /// Adds an entry that the walk has found. While the reader is full, this feeds files, and the walk waits.
   status add(const tree_entry& entry) {
     if (entry.kind == file_kind::directory) return {};
     input_observer* const observer = options_.observer;
@@ -115,7 +115,7 @@ class input_feeder::implementation {
     return fail(path, opened.error(), input_receiver::failure_kind::unfed);
   }
 
-  /// By way of the feed, so that it is told after all that comes before it.
+  /// Sends the failure through the feed as an empty stream, so that it is reported after everything before it.
   status fail(const std::string& path, const status& why, input_receiver::failure_kind kind) {
     if (status begun = options_.destination.begin(options_.receiver.add_failure(path, kind)); !begun.ok()) return begun;
     return options_.destination.end(why);
@@ -123,10 +123,11 @@ class input_feeder::implementation {
 
   input_feeder_options options_;
   reading_meter meter_;
-  std::deque<std::function<status()>> waiting_;  ///< what the walk came upon and has not been done yet
+  std::deque<std::function<status()>> waiting_;  ///< calls for the entries that the walk has found, not made yet
 };
 
-/// A file that is measured, observed and copied on its way into the feed.
+/// A source that passes on the bytes of a file, measures the reading, informs the observer, and writes a copy of the
+/// bytes to the second feed.
 class input_feeder::implementation::copying_source final : public source {
  public:
   copying_source(implementation& feeder, source& tapped) : feeder_(feeder), tapped_(tapped) {}
@@ -166,7 +167,7 @@ class input_feeder::implementation::copying_source final : public source {
 
   implementation& feeder_;
   source& tapped_;
-  std::uint64_t hole_ = 0;  ///< what is left of the one under way
+  std::uint64_t hole_ = 0;  ///< remaining bytes of the present hole
 };
 
 status input_feeder::implementation::feed_opened(const std::string& path, file_stream& opened) {

@@ -1,4 +1,4 @@
-// The kinds of inputs are numbered in the order in which they are met.
+// The tally of inputs. It numbers the kinds of files in the order in which they first occur.
 #include <cutpoint/input_tally.h>
 
 namespace cutpoint {

@@ -1,4 +1,4 @@
-// Measures the time that reading takes, and tells it to an observer.
+// A meter of the time that reading takes. It reports each span of time to an observer.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace cutpoint {
 
-/// One thread. Its spans never overlap each other, nor what the thread does for the feed.
+/// Measures spans of reading, which do not overlap each other or the thread's work for the feed. Not thread-safe.
 class reading_meter {
  public:
   reading_record record;
@@ -25,7 +25,7 @@ class reading_meter {
     if (observer_ != nullptr) observer_->read(begun_, now, bytes);
   }
 
-  /// Calls `reading`; `count_bytes` gives the bytes that its outcome stands for.
+  /// Calls `reading` and measures it. `count_bytes` returns the number of bytes read, given the result of `reading`.
   template <class Reading, class CountBytes>
   auto measure(Reading&& reading, CountBytes&& count_bytes) {
     begin();
@@ -33,12 +33,12 @@ class reading_meter {
     end(count_bytes(outcome));
     return outcome;
   }
-  /// Calls what takes time, but reads no bytes.
+  /// Calls and measures an action that reads no bytes.
   template <class Action>
   auto measure(Action&& action) {
     return measure(std::forward<Action>(action), [](const auto&) { return std::uint64_t{0}; });
   }
-  /// Calls what is no reading while something else is measured.
+  /// Calls an action whose time is excluded from the present measurement.
   template <class Action>
   auto pause_during(Action&& action) {
     end();

@@ -1,4 +1,4 @@
-// Streams are mapped back to their inputs, in the order in which they come out.
+// The receiver of inputs. It finds the input of each stream that is delivered.
 #include <utility>
 
 #include <cutpoint/inputs.h>

@@ -1,4 +1,4 @@
-// Bytes to measure on, from a generator, files or memory.
+// Aligned test data from a generator, from files or from memory.
 #include <algorithm>
 #include <bit>
 #include <span>
@@ -11,7 +11,7 @@ namespace cutpoint {
 
 aligned_bytes aligned_bytes::random(std::uint64_t size, std::uint64_t seed) {
   aligned_bytes made(size);
-  splitmix64 random(seed << 32);  // far apart in the one sequence of all seeds
+  splitmix64 random(seed << 32);  // seeds begin far apart in the generator's one sequence
   for (line& l : made.lines_) {
     std::array<std::uint64_t, sizeof(line) / sizeof(std::uint64_t)> words;
     for (std::uint64_t& word : words) word = random.next();

@@ -1,4 +1,4 @@
-// Work on bytes in memory, and turns at it that are long enough for the clock and short enough to repeat.
+// The functions that are timed, and the measurement of their rates.
 #include <algorithm>
 #include <utility>
 
@@ -9,17 +9,17 @@ namespace cutpoint {
 namespace {
 
 constexpr std::uint64_t least_bytes = 16 * MiB;
-/// The clock is asked this often: the question takes as long as reading some KiB.
+/// The clock is read once in this many bytes, because reading it takes as long as reading some KiB of memory.
 constexpr std::uint64_t look_bytes = 4 * MiB;
 
-/// Where a run of chunks that is about a piece ends.
+/// Returns the end of the chunk range that begins at `first` and has about `work_piece_bytes`.
 std::size_t piece_end(const std::vector<chunk>& chunks, std::size_t first) {
   std::uint64_t bytes = 0;
   while (first < chunks.size() && bytes < work_piece_bytes) bytes += chunks[first++].length;
   return first;
 }
 
-/// Submits the chunks from `first` on that are a piece, makes their fingerprints, and gives the chunk after them.
+/// Makes the digests of about `work_piece_bytes` of chunks from `first` on. Returns the index of the next chunk.
 result<std::size_t> hash_piece(batch_fingerprinter& batch, byte_span data, const std::vector<chunk>& chunks,
                                std::size_t first, std::vector<digest>& made) {
   const std::size_t end = piece_end(chunks, first);
@@ -45,7 +45,7 @@ timed_work hashing_work(std::shared_ptr<batch_fingerprinter> batch, byte_span da
   return [batch = std::move(batch), data, chunks = std::move(chunks), made = std::vector<digest>(),
           next = std::size_t{0}](std::uint64_t begin) mutable {
     if (begin == 0) next = 0;
-    // It did not fail when the answers were compared.
+    // The caller guarantees that the batch does not fail.
     next = hash_piece(*batch, data, *chunks, next, made).value();
     return next == chunks->size() ? std::uint64_t{data.size()} : (*chunks)[next].offset;
   };

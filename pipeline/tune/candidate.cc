@@ -1,4 +1,4 @@
-// Sizes by the kind of the algorithm.
+// Candidates of the tuner, with sizes that suit the kind of algorithm.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -15,10 +15,10 @@ namespace {
 using settings = std::vector<parameter_setting>;
 
 constexpr std::uint64_t longest_window = 64;
-/// FastCDC takes even sizes; its rule for the minimum is a quarter of the average.
+/// FastCDC needs even sizes, also for its minimum, which is a quarter of the average.
 constexpr std::uint64_t fastcdc_step = 8;
 
-/// Those that cut where a hash has a pattern, on average every power of two.
+/// Algorithms that cut where a hash has a pattern; the mean distance of such positions is a power of two.
 constexpr std::array<std::string_view, 7> divided = {"gear",  "rabin",   "rabin-inck", "adler",
                                                      "crc32", "buzhash", "tttd"};
 

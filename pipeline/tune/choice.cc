@@ -1,4 +1,4 @@
-// A goal is a share of the savings that may be given away for speed.
+// The order of the tuner's rows.
 #include "pipeline/tune/choice.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Which of the candidates is best, and why.
+// Functions that order candidates by savings and speed.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,18 @@
 
 namespace cutpoint {
 
-/// What decides the order.
+/// The two figures of a candidate that decide the order.
 struct tune_merit {
   double net_savings = 0;
   double bytes_per_second = 0;
 };
 
-/// Positions from the best to the worst: first those that save enough, the fastest first; then the others, those that save
-/// most first. Where nothing is saved by any, all save enough.
+/// Returns the indices of `merits` from the best to the worst. Candidates that save enough for the goal come first, in
+/// order of speed; the others follow in order of savings. If no candidate saves anything, all save enough.
 [[nodiscard]] std::vector<std::size_t> ranked(const std::vector<tune_merit>& merits, tune_goal goal);
 
-/// Which of these no other beats: none is better in one and as good in the other.
+/// Returns for each candidate whether it is on the Pareto front: no other is better in one figure and at least as good
+/// in the other.
 [[nodiscard]] std::vector<bool> pareto_front(const std::vector<tune_merit>& merits);
 
 }  // namespace cutpoint

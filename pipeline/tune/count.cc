@@ -1,4 +1,5 @@
-// Each stretch is cut whole and then counted, so that the time of cutting is known apart.
+// Counting and timing of cuts on a sample. Each range is cut before its chunks are fingerprinted, so that the time for
+// cutting can be measured separately.
 #include "pipeline/tune/count.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace {
 constexpr std::uint64_t timing_bytes = 32 * MiB;
 constexpr std::uint64_t timing_piece = 1 * MiB;
 
-/// One set of cuts, and their fingerprints, as work on data.
+/// Two functions to be timed, which cut the data and fingerprint the chunks, and the rates measured so far.
 struct candidate_work {
   timed_work cut;
   timed_work hash;
@@ -31,8 +32,8 @@ result<candidate_work> work_of(const chunker& cuts, fingerprint_kind fingerprint
   return made;
 }
 
-/// Of a stretch from its first byte on. Chunks of one length have their places in the input, whatever the content is:
-/// there the first is what is left of the one that the stretch begins in.
+/// Returns the chunks of a range that begins at `offset` of its input. Chunks of a fixed length keep their places in
+/// the input; the first is then the rest of the chunk in which the range begins.
 std::vector<chunk> chunks_of(const chunker& cuts, byte_span bytes, std::uint64_t offset) {
   const auto* fixed = std::get_if<fixed_parameters>(&cuts.parameters());
   const std::uint64_t before = fixed != nullptr ? offset % fixed->avg_bytes : 0;
@@ -103,7 +104,7 @@ result<std::vector<measured_speed>> measure_speeds(const std::vector<timed_cuts>
     if (!made) return made.error();
     works.push_back(*std::move(made));
   }
-  std::map<std::uint64_t, std::vector<double>> hash_rates;  // of each group
+  std::map<std::uint64_t, std::vector<double>> hash_rates;  // by group
   for (std::uint64_t round = 0; round < rounds; ++round) {
     for (std::size_t i = 0; i < works.size() && !cancel.is_requested(); ++i) {
       works[i].cut_rates.push_back(rate_of(works[i].cut, data.size()));

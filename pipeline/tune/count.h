@@ -1,4 +1,4 @@
-// What a set of cuts makes of a sample, and how fast.
+// Functions that count what cuts save on a sample, and measure their speed.
 #pragma once
 
 #include <cstdint>
@@ -17,27 +17,27 @@ namespace cutpoint {
 
 struct sample_counts {
   dedup_counts total;
-  /// Of the chunks that end where the cuts, or their input, end them: not those that the sample cuts short.
-  double mean_bytes = 0;
-  double cut_bytes_per_second = 0;  ///< of one pass over all of it
+  double mean_bytes = 0;            ///< mean length of the chunks that the sample does not cut short
+  double cut_bytes_per_second = 0;  ///< rate of a single pass over the sample
 };
 
-/// Errors: those of the fingerprint. Thread-safe.
+/// Cuts the ranges `streams` of the sample and counts their chunks. Errors: those of the fingerprint. Thread-safe.
 [[nodiscard]] result<sample_counts> count_on(const content_sample& sample, const std::vector<sampled_range>& streams,
                                              const chunker& cuts);
 
-/// Some of a sample, evenly spread over it, on which speeds are measured.
+/// Returns the data on which speeds are measured: at most 32 MiB, in pieces of 1 MiB from all over the sample.
 [[nodiscard]] aligned_bytes timing_data(const content_sample& sample);
 
-/// Cuts, and chunks of about which length they make: those of one group.
+/// A chunker whose speed is measured.
 struct timed_cuts {
   chunker cuts;
-  std::uint64_t group = 0;
+  std::uint64_t group = 0;  ///< chunkers of one group make chunks of about the same length
 };
 
-/// Medians of `rounds` passes for each of `cuts`, in turn, in one thread, by processor time. What a fingerprint takes
-/// depends on the lengths of chunks alone, so that it is one for a group, of all its passes. Fewer when a stop is asked for:
-/// those that were reached. Errors: those of the fingerprint.
+/// Measures the speed of each of `cuts` on `data`, on the calling thread and by its processor time. All are measured
+/// once in each round, and the median of the rounds is returned. The speed of a fingerprint depends only on the lengths
+/// of the chunks, so it is the median over all measurements of a group. If `cancel` is requested, the result has only
+/// the first of `cuts`, those measured at least once. Errors: those of the fingerprint.
 [[nodiscard]] result<std::vector<measured_speed>> measure_speeds(const std::vector<timed_cuts>& cuts,
                                                                  fingerprint_kind fingerprint, byte_span data,
                                                                  std::uint64_t rounds, const cancellation& cancel);

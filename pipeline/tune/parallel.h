@@ -1,4 +1,4 @@
-// A loop whose turns threads share.
+// A parallel loop.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,9 @@
 
 namespace cutpoint {
 
-/// Calls `turn(index)` for each index below `count`, in any order, on as many threads, and waits. What one throws is
-/// thrown here. Turns that have not begun when a stop is asked for are left out.
+/// Calls `turn(index)` for each index below `count`, in any order, on at most `threads` threads, and waits until all
+/// calls have returned. An exception of a call is rethrown. After an exception, or when `cancel` is requested, no
+/// further calls are made.
 template <class Turn>
 void for_each_parallel(std::uint64_t threads, std::size_t count, const cancellation& cancel, const Turn& turn) {
   std::atomic<std::size_t> next = 0;

@@ -1,4 +1,5 @@
-// Kept super-chunks follow each other in one piece of memory, from which those that are dropped go by moving the rest up.
+// The sample of the tuner. Its super-chunks lie in one buffer without gaps; when some are dropped, those after them are
+// moved down.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -94,7 +95,7 @@ status content_sample::make_room(std::uint64_t count) {
   for (const kept& k : kept_) keys.push_back(k.key);
   std::sort(keys.begin(), keys.end());
   while (count > size_.most_bytes - held_ && !kept_.empty()) {
-    keys.resize(keys.size() - (keys.size() + 7) / 8);  // an eighth at a time, for each time moves all
+    keys.resize(keys.size() - (keys.size() + 7) / 8);  // an eighth at a time, because each drop moves all bytes
     drop_from(keys.empty() ? 0 : keys.back() + 1);
   }
   return {};

@@ -1,4 +1,4 @@
-// First what all candidates save, on all threads; then how fast the best are, on one.
+// The tuner's search. It counts what all candidates save, on all threads, and then measures the best, on one thread.
 #include <algorithm>
 #include <cmath>
 #include <mutex>
@@ -16,20 +16,21 @@ namespace cutpoint {
 
 namespace {
 
-/// Sizes are changed until the mean on the sample is so near to the one that is wanted, or so often.
+/// Sizes are adjusted until the mean on the sample differs by this share from the wanted mean, at most.
 constexpr double near_share = 0.05;
+/// How many sizes are tried, at most.
 constexpr int most_tries = 5;
-/// And never so far from what random bytes ask for.
+/// The largest factor between the adjusted sizes and those that suit random bytes.
 constexpr double most_change = 8;
 
-/// One name at one mean; SeqCDC with one set of values.
+/// A profile, an algorithm with a wanted mean, or SeqCDC with a wanted mean and one set of values.
 struct tune_task {
   std::string name;
-  std::uint64_t target = 0;  ///< 0 of a profile
+  std::uint64_t target = 0;  ///< the wanted mean; 0 for a profile
   std::optional<seqcdc_values> values = {};
 };
 
-/// A task that was done.
+/// The result of a task.
 struct counted {
   tune_candidate candidate;
   sample_counts counts;
@@ -72,7 +73,7 @@ class searcher {
           tasks_.push_back({.name = name, .target = target});
           continue;
         }
-        if (grid.empty()) {  // of both orders, which are one on random bytes
+        if (grid.empty()) {  // one grid for both orders, which have equal means on random bytes
           tell(fmt::format("{}: bounds for {}", name, format_size(target)));
           const auto bounds = find_bounds(target, plan_.monte_carlo, cancel_);
           if (!bounds) return bounds.error();
@@ -86,7 +87,7 @@ class searcher {
     return {};
   }
 
-  /// From any thread.
+  /// Performs a task. Thread-safe.
   void count(std::size_t index) {
     auto made =
         tasks_[index].target != 0 && !tasks_[index].values ? count_near(tasks_[index]) : count_once(tasks_[index]);
@@ -111,7 +112,8 @@ class searcher {
                                        : candidate_of_profile(task.name));
   }
 
-  /// Sizes in proportion to what came out, a few times; the nearest is kept. What the algorithm does not take ends it.
+  /// Adjusts the sizes in proportion to the mean on the sample, a few times, and returns the result with the nearest
+  /// mean. It stops early when the algorithm refuses the adjusted sizes.
   result<counted> count_near(const tune_task& task) const {
     const auto target = static_cast<double>(task.target);
     auto best = count_candidate(candidate_at(task.name, task.target, task.target));
@@ -128,7 +130,7 @@ class searcher {
     return best;
   }
 
-  /// The best of each name and mean.
+  /// Adds a row for the best results of each name and mean.
   void add_rows() {
     std::vector<std::size_t> group;
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
@@ -147,7 +149,8 @@ class searcher {
     }
   }
 
-  /// Of those whose mean is close the best by the goal; where these are too few, the closest of the others too.
+  /// Returns the best results by the goal among those whose mean is close. If these are fewer than `best_count`, those
+  /// with the closest means are considered too.
   std::vector<std::size_t> best_of(std::vector<std::size_t> group) const {
     std::stable_sort(group.begin(), group.end(),
                      [this](std::size_t a, std::size_t b) { return done_[a]->distance() < done_[b]->distance(); });
@@ -167,13 +170,14 @@ class searcher {
     return best;
   }
 
-  /// Rows that were not reached keep the speed of their count, and no fingerprint's.
+  /// Measures the speeds of the rows. Rows that are not reached before cancelling keep the cutting speed from counting
+  /// and have no fingerprint speed.
   status time_rows() {
     const aligned_bytes data = timing_data(sample_);
     if (data.view().empty()) return {};
     std::vector<timed_cuts> cuts;
     for (const tune_row& row : facts_.rows) {
-      // in octaves of the mean that came out
+      // The group is the octave of the mean chunk size.
       cuts.push_back({row.candidate.cuts, static_cast<std::uint64_t>(std::lround(std::log2(row.mean_bytes)))});
     }
     tell(fmt::format("speeds of {} settings", cuts.size()));

@@ -1,4 +1,5 @@
-// Runs are outermost, so that random bytes of one run alone are held; what the first shows to be far off is not tried on.
+// The parameter search of SeqCDC. The outer loop is over Monte Carlo runs, so that only one run's random bytes are in
+// memory. Values whose mean is far from the wanted one after a run are not tried again.
 #include <algorithm>
 #include <cmath>
 
@@ -15,7 +16,7 @@ namespace cutpoint {
 
 namespace {
 
-/// What is tried: from, to, and by how much at least.
+/// The values that are tried, from the lowest to the highest, in steps of at least `step`.
 struct value_range {
   std::uint64_t lowest;
   std::uint64_t highest;
@@ -27,13 +28,13 @@ constexpr value_range skip_sizes = {64, 704, 32};
 
 constexpr std::uint64_t chunks_of_run = 1024;
 constexpr std::uint64_t least_run = 8 * MiB;
-/// What is further from the wanted mean than this after one run stays so.
+/// Values whose mean is further than this from the wanted mean after a run will not come close in later runs.
 constexpr double hopeless_share = 2 * close_share;
 
 constexpr value_range model_lengths = {2, 7, 1};
 constexpr std::uint64_t model_run = 32 * MiB;
 
-/// One set of values, and the chunks that it has made.
+/// One set of values, and the number and total length of its chunks.
 struct trial {
   seqcdc_values values;
   chunker cuts;
@@ -46,7 +47,7 @@ struct trial {
   }
 };
 
-/// Whole chunks: the last is the data's end's.
+/// Counts the chunks of `data` without the last one, which the end of the data cuts short.
 void cut_all(trial& trial, byte_span data) {
   std::uint64_t position = 0;
   std::uint64_t count = 0;
