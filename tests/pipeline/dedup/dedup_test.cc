@@ -1,4 +1,4 @@
-// What deduplication counts, against counts made the plain way; and the expected length of a chunk.
+// Tests of what deduplication counts, against naive counts, and of the expected chunk length.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -29,7 +29,7 @@ status give(chunk_receiver& receiver, std::uint64_t stream, const std::vector<de
   return receiver.end_stream(stream, {});
 }
 
-/// Chunks of these lengths one after the other.
+/// Returns chunks of these lengths, one after the other. Chunks of equal length have equal fingerprints.
 std::vector<delivered_chunk> of_lengths(std::uint64_t stream, const std::vector<std::uint64_t>& lengths) {
   std::vector<delivered_chunk> chunks;
   std::uint64_t offset = 0;
@@ -98,7 +98,7 @@ TEST(dedup_tally, keeps_kinds_apart) {
 
 // --- Lengths ---------------------------------------------------------------------------------------------------------
 
-/// The nearest rank, from all lengths in order.
+/// Returns the nearest-rank percentile of all lengths.
 std::uint64_t percentile_of(std::vector<std::uint64_t> lengths, double percent) {
   std::sort(lengths.begin(), lengths.end());
   const double rank = std::ceil(percent / 100 * static_cast<double>(lengths.size()));
@@ -190,7 +190,7 @@ TEST(length_distribution, has_adjacent_buckets_with_all_chunks_in_their_own) {
 
 using cuts_of_streams = std::vector<std::vector<std::uint64_t>>;
 
-/// Calls of one side, one by one.
+/// Returns the calls that one side gets, one function for each.
 std::vector<std::function<void()>> calls_of(chunk_receiver& side, const cuts_of_streams& streams) {
   std::vector<std::function<void()>> calls;
   for (std::size_t s = 0; s < streams.size(); ++s) {
@@ -203,7 +203,7 @@ std::vector<std::function<void()>> calls_of(chunk_receiver& side, const cuts_of_
   return calls;
 }
 
-/// The definition, with sets.
+/// Counts the differences naively, by the definition.
 cut_differences naive_differences(const cuts_of_streams& exact, const cuts_of_streams& other, std::uint64_t segment) {
   cut_differences found;
   for (std::size_t s = 0; s < other.size(); ++s) {
@@ -232,7 +232,8 @@ void expect_equal(const cut_differences& found, const cut_differences& expected)
   EXPECT_EQ(found.boundary_count, expected.boundary_count);
 }
 
-/// Lengths of one to three, so that equal chunks in a row and chance meetings are frequent, of a given sum.
+/// Returns lengths with the sum `bytes`. They are at most four, so that equal chunks in a row and accidental meetings
+/// are frequent.
 std::vector<std::uint64_t> random_cuts(choices& random, std::uint64_t bytes) {
   std::vector<std::uint64_t> lengths;
   const std::uint64_t most = random.between(1, 4);

@@ -1,5 +1,4 @@
-// Which back end cuts and fingerprints: the one that was asked for, really; by measurement one that runs; the same results by
-// all.
+// Tests of back ends: the one that was requested is used, the measured one runs here, and all give the same results.
 #include <algorithm>
 #include <memory>
 
@@ -34,7 +33,7 @@ std::vector<std::uint8_t> some_bytes(std::uint64_t size) {
   return make_stream(content::mixed, size, random);
 }
 
-/// Of no back end: one chunk to the end.
+/// A kernel that belongs to no back end. It cuts one chunk up to the end.
 class foreign_kernel final : public cut_kernel {
  public:
   std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept override { return bytes.size() - start; }
@@ -133,7 +132,7 @@ TEST(backend_cache, yield_to_what_is_asked_for) {
   }
 }
 
-/// As `placed` makes them of messages of many lengths.
+/// Returns the digests that `placed` makes of messages of many lengths.
 std::vector<digest> fingerprints_by(chosen_fingerprinter& placed, byte_span bytes) {
   std::vector<digest> made(400);
   for (std::size_t i = 0; i < made.size(); ++i)

@@ -1,5 +1,5 @@
-// Calibration ends and leaves out nothing, on this machine and on a device for which the host stands in. No speed is
-// asserted.
+// Tests of calibration, on this machine and on the host double of a device: it ends and measures everything. No speed
+// is asserted.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -57,7 +57,7 @@ TEST(sample_cursor, comes_by_each_byte_once_before_it_begins_anew) {
       return count;
     });
   };
-  EXPECT_GT(measure(3 * MiB), 0);  // 3 steps a turn, a MiB past the turn's 8
+  EXPECT_GT(measure(3 * MiB), 0);  // 3 steps in each turn, which is 9 MiB for a turn of 8
   EXPECT_GT(measure(2 * MiB), 0);
   std::vector<std::uint64_t> expected;
   for (std::uint64_t step = 0; step < 12; ++step) expected.push_back(step * 3 * MiB % (32 * MiB));
@@ -75,7 +75,7 @@ TEST(calibration_cuts, are_each_measured_once) {
   }
 }
 
-/// Names of the cuts that were measured.
+/// Returns the names of the algorithms that were measured.
 std::set<std::string> names_of(const lane_rates& rates) {
   std::set<std::string> names;
   for (const cut_rate& each : rates.cuts) names.insert(each.name);
@@ -94,7 +94,7 @@ void expect_positive(const lane_rates& rates) {
   }
 }
 
-/// Of the host as a device, by batches that it gets through.
+/// Sizes that the host double of a device can process quickly.
 constexpr std::uint64_t tiny_batch = 64 * KiB;
 device_sampling tiny_sampling() {
   return {.batch_bytes = tiny_batch,
@@ -214,8 +214,8 @@ TEST(calibrate_device, does_without_locked_memory) {
   EXPECT_EQ(calibrate_device(device, gpu(0, "host"), tiny_sampling()).problem, "");
 }
 
-/// Batches that say what they took: cuts 2 ms by its clock, in chunks of 4 KiB but no room for those of gear, and
-/// fingerprints 4 ms.
+/// An offload that reports fixed times: 2 ms for cutting and 4 ms for fingerprinting. It cuts chunks of 4 KiB, and
+/// lacks the memory for those of gear.
 class timed_batches final : public cuda::offload {
  public:
   timed_batches(const chunker& cuts, const fingerprint_recipe& fingerprint)
@@ -277,7 +277,7 @@ TEST(calibrate_device, goes_by_the_clock_of_the_device) {
   }
 }
 
-/// No device at all, but a link.
+/// A provider that can measure a link but has no device.
 class no_device final : public device_provider {
  public:
   result<cuda::link_rates> measure_link(int) const override {
@@ -295,7 +295,7 @@ TEST(calibrate_device, has_a_problem_with_a_device_that_does_nothing) {
   EXPECT_TRUE(costs.rates.cuts.empty());
 }
 
-/// A link that fails, beside batches that do not.
+/// A provider whose link cannot be measured, although batches work.
 class linkless_device final : public timed_device {
  public:
   result<cuda::link_rates> measure_link(int) const override { return status(status_code::backend_failure, "planted"); }

@@ -1,4 +1,4 @@
-// Costs: what is looked up for a job, and whose they are.
+// Tests of the cost model: the rates that are looked up for a job, and the machine that they belong to.
 #include <cmath>
 #include <set>
 
@@ -66,18 +66,18 @@ TEST(rates_for, knows_nothing_of_an_algorithm_that_was_not_measured) {
   EXPECT_EQ(rates_for({}, job_of(gear("8K"), 8192, fingerprint_kind::sha1)).processor.fingerprinting, 0);
 }
 
-/// Of SHA-1, on one lane, which makes the fingerprints of 2 MiB together.
+/// Returns the rate of SHA-1 on one lane for a mean chunk size. A lane fingerprints 2 MiB at a time.
 double fingerprinting_at(double mean) {
   return rates_for(example(), job_of(gear("8K"), mean, fingerprint_kind::sha1)).processor.fingerprinting;
 }
 
 TEST(rates_for, interpolates_fingerprints_between_the_lengths_and_numbers_that_were_measured) {
-  EXPECT_NEAR(fingerprinting_at(2048) / GB, 4, 1e-9);                 // 1024 in flight: as 64
+  EXPECT_NEAR(fingerprinting_at(2048) / GB, 4, 1e-9);                 // 1024 in flight, which counts as 64
   EXPECT_NEAR(fingerprinting_at(8192) / GB, 4 * std::sqrt(2), 1e-9);  // halfway from 2K to 32K
   EXPECT_NEAR(fingerprinting_at(32768) / GB, 8, 1e-9);                // 64 in flight
-  EXPECT_NEAR(fingerprinting_at(100) / GB, 4, 1e-9);                  // shorter than all that was measured
+  EXPECT_NEAR(fingerprinting_at(100) / GB, 4, 1e-9);                  // shorter than any length that was measured
   EXPECT_NEAR(fingerprinting_at(262144) / GB, 4, 1e-9);               // 8 in flight: halfway from 1 to 64
-  EXPECT_NEAR(fingerprinting_at(1e9) / GB, 2, 1e-9);                  // one
+  EXPECT_NEAR(fingerprinting_at(1e9) / GB, 2, 1e-9);                  // one in flight
 }
 
 TEST(rates_for, has_lanes_slow_each_other_down) {
@@ -133,7 +133,7 @@ TEST(rates_for, chooses_batches_by_their_latency_and_the_memory) {
   EXPECT_LE(share_at(rates.batch_bytes), 0.05);
   EXPECT_GT(share_at(rates.batch_bytes - 1 * MiB), 0.05);
   EXPECT_NEAR(rates.out_share, 4.0 / 8192, 1e-12);
-  job.device_memory_bytes = 240 * MiB;  // for three lanes, eight bytes for each
+  job.device_memory_bytes = 240 * MiB;  // three lanes, each needing eight bytes of memory for each byte of a batch
   EXPECT_EQ(rates_for(model, job).devices.at(0).batch_bytes, 10 * MiB);
   job.device_memory_bytes = 0;
   EXPECT_EQ(rates_for(model, job).devices.at(0).batch_bytes, 1 * MiB);

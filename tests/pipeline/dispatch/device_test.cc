@@ -1,5 +1,5 @@
-// The engine with a device, for which the host stands in: the sequential cuts, and the processor's work where it fails. The
-// sequential cuts also with the first device, skipped with the reason where there is none.
+// Tests of the engine with the host double of a device: it finds the sequential cuts, and the processor does the work
+// of a device that fails. Exactness is also tested with the first real device, if there is one.
 #include <array>
 #include <atomic>
 
@@ -70,7 +70,7 @@ std::vector<std::uint8_t> mixed(std::size_t size, std::uint64_t seed) {
 
 class device_of_every_name : public testing::TestWithParam<std::string> {};
 
-/// Some streams, the first in several segments; all but a little of it is the device's.
+/// Feeds some streams, the first in several segments, and expects that the device cuts most of the bytes.
 void expect_device_run(std::shared_ptr<const device_provider> devices, const chunker& cuts, std::uint64_t size) {
   const std::vector<std::vector<std::uint8_t>> streams = {mixed(size, 8001), {}, mixed(40'000, 8002), mixed(1, 8003)};
   const feed_options options{
@@ -97,7 +97,7 @@ TEST_P(device_of_every_name, cuts_as_sequentially_on_the_first_device) {
 
 INSTANTIATE_TEST_SUITE_P(of_the_catalog, device_of_every_name, testing::ValuesIn(catalog_names()), catalog_test_name);
 
-/// Tiny sizes, hostile contents, many streams: what a device cuts and what the processor adds meet everywhere.
+/// Tests tiny sizes, hostile contents and many streams, so that cuts of the device and of the processor meet often.
 TEST(device, is_exact_for_any_history) {
   seeded_choices random(77);
   for (std::size_t which = 0; which < algorithm_count; ++which) {
@@ -196,14 +196,14 @@ TEST(device, gives_what_is_decided_of_a_stream_that_fails) {
   EXPECT_GT(run.out.streams[1].bytes.size(), 48'000u);
 }
 
-/// Processor and devices together.
+/// Returns options for the processor and devices together.
 feed_options hybrid_job(work_plan plan, fingerprint_kind kind = fingerprint_kind::sha1) {
   feed_options options = small_job(kind);
   options.where = backend::hybrid;
   options.plan = plan;
   options.segment_bytes = 10'000;
   options.batch_bytes = 40'000;
-  options.memory_bytes = 300'000;  // less than the streams, so that what is a device's waits for it
+  options.memory_bytes = 300'000;  // less than the streams, so that the feed must wait for the device's batches
   return options;
 }
 
@@ -226,7 +226,7 @@ TEST(hybrid, is_exact_by_every_plan) {
         cut += each.at(stage::chunking).bytes;
         fingerprinted += each.at(stage::fingerprinting).bytes;
       }
-      if (plan == work_plan::shared) continue;  // the processor may be done before a device's thread has woken
+      if (plan == work_plan::shared) continue;  // the processor may finish before a device's thread has woken
       EXPECT_EQ(cut != 0, plan == work_plan::device);
       EXPECT_GT(fingerprinted, 0u);
     }
@@ -294,7 +294,7 @@ TEST(hybrid, refuses_a_device_that_is_named_twice) {
   EXPECT_EQ(run_on(std::make_shared<host_device>(), options, {}).outcome.message(), "a device is named twice");
 }
 
-/// Fails at one call of a kind, and from there on, as a device does that is lost.
+/// The device fails at a call of one kind and at all later calls of that kind, like a device that is lost.
 class device_faults : public testing::TestWithParam<std::tuple<executor_call, work_plan>> {};
 
 TEST_P(device_faults, are_made_good_by_the_processor) {

@@ -1,6 +1,6 @@
-// What the scheduler makes of machines of any speeds, on a virtual clock: the sum of what the lanes do until something that
-// they share binds, nobody waits for the slowest longer than it must, nothing is lost with a device, and chunks are the
-// sequential ones.
+// Tests of the schedule on simulated machines with lanes of any rates. The speed is the sum of the lanes' rates unless
+// a shared resource bounds it, a slow lane delays the end by at most one batch, and a device that fails loses no chunk.
+// The chunks are the sequential ones.
 #include <algorithm>
 #include <map>
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr double mb = 1e6;
 
-/// Checks that the chunks of one stream are these, in order.
+/// A receiver that expects these chunks of one stream, in order.
 class expecting_receiver final : public chunk_receiver {
  public:
   explicit expecting_receiver(const std::vector<chunk>& expected) : expected_(&expected) {}
@@ -41,7 +41,7 @@ class expecting_receiver final : public chunk_receiver {
 class paced : public testing::Test {
  protected:
   static constexpr std::uint64_t stream_bytes = 20 * MiB + 17;
-  /// So long that its beginning and its end do not count.
+  /// Long enough that the beginning and the end of the stream hardly affect the speed.
   static constexpr std::uint64_t long_stream_bytes = 64 * MiB + 17;
 
   static const chunker& cuts() {
@@ -56,7 +56,7 @@ class paced : public testing::Test {
     return made_once;
   }
 
-  /// Small, as the stream is: what an engine holds of a large one.
+  /// Returns options with small sizes. They relate to the short stream as usual sizes relate to a long one.
   static feed_options options(work_plan plan = work_plan::automatic) {
     return {.cuts = cuts(),
             .fingerprint = fingerprint_kind::xxh3,
@@ -83,7 +83,7 @@ class paced : public testing::Test {
   }
 };
 
-/// Rates so that a segment takes a lane milliseconds, as it does real ones.
+/// Returns a machine on which mapping a segment takes milliseconds, as on a real one.
 simulated_machine machine_of(std::uint64_t cores, double processor_rate, std::size_t devices, double device_rate) {
   simulated_machine made;
   made.rates.processor = {
@@ -131,10 +131,10 @@ TEST_F(paced, what_lanes_share_is_what_binds) {
   expect_bound(bound, 8 * 20 + 50);
   bound = free;
   bound.rates.processor.memory = 300 * mb;
-  expect_bound(bound, 300 / 3.0);  // bytes pass it twice on their way in, and once to a lane or a device
+  expect_bound(bound, 300 / 3.0);  // bytes are moved twice by the intake and once more to a lane or a device
 }
 
-/// Whichever lane is last had begun before the others had nothing more to do.
+/// The lane that ends last began its last task while the others still had work.
 TEST_F(paced, slow_lanes_delay_the_end_by_no_more_than_one_batch) {
   for (const double device_rate : {0.2, 1.0, 5.0, 400.0, 4000.0}) {
     for (const std::uint64_t cores : {1u, 4u}) {
@@ -195,7 +195,7 @@ TEST_F(paced, wrong_expectations_are_corrected) {
 }
 
 TEST_F(paced, plan_that_turns_out_slow_is_left) {
-  // A device that is believed to fingerprint fast does not: the processor's own fingerprints win.
+  // The device is believed to be fast at fingerprinting but is slow. So the processor's fingerprints are faster.
   simulated_machine machine = machine_of(4, 20, 1, 100);
   machine.rates.processor.chunking = 400 * mb;
   feed_options asked = options();
@@ -205,13 +205,13 @@ TEST_F(paced, plan_that_turns_out_slow_is_left) {
   machine.rates.devices[0].chunking = 1 * mb;
   const simulated_run got = run(machine, asked);
   EXPECT_EQ(got.statistics.plan, work_plan::shared);
-  // What the device's lanes had taken by the first that was done; then the processor alone.
+  // The limit is the time of the first batches on the device's lanes, then that of the processor alone.
   const double taken_in_vain = 3.0 * 2 * MiB / mb;
   EXPECT_LT(got.seconds, taken_in_vain + static_cast<double>(stream_bytes) / (0.7 * 4 * 36 * mb));
 }
 
 TEST_F(paced, device_that_does_not_do_what_it_was_taken_for_alone_is_helped) {
-  // Reading is all that binds a fast device: the processor is not needed. But the device turns out to be slow.
+  // If only reading limits a fast device, the plan does not use the processor. But this device turns out to be slow.
   simulated_machine machine = machine_of(4, 20, 1, 500);
   machine.rates.reading = 200 * mb;
   feed_options asked = options();
@@ -235,7 +235,7 @@ TEST_F(paced, every_plan_comes_to_what_was_predicted_of_it) {
       if (each.plan == work_plan::processor) asked.where = backend::automatic;
       const simulated_run got = run(machine, asked, long_stream_bytes);
       EXPECT_GT(got.bytes_per_second(), 0.88 * each.bytes_per_second) << to_string(each.plan) << ", case " << i;
-      // The processor fingerprints what is left at the end, whatever the plan.
+      // The upper bound is loose because under every plan the processor fingerprints the rest at the end.
       EXPECT_LT(got.bytes_per_second(), 1.15 * each.bytes_per_second) << to_string(each.plan) << ", case " << i;
     }
   }

@@ -1,4 +1,4 @@
-// What plans are expected to come to: by hand for jobs of every kind, and by a search through mixes for drawn ones.
+// Tests of the predicted speeds of work plans: computed by hand for typical jobs, and by a search for random ones.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -12,7 +12,7 @@
 namespace cutpoint::tests {
 namespace {
 
-/// A device that is bound by nothing but its link, until a test says otherwise.
+/// A device that only its link limits.
 device_rates fast_device() {
   return {.link_in = 25 * GB, .link_out = 25 * GB, .chunking = 1000 * GB, .fingerprinting = 1000 * GB};
 }
@@ -110,7 +110,7 @@ TEST(predict_plans, has_the_device_fingerprint_what_the_processor_cuts_faster) {
   EXPECT_EQ(all[0].plan, work_plan::shared);
 }
 
-TEST(predict_plans, gives_the_device_all_where_the_processor_is_slow_at_both) {  // Rabin, without SHA extensions
+TEST(predict_plans, gives_the_device_all_where_the_processor_is_slow_at_both) {  // as with Rabin
   job_rates rates = processor_only(1.2 * GB, 0.44 * GB, 1);
   rates.reading = 20 * GB;
   rates.devices = {fast_device()};
@@ -122,7 +122,7 @@ TEST(predict_plans, gives_the_device_all_where_the_processor_is_slow_at_both) { 
   EXPECT_EQ(all[0].plan, work_plan::device);
 }
 
-TEST(predict_plans, leaves_huge_chunks_to_the_processor) {  // too few at a time for a device's threads
+TEST(predict_plans, leaves_huge_chunks_to_the_processor) {  // there are too few at a time for a device's threads
   job_rates rates = processor_only(3 * GB, 3 * GB, 8);
   rates.devices = {fast_device()};
   rates.devices[0].fingerprinting = 0.8 * GB;
@@ -150,7 +150,7 @@ TEST(predict_plans, counts_the_latency_of_batches_against_the_lanes_that_hide_it
   rates.devices = {fast_device()};
   device_rates& device = rates.devices[0];
   device.latency_seconds = 1e-3;
-  device.batch_bytes = 1'000'000;  // copied in 40 µs, cut and fingerprinted in 2
+  device.batch_bytes = 1'000'000;  // copying takes 40 µs, cutting and fingerprinting 2 µs
   device.lane_count = 3;
   const double batch_seconds = 1e-3 + 1e6 / (25 * GB) + 2e6 / (1000 * GB);
   expect_rate(of(predict_plans(rates), work_plan::device), 3e6 / batch_seconds);
@@ -164,9 +164,10 @@ TEST(predict_plans, counts_how_often_bytes_pass_memory) {
   rates.processor.memory = 12 * GB;
   rates.devices = {fast_device()};
   const auto all = predict_plans(rates);
-  expect_rate(of(all, work_plan::processor), 4 * GB);               // copied in, and read by a lane
-  expect_rate(of(all, work_plan::device), 4 * GB);                  // copied in, and read by the link
-  expect_rate(of(all, work_plan::fingerprints_on_device), 3 * GB);  // all three
+  expect_rate(of(all, work_plan::processor), 4 * GB);  // bytes are copied in, and read by a lane
+  expect_rate(of(all, work_plan::device), 4 * GB);     // bytes are copied in, and read by the link
+  expect_rate(of(all, work_plan::fingerprints_on_device),
+              3 * GB);  // bytes are copied in, and read by a lane and the link
   EXPECT_EQ(of(all, work_plan::fingerprints_on_device).limits[0].name, "memory");
 }
 
@@ -176,7 +177,7 @@ TEST(predict_plans, adds_up_devices) {
   rates.devices[7].link_in = 5 * GB;
   const auto all = predict_plans(rates);
   expect_rate(of(all, work_plan::device), (7 * 25 + 5) * GB);
-  expect_rate(of(all, work_plan::fingerprints_on_device), 64 * GB);  // as much as is cut
+  expect_rate(of(all, work_plan::fingerprints_on_device), 64 * GB);  // limited by the processor's cutting
   expect_rate(of(all, work_plan::shared), (7 * 25 + 5 + 32) * GB);
   EXPECT_NEAR(of(all, work_plan::shared).device_cut_share, 180.0 / 212, 1e-9);
   EXPECT_EQ(limit(of(all, work_plan::device), "link of device 7"), 180 * GB);
@@ -219,7 +220,7 @@ TEST(predict_plans, takes_numbers_that_are_none_for_unknown) {
   expect_rate(all[0], 1 * GB);
 }
 
-/// What a mix in these proportions goes at, from the formulas themselves.
+/// Returns the speed of a mix with these proportions, by the formulas of the model.
 double rate_of_mix(const job_rates& r, double a, double b, double h) {
   const processor_rates& p = r.processor;
   const device_rates& d = r.devices[0];

@@ -1,4 +1,5 @@
-// Chunks as values: every way gives the chunks of the sequential algorithm, and tells a failure once all is given.
+// Tests of chunks as values: all interfaces return the chunks of the sequential algorithm, and report a failure after
+// the last chunk.
 #include <cutpoint/chunks.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ std::vector<std::uint8_t> random_bytes(std::size_t size) {
   return make_stream(content::random, size, random);
 }
 
-/// Random bytes with a run of zeros in their middle, which comes out as several equal chunks.
+/// Returns random bytes with a run of zeros in their middle, which is delivered as several equal chunks.
 std::vector<std::uint8_t> stream_with_run() {
   seeded_choices random(77);
   std::vector<std::uint8_t> bytes = make_stream(content::random, 500'000, random);
@@ -46,7 +47,7 @@ void expect_digests_of(byte_span bytes, const std::vector<chunk_record>& records
   }
 }
 
-/// All that a reader gives, by as many at a time, and what it ended with.
+/// Returns all chunks of a reader, read `at_a_time` at once, and the status that followed the last.
 std::pair<std::vector<chunk_record>, status> all_of(chunk_reader& reader, std::size_t at_a_time) {
   std::vector<chunk_record> all;
   std::vector<chunk_record> room(at_a_time);
@@ -181,7 +182,7 @@ TEST(chunk_reader, holds_no_more_chunks_than_the_memory_has_bytes_for) {
   EXPECT_LE(reader->statistics().fed_bytes, 8 * MiB) << "it reads no further than it has to";
 }
 
-/// A hole, and then no more.
+/// A source that consists of one hole.
 class hole_source final : public source {
  public:
   explicit hole_source(std::uint64_t length) : left_(length) {}

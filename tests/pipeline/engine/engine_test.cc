@@ -1,4 +1,6 @@
-// The engine on threads: the sequential cuts, in order, from any number of feeds, and nothing left behind.
+// Tests of the engine with threads: it delivers the sequential cuts in order to any number of feeds, and leaves no
+// thread and no memory behind.
+// took.
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -58,7 +60,7 @@ TEST_P(engine_of_every_name, is_cut_on_three_threads_as_sequentially) {
   const std::vector<std::vector<std::uint8_t>> streams = {mixed(size, 8001), {}, mixed(40'000, 8002), mixed(1, 8003)};
   engine threads = with_threads(3);
   for (const map_kind map : {map_kind::automatic, map_kind::candidates, map_kind::cuts}) {
-    if (map != map_kind::automatic && cuts.reach() > 1 * MiB) break;  // enough, and sanitizers are slow
+    if (map != map_kind::automatic && cuts.reach() > 1 * MiB) break;  // the test would take too long under sanitizers
     recorder out;
     const status outcome =
         feed_all(threads, {.cuts = cuts, .fingerprint = fingerprint_kind::xxh3, .map = map, .segment_bytes = size / 9},
@@ -124,7 +126,7 @@ TEST(engine, leaves_no_thread_and_no_memory_behind) {
     ASSERT_TRUE(feed.ok());
     ASSERT_TRUE(feed->begin(0).ok());
     ASSERT_TRUE(feed->write(byte_span(stream).first(static_cast<std::size_t>(round) * 100'000)).ok());
-    // Dropped in the middle.
+    // The feed is destroyed before its stream ends.
   }
   EXPECT_EQ(thread_count(), threads_before);
   EXPECT_EQ(ring_count(), rings_before);
@@ -240,7 +242,7 @@ TEST(engine, goes_on_after_a_chunk_that_outgrew_the_memory_where_candidates_look
   }
 }
 
-/// Requests to stop when the first chunk comes out, so that the feeding thread alone sees it.
+/// Requests to stop when it gets the first chunk, so that only the feeding thread sees the request.
 class stopping_receiver final : public chunk_receiver {
  public:
   explicit stopping_receiver(cancellation& stop) : stop_(stop) {}

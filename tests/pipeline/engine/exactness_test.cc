@@ -1,4 +1,4 @@
-// The cuts and fingerprints are those of the sequential algorithm, whatever lanes, segments, memory and feeding.
+// Tests that cuts and fingerprints are the sequential ones, whatever the lanes, segments, memory and feeding are.
 #include "tests/pipeline/support/exactness.h"
 
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 namespace cutpoint::tests {
 namespace {
 
-/// Cases of each algorithm; CUTPOINT_EXACTNESS_CASES asks for another number, CUTPOINT_EXACTNESS_SEED for others.
-/// CUTPOINT_EXACTNESS_CASES asks for another number of cases of each algorithm, CUTPOINT_EXACTNESS_SEED for others.
+/// CUTPOINT_EXACTNESS_CASES sets the number of cases of each algorithm, and CUTPOINT_EXACTNESS_SEED selects other
+/// cases.
 class exact_join : public testing::TestWithParam<algorithm_case> {};
 
 TEST_P(exact_join, gives_the_sequential_cuts_in_every_history) {

@@ -1,4 +1,4 @@
-// P-Dedupe's join and none: what the definition says, done naively on whole streams.
+// Tests of the joins `pdedupe` and `none`, against naive implementations of their definitions on whole streams.
 #include <gtest/gtest.h>
 
 #include "tests/host/algorithms/made.h"
@@ -9,7 +9,7 @@
 namespace cutpoint::tests {
 namespace {
 
-/// The chunks of each segment as if it were a whole stream.
+/// Cuts each segment as if it were a whole stream.
 std::vector<std::vector<chunk>> cut_apart(const chunker& cuts, byte_span stream, std::uint64_t segment) {
   std::vector<std::vector<chunk>> segments;
   for (std::uint64_t begin = 0; begin < stream.size(); begin += segment) {

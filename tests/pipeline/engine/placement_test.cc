@@ -1,4 +1,5 @@
-// The engine's threads run where they are asked to, the caller's never; what comes out is the same.
+// Tests of thread placement: the engine's threads run where the options say, the caller's thread stays, and chunks do
+// not change.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -23,7 +24,7 @@ namespace {
 
 using testing::Each;
 
-/// A device that says that it is near to node 0.
+/// A provider whose device reports memory node 0 as the nearest.
 class near_device final : public device_provider {
  public:
   result<std::unique_ptr<cuda::offload>> make(int, const chunker& cuts, const fingerprint_recipe& fingerprint,
@@ -36,7 +37,7 @@ std::vector<unsigned> processors_of(pid_t thread) {
   cpu_set_t set;
   CPU_ZERO(&set);
   std::vector<unsigned> all;
-  if (::sched_getaffinity(thread, sizeof set, &set) != 0) return all;  // it has ended
+  if (::sched_getaffinity(thread, sizeof set, &set) != 0) return all;  // the thread has ended
   for (unsigned i = 0; i < CPU_SETSIZE; ++i) {
     if (CPU_ISSET(i, &set)) all.push_back(i);
   }
@@ -51,7 +52,7 @@ std::set<pid_t> threads_here() {
   return all;
 }
 
-/// The processors of this process's threads but those that were there before.
+/// Returns the allowed processors of each thread that was started after `before` was taken.
 std::vector<std::vector<unsigned>> threads_since(const std::set<pid_t>& before) {
   std::vector<std::vector<unsigned>> all;
   for (const pid_t thread : threads_here()) {
@@ -60,7 +61,7 @@ std::vector<std::vector<unsigned>> threads_since(const std::set<pid_t>& before) 
   return all;
 }
 
-/// A thread binds itself when it first runs, so it is given some time.
+/// Waits until a condition holds. A thread binds itself only when it first runs, so this may take some time.
 template <class Condition>
 bool soon(Condition condition) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -71,7 +72,7 @@ bool soon(Condition condition) {
   return true;
 }
 
-/// The policy of the ring's memory, as the kernel tells it.
+/// Returns the kernel's description of the memory policy of the ring, or an empty string.
 std::string ring_policy() {
   std::ifstream maps("/proc/self/numa_maps");
   for (std::string line; std::getline(maps, line);) {
@@ -92,7 +93,8 @@ class placement : public testing::Test {
   processor_places places_ = processor_places::discover().value();
   std::uint64_t count_ = places_.processor_count();
   std::vector<unsigned> mine_ = processors_of(0);
-  std::set<pid_t> before_;  ///< a sanitizer's too, which comes with the first
+  std::set<pid_t>
+      before_;  ///< threads of the process, including that of a sanitizer, which starts with the first thread
 };
 
 TEST_F(placement, binds_the_threads_of_an_engine_to_processors_of_their_own) {

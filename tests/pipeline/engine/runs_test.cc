@@ -1,4 +1,4 @@
-// Runs of one byte: found exactly, and cut by arithmetic into the chunks that the sequential algorithm makes.
+// Tests of runs: they are found exactly, and their chunks are computed as the sequential algorithm makes them.
 #include "pipeline/engine/runs.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ TEST(ring, is_contiguous_over_its_end) {
   }
 }
 
-/// What comes out, added up where there is too much of it to keep.
+/// A receiver that adds up lengths, for streams too long to keep.
 class adder final : public chunk_receiver {
  public:
   status begin_stream(std::uint64_t) override { return {}; }

@@ -1,4 +1,4 @@
-// What a feed says of its lanes' time: spans that fit together, and that its statistics are the sums of.
+// Tests of the trace of a feed: spans do not overlap, and their sums are the statistics of the lanes.
 #include <algorithm>
 #include <map>
 
@@ -15,7 +15,7 @@
 namespace cutpoint::tests {
 namespace {
 
-constexpr double clock_error = 1e-9;  ///< of sums and differences of doubles
+constexpr double clock_error = 1e-9;  ///< rounding error of sums and differences of doubles
 
 class timeline final : public trace_receiver {
  public:
@@ -97,7 +97,7 @@ void expect_sums(const traced_run& run) {
     for (std::size_t i = 0; i < stage_count; ++i) {
       const auto error = clock_error * static_cast<double>(run.seen.spans.size());
       EXPECT_NEAR(sums[lane].work[i].seconds, run.statistics.lanes[lane].work[i].seconds, error);
-      // A device fingerprints in the go in which it cuts.
+      // A device that cuts and fingerprints does so in one stage, so the bytes of fingerprinting differ.
       const bool is_apart = run.seen.lanes[lane].device >= 0 && static_cast<stage>(i) == stage::fingerprinting;
       if (is_apart) continue;
       EXPECT_EQ(sums[lane].work[i].bytes, run.statistics.lanes[lane].work[i].bytes);

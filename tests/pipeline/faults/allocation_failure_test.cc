@@ -1,4 +1,4 @@
-// The engine when there is no memory left: each allocation of a job refused in turn, alone or with all that follow.
+// Tests of the engine without memory: each allocation of a job is refused in turn, alone or with all that follow.
 #include <limits>
 #include <memory>
 #include <new>
@@ -36,7 +36,7 @@ class engines_without_memory : public testing::TestWithParam<std::tuple<backend,
     if (!engine) return engine.error();
     auto feed = engine->open(job_, out);
     if (!feed) return feed.error();
-    // A caller that goes on after a failure is told of it again.
+    // A caller that continues after a failure gets the failure again.
     const status outcomes[] = {feed->begin(0), feed->write(files_[0].content), feed->end(), feed->finish()};
     for (const status& outcome : outcomes) {
       if (!outcome.ok()) return outcome;

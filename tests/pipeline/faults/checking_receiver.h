@@ -1,5 +1,5 @@
-// A receiver that holds what comes out against what must. It allocates nothing but copies of outcomes, so that memory that
-// runs out while it takes leaves it whole.
+// A receiver that compares what it gets with the expected chunks. Only its copies of outcomes are allocated, so it
+// stays valid when memory runs out.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace cutpoint::tests {
 
-/// A file, and what the sequential algorithm makes of it.
+/// A file with the chunks and digests of the sequential algorithm.
 struct expected_file {
   std::string path;
   std::vector<std::uint8_t> content;
@@ -33,7 +33,8 @@ class checking_receiver final : public chunk_receiver {
   static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
   static constexpr const char* failure = "the receiver takes no more";
 
-  /// Streams are numbered as `files` are. Fails at the call of that number and requests the stop at another.
+  /// `files` has one element for each stream, in order of the stream numbers. The receiver fails at the call with the
+  /// number `fails_at`, and requests `stop` at the call `stops_at`. Calls count from 1.
   checking_receiver(const std::vector<expected_file>& files, std::uint64_t fails_at, std::uint64_t stops_at,
                     cancellation& stop)
       : files_(files), seen_(files.size()), fails_at_(fails_at), stops_at_(stops_at), stop_(stop) {}
@@ -87,7 +88,7 @@ class checking_receiver final : public chunk_receiver {
   [[nodiscard]] const std::vector<seen_stream>& seen() const { return seen_; }
   [[nodiscard]] bool has_failed() const { return has_failed_; }
   [[nodiscard]] std::uint64_t calls() const { return calls_; }
-  /// Null while all is as it must be, else what was not first.
+  /// Returns what was wrong first, or null if everything was right.
   [[nodiscard]] const char* fault() const { return fault_; }
 
  private:

@@ -1,4 +1,4 @@
-// Jobs from seeds.
+// Jobs of fault runs, drawn from seeds.
 #include "tests/pipeline/faults/drawn_job.h"
 
 #include <algorithm>
@@ -29,7 +29,8 @@ bool has_uring() {
   return has;
 }
 
-/// Around where blocks, pages and segments end. The host is slow as a device.
+/// Draws a file size near the ends of blocks, pages and segments. Sizes for devices are smaller, because the host
+/// double is slow.
 std::uint64_t draw_size(const drawn_job& job, choices& random) {
   const std::array<std::uint64_t, 8> near = {0,
                                              page,
@@ -44,7 +45,7 @@ std::uint64_t draw_size(const drawn_job& job, choices& random) {
   return size - std::min<std::uint64_t>(size, 1);
 }
 
-/// Some of the pages are zeros that the file does not hold.
+/// Writes a file in which some pages may be a hole.
 void write_file(expected_file& file, choices& random) {
   const held_open created(file.path, O_RDWR | O_CREAT | O_TRUNC);
   const std::uint64_t size = file.content.size();
@@ -60,7 +61,7 @@ void write_file(expected_file& file, choices& random) {
   write(first + hole, size);
 }
 
-/// Makes what cannot be read at the file's path.
+/// Makes the path unreadable: a folder, a link to itself, or no file.
 void make_unreadable(const std::string& name, const temporary_folder& folder, choices& random) {
   if (random.once_in(3)) {
     static_cast<void>(folder.make_folder(name));
@@ -104,7 +105,7 @@ feed_options draw_work(choices& random) {
           .memory_bytes = random.between(300'000, 4 * MiB)};
 }
 
-/// Processor, devices, or both.
+/// Draws a back end of the processor, of devices, or hybrid.
 void draw_back_end(drawn_job& job, choices& random) {
   const bool wants_device = job.has(trouble::device_for_ever) || job.has(trouble::device_once);
   if (wants_device || random.once_in(4)) {

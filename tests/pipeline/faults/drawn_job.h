@@ -1,4 +1,4 @@
-// What a run is given to do: files, sizes, back ends and ways of reading, and what shall fail on the way.
+// The job of a fault run: files, sizes, back ends, ways of reading, and the failures that are injected.
 #pragma once
 
 #include <cstdint>
@@ -27,27 +27,27 @@ struct drawn_job {
   reading reads = reading::by_source;
   file_access access = file_access::automatic;
   std::vector<expected_file> files = {};
-  std::vector<bool> is_unreadable = {};  ///< by file
+  std::vector<bool> is_unreadable = {};  ///< whether a file cannot be opened, by file
 
-  // What fails, where `drawn` says that it does.
+  // The failures. Those whose `drawn` is false do not happen.
   std::array<bool, trouble_count> drawn = {};
-  read_faults calls = {};                       ///< of pread
-  read_faults requests = {};                    ///< of a queue
-  std::vector<std::uint64_t> broken_from = {};  ///< by file: offset from which on nothing can be read
-  cuda::executor_call device_call = {};         ///< that fails
-  std::uint64_t good_device_calls = 0;          ///< before it
+  read_faults calls = {};                       ///< failures of `pread`
+  read_faults requests = {};                    ///< failures of requests in a read queue
+  std::vector<std::uint64_t> broken_from = {};  ///< for each file, the offset from which on it cannot be read
+  cuda::executor_call device_call = {};         ///< the kind of call that fails
+  std::uint64_t good_device_calls = 0;          ///< number of calls of that kind before the first failure
   std::uint64_t receiver_call = checking_receiver::never;
-  std::uint64_t stopping_call = checking_receiver::never;  ///< of the receiver, that requests to stop
-  std::uint64_t stop_after_us = 0;                         ///< 0: never by time
+  std::uint64_t stopping_call = checking_receiver::never;  ///< the call of the receiver that requests to stop
+  std::uint64_t stop_after_us = 0;                         ///< time after which a stop is requested; 0 for never
   std::uint64_t granted_allocations = 0;
   std::uint64_t refused_allocations = 0;
-  std::uint64_t seed = 0;  ///< for what is drawn while it runs
+  std::uint64_t seed = 0;  ///< seed of the choices during the run
 
   [[nodiscard]] bool has(trouble which) const { return drawn[static_cast<std::size_t>(which)]; }
   [[nodiscard]] bool has_devices() const { return work.where == backend::hybrid || work.where == backend::cuda; }
 };
 
-/// The files lie in `folder`.
+/// Draws a job. Its files are written to `folder`.
 [[nodiscard]] drawn_job draw_job(std::uint64_t seed, const temporary_folder& folder);
 
 [[nodiscard]] std::string description(const drawn_job& job);

@@ -1,4 +1,4 @@
-// The machine of a device, of whose calls some fail.
+// A hook for the host double of a device, which makes some of its calls fail.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace cutpoint::tests {
 
-/// Asked before each call, from any thread; fails as the job says, which must outlive it.
+/// Is called before each call of the device, by any thread, and fails as the job says. The job must outlive it.
 class failing_machine {
  public:
   explicit failing_machine(const drawn_job& job) : job_(job) {}

@@ -1,4 +1,4 @@
-// What a run does, and what it is held against.
+// One fault run: it performs a drawn job and checks the result.
 #include "tests/pipeline/faults/fault_run.h"
 
 #include <algorithm>
@@ -151,7 +151,7 @@ class one_run {
     note(trouble::memory_once, was_refused_ && !job_.has(trouble::memory_for_a_while));
   }
 
-  /// The run as a whole ended early: it must say why, and that must be so.
+  /// Checks a run that ended early: its status must name a failure that was injected.
   void judge_end(run_report& report) const {
     if (has_thrown_ || ended_.code() == status_code::memory_limit) {
       report.outcome = fate::no_memory;
@@ -166,7 +166,7 @@ class one_run {
     }
   }
 
-  /// The run as a whole went well: every file came out whole or is named.
+  /// Checks a run that reached its end: each file must be delivered completely or named as failed.
   void judge_files(run_report& report) const {
     const bool is_stopped = stop_.is_requested();
     for (std::size_t i = 0; i < job_.files.size() && report.fault.empty(); ++i) {
@@ -189,7 +189,7 @@ class one_run {
     if (is_stopped && std::find(is_fed_.begin(), is_fed_.end(), false) != is_fed_.end()) report.outcome = fate::stopped;
   }
 
-  /// Null where a file's failure names it, and is one that was made; else what is wrong with it.
+  /// Returns null if the error of a file names the file and was injected; otherwise what is wrong with the error.
   const char* why_no_reason(std::size_t i) const {
     const status& error = errors_[i];
     const bool is_unbounded = job_.work.cuts.reach() == unlimited;
@@ -211,7 +211,7 @@ class one_run {
   checking_receiver out_;
   std::vector<status> errors_;  ///< by file
   std::vector<bool> is_fed_;    ///< by file
-  std::size_t added_ = 0;       ///< files, to the reader
+  std::size_t added_ = 0;       ///< number of files added to the reader
   status ended_;
   bool has_thrown_ = false;
   bool was_refused_ = false;

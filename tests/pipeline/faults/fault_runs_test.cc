@@ -1,5 +1,5 @@
-// Runs in which things fail at random: each ends, and gives the sequential cuts or names what failed; none leaves a thread
-// or a descriptor behind, and under AddressSanitizer no memory.
+// Tests that runs with random failures end, and deliver the sequential cuts or name what failed. No run leaves a thread
+// or a descriptor behind, or memory under AddressSanitizer.
 #include <algorithm>
 #include <array>
 #include <condition_variable>
@@ -21,10 +21,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto longest_run = 60s;
-/// So many meet every trouble and every fate.
+/// This many runs include every kind of failure and every kind of end.
 constexpr std::uint64_t many_runs = 300;
 
-/// Ends the process with the seed of the run that does not end.
+/// Aborts the process, with the seed, if a run takes too long.
 class watchdog {
  public:
   watchdog() : thread_([this] { watch(); }) {}
@@ -68,7 +68,7 @@ struct tally {
   std::array<std::uint64_t, trouble_count> happened = {};
   std::array<std::uint64_t, fate_count> outcomes = {};
   std::uint64_t runs = 0;
-  std::uint64_t troubled_runs = 0;  ///< in which something happened that was drawn
+  std::uint64_t troubled_runs = 0;  ///< runs in which an injected failure happened
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;
   std::uint64_t failed_files = 0;
@@ -103,12 +103,13 @@ struct tally {
   }
 };
 
-/// CUTPOINT_FAULT_RUNS asks for another number, CUTPOINT_FAULT_SEED for others.
+/// CUTPOINT_FAULT_RUNS sets the number of runs, and CUTPOINT_FAULT_SEED selects other runs.
 TEST(fault_runs, end_with_the_right_cuts_or_name_what_failed) {
   const std::uint64_t count =
       from_environment("CUTPOINT_FAULT_RUNS", std::max<std::uint64_t>(case_count(1000u), many_runs));
   const std::uint64_t first = from_environment("CUTPOINT_FAULT_SEED", 1) * 1'000'000'007;
-  static_cast<void>(fingerprinter::make(fingerprint_kind::sha1));  // what libraries set up once is not a run's
+  static_cast<void>(fingerprinter::make(
+      fingerprint_kind::sha1));  // initialises the libraries, whose resources do not belong to a run
   watchdog watching;
   tally all;
   for (std::uint64_t i = 0; i < count; ++i) {

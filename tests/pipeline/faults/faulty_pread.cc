@@ -1,4 +1,4 @@
-// The program's own `pread`, which stands before the C library's.
+// A definition of `pread` that replaces the one of the C library.
 #include "tests/pipeline/faults/faulty_pread.h"
 
 #include <algorithm>

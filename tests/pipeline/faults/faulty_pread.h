@@ -1,4 +1,4 @@
-// A pread that fails: in a program that is linked with this, every one that library code calls.
+// A faulty `pread`, which all code of a program calls that is linked with this file.
 #pragma once
 
 #include <array>
@@ -11,25 +11,25 @@
 
 namespace cutpoint::tests {
 
-/// While there is one, `pread` fails as it says. One at a time, in programs of which one thread reads at a time. Once made
-/// it allocates nothing.
+/// While an object of this class exists, `pread` fails as the object says. There may be one at a time, in programs in
+/// which one thread reads at a time. It allocates no memory after its construction.
 class faulty_pread {
  public:
-  /// Once in so many calls; those that only a queue has never happen.
+  /// Each member of `faults` that `pread` can have happens once in so many calls.
   faulty_pread(std::uint64_t seed, const read_faults& faults);
   ~faulty_pread();
   faulty_pread(const faulty_pread&) = delete;
   faulty_pread& operator=(const faulty_pread&) = delete;
 
-  /// From now on no byte of the file from `offset` on can be read, ever; of eight files at most.
+  /// Makes every read at or after `offset` of the file fail. This can be called for at most eight files.
   void break_from(const std::string& path, std::uint64_t offset);
 
-  /// How many times each fault has happened, but for reads past an offset of `break_from`.
+  /// Returns how often each fault has happened, without the reads past an offset of `break_from`.
   [[nodiscard]] const read_faults& happened() const { return faults_.happened(); }
-  /// How many reads began past such an offset.
+  /// Returns how many reads began past such an offset.
   [[nodiscard]] std::uint64_t past_break_count() const { return past_break_count_; }
 
-  /// What `pread` calls.
+  /// Does the work of `pread`.
   std::int64_t read(int descriptor, void* destination, std::size_t size, std::int64_t offset);
 
  private:

@@ -1,4 +1,4 @@
-// What a process holds that is not memory.
+// Counts of the descriptors and threads that the process has.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 
 namespace cutpoint::tests {
 
-/// Of this process, at a moment.
+/// The numbers at one moment.
 struct held_resources {
   std::ptrdiff_t descriptors;
   std::ptrdiff_t threads;
@@ -26,7 +26,8 @@ struct held_resources {
   bool operator==(const held_resources&) const = default;
 };
 
-/// Empty, or what there is more or less of now. Threads that were joined may be there for a moment.
+/// Returns an empty string if the numbers are those of `before`, otherwise a description. It waits up to two seconds,
+/// because a joined thread may still be listed for a moment.
 inline std::string what_is_left(const held_resources& before) {
   held_resources after = held_resources::now();
   for (int i = 0; i < 2000 && after != before; ++i, after = held_resources::now())

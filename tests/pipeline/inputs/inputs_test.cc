@@ -1,4 +1,5 @@
-// Inputs come out in the order of the walk, each failure in its place; observers, copies and cancellation.
+// Tests of inputs: they are delivered in the order of the walk, each failure in its place. Also observers, copies and
+// cancellation.
 #include <cerrno>
 
 #include <cutpoint/algorithms.h>
@@ -16,7 +17,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// Writes down what comes out: "PATH: BYTES" or "PATH: failed".
+/// Records "PATH: BYTES" or "PATH: failed" for each input.
 class recording_receiver : public input_receiver {
  public:
   status take(const delivered_chunk& c) override {

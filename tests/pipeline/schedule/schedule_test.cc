@@ -1,4 +1,4 @@
-// Scheduling on virtual lanes: whatever happens when, every history ends, in order and with nothing left behind.
+// Tests of the schedule on virtual lanes: in every history it ends, delivers in order, and leaves no task behind.
 #include <gtest/gtest.h>
 
 #include "tests/host/algorithms/made.h"
@@ -31,7 +31,7 @@ feed_options small_options(cancellation* cancel = nullptr) {
           .cancel = cancel};
 }
 
-/// What came out is the beginning of what would have: whole streams, then the first chunks of one.
+/// Expects the beginning of the full result: whole streams, and then the first chunks of one.
 void expect_beginning(const recorder& out, const std::vector<fed_stream>& streams, const chunker& cuts) {
   EXPECT_EQ(out.fault, "");
   ASSERT_LE(out.streams.size(), streams.size());
@@ -72,7 +72,8 @@ TEST(schedule, starves_nothing) {
     const auto run = run_on_virtual_lanes(small_options(), random.between(1, 6), streams, out, random);
     ASSERT_TRUE(run.outcome.ok()) << run.outcome.message();
     ASSERT_EQ(run.fault, "");
-    // A segment is mapped, early_joined, joined a few times, fingerprinted and delivered, each taken and handed back.
+    // The steps of a segment: it is mapped, early joined, joined a few times, fingerprinted and delivered, and each
+    // task is taken and handed back.
     EXPECT_LT(run.steps, bytes + 24 * (run.statistics.segment_count + streams.size() + 1)) << "seed " << seed;
     EXPECT_EQ(out.streams.size(), streams.size());
   }
@@ -112,7 +113,7 @@ TEST(schedule, ends_with_the_receivers_failure_at_any_call) {
 }
 
 TEST(schedule, rests_speculation_that_never_meets) {
-  // Chunks of 100 bytes in a stream of one period of 7 bytes; segments begin in between.
+  // Chunks have a fixed length, and no segment begins at a cut, so speculation never meets the true cuts.
   const chunker cuts = made("fixed", "avg_bytes=1000");
   seeded_choices random(1);
   std::vector<fed_stream> streams(1);
@@ -142,7 +143,7 @@ TEST(schedule, counts_what_is_cut_twice) {
   EXPECT_LT(run.statistics.twice_cut_bytes, streams[0].bytes.size() / 10);
 }
 
-/// A run is held back while it may go on, and the map of the segment before it looks ahead into it.
+/// The intake holds a run back while it may continue, and the map of the segment before the run looks ahead into it.
 TEST(schedule, has_room_for_a_run_behind_a_segment_that_waits_for_it) {
   const chunker cuts = made("ae-max", "avg_bytes=128K,max_bytes=128K");
   for (std::uint64_t before = 700'000; before < 800'000; before += 1'400) {

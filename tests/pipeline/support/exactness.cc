@@ -1,4 +1,4 @@
-// Generated cases of the exact join.
+// Random cases of the exact join.
 #include "tests/pipeline/support/exactness.h"
 
 #include <algorithm>
@@ -16,7 +16,8 @@ namespace cutpoint::tests {
 
 namespace {
 
-/// Feeds whose cuts from any other start never meet the true ones: a period that the chunk lengths do not divide.
+/// Returns bytes with a period that chunk lengths rarely divide, so that cuts from a wrong start never meet the true
+/// ones.
 std::vector<std::uint8_t> never_meeting(const chunker& cuts, std::uint64_t size, choices& random) {
   const std::uint64_t longest = cuts.reach() == unlimited ? 64 : cuts.reach();
   const auto period = make_stream(content::random, random.between(1, longest + 3), random);
@@ -25,7 +26,7 @@ std::vector<std::uint8_t> never_meeting(const chunker& cuts, std::uint64_t size,
   return bytes;
 }
 
-/// Long runs among random bytes, as a disk image has them.
+/// Returns random bytes with long runs in between, as in a disk image.
 std::vector<std::uint8_t> half_runs(std::uint64_t size, choices& random) {
   std::vector<std::uint8_t> bytes;
   while (bytes.size() < size) {
@@ -40,7 +41,7 @@ std::vector<std::uint8_t> half_runs(std::uint64_t size, choices& random) {
   return bytes;
 }
 
-/// The chunker with its cuts found by one of the back ends that run here.
+/// Returns the chunker on a back end drawn from those that run here.
 chunker on_any_backend(const chunker& cuts, choices& random) {
   std::vector<backend> here;
   for (const backend_info& b : processor_backends()) {
@@ -70,7 +71,7 @@ std::string stream_fault(const recorded_stream& got, const fed_stream& fed, cons
   return {};
 }
 
-/// What a failed stream must still give: every chunk that its bytes decide.
+/// Returns an empty string if a failed stream has all chunks that its bytes decide.
 std::string decided_fault(const recorded_stream& got, const fed_stream& fed, const chunker& cuts) {
   const std::uint64_t end = got.chunks.empty() ? 0 : got.chunks.back().offset + got.chunks.back().length;
   if (fed.outcome.ok() || end == fed.bytes.size()) return {};

@@ -1,5 +1,4 @@
-// One generated case of the exact join: streams, parameters, segments, memory and threads drawn, and what is wrong with
-// what comes out.
+// Random cases of the exact join.
 #pragma once
 
 #include <string>
@@ -10,15 +9,16 @@
 
 namespace cutpoint::tests {
 
-/// Streams of an algorithm (an index of `algorithm_parameters`) with tiny parameters, on virtual lanes. Empty, or what
-/// differs from the sequential algorithm.
+/// Draws streams, tiny parameters of the algorithm with index `which` in `algorithm_parameters`, segments, memory and
+/// lanes, and runs the engine on virtual lanes. Returns an empty string, or how the result differs from that of the
+/// sequential algorithm.
 [[nodiscard]] std::string exactness_fault(std::size_t which, choices& random);
 
-/// The streams on which speculation meets late or never, those of random contents among them.
+/// Returns a stream that may be hostile, that is, one on which speculation meets late or never.
 [[nodiscard]] std::vector<std::uint8_t> draw_hostile_stream(const chunker& cuts, std::uint64_t size, choices& random);
 
-/// One or two devices, a plan that has work for them, and what is believed of everybody's speed, rightly or wrongly.
-/// Batches are of the segments that `options` has.
+/// Draws one or two devices, a work plan that uses them, and the expected rates of all lanes, which may be wrong. The
+/// sizes of batches are multiples of `options.segment_bytes`.
 void draw_devices(feed_options& options, choices& random);
 
 }  // namespace cutpoint::tests

@@ -1,4 +1,4 @@
-// GPUs that are not there, and the unit of their speeds.
+// Descriptions of imaginary GPUs, and the unit of their speeds.
 #pragma once
 
 #include <string>

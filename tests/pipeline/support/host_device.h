@@ -1,4 +1,4 @@
-// Devices that the host stands in for.
+// A device provider whose devices are host doubles.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace cutpoint::tests {
 
-/// Two devices, 0 and 1, that ask `before` before whatever they do.
+/// Provides the devices 0 and 1. Before each call they call `before`, and fail if it fails.
 class host_device final : public device_provider {
  public:
   explicit host_device(std::function<status(cuda::executor_call)> before = {}) : before_(std::move(before)) {}

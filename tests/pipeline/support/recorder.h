@@ -1,4 +1,4 @@
-// A receiver that keeps what comes out of a feed, and says what is wrong with it.
+// A receiver that records what a feed delivers and checks the order of its calls.
 #pragma once
 
 #include <algorithm>
@@ -10,19 +10,19 @@
 
 namespace cutpoint::tests {
 
-/// What came out for one stream.
+/// The chunks of one stream.
 struct recorded_stream {
   std::uint64_t stream = 0;
   std::vector<chunk> chunks;
   std::vector<digest> fingerprints;
-  std::vector<std::uint8_t> bytes;  ///< of all chunks
+  std::vector<std::uint8_t> bytes;  ///< the bytes of all chunks
   bool has_ended = false;
   status outcome;
 };
 
 class recorder final : public chunk_receiver {
  public:
-  /// From that call on (counted from 1) every one fails so.
+  /// Makes all calls from the call number `call` on return `failure`. Calls count from 1.
   void fail_at(std::uint64_t call, status failure) {
     fails_at_ = call;
     failure_ = std::move(failure);
@@ -59,7 +59,7 @@ class recorder final : public chunk_receiver {
 
   std::vector<recorded_stream> streams;
   std::uint64_t calls = 0;
-  std::string fault;  ///< empty while calls come as they should
+  std::string fault;  ///< what was wrong with the order of calls; empty if it was right
 
  private:
   status called() { return ++calls >= fails_at_ ? failure_ : status(); }

@@ -1,4 +1,4 @@
-// Virtual lanes.
+// Virtual lanes, driven through the stepped feed.
 #include "tests/pipeline/support/virtual_lanes.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace cutpoint::tests {
 
 namespace {
 
-/// Makes nothing before it must, and the last first.
+/// A batch fingerprinter that makes all digests in `flush`, in reverse order.
 class tardy_batch final : public batch_fingerprinter {
  public:
   explicit tardy_batch(const fingerprint_recipe& recipe) : make_(fingerprinter::make(recipe).value()) {}
@@ -36,7 +36,7 @@ class executor {
       if (outcome.steps == trouble.lose_device_at) work.remove_device(0);
       step(streams, outcome);
     }
-    for (std::size_t i = 0; i < feed_.lane_count(); ++i) {  // what runs when a feed fails is let run out
+    for (std::size_t i = 0; i < feed_.lane_count(); ++i) {  // tasks that run when a feed fails are completed
       if (feed_.is_busy(i)) hand_back(i);
     }
     if (work.has_running()) outcome.fault = "a task is left";
@@ -50,14 +50,14 @@ class executor {
   }
 
  private:
-  /// One thing happens: bytes are fed, a lane takes a task, or the lane whose time has come hands one back.
+  /// Performs one step: feeds bytes, lets a lane take a task, or lets the lane that is done first hand its task back.
   void step(const std::vector<fed_stream>& streams, virtual_outcome& outcome) {
     const bool may_feed = !is_finished_ && feed_.room() > 0;
     if (may_feed && random_.once_in(2)) return feed(streams);
     if (take_on_any_lane()) return;
     if (hand_back_next()) return;
     if (may_feed) return feed(streams);
-    if (!feed_.work().failure().ok()) return;  // a cancellation was seen
+    if (!feed_.work().failure().ok()) return;  // the schedule has seen the request to cancel
     if (is_finished_) {
       outcome.fault = "nothing runs, nothing can be taken, and not all has come out";
       return;

@@ -1,5 +1,5 @@
-// What `tune` rests on: the sample keeps what is alike, the choice follows the goal, the grid lies between its bounds, and
-// the model of SeqCDC is what all streams of a small alphabet say.
+// Tests of the tuner's parts: the sample keeps duplicates together, the order follows the goal, the grid lies between
+// its bounds, and the model of SeqCDC agrees with all streams over a small alphabet.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -88,7 +88,7 @@ TEST(sample, keeps_super_chunks_together_that_differ_in_little) {
   std::size_t together = 0;
   std::size_t apart = 0;
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
-    const bytes one = random_bytes(60'000, 100 + seed);  // a super-chunk
+    const bytes one = random_bytes(60'000, 100 + seed);  // short enough to be one super-chunk
     bytes other = one;
     other[100] ^= 1;
     other[30'000] ^= 1;
@@ -149,7 +149,7 @@ TEST(grid, lies_between_the_bounds_and_is_no_larger_than_asked_for) {
   const seqcdc_bounds bounds{.lowest = {5, 20, 64}, .highest = {6, 80, 704}, .nearest = {5, 20, 64}};
   for (const std::uint64_t most : {1u, 7u, 36u, 480u, 100'000u}) {
     const auto grid = grid_between(bounds, most);
-    EXPECT_LE(grid.size(), std::max<std::uint64_t>(most, 2)) << most;  // the two lengths are always there
+    EXPECT_LE(grid.size(), std::max<std::uint64_t>(most, 2)) << most;  // both lengths are always in the grid
     for (const seqcdc_values& v : grid) {
       EXPECT_THAT(v.seq_length, testing::AllOf(Ge(5u), Le(6u)));
       EXPECT_THAT(v.skip_trigger, testing::AllOf(Ge(20u), Le(80u)));
@@ -159,11 +159,12 @@ TEST(grid, lies_between_the_bounds_and_is_no_larger_than_asked_for) {
   EXPECT_EQ(grid_between(bounds, 100'000).size(), 2u * 13 * 21);
 }
 
-/// The mean of all maximal runs of every stream of so many bytes: sequences are counted where they end.
+/// Returns the mean chunk length of SeqCDC without minimum, maximum and skipping, from all streams of `length` bytes
+/// with `values` different values.
 double brute_force(std::uint64_t seq_length, std::uint64_t values, std::uint64_t length) {
   std::uint64_t streams = 1;
   for (std::uint64_t i = 0; i < length; ++i) streams *= values;
-  // the last bytes only, so that the beginning, where no run can be yet, does not count
+  // Counts only cuts at the last byte, because there can be none at the first bytes of a stream.
   std::uint64_t cuts = 0;
   for (std::uint64_t stream = 0; stream < streams; ++stream) {
     std::uint64_t rest = stream;
@@ -183,7 +184,8 @@ double brute_force(std::uint64_t seq_length, std::uint64_t values, std::uint64_t
 }
 
 TEST(model, is_what_all_streams_of_a_small_alphabet_say) {
-  // a run is at most as long as there are values: so many bytes decide whether there is a cut after the last
+  // A rising sequence has at most as many bytes as there are values. So these lengths decide whether there is a cut at
+  // the end.
   EXPECT_NEAR(expected_sequence_bytes(1, 3), brute_force(1, 3, 8), 1e-9);
   EXPECT_NEAR(expected_sequence_bytes(2, 4), brute_force(2, 4, 9), 1e-9);
   EXPECT_NEAR(expected_sequence_bytes(2, 3), brute_force(2, 3, 8), 1e-9);
@@ -192,7 +194,7 @@ TEST(model, is_what_all_streams_of_a_small_alphabet_say) {
 }
 
 TEST(model, has_the_papers_k_as_bytes) {
-  // SeqCDC table II has sequences of 5; figure 6 has some 900 bytes at 6 bytes, which are 5 steps
+  // Table II of SeqCDC has sequences of length 5. Figure 6 has about 900 bytes for 6 bytes, which are 5 steps.
   EXPECT_NEAR(expected_sequence_bytes(5), 887.6, 0.1);
 }
 
