@@ -1,4 +1,5 @@
-// Bytes choose an algorithm, tiny parameters and a stream: its cuts are as defined, cover it and can be restarted.
+// Fuzz target for cuts. The input chooses an algorithm, tiny parameters and a stream. The cuts must be as defined,
+// cover the stream and be restartable.
 #include <cutpoint/chunker.h>
 
 #include "tests/fuzz/fuzzed_choices.h"

@@ -1,5 +1,5 @@
-// Bytes choose calls of the C interface on a few handles, right and wrong ones: each answers with the code that its state
-// asks for, and what a feed that was finished gave covers its streams.
+// Fuzz target for the C interface. The input chooses valid and invalid calls on a few handles. Each call must return
+// the status that the state of its handle requires, and the chunks of a finished feed must cover its streams.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
-/// A code that has a name, and is not our bug.
+/// Requires a status code that has a name and is not the internal error.
 void require_known(cutpoint_status code, const char* call) {
   const bool is_named = std::strcmp(cutpoint_status_name(code), "unknown") != 0;
   require(is_named && code != CUTPOINT_INTERNAL_ERROR, std::string(call) + " gave " + std::to_string(code));
@@ -32,7 +32,7 @@ void require_told(cutpoint_status code, const cutpoint_error& error, const char*
   require(error.code == code && (error.message[0] != 0) == (code != CUTPOINT_OK), std::string(call) + ": wrong words");
 }
 
-/// A feed, and what its calls must answer.
+/// A feed together with a model of its state, which gives the expected results of calls.
 class modelled_feed {
  public:
   modelled_feed(cutpoint_engine* engine, choices& drawn) {
@@ -47,7 +47,7 @@ class modelled_feed {
     static constexpr std::array<std::uint64_t, 3> memories = {0, 16 * MiB, 1 * MiB};
     struct {
       cutpoint_feed_options known;
-      std::array<unsigned char, 8192> later;  ///< what a structure that says to be larger has
+      std::array<unsigned char, 8192> later;  ///< the rest of a structure whose size is given as larger
     } given = {};
     cutpoint_feed_options& options = given.known;
     if (drawn.once_in(32)) given.later.back() = given.later.front() = 1;
@@ -115,7 +115,7 @@ class modelled_feed {
     }
   }
 
-  /// Whether there were chunks.
+  /// Takes chunks of a feed without a callback. Returns whether it got any.
   bool take(std::size_t capacity) {
     std::vector<cutpoint_chunk> room(capacity);
     std::size_t count = 0;
@@ -148,10 +148,10 @@ class modelled_feed {
   struct stream_state {
     std::uint64_t written = 0;
     std::uint64_t covered = 0;
-    bool is_whole = false;  ///< ended without a failure
+    bool is_whole = false;  ///< whether the stream ended without a failure
   };
 
-  /// Whether a call succeeded, which it may not in another phase than the one that it needs.
+  /// Checks the result of a call that is valid only in the phase `needed`. Returns whether the call succeeded.
   bool succeeds(int code, phase needed, const std::string& call) {
     require_known(code, call.c_str());
     if (feed_ == nullptr) require(code == CUTPOINT_INVALID_ARGUMENT, call + " of no feed");
@@ -162,13 +162,13 @@ class modelled_feed {
       require(may_fail_ || fails_at_ != never, call + " failed without a cause");
       failure_ = code;
     }
-    if (code == CUTPOINT_MEMORY_LIMIT) phase_ = phase::between;  // the stream alone has ended
+    if (code == CUTPOINT_MEMORY_LIMIT) phase_ = phase::between;  // only the stream has ended
     return code == CUTPOINT_OK;
   }
 
-  /// By the engine's threads, one at a time.
+  /// Is called by the engine's threads, one at a time.
   int called(const cutpoint_chunk& chunk, const unsigned char* bytes) {
-    last_byte_ = bytes[chunk.length - 1];  // is there
+    last_byte_ = bytes[chunk.length - 1];  // checks that it can be read
     require(cutpoint_feed_write(feed_, bytes, 1) == CUTPOINT_WRONG_STATE, "a callback may not feed");
     came(chunk);
     return ++called_ == fails_at_ ? 7 : 0;
@@ -192,10 +192,10 @@ class modelled_feed {
   phase phase_ = phase::between;
   int failure_ = CUTPOINT_OK;
   std::mutex mutex_;
-  std::deque<stream_state> streams_;  ///< by number
+  std::deque<stream_state> streams_;  ///< by stream number
 };
 
-/// One call on one of the feeds; mostly what brings it on.
+/// Makes one call on one of the feeds. Most calls are valid.
 void call(std::vector<std::unique_ptr<modelled_feed>>& feeds, cutpoint_engine* engine, byte_span content,
           choices& drawn) {
   auto& feed = feeds[drawn.between(0, feeds.size() - 1)];
@@ -213,7 +213,7 @@ void call(std::vector<std::unique_ptr<modelled_feed>>& feeds, cutpoint_engine* e
   feed = std::make_unique<modelled_feed>(drawn.once_in(8) ? nullptr : engine, drawn);
 }
 
-/// Texts and bytes that need no feed.
+/// Makes the calls that need no feed.
 void call_whole(cutpoint_engine* engine, byte_span content, choices& drawn) {
   std::string text(drawn.between(0, 40), 'x');
   for (char& each : text) each = "gearfastcdc()=,0123456789KM_avgbytesminax"[drawn.between(0, 40)];

@@ -1,5 +1,5 @@
-// Bytes choose streams, parameters, segments, lanes and a history: what the engine gives is what the sequential
-// algorithm gives.
+// Fuzz target for the engine. The input chooses streams, parameters, segments, lanes and a history. The chunks must be
+// those of the sequential algorithm.
 #include "tests/fuzz/fuzzed_choices.h"
 #include "tests/fuzz/require.h"
 #include "tests/host/support/tiny_parameters.h"

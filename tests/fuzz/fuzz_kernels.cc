@@ -1,5 +1,5 @@
-// Bytes choose an algorithm, parameters and a stream: the kernels of every instruction set that runs here cut it as their
-// reference does.
+// Fuzz target for kernels. The input chooses an algorithm, parameters and a stream. The kernels of every instruction
+// set that runs here must cut as the reference does.
 #include <vector>
 
 #include "tests/fuzz/fuzzed_choices.h"
@@ -10,8 +10,8 @@
 namespace cutpoint::tests {
 namespace {
 
-/// What is left of the input, several times over, so that short inputs make streams of many vectors; in an allocation of
-/// its own size, so that a sanitizer sees any other byte that is read.
+/// Returns the rest of the input, repeated several times, so that short inputs make streams of many vectors. The
+/// allocation has the exact size, so that a sanitizer detects reads outside it.
 std::vector<std::uint8_t> drawn_stream(fuzzed_choices& choices) {
   const std::uint64_t times = choices.between(1, 8);
   const byte_span piece = choices.rest();

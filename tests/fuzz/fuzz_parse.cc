@@ -1,5 +1,6 @@
-// Text is read as a size, a number, a fingerprint, a canonical string, and a name with settings: nothing crashes, and
-// what is accepted is written and read back the same and cuts a small stream.
+// Fuzz target for parsers of sizes, numbers, fingerprints, canonical strings, and names with settings. Nothing may
+// crash. Accepted text must be the same after it is written and read again, and accepted parameters must cut a small
+// stream.
 #include <string_view>
 
 #include <cutpoint/catalog.h>
@@ -32,7 +33,7 @@ void require_message(const status& error) {
   require(!error.ok() && !error.message().empty(), "an error without a message");
 }
 
-/// "name key=value key=value"
+/// Tests text of the form "name key=value key=value".
 void check_named(std::string_view text) {
   const std::string_view name = text.substr(0, text.find(' '));
   std::vector<parameter_setting> settings;

@@ -1,4 +1,4 @@
-// Choices out of a fuzzer's bytes.
+// Choices made from the bytes of a fuzzer.
 #pragma once
 
 #include <cutpoint/bytes.h>
@@ -7,7 +7,7 @@
 
 namespace cutpoint::tests {
 
-/// Takes two bytes for each choice, and zeros when there are none left.
+/// Takes two bytes for each choice, or zeros if none are left.
 class fuzzed_choices final : public choices {
  public:
   explicit fuzzed_choices(byte_span bytes) : rest_(bytes) {}

@@ -1,4 +1,4 @@
-// How a fuzz target says that something is wrong: it prints why and aborts.
+// Checks for fuzz targets, which print what is wrong and abort.
 #pragma once
 
 #include <cstdio>

@@ -1,6 +1,6 @@
-// The entries of known cuts (tests/data) by the kernels' own source on the host, over 10 MiB of their input: random bytes,
-// zeros and a short period, of an odd length; and on a device, where there is one, over all of their inputs. That the
-// reference cuts as the entries say is tested in tests/host.
+// Tests the kernels against known cuts (tests/data): on the host over 10 MiB of each input (random bytes, zeros and a
+// short period, of an odd length), and on a device, if there is one, over the whole inputs. tests/host tests the
+// references against the same cuts.
 #include "tests/host/algorithms/golden_cuts.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Walking algorithms and `maxp`: their kernels on the host, whole cuts in partitions, against the references.
+// Tests the kernels of walking algorithms and of `maxp` on the host: cuts in partitions, against the references.
 #include <gtest/gtest.h>
 
 #include "cuda/cut/all_specifications.h"
@@ -12,7 +12,8 @@ namespace {
 using tests::choices;
 using tests::seeded_choices;
 
-/// Parameters around the sizes of vectors, warp loads and steps, where `tiny_parameters` stays below a warp load.
+/// Draws parameters around the sizes of vectors, warp loads and steps. Those of `tiny_parameters` are below a warp
+/// load.
 void draw_larger(ae_parameters& p, choices& random) {
   p.window_bytes = random.between(1, 3000);
   p.avg_bytes = random.between(1, 4000);
@@ -75,7 +76,7 @@ using walkers = testing::Types<ae_parameters, fixed_parameters, maxp_parameters,
                                ronomon_parameters, seqcdc_parameters>;
 TYPED_TEST_SUITE(walking, walkers);
 
-/// Batches drawn by the seeds from `first_seed` on, of streams of up to `longest` bytes.
+/// Tests random batches with the seeds from `first_seed` on. Their streams have up to `longest` bytes.
 template <class Parameters>
 void expect_reference_cuts_of_batches(std::uint64_t first_seed, std::uint64_t count, std::uint64_t longest) {
   for (std::uint64_t seed = first_seed; seed < first_seed + count && !testing::Test::HasFailure(); ++seed) {
@@ -97,7 +98,7 @@ TYPED_TEST(walking, cuts_streams_of_some_steps_as_the_reference_does) {
   expect_reference_cuts_of_batches<TypeParam>(10'000, 200, 20'000);
 }
 
-/// Random bytes of at most 100, in which a ramp of some steps up begins here and there.
+/// Returns random bytes of at most 100 with rising sequences in between.
 std::vector<std::uint8_t> with_ramps(std::uint64_t size, choices& random) {
   std::vector<std::uint8_t> bytes(size);
   for (std::uint64_t i = 0; i < size;) {
@@ -130,8 +131,8 @@ TEST(walking_seqcdc, ends_runs_that_go_on_over_lanes_and_rows) {
   }
 }
 
-/// Runs of bytes whose table entry t makes the hash 2t or 2t - 1, by what came before, for as long as they last; after
-/// one of the two the loose mask of an average of 256 cuts. Random bytes between them.
+/// Returns random bytes with runs in between. The runs have bytes whose table entry t makes the hash stay at 2t or at
+/// 2t - 1, depending on the bytes before. With an average of 256, the loose mask cuts at one of these two values.
 std::vector<std::uint8_t> with_runs_between_two_hashes(std::uint64_t size, choices& random) {
   std::vector<std::uint8_t> bytes;
   while (bytes.size() < size) {
@@ -166,7 +167,7 @@ TEST(maxp_scan, looks_at_nothing_past_the_buffer_whatever_its_last_word_has) {
   ASSERT_TRUE(reference.ok()) << reference.error().message();
   const maxp_specification specification = make_specification(std::get<maxp_parameters>(reference->parameters()));
   for (std::uint64_t size = 1; size <= 400; ++size) {
-    std::vector<std::uint8_t> stream(size);  // zeros, as what is not there
+    std::vector<std::uint8_t> stream(size);  // zeros, which equal the padding past the buffer
     const std::vector<stream_part> parts = {{.stream = stream, .shown = size}};
     expect_reference_cuts(specification, *reference, parts, {});
     stream[size / 2] = 1;

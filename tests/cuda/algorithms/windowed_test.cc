@@ -1,4 +1,4 @@
-// Whole cuts by the kernels' own source on the host: scans, cut finders and partitions, against the references.
+// Tests the kernels of windowed algorithms on the host: scans, cut finders and partitions, against the references.
 #include <gtest/gtest.h>
 
 #include "cuda/cut/all_specifications.h"

@@ -1,5 +1,5 @@
-// Whole batches (copied in, cut, fingerprinted, copied out) on each executor: the host that stands in for a device, and the
-// first device, skipped with the reason where there is none.
+// Tests whole batches (copied in, cut, fingerprinted, copied out) on each executor: the host double, and the first
+// device. The tests on a device are skipped, with the reason, if there is none.
 #include <array>
 #include <thread>
 
@@ -28,7 +28,7 @@ packed_streams packed(const std::vector<byte_vector>& streams) {
   return all;
 }
 
-/// Some streams of all contents and of lengths up to `longest`.
+/// Draws some streams of all contents, of up to `longest` bytes.
 std::vector<byte_vector> draw_streams(std::uint64_t longest, tests::choices& random) {
   std::vector<byte_vector> streams(random.between(1, 6));
   for (byte_vector& stream : streams) {
@@ -38,7 +38,7 @@ std::vector<byte_vector> draw_streams(std::uint64_t longest, tests::choices& ran
   return streams;
 }
 
-/// A stream of each length around those at which something changes, and a long one between them.
+/// Returns streams whose lengths are near sizes at which the code behaves differently.
 std::vector<byte_vector> edge_streams(const chunker& cuts, std::uint64_t longest, tests::choices& random) {
   const tests::chunk_limits limits = tests::limits_of(cuts.parameters());
   std::vector<byte_vector> streams;
@@ -52,7 +52,8 @@ std::vector<byte_vector> edge_streams(const chunker& cuts, std::uint64_t longest
   return streams;
 }
 
-/// Runs one batch and expects the references' chunks. False: it was refused, as it may be where chunks are short.
+/// Runs one batch and expects the references' chunks. Returns false if the batch was refused, which is allowed if
+/// chunks are short.
 bool expect_batch(offload& offload, const std::vector<byte_vector>& streams, const chunker& cuts,
                   const fingerprint_recipe& recipe) {
   const packed_streams all = packed(streams);
@@ -108,7 +109,7 @@ TEST_P(executors, find_in_one_batch_nothing_of_another) {
   for (const fingerprint_recipe& recipe : device_recipes()) {
     const auto offload = make(cuts, recipe, {.bytes = 300'000, .stream_ranges = 16});
     ASSERT_TRUE(offload);
-    for (std::uint64_t batch = 0; batch < 4; ++batch) {  // the memory of one serves the next, larger or smaller
+    for (std::uint64_t batch = 0; batch < 4; ++batch) {  // the next batch reuses the memory of this one
       std::vector<byte_vector> streams;
       for (const std::size_t size : {200'000u, 1u, 63u, 64u, 65u, 5'000u, 1'024u, 40'001u}) {
         streams.push_back(random_bytes((batch == 2 ? size / 9 : size) + batch, size + batch));

@@ -1,4 +1,4 @@
-// Chunks that are known already, fingerprinted on each executor: the digests are the library's, wherever the chunks lie.
+// Tests the fingerprinting of known chunks on each executor: the digests are the library's, wherever the chunks lie.
 #include "tests/cuda/support/known_chunks.h"
 
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ TEST_P(known_chunks_on, have_the_digests_of_the_library_for_ragged_lengths_gaps_
     for (const offload_use use : {offload_use::cut, offload_use::fingerprint}) {
       const auto offload = make(small_gear(), recipe, {.bytes = 400'000, .chunks = 10'000}, use);
       ASSERT_TRUE(offload);
-      for (std::uint64_t seed = 0; seed < 6; ++seed) {  // the memory of one batch serves the next
+      for (std::uint64_t seed = 0; seed < 6; ++seed) {  // the memory of one batch is reused by the next
         tests::seeded_choices random(seed);
         known_chunks chunks(random_bytes(random.between(300'000, 400'000), seed));
         chunks.draw(random);
@@ -58,7 +58,7 @@ TEST_P(known_chunks_on, may_be_empty_or_the_whole_batch_or_none) {
   }
 }
 
-/// Chunks of an algorithm without a maximum are none that a batch of cuts decides.
+/// Such chunks cannot be cut in batches, but they can be fingerprinted.
 TEST_P(known_chunks_on, may_be_of_an_algorithm_without_a_maximum) {
   const chunker cuts = *chunker::make(gear_parameters{.avg_bytes = 1024, .min_bytes = 64, .max_bytes = 0});
   const auto offload = make(cuts, fingerprint_kind::sha256, {.bytes = 200'000}, offload_use::fingerprint);

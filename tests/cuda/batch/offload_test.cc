@@ -1,5 +1,5 @@
-// What batches give where a call of their executor fails, and in whatever order its threads come; and an executor's link. What
-// they find otherwise is in machines_test.cc and known_chunks_test.cc.
+// Tests batches in which a call of the executor fails, or whose threads run in any order, and the measurement of the
+// link. Other tests of batches are in executors_test.cc and known_chunks_test.cc.
 #include "cuda/batch/offload.h"
 
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@
 namespace cutpoint::cuda {
 namespace {
 
-/// Has every call of an executor fail once, the first, the second and so on: `attempt` is given what the executor asks
-/// before each, and what it returns is that failure.
+/// Repeats `attempt` and makes the first call of its executor fail, then the second, and so on. `attempt` gets the
+/// function that the executor calls before each call, and must return the failure.
 template <class Attempt>
 void expect_each_failure(Attempt attempt) {
   for (int failing = 0;; ++failing) {

@@ -1,5 +1,5 @@
-// What only a device does: kernel bodies launched there, and batches that are in its memory already. Skipped, with the
-// reason, where there is none.
+// Tests what needs a device: kernel bodies launched there, and batches whose bytes are already in its memory. They are
+// skipped, with the reason, if there is none.
 #include <string>
 
 #include <cutpoint/cuda.h>
@@ -26,7 +26,7 @@ TEST_F(on_first_device, runs_kernel_bodies_as_the_host_does) {
 
 using device_chunker_test = on_first_device;
 
-/// The digests of a batch whose chunks are known, one after the other.
+/// Returns the digests of a batch, one after the other.
 std::vector<std::uint8_t> digests_of(const device_chunks& found, std::size_t chunk_count) {
   const auto copied = copy_from_device(found.digests, chunk_count * found.digest_bytes);
   EXPECT_TRUE(copied.ok()) << copied.error().message();
@@ -44,14 +44,14 @@ std::vector<std::uint8_t> expected_digests(byte_span stream, const std::vector<c
   return digests;
 }
 
-/// Chunks that bytes which do not end their stream decide by the reach alone.
+/// Returns the chunks that are decided by their reach alone, if the stream does not end after `bytes`.
 std::vector<chunk> decided(const chunker& cuts, byte_span bytes) {
   std::vector<chunk> chunks = cuts.find_cuts(bytes);
   while (!chunks.empty() && bytes.size() - chunks.back().offset < cuts.reach()) chunks.pop_back();
   return chunks;
 }
 
-/// Puts a copy of `bytes` through, and expects the reference's chunks and fingerprints.
+/// Chunks a copy of `bytes` in device memory and expects the reference's chunks and fingerprints.
 void expect_batch(device_chunker& device, byte_span bytes, std::size_t lead, bool at_end, const chunker& cuts,
                   const fingerprint_recipe& recipe) {
   SCOPED_TRACE(testing::Message() << cuts.canonical() << ", " << bytes.size() << " bytes after " << lead);

@@ -1,4 +1,4 @@
-// What the back end says about the machine: each reason for no CUDA has its own sentence.
+// Tests what the back end says about the machine: each reason why CUDA cannot be used has its own sentence.
 #include "cuda/device/devices.h"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Launches for the tests, on device 0.
+// Kernel launches and copies on device 0, for the tests.
 #include "tests/cuda/device/on_device.h"
 
 #include <utility>

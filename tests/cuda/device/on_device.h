@@ -1,4 +1,4 @@
-// Kernels run on the first device for the tests: what the back end's interface cannot reach.
+// Functions that tests run on the first device and that the back end's interface does not have.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ enum class example { reverse, rotate, warp };
 
 inline constexpr std::uint32_t example_threads = 128;
 
-/// One block of the example from tests/cuda/kernel/block_kernels.h.
+/// Runs an example from tests/cuda/kernel/block_kernels.h in one block.
 [[nodiscard]] result<std::vector<std::uint32_t>> run_on_device(example which,
                                                                std::span<const std::uint32_t, example_threads> in);
 
-/// A copy of bytes in the device's memory, which begins `lead` bytes after a multiple of 256 and may be read from the
-/// multiple of 16 before to the one after it. What is around it is garbage.
+/// Copies bytes to device memory, to an address `lead` bytes after a multiple of 256. The memory may be read from the
+/// multiple of 16 before the bytes to the one after them; it has garbage around the bytes.
 [[nodiscard]] result<std::shared_ptr<const std::uint8_t>> copy_to_device(byte_span bytes, std::size_t lead);
 
-/// Bytes of the device's memory, once the device has done all that it was asked for.
+/// Copies bytes from device memory after all work of the device has ended.
 [[nodiscard]] result<std::vector<std::uint8_t>> copy_from_device(const std::uint8_t* source, std::size_t size);
 
 }  // namespace cutpoint::cuda

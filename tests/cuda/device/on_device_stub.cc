@@ -1,4 +1,4 @@
-// Without a CUDA compiler there is nothing to run.
+// The same functions for builds without a CUDA compiler. They fail.
 #include "cuda/device/availability.h"
 #include "tests/cuda/device/on_device.h"
 

@@ -1,4 +1,4 @@
-// The fingerprint kernels' own source on the host, against the fingerprints of host/ and against published vectors.
+// Tests the fingerprint kernels on the host against the fingerprints of host/ and against published vectors.
 #include <numeric>
 #include <string>
 
@@ -21,7 +21,7 @@ void run_kernel(const typename Kernel::arguments& args, host_launch launch) {
   for (const std::string& fault : faults) ADD_FAILURE() << fault;
 }
 
-/// A fingerprint and what makes it by kernels.
+/// A fingerprint and the kernels that make its digests.
 struct hash {
   std::string name;
   fingerprint_recipe recipe;
@@ -69,7 +69,8 @@ const hash keyed_blake3_hash{"keyed_blake3",
                              blake3::digest_bytes,
                              run_blake3};
 
-/// The digests by the kernels. Each byte of them is garbage before, and so is every byte around them afterwards.
+/// Makes digests with the kernels. Fills the memory with garbage before, and checks that no byte around the digests
+/// changes.
 std::vector<std::uint8_t> kernel_digests(const hash& which, const packed_chunks& chunks, const host_launch& launch) {
   constexpr std::size_t margin = 64;
   constexpr std::uint8_t garbage = 0x5b;
@@ -100,7 +101,7 @@ packed_chunks random_chunks(std::vector<std::uint32_t> lengths, std::size_t offs
   return chunks;
 }
 
-/// Mostly short ones; one in 64 has up to 20000 bytes.
+/// Returns mostly short lengths; one in 64 is up to 20000 bytes.
 std::vector<std::uint32_t> random_lengths(std::size_t count) {
   std::mt19937_64 random(count);
   std::vector<std::uint32_t> lengths(count);
@@ -188,7 +189,7 @@ TEST(blake3_kernels, find_the_chunks_of_leaves_among_chunks_of_any_number) {
   }
 }
 
-// A message of gigabytes is too much to hash here, but not its end.
+// Hashing a message of gigabytes takes too long here, so this tests only its padding.
 
 TEST(sha_padding, of_the_longest_message_has_its_length_in_bits) {
   constexpr std::uint32_t longest = 0xffffffff;

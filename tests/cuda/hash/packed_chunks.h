@@ -1,4 +1,4 @@
-// Chunks one after the other in a buffer, as chunking leaves them, and what their fingerprints are.
+// Chunks packed into one buffer, and their expected digests.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace cutpoint::cuda {
 
-/// Chunks without gaps, the first `offset` bytes after position 0. The buffer ends at the 16-byte boundary at or past
-/// the end of the last chunk; what belongs to no chunk is 0xff.
+/// Chunks without gaps. The first begins `offset` bytes after position 0. The buffer ends at the next multiple of 16
+/// after the last chunk; bytes outside chunks are 0xff.
 class packed_chunks {
  public:
   packed_chunks(std::vector<std::uint32_t> lengths, std::size_t offset)
@@ -28,7 +28,7 @@ class packed_chunks {
                      [&](std::uint32_t a, std::uint32_t b) { return lengths_[a] > lengths_[b]; });
   }
 
-  /// Another order than by descending length.
+  /// Shuffles the order in which chunks are hashed. By default it is by descending length.
   void shuffle_order(std::uint64_t seed) { std::shuffle(order_.begin(), order_.end(), std::mt19937_64(seed)); }
 
   void fill_with_random_bytes() {
@@ -37,7 +37,7 @@ class packed_chunks {
       for (std::uint8_t& byte : chunk(i)) byte = static_cast<std::uint8_t>(random());
     }
   }
-  /// Each chunk 0, 1, ..., 250 again and again.
+  /// Fills each chunk with 0, 1, ..., 250, again and again.
   void fill_with_cycles() {
     for (std::size_t i = 0; i < size(); ++i) {
       const auto bytes_of_it = chunk(i);
@@ -50,7 +50,7 @@ class packed_chunks {
   [[nodiscard]] std::span<const std::uint32_t> lengths() const { return lengths_; }
   [[nodiscard]] byte_span chunk(std::size_t i) const { return {bytes() + begins_[i], lengths_[i]}; }
 
-  /// `chunk_count` is the caller's, and has the number of chunks.
+  /// Returns the arguments of a hash kernel. `chunk_count` must be the number of chunks and outlive the kernel.
   [[nodiscard]] hash_args args(const std::uint32_t& chunk_count, std::uint8_t* digests) const {
     return {bytes(), begins_.data(), lengths_.data(), order_.data(), &chunk_count, digests};
   }
@@ -67,7 +67,7 @@ class packed_chunks {
   std::vector<bytes16> memory_;
 };
 
-/// The digests by host/, one after the other.
+/// Returns the digests that host/ makes, one after the other.
 inline std::vector<std::uint8_t> host_digests(const fingerprint_recipe& recipe, const packed_chunks& chunks) {
   auto fingerprint = fingerprinter::make(recipe).value();
   std::vector<std::uint8_t> digests;
@@ -78,7 +78,8 @@ inline std::vector<std::uint8_t> host_digests(const fingerprint_recipe& recipe, 
   return digests;
 }
 
-/// Around nothing, a word, a block and its padding, a leaf, and the steps in which messages are staged.
+/// Returns lengths near 0, a word, a message block with its padding, a leaf, and the steps in which messages are
+/// staged.
 inline std::vector<std::uint32_t> edge_chunk_lengths() {
   return {0,   1,   3,   4,   15,  16,  17,  55,   56,   57,   63,   64,   65,   111,  112,   119,    120,  127,
           128, 129, 183, 184, 191, 192, 255, 1023, 1024, 1025, 2047, 2048, 2049, 3072, 65536, 100001, 5000, 0};

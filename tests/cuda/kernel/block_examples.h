@@ -1,4 +1,4 @@
-// Input of the kernels of tests/cuda/kernel/block_kernels.h, and what plain loops say that they write.
+// The input of the kernels of tests/cuda/kernel/block_kernels.h, and plain loops that compute their expected output.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ inline example_words example_input() {
   example_words words{};
   std::mt19937 random(1);
   for (std::uint32_t& word : words) word = static_cast<std::uint32_t>(random()) % 0xf0000000;
-  words[40] = 0xffffffff;  // the one large word, in the second warp
+  words[40] = 0xffffffff;  // the only large word, in the second warp
   return words;
 }
 

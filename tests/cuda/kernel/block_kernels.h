@@ -1,12 +1,12 @@
-// Small kernel bodies that use each part of a block once, for the host and for a device. Each writes one word per
-// thread.
+// Small kernel bodies, for the host and for a device, which together use every part of a block. Each writes one word
+// for each thread.
 #pragma once
 
 #include "cuda/kernel/block.h"
 
 namespace cutpoint::cuda {
 
-/// Shared memory, by index and by offset, and a variable that crosses barriers: out[i] = in[n-1-i] + i.
+/// Uses shared memory, by index and by offset, and a variable that crosses barriers: out[i] = in[n-1-i] + i.
 struct reverse_kernel {
   template <class Block>
   CUTPOINT_KERNEL_BODY void operator()(Block& block, const std::uint32_t* in, std::uint32_t* out) const {
@@ -21,7 +21,7 @@ struct reverse_kernel {
   }
 };
 
-/// Copies that land in the wrong threads' places on purpose: out[i] = in[(i + 1) mod n], two groups in flight.
+/// Uses copies into the places of other threads, with two groups in flight: out[i] = in[(i + 1) mod n].
 struct rotate_kernel {
   template <class Block>
   CUTPOINT_KERNEL_BODY void operator()(Block& block, const std::uint32_t* in, std::uint32_t* out) const {
@@ -43,7 +43,7 @@ struct rotate_kernel {
   }
 };
 
-/// Every warp operation: out is what `warp_operations_expected` says.
+/// Uses every warp operation. `warp_operations_expected` has the expected output.
 struct warp_kernel {
   template <class Block>
   CUTPOINT_KERNEL_BODY void operator()(Block& block, const std::uint32_t* in, std::uint32_t* out) const {

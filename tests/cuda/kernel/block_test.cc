@@ -1,4 +1,4 @@
-// The host's block: it runs kernel bodies as a device does, and catches what a device would let pass.
+// Tests the host's block: it runs kernel bodies as a device does, and detects errors that a device may not show.
 #include "cuda/kernel/block.h"
 
 #include <gtest/gtest.h>
@@ -45,9 +45,9 @@ TEST(host_block, runs_every_thread_of_every_block_once_per_phase) {
   }
 }
 
-// What follows plants errors. Each body would often pass on a device, or in forward order.
+// The following tests plant errors. Most of them would not show on a device, or with threads in forward order.
 
-/// out[i] = in[i-1] through shared memory, with the barrier between the two phases forgotten.
+/// Computes out[i] = in[i-1] through shared memory, without the barrier that is needed between the two phases.
 std::vector<std::uint32_t> shift_without_barrier(const thread_order& order) {
   const auto in = example_input();
   std::vector<std::uint32_t> out(in.size());
@@ -71,7 +71,8 @@ TEST(missing_barrier, passes_unseen_in_forward_order_and_is_caught_in_the_others
   EXPECT_NE(shift_without_barrier(thread_order::shuffled(1)), right);
 }
 
-/// Runs one phase in which thread 0 of one warp does `body(array)` with an array of 33 words.
+/// Runs one phase in which thread 0 of one warp calls `body(array)` with an array of 33 words. Returns the detected
+/// faults.
 template <class Body>
 std::vector<std::string> faults_of_one_thread(Body body) {
   const host_launch launch{.thread_count = warp_size, .shared_bytes = shared_size<std::uint32_t>(33)};
@@ -112,7 +113,8 @@ TEST(shared_memory, beyond_the_launch_is_caught) {
   EXPECT_EQ(faults, std::vector<std::string>{"shared memory of 144 bytes, launched with 128"});
 }
 
-/// Thread i copies word i of the input in one phase and does `body(thread, pipeline, array)` in the next.
+/// Copies one word of the input with each thread in one phase, and calls `body(thread, pipeline, array)` in the next.
+/// Returns the detected faults.
 template <class Body>
 std::vector<std::string> faults_after_copy(const thread_order& order, Body body) {
   const auto in = example_input();
@@ -178,7 +180,7 @@ TEST(asynchronous_copy, still_open_is_not_waited_for) {
     auto pipeline = block.template pipeline<std::uint32_t>();
     block.for_each_thread([&](auto thread) {
       if (thread.index() == 0) pipeline.copy(thread, array, 0, &source);
-      pipeline.template wait<0>(thread);  // the commit was forgotten
+      pipeline.template wait<0>(thread);  // without a commit before
     });
     block.for_each_thread([&](auto thread) {
       if (thread.index() == 0) static_cast<void>(array[0]);

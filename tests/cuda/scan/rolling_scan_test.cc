@@ -1,4 +1,4 @@
-// Scans of rolling hashes, by their own source on the host: every word that they write, against the definitions.
+// Tests the scans of rolling hashes on the host: every word that they write, against the definitions.
 #include "cuda/scan/rolling_scan.h"
 
 #include <bit>
@@ -16,7 +16,7 @@ namespace {
 
 using tests::content;
 
-/// Parameters filled in by a chunker, which is the definition too.
+/// A chunker, which completes the parameters and defines the candidates.
 template <class Parameters>
 struct definition {
   explicit definition(const Parameters& given)
@@ -26,7 +26,7 @@ struct definition {
   Parameters filled;
 };
 
-/// What the definition marks, a word for 64 positions; all levels, one after the other.
+/// Returns the candidates by the definition: one word for 64 positions, and all levels one after the other.
 template <class Parameters>
 std::vector<std::uint64_t> defined_marks(const definition<Parameters>& expected, byte_span bytes) {
   const std::uint64_t words = packed_bytes::candidate_words(bytes.size());
@@ -64,7 +64,7 @@ std::vector<std::uint64_t> defined_marks(const definition<borg2_fastcdc_paramete
   return restarted_marks(expected.filled, keyed_table(expected.filled), bytes);
 }
 
-/// Positions without a whole window before them mean nothing.
+/// Clears the positions before `first`, which have no whole window before them and may have any value.
 void forget_before(std::uint64_t first, std::vector<std::uint64_t>& marks, std::uint64_t levels) {
   const std::uint64_t words = marks.size() / levels;
   for (std::uint64_t p = 0; p < std::min(first, 64 * words); ++p) {
@@ -83,7 +83,7 @@ std::uint64_t window_of(const Parameters& filled) {
   }
 }
 
-/// How many positions were marked in all.
+/// Expects the candidates of the definition and returns their number in all levels.
 template <class Parameters>
 std::size_t expect_defined_marks(const definition<Parameters>& expected, byte_span bytes, const partitioning& how) {
   const auto specification = make_specification(expected.filled);
@@ -108,7 +108,7 @@ void run_as_tuned(const definition<Parameters>& expected, const rolling_tuning& 
   expect_defined_marks(expected, bytes, {.threads = tuned.threads_per_block, .order = thread_order::shuffled(7)});
 }
 
-/// All orders of threads over bytes of all sorts, of lengths around nothing, a step, a run and a tile.
+/// Tests all orders of threads and all contents, with lengths near 0, a step, a run and a tile.
 template <class Parameters>
 void expect_defined_marks(const Parameters& given) {
   const definition<Parameters> expected(given);
@@ -132,7 +132,7 @@ void expect_defined_marks(const Parameters& given) {
   EXPECT_GT(marked, 0u);
 }
 
-/// Sizes for a window, at which about every 16th to 64th position is a candidate.
+/// Returns parameters for a window such that one in 16 to 64 positions is a candidate.
 template <class Parameters>
 Parameters with_window(std::uint64_t window) {
   Parameters p;

@@ -1,5 +1,5 @@
-// A specification's cuts on the host: ranges of streams packed into one buffer, and all kernels of cuda/cut/cut_kernels.h run over it
-// in the order in which a device runs them.
+// A harness that cuts on the host by a specification. It packs ranges of streams into one buffer and runs all kernels
+// of cuda/cut/cut_kernels.h in the order of a device.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace cutpoint::cuda {
 
-/// Bytes in a buffer as a batch has them: aligned to 16 bytes, and garbage up to the next multiple of 16 past the last.
+/// The bytes of a batch: aligned to 16 bytes, with garbage up to the next multiple of 16 after the last byte.
 class packed_buffer {
  public:
   explicit packed_buffer(byte_span bytes) : vectors_((bytes.size() + sizeof(bytes16) - 1) / sizeof(bytes16)) {
@@ -32,24 +32,24 @@ class packed_buffer {
   std::uint64_t size_ = 0;
 };
 
-/// What a batch has of a stream: from the chunk number `first_chunk` on, and no more than the stream's first `shown`
-/// bytes.
+/// The part of a stream that a batch has: the bytes from the chunk with the number `first_chunk` on, and only those
+/// among the stream's first `shown` bytes.
 struct stream_part {
   byte_span stream;
   std::uint64_t shown = 0;
   std::size_t first_chunk = 0;
 };
 
-/// How a batch is partitioned, and how its kernels are run.
+/// The partitions of a batch, and the launches of its kernels.
 struct partitioning {
   std::uint64_t partition_bytes = 4096;
-  std::uint32_t rounds = 2;  ///< of joining
+  std::uint32_t rounds = 2;  ///< rounds of the join
   std::uint32_t threads = 64;
   std::uint32_t blocks = 2;
   thread_order order = thread_order::forward();
 };
 
-/// Runs a kernel as a launch does; what it does wrong is a failure of the test.
+/// Runs a kernel like a launch. Faults that the host detects fail the test.
 template <class Kernel>
 void run_kernel(const Kernel& kernel, const partitioning& how, std::uint32_t blocks, std::uint32_t threads) {
   host_launch launch{.block_count = blocks, .thread_count = threads, .order = how.order};
@@ -62,8 +62,8 @@ void run_kernel(const Kernel& kernel, const partitioning& how) {
   run_kernel(kernel, how, how.blocks, how.threads);
 }
 
-/// The candidates that a specification's scan marks, as many words as it has levels and words in each. Every word is garbage
-/// before.
+/// Returns the candidates that a specification's scan marks, all levels one after the other. Every word has garbage
+/// before the scan.
 template <class Specification>
 std::vector<std::uint64_t> candidates_of(const Specification& specification, packed_bytes in, const partitioning& how) {
   in.words = packed_bytes::candidate_words(in.byte_count);
@@ -75,7 +75,7 @@ std::vector<std::uint64_t> candidates_of(const Specification& specification, pac
   return marks;
 }
 
-/// Chunks of a buffer, by position, in order: found by the cut_launcher that devices have, on the host.
+/// Returns the chunks of a buffer, by position and in order, found by the same cut launcher as on a device.
 template <class Specification>
 std::vector<chunk> cut_in_partitions(const Specification& specification, packed_bytes in,
                                      const std::vector<stream_range>& stream_ranges, const partitioning& how) {
@@ -106,8 +106,8 @@ std::vector<chunk> cut_in_partitions(const Specification& specification, packed_
   return chunks;
 }
 
-/// Cuts parts of streams that lie one after the other in one buffer, and expects of each the reference's chunks: those
-/// from its first on that what is shown decides by the reach alone. `specification` is that of the chunker's parameters.
+/// Cuts parts of streams in one buffer and expects the reference's chunks: from the first chunk of each part to the
+/// last one that the shown bytes decide by the reach alone. `specification` must have the parameters of `reference`.
 template <class Specification>
 void expect_reference_cuts(const Specification& specification, const chunker& reference,
                            const std::vector<stream_part>& parts, const partitioning& how) {

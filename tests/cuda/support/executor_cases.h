@@ -1,5 +1,5 @@
-// The executors that tests run whole batches on: the host that stands in for a device, and the first device, skipped with
-// the reason where there is none.
+// The executors on which tests run whole batches: the host double and the first device. Tests on the device are
+// skipped, with the reason, if there is none.
 #pragma once
 
 #include <memory>
@@ -13,13 +13,13 @@
 
 namespace cutpoint::cuda {
 
-/// An executor, and how much is asked of it.
+/// An executor and the amount of testing on it.
 struct executor_case {
   std::string name;
   std::string (*why_not)();
   result<std::unique_ptr<offload>> (*make)(const chunker&, const fingerprint_recipe&, const batch_limits&, offload_use);
-  std::uint64_t rounds = 0;   ///< drawn cases of each algorithm
-  std::uint64_t longest = 0;  ///< bytes of a drawn stream
+  std::uint64_t rounds = 0;   ///< random cases of each algorithm
+  std::uint64_t longest = 0;  ///< bytes of the longest random stream
 };
 
 inline std::vector<executor_case> executor_cases() {
@@ -41,7 +41,7 @@ class executor_test : public testing::TestWithParam<executor_case> {
     if (const std::string why = GetParam().why_not(); !why.empty()) GTEST_SKIP() << why;
   }
 
-  /// What works on batches of up to so much; the test has failed where there is none.
+  /// Makes an offload for batches of up to `limits`. Fails the test and returns null on an error.
   static std::unique_ptr<offload> make(const chunker& cuts, const fingerprint_recipe& recipe,
                                        const batch_limits& limits, offload_use use = offload_use::cut) {
     auto made = GetParam().make(cuts, recipe, limits, use);
@@ -51,7 +51,7 @@ class executor_test : public testing::TestWithParam<executor_case> {
   }
 };
 
-/// The kinds that devices make, BLAKE3 with and without a key.
+/// Returns the fingerprints that devices can make, with BLAKE3 both with and without a key.
 inline std::vector<fingerprint_recipe> device_recipes() {
   fingerprint_key key;
   key.fill(7);

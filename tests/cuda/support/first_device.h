@@ -1,4 +1,4 @@
-// The device that tests use where there is one: number 0.
+// The device on which tests run: number 0.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace cutpoint::cuda {
 
-/// Empty, or the sentence that says why there is no device to test on.
+/// Returns why there is no device to test on, or an empty string.
 inline std::string why_no_device() {
   const status here = check_device(0);
   return here.ok() ? std::string() : here.message();
 }
 
-/// Tests that are skipped, with that sentence, where there is none.
+/// A test that is skipped, with the reason, if there is no device.
 class on_first_device : public testing::Test {
  protected:
   void SetUp() override {

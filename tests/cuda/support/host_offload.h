@@ -1,4 +1,4 @@
-// A device that the host stands in for: the kernels of a device, and all that is between them, as loops.
+// The host double of a device: it runs the kernels, the copies and the launches as loops on the host.
 #pragma once
 
 #include "cuda/batch/offload.h"
@@ -6,7 +6,7 @@
 
 namespace cutpoint::cuda {
 
-/// As `make_offload`, on the host.
+/// Does the same as `make_offload`, on the host.
 [[nodiscard]] result<std::unique_ptr<offload>> make_host_offload(host_executor_options options, const chunker& cuts,
                                                                  const fingerprint_recipe& fingerprint,
                                                                  const batch_limits& limits,

@@ -1,4 +1,4 @@
-// Bytes, chunks in them that are not cut by any algorithm, and their digests by the library.
+// Bytes, random chunks of them, and the digests that the library makes.
 #pragma once
 
 #include <utility>
@@ -19,9 +19,9 @@ class known_chunks {
     begins_.push_back(begin);
     lengths_.push_back(length);
   }
-  /// Chunks of all lengths from none to some leaves of BLAKE3, a few of them long, one after the other or with gaps.
+  /// Draws chunks from 0 bytes to several leaves of BLAKE3, a few of them long, with or without gaps between them.
   void draw(tests::choices& random) {
-    const std::uint64_t shift = random.between(0, 15);  // the first begins at any alignment
+    const std::uint64_t shift = random.between(0, 15);  // so that the first begins at any alignment
     for (std::uint64_t begin = shift; begin < bytes_.size();) {
       const std::uint64_t most = random.once_in(50) ? 70'000 : random.once_in(3) ? 130 : 5'000;
       const auto length = static_cast<std::uint32_t>(random.between(0, std::min(most, bytes_.size() - begin)));
@@ -29,7 +29,7 @@ class known_chunks {
       begin += length + (random.once_in(3) ? random.between(1, 300) : length == 0 ? 1 : 0);
     }
   }
-  /// Gives the bytes in so many parts, some of them maybe empty.
+  /// Splits the bytes into `count` parts, of which some may be empty.
   void split(std::uint64_t count, tests::choices& random) {
     parts_.clear();
     byte_span left(bytes_);

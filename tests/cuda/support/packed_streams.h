@@ -1,4 +1,4 @@
-// Streams packed into a batch, and what the references find in them.
+// Streams packed into a batch, and the chunks that the references find in them.
 #pragma once
 
 #include <algorithm>
@@ -18,12 +18,12 @@ inline std::vector<std::uint8_t> random_bytes(std::size_t size, std::uint64_t se
   return bytes;
 }
 
-/// Many chunks in few bytes, though none so short that a batch may be refused.
+/// Makes many chunks in few bytes, but none so short that a batch may be refused.
 inline chunker small_gear() {
   return *chunker::make(gear_parameters{.avg_bytes = 256, .min_bytes = 64, .max_bytes = 1024});
 }
 
-/// Streams that end, one after the other in a batch, some of them empty to the batch since it has none of their bytes.
+/// Whole streams, one after the other in a batch. Streams may be empty.
 struct packed_streams {
   std::vector<byte_span> parts;
   std::vector<stream_range> stream_ranges;
@@ -38,7 +38,7 @@ struct packed_streams {
   [[nodiscard]] batch_input input() const { return {.parts = parts, .stream_ranges = stream_ranges}; }
 };
 
-/// Lengths and digests of a stream as the references give them.
+/// Expects the lengths and digests of one stream that the references give.
 inline void expect_stream(const batch_output& found, const stream_range_chunks& range, byte_span stream,
                           const chunker& cuts, const fingerprint_recipe& recipe) {
   auto print = *fingerprinter::make(recipe);
@@ -52,7 +52,7 @@ inline void expect_stream(const batch_output& found, const stream_range_chunks& 
   }
 }
 
-/// The same of every stream of a batch that was found.
+/// Expects the same for every stream of a batch.
 inline void expect_streams(const batch_output& found, const packed_streams& packed, const chunker& cuts,
                            const fingerprint_recipe& recipe) {
   ASSERT_EQ(found.stream_ranges.size(), packed.stream_ranges.size());

@@ -1,4 +1,4 @@
-// Random batches for `expect_reference_cuts`: streams, what is shown of them, and how they are sliced.
+// Random batches for `expect_reference_cuts`: streams, the part of them in the batch, and the partitions.
 #pragma once
 
 #include "tests/cuda/support/cut_harness.h"
@@ -6,7 +6,7 @@
 
 namespace cutpoint::cuda {
 
-/// Some streams of all lengths up to `longest`, whole, broken off, or begun before.
+/// Random streams of up to `longest` bytes: whole, without their end, or without their first chunks.
 class drawn_streams {
  public:
   drawn_streams(std::uint64_t longest, tests::choices& random) {

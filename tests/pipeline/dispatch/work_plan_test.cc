@@ -164,10 +164,9 @@ TEST(predict_plans, counts_how_often_bytes_pass_memory) {
   rates.processor.memory = 12 * GB;
   rates.devices = {fast_device()};
   const auto all = predict_plans(rates);
-  expect_rate(of(all, work_plan::processor), 4 * GB);  // bytes are copied in, and read by a lane
-  expect_rate(of(all, work_plan::device), 4 * GB);     // bytes are copied in, and read by the link
-  expect_rate(of(all, work_plan::fingerprints_on_device),
-              3 * GB);  // bytes are copied in, and read by a lane and the link
+  expect_rate(of(all, work_plan::processor), 4 * GB);               // copied in, and read by a lane
+  expect_rate(of(all, work_plan::device), 4 * GB);                  // copied in, and read by the link
+  expect_rate(of(all, work_plan::fingerprints_on_device), 3 * GB);  // copied in, and read by both
   EXPECT_EQ(of(all, work_plan::fingerprints_on_device).limits[0].name, "memory");
 }
 

@@ -93,8 +93,7 @@ class placement : public testing::Test {
   processor_places places_ = processor_places::discover().value();
   std::uint64_t count_ = places_.processor_count();
   std::vector<unsigned> mine_ = processors_of(0);
-  std::set<pid_t>
-      before_;  ///< threads of the process, including that of a sanitizer, which starts with the first thread
+  std::set<pid_t> before_;  ///< threads before the test, with that of a sanitizer, which starts with the first thread
 };
 
 TEST_F(placement, binds_the_threads_of_an_engine_to_processors_of_their_own) {
