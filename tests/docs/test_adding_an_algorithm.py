@@ -1,4 +1,4 @@
-"""The page "adding an algorithm" is true: what it says is done in a copy of the tree, built, and run."""
+"""Tests the page "adding an algorithm" by following it in a copy of the tree, which is then built and run."""
 
 import json
 import pathlib
@@ -15,7 +15,7 @@ BUILT = ["CMakeLists.txt", "cmake", "host", "simd", "cuda", "pipeline", "cli", "
 
 
 def toy_lengths(data: bytes, smallest: int, largest: int, distance: int) -> list[int]:
-    """The page's rule, written again."""
+    """Returns the chunk lengths by the page's rule, implemented a second time."""
     lengths, start = [], 0
     while start < len(data):
         end = min(largest, len(data) - start)

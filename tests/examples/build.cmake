@@ -1,4 +1,4 @@
-# Installs the package, and builds each of the examples against it: `folder`/NAME has what NAME gives.
+# Installs the package and builds each of the examples against it, in `folder`/NAME.
 set(prefix ${folder}/prefix)
 file(REMOVE_RECURSE ${prefix})
 execute_process(COMMAND ${CMAKE_COMMAND} --install ${build} --prefix ${prefix} OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)

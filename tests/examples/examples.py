@@ -1,4 +1,4 @@
-"""The built examples, and how tests run them."""
+"""Functions and a base class to run the built examples."""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ GIB = 1 << 30
 
 
 def program(folder: str, name: str) -> pathlib.Path:
-    """An example's program; the test is skipped where what the example takes is not installed."""
+    """Returns the path of an example's program. Skips the test if the example was not built here."""
     path = BUILT / folder / name
     if not path.exists():
         raise unittest.SkipTest(f"examples/{folder} was not built here")
@@ -22,7 +22,7 @@ def program(folder: str, name: str) -> pathlib.Path:
 
 
 class ExampleTest(unittest.TestCase):
-    """Has a folder of its own, and runs programs in it."""
+    """A test with a temporary folder, in which it runs programs."""
 
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
@@ -33,7 +33,7 @@ class ExampleTest(unittest.TestCase):
         return path
 
     def run_program(self, *words, code: int = 0, **options) -> subprocess.CompletedProcess:
-        """Runs it to the end, and expects this exit code; output is bytes, errors are text."""
+        """Runs a program and expects the exit code. Its output is bytes and its errors are text."""
         options.setdefault("stdout", subprocess.PIPE)
         options.setdefault("cwd", self.folder)
         done = subprocess.run([str(word) for word in words], stderr=subprocess.PIPE, **options)

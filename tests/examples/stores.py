@@ -1,4 +1,4 @@
-"""A store under test: examples/store in a folder of its own."""
+"""A base class for tests of examples/store, with a store in a temporary folder."""
 
 import pathlib
 import random
@@ -21,7 +21,7 @@ class StoreTest(ExampleTest):
         return self.run_program(self.program, "put", self.store, name, code=code, input=data, **options)
 
     def put_numbers(self, name: str, data: bytes) -> list[int]:
-        """Bytes and chunks of the stream, and those that are new."""
+        """Returns the numbers that `put` prints: bytes and chunks of the stream, and how many of them are new."""
         return [int(number) for number in re.findall(rb"\d+", self.put(name, data).stdout)]
 
     def get(self, name: str, code: int = 0) -> subprocess.CompletedProcess:
@@ -40,12 +40,12 @@ class StoreTest(ExampleTest):
         return self.store / "recipes" / name
 
     def recipe_lines(self, name: str) -> list[tuple[str, int, int]]:
-        """Digest, length and count of each."""
+        """Returns digest, length and count of each line of a recipe."""
         lines = [line.split() for line in self.recipe(name).read_text().splitlines()[3:-1]]
         return [(digest, int(length), int(count)) for digest, length, count in lines]
 
     def expect_whole(self, **streams: bytes):
-        """The store has these streams and no others, and nothing is wrong or left over."""
+        """Expects that the store has these streams and no others, no problems and no temporary files."""
         self.assertEqual(sorted(path.name for path in (self.store / "recipes").iterdir()), sorted(streams))
         self.assertEqual(self.verify(), [f"{len(self.chunks())} chunks, {len(streams)} streams, 0 problems"])
         self.assertEqual([], list((self.store / "incoming").iterdir()))

@@ -1,4 +1,4 @@
-"""examples/casync: an index and a store that casync itself reads, and the very index that it makes."""
+"""Tests that examples/casync makes the same index as casync, and that casync can read it and the store."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ HEADER, ENTRY, TAIL = 64, 40, 40
 
 
 def table(index: bytes) -> list[tuple[int, bytes]]:
-    """End and digest of each chunk."""
+    """Returns end and digest of each chunk in an index."""
     rows = index[HEADER:-TAIL]
     return [struct.unpack_from("<Q32s", rows, at) for at in range(0, len(rows), ENTRY)]
 
@@ -95,7 +95,7 @@ class Casync(CasyncTest):
                 self.assertEqual((self.folder / f"{name}.out").read_bytes(), data)
 
     def test_casync_finds_the_digest_of_the_file(self):
-        """Reads all chunks, and hashes what they make."""
+        """casync reads all chunks and hashes the file that they make."""
         path = self.file("D2", golden_input("D2"))
         self.index(path, "--store", "ours.castr")
         found = self.casync("digest", "--store=ours.castr", "ours.caibx").stdout.decode().strip()
@@ -114,7 +114,7 @@ class Casync(CasyncTest):
             self.assertEqual((self.folder / f"{index}.out").read_bytes(), path.read_bytes())
 
     def test_casync_does_not_extract_without_a_chunk(self):
-        """So what was extracted above came from the chunks."""
+        """This shows that the extracted files in the other tests came from the chunks."""
         self.index(self.file("D2", golden_input("D2")), "--store", "ours.castr")
         next((self.folder / "ours.castr").rglob("*.cacnk")).unlink()
         done = subprocess.run(["casync", "extract", "--store=ours.castr", "ours.caibx", "out"], cwd=self.folder,

@@ -1,4 +1,4 @@
-"""What a program needs to use Cutpoint is little: the example in C is a page, its project ten lines."""
+"""Tests that little is needed to use Cutpoint: the example in C has one page, and its project file ten lines."""
 
 import unittest
 

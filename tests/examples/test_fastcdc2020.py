@@ -1,4 +1,4 @@
-"""examples/fastcdc2020: the chunks of the crate, by its goldens. tests/oracles asks pyfastcdc."""
+"""Tests examples/fastcdc2020 against known cuts of the crate. tests/oracles compares it with pyfastcdc."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""examples/store: what is put is kept once, and given back byte for byte."""
+"""Tests that examples/store keeps equal chunks once and returns every stream byte for byte."""
 
 import hashlib
 import os
@@ -88,7 +88,7 @@ class Store(StoreTest):
         self.assertEqual(path.read_bytes(), b"before" + data)
 
     def test_memory_is_bounded(self):
-        """A stream of a GiB, of which a few MiB are different."""
+        """Stores a stream of a GiB that has a few MiB of different chunks."""
         feeder = subprocess.Popen([self.program, "put", self.store, "long"], stdin=subprocess.PIPE,
                                   stdout=subprocess.DEVNULL)
 

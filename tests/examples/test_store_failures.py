@@ -1,4 +1,4 @@
-"""examples/store: what is damaged, missing, interrupted or full is named, and never spoils what is there."""
+"""Tests that examples/store names what is damaged, missing, interrupted or full, and never damages stored streams."""
 
 import fcntl
 import os
@@ -23,7 +23,7 @@ class Damage(StoreTest):
         self.chunk = self.store / "chunks" / self.digest[:2] / self.digest
 
     def expect_named(self, problem: str, of_chunk: str | None):
-        """By verify for the chunk and the stream, by get for the stream that has it; the other is as it was."""
+        """Expects that `verify` and `get` name the damage of one stream, and that the other stream is intact."""
         problems = self.verify(code=1)
         expected = [] if of_chunk is None else [f"{self.chunk}: {of_chunk}"]
         expected.append(f"stream 'first': chunk {self.digest} at {self.offset} is {problem}")
@@ -157,7 +157,7 @@ class Interrupted(StoreTest):
                                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE))
 
     def feed_until_chunks_lie_there(self, putting: subprocess.Popen):
-        """More than the pipe and a batch of chunks hold."""
+        """Writes more than the pipe and a batch of chunks hold, and waits until chunks are stored."""
         before = len(self.chunks())
         for _ in range(4):
             putting.stdin.write(os.urandom(24 * MIB))

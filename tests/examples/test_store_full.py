@@ -1,4 +1,4 @@
-"""examples/store on a disk that fills up: a small file system in memory, which takes a namespace of one's own."""
+"""Tests examples/store on a full disk: a small file system in memory, mounted in a new namespace."""
 
 import subprocess
 import unittest

@@ -1,4 +1,4 @@
-"""examples/xet: the hashes of chunks and files as Xet has them. tests/oracles asks its own client."""
+"""Tests that examples/xet gives the hashes of chunks and files of Xet. tests/oracles compares it with Xet's client."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""The include rule: which folder may include which, checked over the text of the sources.
+"""Checks the include rule, which says which folder may include which, in the text of the sources.
 
     host      -> host
     simd      -> host
@@ -37,12 +37,12 @@ def is_public(path: pathlib.PurePath) -> bool:
 
 
 def layer_of(path: pathlib.PurePath) -> str:
-    """The folder that the rule names: `bindings/` has one for each language."""
+    """Returns the folder that the rule applies to. `bindings/` has one for each language."""
     return "/".join(path.parts[: 2 if path.parts[0] == "bindings" else 1])
 
 
 def public_home(root: pathlib.Path, header: str) -> str | None:
-    """The folder whose public header `<cutpoint/...>` is."""
+    """Returns the folder that has the public header `<cutpoint/...>`, or None."""
     for folder in MAY_INCLUDE:
         if (root / folder / "include" / header).is_file():
             return folder
@@ -77,7 +77,7 @@ def problems_of(root: pathlib.Path, path: pathlib.PurePath) -> list[str]:
 
 
 def all_problems(root: pathlib.Path) -> list[str]:
-    """What breaks the rule below `root`, one sentence each."""
+    """Returns a sentence for each line below `root` that breaks the rule."""
     problems = []
     for folder in sorted(MAY_INCLUDE):
         for path in sorted((root / folder).rglob("*")):

@@ -1,4 +1,4 @@
-"""The sources keep to the include rule, and the check of it can fail."""
+"""Tests that the sources keep to the include rule, and that its check finds violations."""
 
 import pathlib
 import tempfile

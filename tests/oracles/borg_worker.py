@@ -1,6 +1,6 @@
 """Chunk lengths from Borg's own chunkers, for jobs given as JSON on standard input (see oracle.ask).
 
-Runs under the interpreter that has Borg installed, 1.x or 2.x, so it uses nothing but the standard library.
+Runs under the interpreter that has Borg 1.x or 2.x installed, so it uses only the standard library.
 """
 
 import json

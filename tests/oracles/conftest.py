@@ -1,4 +1,4 @@
-"""Fixtures: shared corpora, and each real client, whose tests are skipped with the reason where it is absent."""
+"""Fixtures: shared corpora and the real clients. Tests of a client that is absent are skipped with the reason."""
 
 import importlib
 import os
@@ -46,7 +46,7 @@ def python_client(client: str, module: str) -> ModuleType:
 
 @pytest.fixture(scope="session")
 def example() -> Callable[[str], Path]:
-    """`example("xet/xet_hash")` is a program of examples/, as tests/examples built it."""
+    """`example("xet/xet_hash")` returns the path of a program of examples/ that tests/examples built."""
     built = Path(os.environ.get("CUTPOINT_EXAMPLES") or cutpoint.REPOSITORY / "build/release/tests/examples/built")
 
     def get(name: str) -> Path:

@@ -1,4 +1,4 @@
-"""The cutpoint command, asked for chunk lengths."""
+"""Functions that run the cutpoint command to get chunk lengths."""
 
 import json
 import os
@@ -10,7 +10,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def binary() -> Path:
-    """The command under test: CUTPOINT_BIN, else the release build."""
+    """Returns the path of the command under test: CUTPOINT_BIN, or that of the release build."""
     return Path(os.environ.get("CUTPOINT_BIN") or REPOSITORY / "build/release/cli/cutpoint").resolve()
 
 
@@ -24,7 +24,7 @@ def chunk(arguments: Sequence[str], folder: Path, names: Sequence[str]) -> str:
 
 
 def lengths(arguments: Sequence[str], paths: Sequence[Path]) -> list[list[int]]:
-    """Chunk lengths of each file, all cut by one process. The files lie in one folder."""
+    """Returns the chunk lengths of each file. One process cuts all files, which must be in one folder."""
     folder = paths[0].parent
     output = chunk([*arguments, "--hash", "none", "--format", "jsonl"], folder, [path.name for path in paths])
     found: dict[str, list[int]] = {path.name: [] for path in paths}

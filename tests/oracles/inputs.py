@@ -1,4 +1,4 @@
-"""Deterministic inputs: the same bytes on every machine and every run.
+"""Inputs that are the same on every machine and in every execution.
 
 A corpus is a list of files on disk. Clients and the cutpoint command read the same files, so no data
 crosses a pipe, and one process can answer for thousands of them.
@@ -13,12 +13,12 @@ WORDS = (b"chunk", b"stream", b"the", b"of", b"a", b"boundary", b"hash", b"windo
 
 
 def noise(label: str, size: int) -> bytes:
-    """Random bytes that depend on the label alone (SHAKE-128)."""
+    """Returns random bytes that depend only on the label (SHAKE-128)."""
     return hashlib.shake_128(label.encode()).digest(size)
 
 
 def number(label: str, low: int, high: int) -> int:
-    """A number in [low, high], drawn by the label."""
+    """Returns a number in [low, high] that depends only on the label."""
     return low + int.from_bytes(noise(label, 16), "big") % (high - low + 1)
 
 
@@ -27,7 +27,7 @@ def periodic(period: int) -> Callable[[int], bytes]:
 
 
 def text(size: int) -> bytes:
-    """Words of a small vocabulary, about ten to a line."""
+    """Returns lines of about ten words from a small vocabulary."""
     out = b"".join(WORDS[b & 15] + (b"\n" if b >= 230 else b" ") for b in noise("text", size // 4 + 1))
     return (out * 2)[:size]
 
@@ -37,7 +37,7 @@ def two_symbols(size: int) -> bytes:
 
 
 def runs(size: int) -> bytes:
-    """Runs of one byte, 1 to about 2000 long: every chunk meets some, and some span whole chunks."""
+    """Returns runs of 1 to about 2000 equal bytes. Every chunk has some, and some are longer than a chunk."""
     out = bytearray()
     control = noise("runs", 4 * (size // 8 + 1))
     for i in range(0, len(control), 4):
@@ -49,7 +49,7 @@ def runs(size: int) -> bytes:
 
 
 def sparse(size: int) -> bytes:
-    """Zeros with a lone random byte about every 200."""
+    """Returns zeros with a single random byte about every 200 bytes."""
     out = bytearray(size)
     at = 0
     for value in noise("sparse", size // 100 + 1):
@@ -61,7 +61,7 @@ def sparse(size: int) -> bytes:
 
 
 def islands(size: int) -> bytes:
-    """Random, then constant, then random, then short-period data, a quarter each."""
+    """Returns four quarters: random, constant, random, and with a short period."""
     part = size // 4
     return noise("island 1", part) + bytes(part) + noise("island 2", part) + periodic(16)(size - 3 * part)
 
@@ -91,7 +91,7 @@ def write(folder: Path, files: Iterable[tuple[str, bytes]]) -> list[Path]:
 
 
 def prefixes(shape: str, lengths: Iterable[int]) -> Iterable[tuple[str, bytes]]:
-    """One file per length, all beginning alike, so that only the tail differs."""
+    """Returns one file for each length. All have the same beginning."""
     lengths = sorted(set(lengths))
     data = SHAPES[shape](lengths[-1])
     return ((f"{shape}.{length}", data[:length]) for length in lengths)
@@ -102,5 +102,5 @@ def shapes(sizes: Iterable[int], names: Iterable[str] = tuple(SHAPES)) -> Iterab
 
 
 def around(*marks: int, reach: int = 2) -> list[int]:
-    """The lengths within `reach` of each mark."""
+    """Returns the lengths that differ from a mark by at most `reach`."""
     return sorted({max(0, mark + delta) for mark in marks for delta in range(-reach, reach + 1)})

@@ -1,4 +1,4 @@
-"""What the tests share: asking a client, comparing its cuts with ours, and missing clients."""
+"""Functions that the tests share: they run a client, compare its cuts with ours, and handle missing clients."""
 
 import json
 import os
@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def missing(client: str, reason: str) -> NoReturn:
-    """Skip, or fail where CUTPOINT_ORACLES_REQUIRED (comma-separated names, or `all`) asks for this client."""
+    """Skips the test, or fails it if CUTPOINT_ORACLES_REQUIRED (comma-separated names, or `all`) has this client."""
     required = os.environ.get("CUTPOINT_ORACLES_REQUIRED", "").split(",")
     if client in required or "all" in required:
         pytest.fail(f"{client} is required here, but {reason}")
@@ -23,7 +23,7 @@ def missing(client: str, reason: str) -> NoReturn:
 
 
 def ask(worker: Sequence[str | Path], jobs: list[dict]) -> list[list[list[int]]]:
-    """Give a client's worker its jobs as JSON on standard input; get per job, per file, the chunk lengths.
+    """Gives a client's worker its jobs as JSON on standard input. Returns the chunk lengths for each job and file.
 
     A job holds `paths` and whatever parameters the worker knows.
     """
@@ -39,7 +39,7 @@ def ask(worker: Sequence[str | Path], jobs: list[dict]) -> list[list[list[int]]]
 
 
 def assert_same_cuts(arguments: Sequence[str], paths: Sequence[Path], theirs: Sequence[list[int]]) -> None:
-    """Our cuts under these arguments equal the client's, file by file."""
+    """Expects that our cuts with these arguments equal the client's, for each file."""
     ours = cutpoint.lengths(arguments, paths)
     assert len(theirs) == len(paths)
     wrong = [
@@ -54,7 +54,7 @@ def assert_same_cuts(arguments: Sequence[str], paths: Sequence[Path], theirs: Se
 
 
 def describe(path: Path, ours: list[int], theirs: list[int]) -> str:
-    """The first chunk that differs, with its neighbours."""
+    """Describes the first chunk that differs, with its neighbours."""
     pairs = zip(ours, theirs, strict=False)
     at = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(ours), len(theirs)))
     return (

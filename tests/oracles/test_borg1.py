@@ -33,7 +33,7 @@ def test_shapes_with_odd_tails(borg1, corpus, seed):
 
 
 def test_lengths_around_the_limits(borg1, corpus):
-    """The last window before the end hides a match, so the ends that matter lie a window further on."""
+    """A match in the last window before the end has no effect, so the limits are also tested with a window added."""
     least, window, most = 1 << 10, 4095, 1 << 13
     marks = around(
         least, window, least + window, most, most + least, most + window, most + least + window, 2 * most, reach=4

@@ -33,7 +33,7 @@ def test_shapes_with_odd_tails(borg2, corpus, key):
 
 
 def test_lengths_around_the_limits(borg2, corpus):
-    """The strict mask holds below 2^12 - 2^10 = 3072."""
+    """The strict mask is used below 2^12 - 2^10 = 3072."""
     marks = around(1 << 10, 3072, 1 << 12, 1 << 14, (1 << 14) + (1 << 10), (1 << 14) + 3072, 1 << 15, reach=4)
     for shape in ("random", "zeros", "period-7"):
         paths = corpus(f"{shape} around 3072", lambda s=shape: prefixes(s, marks))

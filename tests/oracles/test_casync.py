@@ -15,7 +15,7 @@ HEADER, ENTRY, TAIL = 64, 40, 40
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory) -> Path:
-    """One store for all runs, so that casync writes the chunks that files share only once."""
+    """Returns one store for all tests, so that casync writes shared chunks only once."""
     return tmp_path_factory.mktemp("casync")
 
 
@@ -40,7 +40,7 @@ def test_every_length_to_twice_max(casync, store, corpus):
 
 
 def test_lengths_around_the_limits(casync, store, corpus):
-    """The first test is at min exactly, with a window that is full there; min may be the window itself."""
+    """The first position that can be a cut is min. The window is full there, even if min is the window length, 48."""
     marks = around(48, 64, 256, 1024, 1024 + 48, 1024 + 64, 2048, 3 * 1024, reach=2)
     for shape in ("text", "zeros", "islands", "period-7"):
         paths = corpus(f"{shape} around 1024", lambda s=shape: prefixes(s, marks))
@@ -55,12 +55,12 @@ def test_shapes_with_odd_tails(casync, store, corpus, size):
 
 @pytest.mark.parametrize("size", [(256, 256, 4096), (1000, 1024, 1025)], ids=str)
 def test_the_discriminator_is_at_least_min(casync, store, corpus, size):
-    """Left alone it would be about 0.75 avg."""
+    """Without this bound it would be about 0.75 avg."""
     check(casync, store, corpus("shapes of 300K", lambda: shapes([300_000, 300_001])), *size)
 
 
 def test_the_discriminator_is_at_most_max(casync, store, corpus):
-    """Left alone it would be more than avg, as it is for megabytes."""
+    """Without this bound it would be more than avg, as it is for sizes of megabytes."""
     paths = corpus("24 MiB", lambda: [("random.24M", noise("24 MiB", (24 << 20) + 1))])
     check(casync, store, paths, 1 << 20, 4 << 20, 4 << 20)
 

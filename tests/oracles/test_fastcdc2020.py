@@ -46,7 +46,7 @@ def test_shapes_with_even_and_odd_tails(pyfastcdc, corpus, size, normalization):
 
 
 def test_lengths_around_the_limits(pyfastcdc, corpus):
-    """An odd end leaves the last byte untested, and an odd remainder below avg moves the switch of masks."""
+    """With an odd length the last byte is not tested; with an odd rest below avg the masks change elsewhere."""
     marks = around(2048, 8192, 65536, 65536 + 2048, 65536 + 8192, 2 * 65536, reach=5)
     for shape in ("random", "zeros", "text"):
         check(pyfastcdc, corpus(f"{shape} around 2K:8K:64K", lambda s=shape: prefixes(s, marks)), 2048, 8192, 65536, 2)
@@ -81,7 +81,7 @@ def test_megabytes(pyfastcdc, corpus, size):
 @pytest.mark.parametrize("level", range(4))
 @pytest.mark.parametrize("size", [(64, 256, 1024), (2048, 8192, 65536), (16384, 65536, 262144)], ids=str)
 def test_the_example_lists_the_chunks_of_the_client(pyfastcdc, corpus, example, size, level):
-    """examples/fastcdc2020, all files by one process."""
+    """Compares examples/fastcdc2020 with the client. One process cuts all files."""
     low, average, high = size
     paths = corpus("shapes of 640K", lambda: shapes([655_360, 655_361, 655_360 - 127]))
     command = [example("fastcdc2020/v2020"), f"--level={level}", *map(str, size), *paths]

@@ -21,7 +21,7 @@ def test_ipfs_lengths_to_twice_max(go_chunkers, corpus):
 
 
 def test_ipfs_every_length_around_a_cut(go_chunkers, corpus):
-    """A match in the last bytes of the stream: each length from 40 before the first cut to 40 after it."""
+    """Tests a match in the last bytes, with each length from 40 before the first cut to 40 after it."""
     data = noise("ipfs cut", 1 << 20)
     [whole] = corpus("ipfs cut", lambda: [("whole", data)])
     [[[first, *_]]] = ask(go_chunkers, [{"chunker": "ipfs-buzhash", "paths": [whole]}])

@@ -1,6 +1,6 @@
-"""Profile xet against hf-xet, which tells only a file's hash: we recompute it from our chunks.
+"""Profile xet against hf-xet, which returns only the hash of a file. We compute it from our chunks.
 
-A hash cannot say where a wrong cut is, and says little if xet_hash.py is wrong: hence the first test, on one chunk.
+A hash does not show where a wrong cut is. The first test, on files of one chunk, tests xet_hash.py itself.
 """
 
 import subprocess
@@ -27,7 +27,7 @@ def check(hf_xet, paths) -> None:
 
 
 def test_the_hash_itself_on_files_of_one_chunk(hf_xet, corpus):
-    """A file no longer than min is one chunk whatever the chunker does, so no cut of ours enters here."""
+    """A file not longer than min is always one chunk, so this does not depend on our cuts."""
     from xet_hash import file_hash
 
     paths = corpus("one chunk", lambda: prefixes("random", [0, 1, 31, 32, 33, 1023, 1024, 1025, 8191, 8192]))
@@ -38,7 +38,7 @@ def test_the_hash_itself_on_files_of_one_chunk(hf_xet, corpus):
 
 @pytest.mark.parametrize("shape", ["random", "text", "zeros", "islands"])
 def test_lengths_to_twice_max(hf_xet, corpus, shape):
-    """Every length would be 262144 files; these are the ones near the limits and a hundred between."""
+    """Every length would be 262144 files. These are the lengths near the limits and a hundred others."""
     marks = around(0, 64, MIN - 64, MIN, 2 * MIN, MAX - MIN, MAX, MAX + MIN, 2 * MAX, reach=3)
     drawn = [number(f"length {i}", 1, 2 * MAX) for i in range(100)]
     check(hf_xet, corpus(f"xet {shape}", lambda: prefixes(shape, [*marks, *drawn])))
@@ -49,7 +49,7 @@ def test_shapes_with_odd_tails(hf_xet, corpus):
 
 
 def test_megabytes(hf_xet, corpus):
-    """Hundreds of chunks, so a tree of several levels."""
+    """Hundreds of chunks, which make a tree of several levels."""
     check(
         hf_xet, corpus("xet megabytes", lambda: [(f"random.{i}", noise(f"xet {i}", (8 << 20) + i)) for i in range(4)])
     )
@@ -61,7 +61,7 @@ def example_lines(program, *words) -> list[list[str]]:
 
 
 def test_the_example_prints_the_hashes_of_the_client(hf_xet, corpus, example):
-    """examples/xet, whose tree is separate code."""
+    """Compares examples/xet, which has its own code for the tree, with the client."""
     marks = around(0, 64, MIN, 2 * MIN, MAX, MAX + MIN, 2 * MAX, reach=3)
     paths = [
         *corpus("xet example", lambda: prefixes("random", marks)),

@@ -1,4 +1,4 @@
-"""A Xet file hash from a list of chunk lengths, by the protocol's published hashing rules.
+"""Computes the Xet hash of a file from its chunk lengths, by the protocol's published rules.
 
 Leaves are keyed BLAKE3 hashes of the chunks. A node hashes one text line per child, "hash : length". It takes children
 until one after the second has a hash divisible by 4, and at most 9. The root is hashed once more with a zero key.

@@ -1,4 +1,4 @@
-"""What `cmake --install` gives is found, linked and run by projects outside the tree, wherever the prefix is moved to."""
+"""Tests that projects outside the tree can find, link and run an installed package, even after its prefix was moved."""
 
 import os
 import pathlib

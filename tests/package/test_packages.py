@@ -1,4 +1,4 @@
-"""What CPack makes: Debian packages, and an archive that runs wherever it is unpacked."""
+"""Tests the packages that CPack makes: Debian packages, and an archive that runs wherever it is unpacked."""
 
 import os
 import pathlib
@@ -23,7 +23,7 @@ class Packages(unittest.TestCase):
         return sorted(path for path in (cls.folder / "packed").iterdir() if path.is_file())
 
     def build_example(self, prefix: pathlib.Path, **environment: str) -> str:
-        """What the example, built with the package under `prefix`, says of a file."""
+        """Builds the example with the package under `prefix` and returns its output for a file."""
         build = self.folder / self.id()
         run(CMAKE, "-S", EXAMPLE, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_COMPILER={CC}")
         run(CMAKE, "--build", build)

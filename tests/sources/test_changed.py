@@ -1,4 +1,4 @@
-"""After a change the programs that it goes into are built, and their tests and those beside the changed files are run."""
+"""Tests which programs are built and which tests are run after a change."""
 
 import os
 import pathlib

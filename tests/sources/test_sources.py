@@ -1,4 +1,4 @@
-"""The sources pass the checks of their text, and each check finds a planted offence."""
+"""Tests that the sources pass the checks of their text, and that each check finds a planted problem."""
 
 import pathlib
 import sys

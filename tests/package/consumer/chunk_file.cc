@@ -1,4 +1,4 @@
-// As examples/c/chunk_file.c, by the engine for C++.
+// The same as examples/c/chunk_file.c, with the C++ engine.
 #include <cstdio>
 
 #include <cutpoint/catalog.h>
