@@ -176,9 +176,9 @@ exit_code bench_command::run() {
   const console say(verbosity_);
   auto given = facts();
   if (!given) return say.refuse(given.error());
-  auto of = checked_jobs(*given);
-  if (!of) return say.refuse(of.error());
-  return run(*of, *std::move(given), say);
+  auto jobs = checked_jobs(*given);
+  if (!jobs) return say.refuse(jobs.error());
+  return run(*jobs, *std::move(given), say);
 }
 
 /// What is written must be none of the data.
@@ -193,7 +193,7 @@ status bench_command::check_files(const output& out, const trace_file* trace) co
   return check_different_files(trace, out);
 }
 
-exit_code bench_command::run(job_lists& of, bench_facts facts, const console& say) const {
+exit_code bench_command::run(job_lists& jobs, bench_facts facts, const console& say) const {
   auto out = output_.open();
   if (!out) return say.refuse(out.error());
   const auto trace = trace_.open();
@@ -212,8 +212,8 @@ exit_code bench_command::run(job_lists& of, bench_facts facts, const console& sa
                             format_size(largest_cache(*machine))));
   }
 
-  status outcome = measure_kernels(of.kernels, data->view(), facts, say);
-  if (outcome.ok()) outcome = measure_engine(of.engine, data->view(), facts, trace->get(), say);
+  status outcome = measure_kernels(jobs.kernels, data->view(), facts, say);
+  if (outcome.ok()) outcome = measure_engine(jobs.engine, data->view(), facts, trace->get(), say);
   const bool is_traced = finish(trace->get(), say);
   facts.is_interrupted = outcome.code() == status_code::cancelled;
   if (!outcome.ok() && !facts.is_interrupted) return say.refuse(outcome);

@@ -33,7 +33,7 @@ class bench_command final : public subcommand {
 
   [[nodiscard]] result<bench_facts> facts() const;
   [[nodiscard]] result<job_lists> checked_jobs(const bench_facts& facts) const;
-  [[nodiscard]] exit_code run(job_lists& of, bench_facts facts, const console& say) const;
+  [[nodiscard]] exit_code run(job_lists& jobs, bench_facts facts, const console& say) const;
   [[nodiscard]] status check_files(const output& out, const trace_file* trace) const;
   [[nodiscard]] status measure_kernels(const std::vector<bench_job>& jobs, byte_span data, bench_facts& facts,
                                        const console& say) const;

@@ -62,16 +62,16 @@ std::vector<std::string> bench_job_options::sizes() const {
 }
 
 /// At each of the sizes, or once at its own where it takes none and was not asked to.
-status bench_job_options::add_sized(std::vector<sized_cuts>& to, const std::string& name) const {
+status bench_job_options::add_sized(std::vector<sized_cuts>& all, const std::string& name) const {
   for (const std::string& size : sizes()) {
     const auto settings = checked_sizes(size);
     if (!settings) return settings.error();
     const auto sized = chunker_at(name, *settings);
     if (!sized && has_names() && !sizes_.empty()) return sized.error();
     if (sized) {
-      to.push_back({name, size, *sized});
+      all.push_back({name, size, *sized});
     } else {
-      to.push_back({name, "own", (*find_entry(name))->defaults});
+      all.push_back({name, "own", (*find_entry(name))->defaults});
       return {};
     }
   }
@@ -121,14 +121,14 @@ result<std::vector<bench_job>> bench_job_options::fingerprint_jobs() const {
     if (*kind == fingerprint_kind::none) return status(status_code::invalid_argument, "--hash none: has no speed");
     const auto chosen = fingerprints_on(*kind, backend::automatic);
     if (!chosen) return chosen.error();
-    const auto add = [&](std::string_view by, const std::string& size) -> status {
+    const auto add = [&](std::string_view algorithm, const std::string& size) -> status {
       const auto settings = checked_sizes(size);
       if (!settings) return settings.error();
-      const auto cuts = chunker_at(by, *settings);
+      const auto cuts = chunker_at(algorithm, *settings);
       if (!cuts) return cuts.error();
       jobs.push_back({.kind = bench_kind::fingerprint,
                       .name = name,
-                      .size = fmt::format("{} {}", by, size),
+                      .size = fmt::format("{} {}", algorithm, size),
                       .cuts = *cuts,
                       .fingerprint = *kind,
                       .chosen = chosen->where});

@@ -38,7 +38,7 @@ class bench_job_options {
   [[nodiscard]] cuts_or_why named_cuts() const;
   [[nodiscard]] cuts_or_why all_cuts() const;
   [[nodiscard]] cuts_or_why cuts_of(const std::vector<std::string>& algorithms) const;
-  [[nodiscard]] status add_sized(std::vector<sized_cuts>& to, const std::string& name) const;
+  [[nodiscard]] status add_sized(std::vector<sized_cuts>& all, const std::string& name) const;
   [[nodiscard]] result<std::vector<bench_job>> fingerprint_jobs() const;
 
   std::vector<std::string> algorithms_;

@@ -93,8 +93,8 @@ exit_code chunk_command::run() {
   if (!threads) return say.refuse(threads.error());
   job->feed.rates = expected_rates(dispatch_costs(job->feed.where, say), job->feed, threads->thread_count());
   chunk_lister lister(**format, say);
-  auto into = threads->open(job->feed, lister);
-  if (!into) return say.refuse(into.error());
+  auto destination = threads->open(job->feed, lister);
+  if (!destination) return say.refuse(destination.error());
   for (const std::string& warning : job->warnings) say.warning(warning);
 
   auto out = output_.open();
@@ -106,7 +106,7 @@ exit_code chunk_command::run() {
     outcome = out->write((*format)->header(name_of_cuts(job->feed), name_of(job->feed.fingerprint)));
   }
   if (outcome.ok()) {
-    console_feeder feeder(*into, nullptr, *reader, lister, *out, say);
+    console_feeder feeder(*destination, nullptr, *reader, lister, *out, say);
     if (timeline != nullptr) feeder.trace(**trace, *timeline);
     outcome = feeder.feed_all(inputs_);
   }

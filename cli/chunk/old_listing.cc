@@ -43,7 +43,7 @@ class listing_format {
 
   /// What a line tells: of the input, of another, or nothing that is understood.
   enum class telling { chunk_of_it, failure_of_it, another, nothing_known };
-  [[nodiscard]] virtual telling read(std::string_view line, listed_chunk& into) const = 0;
+  [[nodiscard]] virtual telling read(std::string_view line, listed_chunk& found) const = 0;
 };
 
 std::optional<std::uint64_t> number(std::string_view digits) {
@@ -77,13 +77,13 @@ class text_listing final : public listing_format {
     lines.remove_prefix(columns_begin.size());
     return listed_header{std::string(cuts), std::string(next_field(lines, ' '))};
   }
-  telling read(std::string_view line, listed_chunk& into) const override {
+  telling read(std::string_view line, listed_chunk& found) const override {
     if (line.starts_with('#')) return line.starts_with(failure_) ? telling::failure_of_it : telling::another;
     const auto offset = number(next_field(line, ' '));
     const auto length = number(next_field(line, ' '));
     const std::string_view hex = next_field(line, ' ');
     if (!offset || !length || hex.empty()) return telling::nothing_known;
-    into = {{*offset, *length}, hex == "-" ? std::string() : std::string(hex)};
+    found = {{*offset, *length}, hex == "-" ? std::string() : std::string(hex)};
     return line == path_ ? telling::chunk_of_it : telling::another;
   }
 
@@ -106,7 +106,7 @@ class jsonl_listing final : public listing_format {
     if (!cuts || !fingerprint) return std::nullopt;
     return listed_header{*cuts, *fingerprint};
   }
-  telling read(std::string_view line, listed_chunk& into) const override {
+  telling read(std::string_view line, listed_chunk& found) const override {
     const auto record = json::parse(line, nullptr, false);
     if (!text(record, "path")) return telling::nothing_known;
     if (record.contains("error")) return is_of_input(record) ? telling::failure_of_it : telling::another;
@@ -114,7 +114,7 @@ class jsonl_listing final : public listing_format {
     const auto length = record.find("length");
     if (offset == record.end() || length == record.end()) return telling::nothing_known;
     if (!offset->is_number_unsigned() || !length->is_number_unsigned()) return telling::nothing_known;
-    into = {{offset->get<std::uint64_t>(), length->get<std::uint64_t>()}, text(record, "digest").value_or("")};
+    found = {{offset->get<std::uint64_t>(), length->get<std::uint64_t>()}, text(record, "digest").value_or("")};
     return is_of_input(record) ? telling::chunk_of_it : telling::another;
   }
 
@@ -140,7 +140,7 @@ class jsonl_listing final : public listing_format {
 /// A file, line by line.
 class line_reader {
  public:
-  explicit line_reader(file_source from) : from_(std::move(from)) {}
+  explicit line_reader(file_source file) : file_(std::move(file)) {}
 
   [[nodiscard]] std::uint64_t number() const { return number_; }
 
@@ -171,14 +171,14 @@ class line_reader {
   status fill() {
     const std::size_t held_bytes = held_.size();
     held_.resize(held_bytes + block_bytes);
-    const auto count = from_.read({reinterpret_cast<std::uint8_t*>(held_.data()) + held_bytes, block_bytes});
+    const auto count = file_.read({reinterpret_cast<std::uint8_t*>(held_.data()) + held_bytes, block_bytes});
     held_.resize(held_bytes + (count ? *count : 0));
     if (!count) return count.error();
     is_at_end_ = *count == 0;
     return {};
   }
 
-  file_source from_;
+  file_source file_;
   std::string held_;
   std::size_t begin_ = 0;  ///< of the line to come
   std::uint64_t number_ = 0;

@@ -37,12 +37,12 @@ std::string identifier_in(std::span<const std::uint8_t> notes) {
 }
 
 /// The first object that is told of is the program.
-int visit_program(dl_phdr_info* object, std::size_t, void* into) {
+int visit_program(dl_phdr_info* object, std::size_t, void* target) {
   for (ElfW(Half) i = 0; i < object->dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = object->dlpi_phdr[i];
     if (segment.p_type != PT_NOTE) continue;
     const auto* const begin = reinterpret_cast<const std::uint8_t*>(object->dlpi_addr + segment.p_vaddr);
-    std::string& digits = *static_cast<std::string*>(into);
+    std::string& digits = *static_cast<std::string*>(target);
     if (digits.empty()) digits = identifier_in({begin, segment.p_memsz});
   }
   return 1;

@@ -17,18 +17,18 @@ template <class Value, std::size_t count>
 using choice = std::array<std::pair<std::string_view, Value>, count>;
 
 template <class Value, std::size_t count>
-[[nodiscard]] std::vector<std::string_view> names_in(const choice<Value, count>& from) {
+[[nodiscard]] std::vector<std::string_view> names_in(const choice<Value, count>& choices) {
   std::vector<std::string_view> names;
-  for (const auto& each : from) names.push_back(each.first);
+  for (const auto& each : choices) names.push_back(each.first);
   return names;
 }
 
 /// Errors: unknown_name, with the choice.
 template <class Value, std::size_t count>
-[[nodiscard]] result<Value> chosen(std::string_view what, std::string_view name, const choice<Value, count>& from) {
-  const auto found = std::find_if(from.begin(), from.end(), [&](const auto& each) { return each.first == name; });
-  if (found != from.end()) return found->second;
-  return unknown_name(what, name, names_in(from));
+[[nodiscard]] result<Value> chosen(std::string_view what, std::string_view name, const choice<Value, count>& choices) {
+  const auto found = std::find_if(choices.begin(), choices.end(), [&](const auto& each) { return each.first == name; });
+  if (found != choices.end()) return found->second;
+  return unknown_name(what, name, names_in(choices));
 }
 
 }  // namespace cutpoint::cli

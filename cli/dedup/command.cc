@@ -98,7 +98,7 @@ class exact_receiver final : public chunk_receiver {
 struct comparison {
   cut_comparison compared;
   exact_receiver receiver;
-  std::optional<feed> into = {};
+  std::optional<feed> destination = {};
 
   comparison(fingerprint_kind fingerprint, std::uint64_t segment_bytes)
       : compared(segment_bytes), receiver(fingerprint, compared) {}
@@ -141,14 +141,14 @@ exit_code dedup_command::run(const chunking& job, file_reader& reader, engine& t
   feed_timeline* const timeline = trace != nullptr ? &trace->add("cutpoint dedup") : nullptr;
   feed_options traced = job.feed;
   traced.trace = timeline;
-  auto into = threads.open(traced, receiver);
-  if (!into) return say.refuse(into.error());
+  auto destination = threads.open(traced, receiver);
+  if (!destination) return say.refuse(destination.error());
   if (beside) {
     feed_options exact = job.feed;
     exact.join = join_kind::exact;
     auto opened = threads.open(exact, beside->receiver);
     if (!opened) return say.refuse(opened.error());
-    beside->into.emplace(*std::move(opened));
+    beside->destination.emplace(*std::move(opened));
   }
   for (const std::string& warning : job.warnings) say.warning(warning);
   auto out = output_.open();
@@ -157,7 +157,7 @@ exit_code dedup_command::run(const chunking& job, file_reader& reader, engine& t
 
   const auto begin = std::chrono::steady_clock::now();
   progress_line progress(say, known_total(inputs_));
-  console_feeder feeder(*into, beside ? &*beside->into : nullptr, reader, receiver, *out, say);
+  console_feeder feeder(*destination, beside ? &*beside->destination : nullptr, reader, receiver, *out, say);
   feeder.watch([&](const reading_record& read) { progress.update(read, receiver.savings_so_far()); });
   if (timeline != nullptr) feeder.trace(*trace, *timeline);
   status outcome = feeder.feed_all(inputs_);
@@ -179,7 +179,7 @@ exit_code dedup_command::run(const chunking& job, file_reader& reader, engine& t
                      .tally = &receiver.tally(),
                      .kind_names = receiver.kind_names(),
                      .reading = feeder.record().work,
-                     .work = into->statistics(),
+                     .work = destination->statistics(),
                      .exact = {}};
   if (beside) facts.exact = exact_comparison{&beside->receiver.tally(), beside->compared.differences()};
   outcome = write_all(*out, is_json_       ? dedup_json(facts)

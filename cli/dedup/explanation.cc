@@ -11,29 +11,30 @@ namespace {
 
 std::optional<double> known(double rate) { return rate > 0 ? std::optional(rate) : std::nullopt; }
 
-double busy_seconds(const lane_record& of) {
-  return of.at(stage::chunking).seconds + of.at(stage::fingerprinting).seconds;
+double busy_seconds(const lane_record& lane) {
+  return lane.at(stage::chunking).seconds + lane.at(stage::fingerprinting).seconds;
 }
 
-double handled_bytes(const lane_record& of) {
-  return static_cast<double>(of.at(stage::chunking).bytes + of.at(stage::fingerprinting).bytes);
+double handled_bytes(const lane_record& lane) {
+  return static_cast<double>(lane.at(stage::chunking).bytes + lane.at(stage::fingerprinting).bytes);
 }
 
 }  // namespace
 
-std::optional<double> kernel_rate(const device_rates& of) {
-  const double seconds = (of.chunking > 0 ? 1 / of.chunking : 0) + (of.fingerprinting > 0 ? 1 / of.fingerprinting : 0);
+std::optional<double> kernel_rate(const device_rates& device) {
+  const double seconds =
+      (device.chunking > 0 ? 1 / device.chunking : 0) + (device.fingerprinting > 0 ? 1 / device.fingerprinting : 0);
   return seconds > 0 ? std::optional(1 / seconds) : std::nullopt;
 }
 
-std::optional<double> predicted_rate(const device_rates& of) {
+std::optional<double> predicted_rate(const device_rates& device) {
   std::optional<double> slowest;
   const auto bound = [&slowest](double rate) {
     if (rate > 0) slowest = std::min(slowest.value_or(rate), rate);
   };
-  bound(kernel_rate(of).value_or(0));
-  bound(of.link_in);
-  bound(of.out_share > 0 ? of.link_out / of.out_share : 0);
+  bound(kernel_rate(device).value_or(0));
+  bound(device.link_in);
+  bound(device.out_share > 0 ? device.link_out / device.out_share : 0);
   return slowest;
 }
 
@@ -53,20 +54,20 @@ std::optional<double> explanation::device_cut_share() const {
 }
 
 rate_comparison explanation::rate_of(const stage_cost& cost) const {
-  rate_comparison of{.measured = cost.bytes_per_second()};
-  if (rates() == nullptr) return of;
-  if (cost.name == "reading") of.predicted = known(rates()->reading);
-  if (cost.name == to_string(stage::chunking)) of.predicted = known(rates()->processor.chunking);
-  if (cost.name == to_string(stage::joining)) of.predicted = known(rates()->joining);
-  if (cost.name == to_string(stage::fingerprinting)) of.predicted = known(rates()->processor.fingerprinting);
-  if (cost.name == to_string(stage::delivery)) of.predicted = known(rates()->delivery);
-  return of;
+  rate_comparison rate{.measured = cost.bytes_per_second()};
+  if (rates() == nullptr) return rate;
+  if (cost.name == "reading") rate.predicted = known(rates()->reading);
+  if (cost.name == to_string(stage::chunking)) rate.predicted = known(rates()->processor.chunking);
+  if (cost.name == to_string(stage::joining)) rate.predicted = known(rates()->joining);
+  if (cost.name == to_string(stage::fingerprinting)) rate.predicted = known(rates()->processor.fingerprinting);
+  if (cost.name == to_string(stage::delivery)) rate.predicted = known(rates()->delivery);
+  return rate;
 }
 
 rate_comparison explanation::rate_of(const device_cost& cost) const {
-  rate_comparison of{.measured = cost.bytes_per_second()};
-  if (const device_rates* expected = rates_of(cost.device)) of.predicted = predicted_rate(*expected);
-  return of;
+  rate_comparison rate{.measured = cost.bytes_per_second()};
+  if (const device_rates* expected = rates_of(cost.device)) rate.predicted = predicted_rate(*expected);
+  return rate;
 }
 
 const device_rates* explanation::rates_of(int device) const {
@@ -77,23 +78,23 @@ const device_rates* explanation::rates_of(int device) const {
   return number < rates()->devices.size() ? &rates()->devices[number] : nullptr;
 }
 
-std::optional<double> explanation::predicted_pace(const lane_record& of) const {
+std::optional<double> explanation::predicted_pace(const lane_record& lane) const {
   if (rates() == nullptr) return std::nullopt;
-  if (of.device >= 0) {
-    const device_rates* expected = rates_of(of.device);
+  if (lane.device >= 0) {
+    const device_rates* expected = rates_of(lane.device);
     const auto whole = expected != nullptr ? predicted_rate(*expected) : std::nullopt;
     if (!whole) return std::nullopt;
-    const double times = of.at(stage::chunking).bytes != 0 && of.at(stage::fingerprinting).bytes != 0 ? 2 : 1;
+    const double times = lane.at(stage::chunking).bytes != 0 && lane.at(stage::fingerprinting).bytes != 0 ? 2 : 1;
     return *whole * times / static_cast<double>(expected->lane_count);
   }
   double seconds = 0;
   for (const auto& [which, rate] : {std::pair(stage::chunking, rates()->processor.chunking),
                                     std::pair(stage::fingerprinting, rates()->processor.fingerprinting)}) {
-    if (of.at(which).bytes == 0) continue;
+    if (lane.at(which).bytes == 0) continue;
     if (rate <= 0) return std::nullopt;
-    seconds += static_cast<double>(of.at(which).bytes) / rate;
+    seconds += static_cast<double>(lane.at(which).bytes) / rate;
   }
-  return seconds > 0 ? known(handled_bytes(of) / seconds) : std::nullopt;
+  return seconds > 0 ? known(handled_bytes(lane) / seconds) : std::nullopt;
 }
 
 std::vector<explained_lane> explanation::lanes() const {

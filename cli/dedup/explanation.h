@@ -41,10 +41,10 @@ struct explained_queue {
 };
 
 /// A device's kernels, one after the other; nothing where they are not known.
-[[nodiscard]] std::optional<double> kernel_rate(const device_rates& of);
+[[nodiscard]] std::optional<double> kernel_rate(const device_rates& device);
 
 /// A device: its kernels, its link or what comes out, whichever is slowest.
-[[nodiscard]] std::optional<double> predicted_rate(const device_rates& of);
+[[nodiscard]] std::optional<double> predicted_rate(const device_rates& device);
 
 class explanation {
  public:
@@ -68,7 +68,7 @@ class explanation {
   [[nodiscard]] const job_rates* rates() const { return facts_->feed->rates.get(); }
   /// Of a device, by its place among those that have lanes; null where nothing is known of it.
   [[nodiscard]] const device_rates* rates_of(int device) const;
-  [[nodiscard]] std::optional<double> predicted_pace(const lane_record& of) const;
+  [[nodiscard]] std::optional<double> predicted_pace(const lane_record& lane) const;
 
   const dedup_report* facts_;
 };

@@ -11,11 +11,12 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json json_of(const plan_bottleneck& of) {
-  return {{"plan", to_string(of.plan)},
-          {"predicted_bytes_per_second", or_null(of.bytes_per_second)},
-          {"limit", of.tightest ? ordered_json(of.tightest->name) : ordered_json()},
-          {"limit_bytes_per_second", of.tightest ? ordered_json(of.tightest->bytes_per_second) : ordered_json()}};
+ordered_json json_of(const plan_bottleneck& bottleneck) {
+  return {{"plan", to_string(bottleneck.plan)},
+          {"predicted_bytes_per_second", or_null(bottleneck.bytes_per_second)},
+          {"limit", bottleneck.tightest ? ordered_json(bottleneck.tightest->name) : ordered_json()},
+          {"limit_bytes_per_second",
+           bottleneck.tightest ? ordered_json(bottleneck.tightest->bytes_per_second) : ordered_json()}};
 }
 
 ordered_json predictions_of(const feed_statistics& work) {

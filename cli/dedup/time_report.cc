@@ -19,12 +19,12 @@ std::string text_of(const rate_limit& limit) {
   return fmt::format("{} at {}", limit.name, human_rate(limit.bytes_per_second));
 }
 
-std::string text_of(const plan_bottleneck& of) {
-  std::string out(to_string(of.plan));
-  if (!of.bytes_per_second) return out + ", not predicted";
-  out += fmt::format(" {}", human_rate(*of.bytes_per_second));
-  if (of.tightest) out += ", bound by " + text_of(*of.tightest);
-  if (of.next) out += ", then " + text_of(*of.next);
+std::string text_of(const plan_bottleneck& bottleneck) {
+  std::string out(to_string(bottleneck.plan));
+  if (!bottleneck.bytes_per_second) return out + ", not predicted";
+  out += fmt::format(" {}", human_rate(*bottleneck.bytes_per_second));
+  if (bottleneck.tightest) out += ", bound by " + text_of(*bottleneck.tightest);
+  if (bottleneck.next) out += ", then " + text_of(*bottleneck.next);
   return out;
 }
 

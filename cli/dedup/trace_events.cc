@@ -23,14 +23,15 @@ std::string microseconds(double seconds) {
   return fmt::format("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000);
 }
 
-std::string name_event(const trace_process& of, std::uint64_t lane, std::string_view kind, std::string_view name) {
-  return fmt::format(R"({{"ph":"M","name":"{}_name","pid":{},"tid":{},"args":{{"name":{}}}}})", kind, of.number, lane,
-                     quoted(name));
+std::string name_event(const trace_process& process, std::uint64_t lane, std::string_view kind, std::string_view name) {
+  return fmt::format(R"({{"ph":"M","name":"{}_name","pid":{},"tid":{},"args":{{"name":{}}}}})", kind, process.number,
+                     lane, quoted(name));
 }
 
-std::string counter_event(const trace_process& of, std::string_view at, std::string_view name, std::uint64_t value) {
-  return fmt::format(R"({{"ph":"C","name":"{}","pid":{},"tid":0,"ts":{},"args":{{"value":{}}}}})", name, of.number, at,
-                     value);
+std::string counter_event(const trace_process& process, std::string_view time, std::string_view name,
+                          std::uint64_t value) {
+  return fmt::format(R"({{"ph":"C","name":"{}","pid":{},"tid":0,"ts":{},"args":{{"value":{}}}}})", name, process.number,
+                     time, value);
 }
 
 }  // namespace
@@ -46,30 +47,30 @@ std::vector<std::string> names_of(std::span<const lane_record> lanes) {
   return names;
 }
 
-std::string process_name_event(const trace_process& of, std::string_view name) {
-  return name_event(of, 0, "process", name) + std::string(next_trace_event) +
+std::string process_name_event(const trace_process& process, std::string_view name) {
+  return name_event(process, 0, "process", name) + std::string(next_trace_event) +
          fmt::format(R"({{"ph":"M","name":"process_sort_index","pid":{0},"tid":0,"args":{{"sort_index":{0}}}}})",
-                     of.number);
+                     process.number);
 }
 
-std::string thread_name_event(const trace_process& of, std::uint64_t lane, std::string_view name) {
-  return name_event(of, lane, "thread", name) + std::string(next_trace_event) +
+std::string thread_name_event(const trace_process& process, std::uint64_t lane, std::string_view name) {
+  return name_event(process, lane, "thread", name) + std::string(next_trace_event) +
          fmt::format(R"({{"ph":"M","name":"thread_sort_index","pid":{},"tid":{},"args":{{"sort_index":{}}}}})",
-                     of.number, lane, lane);
+                     process.number, lane, lane);
 }
 
-std::string span_event(const trace_process& of, std::uint64_t lane, std::string_view what, double begin, double end,
-                       std::uint64_t bytes) {
+std::string span_event(const trace_process& process, std::uint64_t lane, std::string_view what, double begin,
+                       double end, std::uint64_t bytes) {
   return fmt::format(R"({{"ph":"X","name":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{{"bytes":{}}}}})", what,
-                     of.number, lane, microseconds(of.begin + begin), microseconds(end - begin), bytes);
+                     process.number, lane, microseconds(process.begin + begin), microseconds(end - begin), bytes);
 }
 
-std::string span_event(const trace_process& of, const trace_span& span) {
+std::string span_event(const trace_process& process, const trace_span& span) {
   const auto name = std::visit([](auto what) { return to_string(what); }, span.what);
-  return span_event(of, span.lane, name, span.begin, span.end, span.bytes);
+  return span_event(process, span.lane, name, span.begin, span.end, span.bytes);
 }
 
-std::string level_events(const trace_process& of, const trace_levels& levels,
+std::string level_events(const trace_process& process, const trace_levels& levels,
                          const std::optional<trace_levels>& before) {
   struct queue {
     std::string_view name;
@@ -79,12 +80,12 @@ std::string level_events(const trace_process& of, const trace_levels& levels,
                                             {"segments to map", &trace_levels::waiting_segments},
                                             {"bytes to fingerprint", &trace_levels::waiting_fingerprint_bytes},
                                             {"bytes to deliver", &trace_levels::waiting_delivery_bytes}}};
-  const std::string at = microseconds(of.begin + levels.at);
+  const std::string time = microseconds(process.begin + levels.at);
   std::string out;
   for (const queue& each : queues) {
     if (before && levels.*each.level == (*before).*each.level) continue;
     if (!out.empty()) out += next_trace_event;
-    out += counter_event(of, at, each.name, levels.*each.level);
+    out += counter_event(process, time, each.name, levels.*each.level);
   }
   return out;
 }

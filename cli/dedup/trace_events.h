@@ -23,15 +23,15 @@ struct trace_process {
 };
 
 /// A process's name, and its place among the others.
-[[nodiscard]] std::string process_name_event(const trace_process& of, std::string_view name);
-[[nodiscard]] std::string thread_name_event(const trace_process& of, std::uint64_t lane, std::string_view name);
+[[nodiscard]] std::string process_name_event(const trace_process& process, std::string_view name);
+[[nodiscard]] std::string thread_name_event(const trace_process& process, std::uint64_t lane, std::string_view name);
 
 /// A span of anything, from `begin` to `end` seconds of the feed.
-[[nodiscard]] std::string span_event(const trace_process& of, std::uint64_t lane, std::string_view what, double begin,
-                                     double end, std::uint64_t bytes);
-[[nodiscard]] std::string span_event(const trace_process& of, const trace_span& span);
+[[nodiscard]] std::string span_event(const trace_process& process, std::uint64_t lane, std::string_view what,
+                                     double begin, double end, std::uint64_t bytes);
+[[nodiscard]] std::string span_event(const trace_process& process, const trace_span& span);
 /// A counter for each of the queues that is not as full as `before`; empty where all are.
-[[nodiscard]] std::string level_events(const trace_process& of, const trace_levels& levels,
+[[nodiscard]] std::string level_events(const trace_process& process, const trace_levels& levels,
                                        const std::optional<trace_levels>& before);
 
 /// What comes before the first event, between two, and after the last: an array.

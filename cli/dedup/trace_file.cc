@@ -18,14 +18,14 @@ double seconds_between(std::chrono::steady_clock::time_point begin, std::chrono:
 
 // --- A feed ----------------------------------------------------------------------------------------------------------
 
-feed_timeline::feed_timeline(trace_file& into, std::uint64_t number, std::string name)
-    : into_(into), process_{.number = number}, name_(std::move(name)) {}
+feed_timeline::feed_timeline(trace_file& file, std::uint64_t number, std::string name)
+    : file_(file), process_{.number = number}, name_(std::move(name)) {}
 
 void feed_timeline::begin(std::chrono::steady_clock::time_point opened, std::span<const lane_record> lanes) noexcept {
-  const std::lock_guard lock(into_.mutex_);
-  if (!into_.first_opened_) into_.first_opened_ = opened;
+  const std::lock_guard lock(file_.mutex_);
+  if (!file_.first_opened_) file_.first_opened_ = opened;
   opened_ = opened;
-  process_.begin = seconds_between(*into_.first_opened_, opened);
+  process_.begin = seconds_between(*file_.first_opened_, opened);
   lane_names_ = names_of(lanes);
 }
 
@@ -40,15 +40,15 @@ std::string feed_timeline::names() const {
 /// The names come before the first event, when it is sure that the file may be written to.
 template <class Event>
 void feed_timeline::write(Event&& event) noexcept {
-  const std::lock_guard lock(into_.mutex_);
-  if (!into_.outcome_.ok() || into_.is_finished_) return;
+  const std::lock_guard lock(file_.mutex_);
+  if (!file_.outcome_.ok() || file_.is_finished_) return;
   try {
     const std::string text = event();
     if (text.empty()) return;
-    if (!std::exchange(is_named_, true)) into_.write(names());
-    into_.write(text);
+    if (!std::exchange(is_named_, true)) file_.write(names());
+    file_.write(text);
   } catch (const std::exception& failure) {  // memory
-    into_.outcome_ = {status_code::memory_limit, fmt::format("{}: {}", into_.path_, failure.what())};
+    file_.outcome_ = {status_code::memory_limit, fmt::format("{}: {}", file_.path_, failure.what())};
   }
 }
 

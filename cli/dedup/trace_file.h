@@ -21,7 +21,7 @@ class trace_file;
 /// The timeline of one feed, as a process of the trace. From any thread.
 class feed_timeline final : public trace_receiver {
  public:
-  feed_timeline(trace_file& into, std::uint64_t number, std::string name);
+  feed_timeline(trace_file& file, std::uint64_t number, std::string name);
 
   void begin(std::chrono::steady_clock::time_point opened, std::span<const lane_record> lanes) noexcept override;
   void take(const trace_span& span) noexcept override;
@@ -36,7 +36,7 @@ class feed_timeline final : public trace_receiver {
   void write(Event&& event) noexcept;
   [[nodiscard]] std::string names() const;
 
-  trace_file& into_;
+  trace_file& file_;
   trace_process process_;
   std::string name_;
   std::vector<std::string> lane_names_;

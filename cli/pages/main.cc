@@ -18,13 +18,13 @@ constexpr std::string_view usage =
     "usage: cutpoint_pages (bash | zsh | fish) OUTPUT\n"
     "       cutpoint_pages COMMAND TEMPLATE OUTPUT\n";
 
-result<std::string> made(std::string_view what, const std::string& from, const line_facts& facts) {
-  if (from.empty() && what == "bash") return bash_completion(facts);
-  if (from.empty() && what == "zsh") return zsh_completion(facts);
-  if (from.empty() && what == "fish") return fish_completion(facts);
-  std::ifstream read(from);
+result<std::string> made(std::string_view what, const std::string& template_path, const line_facts& facts) {
+  if (template_path.empty() && what == "bash") return bash_completion(facts);
+  if (template_path.empty() && what == "zsh") return zsh_completion(facts);
+  if (template_path.empty() && what == "fish") return fish_completion(facts);
+  std::ifstream read(template_path);
   const std::string text{std::istreambuf_iterator<char>(read), {}};
-  if (text.empty()) return status(status_code::io_error, fmt::format("{}: cannot be read", from));
+  if (text.empty()) return status(status_code::io_error, fmt::format("{}: cannot be read", template_path));
   return man_page(facts, what, text);
 }
 

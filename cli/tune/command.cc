@@ -80,15 +80,15 @@ status tune_command::simulate(const tune_job& job, tune_facts& facts) const {
 
 status tune_command::find(const tune_job& job, engine& threads, const output& out, const console& say,
                           tune_facts& facts) const {
-  auto of = content_sample::make(job.size);
-  if (!of) return of.error();
+  auto sample = content_sample::make(job.size);
+  if (!sample) return sample.error();
   const tune_reading reading{.inputs = inputs_, .job = job, .threads = threads, .out = out, .say = say};
-  if (status read = reading.fill(*of, facts); !read.ok()) return read;
+  if (status read = reading.fill(*sample, facts); !read.ok()) return read;
   if (facts.sample_bytes == 0) return {status_code::io_error, "there are no bytes to try anything on"};
   const auto progress = [&say](std::string_view text) {
     if (text.empty() || say.shows_progress()) say.progress(text);
   };
-  const status searched = search(job.plan, *of, progress, interruption(), facts);
+  const status searched = search(job.plan, *sample, progress, interruption(), facts);
   choose(facts);
   if (!searched.ok() || !is_verified_) return searched;
   status counted;

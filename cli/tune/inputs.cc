@@ -61,26 +61,26 @@ status tune_reading::feed_all(const chunker& cuts, fingerprint_kind fingerprint,
   auto reader = inputs.make_reader(how);
   if (!reader) return reader.error();
   how.feed.plan = work_plan::processor;
-  auto into = threads.open(how.feed, receiver);
-  if (!into) return into.error();
+  auto destination = threads.open(how.feed, receiver);
+  if (!destination) return destination.error();
   progress_line progress(say, total);
-  console_feeder feeder(*into, nullptr, *reader, receiver, out, say);
+  console_feeder feeder(*destination, nullptr, *reader, receiver, out, say);
   feeder.watch([&](const reading_record& read) { progress.update(read, std::nullopt); });
   const status outcome = feeder.feed_all(inputs);
   progress.clear();
   return outcome;
 }
 
-status tune_reading::fill(content_sample& into, tune_facts& facts) const {
-  sample_receiver receiver(into, say);
+status tune_reading::fill(content_sample& sample, tune_facts& facts) const {
+  sample_receiver receiver(sample, say);
   const status outcome = feed_all(super_chunks(), fingerprint_kind::none, receiver, known_total(inputs));
-  into.finish();
+  sample.finish();
   facts.input_count = receiver.done_count();
   facts.failed_count = receiver.failed_count();
-  facts.input_bytes = into.read_bytes();
-  facts.sample_bytes = into.bytes().size();
-  facts.sample_stream_count = into.streams().size();
-  facts.sample_share = into.share();
+  facts.input_bytes = sample.read_bytes();
+  facts.sample_bytes = sample.bytes().size();
+  facts.sample_stream_count = sample.streams().size();
+  facts.sample_share = sample.share();
   return outcome;
 }
 

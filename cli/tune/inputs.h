@@ -23,7 +23,7 @@ struct tune_reading {
   const console& say;
 
   /// Fills a sample, and the facts of the inputs. Errors: what ended the reading; cancelled, with a sample of what was read.
-  [[nodiscard]] status fill(content_sample& into, tune_facts& facts) const;
+  [[nodiscard]] status fill(content_sample& sample, tune_facts& facts) const;
 
   /// Counts all inputs by a row's cuts. Errors: as above.
   [[nodiscard]] status count_whole(tune_row& row) const;

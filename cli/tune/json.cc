@@ -70,9 +70,9 @@ ordered_json json_of(const tune_row& row, std::uint64_t chunk_cost) {
 }
 
 template <class Each>
-ordered_json list_of(const std::vector<Each>& from) {
+ordered_json list_of(const std::vector<Each>& rows) {
   ordered_json out = ordered_json::array();
-  for (const Each& each : from) out.push_back(json_of(each));
+  for (const Each& each : rows) out.push_back(json_of(each));
   return out;
 }
 

@@ -75,8 +75,8 @@ result<double> share_of(const std::string& text) {
 }  // namespace
 
 void tune_options::add_to(CLI::App& command) {
-  const auto add = [&command](const char* name, auto& into, const char* meaning, const char* value) {
-    return command.add_option(name, into, meaning)->type_name(value);
+  const auto add = [&command](const char* name, auto& target, const char* meaning, const char* value) {
+    return command.add_option(name, target, meaning)->type_name(value);
   };
   add("--algorithm", algorithms_, "Try only what is named (repeatable)", "NAME")->allow_extra_args(false);
   add("--profile", profiles_, "Try a real system's chunker, at its own sizes (repeatable)", "NAME")

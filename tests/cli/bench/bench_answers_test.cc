@@ -42,9 +42,9 @@ class faulty_kernel final : public cut_kernel {
 class faulty_batch final : public batch_fingerprinter {
  public:
   explicit faulty_batch(std::uint8_t flip) : flip_(flip) {}
-  void submit(byte_span bytes, digest& into) override {
-    into = maker_(bytes).value();
-    if (submitted_++ == 5) into.bytes[0] ^= flip_;
+  void submit(byte_span bytes, digest& destination) override {
+    destination = maker_(bytes).value();
+    if (submitted_++ == 5) destination.bytes[0] ^= flip_;
   }
   status flush() override { return {}; }
 

@@ -67,32 +67,32 @@ ssize_t read_before_fault(int descriptor, std::size_t size, off_t offset, Call c
 
 bool is_stream(int descriptor) { return is_meant(descriptor, "CUTPOINT_STREAM_SUFFIX"); }
 
-ssize_t read_at(read_at_call* call, int descriptor, void* into, std::size_t size, off_t offset) {
+ssize_t read_at(read_at_call* call, int descriptor, void* buffer, std::size_t size, off_t offset) {
   if (is_stream(descriptor)) return failed(ESPIPE);
-  if (!is_faulty(descriptor)) return call(descriptor, into, size, offset);
+  if (!is_faulty(descriptor)) return call(descriptor, buffer, size, offset);
   return read_before_fault(descriptor, size, offset,
-                           [&](std::size_t readable) { return call(descriptor, into, readable, offset); });
+                           [&](std::size_t readable) { return call(descriptor, buffer, readable, offset); });
 }
 
 }  // namespace
 
 extern "C" {
 
-ssize_t read(int descriptor, void* into, std::size_t size) {
+ssize_t read(int descriptor, void* buffer, std::size_t size) {
   static const auto call = replaced<read_call>("read");
-  if (!is_faulty(descriptor)) return call(descriptor, into, size);
+  if (!is_faulty(descriptor)) return call(descriptor, buffer, size);
   return read_before_fault(descriptor, size, ::lseek(descriptor, 0, SEEK_CUR),
-                           [&](std::size_t readable) { return call(descriptor, into, readable); });
+                           [&](std::size_t readable) { return call(descriptor, buffer, readable); });
 }
 
-ssize_t pread(int descriptor, void* into, std::size_t size, off_t offset) {
+ssize_t pread(int descriptor, void* buffer, std::size_t size, off_t offset) {
   static const auto call = replaced<read_at_call>("pread");
-  return read_at(call, descriptor, into, size, offset);
+  return read_at(call, descriptor, buffer, size, offset);
 }
 
-ssize_t pread64(int descriptor, void* into, std::size_t size, off64_t offset) {
+ssize_t pread64(int descriptor, void* buffer, std::size_t size, off64_t offset) {
   static const auto call = replaced<read_at_call>("pread64");
-  return read_at(call, descriptor, into, size, offset);
+  return read_at(call, descriptor, buffer, size, offset);
 }
 
 off_t lseek(int descriptor, off_t offset, int whence) noexcept {
