@@ -1,4 +1,4 @@
-# Writes `header` from `template`: the commit of `source` as it is now, with the `compiler` and `flags` given.
+# Writes `header` from `template`, with the current commit of `source` and the given `compiler` and `flags`.
 execute_process(
   COMMAND git -C ${source} describe --always --dirty
   OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE

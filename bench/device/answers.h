@@ -1,4 +1,4 @@
-// The reference's chunks and fingerprints of a sample, and whether a device's are the same. Plain C++, tested without a GPU.
+// Compares a device's chunks and fingerprints of a sample with the reference's. Plain C++, tested without a GPU.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ struct sample_answer {
   std::size_t digest_bytes = 0;
 };
 
-/// By the reference. Errors: as `fingerprinter::make`.
+/// Cuts and fingerprints the sample by the reference. Errors: as `fingerprinter::make`.
 [[nodiscard]] result<sample_answer> reference_answer(const chunker& cuts, const fingerprint_recipe& recipe,
                                                      byte_span sample);
 
-/// Empty, or the first chunk that is another, or whose digest is.
+/// Describes the first chunk that differs, or whose digest differs; empty if all are equal.
 [[nodiscard]] std::string answer_fault(const sample_answer& expected, std::span<const std::uint32_t> lengths,
                                        std::span<const std::uint8_t> digests);
 

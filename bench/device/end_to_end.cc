@@ -1,4 +1,4 @@
-// Lanes: a thread and an offload each, which take batches from the same memory in turn.
+// Measures lanes, each a thread with an offload, that take batches from the same memory in turn.
 #include "bench/device/end_to_end.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-/// What is done with batches.
+/// The work on batches.
 struct lane_job {
   chunker cuts;
   fingerprint_kind fingerprint = fingerprint_kind::sha1;
@@ -28,7 +28,7 @@ lane_job job_of_known_chunks(fingerprint_kind fingerprint) {
   return {*chunker::make(fixed_parameters{.avg_bytes = 8 * KiB}), fingerprint, cuda::offload_use::fingerprint};
 }
 
-/// An offload for batches of one size, and what it found in the last.
+/// An offload for batches of one size, and the output of the last batch.
 class lane {
  public:
   [[nodiscard]] static result<lane> make(const lane_job& job, const device_data& data, std::uint64_t batch_bytes) {
@@ -66,7 +66,7 @@ class lane {
 
  private:
   std::unique_ptr<cuda::offload> offload_;
-  std::vector<std::uint64_t> begins_;  ///< of chunks that are known; none: they are cut
+  std::vector<std::uint64_t> begins_;  ///< begins of known chunks; empty if batches are cut
   std::vector<std::uint32_t> lengths_;
   cuda::batch_output found_;
 };
@@ -79,8 +79,8 @@ std::string sample_fault(const lane_job& job, const device_data& data) {
   return expected ? answer_fault(*expected, lane->found().lengths, lane->found().digests) : expected.error().message();
 }
 
-/// Bytes a second of all lanes together. Each first does a batch that is not counted; then all begin at once, and what is
-/// begun before the time is over counts, with the time that it takes.
+/// Returns bytes a second of all lanes together. Each lane first does a batch that does not count. Then all begin at once, and
+/// all batches that begin before the time is over count, with the time until the last one ends.
 result<double> sample_rate(std::vector<lane>& lanes, byte_span data, std::uint64_t batch_bytes, double seconds) {
   const std::uint64_t batch_count = data.size() / batch_bytes;
   std::atomic<std::uint64_t> next = 0;
@@ -131,7 +131,7 @@ result<lanes_rate> measure_lanes(const lane_job& job, const device_data& data, s
   return lanes_rate{lane_count, {batch_bytes, median(std::move(rates))}};
 }
 
-/// Measures all that is planned into a row.
+/// Measures all combinations of the sweep.
 void fill(end_to_end_row& row, const lane_job& job, const device_data& data, const lane_sweep& plan, deadline end) {
   if (!is_over(end)) row.problem = sample_fault(job, data);
   for (const std::uint64_t lanes : plan.lanes) {

@@ -1,4 +1,4 @@
-// Data in host memory: through the work of a device in lanes of their own, and through the whole engine. Timed.
+// Measures data in host memory: by lanes of a device, and by the whole engine.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,10 @@
 
 namespace cutpoint::bench {
 
-/// Pseudo-random bytes of the host, locked where the device lets them be, for as long as this lives.
+/// Pseudo-random bytes in pinned host memory.
 class pinned_bytes {
  public:
-  /// A copy of the first bytes in device memory. Errors: memory_limit; backend_failure.
+  /// Copies the first `size` bytes of `source`. Errors: memory_limit; backend_failure.
   [[nodiscard]] static result<pinned_bytes> copy_of(const device_bytes& source, std::uint64_t size, int device);
 
   pinned_bytes(pinned_bytes&&) = default;
@@ -31,24 +31,24 @@ class pinned_bytes {
   std::unique_ptr<cuda::offload> offload_;
 };
 
-/// Which lanes and batches are tried.
+/// The numbers of lanes and sizes of batches to measure.
 struct lane_sweep {
   std::vector<std::uint64_t> lanes = {1, 2, 3, 4};
   std::vector<std::uint64_t> batch_sizes = {8 * MiB, 16 * MiB, 32 * MiB, 64 * MiB, 128 * MiB};
-  double seconds = 0.08;  ///< of a sample
+  double seconds = 0.08;  ///< length of a sample
   int samples = 5;
 };
 
-/// Cuts and SHA-1: compares the answer for the sample with the reference's, then measures every number of lanes with
-/// every size of batches. What goes wrong is the row's problem.
+/// Measures cuts and SHA-1: compares the answer for the sample with the reference's, then measures every number of lanes
+/// with every size of batches. An error becomes the row's problem.
 [[nodiscard]] end_to_end_row measure_end_to_end(std::string_view name, const chunker& cuts, const device_data& data,
                                                 const lane_sweep& plan, deadline end);
 
-/// One kind of fingerprint of chunks of 8 KiB that are known: compares and measures likewise.
+/// Measures one kind of fingerprint of known chunks of 8 KiB likewise.
 [[nodiscard]] end_to_end_row measure_known_chunks(fingerprint_kind fingerprint, const device_data& data,
                                                   const lane_sweep& plan, deadline end);
 
-/// The cuts and fingerprints through the engine with the back end cuda, which is fed so many bytes.
+/// Measures cuts and fingerprints of `bytes` bytes by the engine with the back end cuda.
 [[nodiscard]] engine_row measure_engine(std::string_view name, const chunker& cuts, fingerprint_kind fingerprint,
                                         const device_data& data, std::uint64_t bytes, deadline end);
 

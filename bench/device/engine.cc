@@ -1,4 +1,4 @@
-// The whole engine with a device, fed from memory.
+// Measures the whole engine with a device, fed from memory.
 #include <algorithm>
 #include <chrono>
 
@@ -12,7 +12,7 @@ namespace cutpoint::bench {
 
 namespace {
 
-/// Keeps lengths and digests where it is asked to.
+/// Keeps lengths and digests, or drops them.
 class keeping_receiver final : public chunk_receiver {
  public:
   explicit keeping_receiver(bool keeps) : keeps_(keeps) {}
@@ -34,7 +34,7 @@ class keeping_receiver final : public chunk_receiver {
   bool keeps_;
 };
 
-/// Feeds the data again and again, so many bytes, as one stream.
+/// Feeds `bytes` bytes as one stream that repeats the data.
 result<feed_statistics> feed_all(engine& engine, const feed_options& options, byte_span data, std::uint64_t bytes,
                                  chunk_receiver& receiver) {
   auto feed = engine.open(options, receiver);

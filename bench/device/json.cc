@@ -1,4 +1,4 @@
-// The report in JSON.
+// Writes the report in JSON.
 #include <nlohmann/json.hpp>
 
 #include "bench/device/report.h"

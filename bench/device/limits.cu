@@ -1,4 +1,4 @@
-// What the device does at most: reading and copying its memory, the link in and out, integer operations.
+// Measures the limits of a device: reads and copies of its memory, the link in both directions, integer operations.
 #include <string>
 
 #include "bench/device/runtime.h"
@@ -16,7 +16,7 @@ constexpr int loads_in_flight = 8;
 constexpr int chains = 8;
 constexpr int chain_steps = 4096;
 
-/// Loads of 16 bytes, eight of a thread in flight, neighbouring threads at neighbouring places.
+/// Reads by loads of 16 bytes, eight in flight for each thread, at neighbouring addresses for neighbouring threads.
 __global__ void read_kernel(const uint4* __restrict__ source, std::uint64_t units, std::uint32_t* sums) {
   const std::uint64_t stride = std::uint64_t{gridDim.x} * threads;
   std::uint64_t position = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
@@ -33,7 +33,7 @@ __global__ void read_kernel(const uint4* __restrict__ source, std::uint64_t unit
   sums[blockIdx.x * threads + threadIdx.x] = sum;
 }
 
-/// Additions and exclusive ors, each waiting for the one before it, in eight chains that do not wait for each other.
+/// Additions and exclusive ors in eight independent chains, in each of which every operation depends on the one before.
 __global__ void integer_kernel(std::uint32_t* sums, std::uint32_t seed) {
   std::uint32_t a[chains];
   std::uint32_t b[chains];
@@ -54,7 +54,7 @@ __global__ void integer_kernel(std::uint32_t* sums, std::uint32_t seed) {
   sums[blockIdx.x * threads + threadIdx.x] = sum;
 }
 
-/// Bytes (or operations) a second of what `enqueue` does with so many at once.
+/// Returns bytes (or operations) a second if each call of `enqueue` does `amount`.
 result<double> rate_of(double amount, const std::function<status(CUstream_st*)>& enqueue) {
   const auto seconds = median_device_seconds(enqueue);
   if (!seconds) return seconds.error();

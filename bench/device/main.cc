@@ -1,7 +1,7 @@
-// cutpoint_device: what one GPU makes of cuts and fingerprints, beside what it can do at most, measured in the same run.
+// cutpoint_device: measures cuts and fingerprints on one GPU beside the limits of that GPU, in one run.
 //
-// Answers come before speeds. Exits with 1 when an answer is wrong or something fails (the rest is still measured), with 2
-// for wrong usage and where there is no GPU to use.
+// It compares answers before it measures. It exits with 1 if an answer is wrong or something fails (the rest is still
+// measured), and with 2 for wrong usage or without a usable GPU.
 #include <algorithm>
 #include <fstream>
 
@@ -89,7 +89,7 @@ std::vector<named_fact> about(const cuda::device_info& device, const std::vector
   return facts;
 }
 
-/// All measurements, in order of what is most wanted.
+/// All measurements, the most important first.
 class measurement {
  public:
   measurement(const options& given, device_facts& facts, const device_data& data, deadline end)
@@ -114,7 +114,7 @@ class measurement {
     rows.push_back(measure_resident(c.name, c.chunker, kind, data_, facts_.resident_sizes, end_));
   }
 
-  /// Of chunks of 8 KiB, whose cuts cost next to nothing, and of gear's.
+  /// Measures fingerprints of chunks of 8 KiB, whose cuts take almost no time, and of gear's chunks.
   void fingerprints() {
     for (const configuration& c : configurations_) {
       if (c.name != "fixed" && c.name != "gear") continue;
@@ -194,13 +194,13 @@ int complain(const status& failure, int exit_code) {
 
 int main(int argc, char** argv) {
   options given;
-  CLI::App app("What one GPU makes of cuts and fingerprints, beside what it can do at most", "cutpoint_device");
-  app.add_option("--device", given.device, "number of the GPU, as cutpoint info has it")->capture_default_str();
-  app.add_option("--name", given.names, "names of the catalog; default: all, at 2K:8K:64K where they take it");
+  CLI::App app("Measures cuts and fingerprints on one GPU beside the limits of that GPU", "cutpoint_device");
+  app.add_option("--device", given.device, "number of the GPU in cutpoint info")->capture_default_str();
+  app.add_option("--name", given.names, "names of the catalog; default: all, at 2K:8K:64K if they take it");
   app.add_flag("--quick", given.is_quick, "a few names and sizes, within a minute");
-  app.add_option("--seconds", given.seconds, "nothing is begun after so many; default 1200, or 60 with --quick");
-  app.add_option("--markdown", given.markdown, "the report's file; default: standard output");
-  app.add_option("--json", given.json, "the same for programs");
+  app.add_option("--seconds", given.seconds, "begin no measurement after this time; default 1200, or 60 with --quick");
+  app.add_option("--markdown", given.markdown, "file of the report; default: standard output");
+  app.add_option("--json", given.json, "file of the report in JSON");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

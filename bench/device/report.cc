@@ -1,4 +1,4 @@
-// The report in Markdown.
+// Writes the report in Markdown.
 #include "bench/device/report.h"
 
 #include <algorithm>
@@ -17,14 +17,14 @@ std::string share(double part, double whole) {
   return whole > 0 ? fmt::format("{:.0f} %", 100 * part / whole) : std::string("-");
 }
 
-/// "1500.0 (87 %)": a target, and how much of it was reached.
+/// A target and the share of it that was reached, for example "1500.0 (87 %)".
 std::string held_against(double reached, std::optional<double> target) {
   return target ? fmt::format("{} ({})", gigabytes(*target), share(reached, *target)) : std::string("-");
 }
 
 std::string batch_label(std::uint64_t bytes) { return bytes == largest_batch ? "4G-64" : format_size(bytes); }
 
-/// Rows of cells as Markdown has them.
+/// A table in Markdown.
 class table {
  public:
   explicit table(const std::vector<std::string>& heads) {
@@ -133,7 +133,7 @@ std::string engine_table(const device_facts& facts) {
   return t.text();
 }
 
-/// Calls `each(name, fingerprint, problem)` for all rows, measured or not.
+/// Calls `each(sentence, problem)` for all rows with a problem.
 template <class Each>
 void for_each_problem(const device_facts& facts, Each each) {
   const auto tell = [&](std::string_view what, const std::string& name, fingerprint_kind kind,

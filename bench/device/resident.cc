@@ -8,7 +8,7 @@ namespace cutpoint::bench {
 
 namespace {
 
-/// Why the device's answer for the sample is none; empty where it is the reference's.
+/// Describes how the device's answer for the sample differs from the reference's; empty if it does not.
 std::string sample_fault(const chunker& cuts, fingerprint_kind fingerprint, const device_data& data) {
   auto device = device_chunker::make(cuts, fingerprint, data.sample.size(), data.device);
   if (!device) return device.error().message();

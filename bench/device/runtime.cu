@@ -1,4 +1,4 @@
-// Memory, random bytes, time and clocks by CUDA's runtime.
+// Definitions of bench/device/runtime.h, except the limits.
 #include "bench/device/runtime.h"
 
 #include <string>
@@ -14,7 +14,7 @@ namespace {
 
 using cuda::check;
 
-/// Word i is the i-th of SplitMix64.
+/// Writes the i-th number of SplitMix64 to word i.
 __global__ void fill_kernel(std::uint64_t* words, std::uint64_t count) {
   const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride) {
@@ -25,7 +25,7 @@ __global__ void fill_kernel(std::uint64_t* words, std::uint64_t count) {
   }
 }
 
-/// Times what is put into one stream between two events.
+/// Measures the time of work in one stream between two events.
 class stopwatch {
  public:
   [[nodiscard]] static result<stopwatch> make() {
@@ -38,7 +38,7 @@ class stopwatch {
     return stopwatch(std::move(*stream), std::move(*begin), std::move(*end));
   }
 
-  /// Seconds of each of so many calls.
+  /// Returns the mean seconds of `calls` calls.
   [[nodiscard]] result<double> seconds(const std::function<status(CUstream_st*)>& enqueue, int calls) const {
     CUTPOINT_RETURN_IF_FAILED(check(cudaEventRecord(begin_.get(), stream_.get()), "recording an event"));
     for (int i = 0; i < calls; ++i) CUTPOINT_RETURN_IF_FAILED(enqueue(stream_.get()));
@@ -83,7 +83,7 @@ result<std::vector<std::uint8_t>> copy_from_device(const std::uint8_t* source, s
 result<double> median_device_seconds(const std::function<status(CUstream_st*)>& enqueue, int samples) {
   const auto clock = stopwatch::make();
   if (!clock) return clock.error();
-  const auto first = clock->seconds(enqueue, 1);  // loads code, slices the batch
+  const auto first = clock->seconds(enqueue, 1);  // loads code, partitions the batch
   if (!first) return first.error();
   const auto second = clock->seconds(enqueue, 1);
   if (!second) return second.error();

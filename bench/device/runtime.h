@@ -1,5 +1,5 @@
-// What the benchmark asks of CUDA's runtime: memory, random bytes, time by events, what the device says of itself. All on
-// the calling thread's current device, one thread at a time.
+// Device memory, random bytes, times by events, and reported clocks, by CUDA's runtime. All functions use the calling
+// thread's current device and are called by one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -25,20 +25,20 @@ struct device_bytes {
   [[nodiscard]] const std::uint8_t* data() const { return held.get(); }
 };
 
-/// Pseudo-random bytes, the same everywhere. Errors: memory_limit; backend_failure.
+/// Makes pseudo-random bytes, the same on every machine. Errors: memory_limit; backend_failure.
 [[nodiscard]] result<device_bytes> random_device_bytes(std::uint64_t size);
 
-/// Once the device has done all that it was asked for.
+/// Waits for the device and copies bytes of its memory to the host.
 [[nodiscard]] result<std::vector<std::uint8_t>> copy_from_device(const std::uint8_t* source, std::uint64_t size);
 
-/// Seconds that the device takes for what `enqueue` puts into the stream that it is given: the median of `samples`
-/// samples of several calls each, by CUDA's events, after calls that are not counted.
+/// Returns the seconds that the device takes for the work that `enqueue` puts into its stream: the median of `samples`
+/// samples of several calls each, by CUDA's events, after two calls that do not count.
 [[nodiscard]] result<double> median_device_seconds(const std::function<status(CUstream_st*)>& enqueue, int samples = 5);
 
-/// Measures them with `data`, which should be much larger than the L2 cache. Errors: memory_limit; backend_failure.
+/// Measures the limits with `data`, which should be much larger than the L2 cache. Errors: memory_limit; backend_failure.
 [[nodiscard]] result<device_limits> measure_limits(const device_bytes& data);
 
-/// Clocks, bus and error correction as the driver reports them.
+/// Returns clocks, bus and error correction as the driver reports them.
 [[nodiscard]] result<std::vector<named_fact>> reported_clocks(int device);
 
 }  // namespace cutpoint::bench

@@ -7,7 +7,7 @@ namespace cutpoint::bench {
 namespace {
 
 constexpr std::uint64_t turns = 2'000'000;
-/// Of interrupts, whose instructions are counted too.
+/// The largest share of instructions by interrupts, which the counter includes.
 constexpr double most_beside = 0.02;
 constexpr int trials = 5;
 

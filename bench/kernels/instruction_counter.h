@@ -1,4 +1,4 @@
-// The time-stamp counter, and whether it counts instructions: so it does in an emulator whose clock is its instructions.
+// Reads the time-stamp counter, and checks whether it counts instructions, as it does in Bochs.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace cutpoint::bench {
 
-/// Once everything before it has been done.
+/// Returns the counter after all earlier instructions have completed.
 inline std::uint64_t ticks() noexcept {
   _mm_lfence();
   const std::uint64_t now = __rdtsc();
@@ -15,17 +15,17 @@ inline std::uint64_t ticks() noexcept {
   return now;
 }
 
-/// What the counter makes of instructions of which we know how many there are.
+/// Ticks per instruction in two loops with a known number of instructions.
 struct tick_trial {
-  double of_adding = 0;       ///< ticks an instruction, in a loop that a processor runs faster than it counts
-  double of_multiplying = 0;  ///< in one of products that wait for each other
+  double of_adding = 0;       ///< a loop of which a processor runs more than one instruction per cycle
+  double of_multiplying = 0;  ///< a loop of products that depend on each other
 
-  /// Both are 1, but for the operating system's own instructions now and then. No processor's clock does that: it would
-  /// have to take as long for either.
+  /// Returns whether both are about 1; the operating system's own instructions count too. On a real processor both would
+  /// have to take the same time, which they do not.
   [[nodiscard]] bool counts_instructions() const noexcept;
 };
 
-/// The least of several trials.
+/// Returns the minimum of several trials.
 [[nodiscard]] tick_trial try_ticks() noexcept;
 
 }  // namespace cutpoint::bench

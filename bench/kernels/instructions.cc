@@ -1,6 +1,6 @@
-// cutpoint_instructions: how many instructions each back end takes for a byte, where the time-stamp counter counts
-// instructions: in an emulator (bench/kernels/count_instructions). On a processor it counts time, and this program says so and
-// exits with 1. The rows are those of `cutpoint bench`, and answers are compared before anything is counted.
+// cutpoint_instructions: counts the instructions that each back end takes for a byte, by the time-stamp counter of an emulator
+// (bench/kernels/count_instructions). A processor's counter counts time; the program then says so and exits with 1. The rows
+// are those of `cutpoint bench`, and answers are compared before instructions are counted.
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -24,12 +24,12 @@ struct options {
   bool shows_ticks = false;
 };
 
-/// All of the data once. Not inlined, so that a profiler can be told to look at this alone.
+/// One pass over the data. It is not inlined, so that a profiler can count it alone.
 [[gnu::noinline]] void pass(const timed_work& work, std::uint64_t data_bytes) {
   for (std::uint64_t position = 0; position < data_bytes;) position = work(position);
 }
 
-/// The least of the rounds: what the operating system does between adds to the others.
+/// Returns the minimum of the rounds. In the other rounds the operating system's instructions were counted too.
 std::uint64_t ticks_of(const timed_work& work, std::uint64_t data_bytes, int rounds) {
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
   for (int round = 0; round < rounds; ++round) {
@@ -67,7 +67,7 @@ result<std::string> row(const cli::bench_job& job, byte_span data, int rounds) {
   return line;
 }
 
-/// Nothing is printed before all is counted, since a console takes instructions too.
+/// Returns the table as text. It is printed after all counting, since a console takes instructions too.
 result<std::string> table(const options& given, const cli::bench_job_options& wanted) {
   const auto size = parse_size(given.size);
   if (!size) return status{size.error().code(), fmt::format("--bytes: {}", size.error().message())};
@@ -86,7 +86,7 @@ result<std::string> table(const options& given, const cli::bench_job_options& wa
   std::string out = fmt::format(
       "commit {}, {}, {}; {} of random bytes; the least of {} passes\n{} a byte; {:.4f} and {:.4f} ticks for one "
       "instruction\n"
-      "=  no kernel of its own: as scalar\n\n{:<15} {:<20}",
+      "=  no kernel of its own, same as scalar\n\n{:<15} {:<20}",
       build_commit, build_compiler, build_flags, format_size(*size), given.rounds,
       trial.counts_instructions() ? "instructions" : "TICKS OF A CLOCK, NOT INSTRUCTIONS,", trial.of_adding,
       trial.of_multiplying, "", "sizes");
@@ -103,13 +103,13 @@ result<std::string> table(const options& given, const cli::bench_job_options& wa
 int main(int argc, char** argv) {
   options given;
   cli::bench_job_options wanted;
-  CLI::App app("How many instructions each back end takes for a byte: in an emulator, whose clock they are",
+  CLI::App app("Counts the instructions that each back end takes for a byte, in an emulator whose clock counts them",
                "cutpoint_instructions");
   app.add_option("--bytes", given.size, "size of the data, with suffix K or M")->capture_default_str();
-  app.add_option("--rounds", given.rounds, "passes over the data, of which the one with the fewest counts")
+  app.add_option("--rounds", given.rounds, "passes over the data; the smallest count is shown")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_flag("--ticks", given.shows_ticks, "show ticks even where they are no instructions, as for a profiler");
+  app.add_flag("--ticks", given.shows_ticks, "show ticks even if they are not instructions, for use with a profiler");
   wanted.add_to(app);
   CLI11_PARSE(app, argc, argv);
   const auto made = table(given, wanted);
