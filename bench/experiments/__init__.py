@@ -1,1 +1,1 @@
-"""Experiments with the command: data sets, sweeps over them, the report, and the papers' figures beside ours."""
+"""Experiments with the command: data sets, sweeps over them, the report, and the papers' tables."""

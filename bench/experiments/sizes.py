@@ -1,4 +1,4 @@
-"""Sizes in bytes as people write them, with the suffixes of the command: K, M, G and T, powers of 1024."""
+"""Sizes in bytes as text, with the suffixes of the command: K, M, G and T, powers of 1024."""
 
 import re
 
@@ -7,7 +7,7 @@ MOST = 1 << 60
 
 
 def bytes_of(text: str | int) -> int:
-    """The number of bytes; ValueError, with a sentence for the user, where it is none."""
+    """Parses a size. Raises ValueError with a sentence for the user."""
     found = re.fullmatch(r"(\d{1,19})\s*([KMGT]?)(?:i?B)?", str(text).strip())
     if not found:
         raise ValueError(f"'{text}' is no size: a whole number, with K, M, G or T (powers of 1024) where wanted")
@@ -18,7 +18,7 @@ def bytes_of(text: str | int) -> int:
 
 
 def text_of(number: int) -> str:
-    """The shortest exact way to write it: 1G, 1536K, 1000."""
+    """The shortest exact text of a size: 1G, 1536K, 1000."""
     for suffix in ("T", "G", "M", "K"):
         if number >= UNITS[suffix] and number % UNITS[suffix] == 0:
             return f"{number // UNITS[suffix]}{suffix}"
@@ -26,7 +26,7 @@ def text_of(number: int) -> str:
 
 
 def rounded(number: float) -> str:
-    """About how much, for people to read: '1.2 GiB'."""
+    """A rounded size for people, such as '1.2 GiB'."""
     for suffix in ("T", "G", "M", "K"):
         if number >= UNITS[suffix]:
             value = number / UNITS[suffix]

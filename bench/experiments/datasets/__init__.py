@@ -1,6 +1,6 @@
-"""Data sets like those of the papers, made on this machine: named, sized, drawn by a seed, resumable, checksummed.
+"""Makes data sets like those of the papers on this machine. They have a name, a size, a seed and a checksum, and making them can be resumed.
 
-`make` makes one below a folder, or returns it at once where it is complete; `open_set` opens a made one; `verify` reads it all again.
+`make` makes a set below a folder, or returns at once if it is complete. `open_set` opens a complete set. `verify` reads all of it again.
 """
 
 from experiments.datasets.base import Failed

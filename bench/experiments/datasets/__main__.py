@@ -35,19 +35,19 @@ def parse(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="scripts/datasets",
         description="Data sets like those of the papers, made on this machine (docs/datasets.md).",
-        epilog="Exit codes: 0 done; 1 something failed; 2 wrong usage; 130 interrupted: the same words go on from there.",
+        epilog="Exit codes: 0 done; 1 something failed; 2 wrong usage; 130 interrupted: the same command resumes.",
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    commands.add_parser("list", help="what there is, what each stands for and needs")
-    make = commands.add_parser("make", help="make a data set, or go on with it; prints its folder")
+    commands.add_parser("list", help="list the data sets, the papers' sets that they stand for, and their requirements")
+    make = commands.add_parser("make", help="make a data set, or resume making it; prints its folder")
     make.add_argument("name", metavar="NAME", help="a name of the list")
-    make.add_argument("--size", type=size_of, metavar="SIZE", help="bytes of all versions together, about: 128M, 1G")
-    make.add_argument("--versions", type=whole_number, metavar="N", help="how many")
-    make.add_argument("--seed", type=whole_number, metavar="N", default=1, help="what is drawn, is drawn by it (1)")
+    make.add_argument("--size", type=size_of, metavar="SIZE", help="approximate bytes of all versions together: 128M, 1G")
+    make.add_argument("--versions", type=whole_number, metavar="N", help="number of versions")
+    make.add_argument("--seed", type=whole_number, metavar="N", default=1, help="seed of all random draws (1)")
     make.add_argument("--folder", type=Path, metavar="DIR", default=Path(os.environ.get("CUTPOINT_DATA") or ROOT / "data"),
-                      help="where the set's own folder goes (CUTPOINT_DATA, else data/ of the repository)")
-    verify = commands.add_parser("verify", help="read made sets again and compare every file with the manifest")
-    verify.add_argument("folders", nargs="+", type=Path, metavar="FOLDER", help="of one data set")
+                      help="parent of the set's folder (CUTPOINT_DATA, else data/ of the repository)")
+    verify = commands.add_parser("verify", help="read data sets again and compare every file with the manifest")
+    verify.add_argument("folders", nargs="+", type=Path, metavar="FOLDER", help="folder of a data set")
     given = parser.parse_args(words)
     if given.command == "make" and given.versions == 0:
         parser.error("argument --versions: must be at least 1")
@@ -80,7 +80,7 @@ def verify(folders: list[Path]) -> int:
 
 def main(words: list[str]) -> int:
     given = parse(words)
-    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))  # servers are stopped for this one, too
+    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))  # SIGTERM stops servers too
     try:
         if given.command == "list":
             return print_list()

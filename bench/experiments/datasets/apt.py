@@ -1,4 +1,4 @@
-"""Debian's packages and sources of any release, by apt with a state of its own: the machine's packages and settings stay as they are."""
+"""Fetches Debian's packages and sources of any release by apt, with a state folder of its own. The machine's packages and settings do not change."""
 
 import os
 import re
@@ -10,13 +10,13 @@ from experiments.datasets.tools import run
 
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
-# Oldest first. What a mirror lacks of them is left out.
+# Oldest first. Releases that a mirror lacks are left out.
 RELEASES = ("bullseye", "bookworm", "trixie")
 SUITES = tuple(f"{release}{pocket}" for release in RELEASES for pocket in ("", "-updates", "-backports", "-security")) + ("forky", "sid")
 
 
 def mirrors() -> tuple[str, str]:
-    """Where this machine's apt gets Debian and its security updates from."""
+    """The addresses from which this machine's apt gets Debian and its security updates."""
     lines = run("asking apt for its sources", ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)"]).decode().splitlines()
     found = [line.split() for line in lines if re.search(rf" ({'|'.join(SUITES)}|stable|oldstable)", line)]
     main = [uri for uri, suite in found if not suite.endswith("-security")]
@@ -27,17 +27,17 @@ def mirrors() -> tuple[str, str]:
 
 
 def source_line(kind: str, suite: str, mirror: str, security: str, keyring: Path | None = KEYRING) -> str:
-    """A line of sources.list; without a keyring, apt's own are asked."""
+    """A line of sources.list. Without a keyring, apt uses its own."""
     signed = f"[signed-by={keyring}] " if keyring and keyring.exists() else ""
     return f"{kind} {signed}{security if suite.endswith('-security') else mirror} {suite} main"
 
 
 class Gone(Failed):
-    """The lists have it, the mirror has not."""
+    """The lists have the package, but the mirror does not."""
 
 
 class Apt:
-    """apt-get and apt-cache as on a machine with these suites and nothing installed, their state in a folder."""
+    """apt-get and apt-cache as on a machine with these suites and no installed packages. Their state is in a folder."""
 
     def __init__(self, folder: Path, kind: str, suites: tuple[str, ...], archives: Path | None = None):
         self.folder, self.suites = folder, suites
@@ -57,14 +57,14 @@ class Apt:
                     "Dir::Cache::archives": archives,
                     "Dir::Etc::sourcelist": folder / "sources.list",
                     "Dir::Etc::sourceparts": folder / "parts",
-                    "Dir::Bin::dpkg": "/bin/false",  # it shall never install
+                    "Dir::Bin::dpkg": "/bin/false",  # so that it never installs
                     "APT::Sandbox::User": "",
                     "APT::Install-Recommends": "false",
                     "Acquire::Languages": "none",
                     "Acquire::GzipIndexes": "true",
                     "Acquire::Retries": 3,
                     "Debug::NoLocking": 1,
-                    "Acquire::Check-Valid-Until": "false",  # of a release that is no longer updated
+                    "Acquire::Check-Valid-Until": "false",  # for releases that are no longer updated
                     "APT::Keep-Downloaded-Packages": "true",
                 }.items()
             )
@@ -72,12 +72,12 @@ class Apt:
         self.environment = os.environ | {"APT_CONFIG": str(folder / "apt.conf"), "LC_ALL": "C"}
 
     def ask(self, what: str, program: str, *words: str, cwd: Path | None = None) -> str:
-        """Runs apt-get or apt-cache. Some images of Debian forbid caches in a file that is read after ours, hence the options."""
+        """Runs apt-get or apt-cache. Some images of Debian forbid caches in a file that is read after ours, so options set them."""
         caches = ("-o", "Dir::Cache::pkgcache=pkgcache.bin", "-o", "Dir::Cache::srcpkgcache=srcpkgcache.bin")
         return run(what, [program, *caches, *words], env=self.environment, cwd=cwd).decode(errors="replace")
 
     def update(self, say: Callable[[str], None]) -> None:
-        """Fetches the lists; a suite that the mirror lacks is left out, and none at all is an error."""
+        """Fetches the lists, without suites that the mirror lacks. Raises Failed if it has none of them."""
         reason = "no reason is said"
         try:
             self.ask("apt-get update", "apt-get", "update", "--error-on=any")
@@ -90,33 +90,33 @@ class Apt:
             say(f"going on without {', '.join(missing)}, which the mirror does not have")
 
     def has(self, suite: str) -> bool:
-        """Whether the mirror has that suite, as the lists say."""
+        """Whether the mirror has that suite, according to the lists."""
         return any((self.folder / "lists").glob(f"*_dists_{suite}_*Release"))
 
     def installed_bytes(self, packages: list[str]) -> int:
-        """What the packages and all that they need take on a disk, about."""
+        """Approximate bytes on disk of the packages and their dependencies."""
         said = self.ask(f"asking apt about {packages[-1]}", "apt-get", "install", "--print-uris", "--assume-yes", *packages)
         found = re.search(r"After this operation, ([\d.,]+) ([kMG]?)B of additional", said)
         return int(float(found[1].replace(",", "")) * {"": 1, "k": 1e3, "M": 1e6, "G": 1e9}[found[2]]) if found else 0
 
     def files_of(self, packages: list[str]) -> list[str]:
-        """The names of the files of the packages and of all that they need, as `fetch` leaves them among the archives."""
-        nothing = f"Dir::Cache::archives={self.folder / 'nothing'}"  # or those that are there would not be named
+        """The names of the package files that `fetch` stores: the packages and their dependencies."""
+        nothing = f"Dir::Cache::archives={self.folder / 'nothing'}"  # else apt would not name packages that are fetched already
         said = self.ask(f"asking apt about {packages[-1]}", "apt-get", "install", "--print-uris", "--assume-yes", "-o", nothing, *packages)
         return re.findall(r"^'[^']+' (\S+\.deb) \d+", said, re.MULTILINE)
 
     def fetch(self, packages: list[str]) -> None:
-        """Fetches the packages and all that they need."""
+        """Fetches the packages and their dependencies."""
         self.ask(f"fetching {packages[-1]}", "apt-get", "install", "--download-only", "--assume-yes", *packages)
 
     def fetch_one(self, package: str, folder: Path) -> str:
-        """Fetches a package without what it needs, into a folder; the name of its file."""
+        """Fetches a package without its dependencies into a folder, and returns the name of its file."""
         name = self.ask(f"asking apt about {package}", "apt-get", "download", "--print-uris", package).split()[1]
         self.ask(f"fetching {package}", "apt-get", "download", package, cwd=folder)
         return name
 
     def source_versions(self, package: str) -> list[str]:
-        """Versions of a source package; none where there is no such package."""
+        """Versions of a source package, empty if the package does not exist."""
         try:
             text = self.ask(f"looking for the source package {package}", "apt-cache", "showsrc", "--only-source", package)
         except Failed:
@@ -124,7 +124,7 @@ class Apt:
         return sorted(set(re.findall(rf"^Package: {re.escape(package)}\n(?:.*\n)*?Version: (\S+)", text, re.MULTILINE)))
 
     def fetch_source(self, package: str, version: str, folder: Path) -> None:
-        """The upstream tar of a source package, into a folder; what is there already is checked and kept."""
+        """Fetches the upstream tar of a source package into a folder. An existing file is checked and kept."""
         folder.mkdir(parents=True, exist_ok=True)
         try:
             self.ask(f"fetching the source package {package} {version}", "apt-get", "source", "--download-only", "--tar-only", f"{package}={version}", cwd=folder)

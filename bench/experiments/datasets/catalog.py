@@ -1,4 +1,4 @@
-"""The data sets: what each is, which of the papers' sets it stands for, and what making it takes."""
+"""The catalog of data sets: content, the papers' sets that each stands for, and requirements."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,23 +18,23 @@ GIB = 1 << 30
 
 
 class Unknown(ValueError):
-    """No such data set."""
+    """The catalog has no such data set."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One kind of data set."""
+    """A kind of data set."""
 
     name: str
     what: str
-    stands_for: tuple[str, ...]  # names as the papers have them
+    stands_for: tuple[str, ...]  # the papers' names
     generator: Callable[[Job], Generator]
     size: int
     versions: int
     least: int = 1  # bytes of one version
-    deterministic: bool = True  # the same plan gives the same bytes
+    deterministic: bool = True  # equal plans give equal bytes
     packages: tuple[str, ...] = ()  # Debian packages, installed when a set is made
-    also: tuple[str, ...] = ()  # what else it needs, for people
+    also: tuple[str, ...] = ()  # other requirements, as text
     downloads: int = 0  # bytes kept beside the sets, for each version
 
     @property
@@ -42,7 +42,7 @@ class Entry:
         return (*self.packages, *self.also) or ("nothing",)
 
     def scratch(self, size: int) -> int:
-        """Bytes of disk for downloads and work while it is made, about."""
+        """Approximate bytes of disk for downloads and work while it is made."""
         return self.downloads * self.versions + size // self.versions
 
 
@@ -80,7 +80,7 @@ def names() -> list[str]:
 
 
 def entry(name: str) -> Entry:
-    """By its name. Raises Unknown."""
+    """The entry of a name. Raises Unknown."""
     try:
         return ENTRIES[name]
     except KeyError:

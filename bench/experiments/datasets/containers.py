@@ -1,7 +1,7 @@
-"""Images of containers as `docker save` writes them: a tar with a tar for each layer, and layers that several images share.
+"""Images of containers in the format of `docker save`: a tar with a tar for each layer. Several images share layers.
 
 An image is a release of Debian in a state of updates, a runtime, and an application for storage or databases. Its layers are the files
-of the packages that each of these needs beyond the layers below, unpacked without running their scripts, documentation left out.
+of the packages that each of these needs beyond the layers below, without documentation. No scripts of packages are run.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ APPLICATIONS = {
 }
 DOCUMENTATION = re.compile(r"usr/share/(doc|man|info|locale|lintian)/(?!.*/copyright$).+")
 MERGED = re.compile(r"(bin|sbin|lib|lib64)/")  # below usr/ in all releases
-FIXED_TIME = 1_767_225_600  # of what no package has: 2026-01-01
+FIXED_TIME = 1_767_225_600  # 2026-01-01, for files that are in no package
 
 
 class Containers(Generator):
@@ -78,7 +78,7 @@ class Containers(Generator):
         return self.job.cache / "debs"
 
     def _apts(self) -> dict[str, Apt]:
-        """By release and state of updates; without releases that the mirror lacks."""
+        """An apt for each release and state of updates, without releases that the mirror lacks."""
         found, failures = {}, []
         for release, (state, pockets) in product(RELEASES, POCKETS.items()):
             apt = Apt(self.job.cache / f"apt-{release}-{state}", "deb", tuple(f"{release}{pocket}" for pocket in pockets), archives=self._debs)
@@ -96,7 +96,7 @@ class Containers(Generator):
 
     @staticmethod
     def _layers(apt: Apt, steps: list[list[str]]) -> list[list[str]]:
-        """Package files of each layer, from the lowest; none twice, no layer empty."""
+        """Package files of each layer, from the lowest. Each file is in one layer, and no layer is empty."""
         words, below, layers = [], set(), []
         for step in steps:
             words += step
@@ -107,7 +107,7 @@ class Containers(Generator):
         return layers
 
     def _layer(self, names: list[str]) -> Path:
-        """The layer of these packages, kept under its checksum; made once."""
+        """The layer of these packages. It is made once and kept under its checksum."""
         folder = self.job.cache / "layers"
         folder.mkdir(exist_ok=True)
         pointer = folder / (hashlib.sha256("\n".join(names).encode()).hexdigest() + ".name")

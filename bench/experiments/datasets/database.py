@@ -1,4 +1,4 @@
-"""The files of a PostgreSQL server under pgbench, copied between rounds: as snapshots of a database's machine, the server stopped cleanly.
+"""The files of a PostgreSQL server under pgbench, copied between rounds while the server is stopped, like snapshots of its machine.
 
 pgbench's standard transactions are like TPC-B: three updates of one row, one insert. Each round runs half as many of them as the table of
 accounts has pages, so that about two pages in five of it are written.
@@ -14,14 +14,14 @@ from experiments.datasets.base import Failed, Generator, Planned, numbered
 from experiments.datasets.servers import Place, Server
 from experiments.datasets.tools import run, version_of
 
-EMPTY_BYTES = 32 << 20  # of a cluster without pgbench's tables
-SCALE_BYTES = 15 << 20  # of pgbench's tables and indices at scale 1
-SCALE_PAGES = 1640  # of 8 KiB, of the table of accounts
+EMPTY_BYTES = 32 << 20  # a cluster without pgbench's tables
+SCALE_BYTES = 15 << 20  # pgbench's tables and indices at scale 1
+SCALE_PAGES = 1640  # pages of 8 KiB of the table of accounts
 PAGES_PER_TRANSACTION = 2
 CLIENTS = 4
 SETTINGS = {
     "listen_addresses": "",
-    "fsync": "off",  # it ends with its machine
+    "fsync": "off",  # the data need not survive a crash
     "shared_buffers": "64MB",
     "max_wal_size": "32MB",
     "min_wal_size": "8MB",
@@ -72,7 +72,7 @@ class Database(Generator):
 
     @staticmethod
     def _program(name: str) -> Path:
-        """Debian keeps the server's programs out of the path; the newest is taken."""
+        """The newest program of this name. Debian does not put the server's programs into the path."""
         found = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: float(path.parts[4]))
         on_path = shutil.which(name)
         if not found and not on_path:
@@ -111,7 +111,7 @@ class Database(Generator):
         run(f"pgbench of {planned.name}", [self._program("pgbench"), "-h", self._place.folder, "-U", "cutpoint", *words, "postgres"])
 
     def _stop(self) -> None:
-        """A clean end, which writes everything that is only in memory."""
+        """Stops the server cleanly, so that it writes all data to its files."""
         server, self._server = self._server, None
         server.stop()
         if server.process.returncode != 0:
@@ -125,7 +125,7 @@ class Database(Generator):
 
 
 def _write_tar(folder: Path, target: Path) -> None:
-    """In the order of names, with the files' own times."""
+    """Writes a tar of the folder in the order of names, with the files' own times."""
     with tarfile.open(target, "w") as tar:
         for path in [folder, *sorted(folder.rglob("*"))]:
             if path.is_file() or path.is_dir():

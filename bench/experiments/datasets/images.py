@@ -1,7 +1,7 @@
 """Images of virtual machines' disks: ext4 file systems that hold Debian, by release, package set and state of updates.
 
-A root is made by debootstrap once for each release and kept; an image's packages are installed into a copy of it, as an administrator
-would, and the file system is made of that. It has a sixteenth of its size free.
+debootstrap makes a root once for each release, which is kept. An image's packages are installed into a copy of it, and the file system is
+made of that copy. A sixteenth of its size is free.
 """
 
 import os
@@ -16,9 +16,9 @@ from experiments.datasets.base import Failed, Generator, Planned, numbered
 from experiments.datasets.tools import need_root, remove, run, version_of
 
 MIB = 1 << 20
-ROOT_BYTES = 190 * MIB  # an image without further packages, about
+ROOT_BYTES = 190 * MIB  # approximate size of an image without further packages
 
-# What is installed beyond the root, and how much that adds, about. Sets too large for the share of one image are not drawn.
+# Packages installed beyond the root, and approximately the bytes that they add. Sets too large for the share of one image are not drawn.
 PACKAGE_SETS = {
     "bare": ([], 0),
     "login": (["openssh-server", "sudo"], 12 * MIB),
@@ -37,7 +37,7 @@ STATES = ("released", "updated")
 BLOCK = 4096
 INODE_BYTES = 256
 JOURNAL_MIB = 4
-FIXED_TIME = 1_767_225_600  # of everything that is younger: 2026-01-01
+FIXED_TIME = 1_767_225_600  # 2026-01-01, for all files that are younger
 CHROOT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -82,7 +82,7 @@ class Images(Generator):
         need_root(self.job.name, "debootstrap makes device files and changes its root")
 
     def _base(self, release: str) -> Path:
-        """The root of a release, as a tar that is kept."""
+        """The root of a release as a tar, which is kept."""
         kept = self.job.cache / "images" / f"{release}.tar"
         if not kept.exists():
             kept.parent.mkdir(exist_ok=True)
@@ -106,7 +106,7 @@ class Images(Generator):
         lines = [source_line("deb", suite, mirror, security, keyring=None) for suite in suites]
         (root / "etc/apt/sources.list").write_text("".join(f"{line}\n" for line in lines))
         refuse = root / "usr/sbin/policy-rc.d"
-        refuse.write_text("#!/bin/sh\nexit 101\n")  # no service starts
+        refuse.write_text("#!/bin/sh\nexit 101\n")  # so that no service starts
         refuse.chmod(0o755)
         for name in ("resolv.conf", "hosts"):
             if Path("/etc", name).exists():
@@ -142,7 +142,7 @@ class Images(Generator):
 
 
 def _isolated() -> list[str]:
-    """The words that give a program its own mounts and end its children with it, where the machine allows that."""
+    """The words that run a program with mounts of its own and end its children with it, or none if the machine forbids that."""
     words = ["unshare", "--mount", "--pid", "--fork", "--kill-child"]
     tried = subprocess.run([*words, "true"], stdin=subprocess.DEVNULL, capture_output=True)
     return words if tried.returncode == 0 else []
@@ -153,7 +153,7 @@ def _inside(root: Path, *words: str) -> list[str | Path]:
 
 
 def _clean(root: Path) -> None:
-    """What bears the day and the machine of its making."""
+    """Removes files that depend on the day and the machine on which the root was made."""
     for pattern in ("var/lib/apt/lists/*", "var/cache/apt/*.bin", "var/log/*.log", "var/log/apt/*", "etc/resolv.conf", "etc/hosts", "debootstrap", "tmp/*"):
         for path in root.glob(pattern):
             remove(path)

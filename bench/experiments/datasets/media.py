@@ -1,4 +1,4 @@
-"""Files that are compressed already: music, pictures and archives, of Debian's packages of them. Nothing repeats."""
+"""Compressed files: music, pictures and archives of Debian's packages, each only once."""
 
 from pathlib import Path
 
@@ -12,13 +12,13 @@ PACKAGES = (
     "wesnoth-1.16-music", "plasma-workspace-wallpapers", "gnome-backgrounds", "sonic-pi-samples", "hedgewars-data", "fillets-ng-data",
     "warzone2100-music", "extremetuxracer-data", "beneath-a-steel-sky", "supertuxkart-data",
 )
-ARCHIVES = ["build-essential"]  # its package files, and those that it needs
+ARCHIVES = ["build-essential"]  # its package file, and those of its dependencies
 SUFFIXES = (".ogg", ".oga", ".opus", ".mp3", ".flac", ".jpg", ".jpeg", ".png", ".webp", ".avi", ".ogv", ".webm", ".zip", ".gz", ".xz", ".bz2")
-LEAST_BYTES = 16 << 10  # smaller ones are mostly a tar's headers
+LEAST_BYTES = 16 << 10  # in a tar, smaller files would be mostly headers
 
 
 class Media(Generator):
-    """A tar for each version, of other files each; packages are fetched in a drawn order until there is enough."""
+    """A tar for each version, each of other files. Packages are fetched in a drawn order until their files suffice."""
 
     def __init__(self, job):
         super().__init__(job)
@@ -68,7 +68,7 @@ class Media(Generator):
             ]
 
     def _parts(self, files: list[tuple[str, str, int]]) -> list[list[tuple[str, str, int]]]:
-        """The files in order, so many for each version that they fill its share or what there is of it."""
+        """Splits the files, in order, into a list for each version that fills its share of the size or of the files."""
         share = min(self.job.share, sum(size for _, _, size in files) // self.job.version_count)
         parts: list[list[tuple[str, str, int]]] = [[]]
         left = share
@@ -86,7 +86,7 @@ class Media(Generator):
 
 
 def _plain(member):
-    """Without the owner and the time at which it was fetched."""
+    """Removes the owner and the time of the download."""
     member.uid = member.gid = member.mtime = 0
     member.uname = member.gname = ""
     return member

@@ -11,9 +11,9 @@ from experiments.datasets import tars
 from experiments.datasets.base import Failed, Generator, Planned, numbered
 from experiments.datasets.pypi import File, Index, order, release_of
 
-TAG = "cp311-cp311-manylinux"  # of the wheels; each release has had one since 2022
+TAG = "cp311-cp311-manylinux"  # in the names of wheels; each release has had one since 2022
 MACHINE = "x86_64.whl"
-NEVER = 315_532_800  # 1980-01-01, for times that a zip does not say well
+NEVER = 315_532_800  # 1980-01-01, the time of all files of wheels
 
 
 def is_wheel(file: File) -> bool:
@@ -21,7 +21,7 @@ def is_wheel(file: File) -> bool:
 
 
 def releases_of(index: Index, package: str, kinds: tuple[str, ...] = ("sdist", "wheel")) -> dict[str, dict[str, File]]:
-    """Final releases, oldest first, that have such files: {"2.0.1": {"sdist": …, "wheel": …}}."""
+    """Final releases that have files of all these kinds, oldest first: {"2.0.1": {"sdist": …, "wheel": …}}."""
     found: dict[str, dict[str, File]] = {}
     for file in index.files(package):
         kind = "sdist" if file.name.endswith(".tar.gz") else "wheel" if is_wheel(file) else None
@@ -32,7 +32,7 @@ def releases_of(index: Index, package: str, kinds: tuple[str, ...] = ("sdist", "
 
 
 def window(releases: list[str], count: int, draws, what: str) -> list[str]:
-    """Successive releases, the first drawn."""
+    """Successive releases, of which the first is drawn."""
     if len(releases) < count:
         raise Failed(f"there are {len(releases)} releases of {what} that will do, and {count} were asked for")
     start = draws.randrange(len(releases) - count + 1)
@@ -57,7 +57,7 @@ def wheel_sizes(path: Path, prefix: str) -> Counter[str]:
 
 
 def copy_wheel(path: Path, prefix: str, folders: set[str] | None, target: tarfile.TarFile) -> None:
-    """A wheel's files in these folders; in all when none are named."""
+    """Copies a wheel's files in these folders, or all of them for None."""
     with zipfile.ZipFile(path) as wheel:
         for info, member in wheel_members(wheel, prefix):
             if folders is None or tars.folder_of(member.name) in folders:
@@ -65,7 +65,7 @@ def copy_wheel(path: Path, prefix: str, folders: set[str] | None, target: tarfil
 
 
 class OfIndex(Generator):
-    """Made of files of the Python package index."""
+    """A data set of files of the Python package index."""
 
     def __init__(self, job):
         super().__init__(job)
@@ -82,7 +82,7 @@ class OfIndex(Generator):
 
 
 class Packages(OfIndex):
-    """Successive releases of NumPy, a tar each: the sdist's tree and beside it the wheel's, as far as the same folders fit the size."""
+    """Successive releases of NumPy, a tar each: the trees of the sdist and of the wheel, of which the same folders are taken to fit the size."""
 
     PACKAGE = "numpy"
 
@@ -119,9 +119,9 @@ class Packages(OfIndex):
 
 
 class Nightly(OfIndex):
-    """Backups of a build server: a tree of installed packages that stays, in which one compiled package follows its releases, a tar each.
+    """Backups of a build server, a tar each: a tree of installed packages in which only one compiled package changes, by its releases.
 
-    The package that changes comes first, so that what stays is at another place in each tar.
+    The package that changes is the first, so that the others are at another offset in each tar.
     """
 
     CHANGING = "pydantic-core"

@@ -1,6 +1,6 @@
-"""Files of packages on the Python package index that pip is set up for, by its simple interface (PEP 503).
+"""Fetches files of packages from pip's index, by the simple interface (PEP 503).
 
-pip itself would build an sdist to learn what it needs; here it says where its index is, and files are fetched by their links.
+pip is asked only for the address of its index, since it would build an sdist to learn its dependencies.
 """
 
 import hashlib
@@ -18,17 +18,17 @@ from experiments.datasets.base import Failed
 from experiments.datasets.tools import run
 
 TRIES = 3
-SECONDS = 180  # without a byte
+SECONDS = 180  # longest wait for a byte
 BLOCK = 1 << 20
 
-# What pip takes where nothing is configured, and the settings that win, last to first.
+# The index of a pip without configuration, and the kinds of settings, the strongest first.
 ASK_DEFAULT = "from pip._internal.models.index import PyPI; print(PyPI.simple_url)"
 SETTINGS = (":env:", "install", "site", "user", "global")
 
 
 @dataclass(frozen=True)
 class File:
-    """One file of a release."""
+    """A file of a release."""
 
     name: str
     link: str
@@ -54,7 +54,7 @@ class Index:
         return next((settings[key] for prefix in SETTINGS for key in (f"{prefix}.{name}",) if key in settings), None)
 
     def files(self, package: str) -> list[File]:
-        """All files of a package that bear a checksum."""
+        """All files of a package that have a checksum."""
         page = f"{self.url}/{package}/"
         with self._open(page) as answer:
             text = answer.read().decode(errors="replace")
@@ -66,7 +66,7 @@ class Index:
         return found
 
     def fetch(self, file: File, folder: Path) -> Path:
-        """The file in a folder; kept where it is there and whole, fetched again where it is not."""
+        """Fetches a file into a folder. A complete one is kept."""
         path = folder / file.name
         if path.exists() and _digest(path) == file.sha256:
             return path
@@ -105,7 +105,7 @@ def _digest(path: Path) -> str:
 
 
 def release_of(name: str, package: str) -> str | None:
-    """The release that an sdist or a wheel is of; None for what is no final one of this package."""
+    """The release of an sdist or a wheel, or None if it is not a final release of this package."""
     found = re.match(rf"{re.escape(package)}-([0-9.]+?)(?:\.tar\.gz$|-)", name.lower().replace("_", "-"))
     return found[1] if found else None
 

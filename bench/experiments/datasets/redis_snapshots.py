@@ -1,9 +1,9 @@
 """Snapshots of a real Redis server under its own benchmark: a round of writes, a SAVE, a copy of dump.rdb, and so on.
 
 The first round fills most of a key space: strings, and as many fields of a hash, members of a set, and members of a sorted set. Each
-later round writes one key in 200 of it; which, redis-benchmark draws by itself. Its values are the same printable bytes at every key
-and in every round, so that what differs between snapshots are keys that had not been drawn before, and the sorted set's scores. The file
-is compressed as Redis does it when nothing is said (LZF for values above 20 bytes, which finds little in these).
+later round writes one key in 200 of it, which redis-benchmark draws. The values are the same printable bytes at every key and in every
+round, so snapshots differ only in keys that had not been drawn before and in the scores of the sorted set. The file has Redis's default
+compression (LZF for values above 20 bytes, which finds little in these).
 """
 
 import shutil
@@ -16,13 +16,13 @@ from experiments.datasets.tools import run, version_of
 
 STRUCTURES = "set,hset,sadd,zadd"
 VALUE_BYTES = 256
-KEY_BYTES = 523  # measured: what a key of the key space, drawn or not, takes in a snapshot with its fields in the other structures
+KEY_BYTES = 523  # measured bytes in a snapshot for each key of the key space, drawn or not, with its fields in the other structures
 FILL = 2  # writes for each key in the first round: 1 - exp(-2) of them are drawn
-CHANGED = 200  # later rounds write one key in so many
+CHANGED = 200  # later rounds write one key in this many
 
 
 class Redis(Generator):
-    # A server orders its keys by a seed that it draws when it starts: snapshots of two servers have little in common.
+    # A server orders its keys by a seed that it draws at its start, so snapshots of two servers have little in common.
     resumes = False
 
     def __init__(self, job):

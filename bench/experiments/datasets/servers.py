@@ -1,4 +1,4 @@
-"""Servers of this process alone: on sockets in a folder of their own, as an unprivileged user, gone when this process is gone."""
+"""Servers for this process: on sockets in a folder of their own, as an unprivileged user, stopped when this process ends."""
 
 import hashlib
 import os
@@ -18,11 +18,11 @@ PATIENCE = 120  # seconds for a server to answer, or to end
 
 
 class Place:
-    """A folder that the servers' user owns, with a short path (sockets bear at most 107 bytes). TMPDIR says where.
+    """A folder below TMPDIR that the servers' user owns. Its path is short, since the path of a socket has at most 107 bytes.
 
-    Its name follows from `work_folder`, the folder of the data set's work, so that what a killed process left there is found and removed.
+    Its name follows from `work_folder`, the folder of the data set's work, so that the files of a killed process are found and removed.
 
-    Root's servers run as `user`, anybody else's as themselves.
+    Root's servers run as `user`, those of other users as themselves.
     """
 
     def __init__(self, user: str, work_folder: Path):
@@ -47,12 +47,12 @@ class Place:
 
 
 class Server:
-    """A running server; its output goes to a log beside it."""
+    """A running server. Its output is written to a log in its folder."""
 
     def __init__(self, name: str, place: Place, command: Sequence[str | Path], answers: Callable[[], bool]):
         self.name, self.log = name, place.folder / f"{name}.log"
         with self.log.open("wb") as log:
-            # In a session of its own, so that Ctrl-C on the terminal reaches it through `stop` alone.
+            # In a session of its own, so that Ctrl-C on the terminal reaches it only through `stop`.
             self.process = subprocess.Popen(place.command(*command), stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=place.folder, start_new_session=True)
         try:
             until = time.monotonic() + PATIENCE
@@ -69,7 +69,7 @@ class Server:
         return lines[-1] if lines else "it said nothing"
 
     def stop(self) -> None:
-        """Asks it to end, and ends it where it does not."""
+        """Asks the server to end, and kills it if it does not."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
             try:

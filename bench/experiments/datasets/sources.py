@@ -1,4 +1,4 @@
-"""Successive releases of the Linux kernel and of GCC, of Debian's source packages."""
+"""Successive releases of the Linux kernel and of GCC, from Debian's source packages."""
 
 import re
 import shutil
@@ -18,7 +18,7 @@ def _order(version: str) -> list[int]:
 
 
 class Releases(Generator):
-    """As many successive releases as there are versions, from one on that is drawn; in each the same folders, drawn to fit the size."""
+    """Successive releases, one for each version, of which the first is drawn. The same folders of each are drawn to fit the size."""
 
     packages: list[str]
 
@@ -35,7 +35,7 @@ class Releases(Generator):
         return self._apt
 
     def releases(self) -> list[tuple[str, str, str]]:
-        """Upstream version, source package and its version, oldest first. Debian's revisions of one release share its tar."""
+        """Upstream versions, source packages and their versions, oldest first. Debian's revisions of one release share its tar."""
         found = {}
         for package in self.packages:
             for version in self.apt.source_versions(package):
@@ -65,7 +65,7 @@ class Releases(Generator):
         ]
 
     def _fetchable(self, releases: list[tuple[str, str, str]], start: int) -> list[tuple[str, str, str]]:
-        """The next releases from `start` on, then those before it, without those that the mirror no longer has."""
+        """The releases from `start` on, then those before it, without those that the mirror no longer has."""
         there = []
         for release in releases[start:] + releases[:start][::-1]:
             if len(there) == self.job.version_count:
@@ -111,7 +111,7 @@ class Gcc(Releases):
 
     @contextmanager
     def _tree(self, upstream: str, package: str, version: str) -> Iterator[tarfile.TarFile]:
-        """Debian wraps the release's tar in another."""
+        """Opens the release's tar, which Debian wraps in another."""
         inner = self.job.work / "gcc.tar.xz"
         with tars.opened(self._fetched(upstream, package, version)) as outer:
             for member in tars.members(outer):

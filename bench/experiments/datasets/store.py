@@ -1,12 +1,12 @@
-"""Made data sets on disk: one folder each, versions in it, `manifest` with a checksum for each file, and `dataset.json` when it is whole.
+"""Data sets on disk: a folder for each, with its versions, a `manifest` with a checksum for each file, and `dataset.json` once it is complete.
 
     NAME-SIZE-vVERSIONS-sSEED/
         001-….tar          the versions
         manifest           "sha256  bytes  relative-path" of all files, sorted by path
         dataset.json       written last
-        .making/           until then: plan.json, the version in work, the lines of the manifest so far
+        .making/           until then: plan.json, the version being made, the lines of the manifest so far
 
-A version is made under another name, hashed, and renamed: whatever ends the process, what is there under its own name is whole.
+A version is made under another name, hashed, and renamed. So a version with its own name is complete, however the process ended.
 """
 
 import errno
@@ -32,7 +32,7 @@ MOST_SEED = (1 << 32) - 1
 
 @dataclass(frozen=True)
 class DataSet:
-    """A whole data set."""
+    """A complete data set."""
 
     folder: Path
     info: dict  # dataset.json
@@ -44,21 +44,21 @@ class DataSet:
 
     @property
     def paths(self) -> list[Path]:
-        """The versions, absolute, in their order."""
+        """The absolute paths of the versions, in their order."""
         return [self.folder / version["path"] for version in self.versions]
 
 
 def make(name: str, size: int | None, versions: int | None, seed: int, folder: Path, say: Callable[[str], None]) -> DataSet:
-    """Makes a set below a folder, or goes on with it; returns at once where it is whole. None: the catalog's default.
+    """Makes a set below a folder, or resumes making it. Returns at once if it is complete. None stands for the catalog's default.
 
-    Raises ValueError (or Unknown, which is one) for what cannot be asked for, and Failed for what went wrong.
+    Raises ValueError (or its subclass Unknown) for wrong arguments, and Failed for failures.
     """
     entry = catalog.entry(name)
     size, versions = size or entry.size, versions or entry.versions
     _check(entry, size, versions, seed)
     folder = folder.absolute() / f"{name}-{sizes.text_of(size)}-v{versions}-s{seed}"
     if (folder / "dataset.json").is_file():
-        tools.remove(folder / ".making")  # where it was killed at its very end
+        tools.remove(folder / ".making")  # if the process was killed after writing dataset.json
         return open_set(folder)
     cache = folder.parent / ".cache"
     try:
@@ -181,7 +181,7 @@ def _finish(entry: catalog.Entry, job: Job, generator: Generator, versions: list
 
 
 def _hashed(path: Path, name: str) -> Iterator[str]:
-    """A line of the manifest for each file of a version."""
+    """Yields a line of the manifest for each file of a version."""
     if path.is_dir():
         for child in sorted(path.iterdir()):
             yield from _hashed(child, f"{name}/{child.name}")
@@ -202,7 +202,7 @@ def _empty(folder: Path) -> None:
 
 
 def open_set(folder: Path) -> DataSet:
-    """A whole set. Raises Failed where there is none."""
+    """Opens a complete set. Raises Failed if the folder has none."""
     path = folder.absolute() / "dataset.json"
     try:
         info = json.loads(path.read_text())
@@ -216,7 +216,7 @@ def open_set(folder: Path) -> DataSet:
 
 
 def verify(folder: Path) -> list[str]:
-    """Reads everything again; what differs from the manifest, a sentence each. Raises Failed where there is no set."""
+    """Reads all files again and returns a sentence for each difference from the manifest. Raises Failed if the folder has no complete set."""
     data = open_set(folder)
     try:
         text = (data.folder / "manifest").read_text(errors="surrogateescape")

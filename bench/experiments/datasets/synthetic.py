@@ -1,4 +1,4 @@
-"""Bytes drawn by a seed: random ones, and the low-entropy strings of AE section 3.3."""
+"""Bytes drawn by a seed: random bytes, and the low-entropy strings of AE section 3.3."""
 
 import sys
 from pathlib import Path
@@ -9,7 +9,7 @@ BLOCK = 1 << 22
 
 
 class Random(Generator):
-    """Uniform random bytes; nothing repeats."""
+    """Uniform random bytes."""
 
     def plan(self) -> list[Planned]:
         return [
@@ -28,10 +28,10 @@ class Random(Generator):
 
 
 class LowEntropy(Random):
-    """Runs of one byte and repeats of a short string, between stretches of random bytes.
+    """Runs of one byte and repeats of a short string, with random bytes between them.
 
-    Each stretch is of a kind drawn evenly of four (a run, a repeat, random bytes twice) and as long as 256 bytes to 1 MiB, evenly on a
-    logarithmic scale, so that most bytes are in stretches that hold many chunks. Repeated strings have 2 to 64 bytes and at least two different ones.
+    A quarter of the byte ranges are runs, a quarter repeats, half random bytes. Their lengths are drawn evenly on a logarithmic scale from 256
+    bytes to 1 MiB, so that most bytes are in ranges of many chunks. Repeated strings have 2 to 64 bytes, of which at least two differ.
     """
 
     LEAST_BITS, MOST_BITS = 8, 20

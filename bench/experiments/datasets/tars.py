@@ -1,4 +1,4 @@
-"""Tars made of other archives, cut down to a size by leaving folders out. Members keep their order, owners and times."""
+"""Makes tars of the members of other archives. Folders are left out to fit a size. Members keep their order, owners and times."""
 
 import tarfile
 from collections import Counter
@@ -18,7 +18,7 @@ UNPACK = {".xz": ["xz", "--decompress", "--stdout", "--threads=0"], ".gz": ["gzi
 
 @contextmanager
 def opened(path: Path) -> Iterator[tarfile.TarFile]:
-    """A compressed tar, to be read once from its beginning."""
+    """Opens a compressed tar, which is read once from its beginning."""
     with output_of(f"unpacking {path.name}", [*UNPACK[path.suffix], path]) as stream:
         with reading(stream, path.name) as tar:
             yield tar
@@ -26,7 +26,7 @@ def opened(path: Path) -> Iterator[tarfile.TarFile]:
 
 @contextmanager
 def reading(stream: IO[bytes], name: str) -> Iterator[tarfile.TarFile]:
-    """A tar from a stream, to be read once from its beginning."""
+    """Opens a tar from a stream, which is read once from its beginning."""
     try:
         with tarfile.open(fileobj=stream, mode="r|", bufsize=BLOCK) as tar:
             yield tar
@@ -35,19 +35,19 @@ def reading(stream: IO[bytes], name: str) -> Iterator[tarfile.TarFile]:
 
 
 def members(tar: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
-    """As iterating does, without the memory of what was read."""
+    """Iterates over the members without keeping them in memory."""
     while (member := tar.next()) is not None:
         yield member
         tar.members.clear()
 
 
 def folder_of(name: str) -> str:
-    """The part of a tree that is kept or left out as a whole: up to three folders below the release's own, which is not part of it."""
+    """The folder of a member that is taken or left out as a whole: up to three levels below the release's own folder."""
     return "/".join(name.split("/")[1:-1][:DEPTH])
 
 
 def blocks(size: int) -> int:
-    """What a member of so many bytes takes in a tar."""
+    """The size of a member in a tar."""
     return 512 + (size + 511) // 512 * 512
 
 
@@ -61,7 +61,7 @@ def sizes_of(tar: tarfile.TarFile) -> Counter[str]:
 
 
 def chosen_folders(sizes: Counter[str], most: int, draws: Random) -> list[str]:
-    """Folders in an order that is drawn, each taken if it still fits; all where all fit."""
+    """Takes folders in a drawn order, each if it still fits."""
     left, chosen = most, []
     order = sorted(sizes)
     draws.shuffle(order)
@@ -73,7 +73,7 @@ def chosen_folders(sizes: Counter[str], most: int, draws: Random) -> list[str]:
 
 
 def copy_folders(tar: tarfile.TarFile, folders: set[str], target: tarfile.TarFile) -> None:
-    """The members that are in these folders, as they are."""
+    """Copies the members in these folders unchanged."""
     for member in members(tar):
         if not member.isdir() and folder_of(member.name) in folders:
             target.addfile(member, tar.extractfile(member) if member.isreg() else None)

@@ -1,4 +1,4 @@
-"""Programs and packages that generators use: run with errors that say what failed, installed when a set that needs them is made."""
+"""Runs programs for generators, with error messages for the user, and installs the packages that they need."""
 
 import os
 import shutil
@@ -14,14 +14,14 @@ SETUP = Path(__file__).resolve().parents[3] / "scripts" / "setup"
 
 
 def _said(text: bytes) -> str:
-    """The first line that is an error, else the last."""
+    """The first line with an error, else the last line."""
     lines = [line.strip() for line in text.decode(errors="replace").splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith(("E:", "ERROR", "error", "fatal"))]
     return (errors or lines[-1:] or ["it says nothing"])[0]
 
 
 def run(what: str, command: Sequence[str | Path], **options: object) -> bytes:
-    """Runs a program to its end and returns what it printed. Raises Failed, which begins with `what`, where it fails or is not there."""
+    """Runs a program and returns its output. Raises Failed, whose message begins with `what`, if it fails or does not exist."""
     options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
     try:
         done = subprocess.run([str(word) for word in command], **options)
@@ -34,21 +34,21 @@ def run(what: str, command: Sequence[str | Path], **options: object) -> bytes:
 
 
 def version_of(*command: str) -> str:
-    """The first line that a program prints of its version."""
+    """The first line of a program's version."""
     said = run("asking for a version", command, stderr=subprocess.STDOUT).decode(errors="replace").strip()
     return said.splitlines()[0] if said else "unknown"
 
 
 @contextmanager
 def output_of(what: str, command: Sequence[str | Path]) -> Iterator[IO[bytes]]:
-    """What a program prints, as a stream. Raises Failed at the end where the program failed."""
+    """The output of a program as a stream. Raises Failed at the end if the program failed."""
     try:
         process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     except FileNotFoundError:
         raise Failed(f"{what}: no {command[0]} on this machine") from None
     try:
         yield process.stdout
-        while process.stdout.read(1 << 20):  # to its end, or it would fail for a closed pipe
+        while process.stdout.read(1 << 20):  # else the program would fail for a closed pipe
             pass
         reason = _said(process.stderr.read())
         if process.wait() != 0:
@@ -61,7 +61,7 @@ def output_of(what: str, command: Sequence[str | Path]) -> Iterator[IO[bytes]]:
 
 
 def need_packages(name: str, packages: Sequence[str]) -> None:
-    """Debian packages, as scripts/setup installs them: at once where they are there, by root or sudo where they are not."""
+    """Installs Debian packages by scripts/setup. It returns at once if they are installed, else needs root or sudo."""
     if not packages:
         return
     try:
@@ -78,7 +78,7 @@ def need_root(name: str, why: str) -> None:
 
 
 def remove(path: Path) -> None:
-    """A file or a whole folder, or nothing where there is none."""
+    """Removes a file or a folder, if it exists."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:

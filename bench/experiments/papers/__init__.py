@@ -1,1 +1,1 @@
-"""docs/papers: what the papers measured beside what `scripts/sweep` measured here, written into the pages between markers."""
+"""Writes the tables of docs/papers, which compare the papers' measurements with those of `scripts/sweep`."""

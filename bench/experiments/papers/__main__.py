@@ -1,4 +1,4 @@
-"""scripts/papers: writes what was measured into the pages of docs/papers."""
+"""scripts/papers: writes the tables of docs/papers."""
 
 import argparse
 import json
@@ -17,7 +17,7 @@ from experiments.sweep.results import Unreadable
 ROOT = Path(__file__).resolve().parents[3]
 TABLES = {**p_dedupe.TABLES, **seqcdc.TABLES, **seqcdc_speed.TABLES, **ae.TABLES, **prune.TABLES, **summary.TABLES, **CLAIMS}
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
-MOST = 40  # missing rows that are named
+MOST = 40  # most missing rows that are named
 
 
 def say(text: str) -> None:
@@ -27,23 +27,23 @@ def say(text: str) -> None:
 def parse(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="scripts/papers",
-        description="Writes the tables of docs/papers/*.md anew, the papers' numbers beside those of a sweep, and leaves all other text.",
-        epilog="Exit codes: 0 done; 1 rows are missing (their places have a dash), or --check found a page that differs; 2 wrong usage.",
+        description="Writes the tables of docs/papers/*.md, with the papers' numbers beside those of a sweep. Other text does not change.",
+        epilog="Exit codes: 0 done; 1 rows are missing (their cells have a dash), or --check found a page that differs; 2 wrong usage.",
     )
-    parser.add_argument("results", type=Path, metavar="RESULTS.sqlite", help="of scripts/sweep scripts/sweeps/full.toml")
-    parser.add_argument("--check", action="store_true", help="write nothing; say which pages differ from what would be written")
-    parser.add_argument("--low-entropy", action="store_true", help=f"measure AE's table 5 first, and keep it in {runs.FILE}: minutes")
+    parser.add_argument("results", type=Path, metavar="RESULTS.sqlite", help="results of scripts/sweep scripts/sweeps/full.toml")
+    parser.add_argument("--check", action="store_true", help="do not write; name the pages that would change")
+    parser.add_argument("--low-entropy", action="store_true", help=f"measure AE's table 5 first, which takes minutes, and keep it in {runs.FILE}")
     parser.add_argument(
         "--data",
         type=Path,
         metavar="DIR",
         default=Path(os.environ.get("CUTPOINT_DATA") or ROOT / "data"),
-        help="where its data sets are kept and made (CUTPOINT_DATA, else data/)",
+        help="folder of its data sets (CUTPOINT_DATA, else data/)",
     )
     parser.add_argument(
-        "--command", type=Path, metavar="PATH", default=ROOT / "build/release/cli/cutpoint", help="the command that cuts them"
+        "--command", type=Path, metavar="PATH", default=ROOT / "build/release/cli/cutpoint", help="the command to cut them with"
     )
-    parser.add_argument("--pages", type=Path, metavar="DIR", default=ROOT / "docs/papers", help="where the pages are (docs/papers)")
+    parser.add_argument("--pages", type=Path, metavar="DIR", default=ROOT / "docs/papers", help="folder of the pages (docs/papers)")
     return parser.parse_args(words)
 
 
@@ -54,7 +54,7 @@ def write(evidence: Evidence, name: str) -> list[str]:
 
 
 def measure_low_entropy(options: argparse.Namespace) -> None:
-    from experiments import datasets  # its generators need more than writing pages does
+    from experiments import datasets  # imported late, since generators need more packages
 
     made = [datasets.make(name, 1 << 30, None, 1, options.data.resolve(), say) for name in AE_SETS]
     runs.write(options.pages / runs.FILE, options.command, {set_.name: (set_.checksum, set_.paths) for set_ in made})

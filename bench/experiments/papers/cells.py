@@ -1,4 +1,4 @@
-"""What is compared with what: the data sets that stand for the papers', the papers' names of algorithms, and the sizes of the matrix."""
+"""The data sets that stand for the papers', the papers' names of algorithms, and the sizes of the matrix."""
 
 TARGETS = ("4K", "8K", "16K")
 
@@ -12,9 +12,9 @@ ALGORITHMS = {
 }  # fmt: skip
 
 DATASETS = ("linux", "gcc", "packages", "images", "redis", "database", "containers", "nightly", "media", "random", "low-entropy")
-REAL = DATASETS[:8]  # with versions of something that is backed up again and again
+REAL = DATASETS[:8]  # with several versions each, like backups
 
-# P-Dedupe's data sets, and ours that stand for them; what has no counterpart stands alone.
+# P-Dedupe's data sets, and ours that stand for them. Some have no counterpart.
 P_DEDUPE = [
     (("SciLab",), "packages"),
     (("GCC",), "gcc"),
@@ -32,7 +32,7 @@ SEQCDC_NAMES = {
     "AE": "ae-max", "CRC": "crc32", "FCDC": "fastcdc", "GEAR": "gear", "RC": "rabin", "RAM": "ram", "TTTD": "tttd", "SEQ": "seqcdc-inc",
 }  # fmt: skip
 
-# AE: Rabin_0.25 at the expected chunk size; of the others' settings the one whose mean is nearest to Rabin's is compared with it.
+# AE: Rabin_0.25 at the expected chunk size. Of each other algorithm the setting with the mean nearest to Rabin's is compared with it.
 AE_EXPECTED = {"2 KB": 2048, "4 KB": 4096, "8 KB": 8192, "16 KB": 16384}
 AE_RABIN = {"2 KB": "512:2K:16K", "4 KB": "1K:4K:32K", "8 KB": "2K:8K:64K", "16 KB": "4K:16K:128K"}
 AE_OTHERS = {"2 KB": "2560", "4 KB": "5K", "8 KB": "10K", "16 KB": "20K"}  # Rabin's mean on random data

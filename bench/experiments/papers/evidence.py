@@ -1,4 +1,4 @@
-"""The evidence that tables and claims are written from: the papers and our results."""
+"""The evidence for tables and claims: the papers' numbers and our results."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from experiments.papers.paper import Paper
 class Evidence:
     papers: dict[str, Paper]
     ours: Ours
-    low_entropy: dict  # shares that runs.py measured: data set, expected chunk, row of AE's table 5
+    low_entropy: dict  # shares measured by runs.py, by data set, expected chunk and row of AE's table 5
 
     def matrix(self, dataset: str, algorithm: str, target: str) -> dict | None:
         """The run of every algorithm on every data set at 4, 8 and 16 KiB."""
