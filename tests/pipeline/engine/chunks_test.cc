@@ -72,7 +72,7 @@ TEST(chunk_buffer, has_the_sequential_cuts_and_runs_as_one) {
   EXPECT_THAT(*chunk_buffer(threads, job(), {}), testing::IsEmpty());
 }
 
-TEST(chunk_buffer, tells_what_the_engine_refuses) {
+TEST(chunk_buffer, returns_the_error_of_the_engine) {
   engine threads = two_threads();
   feed_options tight = job();
   tight.memory_bytes = 1;
@@ -109,7 +109,7 @@ TEST(feed_buffer, ends_with_the_functions_failure) {
   EXPECT_EQ(count, 3u);
 }
 
-TEST(chunk_queue, gives_what_came_in_order_in_parts) {
+TEST(chunk_queue, returns_the_chunks_in_order_a_few_at_a_time) {
   engine threads = two_threads();
   const auto bytes = stream_with_run();
   chunk_queue queue;
@@ -153,7 +153,7 @@ TEST(chunk_reader, gives_the_chunks_of_a_source_as_they_are_asked_for) {
   }
 }
 
-TEST(chunk_reader, fails_as_its_source_once_all_is_given_that_is_decided) {
+TEST(chunk_reader, returns_the_failure_of_its_source_after_all_decided_chunks) {
   engine threads = two_threads();
   const auto bytes = random_bytes(1 * MiB);
   piecewise_source source(bytes, random_sizes(5));

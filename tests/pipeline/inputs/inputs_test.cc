@@ -111,7 +111,7 @@ TEST_F(inputs, come_out_in_the_order_of_the_walk_with_failures_in_their_place) {
   EXPECT_EQ(feeder.record().fed_bytes, 5001u);
 }
 
-TEST_F(inputs, that_are_passed_over_are_told) {
+TEST_F(inputs, that_are_passed_over_are_reported) {
   for (const std::string_view name : {"tree/a", "tree/b.o", "tree/untaken"}) folder_.make_file(name);
   folder_.make_fifo("tree/fifo");
   input_feeder feeder(feeding());
@@ -121,7 +121,7 @@ TEST_F(inputs, that_are_passed_over_are_told) {
   EXPECT_THAT(observer_.told, ElementsAre("tree/b.o: left out", "tree/fifo: FIFO", "tree/untaken: regular file"));
 }
 
-TEST_F(inputs, that_change_while_they_are_read_are_told_after_their_chunks) {
+TEST_F(inputs, that_change_while_they_are_read_are_reported_after_their_chunks) {
   const std::string path = folder_.make_file("a", std::string(300'000, 'a'));
   bool is_changed = false;
   observer_.on_progress = [&](const reading_record&) {
@@ -168,7 +168,7 @@ TEST_F(inputs, are_copied_to_a_second_feed_with_their_holes) {
   EXPECT_EQ(copied.total().stream_count, 2u);
 }
 
-TEST_F(inputs, that_were_read_before_a_stop_come_out) {
+TEST_F(inputs, that_were_read_before_a_stop_are_delivered) {
   for (const std::string_view name : {"tree/a", "tree/b", "tree/c"}) folder_.make_file(name);
   observer_.on_progress = [&](const reading_record& record) {
     if (record.input_count == 2) cancel_.request();

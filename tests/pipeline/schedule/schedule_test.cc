@@ -62,7 +62,7 @@ TEST(schedule, of_equal_seeds_has_equal_histories) {
   }
 }
 
-TEST(schedule, starves_nothing) {
+TEST(schedule, starves_no_task) {
   for (std::uint64_t seed = 0; seed < case_count(300u); ++seed) {
     seeded_choices random(seed);
     const auto streams = drawn_streams(random);
@@ -112,7 +112,7 @@ TEST(schedule, ends_with_the_receivers_failure_at_any_call) {
   }
 }
 
-TEST(schedule, rests_speculation_that_never_meets) {
+TEST(schedule, pauses_speculation_that_never_meets) {
   // Chunks have a fixed length, and no segment begins at a cut, so speculation never meets the true cuts.
   const chunker cuts = made("fixed", "avg_bytes=1000");
   seeded_choices random(1);

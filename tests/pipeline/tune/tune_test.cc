@@ -100,7 +100,7 @@ TEST(sample, keeps_super_chunks_together_that_differ_in_little) {
   EXPECT_GE(together, 15u);
 }
 
-TEST(sample, tells_where_an_input_goes_on) {
+TEST(sample, marks_ranges_that_end_before_their_input) {
   const bytes one = random_bytes(8'000'000, 4);
   const content_sample some = sample_of({.share = 0.4}, {one});
   const auto streams = some.streams();
@@ -183,7 +183,7 @@ double brute_force(std::uint64_t seq_length, std::uint64_t values, std::uint64_t
   return static_cast<double>(streams) / static_cast<double>(cuts);
 }
 
-TEST(model, is_what_all_streams_of_a_small_alphabet_say) {
+TEST(model, agrees_with_all_streams_over_a_small_alphabet) {
   // A rising sequence has at most as many bytes as there are values. So these lengths decide whether there is a cut at
   // the end.
   EXPECT_NEAR(expected_sequence_bytes(1, 3), brute_force(1, 3, 8), 1e-9);
@@ -193,7 +193,7 @@ TEST(model, is_what_all_streams_of_a_small_alphabet_say) {
   EXPECT_TRUE(std::isinf(expected_sequence_bytes(3, 3)));
 }
 
-TEST(model, has_the_papers_k_as_bytes) {
+TEST(model, counts_the_papers_k_in_bytes) {
   // Table II of SeqCDC has sequences of length 5. Figure 6 has about 900 bytes for 6 bytes, which are 5 steps.
   EXPECT_NEAR(expected_sequence_bytes(5), 887.6, 0.1);
 }
