@@ -46,7 +46,7 @@ inline constexpr std::uint64_t work_piece_bytes = 512 * KiB;
 
 /// A function that processes about `work_piece_bytes` of its data from the offset `begin` on, and returns the offset at
 /// which it stopped. The first call must have the offset 0. Each further call must have the offset that the call before
-/// it returned, or 0 to start again.
+/// it returned, or 0 to start again; after the end of the data it must have 0.
 using timed_work = std::function<std::uint64_t(std::uint64_t begin)>;
 
 /// Returns a function that cuts `data`, which must outlive it.
