@@ -86,7 +86,7 @@ class unbeaten_marker {
     return at(0) | at(1) | at(2) | at(3) | at(4) | at(5) | at(6) | at(7);
   }
 
-  /// Sets bit k if index first + k, of 64, is more than a window before `beater_`.
+  /// Returns 64 bits. Bit k is set if index `first` + k is more than a window before `beater_`.
   std::uint64_t not_seeing_beater(std::uint64_t first) const {
     if (beater_ == end_) return ~std::uint64_t{0};
     const std::uint64_t limit = beater_ - window_;

@@ -7,10 +7,10 @@
 
 namespace cutpoint {
 
-/// As open(2), with O_CLOEXEC.
+/// Opens a file as open(2) does, with O_CLOEXEC.
 [[nodiscard]] int open_path(const std::string& path, int flags);
 
-/// As stat(2).
+/// Reads the metadata of a file as stat(2) does.
 [[nodiscard]] int stat_path(const std::string& path, struct stat& facts);
 
 /// Converts a path of any length to an open directory and a shorter path below it that names the same file.

@@ -53,13 +53,13 @@ INSTANTIATE_TEST_SUITE_P(
         // Directories.
         pattern_case{"a/", {"a/", "x/a/"}, {"a", "x/a", "a/b"}}, pattern_case{"/a/", {"a/"}, {"a", "x/a/"}},
         pattern_case{"a/b/", {"a/b/"}, {"a/b", "x/a/b/"}},
-        // Fixed to the top by a slash.
+        // A slash anchors a pattern to the top folder.
         pattern_case{"/a", {"a", "a/"}, {"x/a", "a/b"}},
         pattern_case{"a/b", {"a/b", "a/b/"}, {"x/a/b", "a", "b", "a/x/b", "a/b/c"}},
         pattern_case{"/a/b", {"a/b"}, {"x/a/b"}}, pattern_case{"a/*", {"a/b", "a/.b/"}, {"a/b/c", "a", "x/a/b"}},
         pattern_case{"*/b", {"a/b"}, {"b", "a/a/b"}}, pattern_case{"/*", {"a", "b/"}, {"a/b"}},
         pattern_case{"/*.[ch]", {"a.c", "b.h"}, {"x/a.c"}},
-        // Any number of directories.
+        // `**` stands for any number of directories.
         pattern_case{"**", {"a", "a/b/"}, {}}, pattern_case{"**/a", {"a", "x/a", "x/y/a/"}, {"a/b", "xa"}},
         pattern_case{"**/a/b", {"a/b", "x/a/b", "a/a/b"}, {"a/x/b", "b"}},
         pattern_case{"a/**", {"a/b", "a/b/c", "a/b/"}, {"a", "a/", "x/a/b"}},

@@ -110,7 +110,7 @@ TEST(predict_plans, has_the_device_fingerprint_what_the_processor_cuts_faster) {
   EXPECT_EQ(all[0].plan, work_plan::shared);
 }
 
-TEST(predict_plans, gives_the_device_all_where_the_processor_is_slow_at_both) {  // as with Rabin
+TEST(predict_plans, gives_the_device_all_where_the_processor_is_slow_at_both) {  // Rabin, without SHA extensions
   job_rates rates = processor_only(1.2 * GB, 0.44 * GB, 1);
   rates.reading = 20 * GB;
   rates.devices = {fast_device()};

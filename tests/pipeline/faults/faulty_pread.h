@@ -15,7 +15,8 @@ namespace cutpoint::tests {
 /// which one thread reads at a time. It allocates no memory after its construction.
 class faulty_pread {
  public:
-  /// Each member of `faults` that `pread` can have happens once in so many calls.
+  /// Each member of `faults` is the mean number of calls for one such fault; 0 means never. Members that concern only a
+  /// queue are ignored.
   faulty_pread(std::uint64_t seed, const read_faults& faults);
   ~faulty_pread();
   faulty_pread(const faulty_pread&) = delete;
