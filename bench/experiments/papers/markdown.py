@@ -1,4 +1,4 @@
-"""Numbers and tables as the pages write them. What is not there is a dash."""
+"""Formats numbers and tables for the pages. A missing number is a dash."""
 
 from collections.abc import Iterable, Sequence
 
@@ -10,12 +10,12 @@ def plain(value: float | None, digits: int = 2) -> str:
 
 
 def percent(share: float | None, digits: int = 2) -> str:
-    """Of a share between 0 and 1, without the sign, which stands in the header."""
+    """A share between 0 and 1 as percent, without the sign, which is in the header."""
     return DASH if share is None else plain(100 * share, digits)
 
 
 def speed(bytes_per_second: float | None) -> str:
-    """In GB/s, powers of ten, as the papers have it."""
+    """A speed in GB/s (10^9), as in the papers."""
     return DASH if bytes_per_second is None else f"{bytes_per_second / 1e9:.3g}"
 
 
@@ -28,14 +28,14 @@ def kib(number: float | None) -> str:
 
 
 def tiny(share: float | None) -> str:
-    """A probability, over many powers of ten."""
+    """A probability, which may be very small."""
     if share is None:
         return DASH
     return f"{share:.4f}" if share >= 0.001 else f"{share:.2e}" if share else "0"
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> list[str]:
-    """The first columns, which are words, to the left, the others to the right."""
+    """A table in Markdown. The first `words` columns are aligned left, the others right."""
     lines = [f"| {' | '.join(header)} |", f"|{'---|' * words}{'--:|' * (len(header) - words)}"]
     for row in rows:
         if len(row) != len(header):

@@ -1,4 +1,4 @@
-"""What was measured here: rows by their settings. What is asked for and not there is noted, and is None."""
+"""Our measurements by their settings. A row that is missing is noted, and is None."""
 
 import json
 import sqlite3
@@ -6,15 +6,15 @@ from pathlib import Path
 
 from experiments.sweep.results import reading
 
-# A row's settings, by which it is found. Of several binaries, machines or data of one name, the one that was started last counts.
+# The settings by which a row is found. Of several binaries, machines or data of one name, the last one measured counts.
 RUN = ("dataset", "algorithm", "size", "parameters", "hash", "backend", "threads", "join_name", "segment")
 SPEED = ("dataset", "algorithm", "size", "parameters", "backend")
 TUNE = ("dataset", "algorithm", "size")
-USUAL = ("{}", "sha1", "auto", "exact", 0)  # what goes without saying
+USUAL = ("{}", "sha1", "auto", "exact", 0)  # settings that messages leave out
 
 
 def value(row: dict | None, path: str):
-    """What a path of names leads to, `report.result.chunks.mean_bytes`; stages by their name. None where the row is."""
+    """The value at a path of names, such as `report.result.chunks.mean_bytes`; stages by their name. None if the row is None."""
     for name in path.split("."):
         if row is None:
             return None
@@ -35,7 +35,7 @@ def _text(parameters: dict | None) -> str:
 
 
 class Ours:
-    """A results file. `missing` has, in words, every row that was asked for and is not there."""
+    """A results file. `missing` describes every row that was looked up but does not exist."""
 
     def __init__(self, path: Path):
         self.missing: list[str] = []
@@ -69,7 +69,7 @@ class Ours:
         return table.get(key)
 
     def run(self, dataset: str, algorithm: str, size: str, parameters: dict | None = None, **settings) -> dict | None:
-        """A run of the whole engine. `settings`: hash, backend, threads, join, segment where they are not the sweep's defaults."""
+        """A run of the whole engine. `settings` are hash, backend, threads, join and segment, if they are not the sweep's defaults."""
         chosen = {"hash": "sha1", "backend": "auto", "threads": 0, "join": "exact", "segment": "auto"}
         unknown = set(settings) - set(chosen)
         if unknown:
@@ -77,7 +77,7 @@ class Ours:
         return self._get(self._runs, RUN, (dataset, algorithm, size, _text(parameters), *(chosen | settings).values()), "dedup")
 
     def speed(self, dataset: str, algorithm: str, size: str, backend: str) -> float | None:
-        """Bytes a second of cutting alone, in memory, in one thread. A name without a kernel of its own there runs as scalar."""
+        """Bytes a second of cutting alone, in memory, in one thread. The scalar speed counts for a name without a kernel for the back end."""
         for name in (backend, "scalar"):
             if row := self._speeds.get((dataset, algorithm, size, "{}", name)):
                 return row["bytes_per_second"]

@@ -1,4 +1,4 @@
-"""The parts of a page that are written for it: between `<!-- table: NAME -->` and `<!-- end -->`, and nothing else."""
+"""Rewrites the generated parts of a page: those between `<!-- table: NAME -->` and `<!-- end -->`."""
 
 import re
 from collections.abc import Callable
@@ -7,11 +7,11 @@ OPEN, CLOSE = re.compile(r"<!-- table: ([\w-]+) -->"), "<!-- end -->"
 
 
 class Malformed(ValueError):
-    """A page whose markers do not pair; the message names it and the line."""
+    """A page has markers that do not pair. The message names it and the line."""
 
 
 def rewrite(name: str, text: str, write: Callable[[str], list[str]]) -> str:
-    """The page with each part anew. `write` gives the lines of the part that it is named."""
+    """The page with each part rewritten. `write` returns the lines of the part with this name."""
     done: list[str] = []
     inside = ""
     for number, line in enumerate(text.splitlines(), 1):

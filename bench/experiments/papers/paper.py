@@ -1,4 +1,4 @@
-"""What the papers say, read from numbers/*.toml: their tables, and what their text says of figures whose curves are not printed."""
+"""The papers' numbers, read from numbers/*.toml: their tables, and statements about figures whose values they do not print."""
 
 import tomllib
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ NAMES = ("p-dedupe", "seqcdc", "ae", "prune")
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a paper: where it stands, what it shows, and its rows by name."""
+    """A table of a paper: its place, its topic, and its rows by name."""
 
     place: str
     what: str
@@ -23,7 +23,7 @@ class Table:
                 raise ValueError(f"{self.place}: row '{name}' has {len(row)} numbers for {len(self.columns)} columns")
 
     def at(self, row: str, column: str) -> float | None:
-        """None where the paper prints no such row."""
+        """The number, or None if the paper has no such row."""
         return self.rows[row][self.columns.index(column)] if row in self.rows else None
 
 
@@ -33,7 +33,7 @@ class Paper:
     title: str
     setting: str
     tables: dict[str, Table]
-    said: dict[str, dict]  # of each: place, says (its sentence, shortened), and the numbers in it
+    said: dict[str, dict]  # each has place, says (its sentence, shortened), and the numbers in it
 
 
 def read(name: str) -> Paper:

@@ -34,7 +34,7 @@ def table_2(evidence: Evidence) -> list[str]:
 
 
 def off(row: dict | None) -> float | None:
-    """How far the mean is from equation 2's."""
+    """The relative difference of the mean from equation 2's."""
     return less(ratio(value(row, "mean_bytes"), value(row, "report.result.chunks.expected_mean_bytes")), 1)
 
 

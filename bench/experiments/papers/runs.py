@@ -1,8 +1,8 @@
-"""AE's table 5: the bytes of low-entropy strings that cuts detect, which no report has, for it takes the content of chunks.
+"""Measures AE's table 5: the bytes of low-entropy strings that cuts detect. Reports do not have them, since they depend on the content of chunks.
 
-A chunk is one that detects such a string if all its bytes are equal and it is as long as the algorithm makes them then: Rabin's maximum, AE's
-window and one byte, AE-Opt2's LEST. Equal chunks of one length are what deduplication eliminates. MAXP, whose rule is strict on one side,
-cuts nowhere within equal bytes.
+A chunk detects such a string if all its bytes are equal and its length is the algorithm's for equal bytes: Rabin's maximum, AE's window and
+one byte, AE-Opt2's LEST. Deduplication eliminates these equal chunks of one length. MAXP, whose rule is strict on one side, does not cut
+within equal bytes.
 """
 
 import json
@@ -14,7 +14,7 @@ from experiments.papers.cells import AE_EXPECTED, AE_OTHERS, AE_RABIN
 from experiments.sizes import bytes_of
 
 FILE = "low-entropy.json"  # beside the pages
-WINDOW_LESS = 256  # a window for byte values is so much less than the expected chunk (docs: `cutpoint list ae-max`)
+WINDOW_LESS = 256  # a window for byte values is shorter than the expected chunk by this (`cutpoint list ae-max`)
 
 
 def settings(expected: str) -> dict[str, tuple[list[str], int]]:
@@ -31,7 +31,7 @@ def settings(expected: str) -> dict[str, tuple[list[str], int]]:
 
 
 def detected(path: Path, lengths: list[int], length: int) -> int:
-    """Bytes in chunks of this length whose bytes are all equal."""
+    """The bytes in chunks of this length that consist of one value."""
     total = start = 0
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         for size in lengths:
@@ -43,7 +43,7 @@ def detected(path: Path, lengths: list[int], length: int) -> int:
 
 
 def measure(command: Path, paths: list[Path], words: list[str], length: int) -> float:
-    """The share of the data."""
+    """The share of the data that is detected."""
     found = every = 0
     for path in paths:
         run = subprocess.run([command, "chunk", "-q", "--format", "lengths", *words, path], stdout=subprocess.PIPE, check=True)
@@ -54,7 +54,7 @@ def measure(command: Path, paths: list[Path], words: list[str], length: int) -> 
 
 
 def write(file: Path, command: Path, sets: dict[str, tuple[str, list[Path]]]) -> None:
-    """Measures data sets, by name with their checksum and paths, and keeps the shares of each row and size."""
+    """Measures data sets, given by name with checksum and paths, and writes the shares of each row and size."""
     found = {
         name: {"checksum": checksum}
         | {expected: {row: measure(command, paths, *how) for row, how in settings(expected).items()} for expected in AE_EXPECTED}

@@ -1,4 +1,4 @@
-"""The report of a sweep's results: one page that needs no network, and its plots as PNG. `write` is all that others need."""
+"""The report of a sweep's results: a page that needs no network, and its plots as PNG. `write` is its interface."""
 
 from experiments.report.page import write
 from experiments.sweep.results import Unreadable

@@ -1,4 +1,4 @@
-"""The command: scripts/report RESULTS.sqlite -o DIR."""
+"""scripts/report: writes the report of a results file."""
 
 import argparse
 import sys
@@ -14,11 +14,11 @@ def say(text: str) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(
         prog="report",
-        description="Writes DIR/index.html, one page with everything in it, and its plots as DIR/*.png, of the results of a sweep.",
+        description="Writes the report of a sweep's results: DIR/index.html, a page that needs no other file, and its plots as DIR/*.png.",
         epilog="Exit codes: 0 written; 1 something failed; 2 wrong usage.",
     )
-    parser.add_argument("results", metavar="RESULTS.sqlite", type=Path, help="what scripts/sweep keeps; it is only read")
-    parser.add_argument("-o", "--output", metavar="DIR", type=Path, required=True, help="folder to write to; made where it is missing")
+    parser.add_argument("results", metavar="RESULTS.sqlite", type=Path, help="results of scripts/sweep; the file is only read")
+    parser.add_argument("-o", "--output", metavar="DIR", type=Path, required=True, help="folder to write to; made if it is missing")
     given = parser.parse_args()
     if not given.results.is_file():
         parser.error(f"there is no file {given.results}")

@@ -1,4 +1,4 @@
-"""What stands at the head of the page: machine, binary, time, data sets, and what became of the cells."""
+"""The head of the page: machines, binaries, time, data sets, and the outcomes of cells."""
 
 from experiments.report.rows import Results
 from experiments.sizes import rounded
@@ -8,7 +8,7 @@ INSTRUCTIONS = {"sse4_2": "SSE4.2", "avx2": "AVX2", "avx512f": "AVX-512", "sha_n
 
 
 def time_text(first: str, last: str) -> str:
-    """From when to when, the day once where it is one."""
+    """The time of the measurements. If it is within a day, the day is shown once."""
     begin, end = first.replace("T", " ")[:16], last.replace("T", " ")[:16]
     if begin[:10] == end[:10]:
         return f"measured on {begin[:10]}, {begin[11:]} to {end[11:]} UTC"
@@ -16,7 +16,7 @@ def time_text(first: str, last: str) -> str:
 
 
 def machine_text(info: dict) -> str:
-    """A machine in a line."""
+    """A machine as one line."""
     machine = info.get("machine", {})
     sets = [text for name, text in INSTRUCTIONS.items() if name in machine.get("instruction_sets", [])]
     memory = sum(node.get("memory_bytes", 0) for node in machine.get("numa_nodes", []))
@@ -51,7 +51,7 @@ def dataset_row(info: dict) -> dict:
 
 
 def of(results: Results) -> dict:
-    """All of it, ready for the template."""
+    """The values for the template."""
     warnings = []
     if len(results.machines) > 1:
         warnings.append("Cells were measured on several machines: speeds compare only where the same one measured both.")

@@ -28,7 +28,7 @@ SYMBOLS = {
 
 
 def swatch(key: Key) -> Markup:
-    """The picture of an entry of a key."""
+    """The symbol of an entry of a key, as SVG."""
     colour = f"var(--{key.colour.removeprefix('@')})"
     if key.shape == "line":
         dashes = " ".join(map(str, key.dash)) if key.dash and list(key.dash) != DASHES[0] else "none"
@@ -44,7 +44,7 @@ def swatch(key: Key) -> Markup:
 
 
 def colours() -> Markup:
-    """The tokens as CSS variables, of the theme that the system or the reader prefers."""
+    """The tokens as CSS variables, for the theme that the system or the reader prefers."""
     light, dark = (";".join(f"--{name}:{value}" for name, value in tokens(theme).items()) for theme in ("light", "dark"))
     return Markup(
         f":root{{color-scheme:light;{light}}}\n"
@@ -54,7 +54,7 @@ def colours() -> Markup:
 
 
 def specification(panel: Panel) -> dict:
-    """The panel as Vega-Lite, as wide as the page lets it be; what all have in common is left out."""
+    """The panel as Vega-Lite, as wide as its container. The configuration that all share is left out."""
     chart = panel.chart.properties(width="container", autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))
     spec = chart.to_dict()
     spec.pop("config", None)
@@ -63,12 +63,12 @@ def specification(panel: Panel) -> dict:
 
 
 def in_script(value) -> Markup:
-    """JSON that can stand in a script element."""
+    """JSON for a script element."""
     return Markup(json.dumps(value, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c"))
 
 
 def page(results: Results, sections: list[Section]) -> str:
-    """The whole page as text."""
+    """The page as text."""
     loader = jinja2.FileSystemLoader(HERE / "template")
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     charts = {f"{section.name}-{i}": specification(panel) for section in sections for i, panel in enumerate(section.panels)}
@@ -87,7 +87,7 @@ def page(results: Results, sections: list[Section]) -> str:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """All of the file or nothing, though another report may be writing here."""
+    """Writes a file atomically, since another process may write the same report."""
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
         file.write(content)
     os.chmod(file.name, 0o644)
@@ -95,7 +95,7 @@ def _replace(path: Path, content: bytes) -> None:
 
 
 def write(results: Path, folder: Path, say: Callable[[str], None]) -> None:
-    """Writes index.html and a PNG for each section. Raises Unreadable where `results` holds none, OSError where files cannot be written."""
+    """Writes index.html and a PNG for each section and choice. Raises Unreadable if `results` has no results, OSError if a file cannot be written."""
     found = read(results)
     sections = [section for make in SECTIONS if (section := make(found))]
     for section in sections:

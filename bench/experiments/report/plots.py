@@ -1,4 +1,4 @@
-"""The plots of a section as one PNG, in the light theme."""
+"""Draws the panels of a section as one PNG, in the light theme."""
 
 import re
 import textwrap
@@ -10,26 +10,26 @@ import vl_convert
 from experiments.report.section import Section
 from experiments.report.style import CONFIG, in_theme
 
-VEGA_LITE = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])  # that charts are written in
-WIDTHS = {1: 720, 2: 430, 3: 300, 4: 215}  # of a panel, by how many stand in a row
-LETTER = 6.2  # pixels of one, about
+VEGA_LITE = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])  # the version of the charts
+WIDTHS = {1: 720, 2: 430, 3: 300, 4: 215}  # of a panel, by the number in a row
+LETTER = 6.2  # approximate pixels of a letter
 
 
 def file_name(section: Section, choice: str) -> str:
-    """Of the plot of a choice; the first choice is in no name."""
+    """The name of the plot of a choice. The first choice has the section's name."""
     if not choice or choice == section.choices[0]:
         return f"{section.name}.png"
     return f"{section.name}-{re.sub('[^0-9a-z]+', '-', choice.lower())}.png"
 
 
 def sentence(section: Section) -> str:
-    """What the sizes of dots mean, where the plot has no other key for it."""
+    """A sentence that explains the sizes of dots, since plots have no key for them."""
     dots = [key.label for key in section.keys if key.colour == "@muted" and key.shape in ("circle", "diamond")]
     return f" Dots from small to large: {', '.join(dots)}." if len(dots) > 1 else ""
 
 
 def composed(section: Section, choice: str) -> dict:
-    """All panels of a choice, beside and below each other, as Vega-Lite."""
+    """All panels of a choice in rows, as Vega-Lite."""
     shown = [panel for panel in section.panels if panel.choice == choice]
     columns = min(section.panels_a_row, len(shown))
     width = WIDTHS[columns]
@@ -40,7 +40,7 @@ def composed(section: Section, choice: str) -> dict:
     title = alt.TitleParams(section.title, subtitle=textwrap.wrap(caption, lines), fontSize=17, subtitleFontSize=12, offset=18)
     charts = [panel.chart.properties(width=width, title=panel.title) for panel in shown]
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Automatically deduplicated")  # panels share what a pointer does, which a plot has none of
+        warnings.filterwarnings("ignore", message="Automatically deduplicated")  # panels share selections, which a plot does not use
         chart = alt.concat(*charts, columns=columns, spacing=28).properties(title=title).to_dict()
     legend = CONFIG["legend"] | {"orient": "bottom", "columns": 8, "symbolLimit": 40}
     config = CONFIG | {"background": "@paper", "padding": 18, "legend": legend, "font": "Helvetica, Arial, sans-serif"}

@@ -1,4 +1,4 @@
-"""What the results file has, as lists of dictionaries: each setting once, of the run that was started last."""
+"""Reads a results file as lists of dictionaries: each setting once, from the run that was started last."""
 
 import json
 from collections import Counter
@@ -10,13 +10,13 @@ from experiments.sweep.results import Unreadable, reading
 
 GIB = 1 << 30
 
-# What makes two rows the same setting; of several binaries or machines the newest counts.
+# Rows with equal values of these have the same setting. The newest of several binaries or machines counts.
 SETTING = ("dataset", "algorithm", "size", "parameters", "hash", "backend", "threads", "join_name", "segment")
 
 
 @dataclass
 class Results:
-    """All that the report shows. `runs`: whole engine; `speeds`: cutting alone, by back end; `tunes`: searches for parameters."""
+    """The data of the report. `runs`: whole engine; `speeds`: cutting alone, by back end; `tunes`: searches for parameters."""
 
     runs: list[dict] = field(default_factory=list)
     speeds: list[dict] = field(default_factory=list)
@@ -31,12 +31,12 @@ class Results:
 
 
 def _newest(rows: list[dict], names: tuple[str, ...]) -> list[dict]:
-    """The last of equal settings; rows come in the order of their start."""
+    """The last row of each setting. Rows are in the order of their start."""
     return list({tuple(row[name] for name in names): row for row in rows}.values())
 
 
 def _name_datasets(rows: list[dict], known: list[dict]) -> None:
-    """Data of one name and different content are told apart by their checksum."""
+    """Adds the checksum to the names of data sets with one name and different content."""
     named: dict[str, set[str]] = {}
     for row in rows:
         named.setdefault(row["dataset"], set()).add(row["checksum"])
@@ -54,7 +54,7 @@ def _add_aim(row: dict, cuts: str) -> None:
 
 
 def _by_group(rows: list[dict]) -> list[dict]:
-    """Each with the size of the largest group that wants it: rows of one group were meant to be compared."""
+    """Adds to each row the size of its largest group. Rows of one group are meant to be compared."""
     counts = Counter(group for row in rows for group in set(row["groups"].split(",")))
     for row in rows:
         row["group_size"] = max(counts[group] for group in row.pop("groups").split(","))
@@ -89,7 +89,7 @@ def _speeds(ask) -> list[dict]:
 
 
 def read(path: Path) -> Results:
-    """Everything of a results file. Raises Unreadable where it is none."""
+    """Reads a results file. Raises Unreadable if it is none."""
     with reading(path) as opened:
         try:
             return _read(lambda query: [dict(row) for row in opened.execute(query)])

@@ -30,7 +30,7 @@ class Panel:
 
 @dataclass
 class Section:
-    name: str  # of the anchor and of the PNG
+    name: str  # the name of the anchor and of the PNG
     nav: str
     title: str
     caption: str
@@ -38,7 +38,7 @@ class Section:
     columns: list[Column]
     rows: list[dict]
     keys: list[Key] = field(default_factory=list)
-    choices: list[str] = field(default_factory=list)  # the first is shown first
+    choices: list[str] = field(default_factory=list)  # the first is selected at first
     choice_label: str = "mean aimed at"
     hint: str = ""  # what a reader can do on the page, but not with a plot
     notes: list[str] = field(default_factory=list)

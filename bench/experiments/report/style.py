@@ -1,12 +1,12 @@
-"""How the report looks: a colour for each algorithm, instruction set and stage, in light and dark, and Vega's configuration of both.
+"""The style of the report: colours of algorithms, instruction sets and stages for the light and the dark theme, and Vega's configuration.
 
-Charts name colours by tokens ("@gear"), which the page and the PNG writer replace, so that one definition serves both themes. Families have
-the hues of Okabe and Ito, which the colour-blind tell apart; members of a family differ in lightness, and in shape or dashes.
+Charts name colours by tokens ("@gear"), which the page and the PNG writer replace by the colours of a theme. Families have the hues of Okabe
+and Ito, which colour-blind readers can distinguish; members of a family differ in lightness, and in shape or dashes.
 """
 
 import json
 
-# family: what it is, and its algorithms with their colours (light, dark)
+# family: its title, and its algorithms with their colours (light, dark)
 FAMILIES = {
     "gear": ("gear hashes", {"gear": ("#005a8f", "#3f9fe0"), "fastcdc": ("#3d9bdc", "#9bd3ff")}),
     "rabin": ("Rabin", {"rabin": ("#a63a06", "#ff8347"), "rabin-inck": ("#d5601f", "#ffab82"), "tttd": ("#ea9b70", "#d9602c")}),
@@ -58,7 +58,7 @@ INK = {
 
 
 def tokens(theme: str) -> dict[str, str]:
-    """What each token stands for; `theme` is light or dark."""
+    """The colour of each token; `theme` is light or dark."""
     which = ("light", "dark").index(theme)
     members = {name: pair for _, family in FAMILIES.values() for name, pair in family.items()}
     every = members | INK | {f"isa-{n}": p for n, p in BACK_ENDS.items()} | {f"stage-{n}": p for n, p in STAGES.items()}
@@ -66,7 +66,7 @@ def tokens(theme: str) -> dict[str, str]:
 
 
 def in_theme(spec: dict, theme: str) -> dict:
-    """The specification with its tokens replaced."""
+    """The specification with the colours of a theme in place of tokens."""
     text = json.dumps(spec)
     for name, colour in tokens(theme).items():
         text = text.replace(f'"@{name}"', f'"{colour}"')
@@ -74,12 +74,12 @@ def in_theme(spec: dict, theme: str) -> dict:
 
 
 def colour(mechanism: str) -> str:
-    """The token of an algorithm; a profile is given that of the algorithm that it sets."""
+    """The token of an algorithm. A profile has that of the algorithm that it configures."""
     return f"@{mechanism}" if mechanism in ALGORITHMS else "@muted"
 
 
 def member(mechanism: str) -> int:
-    """Its place in its family, by which shapes and dashes are chosen."""
+    """The index in the family, which selects shapes and dashes."""
     family = ALGORITHMS.get(mechanism)
     return list(FAMILIES[family][1]).index(mechanism) % len(SHAPES) if family else 0
 

@@ -1,1 +1,1 @@
-"""Sweeps: every combination of data sets, algorithms, sizes and back ends that a file asks for, measured once and kept."""
+"""Sweeps: measures every combination of data sets, algorithms, sizes and back ends in a file once, and keeps the results."""

@@ -1,4 +1,4 @@
-"""scripts/sweep: measures what a sweep's file asks for and is not measured yet, and writes the report."""
+"""scripts/sweep: measures the cells of a sweep that have no result yet, and writes the report."""
 
 import argparse
 import os
@@ -22,18 +22,18 @@ def say(text: str) -> None:
 def parse(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="scripts/sweep",
-        description="Measures every combination that a sweep's file asks for and that is not measured yet, keeps each at once, and writes a "
-        "report. Ended at any point, it goes on where it was when it is started again.",
-        epilog="Exit codes: 0 all is measured; 1 a cell or a data set failed (the rest is done); 2 wrong usage; 130 interrupted.",
+        description="Measures every combination of a sweep's file that has no result yet, keeps each at once, and writes a report. After an "
+        "interruption the same command continues.",
+        epilog="Exit codes: 0 all cells are measured; 1 a cell or a data set failed (the others are done); 2 wrong usage; 130 interrupted.",
     )
     parser.add_argument("file", type=Path, metavar="FILE.toml", help="the sweep (docs/sweeps.md)")
     parser.add_argument("--data", type=Path, metavar="DIR", default=Path(os.environ.get("CUTPOINT_DATA") or ROOT / "data"),
-                        help="where data sets are kept and made (CUTPOINT_DATA, else data/)")
-    parser.add_argument("--results", type=Path, metavar="FILE", help="the results (sweeps/NAME/results.sqlite where data sets are)")
-    parser.add_argument("--report", type=Path, metavar="DIR", help="where the report is written (report/ beside the results)")
-    parser.add_argument("--no-report", action="store_true", help="results only")
-    parser.add_argument("--only", metavar="GROUP", help="only this group of cells")
-    parser.add_argument("--list", action="store_true", help="say which cells are missing, and measure nothing")
+                        help="folder of the data sets (CUTPOINT_DATA, else data/)")
+    parser.add_argument("--results", type=Path, metavar="FILE", help="file of the results (sweeps/NAME/results.sqlite in the folder of the data sets)")
+    parser.add_argument("--report", type=Path, metavar="DIR", help="folder of the report (report/ beside the results)")
+    parser.add_argument("--no-report", action="store_true", help="write no report")
+    parser.add_argument("--only", metavar="GROUP", help="measure only this group of cells")
+    parser.add_argument("--list", action="store_true", help="print the cells without a result, and measure nothing")
     parser.add_argument("--ray", metavar="ADDRESS", help="measure on all machines of this Ray cluster (HOST:PORT, or auto)")
     parser.add_argument("--command", type=Path, metavar="PATH", default=ROOT / "build/release/cli/cutpoint", help="the command to measure")
     return parser.parse_args(words)

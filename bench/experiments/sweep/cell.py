@@ -1,10 +1,10 @@
-"""A cell: one combination of settings, measured as a whole, and the key that its result is kept under."""
+"""A cell: a combination of settings that is measured as a whole, and the key of its result."""
 
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field
 
-# What each kind of cell has beside data set, algorithm, size and parameters.
+# The settings of each kind of cell besides data set, algorithm, size and parameters.
 OF_KIND = {
     "dedup": {"hash", "backend", "threads", "join", "segment", "rounds"},
     "kernels": {"bytes", "rounds"},
@@ -13,22 +13,22 @@ OF_KIND = {
 
 
 def digest(value) -> str:
-    """A name for a value that JSON can hold: equal values have equal names, wherever they come from."""
+    """The SHA-256 of a value in canonical JSON. Equal values have equal digests."""
     return hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What is measured. What its kind has no use for keeps the default and is no part of the key."""
+    """Settings of a measurement. Those that its kind does not use keep their defaults and are not part of the key."""
 
     kind: str
     dataset: str  # its name in the sweep
     algorithm: str  # or a profile
-    size: str = "own"  # as for --size; own: none is given
+    size: str = "own"  # as for --size; own: no --size
     parameters: dict = field(default_factory=dict, hash=False)  # as for --param
     hash: str = "sha1"
     backend: str = "auto"
-    threads: int = 0  # 0: as many as the command takes by itself
+    threads: int = 0  # 0: the command's default
     join: str = "exact"
     segment: str = "auto"
     rounds: int = 1
@@ -37,7 +37,7 @@ class Cell:
 
     @property
     def settings(self) -> dict:
-        """All that decides the result but the data and the binary."""
+        """All settings that affect the result, except the data and the binary."""
         every = asdict(self)
         shared = ("kind", "algorithm", "size", "parameters")
         return {name: every[name] for name in every if name in shared or name in OF_KIND[self.kind]}

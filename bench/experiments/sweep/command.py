@@ -1,4 +1,4 @@
-"""The command `cutpoint` as a sweep sees it: what it is, what it knows, and how a cell is said to it."""
+"""Runs the command `cutpoint` for a sweep: its identity, its catalog, and the options of a cell."""
 
 import hashlib
 import json
@@ -11,20 +11,20 @@ from experiments.sweep.cell import Cell, digest
 
 
 class Failed(Exception):
-    """The command did not do what it was asked for; the message is its own."""
+    """The command failed. The message is its own."""
 
 
 class Command:
-    """One binary. What is asked of it is kept, so that asking again costs nothing."""
+    """A binary of the command. Its answers are cached."""
 
     def __init__(self, path: Path):
         self.path = path.resolve()
 
     def __reduce__(self):
-        return Command, (self.path,)  # on another machine it is asked again
+        return Command, (self.path,)  # another machine asks its own binary
 
     def run(self, *words: str) -> str:
-        """What it prints. Raises Failed with its last line of error, and says so where a signal ended it."""
+        """Returns the output. Raises Failed with the last line of standard error, or with the exit code if that is empty."""
         run = subprocess.run([self.path, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
         if run.returncode:
             said = run.stderr.strip().splitlines()
@@ -33,7 +33,7 @@ class Command:
 
     @cached_property
     def key(self) -> str:
-        """The checksum of the binary, which is what results are kept for."""
+        """The checksum of the binary, which is part of the key of results."""
         with self.path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -43,7 +43,7 @@ class Command:
 
     @cached_property
     def machine(self) -> dict:
-        """Processors, caches and GPUs, without what changes from day to day."""
+        """Processors, caches and GPUs, without values that change from day to day."""
         info = json.loads(self.run("info", "--json"))
         return {"machine": info["machine"], "gpus": info["gpus"], "kernel": os.uname().release}
 
@@ -61,7 +61,7 @@ class Command:
 
     @cached_property
     def back_ends(self) -> dict[str, bool]:
-        """Whether each runs here."""
+        """The back ends, and whether each runs on this machine."""
         return {entry["name"]: entry["runs_here"] for entry in self._list["back_ends"]} | {"auto": True}
 
     def cuts(self, cell: Cell) -> list[str]:
@@ -81,14 +81,14 @@ class Command:
         return words
 
     def refusal(self, cell: Cell) -> str:
-        """Why the command takes no such cell, in its own words; empty where it does. It is asked to cut nothing."""
+        """The command's message if it refuses such a cell, else an empty string. It is run on an empty input."""
         if cell.kind == "dedup" and cell.backend not in self.back_ends:
             return f"no back end '{cell.backend}'; there are {', '.join(self.back_ends)}"
         if cell.kind == "kernels" and cell.parameters:
             return "kernels are measured with each name's own parameters: no parameters and no grid here"
         words = self.cuts(cell) if cell.kind != "dedup" else self.engine(cell)
         if cell.kind == "dedup" and not self.back_ends[cell.backend]:
-            words[words.index("--backend") + 1] = "auto"  # the rest is right or wrong without it
+            words[words.index("--backend") + 1] = "auto"  # checks the other options
         try:
             self.run("chunk", "-q", *words, os.devnull)
         except Failed as refused:

@@ -1,4 +1,4 @@
-"""The data sets of a sweep on one machine: made where they are missing, named by the checksum of their content, held in the page cache."""
+"""The data sets of a sweep on one machine. Missing ones are made. They are identified by the checksum of their content and read into the page cache."""
 
 import hashlib
 import os
@@ -12,12 +12,12 @@ from experiments.sweep.plan import Source
 
 
 class Unequal(Exception):
-    """The data here are not those that the sweep began with."""
+    """The data on this machine differ from those that the sweep began with."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """A data set that is there: its inputs in their order, the checksum of their content, and what is told of it."""
+    """An existing data set: its inputs in their order, the checksum of their content, and its description."""
 
     checksum: str
     paths: list[Path]
@@ -25,7 +25,7 @@ class Known:
 
 
 def files_under(path: Path) -> list[Path]:
-    """The regular files, in the byte order of names; the path itself where it is one."""
+    """The regular files below a path, in the byte order of names, or the path itself if it is a file."""
     if path.is_file():
         return [path]
     found = []
@@ -36,7 +36,7 @@ def files_under(path: Path) -> list[Path]:
 
 
 def _checksum(paths: list[Path]) -> tuple[str, int]:
-    """Of the user's own files, names and content, and how many bytes they are."""
+    """The checksum of the names and content of the user's own files, and their size."""
     total, size = hashlib.sha256(), 0
     for path in paths:
         for file in files_under(path):
@@ -49,7 +49,7 @@ def _checksum(paths: list[Path]) -> tuple[str, int]:
 
 @dataclass
 class Data:
-    """The data sets by the names that the sweep has for them, below one folder."""
+    """The data sets below one folder, by the sweep's names for them."""
 
     sources: dict[str, Source]
     folder: Path
@@ -57,10 +57,10 @@ class Data:
     cached: str = ""  # the set that was read last
 
     def __reduce__(self):
-        return Data, (self.sources, self.folder)  # on another machine they are found or made again
+        return Data, (self.sources, self.folder)  # another machine finds or makes them again
 
     def open(self, name: str, say: Callable[[str], None]) -> Known:
-        """Makes it where it is missing. Raises what the generators raise."""
+        """Opens a data set, and makes it if it is missing. Raises the errors of generators."""
         if name not in self.known:
             source = self.sources[name]
             if source.paths:
@@ -74,7 +74,7 @@ class Data:
         return self.known[name]
 
     def ready(self, name: str, checksum: str) -> list[Path]:
-        """Its inputs, in the page cache as far as they fit. Raises Unequal where their content is another than the one named."""
+        """Reads the inputs into the page cache, as far as they fit, and returns them. Raises Unequal if their checksum differs."""
         known = self.open(name, lambda _: None)
         if known.checksum != checksum:
             raise Unequal(f"data set {name} is another here than where the sweep began: share its folder between the machines")
@@ -88,7 +88,7 @@ class Data:
         return known.paths
 
     def files(self, name: str, size: str) -> list[Path]:
-        """The first files of it that have so many bytes together."""
+        """The first files that together have `size` bytes."""
         chosen, left = [], bytes_of(size)
         for path in self.known[name].paths:
             for file in files_under(path):

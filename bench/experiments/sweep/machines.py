@@ -1,4 +1,4 @@
-"""Where cells are measured: here, or on all machines of a Ray cluster. Both are one function, like `map` but in any order."""
+"""Measures cells on this machine, or on all machines of a Ray cluster, by a function like `map` whose results come in any order."""
 
 import socket
 from collections.abc import Callable, Iterable, Iterator
@@ -11,12 +11,12 @@ MODULES = str(Path(__file__).resolve().parents[2])  # bench/, on every machine
 
 
 class NoCluster(Exception):
-    """Ray is not there, does not answer, or lost a machine."""
+    """Ray is not installed, does not answer, or lost a machine."""
 
 
 def spread_over(address: str | None) -> Callable[[Measurer, Iterable[Cell]], Iterator[Measured]]:
-    """The function that measures cells: here one after the other, or with an address one at a time on each machine of that cluster,
-    a task a cell. A machine needs the repository at the same path, built alike. Raises NoCluster, then or while it measures."""
+    """Returns the function that measures cells, one after the other: on this machine, or with an address on each machine of that cluster.
+    Each machine needs the repository at the same path with an equal build. Raises NoCluster, now or while it measures."""
     return map if address is None else _over_cluster(address)
 
 
@@ -29,14 +29,14 @@ def _over_cluster(address: str) -> Callable[[Measurer, Iterable[Cell]], Iterator
         raise NoCluster("Ray is not installed where the sweep runs; scripts/sweep installs it when --ray is given") from None
     try:
         host, colon, port = address.rpartition(":")
-        if colon:  # Ray itself would try for a minute
+        if colon:  # fails at once, while Ray would try for a minute
             socket.create_connection((host, int(port)), timeout=5).close()
         ray.init(address, runtime_env={"env_vars": {"PYTHONPATH": MODULES}}, logging_level="error", log_to_driver=False)
     except (OSError, ValueError, RuntimeError) as failed:
         raise NoCluster(f"no Ray cluster at {address}: {str(failed).splitlines()[0]}") from None
 
     class Machine:
-        """A process on one machine, which keeps what it has asked of the command."""
+        """A process on a machine, which caches the command's answers."""
 
         def __init__(self, measurer: Measurer):
             self._measurer = measurer

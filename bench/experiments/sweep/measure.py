@@ -1,4 +1,4 @@
-"""Measures one cell: says it to the command as often as it has rounds, and makes one result of what comes out."""
+"""Measures a cell: runs the command once for each round, and makes one result of its outputs."""
 
 import json
 import statistics
@@ -11,13 +11,13 @@ from experiments.sweep.cell import Cell
 from experiments.sweep.command import Command, Failed
 from experiments.sweep.data import Data, Unequal
 
-# What no number of threads and no moment changes, and so must be the same in every round.
+# Values that do not depend on threads or time, and so must be equal in all rounds.
 CONSTANT = ("cuts", "fingerprint", "result.bytes", "result.chunk_count", "result.unique_bytes", "result.unique_chunk_count")
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What became of a cell, whatever it was. Outcomes are done, failed and unavailable; a problem belongs to the latter two."""
+    """The outcome of a cell: done, failed or unavailable. The latter two have a problem."""
 
     cell: Cell
     key: str
@@ -52,19 +52,19 @@ def dedup(command: Command, cell: Cell, paths: list[Path]) -> dict:
 
 
 def kernels(command: Command, cell: Cell, paths: list[Path]) -> dict:
-    """What the back ends of the processor do in one thread on the first bytes of the data."""
+    """The speeds of the processor's back ends in one thread on the first bytes of the data."""
     words = ["bench", "--kernels", "--json", "-q", "--bytes", cell.bytes, "--rounds", str(cell.rounds), *command.cuts(cell)]
     return json.loads(command.run(*words, *(word for path in paths for word in ("--data", str(path)))))
 
 
 def tune(command: Command, cell: Cell, paths: list[Path]) -> dict:
-    """The search for the best parameters on a sample, the five best of it tried on all of the data."""
+    """The search for the best parameters on a sample. The best five are tried on all of the data."""
     return json.loads(command.run("tune", "--json", "-q", "--verify", "--sample", cell.sample, *command.cuts(cell), *map(str, paths)))
 
 
 @dataclass
 class Measurer:
-    """Measures cells on the machine that it is called on; can be sent there. `checksums` are what every machine's data must have."""
+    """Measures cells on the machine on which it is called. It can be sent to other machines. `checksums` are those of the data on all machines."""
 
     command: Command
     data: Data

@@ -1,4 +1,4 @@
-"""Reads a sweep's TOML file: its data sets and its cells, every combination of the lists of each block, in order, each once."""
+"""Reads a sweep's TOML file: its data sets, and its cells, which are all combinations of the lists of each block."""
 
 import itertools
 import tomllib
@@ -8,7 +8,7 @@ from pathlib import Path
 from experiments.sizes import bytes_of
 from experiments.sweep.cell import OF_KIND, Cell
 
-# A block's key, the field of the cell that takes one of its values, what the values must be, and what stands for them.
+# The keys of a block with lists, each with the field of the cell and the type of its values.
 AXES = {
     "algorithms": ("algorithm", str),
     "sizes": ("size", str),
@@ -24,12 +24,12 @@ OF_DATASET = {"make": str, "size": str, "versions": int, "seed": int, "path": (s
 
 
 class Wrong(ValueError):
-    """A sweep that cannot be run as it is written; the message says what, where and the bound."""
+    """The sweep's file is wrong. The message says what is wrong, where, and what is allowed."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a data set comes from: a generator with its settings, or the user's own files."""
+    """The source of a data set: a generator with its settings, or the user's own files."""
 
     name: str
     make: str = ""
@@ -49,7 +49,7 @@ class Plan:
 
     @property
     def cells(self) -> list[Cell]:
-        """Each once, by data set, so that one after the other is in the page cache."""
+        """Each cell once, in the order of data sets, so that one at a time is in the page cache."""
         unique: dict[str, Cell] = {}
         for _, cell in self.members:
             unique.setdefault(cell.key("", cell.dataset), cell)
@@ -106,7 +106,7 @@ def _values(block: dict, axis: str, where: str) -> list:
 
 
 def _grid(block: dict, where: str) -> list[dict]:
-    """The product of the parameters' lists."""
+    """All combinations of the parameters' values."""
     grid = block.get("grid", {})
     for name, values in grid.items():
         if not _typed(values, list, f"{where}: grid.{name}"):
@@ -150,7 +150,7 @@ def _block(block: dict, names: list[str], where: str) -> list[tuple[str, Cell]]:
 
 
 def read(path: Path) -> Plan:
-    """The sweep that the file describes. Raises Wrong where it describes none, OSError where it cannot be read."""
+    """Reads the sweep of a file. Raises Wrong if it is wrong, OSError if it cannot be read."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as wrong:

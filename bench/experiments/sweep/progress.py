@@ -1,4 +1,4 @@
-"""What a sweep says while it runs: the cell that was measured, how many are left, and about how long they take."""
+"""Reports the progress of a sweep: the cell that was measured, how many are left, and the estimated time for them."""
 
 import statistics
 import sys
@@ -10,7 +10,7 @@ from experiments.sweep.measure import Measured
 
 
 def duration(seconds: float) -> str:
-    """In words: '40 s', '12 min', '1 h 05 min'."""
+    """A duration as text: '40 s', '12 min', '1 h 05 min'."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
@@ -18,11 +18,11 @@ def duration(seconds: float) -> str:
 
 
 class Estimate:
-    """Seconds that cells will take, by what such cells took: the same kind and algorithm, else the same kind."""
+    """Estimates the seconds of cells by those of cells with the same kind and algorithm, else with the same kind."""
 
     def __init__(self):
         self._rates: dict[tuple, list[float]] = defaultdict(list)
-        self._medians: dict[tuple, float] = {}  # of the rates; asked for each cell that is left, whenever one is done
+        self._medians: dict[tuple, float] = {}  # of the rates; kept, since all cells left are estimated after each one
 
     def learn(self, kind: str, algorithm: str, work: float, seconds: float) -> None:
         for key in ((kind, algorithm), (kind,)):
@@ -34,18 +34,18 @@ class Estimate:
         return None if rate is None else rate * work
 
     def of_all(self, left: list[tuple[Cell, float]]) -> float | None:
-        """None where nothing like some of them was measured yet."""
+        """The sum for all cells, or None if a kind has not been measured yet."""
         each = [self.of(cell, work) for cell, work in left]
         return None if None in each else sum(each)
 
 
 def work_of(kind: str, rounds: int, size: int) -> float:
-    """What a cell's time goes with: bytes and rounds; kernels go by time and not by bytes."""
+    """The amount of work of a cell: bytes times rounds. Kernels are measured for a fixed time."""
     return rounds if kind == "kernels" else rounds * size
 
 
 def told(done: Measured) -> str:
-    """What came of a cell, in a few words."""
+    """The result of a cell in a few words."""
     if done.outcome != "done":
         return f"{done.outcome}: {done.problem}"
     if done.cell.kind == "dedup":
@@ -61,7 +61,7 @@ def told(done: Measured) -> str:
 
 
 class Progress:
-    """A line for each cell on standard error; on a terminal one line that is written over."""
+    """Prints a line for each cell on standard error. On a terminal it overwrites the line."""
 
     def __init__(self, total: int, say: Callable[[str], None]):
         self.total, self.count, self._say = total, 0, say

@@ -1,4 +1,4 @@
-"""A results file, opened to be read: as it is at that moment, though a sweep may be writing to it."""
+"""Opens a results file for reading, even while a sweep writes to it."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -8,12 +8,12 @@ from urllib.parse import quote
 
 
 class Unreadable(Exception):
-    """The file holds no results; the message names it and says why."""
+    """The file has no results. The message names it and says why."""
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """Rows are sqlite3.Row. Raises Unreadable, also for what goes wrong in the database meanwhile."""
+    """Yields a connection to a snapshot of the file, whose rows are sqlite3.Row. Raises Unreadable, also for later errors of the database."""
     try:
         opened = sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True)
     except sqlite3.Error as problem:

@@ -1,4 +1,4 @@
-"""Runs a sweep: data sets, what is missing of the cells, and the results file."""
+"""Runs a sweep: opens its data sets, measures the missing cells, and keeps them in the results file."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +17,7 @@ Say = Callable[[str], None]
 
 
 def check(plan: Plan, command: Command) -> None:
-    """Asks the command about every combination, which takes milliseconds each, before an hour is spent. Raises Wrong."""
+    """Checks every combination with the command before the sweep, which takes milliseconds each. Raises Wrong."""
     for source in plan.sources.values():
         if source.make and source.make not in datasets.names():
             raise Wrong(f"{plan.name}: no data set '{source.make}' can be made; there are {', '.join(datasets.names())}")
@@ -31,7 +31,7 @@ def check(plan: Plan, command: Command) -> None:
 
 
 class Run:
-    """A sweep on its way: which cells it has, what is known of them, and what is left."""
+    """A running sweep: its cells, their data, and the results."""
 
     def __init__(self, plan: Plan, command: Command, folder: Path, store: Store, say: Say):
         self.plan, self.command, self.store, self.say = plan, command, store, say
@@ -59,7 +59,7 @@ class Run:
         return cell.key(self.command.key, self.data.known[cell.dataset].checksum)
 
     def missing(self, group: str | None = None) -> list[Cell]:
-        """The cells without a result, of a group or of all, in order. Those that failed or could not run are tried again."""
+        """The cells of a group, or all cells, without a result. They include cells that failed or could not run."""
         outcomes = self.store.outcomes()
         wanted = {self.key(cell) for of, cell in self.members if group in (None, of)}
         there = [cell for cell in self.plan.cells if cell.dataset not in self.absent]
@@ -69,7 +69,7 @@ class Run:
         return work_of(cell.kind, cell.rounds, self.data.known[cell.dataset].info["bytes"])
 
     def _estimate(self) -> Estimate:
-        """From what is kept of earlier runs."""
+        """An estimate by the results of earlier runs."""
         estimate, sizes = Estimate(), {known.checksum: known.info["bytes"] for known in self.data.known.values()}
         for kind, algorithm, rounds, checksum, seconds in self.store.seconds():
             if checksum in sizes:
@@ -77,7 +77,7 @@ class Run:
         return estimate
 
     def measure(self, cells: list[Cell], address: str | None = None) -> int:
-        """Measures the cells and keeps each at once; how many failed. What is done stays done, whatever ends it."""
+        """Measures the cells, keeps each result at once, and returns how many failed."""
         checksums = {name: known.checksum for name, known in self.data.known.items()}
         measurer = Measurer(self.command, self.data, self.command.key, checksums)
         left = {self.key(cell): (cell, self._work(cell)) for cell in cells}

@@ -1,5 +1,5 @@
--- The results of sweeps: cells that were run, what they ran on, and two views that reports select from.
--- Everything is `if not exists`: opening a file makes what it lacks. Times are UTC in ISO 8601, JSON is text with sorted keys.
+-- The results of sweeps: cells, the machines and binaries that measured them, and two views for reports.
+-- Opening a file creates missing tables and views. Times are UTC in ISO 8601, JSON is text with sorted keys.
 
 create table if not exists binaries (key text primary key, info text not null);
 create table if not exists machines (key text primary key, info text not null);
@@ -14,7 +14,7 @@ create table if not exists cells (
   algorithm  text not null,      -- or profile
   size       text not null,      -- as asked for, or 'own'
   parameters text not null default '{}',
-  hash       text,               -- this and what follows: null where the kind has none of it
+  hash       text,               -- null for kinds without this setting, like the next five columns
   backend    text,
   threads    integer,            -- 0: one for each processor
   join_name  text,
@@ -30,7 +30,7 @@ create table if not exists cells (
   result     text                -- JSON; null unless done
 );
 
--- Which sweeps and groups want a cell. One cell may be in several.
+-- The sweeps and groups that a cell belongs to.
 create table if not exists members (
   sweep text not null,
   grp   text not null,
@@ -39,7 +39,7 @@ create table if not exists members (
 );
 create index if not exists members_by_key on members (key);
 
--- Whole-engine runs that were done: a row for each group that wants one.
+-- Whole-engine runs that are done: a row for each group.
 drop view if exists rows;
 create view rows as
 select

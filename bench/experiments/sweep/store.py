@@ -1,4 +1,4 @@
-"""The results file: one SQLite database, of which every cell is written at once and whole."""
+"""The results file: an SQLite database to which each cell is written in one transaction."""
 
 import fcntl
 import json
@@ -12,7 +12,7 @@ SCHEMA = Path(__file__).with_name("schema.sql")
 
 
 class Busy(Exception):
-    """Another sweep writes to the file."""
+    """Another sweep is writing to the file."""
 
 
 def _text(value) -> str:
@@ -20,7 +20,7 @@ def _text(value) -> str:
 
 
 class Store:
-    """The results, opened for writing; made where they are missing. Of several processes, one may have them open."""
+    """The results, opened for writing. A missing file is made. Only one process may have it open."""
 
     def __init__(self, path: Path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -38,16 +38,16 @@ class Store:
         self._lock.close()
 
     def outcomes(self) -> dict[str, str]:
-        """What became of each cell that was tried, by key."""
+        """The outcome of each cell that was measured, by key."""
         return dict(self._file.execute("select key, outcome from cells"))
 
     def seconds(self) -> list[tuple[str, str, int, str, float]]:
-        """What done cells took: kind, algorithm, rounds, data checksum, seconds."""
+        """The time of done cells: kind, algorithm, rounds, data checksum, seconds."""
         found = self._file.execute("select kind, algorithm, coalesce(rounds, 1), checksum, seconds from cells where outcome = 'done'")
         return found.fetchall()
 
     def problems(self, sweep: str) -> list[tuple[str, str]]:
-        """Outcome and problem of the sweep's cells that are not done, each problem once."""
+        """Outcome and problem of the sweep's cells that failed or could not run, each problem once."""
         return self._file.execute(
             "select distinct outcome, problem from cells join members using (key) where sweep = ? and outcome <> 'done' order by 1, 2",
             (sweep,),
@@ -60,14 +60,14 @@ class Store:
         self._file.execute("insert or replace into datasets values (?, ?)", (checksum, _text(info)))
 
     def set_members(self, sweep: str, members: list[tuple[str, str]]) -> None:
-        """Says which cells the sweep has now, by group and key: those that it had before stay as cells, not as members."""
+        """Replaces the cells of the sweep, by group and key. The results of former members are kept."""
         self._file.execute("begin")
         self._file.execute("delete from members where sweep = ?", (sweep,))
         self._file.executemany("insert or ignore into members values (?, ?, ?)", ((sweep, group, key) for group, key in members))
         self._file.execute("commit")
 
     def add(self, done: Measured, checksum: str, binary: str) -> None:
-        """Keeps one cell, in place of what was kept under its key."""
+        """Writes the result of a cell, and replaces an earlier one."""
         cell, of_kind = done.cell, OF_KIND[done.cell.kind]
         row = {
             "key": done.key, "kind": cell.kind, "dataset": cell.dataset, "checksum": checksum, "algorithm": cell.algorithm,

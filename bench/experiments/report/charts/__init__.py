@@ -1,4 +1,4 @@
-"""The sections of the report, in their order. Each makes one of the results, or none where there are no rows for it."""
+"""The functions of the report's sections, in their order. Each returns a section, or None if the results have no rows for it."""
 
 from experiments.report.charts.grids import grids
 from experiments.report.charts.joins import joins

@@ -12,7 +12,7 @@ from experiments.report.style import STAGES
 
 
 def cost(row: dict, which: str = "busy_seconds") -> dict[str, float]:
-    """Seconds of each stage for a GiB of the input."""
+    """Seconds of each stage for a GiB of input."""
     of = row["report"]["result"]["bytes"] / GIB
     return {stage["stage"]: stage[which] / of for stage in row["report"]["stages"]}
 

@@ -21,7 +21,7 @@ COLUMNS = columns_of(
     ("recommended", lambda row: "yes" if row["recommended"] else ""),
 )
 
-ORDER = {"seq_length": 1, "skip_trigger": 2, "skip_size": 3}  # SeqCDC's, as the paper has them; kept results have them by name
+ORDER = {"seq_length": 1, "skip_trigger": 2, "skip_size": 3}  # SeqCDC's, in the paper's order; results have them in alphabetical order
 
 
 def label(candidate: dict) -> str:
