@@ -5,7 +5,8 @@
 
 namespace cutpoint::cuda {
 
-/// S1, the sum of A[b], and S2, that of all S1 since the window's first byte; both modulo 2^32. Table: A.
+/// The state of the rolling sum: S1, the sum of A[b] over the window, and S2, the sum of all values of S1 since the
+/// window's first byte, both modulo 2^32. The table is A.
 struct rolling_adler {
   struct state {
     std::uint32_t s1 = 0;

@@ -1,8 +1,9 @@
-// Asymmetric extremum, `ae-max` and `ae-min`: the largest of what the extreme so far must beat, a window at a time.
+// Asymmetric extremum, `ae-max` and `ae-min`. The cut finder searches one window at a time for the largest value that
+// beats the extreme.
 //
-// No cut lies before the end of an extreme's window, whatever new extremes are in it; the largest value there, of equals
-// the first, is the last of them. So each value is looked at once. With all bits turned the smallest value is the
-// largest.
+// No cut lies before the end of the extreme's window, even if the window contains new extremes. The last of these is
+// the window's largest value (the first of several equal ones). So each value is read once. For `ae-min` all bits are
+// inverted, which makes the smallest value the largest.
 #pragma once
 
 #include "cuda/cut/specification.h"
@@ -24,14 +25,15 @@ struct byte_values {
                                                    std::uint64_t last) {
     return flipped(load_vector(in, position, last), flip);
   }
-  /// Takes the largest of those whose bit is set if it beats `best`; the position is that of the first of the sixteen.
+  /// Replaces `best` by the largest value whose bit in `bits` is set, if that is larger. The position that is stored is
+  /// that of the first of the sixteen bytes.
   CUTPOINT_DEVICE static void take(ranked<value>& best, const loaded& vector, std::uint64_t position,
                                    std::uint32_t bits) {
     largest_byte largest;
     largest.add(only(vector, bits));
     if (largest.value() > best.value) best = {largest.value(), position};
   }
-  /// Where in [first, last) the value is that `take` has found.
+  /// Returns the position in [first, last) of the value that `take` has found.
   [[nodiscard]] CUTPOINT_DEVICE static std::uint64_t place(const packed_bytes& in, std::uint32_t flip,
                                                            const ranked<value>& found, std::uint64_t first,
                                                            std::uint64_t last) {
@@ -84,7 +86,7 @@ struct word_values {
   }
 
  private:
-  /// Of four bytes from number `i` on.
+  /// Returns the big-endian number of the four bytes from index `i` on.
   [[nodiscard]] CUTPOINT_DEVICE static std::uint32_t big_endian(const loaded& all, std::uint32_t i) {
     const std::uint32_t low = all.words[i / 4];
     const std::uint32_t high = i / 4 < 5 ? all.words[i / 4 + 1] : 0;
@@ -92,7 +94,7 @@ struct word_values {
   }
 };
 
-/// The first of the largest values that begin in [first, last), if it beats `best`, else `best`.
+/// Returns the first of the largest values that begin in [first, last) if it is larger than `best`, otherwise `best`.
 template <class Values, class Warp>
 [[nodiscard]] CUTPOINT_DEVICE ranked<typename Values::value> beating(const Warp& warp, const packed_bytes& in,
                                                                      std::uint32_t flip, std::uint64_t first,
@@ -123,17 +125,17 @@ template <class Values, class Warp>
 struct ae_cut_finder {
   std::uint64_t window = 0;
   std::uint64_t max = 0;    ///< all ones for no maximum
-  std::uint64_t reach = 0;  ///< the maximum and the rest of the value that begins with its last byte
-  std::uint64_t lest = 0;   ///< 0: a run at the chunk's start is nothing special
+  std::uint64_t reach = 0;  ///< the maximum, and the rest of the value that begins with its last byte
+  std::uint64_t lest = 0;   ///< length of a run at the chunk's start that is a chunk; 0 for none
   std::uint32_t value_bytes = 1;
-  std::uint32_t flip = 0;  ///< all ones for the minimum
+  std::uint32_t flip = 0;  ///< all ones for `ae-min`
 
   template <class Warp>
   [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp& warp, const packed_bytes& in,
                                                        const stream_range& range, std::uint64_t start) const {
     const std::uint64_t end = start + least(max, range.end - start);
     if (lest != 0 && lest <= end - start) {
-      const std::uint32_t turned = four_of(in.bytes[start]);  // what is equal becomes 0
+      const std::uint32_t turned = four_of(in.bytes[start]);  // bytes that equal the first become 0
       if (find_reaching(warp, in, turned, 1, start + 1, start + lest) == start + lest) return start + lest;
     }
     return value_bytes == 1 ? cut_by<ae_detail::byte_values>(warp, in, range, start, end)
@@ -145,7 +147,7 @@ struct ae_cut_finder {
   [[nodiscard]] CUTPOINT_DEVICE std::uint64_t cut_by(const Warp& warp, const packed_bytes& in,
                                                      const stream_range& range, std::uint64_t start,
                                                      std::uint64_t end) const {
-    if (range.end - start < Values::bytes) return end;  // no value is left
+    if (range.end - start < Values::bytes) return end;  // too few bytes for a value
     const std::uint64_t past_values = range.end - (Values::bytes - 1);
     ranked<typename Values::value> extreme = {0, start};
     for (std::uint64_t seen = start;;) {

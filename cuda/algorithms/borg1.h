@@ -5,8 +5,8 @@
 
 namespace cutpoint::cuda {
 
-/// Cuts before the window of the first candidate that leaves at least `first` bytes before it. A window that ends with
-/// the last byte of what is looked at decides nothing.
+/// Cuts before the window of the first candidate that leaves at least `first` bytes before the window. A window that
+/// ends with the last visible byte does not count.
 struct window_after_cut_finder {
   std::uint64_t first = 0;  ///< the shortest chunk whose end is tested
   std::uint64_t window = 0;

@@ -7,15 +7,16 @@
 namespace cutpoint::cuda {
 namespace {
 
-/// x with x * odd = 1 modulo 2^32.
+/// Returns x with x * odd = 1 modulo 2^32.
 std::uint32_t inverse_of(std::uint32_t odd) {
-  std::uint32_t inverse = odd;                                            // right in 3 bits
-  for (int bits = 3; bits < 32; bits *= 2) inverse *= 2 - odd * inverse;  // and in twice as many each time (Newton)
+  std::uint32_t inverse = odd;                                            // correct in 3 bits
+  for (int bits = 3; bits < 32; bits *= 2) inverse *= 2 - odd * inverse;  // Newton's method doubles the correct bits
   return inverse;
 }
 
-/// A residue r of a divisor 2^k odd: (word - r) / odd modulo 2^32, turned right by k, is a quotient where it divides,
-/// and larger than any quotient where it does not; it also is where the word is less than r.
+/// Returns a test for a residue r of a divisor 2^k * odd. It computes (word - r) / odd modulo 2^32, rotated right by k.
+/// This is a quotient if the divisor divides word - r; otherwise, and if the word is less than r, it is larger than any
+/// quotient.
 residue_test by_divisor(const buzhash_rule& rule) {
   const int halvings = std::countr_zero(rule.divisor);
   const std::uint32_t inverse = inverse_of(rule.divisor >> halvings);
@@ -25,7 +26,7 @@ residue_test by_divisor(const buzhash_rule& rule) {
           .highest = (~std::uint32_t{0} - rule.lowest) / rule.divisor};
 }
 
-/// The low bits of (word - lowest) at the top of a word.
+/// Returns a test that moves the low bits of (word - lowest) to the top of a word.
 residue_test by_mask(const buzhash_rule& rule) {
   if (rule.mask == 0) return {.highest = ~std::uint32_t{0}};
   const std::uint32_t factor = std::uint32_t{1} << std::countl_zero(rule.mask);

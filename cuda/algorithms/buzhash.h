@@ -5,7 +5,8 @@
 
 namespace cutpoint::cuda {
 
-/// The xor of each byte's word, rotated left once for every byte of the window that follows it.
+/// The exclusive or of the table entries of the window's bytes. Each is rotated left once for every byte that follows
+/// it.
 struct rolling_buzhash {
   using state = std::uint32_t;
   using entry = std::uint32_t;
@@ -22,8 +23,8 @@ struct rolling_buzhash {
   [[nodiscard]] CUTPOINT_DEVICE static std::uint32_t word(state h) { return h; }
 };
 
-/// Accepts words with some residues, modulo a power of two or any other number: a multiplication and a rotation take
-/// them, and only them, to the lowest numbers.
+/// Accepts words with certain residues modulo a power of two or any other number. A multiplication and a rotation map
+/// these words, and no others, to the lowest numbers.
 struct residue_test {
   std::uint32_t factor = 0;
   std::uint32_t offset = 0;

@@ -5,8 +5,9 @@
 
 namespace cutpoint::cuda {
 
-/// Bits reflected, no initial value and no final xor, seen through the pattern that is looked for
-/// (cuda/cut/make_specification.h). Tables: the CRC of a byte, and what a byte is worth when the window has passed it.
+/// CRC-32C with reflected bits, no initial value and no final xor, combined with the pattern of the test
+/// (cuda/cut/make_specification.h). The tables have the CRC of each byte, and the value of each byte that leaves the
+/// window.
 struct rolling_crc32 {
   using state = std::uint32_t;
   using entry = std::uint32_t;

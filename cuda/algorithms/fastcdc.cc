@@ -7,7 +7,7 @@
 namespace cutpoint::cuda {
 namespace {
 
-/// Two masks that differ much keep chains of cuts apart for longer.
+/// Chains of cuts take longer to meet if the two masks differ much.
 chunk_estimates restarted_sizes(std::uint64_t min, std::uint64_t avg, std::uint64_t max, std::uint64_t normalization) {
   chunk_estimates sizes = rolling_sizes(min, avg, max);
   if (normalization != 0) sizes.resync_chunks = 4;

@@ -1,19 +1,19 @@
-// `fastcdc` with the profile `fastcdc2020`, and `borg2-fastcdc`: a gear hash that begins anew in every chunk.
+// `fastcdc` with the profile `fastcdc2020`, and `borg2-fastcdc`: a gear hash that restarts in every chunk.
 #pragma once
 
 #include "cuda/algorithms/gear.h"
 
 namespace cutpoint::cuda {
 
-/// Cuts at the first byte that a strict test (level 0) accepts before offset `strict_end`, or a loose one (level 1) from
-/// there on. The hash begins with the byte at offset `first`, so candidates serve from the 64th byte on; the warp hashes
-/// those before.
+/// Cuts at the first byte that a strict test (level 0) accepts before offset `strict_end`, or that a loose test (level
+/// 1) accepts after it. The hash starts with the byte at offset `first`. So the candidates of the scan are valid from
+/// the 64th byte on, and the warp hashes the bytes before.
 struct restarted_cut_finder {
-  std::uint64_t first = 0;  ///< also the longest chunk that is not looked into
+  std::uint64_t first = 0;  ///< also the longest chunk whose bytes are not read
   std::uint64_t strict_end = 0;
   std::uint64_t reach = 0;       ///< the largest chunk; all ones for no maximum
-  std::uint64_t ends = 0;        ///< bits of an offset at which a range may end
-  std::uint64_t past_match = 0;  ///< 1: the byte that is accepted ends its chunk; 0: it begins the next
+  std::uint64_t ends = 0;        ///< mask for the offsets at which a range may end
+  std::uint64_t past_match = 0;  ///< 1 if the accepted byte ends its chunk, 0 if it begins the next
   level_tests<zeros_test<std::uint64_t>, 2> tests = {};
   const std::uint64_t* table = nullptr;
 
@@ -28,13 +28,14 @@ struct restarted_cut_finder {
   }
 
  private:
-  /// Positions where the range of each test ends.
+  /// The positions at which the ranges of the two tests end.
   struct ranges {
     std::uint64_t strict;
     std::uint64_t loose;
   };
 
-  /// The first position from `begin` on, where the hash begins, that is accepted; `test.loose` or more for none.
+  /// Returns the first accepted position from `begin` on, where the hash starts, or at least `test.loose` if there is
+  /// none.
   template <class Warp>
   [[nodiscard]] CUTPOINT_DEVICE std::uint64_t find(const Warp& warp, const packed_bytes& in, const stream_range& range,
                                                    std::uint64_t begin, const ranges& test) const {
@@ -46,7 +47,7 @@ struct restarted_cut_finder {
     return next_candidate(warp, in, 1, greatest(full, test.strict), test.loose);
   }
 
-  /// As `find`, among the first 64 positions: each lane has two, and hashes of parts are joined over the lanes.
+  /// Does the same for the first 64 positions. Each lane has two of them, and the lanes combine their hashes.
   template <class Warp>
   [[nodiscard]] CUTPOINT_DEVICE std::uint64_t find_early(const Warp& warp, const packed_bytes& in,
                                                          const stream_range& range, std::uint64_t begin,
@@ -55,7 +56,7 @@ struct restarted_cut_finder {
     const auto is_accepted = [&](std::uint64_t position, std::uint64_t hash) {
       return position < test.loose && (position < test.strict ? tests.level[0](hash) : tests.level[1](hash));
     };
-    auto even = warp.template per_lane<std::uint64_t>(0);  // the hash at position 2l, and at 2l + 1
+    auto even = warp.template per_lane<std::uint64_t>(0);  // the hash at position 2 * lane; `odd`: at 2 * lane + 1
     auto odd = warp.template per_lane<std::uint64_t>(0);
     warp.for_each_lane([&](std::uint32_t lane) {
       even[lane] = worth(begin + 2 * lane);
@@ -82,12 +83,12 @@ struct restarted_cut_finder {
   }
 };
 
-/// The specification of both.
+/// The specification of both algorithms.
 struct fastcdc_specification {
   static constexpr std::uint32_t levels = 2;
   std::vector<std::uint64_t> table;
   chunk_estimates sizes = {};
-  restarted_cut_finder chunks = {};  ///< without its table
+  restarted_cut_finder chunks = {};  ///< its `table` is null
 
   [[nodiscard]] rolling_scan<rolling_gear<std::uint64_t>, zeros_test<std::uint64_t>, levels> scan(
       const packed_bytes& in, const std::uint64_t* table_there) const {

@@ -5,10 +5,11 @@
 
 namespace cutpoint::cuda {
 
-/// Bytes that decide a gear hash.
+/// The number of bytes that a gear hash depends on.
 inline constexpr std::uint32_t gear_window = 64;
 
-/// `h = 2h + G[b]`: 64 shifts push older bytes out. Word: what tests see, all of h or its upper half.
+/// The gear hash, `h = 2h + G[b]`: after 64 shifts a byte has no effect. `Word` is the part that tests use, all of h or
+/// its upper half.
 template <class Word>
 struct rolling_gear {
   using state = std::uint64_t;
@@ -16,8 +17,9 @@ struct rolling_gear {
   static constexpr std::uint32_t tables = 1;
   static constexpr bool forgets = true;
   static constexpr std::uint32_t window = gear_window;
-  static constexpr state zeros = 0;  // what a warm-up pushes out
-  /// 2, unknown to the compiler, which then multiplies: shifts and additions share a pipe with all else in the scan.
+  static constexpr state zeros = 0;  // the hash of the zeros that a warm-up replaces
+  /// The number 2, which is not a constant so that the compiler multiplies. Shifts and additions would compete with the
+  /// rest of the scan for one pipeline.
   std::uint32_t factor = 2;
 
   template <std::uint32_t Window, class LookUp>

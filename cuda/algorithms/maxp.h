@@ -1,9 +1,10 @@
-// Local maximum chunking, `maxp`: candidates by the maxima of words of 64 positions.
+// Local maximum chunking, `maxp`: candidates are found by the maxima of words of 64 positions.
 //
-// Of positions within a half window of each other one at most is a candidate: the last of the largest. So a word has one
-// at most, which is compared with the maxima of the words near it and, if it is still there, with all the bytes of its
-// windows, the nearest first. Of words in a row that stand that up to some distance there is one in that distance: the
-// bytes read are at most those of the buffer times the logarithm of the half window, whatever they are.
+// Of the positions within a half window of each other at most one is a candidate: the last of the largest. So a word
+// has at most one. It is compared with the maxima of the words near it, and if it survives, with all bytes of its
+// windows, the nearest first. Of the words within some distance, at most one survives the comparisons up to that
+// distance. So the number of bytes read is at most that of the buffer times the logarithm of the half window, for any
+// content.
 #pragma once
 
 #include <vector>
@@ -13,8 +14,8 @@
 
 namespace cutpoint::cuda {
 
-/// Marks the positions whose byte is at least each of the `half_window` before it and more than each of those after it.
-/// What is marked within a half window of the buffer's end means nothing. A warp has a word in each lane.
+/// Marks the positions whose byte is not smaller than any of the `half_window` bytes before it, and larger than each of
+/// those after it. Marks within a half window of the buffer's end are invalid. Each lane of a warp has one word.
 struct maxp_scan {
   static constexpr std::uint32_t threads_per_block = 256;
   packed_bytes in;
@@ -42,7 +43,8 @@ struct maxp_scan {
  private:
   static constexpr std::uint32_t word_bytes = 64;
 
-  /// For windows that may not hold the next word. Few positions are compared with more than a few others.
+  /// Is used for windows that may be too short to contain the next word. Few positions need more than a few
+  /// comparisons.
   template <class Warp>
   CUTPOINT_DEVICE void mark_one_by_one(const Warp& warp, std::uint64_t first) const {
     warp.for_each_lane([&](std::uint32_t lane) {
@@ -73,7 +75,7 @@ struct maxp_scan {
   CUTPOINT_DEVICE void mark_by_words(const Warp& warp, std::uint64_t first) const {
     constexpr std::uint32_t vectors = word_bytes / lane_load_bytes;
     auto largest = warp.template per_lane<std::uint32_t>(0);
-    auto place = warp.template per_lane<std::uint32_t>(0);  // of the last of the largest
+    auto place = warp.template per_lane<std::uint32_t>(0);  // index of the last of the largest bytes
     auto stands = warp.template per_lane<std::uint32_t>(0);
     warp.for_each_lane([&](std::uint32_t lane) {
       const std::uint64_t begin = (first + lane) * word_bytes;
@@ -90,10 +92,10 @@ struct maxp_scan {
         const std::uint32_t equal = reaching(bytes[u], four_of(so_far.value()));
         if (equal != 0) place[lane] = u * lane_load_bytes + highest_bit(equal);
       }
-      // A word that is not all there is too near to the end to have a candidate, and to make one before it matter.
+      // An incomplete word is so near to the end that its marks, and those of words compared with it, are invalid.
       stands[lane] = begin + word_bytes <= in.byte_count ? 1 : 0;
     });
-    // Words that lie wholly in the windows of all positions of a word so far from them.
+    // Words at these distances lie within the windows of all positions of a word.
     const auto near = static_cast<std::uint32_t>(least<std::uint64_t>((half_window + 1) / word_bytes, warp_size) - 1);
     for (std::uint32_t distance = 1; distance <= near; ++distance) {
       const auto value = [&](std::uint32_t lane) { return largest[lane]; };
@@ -123,14 +125,15 @@ struct maxp_scan {
     });
   }
 
-  /// As `is_largest` of a position whose byte is known, by the whole warp, on both sides at once.
+  /// Does the same as the other `is_largest`, given the byte of the position, with the whole warp and on both sides at
+  /// once.
   template <class Warp>
   [[nodiscard]] CUTPOINT_DEVICE bool is_largest(const Warp& warp, std::uint64_t position, std::uint32_t byte) const {
     constexpr std::uint32_t loads_per_step = 2;
-    constexpr std::uint64_t span = loads_per_step * warp_load_bytes - lane_load_bytes;  // of any alignment
+    constexpr std::uint64_t span = loads_per_step * warp_load_bytes - lane_load_bytes;  // for any alignment
     const std::uint64_t begin = position - least(half_window, position);
     const std::uint64_t end = position + 1 + least(half_window, in.byte_count - 1 - position);
-    std::uint64_t before = position;  // [before, after) has been compared
+    std::uint64_t before = position;  // the bytes in [before, after) have been compared
     std::uint64_t after = position + 1;
     while (begin < before || after < end) {
       const std::uint64_t down_to = before - least(span, before - begin);
@@ -152,7 +155,8 @@ struct maxp_scan {
     return true;
   }
 
-  /// Of [first, last), which sixteen bytes `offset` after the aligned position at or below `first` reach `byte`.
+  /// Returns the bits of the sixteen bytes, `offset` after the aligned position at or below `first`, that lie in
+  /// [first, last) and are at least `byte`.
   [[nodiscard]] CUTPOINT_DEVICE std::uint32_t reaching_between(std::uint64_t first, std::uint64_t last,
                                                                std::uint32_t offset, std::uint32_t byte) const {
     const std::uint64_t base = first / lane_load_bytes * lane_load_bytes;
@@ -172,7 +176,8 @@ struct maxp_cut_finder {
   [[nodiscard]] CUTPOINT_DEVICE std::uint64_t next_cut(const Warp& warp, const packed_bytes& in,
                                                        const stream_range& range, std::uint64_t start) const {
     const std::uint64_t end = start + least(max, range.end - start);
-    // Nothing nearer to the stream range's end is tested: the chunk ends before, or the stream ends there.
+    // Positions nearer to the end of the stream range are not tested: the chunk ends before them, or the stream ends
+    // there.
     const std::uint64_t last = least(end, range.end - least(half_window, range.end - range.begin));
     if (last < start || last - start < min) return end;
     std::uint64_t first = start + min - 1;
@@ -189,8 +194,9 @@ struct maxp_cut_finder {
   }
 
  private:
-  /// The only candidate among the first `half_window` positions of a stream that begins at `begin`: the last of their
-  /// largest, if it is more than all after it. `last` where that is none or not in [first, last).
+  /// Returns the only candidate among the first `half_window` positions of a stream that begins at `begin`: the last of
+  /// their largest bytes, if it is larger than all bytes in the window after it. Returns `last` if there is none in
+  /// [first, last).
   template <class Warp>
   [[nodiscard]] CUTPOINT_DEVICE std::uint64_t candidate_of_head(const Warp& warp, const packed_bytes& in,
                                                                 std::uint64_t begin, std::uint64_t first,

@@ -28,7 +28,7 @@ rabin_specification make_specification(const rabin_parameters& filled) {
 }
 
 tttd_specification make_specification(const tttd_parameters& filled) {
-  const masked_test main = main_test(filled);  // the pattern of the backups is the lower part of its own
+  const masked_test main = main_test(filled);  // its low bits are the pattern of the backup test
   return {.table = rabin_tables(filled, main),
           .sizes = rolling_sizes(filled),
           .rule = {.hash = {.zeros = main.pattern, .window = static_cast<std::uint32_t>(filled.window_bytes)},

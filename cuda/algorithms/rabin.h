@@ -5,9 +5,9 @@
 
 namespace cutpoint::cuda {
 
-/// The residue of the window modulo a polynomial of degree 53, seen through the pattern that is looked for (cuda/
-/// make_specification.h). Tables: what the top byte of a shifted residue stands for, and what a byte is worth when the window
-/// has passed it.
+/// The residue of the window modulo a polynomial of degree 53, combined with the pattern of the test
+/// (cuda/cut/make_specification.h). The tables have the reduction of the top byte of a shifted residue, and the value
+/// of each byte that leaves the window.
 struct rolling_rabin {
   using state = std::uint64_t;
   using entry = std::uint64_t;
@@ -18,13 +18,14 @@ struct rolling_rabin {
 
   template <std::uint32_t Window, class LookUp>
   [[nodiscard]] CUTPOINT_DEVICE state roll(const LookUp& look_up, state h, byte_of outgoing, byte_of incoming) const {
-    const byte_of top{static_cast<std::uint32_t>(h >> 32), 13};  // of 53 bits
+    const byte_of top{static_cast<std::uint32_t>(h >> 32), 13};  // the top byte of 53 bits
     return ((h << 8) | incoming.value()) ^ look_up(0, top) ^ look_up(1, outgoing);
   }
   [[nodiscard]] CUTPOINT_DEVICE static std::uint32_t word(state h) { return static_cast<std::uint32_t>(h); }
 };
 
-/// Cuts after the first main candidate (level 0); at the maximum, where there is none, after the last backup (level 1).
+/// Cuts after the first main candidate (level 0). If there is none before the maximum, it cuts after the last backup
+/// candidate (level 1).
 struct backup_cut_finder {
   std::uint64_t first = 0;  ///< the shortest chunk whose end is tested
   std::uint64_t reach = 0;  ///< the largest chunk; all ones for no maximum

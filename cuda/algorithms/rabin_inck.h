@@ -5,8 +5,8 @@
 
 namespace cutpoint::cuda {
 
-/// `sum of b_k * 256^(window-1-k) mod (2^31 - 1)`. A product by a power of two is a rotation of 31 bits there, so that
-/// what leaves the window is worth no table.
+/// The hash `sum of b_k * 256^(window-1-k) mod (2^31 - 1)`. A multiplication by a power of two is a rotation of 31
+/// bits, so the byte that leaves the window needs no table.
 struct rolling_rabin_inck {
   using state = std::uint32_t;
   using entry = std::uint32_t;
@@ -29,7 +29,7 @@ struct rolling_rabin_inck {
   [[nodiscard]] CUTPOINT_DEVICE static std::uint32_t rotated(std::uint32_t value, std::uint32_t count) {
     return ((value << count) | (value >> (31 - count))) & prime;
   }
-  /// One prime less, where there is one; of less than two primes, what is congruent and less than one.
+  /// Subtracts the prime if the value is not smaller. So it reduces values below twice the prime.
   [[nodiscard]] CUTPOINT_DEVICE static std::uint32_t reduced(std::uint32_t value) {
     return least(value, value - prime);
   }

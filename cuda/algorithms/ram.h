@@ -1,4 +1,5 @@
-// Rapid asymmetric maximum, `ram`: the window's maximum, then the first byte that reaches it.
+// Rapid asymmetric maximum, `ram`: a chunk ends at the first byte after the window that is not smaller than the
+// window's maximum.
 #pragma once
 
 #include "cuda/cut/specification.h"

@@ -1,4 +1,5 @@
-// The profile `repmaxcdc`: the first of the largest gear hashes, looked for again before it while there is room.
+// The profile `repmaxcdc`: it cuts at the first of the largest gear hashes, and searches again before that cut as long
+// as two chunks fit.
 #pragma once
 
 #include "cuda/cut/specification.h"
@@ -23,20 +24,22 @@ struct repmaxcdc_cut_finder {
 
  private:
   static constexpr std::uint32_t window = 64;
-  static constexpr std::uint32_t run_bytes = 256;  ///< of a lane in a row, after a window of warm-up
+  static constexpr std::uint32_t run_bytes = 256;  ///< bytes that a lane hashes in a row, after a window of warm-up
 
-  /// The first position of [first, last) with the largest hash of the window that ends there.
+  /// Returns the position in [first, last) at which the window with the largest hash ends, the first of several equal
+  /// ones.
   template <class Warp>
   [[nodiscard]] CUTPOINT_DEVICE std::uint64_t first_largest(const Warp& warp, const packed_bytes& in,
                                                             std::uint64_t first, std::uint64_t last) const {
-    auto best = warp.template per_lane<ranked<std::uint64_t>>({0, first});  // even where all hashes are 0
+    auto best = warp.template per_lane<ranked<std::uint64_t>>({0, first});  // the result if all hashes are 0
     for (std::uint64_t base = first / lane_load_bytes * lane_load_bytes; base < last; base += warp_size * run_bytes) {
       warp.for_each_lane([&](std::uint32_t lane) { hash_run(in, base + lane * run_bytes, first, last, best[lane]); });
     }
     return warp_first_max<std::uint64_t>(warp, best).position;
   }
 
-  /// Of a run from the aligned position `begin` on. Positions before the buffer are huge.
+  /// Hashes a run from the aligned position `begin` on and updates `best`. Positions before the buffer are huge
+  /// numbers.
   CUTPOINT_DEVICE void hash_run(const packed_bytes& in, std::uint64_t begin, std::uint64_t first, std::uint64_t last,
                                 ranked<std::uint64_t>& best) const {
     if (begin >= last) return;

@@ -1,9 +1,11 @@
-// The profile `ronomon`: H = (H >> 1) + T[b], from 0 at the minimum on. Carries make its window endless.
+// The profile `ronomon`: H = (H >> 1) + T[b], starting with 0 at the minimum. Because of carries, H depends on all
+// bytes since then.
 //
-// Yet two hashes draw together: their difference halves with every byte, and once it is 1, every second byte or so makes
-// it 0. So each lane hashes a run of 64 bytes from a guess, then from what the lane before it has come to, until no
-// lane's beginning changes: nearly always twice. Every round settles at least one more lane, so the hashes are exact.
-// This is by far the slowest cut_finder: two look-ups in a table in device memory for every byte.
+// Two hashes of the same bytes soon become equal: their difference halves with every byte, and a difference of 1
+// becomes 0 at about every second byte. So each lane hashes a run of 64 bytes, first from a guess, and then from the
+// result of the lane before it, until no lane's start value changes. This nearly always takes two rounds. Every round
+// makes at least one more lane's start value final, so the hashes are exact. This is by far the slowest cut finder: it
+// makes two look-ups in a table in device memory for every byte.
 #pragma once
 
 #include "cuda/cut/specification.h"
@@ -14,7 +16,7 @@ namespace cutpoint::cuda {
 struct ronomon_cut_finder {
   const std::uint64_t* table = nullptr;  ///< 256 entries
   std::uint64_t min = 0;
-  std::uint64_t strict_bytes = 0;  ///< where the loose mask begins
+  std::uint64_t strict_bytes = 0;  ///< the offset at which the loose mask replaces the strict one
   std::uint64_t reach = 0;
   std::uint32_t strict_mask = 0;
   std::uint32_t loose_mask = 0;
@@ -32,7 +34,7 @@ struct ronomon_cut_finder {
       const std::uint64_t strict = start + strict_bytes > base ? start + strict_bytes - base : 0;
       warp.for_each_lane([&](std::uint32_t lane) {
         bytes[lane] = run::at(in, base + lane * run_bytes, end);
-        before[lane] = hash;  // right in lane 0, a guess in the others
+        before[lane] = hash;  // correct in lane 0, a guess in the others
       });
       for (bool changes = true; changes;) {
         warp.for_each_lane([&](std::uint32_t lane) {
@@ -67,7 +69,7 @@ struct ronomon_cut_finder {
   struct run {
     std::uint32_t words[run_words];
 
-    /// From any position on; zeros or other bytes from `end` on.
+    /// Reads a run at any position. Its bytes from `end` on have any value.
     [[nodiscard]] CUTPOINT_DEVICE static run at(const packed_bytes& in, std::uint64_t position, std::uint64_t end) {
       const auto skipped = static_cast<std::uint32_t>(position % 4);
       const std::uint64_t aligned = position - skipped;
@@ -87,7 +89,8 @@ struct ronomon_cut_finder {
     }
   };
 
-  /// The hash after a run. Bit i of `found`: after byte i it may be cut; the first `strict_count` by the strict mask.
+  /// Returns the hash after a run. Sets bit i of `found` if the chunk may end after byte i; the first `strict_count`
+  /// bytes are tested with the strict mask.
   [[nodiscard]] CUTPOINT_DEVICE std::uint32_t hashed(const run& bytes, std::uint32_t hash, std::uint32_t strict_count,
                                                      std::uint64_t& found) const {
     found = 0;

@@ -1,7 +1,8 @@
-// SeqCDC, `seqcdc-inc` and `seqcdc-dec`: comparisons as bits, sixteen in each lane.
+// SeqCDC, `seqcdc-inc` and `seqcdc-dec`: comparisons are bits, sixteen in each lane.
 //
-// Of a warp load of 512 comparisons every lane knows which of its own end a run in order, however long, and how many opposing
-// ones there are up to its last; so the next cut and the next skip are found by a few votes, wherever counting began.
+// For a warp load of 512 comparisons, every lane computes which of its comparisons end a sequence in order, even if it
+// began long before, and how many opposing comparisons there are up to its last one. With these numbers a few votes
+// find the next cut and the next skip, wherever counting began.
 #pragma once
 
 #include "cuda/cut/specification.h"
@@ -11,13 +12,13 @@ namespace cutpoint::cuda {
 
 namespace seqcdc_detail {
 
-/// Sixteen bytes and, in its highest byte, the one before them.
+/// Sixteen bytes, and the byte before them as the highest byte of `previous`.
 struct bytes_with_previous {
   bytes16 vector;
   std::uint32_t previous;
 };
 
-/// Sixteen comparisons of neighbours: bit k is that of bytes k and k - 1.
+/// Sixteen comparisons of neighbours. Bit k compares byte k with byte k - 1.
 struct comparisons {
   std::uint32_t in_order;
   std::uint32_t opposing;
@@ -37,27 +38,27 @@ struct comparisons {
   }
 };
 
-/// Set bits from bit 15 down.
+/// Returns the number of set bits from bit 15 down to the first clear one.
 [[nodiscard]] CUTPOINT_DEVICE std::uint32_t last_run(std::uint32_t sixteen) {
   return sixteen == 0xffff ? 16 : 15 - highest_bit(~sixteen & 0xffff);
 }
 
-/// Bit k where the `length` bits up to k are all set; `run` bits before bit 0 are set too.
+/// Sets bit k of the result if the `length` bits up to k are all set. The `run` bits before bit 0 count as set.
 ///
 ///     set     1 1 1 0 1 1 1 1     length 3, from bit 0 on, run = 1
 ///     ended   . x x . . . x x
 [[nodiscard]] CUTPOINT_DEVICE std::uint32_t ends_of_runs(std::uint32_t set, std::uint32_t run, std::uint32_t length) {
-  const std::uint32_t going_on = ~(~std::uint32_t{0} << lowest_bit(~std::uint64_t{set}));  // the lowest set bits
-  const std::uint32_t missing = run < length ? length - run : 1;                           // of them, for a first end
+  const std::uint32_t going_on = ~(~std::uint32_t{0} << lowest_bit(~std::uint64_t{set}));  // the set bits from bit 0 up
+  const std::uint32_t missing = run < length ? length - run : 1;  // number of these up to the first end
   std::uint32_t ended = missing > 16 ? 0 : going_on >> (missing - 1) << (missing - 1);
   if (length > 16) return ended;
-  // Doubling: bit k stands for the `have` bits up to k.
+  // Bit k of `set` says whether the `have` bits up to k are set; `have` doubles.
   std::uint32_t have = 1;
   for (; 2 * have <= length; have *= 2) set &= set << have;
   return ended | (set & (set << (length - have)));
 }
 
-/// Index of the n-th set bit (n from 0) of sixteen that have more than n.
+/// Returns the index of the n-th set bit, counted from 0. There must be more than n set bits.
 [[nodiscard]] CUTPOINT_DEVICE std::uint32_t select_bit(std::uint32_t sixteen, std::uint32_t n) {
   std::uint32_t index = 0;
   CUTPOINT_UNROLL
@@ -70,22 +71,23 @@ struct comparisons {
   return index;
 }
 
-/// Of sixteen bits of a lane, those of the warp load's bits from number `first` on.
+/// Clears the bits of a lane that are before number `first` of the warp load.
 [[nodiscard]] CUTPOINT_DEVICE std::uint32_t from_on(std::uint32_t sixteen, std::uint32_t lane, std::uint32_t first) {
   const std::uint32_t begin = 16 * lane;
   const std::uint32_t dropped = first <= begin ? 0 : least<std::uint32_t>(first - begin, 16);
   return sixteen >> dropped << dropped;
 }
 
-/// A warp load's comparisons, searched by a whole warp. Numbers count from the warp load's first comparison.
+/// The comparisons of a warp load, which the whole warp searches. Comparisons are numbered from the first of the warp
+/// load.
 template <class Warp, class Bits, class Counts>
 struct warp_load_comparisons {
   const Warp& warp;
-  Bits& ended;      ///< by lane: the ends of runs
-  Bits& opposing;   ///< by lane
-  Counts& counted;  ///< by lane: opposing ones up to its last
+  Bits& ended;      ///< by lane: the comparisons that end a sequence
+  Bits& opposing;   ///< by lane: the comparisons against the order
+  Counts& counted;  ///< by lane: number of opposing comparisons of the warp load up to the lane's last
 
-  /// The first end of a run from number `first` on; warp_load_bytes where there is none.
+  /// Returns the first end of a sequence from number `first` on, or warp_load_bytes if there is none.
   [[nodiscard]] CUTPOINT_DEVICE std::uint32_t next_end(std::uint32_t first) const {
     const std::uint32_t lanes = warp.ballot([&](std::uint32_t lane) { return from_on(ended[lane], lane, first) != 0; });
     if (lanes == 0) return warp_load_bytes;
@@ -93,13 +95,13 @@ struct warp_load_comparisons {
     const auto its_bits = [&](std::uint32_t lane) { return from_on(ended[lane], lane, first); };
     return 16 * source_lane + lowest_bit(warp.broadcast(source_lane, its_bits));
   }
-  /// How many before number `last`, at most warp_load_bytes, oppose.
+  /// Returns the number of opposing comparisons before number `last`, which is at most warp_load_bytes.
   [[nodiscard]] CUTPOINT_DEVICE std::uint32_t opposing_before(std::uint32_t last) const {
-    return warp.broadcast((last - 1) / 16, [&](std::uint32_t lane) {  // of none: of lane 31, and none of it is left
+    return warp.broadcast((last - 1) / 16, [&](std::uint32_t lane) {  // lane 31 if `last` is 0
       return last == 0 ? 0 : counted[lane] - bit_count(from_on(opposing[lane], lane, last));
     });
   }
-  /// The number of opposing one `rank`, counted from 1, of which there are so many.
+  /// Returns the number of the opposing comparison with this rank, counted from 1. There must be as many.
   [[nodiscard]] CUTPOINT_DEVICE std::uint32_t opposing_of(std::uint32_t rank) const {
     const std::uint32_t source_lane =
         lowest_bit(warp.ballot([&](std::uint32_t lane) { return counted[lane] >= rank; }));
@@ -115,7 +117,7 @@ struct seqcdc_cut_finder {
   std::uint64_t first = 0;  ///< offset of the first byte that is compared with the one before it, at least 1
   std::uint64_t reach = 0;
   std::uint64_t skip_size = 0;
-  std::uint32_t skip_trigger = 0;  ///< 0: nothing is skipped
+  std::uint32_t skip_trigger = 0;  ///< 0 if nothing is skipped
   std::uint32_t seq_length = 0;
   std::uint32_t flip = 0;  ///< all ones for decreasing sequences
 
@@ -127,10 +129,10 @@ struct seqcdc_cut_finder {
     const std::uint64_t end = start + least(reach, range.end - start);
     std::uint64_t found = end;
     if (end - start <= first) return end;
-    std::uint64_t counted_from = start + first;  // counting begins here, ...
-    std::uint32_t missing =
-        skip_trigger;       // ... and from here or the warp load's beginning so many opposing ones make a skip
-    std::uint32_t run = 0;  // in order, right before the warp load, though perhaps before `counted_from`
+    std::uint64_t counted_from = start + first;  // the first comparison that counts
+    // The number of opposing comparisons, from there or the warp load's beginning on, that make a skip.
+    std::uint32_t missing = skip_trigger;
+    std::uint32_t run = 0;  // length of the sequence right before the warp load, even before `counted_from`
     const auto load = [&](std::uint64_t position) {
       bytes_with_previous loaded = {load_vector(in, position, end), 0};
       if (position != 0 && position < end) {
@@ -143,7 +145,7 @@ struct seqcdc_cut_finder {
     auto ended = warp.template per_lane<std::uint32_t>(0);
     auto counted = warp.template per_lane<std::uint32_t>(0);
 
-    // Compares a warp load, whose first comparison is at `base`.
+    // Makes the comparisons of a warp load.
     const auto compare = [&](auto unit_of) {
       warp.for_each_lane([&](std::uint32_t lane) {
         const comparisons all = comparisons::of(unit_of(lane), flip);
@@ -151,7 +153,8 @@ struct seqcdc_cut_finder {
         opposing[lane] = all.opposing;
         counted[lane] = bit_count(all.opposing);
       });
-      // The last lane before this one that breaks a run ends with the beginning of what goes on here.
+      // The nearest lane before this one with a comparison out of order has the beginning of the sequence that
+      // continues here.
       const std::uint32_t breaking = warp.ballot([&](std::uint32_t lane) { return in_order[lane] != 0xffff; });
       const auto broken_before = [&](std::uint32_t lane) { return breaking & ~(~std::uint32_t{0} << lane); };
       warp.shuffle([&](std::uint32_t lane) { return last_run(in_order[lane]); },
@@ -175,7 +178,7 @@ struct seqcdc_cut_finder {
                      });
       }
     };
-    // Cuts and skips in the warp load that begins at `base`; whether the chunk ends there.
+    // Finds the cuts and skips in the warp load that begins at `base`. Returns whether the chunk ends there.
     const auto ends_in = [&](std::uint64_t base) {
       const warp_load_comparisons all{warp, ended, opposing, counted};
       const std::uint32_t total = warp.broadcast(warp_size - 1, [&](std::uint32_t lane) { return counted[lane]; });

@@ -1,9 +1,9 @@
-// BLAKE3, hashed or keyed, 32 bytes, of many chunks: first all leaves of all chunks, then the trees above them.
-// https://github.com/BLAKE3-team/BLAKE3-specs
+// BLAKE3 with digests of 32 bytes, with or without a key, of many chunks: first the leaves of all chunks, then the
+// trees above them. https://github.com/BLAKE3-team/BLAKE3-specs
 //
-// A thread hashes a leaf of 1024 bytes, so that a chunk of 64 KiB keeps 64 threads busy. The leaves of all chunks are
-// numbered through. The chaining value of a subtree stands at the number of its leftmost leaf, so that two neighbours
-// become their parent in place, and a subtree without a neighbour waits where it is for the next level:
+// A thread hashes a leaf of 1024 bytes, so a chunk of 64 KiB occupies 64 threads. The leaves of all chunks are numbered
+// in one sequence. The chaining value of a subtree is stored at the number of its leftmost leaf. So two neighbours are
+// replaced by their parent in place, and a subtree without a neighbour stays where it is until the next level:
 //
 //     leaves of a chunk     0   1   2   3   4   5   6        root at the last pair
 //     level 0               0 ──┘   2 ──┘   4 ──┘   6
@@ -19,29 +19,29 @@
 
 namespace cutpoint::cuda {
 
-/// Leaves of a chunk; no bytes are one leaf.
+/// Returns the number of leaves of a chunk. An empty chunk has one.
 [[nodiscard]] CUTPOINT_HOST_DEVICE constexpr std::uint32_t blake3_leaf_count(std::uint32_t length) {
   constexpr std::uint32_t leaf = blake3::leaf_bytes;
   return length == 0 ? 1 : length / leaf + (length % leaf == 0 ? 0 : 1);
 }
 
-/// Both kernels' arguments. The leaves of all chunks together are fewer than 2^32.
+/// The arguments of both kernels. All chunks together must have fewer than 2^32 leaves.
 struct blake3_args {
   hash_args chunks;
-  /// The number of each chunk's first leaf, and after them the number of all leaves: chunk_count + 1 entries, the
+  /// The number of each chunk's first leaf, followed by the number of all leaves: chunk_count + 1 entries, the
   /// exclusive sums of `blake3_leaf_count`.
   const std::uint32_t* first_leaves = nullptr;
-  /// What `blake3::start_of` makes of a key, or of none.
+  /// The result of `blake3::start_of` for the key, or for no key.
   std::uint32_t key[8] = {};
   std::uint32_t flags = 0;
-  /// Scratch memory, 8 words for each leaf, aligned to 16. The kernel of the leaves writes what that of the parents
-  /// reads; both need it.
+  /// Scratch memory of 8 words for each leaf, aligned to 16. The kernel for leaves writes it and the kernel for parents
+  /// reads it; both need it.
   std::uint32_t* chaining_values = nullptr;
 };
 
 namespace blake3_detail {
 
-/// Where the chaining value of a subtree goes, which is the digest of a chunk where it is the root.
+/// Returns the place for the chaining value of a subtree, or for the digest if the subtree is the whole chunk.
 [[nodiscard]] CUTPOINT_DEVICE std::uint32_t* output(const blake3_args& args, std::uint32_t flags, std::uint32_t chunk,
                                                     std::uint32_t leaf) {
   if ((flags & blake3::root) == 0) return args.chaining_values + std::uint64_t{leaf} * 8;
@@ -60,7 +60,8 @@ CUTPOINT_DEVICE void store(const words& made, std::uint32_t* destination) {
   return key;
 }
 
-/// The chunk of a leaf, by a warp: in each step its lanes ask 32 chunks, evenly spread over those that are left.
+/// Finds the chunk of a leaf with a warp. In each step the lanes examine 32 chunks, evenly distributed over the
+/// remaining ones.
 template <class Warp>
 [[nodiscard]] CUTPOINT_DEVICE std::uint32_t chunk_of(const Warp& warp, const blake3_args& args,
                                                      std::uint32_t chunk_count, std::uint64_t leaf) {
@@ -76,8 +77,8 @@ template <class Warp>
   return chunk;
 }
 
-/// The chunk of a leaf that is fewer than 32 leaves after one of chunk `candidate`: so it is fewer than 32 chunks after
-/// it.
+/// Finds the chunk of a leaf that is fewer than 32 leaves, and therefore fewer than 32 chunks, after a leaf of chunk
+/// `candidate`.
 [[nodiscard]] CUTPOINT_DEVICE std::uint32_t chunk_near(const blake3_args& args, std::uint32_t chunk_count,
                                                        std::uint32_t leaf, std::uint32_t candidate) {
   for (std::uint32_t step = warp_size / 2; step > 0; step /= 2) {
@@ -88,10 +89,12 @@ template <class Warp>
 
 }  // namespace blake3_detail
 
-/// The first kernel: leaves. Writes the digest of a chunk that has one leaf, else the chaining values of its leaves.
+/// The first kernel, for leaves. It writes the digests of chunks with one leaf, and the chaining values of the leaves
+/// of all others.
 struct blake3_leaves_kernel {
   using arguments = blake3_args;
-  /// As for the other hashes, and leaves but a chunk's last one are alike: the barriers of a single warp cost little.
+  /// A block is a single warp, whose barriers cost little, as for the other hashes. All leaves but a chunk's last one
+  /// have the same length.
   static constexpr std::uint32_t threads_per_block = warp_size;
 
   [[nodiscard]] static constexpr std::size_t shared_bytes(std::uint32_t thread_count) {
@@ -141,8 +144,8 @@ struct blake3_leaves_kernel {
  private:
   struct job {
     blake3_detail::words chaining = {};
-    std::uint32_t number = 0;  // of the leaf in its chunk
-    std::uint32_t length = 0;  // of the leaf, in bytes
+    std::uint32_t number = 0;  // number of the leaf in its chunk
+    std::uint32_t length = 0;  // bytes of the leaf
     std::uint32_t end_flags = 0;
     std::uint32_t* output = nullptr;
   };
@@ -162,12 +165,13 @@ struct blake3_leaves_kernel {
   }
 };
 
-/// The second kernel: parents. Writes the digests of the chunks that have several leaves, and overwrites the chaining
+/// The second kernel, for parents. It writes the digests of the chunks with several leaves, and overwrites the chaining
 /// values.
 struct blake3_parents_kernel {
   using arguments = blake3_args;
-  /// A block builds the trees of 32 chunks level by level, all pairs of a level spread over its threads, so that chunks
-  /// of 8 KiB, which have four pairs, occupy all of them. A chunk of gigabytes is still the work of one block.
+  /// A block builds the trees of 32 chunks level by level. All pairs of a level are distributed over its threads, so
+  /// that even chunks of 8 KiB, which have four pairs, occupy all threads. One block also builds the tree of a chunk of
+  /// gigabytes.
   static constexpr std::uint32_t threads_per_block = 128;
 
   [[nodiscard]] static constexpr std::size_t shared_bytes(std::uint32_t) {
@@ -222,12 +226,12 @@ struct blake3_parents_kernel {
     return {first, args.first_leaves[chunk + 1] - first};
   }
 
-  /// Subtrees of up to 2^level leaves.
+  /// Returns the number of subtrees with up to 2^level leaves.
   [[nodiscard]] CUTPOINT_DEVICE static std::uint32_t nodes_of(const tree& subtree, std::uint32_t level) {
     return (subtree.leaf_count + (std::uint32_t{1} << level) - 1) >> level;
   }
 
-  /// Makes the parent of a level's nodes 2·pair and 2·pair + 1.
+  /// Combines the nodes 2 * pair and 2 * pair + 1 of a level into their parent.
   CUTPOINT_DEVICE static void join(const blake3_args& args, const tree& subtree, std::uint32_t chunk,
                                    std::uint32_t level, std::uint32_t pair) {
     using namespace blake3_detail;

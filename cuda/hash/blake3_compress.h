@@ -1,5 +1,4 @@
-// BLAKE3's compression, all rounds in registers.
-// https://github.com/BLAKE3-team/BLAKE3-specs
+// The compression function of BLAKE3, with all rounds in registers. https://github.com/BLAKE3-team/BLAKE3-specs
 #pragma once
 
 #include <utility>
@@ -15,7 +14,7 @@ struct words {
   std::uint32_t values[8];
 };
 
-/// The number of the message's word that a round takes as its I-th.
+/// The index of the message word that a round uses as its I-th word.
 template <std::size_t Round, std::size_t I>
 inline constexpr std::size_t taken = blake3::message_orders[Round][I];
 
@@ -31,7 +30,7 @@ CUTPOINT_DEVICE void mix(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c, s
   b = rotate_right(b ^ c, 7);
 }
 
-/// Columns, then diagonals.
+/// Mixes the columns and then the diagonals.
 template <std::size_t Round, std::size_t... I>
 CUTPOINT_DEVICE void round(std::uint32_t (&v)[16], const message_words& w, std::index_sequence<I...>) {
   (mix(v[I], v[4 + I], v[8 + I], v[12 + I], w[taken<Round, 2 * I>], w[taken<Round, 2 * I + 1>]), ...);
@@ -45,8 +44,8 @@ CUTPOINT_DEVICE void all_rounds(std::uint32_t (&v)[16], const message_words& w, 
   (round<Round>(v, w, std::make_index_sequence<4>()), ...);
 }
 
-/// The definition's compression. `leaf` is the leaf's number in its chunk, 0 for a parent. CUDA 13.0 for sm_90 gives
-/// 695 instructions.
+/// The compression of the definition. `leaf` is the number of the leaf in its chunk, or 0 for a parent. CUDA 13.0
+/// compiles it to 695 instructions for sm_90.
 CUTPOINT_DEVICE void compress(words& chaining, const message_words& w, std::uint32_t leaf, std::uint32_t length,
                               std::uint32_t flags) {
   std::uint32_t v[16] = {chaining.values[0],

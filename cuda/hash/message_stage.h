@@ -1,19 +1,22 @@
-// Messages of unequal length and any alignment, one a thread, on their way from a packed buffer into registers.
+// Transfers messages of unequal length and any alignment from a packed buffer into registers, one message for each
+// thread.
 //
-// A thread alone would read its message in loads that are far from those of its neighbours. So eight neighbouring
-// threads fetch 128 bytes in a row of one thread's message, and a block's messages lie in shared memory together:
+// If each thread read its own message, neighbouring threads would load from distant addresses. So eight neighbouring
+// threads load 128 consecutive bytes of one thread's message, and shared memory stages the messages of a block:
 //
 //     buffer, vectors of 16     |....mmmm|mmmmmmmm| ... |mmmmmmmm|mmmmmmmm| ... |mmm.....|      m: the thread's message
 //                              former    vector 0         vector 7   vector 8
 //     staged, slot s       [former|step of thread 0][former|step of thread 1]...    rows of 9 vectors = 144 bytes
 //
-// A step is eight vectors. The first lies at or after the message's begin, so that a message not on a boundary begins
-// in the vector before; every step has the last vector of the former one before it, which its thread copies. The bytes of
-// two blocks of 64 then begin 1 to 16 bytes into the row, in all steps alike. While a step is hashed the next one is
-// on its way: two blocks of SHA-1 take a warp about 2400 cycles, longer than memory takes to answer.
+// A step is eight vectors. The first one is at or after the message's beginning, so a message that is not aligned
+// begins in the vector before it. In every step the row begins with the last vector of the step before, which its
+// thread copies. Two blocks of 64 bytes then begin 1 to 16 bytes after the beginning of the row, at the same place in
+// all steps. While a step is hashed, the next one is loaded: two blocks of SHA-1 take a warp about 2400 cycles, longer
+// than the latency of memory.
 //
-// The staged words are read one by one at the thread's own offset, since that needs no instructions to move a block
-// by whole words. Up to four lanes then meet in a bank: 17 reads a block are few beside 600 to 1400 instructions.
+// The staged words are read one by one at the thread's own offset, so no instructions are needed to shift a block by
+// whole words. Up to four lanes may then use the same bank, but 17 reads for each block are few compared with 600 to
+// 1400 instructions.
 #pragma once
 
 #include <utility>
@@ -25,8 +28,9 @@ namespace cutpoint::cuda {
 
 inline constexpr std::uint32_t message_block_bytes = 64;
 
-/// A message: its bytes and how many blocks it has with its padding, 0 where a thread has no message. The 16-byte vectors
-/// that it touches are readable; so is the one in which an empty message lies, unless that is on a boundary.
+/// A message: its bytes, and the number of its blocks with padding, which is 0 for a thread without a message. The
+/// 16-byte vectors that it touches must be readable, and so must be the one in which an empty message lies, unless that
+/// is aligned.
 struct message {
   const std::uint8_t* bytes = nullptr;
   std::uint32_t length = 0;
@@ -44,30 +48,31 @@ inline constexpr std::uint32_t step_blocks = step_vectors * vector_bytes / messa
 inline constexpr std::uint32_t vector_words = vector_bytes / word_bytes;
 inline constexpr std::uint32_t block_words = message_block_bytes / word_bytes;
 
-/// What those who fetch a message for its thread know of it.
+/// What the threads that load a message for its thread need to know.
 struct alignas(16) staged_message {
   const std::uint8_t* vectors = nullptr;
   std::uint32_t vector_count = 0;
   std::uint32_t step_count = 0;
 };
 
-/// Where the thread finds its words.
+/// Where a thread finds its words.
 struct view {
-  std::uint32_t first_word = 0;  // of its row
-  std::uint32_t numbers = 0;     // of the bytes of a word in two words of memory
+  std::uint32_t first_word = 0;  // of the thread's row
+  std::uint32_t numbers = 0;     // selector of the bytes of a word from two words of memory
   std::uint32_t block_count = 0;
 };
 
 }  // namespace message_detail
 
-/// Shared memory that a `message_stage` takes, in bytes.
+/// Returns the size of the shared memory that a `message_stage` needs, in bytes.
 [[nodiscard]] constexpr std::size_t message_stage_bytes(std::uint32_t thread_count) {
   using namespace message_detail;
   return shared_size<bytes16>(std::size_t{stages} * thread_count * row_vectors) +
          shared_size<staged_message>(thread_count);
 }
 
-/// Made once by a kernel. For each group of messages every thread sets its own, and then all are absorbed.
+/// A kernel makes one of these. For each group of messages, every thread sets its own message, and then all are
+/// absorbed.
 template <byte_order Order, class Block>
 class message_stage {
  public:
@@ -79,25 +84,25 @@ class message_stage {
         views_(block.template per_thread<message_detail::view>({})),
         pipeline_(block.template pipeline<bytes16>()) {}
 
-  /// In a phase: the thread's message.
+  /// Sets the thread's message. Must be called in a phase.
   template <class Thread>
   CUTPOINT_DEVICE void set(Thread thread, const message& mine) {
     using namespace message_detail;
     const auto past = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(mine.bytes) % vector_bytes);
     const std::uint32_t begin = past == 0 ? vector_bytes : past;  // in the row
-    const std::uint32_t before = vector_bytes - begin;            // bytes of it in the former vector
+    const std::uint32_t before = vector_bytes - begin;            // bytes of it in the vector before
     const std::uint32_t staged_bytes = mine.length > before ? mine.length - before : 0;
     const std::uint32_t vector_count = staged_bytes / vector_bytes + (staged_bytes % vector_bytes == 0 ? 0 : 1);
     staged_messages_[thread.index()] =
         staged_message{mine.bytes + before, vector_count, (mine.block_count + step_blocks - 1) / step_blocks};
     const std::uint32_t first_word = (begin - 1) / word_bytes;
-    const std::uint32_t first_byte = begin - first_word * word_bytes;  // of it, 1 to 4
+    const std::uint32_t first_byte = begin - first_word * word_bytes;  // the first byte within that word, 1 to 4
     views_[thread] = view{first_word, byte_numbers<Order>(first_byte), mine.block_count};
     if (before > 0) pipeline_.copy(thread, staged_, row_begin(0, thread.index()), mine.bytes - past);
   }
 
-  /// Outside phases, after every thread's `set`: `absorb(thread, words, i)` for block i of each thread's message from
-  /// the first to the last. The bytes past a message's end are anything.
+  /// Calls `absorb(thread, words, i)` for block i of each thread's message, from the first to the last. Must be called
+  /// outside phases, after every thread's `set`. The bytes after a message's end have any value.
   template <class Absorb>
   CUTPOINT_DEVICE void absorb_all(Block& block, Absorb absorb) {
     block.for_each_thread([&](auto thread) {

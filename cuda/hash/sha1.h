@@ -17,7 +17,8 @@ struct sha1 {
 
   [[nodiscard]] CUTPOINT_DEVICE static words start() { return start(std::make_index_sequence<5>()); }
 
-  /// CUDA 13.0 for sm_90 gives 599 instructions, beside 17 reads and 16 permutations of bytes for the block's words.
+  /// CUDA 13.0 compiles this to 599 instructions for sm_90, and 17 reads and 16 byte permutations for the words of the
+  /// block.
   CUTPOINT_DEVICE static void absorb(words& state, message_words& w) {
     words s = state;
     all_rounds(s.values, w, std::make_index_sequence<rounds>());
@@ -36,7 +37,7 @@ struct sha1 {
     (round<T>(s, w), ...);
   }
 
-  /// Registers change roles instead of contents: a of round T is s[-T mod 5].
+  /// Registers change their roles and not their contents: variable a of round T is s[-T mod 5].
   template <std::size_t T>
   CUTPOINT_DEVICE static void round(std::uint32_t (&s)[5], message_words& w) {
     constexpr std::size_t a = (rounds - T) % 5;
@@ -47,7 +48,7 @@ struct sha1 {
     b = rotate_left(b, 30);
   }
 
-  /// Word T of the schedule, which takes the place of word T - 16.
+  /// Returns word T of the message schedule, which replaces word T - 16.
   template <std::size_t T>
   CUTPOINT_DEVICE static std::uint32_t word(message_words& w) {
     if constexpr (T >= 16) w[T % 16] = rotate_left(w[(T - 3) % 16] ^ w[(T - 8) % 16] ^ w[(T - 14) % 16] ^ w[T % 16], 1);
