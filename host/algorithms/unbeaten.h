@@ -68,7 +68,7 @@ class unbeaten_marker {
     return found;
   }
 
-  /// Sets bit k if index first + k, of 64, has the best byte.
+  /// Returns 64 bits. Bit k is set if index `first` + k has the best byte.
   std::uint64_t equal_to_best(std::uint64_t first) const {
     constexpr std::uint64_t each = 0x0101010101010101;  // 1 in each of eight bytes
     std::uint64_t found = 0;
