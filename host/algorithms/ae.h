@@ -77,8 +77,8 @@ class ae_reference : public reference_defaults {
     return cut_at(rest, end, [](const std::uint8_t* b) { return *b; });
   }
 
-  /// The definition is equal to a windowed rule, for values of one byte: the first c at or after the chunk's start that
-  /// none of the `window` values after it beats gives the cut after c + window.
+  /// For values of one byte, the definition equals a windowed rule: the cut is after c + window, where c is the first
+  /// position from the chunk's start on that none of the `window` values after it beats.
   std::optional<candidate_map_needs> candidate_map() const {
     if (value_bytes_ != 1) return std::nullopt;
     return candidate_map_needs{.levels = 1, .behind = 0, .ahead = window_};

@@ -1,34 +1,34 @@
-// What every scalar reference has: its fields for programs, its names, its checks, its reach, and the cut itself.
+// The members of a scalar reference, which describes the parameters of an algorithm and finds its cuts.
 //
-// A reference is a class, in the file of its algorithm, with
+// A reference is a class in the file of its algorithm. It has these members:
 //
 //   using parameters = ...;                     the public aggregate
 //   static constexpr std::string_view name;     in canonical strings
 //   static constexpr candidate_kind candidates;
-//   static constexpr size_ratios ratios;        for min and max left out
-//   static constexpr auto ignored_parameters;   names accepted without effect, as the specification allows
+//   static constexpr size_ratios ratios;        the defaults of min and max
+//   static constexpr auto ignored_parameters;   names of parameters that are accepted without effect
 //   static visit_fields(self, visit)            calls visit(field, parameter_info) for each field, in canonical order
-//   static void fill(parameters&)               what is left out and depends on other fields
+//   static void fill(parameters&)               fills in fields whose default depends on other fields
 //   static parameter_rules rules_of(const parameters&)
-//                                               what fields must be beyond their bounds (host/algorithms/rules.h)
-//   static status check(const parameters&)      optional: what no rule can say, such as what a library lacks
-//   static presets()                            the names of the catalog that stand for it
+//                                               conditions besides the bounds of fields (host/algorithms/rules.h)
+//   static status check(const parameters&)      checks what rules cannot express, such as a library without an algorithm
+//   static presets()                            the names in the catalog for this algorithm
 //   static sized_sets()                         optional: average sizes that have defaults of their own
-//   explicit reference(const parameters&)       from filled and checked parameters
+//   explicit reference(const parameters&)       takes parameters that are filled in and checked
 //   std::uint64_t reach() const, behind() const
 //   std::uint64_t lookahead() const             bytes past a cut that the cut depends on
 //   static constexpr bool is_prefix_decided;    a cut `lookahead` bytes before the end of what is seen stays when more is
 //   std::uint64_t cut(byte_span bytes, std::uint64_t start) const
 //   std::optional<candidate_map_needs> candidate_map() const
-//                                               what decides a candidate, where candidates are found apart from chunks
+//                                               nullopt if candidates depend on chunks
 //   void find_candidates(const map_stretch&, candidate_bits& into) const
 //   std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits&, std::uint64_t position) const
-//                                               as `cut`, from candidates; `position` is that of `start` among them
+//                                               as `cut`, from candidates; `position` is that of `start` in the map
 //
-// `cut` gives the length of the chunk that begins at `start` of a stream whose last byte is the last of `bytes`. It is
-// also shown the beginning of a longer stream; what it may not see then, `reach`, `lookahead` and `is_prefix_decided`
-// tell. `mapped_cut` is that function too, and takes no candidate that rests on bytes past `bytes`: a map may know more.
-// `reference_defaults` has what most share, and is without candidates.
+// `cut` returns the length of the chunk that begins at `start`, for a stream that ends with `bytes`. It is also called
+// with the beginning of a longer stream; `reach`, `lookahead` and `is_prefix_decided` tell whether its result then
+// holds. `mapped_cut` returns the same as `cut`. It ignores candidates that depend on bytes past `bytes`, which a map
+// may contain. `reference_defaults` has the defaults of these members.
 #pragma once
 
 #include <algorithm>

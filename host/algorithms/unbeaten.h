@@ -55,7 +55,7 @@ class unbeaten_marker {
     }
   }
 
-  /// Sets bit k if index first + k is unbeaten. The indices lie in one word.
+  /// Returns a word in which bit k is set if index `first` + k is unbeaten. The indices lie in one word of the map.
   std::uint64_t unbeaten(std::uint64_t first, std::uint64_t last) {
     std::uint64_t found = 0;
     for (std::uint64_t c = last; c-- > first;) {

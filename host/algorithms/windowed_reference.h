@@ -1,4 +1,4 @@
-// The reference of every rolling hash with a plain test: one loop, from the minimum to the maximum.
+// The base of the references of rolling hashes with a simple test: one loop from the minimum to the maximum.
 #pragma once
 
 #include "host/algorithms/reference.h"

@@ -60,7 +60,7 @@ result<std::uint64_t> changed_size(const stream_change& change, std::uint64_t ol
   return rest + change.added_bytes;
 }
 
-/// How many chunks are decided by what lies before `offset`, as far as can be said without a look at it.
+/// Returns the number of chunks that are decided by the bytes before `offset`, as far as this is known without reading.
 std::size_t count_decided(const chunker& chunker, std::span<const chunk> chunks, std::uint64_t offset) {
   const auto& parameters = chunker.parameters();
   // These choose among all cuts up to their reach, if they have one (chunker::next_cut).

@@ -64,8 +64,8 @@ class word_values {
     return Order::best == 0 ? a < b : a > b;
   }
 
-  /// Sets vector lane k if the value that begins at `candidates[k]` beats `value`. A later byte counts only if those
-  /// before it are equal.
+  /// Returns a mask in which vector lane k is set if the value that begins at `candidates[k]` beats `value`. A later
+  /// byte counts only if those before it are equal.
   static hn::Mask<byte_tag> beating(const std::uint8_t* candidates, const std::uint8_t* value) {
     hn::Mask<byte_tag> result = hn::MaskFromVec(hn::Zero(bytes_d));
     for (int k = 7; k >= 0; --k) {
