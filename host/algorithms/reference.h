@@ -11,7 +11,7 @@
 //   static void fill(parameters&)               fills in fields whose default depends on other fields
 //   static parameter_rules rules_of(const parameters&)
 //                                               conditions besides the bounds of fields (host/algorithms/rules.h)
-//   static status check(const parameters&)      checks what rules cannot express, such as a library without an algorithm
+//   static status check(const parameters&)      checks what rules cannot express, such as a missing library
 //   static presets()                            the names in the catalog for this algorithm
 //   static sized_sets()                         optional: average sizes that have defaults of their own
 //   explicit reference(const parameters&)       takes parameters that are filled in and checked
