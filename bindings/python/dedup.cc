@@ -188,7 +188,7 @@ nb::dict dedup(const settings& how, const std::vector<nb::object>& given, bool f
                             .exact = {}};
   nb::dict result;
   add(result, tally.total());
-  result["chunks"] = dict_of(tally.lengths(), expected_chunk_bytes(options.cuts));
+  result["chunks"] = dict_of(tally.lengths(), options.cuts.expected_chunk_bytes());
   result["index"] = dict_of(tally.index());
   nb::dict backends;
   backends["chunking"] = to_string(report.work.chunked_on);

@@ -17,8 +17,8 @@ namespace cutpoint::cli {
 
 namespace {
 
-/// The sizes of SeqCDC's paper, each with its own lengths of sequences and skips.
-constexpr std::array<std::string_view, 3> seqcdc_sizes = {"4K", "8K", "16K"};
+/// Averages of algorithms that have defaults of their own for them: those of SeqCDC's paper.
+constexpr std::array<std::string_view, 3> own_averages = {"4K", "8K", "16K"};
 
 /// Fingerprints in the order of their use, the others after them.
 constexpr std::array<std::string_view, 3> first_fingerprints = {"sha1", "sha256", "blake3"};
@@ -100,10 +100,10 @@ bench_job_options::cuts_or_why bench_job_options::named_cuts() const {
 bench_job_options::cuts_or_why bench_job_options::all_cuts() const {
   std::vector<sized_cuts> all;
   for (const catalog_entry& entry : catalog()) {
-    if (entry.algorithm == "fixed") continue;  // it reads no byte
+    if (entry.defaults.fixed_chunk_bytes()) continue;  // it reads no byte
     if (status added = add_sized(all, std::string(entry.name)); !added.ok()) return added;
-    if (!entry.name.starts_with("seqcdc") || !sizes_.empty()) continue;
-    for (const std::string_view average : seqcdc_sizes) {
+    if (entry.sized_defaults.empty() || !sizes_.empty()) continue;
+    for (const std::string_view average : own_averages) {
       const auto own = make_chunker(entry.name, std::array{parameter_setting{"avg_bytes", std::string(average)}});
       if (!own) return own.error();
       all.push_back({std::string(entry.name), std::string(average), own->chunker});

@@ -82,7 +82,7 @@ ordered_json comparison_of(const dedup_report& facts, const std::optional<double
 
 std::string dedup_json(const dedup_report& facts) {
   const feed_options& feed = *facts.feed;
-  const auto expected = expected_chunk_bytes(feed.cuts);
+  const auto expected = feed.cuts.expected_chunk_bytes();
   ordered_json out = {
       {"version", version()},
       {"interrupted", facts.is_interrupted},

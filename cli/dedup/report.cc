@@ -103,7 +103,7 @@ std::string mean_of(const length_distribution& lengths) {
 
 std::string lengths_of(const length_distribution& lengths, const chunker& cuts, bar_style bars) {
   std::string out = mean_of(lengths);
-  if (const auto expected = expected_chunk_bytes(cuts)) {
+  if (const auto expected = cuts.expected_chunk_bytes()) {
     out += line("expected", fmt::format("mean of random bytes {} (PRUNE eq. 2)", human_bytes(*expected)));
   }
   std::string shares;

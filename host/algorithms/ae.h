@@ -81,7 +81,7 @@ class ae_reference : public reference_defaults {
   /// position from the chunk's start on that none of the `window` values after it beats.
   std::optional<candidate_map_needs> candidate_map() const {
     if (value_bytes_ != 1) return std::nullopt;
-    return candidate_map_needs{.levels = 1, .behind = 0, .ahead = window_};
+    return candidate_map_needs{.levels = 1, .behind = 0, .ahead = window_, .is_cheaper_than_speculation = true};
   }
   void find_candidates(const map_stretch& stretch, candidate_bits& map) const {
     if (extreme_ == ae_extreme::maximum) {

@@ -23,6 +23,7 @@ class fixed_reference : public reference_defaults {
   explicit fixed_reference(const parameters& p) : length_(p.avg_bytes) {}
   std::uint64_t reach() const { return length_; }
   std::uint64_t behind() const { return 0; }
+  std::optional<std::uint64_t> fixed_chunk_bytes() const { return length_; }
   std::uint64_t cut(byte_span bytes, std::uint64_t start) const {
     return std::min<std::uint64_t>(length_, bytes.size() - start);
   }

@@ -18,6 +18,11 @@
 //   std::uint64_t reach() const, behind() const
 //   std::uint64_t lookahead() const             bytes past a cut that the cut depends on
 //   static constexpr bool is_prefix_decided;    a cut `lookahead` bytes before the end of what is seen stays when more is
+//   bool is_decided_by_lookahead() const        false if a cut may depend on all bytes up to the reach
+//   std::optional<std::uint64_t> fixed_chunk_bytes() const
+//                                               the length of all chunks, if the content does not decide it
+//   std::optional<double> expected_chunk_bytes() const
+//                                               the mean length of chunks of random bytes, if PRUNE's formula gives it
 //   std::uint64_t cut(byte_span bytes, std::uint64_t start) const
 //   std::optional<candidate_map_needs> candidate_map() const
 //                                               nullopt if candidates depend on chunks
@@ -98,6 +103,9 @@ struct reference_defaults {
   static parameter_rules rules_of(const auto&) { return {}; }
   static status check(const auto&) { return {}; }
   static constexpr bool is_prefix_decided = true;
+  static bool is_decided_by_lookahead() { return true; }
+  static std::optional<std::uint64_t> fixed_chunk_bytes() { return std::nullopt; }
+  static std::optional<double> expected_chunk_bytes() { return std::nullopt; }
   static std::uint64_t lookahead() { return 0; }
   static std::optional<candidate_map_needs> candidate_map() { return std::nullopt; }
   static void find_candidates(const map_stretch&, candidate_bits&) { assert(false); }

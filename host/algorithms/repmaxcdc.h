@@ -11,6 +11,7 @@ class repmaxcdc_reference : public reference_defaults {
   static constexpr std::string_view name = "repmaxcdc";
   static constexpr candidate_kind candidates = candidate_kind::walking;
   static constexpr bool is_prefix_decided = false;
+  static constexpr bool is_decided_by_lookahead() { return false; }
 
   template <class Self, class Visit>
   static void visit_fields(Self& p, Visit&& visit) {

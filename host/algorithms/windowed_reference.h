@@ -1,6 +1,9 @@
 // The base of the references of rolling hashes with a simple test: one loop from the minimum to the maximum.
 #pragma once
 
+#include <bit>
+#include <cmath>
+
 #include "host/algorithms/reference.h"
 #include "host/algorithms/rolling.h"
 
@@ -16,6 +19,8 @@ struct masked_test {
     return {low_mask(divisor), pattern & low_mask(divisor)};
   }
   bool operator()(std::uint64_t hash) const { return (hash & mask) == pattern; }
+  /// Mean distance of the positions that it accepts in random bytes.
+  double mean_distance() const { return std::ldexp(1, std::popcount(mask)); }
 };
 
 /// The base of the references that cut after the first byte at which `Test` accepts `Hash`. `first` is the shortest
@@ -33,6 +38,15 @@ class windowed_reference : public reference_defaults {
   std::uint64_t cut(byte_span bytes, std::uint64_t start) const {
     return roll_until(hash_, bytes.data() + start, first_, std::min<std::uint64_t>(max_, bytes.size() - start),
                       [test = test_](const auto& hash, std::uint64_t) { return test(Hash::word(hash)); });
+  }
+
+  std::optional<double> expected_chunk_bytes() const {
+    const double divisor = test_.mean_distance();
+    const auto min = static_cast<double>(first_);
+    if (max_ == unlimited) return min + divisor;
+    const double span = static_cast<double>(max_) - min;
+    if (span <= 0) return static_cast<double>(max_);
+    return min - divisor * std::expm1(span * std::log1p(-1 / divisor));
   }
 
   std::optional<candidate_map_needs> candidate_map() const { return rolled_needs(hash_); }

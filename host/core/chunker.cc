@@ -35,6 +35,9 @@ class chunker::implementation {
   std::uint64_t lookahead = 0;
   candidate_kind candidates = candidate_kind::walking;
   std::optional<candidate_map_needs> candidate_map;
+  std::optional<std::uint64_t> fixed_chunk_bytes;
+  std::optional<double> expected_chunk_bytes;
+  bool is_decided_by_lookahead = true;
   bool is_prefix_decided = false;
 };
 
@@ -49,6 +52,9 @@ class chunker::implementation_of final : public implementation {
     lookahead = reference_.lookahead();
     candidates = Reference::candidates;
     candidate_map = reference_.candidate_map();
+    fixed_chunk_bytes = reference_.fixed_chunk_bytes();
+    expected_chunk_bytes = reference_.expected_chunk_bytes();
+    is_decided_by_lookahead = reference_.is_decided_by_lookahead();
     is_prefix_decided = Reference::is_prefix_decided;
   }
   std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept override {
@@ -128,6 +134,9 @@ std::vector<chunk> chunker::find_cuts(byte_span stream) const {
 std::optional<candidate_map_needs> chunker::candidate_map() const noexcept { return implementation_->candidate_map; }
 std::uint64_t chunker::reach() const noexcept { return implementation_->reach; }
 std::uint64_t chunker::lookahead() const noexcept { return implementation_->lookahead; }
+bool chunker::is_decided_by_lookahead() const noexcept { return implementation_->is_decided_by_lookahead; }
+std::optional<std::uint64_t> chunker::fixed_chunk_bytes() const noexcept { return implementation_->fixed_chunk_bytes; }
+std::optional<double> chunker::expected_chunk_bytes() const noexcept { return implementation_->expected_chunk_bytes; }
 candidate_kind chunker::candidates() const noexcept { return implementation_->candidates; }
 std::uint64_t chunker::behind() const noexcept { return implementation_->behind; }
 const algorithm_parameters& chunker::parameters() const noexcept { return implementation_->parameters; }

@@ -6,7 +6,6 @@
 #include <new>
 #include <optional>
 #include <utility>
-#include <variant>
 
 #include <cutpoint/rechunk.h>
 #include <cutpoint/text.h>
@@ -62,14 +61,9 @@ result<std::uint64_t> changed_size(const stream_change& change, std::uint64_t ol
 
 /// Returns the number of chunks that are decided by the bytes before `offset`, as far as this is known without reading.
 std::size_t count_decided(const chunker& chunker, std::span<const chunk> chunks, std::uint64_t offset) {
-  const auto& parameters = chunker.parameters();
-  // These choose among all cuts up to their reach, if they have one (chunker::next_cut).
-  const bool is_decided_at_reach_only =
-      chunker.reach() != unlimited &&
-      (std::holds_alternative<repmaxcdc_parameters>(parameters) || std::holds_alternative<tttd_parameters>(parameters));
   const auto is_decided = [&](const chunk& c) {
     if (c.offset <= offset && offset - c.offset >= chunker.reach()) return true;
-    return !is_decided_at_reach_only && end_of(c) <= offset && offset - end_of(c) > chunker.lookahead();
+    return chunker.is_decided_by_lookahead() && end_of(c) <= offset && offset - end_of(c) > chunker.lookahead();
   };
   return static_cast<std::size_t>(std::partition_point(chunks.begin(), chunks.end(), is_decided) - chunks.begin());
 }

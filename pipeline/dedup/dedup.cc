@@ -4,12 +4,8 @@
 #include <cmath>
 #include <string>
 #include <string_view>
-#include <type_traits>
-#include <variant>
 
 #include <cutpoint/dedup.h>
-
-#include "host/algorithms/buzhash.h"
 
 namespace cutpoint {
 
@@ -19,22 +15,6 @@ std::optional<double> ratio(std::uint64_t bytes, std::uint64_t stored_bytes) {
   if (stored_bytes == 0) return std::nullopt;
   return static_cast<double>(bytes) / static_cast<double>(stored_bytes);
 }
-
-// --- The expected length ---------------------------------------------------------------------------------------------
-
-double divisor_of(const buzhash_parameters& p) {
-  if (is_casync(p.test)) return static_cast<double>(casync_divisor(p));
-  if (p.test == buzhash_test::pbs) return 2 * static_cast<double>(p.avg_bytes) / 3;  // three residues of 2 D
-  return static_cast<double>(p.avg_bytes);
-}
-
-template <class Parameters>
-double divisor_of(const Parameters& p) {
-  return static_cast<double>(p.avg_bytes);
-}
-
-template <class Parameters, class... Others>
-constexpr bool is_one_of = (std::is_same_v<Parameters, Others> || ...);
 
 // --- Buckets of lengths ----------------------------------------------------------------------------------------------
 
@@ -56,37 +36,6 @@ std::uint64_t most_of_bucket(std::size_t bucket, unsigned bits) {
 }
 
 }  // namespace
-
-std::optional<double> expected_chunk_bytes(const chunker& cuts) {
-  return std::visit(
-      []<class Parameters>(const Parameters& p) -> std::optional<double> {
-        if constexpr (is_one_of<Parameters, gear_parameters, rabin_parameters, rabin_inck_parameters, adler_parameters,
-                                crc32_parameters, buzhash_parameters>) {
-          const double divisor = divisor_of(p);
-          const auto min = static_cast<double>(*p.min_bytes);
-          if (*p.max_bytes == 0) return min + divisor;
-          const double span = static_cast<double>(*p.max_bytes) - min;
-          if (span == 0) return min;
-          return min - divisor * std::expm1(span * std::log1p(-1 / divisor));
-        } else {
-          return std::nullopt;
-        }
-      },
-      cuts.parameters());
-}
-
-double expected_sequence_bytes(std::uint64_t seq_length, std::uint64_t value_count) {
-  const auto values = static_cast<double>(value_count);
-  const auto sequence_bytes = seq_length + 1;
-  double rate = 0;
-  double ordered_share = 1;  // of all ways to choose `length` bytes: binomial(m, length) / m^length
-  for (std::uint64_t length = 1; length <= value_count; ++length) {
-    const auto l = static_cast<double>(length);
-    ordered_share *= (values - l + 1) / (l * values);
-    if (length % sequence_bytes == 0) rate += ordered_share * l / (l + 1);
-  }
-  return values / ((values + 1) * rate);
-}
 
 // --- Lengths ---------------------------------------------------------------------------------------------------------
 

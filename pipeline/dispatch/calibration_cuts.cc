@@ -15,7 +15,7 @@ std::vector<named_cuts> calibration_cuts() {
   std::vector<named_cuts> all;
   for (const catalog_entry& entry : catalog()) {
     all.push_back({std::string(entry.name), entry.defaults});
-    if (entry.kind != entry_kind::algorithm || entry.algorithm == "fixed") continue;
+    if (entry.kind != entry_kind::algorithm || entry.defaults.fixed_chunk_bytes()) continue;
     for (const char* const average : averages) {
       const auto made = make_chunker(entry.name, std::array{parameter_setting{"avg_bytes", average}});
       if (made && made->chunker.canonical() != entry.defaults.canonical()) {

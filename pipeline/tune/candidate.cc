@@ -1,7 +1,7 @@
 // Candidates of the tuner, with sizes that suit the kind of algorithm.
 #include <algorithm>
-#include <array>
 #include <bit>
+#include <variant>
 
 #include <cutpoint/backends.h>
 #include <cutpoint/text.h>
@@ -14,22 +14,27 @@ namespace {
 
 using settings = std::vector<parameter_setting>;
 
+/// A minimum that holds the default window of a rolling hash.
 constexpr std::uint64_t longest_window = 64;
-/// FastCDC needs even sizes, also for its minimum, which is a quarter of the average.
-constexpr std::uint64_t fastcdc_step = 8;
-
-/// Algorithms that cut where a hash has a pattern; the mean distance of such positions is a power of two.
-constexpr std::array<std::string_view, 7> divided = {"gear",  "rabin",   "rabin-inck", "adler",
-                                                     "crc32", "buzhash", "tttd"};
+/// Averages are multiples of this: some algorithms need even sizes, and their minimum is a quarter of the average.
+constexpr std::uint64_t average_step = 8;
 
 parameter_setting setting(std::string_view name, std::uint64_t value) {
   return {std::string(name), fmt::format("{}", value)};
 }
 
-settings sizes_at(std::string_view name, std::uint64_t nominal) {
-  if (name == "fastcdc")
-    return {setting("avg_bytes", std::max(nominal / fastcdc_step, std::uint64_t{32}) * fastcdc_step)};
-  if (std::find(divided.begin(), divided.end(), name) == divided.end()) return {setting("avg_bytes", nominal)};
+/// Returns whether the average must be a power of two. It is then the mean distance of candidates, without limits.
+bool is_average_a_divisor(const catalog_entry& entry) {
+  for (const listed_parameter& each : entry.parameters) {
+    for (const parameter_rule& rule : each.rules) {
+      if (rule.must == parameter_rule::condition::power_of_two) return true;
+    }
+  }
+  return false;
+}
+
+settings sizes_at(const catalog_entry& entry, std::uint64_t nominal) {
+  if (!is_average_a_divisor(entry)) return {setting("avg_bytes", nominal / average_step * average_step)};
   const std::uint64_t divisor = std::max(std::bit_ceil(nominal / 2), longest_window);
   const std::uint64_t min = std::max(nominal - std::min(nominal, divisor), longest_window);
   return {setting("min_bytes", min), setting("avg_bytes", divisor), setting("max_bytes", 2 * (min + divisor))};
@@ -49,7 +54,10 @@ result<tune_candidate> made(std::string_view name, entry_kind kind, std::uint64_
 
 }  // namespace
 
-bool is_seqcdc(std::string_view name) { return name == "seqcdc-inc" || name == "seqcdc-dec"; }
+bool is_seqcdc(std::string_view name) {
+  const auto entry = find_entry(name);
+  return entry && std::holds_alternative<seqcdc_parameters>((*entry)->defaults.parameters());
+}
 
 std::vector<parameter_setting> seqcdc_sizes(std::uint64_t target_bytes) {
   const std::uint64_t min = target_bytes <= 4 * KiB ? target_bytes / 4 : target_bytes / 2;
@@ -57,7 +65,9 @@ std::vector<parameter_setting> seqcdc_sizes(std::uint64_t target_bytes) {
 }
 
 result<tune_candidate> candidate_at(std::string_view name, std::uint64_t target_bytes, std::uint64_t nominal_bytes) {
-  return made(name, entry_kind::algorithm, target_bytes, sizes_at(name, nominal_bytes));
+  const auto entry = find_entry(name);
+  if (!entry) return entry.error();
+  return made(name, entry_kind::algorithm, target_bytes, sizes_at(**entry, nominal_bytes));
 }
 
 result<tune_candidate> candidate_of(std::string_view name, std::uint64_t target_bytes, const seqcdc_values& values) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <variant>
 
 #include <cutpoint/backends.h>
 #include <cutpoint/timing.h>
@@ -35,10 +34,10 @@ result<candidate_work> work_of(const chunker& cuts, fingerprint_kind fingerprint
 /// Returns the chunks of a range that begins at `offset` of its input. Chunks of a fixed length keep their places in
 /// the input; the first is then the rest of the chunk in which the range begins.
 std::vector<chunk> chunks_of(const chunker& cuts, byte_span bytes, std::uint64_t offset) {
-  const auto* fixed = std::get_if<fixed_parameters>(&cuts.parameters());
-  const std::uint64_t before = fixed != nullptr ? offset % fixed->avg_bytes : 0;
+  const auto length = cuts.fixed_chunk_bytes();
+  const std::uint64_t before = length ? offset % *length : 0;
   if (before == 0) return cuts.find_cuts(bytes);
-  const std::uint64_t first = std::min<std::uint64_t>(fixed->avg_bytes - before, bytes.size());
+  const std::uint64_t first = std::min<std::uint64_t>(*length - before, bytes.size());
   std::vector<chunk> chunks = {{.offset = 0, .length = first}};
   for (chunk c : cuts.find_cuts(bytes.subspan(first))) {
     c.offset += first;

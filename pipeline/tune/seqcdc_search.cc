@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include <cutpoint/backends.h>
-#include <cutpoint/dedup.h>
 #include <cutpoint/speed.h>
 #include <cutpoint/text.h>
 #include <cutpoint/tune/seqcdc_search.h>
@@ -156,6 +155,19 @@ std::vector<seqcdc_values> grid_between(const seqcdc_bounds& bounds, std::uint64
     finer.step *= 2;
   }
   return all_between(lengths, triggers, sizes);
+}
+
+double expected_sequence_bytes(std::uint64_t seq_length, std::uint64_t value_count) {
+  const auto values = static_cast<double>(value_count);
+  const auto sequence_bytes = seq_length + 1;
+  double rate = 0;
+  double ordered_share = 1;  // of all ways to choose `length` bytes: binomial(m, length) / m^length
+  for (std::uint64_t length = 1; length <= value_count; ++length) {
+    const auto l = static_cast<double>(length);
+    ordered_share *= (values - l + 1) / (l * values);
+    if (length % sequence_bytes == 0) rate += ordered_share * l / (l + 1);
+  }
+  return values / ((values + 1) * rate);
 }
 
 result<std::vector<model_row>> compare_model(const monte_carlo_options& options, const cancellation& cancel) {

@@ -46,6 +46,9 @@ struct candidate_map_needs {
   std::uint64_t behind = 0;
   /// The number of bytes after a position that decide whether it is a candidate.
   std::uint64_t ahead = 0;
+  /// Whether a map costs less than cutting on speculation, if the reference cuts. It does if the chains of two segments
+  /// are long before they meet.
+  bool is_cheaper_than_speculation = false;
 };
 
 /// Finds the cuts of a stream. Every algorithm is restartable: the cut that follows a start depends only on the bytes
@@ -73,8 +76,8 @@ class chunker {
   /// depend on bytes past the window; the caller must then provide a longer window.
   ///
   /// Three windows always decide a cut: one with `reach()` bytes from the start on, one at the end of the stream, and
-  /// one that extends more than `lookahead()` bytes past the cut. The third does not hold for repmaxcdc and for the
-  /// backup cuts of tttd, which are known only at the reach.
+  /// one that extends more than `lookahead()` bytes past the cut. The third does not hold if
+  /// `is_decided_by_lookahead()` is false.
   [[nodiscard]] std::optional<std::uint64_t> next_cut(const stream_window& window) const noexcept;
 
   /// Returns the properties of the candidate map, or nullopt if the algorithm has no candidates that are independent of
@@ -113,6 +116,15 @@ class chunker {
   [[nodiscard]] std::uint64_t reach() const noexcept;
   /// Returns the number of bytes after a cut that it may depend on.
   [[nodiscard]] std::uint64_t lookahead() const noexcept;
+  /// Returns whether no cut depends on a byte more than `lookahead()` past it. If false, a cut may be chosen among
+  /// several candidates and depend on all bytes up to the reach.
+  [[nodiscard]] bool is_decided_by_lookahead() const noexcept;
+  /// Returns the length of every chunk but the last of a stream, or nullopt if the content decides it.
+  [[nodiscard]] std::optional<std::uint64_t> fixed_chunk_bytes() const noexcept;
+  /// Returns the mean length of a chunk in a long random stream (PRUNE eq. 2): min + D (1 - (1 - 1/D)^(max - min)),
+  /// where each position is a cut-point with probability 1/D; min + D without a maximum. Returns nullopt for algorithms of
+  /// which that is not true.
+  [[nodiscard]] std::optional<double> expected_chunk_bytes() const noexcept;
   /// Returns the kind of the algorithm's candidates.
   [[nodiscard]] candidate_kind candidates() const noexcept;
   /// Returns the look-behind: the number of bytes before a chunk's start that its cut may depend on.

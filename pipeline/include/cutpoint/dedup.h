@@ -19,16 +19,6 @@
 
 namespace cutpoint {
 
-/// Mean length of a chunk in a long random stream (PRUNE eq. 2): min + D (1 - (1 - 1/D)^(max - min)), where each position
-/// is a cut-point with probability 1/D; min + D without a maximum. Nothing for algorithms of which that is not true.
-[[nodiscard]] std::optional<double> expected_chunk_bytes(const chunker& cuts);
-
-/// Mean length of a chunk that SeqCDC cuts from a long random stream without minimum, maximum and skipping: 1 / lambda_k
-/// (SeqCDC section IV-A and appendix E). Its k counts the bytes of a sequence, so that it is `seq_length` + 1, whose steps
-/// lie between them. Bytes have `value_count` values, 256 but for who tests this by trying all streams; infinite where a
-/// sequence is longer than there are values.
-[[nodiscard]] double expected_sequence_bytes(std::uint64_t seq_length, std::uint64_t value_count = 256);
-
 /// How long chunks are: numbers of chunks in buckets of 1/128 of a power of two, so that what is read from them is true
 /// to within 0.8 %; the smallest, the largest and the mean are exact. 58 KiB.
 class length_distribution {

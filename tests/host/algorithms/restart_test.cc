@@ -46,9 +46,19 @@ TEST_P(algorithm_restart, never_cuts_otherwise_when_it_sees_less) {
 }
 
 TEST_P(algorithm_restart, decides_once_it_sees_more_than_the_lookahead) {
-  const std::string name = algorithm_name(GetParam().which);
-  if (name == "repmaxcdc" || name == "tttd") return;  // these may choose among all cuts up to their maximum
-  expect_no_fault(2500, undecided_fault);
+  expect_no_fault(2500, [](const chunker& chunker, byte_span stream, std::span<const chunk> chunks) {
+    return chunker.is_decided_by_lookahead() ? undecided_fault(chunker, stream, chunks) : std::string();
+  });
+}
+
+TEST_P(algorithm_restart, makes_chunks_of_the_length_that_it_states) {
+  expect_no_fault(2500, [](const chunker& chunker, byte_span, std::span<const chunk> chunks) -> std::string {
+    const auto length = chunker.fixed_chunk_bytes();
+    if (!length || chunks.empty()) return {};
+    const bool all_equal =
+        std::all_of(chunks.begin(), chunks.end() - 1, [&](const chunk& c) { return c.length == *length; });
+    return all_equal && chunks.back().length <= *length ? "" : chunker.canonical();
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(few_rounds, algorithm_restart, testing::ValuesIn(algorithm_cases(8)), case_name);

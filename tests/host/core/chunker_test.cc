@@ -1,6 +1,10 @@
 // Tests the contract of chunkers besides their cuts: copies, threads, empty streams and parameters.
 #include <optional>
+#include <set>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -100,6 +104,59 @@ TEST(chunker, states_lookahead_past_a_cut) {
   EXPECT_EQ(made("ae-max").lookahead(), 0u);
   EXPECT_EQ(made("ae-max", "value_bytes=8").lookahead(), 7u);
   EXPECT_EQ(made("maxp").lookahead(), 885u);
+}
+
+TEST(chunker, says_which_cuts_the_lookahead_does_not_decide) {
+  const std::set<std::string_view> decided_at_reach = {"tttd", "repmaxcdc"};
+  for (const catalog_entry& entry : catalog()) {
+    EXPECT_NE(entry.defaults.is_decided_by_lookahead(), decided_at_reach.contains(entry.name)) << entry.name;
+    EXPECT_EQ(entry.defaults.fixed_chunk_bytes().has_value(), entry.name == "fixed") << entry.name;
+  }
+  EXPECT_TRUE(made("tttd", "max_bytes=0").is_decided_by_lookahead());
+}
+
+TEST(chunker, expected_length_equals_the_values_of_the_paper) {
+  // PRUNE table 2: E[S] in KiB for 11 to 13 bits, between 2 KiB and 64 KiB.
+  const std::vector<std::pair<std::string, double>> expected = {{"2K", 4.0}, {"4K", 6.0}, {"8K", 10.0}};
+  for (const auto& [divisor, kibibytes] : expected) {
+    const auto found =
+        made("rabin-inck", "min_bytes=2K,avg_bytes=" + divisor + ",max_bytes=64K").expected_chunk_bytes();
+    ASSERT_TRUE(found);
+    EXPECT_NEAR(*found / 1024, kibibytes, 0.05) << divisor;
+  }
+}
+
+TEST(chunker, expected_length_is_the_mean_of_random_streams) {
+  seeded_choices random(77);
+  const auto stream = make_stream(content::random, 24 * MiB, random);
+  const std::vector<std::pair<std::string, std::string>> cuts = {
+      {"gear", "min_bytes=256,avg_bytes=1024,max_bytes=2048"},
+      {"rabin", "min_bytes=256,avg_bytes=1024,max_bytes=8192"},
+      {"rabin-inck", "min_bytes=64,avg_bytes=512,max_bytes=0"},
+      {"adler", "min_bytes=256,avg_bytes=1024,max_bytes=2048"},
+      {"crc32", "min_bytes=256,avg_bytes=1024,max_bytes=2048"},
+      {"buzhash", "min_bytes=256,avg_bytes=1024,max_bytes=2048"},
+      {"casync", "min_bytes=512,avg_bytes=1024,max_bytes=8192"},
+      {"pbs", "min_bytes=256,avg_bytes=1024,max_bytes=8192"},
+  };
+  for (const auto& [name, parameters] : cuts) {
+    const chunker made_cuts = made(name, parameters);
+    const auto expected = made_cuts.expected_chunk_bytes();
+    ASSERT_TRUE(expected) << name;
+    const double mean = static_cast<double>(stream.size()) / static_cast<double>(made_cuts.find_cuts(stream).size());
+    EXPECT_NEAR(*expected, mean, mean / 50) << name;
+  }
+}
+
+TEST(chunker, expected_length_is_nothing_where_the_model_does_not_hold) {
+  for (const char* name : {"fastcdc", "tttd", "ae-max", "ram", "maxp", "seqcdc-inc", "fixed", "ronomon"}) {
+    EXPECT_FALSE(made(name).expected_chunk_bytes()) << name;
+  }
+}
+
+TEST(chunker, expected_length_is_a_number_at_the_edges) {
+  EXPECT_DOUBLE_EQ(*made("gear", "min_bytes=64,avg_bytes=1024,max_bytes=0").expected_chunk_bytes(), 64 + 1024);
+  EXPECT_DOUBLE_EQ(*made("gear", "min_bytes=1024,avg_bytes=1024,max_bytes=1024").expected_chunk_bytes(), 1024);
 }
 
 }  // namespace

@@ -237,15 +237,12 @@ TEST_P(rechunk_of_every_algorithm, gives_the_same_in_pieces_of_any_size_and_litt
 }
 
 TEST_P(rechunk_of_every_algorithm, reads_nothing_before_the_first_chunk_that_may_see_the_change) {
-  const std::string name = algorithm_name(GetParam().which);
-  const bool chooses_at_reach = name == "repmaxcdc" || name == "tttd";
   for_each_edit(4, [&](const edit& e, choices&) {
     watched_access stream(e.new_stream);
     expect_rechunked(e, stream);
     for (const chunk& c : e.old_chunks) {
       const bool is_out_of_reach = e.change.offset - std::min(e.change.offset, c.offset) >= e.cuts.reach();
-      const bool is_passed =
-          !(chooses_at_reach && e.cuts.reach() != unlimited) && end_of(c) + e.cuts.lookahead() < e.change.offset;
+      const bool is_passed = e.cuts.is_decided_by_lookahead() && end_of(c) + e.cuts.lookahead() < e.change.offset;
       if (!is_out_of_reach && !is_passed) break;
       EXPECT_GE(stream.first(), end_of(c) - std::min(end_of(c), e.cuts.behind())) << described(e);
     }

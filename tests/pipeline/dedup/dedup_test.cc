@@ -306,50 +306,5 @@ TEST(cut_comparison, of_nothing_has_no_share) {
   EXPECT_FALSE(compared.differences().dirty_bytes_per_boundary());
 }
 
-// --- The expected length ---------------------------------------------------------------------------------------------
-
-TEST(expected_chunk_bytes, equals_the_values_of_the_paper) {
-  // PRUNE table 2: E[S] in KiB for 11 to 13 bits, between 2 KiB and 64 KiB.
-  const std::vector<std::pair<std::string, double>> expected = {{"2K", 4.0}, {"4K", 6.0}, {"8K", 10.0}};
-  for (const auto& [divisor, kibibytes] : expected) {
-    const auto found = expected_chunk_bytes(made("rabin-inck", "min_bytes=2K,avg_bytes=" + divisor + ",max_bytes=64K"));
-    ASSERT_TRUE(found);
-    EXPECT_NEAR(*found / 1024, kibibytes, 0.05) << divisor;
-  }
-}
-
-TEST(expected_chunk_bytes, is_the_mean_of_random_streams) {
-  seeded_choices random(77);
-  const auto stream = make_stream(content::random, 24 * MiB, random);
-  const std::vector<std::pair<std::string, std::string>> cuts = {
-      {"gear", "min_bytes=256,avg_bytes=1024,max_bytes=2048"},
-      {"rabin", "min_bytes=256,avg_bytes=1024,max_bytes=8192"},
-      {"rabin-inck", "min_bytes=64,avg_bytes=512,max_bytes=0"},
-      {"adler", "min_bytes=256,avg_bytes=1024,max_bytes=2048"},
-      {"crc32", "min_bytes=256,avg_bytes=1024,max_bytes=2048"},
-      {"buzhash", "min_bytes=256,avg_bytes=1024,max_bytes=2048"},
-      {"casync", "min_bytes=512,avg_bytes=1024,max_bytes=8192"},
-      {"pbs", "min_bytes=256,avg_bytes=1024,max_bytes=8192"},
-  };
-  for (const auto& [name, parameters] : cuts) {
-    const chunker made_cuts = made(name, parameters);
-    const auto expected = expected_chunk_bytes(made_cuts);
-    ASSERT_TRUE(expected) << name;
-    const double mean = static_cast<double>(stream.size()) / static_cast<double>(made_cuts.find_cuts(stream).size());
-    EXPECT_NEAR(*expected, mean, mean / 50) << name;
-  }
-}
-
-TEST(expected_chunk_bytes, is_nothing_where_the_model_does_not_hold) {
-  for (const char* name : {"fastcdc", "tttd", "ae-max", "ram", "maxp", "seqcdc-inc", "fixed", "ronomon"}) {
-    EXPECT_FALSE(expected_chunk_bytes(made(name))) << name;
-  }
-}
-
-TEST(expected_chunk_bytes, is_a_number_at_the_edges) {
-  EXPECT_DOUBLE_EQ(*expected_chunk_bytes(made("gear", "min_bytes=64,avg_bytes=1024,max_bytes=0")), 64 + 1024);
-  EXPECT_DOUBLE_EQ(*expected_chunk_bytes(made("gear", "min_bytes=1024,avg_bytes=1024,max_bytes=1024")), 1024);
-}
-
 }  // namespace
 }  // namespace cutpoint::tests

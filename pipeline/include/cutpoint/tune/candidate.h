@@ -21,7 +21,7 @@ struct seqcdc_values {
   friend bool operator==(const seqcdc_values&, const seqcdc_values&) = default;
 };
 
-/// Returns whether the name is `seqcdc-inc` or `seqcdc-dec`.
+/// Returns whether the name stands for SeqCDC.
 [[nodiscard]] bool is_seqcdc(std::string_view name);
 
 /// A name of the catalog with settings.
@@ -34,9 +34,9 @@ struct tune_candidate {
 };
 
 /// Returns an algorithm with sizes that give chunks of about `nominal_bytes` on random bytes. `target_bytes` is only
-/// recorded. Algorithms that test a hash get the papers' sizes: a minimum and a divisor of half of `nominal_bytes`
-/// each, and a maximum of twice `nominal_bytes`; the divisor is rounded up to a power of two and the minimum makes up
-/// for it. All others get `avg_bytes` alone. Errors: as for `make_chunker`.
+/// recorded. Algorithms whose average must be a power of two get the papers' sizes: a minimum and a divisor of half of
+/// `nominal_bytes` each, and a maximum of twice `nominal_bytes`; the divisor is rounded up to a power of two and the
+/// minimum makes up for it. All others get `avg_bytes` alone. Errors: as for `make_chunker`.
 [[nodiscard]] result<tune_candidate> candidate_at(std::string_view name, std::uint64_t target_bytes,
                                                   std::uint64_t nominal_bytes);
 

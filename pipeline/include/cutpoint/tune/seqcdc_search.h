@@ -46,6 +46,12 @@ struct seqcdc_bounds {
 /// be more than `most`.
 [[nodiscard]] std::vector<seqcdc_values> grid_between(const seqcdc_bounds& bounds, std::uint64_t most);
 
+/// Returns the mean length of a chunk that SeqCDC cuts from a long random stream without minimum, maximum and skipping:
+/// 1 / lambda_k (SeqCDC section IV-A and appendix E). The paper's k counts the bytes of a sequence, so it is
+/// `seq_length` + 1. A byte has `value_count` values; tests use fewer than 256. The result is infinite if a sequence is
+/// longer than the number of values.
+[[nodiscard]] double expected_sequence_bytes(std::uint64_t seq_length, std::uint64_t value_count = 256);
+
 /// The mean chunk size without minimum, maximum and skipping, by the analytic model and measured on random bytes.
 struct model_row {
   std::uint64_t seq_length = 0;
