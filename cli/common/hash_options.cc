@@ -33,7 +33,7 @@ result<fingerprint_recipe> hash_options::checked(std::string_view default_finger
   if (!fingerprint) return fingerprint.error();
   const auto key = checked_key();
   if (!key) return key.error();
-  if (*key && *fingerprint != fingerprint_kind::blake3) {
+  if (*key && !fingerprints()[static_cast<std::size_t>(*fingerprint)].takes_key) {
     return usage_error(fmt::format("--hash-key is for --hash blake3: {} takes no key", name_of(*fingerprint)));
   }
   return fingerprint_recipe(*fingerprint, *key);

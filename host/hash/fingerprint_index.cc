@@ -1,6 +1,7 @@
 // Flat hash sets whose keys have exactly the size of their digests.
 #include <cassert>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include <absl/container/flat_hash_set.h>
@@ -58,22 +59,22 @@ class fingerprint_index::table_of final : public table {
 };
 
 std::unique_ptr<fingerprint_index::table> fingerprint_index::make_table(fingerprint_kind kind) {
-  switch (kind) {
-    case fingerprint_kind::sha1:
-      return std::make_unique<table_of<key<20>, first_bytes>>();
-    case fingerprint_kind::sha256:
-    case fingerprint_kind::sha512_256:
-    case fingerprint_kind::blake3:
-      return std::make_unique<table_of<key<32>, first_bytes>>();
-    case fingerprint_kind::md5:
-      return std::make_unique<table_of<key<16>, first_bytes>>();
-    case fingerprint_kind::xxh3:
-      return std::make_unique<table_of<key<16>, absl::Hash<key<16>>>>();
-    case fingerprint_kind::none:
-      break;
+  const fingerprint_info& info = fingerprints()[static_cast<std::size_t>(kind)];
+  const auto made = [&]<std::size_t bytes>(std::integral_constant<std::size_t, bytes>) -> std::unique_ptr<table> {
+    if (info.resists_collisions) return std::make_unique<table_of<key<bytes>, first_bytes>>();
+    return std::make_unique<table_of<key<bytes>, absl::Hash<key<bytes>>>>();
+  };
+  switch (info.digest_bytes) {
+    case 16:
+      return made(std::integral_constant<std::size_t, 16>());
+    case 20:
+      return made(std::integral_constant<std::size_t, 20>());
+    case 32:
+      return made(std::integral_constant<std::size_t, 32>());
+    default:
+      assert(false && "no table for digests of this size");
+      return nullptr;
   }
-  assert(false && "no fingerprints");
-  return nullptr;
 }
 
 fingerprint_index::fingerprint_index(fingerprint_kind kind) : table_(make_table(kind)) {}

@@ -10,13 +10,9 @@ std::unique_ptr<batch_fingerprinter> make_batch_fingerprinter(const fingerprint_
       return make_sha256_fingerprinter(set);
     case fingerprint_kind::blake3:
       return make_blake3_fingerprinter(set, recipe.key);
-    case fingerprint_kind::none:
-    case fingerprint_kind::sha512_256:
-    case fingerprint_kind::md5:
-    case fingerprint_kind::xxh3:
-      break;
+    default:
+      return nullptr;
   }
-  return nullptr;
 }
 
 }  // namespace cutpoint::simd

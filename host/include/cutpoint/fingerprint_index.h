@@ -12,7 +12,7 @@ namespace cutpoint {
 /// and 7/8 full: 19 to 39 bytes for a digest of 16 bytes, 24 to 48 for 20, 38 to 76 for 32. While the table doubles,
 /// both the old and the new table are in memory.
 ///
-/// The hash of a cryptographic digest is its first bytes; a digest of XXH3 is hashed again.
+/// The hash of a digest that resists collisions is its first bytes; others are hashed again.
 ///
 /// The index is movable. It is not thread-safe.
 class fingerprint_index {
