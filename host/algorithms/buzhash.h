@@ -73,7 +73,7 @@ struct buzhash_rule {
   std::uint32_t lowest = 0;
   std::uint32_t highest = 0;
 
-  /// Mean distance of the positions that it accepts in random bytes.
+  /// Returns the mean distance between accepted positions in random bytes.
   double mean_distance() const { return (divisor != 0 ? divisor : mask + 1.0) / (highest - lowest + 1.0); }
   bool operator()(std::uint64_t hash) const {
     const auto word = static_cast<std::uint32_t>(hash);

@@ -47,7 +47,7 @@ class maxp_reference : public reference_defaults {
     return (i < last ? i + 1 : end) - start;
   }
 
-  /// A map looks at the bytes that cuts skip: it takes 1.6 times as long as cutting on speculation.
+  /// A map reads bytes that cutting skips, so it takes 1.6 times as long as cutting on speculation.
   std::optional<candidate_map_needs> candidate_map() const {
     return candidate_map_needs{.levels = 1, .behind = half_, .ahead = half_};
   }

@@ -119,7 +119,7 @@ class tttd_reference : public reference_defaults {
         max_(limit_of(*p.max_bytes)) {}
   std::uint64_t reach() const { return max_; }
   std::uint64_t behind() const { return 0; }
-  /// A backup cut is known when no main candidate comes before the maximum.
+  /// A backup cut is known only if no main candidate comes before the maximum.
   bool is_decided_by_lookahead() const { return max_ == unlimited; }
   std::uint64_t cut(byte_span bytes, std::uint64_t start) const {
     const std::uint64_t end = std::min<std::uint64_t>(max_, bytes.size() - start);

@@ -16,8 +16,8 @@
 //   static sized_sets()                         optional: average sizes that have defaults of their own
 //   explicit reference(const parameters&)       takes parameters that are filled in and checked
 //   std::uint64_t reach() const, behind() const
-//   std::uint64_t lookahead() const             bytes past a cut that the cut depends on
-//   static constexpr bool is_prefix_decided;    a cut `lookahead` bytes before the end of what is seen stays when more is
+//   std::uint64_t lookahead() const             number of bytes past a cut that it depends on
+//   static constexpr bool is_prefix_decided;    more bytes do not change a cut that is `lookahead` bytes before the end
 //   bool is_decided_by_lookahead() const        false if a cut may depend on all bytes up to the reach
 //   std::optional<std::uint64_t> fixed_chunk_bytes() const
 //                                               the length of all chunks, if the content does not decide it
@@ -25,7 +25,7 @@
 //                                               the mean length of chunks of random bytes, if PRUNE's formula gives it
 //   std::uint64_t cut(byte_span bytes, std::uint64_t start) const
 //   std::optional<candidate_map_needs> candidate_map() const
-//                                               nullopt if candidates depend on chunks
+//                                               nullopt if no candidates are independent of chunks
 //   void find_candidates(const map_stretch&, candidate_bits& into) const
 //   std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits&, std::uint64_t position) const
 //                                               as `cut`, from candidates; `position` is that of `start` in the map

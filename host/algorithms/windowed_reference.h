@@ -19,7 +19,7 @@ struct masked_test {
     return {low_mask(divisor), pattern & low_mask(divisor)};
   }
   bool operator()(std::uint64_t hash) const { return (hash & mask) == pattern; }
-  /// Mean distance of the positions that it accepts in random bytes.
+  /// Returns the mean distance between accepted positions in random bytes.
   double mean_distance() const { return std::ldexp(1, std::popcount(mask)); }
 };
 

@@ -27,14 +27,14 @@ digest blake3_digest(byte_span bytes, const std::optional<fingerprint_key>& key)
   return blake3::hash(bytes, blake3::start_of(key));
 }
 
-/// A fingerprint, and how its digests are made: by OpenSSL, by a function, or (none) not at all.
+/// A fingerprint, and how its digests are made: by OpenSSL, by a function, or not at all for `none`.
 struct fingerprint_row {
   fingerprint_info info;
   const char* openssl_name = nullptr;
   digest (*make)(byte_span, const std::optional<fingerprint_key>&) = nullptr;
 };
 
-/// In the order of the enumeration.
+/// The rows are in the order of the enumeration.
 constexpr std::array rows = {
     fingerprint_row{{fingerprint_kind::none, "none", 0, false, "no fingerprint"}},
     fingerprint_row{{fingerprint_kind::sha1, "sha1", 20, false, "FIPS 180-4, OpenSSL"}, "SHA1"},

@@ -46,8 +46,7 @@ struct candidate_map_needs {
   std::uint64_t behind = 0;
   /// The number of bytes after a position that decide whether it is a candidate.
   std::uint64_t ahead = 0;
-  /// Whether a map costs less than cutting on speculation, if the reference cuts. It does if the chains of two segments
-  /// are long before they meet.
+  /// Whether a map costs less than cutting on speculation with the reference. It does if two chains usually meet late.
   bool is_cheaper_than_speculation = false;
 };
 
@@ -121,9 +120,9 @@ class chunker {
   [[nodiscard]] bool is_decided_by_lookahead() const noexcept;
   /// Returns the length of every chunk but the last of a stream, or nullopt if the content decides it.
   [[nodiscard]] std::optional<std::uint64_t> fixed_chunk_bytes() const noexcept;
-  /// Returns the mean length of a chunk in a long random stream (PRUNE eq. 2): min + D (1 - (1 - 1/D)^(max - min)),
-  /// where each position is a cut-point with probability 1/D; min + D without a maximum. Returns nullopt for algorithms of
-  /// which that is not true.
+  /// Returns the mean length of a chunk in a long random stream (PRUNE eq. 2), or nullopt for algorithms to which the
+  /// formula does not apply. It is min + D (1 - (1 - 1/D)^(max - min)), where a position is a candidate with
+  /// probability 1/D, or min + D if chunks have no maximum.
   [[nodiscard]] std::optional<double> expected_chunk_bytes() const noexcept;
   /// Returns the kind of the algorithm's candidates.
   [[nodiscard]] candidate_kind candidates() const noexcept;

@@ -36,7 +36,7 @@ struct fingerprint_recipe {
       : kind(which), key(secret) {}
 
   fingerprint_kind kind;
-  /// The key of the keyed mode; only a kind that takes a key has one. Each key gives different digests.
+  /// The key of the keyed mode, for a kind that takes one. Each key gives different digests.
   std::optional<fingerprint_key> key;
 
   friend bool operator==(const fingerprint_recipe&, const fingerprint_recipe&) = default;
@@ -61,7 +61,7 @@ struct fingerprint_info {
   std::size_t digest_bytes;
   bool resists_collisions;  ///< whether nobody is known to be able to make collisions on purpose
   std::string_view source;  ///< the standard and the library
-  bool takes_key = false;   ///< a recipe of this kind may have a key
+  bool takes_key = false;   ///< whether a recipe of this kind may have a key
 };
 
 /// Returns every kind, in the order of the enumeration.
