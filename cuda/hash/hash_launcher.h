@@ -1,4 +1,4 @@
-// The fingerprints of a batch's chunks, on an executor.
+// Puts the kernels that fingerprint a batch's chunks into an executor's stream.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace cutpoint::cuda {
 
-/// A kernel of fingerprints with its arguments, for a launch with up to `most` threads that have something to do.
+/// A kernel of fingerprints with its arguments, for a launch with work for up to `most` threads.
 template <class Kernel>
 struct hash_kernel_launch {
   static constexpr std::uint32_t threads_per_block = Kernel::threads_per_block;
@@ -29,7 +29,7 @@ struct hash_kernel_launch {
   }
 };
 
-/// Leaves of each chunk; none of those past the last.
+/// Counts the leaves of each chunk; 0 past the last chunk.
 struct count_leaves_kernel {
   static constexpr std::uint32_t threads_per_block = 128;
   const std::uint32_t* lengths = nullptr;
@@ -51,11 +51,11 @@ struct count_leaves_kernel {
 template <class Executor>
 class hash_launcher {
  public:
-  /// Makes none.
+  /// A launcher that makes no digests.
   hash_launcher() = default;
 
-  /// Takes the memory for batches of up to `max_bytes` and `max_chunks`. Makes nothing where the kind is none of the
-  /// device's.
+  /// Allocates memory for batches of up to `max_bytes` and `max_chunks`. If devices do not make this kind of fingerprint, the
+  /// launcher makes no digests.
   [[nodiscard]] static result<hash_launcher> make(Executor& executor, const fingerprint_recipe& recipe,
                                                   std::uint64_t max_bytes, std::uint64_t max_chunks) {
     hash_launcher made(recipe);
@@ -77,7 +77,7 @@ class hash_launcher {
     return result<hash_launcher>(std::move(made));
   }
 
-  /// 0 where it makes none.
+  /// 0 if it makes no digests.
   [[nodiscard]] std::size_t digest_bytes() const noexcept {
     switch (recipe_.kind) {
       case fingerprint_kind::sha1:
@@ -114,7 +114,7 @@ class hash_launcher {
     }
   }
 
-  /// In the executor's memory, in the order of the chunks.
+  /// The digests in the executor's memory, in the order of the chunks.
   [[nodiscard]] const std::uint8_t* digests() const { return digests_.data(); }
 
  private:
@@ -137,7 +137,7 @@ class hash_launcher {
     const std::uint64_t max_leaves = byte_count / blake3::leaf_bytes + max_chunks;
     CUTPOINT_RETURN_IF_FAILED(executor.launch(hash_kernel_launch<blake3_leaves_kernel>{args, max_leaves}));
     return executor.launch(
-        hash_kernel_launch<blake3_parents_kernel>{args, 4 * max_chunks});  // threads of a block for each tree
+        hash_kernel_launch<blake3_parents_kernel>{args, 4 * max_chunks});  // 128 threads for 32 trees
   }
 
   fingerprint_recipe recipe_ = fingerprint_kind::none;
