@@ -1,4 +1,4 @@
-"""What scripts/would-a-gpu-help says of many machines: a CSV, a plot of one axis, a table of all.
+"""The sweeps of scripts/would-a-gpu-help over many machines: a CSV with a plot over one axis, or a table over all axes.
 
 usage: gpu_sweep.py FILE.csv FILE.svg   draws the plot anew
 """
@@ -24,12 +24,12 @@ GIGA = 1e9
 
 
 def spread(least, most, number):
-    """Numbers at equal ratios."""
+    """Numbers in geometric progression."""
     return [least * (most / least) ** (i / (number - 1)) for i in range(number)]
 
 
 def by_link(asker, base):
-    """Series of machines: name, those on the line, those that are simulated."""
+    """Series of machines: name, machines to predict, machines to simulate."""
     for cores in sorted({base.cores, 8, 32, 64}):
         here = replace(asker.with_cores(base, cores), gpus=base.gpus)
         name = f"{cores} cores"
@@ -74,7 +74,7 @@ def rows_of(asker, base, axis):
                 yield row_of(axis, series, x, found) | {"job": job}
 
 
-# --- What is written ------------------------------------------------------------------------------------------------------------------
+# --- Output ---------------------------------------------------------------------------------------------------------------------------
 
 
 def write(rows, file):
@@ -86,7 +86,7 @@ def write(rows, file):
 
 
 def table(asker, base, file):
-    """Markdown of cores by GPUs and links, simulated with what was predicted in brackets; and the rows."""
+    """Prints a table of simulated speeds by cores, GPUs and links, with predictions in brackets, and writes the rows to `file`."""
     columns = [(0, 0), *((gpus, link) for gpus in (1, 2, 4) for link in LINKS)]
     print("| cores | none |" + "".join(f" {g} x {link} |" for g, link in columns[1:]))
     print("|--:|" + "--:|" * len(columns))
@@ -117,7 +117,7 @@ def sweep(asker, base, given):
 
 
 def draw_by_any_python(file, target):
-    """Debian's Python may have matplotlib where the one that runs this has not."""
+    """Draws the plot by the first Python that has matplotlib, this one or Debian's."""
     for python in dict.fromkeys((sys.executable, "/usr/bin/python3")):
         has = Path(python).exists() and subprocess.run([python, "-c", "import matplotlib"], capture_output=True).returncode == 0
         if has:
@@ -167,7 +167,7 @@ def draw(file, target):
 
 
 def label(axes, ends):
-    """Names at the right ends of the lines, apart from each other; where lines end together, the lower line's below."""
+    """Puts names at the right ends of the lines, without overlap."""
     least = 0.055 * axes.get_ylim()[1]
     below = axes.get_ylim()[1]
     for (x, y), _, name, colour in sorted(ends, key=lambda end: (end[0][1], end[1]), reverse=True):
