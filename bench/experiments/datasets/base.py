@@ -1,6 +1,7 @@
 """The interface of generators of data sets. The store handles folders, checksums and resuming."""
 
 import random
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,6 +70,11 @@ class Generator:
 
     def close(self) -> None:
         """Stops processes that `make` left running. Called in every case."""
+
+
+def release_order(version: str) -> list[int]:
+    """The numbers of a version, by which releases are sorted."""
+    return [int(number) for number in re.findall(r"\d+", version)]
 
 
 def numbered(index: int, name: str, suffix: str) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from experiments.datasets import tars
 from experiments.datasets.apt import RELEASES, Apt
 from experiments.datasets.base import Failed, Generator, Planned, numbered
-from experiments.datasets.tools import output_of, version_of
+from experiments.datasets.tools import sha256_of, version_of
 
 BASE = ["?essential", "apt", "ca-certificates"]
 POCKETS = {"released": ("",), "updated": ("", "-updates", "-security")}
@@ -114,8 +114,7 @@ class Containers(Generator):
         if not pointer.exists():
             new = self.job.work / "layer.tar"
             self._write_layer(names, new)
-            with new.open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            digest = sha256_of(new)
             shutil.move(new, folder / f"{digest}.tar")
             pointer.write_text(digest)
         return folder / f"{pointer.read_text()}.tar"
@@ -124,7 +123,7 @@ class Containers(Generator):
         seen = set()
         with tars.written(target) as made:
             for name in names:
-                with output_of(f"unpacking {name}", ["dpkg-deb", "--fsys-tarfile", self._debs / name]) as stream, tars.reading(stream, name) as package:
+                with tars.debian_package(self._debs / name) as package:
                     for member in tars.members(package):
                         place = MERGED.sub(r"usr/\1/", member.name.removeprefix("./").rstrip("/"), count=1)
                         if place in seen or place in ("", ".") or DOCUMENTATION.match(place) or (member.isdir() and MERGED.fullmatch(f"{place}/")):

@@ -10,8 +10,8 @@ import subprocess
 import tarfile
 from pathlib import Path
 
-from experiments.datasets.base import Failed, Generator, Planned, numbered
-from experiments.datasets.servers import Place, Server
+from experiments.datasets.base import Failed, Planned, numbered
+from experiments.datasets.servers import Place, ServedGenerator, Server
 from experiments.datasets.tools import run, version_of
 
 EMPTY_BYTES = 32 << 20  # a cluster without pgbench's tables
@@ -30,11 +30,7 @@ SETTINGS = {
 }
 
 
-class Database(Generator):
-    def __init__(self, job):
-        super().__init__(job)
-        self._place = self._server = None
-
+class Database(ServedGenerator):
     def plan(self) -> list[Planned]:
         scale = max(1, round((self.job.share - EMPTY_BYTES) / SCALE_BYTES))
         transactions = scale * SCALE_PAGES // PAGES_PER_TRANSACTION
@@ -116,12 +112,6 @@ class Database(Generator):
         server.stop()
         if server.process.returncode != 0:
             raise Failed(f"PostgreSQL did not end cleanly (exit code {server.process.returncode})")
-
-    def close(self) -> None:
-        if self._server is not None:
-            self._server.stop()
-        if self._place is not None:
-            self._place.remove()
 
 
 def _write_tar(folder: Path, target: Path) -> None:

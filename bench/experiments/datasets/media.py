@@ -5,7 +5,7 @@ from pathlib import Path
 from experiments.datasets import tars
 from experiments.datasets.apt import Apt
 from experiments.datasets.base import Failed, Generator, Planned, numbered
-from experiments.datasets.tools import output_of, version_of
+from experiments.datasets.tools import version_of
 
 RELEASE = "bookworm"
 PACKAGES = (
@@ -51,7 +51,7 @@ class Media(Generator):
                 if wanted[deb] == {""}:
                     made.add(self._debs / deb, arcname=f"archives/{deb}", filter=_plain)
                     continue
-                with output_of(f"unpacking {deb}", ["dpkg-deb", "--fsys-tarfile", self._debs / deb]) as stream, tars.reading(stream, deb) as package:
+                with tars.debian_package(self._debs / deb) as package:
                     for member in tars.members(package):
                         if member.name in wanted[deb]:
                             made.addfile(member, package.extractfile(member))
@@ -60,7 +60,7 @@ class Media(Generator):
         return {"dpkg": version_of("dpkg", "--version")}
 
     def _files(self, deb: str) -> list[tuple[str, str, int]]:
-        with output_of(f"unpacking {deb}", ["dpkg-deb", "--fsys-tarfile", self._debs / deb]) as stream, tars.reading(stream, deb) as package:
+        with tars.debian_package(self._debs / deb) as package:
             return [
                 (deb, member.name, member.size)
                 for member in tars.members(package)

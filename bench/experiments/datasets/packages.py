@@ -8,8 +8,8 @@ from pathlib import Path
 
 from experiments import sizes
 from experiments.datasets import tars
-from experiments.datasets.base import Failed, Generator, Planned, numbered
-from experiments.datasets.pypi import File, Index, order, release_of
+from experiments.datasets.base import Failed, Generator, Planned, numbered, release_order
+from experiments.datasets.pypi import File, Index, release_of
 
 TAG = "cp311-cp311-manylinux"  # in the names of wheels; each release has had one since 2022
 MACHINE = "x86_64.whl"
@@ -28,7 +28,7 @@ def releases_of(index: Index, package: str, kinds: tuple[str, ...] = ("sdist", "
         version = release_of(file.name, package)
         if kind in kinds and version:
             found.setdefault(version, {}).setdefault(kind, file)
-    return {version: found[version] for version in sorted(found, key=order) if len(found[version]) == len(kinds)}
+    return {version: found[version] for version in sorted(found, key=release_order) if len(found[version]) == len(kinds)}
 
 
 def window(releases: list[str], count: int, draws, what: str) -> list[str]:

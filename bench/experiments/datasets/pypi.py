@@ -3,7 +3,6 @@
 pip is asked only for the address of its index, since it would build an sdist to learn its dependencies.
 """
 
-import hashlib
 import html
 import re
 import ssl
@@ -15,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.datasets.base import Failed
-from experiments.datasets.tools import run
+from experiments.datasets.tools import run, sha256_of
 
 TRIES = 3
 SECONDS = 180  # longest wait for a byte
@@ -68,7 +67,7 @@ class Index:
     def fetch(self, file: File, folder: Path) -> Path:
         """Fetches a file into a folder. A complete one is kept."""
         path = folder / file.name
-        if path.exists() and _digest(path) == file.sha256:
+        if path.exists() and sha256_of(path) == file.sha256:
             return path
         folder.mkdir(parents=True, exist_ok=True)
         part = path.with_name(path.name + ".part")
@@ -78,7 +77,7 @@ class Index:
                     to.write(block)
             except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
                 raise Failed(f"fetching {file.name} from the Python package index failed: {error}") from None
-        if _digest(part) != file.sha256:
+        if sha256_of(part) != file.sha256:
             part.unlink()
             raise Failed(f"{file.name} from the Python package index is not what its index says (checksum); try again")
         part.rename(path)
@@ -99,16 +98,7 @@ class Index:
         raise AssertionError("not reached")
 
 
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def release_of(name: str, package: str) -> str | None:
     """The release of an sdist or a wheel, or None if it is not a final release of this package."""
     found = re.match(rf"{re.escape(package)}-([0-9.]+?)(?:\.tar\.gz$|-)", name.lower().replace("_", "-"))
     return found[1] if found else None
-
-
-def order(version: str) -> list[int]:
-    return [int(number) for number in version.split(".")]

@@ -10,8 +10,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from experiments.datasets.base import Generator, Planned, numbered
-from experiments.datasets.servers import Place, Server
+from experiments.datasets.base import Planned, numbered
+from experiments.datasets.servers import Place, ServedGenerator, Server
 from experiments.datasets.tools import run, version_of
 
 STRUCTURES = "set,hset,sadd,zadd"
@@ -21,13 +21,9 @@ FILL = 2  # writes for each key in the first round: 1 - exp(-2) of them are draw
 CHANGED = 200  # later rounds write one key in this many
 
 
-class Redis(Generator):
+class Redis(ServedGenerator):
     # A server orders its keys by a seed that it draws at its start, so snapshots of two servers have little in common.
     resumes = False
-
-    def __init__(self, job):
-        super().__init__(job)
-        self._place = self._server = None
 
     def plan(self) -> list[Planned]:
         keys = max(1000, self.job.share // KEY_BYTES)
@@ -75,9 +71,3 @@ class Redis(Generator):
     def _answers(self) -> bool:
         asked = subprocess.run(["redis-cli", "-s", str(self._socket), "ping"], stdin=subprocess.DEVNULL, capture_output=True)
         return asked.stdout.strip() == b"PONG"
-
-    def close(self) -> None:
-        if self._server is not None:
-            self._server.stop()
-        if self._place is not None:
-            self._place.remove()

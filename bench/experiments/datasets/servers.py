@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from experiments.datasets.base import Failed
+from experiments.datasets.base import Failed, Generator, Job
 from experiments.datasets.tools import remove
 
 PATIENCE = 120  # seconds for a server to answer, or to end
@@ -77,3 +77,18 @@ class Server:
             except subprocess.TimeoutExpired:
                 self.process.kill()
         self.process.wait()
+
+
+class ServedGenerator(Generator):
+    """A generator whose versions are snapshots of a server."""
+
+    def __init__(self, job: Job):
+        super().__init__(job)
+        self._place: Place | None = None
+        self._server: Server | None = None
+
+    def close(self) -> None:
+        if self._server is not None:
+            self._server.stop()
+        if self._place is not None:
+            self._place.remove()

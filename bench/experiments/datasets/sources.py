@@ -10,11 +10,7 @@ from pathlib import Path
 from experiments import sizes
 from experiments.datasets import tars
 from experiments.datasets.apt import SUITES, Apt, Gone
-from experiments.datasets.base import Failed, Generator, Planned, numbered
-
-
-def _order(version: str) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+", version)]
+from experiments.datasets.base import Failed, Generator, Planned, numbered, release_order
 
 
 class Releases(Generator):
@@ -42,7 +38,7 @@ class Releases(Generator):
                 upstream = version.split(":")[-1].rpartition("-")[0]
                 if re.fullmatch(r"[0-9.]+", upstream):
                     found.setdefault(upstream, (upstream, package, version))
-        return sorted(found.values(), key=lambda release: _order(release[0]))
+        return sorted(found.values(), key=lambda release: release_order(release[0]))
 
     def plan(self) -> list[Planned]:
         releases, count = self.releases(), self.job.version_count
@@ -78,7 +74,7 @@ class Releases(Generator):
                 self.job.say(f"leaving out {release[1]} {release[2]}, which the mirror no longer has")
         if len(there) < self.job.version_count:
             raise Failed(f"Debian has {len(there)} releases for data set '{self.job.name}' now, and {self.job.version_count} were asked for")
-        return sorted(there, key=lambda release: _order(release[0]))
+        return sorted(there, key=lambda release: release_order(release[0]))
 
     def make(self, planned: Planned, target: Path, former: Path | None) -> None:
         facts = planned.facts

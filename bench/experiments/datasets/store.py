@@ -13,7 +13,6 @@ import errno
 import fcntl
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -186,8 +185,7 @@ def _hashed(path: Path, name: str) -> Iterator[str]:
         for child in sorted(path.iterdir()):
             yield from _hashed(child, f"{name}/{child.name}")
     elif path.is_file() and not path.is_symlink():
-        with path.open("rb") as file:
-            yield f"{hashlib.file_digest(file, 'sha256').hexdigest()}  {os.fstat(file.fileno()).st_size}  {name}\n"
+        yield f"{tools.sha256_of(path)}  {path.stat().st_size}  {name}\n"
 
 
 def _write(path: Path, text: str) -> None:

@@ -3,10 +3,9 @@
 import tarfile
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from random import Random
-from typing import IO
 
 from experiments.datasets.base import Failed
 from experiments.datasets.tools import output_of
@@ -17,21 +16,23 @@ UNPACK = {".xz": ["xz", "--decompress", "--stdout", "--threads=0"], ".gz": ["gzi
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[tarfile.TarFile]:
+def _unpacked(path: Path, command: list[str]) -> Iterator[tarfile.TarFile]:
+    with output_of(f"unpacking {path.name}", [*command, path]) as stream:
+        try:
+            with tarfile.open(fileobj=stream, mode="r|", bufsize=BLOCK) as tar:
+                yield tar
+        except tarfile.TarError as error:
+            raise Failed(f"{path.name} is no whole tar: {error}") from None
+
+
+def opened(path: Path) -> AbstractContextManager[tarfile.TarFile]:
     """Opens a compressed tar, which is read once from its beginning."""
-    with output_of(f"unpacking {path.name}", [*UNPACK[path.suffix], path]) as stream:
-        with reading(stream, path.name) as tar:
-            yield tar
+    return _unpacked(path, UNPACK[path.suffix])
 
 
-@contextmanager
-def reading(stream: IO[bytes], name: str) -> Iterator[tarfile.TarFile]:
-    """Opens a tar from a stream, which is read once from its beginning."""
-    try:
-        with tarfile.open(fileobj=stream, mode="r|", bufsize=BLOCK) as tar:
-            yield tar
-    except tarfile.TarError as error:
-        raise Failed(f"{name} is no whole tar: {error}") from None
+def debian_package(path: Path) -> AbstractContextManager[tarfile.TarFile]:
+    """Opens the files of a Debian package as a tar, which is read once from its beginning."""
+    return _unpacked(path, ["dpkg-deb", "--fsys-tarfile"])
 
 
 def members(tar: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:

@@ -1,5 +1,6 @@
 """Runs programs for generators, with error messages for the user, and installs the packages that they need."""
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -75,6 +76,11 @@ def need_packages(name: str, packages: Sequence[str]) -> None:
 def need_root(name: str, why: str) -> None:
     if os.geteuid() != 0:
         raise Failed(f"data set '{name}' is made by root alone, since {why}: run scripts/datasets as root (sudo -E scripts/datasets …)")
+
+
+def sha256_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def remove(path: Path) -> None:
