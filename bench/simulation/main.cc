@@ -81,7 +81,7 @@ int main(int argc, char** argv) {
   CLI::App app("What the engine would do on machines that are not here", "cutpoint_simulate");
   app.add_option("--costs", given.costs, "What `cutpoint info --json` wrote: what lines say nothing of is by that")
       ->type_name("FILE");
-  app.add_flag("--json", given.as_json, "A line of JSON for each machine, with rates and all plans, not CSV");
+  app.add_flag("--json", given.as_json, "A line of JSON for each machine, with rates and predictions, not CSV");
   app.add_flag("--predict", given.predicts_only, "Predict only, do not run");
   app.footer(help_of_keys());
   try {

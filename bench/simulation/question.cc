@@ -58,10 +58,9 @@ constexpr std::array<number_key, 21> number_keys = {{
     {"seed", form::count, 0, 1e9, 1, "of what is random; 1 when nothing is said"},
 }};
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3> text_keys = {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> text_keys = {
     {{"cuts", "a name of the catalog, or a canonical string; fastcdc when nothing is said"},
-     {"hash", "the fingerprint; sha256 when nothing is said, none where no rate of fingerprints is known"},
-     {"plan", "auto, processor, device, fingerprints-on-device, shared; auto when nothing is said"}}};
+     {"hash", "the fingerprint; sha256 when nothing is said, none where no rate of fingerprints is known"}}};
 
 /// What a line says, by key, numbers in their units.
 struct settings {
@@ -127,16 +126,6 @@ result<settings> read_settings(const std::string& line) {
     }
   }
   return made;
-}
-
-result<work_plan> read_plan(const std::string& text) {
-  std::vector<std::string_view> names;
-  for (const work_plan each : {work_plan::automatic, work_plan::processor, work_plan::device,
-                               work_plan::fingerprints_on_device, work_plan::shared}) {
-    if (to_string(each) == text) return each;
-    names.push_back(to_string(each));
-  }
-  return unknown_name("plan", text, names);
 }
 
 result<chunker> read_cuts(const std::string& text) {
@@ -217,8 +206,6 @@ result<simulation_question> read_question(const std::string& line, const cost_mo
   if (!said) return said.error();
   const auto cuts = read_cuts(said->text("cuts", "fastcdc"));
   if (!cuts) return cuts.error();
-  const auto plan = read_plan(said->text("plan", "auto"));
-  if (!plan) return plan.error();
   const auto kind = parse_fingerprint(said->text("hash", "sha256"));
   if (!kind) return kind.error();
   const bool hashes =
@@ -244,16 +231,11 @@ result<simulation_question> read_question(const std::string& line, const cost_mo
   feed_options& options = asked.options;
   // Which digests are made changes nothing of what takes how long here, and these take the least of it.
   options.fingerprint = hashes ? fingerprint_kind::xxh3 : fingerprint_kind::none;
-  options.plan = *plan;
-  options.where = gpus != 0 && *plan != work_plan::automatic ? backend::hybrid : backend::automatic;
   options.devices = job.devices;
   options.device_memory_bytes = job.device_memory_bytes;
   options.memory_bytes = said->count("ring", 1 * GiB);
   options.segment_bytes = said->count("segment");
   options.batch_bytes = said->count("batch");
-  if (gpus == 0 && (*plan != work_plan::automatic && *plan != work_plan::processor)) {
-    return wrong(fmt::format("plan = {} needs a GPU", to_string(*plan)));
-  }
   job_rates believed = asked.machine.rates;
   for (device_rates& each : believed.devices) {
     for (double* rate : {&each.chunking, &each.fingerprinting, &each.link_in, &each.link_out}) {

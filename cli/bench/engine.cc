@@ -33,6 +33,12 @@ const device_rates* first_device(const engine_job& job) {
   return job.feed.rates && !job.feed.rates->devices.empty() ? &job.feed.rates->devices.front() : nullptr;
 }
 
+/// With these rates the back end `automatic` uses no device.
+std::shared_ptr<const job_rates> without_devices(job_rates rates) {
+  rates.devices.clear();
+  return std::make_shared<const job_rates>(std::move(rates));
+}
+
 std::string problem_of(std::string_view backend_name) {
   const auto usable = parse_backend(backend_name);
   return usable ? std::string() : usable.error().message();
@@ -41,7 +47,7 @@ std::string problem_of(std::string_view backend_name) {
 }  // namespace
 
 std::vector<engine_setup> engine_setups(bool has_devices) {
-  std::vector<engine_setup> sides = {{.name = "processor", .plan = work_plan::processor}};
+  std::vector<engine_setup> sides = {{.name = "processor"}};
   if (!has_devices) return sides;
   for (const auto& [name, where] : {std::pair("cuda", backend::cuda), std::pair("hybrid", backend::hybrid)}) {
     sides.push_back({.name = name, .where = where, .problem = problem_of(name)});
@@ -82,7 +88,7 @@ result<engine_bench::run_outcome> engine_bench::run(const engine_job& job, const
                                                     trace_receiver* trace) const {
   feed_options options = job.feed;
   options.where = side.where;
-  options.plan = side.plan;
+  if (options.rates && side.where == backend::automatic) options.rates = without_devices(*options.rates);
   options.cancel = &cancel;
   options.trace = trace;
   answer_check check(expected);

@@ -25,10 +25,9 @@ struct engine_job {
 
 /// What the engine is made to work with.
 struct engine_setup {
-  std::string_view name;                  ///< "processor", "cuda", "hybrid"
-  backend where = backend::automatic;     ///< as a feed is asked for it
-  work_plan plan = work_plan::automatic;  ///< likewise
-  std::string problem = {};               ///< empty, or why it cannot be used here
+  std::string_view name;               ///< "processor", "cuda", "hybrid"
+  backend where = backend::automatic;  ///< as a feed is asked for it; `automatic` uses the processor only
+  std::string problem = {};            ///< empty, or why it cannot be used here
 };
 
 /// All of them; without the devices' where only the processor is asked for.

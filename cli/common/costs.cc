@@ -27,7 +27,7 @@ result<known_costs> machine_costs(const topology& machine, const std::vector<gpu
     if (kept.error().system_error() != ENOENT) say.note(kept.error().message());
   }
   if (when == measurement_policy::never) return known;
-  auto made = calibrate(machine, {.devices = nullptr, .gpus = gpus});
+  auto made = calibrate(machine, gpus);
   if (!made) return made.error();
   known.problem = file ? save_costs(*file, *made, build) : file.error();
   if (known.problem.ok()) known.file = *file;

@@ -28,15 +28,6 @@ constexpr choice<std::optional<thread_placement>, 4> placements = {{{"auto", std
                                                                     {"devices", thread_placement::devices},
                                                                     {"cores", thread_placement::cores}}};
 
-choice<work_plan, 5> plans() {
-  constexpr std::array all = {work_plan::automatic, work_plan::processor, work_plan::device,
-                              work_plan::fingerprints_on_device, work_plan::shared};
-  choice<work_plan, all.size()> by_name;
-  std::transform(all.begin(), all.end(), by_name.begin(),
-                 [](work_plan each) { return std::pair(to_string(each), each); });
-  return by_name;
-}
-
 bool may_use_device(backend where) {
   return where == backend::automatic || where == backend::cuda || where == backend::hybrid;
 }
@@ -54,10 +45,6 @@ void lane_options::add_to(CLI::App& command) {
   command.add_option("--device-memory", device_memory_, "Most bytes of the GPU's memory that are used (default: 1G)")
       ->type_name("SIZE");
   command
-      .add_option("--plan", plan_, "Who cuts and fingerprints: auto, processor, device, fingerprints-on-device, shared")
-      ->type_name("NAME")
-      ->capture_default_str();
-  command
       .add_option(
           "--placement", placement_,
           "Where threads run: auto, none (where the system puts them), devices (those of a GPU near to it), cores")
@@ -69,8 +56,6 @@ void lane_options::add_to(CLI::App& command) {
 }
 
 std::vector<std::string_view> placement_names() { return names_in(placements); }
-
-std::vector<std::string_view> plan_names() { return names_in(plans()); }
 
 status lane_options::set(feed_options& feed, engine_options& engine) const {
   const auto where = parse_backend(backend_);
@@ -85,7 +70,6 @@ status lane_options::set(feed_options& feed, engine_options& engine) const {
     engine.threads = *threads;
   }
   if (status devices = check_devices(feed); !devices.ok()) return devices;
-  if (status plan = check_plan(feed); !plan.ok()) return plan;
   return check_placement(*where, engine);
 }
 
@@ -130,16 +114,6 @@ status lane_options::check_devices(feed_options& feed) const {
     *target = *size;
   }
   return {};
-}
-
-status lane_options::check_plan(feed_options& feed) const {
-  const auto plan = chosen("plan", plan_, plans());
-  if (!plan) return plan.error();
-  feed.plan = *plan;
-  if (feed.plan == work_plan::automatic || feed.plan == work_plan::processor) return {};
-  const backend where = feed.where;
-  if (where == backend::hybrid || (where == backend::cuda && feed.plan == work_plan::device)) return {};
-  return usage_error(fmt::format("--plan {}: needs --backend hybrid, and --backend is {}", plan_, backend_));
 }
 
 /// Not `cores` where nothing is said: beside other processes bound threads were slower, by 4 and by 7 % (docs/gpu.md).

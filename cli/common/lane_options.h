@@ -1,4 +1,4 @@
-// The options that say who does the work: back end, GPUs, plan, threads and where these run. None changes what comes out.
+// The options that say who does the work: back end, GPUs, threads and where these run. None changes what comes out.
 #pragma once
 
 #include <optional>
@@ -21,21 +21,18 @@ class lane_options {
 
  private:
   [[nodiscard]] status check_devices(feed_options& feed) const;
-  [[nodiscard]] status check_plan(feed_options& feed) const;
   [[nodiscard]] status check_placement(backend where, engine_options& engine) const;
   [[nodiscard]] result<std::vector<int>> checked_devices() const;
 
   std::string backend_ = "auto";
   std::optional<std::string> devices_;
   std::optional<std::string> device_memory_;
-  std::string plan_ = "auto";
   std::string placement_ = "auto";
   std::optional<std::string> batch_;
   std::optional<std::string> threads_;
 };
 
-/// The names that --placement and --plan take.
+/// The names that --placement takes.
 [[nodiscard]] std::vector<std::string_view> placement_names();
-[[nodiscard]] std::vector<std::string_view> plan_names();
 
 }  // namespace cutpoint::cli

@@ -64,7 +64,6 @@ names names_of(std::string_view option) {
   if (option == "--param") return parameters();
   if (option == "--hash") return hashes();
   if (option == "--backend") return back_ends();
-  if (option == "--plan") return owned(plan_names());
   if (option == "--placement") return owned(placement_names());
   if (option == "--goal") return owned(goal_names());
   if (option == "--join") return owned(join_names());

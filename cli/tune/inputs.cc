@@ -60,7 +60,6 @@ status tune_reading::feed_all(const chunker& cuts, fingerprint_kind fingerprint,
       .feed = {.cuts = cuts, .fingerprint = fingerprint, .memory_bytes = job.feed_bytes}, .engine = {}, .warnings = {}};
   auto reader = inputs.make_reader(how);
   if (!reader) return reader.error();
-  how.feed.plan = work_plan::processor;
   auto destination = threads.open(how.feed, receiver);
   if (!destination) return destination.error();
   progress_line progress(say, total);

@@ -124,18 +124,17 @@ double sampled_chunk_bytes(const chunker& cuts) {
   return mean_of_chunks(placed ? *placed : cuts, sample);
 }
 
-result<cost_model> calibrate(const topology& machine, const calibration_options& options) {
+result<cost_model> calibrate(const topology& machine, const std::vector<gpu_info>& gpus) {
   const auto begin = std::chrono::steady_clock::now();
-  cost_model made{.machine = machine_key(machine, options.gpus),
+  cost_model made{.machine = machine_key(machine, gpus),
                   .processor_count = std::max<std::uint64_t>(1, machine.processor_count),
                   .memory = {},
                   .processor = {},
                   .devices = {}};
   if (status done = measure_processor(machine, made); !done.ok()) return done;
   const device_provider cuda;
-  for (const gpu_info& gpu : options.gpus) {
-    if (!gpu.problem.empty()) continue;
-    made.devices.push_back(calibrate_device(options.devices ? *options.devices : cuda, gpu, {}));
+  for (const gpu_info& gpu : gpus) {
+    if (gpu.problem.empty()) made.devices.push_back(calibrate_device(cuda, gpu, {}));
   }
   made.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return made;

@@ -169,6 +169,7 @@ job_rates rates_for(const cost_model& model, const job_costs& job) {
     if (device == model.devices.end()) continue;
     if (auto made = rates_on(*device, job)) rates.devices.push_back(*made);
   }
+  rates.devices_can_cut = job.cuts.reach() != unlimited;
   rates.reading = model.memory.page_cache;
   rates.delivery = model.seconds_of_a_chunk > 0 ? mean / model.seconds_of_a_chunk : 0;
   return rates;

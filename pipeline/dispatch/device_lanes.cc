@@ -27,8 +27,9 @@ result<device_lanes> device_lanes::open(const device_provider& provider, int dev
     made.warning_ = std::move(why) + "; the processor does the work";
     return std::move(made);
   };
-  const cuda::offload_use use = part.cuts ? cuda::offload_use::cut : cuda::offload_use::fingerprint;
-  const auto limits = part.cuts ? device_limits(part, options.cuts) : cuda::batch_limits{.bytes = part.batch_bytes};
+  const bool cuts = part.work == work_kind::cuts;
+  const cuda::offload_use use = cuts ? cuda::offload_use::cut : cuda::offload_use::fingerprint;
+  const auto limits = cuts ? device_limits(part, options.cuts) : cuda::batch_limits{.bytes = part.batch_bytes};
   if (!limits) return none(limits.error().message());
   made.limits_ = *limits;
   while (made.offloads_.size() < part.lane_count) {

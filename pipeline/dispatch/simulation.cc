@@ -47,7 +47,7 @@ class virtual_clock {
  public:
   virtual_clock(const simulated_machine& machine, stepped_feed& feed, std::span<const simulated_stream> streams)
       : machine_(machine), feed_(feed), streams_(streams), random_(machine.seed), lanes_(feed.lane_count()) {
-    for (std::size_t i = 0; i < feed.plan().devices.size(); ++i) {
+    for (std::size_t i = 0; i < feed.configuration().devices.size(); ++i) {
       devices_.push_back({.rates = machine.rates.devices[i]});
       if (i < machine.device_fails_at.size()) devices_.back().fails_at = machine.device_fails_at[i];
     }
@@ -91,9 +91,9 @@ class virtual_clock {
   /// As feed::implementation does it.
   bool act_as_feeder() {
     if (is_finished_) return take(0);
-    const std::uint64_t enough = help_threshold_segments(feed_.plan());
+    const std::uint64_t enough = help_threshold_segments(feed_.configuration());
     if (feed_.work().waiting_segments() >= enough && take(0)) return true;
-    const std::uint64_t comfortable = std::min(most_read(), feed_.plan().ring_bytes / 8);
+    const std::uint64_t comfortable = std::min(most_read(), feed_.configuration().ring_bytes / 8);
     const std::uint64_t room = feed_.room();
     if (room >= comfortable) return read(room);
     if (take(0)) return true;

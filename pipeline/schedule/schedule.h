@@ -104,15 +104,10 @@ class schedule {
   /// Units from the first that waits on, up to `most` bytes from the first one's beginning to the last one's end.
   [[nodiscard]] std::optional<task> make_fingerprint_task(lane_owner owner, std::uint64_t most);
 
-  // What a lane of a device would take.
-  struct device_choice {
-    work_kind what;
-    std::uint64_t bytes;
-  };
-  [[nodiscard]] std::optional<device_choice> choose_device_work(std::size_t device) const noexcept;
+  /// How many bytes a lane of the device would take, or nullopt if it takes no work.
+  [[nodiscard]] std::optional<std::uint64_t> bytes_for_device(std::size_t device) const noexcept;
   /// Whether so much is worth a submission, or there will be no more.
   [[nodiscard]] bool is_worth_a_batch(const device_configuration& configuration, std::uint64_t bytes) const noexcept;
-  [[nodiscard]] bool devices_fingerprint() const noexcept;
 
   void complete(map_task& work);
   void complete(early_join_task& work);

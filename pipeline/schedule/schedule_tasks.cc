@@ -1,4 +1,4 @@
-// What lanes of the processor and of devices take alike: segments to map, and chunks to fingerprint.
+// What lanes take: the order of urgency, and how much of the waiting work.
 #include <algorithm>
 #include <utility>
 
@@ -18,6 +18,93 @@ constexpr std::uint64_t max_streams_per_device_batch = 65'536;
 constexpr std::uint64_t least_taken_bytes = 256 * KiB;
 
 }  // namespace
+
+bool schedule::may_take() {
+  if (context().is_cancelled()) fail(stopped_as_asked());
+  return failure_.ok();
+}
+
+std::optional<task> schedule::retain_bytes(std::optional<task> taken) {
+  if (taken) retained_positions_.push_back(taken->retained_from);
+  return taken;
+}
+
+std::optional<task> schedule::take(lane_role role) {
+  if (!may_take()) return std::nullopt;
+  // First what others wait for: the next in order to come out, to be joined, to be mapped.
+  auto taken = take_delivery();
+  if (!taken) taken = take_join();
+  if (!taken) taken = take_first_map(role);
+  if (!taken) taken = take_fingerprints();
+  if (!taken) taken = take_early_join();
+  if (!taken) taken = take_map(role);
+  if (!taken) taken = take_deferred_fingerprints();
+  return retain_bytes(std::move(taken));
+}
+
+// --- Deliveries and joins --------------------------------------------------------------------------------------------
+
+std::optional<task> schedule::take_delivery() {
+  if (is_delivering_) return std::nullopt;
+  const std::deque<stream_entry>& entries = sequence_.entries();
+  if (batches_.empty()) {
+    // Streams that ended without another chunk.
+    const bool has_ended =
+        !is_joining_ && !entries.empty() && entries.front().how != range_end::open && entries.front().end <= delivered_;
+    if (!has_ended) return std::nullopt;
+    append_batch({}, delivered_);
+  }
+  joined_batch& next = batches_.front();
+  if (next.done_ranges < next.ranges.size()) return std::nullopt;
+  is_delivering_ = true;
+  deliver_task work{.batch = &next, .state = delivery_};
+  work.runs = std::move(pending_runs_);
+  for (removed_run& run : sequence_.take_runs(next.end)) work.runs.push_back(std::move(run));
+  work.entries = sequence_.take_entries(next.end);
+  return task{.work = std::move(work), .retained_from = delivered_, .outcome = {}};
+}
+
+std::optional<task> schedule::take_join() {
+  if (is_joining_ || segments_.empty()) return std::nullopt;
+  segment& next = *segments_.front();
+  if (next.mapped == segment::state::running || next.early_joined == segment::state::running) return std::nullopt;
+  const bool is_passed = frontier_ >= next.end;
+  if (!is_passed && (next.mapped != segment::state::done || joinable() < next_join_attempt_)) return std::nullopt;
+  if (is_passed && candidates_ && next.mapped != segment::state::done) return std::nullopt;
+  is_joining_ = true;
+  const std::uint64_t first = held_ ? held_->where.offset : frontier_;
+  join_task work{.target = &next,
+                 .frontier = frontier_,
+                 .follows_candidates = candidates_ != nullptr,
+                 .visible_ranges = sequence_.visible_ranges(first, next.end, joinable()),
+                 .held = held_,
+                 .join_request = last_join_request_,
+                 .recuts_boundaries = configuration_.join == join_kind::pdedupe,
+                 .joined = {}};
+  return task{.work = std::move(work), .retained_from = first, .outcome = {}};
+}
+
+std::optional<task> schedule::take_early_join() {
+  if (candidates_) return std::nullopt;
+  // No further ahead than lanes are, so that a look is short however many segments there are.
+  const std::size_t last = std::min<std::size_t>(
+      segments_.size(), 2 * (configuration_.lane_count + device_lane_count * configuration_.devices.size()) + 2);
+  for (std::size_t i = 1; i < last; ++i) {
+    const segment& before = *segments_[i - 1];
+    segment& next = *segments_[i];
+    const bool is_ready = before.mapped == segment::state::done && next.mapped == segment::state::done &&
+                          next.early_joined == segment::state::waiting && !next.begins_at_true_cut;
+    if (!is_ready) continue;
+    const std::uint64_t start = before.own.next;
+    if (start < frontier_ || start >= next.end) continue;
+    next.early_joined = segment::state::running;
+    next.early_join.next = start;
+    early_join_task work{.target = &next,
+                         .visible_ranges = sequence_.visible_ranges(start, next.end, sequence_.readable())};
+    return task{.work = std::move(work), .retained_from = start, .outcome = {}};
+  }
+  return std::nullopt;
+}
 
 // --- Maps ------------------------------------------------------------------------------------------------------------
 
@@ -108,7 +195,7 @@ task schedule::make_map_task(segment& next, std::uint64_t start, lane_owner owne
   next.begins_at_true_cut = !candidates_ && &next == segments_.front().get();
   next.is_fingerprinted_by_map =
       owner ? configuration_.devices[*owner].fingerprints
-            : fingerprints_during_map(next.begins_at_true_cut) && !balance_.defer_next_fingerprints();
+            : fingerprints_during_map(next.begins_at_true_cut) && !balance_.defers_fingerprints();
   map_task work{.target = &next,
                 .start = start,
                 .marks_candidates = candidates_ != nullptr,
@@ -127,27 +214,18 @@ bool schedule::fingerprints_during_map(bool begins_at_true_cut) const noexcept {
 
 // --- Fingerprints ----------------------------------------------------------------------------------------------------
 
-bool schedule::devices_fingerprint() const noexcept {
-  for (std::size_t i = 0; i < configuration_.devices.size(); ++i) {
-    if (balance_.may_take(i, work_kind::fingerprints)) return true;
-  }
-  return false;
-}
-
 std::optional<task> schedule::take_fingerprints() {
-  return devices_fingerprint() ? std::nullopt : make_fingerprint_task({}, configuration_.fingerprint_task_bytes);
+  if (balance_.defers_fingerprints()) return std::nullopt;
+  return make_fingerprint_task({}, configuration_.fingerprint_task_bytes);
 }
 
-/// What devices are there for: where all else is done, or they have more than the processor's share of it.
+/// Devices fingerprint, and a lane of the processor helps them if it finds no other work.
 std::optional<task> schedule::take_deferred_fingerprints() {
-  if (!devices_fingerprint() || waiting_fingerprint_bytes_ == 0) return std::nullopt;
-  const bool is_open = balance_.plan() == work_plan::shared || (is_finished_ && waiting_segments_ == 0);
-  if (!is_open ||
-      balance_.should_leave_to_faster_lane({}, work_kind::fingerprints, configuration_.fingerprint_task_bytes,
-                                           configuration_.fingerprint_task_bytes, waiting_fingerprint_bytes_)) {
-    return std::nullopt;
-  }
-  return make_fingerprint_task({}, configuration_.fingerprint_task_bytes);
+  if (!balance_.defers_fingerprints() || waiting_fingerprint_bytes_ == 0) return std::nullopt;
+  const std::uint64_t bytes = configuration_.fingerprint_task_bytes;
+  const bool is_left =
+      balance_.should_leave_to_faster_lane({}, work_kind::fingerprints, bytes, bytes, waiting_fingerprint_bytes_);
+  return is_left ? std::nullopt : make_fingerprint_task({}, bytes);
 }
 
 std::optional<task> schedule::make_fingerprint_task(lane_owner owner, std::uint64_t most) {
@@ -176,38 +254,38 @@ bool schedule::is_worth_a_batch(const device_configuration& configuration, std::
   return bytes != 0 && (is_finished_ || allows_small_batches_ || bytes >= configuration.least_batch_bytes);
 }
 
-std::optional<schedule::device_choice> schedule::choose_device_work(std::size_t device) const noexcept {
+std::optional<std::uint64_t> schedule::bytes_for_device(std::size_t device) const noexcept {
   const device_configuration& configuration = configuration_.devices[device];
-  // What was joined is nearer to coming out than what is to be cut.
-  const std::pair<work_kind, std::uint64_t> kinds[] = {{work_kind::fingerprints, waiting_fingerprint_bytes_},
-                                                       {work_kind::cuts, waiting_map_bytes_}};
-  for (const auto& [what, waiting] : kinds) {
-    if (!balance_.may_take(device, what) || !is_worth_a_batch(configuration, waiting)) continue;
-    if (what == work_kind::cuts && next_to_map() == segments_.size()) continue;
-    const std::uint64_t share = balance_.bytes_to_take(device, what, waiting, configuration.batch_bytes);
-    const std::uint64_t least = std::min(least_taken_bytes, configuration_.segment_bytes);
-    if (balance_.should_leave_to_faster_lane(device, what, share, std::min(least, waiting), waiting)) continue;
-    return device_choice{what, std::max(share, least)};
+  const bool maps = configuration.work == work_kind::cuts;
+  const std::uint64_t waiting = maps ? waiting_map_bytes_ : waiting_fingerprint_bytes_;
+  if (!balance_.may_take(device, configuration.work) || !is_worth_a_batch(configuration, waiting)) return std::nullopt;
+  if (maps && next_to_map() == segments_.size()) return std::nullopt;
+  const std::uint64_t share = balance_.bytes_to_take(device, configuration.work, waiting, configuration.batch_bytes);
+  const std::uint64_t least = std::min(least_taken_bytes, configuration_.segment_bytes);
+  if (balance_.should_leave_to_faster_lane(device, configuration.work, share, std::min(least, waiting), waiting)) {
+    return std::nullopt;
   }
-  return std::nullopt;
+  return std::max(share, least);
 }
 
 bool schedule::has_device_work() const noexcept {
   if (!failure_.ok()) return false;
   for (std::size_t i = 0; i < configuration_.devices.size(); ++i) {
-    if (choose_device_work(i)) return true;
+    if (bytes_for_device(i)) return true;
   }
   return false;
 }
 
 std::optional<task> schedule::take_for_device(std::size_t device, double now) {
   if (!may_take()) return std::nullopt;
-  const auto choice = choose_device_work(device);
-  if (!choice) return std::nullopt;
+  const auto bytes = bytes_for_device(device);
+  if (!bytes) return std::nullopt;
   balance_.record_device_start(device, now);
-  if (choice->what == work_kind::fingerprints) return retain_bytes(make_fingerprint_task(device, choice->bytes));
+  if (configuration_.devices[device].work == work_kind::fingerprints) {
+    return retain_bytes(make_fingerprint_task(device, *bytes));
+  }
   const std::size_t number = next_to_map();
-  resize(number, choice->bytes);
+  resize(number, *bytes);
   return retain_bytes(make_map_task(*segments_[number], map_start(number), device));
 }
 

@@ -8,13 +8,9 @@ namespace cutpoint {
 result<std::unique_ptr<stepped_feed>> stepped_feed::make(const feed_options& options, std::uint64_t processor_lanes,
                                                          chunk_receiver& receiver,
                                                          const make_fingerprints& fingerprints) {
-  auto choices = work_plan_choices(options);
-  if (!choices) return choices.error();
-  const bool has_devices = choices->front() != work_plan::processor;
-  auto plan = make_feed_configuration(options, processor_lanes, has_devices ? options.devices.size() : 0);
-  if (!plan) return plan.error();
-  plan->choices = *std::move(choices);
-  auto held = ring::make(plan->ring_bytes);
+  auto configuration = make_feed_configuration(options, processor_lanes);
+  if (!configuration) return configuration.error();
+  auto held = ring::make(configuration->ring_bytes);
   if (!held) return held.error();
   auto of_runs = fingerprinter::make(options.fingerprint);
   if (!of_runs) return of_runs.error();
@@ -27,14 +23,15 @@ result<std::unique_ptr<stepped_feed>> stepped_feed::make(const feed_options& opt
     }
   };
   add({}, processor_lanes);
-  for (std::size_t i = 0; i < plan->devices.size(); ++i) add(i, plan->devices[i].lane_count);
-  return std::unique_ptr<stepped_feed>(new stepped_feed(options, *std::move(plan), *std::move(held), std::move(lanes),
+  for (std::size_t i = 0; i < configuration->devices.size(); ++i) add(i, configuration->devices[i].lane_count);
+  return std::unique_ptr<stepped_feed>(new stepped_feed(options, *std::move(configuration), *std::move(held),
+                                                        std::move(lanes),
                                                         run_periods(options.cuts, *std::move(of_runs)), receiver));
 }
 
-stepped_feed::stepped_feed(const feed_options& options, feed_configuration plan, ring held,
+stepped_feed::stepped_feed(const feed_options& options, feed_configuration configuration, ring held,
                            std::vector<driven_lane> lanes, run_periods periods, chunk_receiver& receiver)
-    : configuration_(std::move(plan)),
+    : configuration_(std::move(configuration)),
       ring_(std::move(held)),
       intake_(ring_, options.cuts, std::move(periods), configuration_.intake),
       schedule_(configuration_, options.cuts, ring_, receiver),

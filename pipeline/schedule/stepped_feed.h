@@ -48,7 +48,7 @@ class stepped_feed {
   /// Hands back what was performed.
   void hand_back(std::size_t lane, double now);
 
-  [[nodiscard]] const feed_configuration& plan() const noexcept { return configuration_; }
+  [[nodiscard]] const feed_configuration& configuration() const noexcept { return configuration_; }
   [[nodiscard]] schedule& work() noexcept { return schedule_; }
   /// With what lanes spent, where their work was given times.
   [[nodiscard]] feed_statistics statistics() const;
@@ -62,7 +62,7 @@ class stepped_feed {
     lane_record record = {};
   };
 
-  stepped_feed(const feed_options& options, feed_configuration plan, ring held, std::vector<driven_lane> lanes,
+  stepped_feed(const feed_options& options, feed_configuration configuration, ring held, std::vector<driven_lane> lanes,
                run_periods periods, chunk_receiver& receiver);
 
   feed_configuration configuration_;

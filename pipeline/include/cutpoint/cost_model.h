@@ -15,9 +15,6 @@
 
 namespace cutpoint {
 
-/// Where devices come from. Only this library's own tests have another than CUDA's.
-class device_provider;
-
 // All rates are in bytes a second of random bytes, the fastest of a few short turns, since whatever disturbs a turn
 // makes it longer. 0 where something could not be measured.
 
@@ -78,18 +75,11 @@ struct cost_model {
 /// driver. Costs that were measured under another key are another machine's.
 [[nodiscard]] std::string machine_key(const topology& machine, const std::vector<gpu_info>& gpus);
 
-struct calibration_options {
-  /// Null: CUDA's.
-  std::shared_ptr<const device_provider> devices = nullptr;
-  /// The GPUs that are measured; those with a problem are not.
-  std::vector<gpu_info> gpus = {};
-};
-
 /// Measures this machine: every name of the catalog, each fingerprint, memory, and the GPUs given. Some two seconds,
 /// and more for each GPU; up to 300 MB of memory. Nothing else should run meanwhile: what takes processors away is
 /// measured as slowness. Errors: unavailable, when the system gives no threads; backend_failure. A GPU that fails is no
 /// error: its costs say what the problem was. Throws std::bad_alloc.
-[[nodiscard]] result<cost_model> calibrate(const topology& machine, const calibration_options& options = {});
+[[nodiscard]] result<cost_model> calibrate(const topology& machine, const std::vector<gpu_info>& gpus = {});
 
 /// What is told where nothing better is known: the mean length of the chunks that random bytes are cut into, by cutting
 /// some. Of chunks so long that the sample has none, the sample's length, 4 MiB. Takes milliseconds. Thread-safe.

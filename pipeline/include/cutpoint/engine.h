@@ -57,9 +57,6 @@ class chunk_receiver {
   [[nodiscard]] virtual status end_stream(std::uint64_t stream, const status& outcome) = 0;
 };
 
-/// Where devices come from. Only this engine's own tests have another than CUDA's.
-class device_provider;
-
 /// Where threads run and memory lies. Changes nothing that comes out; what the system refuses is left as it is.
 enum class thread_placement {
   none,     ///< where the system puts them
@@ -77,8 +74,6 @@ struct engine_options {
   /// that a device works on has three more, which wait for the device.
   std::uint64_t threads = 0;
   thread_placement placement = thread_placement::none;
-  /// Null: CUDA's.
-  std::shared_ptr<const device_provider> devices = nullptr;
 };
 
 /// What the chunks are, and what may be spent on them. The cuts depend on `cuts` alone, with the exact join.
@@ -87,9 +82,6 @@ struct feed_options {
   fingerprint_recipe fingerprint = fingerprint_kind::sha256;
   /// Where cuts and fingerprints are found. Changes nothing that comes out.
   backend where = backend::automatic;
-  /// Who does what where there is a device. With the back ends `automatic` and `hybrid` it is chosen by `rates`; the back
-  /// ends of the processor and `cuda` are plans themselves, with which only `automatic` goes.
-  work_plan plan = work_plan::automatic;
   /// What the job's lanes are expected to do; null: nothing is known, and `hybrid` shares all. With it the sizes of
   /// batches are chosen and the plan; measured rates correct both while the feed works.
   std::shared_ptr<const job_rates> rates = nullptr;
@@ -199,6 +191,7 @@ class engine {
  private:
   class pool;
   friend class feed;
+  friend struct engine_factory;
   explicit engine(std::unique_ptr<pool> held) noexcept;
 
   std::unique_ptr<pool> pool_;

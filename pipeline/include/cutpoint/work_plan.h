@@ -1,4 +1,4 @@
-// Which lanes do which work of a feed: four plans, and what each is expected to come to.
+// Work plans: which lanes work on a feed, and the predicted speed of each choice.
 #pragma once
 
 #include <cstdint>
@@ -9,50 +9,55 @@
 
 namespace cutpoint {
 
-/// Who cuts and who fingerprints. Changes nothing that comes out. Joining is always the processor's. The numbers are
-/// pinned.
+/// Which lanes cut and fingerprint. The plan does not change the chunks. The processor always does the joins.
 enum class work_plan : int {
-  automatic = 0,               ///< the one that is expected to be fastest
-  processor = 1,               ///< the processor does all
-  device = 2,                  ///< the device cuts and fingerprints
-  fingerprints_on_device = 3,  ///< the processor cuts, the device fingerprints
-  shared = 4,                  ///< each does both, as it is free
+  processor = 1,  ///< the processor does all the work
+  device = 2,     ///< devices cut and fingerprint, and the processor only does what they cannot
+  shared = 4,     ///< each lane takes work when it is free
 };
 [[nodiscard]] std::string_view to_string(work_plan which) noexcept;
 
-// Rates are in bytes of streams a second; 0 where there is nothing to do (fingerprints of a feed without) or where a rate
-// is not known and bounds nothing.
+/// The work that a device does for a feed.
+enum class work_kind {
+  cuts,          ///< the device cuts, and fingerprints the chunks that it finds
+  fingerprints,  ///< the device fingerprints chunks that the processor cuts
+};
 
-/// The processor's lanes.
+// Rates are in bytes of streams per second. A rate of 0 means that there is no such work (fingerprints of a feed without
+// fingerprints), or that the rate is unknown and limits nothing.
+
+/// The rates of the processor's lanes.
 struct processor_rates {
   std::uint64_t lane_count = 1;
   double chunking = 0;        ///< of one lane
   double fingerprinting = 0;  ///< of one lane
-  double memory = 0;          ///< read from memory by all lanes together
+  double memory = 0;          ///< bytes read from memory by all lanes together
 };
 
-/// A device's lanes together.
+/// The rates of one device, all its lanes together.
 struct device_rates {
   double link_in = 0;          ///< copies to the device
-  double link_out = 0;         ///< copies from it, in bytes that are copied
-  double latency_seconds = 0;  ///< of a batch, whatever its size: copies begun, kernels launched, waits
+  double link_out = 0;         ///< copies from the device, in copied bytes
+  double latency_seconds = 0;  ///< of a batch of any size: starting copies, launching kernels, waiting
   double chunking = 0;
   double fingerprinting = 0;
-  double out_share = 0;           ///< bytes that are copied out for each byte that is copied in
-  std::uint64_t lane_count = 3;   ///< batches that are under way at a time
-  std::uint64_t batch_bytes = 0;  ///< most in a batch
+  double out_share = 0;           ///< bytes copied out for each byte copied in
+  std::uint64_t lane_count = 3;   ///< batches that the device works on at a time
+  std::uint64_t batch_bytes = 0;  ///< maximum of a batch
 };
 
-/// What one job (cuts, fingerprint, a length of chunks) runs at on the lanes of a machine.
+/// The rates of one job (an algorithm, a fingerprint and a chunk length) on the lanes of a machine.
 struct job_rates {
   processor_rates processor;
   std::vector<device_rates> devices;
+  /// False if chunks have no maximum size. Devices can then fingerprint chunks, but not find them.
+  bool devices_can_cut = true;
   double reading = 0;   ///< into the ring, by one thread
   double joining = 0;   ///< by one lane at a time
   double delivery = 0;  ///< by one lane at a time
 };
 
-/// Something that no run of a plan is faster than.
+/// A resource and the speed that it allows. No run of the plan is faster.
 struct rate_limit {
   std::string name;  ///< "reading", "processor", "memory", "joining", "delivery", "device 0", "link of device 0"
   double bytes_per_second = 0;
@@ -61,16 +66,21 @@ struct rate_limit {
 struct plan_prediction {
   work_plan plan = work_plan::processor;
   double bytes_per_second = 0;
-  /// Of the bytes, the share that devices cut, and the share that they fingerprint.
+  /// The share of all bytes that devices cut, and the share that they fingerprint.
   double device_cut_share = 0;
   double device_fingerprint_share = 0;
-  std::vector<rate_limit> limits;  ///< the tightest first: the bottleneck
+  std::vector<rate_limit> limits;  ///< the tightest first, which is the bottleneck
 };
 
-/// The plans that there are lanes for, the fastest first; of equals, the one with the lower number. Thread-safe.
+/// The rate of one device at this kind of work, which its slowest part limits. 0 if no rate is known.
+[[nodiscard]] double predict_device_rate(const device_rates& device, work_kind which);
+
+/// Predicts the plans that the job has lanes for. The fastest comes first; among equals `processor`, then `shared`. For
+/// `shared` it assumes the kind of work that devices are faster with. Thread-safe.
 [[nodiscard]] std::vector<plan_prediction> predict_plans(const job_rates& rates);
 
-/// What is predicted of a plan; null where there is nothing of it. Lives as long as what it is found in. Thread-safe.
+/// The prediction of one plan, or null if `predictions` has none. The pointer is valid as long as `predictions` is.
+/// Thread-safe.
 [[nodiscard]] const plan_prediction* prediction_of(std::span<const plan_prediction> predictions,
                                                    work_plan plan) noexcept;
 

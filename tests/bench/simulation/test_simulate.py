@@ -35,11 +35,11 @@ class Paced(unittest.TestCase):
             f"cores=4 {CORES}": (4 * 2, "processor", "processor"),
             # The feeding core reads too: 1 / 2 of its time is one GB/s.
             f"cores=1 {CORES} reading=2": (1, "processor", "processor"),
-            f"cores=4 {CORES} reading=3 gpus=1 link=10 {GPU} plan=device": (3, "device", "reading"),
-            f"cores=4 {CORES} gpus=1 link=10 {GPU} plan=device": (10, "device", "link of device 0"),
-            f"cores=4 {CORES} gpus=1 link=10 {GPU} plan=fingerprints-on-device": (10, "fingerprints-on-device", "link of device 0"),
+            f"cores=1 {CORES} reading=4 gpus=1 link=10 {GPU}": (4, "shared", "reading"),
             # The cores do both at 2 GB/s each beside what the links bring.
-            f"cores=4 {CORES} gpus=2 link=5 {GPU} plan=shared": (4 * 2 + 2 * 5, "shared", None),
+            f"cores=4 {CORES} gpus=2 link=5 {GPU}": (4 * 2 + 2 * 5, "shared", None),
+            # The GPU only fingerprints, because it cuts slowly; the four cores cut all and fingerprint the rest.
+            f"cores=4 chunking=4 hashing=1 gpus=1 link=5 {GPU.replace('gpu_chunking=200', 'gpu_chunking=0.1')}": ((4 + 5) / 1.25, "shared", None),
         }
         for answer, (machine, (gb_s, plan, bottleneck)) in zip(self.answers(*by_hand), by_hand.items()):
             with self.subTest(machine):
@@ -108,7 +108,6 @@ class Paced(unittest.TestCase):
             "cores": "'cores' must be KEY=VALUE",
             "cors=1": "no key 'cors', did you mean 'cores'?",
             "cores=1": "chunking is missing: the rate of cuts on a core",
-            "chunking=1 plan=device": "plan = device needs a GPU",
             "chunking=1 link=3": "gpu_chunking is missing: the rate of cuts on a GPU",
             "chunking=1 cuts=fastcd": "no algorithm or profile 'fastcd', did you mean 'fastcdc'?",
         }

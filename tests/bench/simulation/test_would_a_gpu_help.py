@@ -47,7 +47,7 @@ class WouldAGpuHelp(unittest.TestCase):
 
     def test_says_what_reading_allows(self):
         got = self.ask("--cores", "2")
-        self.assertRegex(got.stdout, r"\nwith +6 GB/s predicted, [56]\.?\d* simulated; plan device, bound by reading\n")
+        self.assertRegex(got.stdout, r"\nwith +6 GB/s predicted, [56]\.?\d* simulated; plan shared, bound by reading\n")
         got = self.ask("--reading", "1.01")
         self.assertIn("it would not help: less than a tenth more", got.stdout)
         self.assertIn("no link would make it worth it", got.stdout)

@@ -69,12 +69,6 @@ class BackEnds(CommandTest):
         self.assert_refused(self.forced("auto", "--device", "0,"), "--device: ''")
         self.assert_refused(self.forced("auto", "--batch", "1K"), "--batch 1024: must be at least 4K")
 
-    def test_plans_are_named_and_go_with_their_back_ends(self):
-        self.assert_refused(self.forced("auto", "--plan", "sharde"), "no plan 'sharde'", "shared")
-        self.assert_refused(self.forced("auto", "--plan", "shared"), "--plan shared: needs --backend hybrid")
-        run = self.forced("auto", "--plan", "processor", *KERNELS)
-        self.assertEqual(run.code, 0, run.stderr)
-
     def test_placements_are_named_and_go_with_their_back_ends(self):
         self.assert_refused(self.forced("auto", "--placement", "core"), "no placement 'core'", "cores")
         self.assert_refused(self.forced("scalar", "--placement", "devices"), "--placement devices: --backend scalar uses no device")

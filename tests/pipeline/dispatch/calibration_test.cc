@@ -190,7 +190,7 @@ TEST(calibrate_device, measures_what_the_device_does) {
   model.devices = {costs};
   job_costs job = job_of("gear", fingerprint_kind::sha1);
   job.devices = {3};
-  EXPECT_EQ(predict_plans(rates_for(model, job)).size(), 4u);
+  EXPECT_EQ(predict_plans(rates_for(model, job)).size(), 3u);
 }
 
 TEST(calibrate_device, says_what_failed) {

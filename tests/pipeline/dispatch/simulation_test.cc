@@ -57,11 +57,10 @@ class paced : public testing::Test {
   }
 
   /// Returns options with small sizes. They relate to the short stream as usual sizes relate to a long one.
-  static feed_options options(work_plan plan = work_plan::automatic) {
+  static feed_options options(backend where = backend::hybrid) {
     return {.cuts = cuts(),
             .fingerprint = fingerprint_kind::xxh3,
-            .where = backend::hybrid,
-            .plan = plan,
+            .where = where,
             .segment_bytes = 32 * KiB,
             .batch_bytes = 1 * MiB,
             .memory_bytes = 24 * MiB};
@@ -105,7 +104,7 @@ TEST_F(paced, hybrid_runs_reach_nine_tenths_of_the_sum_of_their_lanes) {
       for (const std::size_t devices : {1u, 2u}) {
         const simulated_machine machine = machine_of(cores, 20, devices, device_rate);
         const double sum = (static_cast<double>(cores) * 20 + static_cast<double>(devices) * device_rate) * mb;
-        const simulated_run got = run(machine, options(work_plan::shared), long_stream_bytes);
+        const simulated_run got = run(machine, options(), long_stream_bytes);
         EXPECT_GT(got.bytes_per_second(), 0.9 * sum) << cores << " cores, " << devices << " of " << device_rate;
         EXPECT_LT(got.bytes_per_second(), 1.02 * sum);
       }
@@ -116,7 +115,7 @@ TEST_F(paced, hybrid_runs_reach_nine_tenths_of_the_sum_of_their_lanes) {
 TEST_F(paced, what_lanes_share_is_what_binds) {
   const simulated_machine free = machine_of(8, 20, 1, 200);
   const auto expect_bound = [&](const simulated_machine& machine, double limit) {
-    const double got = run(machine, options(work_plan::shared)).bytes_per_second();
+    const double got = run(machine, options()).bytes_per_second();
     EXPECT_GT(got, 0.9 * limit * mb);
     EXPECT_LT(got, 1.02 * limit * mb);
   };
@@ -142,7 +141,7 @@ TEST_F(paced, slow_lanes_delay_the_end_by_no_more_than_one_batch) {
         simulated_machine machine = machine_of(cores, 20, 1, device_rate);
         machine.jitter = 0.3;
         machine.seed = seed;
-        const simulated_run got = run(machine, options(work_plan::shared));
+        const simulated_run got = run(machine, options());
         const auto last = std::max_element(got.lanes.begin(), got.lanes.end(),
                                            [](const auto& a, const auto& b) { return a.last_end < b.last_end; });
         double others = 0;
@@ -160,7 +159,7 @@ TEST_F(paced, slow_lanes_delay_the_end_by_no_more_than_one_batch) {
 
 TEST_F(paced, no_lane_starves) {
   for (const double device_rate : {5.0, 50.0, 500.0}) {
-    const simulated_run got = run(machine_of(6, 20, 2, device_rate), options(work_plan::shared));
+    const simulated_run got = run(machine_of(6, 20, 2, device_rate), options());
     for (std::size_t i = 0; i < got.lanes.size(); ++i) {
       EXPECT_GT(got.lanes[i].busy_seconds, 0.75 * got.seconds) << "lane " << i << " with devices of " << device_rate;
     }
@@ -168,12 +167,12 @@ TEST_F(paced, no_lane_starves) {
 }
 
 TEST_F(paced, devices_that_fail_on_the_way_lose_nothing) {
-  for (const work_plan plan : {work_plan::device, work_plan::fingerprints_on_device, work_plan::shared}) {
+  for (const backend where : {backend::cuda, backend::hybrid}) {
     simulated_machine machine = machine_of(3, 20, 2, 60);
-    const double whole = run(machine, options(plan)).seconds;
+    const double whole = run(machine, options(where)).seconds;
     for (int i = 0; i <= 10; ++i) {
       machine.device_fails_at = {whole * i / 10, whole * (10 - i) / 10};
-      const simulated_run got = run(machine, options(plan));
+      const simulated_run got = run(machine, options(where));
       EXPECT_EQ(got.bytes, stream_bytes);
       EXPECT_GT(got.seconds, 0.99 * whole);
       EXPECT_LT(got.seconds, static_cast<double>(stream_bytes) / (0.9 * 60 * mb) + whole)
@@ -194,49 +193,57 @@ TEST_F(paced, wrong_expectations_are_corrected) {
   }
 }
 
-TEST_F(paced, plan_that_turns_out_slow_is_left) {
-  // The device is believed to be fast at fingerprinting but is slow. So the processor's fingerprints are faster.
+TEST_F(paced, slow_device_is_left_alone) {
+  // The device is believed to cut slowly and to fingerprint fast, but it does both slowly.
   simulated_machine machine = machine_of(4, 20, 1, 100);
   machine.rates.processor.chunking = 400 * mb;
+  machine.rates.devices[0].chunking = 1 * mb;
   feed_options asked = options();
   asked.rates = std::make_shared<const job_rates>(machine.rates);
-  EXPECT_EQ(run(machine, asked).statistics.plan, predict_plans(machine.rates).front().plan);
+  EXPECT_EQ(run(machine, asked).statistics.predictions.front().device_cut_share, 0);
   machine.rates.devices[0].fingerprinting = 1 * mb;
-  machine.rates.devices[0].chunking = 1 * mb;
   const simulated_run got = run(machine, asked);
-  EXPECT_EQ(got.statistics.plan, work_plan::shared);
-  // The limit is the time of the first batches on the device's lanes, then that of the processor alone.
+  // What the device's lanes took before the first batch was done, and then the processor alone.
   const double taken_in_vain = 3.0 * 2 * MiB / mb;
   EXPECT_LT(got.seconds, taken_in_vain + static_cast<double>(stream_bytes) / (0.7 * 4 * 36 * mb));
 }
 
-TEST_F(paced, device_that_does_not_do_what_it_was_taken_for_alone_is_helped) {
-  // If only reading limits a fast device, the plan does not use the processor. But this device turns out to be slow.
+TEST_F(paced, slow_device_is_helped) {
+  // Reading is the bottleneck beside a fast device, but the device is slow.
   simulated_machine machine = machine_of(4, 20, 1, 500);
   machine.rates.reading = 200 * mb;
-  feed_options asked = options();
-  asked.where = backend::automatic;
+  feed_options asked = options(backend::automatic);
   asked.rates = std::make_shared<const job_rates>(machine.rates);
-  EXPECT_EQ(run(machine, asked).statistics.plan, work_plan::device);
   machine.rates.devices[0].chunking = 10 * mb;
   machine.rates.devices[0].fingerprinting = 10 * mb;
-  const simulated_run got = run(machine, asked, long_stream_bytes);
-  EXPECT_NE(got.statistics.plan, work_plan::device);
-  EXPECT_GT(got.bytes_per_second(), 0.6 * 80 * mb);
+  EXPECT_GT(run(machine, asked, long_stream_bytes).bytes_per_second(), 0.6 * 80 * mb);
 }
 
-TEST_F(paced, every_plan_comes_to_what_was_predicted_of_it) {
+TEST_F(paced, devices_fingerprint_what_only_the_processor_cuts) {
+  simulated_machine machine = machine_of(4, 20, 1, 100);
+  machine.rates.processor.chunking = 200 * mb;
+  for (const double device_cuts : {1.0, 2000.0}) {
+    machine.rates.devices[0].chunking = device_cuts * mb;
+    const simulated_run got = run(machine, options(), long_stream_bytes);
+    EXPECT_EQ(got.statistics.predictions.front().device_cut_share > 0, device_cuts > 1);
+    EXPECT_GT(got.bytes_per_second(), 0.88 * got.statistics.predictions.front().bytes_per_second);
+  }
+}
+
+TEST_F(paced, every_plan_reaches_its_prediction) {
   seeded_choices random(5);
   for (int i = 0; i < 6; ++i) {
-    simulated_machine machine = machine_of(random.between(1, 8), static_cast<double>(random.between(10, 60)), 1,
-                                           static_cast<double>(random.between(10, 300)));
-    for (const plan_prediction& each : predict_plans(machine.rates)) {
-      feed_options asked = options(each.plan);
-      if (each.plan == work_plan::processor) asked.where = backend::automatic;
-      const simulated_run got = run(machine, asked, long_stream_bytes);
-      EXPECT_GT(got.bytes_per_second(), 0.88 * each.bytes_per_second) << to_string(each.plan) << ", case " << i;
-      // The upper bound is loose because under every plan the processor fingerprints the rest at the end.
-      EXPECT_LT(got.bytes_per_second(), 1.15 * each.bytes_per_second) << to_string(each.plan) << ", case " << i;
+    const simulated_machine machine = machine_of(random.between(1, 8), static_cast<double>(random.between(10, 60)), 1,
+                                                 static_cast<double>(random.between(10, 300)));
+    for (const auto& [where, plan] :
+         {std::pair(backend::scalar, work_plan::processor), std::pair(backend::cuda, work_plan::device),
+          std::pair(backend::hybrid, work_plan::shared)}) {
+      const simulated_run got = run(machine, options(where), long_stream_bytes);
+      ASSERT_EQ(got.statistics.plan, plan);
+      const double predicted = prediction_of(got.statistics.predictions, plan)->bytes_per_second;
+      EXPECT_GT(got.bytes_per_second(), 0.88 * predicted) << to_string(plan) << ", case " << i;
+      // At the end the processor fingerprints whatever is left.
+      EXPECT_LT(got.bytes_per_second(), 1.15 * predicted) << to_string(plan) << ", case " << i;
     }
   }
 }

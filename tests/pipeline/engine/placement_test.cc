@@ -13,7 +13,7 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include "pipeline/dispatch/device_lanes.h"
+#include "pipeline/engine/engine_factory.h"
 #include "tests/cuda/support/host_offload.h"
 #include "tests/host/algorithms/made.h"
 #include "tests/host/support/streams.h"
@@ -129,7 +129,7 @@ TEST_F(placement, brings_what_a_device_needs_near_to_it_and_changes_no_chunk) {
   const chunker cuts = made("gear", "min_bytes=64,avg_bytes=256,max_bytes=2048");
   for (const auto placed : {thread_placement::none, thread_placement::devices, thread_placement::cores}) {
     auto engine =
-        engine::make({.threads = 1, .placement = placed, .devices = std::make_shared<const near_device>()}).value();
+        engine_factory::make({.threads = 1, .placement = placed}, std::make_shared<const near_device>()).value();
     recorder out;
     auto feed = engine.open({.cuts = cuts, .fingerprint = fingerprint_kind::sha1, .where = backend::cuda}, out).value();
     ASSERT_TRUE(feed.begin(0).ok() && feed.write(stream).ok() && feed.end().ok() && feed.finish().ok());

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipeline/dispatch/device_lanes.h"
+#include "pipeline/engine/engine_factory.h"
 #include "tests/cuda/support/host_offload.h"
 #include "tests/host/support/streams.h"
 #include "tests/pipeline/support/recorder.h"
@@ -53,7 +53,7 @@ struct traced_run {
 traced_run run_traced(const engine_options& threads, feed_options options, std::uint64_t bytes) {
   traced_run made;
   recorder out;
-  auto engine = engine::make(threads).value();
+  auto engine = engine_factory::make(threads, std::make_shared<host_device>()).value();
   options.trace = &made.seen;
   auto feed = engine.open(options, out).value();
   EXPECT_TRUE(feed.begin(0).ok());
@@ -127,8 +127,8 @@ TEST(trace, has_every_stage) {
 }
 
 TEST(trace, of_a_device_has_its_lanes_behind_the_processors) {
-  const traced_run run = run_traced({.threads = 2, .devices = std::make_shared<host_device>()},
-                                    {.cuts = gear(), .where = backend::cuda, .segment_bytes = 64 * KiB}, 1 * MiB);
+  const traced_run run =
+      run_traced({.threads = 2}, {.cuts = gear(), .where = backend::cuda, .segment_bytes = 64 * KiB}, 1 * MiB);
   ASSERT_EQ(run.statistics.device_warning, "");
   ASSERT_EQ(run.seen.lanes.size(), 5u);
   for (std::size_t lane = 0; lane < 5; ++lane) EXPECT_EQ(run.seen.lanes[lane].device, lane < 2 ? -1 : 0);
@@ -138,7 +138,7 @@ TEST(trace, of_a_device_has_its_lanes_behind_the_processors) {
 
 TEST(trace, of_a_device_has_the_steps_of_each_batch_in_order_and_within_its_span) {
   const traced_run run =
-      run_traced({.threads = 2, .devices = std::make_shared<host_device>()},
+      run_traced({.threads = 2},
                  {.cuts = gear(), .where = backend::cuda, .segment_bytes = 64 * KiB, .batch_bytes = 64 * KiB}, 1 * MiB);
   std::size_t batches = 0;
   std::uint64_t cut_bytes = 0;

@@ -32,7 +32,7 @@ class engines_without_memory : public testing::TestWithParam<std::tuple<backend,
   }
 
   status feed_to(checking_receiver& out) const {
-    auto engine = engine::make({.threads = 2, .devices = std::make_shared<host_device>()});
+    auto engine = engine_factory::make({.threads = 2}, std::make_shared<host_device>());
     if (!engine) return engine.error();
     auto feed = engine->open(job_, out);
     if (!feed) return feed.error();

@@ -111,10 +111,7 @@ void draw_back_end(drawn_job& job, choices& random) {
   if (wants_device || random.once_in(4)) {
     job.work.segment_bytes = std::max<std::uint64_t>(job.work.segment_bytes, 500);
     draw_devices(job.work, random);
-    if (random.once_in(5)) {
-      job.work.where = backend::cuda;
-      job.work.plan = work_plan::automatic;
-    }
+    if (random.once_in(5)) job.work.where = backend::cuda;
     return;
   }
   std::vector<backend> here = {backend::automatic};
@@ -195,15 +192,14 @@ std::string description(const drawn_job& job) {
   std::vector<std::uint64_t> sizes;
   for (const expected_file& file : job.files) sizes.push_back(file.content.size());
   return fmt::format(
-      "{}, fingerprint {}, {} threads, segments of {}, batches of {}, memory {}, back end {}, plan {}, {} devices, "
+      "{}, fingerprint {}, {} threads, segments of {}, batches of {}, memory {}, back end {}, {} devices, "
       "reading {}, access {}, files of {}; device call {} after {}, receiver's call {}, stop at {} or {} us, "
       "{} allocations after {}: {}",
       job.work.cuts.canonical(), static_cast<int>(job.work.fingerprint.kind), job.threads.threads,
       job.work.segment_bytes, job.work.batch_bytes, job.work.memory_bytes, to_string(job.work.where),
-      to_string(job.work.plan), job.work.devices.size(), static_cast<int>(job.reads), static_cast<int>(job.access),
-      fmt::join(sizes, ", "), static_cast<int>(job.device_call), job.good_device_calls, job.receiver_call,
-      job.stopping_call, job.stop_after_us, job.refused_allocations, job.granted_allocations,
-      fmt::join(troubles, ", "));
+      job.work.devices.size(), static_cast<int>(job.reads), static_cast<int>(job.access), fmt::join(sizes, ", "),
+      static_cast<int>(job.device_call), job.good_device_calls, job.receiver_call, job.stopping_call, job.stop_after_us,
+      job.refused_allocations, job.granted_allocations, fmt::join(troubles, ", "));
 }
 
 }  // namespace cutpoint::tests

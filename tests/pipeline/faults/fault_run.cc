@@ -87,9 +87,8 @@ class one_run {
   }
 
   status feed_all() {
-    engine_options threads = job_.threads;
-    threads.devices = std::make_shared<host_device>([this](cuda::executor_call call) { return machine_(call); });
-    auto engine = engine::make(threads);
+    auto engine = engine_factory::make(
+        job_.threads, std::make_shared<host_device>([this](cuda::executor_call call) { return machine_(call); }));
     if (!engine) return engine.error();
     feed_options work = job_.work;
     work.cancel = &stop_;

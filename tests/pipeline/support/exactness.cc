@@ -97,10 +97,7 @@ std::vector<std::uint8_t> draw_hostile_stream(const chunker& cuts, std::uint64_t
 }
 
 void draw_devices(feed_options& options, choices& random) {
-  constexpr std::array plans = {work_plan::automatic, work_plan::device, work_plan::fingerprints_on_device,
-                                work_plan::shared};
-  options.where = backend::hybrid;
-  options.plan = plans[random.between(0, plans.size() - 1)];
+  options.where = random.once_in(4) ? backend::cuda : backend::hybrid;
   if (random.once_in(3)) options.devices = {0, 1};
   options.batch_bytes = options.segment_bytes * random.between(1, 8);
   if (!random.once_in(3)) {
@@ -138,10 +135,9 @@ std::string exactness_fault(std::size_t which, choices& random) {
   const std::uint64_t lane_count = random.between(1, 5);
   recorder out;
   const virtual_outcome run = run_on_virtual_lanes(options, lane_count, streams, out, random, trouble);
-  const std::string what =
-      fmt::format("{} on {} in segments of {} on {} lanes, map {}, back end {}, plan {}: ", cuts->canonical(),
-                  options.cuts.backend(), options.segment_bytes, lane_count, static_cast<int>(options.map),
-                  to_string(options.where), to_string(options.plan));
+  const std::string what = fmt::format(
+      "{} on {} in segments of {} on {} lanes, map {}, back end {}: ", cuts->canonical(), options.cuts.backend(),
+      options.segment_bytes, lane_count, static_cast<int>(options.map), to_string(options.where));
   if (!run.outcome.ok()) return what + run.outcome.message();
   if (!run.fault.empty()) return what + run.fault;
   if (!out.fault.empty()) return what + out.fault;

@@ -17,7 +17,7 @@ namespace cutpoint::tests {
 /// Returns a stream that may be hostile, that is, one on which speculation meets late or never.
 [[nodiscard]] std::vector<std::uint8_t> draw_hostile_stream(const chunker& cuts, std::uint64_t size, choices& random);
 
-/// Draws one or two devices, a work plan that uses them, and the expected rates of all lanes, which may be wrong. The
+/// Draws one or two devices, a back end that uses them, and the expected rates of all lanes, which may be wrong. The
 /// sizes of batches are multiples of `options.segment_bytes`.
 void draw_devices(feed_options& options, choices& random);
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "pipeline/dispatch/device_lanes.h"
+#include "pipeline/engine/engine_factory.h"
 #include "tests/cuda/support/host_offload.h"
 
 namespace cutpoint::tests {

@@ -1,0 +1,70 @@
+#include "pipeline/engine/engine_pool.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include "pipeline/engine/feed_implementation.h"
+#include "pipeline/engine/signals_blocked.h"
+
+namespace cutpoint {
+
+namespace {
+
+std::uint64_t usable_processors() {
+  cpu_set_t usable;
+  CPU_ZERO(&usable);
+  if (::sched_getaffinity(0, sizeof usable, &usable) != 0) return std::max(1u, std::thread::hardware_concurrency());
+  return static_cast<std::uint64_t>(std::max(1, CPU_COUNT(&usable)));
+}
+
+std::optional<processor_places> places_for(thread_placement placement) {
+  if (placement == thread_placement::none) return std::nullopt;
+  auto places = processor_places::discover();
+  return places ? std::optional(*std::move(places)) : std::nullopt;
+}
+
+}  // namespace
+
+engine::pool::pool(const engine_options& options, std::shared_ptr<const device_provider> provider)
+    : places(places_for(options.placement)),
+      devices(std::move(provider)),
+      thread_count_(options.threads != 0 ? options.threads : usable_processors()),
+      binds_workers_(options.placement == thread_placement::cores && places &&
+                     places->processor_count() >= thread_count_) {}
+
+engine::pool::~pool() {
+  {
+    const std::lock_guard lock(mutex);
+    is_stopping_ = true;
+  }
+  work.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+status engine::pool::start() {
+  const signals_blocked quiet;
+  try {
+    for (std::uint64_t lane = 1; lane < thread_count_; ++lane) workers_.emplace_back([this, lane] { run_lane(lane); });
+  } catch (const std::system_error& error) {
+    return {status_code::unavailable, fmt::format("{} threads cannot be started: {}", thread_count_, error.what()),
+            error.code().value()};
+  }
+  return {};
+}
+
+void engine::pool::run_lane(std::uint64_t lane) {
+  if (binds_workers_) bind([&] { return places->bind_thread(lane); });
+  std::unique_lock lock(mutex);
+  for (std::size_t turn = 0; !is_stopping_; ++turn) {
+    bool has_worked = false;
+    for (std::size_t i = 0; i < feeds.size() && !has_worked; ++i) {
+      has_worked = feeds[(turn + i) % feeds.size()]->perform_one_task(lock, lane);
+    }
+    if (!has_worked && !is_stopping_) work.wait(lock);
+  }
+}
+
+}  // namespace cutpoint

@@ -1,0 +1,297 @@
+#include "pipeline/engine/feed_implementation.h"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "pipeline/engine/signals_blocked.h"
+
+namespace cutpoint {
+
+namespace {
+
+/// The feeding thread publishes what it has taken after so many bytes, or after so many calls.
+constexpr std::uint64_t publish_threshold_bytes = 256 * KiB;
+constexpr std::uint64_t publish_threshold_calls = 1024;
+
+}  // namespace
+
+feed::implementation::implementation(engine::pool& threads, const feed_configuration& configuration,
+                                     const chunker& cuts, ring held, std::vector<lane> lanes,
+                                     std::vector<device_lanes> devices, std::string device_warning, run_periods periods,
+                                     chunk_receiver& receiver)
+    : pool_(threads),
+      ring_(std::move(held)),
+      intake_(ring_, cuts, std::move(periods), configuration.intake),
+      schedule_(configuration, cuts, ring_, receiver),
+      lanes_(std::move(lanes)),
+      devices_(std::move(devices)),
+      device_warning_(std::move(device_warning)),
+      help_threshold_segments_(help_threshold_segments(configuration)),
+      totals_(lanes_.size()) {
+  std::size_t lane_index = configuration.lane_count;
+  for (const device_lanes& each : devices_) {
+    for (std::size_t k = 0; k < each.size(); ++k) totals_[lane_index++].device = each.device();
+  }
+  const std::lock_guard lock(pool_.mutex);
+  pool_.feeds.push_back(this);
+}
+
+feed::implementation::~implementation() {
+  {
+    std::unique_lock lock(pool_.mutex);
+    schedule_.fail({status_code::cancelled, {}});  // nobody reads it, and there may be no memory for a message
+    wait_for_running_tasks(lock);
+    std::erase(pool_.feeds, this);
+    is_dropped_ = true;
+  }
+  pool_.work.notify_all();
+  for (std::thread& waiting : device_threads_) waiting.join();
+  if (!devices_.empty()) devices_.front().unpin(ring_);
+}
+
+void feed::implementation::trace(trace_receiver& receiver) {
+  const std::lock_guard lock(pool_.mutex);
+  trace_ = feed_trace(receiver, lanes_, totals_);
+}
+
+status feed::implementation::start() {
+  if (!devices_.empty()) devices_.front().pin(ring_);
+  const signals_blocked quiet;
+  std::uint64_t lane_index = pool_.thread_count();
+  try {
+    for (std::size_t d = 0; d < devices_.size(); ++d) {
+      for (std::size_t i = 0; i < devices_[d].size(); ++i, ++lane_index) {
+        device_threads_.emplace_back([this, d, i, lane_index] { run_lane(d, i, lane_index); });
+      }
+    }
+  } catch (const std::system_error& error) {
+    return {status_code::unavailable, fmt::format("threads that wait for a device cannot be started: {}", error.what()),
+            error.code().value()};
+  }
+  return {};
+}
+
+// --- The feeding thread ----------------------------------------------------------------------------------------------
+
+status feed::implementation::begin(std::uint64_t stream) {
+  intake_.begin(stream);
+  is_open_ = true;
+  return {};
+}
+
+result<std::span<std::uint8_t>> feed::implementation::space() {
+  std::unique_lock lock(pool_.mutex);
+  for (;;) {
+    if (!schedule_.failure().ok()) return failed(lock);
+    const std::uint64_t room = schedule_.room(intake_.cursor());
+    if (room >= preferred_room()) return room_of(room);
+    publish(lock);
+    if (perform_one_task(lock, 0)) continue;
+    if (room != 0) return room_of(room);
+    schedule_.allow_small_batches();
+    if (schedule_.has_running() || schedule_.has_device_work()) {
+      pool_.progress.wait(lock);
+    } else if (status relieved = schedule_.make_room(); !relieved.ok()) {
+      close(range_end::failed, relieved);
+      return relieved;
+    }
+  }
+}
+
+status feed::implementation::commit(std::uint64_t count) {
+  if (status countable = check_count(count); !countable.ok()) return countable;
+  status taken;
+  measure(intake_meter(), [&] {
+    taken = intake_.commit(count);
+    return count;
+  });
+  return publish_if_due(std::move(taken), count);
+}
+
+status feed::implementation::write_zeros(std::uint64_t count) {
+  if (status countable = check_count(count); !countable.ok()) return countable;
+  while (count != 0) {
+    const auto room = space();
+    if (!room) return room.error();
+    result<std::uint64_t> taken = std::uint64_t{0};
+    measure(intake_meter(), [&] {
+      taken = intake_.commit_zeros(count, room->size());
+      return taken ? *taken : 0;
+    });
+    if (status told = publish_if_due(taken ? status() : taken.error(), taken ? *taken : 0); !told.ok()) return told;
+    count -= *taken;
+  }
+  return {};
+}
+
+status feed::implementation::check_count(std::uint64_t count) const {
+  const std::uint64_t largest = std::numeric_limits<std::uint64_t>::max() - intake_.taken_bytes();
+  if (count <= largest) return {};
+  return {status_code::invalid_argument, std::to_string(count) + " bytes cannot be fed: a feed takes 2^64 - 1, and " +
+                                             std::to_string(intake_.taken_bytes()) + " were fed before"};
+}
+
+status feed::implementation::end(status outcome) {
+  const range_end how = outcome.ok() ? range_end::stream : range_end::failed;
+  if (is_open_) close(how, std::move(outcome));
+  return publish_if_due({}, 0);
+}
+
+status feed::implementation::finish() {
+  std::unique_lock lock(pool_.mutex);
+  publish(lock);
+  schedule_.finish();
+  pool_.work.notify_all();
+  for (;;) {
+    if (!schedule_.failure().ok()) return failed(lock);
+    if (schedule_.is_done()) return {};
+    if (perform_one_task(lock, 0)) continue;
+    assert(schedule_.has_running() || schedule_.has_device_work());
+    pool_.progress.wait(lock);
+  }
+}
+
+void feed::implementation::close(range_end how, status outcome) {
+  intake_.end(how, std::move(outcome));
+  is_open_ = false;
+}
+
+status feed::implementation::publish_if_due(status outcome, std::uint64_t count) {
+  unpublished_bytes_ += count;
+  if (outcome.ok() && unpublished_bytes_ < publish_threshold_bytes && ++unpublished_calls_ < publish_threshold_calls)
+    return {};
+  std::unique_lock lock(pool_.mutex);
+  if (!outcome.ok()) schedule_.fail(std::move(outcome));
+  publish(lock);
+  while (schedule_.waiting_segments() >= help_threshold_segments_ && perform_one_task(lock, 0)) {
+  }
+  return schedule_.failure().ok() ? status() : failed(lock);
+}
+
+void feed::implementation::publish(const std::unique_lock<std::mutex>&) {
+  unpublished_bytes_ = 0;
+  unpublished_calls_ = 0;
+  intake_update update = intake_.take_update();
+  if (schedule_.failure().ok()) schedule_.apply_update(std::move(update));  // else an earlier update may be missing
+  record_queue_levels(0);
+  pool_.work.notify_all();
+}
+
+status feed::implementation::failed(std::unique_lock<std::mutex>& lock) {
+  wait_for_running_tasks(lock);
+  return schedule_.failure();
+}
+
+void feed::implementation::wait_for_running_tasks(std::unique_lock<std::mutex>& lock) {
+  pool_.progress.wait(lock, [&] { return !schedule_.has_running(); });
+}
+
+std::uint64_t feed::implementation::most_room() const {
+  return lanes_.size() == 1 ? most_room_alone : most_room_shared;
+}
+
+std::uint64_t feed::implementation::preferred_room() const { return std::min(most_room(), ring_.size() / 8); }
+
+std::span<std::uint8_t> feed::implementation::room_of(std::uint64_t bytes) const {
+  return {ring_.at(intake_.cursor()), std::min(bytes, most_room())};
+}
+
+// --- Lanes -----------------------------------------------------------------------------------------------------------
+
+bool feed::implementation::perform_one_task(std::unique_lock<std::mutex>& lock, std::uint64_t lane_index) {
+  const bool has_failed = !schedule_.failure().ok();
+  std::optional<task> taken;
+  run_or_fail([&] { taken = schedule_.take(lane_index == 0 ? lane_role::feeds : lane_role::works); });
+  if (!taken) return !has_failed && notify_failure();
+  lane& worker = lanes_[lane_index];
+  worker.work = {};
+  lock.unlock();
+  perform(*taken, schedule_.context(), worker);
+  lock.lock();
+  hand_back(*std::move(taken), lane_index);
+  return true;
+}
+
+void feed::implementation::run_lane(std::size_t device, std::size_t device_lane, std::uint64_t lane_index) {
+  const int node = devices_[device].node();
+  if (pool_.places && node >= 0) pool_.bind([&] { return pool_.places->bind_thread_to_node(node); });
+  std::unique_lock lock(pool_.mutex);
+  while (!is_dropped_) {
+    if (!perform_one_device_task(lock, device, device_lane, lane_index)) pool_.work.wait(lock);
+  }
+}
+
+bool feed::implementation::perform_one_device_task(std::unique_lock<std::mutex>& lock, std::size_t device,
+                                                   std::size_t device_lane, std::uint64_t lane_index) {
+  const bool has_failed = !schedule_.failure().ok();
+  std::optional<task> taken;
+  run_or_fail([&] { taken = schedule_.take_for_device(device, now()); });
+  if (!taken) return !has_failed && notify_failure();
+  lane& worker = lanes_[lane_index];
+  worker.work = {};
+  lock.unlock();
+  status failure = devices_[device].perform(*taken, schedule_.context(), worker, device_lane);
+  lock.lock();
+  if (!failure.ok()) {
+    schedule_.remove_device(device);
+    run_or_fail([&] { devices_[device].record_failure(failure); });
+  }
+  hand_back(*std::move(taken), lane_index);
+  return true;
+}
+
+void feed::implementation::hand_back(task done, std::uint64_t lane_index) {
+  run_or_fail([&] {
+    schedule_.complete(std::move(done), lanes_[lane_index].work, now());
+    add(totals_[lane_index], lanes_[lane_index].work);
+    record_queue_levels(lane_index);
+  });
+  pool_.work.notify_all();
+  pool_.progress.notify_all();
+}
+
+bool feed::implementation::notify_failure() {
+  if (schedule_.failure().ok()) return false;
+  pool_.progress.notify_all();
+  return true;
+}
+
+void feed::implementation::record_queue_levels(std::uint64_t lane_index) {
+  const trace_levels levels = schedule_.levels();
+  watch_.record(levels, now());
+  trace_.hand_over(lanes_[lane_index], levels);
+}
+
+double feed::implementation::now() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - opened_).count();
+}
+
+// --- Results ---------------------------------------------------------------------------------------------------------
+
+status feed::implementation::failure() const {
+  const std::lock_guard lock(pool_.mutex);
+  return schedule_.failure();
+}
+
+feed_statistics feed::implementation::statistics() const {
+  const std::lock_guard lock(pool_.mutex);
+  feed_statistics all = schedule_.statistics();
+  all.fed_bytes = intake_.taken_bytes();
+  all.lanes = totals_;
+  for (const lane& each : lanes_) all.device_bytes += each.device_bytes;
+  all.device_warning = device_warning_;
+  for (const device_lanes& each : devices_) {
+    if (all.device_warning.empty()) all.device_warning = each.warning();
+  }
+  watch_.publish(all, now());
+  all.held_bytes.capacity = ring_.size();
+  all.lanes[0].work[static_cast<std::size_t>(stage::intake)] = intake_work_;
+  return all;
+}
+
+}  // namespace cutpoint

@@ -1,0 +1,128 @@
+// What follows from a finished task.
+#include <algorithm>
+#include <utility>
+
+#include "pipeline/schedule/schedule.h"
+
+namespace cutpoint {
+
+namespace {
+
+/// Segments for which speculation pauses after two misses in a row. Each pause is twice as long as the one before.
+constexpr std::uint64_t shortest_speculation_pause = 4;
+constexpr std::uint64_t longest_speculation_pause = 64;
+
+}  // namespace
+
+void schedule::complete(task done, const std::array<stage_work, stage_count>& spent, double now) {
+  retained_positions_.erase(std::find(retained_positions_.begin(), retained_positions_.end(), done.retained_from));
+  if (done.device) {
+    balance_.record_device_work(*done.device, done.device_bytes, now);
+  } else {
+    balance_.record_processor_work(spent);
+  }
+  if (!done.outcome.ok()) fail(std::move(done.outcome));
+  std::visit([this](auto& work) { complete(work); }, done.work);
+}
+
+void schedule::complete(map_task& work) {
+  segment& target = *work.target;
+  target.mapped = segment::state::done;
+  if (target.begins_at_true_cut && target.own.next < target.end && work.join_request == last_join_request_)
+    postpone_join(target.own.next);
+  if (work.marks_candidates) request_join();
+  if (!work.marks_candidates && !target.begins_at_true_cut) ++statistics_.speculated_count;
+}
+
+void schedule::complete(early_join_task& work) { work.target->early_joined = segment::state::done; }
+
+void schedule::complete(join_task& work) {
+  is_joining_ = false;
+  const std::uint64_t progress = work.frontier - frontier_;
+  frontier_ = work.frontier;
+  held_ = work.held;
+  statistics_.twice_cut_bytes += work.recut_bytes;
+  statistics_.twice_hashed_bytes += work.recut_fingerprinted_bytes;
+  if (frontier_ >= work.target->end) {
+    drop_front_segment();
+    next_join_attempt_ = 0;
+  } else if (work.join_request == last_join_request_) {
+    postpone_join(frontier_);
+  }
+  const bool is_all = is_finished_ && segments_.empty();
+  if (is_all && held_) work.joined.push_back(*std::exchange(held_, std::nullopt));
+  if (progress != 0 || !work.joined.empty()) {
+    append_batch(std::move(work.joined), held_ ? held_->where.offset : frontier_);
+  }
+}
+
+void schedule::complete(fingerprint_task& work) {
+  for (const fingerprint_task::batch_range& each : work.ranges) ++each.batch->done_ranges;
+}
+
+void schedule::complete(deliver_task& work) {
+  is_delivering_ = false;
+  delivered_ = work.batch->end;
+  delivery_ = work.state;
+  for (std::size_t i = 0; i < work.delivered_runs; ++i) {
+    statistics_.run_bytes += work.runs[i].count * work.runs[i].period.length;
+  }
+  work.runs.erase(work.runs.begin(), work.runs.begin() + static_cast<std::ptrdiff_t>(work.delivered_runs));
+  pending_runs_ = std::move(work.runs);
+  batches_.pop_front();
+}
+
+void schedule::append_batch(std::vector<joined_chunk> chunks, std::uint64_t end) {
+  joined_batch made{.chunks = std::move(chunks), .ranges = {}, .end = end};
+  if (configuration_.fingerprint != fingerprint_kind::none) {
+    std::uint64_t bytes = configuration_.fingerprint_task_bytes;
+    for (std::size_t i = 0; i < made.chunks.size(); ++i) {
+      if (made.chunks[i].is_fingerprinted) continue;
+      if (bytes >= configuration_.fingerprint_task_bytes) {
+        made.ranges.push_back({.first = i, .last = i});
+        bytes = 0;
+      }
+      made.ranges.back().last = i + 1;
+      made.ranges.back().bytes += made.chunks[i].where.length;
+      waiting_fingerprint_bytes_ += made.chunks[i].where.length;
+      bytes += made.chunks[i].where.length;
+    }
+  }
+  batches_.push_back(std::move(made));
+}
+
+void schedule::drop_front_segment() {
+  const segment& joined = *segments_.front();
+  const std::uint64_t own_wasted = joined.own.bytes() - joined.own_used_bytes;
+  statistics_.twice_cut_bytes += own_wasted + joined.early_join.bytes() - joined.early_used_bytes;
+  if (joined.is_fingerprinted_by_map) statistics_.twice_hashed_bytes += own_wasted;
+  if (joined.mapped == segment::state::done && !candidates_) update_speculation(joined);
+  if (joined.mapped == segment::state::waiting) {
+    --waiting_segments_;
+    waiting_map_bytes_ -= joined.end - joined.begin;
+  }
+  segments_.pop_front();
+}
+
+void schedule::update_speculation(const segment& joined) {
+  if (joined.begins_at_true_cut) {
+    speculation_pause_ -= std::min<std::uint64_t>(speculation_pause_, 1);
+    return;
+  }
+  const auto own_bytes = static_cast<double>(joined.own.bytes());
+  if (own_bytes == 0) return;
+  const double wasted = (own_bytes - static_cast<double>(joined.own_used_bytes)) / own_bytes;
+  wasted_share_ += (wasted - wasted_share_) / 8;
+  if (joined.own_used_bytes != 0) {
+    misses_in_a_row_ = 0;
+    last_speculation_pause_ = 0;
+    return;
+  }
+  ++statistics_.missed_count;
+  if (++misses_in_a_row_ < 2) return;
+  last_speculation_pause_ =
+      std::clamp(2 * last_speculation_pause_, shortest_speculation_pause, longest_speculation_pause);
+  speculation_pause_ = last_speculation_pause_;
+}
+
+}  // namespace cutpoint
