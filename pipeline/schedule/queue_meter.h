@@ -9,10 +9,10 @@
 
 namespace cutpoint {
 
-/// One thread at a time. Times are seconds from the feed's beginning on.
+/// Not synchronised. Times are seconds since the feed was opened.
 class queue_meter {
  public:
-  /// From `now` on the queues are so full.
+  /// Records how full the queues are from `now` on.
   void record(const trace_levels& levels, double now) {
     const std::array<std::uint64_t, 4> seen = {levels.held_bytes, levels.waiting_segments,
                                                levels.waiting_fingerprint_bytes, levels.waiting_delivery_bytes};

@@ -11,7 +11,7 @@ namespace cutpoint {
 
 namespace {
 
-/// Streams in a segment: a million empty files must not pile up behind a small one.
+/// Limits the streams in a segment, so that a million empty files do not wait behind a small one.
 constexpr std::uint64_t max_streams_per_segment = 32'768;
 
 std::uint64_t less(std::uint64_t position, std::uint64_t bytes) { return position - std::min(position, bytes); }
@@ -92,14 +92,11 @@ status schedule::make_room() {
                   sequence_.offset_in_entry(frontier_), format_size(configuration_.memory_bytes))};
 }
 
-/// Something was learnt with which another try at the join may get further.
 void schedule::request_join() {
   next_join_attempt_ = 0;
   ++last_join_request_;
 }
 
-/// The cut of the chunk that begins at `start` was not decided by what was seen: it is not tried again before it is sure
-/// to be, or, without a maximum, before as much again is seen, so that a long chunk is not looked at too often.
 void schedule::postpone_join(std::uint64_t start) {
   const std::uint64_t visible = joinable() - start;
   const std::uint64_t wanted = chunker_.reach() != unlimited ? chunker_.reach() : std::max(visible + 1, 2 * visible);

@@ -8,13 +8,13 @@ namespace cutpoint {
 
 namespace {
 
-/// Fingerprints made on speculation are worth it while less than this share of the chunks turns out wrong.
+/// Maps on speculation make fingerprints while less than this share of their bytes is wasted.
 constexpr double worthwhile_waste = 0.05;
 
-/// Streams in what a device takes at a time.
+/// Limits the streams of a device's batch.
 constexpr std::uint64_t max_streams_per_device_batch = 65'536;
 
-/// Below it, what is cut twice at the joins counts.
+/// Lanes take no less, because the bytes that are cut twice at the joins would take too much time.
 constexpr std::uint64_t least_taken_bytes = 256 * KiB;
 
 }  // namespace
@@ -31,7 +31,7 @@ std::optional<task> schedule::retain_bytes(std::optional<task> taken) {
 
 std::optional<task> schedule::take(lane_role role) {
   if (!may_take()) return std::nullopt;
-  // First what others wait for: the next in order to come out, to be joined, to be mapped.
+  // Tasks that other work waits for come first.
   auto taken = take_delivery();
   if (!taken) taken = take_join();
   if (!taken) taken = take_first_map(role);
@@ -48,7 +48,7 @@ std::optional<task> schedule::take_delivery() {
   if (is_delivering_) return std::nullopt;
   const std::deque<stream_entry>& entries = sequence_.entries();
   if (batches_.empty()) {
-    // Streams that ended without another chunk.
+    // Streams may have ended without another chunk.
     const bool has_ended =
         !is_joining_ && !entries.empty() && entries.front().how != range_end::open && entries.front().end <= delivered_;
     if (!has_ended) return std::nullopt;
@@ -86,7 +86,7 @@ std::optional<task> schedule::take_join() {
 
 std::optional<task> schedule::take_early_join() {
   if (candidates_) return std::nullopt;
-  // No further ahead than lanes are, so that a look is short however many segments there are.
+  // Lanes do not work further ahead. The limit keeps this search short if there are many segments.
   const std::size_t last = std::min<std::size_t>(
       segments_.size(), 2 * (configuration_.lane_count + device_lane_count * configuration_.devices.size()) + 2);
   for (std::size_t i = 1; i < last; ++i) {
@@ -140,11 +140,11 @@ std::optional<task> schedule::take_map(lane_role role) {
   return make_map_task(next, next.begin, {});
 }
 
-/// The segment, or a lane's share of it.
+/// A map of the segment after it was resized to the lane's share.
 std::optional<task> schedule::take_resized_map(lane_role role, std::size_t number) {
   if (number == segments_.size() || !balance_.may_take({}, work_kind::cuts)) return std::nullopt;
   if (balance_.has_devices()) {
-    // While the feeding lane works nothing is read: not for so long that the others run out of work.
+    // No bytes are read while the feeding lane works. It takes less, so that the others do not run out of work.
     const std::uint64_t waiting = role == lane_role::feeds ? waiting_map_bytes_ / 2 : waiting_map_bytes_;
     const std::uint64_t share = balance_.bytes_to_take({}, work_kind::cuts, waiting, configuration_.segment_bytes);
     const std::uint64_t least = std::min(least_taken_bytes, configuration_.segment_bytes);
@@ -161,7 +161,7 @@ std::uint64_t schedule::map_start(std::size_t number) const noexcept {
 
 void schedule::resize(std::size_t number, std::uint64_t bytes) {
   segment& first = *segments_[number];
-  // Not so that next to nothing is left, which would be a segment all the same; nor before where chunks are known.
+  // The new end is behind the known chunks, and the rest is not split off if it is less than half of `bytes`.
   const std::uint64_t wanted = std::max(first.begin, map_start(number)) + bytes;
   if (wanted + bytes / 2 < first.end) {
     segments_.insert(

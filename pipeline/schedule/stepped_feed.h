@@ -1,5 +1,5 @@
-// A feed without threads and without a clock: whoever drives it says which lane takes and hands back at what time. Lanes
-// of devices are there as any others, and what they take is performed here.
+// A feed without threads and without a clock. The caller says which lane takes a task and when it hands the task back.
+// Devices have lanes too, whose tasks the processor performs.
 #pragma once
 
 #include <functional>
@@ -16,8 +16,8 @@ class stepped_feed {
  public:
   using make_fingerprints = std::function<std::unique_ptr<batch_fingerprinter>()>;
 
-  /// Lanes of the processor, of which the first feeds, then those of each device of the plan. `receiver` must outlive it. Errors: as `engine::open`
-  /// of what is no machine's.
+  /// Makes lanes of the processor, of which the first feeds, and then those of each device that the plan uses. `receiver`
+  /// must outlive the feed. Errors: as `engine::open`, but for threads and devices.
   [[nodiscard]] static result<std::unique_ptr<stepped_feed>> make(const feed_options& options,
                                                                   std::uint64_t processor_lanes,
                                                                   chunk_receiver& receiver,
@@ -26,12 +26,12 @@ class stepped_feed {
   // Feeding.
 
   void begin(std::uint64_t stream) { intake_.begin(stream); }
-  /// Takes in bytes for which there is room.
+  /// Takes bytes. The feed must have room for them.
   void put(byte_span bytes);
   void end(status outcome);
-  /// Tells the schedule what was fed.
+  /// Makes the bytes that were taken known to the schedule.
   void publish() { schedule_.apply_update(intake_.take_update()); }
-  /// Tells, and that there is no more.
+  /// Publishes, and ends the feed.
   void finish();
   [[nodiscard]] std::uint64_t room() const noexcept { return schedule_.room(intake_.cursor()); }
 
@@ -40,17 +40,17 @@ class stepped_feed {
   [[nodiscard]] std::size_t lane_count() const noexcept { return lanes_.size(); }
   [[nodiscard]] lane_owner owner(std::size_t lane) const noexcept { return lanes_[lane].owner; }
   [[nodiscard]] bool is_busy(std::size_t lane) const noexcept { return lanes_[lane].taken.has_value(); }
-  /// False where there is nothing that it takes.
+  /// Returns false if the lane finds no task.
   [[nodiscard]] bool take(std::size_t lane, double now);
   [[nodiscard]] const task& taken(std::size_t lane) const { return *lanes_[lane].taken; }
-  /// Performs what the lane has taken, once, and says what went through which stage.
+  /// Performs the lane's task if that was not done yet. Returns the work of each stage, to which the caller may add times.
   std::array<stage_work, stage_count>& perform(std::size_t lane);
-  /// Hands back what was performed.
+  /// Hands back the lane's task, which must have been performed.
   void hand_back(std::size_t lane, double now);
 
   [[nodiscard]] const feed_configuration& configuration() const noexcept { return configuration_; }
   [[nodiscard]] schedule& work() noexcept { return schedule_; }
-  /// With what lanes spent, where their work was given times.
+  /// The statistics with the work of all lanes.
   [[nodiscard]] feed_statistics statistics() const;
 
  private:
