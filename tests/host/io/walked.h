@@ -1,4 +1,4 @@
-// A walk, recorded.
+// The record of a walk, and the function that makes it.
 #pragma once
 
 #include <string>
