@@ -10,7 +10,7 @@ def bytes_of(text: str | int) -> int:
     """Parses a size. Raises ValueError with a sentence for the user."""
     found = re.fullmatch(r"(\d{1,19})\s*([KMGT]?)(?:i?B)?", str(text).strip())
     if not found:
-        raise ValueError(f"'{text}' is no size: a whole number, with K, M, G or T (powers of 1024) where wanted")
+        raise ValueError(f"'{text}' is no size: a whole number, with an optional K, M, G or T (powers of 1024)")
     value = int(found[1]) * UNITS[found[2]]
     if not 0 < value <= MOST:
         raise ValueError(f"size '{text}' is outside 1 to {text_of(MOST)} bytes")

@@ -95,7 +95,7 @@ def main(words: list[str]) -> int:
         say(str(failed))
         return FAILED
     except KeyboardInterrupt:
-        say("interrupted; the same words go on from the last version that was finished")
+        say("interrupted; the same command resumes after the last complete version")
         return INTERRUPTED
 
 

@@ -81,7 +81,7 @@ class Media(Generator):
             parts[-1].append(file)
             left -= file[2]
         if len(parts) < self.job.version_count:
-            raise Failed(f"there are not files enough for {self.job.version_count} versions of data set 'media'")
+            raise Failed(f"too few files for {self.job.version_count} versions of data set 'media'")
         return parts
 
 

@@ -79,7 +79,7 @@ class Index:
                 raise Failed(f"fetching {file.name} from the Python package index failed: {error}") from None
         if sha256_of(part) != file.sha256:
             part.unlink()
-            raise Failed(f"{file.name} from the Python package index is not what its index says (checksum); try again")
+            raise Failed(f"{file.name} from the Python package index has another checksum than in the index; try again")
         part.rename(path)
         return path
 

@@ -66,7 +66,7 @@ class Server:
 
     def _said(self) -> str:
         lines = self.log.read_text(errors="replace").strip().splitlines()
-        return lines[-1] if lines else "it said nothing"
+        return lines[-1] if lines else "no message"
 
     def stop(self) -> None:
         """Asks the server to end, and kills it if it does not."""

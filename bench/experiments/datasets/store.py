@@ -70,7 +70,7 @@ def make(name: str, size: int | None, versions: int | None, seed: int, folder: P
                 _build(entry, job, folder)
     except OSError as error:
         where = error.filename or folder
-        full = "; free some space and start it again: it goes on where it was" if error.errno == errno.ENOSPC else ""
+        full = "; free some space and start it again: it resumes" if error.errno == errno.ENOSPC else ""
         raise Failed(f"data set '{name}' in {folder.parent}: {error.strerror or error}: {where}{full}") from None
     return open_set(folder)
 

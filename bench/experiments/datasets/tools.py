@@ -18,7 +18,7 @@ def _said(text: bytes) -> str:
     """The first line with an error, else the last line."""
     lines = [line.strip() for line in text.decode(errors="replace").splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith(("E:", "ERROR", "error", "fatal"))]
-    return (errors or lines[-1:] or ["it says nothing"])[0]
+    return (errors or lines[-1:] or ["no message"])[0]
 
 
 def run(what: str, command: Sequence[str | Path], **options: object) -> bytes:

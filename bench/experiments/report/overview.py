@@ -54,9 +54,9 @@ def of(results: Results) -> dict:
     """The values for the template."""
     warnings = []
     if len(results.machines) > 1:
-        warnings.append("Cells were measured on several machines: speeds compare only where the same one measured both.")
+        warnings.append("Cells were measured on several machines: compare only speeds that the same machine measured.")
     if len(results.binaries) > 1:
-        warnings.append("Cells were measured by several binaries; of a cell that several measured, the last is shown.")
+        warnings.append("Cells were measured by several binaries; the last result of each cell is shown.")
     return {
         "machines": [machine_text(info) for info in results.machines],
         "binaries": [binary_text(info) for info in results.binaries],

@@ -73,7 +73,7 @@ def main(words: list[str]) -> int:
     try:
         return sweep(options)
     except KeyboardInterrupt:
-        say("interrupted; what is measured is kept, and the same words go on from there")
+        say("interrupted; results are kept, and the same command continues")
         return INTERRUPTED
     except plan.Wrong as wrong:
         say(str(wrong))

@@ -77,7 +77,7 @@ class Data:
         """Reads the inputs into the page cache, as far as they fit, and returns them. Raises Unequal if their checksum differs."""
         known = self.open(name, lambda _: None)
         if known.checksum != checksum:
-            raise Unequal(f"data set {name} is another here than where the sweep began: share its folder between the machines")
+            raise Unequal(f"data set {name} differs from the one that the sweep began with: share its folder between the machines")
         if self.cached != name:
             for path in known.paths:
                 for file in files_under(path):

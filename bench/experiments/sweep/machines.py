@@ -26,7 +26,7 @@ def _over_cluster(address: str) -> Callable[[Measurer, Iterable[Cell]], Iterator
         from ray.util import ActorPool
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy as On
     except ImportError:
-        raise NoCluster("Ray is not installed where the sweep runs; scripts/sweep installs it when --ray is given") from None
+        raise NoCluster("Ray is not installed; scripts/sweep installs it for --ray") from None
     try:
         host, colon, port = address.rpartition(":")
         if colon:  # fails at once, while Ray would try for a minute
@@ -51,6 +51,6 @@ def _over_cluster(address: str) -> Callable[[Measurer, Iterable[Cell]], Iterator
         try:
             yield from pool.map_unordered(lambda actor, cell: actor.measure.remote(cell), cells)
         except ray.exceptions.RayError as failed:
-            raise NoCluster(f"the Ray cluster failed; what is measured is kept: {str(failed).splitlines()[0]}") from None
+            raise NoCluster(f"the Ray cluster failed; results are kept: {str(failed).splitlines()[0]}") from None
 
     return measure_all

@@ -87,7 +87,7 @@ class Measurer:
 
     def _measure(self, cell: Cell) -> tuple[str, dict | None]:
         if self.command.key != self.binary:
-            raise Failed(f"{self.command.path} is another binary than where the sweep began: build the same one on every machine")
+            raise Failed(f"{self.command.path} differs from the binary that the sweep began with: build the same one on every machine")
         if cell.kind == "dedup" and not self.command.back_ends[cell.backend]:
             return "unavailable", None
         paths = self.data.ready(cell.dataset, self.checksums[cell.dataset])

@@ -64,7 +64,7 @@ def grids(results: Results) -> Section | None:
     if not panels:
         return None
     span = max(row["savings"] for row in used) - min(row["savings"] for row in used)
-    title = "What an algorithm's own parameters do to savings"
+    title = "Savings by an algorithm's own parameters"
     if len({row["dataset"] for row in used}) == 1:
         title = f"An algorithm's own parameters move savings by {100 * span:.1f} points on {used[0]['dataset']}"
     caption = "Savings by whole-engine runs, exact cuts. Colours compare within a panel; parameters change the mean chunk too, which the table has."

@@ -79,6 +79,6 @@ def joins(results: Results) -> Section | None:
     keys = [Key(name, colour(mechanism), SHAPES[member(mechanism)]) for name, mechanism in sorted(mechanisms.items())]
     keys += [Key(f"join {name}", "@muted", "line", dash) for name, dash in JOINS.items() if any(r["join_name"] == name for r in rows)]
     caption = f"Whole engine with the join {listed([n for n in JOINS if any(r['join_name'] == n for r in rows)])}, against the exact cuts of the same bytes. "
-    caption += "Dirty: chunks that are none of the exact cuts'. Missed: duplicates, in bytes, that the exact cuts find and these do not; "
-    caption += "below zero where chance has it the other way. With the exact join, which is the default, both are zero."
+    caption += "Dirty: chunks that the exact cuts do not have. Missed: duplicates, in bytes, that the exact cuts find and these do not; "
+    caption += "by chance it can be negative. With the exact join, which is the default, both are zero."
     return Section("joins", "Joins", finding(rows), caption, panels, COLUMNS, rows, keys, aims, panels_a_row=4)

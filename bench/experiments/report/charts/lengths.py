@@ -85,7 +85,7 @@ def lengths(results: Results) -> Section | None:
         names = [name for name in order if name in {row["algorithm"] for row in here}]
         for name in datasets_of(here, results):
             panels.append(Panel(name, cdf([row for row in here if row["dataset"] == name], names, mechanisms), choice))
-    caption = "Cumulative share of chunks by their length, exact cuts. Where a curve rises steeply, lengths are alike; a step at its end is the maximum. "
+    caption = "Cumulative share of chunks by their length, exact cuts. A steep curve means similar lengths; a step at its end is the maximum. "
     caption += "A bucket of lengths is an eighth of an octave; the shortest hundredth is cut off."
     keys = [Key(name, colour(mechanisms[name]), "line", tuple(dash_of(mechanisms[name]))) for name in order]
     title = finding([row for row in rows if row["aim"] == choices[0]])

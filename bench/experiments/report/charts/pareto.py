@@ -78,7 +78,7 @@ def finding(rows: list[dict]) -> str:
     best = sorted(name for name, where in times.items() if len(where) == most)
     if len(best) > 4:
         count = sum(row["front"] for row in rows)
-        return f"Cost against savings: {count} of {len(rows)} settings are beaten by none in both"
+        return f"Cost against savings: {count} of {len(rows)} settings are on the front"
     on = "is on the front" if len(best) == 1 else "are on the front"
     return f"Cost against savings: {listed(best)} {on} of {most} of {len(datasets)} data sets"
 
@@ -95,6 +95,6 @@ def pareto(results: Results) -> Section | None:
             panels.append(Panel(name, panel(here, aims)))
     if not panels:
         return None
-    caption = f"Processor time of all stages for a GiB of input (logarithmic) against savings: {engine_text(rows)}. The dashed line is the front: what "
-    caption += "nothing cheaper saves as much as; its members are named where there is room. Nothing is stored: writing is not in the cost."
+    caption = f"Processor time of all stages for a GiB of input (logarithmic) against savings: {engine_text(rows)}. The dashed line is the "
+    caption += "front: no cheaper setting saves as much. Its members are named if there is room. The cost does not include writing chunks."
     return Section("pareto", "Cost and savings", finding(marked), caption, panels, COLUMNS, marked, algorithm_keys(marked) + aim_keys(aims))

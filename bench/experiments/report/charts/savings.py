@@ -36,12 +36,12 @@ def finding(rows: list[dict]) -> str:
         most = max(row["savings"] for row in here)
         best.update(row["algorithm"] for row in here if row["savings"] == most and len(here) > 1)
     if not best:
-        return "What deduplication would save"
+        return "Savings of deduplication"
     count = max(best.values())
     winners = sorted(name for name, times in best.items() if times == count)
     where = f"{count} of {len(datasets)} data sets" if len(datasets) > 1 else next(iter(datasets))
     who = f"{winners[0]} saves" if len(winners) == 1 else f"it depends on the data: {listed(winners)} each save"
-    return f"Where a mean of {aim_text(aim)} was aimed at and came out, {who} most on {where}"
+    return f"With an aim and a measured mean of {aim_text(aim)}, {who} most on {where}"
 
 
 def by_mean(rows: list[dict], aims: list[str]) -> alt.LayerChart:
@@ -68,8 +68,8 @@ def means_text(rows: list[dict]) -> str:
     means = [row["mean_bytes"] for row in rows if row["aim"] == aim and row["mechanism"] != "fixed"]
     if not means:
         return ""
-    span = f"means came out from {rounded(min(means))} to {rounded(max(means))}"
-    return f"Where {aim_text(aim)} were aimed at, {span}, and the title counts those within a factor of {LIKE}"
+    span = f"measured means are {rounded(min(means))} to {rounded(max(means))}"
+    return f"For an aim of {aim_text(aim)} {span}, and the title counts those within a factor of {LIKE}. "
 
 
 def savings(results: Results) -> Section | None:
@@ -87,9 +87,9 @@ def savings(results: Results) -> Section | None:
             more = (("mean_bytes", "mean chunk, bytes", ",.0f"),)
             panels.append(Panel(name, dots(here, "savings", "savings, share of the bytes", order, aims, ".3~%", more=more), VIEWS[0]))
             panels.append(Panel(name, by_mean([row for row in here if row["aim"] != OWN] or here, aims), VIEWS[1]))
-    caption = "1 − unique bytes / bytes, exact cuts, which depend on neither machine nor threads. Algorithms stand in the order of their mean savings. "
-    caption += f"{means_text(fertile)}: compare by the measured means too, where profiles with sizes of their own are left out. "
-    caption += "Axes begin at zero only where a dot is near it."
-    notes = [f"Nothing to save on {listed(barren)}: less than {LEAST:.2%} by any algorithm."] if barren else []
+    caption = "1 − unique bytes / bytes with exact cuts, which do not depend on machine or threads. Algorithms are in the order of their mean savings. "
+    caption += f"{means_text(fertile)}Compare by the measured means too, which leave out profiles with their own sizes. "
+    caption += "Axes begin at zero only if a dot is near it."
+    notes = [f"{listed(barren)}: every algorithm saves less than {LEAST:.2%}."] if barren else []
     keys = aim_keys(aims) + algorithm_keys(fertile)
     return Section("savings", "Savings", finding(fertile), caption, panels, COLUMNS, rows, keys, list(VIEWS), "mean chunk", notes=notes)

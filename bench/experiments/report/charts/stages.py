@@ -103,9 +103,9 @@ def stages(results: Results) -> Section | None:
     aim = usual_aim(rows)
     rows = once([row for row in rows if row["aim"] in (aim, "own")], ("dataset", "algorithm"))
     most, count = Counter(row["bottleneck"] for row in rows).most_common(1)[0]
-    title = f"Where the time goes: {most} binds {count} of {len(rows)} runs at {aim_text(aim)}"
+    title = f"Time by stage: {most} is the bottleneck of {count} of {len(rows)} runs at {aim_text(aim)}"
     caption = f"Busy time of all threads by stage, for a GiB of input, mean aimed at {aim_text(aim)} (profiles: their own): {engine_text(rows)}. "
-    caption += "Beside each bar the bottleneck: the stage that takes longest alone, of which parallel ones are shared by the threads."
+    caption += "The name beside each bar is the bottleneck: the stage that takes longest alone, with parallel stages divided among the threads."
     panels = [Panel(name, bars([row for row in rows if row["dataset"] == name])) for name in datasets_of(rows, results)]
     return Section("stages", "Stages", title, caption, panels, COLUMNS, rows, keys_of(rows))
 

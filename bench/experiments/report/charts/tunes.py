@@ -81,9 +81,9 @@ def tunes(results: Results) -> Section | None:
     shares = sorted({tune["result"]["sample"]["share"] for tune in results.tunes if tune["result"]["sample"]})
     sample = f"{shares[0]:.0%}" if shares and shares[0] == shares[-1] else f"{shares[0]:.0%} to {shares[-1]:.0%}" if shares else "a sample"
     chosen = [row for row in rows if row["recommended"]]
-    title = f"Parameter search: what a sample recommends for {len({row['dataset'] for row in chosen})} data sets"
+    title = f"Parameter search: recommendations for {len({row['dataset'] for row in chosen})} data sets by a sample"
     if len(chosen) == 1:
         title = f"Parameter search: a sample of {chosen[0]['dataset']} recommends {chosen[0]['label']}"
-    caption = f"cutpoint tune on {sample} of each data set; ringed and named: what it recommends (of SeqCDC: sequence length / skip trigger / "
-    caption += "skip size). Faint: beaten in both by another."
+    caption = f"cutpoint tune on {sample} of each data set; the recommended candidate has a ring and a name (of SeqCDC: sequence length / skip trigger / "
+    caption += "skip size). Faint candidates are beaten in both by another."
     return Section("tune", "Parameter search", title, caption, panels, COLUMNS, rows, algorithm_keys(rows))
