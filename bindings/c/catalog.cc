@@ -1,4 +1,4 @@
-// Names for C: releases, failures, algorithms, canonical strings.
+// The functions of the interface for C that return names: of the release, of failures, of algorithms and of cuts.
 #include <cutpoint/backends.h>
 #include <cutpoint/catalog.h>
 #include <cutpoint/version.h>

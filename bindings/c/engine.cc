@@ -1,4 +1,4 @@
-// The engine for C, and streams that are in memory.
+// The functions of the interface for C that make engines and cut bytes in memory.
 #include "bindings/c/engine.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t first_engine_options_bytes = 16;
 
-/// Writes chunks one by one as far as there is room, and counts all.
+/// Writes chunks one by one until the array is full, and counts all.
 class chunk_writer final : public chunk_receiver {
  public:
   explicit chunk_writer(std::span<cutpoint_chunk> room) noexcept : room_(room) {}
@@ -39,7 +39,7 @@ class chunk_writer final : public chunk_receiver {
 };
 
 outcome make(const cutpoint_engine_options* given, cutpoint_engine** created) {
-  if (created == nullptr) return {CUTPOINT_INVALID_ARGUMENT, "engine, which would be written to, is null"};
+  if (created == nullptr) return {CUTPOINT_INVALID_ARGUMENT, "engine is null: there is no place for the handle"};
   *created = nullptr;
   cutpoint_engine_options options = {};
   if (outcome done = read_structure(given, "engine_options", first_engine_options_bytes, options); !done.ok())
@@ -74,12 +74,14 @@ cutpoint_status cutpoint_chunk_buffer(cutpoint_engine* engine, const cutpoint_fe
                                       cutpoint_error* error) {
   using cutpoint::embed::outcome;
   return cutpoint::embed::guarded(error, [&]() -> outcome {
-    if (count == nullptr) return {CUTPOINT_INVALID_ARGUMENT, "count, which would be written to, is null"};
+    if (count == nullptr)
+      return {CUTPOINT_INVALID_ARGUMENT, "count is null: there is no place for the number of chunks"};
     *count = 0;
     if (engine == nullptr) return {CUTPOINT_INVALID_ARGUMENT, "engine is null"};
-    if (bytes == nullptr && byte_count != 0) return {CUTPOINT_INVALID_ARGUMENT, "bytes is null, their count is not 0"};
+    if (bytes == nullptr && byte_count != 0)
+      return {CUTPOINT_INVALID_ARGUMENT, "bytes is null, but their count is not 0"};
     if (chunks == nullptr && capacity != 0)
-      return {CUTPOINT_INVALID_ARGUMENT, "chunks is null, their capacity is not 0"};
+      return {CUTPOINT_INVALID_ARGUMENT, "chunks is null, but their capacity is not 0"};
     std::optional<cutpoint::embed::read_options> read;
     if (outcome done = cutpoint::embed::read(options, read); !done.ok()) return done;
     const bool only_counts = capacity == 0 && chunks == nullptr;

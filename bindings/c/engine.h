@@ -1,4 +1,4 @@
-// The engine's handle. Feeds hold what it points to, so that it may go before them.
+// The engine's handle. Feeds share ownership of the engine, so the handle may be destroyed before them.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Streams in pieces, for C.
+// The functions of the interface for C that feed streams.
 #include "bindings/c/feed.h"
 
 #include <cstddef>
@@ -11,8 +11,6 @@ using cutpoint::embed::outcome;
 namespace {
 
 constexpr std::uint64_t first_receiver_bytes = offsetof(cutpoint_receiver, end_stream) + sizeof(void*);
-
-outcome null(const char* what) { return {CUTPOINT_INVALID_ARGUMENT, std::string(what) + " is null"}; }
 
 template <std::size_t Size>
 void copy_text(std::string_view text, char (&destination)[Size]) {
@@ -39,7 +37,7 @@ cutpoint_status cutpoint_feed::exclusively(Body&& body) noexcept {
   if (const cutpoint_status closed = close(); closed != CUTPOINT_OK) return closed;
   cutpoint_error error = {};
   const cutpoint_status code = cutpoint::embed::guarded(&error, std::forward<Body>(body));
-  // What is thrown leaves the engine's feed anywhere.
+  // The state of the engine's feed is unknown after an exception.
   if (code == CUTPOINT_OUT_OF_MEMORY || code == CUTPOINT_INTERNAL_ERROR) phase_ = phase::broken;
   if (code != CUTPOINT_OK) keep(error);
   is_busy_.store(false, std::memory_order_release);
@@ -66,7 +64,7 @@ outcome cutpoint_feed::expect(phase needed) const {
 }
 
 outcome cutpoint_feed::settle(cutpoint::status status) {
-  if (cancel_.is_requested() && status.ok()) status = {cutpoint::status_code::cancelled, "the feed was asked to stop"};
+  if (cancel_.is_requested() && status.ok()) status = {cutpoint::status_code::cancelled, "the feed was cancelled"};
   if (status.ok()) return {};
   const bool only_the_stream = status.code() == cutpoint::status_code::memory_limit && feed_->failure().ok();
   if (only_the_stream) {
@@ -81,7 +79,7 @@ outcome cutpoint_feed::settle(cutpoint::status status) {
 
 outcome cutpoint_feed::refuse_while_full() {
   if (!receiver_->is_full()) return {};
-  return {CUTPOINT_CHUNKS_WAITING, "as many chunks wait as may; take some, then write these bytes again"};
+  return {CUTPOINT_CHUNKS_WAITING, "too many chunks wait; take some, then write these bytes again"};
 }
 
 outcome cutpoint_feed::begin(std::uint64_t stream) {
@@ -110,13 +108,13 @@ outcome cutpoint_feed::end(cutpoint_status why) {
   }
   phase_ = phase::between_streams;
   if (why == CUTPOINT_OK) return settle(feed_->end());
-  return settle(feed_->end({static_cast<cutpoint::status_code>(why), "the caller has no more bytes of the stream"}));
+  return settle(feed_->end({static_cast<cutpoint::status_code>(why), "the caller ended the stream with an error"}));
 }
 
 outcome cutpoint_feed::finish() {
   if (outcome ready = expect(phase::between_streams); !ready.ok()) return ready;
   if (cutpoint::status done = feed_->finish(); !done.ok()) return settle(std::move(done));
-  phase_ = phase::finished;  // also where it was asked to stop too late
+  phase_ = phase::finished;  // also if the cancellation came too late
   return {};
 }
 
@@ -142,9 +140,9 @@ extern "C" {
 cutpoint_status cutpoint_feed_create(cutpoint_engine* engine, const cutpoint_feed_options* options,
                                      const cutpoint_receiver* receiver, cutpoint_feed** feed, cutpoint_error* error) {
   return cutpoint::embed::guarded(error, [&]() -> outcome {
-    if (feed == nullptr) return null("feed, which would be written to,");
+    if (feed == nullptr) return {CUTPOINT_INVALID_ARGUMENT, "feed is null: there is no place for the handle"};
     *feed = nullptr;
-    if (engine == nullptr) return null("engine");
+    if (engine == nullptr) return {CUTPOINT_INVALID_ARGUMENT, "engine is null"};
     std::optional<cutpoint::embed::read_options> read;
     if (outcome done = cutpoint::embed::read(options, read); !done.ok()) return done;
     std::unique_ptr<cutpoint::embed::c_receiver> chosen;
@@ -166,6 +164,7 @@ cutpoint_status cutpoint_feed_create(cutpoint_engine* engine, const cutpoint_fee
 cutpoint_status cutpoint_feed_destroy(cutpoint_feed* feed) {
   if (feed == nullptr) return CUTPOINT_OK;
   if (const cutpoint_status closed = feed->close(); closed != CUTPOINT_OK) return closed;
+  feed->cancel();  // otherwise the destructor would wait until every thread has finished its segment
   delete feed;
   return CUTPOINT_OK;
 }
@@ -178,7 +177,8 @@ cutpoint_status cutpoint_feed_begin(cutpoint_feed* feed, uint64_t stream) {
 cutpoint_status cutpoint_feed_write(cutpoint_feed* feed, const void* bytes, size_t byte_count) {
   if (feed == nullptr) return CUTPOINT_INVALID_ARGUMENT;
   return feed->exclusively([&]() -> outcome {
-    if (bytes == nullptr && byte_count != 0) return null("bytes, whose count is not 0,");
+    if (bytes == nullptr && byte_count != 0)
+      return {CUTPOINT_INVALID_ARGUMENT, "bytes is null, but their count is not 0"};
     return feed->write({static_cast<const std::uint8_t*>(bytes), byte_count});
   });
 }

@@ -1,4 +1,4 @@
-// The feed's handle: who may call when, and what was said last.
+// The feed's handle: the feed, the state of its streams, and the last error.
 #pragma once
 
 #include <atomic>
@@ -18,13 +18,14 @@ struct cutpoint_feed {
 
   [[nodiscard]] cutpoint::embed::outcome open(cutpoint::feed_options options);
 
-  /// Runs a call that must be alone, keeps what it fails with, or says that another is in one.
+  /// Runs a call and keeps its failure. Returns CUTPOINT_BUSY if another thread is in a call.
   template <class Body>
   cutpoint_status exclusively(Body&& body) noexcept;
-  /// For `cutpoint_feed_destroy`: CUTPOINT_OK where nobody is in a call, and nobody will be.
+  /// Prepares the destruction. Returns CUTPOINT_OK if no thread is in a call; then every later call is refused.
   [[nodiscard]] cutpoint_status close() noexcept;
 
-  // Within `exclusively`.
+  // Must be called within `exclusively`.
+
   [[nodiscard]] cutpoint::embed::outcome begin(std::uint64_t stream);
   [[nodiscard]] cutpoint::embed::outcome write(cutpoint::byte_span bytes);
   [[nodiscard]] cutpoint::embed::outcome write_zeros(std::uint64_t byte_count);
@@ -32,7 +33,8 @@ struct cutpoint_feed {
   [[nodiscard]] cutpoint::embed::outcome finish();
   [[nodiscard]] cutpoint_statistics statistics() const;
 
-  // At any time.
+  // May be called at any time.
+
   void cancel() noexcept { cancel_.request(); }
   [[nodiscard]] cutpoint::embed::c_receiver& receiver() noexcept { return *receiver_; }
   [[nodiscard]] cutpoint_error last_error() const noexcept;
@@ -41,7 +43,7 @@ struct cutpoint_feed {
   enum class phase { between_streams, in_stream, finished, broken };
 
   [[nodiscard]] cutpoint::embed::outcome expect(phase needed) const;
-  /// What a call of the engine's has come to.
+  /// Returns the outcome of a call of the engine's feed, and keeps a failure that ends the feed.
   [[nodiscard]] cutpoint::embed::outcome settle(cutpoint::status status);
   [[nodiscard]] cutpoint::embed::outcome refuse_while_full();
   void keep(const cutpoint_error& error) noexcept;
@@ -49,9 +51,9 @@ struct cutpoint_feed {
   std::shared_ptr<cutpoint::engine> threads_;
   std::unique_ptr<cutpoint::embed::c_receiver> receiver_;
   cutpoint::cancellation cancel_;
-  std::optional<cutpoint::feed> feed_;  ///< goes before all that it works with
+  std::optional<cutpoint::feed> feed_;  ///< must be destroyed before the members above, which it uses
   phase phase_ = phase::between_streams;
-  cutpoint::embed::outcome failure_;  ///< of the feed, for good
+  cutpoint::embed::outcome failure_;  ///< of the feed; permanent
   std::atomic<bool> is_busy_ = false;
   mutable std::mutex error_mutex_;
   cutpoint_error last_error_ = {};

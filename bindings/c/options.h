@@ -1,4 +1,4 @@
-// What a feed is asked for in C, checked and in the engine's words.
+// The options of a feed in C, checked and converted to the engine's.
 #pragma once
 
 #include <optional>
@@ -11,17 +11,18 @@
 
 namespace cutpoint::embed {
 
-/// A name of the catalog or a canonical string. Errors: as `make_chunker` and `parse_canonical`.
+/// Makes the chunker for a name of the catalog or a canonical string. Errors: as `make_chunker` and `parse_canonical`.
 [[nodiscard]] result<chunker> parse_cuts(std::string_view text);
 
-/// The options, and what is C's alone. `given` may be null.
+/// The options of the engine's feed, and those that only the interface for C has.
 struct read_options {
   feed_options feed;
   std::uint64_t waiting_chunks = 65'536;
 };
+/// Checks and converts options; null gives the defaults.
 [[nodiscard]] outcome read(const cutpoint_feed_options* given, std::optional<read_options>& output);
 
-/// A chunk of the engine as C has it.
+/// Converts a chunk of the engine.
 [[nodiscard]] cutpoint_chunk to_c(const chunk_record& record) noexcept;
 
 }  // namespace cutpoint::embed

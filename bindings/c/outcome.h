@@ -1,4 +1,4 @@
-// How failures leave the library for C: as a number and a sentence, never as an exception.
+// Failures as the interface for C reports them: a number and a sentence, never an exception.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct outcome {
 
   outcome() = default;
   outcome(cutpoint_status failure, std::string why) : code(failure), message(std::move(why)) {}
-  outcome(const status& status)  // NOLINT: meant to convert
+  outcome(const status& status)  // NOLINT: converts implicitly
       : code(static_cast<cutpoint_status>(status.code())),
         message(status.message()),
         system_error(status.system_error()) {}
@@ -37,7 +37,8 @@ inline void tell(cutpoint_error* error, cutpoint_status code, std::string_view m
   message.copy(error->message, sizeof error->message - 1);
 }
 
-/// Runs what may throw, which gives an outcome, and turns all that comes of it into a number. `error` may be null.
+/// Runs `body`, which returns an outcome and may throw. Returns the number of the outcome or of the exception, and writes
+/// both to `error`, which may be null.
 template <class Body>
 cutpoint_status guarded(cutpoint_error* error, Body&& body) noexcept {
   try {
@@ -48,14 +49,14 @@ cutpoint_status guarded(cutpoint_error* error, Body&& body) noexcept {
     tell(error, CUTPOINT_OUT_OF_MEMORY, "there is no memory left", 0);
     return CUTPOINT_OUT_OF_MEMORY;
   } catch (...) {
-    tell(error, CUTPOINT_INTERNAL_ERROR, "something was thrown that the library does not throw", 0);
+    tell(error, CUTPOINT_INTERNAL_ERROR, "an unexpected exception was thrown", 0);
     return CUTPOINT_INTERNAL_ERROR;
   }
 }
 
-/// Writes text as `cutpoint_list_names` has it. Gives whether all is there, or no buffer.
+/// Writes text as documented for `cutpoint_list_names`.
 inline outcome write_text(std::string_view whole, char* text, std::size_t capacity, std::size_t* length) {
-  if (text == nullptr && capacity != 0) return {CUTPOINT_INVALID_ARGUMENT, "text is null, its capacity is not 0"};
+  if (text == nullptr && capacity != 0) return {CUTPOINT_INVALID_ARGUMENT, "text is null, but its capacity is not 0"};
   if (length != nullptr) *length = whole.size();
   if (capacity == 0) return {};
   text[whole.copy(text, capacity - 1)] = 0;

@@ -1,4 +1,4 @@
-// Where the chunks of a feed go in C: to callbacks, or into a queue until they are taken.
+// The two receivers of the interface for C: one calls the caller's functions, the other is a queue.
 #pragma once
 
 #include <atomic>
@@ -16,16 +16,16 @@
 
 namespace cutpoint::embed {
 
-/// What every feed has of its chunks.
+/// A receiver as `cutpoint_feed` uses it.
 class c_receiver : public chunk_receiver {
  public:
-  /// Whether the calling thread is in a callback.
+  /// Returns whether the calling thread is in a callback.
   [[nodiscard]] virtual bool is_calling() const noexcept { return false; }
-  /// What a callback failed with, for the feeding thread; nothing where none did.
+  /// Returns the failure of a callback, or nullopt if none has failed.
   [[nodiscard]] virtual std::optional<outcome> callback_failure() { return std::nullopt; }
-  /// Whether no bytes should be taken in.
+  /// Returns whether the feed must refuse bytes until chunks are taken.
   [[nodiscard]] virtual bool is_full() { return false; }
-  /// Moves chunks to the caller; nothing where they go to callbacks.
+  /// Moves waiting chunks into `room` and returns their number. Returns nullopt if chunks are passed to callbacks.
   [[nodiscard]] virtual std::optional<std::size_t> move_to(std::span<cutpoint_chunk>) { return std::nullopt; }
 
   [[nodiscard]] std::uint64_t chunk_count() const noexcept { return chunk_count_.load(std::memory_order_relaxed); }
@@ -39,7 +39,7 @@ class c_receiver : public chunk_receiver {
   std::atomic<std::uint64_t> chunk_count_ = 0;
 };
 
-/// Hands all to the caller's functions. Nothing that they throw goes further.
+/// Passes all chunks to the caller's functions. An exception that they throw ends the feed.
 class callback_receiver final : public c_receiver {
  public:
   explicit callback_receiver(const cutpoint_receiver& receiver) noexcept : receiver_(receiver) {}
@@ -58,18 +58,19 @@ class callback_receiver final : public c_receiver {
   }
 
  private:
-  /// No exception of the callback's goes through the engine.
+  /// Calls a function and returns its failure. Catches exceptions, which must not pass through the engine.
   template <class Call>
   status called(std::string_view name, Call&& call);
   status failed(std::string_view name, const std::string& how);
 
   const cutpoint_receiver receiver_;
-  std::atomic<std::thread::id> caller_ = std::thread::id();  ///< relaxed: a thread asks for its own alone
+  std::atomic<std::thread::id> caller_ =
+      std::thread::id();  ///< relaxed, because a thread compares it only with its own
   std::mutex mutex_;
   std::optional<outcome> failure_;
 };
 
-/// Keeps chunks until they are taken, by any thread.
+/// Keeps chunks until any thread takes them.
 class queue_receiver final : public c_receiver {
  public:
   explicit queue_receiver(std::uint64_t most_waiting) : most_waiting_(most_waiting) {}

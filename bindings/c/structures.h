@@ -1,4 +1,4 @@
-// Structures that grow between releases, read from callers of any of them.
+// Reads and writes structures of the caller, which may be shorter or longer than this release's.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace cutpoint::embed {
 
-/// No structure is larger, now or later: a size above it was never set.
+/// No structure of any release is larger than this. A larger `struct_bytes` was not initialized.
 inline constexpr std::uint64_t largest_structure_bytes = 4096;
 
 inline outcome check_structure_bytes(std::string_view name, std::uint64_t given, std::uint64_t smallest) {
@@ -19,8 +19,8 @@ inline outcome check_structure_bytes(std::string_view name, std::uint64_t given,
                                          " is not the size of a cutpoint_" + std::string(name)};
 }
 
-/// Copies what is given, which may be null for all defaults, into `read`, which is zeros. `first_bytes`: the size that
-/// the structure had in the first release.
+/// Copies the structure `given` into `read`, which must be zeros. If `given` is null, `read` keeps its zeros, which stand
+/// for the defaults. `first_bytes` is the size of the structure in the first release.
 template <class Structure>
 outcome read_structure(const Structure* given, std::string_view name, std::uint64_t first_bytes, Structure& read) {
   static_assert(std::is_trivially_copyable_v<Structure> && sizeof(Structure) <= largest_structure_bytes);
@@ -36,7 +36,7 @@ outcome read_structure(const Structure* given, std::string_view name, std::uint6
   return {};
 }
 
-/// Copies what is `known` into the caller's structure as far as it reaches, and zeros into the rest of it.
+/// Copies as much of `known` as fits into the caller's structure, and fills the rest of it with zeros.
 template <class Structure>
 outcome write_structure(const Structure& known, std::string_view name, Structure& given) {
   static_assert(std::is_trivially_copyable_v<Structure>);

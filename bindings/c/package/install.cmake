@@ -2,7 +2,7 @@
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/cutpoint)
 set(module_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-# Archives and what is for them alone are apart: they are of use only where the libraries are that they were made with.
+# The archives have a component of their own, because they work only with the libraries that they were compiled with.
 set(development DESTINATION ${package_folder} COMPONENT development)
 set(archives DESTINATION ${package_folder} COMPONENT archives)
 
@@ -15,7 +15,7 @@ foreach(layer host pipeline cuda)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${layer}/include/
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT archives FILES_MATCHING PATTERN *.h)
 endforeach()
-if(cutpoint_has_cuda)  # CUDA's runtime, which may be passed on with what is linked with it
+if(cutpoint_has_cuda)  # NVIDIA's licence allows to pass CUDA's runtime on
   file(REAL_PATH ${cutpoint_cudart} cudart)
   install(FILES ${cudart} DESTINATION ${CMAKE_INSTALL_LIBDIR}/cutpoint COMPONENT archives)
 endif()
@@ -28,7 +28,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/cutpoint-config.cmake ${CMAKE_CURRENT_
   ${development})
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/cutpoint-dependencies.cmake ${archives})
 
-# Modules find the prefix from where they lie, so that it may be moved.
+# Modules find the prefix relative to their own folder, so that it may be moved.
 file(RELATIVE_PATH prefix_from_modules /prefix/${module_folder} /prefix)
 string(REGEX REPLACE "/$" "" prefix_from_modules "${prefix_from_modules}")
 set(static_requires "libcrypto, absl_flat_hash_set, fmt, hwloc, libxxhash")
@@ -48,7 +48,7 @@ foreach(module cutpoint cutpoint-c cutpoint-c-static)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${module}.pc DESTINATION ${module_folder} COMPONENT ${component})
 endforeach()
 
-# The page for C has the declarations of the header.
+# The page for `man` gets its declarations from the header.
 set(header ${PROJECT_SOURCE_DIR}/bindings/c/include/cutpoint/cutpoint.h)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
 file(READ ${header} declarations)
