@@ -26,7 +26,7 @@ status chunk_store::add(const cutpoint::digest& digest, cutpoint::byte_span byte
                                              bytes.size(), ZSTD_CLEVEL_DEFAULT);
   if (ZSTD_isError(size) != 0) return {status_code::backend_failure, path.native() + ": " + ZSTD_getErrorName(size)};
 
-  const std::filesystem::path unfinished = path.native() + ".new";  // no reader sees half a chunk
+  const std::filesystem::path unfinished = path.native() + ".new";  // so that no reader sees an incomplete chunk
   std::ofstream file(unfinished, std::ios::binary);
   file.write(compressed_.data(), static_cast<std::streamsize>(size));
   file.close();

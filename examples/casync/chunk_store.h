@@ -1,4 +1,4 @@
-// A chunk store of casync and desync (.castr): each chunk in a file of its own, compressed, named by its digest.
+// A chunk store of casync and desync (.castr): one compressed file for each chunk, named by its digest.
 #pragma once
 
 #include <memory>
@@ -14,10 +14,10 @@ namespace casync {
 
 class chunk_store {
  public:
-  /// Makes the folder where it is not there.
+  /// Creates the folder if it does not exist.
   explicit chunk_store(std::string folder);
 
-  /// Adds a chunk that is not there, as `ab12/ab12....cacnk`. Errors: io_error; backend_failure, of zstd.
+  /// Writes the chunk to `ab12/ab12....cacnk` if this file does not exist. Errors: io_error; backend_failure, if zstd fails.
   cutpoint::status add(const cutpoint::digest& digest, cutpoint::byte_span bytes);
 
  private:

@@ -11,13 +11,13 @@ namespace {
 
 constexpr std::uint64_t header_bytes = 48;
 constexpr std::uint64_t entry_bytes = 40;
-constexpr std::uint64_t table_edge_bytes = 56;  // its header and its tail
+constexpr std::uint64_t table_edge_bytes = 56;  // the table's header and tail
 
 constexpr std::uint64_t index_magic = 0x96824d9c7b129ff9;
 constexpr std::uint64_t table_magic = 0xe75b9e112f17417d;
 constexpr std::uint64_t tail_magic = 0x4b4f050e5549ecd1;
 
-// Flags of casync; files that are marked so are left out of archives, which an index of one file only repeats.
+// Flags of casync. The first and the last concern archives; they are set because casync sets them for single files too.
 constexpr std::uint64_t excludes_nodump = 0x8000000000000000;
 constexpr std::uint64_t has_sha512_256 = 0x2000000000000000;
 constexpr std::uint64_t reads_exclude_files = 0x1000000000000000;

@@ -1,8 +1,8 @@
-// Indexes a file as `casync make` does, on all processors: casync and desync extract it, byte for byte.
+// Indexes a file like `casync make`, on all processors. casync and desync can extract it.
 //
 //     caibx [--chunk-size AVG|MIN:AVG:MAX] [--store DIR.castr] INDEX.caibx FILE
 //
-// FILE may be `-`. Without a store only the index is written. Exit codes: 0 done; 1 it failed; 2 wrong usage.
+// FILE may be `-`. Without --store only the index is written. Exit codes: 0 success; 1 failure; 2 wrong usage.
 #include <cstdio>
 #include <exception>
 #include <optional>
@@ -21,7 +21,7 @@ namespace {
 using cutpoint::result;
 using cutpoint::status;
 
-/// Takes chunks as the engine hands them out: first into the store, so that the index never names one that is missing.
+/// Adds chunks to the store first and then to the index, so that the index never names a chunk that is missing.
 class indexer final : public cutpoint::chunk_receiver {
  public:
   indexer(casync::index_file& index, casync::chunk_store* store) : index_(index), store_(store) {}
@@ -41,7 +41,7 @@ class indexer final : public cutpoint::chunk_receiver {
   casync::chunk_store* store_;
 };
 
-/// "AVG" or "MIN:AVG:MAX"; the sizes that are left out are casync's, a quarter and four times the average.
+/// Parses "AVG" or "MIN:AVG:MAX". The default sizes are those of casync: a quarter and four times the average.
 result<cutpoint::chunker> parse_cuts(const std::string& sizes) {
   std::vector<cutpoint::parameter_setting> settings;
   const std::size_t first = sizes.find(':');

@@ -5,51 +5,28 @@
 #include <stdlib.h>
 
 struct fastcdc2020 {
-  fastcdc2020_chunk* chunks;
+  cutpoint_chunk* chunks;
   size_t count;
-  size_t capacity;
   size_t next;
 };
 
-/// Anything but 0 stops the feed.
-static int add_chunk(fastcdc2020* all, fastcdc2020_chunk chunk) {
-  if (all->count == all->capacity) {
-    const size_t capacity = all->capacity == 0 ? 64 : 2 * all->capacity;
-    fastcdc2020_chunk* larger = realloc(all->chunks, capacity * sizeof *larger);
-    if (larger == NULL) return 1;
-    all->chunks = larger;
-    all->capacity = capacity;
-  }
-  all->chunks[all->count++] = chunk;
-  return 0;
-}
-
-static int take_chunk(void* context, const cutpoint_chunk* chunk, const void* bytes) {
-  (void)bytes;
-  for (uint64_t i = 0; i < chunk->count; ++i) {  // more than one: a run of one byte
-    const fastcdc2020_chunk one = {.offset = chunk->offset + i * chunk->length, .length = chunk->length};
-    if (add_chunk(context, one) != 0) return 1;
-  }
-  return 0;
-}
-
-/// Cuts the source by an engine of its own; a program that cuts many would keep one.
-static cutpoint_status cut(const void* source, size_t byte_count, const char* cuts, fastcdc2020* cutter,
-                           cutpoint_error* error) {
+/// Cuts the source with an engine of its own. A program that cuts many sources should keep one engine.
+static cutpoint_status cut(const void* source, size_t byte_count, const char* cuts, uint32_t min_size,
+                           fastcdc2020* result, cutpoint_error* error) {
   const cutpoint_feed_options options = {.struct_bytes = sizeof options, .cuts = cuts, .fingerprint = "none"};
-  const cutpoint_receiver receiver = {.struct_bytes = sizeof receiver, .context = cutter, .take_chunk = take_chunk};
+  const size_t shortest = min_size < 64 ? 64 : min_size;  // smaller sizes are refused; only the last chunk is shorter
+  const size_t capacity = byte_count / shortest + 1;
   cutpoint_engine* engine = NULL;
-  cutpoint_feed* feed = NULL;
   cutpoint_status status = cutpoint_engine_create(NULL, &engine, error);
-  if (status == CUTPOINT_OK) status = cutpoint_feed_create(engine, &options, &receiver, &feed, error);
-  if (status == CUTPOINT_OK) {
-    status = cutpoint_feed_begin(feed, 0);
-    if (status == CUTPOINT_OK) status = cutpoint_feed_write(feed, source, byte_count);
-    if (status == CUTPOINT_OK) status = cutpoint_feed_end(feed, CUTPOINT_OK);
-    if (status == CUTPOINT_OK) status = cutpoint_feed_finish(feed);
-    if (error != NULL) cutpoint_feed_error(feed, error);
+  if (status != CUTPOINT_OK) return status;
+  result->chunks = calloc(capacity, sizeof *result->chunks);
+  if (result->chunks == NULL) {
+    status = CUTPOINT_OUT_OF_MEMORY;
+    if (error != NULL) *error = (cutpoint_error){.code = status, .message = "out of memory"};
+  } else {
+    status =
+        cutpoint_chunk_buffer(engine, &options, source, byte_count, result->chunks, capacity, &result->count, error);
   }
-  cutpoint_feed_destroy(feed);
   cutpoint_engine_destroy(engine);
   return status;
 }
@@ -67,7 +44,7 @@ fastcdc2020* fastcdc2020_with_level_and_seed(const void* source, size_t byte_cou
     if (error != NULL) *error = (cutpoint_error){.code = CUTPOINT_OUT_OF_MEMORY, .message = "out of memory"};
     return NULL;
   }
-  if (cut(source, byte_count, cuts, made, error) == CUTPOINT_OK) return made;
+  if (cut(source, byte_count, cuts, min_size, made, error) == CUTPOINT_OK) return made;
   fastcdc2020_free(made);
   return NULL;
 }
@@ -79,7 +56,8 @@ fastcdc2020* fastcdc2020_new(const void* source, size_t byte_count, uint32_t min
 
 bool fastcdc2020_next(fastcdc2020* chunks, fastcdc2020_chunk* chunk) {
   if (chunks == NULL || chunks->next == chunks->count) return false;
-  *chunk = chunks->chunks[chunks->next++];
+  const cutpoint_chunk* found = &chunks->chunks[chunks->next++];
+  *chunk = (fastcdc2020_chunk){.offset = found->offset, .length = found->length};
   return true;
 }
 

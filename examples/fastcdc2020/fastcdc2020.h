@@ -1,11 +1,11 @@
-// FastCDC as the Rust crate `fastcdc` has it in `v2020` (pyfastcdc in Python): the same chunks for the same sizes,
-// found by all processors. As there, bytes in memory, and a walk over their chunks:
+// FastCDC with the interface of the Rust crate `fastcdc`, module `v2020` (in Python, pyfastcdc). It gives the same chunks for
+// the same sizes, and all processors work on them. It cuts bytes in memory:
 //
 //     fastcdc2020* chunks = fastcdc2020_new(bytes, byte_count, 16384, 65536, 262144, &error);
 //     for (fastcdc2020_chunk chunk; fastcdc2020_next(chunks, &chunk);) use(bytes + chunk.offset, chunk.length);
 //     fastcdc2020_free(chunks);
 //
-// The crate's third field, the gear hash where a chunk ends, is not made.
+// A chunk of the crate has a third field, the gear hash at its end, which is not made here.
 #pragma once
 
 #include <cutpoint/cutpoint.h>
@@ -16,21 +16,22 @@ typedef struct fastcdc2020_chunk {
   uint64_t length;
 } fastcdc2020_chunk;
 
-/// The chunks of a source. One thread at a time.
+/// The chunks of a source. One thread at a time may use it.
 typedef struct fastcdc2020 fastcdc2020;
 
-/// Cuts the whole source, which is not kept: 16 bytes for each chunk are. The sizes are in bytes, even, at most 1 MiB,
-/// 4 MiB and 16 MiB. Null on failure, which `error` then tells; it may be null.
+/// Cuts the whole source. The sizes are in bytes, even, and at most 1 MiB, 4 MiB and 16 MiB. Returns null on failure, with
+/// the reason in `error`, which may be null. The source may be freed after the call. The memory for the chunks is 72 bytes
+/// for each `min_size` bytes of the source; the system provides it only as chunks are written.
 fastcdc2020* fastcdc2020_new(const void* source, size_t byte_count, uint32_t min_size, uint32_t avg_size,
                              uint32_t max_size, cutpoint_error* error);
 
-/// With normalization `level`, 0 to 3, instead of 1, and a seed that is xored into the gear table.
+/// Does the same with the normalization `level`, 0 to 3, instead of 1, and with a seed that is xored into the gear table.
 fastcdc2020* fastcdc2020_with_level_and_seed(const void* source, size_t byte_count, uint32_t min_size,
                                              uint32_t avg_size, uint32_t max_size, unsigned level, uint64_t seed,
                                              cutpoint_error* error);
 
-/// The next chunk, in order; false after the last, and for null.
+/// Writes the next chunk, in order, to `chunk`. Returns false after the last chunk, and for null.
 bool fastcdc2020_next(fastcdc2020* chunks, fastcdc2020_chunk* chunk);
 
-/// Null is passed over.
+/// Frees the chunks. Has no effect for null.
 void fastcdc2020_free(fastcdc2020* chunks);

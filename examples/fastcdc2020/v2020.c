@@ -1,8 +1,9 @@
-// Lists the chunks of files, as the crate's own example of this name does:
+// Lists the chunks of files, like the crate's example of this name:
 //
 //     v2020 [--level=0..3] MIN AVG MAX FILE...
 //
-// For each its path, then its chunks. Exit codes: 0 done; 1 a file failed, and all others are done; 2 wrong usage.
+// It prints the path of each file and then its chunks. Exit codes: 0 success; 1 a file failed, the others were listed;
+// 2 wrong usage.
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@ enum { done = 0, failed = 1, wrong_usage = 2 };
 
 static const char level_option[] = "--level=";
 
-/// All bytes of a file, for the caller to free; null on failure, by errno.
+/// Returns the bytes of a file, which the caller frees, or null with errno set.
 static void* read_file(const char* path, size_t* byte_count) {
   FILE* file = fopen(path, "rb");
   if (file == NULL) return NULL;
@@ -35,7 +36,7 @@ static void* read_file(const char* path, size_t* byte_count) {
   return NULL;
 }
 
-/// Bytes as decimal digits; 0, which every bound refuses, for anything else.
+/// Parses a number of bytes. Returns 0, which is out of every bound, for any other text.
 static uint32_t as_size(const char* word) {
   char* end = NULL;
   const unsigned long long number = strtoull(word, &end, 10);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What each profile would save on these files, and how fast it is here: one row each, the most saving first."""
+"""Shows what each profile would save on these files, and its speed here: one row for each, the greatest savings first."""
 
 import argparse
 import sys

@@ -43,7 +43,7 @@ status chunk_writer::add(const std::string& digest, byte_span bytes) {
   const bool is_there = ::stat(chunk_path(store_, digest).c_str(), &there) == 0;
   if (is_there && static_cast<std::uint64_t>(there.st_size) == bytes.size()) return {};
   const std::string path = incoming_path(store_, digest);
-  if (::access(path.c_str(), F_OK) == 0) return {};  // waits already
+  if (::access(path.c_str(), F_OK) == 0) return {};  // it has a temporary name
   auto file = create_file(path);
   if (!file) return file.error();
   if (status written = write_all(file->number(), bytes, path); !written.ok()) return written;
@@ -72,7 +72,7 @@ status chunk_writer::name_waiting() {
 
 status chunk_writer::finish() {
   status named = name_waiting();
-  return named.ok() ? sync() : named;  // the names now
+  return named.ok() ? sync() : named;  // flushes the names
 }
 
 }  // namespace store

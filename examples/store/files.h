@@ -1,4 +1,4 @@
-// The system calls of a store: each says by a sentence what failed, and where.
+// The system calls of a store, with errors that name the file.
 #pragma once
 
 #include <cstdint>
@@ -29,22 +29,21 @@ class descriptor {
   int number_;
 };
 
-/// `flags` as for open(2). What is created may be read by all and written by nobody.
+/// Opens a file with the flags of open(2). A file that is created is read-only.
 result<descriptor> open_file(const std::string& path, int flags);
-/// A file that must not be there yet.
+/// Creates a file, which must not exist.
 result<descriptor> create_file(const std::string& path);
-/// `name` is what a failure calls the file.
+/// Writes all bytes. `name` is the name of the file in errors.
 status write_all(int file, byte_span bytes, const std::string& name);
 status write_all(int file, std::string_view text, const std::string& name);
-/// Waits until the file, or the folder's names, are on the disk.
+/// Waits until the bytes of the file, or the names in the folder, are on the disk.
 status flush_file(const descriptor& file, const std::string& name);
 status flush_folder(const std::string& path);
-/// A folder that is there already is good.
+/// Creates a folder unless it exists.
 status make_folder(const std::string& path);
 status rename_file(const std::string& old_path, const std::string& new_path);
 status remove_files_in(const std::string& folder);
-/// The bytes of a file that must have this size, which bounds what is allocated. Errors: io_error; invalid_argument,
-/// for another size.
+/// Returns the bytes of a file. Errors: io_error; invalid_argument, if its size is not `byte_count`.
 result<std::vector<std::uint8_t>> read_file(const std::string& path, std::uint64_t byte_count);
 
 }  // namespace store

@@ -1,4 +1,4 @@
-// Streams out, and whether they could be had.
+// Restores streams, and verifies a store.
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -19,7 +19,7 @@ namespace {
 
 status stopped() { return {status_code::cancelled, "interrupted"}; }
 
-/// The names in a folder, sorted.
+/// Returns the names in a folder, sorted.
 result<std::vector<std::string>> names_in(const std::string& folder) {
   std::error_code failure;
   std::vector<std::string> names;
@@ -32,14 +32,14 @@ result<std::vector<std::string>> names_in(const std::string& folder) {
   return names;
 }
 
-/// Goes through all that a store has, and tells what is wrong.
+/// Checks all files of a store and reports problems.
 class verifier {
  public:
   verifier(const std::string& store, const cutpoint::cancellation& stop,
            const std::function<void(const std::string&)>& tell, cutpoint::fingerprinter hasher)
       : store_(store), stop_(stop), tell_(tell), hasher_(std::move(hasher)) {}
 
-  /// Whether each file's bytes are what its name says.
+  /// Checks that each chunk has the digest that its name says.
   status check_chunks() {
     const auto folders = names_in(chunks_folder(store_));
     if (!folders) return folders.error();
@@ -54,7 +54,7 @@ class verifier {
     return {};
   }
 
-  /// Whether each recipe is whole, and its chunks are there.
+  /// Checks that each recipe is whole and that its chunks exist.
   status check_streams() {
     const auto names = names_in(recipes_folder(store_));
     if (!names) return names.error();

@@ -1,10 +1,10 @@
-// Keeps streams in a folder, each part of them once, and gives them back.
+// Stores streams in a folder, deduplicated, and restores them.
 //
-//     store put DIR NAME [FILE]     keeps FILE, or standard input, under NAME; makes DIR a store at first
+//     store put DIR NAME [FILE]     stores FILE, or standard input, under NAME; makes DIR a store if it is not one
 //     store get DIR NAME            writes the stream to standard output
 //     store verify DIR              checks all chunks and streams
 //
-// Exit codes: 0 done; 1 it failed, or problems were found; 2 wrong usage; 130 interrupted.
+// Exit codes: 0 success; 1 failure, or problems were found; 2 wrong usage; 130 interrupted.
 #include <csignal>
 #include <cstdio>
 #include <exception>

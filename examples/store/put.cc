@@ -1,4 +1,4 @@
-// Streams in: the engine cuts and hashes them on all processors, and hands out chunks in order.
+// Stores streams: the engine cuts and hashes them on all processors and delivers the chunks in order.
 #include <filesystem>
 
 #include <cutpoint/engine.h>
@@ -12,7 +12,7 @@ namespace store {
 
 namespace {
 
-/// Takes chunks as the engine hands them out.
+/// Writes the chunks and the recipe of a stream.
 class stream_writer final : public cutpoint::chunk_receiver {
  public:
   stream_writer(chunk_writer& chunks, recipe_writer& recipe) : chunks_(chunks), recipe_(recipe) {}
@@ -76,7 +76,7 @@ result<put_summary> put(const std::string& store, const std::string& name, cutpo
   if (done.ok()) done = rename_file(unfinished, *path);
   if (done.ok()) done = flush_folder(recipes_folder(store));
   if (!done.ok()) {
-    static_cast<void>(remove_files_in(incoming_folder(store)));  // the next put tries again, and says why it cannot
+    static_cast<void>(remove_files_in(incoming_folder(store)));  // the next put removes them too
     return done;
   }
   return receiver.summary();

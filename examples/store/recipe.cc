@@ -18,7 +18,7 @@ constexpr std::string_view hash_line = "fingerprint sha256";
 constexpr std::string_view end_word = "end ";
 constexpr std::size_t hex_length = 64;
 
-/// Takes the word before the next space, or all that is left.
+/// Removes and returns the word before the next space, or the rest of the line.
 std::string_view take_word(std::string_view& line) {
   const std::string_view word = line.substr(0, line.find(' '));
   line.remove_prefix(std::min(word.size() + 1, line.size()));
@@ -111,7 +111,7 @@ status recipe_reader::damaged(const std::string& why) const {
 }
 
 result<std::string> recipe_reader::read_line() {
-  std::array<char, 4096> text = {};  // what is longer was not written here
+  std::array<char, 4096> text = {};  // no valid line is longer
   ++line_number_;
   if (std::fgets(text.data(), text.size(), file_.get()) == nullptr) {
     if (std::ferror(file_.get()) != 0) return cutpoint::system_failure(path_, "read", errno);

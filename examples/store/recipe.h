@@ -1,13 +1,13 @@
-// A recipe: what one stream is made of, in lines of text.
+// A recipe: the chunks of one stream, as lines of text.
 //
 //     cutpoint-store-recipe 1
-//     cuts fastcdc(...)               the canonical string, which means the same cuts in every release
+//     cuts fastcdc(...)               the canonical string
 //     fingerprint sha256
-//     DIGEST LENGTH COUNT             a chunk, or COUNT equal ones that follow each other
-//     end BYTES CHECK                 all bytes of the stream; what the lines before hash to
+//     DIGEST LENGTH COUNT             a chunk, or COUNT equal chunks in a row
+//     end BYTES CHECK                 the number of bytes of the stream, and a checksum of the lines above
 //
-// CHECK is the last of a chain: the hash of each line together with what all lines before it came to. So neither
-// writing nor reading holds more than a line, and a recipe that was cut off, or changed, is known by it.
+// The checksum of a line is the hash of the line and the checksum of the lines above. CHECK is the last one. Therefore
+// neither writing nor reading holds more than a line, and a truncated or changed recipe is detected.
 #pragma once
 
 #include <cstdio>
@@ -22,10 +22,10 @@
 
 namespace store {
 
-/// Chunks and lines are hashed with it.
+/// The hash of chunks and lines.
 inline constexpr cutpoint::fingerprint_kind hash = cutpoint::fingerprint_kind::sha256;
 
-/// Hashes lines, each with what came of those before.
+/// Computes the checksum of lines.
 class line_chain {
  public:
   static result<line_chain> make();
@@ -40,19 +40,19 @@ class line_chain {
   std::string joined_;
 };
 
-/// `count` chunks that follow each other.
+/// A number of equal chunks in a row.
 struct recipe_line {
   std::string digest;        ///< hexadecimal
-  std::uint64_t length = 0;  ///< bytes of each
+  std::uint64_t length = 0;  ///< of each chunk, in bytes
   std::uint64_t count = 0;
 };
 
-/// Writes a recipe, line by line. Without `finish` it is none.
+/// Writes a recipe line by line. It is invalid until `finish` has written its end.
 class recipe_writer {
  public:
   static result<recipe_writer> create(const std::string& path, const std::string& cuts);
   status add(const recipe_line& line);
-  /// Writes the end, and waits until all is on the disk.
+  /// Writes the end and waits until the recipe is on the disk.
   status finish();
 
  private:
@@ -67,12 +67,12 @@ class recipe_writer {
   std::uint64_t byte_count_ = 0;
 };
 
-/// Reads a recipe, line by line, trusting nothing in it.
+/// Reads a recipe line by line and checks everything in it.
 class recipe_reader {
  public:
-  /// Errors: io_error; invalid_argument, where it is damaged, as for `next`.
+  /// Errors, here and of `next`: io_error; invalid_argument, if the recipe is damaged.
   static result<recipe_reader> open(const std::string& path);
-  /// Nothing after the last, when all has proved to be whole.
+  /// Returns the next line, or nullopt after the last one if the checksum is right.
   result<std::optional<recipe_line>> next();
 
  private:
@@ -89,11 +89,11 @@ class recipe_reader {
   std::unique_ptr<std::FILE, closer> file_;
   line_chain chain_;
   std::uint64_t line_number_ = 0;
-  std::uint64_t longest_ = 0;  ///< that a chunk of these cuts can be
+  std::uint64_t longest_ = 0;  ///< the maximum length of a chunk
   std::uint64_t byte_count_ = 0;
 };
 
-/// Reads all of a recipe. Errors: as for `recipe_reader`.
+/// Reads a whole recipe. Errors: as for `recipe_reader`.
 status check_recipe(const std::string& path);
 
 }  // namespace store

@@ -15,7 +15,7 @@ using cutpoint::status_code;
 
 namespace {
 
-/// For new stores. A store keeps to its own, so that what it has is found again whatever this becomes.
+/// The cuts of new stores. Each store records its cuts, so that this default may change.
 constexpr std::string_view usual_cuts = "fastcdc(avg_bytes=64K)";
 constexpr std::string_view first_line = "cutpoint-store 1";
 constexpr std::string_view cuts_word = "cuts ";
@@ -42,7 +42,7 @@ status make_folders(const std::string& store) {
   return flush_folder(chunks_folder(store));
 }
 
-/// The file that makes it a store comes last.
+/// Writes the file that marks the folder as a store last.
 status make_store(const std::string& store) {
   const auto cuts = cutpoint::parse_canonical(usual_cuts);
   if (!cuts) return cuts.error();
@@ -71,7 +71,7 @@ result<descriptor> lock_store(const std::string& store) {
     if (errno != EWOULDBLOCK) return cutpoint::system_failure(store, "locked", errno);
     return status(status_code::unavailable, store + ": another put is under way");
   }
-  const bool is_begun = is_there(incoming_folder(store));  // the first that is made
+  const bool is_begun = is_there(incoming_folder(store));  // this folder is made first
   if (!is_begun && !is_empty(store)) {
     return status(status_code::invalid_argument, store + ": is not empty, and no store");
   }

@@ -1,4 +1,4 @@
-// A store's folder: making it, locking it, and the names in it.
+// The folder of a store: its creation, its lock, and the paths in it.
 #pragma once
 
 #include <string>
@@ -9,14 +9,15 @@
 
 namespace store {
 
-/// The folder, locked for the one that writes; made a store where it is empty or not there. What an interrupted writer
-/// left is removed. Errors: io_error; unavailable, where another has it; invalid_argument, for one of other things.
+/// Opens and locks the folder for a writer. Makes it a store if it is empty or does not exist, and removes the files that
+/// an interrupted writer left. Errors: io_error; unavailable, if another writer has the lock; invalid_argument, if the
+/// folder has other files.
 result<descriptor> lock_store(const std::string& store);
 
-/// The cuts that the store was made with. Errors: io_error; invalid_argument, where it is no store.
+/// Returns the cuts that the store was made with. Errors: io_error; invalid_argument, if the folder is not a store.
 result<cutpoint::chunker> read_cuts(const std::string& store);
 
-/// Where the recipe of a stream lies. Errors: invalid_argument, for a name that is none for a file.
+/// Returns the path of a stream's recipe. Errors: invalid_argument, if the name cannot be a file's.
 result<std::string> recipe_path(const std::string& store, const std::string& name);
 
 std::string recipes_folder(const std::string& store);

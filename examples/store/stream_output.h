@@ -1,4 +1,4 @@
-// Where a stream is restored to. Zeros become holes, where that is a file that ends where the stream begins.
+// The output of a restored stream. Zeros become holes if the output is a regular file that ends at its offset.
 #pragma once
 
 #include "files.h"
@@ -7,11 +7,11 @@ namespace store {
 
 class stream_output {
  public:
-  /// An open file, pipe or device that the caller keeps; `name` is what failures call it.
+  /// `file` is an open file, pipe or device, which the caller closes. `name` is its name in errors.
   stream_output(int file, std::string name);
 
   status write(byte_span bytes);
-  /// Makes the file as long as the stream, if that ends in a hole.
+  /// Extends the file to the end of the stream if the stream ends in a hole.
   status finish();
 
  private:

@@ -1,10 +1,9 @@
-// Prints the Xet hash of each file, which names it in Hugging Face's storage, as `hf_xet.hash_files` does without a
-// network; all processors work on it.
+// Prints the Xet hash of each file, which names it in Hugging Face's storage. All processors work on it.
 //
 //     xet_hash [--chunks] FILE...
 //
-// A line for each file: hash, bytes, path. With --chunks, first one for each of its chunks: "chunk", hash, offset,
-// bytes. Exit codes: 0 done; 1 a file failed, and all others are done; 2 wrong usage.
+// It prints a line for each file: hash, bytes, path. With --chunks, a line for each chunk precedes it: "chunk", hash,
+// offset, bytes. Exit codes: 0 success; 1 a file failed, the others were hashed; 2 wrong usage.
 #include <cerrno>
 #include <cstdio>
 #include <exception>
@@ -21,7 +20,7 @@ namespace {
 
 using cutpoint::status;
 
-/// Says what failed, and remembers that something did.
+/// Prints failures and remembers that there was one.
 class failures {
  public:
   void add(const status& why) {
@@ -34,7 +33,7 @@ class failures {
   bool any_ = false;
 };
 
-/// Takes the chunks of all files, a stream each, in order. A file's chunks are held, 48 bytes each, until its end.
+/// Prints the hashes of files, each of which is a stream. It holds 48 bytes for each chunk until the end of its file.
 class printer final : public cutpoint::chunk_receiver {
  public:
   printer(const std::vector<std::string>& paths, bool lists_chunks, xet::file_hasher hasher)
@@ -54,7 +53,7 @@ class printer final : public cutpoint::chunk_receiver {
     return {};
   }
   status end_stream(std::uint64_t stream, const status& outcome) override {
-    if (!outcome.ok()) return {};  // who fed it tells
+    if (!outcome.ok()) return {};  // `hash_files` reports it
     const auto hash = hasher_(std::exchange(chunks_, {}));
     if (!hash) return hash.error();
     print_line(xet::hexadecimal(*hash), byte_count_, paths_[stream]);
@@ -73,7 +72,7 @@ class printer final : public cutpoint::chunk_receiver {
   std::uint64_t byte_count_ = 0;
 };
 
-/// Errors: those of the engine. A file that fails is told, and the next one follows.
+/// Hashes files. A file that fails is reported, and the others are still hashed. Errors: those of the engine.
 status hash_files(const std::vector<std::string>& paths, bool lists_chunks, failures& failed) {
   const auto cuts = cutpoint::make_chunker("xet", {});
   if (!cuts) return cuts.error();

@@ -15,13 +15,13 @@ constexpr cutpoint::fingerprint_key root_key = {};
 constexpr std::size_t least_children = 3;
 constexpr std::size_t most_children = 9;
 
-/// Whether the last of the hash's words is a multiple of 4; its lowest byte comes first.
+/// Returns whether the hash, whose last word is its lowest, is a multiple of 4.
 bool ends_node(const node& child) {
   constexpr std::size_t last_word = 24;
   return child.hash.bytes[last_word] % 4 == 0;
 }
 
-/// Children of the first node, of `count` that are left.
+/// Returns the number of children of the next node. `count` nodes are left from `first` on.
 std::size_t children_of_first(const node* first, std::size_t count) {
   const std::size_t most = std::min(count, most_children);
   for (std::size_t i = least_children; i < most; ++i) {
@@ -66,7 +66,7 @@ result<node> file_hasher::parent(const node* first, std::size_t count) {
 
 result<cutpoint::digest> file_hasher::operator()(std::vector<node> chunks) {
   if (chunks.empty()) return cutpoint::digest{.bytes = {}, .size = cutpoint::largest_digest_bytes};
-  std::vector<node>& level = chunks;  // each becomes the one above, in place
+  std::vector<node>& level = chunks;  // each level is overwritten by the one above it
   while (level.size() > 1) {
     std::size_t parents = 0;
     for (std::size_t first = 0; first < level.size();) {
