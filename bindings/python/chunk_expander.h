@@ -1,4 +1,4 @@
-// Chunks on their way to Python, one by one.
+// Converts chunk records to Python objects, one for each chunk of a run.
 #pragma once
 
 #include <cstdint>
@@ -10,27 +10,27 @@
 
 namespace cutpoint::python {
 
-/// Hands out the chunks of runs one by one. With the GIL.
+/// Returns the chunks of records one by one. Every member needs the GIL.
 class chunk_expander {
  public:
-  /// `type` is called with offset, length and digest.
-  explicit chunk_expander(nanobind::object type) : type_(std::move(type)) {}
+  /// `chunk_type` is called with the offset, the length and the digest of each chunk.
+  explicit chunk_expander(nanobind::object chunk_type) : chunk_type_(std::move(chunk_type)) {}
 
-  /// When nothing is left of what was begun before.
-  void begin(std::vector<chunk_record> runs) {
-    runs_ = std::move(runs);
-    at_ = 0;
-    within_ = 0;
+  /// Replaces the records, all of whose chunks must have been returned.
+  void begin(std::vector<chunk_record> records) {
+    records_ = std::move(records);
+    next_record_ = 0;
+    next_in_run_ = 0;
   }
-  [[nodiscard]] bool is_at_end() const noexcept { return at_ == runs_.size(); }
-  /// Not at the end.
+  [[nodiscard]] bool is_at_end() const noexcept { return next_record_ == records_.size(); }
+  /// Returns the next chunk. Must not be called at the end.
   [[nodiscard]] nanobind::object next();
 
  private:
-  nanobind::object type_;
-  std::vector<chunk_record> runs_;
-  std::size_t at_ = 0;
-  std::uint64_t within_ = 0;  ///< the run
+  nanobind::object chunk_type_;
+  std::vector<chunk_record> records_;
+  std::size_t next_record_ = 0;
+  std::uint64_t next_in_run_ = 0;
 };
 
 }  // namespace cutpoint::python

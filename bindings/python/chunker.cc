@@ -9,27 +9,33 @@
 namespace cutpoint::python {
 
 struct stream_chunker::work {
+  explicit work(const settings& how) : options(how.feed), thread_count(how.threads) {}
+  /// Without the request the destructor of the feed would wait until every lane has finished its segment.
+  ~work() { cancel.request(); }
+
+  feed_options options;
+  std::uint64_t thread_count;
   chunk_queue found;
   cancellation cancel;
   std::shared_ptr<engine> threads;
-  std::optional<feed> into;
+  std::optional<feed> destination;
 
-  [[nodiscard]] status open(settings how) {
-    auto held = engine_of(how.threads);
+  [[nodiscard]] status open() {
+    auto held = find_engine(thread_count);
     if (!held) return held.error();
     threads = *std::move(held);
-    how.feed.cancel = &cancel;
-    auto made = threads->open(how.feed, found);
+    options.cancel = &cancel;
+    auto made = threads->open(options, found);
     if (!made) return made.error();
-    into.emplace(*std::move(made));
-    return into->begin(0);
+    destination.emplace(*std::move(made));
+    return destination->begin(0);
   }
 };
 
 stream_chunker::stream_chunker(const settings& how, nb::object chunk_type)
-    : chunk_type_(std::move(chunk_type)), work_(std::make_unique<work>()) {
+    : chunk_type_(std::move(chunk_type)), work_(std::make_unique<work>(how)) {
   work& w = work_.get();
-  check(interruptibly(w.cancel, duration::short_of_signals, [&] { return w.open(how); }));
+  check(interruptibly(w.cancel, expected_duration(how.feed.cuts, 0), [&] { return w.open(); }));
 }
 
 stream_chunker::~stream_chunker() = default;
@@ -39,43 +45,37 @@ stream_chunker::work& stream_chunker::open_work() {
   return work_.get();
 }
 
-/// What fails, or is interrupted, ends the stream.
 template <class Body>
-void stream_chunker::feed_interruptibly(duration takes, Body&& body) {
+nb::list stream_chunker::feed_interruptibly(duration expected, Body&& body) {
   work& w = open_work();
   try {
-    check(interruptibly(w.cancel, takes, [&] { return body(*w.into); }));
+    check(interruptibly(w.cancel, expected, [&] { return body(*w.destination); }));
+    chunk_expander expander(chunk_type_);
+    expander.begin(w.found.take_all());
+    nb::list chunks;
+    while (!expander.is_at_end()) chunks.append(expander.next());
+    return chunks;
   } catch (...) {
     work_.reset();
     throw;
   }
 }
 
-nb::list stream_chunker::taken() {
-  chunk_expander walk(chunk_type_);
-  walk.begin(work_.get().found.take_all());
-  nb::list all;
-  while (!walk.is_at_end()) all.append(walk.next());
-  return all;
-}
-
 nb::list stream_chunker::write(nb::handle bytes) {
   const exclusive_use alone(busy_);
-  open_work();
+  work& w = open_work();
   const held_buffer held(bytes);
-  const byte_span all = held.bytes();
-  feed_interruptibly(all.size() <= few_bytes ? duration::short_of_signals : duration::any,
-                     [&](feed& into) { return into.write(all); });
-  return taken();
+  const byte_span block = held.bytes();
+  return feed_interruptibly(expected_duration(w.options.cuts, block.size()),
+                            [&](feed& destination) { return destination.write(block); });
 }
 
 nb::list stream_chunker::finish() {
   const exclusive_use alone(busy_);
-  feed_interruptibly(duration::any, [](feed& into) {
-    const status ended = into.end();
-    return ended.ok() ? into.finish() : ended;
+  nb::list rest = feed_interruptibly(duration::any, [](feed& destination) {
+    const status ended = destination.end();
+    return ended.ok() ? destination.finish() : ended;
   });
-  nb::list rest = taken();
   work_.reset();
   return rest;
 }

@@ -1,4 +1,4 @@
-// A stream that Python writes in pieces.
+// The stream behind cutpoint.Chunker, which Python writes in blocks.
 #pragma once
 
 #include <atomic>
@@ -18,11 +18,12 @@ class stream_chunker {
   stream_chunker(const settings& how, nanobind::object chunk_type);
   ~stream_chunker();
 
-  /// The chunks that have come out since the last call. Throws what ended the stream, and ValueError after its end.
+  /// Returns the chunks that were found since the last call. A call that fails or is interrupted ends the stream. Throws
+  /// the error of the stream, or ValueError after its end.
   [[nodiscard]] nanobind::list write(nanobind::handle bytes);
-  /// Ends the stream; the rest.
+  /// Ends the stream and returns the rest of its chunks. Throws as `write`.
   [[nodiscard]] nanobind::list finish();
-  /// Drops what has not come out, if anything. Any number of times.
+  /// Ends the stream and drops the rest of its chunks. May be called any number of times.
   void close();
 
  private:
@@ -30,8 +31,7 @@ class stream_chunker {
 
   work& open_work();
   template <class Body>
-  void feed_interruptibly(duration takes, Body&& body);
-  [[nodiscard]] nanobind::list taken();
+  [[nodiscard]] nanobind::list feed_interruptibly(duration expected, Body&& body);
 
   std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
   nanobind::object chunk_type_;

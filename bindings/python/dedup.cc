@@ -22,7 +22,7 @@ struct failed_input {
   status why;
 };
 
-/// Counts inputs, and keeps their failures.
+/// Counts inputs and keeps their failures.
 class dedup_receiver final : public input_tally {
  public:
   using input_tally::input_tally;
@@ -43,15 +43,15 @@ nb::object or_none(const std::optional<Number>& number) {
   return number ? nb::cast(*number) : nb::none();
 }
 
-void add(nb::dict& into, const dedup_counts& counts) {
-  into["stream_count"] = counts.stream_count;
-  into["bytes"] = counts.bytes;
-  into["chunk_count"] = counts.chunk_count;
-  into["unique_bytes"] = counts.unique_bytes;
-  into["unique_chunk_count"] = counts.unique_chunk_count;
-  into["duplicate_bytes"] = counts.duplicate_bytes();
-  into["savings_share"] = or_none(counts.savings());
-  into["elimination_ratio"] = or_none(counts.elimination_ratio());
+void add_counts(nb::dict& row, const dedup_counts& counts) {
+  row["stream_count"] = counts.stream_count;
+  row["bytes"] = counts.bytes;
+  row["chunk_count"] = counts.chunk_count;
+  row["unique_bytes"] = counts.unique_bytes;
+  row["unique_chunk_count"] = counts.unique_chunk_count;
+  row["duplicate_bytes"] = counts.duplicate_bytes();
+  row["savings_share"] = or_none(counts.savings());
+  row["elimination_ratio"] = or_none(counts.elimination_ratio());
 }
 
 nb::dict dict_of(const length_distribution& lengths, const std::optional<double>& expected) {
@@ -89,7 +89,7 @@ nb::list list_of_kinds(const dedup_report& report) {
   for (const std::size_t kind : report.kinds_by_bytes()) {
     nb::dict row;
     row["kind"] = sentence_text(report.kind_names[kind]);
-    add(row, report.tally->kinds()[kind]);
+    add_counts(row, report.tally->kinds()[kind]);
     out.append(row);
   }
   return out;
@@ -133,14 +133,27 @@ nb::dict dict_of_work(const feed_statistics& work) {
   return out;
 }
 
+std::vector<path_pattern> make_patterns(const std::vector<nb::object>& patterns) {
+  std::vector<path_pattern> made;
+  for (const nb::object& pattern : patterns) made.push_back(value_or_raise(path_pattern::make(path_of(pattern))));
+  return made;
+}
+
 }  // namespace
 
-nb::dict dedup(const settings& how, const std::vector<nb::object>& given, bool follow_links) {
+nb::dict dedup(const settings& how, const std::vector<nb::object>& given, bool follow_links,
+               const std::vector<nb::object>& exclude, const std::vector<nb::object>& include, bool one_file_system,
+               bool exclude_caches) {
   if (how.feed.fingerprint.kind == fingerprint_kind::none) {
     raise(PyExc_ValueError, "fingerprint = 'none': duplicates are found by their fingerprints");
   }
   std::vector<std::string> paths;
   for (const nb::object& path : given) paths.push_back(path_of(path));
+  const walk_options walked{.links = follow_links ? symlinks::follow : symlinks::skip,
+                            .exclude = make_patterns(exclude),
+                            .include = make_patterns(include),
+                            .one_file_system = one_file_system,
+                            .exclude_caches = exclude_caches};
 
   cancellation cancel;
   feed_options options = how.feed;
@@ -148,22 +161,21 @@ nb::dict dedup(const settings& how, const std::vector<nb::object>& given, bool f
   dedup_receiver receiver(options.fingerprint.kind);
   std::shared_ptr<engine> threads;
   std::optional<file_reader> reader;
-  std::optional<feed> into;
+  std::optional<feed> destination;
   std::optional<input_feeder> feeder;
   double wall_seconds = 0;
   check(interruptibly(cancel, duration::any, [&]() -> status {
     auto made_reader = make_input_reader(options, file_access::automatic, &cancel);
     if (!made_reader) return made_reader.error();
     reader.emplace(*std::move(made_reader));
-    auto made_engine = engine_of(how.threads);
+    auto made_engine = find_engine(how.threads);
     if (!made_engine) return made_engine.error();
     threads = *std::move(made_engine);
     auto opened = threads->open(options, receiver);
     if (!opened) return opened.error();
-    into.emplace(*std::move(opened));
+    destination.emplace(*std::move(opened));
     feeder.emplace(
-        input_feeder_options{.destination = *into, .reader = *reader, .receiver = receiver, .cancel = cancel});
-    const walk_options walked = {.links = follow_links ? symlinks::follow : symlinks::skip};
+        input_feeder_options{.destination = *destination, .reader = *reader, .receiver = receiver, .cancel = cancel});
     const auto begun = std::chrono::steady_clock::now();
     status outcome;
     for (const std::string& path : paths) {
@@ -184,10 +196,10 @@ nb::dict dedup(const settings& how, const std::vector<nb::object>& given, bool f
                             .tally = &tally,
                             .kind_names = receiver.kind_names(),
                             .reading = feeder->record().work,
-                            .work = into->statistics(),
+                            .work = destination->statistics(),
                             .exact = {}};
   nb::dict result;
-  add(result, tally.total());
+  add_counts(result, tally.total());
   result["chunks"] = dict_of(tally.lengths(), options.cuts.expected_chunk_bytes());
   result["index"] = dict_of(tally.index());
   nb::dict backends;

@@ -1,4 +1,4 @@
-// What deduplication would save, as the report of `cutpoint dedup --json` has it.
+// What deduplication would save, with the fields of `cutpoint dedup --json`.
 #pragma once
 
 #include <string>
@@ -10,7 +10,11 @@
 
 namespace cutpoint::python {
 
-/// Reads all that the paths stand for. An input that fails is in the report's `failures`, and the others are done.
-[[nodiscard]] nanobind::dict dedup(const settings& how, const std::vector<nanobind::object>& paths, bool follow_links);
+/// Reads all files that `paths` name or contain and returns the report. An input that fails is listed in the report's
+/// `failures`, and the other inputs are still read. The parameters after `paths` are those of `walk_options`.
+[[nodiscard]] nanobind::dict dedup(const settings& how, const std::vector<nanobind::object>& paths, bool follow_links,
+                                   const std::vector<nanobind::object>& exclude,
+                                   const std::vector<nanobind::object>& include, bool one_file_system,
+                                   bool exclude_caches);
 
 }  // namespace cutpoint::python

@@ -4,7 +4,7 @@ namespace cutpoint::python {
 
 namespace {
 
-/// Lives as long as the module, which nobody unloads.
+/// Lives as long as the process: the module is never unloaded.
 PyObject* cutpoint_error = nullptr;
 
 nb::handle type_of(status_code code) {
@@ -21,16 +21,16 @@ nb::handle type_of(status_code code) {
   }
 }
 
-/// `NAME: REASON` without the name, which the exception has apart.
-std::string without(const std::string& path, const std::string& message) {
+/// Returns `message` without `path: ` at its beginning, because OSError has the file name apart.
+std::string without_path(const std::string& message, const std::string& path) {
   const std::string prefix = path + ": ";
   return message.starts_with(prefix) ? message.substr(prefix.size()) : message;
 }
 
-/// Of a failed system call; Python makes it FileNotFoundError and so on.
+/// Throws the OSError of a failed system call. Python chooses its subclass, such as FileNotFoundError.
 [[noreturn]] void raise_system_failure(const status& why, const std::string& path) {
-  const nb::object error =
-      nb::handle(PyExc_OSError)(why.system_error(), sentence_text(without(path, why.message())), system_text(path));
+  const nb::object error = nb::handle(PyExc_OSError)(
+      why.system_error(), sentence_text(without_path(why.message(), path)), system_text(path));
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
   throw nb::python_error();
 }
@@ -42,12 +42,11 @@ nb::object decoded(PyObject* text) {
 
 }  // namespace
 
-void add_errors(nb::module_& into) {
-  cutpoint_error = PyErr_NewExceptionWithDoc("cutpoint.CutpointError",
-                                             "What a back end, device or library below could not do, in one sentence.",
-                                             PyExc_RuntimeError, nullptr);
+void add_errors(nb::module_& module) {
+  cutpoint_error = PyErr_NewExceptionWithDoc(
+      "cutpoint.CutpointError", "A back end, a device or a library failed or is missing.", PyExc_RuntimeError, nullptr);
   if (cutpoint_error == nullptr) throw nb::python_error();
-  into.attr("CutpointError") = nb::borrow(cutpoint_error);
+  module.attr("CutpointError") = nb::borrow(cutpoint_error);
 }
 
 void raise(const status& why, const std::string& path) {

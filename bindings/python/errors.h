@@ -1,4 +1,4 @@
-// How failures reach Python: as exceptions that bear the engine's sentence.
+// How failures become Python exceptions.
 #pragma once
 
 #include <string>
@@ -11,30 +11,30 @@ namespace cutpoint::python {
 
 namespace nb = nanobind;
 
-/// Defines CutpointError.
-void add_errors(nb::module_& into);
+/// Defines CutpointError in the module.
+void add_errors(nb::module_& module);
 
-/// Throws what `why` is in Python: ValueError for invalid_argument and unknown_name, OSError for io_error, with
-/// errno and file name where a system call failed, MemoryError for memory_limit, CutpointError for the others. `path`
-/// is the file that is read, if any. With the GIL.
+/// Throws the exception for a failure: ValueError for invalid_argument and unknown_name, OSError for io_error (with errno
+/// and file name if a system call failed), MemoryError for memory_limit, and CutpointError for all others. `path` is the
+/// file that is read; it is empty if no file is. Needs the GIL.
 [[noreturn]] void raise(const status& why, const std::string& path = {});
 
-inline void check(const status& of, const std::string& path = {}) {
-  if (!of.ok()) raise(of, path);
+inline void check(const status& outcome, const std::string& path = {}) {
+  if (!outcome.ok()) raise(outcome, path);
 }
 
 template <class T>
-[[nodiscard]] T value_of(result<T> of) {
-  if (!of) raise(of.error());
-  return std::move(of).value();
+[[nodiscard]] T value_or_raise(result<T> outcome) {
+  if (!outcome) raise(outcome.error());
+  return std::move(outcome).value();
 }
 
 /// Throws an exception of this type.
 [[noreturn]] void raise(nb::handle type, const std::string& sentence);
 
-/// Text as it came from the system, a path say.
+/// Returns text of the operating system, such as a path, as str.
 [[nodiscard]] nb::object system_text(const std::string& text);
-/// A sentence; bytes that are no UTF-8 as escapes.
+/// Returns a sentence as str. Bytes that are not UTF-8 become escapes.
 [[nodiscard]] nb::object sentence_text(const std::string& text);
 
 }  // namespace cutpoint::python

@@ -10,7 +10,8 @@ namespace cutpoint::python {
 
 namespace {
 
-/// Whether a buffer's format, as PEP 3118 writes it, has pointers to objects. Names of fields stand between colons.
+/// Returns whether a buffer's format, in the syntax of PEP 3118, has pointers to objects. Names of fields are between
+/// colons.
 bool holds_objects(std::string_view format) {
   bool is_name = false;
   for (const char c : format) {

@@ -1,4 +1,4 @@
-// What is cut: a buffer of Python's, or a file.
+// The stream that is cut: the bytes of a Python object, or a file.
 #pragma once
 
 #include <memory>
@@ -13,11 +13,11 @@
 
 namespace cutpoint::python {
 
-/// The bytes of an object with a buffer, which it must keep as they are for as long as this is there. With the GIL.
+/// Holds the buffer of a Python object, whose bytes must not change meanwhile. Needs the GIL.
 class held_buffer {
  public:
-  /// Throws TypeError, and BufferError where the bytes do not follow each other in memory.
-  explicit held_buffer(nanobind::handle of);
+  /// Throws TypeError if the object has no buffer of bytes, and BufferError if it is not contiguous.
+  explicit held_buffer(nanobind::handle object);
   held_buffer(const held_buffer&) = delete;
   held_buffer& operator=(const held_buffer&) = delete;
   ~held_buffer();
@@ -30,21 +30,26 @@ class held_buffer {
   Py_buffer view_ = {};
 };
 
-/// A stream: str and os.PathLike are the path of a file, all else must have a buffer. Made and gone with the GIL.
+/// An input stream. A str or os.PathLike is the path of a file; any other object must have a buffer. Construction and
+/// destruction need the GIL.
 class input {
  public:
   explicit input(nanobind::handle given);
 
-  /// Empty, or the file's.
+  /// Returns the path of the file, or an empty string for bytes.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// 0 where it is not known.
-  [[nodiscard]] std::uint64_t known_bytes() const noexcept { return buffer_ ? buffer_->bytes().size() : 0; }
+  /// Returns the number of bytes in memory, or nullopt for a file.
+  [[nodiscard]] std::optional<std::uint64_t> bytes_in_memory() const noexcept {
+    return buffer_ ? std::optional<std::uint64_t>(buffer_->bytes().size()) : std::nullopt;
+  }
 
-  /// Before `open`: takes memory for reading ahead from the feed's, for a file. Without the GIL, as what follows.
+  // The following functions do not need the GIL.
+
+  /// Must be called before `open`. For a file it takes memory for read-ahead from the feed's.
   [[nodiscard]] status prepare(feed_options& feed, const cancellation& cancel);
-  /// Once. The source lives as long as this.
+  /// May be called once. The input owns the source.
   [[nodiscard]] result<source*> open();
-  /// After the end: whether it was one state of the file that was read.
+  /// Returns, after the end of the stream, io_error if the file changed while it was read.
   [[nodiscard]] status check_unchanged() const;
 
  private:
@@ -52,10 +57,10 @@ class input {
   std::optional<held_buffer> buffer_;
   std::optional<memory_source> memory_;
   std::optional<file_reader> reader_;
-  std::unique_ptr<file_stream> file_;  ///< goes before its reader
+  std::unique_ptr<file_stream> file_;  ///< must be destroyed before its reader
 };
 
-/// A path of Python's, in the bytes of the file system. Throws TypeError.
+/// Returns a path that Python gives, in the bytes of the file system. Throws TypeError.
 [[nodiscard]] std::string path_of(nanobind::handle given);
 
 }  // namespace cutpoint::python

@@ -1,4 +1,4 @@
-// Work without the GIL that Ctrl-C ends.
+// Runs work without the GIL so that a signal handler that raises, such as that of Ctrl-C, ends it.
 #pragma once
 
 #include <chrono>
@@ -7,28 +7,39 @@
 #include <utility>
 
 #include <cutpoint/bytes.h>
+#include <cutpoint/chunker.h>
 #include <cutpoint/source.h>
 #include <nanobind/nanobind.h>
 
 namespace cutpoint::python {
 
-/// How often is looked whether a signal's handler is to run.
+/// The time between two checks for signals.
 inline constexpr std::chrono::milliseconds signal_period{50};
-/// Bytes in memory that are cut in less time than that, whatever cuts them.
-inline constexpr std::uint64_t few_bytes = 1 * MiB;
 
-enum class duration { short_of_signals, any };
+/// Whether work takes longer than `signal_period`. Shorter work is done on the calling thread.
+enum class duration { shorter_than_signal_period, any };
 
-/// Runs `body` without the GIL. What may take long runs on another thread, while this one runs the handlers of signals:
-/// one that raises requests `cancel`, which the body must heed, and what it raised is thrown once the body is done.
-/// Only the main thread of Python has such handlers; on others the body is waited for.
+/// Returns how long cutting `byte_count` bytes in memory takes. An algorithm may read the bytes around a chunk again for
+/// every chunk, and chunks may be as short as one byte; so only few bytes with short windows are sure to take less time
+/// than `signal_period`.
+[[nodiscard]] inline duration expected_duration(const chunker& cuts, std::uint64_t byte_count) {
+  constexpr std::uint64_t most_bytes = 1 * MiB;
+  constexpr std::uint64_t longest_window = 64;
+  const bool is_short = byte_count <= most_bytes && cuts.behind() + cuts.lookahead() <= longest_window;
+  return is_short ? duration::shorter_than_signal_period : duration::any;
+}
+
+/// Runs `body` without the GIL and returns its result. If that may take long, `body` runs on another thread, and this
+/// thread runs the handlers of signals. If a handler raises, `cancel` is requested, which must end the body, and the
+/// exception is thrown when the body has returned. Python runs handlers on its main thread only; on others this function
+/// waits for the body.
 template <class Body>
-auto interruptibly(cancellation& cancel, duration takes, Body&& body) {
+auto interruptibly(cancellation& cancel, duration expected, Body&& body) {
   namespace nb = nanobind;
   std::optional<nb::python_error> raised;
   auto outcome = [&] {
     const nb::gil_scoped_release released;
-    if (takes == duration::short_of_signals) return body();
+    if (expected == duration::shorter_than_signal_period) return body();
     auto done = std::async(std::launch::async, std::forward<Body>(body));
     while (done.wait_for(signal_period) != std::future_status::ready) {
       const nb::gil_scoped_acquire held;

@@ -1,4 +1,4 @@
-// The compiled half of the package: what it gives is for cutpoint/*.py, which says what it means.
+// The compiled module of the package, cutpoint._core. The Python files of the package wrap and document it.
 #include <cutpoint/backends.h>
 #include <cutpoint/catalog.h>
 #include <cutpoint/version.h>
@@ -32,7 +32,7 @@ std::vector<std::string_view> fingerprint_names() {
   return names;
 }
 
-/// Asks the driver for GPUs.
+/// Asks the driver which GPUs there are.
 std::vector<std::string_view> backend_names() {
   const nb::gil_scoped_release released;
   std::vector<std::string_view> names;
@@ -52,8 +52,8 @@ NB_MODULE(_core, m) {
       .def_static("make", &make_settings, nb::arg("cuts"), nb::arg("parameters"), nb::arg("fingerprint"),
                   nb::arg("fingerprint_key").none(), nb::arg("backend"), nb::arg("threads"),
                   nb::arg("memory_bytes").none())
-      .def_prop_ro("canonical", [](const settings& of) { return of.feed.cuts.canonical(); })
-      .def_prop_ro("warnings", [](const settings& of) { return of.warnings; });
+      .def_prop_ro("canonical", [](const settings& how) { return how.feed.cuts.canonical(); })
+      .def_prop_ro("warnings", [](const settings& how) { return how.warnings; });
 
   nb::class_<chunk_iterator>(m, "ChunkIterator")
       .def(nb::init<const settings&, nb::handle, nb::object>(), nb::arg("settings"), nb::arg("data").none(),
@@ -68,7 +68,8 @@ NB_MODULE(_core, m) {
       .def("finish", &stream_chunker::finish)
       .def("close", &stream_chunker::close);
 
-  m.def("dedup", &dedup, nb::arg("settings"), nb::arg("paths"), nb::arg("follow_links"));
+  m.def("dedup", &dedup, nb::arg("settings"), nb::arg("paths"), nb::arg("follow_links"), nb::arg("exclude"),
+        nb::arg("include"), nb::arg("one_file_system"), nb::arg("exclude_caches"));
 
   m.def("algorithms", [] { return catalog_names(entry_kind::algorithm); });
   m.def("profiles", [] { return catalog_names(entry_kind::profile); });

@@ -1,4 +1,4 @@
-// Who may use an object, and when.
+// Which process and which thread may use an object.
 #pragma once
 
 #include <atomic>
@@ -11,8 +11,8 @@
 
 namespace cutpoint::python {
 
-/// Owns what threads of this process work on. In the child of a fork, which has none of them, it is neither used nor
-/// destroyed: its memory is lost there.
+/// Owns an object that threads of this process work on. The child of a fork has none of these threads; there the object
+/// is neither used nor destroyed, and its memory is lost.
 template <class Held>
 class process_local {
  public:
@@ -22,11 +22,13 @@ class process_local {
   [[nodiscard]] explicit operator bool() const noexcept { return held_ != nullptr; }
   /// Throws RuntimeError in another process.
   [[nodiscard]] Held& get() {
-    if (!is_here()) raise(PyExc_RuntimeError, "this was made before a fork, whose child has not the threads for it");
+    if (!is_in_its_process()) {
+      raise(PyExc_RuntimeError, "this was made before a fork; the threads that it needs do not run in the child");
+    }
     return *held_;
   }
   void reset() noexcept {
-    if (is_here()) {
+    if (is_in_its_process()) {
       held_.reset();
     } else {
       static_cast<void>(held_.release());
@@ -34,16 +36,16 @@ class process_local {
   }
 
  private:
-  [[nodiscard]] bool is_here() const noexcept { return process_ == ::getpid(); }
+  [[nodiscard]] bool is_in_its_process() const noexcept { return process_ == ::getpid(); }
 
   pid_t process_ = ::getpid();
   std::unique_ptr<Held> held_;
 };
 
-/// Keeps a second thread out of an object: with the GIL released in one call, another may begin.
+/// Admits one thread at a time to an object. While a call has released the GIL, another thread could begin a second one.
 class exclusive_use {
  public:
-  /// Throws RuntimeError where another thread has it.
+  /// Throws RuntimeError if another thread uses the object.
   explicit exclusive_use(std::atomic_flag& busy) : busy_(busy) {
     if (busy_.test_and_set(std::memory_order_acquire)) {
       raise(PyExc_RuntimeError, "another thread is in a call on this object");

@@ -13,35 +13,39 @@ namespace cutpoint::python {
 
 namespace {
 
-duration duration_of(const input& from) {
-  return from.known_bytes() != 0 && from.known_bytes() <= few_bytes ? duration::short_of_signals : duration::any;
-}
-
 /// A stream, and the engine that cuts it.
 struct opened_input {
-  opened_input(const settings& how, nb::handle data) : options(how.feed), thread_count(how.threads), from(data) {}
+  opened_input(const settings& how, nb::handle data) : options(how.feed), thread_count(how.threads), stream(data) {}
 
   feed_options options;
   std::uint64_t thread_count;
-  input from;
+  input stream;
   cancellation cancel;
   std::shared_ptr<engine> threads;
   source* opened = nullptr;
 
   [[nodiscard]] status open() {
     options.cancel = &cancel;
-    if (status prepared = from.prepare(options, cancel); !prepared.ok()) return prepared;
-    auto held = engine_of(thread_count);
+    if (status prepared = stream.prepare(options, cancel); !prepared.ok()) return prepared;
+    auto held = find_engine(thread_count);
     if (!held) return held.error();
     threads = *std::move(held);
-    const auto found = from.open();
+    const auto found = stream.open();
     if (!found) return found.error();
     opened = *found;
     return {};
   }
+
+  /// Runs `body` so that signals end it, and returns its result.
+  template <class Body>
+  auto run(Body&& body) {
+    const auto byte_count = stream.bytes_in_memory();
+    const duration expected = byte_count ? expected_duration(options.cuts, *byte_count) : duration::any;
+    return interruptibly(cancel, expected, std::forward<Body>(body));
+  }
 };
 
-/// The vector's own memory as an array of NumPy.
+/// Returns a NumPy array that owns the memory of a vector.
 template <class Item, class Shape>
 nb::ndarray<nb::numpy, Item, Shape> array_of(std::vector<Item>&& items, std::initializer_list<std::size_t> shape) {
   auto held = std::make_unique<std::vector<Item>>(std::move(items));
@@ -59,27 +63,29 @@ std::size_t digest_bytes(fingerprint_kind kind) {
 }  // namespace
 
 struct chunk_iterator::work {
-  work(const settings& how, nb::handle data) : stream(how, data) {}
+  work(const settings& how, nb::handle data) : input(how, data) {}
+  /// Without the request the destructor of the feed would wait until every lane has finished its segment.
+  ~work() { input.cancel.request(); }
 
-  opened_input stream;
+  opened_input input;
   std::optional<chunk_reader> chunks;
   bool is_at_end = false;
   status failure;
 
   [[nodiscard]] status open() {
-    if (status opened = stream.open(); !opened.ok()) return opened;
-    auto made = chunk_reader::open(*stream.threads, stream.options, *stream.opened);
+    if (status opened = input.open(); !opened.ok()) return opened;
+    auto made = chunk_reader::open(*input.threads, input.options, *input.opened);
     if (!made) return made.error();
     chunks.emplace(*std::move(made));
     return {};
   }
 
-  /// Some chunks; none at the end, for which `failure` may have a reason.
+  /// Returns the next records. The result is empty at the end, or after a failure, which is then in `failure`.
   [[nodiscard]] std::vector<chunk_record> next() {
     std::vector<chunk_record> some(most_at_a_time);
     const auto count = chunks->read(some);
     is_at_end = !count || *count == 0;
-    if (is_at_end) failure = count ? stream.from.check_unchanged() : count.error();
+    if (is_at_end) failure = count ? input.stream.check_unchanged() : count.error();
     some.resize(is_at_end ? 0 : *count);
     return some;
   }
@@ -89,52 +95,52 @@ struct chunk_iterator::work {
 };
 
 chunk_iterator::chunk_iterator(const settings& how, nb::handle data, nb::object chunk_type)
-    : out_(std::move(chunk_type)), work_(std::make_unique<work>(how, data)) {
+    : expander_(std::move(chunk_type)), work_(std::make_unique<work>(how, data)) {
   work& w = work_.get();
-  check(interruptibly(w.stream.cancel, duration_of(w.stream.from), [&] { return w.open(); }), w.stream.from.path());
+  check(w.input.run([&] { return w.open(); }), w.input.stream.path());
 }
 
 chunk_iterator::~chunk_iterator() = default;
 
 nb::object chunk_iterator::next() {
   const exclusive_use alone(busy_);
-  if (out_.is_at_end() && work_) advance();
-  if (out_.is_at_end()) throw nb::stop_iteration();
-  return out_.next();
+  if (expander_.is_at_end() && work_) advance();
+  if (expander_.is_at_end()) throw nb::stop_iteration();
+  return expander_.next();
 }
 
 void chunk_iterator::advance() {
   work& w = work_.get();
   try {
-    out_.begin(interruptibly(w.stream.cancel, duration_of(w.stream.from), [&] { return w.next(); }));
+    expander_.begin(w.input.run([&] { return w.next(); }));
   } catch (...) {
     work_.reset();
     throw;
   }
   if (!w.is_at_end) return;
   const status failure = w.failure;
-  const std::string path = w.stream.from.path();
+  const std::string path = w.input.stream.path();
   work_.reset();
   check(failure, path);
 }
 
 nb::tuple chunk_arrays(const settings& how, nb::handle data) {
-  chunk_columns lists;
+  chunk_columns columns;
   opened_input w(how, data);
-  const status outcome = interruptibly(w.cancel, duration_of(w.from), [&]() -> status {
+  const status outcome = w.run([&]() -> status {
     if (status opened = w.open(); !opened.ok()) return opened;
-    auto into = w.threads->open(w.options, lists);
-    if (!into) return into.error();
-    if (status fed = feed_source(*into, 0, *w.opened); !fed.ok()) return fed;
-    if (status finished = into->finish(); !finished.ok()) return finished;
-    return w.from.check_unchanged();
+    auto destination = w.threads->open(w.options, columns);
+    if (!destination) return destination.error();
+    if (status fed = feed_source(*destination, 0, *w.opened); !fed.ok()) return fed;
+    if (status finished = destination->finish(); !finished.ok()) return finished;
+    return w.stream.check_unchanged();
   });
-  check(outcome, w.from.path());
-  const std::size_t count = lists.offsets.size();
-  return nb::make_tuple(
-      array_of<std::uint64_t, nb::ndim<1>>(std::move(lists.offsets), {count}),
-      array_of<std::uint64_t, nb::ndim<1>>(std::move(lists.lengths), {count}),
-      array_of<std::uint8_t, nb::ndim<2>>(std::move(lists.digests), {count, digest_bytes(how.feed.fingerprint.kind)}));
+  check(outcome, w.stream.path());
+  const std::size_t count = columns.offsets.size();
+  return nb::make_tuple(array_of<std::uint64_t, nb::ndim<1>>(std::move(columns.offsets), {count}),
+                        array_of<std::uint64_t, nb::ndim<1>>(std::move(columns.lengths), {count}),
+                        array_of<std::uint8_t, nb::ndim<2>>(std::move(columns.digests),
+                                                            {count, digest_bytes(how.feed.fingerprint.kind)}));
 }
 
 }  // namespace cutpoint::python

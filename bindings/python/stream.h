@@ -1,4 +1,4 @@
-// A stream that Python takes chunks from, one by one as they are found or all at once.
+// The chunks of bytes or of a file, as an iterator or as arrays.
 #pragma once
 
 #include <atomic>
@@ -16,14 +16,15 @@
 
 namespace cutpoint::python {
 
-/// An iterator over the chunks of a stream, which it feeds as far as it is asked.
+/// An iterator over the chunks of a stream. It feeds the stream only as far as chunks are asked for.
 class chunk_iterator {
  public:
-  /// Opens the stream. Throws what is wrong with it.
+  /// Opens the stream. Throws the failure to do so.
   chunk_iterator(const settings& how, nanobind::handle data, nanobind::object chunk_type);
   ~chunk_iterator();
 
-  /// Throws nanobind::stop_iteration after the last chunk, or after what failed, which is thrown once.
+  /// Returns the next chunk. Throws a failure of the stream once, and nanobind::stop_iteration after that or after the
+  /// last chunk.
   [[nodiscard]] nanobind::object next();
 
  private:
@@ -32,11 +33,11 @@ class chunk_iterator {
   void advance();
 
   std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
-  chunk_expander out_;
+  chunk_expander expander_;
   process_local<work> work_;
 };
 
-/// All chunks of a stream: NumPy arrays of offsets, lengths and digests, which own their memory.
+/// Returns all chunks of a stream as NumPy arrays of offsets, lengths and digests, which own their memory.
 [[nodiscard]] nanobind::tuple chunk_arrays(const settings& how, nanobind::handle data);
 
 }  // namespace cutpoint::python

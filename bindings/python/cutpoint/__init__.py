@@ -1,12 +1,12 @@
 """Content-defined chunks and fingerprints, with exactly the cuts of the sequential algorithm.
 
-`chunk` goes through a stream chunk by chunk, `chunk_arrays` gives all of them as NumPy arrays, `Chunker` takes a stream
-in pieces, and `dedup` says what deduplication would save. All of them release the GIL while they work, and Ctrl-C ends
-them.
+`chunk` iterates over the chunks of a stream, `chunk_arrays` returns all of them as NumPy arrays, `Chunker` takes a
+stream in blocks, and `dedup` reports what deduplication would save. All of them release the GIL while they work, and
+Ctrl-C interrupts them.
 
-What is wrong raises, with one sentence: ValueError (a name, parameter or bound), TypeError, BufferError (bytes that do
-not follow each other), OSError (a file; with `errno` and `filename` where a system call failed), MemoryError (also
-where the work does not fit into `memory_bytes`), or CutpointError (a back end or library that failed or is not here).
+Errors are exceptions with one sentence: ValueError (a name, a parameter or a bound), TypeError, BufferError (a buffer
+that is not C-contiguous), OSError (a file; with `errno` and `filename` if a system call failed), MemoryError (also if
+the work does not fit into `memory_bytes`), or CutpointError (a back end or a library failed or is missing).
 """
 
 from cutpoint._chunker import Chunker

@@ -1,4 +1,4 @@
-"""Streams in pieces."""
+"""The class Chunker, which cuts a stream that is written in blocks."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from cutpoint._settings import Bytes, Parameter, settings
 
 
 class Chunker:
-    """Cuts a stream that comes in pieces of any size, in bounded memory: the chunks are those of all the bytes at once.
+    """Cuts a stream that is written in blocks of any size, in bounded memory. The sizes of the blocks do not change the
+    chunks.
 
         with cutpoint.Chunker("restic") as chunker:
-            for piece in pieces:
-                store(chunker.write(piece))
+            for block in blocks:
+                store(chunker.write(block))
             store(chunker.finish())
 
-    For one thread at a time: a second one gets RuntimeError. Leaving the `with` block, or `close`, gives the memory
-    back and drops what has not come out. After a failure, and after Ctrl-C, the stream has ended, and the chunks that
-    were not given are lost.
+    One thread at a time may use a Chunker; a second one gets RuntimeError. `close`, which the `with` statement calls,
+    frees the memory and drops the chunks that were not returned. A failure or Ctrl-C ends the stream; the chunks that
+    were not returned are lost.
     """
 
     def __init__(
@@ -34,7 +35,7 @@ class Chunker:
         memory_bytes: SupportsIndex | None = None,
         **parameters: Parameter,
     ) -> None:
-        """Takes what `chunk` takes, but for the stream."""
+        """Takes the arguments of `chunk`, except the stream."""
         how = settings(cuts, fingerprint, fingerprint_key, backend, threads, memory_bytes, parameters)
         self._cuts = how.canonical
         self._stream = _core.StreamChunker(how, Chunk)
@@ -45,17 +46,17 @@ class Chunker:
         return self._cuts
 
     def write(self, data: Bytes) -> list[Chunk]:
-        """Takes the stream's next bytes, any number of them, from an object with a C-contiguous buffer, which may
-        change after the call. Gives the chunks that have come out since the last call, which may be none: they come in
-        order, and somewhat later than the bytes that decide them."""
+        """Writes the next bytes of the stream, any number of them, from an object with a C-contiguous buffer, which may
+        change after the call. Returns the chunks that were found since the last call, in order. The list may be empty,
+        because a chunk is found somewhat later than its bytes are written."""
         return self._stream.write(data)
 
     def finish(self) -> list[Chunk]:
-        """Ends the stream and gives the rest of its chunks. Nothing can be written after it."""
+        """Ends the stream and returns the rest of its chunks. After this call `write` raises ValueError."""
         return self._stream.finish()
 
     def close(self) -> None:
-        """Ends the stream without the rest of its chunks; does nothing where it has ended."""
+        """Ends the stream and drops the rest of its chunks. Has no effect if the stream has ended."""
         self._stream.close()
 
     def __enter__(self) -> Chunker:

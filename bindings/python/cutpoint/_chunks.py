@@ -1,4 +1,4 @@
-"""Streams that are there: all their chunks, one by one or as arrays."""
+"""The chunks of bytes or of a file, as an iterator or as NumPy arrays."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 class Chunk(NamedTuple):
     """A byte range of a stream."""
 
-    #: bytes before it
+    #: the number of bytes before the chunk
     offset: int
-    #: bytes in it, at least 1
+    #: the number of its bytes, at least 1
     length: int
-    #: its fingerprint, raw; empty with fingerprint="none"
+    #: the value of the fingerprint; empty with fingerprint="none"
     digest: bytes
 
 
 class ChunkArrays(NamedTuple):
     """The chunks of a stream, in order. The arrays own their memory."""
 
-    #: uint64, of n chunks: bytes before each
+    #: uint64, one for each chunk
     offsets: NDArray[np.uint64]
-    #: uint64, of n chunks: bytes in each
+    #: uint64, one for each chunk
     lengths: NDArray[np.uint64]
-    #: uint8, n times the bytes of a digest (0 with fingerprint="none")
+    #: uint8, one row for each chunk; rows are empty with fingerprint="none"
     digests: NDArray[np.uint8]
 
 
@@ -47,36 +47,35 @@ def chunk(
     memory_bytes: SupportsIndex | None = None,
     **parameters: Parameter,
 ) -> Iterator[Chunk]:
-    """Goes through a stream's chunks, in order: an iterator of `Chunk(offset, length, digest)`.
+    """Returns an iterator over the chunks of a stream, `Chunk(offset, length, digest)`, in order.
 
-    The stream is fed to the engine as far as chunks are asked for, so that a file of any length takes bounded memory;
-    runs of one byte and holes of sparse files are counted, not read. A chunk follows at once on what decides it, up to
-    what threads work on.
+    The stream is read only as far as chunks are asked for, so a file of any length takes bounded memory. Holes of
+    sparse files are not read.
 
     data_or_path
-        str and os.PathLike are the path of a file, pipe or device. All else must have a C-contiguous buffer (bytes,
-        bytearray, memoryview, mmap, a NumPy array), whose bytes are the stream. Python copies none of them; the buffer
-        is held, and must not change, until the iterator has ended or goes.
+        A str or os.PathLike is the path of a file, pipe or device. Any other object must have a C-contiguous buffer
+        (bytes, bytearray, memoryview, mmap, a NumPy array), whose bytes are the stream. They are not copied in Python.
+        The buffer is held, and must not change, until the iterator has ended or is deleted.
     cuts
-        An algorithm, a profile, or a canonical string: see `algorithms`, `profiles`, `canonical`.
+        An algorithm, a profile, or a canonical string; see `algorithms`, `profiles` and `canonical`.
     parameters
-        The algorithm's, by name, as `cutpoint list NAME` has them: `avg_bytes=16384` or `avg_bytes="16K"`. Not with a
-        canonical string, which has them.
+        The algorithm's parameters by name: `avg_bytes=16384` or `avg_bytes="16K"`. `cutpoint list NAME` lists them. A
+        canonical string has its own and allows no others.
     fingerprint
-        A name that `fingerprints` has.
+        One of the names that `fingerprints` returns.
     fingerprint_key
-        With "blake3": 32 bytes, for its keyed mode.
+        32 bytes, for the keyed mode of "blake3".
     backend
-        Where cuts and fingerprints are found, which changes neither: "auto" (what was measured to be fastest here), or
-        a name that `backends` has.
+        The back end that finds cuts and makes digests: "auto" (the one that was measured to be fastest here), or one of
+        the names that `backends` returns. All give the same chunks.
     threads
-        That work, 1 to 4096; None: one for each processor.
+        The number of threads, 1 to 4096. With None there is one for each processor.
     memory_bytes
-        Most bytes that are held of the stream; None: 256 MiB. A chunk without a maximum size may need more, which is a
-        MemoryError.
+        The most bytes of the stream that are held in memory. None means 256 MiB. A chunk without a maximum size may
+        need more, which raises MemoryError.
 
-    Raises, at once or from the iterator, what `cutpoint` says; chunks that were decided by what was read come before an
-    error. An iterator is for one thread at a time: a second one gets RuntimeError.
+    Raises the exceptions that `help(cutpoint)` lists, at once or from the iterator. The chunks that were found before an
+    error come before it. One thread at a time may use an iterator; a second one gets RuntimeError.
     """
     how = settings(cuts, fingerprint, fingerprint_key, backend, threads, memory_bytes, parameters)
     return _core.ChunkIterator(how, data_or_path, Chunk)
@@ -93,10 +92,10 @@ def chunk_arrays(
     memory_bytes: SupportsIndex | None = None,
     **parameters: Parameter,
 ) -> ChunkArrays:
-    """All chunks of a stream, as NumPy arrays: the fastest way. Takes what `chunk` takes, and raises what it raises; a
-    stream that fails gives no chunks. Needs NumPy (`pip install cutpoint[numpy]`).
+    """Returns all chunks of a stream as NumPy arrays, faster than `chunk`. Takes the arguments of `chunk` and raises its
+    exceptions; a stream that fails gives no chunks. Needs NumPy (`pip install cutpoint[numpy]`).
 
-    Each chunk takes 16 bytes and its digest, beside `memory_bytes`; one of a run counts as any other.
+    Besides `memory_bytes`, each chunk takes 16 bytes and the length of its digest.
     """
     if importlib.util.find_spec("numpy") is None:
         raise ModuleNotFoundError("chunk_arrays needs NumPy, which is not installed: pip install cutpoint[numpy]", name="numpy")

@@ -1,6 +1,5 @@
-"""What the compiled half gives, for type checkers."""
+"""The types of the compiled module, for type checkers."""
 
-import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -8,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cutpoint._chunks import Chunk
-from cutpoint._settings import Bytes, Stream
+from cutpoint._settings import Bytes, Path, Stream
 
 __version__: str
 
 class CutpointError(RuntimeError):
-    """What a back end, device or library below could not do, in one sentence."""
+    """A back end, a device or a library failed or is missing."""
 
 class Settings:
     @staticmethod
@@ -45,7 +44,15 @@ class StreamChunker:
 def chunk_arrays(
     settings: Settings, data: Stream
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint8]]: ...
-def dedup(settings: Settings, paths: Sequence[str | os.PathLike[str]], follow_links: bool) -> dict[str, Any]: ...
+def dedup(
+    settings: Settings,
+    paths: Sequence[Path],
+    follow_links: bool,
+    exclude: Sequence[Path],
+    include: Sequence[Path],
+    one_file_system: bool,
+    exclude_caches: bool,
+) -> dict[str, Any]: ...
 def algorithms() -> list[str]: ...
 def profiles() -> list[str]: ...
 def fingerprints() -> list[str]: ...

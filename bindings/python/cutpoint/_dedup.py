@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from typing import Any, SupportsIndex
 
 from cutpoint import _core
-from cutpoint._settings import Parameter, settings
+from cutpoint._settings import Parameter, Path, settings
 
 
 def dedup(
-    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    paths: Path | Iterable[Path],
     cuts: str = "fastcdc",
     *,
     fingerprint: str = "sha256",
@@ -20,23 +20,37 @@ def dedup(
     threads: SupportsIndex | None = None,
     memory_bytes: SupportsIndex | None = None,
     follow_links: bool = False,
+    exclude: Path | Iterable[Path] = (),
+    include: Path | Iterable[Path] = (),
+    one_file_system: bool = False,
+    exclude_caches: bool = False,
     **parameters: Parameter,
 ) -> dict[str, Any]:
-    """Cuts and fingerprints files, and folders with all that is in them, and reports what storing each chunk once would
-    save. Nothing is stored. Chunks with equal fingerprints count as equal. The other arguments are those of `chunk`;
-    "none" is no fingerprint here.
+    """Cuts and fingerprints files, and directories with all their files, and reports what storing each chunk once would
+    save. Stores nothing. Chunks with equal fingerprints count as equal. The arguments that are not listed here are those
+    of `chunk`; `fingerprint` must not be "none".
 
     follow_links
-        Whether symbolic links inside folders are followed. A path that is given always is.
+        Whether symbolic links inside directories are followed. A given path is always followed.
+    exclude, include
+        Patterns of paths inside directories, as `cutpoint dedup --exclude` and `--include` take them.
+    one_file_system
+        Whether directories on other file systems are left out.
+    exclude_caches
+        Whether of a directory with a CACHEDIR.TAG only this tag is read.
 
-    The report is that of `cutpoint dedup --json`, with the same names, units in them, and None where a number is not
-    defined: `version`, `cuts`, `fingerprint`, `thread_count`, `segment_bytes`, `memory_limit_bytes`, `input_count`,
+    The report is that of `cutpoint dedup --json` with the same names, and None for a number that is not defined:
+    `version`, `cuts`, `fingerprint`, `thread_count`, `segment_bytes`, `memory_limit_bytes`, `input_count`,
     `failed_input_count`, `result` (`bytes`, `chunk_count`, `unique_bytes`, `savings_share`, `chunks`, ...), `kinds`,
-    `wall_seconds`, `bytes_per_second`, `backends`, `stages` and `work`. Its own is `failures`: for each input that
-    failed its `path`, the `error` ("io_error"), `errno` or None, and the `message`. An input that fails raises nothing:
-    all others are done.
+    `wall_seconds`, `bytes_per_second`, `backends`, `stages` and `work`. The list `failures` is in this report alone: it
+    has, for each input that failed, its `path`, the `error` ("io_error"), `errno` or None, and the `message`. An input
+    that fails raises no exception, and the others are still read.
     """
     how = settings(cuts, fingerprint, fingerprint_key, backend, threads, memory_bytes, parameters)
-    if isinstance(paths, str | os.PathLike):
-        paths = [paths]
-    return _core.dedup(how, list(paths), follow_links)
+    return _core.dedup(
+        how, _list(paths), follow_links, _list(exclude), _list(include), one_file_system, exclude_caches
+    )
+
+
+def _list(given: Path | Iterable[Path]) -> list[Path]:
+    return [given] if isinstance(given, str | os.PathLike) else list(given)

@@ -1,34 +1,34 @@
-"""Names, and what they stand for."""
+"""The names that the functions of this package take."""
 
 from cutpoint import _core
 from cutpoint._settings import Parameter, settings
 
 
 def algorithms() -> list[str]:
-    """The algorithms of the literature, by the names that `cuts` takes."""
+    """Returns the names of the algorithms, which `cuts` takes."""
     return _core.algorithms()
 
 
 def profiles() -> list[str]:
-    """The exact cuts of real systems, by the names that `cuts` takes."""
+    """Returns the names of the profiles, which give the cuts of other programs; `cuts` takes them too."""
     return _core.profiles()
 
 
 def fingerprints() -> list[str]:
-    """What `fingerprint` takes, "none" among it."""
+    """Returns the names that `fingerprint` takes, "none" included."""
     return _core.fingerprints()
 
 
 def backends() -> list[str]:
-    """What `backend` takes beside "auto": those that run on this machine. Asks the driver for GPUs, which can take a
-    tenth of a second."""
+    """Returns the back ends that run on this machine; `backend` takes these names and "auto". The call asks the driver
+    which GPUs there are, which can take a tenth of a second."""
     return _core.backends()
 
 
 def canonical(cuts: str = "fastcdc", **parameters: Parameter) -> str:
-    """The canonical string of these cuts, which names every parameter and means the same cuts in every release: what to
-    keep beside what is stored. `cuts` takes it again.
+    """Returns the canonical string, which names every parameter and gives the same cuts in every release. Store it with
+    the chunks; `cuts` takes it.
 
-    Raises ValueError for a name that is not known, with the nearest, and for a parameter outside its bounds.
+    Raises ValueError for an unknown name, with the nearest known one, and for a parameter outside its bounds.
     """
     return settings(cuts, parameters=parameters).canonical

@@ -1,4 +1,4 @@
-"""What all that cuts is asked for, checked."""
+"""The options that all functions share, and their checks."""
 
 import operator
 import os
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Buffer
 
-#: Bytes. Before Python 3.12 type checkers do not know that arrays of NumPy have a buffer.
+#: An object with a buffer. Before Python 3.12 type checkers do not know that NumPy arrays have one.
 Bytes: TypeAlias = "Buffer | NDArray[Any]"
-#: Bytes, or the path of what has them.
-Stream: TypeAlias = "Bytes | str | os.PathLike[str]"
+Path: TypeAlias = "str | os.PathLike[str]"
+Stream: TypeAlias = "Bytes | Path"
 
-#: A parameter of an algorithm: a number, text as the command takes it ("16K"), or bytes for a key.
+#: A parameter of an algorithm: a number, text in the syntax of the command ("16K"), or bytes for a key.
 Parameter: TypeAlias = SupportsIndex | str | bytes
 
 MOST_THREADS = 4096

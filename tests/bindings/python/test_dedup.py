@@ -27,6 +27,8 @@ def tree(tmp_path):
         "sub/c.bin": bytes(500_000) + noise[:700_000],
         "empty": b"",
         ".hidden": b"x",
+        "cache/CACHEDIR.TAG": b"Signature: 8a477f597d28d172789f06886806bc55",
+        "cache/d": noise[:100_000],
     }
     for name, content in files.items():
         path = tmp_path / "tree" / name
@@ -46,6 +48,8 @@ def tree(tmp_path):
         ),
         ({"cuts": "gear", "avg_bytes": "1K", "threads": 1}, ["--algorithm", "gear", "--size", "1K", "--threads", "1"]),
         ({"follow_links": True}, ["--follow"]),
+        ({"exclude": "*.bin", "include": ["/sub", "*.TXT"]}, ["--exclude", "*.bin", "--include", "/sub", "--include", "*.TXT"]),
+        ({"exclude_caches": True, "one_file_system": True}, ["--exclude-caches", "--one-file-system"]),
     ],
 )
 def test_the_report_is_that_of_the_command(options, words, tree, command):
@@ -67,7 +71,7 @@ def test_every_field_is_documented(tree):
     assert found <= documented
 
 
-def test_inputs_that_fail_are_told_and_the_others_done(tree):
+def test_inputs_that_fail_are_listed_and_the_others_read(tree):
     odd = os.fsdecode(os.fsencode(tree) + b"/\xff")
     report = cutpoint.dedup([tree / "missing", tree / "a.TXT", odd])
     assert (report["input_count"], report["failed_input_count"]) == (1, 2)
@@ -96,5 +100,7 @@ def test_wrong_use(tree):
         cutpoint.dedup(tree, fingerprint="none")
     with pytest.raises(TypeError):
         cutpoint.dedup([5])
+    with pytest.raises(ValueError, match="'!a'"):
+        cutpoint.dedup(tree, exclude=["!a"])
     with pytest.raises(ValueError, match="fastcd"):
         cutpoint.dedup(tree, "fastcd")
