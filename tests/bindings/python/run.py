@@ -1,9 +1,9 @@
-"""Builds the wheel, installs it in an environment of its own with other chunkers, and runs the tests beside this file there.
+"""Builds the wheel, installs it in a virtual environment, and runs the tests of this folder there.
 
-    run.py FOLDER          against the engine that the build in CUTPOINT_BUILD installs: the module alone is compiled
-    run.py FOLDER --clean  as a user does: `pip install .` from an empty environment, the engine compiled once more
+    run.py FOLDER          links the engine that the build in CUTPOINT_BUILD installs, and compiles only the module
+    run.py FOLDER --clean  runs `pip install .` in an empty environment, which compiles the engine too
 
-FOLDER keeps what is made. Exits with 77, "skipped", where packages are missing and PyPI cannot be reached.
+The environment and the wheel stay in FOLDER. Exits with 77, "skipped", if packages are missing and PyPI cannot be reached.
 """
 
 import os
@@ -27,13 +27,13 @@ PROGRAM = (
 )
 
 
-def step(what: str, *words: object, **options) -> None:
-    """Runs a program and says how long it took. Where it failed: exits."""
+def step(name: str, *words: object, **options) -> None:
+    """Runs a program and prints how long it took. Exits if it failed."""
     begun = time.monotonic()
     done = subprocess.run(
         [*map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **options
     )
-    print(f"{what}: {'done' if done.returncode == 0 else 'FAILED'} in {time.monotonic() - begun:.0f} s", flush=True)
+    print(f"{name}: {'done' if done.returncode == 0 else 'FAILED'} in {time.monotonic() - begun:.0f} s", flush=True)
     if done.returncode == 0:
         return
     print(done.stdout)
@@ -43,25 +43,23 @@ def step(what: str, *words: object, **options) -> None:
     sys.exit(1)
 
 
-def environment(folder: Path, requirements: list[Path]) -> Path:
-    """A virtual environment, made again when what it should have has changed; its interpreter."""
-    wanted = "".join(path.read_text() for path in requirements)
+def environment(folder: Path, requirements: Path | None) -> Path:
+    """Makes a virtual environment, unless it has these packages already, and returns its interpreter."""
+    wanted = requirements.read_text() if requirements else ""
     python, stamp = folder / "bin" / "python", folder / "installed.txt"
     if stamp.exists() and stamp.read_text() == wanted:
         return python
     shutil.rmtree(folder, ignore_errors=True)
     venv.create(folder, with_pip=True)
     if requirements:
-        step("packages", python, *PIP, "install", "-r", requirements[0])
+        step("packages", python, *PIP, "install", "-r", requirements)
     stamp.write_text(wanted)
     return python
 
 
 def test_wheel(folder: Path) -> None:
     build, prefix, wheels = Path(os.environ["CUTPOINT_BUILD"]), folder / "prefix", folder / "wheels"
-    python = environment(
-        folder / "environment", [TESTS / "requirements.txt", ROOT / "tests" / "oracles" / "requirements.txt"]
-    )
+    python = environment(folder / "environment", TESTS / "requirements.txt")
     for made in (prefix, wheels):
         shutil.rmtree(made, ignore_errors=True)
     step("engine", os.environ["CUTPOINT_CMAKE"], "--install", build, "--prefix", prefix)
@@ -80,7 +78,7 @@ def test_wheel(folder: Path) -> None:
 def test_clean_installation(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    python = environment(folder / "environment", [])
+    python = environment(folder / "environment", None)
     step("pip install .", python, *PIP, "install", ROOT)
     step("program", python, "-c", PROGRAM, cwd=folder)
 

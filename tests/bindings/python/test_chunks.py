@@ -1,4 +1,4 @@
-"""Every way to the chunks of a stream gives the same, and the same as the command and the interface for C."""
+"""All functions give the chunks of the command, for every kind of input."""
 
 import array
 import hashlib
@@ -10,7 +10,6 @@ import threading
 import cutpoint
 import numpy as np
 import pytest
-from conftest import ROOT, load
 from cutpoint import Chunk
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,14 +47,6 @@ def test_all_forms_give_the_chunks_of_the_command(name, data, file_of, command):
     assert rows_of(cutpoint.chunk_arrays(data, name)) == expected
     assert rows_of(cutpoint.chunk_arrays(os.fspath(path), name)) == expected
     assert streamed((data[at : at + 77_777] for at in range(0, len(data), 77_777)), name) == expected
-
-
-def test_the_interface_for_c_gives_the_same(data):
-    if "CUTPOINT_C_LIBRARY" not in os.environ:
-        pytest.skip("CUTPOINT_C_LIBRARY does not name the library")
-    c = load(ROOT / "tests" / "bindings" / "python" / "c_interface.py").Library(os.environ["CUTPOINT_C_LIBRARY"])
-    for cuts in ("fastcdc", "restic", "gear(min_bytes=512,avg_bytes=2K,max_bytes=8K)"):
-        assert c.chunks(data, cuts) == [tuple(chunk) for chunk in cutpoint.chunk(data, cuts)]
 
 
 @given(
@@ -119,7 +110,7 @@ def test_arrays_have_their_types_and_own_their_memory(data):
     copy = offsets.copy()
     del arrays
     assert (offsets == copy).all()
-    offsets[0] = 7  # they are the caller's
+    offsets[0] = 7  # the caller may write to them
     assert cutpoint.chunk_arrays(data, fingerprint="none").digests.shape == (count, 0)
 
 

@@ -86,16 +86,14 @@ FAST = {"cuts": "rabin", "backend": "scalar", "threads": 1}
 # A chunk has some bytes, and its window has 178,904: a mebibyte takes minutes.
 SLOW = {**FAST, "cuts": "borg1(min_exp=2,max_exp=20,mask_bits=2,window=178904)"}
 SENT = []
-
-def noise(mebibytes):
-    return bytearray(os.urandom(1 << 20)) * mebibytes
+data = bytearray(os.urandom(1 << 20)) * (4 if call.startswith("slow") else 600)
 
 def interrupt():
     time.sleep(0.3)
     SENT.append(time.monotonic())
     os.kill(os.getpid(), signal.SIGINT)
 
-def write(data, block_bytes, how):
+def write(block_bytes, how):
     with cutpoint.Chunker(**how) as chunker:
         for begin in range(0, len(data), block_bytes):
             chunker.write(data[begin : begin + block_bytes])
@@ -104,12 +102,12 @@ def write(data, block_bytes, how):
 CALLS = {
     "pipe": lambda: list(cutpoint.chunk(path)),
     "dedup": lambda: cutpoint.dedup([path]),
-    "arrays": lambda: cutpoint.chunk_arrays(noise(600), **FAST),
-    "write": lambda: write(noise(600), 600 << 20, FAST),
-    "slow iterator": lambda: list(cutpoint.chunk(noise(4), **SLOW)),
-    "slow iterator over few bytes": lambda: list(cutpoint.chunk(noise(1)[:700_000], **SLOW)),
-    "slow arrays": lambda: cutpoint.chunk_arrays(noise(4), **SLOW),
-    "slow writes": lambda: write(noise(4), 1000, SLOW),
+    "arrays": lambda: cutpoint.chunk_arrays(data, **FAST),
+    "write": lambda: write(len(data), FAST),
+    "slow iterator": lambda: list(cutpoint.chunk(data, **SLOW)),
+    "slow iterator over few bytes": lambda: list(cutpoint.chunk(data[:700_000], **SLOW)),
+    "slow arrays": lambda: cutpoint.chunk_arrays(data, **SLOW),
+    "slow writes": lambda: write(1000, SLOW),
     "slow dedup": lambda: cutpoint.dedup([slow_file], **SLOW),
 }
 threading.Thread(target=interrupt).start()
