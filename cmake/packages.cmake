@@ -3,13 +3,13 @@
 #   cpack -G DEB   Debian packages: the command, the shared library, and the development files
 #   cpack -G TGZ   one archive that contains the libraries it needs and runs wherever it is unpacked
 #
-#   component    what                                               Debian package
+#   component    contents                                           Debian package
 #   command      the command, its pages, completions and schemas    cutpoint
 #   library      the shared library for C                           libcutpoint-c1
-#   development  its header, what CMake and pkg-config find it by    libcutpoint-dev
+#   development  its header, files for CMake and pkg-config          libcutpoint-dev
 #   archives     for C and C++20, with the headers of C++            libcutpoint-dev; not in the TGZ
 set(CUTPOINT_MAINTAINER "Cutpoint contributors <contributors@cutpoint.invalid>" CACHE STRING
-  "Who answers for packages: NAME <ADDRESS>")
+  "Maintainer of the packages: NAME <ADDRESS>")
 include(GNUInstallDirs)
 
 set(CPACK_GENERATOR DEB TGZ)

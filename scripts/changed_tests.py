@@ -2,10 +2,10 @@
 
     changed_tests.py BUILD_FOLDER REVISION CTEST
 
-A test is affected where a program that it runs is built from a file that differs from REVISION, by what the last build noted of included
-files, and where the folder of the test itself has such a file. Tests that build or pack all of Cutpoint once more are left to a full
-run. Prints two lines: the programs, and the regular expression of the tests' names. Prints nothing where the build itself changed (a
-CMake list, a preset), since everything is affected then.
+A test is affected if a program that it runs is built from a file that differs from REVISION, or if the folder of the test has such a
+file. The last build recorded which files each program includes. Tests that build or pack all of Cutpoint once more are left out. Prints
+two lines: the programs, and a regular expression for the names of the tests. Prints no line if the build itself changed (a CMake list, a
+preset), because everything is affected then.
 """
 
 import collections

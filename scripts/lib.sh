@@ -8,12 +8,12 @@
 
 root=$(CDPATH='' cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 readonly root
-# shellcheck disable=SC2034  # for those who source this
+# shellcheck disable=SC2034  # for the scripts that source this
 readonly scripts=$root/scripts
-readonly deps=$root/.deps              # what is fetched, never committed
+readonly deps=$root/.deps              # fetched files, never committed
 readonly cuda_venv=$deps/cuda          # CUDA compiler and CMake from PyPI; complete only when it holds its stamp
 readonly cuda_stamp=$cuda_venv/stamp
-readonly cuda_refused=$deps/no-cuda    # there: the user said --no-cuda
+readonly cuda_refused=$deps/no-cuda    # exists if the user gave --no-cuda
 
 # shellcheck disable=SC2034
 readonly arm64=$deps/arm64             # AArch64's libraries; complete only with their stamp
@@ -34,7 +34,7 @@ die() {
   exit 1
 }
 
-# on_path NAME: prints the path of a command, or nothing.
+# on_path NAME: prints the path of a command if it exists.
 on_path() { command -v -- "$1" || true; }
 
 # version_at_least HAVE WANT: compares dotted version numbers.
@@ -42,10 +42,10 @@ version_at_least() {
   [[ -n $1 ]] && printf '%s\n%s\n' "$2" "$1" | sort --check=quiet --version-sort
 }
 
-# emulates: whether emulators run the kernels of other processors here. They are set up on x86-64 only.
+# emulates: whether this machine can emulate other processors. Emulators are set up on x86-64 only.
 emulates() { [[ $(uname -m) == x86_64 ]]; }
 
-# job_count: one job for each processor, as long as each has 1.5 GiB of free memory, which a large source takes.
+# job_count: prints the number of parallel jobs: one for each processor, if each has 1.5 GiB of free memory, which a large source takes.
 job_count() {
   local processors available_kib by_memory
   if [[ -n ${CUTPOINT_JOBS:-} ]]; then
@@ -63,8 +63,8 @@ job_count() {
 
 # --- Python of the experiments ----------------------------------------------------------------------------------------------------------
 
-# experiments_python: prints the Python of a virtual environment with the packages for sweeps and reports; it is made anew when
-# requirements.txt changes.
+# experiments_python: prints the path of the Python in a virtual environment with the packages for sweeps and reports. The environment is
+# made anew when requirements.txt changes.
 experiments_python() {
   local venv=$deps/experiments requirements=$root/bench/experiments/requirements.txt wanted
   wanted=$(sha256sum <"$requirements")
@@ -80,7 +80,7 @@ experiments_python() {
   printf '%s\n' "$venv/bin/python"
 }
 
-# experiments_ray: adds Ray to that Python, where it is missing.
+# experiments_ray: adds Ray to this environment if it is missing.
 experiments_ray() {
   local python
   python=$(experiments_python)
@@ -90,11 +90,11 @@ experiments_ray() {
     die "no Ray: see above"
 }
 
-# --- CUDA and CMake: the machine's own where they are new enough, else from PyPI ------------------------------------------------------
+# --- CUDA and CMake: the machine's own if they are new enough, else from PyPI ------------------------------------------------------
 
 nvcc_major() { "$1" --version 2>/dev/null | sed -n 's/.*release \([0-9][0-9]*\)\..*/\1/p'; }
 
-# machine_nvcc: prints the machine's CUDA compiler, or nothing where none is new enough.
+# machine_nvcc: prints the path of the machine's CUDA compiler if one is new enough.
 machine_nvcc() {
   local nvcc major
   for nvcc in "${CUDA_HOME:+$CUDA_HOME/bin/nvcc}" "$(on_path nvcc)" /usr/local/cuda/bin/nvcc; do
@@ -107,7 +107,7 @@ machine_nvcc() {
   done
 }
 
-# machine_cmake: prints the machine's CMake, or nothing where it is too old for CUDA.
+# machine_cmake: prints the path of the machine's CMake if it is new enough for CUDA.
 machine_cmake() {
   local cmake version
   cmake=$(on_path cmake)
@@ -116,13 +116,13 @@ machine_cmake() {
   if version_at_least "$version" "$cmake_wanted"; then printf '%s\n' "$cmake"; fi
 }
 
-# wanted_wheels: prints the PyPI packages that the machine lacks for CUDA, one a line.
+# wanted_wheels: prints the PyPI packages that the machine lacks for CUDA, one on each line.
 wanted_wheels() {
   [[ -n $(machine_nvcc) ]] || printf '%s\n' "$cuda_wheels"
   [[ -n $(machine_cmake) ]] || printf '%s\n' "$cmake_wheel"
 }
 
-# pick_tool NAME: prints the path of cmake, cpack or ctest; one that was fetched from PyPI comes first.
+# pick_tool NAME: prints the path of cmake, cpack or ctest. One that was fetched from PyPI is preferred.
 pick_tool() {
   local fetched=$cuda_venv/tools/$1
   if [[ -e $cuda_stamp && ! -e $cuda_refused && -x $fetched ]]; then
@@ -132,7 +132,7 @@ pick_tool() {
   fi
 }
 
-# pick_nvcc: prints the CUDA compiler to build with, or nothing where there is none, CMake is too old, or the user refused it.
+# pick_nvcc: prints the path of the CUDA compiler to build with, unless there is none, CMake is too old, or the user refused it.
 pick_nvcc() {
   local nvcc
   if [[ -e $cuda_refused ]]; then return; fi
@@ -141,7 +141,7 @@ pick_nvcc() {
   if [[ -e $cuda_stamp || -n $(machine_cmake) ]]; then printf '%s' "$nvcc"; fi
 }
 
-# cuda_arguments PRESET: prints CMake's arguments about CUDA, one a line; none for presets that build without it.
+# cuda_arguments PRESET: prints CMake's arguments for CUDA, one on each line. Presets without CUDA have none.
 cuda_arguments() {
   local nvcc
   case $1 in
@@ -160,7 +160,7 @@ cuda_arguments() {
 
 build_folder() { printf '%s/build/%s\n' "$root" "$1"; }
 
-# configure PRESET: configures, from scratch where the folder was configured with other tools or in another place.
+# configure PRESET: configures a preset, from scratch if the folder was configured with other tools or at another path.
 configure() {
   local preset=$1 folder cmake key
   local -a arguments
@@ -176,7 +176,7 @@ configure() {
 
 # build PRESET [TARGET...]: configures and builds everything or these targets. A lock lets one build run at a time in each folder.
 #
-# The stamp `.built` has the time when the build began, so that a source that changes during the build counts as newer.
+# The stamp `.built` has the time when the build began. So a source that changes during the build counts as newer.
 build() {
   local preset=$1 folder cmake
   folder=$(build_folder "$preset")

@@ -12,8 +12,8 @@ set(CPACK_DEBIAN_COMMAND_PACKAGE_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_COMMAND_PACKAGE_DESCRIPTION "content-defined chunking and fingerprinting of files
 ${about_chunks}
 .
-This package has the command, which lists chunks, tells what deduplication
-would save, and measures how fast this machine does so.")
+This package has the command, which lists chunks, reports what deduplication
+would save, and measures speed on this machine.")
 
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_PACKAGE_NAME libcutpoint-c1)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_PACKAGE_SECTION libs)
@@ -36,7 +36,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DESCRIPTION "content-defined chunking and f
 ${about_chunks}
 .
 This package has the headers for C and C++20, the archives to link them with,
-and what CMake and pkg-config find them by.")
+and the files for CMake and pkg-config.")
 
 configure_file(cmake/packages/changelog.in packages/changelog @ONLY)
 configure_file(cmake/packages/copyright.in packages/copyright @ONLY)

@@ -1,9 +1,10 @@
-# Sets the run-time search path of the archive's command and library to the folder beside them. CPack runs it between installing and packing.
+# Sets the run-time search path of the archive's command and library to the folder with the other libraries. CPack runs it between
+# installing and packing.
 file(GLOB_RECURSE programs ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/cutpoint ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/libcutpoint_c.so.*.*)
 list(FILTER programs INCLUDE REGEX "/bin/cutpoint$|/libcutpoint_c")
 list(LENGTH programs count)
 if(NOT count EQUAL 2)
-  message(FATAL_ERROR "not the command and the library: ${programs}")
+  message(FATAL_ERROR "expected the command and the library, found: ${programs}")
 endif()
 foreach(program IN LISTS programs)
   set(folder "$ORIGIN/cutpoint")

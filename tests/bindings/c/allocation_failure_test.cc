@@ -1,4 +1,4 @@
-// Every allocation refused in turn: each call says so by a code, nothing is thrown at the caller, and what is made later is right.
+// Each allocation fails in turn: calls return a code, throw no exception, and later calls work.
 #include <cstring>
 
 #include "tests/bindings/c/handles.h"

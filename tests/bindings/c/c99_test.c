@@ -1,4 +1,4 @@
-// The interface from C: everything that it has, and that numbers and structures are those that were released.
+// Tests all of the interface from C99, and that its numbers and structures are the released ones.
 #include <cutpoint/cutpoint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// What comes out in C are the sequential algorithm's chunks, for every name, in pieces of any size, from several threads.
+// The interface for C gives the chunks of the sequential algorithm, for every name, blocks of any size, and several threads.
 #include <cstring>
 #include <thread>
 
@@ -16,7 +16,7 @@ std::vector<std::uint8_t> mixed(std::size_t size, std::uint64_t seed) {
   return make_stream(content::mixed, size, random);
 }
 
-/// What the interface should give for one stream.
+/// Returns the chunks that are expected for one stream.
 std::vector<cutpoint_chunk> sequential(const chunker& cuts, const std::vector<std::uint8_t>& bytes,
                                        std::uint64_t stream, fingerprint_kind kind) {
   std::vector<cutpoint_chunk> all;
@@ -35,7 +35,7 @@ std::vector<cutpoint_chunk> sequential(const chunker& cuts, const std::vector<st
   return all;
 }
 
-/// Equal ones in a run one by one.
+/// Adds the equal chunks of a run one by one.
 void add_each(std::vector<cutpoint_chunk>& all, cutpoint_chunk chunk) {
   for (std::uint64_t count = std::exchange(chunk.count, 1); count != 0; --count, chunk.offset += chunk.length) {
     all.push_back(chunk);

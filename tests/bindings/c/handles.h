@@ -1,4 +1,4 @@
-// Handles of the C interface that give themselves back, and receivers from C++ functions.
+// Owning handles of the interface for C, and receivers that call C++ functions.
 #pragma once
 
 #include <functional>
@@ -10,12 +10,12 @@
 
 namespace cutpoint::tests {
 
-struct give_back {
+struct destroyer {
   void operator()(cutpoint_engine* engine) const { cutpoint_engine_destroy(engine); }
   void operator()(cutpoint_feed* feed) const { EXPECT_EQ(cutpoint_feed_destroy(feed), CUTPOINT_OK); }
 };
-using engine_handle = std::unique_ptr<cutpoint_engine, give_back>;
-using feed_handle = std::unique_ptr<cutpoint_feed, give_back>;
+using engine_handle = std::unique_ptr<cutpoint_engine, destroyer>;
+using feed_handle = std::unique_ptr<cutpoint_feed, destroyer>;
 
 inline engine_handle make_engine(std::uint64_t threads) {
   const cutpoint_engine_options options = {.struct_bytes = sizeof options, .threads = threads};
@@ -24,7 +24,7 @@ inline engine_handle make_engine(std::uint64_t threads) {
   return engine_handle(made);
 }
 
-/// All defaults but the cuts, on the scalar reference, which needs no measuring.
+/// Returns default options for these cuts, on the scalar reference, which needs no measurement.
 inline cutpoint_feed_options options_for(const char* cuts) {
   cutpoint_feed_options options = {};
   options.struct_bytes = sizeof options;
@@ -62,7 +62,7 @@ struct chunk_calls {
   }
 };
 
-/// One stream of random bytes in one write; the first failure.
+/// Feeds one stream in one write. Returns the first failure.
 inline cutpoint_status feed_one(cutpoint_feed* feed, const std::vector<std::uint8_t>& bytes) {
   if (const int begun = cutpoint_feed_begin(feed, 0); begun != CUTPOINT_OK) return begun;
   if (const int written = cutpoint_feed_write(feed, bytes.data(), bytes.size()); written != CUTPOINT_OK) return written;

@@ -1,4 +1,4 @@
-// Wrong arguments: nulls, sizes, names, numbers. Each gives a code, and a sentence where there is one to say it in.
+// Wrong arguments: nulls, sizes, names, numbers. Each is refused with a code, and with a sentence if the caller gave an error.
 #include <cstring>
 
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@ using testing::HasSubstr;
 
 class hostile : public testing::Test {
  protected:
-  /// What a feed's options are refused with.
+  /// Returns the code with which a feed's options are refused.
   cutpoint_status refusal(const cutpoint_feed_options& options) {
     cutpoint_feed* feed = nullptr;
     const cutpoint_status code = cutpoint_feed_create(engine_.get(), &options, nullptr, &feed, &error_);

@@ -1,5 +1,5 @@
-/* A stream of so many GiB goes through the C interface in pieces of 1 MiB, with 64 MiB allowed: every byte lies in a chunk, and
- * the process holds no more than that beside what it held before: long_stream GIB */
+/* long_stream GIB: feeds a stream of this length through the C interface in blocks of 1 MiB, with 64 MiB of memory. Every byte must lie
+ * in a chunk, and the memory of the process must not grow by more than 64 MiB. */
 #include <cutpoint/cutpoint.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// Calls at the wrong time: out of order, from callbacks, by two threads at once, after a failure, and of what goes early.
+// Calls at the wrong time: out of order, from callbacks, by two threads at once, after a failure, and after handles are destroyed.
 #include <future>
 #include <stdexcept>
 #include <thread>

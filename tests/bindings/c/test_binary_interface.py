@@ -1,5 +1,5 @@
-"""What programs that were compiled before have of the interface for C: functions, numbers, where fields lie. It is as binary_interface.txt
-says, for 64 bits. New lines may come there; one that is changed or goes breaks those programs, and takes another SOVERSION."""
+"""The binary interface for C (functions, numbers, offsets of fields) equals binary_interface.txt, for 64 bits. Lines may be added to this
+file. A line that is changed or removed breaks compiled programs and needs another SOVERSION."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""The programs of docs/c.md compile as C99 without a warning, run, and say what they should."""
+"""The programs of docs/c.md compile as C99 without warnings, run, and print the expected output."""
 
 import os
 import pathlib

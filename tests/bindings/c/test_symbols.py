@@ -1,4 +1,4 @@
-"""The shared library shows the names of its version script, each with its version, the header declares these, and no others."""
+"""The shared library exports exactly the names of its version script, each with its version, and the header declares them."""
 
 import os
 import pathlib
