@@ -1,4 +1,4 @@
-// From what was measured to what a job runs at.
+// The rates of a job's lanes, from the cost model.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,20 +13,20 @@ namespace cutpoint {
 
 namespace {
 
-/// Of a batch's time, the share that its latency may be.
+/// The largest share of a batch's time that its latency may take.
 constexpr double latency_share = 0.05;
 constexpr std::uint64_t least_batch = 1 * MiB;
 constexpr std::uint64_t most_batch = 1 * GiB;
-/// Device memory for each byte of a batch: the byte, its candidates, its share of chunks, generously.
+/// An upper bound of the device memory for each byte of a batch: the byte, its candidates, its share of the chunks.
 constexpr std::uint64_t device_bytes_for_each = 8;
-/// Bytes of chunks whose fingerprints a processor's lane makes together: a segment's.
+/// Bytes of the chunks that a lane of the processor fingerprints together: a segment's.
 constexpr double processor_batch_bytes = 2 * MiB;
 /// Copied out for each chunk: its length, and the digest.
 constexpr double length_bytes = 4;
 
 std::string_view algorithm_of(std::string_view canonical) { return canonical.substr(0, canonical.find('(')); }
 
-/// The rate of these very cuts, else of the same algorithm's at the nearest mean length.
+/// The rate of the same chunker, or of the same algorithm at the nearest mean length. Null if there is none.
 const cut_rate* nearest(const std::vector<cut_rate>& measured, const chunker& cuts, double mean_bytes) {
   const cut_rate* best = nullptr;
   double least = std::numeric_limits<double>::infinity();
@@ -46,7 +46,7 @@ struct measured_point {
   double rate = 0;
 };
 
-/// Between the two points on either side, along a line over the logarithms; past the ends, the end. 0 of no points.
+/// Interpolates linearly between logarithms; beyond the ends, the rate at the end. 0 without points.
 double interpolated(std::vector<measured_point> points, double position) {
   if (points.empty()) return 0;
   std::sort(points.begin(), points.end(), [](const auto& x, const auto& y) { return x.position < y.position; });
@@ -60,7 +60,7 @@ double interpolated(std::vector<measured_point> points, double position) {
   return below.rate * std::pow(above->rate / below.rate, part);
 }
 
-/// At a chunk length of the grid: over the numbers in flight. At others: over those lengths.
+/// Interpolates over the numbers in flight at each measured length, and then over the lengths.
 double fingerprint_rate_at(const std::vector<fingerprint_rate>& measured, fingerprint_kind kind, double chunk_bytes,
                            double in_flight) {
   std::vector<std::uint64_t> lengths;
@@ -82,7 +82,7 @@ double fingerprint_rate_at(const std::vector<fingerprint_rate>& measured, finger
   return interpolated(std::move(by_length), chunk_bytes);
 }
 
-/// What a lane keeps of its rate beside so many others, measured with one for each processor.
+/// The share of its rate that a lane keeps if `lanes` work. It was measured with one lane for each processor.
 double share_beside(const cost_model& model, std::uint64_t lanes) {
   if (lanes <= 1 || model.processor_count <= 1) return 1;
   const double others = static_cast<double>(std::min(lanes, model.processor_count) - 1);
@@ -95,7 +95,7 @@ double share_beside(const cost_model& model, std::uint64_t lanes) {
 
 double inverse(double rate) { return rate > 0 ? 1 / rate : 0; }
 
-/// The shortest batch whose latency is no more than its share of the time, as far as memory goes.
+/// The shortest batch whose latency takes at most `latency_share` of its time, as far as memory allows.
 std::uint64_t batch_bytes_for(const device_rates& rates, std::uint64_t memory_bytes) {
   const double seconds_a_byte = inverse(rates.link_in) + inverse(rates.chunking) + inverse(rates.fingerprinting) +
                                 rates.out_share * inverse(rates.link_out);
@@ -109,7 +109,7 @@ std::uint64_t batch_bytes_for(const device_rates& rates, std::uint64_t memory_by
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(whole)) * least_batch;
 }
 
-/// Nothing where the device does not do the job.
+/// Nullopt if the device cannot do the job.
 std::optional<device_rates> rates_on(const device_costs& device, const job_costs& job) {
   const cut_rate* const cuts = nearest(device.rates.cuts, job.cuts, job.mean_chunk_bytes);
   if (!device.problem.empty() || cuts == nullptr || cuts->bytes_per_second <= 0) return std::nullopt;

@@ -1,4 +1,4 @@
-// The lanes of a feed's devices, and where devices come from.
+// The lanes of a feed's devices, and the provider of devices.
 #pragma once
 
 #include <memory>
@@ -14,45 +14,44 @@
 
 namespace cutpoint {
 
-/// Makes devices' work, and measures their links. CUDA's unless a test has other ideas. Thread-safe.
+/// Opens devices and measures their links: CUDA's, unless a test overrides it. Thread-safe.
 class device_provider {
  public:
   virtual ~device_provider() = default;
-  /// As `cuda::make_offload`, which this calls.
+  /// Calls `cuda::make_offload`.
   [[nodiscard]] virtual result<std::unique_ptr<cuda::offload>> make(
       int device, const chunker& cuts, const fingerprint_recipe& fingerprint, const cuda::batch_limits& limits,
       cuda::offload_use use = cuda::offload_use::cut) const;
-  /// As `cuda::measure_link`, which this calls.
+  /// Calls `cuda::measure_link`.
   [[nodiscard]] virtual result<cuda::link_rates> measure_link(int device) const;
 };
 
-/// What the lanes of one device need beside threads, which are the feed's. `perform` is of each lane's thread; the rest is
-/// guarded by whoever has the feed.
+/// The lanes of one device, without their threads. Each lane's thread calls `perform`; the feed's lock guards the rest.
 class device_lanes {
  public:
-  /// None.
+  /// Has no lanes.
   device_lanes() = default;
 
-  /// `device_lane_count` lanes, or none and a warning where the device has no memory for them or is not allowed as much,
-  /// or where the chunks are none for a device. Errors: what makes the feed impossible.
+  /// Opens all lanes of a device. Opens none, with a warning, if the device has too little memory, needs more than is
+  /// allowed, or cannot do the job. Errors: of calls that make the feed impossible.
   [[nodiscard]] static result<device_lanes> open(const device_provider& provider, int device,
                                                  const feed_options& options, const device_configuration& part);
 
   /// The GPU's number.
   [[nodiscard]] int device() const noexcept { return device_; }
   [[nodiscard]] std::size_t size() const noexcept { return offloads_.size(); }
-  /// Whether fingerprints are made with the cuts.
+  /// Whether the device makes the feed's fingerprints.
   [[nodiscard]] bool fingerprints() const noexcept { return size() != 0 && offloads_.front()->digest_bytes() != 0; }
-  /// The node of memory near to the device; -1 where unknown.
+  /// The memory node near the device; -1 if it is not known.
   [[nodiscard]] int node() const noexcept { return size() != 0 ? offloads_.front()->numa_node() : -1; }
-  /// Empty, or why what the device was asked for is done on the processor.
+  /// Why the processor does the device's work, or empty.
   [[nodiscard]] const std::string& warning() const noexcept { return warning_; }
 
-  /// Locks the ring's memory, so that copies from it are fast; where that cannot be had they are only slower.
+  /// Locks the ring's memory, which makes copies from it faster. Ignores a failure.
   void pin(const ring& held);
   void unpin(const ring& held);
 
-  /// Performs a task on the device, or on the calling thread where the device does not do it. Gives the device's failure.
+  /// Performs a task on the device, or on the calling thread if the device cannot do it. Returns the device's failure.
   [[nodiscard]] status perform(task& taken, const task_context& context, lane& worker, std::size_t device_lane);
   /// Remembers the first failure.
   void record_failure(const status& failure);

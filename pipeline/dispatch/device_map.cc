@@ -12,7 +12,7 @@ namespace cutpoint {
 
 namespace {
 
-/// Streams in a batch; segments with more are for the processor.
+/// Maximum streams of a batch. The processor maps segments with more.
 constexpr std::uint64_t max_stream_ranges = 65'536;
 /// Chunks of a batch have 32-bit numbers and lengths.
 constexpr std::uint64_t max_batch_bytes = 2 * GiB;
@@ -23,7 +23,7 @@ struct device_batch {
   std::vector<cuda::stream_range> stream_ranges;
 };
 
-/// The batch of a map, or nothing where a device does not do it.
+/// The batch of a map, or nullopt if a device cannot do it.
 std::optional<device_batch> batch_of(const map_task& work, const chunker& cuts, const cuda::batch_limits& limits) {
   const segment& target = *work.target;
   const std::uint64_t seen = target.end + std::min(cuts.reach(), limits.bytes);
@@ -53,7 +53,7 @@ digest digest_at(std::span<const std::uint8_t> digests, std::size_t number, std:
   return made;
 }
 
-/// Takes what a batch found into the chain.
+/// Appends the chunks that a batch found to the chain.
 void take_over(const device_batch& batch, const cuda::batch_output& found, std::size_t digest_bytes,
                chain& found_chain) {
   found_chain.chunks.reserve(found.lengths.size());

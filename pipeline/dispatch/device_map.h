@@ -1,4 +1,4 @@
-// A segment's map on a device, and fingerprints of what was joined.
+// Maps a segment on a device, and fingerprints joined chunks there.
 #pragma once
 
 #include "cuda/batch/offload.h"
@@ -7,18 +7,17 @@
 
 namespace cutpoint {
 
-/// What a device's batch must hold. Errors: unavailable, where that is more than a device
-/// takes or has no end, and why.
+/// The limits of a device's batch. Errors: unavailable, if chunks have no maximum or are too long for a device.
 [[nodiscard]] result<cuda::batch_limits> device_limits(const device_configuration& part, const chunker& cuts);
 
-/// Maps a segment, with fingerprints where the device makes them; the chain may end some chunks before one that the
-/// processor finds. False, with nothing done, where the segment is none for a device: a stream in it failed, or its
+/// Maps a segment, with fingerprints if the device makes them. The chain may end a few chunks before one that the
+/// processor finds. Returns false and does nothing if the device cannot do it: a stream in the segment failed, or its
 /// chunks are unusually short. Errors: of the device. Throws std::bad_alloc.
 [[nodiscard]] result<bool> map_on_device(map_task& work, const task_context& context, const cuda::batch_limits& limits,
                                          cuda::offload& offload, lane& worker);
 
-/// Fingerprints the chunks of a task. False, with nothing done, where they are none for a device: they are more than a
-/// batch, or of a kind that it does not make. Errors: of the device. Throws std::bad_alloc.
+/// Fingerprints the chunks of a task. Returns false and does nothing if they do not fit into a batch, or if the device
+/// does not make these fingerprints. Errors: of the device. Throws std::bad_alloc.
 [[nodiscard]] result<bool> fingerprint_on_device(fingerprint_task& work, const task_context& context,
                                                  const cuda::batch_limits& limits, cuda::offload& offload,
                                                  lane& worker);

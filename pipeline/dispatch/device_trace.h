@@ -16,8 +16,8 @@ struct batch_bytes {
   std::uint64_t copied_out = 0;
 };
 
-/// Notes when the steps of a batch were at work, where the lane is traced: within its last span, which is the batch's.
-/// The device has a clock of its own, so that the last step may seem to end a little after it.
+/// Notes the steps of a batch if the lane is traced. They lie within its last span, which is the batch's. The device's
+/// clock is another one, so the times are limited to that span.
 inline void note_phases(lane& worker, const cuda::batch_times& times, const batch_bytes& bytes) {
   if (worker.notes == nullptr) return;
   const trace_span whole = worker.notes->spans.back();

@@ -9,14 +9,13 @@
 
 namespace cutpoint {
 
-/// The chunker on the back end that cuts random bytes fastest here. Where none is (chunks so large that the sample has no
-/// cut), the widest.
+/// The chunker on the back end that cuts random bytes fastest here, or on the widest one if the sample has no cut.
 [[nodiscard]] chunker fastest(const chunker& cuts);
 
-/// The maker of fingerprints that is fastest here with chunks of 8 KiB. Errors: as `fingerprints_on`.
+/// The fastest batch fingerprinter here, for chunks of 8 KiB. Errors: as `fingerprints_on`.
 [[nodiscard]] result<chosen_fingerprinter> fastest(const fingerprint_recipe& recipe);
 
-/// What was measured is remembered: once for each set of cuts and each kind of fingerprint. Thread-safe.
+/// Measures once for each chunker and each kind of fingerprint, and remembers the result. Thread-safe.
 class backend_cache {
  public:
   /// As `chunker_on`.

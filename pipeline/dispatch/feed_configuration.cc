@@ -171,8 +171,8 @@ result<feed_configuration> make_feed_configuration(const feed_options& options, 
     }
   }
   const std::uint64_t left = most > needed ? most - needed : 0;
-  // Each lane works on one segment, and another waits for it, because the thread that reads is a lane too and does not read
-  // while it works. A single lane needs only the one that it reads. Two more are joined and delivered.
+  // Each lane works on one segment, and another waits for it, because the thread that reads is a lane too and does not
+  // read while it works. A single lane needs only the one that it reads. Two more are joined and delivered.
   const std::uint64_t held_segments = (thread_count == 1 && !has_devices ? 1 : 2 * thread_count) + 2;
   const std::uint64_t shared = left / (has_devices ? 2 : 1) / held_segments;
   const std::uint64_t granule = made.has_candidates ? segment_granule : 1;

@@ -9,7 +9,8 @@ namespace {
 /// The weight of earlier measurements, with each new one.
 constexpr double remembered_share = 0.8;
 
-/// A device's lane takes this part of its share if others share the work: the ring must hold what they finish meanwhile.
+/// A device's lane takes this part of its share if others share the work: the ring must hold what they finish
+/// meanwhile.
 constexpr double device_take_factor = 2.0 / 3;
 
 /// A batch is slow if it takes this many times as long as expected.

@@ -1,8 +1,8 @@
 // Decides how many of the waiting bytes a lane takes at a time, and when a slow lane leaves work to a faster one.
 //
-// A lane takes the share of the waiting bytes that its rate has in the rates of all lanes (guided self-scheduling). So all
-// lanes end at about the same time, and a slow lane never holds bytes for so long that the ring fills up behind them. Rates
-// are first the expected ones and then those that were measured.
+// A lane takes the share of the waiting bytes that its rate has in the rates of all lanes (guided self-scheduling). So
+// all lanes end at about the same time, and a slow lane never holds bytes for so long that the ring fills up behind
+// them. Rates are first the expected ones and then those that were measured.
 #pragma once
 
 #include <array>
@@ -45,7 +45,8 @@ class load_balance {
   [[nodiscard]] std::uint64_t bytes_to_take(lane_owner owner, work_kind which, std::uint64_t waiting,
                                             std::uint64_t most) const noexcept;
   /// Whether a lane leaves work to the fastest lane: because its share is less than `least`, which is the least that it
-  /// takes, or because the fastest would finish its present work and all `waiting` bytes before this lane finished `least`.
+  /// takes, or because the fastest would finish its present work and all `waiting` bytes before this lane finished
+  /// `least`.
   [[nodiscard]] bool should_leave_to_faster_lane(lane_owner owner, work_kind which, std::uint64_t share,
                                                  std::uint64_t least, std::uint64_t waiting) const noexcept;
 

@@ -1,18 +1,18 @@
-// Rates of memory, and of lanes that all work at once.
+// Measures the rates of memory, and of lanes that all work at the same time.
 #pragma once
 
 #include <cutpoint/cost_model.h>
 
 namespace cutpoint {
 
-/// With a thread for each of `processor_count` processors, over memory that no cache of `largest_cache_bytes` holds; 64
-/// to 256 MiB. Errors: unavailable, when the system gives no threads.
+/// Uses a thread for each of `processor_count` processors, and 64 to 256 MiB of memory, more than a cache of
+/// `largest_cache_bytes` holds. Errors: unavailable, if the system cannot start threads.
 [[nodiscard]] result<memory_rates> measure_memory(std::uint64_t processor_count, std::uint64_t largest_cache_bytes);
 
-/// Of what one lane hashes alone, the share that it hashes while all do. Errors: unavailable.
+/// The speed of a lane that hashes while all others do, relative to its speed alone. Errors: unavailable.
 [[nodiscard]] result<double> measure_together(std::uint64_t processor_count);
 
-/// Seconds to look a new chunk up in an index that outgrows the nearest caches, and to add it.
+/// Seconds to look up and add a new chunk, in an index that is larger than the nearest caches.
 [[nodiscard]] double measure_index();
 
 }  // namespace cutpoint

@@ -1,6 +1,5 @@
-// How speeds are measured: some bytes, a few short turns over them, of which the shortest counts, since whatever
-// disturbs a turn makes it longer. Time is the thread's processor time, of which what else runs on its processor takes
-// none.
+// Measures speeds in a few short turns over some bytes. The shortest turn counts, because other work on the machine
+// only makes turns longer. Time is the thread's processor time.
 #pragma once
 
 #include <algorithm>
@@ -13,21 +12,20 @@
 
 namespace cutpoint {
 
-/// Random bytes, as compressed data is, which is most of what is deduplicated: the same each time. `size` is a multiple
-/// of 8.
+/// The same random bytes in every call. Compressed data is like them. `size` must be a multiple of 8.
 [[nodiscard]] std::vector<std::uint8_t> random_bytes(std::uint64_t size);
 
-/// What the clock can tell from nothing.
+/// The resolution of the clock.
 inline constexpr double least_seconds = 1e-9;
 
 struct timing_options {
   std::uint64_t sample_bytes = 0;
   int turns = 3;
-  double turn_seconds = 0.3e-3;  ///< after which nothing more is begun
+  double turn_seconds = 0.3e-3;  ///< a turn ends after this time
 };
 
-/// Seconds a byte of `work(begin)`, which does some of the sample from there on, at least a byte, and gives where it
-/// stopped.
+/// Seconds per byte of `work(begin)`, which works on at least one byte of the sample from `begin` on and returns where
+/// it stopped.
 template <class Work>
 double seconds_per_byte(const timing_options& plan, Work&& work) {
   using clock = std::chrono::steady_clock;

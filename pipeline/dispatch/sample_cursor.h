@@ -1,4 +1,4 @@
-// A sample that is measured on where no cache holds it.
+// A sample for measurements that is not in a cache.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,12 @@
 
 namespace cutpoint {
 
-/// Each turn goes on where the last one ended, whoever that was of, and at the end begins anew: it finds bytes that nobody
-/// has looked at while the rest of the sample passed through the caches. Turns that all begin at the same byte would find
-/// the few that cuts like AE's depend on in the nearest cache.
+/// Each turn begins where the last one ended, and at the end of the sample again at its beginning. So it finds bytes
+/// that were not read while the rest of the sample passed through the caches. If all turns began at the same byte, the
+/// few bytes that cuts like AE's depend on would be in the nearest cache.
 class sample_cursor {
  public:
-  /// `random` again and again, until it is twice the largest cache (32 to 256 MiB).
+  /// Repeats `random` until the sample is twice as large as the largest cache (32 to 256 MiB).
   sample_cursor(byte_span random, std::uint64_t largest_cache_bytes) {
     const std::uint64_t wanted = std::clamp(2 * std::min(largest_cache_bytes, most_bytes), least_bytes, most_bytes);
     bytes_.reserve(wanted + random.size());
@@ -25,8 +25,8 @@ class sample_cursor {
 
   [[nodiscard]] byte_span bytes() const { return bytes_; }
 
-  /// Seconds a byte of `work(begin)`, which does some of the sample from there on, at least a byte, and gives how many
-  /// bytes those were. The shortest of so many turns; together they are once through the sample at most.
+  /// Seconds per byte of `work(begin)`, which works on at least one byte of the sample from `begin` on and returns
+  /// their number. The shortest of `turns` turns, which together pass the sample at most once.
   template <class Work>
   [[nodiscard]] double seconds_per_byte(int turns, double turn_seconds, Work&& work) {
     const timing_options plan = {.sample_bytes = bytes_.size() / static_cast<std::uint64_t>(turns),

@@ -1,5 +1,5 @@
-// Predicts the speed of work plans. A plan fixes the share of the bytes that devices work on. Each resource is then busy
-// for a known time per byte, and the slowest resource limits the speed.
+// Predicts the speed of work plans. A plan fixes the share of the bytes that devices work on. Each resource is then
+// busy for a known time per byte, and the slowest resource limits the speed.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -22,7 +22,8 @@ status check_devices(const std::vector<int>& devices) {
   return {status_code::invalid_argument, devices.empty() ? "no device is named" : "a device is named twice"};
 }
 
-/// Opens the lanes of all devices. If one cannot be used, opens none, and leaves the work to the processor with a warning.
+/// Opens the lanes of all devices. If one cannot be used, opens none, and leaves the work to the processor with a
+/// warning.
 result<std::vector<device_lanes>> open_devices(const device_provider& provider, const feed_options& options,
                                                feed_configuration& configuration, std::string& warning) {
   std::vector<device_lanes> devices;

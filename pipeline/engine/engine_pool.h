@@ -1,4 +1,5 @@
-// The threads of an engine, and the one lock under which they take tasks and hand them back. They perform tasks without it.
+// The threads of an engine, and the one lock under which they take tasks and hand them back. They perform tasks without
+// it.
 #pragma once
 
 #include <condition_variable>
@@ -30,8 +31,8 @@ class engine::pool {
 
   [[nodiscard]] std::uint64_t thread_count() const { return thread_count_; }
 
-  /// Calls `binding`, which binds the calling thread. If the system or the memory refuses that, the thread works all the
-  /// same.
+  /// Calls `binding`, which binds the calling thread. If the system or the memory refuses that, the thread works all
+  /// the same.
   template <class Binding>
   static void bind(Binding&& binding) noexcept {
     try {

@@ -31,8 +31,8 @@ class feed::implementation {
   /// Starts the threads that wait for devices. Errors: unavailable.
   [[nodiscard]] status start();
 
-  /// Takes one task, performs it without the lock, and hands it back. Returns false if it took no task, unless the feed has
-  /// failed meanwhile.
+  /// Takes one task, performs it without the lock, and hands it back. Returns false if it took no task, unless the feed
+  /// has failed meanwhile.
   bool perform_one_task(std::unique_lock<std::mutex>& lock, std::uint64_t lane_index);
 
   // The feeding thread calls these through `guarded`, because they may throw std::bad_alloc.
@@ -92,8 +92,8 @@ class feed::implementation {
   /// Whether the feed's bytes can still be counted in 64 bits after `count` more.
   [[nodiscard]] status check_count(std::uint64_t count) const;
   void close(range_end how, status outcome);
-  /// Publishes the bytes that were taken if there are enough of them. Then performs tasks while more segments wait than the
-  /// other lanes can take.
+  /// Publishes the bytes that were taken if there are enough of them. Then performs tasks while more segments wait than
+  /// the other lanes can take.
   [[nodiscard]] status publish_if_due(status outcome, std::uint64_t count);
   void publish(const std::unique_lock<std::mutex>& lock);
   [[nodiscard]] status failed(std::unique_lock<std::mutex>& lock);

@@ -1,4 +1,4 @@
-// The step of everything that feeds a source.
+// Feeds the next block of a source.
 #pragma once
 
 #include <cutpoint/engine.h>
@@ -6,8 +6,8 @@
 
 namespace cutpoint {
 
-/// Feeds the source's next hole or piece to the stream that has begun. At the end of the source, or where it fails, the
-/// stream ends: false, or what failed.
+/// Feeds the source's next hole or block to the stream that has begun. At the end of the source, or if it fails, ends
+/// the stream and returns false or the failure.
 [[nodiscard]] result<bool> feed_next_block(feed& feed, source& source);
 
 }  // namespace cutpoint

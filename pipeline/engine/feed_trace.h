@@ -1,4 +1,4 @@
-// The trace of a feed: notes are handed to the receiver under the engine's lock, with how full the queues are then.
+// The trace of a feed: hands notes and queue levels to the receiver, under the engine's lock.
 #pragma once
 
 #include <span>
@@ -12,9 +12,9 @@ namespace cutpoint {
 
 class feed_trace {
  public:
-  /// Nothing is traced.
+  /// Traces nothing.
   feed_trace() = default;
-  /// From now on every lane keeps notes.
+  /// Lets every lane keep notes.
   feed_trace(trace_receiver& receiver, std::span<lane> lanes, std::span<const lane_record> records)
       : receiver_(&receiver), opened_(span_notes::clock::now()) {
     for (std::size_t i = 0; i < lanes.size(); ++i) {
@@ -23,7 +23,7 @@ class feed_trace {
     receiver.begin(opened_, records);
   }
 
-  /// Hands over what `worker` has noted, and the levels, which have no time yet.
+  /// Hands over the notes of `worker`, and `levels` with the present time.
   void hand_over(lane& worker, trace_levels levels) {
     if (receiver_ == nullptr) return;
     for (const trace_span& span : worker.notes->spans) receiver_->take(span);

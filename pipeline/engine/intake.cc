@@ -1,4 +1,4 @@
-// Streams to a sequence, and runs to their periods.
+// Writes streams into the sequence, and removes whole periods from runs.
 #include "pipeline/engine/intake.h"
 
 #include <algorithm>
@@ -9,13 +9,13 @@ namespace cutpoint {
 
 namespace {
 
-/// A shorter run is not held back to see how long it becomes.
+/// The intake waits for the end of a run that is at least this long.
 constexpr std::uint64_t long_run_bytes = 64 * KiB;
 
-/// Of a run, so much is counted before it comes out, so that one without end does too.
+/// An endless run is published after so many bytes.
 std::uint64_t longest_held_run(std::uint64_t reach) { return std::max(1 * MiB, 256 * reach); }
 
-/// Bytes of a run beyond `behind` from which on taking periods out leaves what must stay.
+/// The least length of a run, beyond `behind`, from which periods are removed.
 std::uint64_t least_run(std::uint64_t reach) { return 3 * reach; }
 
 }  // namespace
@@ -73,7 +73,7 @@ intake_update intake::take_update() {
   return update;
 }
 
-/// A cut is forced only where the stream goes on.
+/// Forces a cut only if the stream continues behind it.
 void intake::force_cuts(std::uint64_t count) {
   const std::uint64_t passed = stream_bytes_ % options_.cut_every;
   std::uint64_t offset = passed == 0 ? 0 : options_.cut_every - passed;
@@ -122,13 +122,13 @@ result<std::uint64_t> intake::shorten(std::uint64_t last) {
   run_->count += count;
   run_->removed_bytes += removed;
   std::uint8_t* kept = ring_->at(last - removed);
-  // By one mapping, for the other would look as if nothing overlapped.
+  // Both addresses are in one mapping, so that memmove sees the overlap.
   std::memmove(kept, kept + removed, cursor_ - last);
   cursor_ -= removed;
   return removed;
 }
 
-/// The run under way, if there is one, is over, and counted.
+/// Ends and publishes the pending run, if there is one.
 void intake::end_run() {
   if (run_ && run_->count != 0) {
     update_.events.push_back(

@@ -1,4 +1,4 @@
-// A lane's own tools: its fingerprinter, and the record of what it spends its time on.
+// A lane: its fingerprinter and the record of its work.
 #pragma once
 
 #include <chrono>
@@ -12,13 +12,13 @@
 
 namespace cutpoint {
 
-/// Spans of a lane that is traced, until they are handed over.
+/// The spans of a traced lane, until they are handed over.
 struct span_notes {
   using clock = std::chrono::steady_clock;
 
   std::uint64_t lane = 0;
   int device = -1;
-  clock::time_point opened = {};  ///< when the feed was
+  clock::time_point opened = {};  ///< when the feed was opened
   std::vector<trace_span> spans = {};
 
   [[nodiscard]] double seconds(clock::time_point time) const {
@@ -29,14 +29,14 @@ struct span_notes {
   }
 };
 
-/// Where the work of a stage is counted, and noted where there are notes.
+/// Counts the work of a stage, and notes it if the lane is traced.
 struct stage_meter {
   stage which;
   stage_work& counted;
   span_notes* notes = nullptr;
 };
 
-/// Runs `doing`, which gives the bytes that it went over, and counts them and its time.
+/// Runs `doing`, which returns a number of bytes, and counts these and its time.
 template <class Doing>
 void measure(const stage_meter& meter, Doing&& doing) {
   const auto begin = span_notes::clock::now();
@@ -48,12 +48,12 @@ void measure(const stage_meter& meter, Doing&& doing) {
     meter.notes->note(meter.which, meter.notes->seconds(begin), meter.notes->seconds(end), bytes);
 }
 
-/// One thread at a time.
+/// Not synchronised.
 struct lane {
   std::unique_ptr<batch_fingerprinter> fingerprints;
   std::array<stage_work, stage_count> work = {};
-  std::uint64_t device_bytes = 0;               ///< that its device has cut
-  std::unique_ptr<span_notes> notes = nullptr;  ///< null where nothing is traced
+  std::uint64_t device_bytes = 0;               ///< cut by its device
+  std::unique_ptr<span_notes> notes = nullptr;  ///< null if the feed is not traced
 
   stage_meter at(stage which) { return {which, work[static_cast<std::size_t>(which)], notes.get()}; }
 };

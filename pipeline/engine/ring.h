@@ -1,5 +1,4 @@
-// The bytes of a sequence that are held: a ring of memory that is mapped twice in a row, so that any stretch of it, also
-// one that runs over its end, is contiguous.
+// A ring of memory for the bytes of the sequence. It is mapped twice in a row, so that every byte range is contiguous.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +10,12 @@
 
 namespace cutpoint {
 
-/// Fixed size; movable, not copied. Positions count the sequence's bytes from its beginning and never wrap. What is
-/// read and written where is up to the caller: the ring itself has no state.
+/// Fixed size; movable, not copyable. Positions count the bytes of the sequence from its beginning and never wrap. The
+/// ring does not know which of them are valid.
 class ring {
  public:
-  /// A ring of at least `least_bytes` (whole pages). Pages take memory only once they are written. Errors:
-  /// memory_limit, when the system has no address space or no memory for it.
+  /// Makes a ring of at least `least_bytes`, in whole pages. A page takes memory when it is first written. Errors:
+  /// memory_limit, if the system has too little address space or memory.
   [[nodiscard]] static result<ring> make(std::uint64_t least_bytes);
 
   ring(ring&& other) noexcept;
@@ -26,8 +25,7 @@ class ring {
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
   /// The byte at a position, and up to `size()` after it.
   [[nodiscard]] std::uint8_t* at(std::uint64_t position) const noexcept { return base_ + position % size_; }
-  /// The same bytes for whoever must read each from one place only: one or two parts, all in the first `size()` bytes of
-  /// memory from `at(0)` on.
+  /// The bytes [first, last) in one or two parts of the first mapping, which begins at `at(0)`.
   [[nodiscard]] std::array<byte_span, 2> parts(std::uint64_t first, std::uint64_t last) const noexcept {
     const std::uint64_t until_end = std::min(last - first, size_ - first % size_);
     return {byte_span(at(first), until_end), byte_span(base_, last - first - until_end)};

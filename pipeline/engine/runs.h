@@ -1,4 +1,4 @@
-// Runs of one byte: found in memory, and what a chunker does in one.
+// Finds runs of one byte, and the chunks that a chunker makes of them.
 #pragma once
 
 #include <array>
@@ -17,29 +17,29 @@ namespace cutpoint {
 /// How many bytes equal to the last one `bytes` ends with.
 [[nodiscard]] std::uint64_t trailing_run(byte_span bytes) noexcept;
 
-/// Bytes [first, last) of a span, all equal, and no longer run around them.
+/// Equal bytes [first, last) of a span that no longer run contains.
 struct byte_run {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
 };
 
-/// The first run of at least `least_bytes` (2 or more) at or after `begin`. Looks at few bytes of what has no runs.
+/// The first run of at least `least_bytes` (2 or more) at or after `begin`. Reads few bytes of data without runs.
 [[nodiscard]] std::optional<byte_run> find_run(byte_span bytes, std::uint64_t begin,
                                                std::uint64_t least_bytes) noexcept;
 
-/// The chunks of an endless run: all of one length, and so of one fingerprint.
+/// The chunks of an endless run. All have the same length, and so the same fingerprint.
 struct run_period {
   std::uint64_t length = 0;
   digest fingerprint;
 };
 
-/// What a chunker does in runs, found once for each byte. One thread at a time.
+/// The periods of a chunker's runs, found once for each byte. Not synchronised.
 class run_periods {
  public:
   run_periods(chunker chunker, fingerprinter fingerprint)
       : chunker_(std::move(chunker)), fingerprint_(std::move(fingerprint)) {}
 
-  /// `run` is of one byte, and of at least `behind + reach` bytes of the chunker. Errors: the fingerprint's.
+  /// `run` must have at least `behind + reach` bytes, all equal. Errors: the fingerprint's.
   [[nodiscard]] result<run_period> of(byte_span run);
 
  private:

@@ -1,4 +1,4 @@
-// The entries of a sequence, in order.
+// The entries and runs of the sequence, in order.
 #include "pipeline/engine/sequence.h"
 
 #include <algorithm>

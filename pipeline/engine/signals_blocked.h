@@ -1,11 +1,11 @@
-// Signals are for the threads of whoever embeds the engine.
+// Blocks signals while threads are started: signals are for the caller's threads.
 #pragma once
 
 #include <csignal>
 
 namespace cutpoint {
 
-/// Threads that are started meanwhile take no signal.
+/// Threads that are started during its lifetime handle no signals.
 class signals_blocked {
  public:
   signals_blocked() {

@@ -1,15 +1,16 @@
-// The schedule of one feed: which tasks there are, in which order lanes take them, and what follows from a finished one. It
-// has no threads, no clock and no lock. The caller takes tasks, performs them on any thread, and hands them back.
+// The schedule of one feed: which tasks there are, in which order lanes take them, and what follows from a finished
+// one. It has no threads, no clock and no lock. The caller takes tasks, performs them on any thread, and hands them
+// back.
 //
 //   sealed segment ──► map ──► join, in order ──► fingerprint the chunks without a digest ──► deliver, in order
 //
-// A map cuts a segment from its first byte on speculation, or marks its candidates. An early join cuts from the last chunk
-// of one segment into the next, on the assumption that this chunk is true. A join follows the true cuts from segment to
-// segment, and cuts again only the bytes for which neither chain has them. After repeated misses speculation pauses: the
-// segments are then cut one after the other, while other lanes fingerprint.
+// A map cuts a segment from its first byte on speculation, or marks its candidates. An early join cuts from the last
+// chunk of one segment into the next, on the assumption that this chunk is true. A join follows the true cuts from
+// segment to segment, and cuts again only the bytes for which neither chain has them. After repeated misses speculation
+// pauses: the segments are then cut one after the other, while other lanes fingerprint.
 //
-// Lanes of the processor and of devices take from the same segments. A device takes several as one; a lane of the processor
-// takes no more than its share of one (pipeline/dispatch/load_balance.h).
+// Lanes of the processor and of devices take from the same segments. A device takes several as one; a lane of the
+// processor takes no more than its share of one (pipeline/dispatch/load_balance.h).
 #pragma once
 
 #include <deque>
@@ -44,14 +45,16 @@ class schedule {
   /// Call this if the ring is full, no task runs and there is none to take. Makes a task or more room. Errors:
   /// memory_limit, with the offset of the chunk, if a chunk outgrows the memory.
   [[nodiscard]] status make_room();
-  /// Call this if the ring is full and the feeding lane finds no task: until the next update devices take small batches.
+  /// Call this if the ring is full and the feeding lane finds no task: until the next update devices take small
+  /// batches.
   void allow_small_batches() noexcept { allows_small_batches_ = true; }
 
   // Lanes. Times are seconds of one clock.
 
   /// The next task for a lane of the processor, or nullopt.
   [[nodiscard]] std::optional<task> take(lane_role role = lane_role::works);
-  /// The next task for a lane of a device: a map, or fingerprints of joined chunks. The processor can perform it as well.
+  /// The next task for a lane of a device: a map, or fingerprints of joined chunks. The processor can perform it as
+  /// well.
   [[nodiscard]] std::optional<task> take_for_device(std::size_t device, double now);
   /// Whether a device has a task to take.
   [[nodiscard]] bool has_device_work() const noexcept;
@@ -88,8 +91,8 @@ class schedule {
 
   /// Whether the feed has a single lane.
   [[nodiscard]] bool is_alone() const noexcept;
-  /// Index of the segment to map next: the one that the join waits for, or else the next to map on speculation. The number of
-  /// segments if there is none, as for the two functions below.
+  /// Index of the segment to map next: the one that the join waits for, or else the next to map on speculation. The
+  /// number of segments if there is none, as for the two functions below.
   [[nodiscard]] std::size_t next_to_map() const noexcept;
   [[nodiscard]] bool first_map_is_due() const noexcept;
   /// Index of the next segment to map on speculation. There is none while speculation pauses.
@@ -121,8 +124,8 @@ class schedule {
   bool seal_available_bytes();
   /// Lets the join be tried again, because more of the sequence is known.
   void request_join();
-  /// Postpones the join until the cut of the chunk at `start` is certain to be decided. Without a maximum chunk size, until
-  /// twice as many bytes are visible, so that a long chunk is not looked at too often.
+  /// Postpones the join until the cut of the chunk at `start` is certain to be decided. Without a maximum chunk size,
+  /// until twice as many bytes are visible, so that a long chunk is not looked at too often.
   void postpone_join(std::uint64_t start);
   void append_batch(std::vector<joined_chunk> chunks, std::uint64_t end);
   void drop_front_segment();

@@ -16,8 +16,8 @@ class stepped_feed {
  public:
   using make_fingerprints = std::function<std::unique_ptr<batch_fingerprinter>()>;
 
-  /// Makes lanes of the processor, of which the first feeds, and then those of each device that the plan uses. `receiver`
-  /// must outlive the feed. Errors: as `engine::open`, but for threads and devices.
+  /// Makes lanes of the processor, of which the first feeds, and then those of each device that the plan uses.
+  /// `receiver` must outlive the feed. Errors: as `engine::open`, but for threads and devices.
   [[nodiscard]] static result<std::unique_ptr<stepped_feed>> make(const feed_options& options,
                                                                   std::uint64_t processor_lanes,
                                                                   chunk_receiver& receiver,
@@ -43,7 +43,8 @@ class stepped_feed {
   /// Returns false if the lane finds no task.
   [[nodiscard]] bool take(std::size_t lane, double now);
   [[nodiscard]] const task& taken(std::size_t lane) const { return *lanes_[lane].taken; }
-  /// Performs the lane's task if that was not done yet. Returns the work of each stage, to which the caller may add times.
+  /// Performs the lane's task if that was not done yet. Returns the work of each stage, to which the caller may add
+  /// times.
   std::array<stage_work, stage_count>& perform(std::size_t lane);
   /// Hands back the lane's task, which must have been performed.
   void hand_back(std::size_t lane, double now);

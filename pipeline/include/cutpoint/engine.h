@@ -1,5 +1,5 @@
-// The engine: streams are fed to it, all cores cut and fingerprint them, and chunks come out in order. The cuts are
-// those of the sequential algorithm, for any number of threads, size of segments and way of feeding.
+// The engine: it cuts and fingerprints streams on all cores and delivers the chunks in order. The cuts are those of the
+// sequential algorithm for any number of threads, any segment size and any sizes of writes.
 #pragma once
 
 #include <array>
@@ -21,18 +21,18 @@
 
 namespace cutpoint {
 
-/// How the chunks of segments that were cut apart from each other are joined.
+/// How the chunks of neighbouring segments are joined.
 enum class join_kind {
   exact,    ///< the cuts are those of the sequential algorithm
   pdedupe,  ///< the two chunks at each segment's end are cut again as one stream (P-Dedupe section 3.3)
   none,     ///< each segment's end is a cut (P-Dedupe "w/o joint"; Shredder)
 };
 
-/// How a segment is looked at before it is known where its first chunk begins. Changes no cut.
+/// How a lane maps a segment before the begin of its first chunk is known. It does not change the cuts.
 enum class map_kind {
-  automatic,   ///< as `candidates` for AE without a kernel, where that is faster, else as `cuts`
-  candidates,  ///< the positions that may be cut wherever chunks begin; as `cuts` where the algorithm has none
-  cuts,        ///< chunks from the segment's first byte on, of which most turn out to be the stream's
+  automatic,   ///< `candidates` for AE without a kernel, which is faster there, else `cuts`
+  candidates,  ///< marks the candidates; the same as `cuts` if the algorithm has no candidate map
+  cuts,        ///< cuts from the segment's first byte on; most of these cuts turn out to be true
 };
 
 /// A chunk, or several equal ones in a run of one byte, as it comes out of the engine.
@@ -57,62 +57,65 @@ class chunk_receiver {
   [[nodiscard]] virtual status end_stream(std::uint64_t stream, const status& outcome) = 0;
 };
 
-/// Where threads run and memory lies. Changes nothing that comes out; what the system refuses is left as it is.
+/// Where threads run and memory lies. It does not change the chunks. If the system refuses a placement, the feed works
+/// without it.
 enum class thread_placement {
-  none,     ///< where the system puts them
-  devices,  ///< threads that wait for a device, and the bytes that it copies, near to it
-  /// As `devices`, and each thread that the engine starts on a core of its own, in the order of `processor_places`
-  /// (cutpoint/placement.h), where there is a processor for each. The caller's threads stay as they are. Only for
-  /// processes that have their processors for themselves: a bound thread does not make way for others.
+  none,     ///< the system places threads and memory
+  devices,  ///< threads that wait for a device, and the memory that it copies, are near to it
+  /// As `devices`. In addition each thread that the engine starts is bound to a core of its own, in the order of
+  /// `processor_places` (cutpoint/placement.h), if there are enough processors. The caller's threads are not bound. Use
+  /// it only if no other process needs the processors, because a bound thread cannot move away from a busy one.
   cores,
 };
-/// Takes a timeline; `cutpoint/trace.h`.
+/// Takes the timeline of a feed (`cutpoint/trace.h`).
 class trace_receiver;
 
 struct engine_options {
-  /// Threads that work, the one that feeds among them; 0 for one for each processor that this process may use. A feed
-  /// that a device works on has three more, which wait for the device.
+  /// Number of threads that work on a feed, including the thread that feeds. 0: one for each processor that the process
+  /// may use. A feed has three more threads for each device, which wait for it.
   std::uint64_t threads = 0;
   thread_placement placement = thread_placement::none;
 };
 
-/// What the chunks are, and what may be spent on them. The cuts depend on `cuts` alone, with the exact join.
+/// The options of a feed. With the exact join the cuts depend on `cuts` only.
 struct feed_options {
   chunker cuts;
   fingerprint_recipe fingerprint = fingerprint_kind::sha256;
-  /// Where cuts and fingerprints are found. Changes nothing that comes out.
+  /// The back end that cuts and fingerprints. It does not change the chunks. `automatic` uses devices only with `rates`
+  /// that promise at least a tenth more speed with them.
   backend where = backend::automatic;
-  /// What the job's lanes are expected to do; null: nothing is known, and `hybrid` shares all. With it the sizes of
-  /// batches are chosen and the plan; measured rates correct both while the feed works.
+  /// The expected rates of the job's lanes, or null. The plan and the size of batches follow from them. While the feed
+  /// works, lanes share the work by measured rates.
   std::shared_ptr<const job_rates> rates = nullptr;
-  /// With another back end than the processor's, the numbers of the GPUs that are used, each once.
+  /// Numbers of the GPUs that may be used, each once.
   std::vector<int> devices = {0};
-  /// Most bytes of each one's memory that are used, by all lanes together. Batches are as small as that asks for.
+  /// Maximum memory that is used on each device, by all its lanes together. It limits the size of batches.
   std::uint64_t device_memory_bytes = 1 * GiB;
   join_kind join = join_kind::exact;
   map_kind map = map_kind::automatic;
-  /// Bytes of a segment; 0 for `usual_segment_bytes`, less where memory is short, and 512 KiB on one thread.
-  /// With a join other than exact it changes the cuts, counts from each stream's beginning, and must be more than twice
-  /// the maximum chunk size.
+  /// Bytes of a segment. 0: `usual_segment_bytes`, or less if memory is short, and 512 KiB on one thread. With another
+  /// join than exact, segments count from each stream's beginning and change the cuts, and must be more than twice as
+  /// long as the maximum chunk size.
   std::uint64_t segment_bytes = 0;
-  /// Most bytes of a batch for a device, of one segment or of several; 0 for 32 MiB or what `rates` say, less where memory
-  /// is short. Not less than a segment.
+  /// Maximum bytes of a device's batch, which has one segment or several. At least a segment. 0: the value in `rates`,
+  /// or 32 MiB, or less if memory is short.
   std::uint64_t batch_bytes = 0;
-  /// Most bytes that are held, of the streams and of what is known about them. Usually much less is.
+  /// Maximum bytes that the feed holds, of the streams and of what is known about them. Usually it holds much less.
   std::uint64_t memory_bytes = 256 * MiB;
-  /// Ends the feed with the status cancelled. May be null; must outlive the feed. Each lane looks at it after each chunk.
+  /// Ends the feed with the status cancelled. May be null; must outlive the feed. Each lane looks at it after each
+  /// chunk.
   const cancellation* cancel = nullptr;
   /// How long the feed may still work after the request to cancel. With more than 0, a caller who stops feeding and
   /// calls `finish` gets the chunks of what it has fed, unless they take longer.
   std::chrono::nanoseconds cancel_grace = std::chrono::nanoseconds(0);
-  /// Is told what lanes do when; may be null, which costs nothing; must outlive the feed.
+  /// Takes the feed's timeline. May be null, which costs no time; must outlive the feed.
   trace_receiver* trace = nullptr;
 };
 
-/// The larger of 2 MiB and four times the maximum chunk size, where there is one.
+/// The larger of 2 MiB and four times the maximum chunk size; 2 MiB without a maximum.
 [[nodiscard]] std::uint64_t usual_segment_bytes(const chunker& cuts);
 
-/// What lanes spend their time on.
+/// The stages on which lanes spend their time.
 enum class stage { intake, chunking, joining, fingerprinting, delivery };
 inline constexpr std::size_t stage_count = 5;
 [[nodiscard]] std::string_view to_string(stage which) noexcept;
@@ -123,69 +126,69 @@ struct stage_work {
   std::uint64_t bytes = 0;
 };
 
-/// A lane, and what it has spent its time on.
+/// The work of one lane.
 struct lane_record {
-  int device = -1;                                ///< the GPU whose lane it is; -1 for the processor's
-  std::array<stage_work, stage_count> work = {};  ///< by `stage`
+  int device = -1;                                ///< number of the GPU, or -1 for a lane of the processor
+  std::array<stage_work, stage_count> work = {};  ///< indexed by `stage`
 
   [[nodiscard]] const stage_work& at(stage which) const { return work[static_cast<std::size_t>(which)]; }
 };
 
-/// How full something was, over the time of a feed.
+/// How full a queue was during a feed.
 struct occupancy {
   double mean = 0;
   std::uint64_t most = 0;
-  std::uint64_t capacity = 0;  ///< 0 where it has none of its own
+  std::uint64_t capacity = 0;  ///< 0 if it has no limit of its own
 };
 
-/// What a feed has done so far.
+/// What a feed has done until now.
 struct feed_statistics {
-  std::uint64_t fed_bytes = 0;           ///< of all streams
-  std::uint64_t run_bytes = 0;           ///< of them, counted as whole chunks of runs, neither cut nor hashed
-  std::uint64_t twice_cut_bytes = 0;     ///< cut on speculation or at a boundary, and then cut otherwise
-  std::uint64_t twice_hashed_bytes = 0;  ///< hashed with such chunks
+  std::uint64_t fed_bytes = 0;  ///< of all streams
+  std::uint64_t run_bytes = 0;  ///< of them, in runs that were counted as whole chunks, without cutting and hashing
+  std::uint64_t twice_cut_bytes = 0;     ///< cut on speculation or at a forced cut, and then cut again
+  std::uint64_t twice_hashed_bytes = 0;  ///< hashed in such chunks
   std::uint64_t segment_count = 0;
-  std::uint64_t speculated_count = 0;    ///< segments that were cut before it was known where their first chunk begins
-  std::uint64_t missed_count = 0;        ///< of them, those in which not one chunk was right
-  std::uint64_t segment_bytes = 0;       ///< that a lane takes at a time
-  std::uint64_t ring_bytes = 0;          ///< held for the streams
-  backend chunked_on = backend::scalar;  ///< where cuts are found
-  backend fingerprinted_on = backend::scalar;  ///< where fingerprints are made
-  std::uint64_t device_bytes = 0;              ///< cut on a device; the processor's, and what is redone, is not
-  /// Empty, or why what a device was asked for is done on the processor: what it has not memory for, or what failed.
+  std::uint64_t speculated_count = 0;          ///< segments that were cut on speculation
+  std::uint64_t missed_count = 0;              ///< of them, segments without a true cut
+  std::uint64_t segment_bytes = 0;             ///< size of a segment
+  std::uint64_t ring_bytes = 0;                ///< size of the ring
+  backend chunked_on = backend::scalar;        ///< back end that cuts
+  backend fingerprinted_on = backend::scalar;  ///< back end that fingerprints
+  std::uint64_t device_bytes = 0;              ///< cut on devices, without what the processor did again
+  /// Why the processor does a device's work: memory is missing, or a call failed. Else empty.
   std::string device_warning;
-  work_plan plan = work_plan::processor;     ///< that the feed works by; the last where it was corrected
-  std::vector<plan_prediction> predictions;  ///< of all plans, the fastest first; none where nothing was known
-  occupancy held_bytes;                      ///< of the ring
-  occupancy waiting_segments;                ///< that are to be mapped
-  occupancy waiting_fingerprints;            ///< bytes that were joined and are to be fingerprinted
-  occupancy waiting_deliveries;              ///< bytes that are to come out
-  /// 0 is the thread that feeds, the device's are last. A device that cuts and fingerprints does so in one go: its time
-  /// counts as chunking.
+  work_plan plan = work_plan::processor;     ///< `processor` after the last device has failed
+  std::vector<plan_prediction> predictions;  ///< made when the feed was opened, the fastest first; empty without rates
+  occupancy held_bytes;                      ///< bytes in the ring
+  occupancy waiting_segments;                ///< segments to be mapped
+  occupancy waiting_fingerprints;            ///< joined bytes to be fingerprinted
+  occupancy waiting_deliveries;              ///< bytes to be delivered
+  /// Lane 0 is the thread that feeds. Lanes of devices are last; if they cut and fingerprint, all their time counts as
+  /// chunking.
   std::vector<lane_record> lanes;
 };
 
 class feed;
 
-/// Threads that work on what is fed. Any number of feeds at once, each from its own thread; they share the threads. The
-/// members may be called from any thread. Outlives its feeds.
+/// The threads that work on feeds. Any number of feeds may be open at the same time, each fed by its own thread.
+/// Members may be called from any thread. The engine must outlive its feeds.
 class engine {
  public:
-  /// Errors: invalid_argument, for more than 4096 threads; unavailable, when the system does not give them.
+  /// Errors: invalid_argument, for more than 4096 threads; unavailable, if the system cannot start them.
   [[nodiscard]] static result<engine> make(const engine_options& options = {});
 
   engine(engine&&) noexcept;
   engine& operator=(engine&&) noexcept;
   ~engine();
 
-  /// Threads that work on one feed, the one that feeds among them.
+  /// Number of threads that work on one feed, including the thread that feeds.
   [[nodiscard]] std::uint64_t thread_count() const noexcept;
 
-  /// A feed whose chunks go to `receiver`, which must outlive it. Errors: invalid_argument, for a segment that its join
-  /// does not take, for a device that is not there, and as `fingerprinter::make`; memory_limit, when a cut may depend on
-  /// more bytes than the memory allowed, or two cuts with the join pdedupe; unavailable, also where the back end is cuda
-  /// and there is no device to use. A device that fails, now or later, or has no memory left, is none of them: what it
-  /// was asked for is done on the processor, and the statistics say why.
+  /// Opens a feed that delivers its chunks to `receiver`, which must outlive it. Errors: invalid_argument, for a
+  /// segment that is too small for the join, for a device that does not exist, and as `fingerprinter::make`;
+  /// memory_limit, if a cut may depend on more bytes than the memory allowed, or two cuts with the join pdedupe;
+  /// unavailable, also if the back end is cuda and no device can be used. A device that fails or has too little memory
+  /// is no error: the processor does its work, and the statistics say why.
   [[nodiscard]] result<feed> open(const feed_options& options, chunk_receiver& receiver);
 
  private:
@@ -197,41 +200,41 @@ class engine {
   std::unique_ptr<pool> pool_;
 };
 
-/// Streams on their way into the engine: begin(), then their bytes, then end(); again for the next; finish() after the
-/// last. The thread that calls works too while it would wait. One thread at a time.
+/// Takes streams one after the other: call `begin`, write the bytes, call `end`, and after the last stream `finish`.
+/// The calling thread performs tasks while it would wait. Not synchronised.
 ///
-/// After a failure every call gives that status, until the feed goes. Memory that cannot be had, in a lane or in a call,
-/// is a failure, memory_limit; `failure` and `statistics` throw std::bad_alloc for themselves. A feed that goes before
-/// `finish` drops what has not come out.
+/// After a failure every call returns its status. If memory runs out, on any thread, the feed fails with memory_limit;
+/// `failure` and `statistics` throw std::bad_alloc instead. A feed that is destroyed before `finish` drops all chunks
+/// that it has not delivered.
 class feed {
  public:
   feed(feed&&) noexcept;
   feed& operator=(feed&&) = delete;
   ~feed();
 
-  /// Begins a stream; `stream` is what the receiver is told.
+  /// Begins a stream. The receiver gets the number `stream`.
   [[nodiscard]] status begin(std::uint64_t stream);
 
-  /// Room for the stream's next bytes, at least one, waiting for it: fill in some and `commit` them. Errors:
-  /// memory_limit, when a chunk without a maximum outgrows the memory: the stream has then ended with that status, and
+  /// Waits until there is room for at least one byte, and returns it. Write bytes there and `commit` them. Errors:
+  /// memory_limit, if a chunk without a maximum outgrows the memory: the stream has then ended with that status, and
   /// the next may begin; cancelled.
   [[nodiscard]] result<std::span<std::uint8_t>> space();
-  /// Takes the first `count` bytes of the room.
+  /// Takes the first `count` bytes of the room as the stream's next bytes.
   [[nodiscard]] status commit(std::uint64_t count);
 
-  /// Bytes that the caller keeps: any number, copied into the room as there is some. Errors: as `space`.
+  /// Copies any number of bytes. Errors: as `space`.
   [[nodiscard]] status write(byte_span bytes);
-  /// As many zeros, of which only the first are looked at. Errors: as `space`; invalid_argument, and nothing is taken,
-  /// where the feed's bytes would be more than 2^64 - 1.
+  /// Takes `count` zeros. A long run of them takes no time. Errors: as `space`; invalid_argument, if the feed would
+  /// then have more than 2^64 - 1 bytes, and no byte is taken.
   [[nodiscard]] status write_zeros(std::uint64_t count);
 
-  /// Ends the stream. After a failure (`outcome`) what is decided by the bytes so far still comes out.
+  /// Ends the stream. If `outcome` is a failure, the chunks that the bytes decide are still delivered.
   [[nodiscard]] status end(status outcome = {});
 
-  /// Waits until everything has come out.
+  /// Waits until all chunks are delivered.
   [[nodiscard]] status finish();
 
-  /// What ended the feed; ok while it works.
+  /// The failure that ended the feed; ok while it works.
   [[nodiscard]] status failure() const;
   [[nodiscard]] feed_statistics statistics() const;
 
@@ -243,8 +246,8 @@ class feed {
   std::unique_ptr<implementation> implementation_;
 };
 
-/// Feeds a source from where it stands to its end, holes as holes. A failure of the source ends the stream with it and
-/// is returned; so is the feed's own, which `feed::failure` tells apart.
+/// Feeds the rest of a source; holes are fed as zeros without being read. A failure of the source ends the stream and
+/// is returned. So is a failure of the feed, which `feed::failure` has too.
 [[nodiscard]] status feed_source(feed& feed, std::uint64_t stream, source& source);
 
 }  // namespace cutpoint

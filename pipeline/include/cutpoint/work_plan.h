@@ -23,8 +23,8 @@ enum class work_kind {
   fingerprints,  ///< the device fingerprints chunks that the processor cuts
 };
 
-// Rates are in bytes of streams per second. A rate of 0 means that there is no such work (fingerprints of a feed without
-// fingerprints), or that the rate is unknown and limits nothing.
+// Rates are in bytes of streams per second. A rate of 0 means that there is no such work (fingerprints of a feed
+// without fingerprints), or that the rate is unknown and limits nothing.
 
 /// The rates of the processor's lanes.
 struct processor_rates {
