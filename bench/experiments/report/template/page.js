@@ -1,9 +1,9 @@
-// Draws each chart when it comes near to the window, again when colours change, and shows the panels that were chosen.
+// Draws each chart when it is near the window and when colours change, and shows the panels of the selected choice.
 const charts = JSON.parse(document.getElementById("charts").textContent);
 const themes = JSON.parse(document.getElementById("themes").textContent);
 const root = document.documentElement;
 const dark = matchMedia("(prefers-color-scheme: dark)");
-const kept = new Map(); // id of a chart -> what vegaEmbed gave
+const kept = new Map(); // id of a chart -> result of vegaEmbed
 
 const theme = () => root.dataset.theme ?? (dark.matches ? "dark" : "light");
 
@@ -49,7 +49,7 @@ function choose(name) {
   try {
     if (name) localStorage.setItem("theme", name);
     else localStorage.removeItem("theme");
-  } catch {} // a page from a file may keep nothing
+  } catch {} // a page from a file may have no storage
   redraw();
 }
 button.addEventListener("click", () => choose(root.dataset.theme ? "" : dark.matches ? "light" : "dark"));
@@ -61,16 +61,16 @@ try {
 for (const input of document.querySelectorAll(".choice input")) {
   input.addEventListener("change", () => {
     for (const figure of input.closest("section").querySelectorAll("figure")) figure.hidden = figure.dataset.choice !== input.value;
-    dispatchEvent(new Event("resize")); // charts that were hidden had no width
+    dispatchEvent(new Event("resize")); // hidden charts had no width
   });
 }
 
-// The link of the section that is being read.
+// Marks the link of the section that is being read.
 const links = new Map([...document.querySelectorAll("nav .links a")].map((link) => [link.hash.slice(1), link]));
 const reading = new IntersectionObserver((entries) => {
   for (const { isIntersecting, target } of entries) links.get(target.id)?.classList.toggle("here", isIntersecting);
 }, { rootMargin: "-20% 0px -75% 0px" });
 document.querySelectorAll("section").forEach((section) => reading.observe(section));
 
-// For whoever checks the page: draws all that is shown, and resolves when it is there.
+// For tests: draws all visible charts, and resolves when they are complete.
 window.drawAll = () => Promise.all(elements.filter((element) => element.offsetParent).map(draw));
