@@ -33,7 +33,7 @@ class batch_launcher {
     CUTPOINT_RETURN_IF_FAILED(
         store_result(chunk_workspace<Executor>::allocate(executor, made.max_chunks_), made.chunks_));
     CUTPOINT_RETURN_IF_FAILED(store_result(
-        hash_launcher<Executor>::make(executor, fingerprint, limits.bytes, made.max_chunks_), made.hash_launcher_));
+        hash_launcher<Executor>::make(executor, fingerprint, {limits.bytes, made.max_chunks_}), made.hash_launcher_));
     CUTPOINT_RETURN_IF_FAILED(executor.reserve_temporary_storage(made.max_chunks_ + made.plan_.max_partitions));
     return result<batch_launcher>(std::move(made));
   }
@@ -65,7 +65,7 @@ class batch_launcher {
   /// Puts the fingerprints of the chunks into the stream after that.
   [[nodiscard]] status enqueue_fingerprints(Executor& executor, const std::uint8_t* bytes, std::uint64_t byte_count) {
     return partitions_.empty() ? status()
-                               : hash_launcher_.enqueue(executor, bytes, chunks_.list(), byte_count, slot_count());
+                               : hash_launcher_.enqueue(executor, bytes, chunks_.list(), {byte_count, slot_count()});
   }
 
   /// Copies known chunks to the executor. The caller keeps the arrays unchanged until it has waited for the executor.
@@ -78,7 +78,7 @@ class batch_launcher {
   /// Puts the fingerprints of `chunk_count` known chunks into the executor's stream.
   [[nodiscard]] status enqueue_known_fingerprints(Executor& executor, const std::uint8_t* bytes,
                                                   std::uint64_t byte_count, std::uint64_t chunk_count) {
-    return hash_launcher_.enqueue(executor, bytes, chunks_.list(), byte_count, chunk_count);
+    return hash_launcher_.enqueue(executor, bytes, chunks_.list(), {byte_count, chunk_count});
   }
 
   [[nodiscard]] bool cuts() const noexcept { return cut_launcher_ != nullptr; }

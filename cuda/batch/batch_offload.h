@@ -137,7 +137,7 @@ class batch_offload final : public offload {
 
   [[nodiscard]] status check_chunks(const chunk_input& input, std::uint64_t byte_count) const {
     const auto wrong = [](std::string why) { return status(status_code::invalid_argument, std::move(why)); };
-    if (work_.digest_bytes() == 0) return wrong("a device makes the fingerprints sha1, sha256 and blake3 alone");
+    if (work_.digest_bytes() == 0) return wrong("no device makes this fingerprint");
     if (input.lengths.size() != input.begins.size()) {
       return wrong(std::to_string(input.begins.size()) + " chunks are given with " +
                    std::to_string(input.lengths.size()) + " lengths");

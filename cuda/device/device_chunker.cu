@@ -140,15 +140,9 @@ result<device_chunker> device_chunker::make(const chunker& cuts, const fingerpri
     return status(status_code::invalid_argument, "max_bytes = " + std::to_string(max_bytes) +
                                                      " must be between 1 and " + std::to_string(max_batch_bytes));
   }
-  switch (fingerprint.kind) {
-    case fingerprint_kind::none:
-    case fingerprint_kind::sha1:
-    case fingerprint_kind::sha256:
-    case fingerprint_kind::blake3:
-      break;
-    default:
-      return status(status_code::invalid_argument,
-                    "on a device there are the fingerprints sha1, sha256, blake3 and none");
+  if (!cuda::hash_launcher<cuda::device_executor>::has(fingerprint.kind)) {
+    return status(status_code::invalid_argument,
+                  "no device makes the fingerprint " + std::string(name_of(fingerprint)));
   }
   auto made = implementation::make(cuts, fingerprint, max_bytes, device);
   if (!made) return made.error();

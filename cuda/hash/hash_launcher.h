@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include <cutpoint/fingerprint.h>
 
@@ -48,105 +49,144 @@ struct count_leaves_kernel {
   }
 };
 
+/// Bytes of a batch, and the most chunks that it may have.
+struct hash_limits {
+  std::uint64_t bytes = 0;
+  std::uint64_t chunks = 0;
+};
+
+/// Stands for fingerprints that no device makes.
+template <class Executor>
+struct no_fingerprints {
+  static constexpr fingerprint_kind kind = fingerprint_kind::none;
+  static constexpr std::size_t digest_bytes = 0;
+
+  [[nodiscard]] status allocate(Executor&, const fingerprint_recipe&, const hash_limits&) { return {}; }
+  [[nodiscard]] status enqueue(Executor&, hash_args, const hash_limits&) { return {}; }
+};
+
+/// A hash that gives each chunk a thread. The threads of a warp get chunks of about the same length.
+template <class Executor, fingerprint_kind Kind, class Hash>
+class chunk_hash_fingerprints {
+ public:
+  static constexpr fingerprint_kind kind = Kind;
+  static constexpr std::size_t digest_bytes = Hash::digest_bytes;
+
+  [[nodiscard]] status allocate(Executor& executor, const fingerprint_recipe&, const hash_limits& limits) {
+    CUTPOINT_RETURN_IF_FAILED(store_result(executor.template allocate<std::uint32_t>(limits.chunks), order_));
+    return store_result(executor.template allocate<std::uint32_t>(limits.chunks), sorted_);
+  }
+  [[nodiscard]] status enqueue(Executor& executor, hash_args args, const hash_limits& batch) {
+    args.order = order_.data();
+    CUTPOINT_RETURN_IF_FAILED(executor.sort_by_length(args.lengths, sorted_.data(), order_.data(), batch.chunks));
+    return executor.launch(hash_kernel_launch<chunk_hash_kernel<Hash>>{args, batch.chunks});
+  }
+
+ private:
+  typename Executor::template array<std::uint32_t> order_;
+  typename Executor::template array<std::uint32_t> sorted_;
+};
+
+/// BLAKE3: leaves, then the trees above them.
+template <class Executor>
+class blake3_fingerprints {
+ public:
+  static constexpr fingerprint_kind kind = fingerprint_kind::blake3;
+  static constexpr std::size_t digest_bytes = blake3::digest_bytes;
+
+  [[nodiscard]] status allocate(Executor& executor, const fingerprint_recipe& recipe, const hash_limits& limits) {
+    start_ = blake3::start_of(recipe.key);
+    CUTPOINT_RETURN_IF_FAILED(store_result(executor.template allocate<std::uint32_t>(limits.chunks), leaves_));
+    CUTPOINT_RETURN_IF_FAILED(
+        store_result(executor.template allocate<std::uint32_t>(limits.chunks + 1), first_leaves_));
+    return store_result(executor.template allocate<std::uint32_t>(8 * max_leaves(limits)), chaining_values_);
+  }
+  [[nodiscard]] status enqueue(Executor& executor, const hash_args& chunks, const hash_limits& batch) {
+    const count_leaves_kernel count{chunks.lengths, chunks.chunk_count, batch.chunks, leaves_.data()};
+    CUTPOINT_RETURN_IF_FAILED(executor.launch(count));
+    CUTPOINT_RETURN_IF_FAILED(executor.prefix_sum(leaves_.data(), first_leaves_.data(), batch.chunks));
+    blake3_args args{.chunks = chunks,
+                     .first_leaves = first_leaves_.data(),
+                     .flags = start_.flags,
+                     .chaining_values = chaining_values_.data()};
+    std::copy_n(start_.key.begin(), start_.key.size(), args.key);
+    CUTPOINT_RETURN_IF_FAILED(executor.launch(hash_kernel_launch<blake3_leaves_kernel>{args, max_leaves(batch)}));
+    return executor.launch(
+        hash_kernel_launch<blake3_parents_kernel>{args, 4 * batch.chunks});  // 128 threads for 32 trees
+  }
+
+ private:
+  [[nodiscard]] static std::uint64_t max_leaves(const hash_limits& limits) {
+    return limits.bytes / blake3::leaf_bytes + limits.chunks;
+  }
+
+  blake3::start start_;
+  typename Executor::template array<std::uint32_t> leaves_;
+  typename Executor::template array<std::uint32_t> first_leaves_;
+  typename Executor::template array<std::uint32_t> chaining_values_;
+};
+
+/// The fingerprints that a device makes: a row for each.
+template <class Executor>
+using device_fingerprints = std::variant<no_fingerprints<Executor>,                                            //
+                                         chunk_hash_fingerprints<Executor, fingerprint_kind::sha1, sha1>,      //
+                                         chunk_hash_fingerprints<Executor, fingerprint_kind::sha256, sha256>,  //
+                                         blake3_fingerprints<Executor>>;
+
 template <class Executor>
 class hash_launcher {
  public:
   /// A launcher that makes no digests.
   hash_launcher() = default;
 
-  /// Allocates memory for batches of up to `max_bytes` and `max_chunks`. If devices do not make this kind of fingerprint, the
-  /// launcher makes no digests.
+  /// Allocates memory for batches within the limits. If devices do not make this kind of fingerprint, the launcher makes
+  /// no digests.
   [[nodiscard]] static result<hash_launcher> make(Executor& executor, const fingerprint_recipe& recipe,
-                                                  std::uint64_t max_bytes, std::uint64_t max_chunks) {
-    hash_launcher made(recipe);
-    if (made.digest_bytes() == 0) return result<hash_launcher>(std::move(made));
-    const bool is_blake3 = recipe.kind == fingerprint_kind::blake3;
-    const std::uint64_t max_leaves = is_blake3 ? max_bytes / blake3::leaf_bytes + max_chunks : 0;
+                                                  const hash_limits& limits) {
+    hash_launcher made;
+    if (!made.choose_hash(recipe.kind, rows()) || made.digest_bytes() == 0)
+      return result<hash_launcher>(std::move(made));
     CUTPOINT_RETURN_IF_FAILED(
-        store_result(executor.template allocate<std::uint8_t>(max_chunks * made.digest_bytes()), made.digests_));
+        store_result(executor.template allocate<std::uint8_t>(limits.chunks * made.digest_bytes()), made.digests_));
     CUTPOINT_RETURN_IF_FAILED(
-        store_result(executor.template allocate<std::uint32_t>(is_blake3 ? 0 : max_chunks), made.order_));
-    CUTPOINT_RETURN_IF_FAILED(
-        store_result(executor.template allocate<std::uint32_t>(is_blake3 ? 0 : max_chunks), made.sorted_));
-    CUTPOINT_RETURN_IF_FAILED(
-        store_result(executor.template allocate<std::uint32_t>(is_blake3 ? max_chunks : 0), made.leaves_));
-    CUTPOINT_RETURN_IF_FAILED(
-        store_result(executor.template allocate<std::uint32_t>(is_blake3 ? max_chunks + 1 : 0), made.first_leaves_));
-    CUTPOINT_RETURN_IF_FAILED(
-        store_result(executor.template allocate<std::uint32_t>(8 * max_leaves), made.chaining_values_));
+        std::visit([&](auto& hash) { return hash.allocate(executor, recipe, limits); }, made.hash_));
     return result<hash_launcher>(std::move(made));
   }
 
+  /// Whether `device_fingerprints` has a row for the kind, as for `none`.
+  [[nodiscard]] static bool has(fingerprint_kind kind) { return hash_launcher().choose_hash(kind, rows()); }
+
   /// 0 if it makes no digests.
   [[nodiscard]] std::size_t digest_bytes() const noexcept {
-    switch (recipe_.kind) {
-      case fingerprint_kind::sha1:
-        return sha1::digest_bytes;
-      case fingerprint_kind::sha256:
-        return sha256::digest_bytes;
-      case fingerprint_kind::blake3:
-        return blake3::digest_bytes;
-      default:
-        return 0;
-    }
+    return std::visit([](const auto& hash) { return hash.digest_bytes; }, hash_);
   }
 
-  /// Puts the fingerprints of up to `max_chunks` chunks into the executor's stream. Lengths past the last chunk are 0.
+  /// Puts the digests of up to `batch.chunks` chunks into the executor's stream. Lengths past the last chunk are 0.
   [[nodiscard]] status enqueue(Executor& executor, const std::uint8_t* bytes, const chunk_list& chunks,
-                               std::uint64_t byte_count, std::uint64_t max_chunks) {
+                               const hash_limits& batch) {
     const hash_args args{.bytes = bytes,
                          .begins = chunks.begins,
                          .lengths = chunks.lengths,
-                         .order = order_.data(),
                          .chunk_count = chunks.count,
                          .digests = digests_.data()};
-    switch (recipe_.kind) {
-      case fingerprint_kind::sha1:
-        CUTPOINT_RETURN_IF_FAILED(executor.sort_by_length(chunks.lengths, sorted_.data(), order_.data(), max_chunks));
-        return executor.launch(hash_kernel_launch<sha1_kernel>{args, max_chunks});
-      case fingerprint_kind::sha256:
-        CUTPOINT_RETURN_IF_FAILED(executor.sort_by_length(chunks.lengths, sorted_.data(), order_.data(), max_chunks));
-        return executor.launch(hash_kernel_launch<sha256_kernel>{args, max_chunks});
-      case fingerprint_kind::blake3:
-        return enqueue_blake3(executor, args, byte_count, max_chunks);
-      default:
-        return {};
-    }
+    return std::visit([&](auto& hash) { return hash.enqueue(executor, args, batch); }, hash_);
   }
 
   /// The digests in the executor's memory, in the order of the chunks.
   [[nodiscard]] const std::uint8_t* digests() const { return digests_.data(); }
 
  private:
-  template <class T>
-  using array = typename Executor::template array<T>;
+  using rows = std::make_index_sequence<std::variant_size_v<device_fingerprints<Executor>>>;
 
-  explicit hash_launcher(const fingerprint_recipe& recipe) : recipe_(recipe) {}
-
-  [[nodiscard]] status enqueue_blake3(Executor& executor, const hash_args& chunks, std::uint64_t byte_count,
-                                      std::uint64_t max_chunks) {
-    const count_leaves_kernel count{chunks.lengths, chunks.chunk_count, max_chunks, leaves_.data()};
-    CUTPOINT_RETURN_IF_FAILED(executor.launch(count));
-    CUTPOINT_RETURN_IF_FAILED(executor.prefix_sum(leaves_.data(), first_leaves_.data(), max_chunks));
-    const auto start = blake3::start_of(recipe_.key);
-    blake3_args args{.chunks = chunks,
-                     .first_leaves = first_leaves_.data(),
-                     .flags = start.flags,
-                     .chaining_values = chaining_values_.data()};
-    std::copy_n(start.key.begin(), start.key.size(), args.key);
-    const std::uint64_t max_leaves = byte_count / blake3::leaf_bytes + max_chunks;
-    CUTPOINT_RETURN_IF_FAILED(executor.launch(hash_kernel_launch<blake3_leaves_kernel>{args, max_leaves}));
-    return executor.launch(
-        hash_kernel_launch<blake3_parents_kernel>{args, 4 * max_chunks});  // 128 threads for 32 trees
+  template <std::size_t... Row>
+  bool choose_hash(fingerprint_kind kind, std::index_sequence<Row...>) {
+    return ((kind == std::variant_alternative_t<Row, device_fingerprints<Executor>>::kind &&
+             (static_cast<void>(hash_.template emplace<Row>()), true)) ||
+            ...);
   }
 
-  fingerprint_recipe recipe_ = fingerprint_kind::none;
-  array<std::uint8_t> digests_;
-  array<std::uint32_t> order_;
-  array<std::uint32_t> sorted_;
-  array<std::uint32_t> leaves_;
-  array<std::uint32_t> first_leaves_;
-  array<std::uint32_t> chaining_values_;
+  device_fingerprints<Executor> hash_;
+  typename Executor::template array<std::uint8_t> digests_;
 };
 
 }  // namespace cutpoint::cuda

@@ -122,7 +122,7 @@ TEST_P(known_chunks_on, are_refused_for_kinds_that_devices_do_not_make_and_cuts_
   ASSERT_TRUE(of_md5);
   EXPECT_EQ(of_md5->digest_bytes(), 0u);
   chunk_output none;
-  EXPECT_THAT(of_md5->fingerprint({}, none).message(), HasSubstr("sha1, sha256 and blake3"));
+  EXPECT_THAT(of_md5->fingerprint({}, none).message(), HasSubstr("no device makes this fingerprint"));
   const auto offload = make(small_gear(), fingerprint_kind::sha1, {.bytes = 100}, offload_use::fingerprint);
   ASSERT_TRUE(offload);
   batch_output found;
