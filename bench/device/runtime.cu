@@ -8,6 +8,7 @@
 
 #include "cuda/device/runtime.cuh"
 #include "cuda/kernel/block.h"
+#include "host/core/splitmix.h"
 
 namespace cutpoint::bench {
 namespace {
@@ -18,10 +19,7 @@ using cuda::check;
 __global__ void fill_kernel(std::uint64_t* words, std::uint64_t count) {
   const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride) {
-    std::uint64_t z = (i + 1) * 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    words[i] = z ^ (z >> 31);
+    words[i] = splitmix64::mixed((i + 1) * splitmix64::step);
   }
 }
 
