@@ -14,7 +14,7 @@ borg1_specification make_specification(const borg1_parameters& filled) {
   const std::uint64_t max = std::uint64_t{1} << filled.max_exp;
   return {.table = table_words(table),
           .sizes = rolling_sizes(min, avg, max),
-          .rule = {.hash = {.zeros = hash_of_zeros(buzhash(table, window)), .window = window},
+          .rule = {.hash = {{.zeros = hash_of_zeros(buzhash(table, window)), .window = window}},
                    .tests = {{low_zeros_test(masked_test::low(avg, 0))}}},
           .chunks = {.first = min, .window = window, .reach = max}};
 }

@@ -45,7 +45,7 @@ buzhash_specification make_specification(const buzhash_parameters& filled) {
   const auto window = static_cast<std::uint32_t>(filled.window_bytes);
   return {.table = table_words(table),
           .sizes = rolling_sizes(filled),
-          .rule = {.hash = {.zeros = hash_of_zeros(buzhash(table, window)), .window = window},
+          .rule = {.hash = {{.zeros = hash_of_zeros(buzhash(table, window)), .window = window}},
                    .tests = {{residue_test_of(rule_of(filled))}}},
           .chunks = {.first = shortest_tested(filled), .reach = limit_of(*filled.max_bytes)}};
 }

@@ -7,20 +7,14 @@ namespace cutpoint::cuda {
 
 /// The exclusive or of the table entries of the window's bytes. Each is rotated left once for every byte that follows
 /// it.
-struct rolling_buzhash {
-  using state = std::uint32_t;
-  using entry = std::uint32_t;
+struct rolling_buzhash : word_hash<std::uint32_t> {
   static constexpr std::uint32_t tables = 1;
-  static constexpr bool forgets = false;
-  state zeros = 0;
-  std::uint32_t window = 0;
 
   template <std::uint32_t Window, class LookUp>
   [[nodiscard]] CUTPOINT_DEVICE state roll(const LookUp& look_up, state h, byte_of outgoing, byte_of incoming) const {
     const std::uint32_t passed = Window != 0 ? Window : window;
     return rotate_left(h, 1) ^ look_up(0, incoming) ^ rotate_left(look_up(0, outgoing), passed % 32);
   }
-  [[nodiscard]] CUTPOINT_DEVICE static std::uint32_t word(state h) { return h; }
 };
 
 /// Accepts words with certain residues modulo a power of two or any other number. A multiplication and a rotation map

@@ -11,8 +11,8 @@ crc32_specification make_specification(const crc32_parameters& filled) {
   const masked_test test = masked_test::low(filled.avg_bytes, lbfs_pattern);
   crc32_specification made{.table = {},
                            .sizes = rolling_sizes(filled),
-                           .rule = {.hash = {.zeros = static_cast<std::uint32_t>(test.pattern),
-                                             .window = static_cast<std::uint32_t>(filled.window_bytes)},
+                           .rule = {.hash = {{.zeros = static_cast<std::uint32_t>(test.pattern),
+                                              .window = static_cast<std::uint32_t>(filled.window_bytes)}},
                                     .tests = {{low_zeros_test(test)}}},
                            .chunks = make_limits_cut_finder(filled)};
   append_table(made.table, [&](std::uint8_t byte) { return hash.absorb(0, byte); });

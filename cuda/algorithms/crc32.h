@@ -8,20 +8,14 @@ namespace cutpoint::cuda {
 /// CRC-32C with reflected bits, no initial value and no final xor, combined with the pattern of the test
 /// (cuda/cut/make_specification.h). The tables have the CRC of each byte, and the value of each byte that leaves the
 /// window.
-struct rolling_crc32 {
-  using state = std::uint32_t;
-  using entry = std::uint32_t;
+struct rolling_crc32 : word_hash<std::uint32_t> {
   static constexpr std::uint32_t tables = 2;
-  static constexpr bool forgets = false;
-  state zeros = 0;
-  std::uint32_t window = 0;
 
   template <std::uint32_t Window, class LookUp>
   [[nodiscard]] CUTPOINT_DEVICE state roll(const LookUp& look_up, state h, byte_of outgoing, byte_of incoming) const {
     const byte_of low{h ^ (incoming.word >> incoming.shift), 0};
     return look_up(0, low) ^ (h >> 8) ^ look_up(1, outgoing);
   }
-  [[nodiscard]] CUTPOINT_DEVICE static std::uint32_t word(state h) { return h; }
 };
 
 using crc32_specification =

@@ -22,7 +22,7 @@ rabin_specification make_specification(const rabin_parameters& filled) {
   const masked_test test = test_of(filled);
   return {.table = rabin_tables(filled, test),
           .sizes = rolling_sizes(filled),
-          .rule = {.hash = {.zeros = test.pattern, .window = static_cast<std::uint32_t>(filled.window_bytes)},
+          .rule = {.hash = {{.zeros = test.pattern, .window = static_cast<std::uint32_t>(filled.window_bytes)}},
                    .tests = {{low_zeros_test(test)}}},
           .chunks = make_limits_cut_finder(filled)};
 }
@@ -31,7 +31,7 @@ tttd_specification make_specification(const tttd_parameters& filled) {
   const masked_test main = main_test(filled);  // its low bits are the pattern of the backup test
   return {.table = rabin_tables(filled, main),
           .sizes = rolling_sizes(filled),
-          .rule = {.hash = {.zeros = main.pattern, .window = static_cast<std::uint32_t>(filled.window_bytes)},
+          .rule = {.hash = {{.zeros = main.pattern, .window = static_cast<std::uint32_t>(filled.window_bytes)}},
                    .tests = {{low_zeros_test(main), low_zeros_test(backup_test(filled))}}},
           .chunks = make_limits_cut_finder<backup_cut_finder>(filled)};
 }

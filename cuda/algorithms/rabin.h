@@ -8,20 +8,14 @@ namespace cutpoint::cuda {
 /// The residue of the window modulo a polynomial of degree 53, combined with the pattern of the test
 /// (cuda/cut/make_specification.h). The tables have the reduction of the top byte of a shifted residue, and the value
 /// of each byte that leaves the window.
-struct rolling_rabin {
-  using state = std::uint64_t;
-  using entry = std::uint64_t;
+struct rolling_rabin : word_hash<std::uint64_t> {
   static constexpr std::uint32_t tables = 2;
-  static constexpr bool forgets = false;
-  state zeros = 0;
-  std::uint32_t window = 0;
 
   template <std::uint32_t Window, class LookUp>
   [[nodiscard]] CUTPOINT_DEVICE state roll(const LookUp& look_up, state h, byte_of outgoing, byte_of incoming) const {
     const byte_of top{static_cast<std::uint32_t>(h >> 32), 13};  // the top byte of 53 bits
     return ((h << 8) | incoming.value()) ^ look_up(0, top) ^ look_up(1, outgoing);
   }
-  [[nodiscard]] CUTPOINT_DEVICE static std::uint32_t word(state h) { return static_cast<std::uint32_t>(h); }
 };
 
 /// Cuts after the first main candidate (level 0). If there is none before the maximum, it cuts after the last backup

@@ -17,6 +17,18 @@
 
 namespace cutpoint::cuda {
 
+/// Base of the hashes that are one word and have a window of any length.
+template <class Word>
+struct word_hash {
+  using state = Word;
+  using entry = Word;
+  static constexpr bool forgets = false;
+  state zeros = 0;
+  std::uint32_t window = 0;
+
+  [[nodiscard]] CUTPOINT_DEVICE static std::uint32_t word(state h) { return static_cast<std::uint32_t>(h); }
+};
+
 /// Accepts words in which all bits of the mask are zero. It is cheaper than any other pattern.
 template <class Word>
 struct zeros_test {
