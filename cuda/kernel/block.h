@@ -73,9 +73,6 @@ struct alignas(16) bytes16 {
   [[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t byte(std::uint32_t i) const {
     return (words[i / 4] >> (8 * (i % 4))) & 0xff;
   }
-  CUTPOINT_HOST_DEVICE void set_byte(std::uint32_t i, std::uint8_t value) {
-    words[i / 4] |= std::uint32_t{value} << (8 * (i % 4));  // the byte is 0 before
-  }
 };
 
 /// Bytes of shared memory that a block's `shared<T>(count)` takes.
