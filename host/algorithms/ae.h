@@ -83,11 +83,11 @@ class ae_reference : public reference_defaults {
     if (value_bytes_ != 1) return std::nullopt;
     return candidate_map_needs{.levels = 1, .behind = 0, .ahead = window_, .is_cheaper_than_speculation = true};
   }
-  void find_candidates(const map_stretch& stretch, candidate_bits& map) const {
+  void find_candidates(const map_range& range, candidate_bits& map) const {
     if (extreme_ == ae_extreme::maximum) {
-      unbeaten_marker<std::greater<>>(window_, stretch, map).mark_all();
+      unbeaten_marker<std::greater<>>(window_, range, map).mark_all();
     } else {
-      unbeaten_marker<std::less<>>(window_, stretch, map).mark_all();
+      unbeaten_marker<std::less<>>(window_, range, map).mark_all();
     }
   }
   std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits& map,

@@ -51,10 +51,10 @@ class maxp_reference : public reference_defaults {
   std::optional<candidate_map_needs> candidate_map() const {
     return candidate_map_needs{.levels = 1, .behind = half_, .ahead = half_};
   }
-  void find_candidates(const map_stretch& stretch, candidate_bits& map) const {
-    const std::uint64_t last = std::min(stretch.last, testable(stretch.bytes));
-    for (std::uint64_t i = stretch.first; (i = first_candidate(stretch.bytes, i, last)) < last; i += half_ + 1) {
-      map.mark(stretch.position_of(i), 0);
+  void find_candidates(const map_range& range, candidate_bits& map) const {
+    const std::uint64_t last = std::min(range.last, testable(range.bytes));
+    for (std::uint64_t i = range.first; (i = first_candidate(range.bytes, i, last)) < last; i += half_ + 1) {
+      map.mark(range.position_of(i), 0);
     }
   }
   std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits& map,

@@ -135,8 +135,8 @@ class tttd_reference : public reference_defaults {
 
   std::optional<candidate_map_needs> candidate_map() const { return rolled_needs(hash_, 2); }
   /// Level 0 has the candidates for the divisor, level 1 those for half of it.
-  void find_candidates(const map_stretch& stretch, candidate_bits& map) const {
-    mark_rolled(hash_, std::array{is_main_, is_backup_}, stretch, map);
+  void find_candidates(const map_range& range, candidate_bits& map) const {
+    mark_rolled(hash_, std::array{is_main_, is_backup_}, range, map);
   }
   std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits& map,
                            std::uint64_t position) const {

@@ -26,7 +26,7 @@
 //   std::uint64_t cut(byte_span bytes, std::uint64_t start) const
 //   std::optional<candidate_map_needs> candidate_map() const
 //                                               nullopt if no candidates are independent of chunks
-//   void find_candidates(const map_stretch&, candidate_bits& into) const
+//   void find_candidates(const map_range&, candidate_bits& into) const
 //   std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits&, std::uint64_t position) const
 //                                               as `cut`, from candidates; `position` is that of `start` in the map
 //
@@ -86,7 +86,7 @@ struct reference_of {
 /// A non-empty range of positions among which candidates are marked: indices [first, last) of `bytes`. Index `first` is
 /// number `position` of the map. If `bytes` has fewer bytes than needed before or after the range, the stream begins or
 /// ends with `bytes`.
-struct map_stretch {
+struct map_range {
   byte_span bytes;
   std::uint64_t first;
   std::uint64_t last;
@@ -108,7 +108,7 @@ struct reference_defaults {
   static std::optional<double> expected_chunk_bytes() { return std::nullopt; }
   static std::uint64_t lookahead() { return 0; }
   static std::optional<candidate_map_needs> candidate_map() { return std::nullopt; }
-  static void find_candidates(const map_stretch&, candidate_bits&) { assert(false); }
+  static void find_candidates(const map_range&, candidate_bits&) { assert(false); }
   static std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits&, std::uint64_t) {
     assert(false);
     return bytes.size() - start;

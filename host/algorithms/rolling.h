@@ -72,32 +72,31 @@ class rolled_lane {
 /// position with less than a window before it in the stream is not a candidate. The next test must accept all that a
 /// test accepts.
 template <class Hash, class Test, std::size_t levels>
-void mark_rolled(const Hash& hash, const std::array<Test, levels>& tests, const map_stretch& stretch,
-                 candidate_bits& map) {
+void mark_rolled(const Hash& hash, const std::array<Test, levels>& tests, const map_range& range, candidate_bits& map) {
   using lane = rolled_lane<Hash, Test, levels>;
-  const std::uint8_t* bytes = stretch.bytes.data();
+  const std::uint8_t* bytes = range.bytes.data();
   const std::uint64_t window = hash.window();
-  std::uint64_t first = std::max(stretch.first, window - 1);
-  if (first >= stretch.last) return;
+  std::uint64_t first = std::max(range.first, window - 1);
+  if (first >= range.last) return;
   if (first < window) {  // the first whole window: no byte rolls out of it
     const auto word = Hash::word(hash.over(bytes));
     for (std::size_t level = 0; level < levels; ++level) {
-      if (tests[level](word)) map.mark(stretch.position_of(first), level);
+      if (tests[level](word)) map.mark(range.position_of(first), level);
     }
     ++first;
   }
   const auto mark_some = [&](std::uint64_t index, std::uint64_t last) {
     if (index == last) return;
     lane only(hash, tests, bytes + index);
-    for (std::uint64_t position = stretch.position_of(index); index < last; ++position) {
+    for (std::uint64_t position = range.position_of(index); index < last; ++position) {
       only.roll(position % 64);
       if (++index == last || position % 64 == 63) only.flush(position / 64 * 64, map);
     }
   };
   // Two hashes at once hide each other's latency: 1.1 times (adler) to 2 times (tttd) as fast as one on an EPYC (Zen
   // 3).
-  const std::uint64_t low = std::min(stretch.last, first + (0 - stretch.position_of(first)) % 64);
-  const std::uint64_t half = (stretch.last - low) / 128 * 64;
+  const std::uint64_t low = std::min(range.last, first + (0 - range.position_of(first)) % 64);
+  const std::uint64_t half = (range.last - low) / 128 * 64;
   const std::uint64_t high = low + half;
   mark_some(first, low);
   if (half != 0) {
@@ -108,11 +107,11 @@ void mark_rolled(const Hash& hash, const std::array<Test, levels>& tests, const 
         lower.roll(bit);
         upper.roll(bit);
       }
-      lower.flush(stretch.position_of(low) + done, map);
-      upper.flush(stretch.position_of(high) + done, map);
+      lower.flush(range.position_of(low) + done, map);
+      upper.flush(range.position_of(high) + done, map);
     }
   }
-  mark_some(high + half, stretch.last);
+  mark_some(high + half, range.last);
 }
 
 }  // namespace cutpoint

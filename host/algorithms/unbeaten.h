@@ -24,12 +24,12 @@ namespace cutpoint {
 template <class Beats>
 class unbeaten_marker {
  public:
-  unbeaten_marker(std::uint64_t window, const map_stretch& stretch, candidate_bits& map)
-      : window_(window), bytes_(stretch.bytes.data()), stretch_(stretch), map_(map) {}
+  unbeaten_marker(std::uint64_t window, const map_range& range, candidate_bits& map)
+      : window_(window), bytes_(range.bytes.data()), range_(range), map_(map) {}
 
   void mark_all() {
-    for (std::uint64_t first = stretch_.first, last = 0; first < stretch_.last; first = last) {
-      last = std::min(stretch_.last, first + (window_ + 1) / 2);
+    for (std::uint64_t first = range_.first, last = 0; first < range_.last; first = last) {
+      last = std::min(range_.last, first + (window_ + 1) / 2);
       mark_block(first, last);
     }
   }
@@ -39,12 +39,12 @@ class unbeaten_marker {
   static constexpr std::uint8_t unbeatable = beats(1, 0) ? 255 : 0;
 
   void mark_block(std::uint64_t first, std::uint64_t last) {
-    end_ = std::min<std::uint64_t>(stretch_.bytes.size(), last + window_);
+    end_ = std::min<std::uint64_t>(range_.bytes.size(), last + window_);
     beater_ = std::min(end_, first + window_ + 1);
     best_ = best_of(last, beater_);
     find_beater();
     while (last > first) {
-      const std::uint64_t begin = last - std::min(last - first, (stretch_.position_of(last) - 1) % 64 + 1);
+      const std::uint64_t begin = last - std::min(last - first, (range_.position_of(last) - 1) % 64 + 1);
       const std::uint8_t best = best_of(begin, last);
       if (best == best_ && last - begin == 64) {
         mark(begin, equal_to_best(begin) & not_seeing_beater(begin));
@@ -95,7 +95,7 @@ class unbeaten_marker {
   }
 
   void mark(std::uint64_t first, std::uint64_t found) {
-    const std::uint64_t position = stretch_.position_of(first);
+    const std::uint64_t position = range_.position_of(first);
     if (found != 0) map_.mark_all(position / 64 * 64, found << (position % 64), 0);
   }
 
@@ -119,7 +119,7 @@ class unbeaten_marker {
 
   std::uint64_t window_;
   const std::uint8_t* bytes_;
-  const map_stretch& stretch_;
+  const map_range& range_;
   candidate_bits& map_;
   std::uint8_t best_ = 0;     ///< the best byte that every remaining position sees
   std::uint64_t beater_ = 0;  ///< the first byte that beats it and that only some positions see

@@ -50,8 +50,8 @@ class windowed_reference : public reference_defaults {
   }
 
   std::optional<candidate_map_needs> candidate_map() const { return rolled_needs(hash_); }
-  void find_candidates(const map_stretch& stretch, candidate_bits& map) const {
-    mark_rolled(hash_, std::array{test_}, stretch, map);
+  void find_candidates(const map_range& range, candidate_bits& map) const {
+    mark_rolled(hash_, std::array{test_}, range, map);
   }
   std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits& map,
                            std::uint64_t position) const {

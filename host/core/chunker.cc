@@ -11,7 +11,7 @@ class chunker::implementation {
  public:
   virtual ~implementation() = default;
   virtual std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept = 0;
-  virtual void find_candidates(const map_stretch& stretch, candidate_bits& map) const noexcept = 0;
+  virtual void find_candidates(const map_range& range, candidate_bits& map) const noexcept = 0;
   virtual std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits& map,
                                    std::uint64_t position) const noexcept = 0;
 
@@ -60,8 +60,8 @@ class chunker::implementation_of final : public implementation {
   std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept override {
     return reference_.cut(bytes, start);
   }
-  void find_candidates(const map_stretch& stretch, candidate_bits& map) const noexcept override {
-    reference_.find_candidates(stretch, map);
+  void find_candidates(const map_range& range, candidate_bits& map) const noexcept override {
+    reference_.find_candidates(range, map);
   }
   std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits& map,
                            std::uint64_t position) const noexcept override {

@@ -1,4 +1,5 @@
-// A ring of memory for the bytes of the sequence. It is mapped twice in a row, so that every byte range is contiguous.
+// The ring: memory that holds the bytes of a sequence. It is mapped twice in a row, so that every byte range in it is
+// contiguous.
 #pragma once
 
 #include <algorithm>

@@ -148,13 +148,13 @@ mapping mapped_whole(const chunker& chunker, byte_span stream, std::uint64_t off
 
 /// Fills the map in byte ranges of random sizes, in an order that is neither forward nor backward.
 void fill_in_stretches(mapping& map, std::uint64_t longest, choices& random) {
-  std::vector<chunk> stretches;
-  for (std::uint64_t first = 0; first < map.stream.size(); first += stretches.back().length) {
-    stretches.push_back({first, std::min(random.between(1, longest), map.stream.size() - first)});
+  std::vector<chunk> ranges;
+  for (std::uint64_t first = 0; first < map.stream.size(); first += ranges.back().length) {
+    ranges.push_back({first, std::min(random.between(1, longest), map.stream.size() - first)});
   }
-  for (std::size_t i = stretches.size(); i-- > 0;) {
-    std::swap(stretches[i], stretches[random.between(0, i)]);
-    map.fill(stretches[i].offset, stretches[i].offset + stretches[i].length, random.once_in(2));
+  for (std::size_t i = ranges.size(); i-- > 0;) {
+    std::swap(ranges[i], ranges[random.between(0, i)]);
+    map.fill(ranges[i].offset, ranges[i].offset + ranges[i].length, random.once_in(2));
   }
 }
 

@@ -23,8 +23,8 @@ constexpr std::uint64_t unit = 64 * KiB;  // whole blocks of every file system
 bool always_asks() { return true; }
 
 /// Returns the holes that the file system reports.
-std::vector<stretch> told_holes(int descriptor) {
-  std::vector<stretch> holes;
+std::vector<byte_extent> told_holes(int descriptor) {
+  std::vector<byte_extent> holes;
   const off_t size = ::lseek(descriptor, 0, SEEK_END);
   for (off_t at = 0; at < size;) {
     const off_t data = ::lseek(descriptor, at, SEEK_DATA);
@@ -68,7 +68,7 @@ class file_holes : public testing::Test {
   temporary_folder folder_;
   std::string path_;
   std::string content_;
-  std::vector<stretch> holes_;
+  std::vector<byte_extent> holes_;
   bool are_holes_kept_ = false;
 };
 
@@ -190,7 +190,7 @@ TEST_F(file_holes, that_come_late_are_not_looked_for) {
   EXPECT_EQ(*stream.skip_hole(), 0u);
   const held_open file(path_, O_RDWR);
   if (::fallocate(file.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, unit, 2 * unit) != 0 ||
-      told_holes(file.get()) != std::vector<stretch>{{unit, 2 * unit}}) {
+      told_holes(file.get()) != std::vector<byte_extent>{{unit, 2 * unit}}) {
     GTEST_SKIP() << "no holes can be made in " << folder_.path();
   }
   ASSERT_EQ(::ftruncate(file.get(), 5 * unit), 0);

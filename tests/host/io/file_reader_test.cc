@@ -116,7 +116,7 @@ TEST_P(file_readers, pass_over_the_holes_that_a_source_passes_over) {
         const stream_read got = take(reader, 100'000, asks);
         EXPECT_TRUE(got.outcome.ok()) << got.outcome.message();
         EXPECT_TRUE(got.content == content) << drawing;
-        EXPECT_TRUE(got.holes == (asks ? expected.holes : std::vector<stretch>())) << drawing;
+        EXPECT_TRUE(got.holes == (asks ? expected.holes : std::vector<byte_extent>())) << drawing;
       }
     }
   }

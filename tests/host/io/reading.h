@@ -11,12 +11,12 @@
 namespace cutpoint::tests {
 
 /// The offset and the length of a byte range of a stream.
-using stretch = std::pair<std::uint64_t, std::uint64_t>;
+using byte_extent = std::pair<std::uint64_t, std::uint64_t>;
 
 /// The content that a source gave, with zeros for its holes.
 struct stream_read {
   std::string content;
-  std::vector<stretch> holes;
+  std::vector<byte_extent> holes;
   status outcome;
 };
 
