@@ -126,12 +126,17 @@ std::uint64_t help_threshold_segments(const feed_configuration& configuration) n
 
 result<feed_configuration> make_feed_configuration(const feed_options& options, std::uint64_t thread_count) {
   const chunker& cuts = options.cuts;
-  if (status memory = check_memory(cuts, {.memory_bytes = options.memory_bytes}); !memory.ok()) return memory;
+  if (options.kept_memory_bytes >= options.memory_bytes) {
+    return status(status_code::memory_limit, fmt::format("kept_memory_bytes = {} must be less than memory_bytes = {}",
+                                                         options.kept_memory_bytes, options.memory_bytes));
+  }
+  const std::uint64_t memory_bytes = options.memory_bytes - options.kept_memory_bytes;
+  if (status memory = check_memory(cuts, {.memory_bytes = memory_bytes}); !memory.ok()) return memory;
   chosen_work chosen = choose_work(options, thread_count);
   const std::uint64_t device_count = chosen.plan != work_plan::processor ? options.devices.size() : 0;
   const bool is_bounded = cuts.reach() != unlimited;
   const bool has_devices = device_count != 0;
-  const std::uint64_t memory = std::min(options.memory_bytes, std::uint64_t{1} << 45);
+  const std::uint64_t memory = std::min(memory_bytes, std::uint64_t{1} << 45);
   const std::uint64_t reach = is_bounded ? cuts.reach() : 1;
   const bool is_alone = thread_count == 1 && !has_devices && options.join == join_kind::exact;
   const std::uint64_t usual = is_alone ? usual_segment_alone : usual_segment_bytes(cuts);
@@ -147,17 +152,18 @@ result<feed_configuration> make_feed_configuration(const feed_options& options, 
                           .rates = options.rates,
                           .lane_count = thread_count,
                           .devices = {},
-                          .memory_bytes = options.memory_bytes,
+                          .memory_bytes = memory_bytes,
+                          .kept_memory_bytes = options.kept_memory_bytes,
                           .kept_lookbehind_bytes = cuts.behind()};
   // An eighth is left for what is known about the bytes.
   const std::uint64_t most = memory - memory / 8;
   // The join of P-Dedupe keeps a chunk until the next one is known.
   const std::uint64_t held_chunks = options.join == join_kind::pdedupe ? 2 : 1;
   std::uint64_t needed = cuts.behind() + held_chunks * reach;
-  if (options.join == join_kind::pdedupe && needed > options.memory_bytes) {
+  if (options.join == join_kind::pdedupe && needed > memory_bytes) {
     return status(status_code::memory_limit,
                   fmt::format("the join pdedupe of {} holds {} bytes, more than the memory allowed, {}",
-                              cuts.canonical(), needed, options.memory_bytes));
+                              cuts.canonical(), needed, memory_bytes));
   }
   if (!has_devices && wants_candidates(options)) {
     const candidate_map_needs map = *cuts.candidate_map();

@@ -39,7 +39,8 @@ struct feed_configuration {
   std::uint64_t fingerprint_task_bytes = 512 * KiB;
   std::uint64_t segment_bytes = 0;
   std::uint64_t ring_bytes = 0;
-  std::uint64_t memory_bytes = 0;           ///< that are allowed
+  std::uint64_t memory_bytes = 0;  ///< that are allowed, without those for kept chunks
+  std::uint64_t kept_memory_bytes = 0;
   std::uint64_t fill_limit = 0;             ///< bytes of the ring that are used at first
   std::uint64_t kept_lookbehind_bytes = 0;  ///< bytes that stay in the ring before the first undelivered chunk
   bool has_candidates = false;              ///< whether maps mark candidates

@@ -80,13 +80,13 @@ result<std::vector<chunk_record>> chunk_buffer(engine& engine, const feed_option
 
 // --- A source --------------------------------------------------------------------------------------------------------
 
-/// A source that gives little at a time, so that what comes of it may be asked for before it is read on.
-class chunk_reader::pieces final : public source {
+/// A source that limits the size of reads and holes, so that their chunks can be returned before more is read.
+class chunk_reader::short_reads final : public source {
  public:
-  explicit pieces(source& input) noexcept : source_(input) {}
+  explicit short_reads(source& input) noexcept : source_(input) {}
 
   [[nodiscard]] result<std::size_t> read(std::span<std::uint8_t> destination) override {
-    return source_.read(destination.first(std::min(destination.size(), piece_bytes)));
+    return source_.read(destination.first(std::min(destination.size(), most_bytes)));
   }
 
   [[nodiscard]] result<std::uint64_t> skip_hole() override {
@@ -95,20 +95,20 @@ class chunk_reader::pieces final : public source {
       if (!hole) return hole.error();
       hole_left_ = *hole;
     }
-    const std::uint64_t piece = std::min(hole_left_, hole_piece_bytes);
-    hole_left_ -= piece;
-    return piece;
+    const std::uint64_t skipped = std::min(hole_left_, most_hole_bytes);
+    hole_left_ -= skipped;
+    return skipped;
   }
 
  private:
-  static constexpr std::size_t piece_bytes = 4 * MiB;
-  static constexpr std::uint64_t hole_piece_bytes = 64 * MiB;  // which costs nothing but its chunks
+  static constexpr std::size_t most_bytes = 4 * MiB;
+  static constexpr std::uint64_t most_hole_bytes = 64 * MiB;  // more than of data, because holes are not read
 
   source& source_;
   std::uint64_t hole_left_ = 0;
 };
 
-chunk_reader::chunk_reader(std::unique_ptr<chunk_queue> found, feed feed, std::unique_ptr<pieces> input) noexcept
+chunk_reader::chunk_reader(std::unique_ptr<chunk_queue> found, feed feed, std::unique_ptr<short_reads> input) noexcept
     : found_(std::move(found)), feed_(std::move(feed)), source_(std::move(input)) {}
 
 chunk_reader::chunk_reader(chunk_reader&&) noexcept = default;
@@ -119,7 +119,7 @@ result<chunk_reader> chunk_reader::open(engine& engine, const feed_options& opti
   auto feed = engine.open(options, *found);
   if (!feed) return feed.error();
   if (status begun = feed->begin(0); !begun.ok()) return begun;
-  return result<chunk_reader>(chunk_reader(std::move(found), *std::move(feed), std::make_unique<pieces>(source)));
+  return result<chunk_reader>(chunk_reader(std::move(found), *std::move(feed), std::make_unique<short_reads>(source)));
 }
 
 result<std::size_t> chunk_reader::read(std::span<chunk_record> room) {
@@ -135,7 +135,7 @@ result<std::size_t> chunk_reader::read(std::span<chunk_record> room) {
 result<bool> chunk_reader::advance() {
   const auto goes_on = feed_next_block(feed_, *source_);
   if (goes_on && *goes_on) return true;
-  // What the bytes so far decide comes out, whatever ended them.
+  // Chunks that are decided by the bytes so far are delivered after a failure, too.
   is_done_ = true;
   const status finished = feed_.finish();
   if (!goes_on) return goes_on.error();

@@ -24,6 +24,8 @@ schedule::schedule(const feed_configuration& chosen, const chunker& cuts, const 
       chunker_(cuts),
       ring_(&held),
       receiver_(&receiver),
+      kept_memory_(std::make_shared<kept_memory>(chosen.kept_memory_bytes)),
+      has_select_(receiver.has_select()),
       fill_limit_(chosen.fill_limit),
       wasted_share_(cuts.candidates() == candidate_kind::walking ? 1 : 0) {
   statistics_.segment_bytes = configuration_.segment_bytes;
@@ -121,6 +123,7 @@ task_context schedule::context() const noexcept {
           .held = ring_,
           .candidates = candidates_.get(),
           .receiver = receiver_,
+          .kept = kept_memory_.get(),
           .cancel = configuration_.cancel,
           .cancel_grace = configuration_.cancel_grace};
 }

@@ -4,6 +4,8 @@
 //
 //   sealed segment ──► map ──► join, in order ──► fingerprint the chunks without a digest ──► deliver, in order
 //
+// If the receiver selects chunks, a delivery has three steps: select, in order; work on chunks; deliver, in order.
+//
 // A map cuts a segment from its first byte on speculation, or marks its candidates. An early join cuts from the last
 // chunk of one segment into the next, on the assumption that this chunk is true. A join follows the true cuts from
 // segment to segment, and cuts again only the bytes for which neither chain has them. After repeated misses speculation
@@ -23,6 +25,7 @@
 
 #include "pipeline/dispatch/feed_configuration.h"
 #include "pipeline/dispatch/load_balance.h"
+#include "pipeline/engine/kept_memory.h"
 #include "pipeline/engine/sequence.h"
 #include "pipeline/schedule/tasks.h"
 
@@ -84,6 +87,7 @@ class schedule {
   [[nodiscard]] std::optional<task> take_delivery();
   [[nodiscard]] std::optional<task> take_join();
   [[nodiscard]] std::optional<task> take_first_map(lane_role role);
+  [[nodiscard]] std::optional<task> take_chunk_work();
   [[nodiscard]] std::optional<task> take_fingerprints();
   [[nodiscard]] std::optional<task> take_early_join();
   [[nodiscard]] std::optional<task> take_map(lane_role role);
@@ -118,6 +122,7 @@ class schedule {
   void complete(join_task& work);
   void complete(fingerprint_task& work);
   void complete(deliver_task& work);
+  void complete(chunk_work_task& work);
 
   void seal(std::uint64_t end);
   /// Seals the complete part of the open segment. Returns false if it is empty.
@@ -144,6 +149,8 @@ class schedule {
   chunker chunker_;
   const ring* ring_;
   chunk_receiver* receiver_;
+  std::shared_ptr<kept_memory> kept_memory_;
+  bool has_select_;                             ///< of the receiver
   std::unique_ptr<candidate_bits> candidates_;  ///< null if maps mark none
 
   sequence sequence_;
@@ -166,8 +173,9 @@ class schedule {
   std::optional<joined_chunk> held_;
 
   std::deque<joined_batch> batches_;
-  bool is_delivering_ = false;
-  std::uint64_t delivered_ = 0;  ///< position before which all chunks are delivered
+  std::size_t selected_batches_ = 0;  ///< at the front of `batches_`
+  bool is_delivering_ = false;        ///< or selecting
+  std::uint64_t delivered_ = 0;       ///< position before which all chunks are delivered
   delivery_state delivery_;
   std::vector<removed_run> pending_runs_;  ///< that precede the next undelivered chunk
 

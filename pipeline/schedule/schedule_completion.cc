@@ -60,18 +60,6 @@ void schedule::complete(fingerprint_task& work) {
   for (const fingerprint_task::batch_range& each : work.ranges) ++each.batch->done_ranges;
 }
 
-void schedule::complete(deliver_task& work) {
-  is_delivering_ = false;
-  delivered_ = work.batch->end;
-  delivery_ = work.state;
-  for (std::size_t i = 0; i < work.delivered_runs; ++i) {
-    statistics_.run_bytes += work.runs[i].count * work.runs[i].period.length;
-  }
-  work.runs.erase(work.runs.begin(), work.runs.begin() + static_cast<std::ptrdiff_t>(work.delivered_runs));
-  pending_runs_ = std::move(work.runs);
-  batches_.pop_front();
-}
-
 void schedule::append_batch(std::vector<joined_chunk> chunks, std::uint64_t end) {
   joined_batch made{.chunks = std::move(chunks), .ranges = {}, .end = end};
   if (configuration_.fingerprint != fingerprint_kind::none) {

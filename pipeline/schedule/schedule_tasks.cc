@@ -35,6 +35,7 @@ std::optional<task> schedule::take(lane_role role) {
   auto taken = take_delivery();
   if (!taken) taken = take_join();
   if (!taken) taken = take_first_map(role);
+  if (!taken) taken = take_chunk_work();
   if (!taken) taken = take_fingerprints();
   if (!taken) taken = take_early_join();
   if (!taken) taken = take_map(role);
@@ -42,27 +43,7 @@ std::optional<task> schedule::take(lane_role role) {
   return retain_bytes(std::move(taken));
 }
 
-// --- Deliveries and joins --------------------------------------------------------------------------------------------
-
-std::optional<task> schedule::take_delivery() {
-  if (is_delivering_) return std::nullopt;
-  const std::deque<stream_entry>& entries = sequence_.entries();
-  if (batches_.empty()) {
-    // Streams may have ended without another chunk.
-    const bool has_ended =
-        !is_joining_ && !entries.empty() && entries.front().how != range_end::open && entries.front().end <= delivered_;
-    if (!has_ended) return std::nullopt;
-    append_batch({}, delivered_);
-  }
-  joined_batch& next = batches_.front();
-  if (next.done_ranges < next.ranges.size()) return std::nullopt;
-  is_delivering_ = true;
-  deliver_task work{.batch = &next, .state = delivery_};
-  work.runs = std::move(pending_runs_);
-  for (removed_run& run : sequence_.take_runs(next.end)) work.runs.push_back(std::move(run));
-  work.entries = sequence_.take_entries(next.end);
-  return task{.work = std::move(work), .retained_from = delivered_, .outcome = {}};
-}
+// --- Joins -----------------------------------------------------------------------------------------------------------
 
 std::optional<task> schedule::take_join() {
   if (is_joining_ || segments_.empty()) return std::nullopt;
@@ -234,7 +215,7 @@ std::optional<task> schedule::make_fingerprint_task(lane_owner owner, std::uint6
   std::uint64_t bytes = 0;
   for (joined_batch& b : batches_) {
     for (; b.taken_ranges < b.ranges.size(); ++b.taken_ranges) {
-      const joined_batch::chunk_range& which = b.ranges[b.taken_ranges];
+      const chunk_range& which = b.ranges[b.taken_ranges];
       const chunk& last = b.chunks[which.last - 1].where;
       if (work.ranges.empty()) begin = b.chunks[which.first].where.offset;
       if (!work.ranges.empty() && last.offset + last.length - begin > most) break;

@@ -1,6 +1,8 @@
-// The tasks that lanes perform for a feed, and what they work on: segments before the join, batches after it.
+// The tasks that lanes perform for a feed, and the records that they work on: segments before the join, batches after
+// it.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -11,57 +13,77 @@
 
 namespace cutpoint {
 
-/// A chunk that is known to be true, with its fingerprint where it has one already.
+/// A chunk that is known to be true. It may have been fingerprinted.
 struct joined_chunk {
   chunk where = {};  ///< in the sequence
   digest fingerprint = {};
   bool is_fingerprinted = false;
 };
 
-/// Chunks that were joined at once, in the order of the sequence.
-struct joined_batch {
-  struct chunk_range {
-    std::size_t first = 0;
-    std::size_t last = 0;
-    std::uint64_t bytes = 0;  ///< of chunks that are not fingerprinted
-  };
-  std::vector<joined_chunk> chunks = {};
-  std::vector<chunk_range> ranges = {};  ///< what is to be fingerprinted, each by one lane
-  std::size_t taken_ranges = 0;          ///< by lanes
-  std::size_t done_ranges = 0;
-  std::uint64_t end = 0;  ///< everything before this position has come out when the joined_batch has
+/// Indices [first, last) of chunks in a batch, which one lane works on.
+struct chunk_range {
+  std::size_t first = 0;
+  std::size_t last = 0;
+  std::uint64_t bytes = 0;  ///< of the chunks that need the work
 };
 
-/// A slice of the sequence, and what is known of it.
+/// What a joined batch delivers to a receiver that selects chunks, with the work that the receiver asked for.
+struct selected_batch {
+  /// The beginning or the end of a stream, which is delivered before the chunk with the index.
+  struct stream_event {
+    std::size_t chunk_index = 0;
+    bool begins = false;
+    std::uint64_t stream = 0;
+    status outcome = {};
+  };
+  std::vector<delivered_chunk> chunks = {};
+  std::vector<std::unique_ptr<chunk_work>> work = {};  ///< for each chunk; null if there is no work
+  std::vector<stream_event> events = {};
+  std::vector<chunk_range> ranges = {};  ///< chunks with work, for one task each
+  std::size_t taken_ranges = 0;
+  std::size_t done_ranges = 0;
+};
+
+/// The chunks that one join found, in the order of the sequence.
+struct joined_batch {
+  std::vector<joined_chunk> chunks = {};
+  std::vector<chunk_range> ranges = {};  ///< chunks without fingerprints; a task takes one range or more
+  std::size_t taken_ranges = 0;
+  std::size_t done_ranges = 0;
+  std::uint64_t end = 0;                          ///< all bytes before it are delivered when the batch is delivered
+  std::unique_ptr<selected_batch> selected = {};  ///< null if the batch has not been selected
+};
+
+/// A segment of the sequence, with the chunks that lanes have found in it.
 struct segment {
   enum class state { waiting, running, done };
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  std::uint64_t stream_count = 0;  ///< streams, or entries of some, that begin in it
+  std::uint64_t stream_count = 0;  ///< stream entries that begin in it
   state mapped = state::waiting;
   state early_joined = state::waiting;
-  bool begins_at_true_cut = false;       ///< mapped from a true cut
-  bool is_fingerprinted_by_map = false;  ///< its own chain is fingerprinted
-  chain own = {};                        ///< from its beginning
-  chain early_join = {};                 ///< from where the segment before would go on
-  std::uint64_t own_used_bytes = 0;      ///< of chunks of its own chain that were true
-  std::uint64_t early_used_bytes = 0;    ///< of the early_join's
+  bool begins_at_true_cut = false;       ///< its map began at a true cut
+  bool is_fingerprinted_by_map = false;  ///< its map makes the digests of its own chain
+  chain own = {};                        ///< from its first byte, or its first true cut, on
+  chain early_join = {};                 ///< from the end of the previous segment's own chain on
+  std::uint64_t own_used_bytes = 0;      ///< in chunks of its own chain that the join adopted
+  std::uint64_t early_used_bytes = 0;    ///< in chunks of the early join that the join adopted
 };
 
-/// What comes out: how far, and within which stream.
+/// How far the current stream has been delivered.
 struct delivery_state {
-  bool has_begun = false;    ///< the first entry's stream
-  std::uint64_t offset = 0;  ///< in that stream, of the next chunk
+  bool has_begun = false;    ///< whether the first entry's stream has begun
+  std::uint64_t offset = 0;  ///< of the next chunk, in that stream
 };
 
-// Tasks. Each has what it needs; while one runs nobody else touches what it points to.
+// Each task has all that it needs. While it runs, no other thread uses what it points to.
 
 struct map_task {
   segment* target = nullptr;
   std::uint64_t start = 0;
   bool marks_candidates = false;
   bool fingerprints = false;
-  std::uint64_t join_request = 0;  ///< the last one to join when it was taken
+  std::uint64_t join_request = 0;  ///< the last one when the task was taken
   std::vector<visible_range> visible_ranges = {};
 };
 struct early_join_task {
@@ -70,57 +92,77 @@ struct early_join_task {
 };
 struct join_task {
   segment* target = nullptr;
-  std::uint64_t frontier = 0;  ///< where the next true chunk begins; afterwards, where the one after these does
+  std::uint64_t frontier = 0;  ///< in: where the first chunk begins; out: where the joined chunks end
   bool follows_candidates = false;
   std::vector<visible_range> visible_ranges = {};
   std::optional<joined_chunk> held = {};  ///< the chunk before a forced cut, for the join that cuts it again
-  std::uint64_t join_request = 0;         ///< that it follows
+  std::uint64_t join_request = 0;         ///< the last one when the task was taken
   bool recuts_boundaries = false;
   std::vector<joined_chunk> joined = {};
-  std::uint64_t recut_bytes = 0;                ///< that were cut again at forced cuts
-  std::uint64_t recut_fingerprinted_bytes = 0;  ///< of them, in chunks that had a fingerprint
+  std::uint64_t recut_bytes = 0;                ///< cut again at forced cuts
+  std::uint64_t recut_fingerprinted_bytes = 0;  ///< of them, in chunks that had digests
 };
 struct fingerprint_task {
   struct batch_range {
     joined_batch* batch = nullptr;
-    joined_batch::chunk_range which = {};
+    chunk_range which = {};
   };
   std::vector<batch_range> ranges;  ///< in the order of the sequence
 };
+/// Selects the chunks of a batch, delivers them, or both.
 struct deliver_task {
   joined_batch* batch = nullptr;
-  std::vector<stream_entry> entries = {};  ///< those that end by the joined_batch's end, and the one it ends in
+  bool selects = false;
+  bool delivers = true;  ///< false afterwards if work must be performed before the delivery
+  // For a batch that has not been selected before:
+  std::vector<stream_entry> entries = {};  ///< those of the batch; the last one may end behind it
   std::vector<removed_run> runs = {};
   delivery_state state = {};
   std::size_t delivered_runs = 0;
 };
-using task_work = std::variant<map_task, early_join_task, join_task, fingerprint_task, deliver_task>;
+/// Performs the work that the receiver asked for on chunks of a selected batch.
+struct chunk_work_task {
+  joined_batch* batch = nullptr;
+  chunk_range which = {};
+};
+using task_work = std::variant<map_task, early_join_task, join_task, fingerprint_task, deliver_task, chunk_work_task>;
 
 struct task {
   task_work work;
-  std::uint64_t retained_from = 0;  ///< bytes from here on must stay while it runs
+  std::uint64_t retained_from = 0;  ///< the ring keeps the bytes from here on while the task runs
   status outcome = {};
-  std::optional<std::size_t> device = {};  ///< whose lane took it; nothing for the processor
-  std::uint64_t device_bytes = 0;          ///< that this lane took
+  std::optional<std::size_t> device = {};  ///< the device whose lane took it; nullopt for the processor
+  std::uint64_t device_bytes = 0;          ///< bytes that the device's lane took
 };
 
-/// What all tasks of a feed work with. Constant while one runs, but for the candidates, of which each map has its own.
+/// The objects that all tasks of a feed use. They are constant while tasks run, except that each map writes candidates
+/// of its own segment.
 struct task_context {
   const chunker* cuts = nullptr;
   const ring* held = nullptr;
   candidate_bits* candidates = nullptr;
   chunk_receiver* receiver = nullptr;
+  kept_memory* kept = nullptr;           ///< counts the bytes that the receiver keeps
   const cancellation* cancel = nullptr;  ///< may be null
   std::chrono::nanoseconds cancel_grace = {};
 
   [[nodiscard]] bool is_cancelled() const noexcept { return cancel != nullptr && cancel->is_older(cancel_grace); }
 };
 
-/// What memory that cannot be had comes to. Allocates none.
+/// The status of a failed allocation. It does not allocate memory itself.
 [[nodiscard]] inline status out_of_memory() { return {status_code::memory_limit, "out of memory"}; }
 
-/// Does what the task says, on the calling thread. A failure is its outcome, also memory that cannot be had. A task that
-/// is cancelled stops after the chunk that it is at: the outcome is cancelled.
+/// Performs the task on the calling thread and sets its outcome; std::bad_alloc becomes memory_limit. A cancelled task
+/// stops after the chunk that it works on, because a segment may take minutes with some algorithms; its outcome is
+/// cancelled.
 void perform(task& taken, const task_context& context, lane& worker);
+
+// One kind of task each, in the file of its name.
+[[nodiscard]] status perform(map_task& work, const task_context& context, lane& worker);
+[[nodiscard]] status perform(early_join_task& work, const task_context& context, lane& worker);
+[[nodiscard]] status perform(join_task& work, const task_context& context, lane& worker);
+[[nodiscard]] status perform(fingerprint_task& work, const task_context& context, lane& worker);
+[[nodiscard]] status perform(deliver_task& work, const task_context& context, lane& worker);
+[[nodiscard]] status perform(chunk_work_task& work, const task_context& context, lane& worker);
 
 }  // namespace cutpoint

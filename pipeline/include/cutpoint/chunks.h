@@ -1,5 +1,5 @@
-// Chunks as values, for who needs no receiver of their own: of bytes in memory, of a source as they are asked for, of
-// streams in pieces through a queue or a function.
+// Chunks as values, for callers that need no receiver of their own: of bytes in memory, of a source, and of streams
+// through a queue or a function.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +18,20 @@
 
 namespace cutpoint {
 
-/// A chunk, or several equal ones in a run of one byte, without its bytes.
+/// A delivered chunk without its bytes.
 struct chunk_record {
-  std::uint64_t stream = 0;  ///< as the feed was told
-  std::uint64_t offset = 0;  ///< in the stream, of the first
-  std::uint64_t length = 0;  ///< of each
-  std::uint64_t count = 1;   ///< how many follow each other
-  digest fingerprint = {};   ///< of each; empty without a fingerprint
+  std::uint64_t stream = 0;  ///< the number that `feed::begin` was given
+  std::uint64_t offset = 0;  ///< of the first chunk, in the stream
+  std::uint64_t length = 0;  ///< of each chunk
+  std::uint64_t count = 1;   ///< number of equal chunks that follow each other
+  digest fingerprint = {};   ///< of each chunk; empty without a fingerprint
 
   friend bool operator==(const chunk_record&, const chunk_record&) = default;
 };
 
 [[nodiscard]] chunk_record record_of(const delivered_chunk& chunk) noexcept;
 
-/// Hands each chunk to a function, with its bytes. The function is called as `chunk_receiver::take` is.
+/// Passes each chunk to a function, which is called like `chunk_receiver::take`.
 class chunk_callback final : public chunk_receiver {
  public:
   using function = std::function<status(const delivered_chunk& chunk)>;
@@ -45,13 +45,13 @@ class chunk_callback final : public chunk_receiver {
   function callback_;
 };
 
-/// Keeps chunks until they are taken, in order. Holds 80 bytes of each that waits: who feeds looks at `waiting` and takes
-/// some. Thread-safe.
+/// Queues records of chunks, in order. A record takes 80 bytes and there is no limit, so the thread that feeds should
+/// look at `waiting` and take records. Thread-safe.
 class chunk_queue final : public chunk_receiver {
  public:
-  /// Records that wait; one is several chunks where these are equal and follow each other.
+  /// Returns the number of queued records.
   [[nodiscard]] std::size_t waiting() const;
-  /// Moves as many as there are and `room` holds, and says how many. Waits for nothing.
+  /// Moves records to `room` until it is full or the queue is empty, and returns how many. Never waits.
   [[nodiscard]] std::size_t take(std::span<chunk_record> room);
   [[nodiscard]] std::vector<chunk_record> take_all();
 
@@ -64,8 +64,8 @@ class chunk_queue final : public chunk_receiver {
   std::deque<chunk_record> waiting_;
 };
 
-/// Keeps chunks as columns: as many offsets as lengths, the digests one behind the other; those of a run one by one. One
-/// thread at a time.
+/// Collects chunks as columns: offsets, lengths, and concatenated digests. Equal chunks of a run have an element each.
+/// Not thread-safe.
 struct chunk_columns final : chunk_receiver {
   std::vector<std::uint64_t> offsets;
   std::vector<std::uint64_t> lengths;
@@ -76,42 +76,43 @@ struct chunk_columns final : chunk_receiver {
   [[nodiscard]] status end_stream(std::uint64_t, const status&) override { return {}; }
 };
 
-/// Feeds bytes that are in memory as one stream, 0, and waits until everything has come out. Errors: as `engine::open`,
-/// `feed::write` and `feed::finish`, and the receiver's. Thread-safe.
+/// Feeds bytes in memory as stream 0 and waits until all chunks have been delivered. Errors: those of `engine::open`,
+/// `feed::write`, `feed::finish` and the receiver. Thread-safe.
 [[nodiscard]] status feed_buffer(engine& engine, const feed_options& options, byte_span bytes,
                                  chunk_receiver& receiver);
 
-/// The chunks of bytes that are in memory, in order. Errors: as `feed_buffer`. Thread-safe.
+/// Returns the chunks of bytes in memory, in order. Errors: as `feed_buffer`. Thread-safe.
 [[nodiscard]] result<std::vector<chunk_record>> chunk_buffer(engine& engine, const feed_options& options,
                                                              byte_span bytes);
 
-/// The chunks of a source, found as they are asked for: all of the engine's threads work while one asks, and a few
-/// mebibytes are read at a time. One thread at a time.
+/// Finds the chunks of a source on request. All of the engine's threads work during a call, and a few mebibytes are
+/// read at a time. Not thread-safe.
 class chunk_reader {
  public:
-  /// Reads `source`, from where it stands, as stream 0; both must outlive the reader. Errors: as `engine::open`.
+  /// Opens a reader of the rest of `source`, as stream 0. The engine and the source must outlive it. Errors: as
+  /// `engine::open`.
   [[nodiscard]] static result<chunk_reader> open(engine& engine, const feed_options& options, source& source);
 
   chunk_reader(chunk_reader&&) noexcept;
   chunk_reader& operator=(chunk_reader&&) = delete;
   ~chunk_reader();
 
-  /// Writes the next chunks into `room`, at least one, and says how many; 0 after the last. Errors: the source's, once
-  /// all is given that its bytes decide; memory_limit, where a chunk without a maximum outgrows the memory; cancelled.
-  /// After a failure every call gives it again.
+  /// Writes the next chunks, at least one, to `room` and returns how many; 0 after the last one. Errors: those of the
+  /// source, after all chunks that its bytes decide; memory_limit, if a chunk without a maximum is longer than the
+  /// memory; cancelled. After a failure every call returns it again.
   [[nodiscard]] result<std::size_t> read(std::span<chunk_record> room);
 
   [[nodiscard]] feed_statistics statistics() const { return feed_.statistics(); }
 
  private:
-  class pieces;
-  chunk_reader(std::unique_ptr<chunk_queue> found, feed feed, std::unique_ptr<pieces> input) noexcept;
-  /// Reads on; gives whether there may be more.
+  class short_reads;
+  chunk_reader(std::unique_ptr<chunk_queue> found, feed feed, std::unique_ptr<short_reads> input) noexcept;
+  /// Reads the next bytes and returns whether there may be more.
   [[nodiscard]] result<bool> advance();
 
   std::unique_ptr<chunk_queue> found_;
   feed feed_;
-  std::unique_ptr<pieces> source_;
+  std::unique_ptr<short_reads> source_;
   bool is_done_ = false;
   status failure_;
 };

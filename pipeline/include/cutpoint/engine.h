@@ -13,6 +13,7 @@
 
 #include <cutpoint/backends.h>
 #include <cutpoint/bytes.h>
+#include <cutpoint/chunk_receiver.h>
 #include <cutpoint/chunker.h>
 #include <cutpoint/fingerprint.h>
 #include <cutpoint/source.h>
@@ -33,28 +34,6 @@ enum class map_kind {
   automatic,   ///< `candidates` for AE without a kernel, which is faster there, else `cuts`
   candidates,  ///< marks the candidates; the same as `cuts` if the algorithm has no candidate map
   cuts,        ///< cuts from the segment's first byte on; most of these cuts turn out to be true
-};
-
-/// A chunk, or several equal ones in a run of one byte, as it comes out of the engine.
-struct delivered_chunk {
-  std::uint64_t stream = 0;  ///< as the feed was told
-  std::uint64_t offset = 0;  ///< in the stream, of the first
-  std::uint64_t length = 0;  ///< of each
-  std::uint64_t count = 1;   ///< how many follow each other
-  digest fingerprint = {};   ///< of each
-  byte_span bytes = {};      ///< of each; valid during the call
-};
-
-/// Takes what comes out: for each stream, in the order in which they were fed, its beginning, its chunks in order, its
-/// end. One call at a time, each after the one before it, but from any of the engine's threads. A failure ends the feed
-/// with that status. Must not call the feed.
-class chunk_receiver {
- public:
-  virtual ~chunk_receiver() = default;
-  [[nodiscard]] virtual status begin_stream(std::uint64_t stream) = 0;
-  [[nodiscard]] virtual status take(const delivered_chunk& chunk) = 0;
-  /// `outcome` is what the feed was told; after a failure the stream's last bytes may lie in no chunk.
-  [[nodiscard]] virtual status end_stream(std::uint64_t stream, const status& outcome) = 0;
 };
 
 /// Where threads run and memory lies. It does not change the chunks. If the system refuses a placement, the feed works
@@ -100,8 +79,12 @@ struct feed_options {
   /// Maximum bytes of a device's batch, which has one segment or several. At least a segment. 0: the value in `rates`,
   /// or 32 MiB, or less if memory is short.
   std::uint64_t batch_bytes = 0;
-  /// Maximum bytes that the feed holds, of the streams and of what is known about them. Usually it holds much less.
+  /// Maximum bytes that the feed holds: of the streams, of what is known about them, and of kept chunks. Usually it holds
+  /// much less.
   std::uint64_t memory_bytes = 256 * MiB;
+  /// The part of `memory_bytes` for chunks that the receiver keeps (`delivered_chunk::keep`): for each chunk its bytes
+  /// and 48 more. The feed works with the rest. With 0 the receiver cannot keep chunks.
+  std::uint64_t kept_memory_bytes = 0;
   /// Ends the feed with the status cancelled. May be null; must outlive the feed. Each lane looks at it after each
   /// chunk.
   const cancellation* cancel = nullptr;

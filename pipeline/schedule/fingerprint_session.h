@@ -1,0 +1,38 @@
+// A session of a lane's batch fingerprinter, which flushes it before the digests' memory is freed.
+#pragma once
+
+#include <cutpoint/batch_fingerprinter.h>
+
+#include "pipeline/engine/ring.h"
+
+namespace cutpoint {
+
+/// Submits chunks of the ring to a batch fingerprinter. The destructor flushes what was not flushed, because the
+/// fingerprinter would otherwise write digests to memory that may have been freed.
+class fingerprint_session {
+ public:
+  fingerprint_session(const ring& held, batch_fingerprinter& batch) : ring_(held), batch_(batch) {}
+  fingerprint_session(const fingerprint_session&) = delete;
+  fingerprint_session& operator=(const fingerprint_session&) = delete;
+  ~fingerprint_session() {
+    if (!is_flushed_) static_cast<void>(batch_.flush());
+  }
+
+  /// Returns the chunk's bytes.
+  std::uint64_t submit(const chunk& where, digest& destination) {
+    is_flushed_ = false;
+    batch_.submit(ring_.bytes(where.offset, where.offset + where.length), destination);
+    return where.length;
+  }
+  status flush() {
+    is_flushed_ = true;
+    return batch_.flush();
+  }
+
+ private:
+  const ring& ring_;
+  batch_fingerprinter& batch_;
+  bool is_flushed_ = true;
+};
+
+}  // namespace cutpoint
