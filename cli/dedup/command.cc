@@ -82,6 +82,10 @@ class exact_receiver final : public chunk_receiver {
     const status taken = tally_.take(c);
     return taken.ok() ? beside_.take(c) : taken;
   }
+  bool has_select() const noexcept override { return true; }
+  status select(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work) override {
+    return tally_.select(chunks, work);
+  }
   status end_stream(std::uint64_t stream, const status& outcome) override {
     const status ended = tally_.end_stream(stream, outcome);
     return ended.ok() ? beside_.end_stream(stream, outcome) : ended;

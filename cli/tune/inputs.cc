@@ -38,6 +38,10 @@ class whole_receiver final : public input_receiver {
   explicit whole_receiver(const console& say) : say_(say), tally_(counting_fingerprint) {}
 
   status take(const delivered_chunk& c) override { return tally_.take(c); }
+  bool has_select() const noexcept override { return true; }
+  status select(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work) override {
+    return tally_.select(chunks, work);
+  }
   [[nodiscard]] const dedup_counts& total() const { return tally_.total(); }
 
  private:

@@ -1,11 +1,13 @@
 // Counting chunks, and comparing two ways to cut.
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cmath>
 #include <string>
 #include <string_view>
 
 #include <cutpoint/dedup.h>
+#include <cutpoint/memory_index.h>
 
 namespace cutpoint {
 
@@ -103,7 +105,10 @@ std::optional<double> dedup_counts::savings() const { return ratio(duplicate_byt
 std::optional<double> dedup_counts::elimination_ratio() const { return ratio(bytes, unique_bytes); }
 
 dedup_tally::dedup_tally(fingerprint_kind fingerprint, kind_of_stream kind_of)
-    : kind_of_(std::move(kind_of)), index_(fingerprint) {}
+    : dedup_tally(std::make_unique<memory_index>(fingerprint), std::move(kind_of)) {}
+
+dedup_tally::dedup_tally(std::unique_ptr<fingerprint_index> index, kind_of_stream kind_of)
+    : kind_of_(std::move(kind_of)), index_(std::move(index)) {}
 
 status dedup_tally::begin_stream(std::uint64_t stream) {
   kind_ = kind_of_ ? kind_of_(stream) : 0;
@@ -113,15 +118,29 @@ status dedup_tally::begin_stream(std::uint64_t stream) {
   return {};
 }
 
-status dedup_tally::take(const delivered_chunk& c) {
-  const std::uint64_t new_count = index_.insert(c.fingerprint) ? 1 : 0;
+status dedup_tally::select(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>>) {
+  selected_.erase(selected_.begin(), selected_.begin() + static_cast<std::ptrdiff_t>(taken_));
+  answers_.erase(answers_.begin(), answers_.begin() + static_cast<std::ptrdiff_t>(taken_));
+  taken_ = 0;
+  const std::size_t first = selected_.size();
+  for (const delivered_chunk& chunk : chunks) selected_.push_back(chunk.fingerprint);
+  answers_.resize(selected_.size());
+  return index_->insert(std::span(selected_).subspan(first), std::span(answers_).subspan(first));
+}
+
+status dedup_tally::take(const delivered_chunk& chunk) {
+  if (taken_ == selected_.size()) {
+    if (status inserted = select({&chunk, 1}, {}); !inserted.ok()) return inserted;
+  }
+  assert(selected_[taken_] == chunk.fingerprint);
+  const std::uint64_t new_count = answers_[taken_++] == index_answer::absent ? 1 : 0;
   for (dedup_counts* counts : {&total_, &kinds_[kind_]}) {
-    counts->bytes += c.length * c.count;
-    counts->chunk_count += c.count;
-    counts->unique_bytes += c.length * new_count;
+    counts->bytes += chunk.length * chunk.count;
+    counts->chunk_count += chunk.count;
+    counts->unique_bytes += chunk.length * new_count;
     counts->unique_chunk_count += new_count;
   }
-  lengths_.add(c.length, c.count);
+  lengths_.add(chunk.length, chunk.count);
   return {};
 }
 

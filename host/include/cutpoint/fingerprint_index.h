@@ -1,44 +1,39 @@
-// The fingerprint index, which records in memory the digests that have been seen.
+// The fingerprint index: the set of digests that have been seen, behind an interface for batches.
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <span>
 
 #include <cutpoint/fingerprint.h>
+#include <cutpoint/status.h>
 
 namespace cutpoint {
 
-/// A set of digests of one kind. An entry takes the bytes of the digest and one more, in a table that is between 7/16
-/// and 7/8 full: 19 to 39 bytes for a digest of 16 bytes, 24 to 48 for 20, 38 to 76 for 32. While the table doubles,
-/// both the old and the new table are in memory.
+/// Whether an index had a digest.
+enum class index_answer : std::uint8_t { absent, present };
+
+/// A set of digests of one kind. Callers pass digests in batches and in the order of the stream, because neighbours in
+/// a stream are often stored together: an implementation may load the digests that were stored with the first one that
+/// it finds, and answer the following ones from memory. It may also use threads of its own during a call.
 ///
-/// The hash of a digest that resists collisions is its first bytes; others are hashed again.
-///
-/// The index is movable. It is not thread-safe.
+/// `answers` has as many elements as `digests`. Calls must not overlap. An implementation may throw std::bad_alloc.
+/// After a failure the answers have no meaning, and an insertion may have inserted some of the digests; what else
+/// follows from a failure is up to the implementation.
 class fingerprint_index {
  public:
-  /// Makes an empty index for digests of `kind`, which must not be `none`.
-  explicit fingerprint_index(fingerprint_kind kind);
+  virtual ~fingerprint_index() = default;
 
-  fingerprint_index(fingerprint_index&&) noexcept;
-  fingerprint_index& operator=(fingerprint_index&&) noexcept;
-  ~fingerprint_index();
-
-  /// Inserts a digest and returns whether it is new. Throws std::bad_alloc and then leaves the index unchanged.
-  bool insert(const digest& fingerprint);
+  /// Answers for each digest whether it is in the index. Inserts no digest. Errors: those of the implementation, such
+  /// as io_error if the index is in files.
+  [[nodiscard]] virtual status look_up(std::span<const digest> digests, std::span<index_answer> answers) = 0;
+  /// Inserts the digests that are not in the index, and answers for each digest whether it was in the index before or
+  /// precedes itself in `digests`. So the answers are those of insertions one by one. Errors: as `look_up`.
+  [[nodiscard]] virtual status insert(std::span<const digest> digests, std::span<index_answer> answers) = 0;
 
   /// Returns the number of digests in the index.
-  [[nodiscard]] std::uint64_t size() const noexcept;
-  /// Returns the number of bytes that the table occupies now.
-  [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
-
- private:
-  class table;
-  template <class Key, class Hash>
-  class table_of;
-  static std::unique_ptr<table> make_table(fingerprint_kind kind);
-
-  std::unique_ptr<table> table_;
+  [[nodiscard]] virtual std::uint64_t size() const noexcept = 0;
+  /// Returns the number of bytes of memory that the index occupies now.
+  [[nodiscard]] virtual std::uint64_t memory_bytes() const noexcept = 0;
 };
 
 }  // namespace cutpoint

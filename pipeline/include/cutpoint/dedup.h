@@ -1,11 +1,11 @@
-// What deduplication makes of chunks: how much is there once, how long chunks are, and what other cuts than the exact
-// ones cost.
+// The counts of deduplication: unique and duplicate chunks, lengths of chunks, and the cost of cuts that are not exact.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -19,11 +19,11 @@
 
 namespace cutpoint {
 
-/// How long chunks are: numbers of chunks in buckets of 1/128 of a power of two, so that what is read from them is true
-/// to within 0.8 %; the smallest, the largest and the mean are exact. 58 KiB.
+/// A histogram of the lengths of chunks. Buckets are 1/128 of an octave wide, so percentiles are accurate to 0.8 %; the
+/// minimum, the maximum and the mean are exact. It takes 58 KiB.
 class length_distribution {
  public:
-  /// Chunks of `least` to `most` bytes.
+  /// The number of chunks of `least` to `most` bytes.
   struct bucket {
     std::uint64_t least = 0;
     std::uint64_t most = 0;
@@ -36,20 +36,20 @@ class length_distribution {
   [[nodiscard]] std::uint64_t chunk_count() const noexcept { return chunk_count_; }
   [[nodiscard]] std::uint64_t byte_count() const noexcept { return byte_count_; }
 
-  // Of no chunks, nothing.
+  // These return nullopt if there are no chunks.
   [[nodiscard]] std::optional<std::uint64_t> min() const;
   [[nodiscard]] std::optional<std::uint64_t> max() const;
   [[nodiscard]] std::optional<double> mean() const;
-  /// The length that `percent` of the chunks do not exceed (the nearest rank).
+  /// Returns the length that `percent` of the chunks do not exceed (the nearest rank).
   [[nodiscard]] std::optional<std::uint64_t> percentile(double percent) const;
 
-  /// Octaves in 2^`fineness` (at most 7) equal parts; from the first that has chunks to the last, empty ones between them
-  /// included.
+  /// Returns buckets that divide each octave into 2^`fineness` equal parts, `fineness` at most 7: from the first bucket
+  /// with chunks to the last one.
   [[nodiscard]] std::vector<bucket> buckets(unsigned fineness) const;
 
  private:
   static constexpr unsigned part_bits = 7;
-  /// Lengths below 2^part_bits have a bucket each.
+  // Lengths below 2^part_bits have a bucket each.
   static constexpr std::size_t bucket_count = (64 - part_bits + 1) << part_bits;
 
   std::vector<std::uint64_t> counts_ = std::vector<std::uint64_t>(bucket_count);
@@ -59,7 +59,7 @@ class length_distribution {
   std::uint64_t max_ = 0;
 };
 
-/// Streams, their chunks, and those that are unique: the first of each fingerprint.
+/// Counts of streams, chunks, and unique chunks. The first chunk with a digest is unique.
 struct dedup_counts {
   std::uint64_t stream_count = 0;
   std::uint64_t bytes = 0;
@@ -68,76 +68,87 @@ struct dedup_counts {
   std::uint64_t unique_chunk_count = 0;
 
   [[nodiscard]] std::uint64_t duplicate_bytes() const noexcept { return bytes - unique_bytes; }
-  /// The share of bytes that need not be stored, 0 to 1; nothing of no bytes.
+  /// Returns the share of bytes that need not be stored, 0 to 1; nullopt if there are no bytes.
   [[nodiscard]] std::optional<double> savings() const;
-  /// Bytes for each that is stored, 1 or more; nothing of no bytes.
+  /// Returns the number of bytes for each byte that is stored, 1 or more; nullopt if there are no bytes.
   [[nodiscard]] std::optional<double> elimination_ratio() const;
 };
 
-/// Counts what comes out of a feed. Chunks with equal fingerprints count as equal. A run of equal chunks costs as much as
-/// one chunk. A unique chunk belongs to the kind of the stream that it was first seen in.
+/// Counts the chunks of a feed. Chunks with equal digests count as equal. A run of equal chunks costs as much as one
+/// chunk. A unique chunk belongs to the kind of the stream in which it was seen first.
 ///
-/// One thread at a time.
+/// Digests are inserted into the index in batches, if `select` is called, else one by one. A failure of the index ends
+/// the feed. Not thread-safe.
 class dedup_tally final : public chunk_receiver {
  public:
-  /// Gives a stream's kind, a small number of the caller's, when the stream begins.
+  /// Returns a stream's kind, a small number that the caller chooses, when the stream begins.
   using kind_of_stream = std::function<std::size_t(std::uint64_t stream)>;
 
-  /// For fingerprints of this kind, which must not be `none`. Without `kind_of`, all streams are of one kind.
+  /// Counts with a `memory_index` for fingerprints of this kind, which must not be `none`. Without `kind_of`, all
+  /// streams are of one kind.
   explicit dedup_tally(fingerprint_kind fingerprint, kind_of_stream kind_of = {});
+  /// Counts with another index. Chunks whose digests it has already are duplicates.
+  explicit dedup_tally(std::unique_ptr<fingerprint_index> index, kind_of_stream kind_of = {});
 
   [[nodiscard]] status begin_stream(std::uint64_t stream) override;
-  [[nodiscard]] status take(const delivered_chunk& c) override;
+  [[nodiscard]] status take(const delivered_chunk& chunk) override;
   [[nodiscard]] status end_stream(std::uint64_t stream, const status& outcome) override;
+  [[nodiscard]] bool has_select() const noexcept override { return true; }
+  /// Inserts the digests of chunks that will be taken next. Asks for no work.
+  [[nodiscard]] status select(std::span<const delivered_chunk> chunks,
+                              std::span<std::unique_ptr<chunk_work>> work) override;
 
   [[nodiscard]] const dedup_counts& total() const noexcept { return total_; }
-  /// By kind, up to the largest number that was given.
+  /// Returns the counts of each kind, up to the largest number that was given.
   [[nodiscard]] const std::vector<dedup_counts>& kinds() const noexcept { return kinds_; }
   [[nodiscard]] const length_distribution& lengths() const noexcept { return lengths_; }
-  [[nodiscard]] const fingerprint_index& index() const noexcept { return index_; }
+  [[nodiscard]] const fingerprint_index& index() const noexcept { return *index_; }
 
  private:
   kind_of_stream kind_of_;
-  fingerprint_index index_;
+  std::unique_ptr<fingerprint_index> index_;
+  std::vector<digest> selected_;       ///< that were inserted; the first `taken_` of their chunks have been taken
+  std::vector<index_answer> answers_;  ///< for `selected_`
+  std::size_t taken_ = 0;
   dedup_counts total_;
   std::vector<dedup_counts> kinds_;
-  std::size_t kind_ = 0;  ///< of the stream under way
+  std::size_t kind_ = 0;  ///< of the stream that has begun
   length_distribution lengths_;
 };
 
-/// What kind of file a path names: the extension in lower case with its dot, or "(none)".
+/// Returns the kind of file that a path names: the extension in lower case with its dot, or "(none)".
 [[nodiscard]] std::string kind_of_file(std::string_view path);
 
-/// What other cuts of the same streams have come to.
+/// How the chunks of another join differ from the exact ones.
 struct cut_differences {
   std::uint64_t chunk_count = 0;
   std::uint64_t bytes = 0;
-  /// Chunks that are none of the exact cuts': nothing exact has their stream, offset and length.
+  /// Chunks for which there is no exact chunk with the same stream, offset and length.
   std::uint64_t dirty_chunk_count = 0;
   std::uint64_t dirty_bytes = 0;
-  /// Ends of segments inside streams.
+  /// The number of segments' ends inside streams.
   std::uint64_t boundary_count = 0;
 
-  /// Nothing where there is no boundary.
+  /// Returns nullopt if there is no boundary.
   [[nodiscard]] std::optional<double> dirty_bytes_per_boundary() const;
 };
 
-/// Compares the chunks of two feeds of the same streams: those of an exact join and those of another. Holds what one is
-/// ahead of the other, equal chunks in a row as one.
+/// Compares the chunks of two feeds of the same streams: one with the exact join and one with another. Holds the chunks
+/// by which one feed is ahead of the other; equal chunks in a row take the memory of one.
 ///
-/// The two faces may be called from two threads at once.
+/// Two threads may call the two receivers at once.
 class cut_comparison {
  public:
-  /// `segment_bytes` of the other feed, between whose segments the boundaries lie.
+  /// `segment_bytes` is the size of the other feed's segments, between which the boundaries lie.
   explicit cut_comparison(std::uint64_t segment_bytes);
   cut_comparison(const cut_comparison&) = delete;
   cut_comparison& operator=(const cut_comparison&) = delete;
 
-  /// Receivers for the two feeds; they go with the comparison.
+  /// The receivers for the two feeds, which the comparison owns.
   [[nodiscard]] chunk_receiver& exact() noexcept { return exact_; }
   [[nodiscard]] chunk_receiver& other() noexcept { return other_; }
 
-  /// What is known so far: all of it when both feeds have finished.
+  /// Returns the differences so far. They are complete when both feeds have finished.
   [[nodiscard]] cut_differences differences() const;
 
  private:
@@ -160,14 +171,14 @@ class cut_comparison {
 
     std::deque<equal_chunks> waiting;
     std::uint64_t ended_streams = 0;
-    std::uint64_t stream_bytes = 0;  ///< of the stream under way
+    std::uint64_t stream_bytes = 0;  ///< of the stream that has begun
 
    private:
     cut_comparison* comparison_;
   };
 
   void compare();
-  /// Passes over the first `count` chunks of the first row that waits.
+  /// Drops the first `count` chunks that wait.
   static void pass(face& side, std::uint64_t count);
   void pass_dirty(std::uint64_t count);
 

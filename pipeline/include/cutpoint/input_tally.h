@@ -18,7 +18,12 @@ class input_tally : public input_receiver {
   /// `fingerprint` is the kind that the feed makes. It must not be `none`.
   explicit input_tally(fingerprint_kind fingerprint);
 
-  status take(const delivered_chunk& c) override { return tally_.take(c); }
+  [[nodiscard]] status take(const delivered_chunk& c) override { return tally_.take(c); }
+  [[nodiscard]] bool has_select() const noexcept override { return true; }
+  [[nodiscard]] status select(std::span<const delivered_chunk> chunks,
+                              std::span<std::unique_ptr<chunk_work>> work) override {
+    return tally_.select(chunks, work);
+  }
 
   // Valid when the feed has finished.
 

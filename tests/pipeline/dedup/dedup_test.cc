@@ -2,9 +2,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <thread>
 
+#include <cutpoint/chunks.h>
 #include <cutpoint/dedup.h>
+#include <cutpoint/memory_index.h>
 #include <gtest/gtest.h>
 
 #include "tests/host/algorithms/made.h"
@@ -55,6 +58,101 @@ TEST(dedup_tally, counts_each_fingerprint_once) {
   EXPECT_DOUBLE_EQ(*tally.total().savings(), 1.0 / 3);
   EXPECT_DOUBLE_EQ(*tally.total().elimination_ratio(), 1.5);
   EXPECT_EQ(tally.index().size(), 3u);
+}
+
+/// An index in memory that records the sizes of batches, and may fail.
+class watched_index final : public fingerprint_index {
+ public:
+  struct record {
+    std::vector<std::size_t> batches;
+    std::size_t fails_at = ~std::size_t{0};  ///< the number of batches before the failure
+  };
+  explicit watched_index(record& watched) : watched_(watched) {}
+
+  status look_up(std::span<const digest> digests, std::span<index_answer> answers) override {
+    return held_.look_up(digests, answers);
+  }
+  status insert(std::span<const digest> digests, std::span<index_answer> answers) override {
+    if (watched_.batches.size() == watched_.fails_at) return {status_code::io_error, "the index cannot be read"};
+    watched_.batches.push_back(digests.size());
+    return held_.insert(digests, answers);
+  }
+  std::uint64_t size() const noexcept override { return held_.size(); }
+  std::uint64_t memory_bytes() const noexcept override { return held_.memory_bytes(); }
+
+ private:
+  record& watched_;
+  memory_index held_{fingerprint_kind::sha1};
+};
+
+/// Has no `select`, so that its tally inserts digests one by one.
+class unselecting_tally final : public chunk_receiver {
+ public:
+  status begin_stream(std::uint64_t stream) override { return tally.begin_stream(stream); }
+  status take(const delivered_chunk& chunk) override { return tally.take(chunk); }
+  status end_stream(std::uint64_t stream, const status& outcome) override { return tally.end_stream(stream, outcome); }
+
+  dedup_tally tally{fingerprint_kind::sha1};
+};
+
+/// A stream with duplicates near to each other and far from each other.
+std::vector<std::uint8_t> repetitive_stream() {
+  seeded_choices random(9300);
+  std::vector<std::uint8_t> stream = make_stream(content::random, 300'000, random);
+  for (int i = 0; i < 3; ++i) stream.insert(stream.end(), stream.begin(), stream.begin() + 200'000);
+  return stream;
+}
+
+status tally_stream(byte_span stream, chunk_receiver& receiver, std::uint64_t thread_count) {
+  auto threads = engine::make({.threads = thread_count});
+  if (!threads) return threads.error();
+  return feed_buffer(*threads,
+                     {.cuts = made("gear", "min_bytes=256,avg_bytes=1024,max_bytes=4096"),
+                      .fingerprint = fingerprint_kind::sha1,
+                      .segment_bytes = 128 * KiB},
+                     stream, receiver);
+}
+
+TEST(dedup_tally, counts_the_same_in_batches_as_one_by_one) {
+  const auto stream = repetitive_stream();
+  unselecting_tally single;
+  ASSERT_TRUE(tally_stream(stream, single, 1).ok());
+  ASSERT_GT(single.tally.total().duplicate_bytes(), 400'000u);
+  for (const std::uint64_t thread_count : {1u, 3u}) {
+    watched_index::record watched;
+    dedup_tally tally(std::make_unique<watched_index>(watched));
+    ASSERT_TRUE(tally_stream(stream, tally, thread_count).ok());
+    EXPECT_EQ(tally.total().chunk_count, single.tally.total().chunk_count);
+    EXPECT_EQ(tally.total().bytes, stream.size());
+    EXPECT_EQ(tally.total().unique_bytes, single.tally.total().unique_bytes);
+    EXPECT_EQ(tally.total().unique_chunk_count, single.tally.total().unique_chunk_count);
+    EXPECT_EQ(tally.index().size(), tally.total().unique_chunk_count);
+    EXPECT_EQ(std::accumulate(watched.batches.begin(), watched.batches.end(), std::size_t{0}),
+              tally.total().chunk_count);
+    EXPECT_LT(watched.batches.size(), tally.total().chunk_count / 20) << "digests are not inserted in batches";
+  }
+}
+
+TEST(dedup_tally, ends_the_feed_with_the_failure_of_its_index) {
+  const auto stream = repetitive_stream();
+  for (const std::uint64_t thread_count : {1u, 3u}) {
+    watched_index::record watched{.batches = {}, .fails_at = 2};
+    dedup_tally tally(std::make_unique<watched_index>(watched));
+    const status outcome = tally_stream(stream, tally, thread_count);
+    EXPECT_EQ(outcome.code(), status_code::io_error);
+    EXPECT_EQ(outcome.message(), "the index cannot be read");
+  }
+}
+
+TEST(dedup_tally, counts_digests_that_its_index_has_already_as_duplicates) {
+  auto index = std::make_unique<memory_index>(fingerprint_kind::sha1);
+  const digest known = numbered(20);
+  index_answer answer;
+  ASSERT_TRUE(index->insert({&known, 1}, {&answer, 1}).ok());
+  dedup_tally tally(std::move(index));
+  ASSERT_TRUE(give(tally, 0, of_lengths(0, {10, 20, 10})).ok());
+  EXPECT_EQ(tally.total().unique_bytes, 10u);
+  EXPECT_EQ(tally.total().duplicate_bytes(), 30u);
 }
 
 TEST(dedup_tally, of_nothing_has_no_shares) {
