@@ -1,0 +1,129 @@
+// Which task a lane takes next, step by step.
+#include <gtest/gtest.h>
+
+#include "pipeline/schedule/stepped_feed.h"
+#include "tests/host/algorithms/made.h"
+#include "tests/host/support/streams.h"
+#include "tests/pipeline/support/recorder.h"
+
+namespace cutpoint::tests {
+namespace {
+
+/// A feed of one stream whose lanes act as the test says. Lane 0 feeds.
+class lanes_by_hand {
+ public:
+  lanes_by_hand(const feed_options& options, std::uint64_t lane_count)
+      : feed_(stepped_feed::make(options, lane_count, out, [&] {
+                return make_one_by_one_fingerprinter(fingerprinter::make(options.fingerprint).value());
+              }).value()) {
+    feed_->begin(0);
+  }
+
+  void put_random(std::uint64_t count) {
+    seeded_choices random(count);
+    feed_->put(make_stream(content::random, count, random));
+    feed_->publish();
+  }
+  [[nodiscard]] bool take(std::size_t lane) { return feed_->take(lane, 0); }
+  void hand_back(std::size_t lane) {
+    feed_->perform(lane);
+    feed_->hand_back(lane, 0);
+  }
+  template <class Task>
+  [[nodiscard]] bool takes(std::size_t lane) {
+    return take(lane) && std::holds_alternative<Task>(feed_->taken(lane).work);
+  }
+  template <class Task>
+  [[nodiscard]] const Task* taken(std::size_t lane) const {
+    return feed_->is_busy(lane) ? std::get_if<Task>(&feed_->taken(lane).work) : nullptr;
+  }
+  stepped_feed& operator*() { return *feed_; }
+  stepped_feed* operator->() { return feed_.get(); }
+
+  recorder out;
+
+ private:
+  std::unique_ptr<stepped_feed> feed_;
+};
+
+feed_options ordered_job() {
+  return {.cuts = made("gear", "min_bytes=64,avg_bytes=128,max_bytes=400"),
+          .fingerprint = fingerprint_kind::xxh3,
+          .segment_bytes = 2000,
+          .memory_bytes = 1 * MiB};
+}
+
+TEST(task_order, begins_with_what_others_wait_for) {
+  lanes_by_hand feed(ordered_job(), 3);
+  feed.put_random(20'000);
+  ASSERT_TRUE(feed.takes<map_task>(1));
+  EXPECT_TRUE(feed.taken<map_task>(1)->target->begins_at_true_cut) << "the segment that the join waits for";
+  ASSERT_TRUE(feed.takes<map_task>(2));
+  EXPECT_EQ(feed.taken<map_task>(2)->start, 2000u) << "the next one, on speculation";
+  feed.hand_back(1);
+  ASSERT_TRUE(feed.takes<join_task>(1)) << "before a map of the third segment";
+  feed.hand_back(1);
+  EXPECT_TRUE(feed.takes<deliver_task>(1)) << "before any map";
+}
+
+TEST(task_order, delivers_one_batch_at_a_time) {
+  lanes_by_hand feed(ordered_job(), 3);
+  feed.put_random(20'000);
+  while (feed.take(1) && feed.taken<deliver_task>(1) == nullptr) feed.hand_back(1);
+  ASSERT_NE(feed.taken<deliver_task>(1), nullptr);
+  const std::uint64_t end = feed.taken<deliver_task>(1)->batch->end;
+  while (feed.take(2)) {  // all other work
+    ASSERT_EQ(feed.taken<deliver_task>(2), nullptr);
+    feed.hand_back(2);
+  }
+  feed.hand_back(1);
+  ASSERT_TRUE(feed.takes<deliver_task>(2));
+  EXPECT_GT(feed.taken<deliver_task>(2)->batch->end, end);
+}
+
+TEST(task_order, frees_room_when_chunks_are_delivered_and_not_before) {
+  lanes_by_hand feed(ordered_job(), 2);
+  feed.put_random(20'000);
+  const std::uint64_t room = feed->room();
+  while (feed.take(1) && feed.taken<deliver_task>(1) == nullptr) feed.hand_back(1);
+  ASSERT_NE(feed.taken<deliver_task>(1), nullptr);
+  EXPECT_EQ(feed->room(), room);
+  feed.hand_back(1);
+  EXPECT_GT(feed->room(), room + 1000);
+}
+
+TEST(task_order, pauses_speculation_after_two_misses) {
+  feed_options options{.cuts = made("fixed", "avg_bytes=1000"), .fingerprint = fingerprint_kind::xxh3};
+  options.segment_bytes = 4097;
+  lanes_by_hand feed(options, 2);
+  feed.put_random(400'000);
+  std::uint64_t maps_in_pause = 0;
+  while (maps_in_pause < 4) {
+    for (const std::size_t lane : {0u, 1u}) {
+      if (!feed.take(lane)) continue;
+      if (feed->statistics().missed_count < 2 || feed.taken<map_task>(lane) == nullptr) continue;
+      EXPECT_TRUE(feed.taken<map_task>(lane)->target->begins_at_true_cut) << "the lane cuts on speculation";
+      ++maps_in_pause;
+    }
+    for (const std::size_t lane : {0u, 1u}) {
+      if (feed->is_busy(lane)) feed.hand_back(lane);
+    }
+    ASSERT_LE(feed->statistics().missed_count, 3u);
+  }
+}
+
+TEST(task_order, has_nothing_to_take_after_a_failure) {
+  lanes_by_hand feed(ordered_job(), 2);
+  feed.put_random(20'000);
+  ASSERT_TRUE(feed.take(1));
+  feed->work().fail({status_code::io_error, "first"});
+  feed->work().fail({status_code::io_error, "second"});
+  EXPECT_FALSE(feed.take(0));
+  EXPECT_TRUE(feed->work().has_running());
+  feed.hand_back(1);
+  EXPECT_FALSE(feed->work().has_running());
+  EXPECT_EQ(feed->work().failure().message(), "first");
+}
+
+}  // namespace
+}  // namespace cutpoint::tests
