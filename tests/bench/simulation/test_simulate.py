@@ -35,7 +35,7 @@ class Paced(unittest.TestCase):
             f"cores=4 {CORES}": (4 * 2, "processor", "processor"),
             # The feeding core reads too: 1 / 2 of its time is one GB/s.
             f"cores=1 {CORES} reading=2": (1, "processor", "processor"),
-            f"cores=1 {CORES} reading=4 gpus=1 link=10 {GPU}": (4, "shared", "reading"),
+            f"cores=4 {CORES} reading=11 gpus=1 link=10 {GPU}": (11, "shared", "reading"),
             # The cores do both at 2 GB/s each beside what the links bring.
             f"cores=4 {CORES} gpus=2 link=5 {GPU}": (4 * 2 + 2 * 5, "shared", None),
             # The GPU only fingerprints, because it cuts slowly; the four cores cut all and fingerprint the rest.
