@@ -1,4 +1,4 @@
-// The table of subcommands. A new one is a folder, which has its code and its page for man, and a row here.
+// The table of subcommands. A new subcommand needs a folder, with its code and its manual page, and a row here.
 #include "cli/command_line.h"
 
 #include <array>
@@ -29,20 +29,20 @@ std::unique_ptr<subcommand> make() {
   return std::make_unique<Command>();
 }
 
-/// In the order in which help shows them.
+/// The subcommands, in the order of the help text.
 constexpr std::array<command_row, 6> rows = {{
-    {"chunk", "Cut-points and fingerprints of files, trees and standard input", make<chunk_command>},
-    {"dedup", "What deduplication would save, and where the time went", make<dedup_command>},
-    {"tune", "Which algorithm, sizes and parameters are best for some data, on a sample of it", make<tune_command>},
-    {"bench", "What each back end does a second, and the engine by the processor, a GPU and both", make<bench_command>},
-    {"list", "Algorithms, profiles, fingerprints, back ends, with parameters and bounds", make<list_command>},
-    {"info", "Processors, caches, NUMA nodes, devices, instruction sets, GPUs, costs", make<info_command>},
+    {"chunk", "List the chunks of files, folders and standard input, with fingerprints", make<chunk_command>},
+    {"dedup", "Report what deduplication would save, and where the time went", make<dedup_command>},
+    {"tune", "Recommend an algorithm, sizes and parameters by trying them on a sample of the data", make<tune_command>},
+    {"bench", "Measure the speed of each back end, and of the engine by processor, GPU and both", make<bench_command>},
+    {"list", "Show algorithms, profiles, fingerprints and back ends, with parameters and bounds", make<list_command>},
+    {"info", "Show processors, caches, NUMA nodes, devices, instruction sets, GPUs and costs", make<info_command>},
 }};
 
 }  // namespace
 
 command_line::command_line()
-    : app_("Cutpoint: content-defined chunks of files and streams, exactly as the sequential algorithm cuts them",
+    : app_("Cutpoint cuts files and streams into content-defined chunks, exactly as the sequential algorithm does",
            "cutpoint") {
   app_.set_version_flag("--version", "cutpoint " + std::string(version()));
   app_.require_subcommand(1);

@@ -1,5 +1,4 @@
-// The whole command line: every subcommand with its options. What runs it, what describes it (cli/pages) and the tests
-// of both start from here.
+// The definition of the command line: every subcommand with its options. main.cc runs it and cli/pages describes it.
 #pragma once
 
 #include <memory>
@@ -13,7 +12,7 @@
 
 namespace cutpoint::cli {
 
-/// The parsed words write to the commands, so that it stays where it is.
+/// Parsing writes to the commands, so the object must not move.
 class command_line {
  public:
   command_line();
@@ -21,7 +20,7 @@ class command_line {
   [[nodiscard]] CLI::App& app() { return app_; }
   [[nodiscard]] const CLI::App& app() const { return app_; }
 
-  /// Runs the command that the parsed words have chosen.
+  /// Runs the command that the parsed words name.
   [[nodiscard]] exit_code run_chosen();
 
  private:

@@ -1,4 +1,4 @@
-// The command: reads the options, runs what was chosen, and gives the shell its exit code.
+// The command: parses the options, runs the subcommand and returns its exit code.
 #include <algorithm>
 #include <array>
 #include <exception>
@@ -26,8 +26,8 @@ namespace cutpoint::cli {
 
 namespace {
 
-/// Where one of the three standard descriptors is closed, a file opened later would take its number and be read or
-/// written in its place. Each gets a stand-in that fails as a closed one does.
+/// Opens /dev/null for each closed standard descriptor, in the direction that fails as a closed one does. Otherwise a
+/// file that is opened later would get the number of a standard descriptor.
 void occupy_closed_descriptors() {
   constexpr std::array<int, 3> wrong_ways = {O_WRONLY, O_RDONLY, O_RDONLY};
   for (int descriptor = 0; descriptor < 3; ++descriptor) {
@@ -37,7 +37,7 @@ void occupy_closed_descriptors() {
   }
 }
 
-/// Errors: unknown_name, for a first word that is neither a command nor an option.
+/// Checks the first word. Errors: unknown_name, if it is neither a command nor an option.
 status check_command(const CLI::App& app, std::string_view word) {
   std::vector<std::string_view> names;
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
@@ -45,7 +45,7 @@ status check_command(const CLI::App& app, std::string_view word) {
   return is_known || word.starts_with('-') ? status() : unknown_name("command", word, names);
 }
 
-/// Help and the version go to standard output; what is wrong is said in one line, with where the usage is told.
+/// Prints help or the version to standard output, or a usage error as one line on standard error.
 exit_code tell(const CLI::App& app, const CLI::ParseError& error, const console& say) {
   if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success)) {
     const auto chosen = app.get_subcommands();
@@ -75,7 +75,7 @@ exit_code run(int argc, char** argv, const console& say) {
 
 }  // namespace
 
-/// What nobody foresaw is told as well.
+/// Runs the command and reports exceptions.
 exit_code guarded_run(int argc, char** argv) {
   const console say(verbosity::normal);
   try {

@@ -7,8 +7,8 @@ namespace cutpoint::cli {
 
 namespace {
 
-/// Chunks between two looks at whether to stop.
-constexpr std::size_t look_every = 1024;
+/// The number of chunks between two checks for an interruption.
+constexpr std::size_t check_every = 1024;
 
 status stopped() { return {status_code::cancelled, "interrupted"}; }
 
@@ -22,7 +22,7 @@ result<bench_answer> reference_answer(const chunker& cuts, const fingerprint_rec
   if (!maker) return maker.error();
   bench_answer made;
   for (std::uint64_t start = 0; start < data.size();) {
-    if (made.chunks.size() % look_every == 0 && cancel.is_requested()) return stopped();
+    if (made.chunks.size() % check_every == 0 && cancel.is_requested()) return stopped();
     const std::uint64_t length = *reference->next_cut({.bytes = data, .start = start, .at_end = true});
     made.chunks.push_back({start, length});
     if (fingerprint.kind != fingerprint_kind::none) {
@@ -39,10 +39,10 @@ status answer_check::take(const delivered_chunk& c) {
   for (std::uint64_t i = 0; i < c.count; ++i, ++next_) {
     const chunk found{c.offset + i * c.length, c.length};
     if (next_ == expected_.chunks.size() || !(found == expected_.chunks[next_])) {
-      problem_ = fmt::format("cuts the chunk at offset {} otherwise than the reference", found.offset);
+      problem_ = fmt::format("cuts another chunk at offset {} than the reference", found.offset);
     } else if (!expected_.digests.empty() && !(c.fingerprint == expected_.digests[next_])) {
-      problem_ = fmt::format("fingerprints the chunk of {} bytes at offset {} otherwise than the library", found.length,
-                             found.offset);
+      problem_ = fmt::format("gives another fingerprint of the chunk of {} bytes at offset {} than the library",
+                             found.length, found.offset);
     }
     if (!problem_.empty()) return {status_code::backend_failure, problem_};
   }
@@ -51,7 +51,7 @@ status answer_check::take(const delivered_chunk& c) {
 
 std::string answer_check::problem() const {
   if (!problem_.empty() || next_ == expected_.chunks.size()) return problem_;
-  return fmt::format("gives {} chunks of {}", next_, expected_.chunks.size());
+  return fmt::format("gives {} chunks instead of {}", next_, expected_.chunks.size());
 }
 
 }  // namespace cutpoint::cli

@@ -1,4 +1,4 @@
-// What the engine must give: the chunks and fingerprints of the sequential reference, and what compares with them.
+// The answer that the engine must give, and the receiver that checks it.
 #pragma once
 
 #include <string>
@@ -14,14 +14,14 @@ namespace cutpoint::cli {
 
 struct bench_answer {
   std::vector<chunk> chunks;
-  std::vector<digest> digests;  ///< of each; empty without fingerprints
+  std::vector<digest> digests;  ///< of each chunk; empty without fingerprints
 };
 
-/// By the reference's loop and the library. Errors: those of fingerprints; cancelled.
+/// Cuts and fingerprints by the sequential reference and the library. Errors: those of fingerprints; cancelled.
 [[nodiscard]] result<bench_answer> reference_answer(const chunker& cuts, const fingerprint_recipe& fingerprint,
                                                     byte_span data, const cancellation& cancel);
 
-/// Compares what comes out with the answer; keeps nothing. The first difference ends the feed.
+/// Compares delivered chunks with the answer. The first difference ends the feed.
 class answer_check final : public chunk_receiver {
  public:
   explicit answer_check(const bench_answer& expected) : expected_(expected) {}
@@ -30,7 +30,7 @@ class answer_check final : public chunk_receiver {
   status take(const delivered_chunk& c) override;
   status end_stream(std::uint64_t, const status& outcome) override { return outcome; }
 
-  /// When all has come out: empty, or how it differs.
+  /// Returns the difference, after the feed has finished; empty if there is none.
   [[nodiscard]] std::string problem() const;
 
  private:

@@ -1,4 +1,4 @@
-// Job after job: kernels in memory and then in the cache, then the engine.
+// Measures job after job: kernels in memory and in the cache, then the engine.
 #include "cli/bench/command.h"
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 
 #include "cli/common/costs.h"
 #include "cli/common/interrupt.h"
+#include "cli/common/option_values.h"
 #include "cli/common/output.h"
 
 namespace cutpoint::cli {
@@ -19,11 +20,8 @@ namespace {
 
 constexpr std::uint64_t least_data = 64 * KiB;
 constexpr std::uint64_t most_rounds = 1000;
-constexpr std::uint64_t most_threads = 4096;
 constexpr std::uint64_t usual_l2_half = 256 * KiB;
 constexpr double least_chunks = 4;
-
-status wrong(std::string message) { return {status_code::invalid_argument, std::move(message)}; }
 
 std::uint64_t l2_half(const topology& machine) {
   const auto l2 = std::find_if(machine.caches.begin(), machine.caches.end(), [](const cache_info& cache) {
@@ -38,17 +36,9 @@ std::uint64_t largest_cache(const topology& machine) {
   return bytes;
 }
 
-/// Whether so few chunks are in `bytes` that their speed says nothing of others.
+/// Returns whether `bytes` have too few chunks to measure a speed.
 bool has_few_chunks(const bench_row& row, std::uint64_t bytes) {
   return row.mean_bytes && *row.mean_bytes * least_chunks > static_cast<double>(bytes);
-}
-
-/// The value of an option, between 1 and `most`.
-result<std::uint64_t> count_of(std::string_view option, const std::string& text, std::uint64_t most) {
-  const auto count = parse_number(text);
-  if (!count) return wrong(fmt::format("{}: {}", option, count.error().message()));
-  if (*count < 1 || *count > most) return wrong(fmt::format("{} {}: must be between 1 and {}", option, text, most));
-  return count;
 }
 
 std::string named(const bench_job& job) { return job.size.empty() ? job.name : job.name + ' ' + job.size; }
@@ -56,49 +46,45 @@ std::string named(const bench_job& job) { return job.size.empty() ? job.name : j
 std::string named(const engine_job& job) { return fmt::format("{} {} {}", job.name, job.size, job.hash); }
 
 bool is_wrong(const bench_cell& cell) { return cell.outcome == bench_outcome::wrong_answer; }
-bool is_wrong(const engine_cell& cell) { return cell.outcome == engine_outcome::wrong_answer; }
 
 template <class Row>
 bool has_wrong(const std::vector<Row>& rows) {
-  return std::any_of(rows.begin(), rows.end(), [](const Row& row) {
-    return std::any_of(row.cells.begin(), row.cells.end(), [](const auto& cell) { return is_wrong(cell); });
-  });
+  return std::any_of(rows.begin(), rows.end(),
+                     [](const Row& row) { return std::any_of(row.cells.begin(), row.cells.end(), is_wrong); });
 }
 
 }  // namespace
 
 void bench_command::add_options(CLI::App& app) {
-  app.add_flag("--kernels", is_kernels_, "Only the processor's back ends, in one thread");
-  app.add_flag("--engine", is_engine_, "Only the whole engine, on all threads");
-  app.add_flag("--cpu", is_cpu_, "No GPU");
+  app.add_flag("--kernels", is_kernels_, "Measure only kernels: each back end of the processor, in one thread");
+  app.add_flag("--engine", is_engine_, "Measure only the engine: cutting and fingerprinting on all threads");
+  app.add_flag("--cpu", is_cpu_, "Do not use a GPU");
   jobs_.add_to(app);
-  app.add_option("--bytes", bytes_, "Bytes of data in memory, from 64K")->type_name("SIZE")->capture_default_str();
-  app.add_option("--data", files_, "Measure on the first bytes of a file instead of random ones (repeatable)")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
-  app.add_option("--rounds", rounds_, "Rounds, of which medians are shown")->type_name("N")->capture_default_str();
-  app.add_option("--threads", threads_, "Threads of the engine (default: one for each processor)")->type_name("N");
+  add_value_option(app, "--bytes", bytes_, "SIZE", "Bytes of data in memory, at least 64K");
+  add_value_option(app, "--data", files_, "FILE",
+                   "Measure on the first bytes of this file instead of random bytes (repeatable)");
+  add_value_option(app, "--rounds", rounds_, "N", "Rounds, 1 to 1000; the results are medians of the rounds");
+  add_value_option(app, "--threads", threads_, "N",
+                   "Threads of the engine, 1 to 4096 (default: one for each processor)");
   trace_.add_to(app);
-  auto* json = app.add_flag("--json", is_json_, "As JSON");
-  app.add_flag("--csv", is_csv_, "As comma-separated values, a line for each cell")->excludes(json);
+  app.add_flag("--json", is_json_, "Print the results as JSON");
   output_.add_to(app);
   app.add_flag_callback(
-      "-q,--quiet", [this] { verbosity_ = verbosity::quiet; }, "Say errors only");
+      "-q,--quiet", [this] { verbosity_ = verbosity::quiet; }, "Print only errors");
 }
 
-/// What the options say, but for the jobs.
+/// Returns the settings of the run, without results.
 result<bench_facts> bench_command::facts() const {
-  const auto bytes = parse_size(bytes_);
-  if (!bytes) return wrong(fmt::format("--bytes: {}", bytes.error().message()));
-  if (*bytes < least_data)
-    return wrong(fmt::format("--bytes {}: must be at least {}", bytes_, format_size(least_data)));
-  const auto rounds = count_of("--rounds", rounds_, most_rounds);
+  const auto bytes = checked_size("--bytes", bytes_, least_data);
+  if (!bytes) return bytes.error();
+  const auto rounds = checked_number("--rounds", rounds_, 1, most_rounds);
   if (!rounds) return rounds.error();
-  const auto threads = threads_ ? count_of("--threads", *threads_, most_threads) : result<std::uint64_t>(0);
+  const auto threads = threads_ ? checked_number("--threads", *threads_, 1, most_threads) : result<std::uint64_t>(0);
   if (!threads) return threads.error();
   const bool is_all = is_kernels_ == is_engine_;
   if (is_kernels_ && !is_all && (threads_ || trace_.is_given())) {
-    return wrong(fmt::format("{} is for the engine, which --kernels leaves out", threads_ ? "--threads" : "--trace"));
+    return usage_error(
+        fmt::format("{} is for the engine, which --kernels does not measure", threads_ ? "--threads" : "--trace"));
   }
   return bench_facts{.processor_model = {},
                      .files = files_,
@@ -141,7 +127,7 @@ status bench_command::measure_kernels(const std::vector<bench_job>& jobs, byte_s
       if (!row) return row.error();
       for (const bench_cell& cell : row->cells) {
         if (!is_wrong(cell)) continue;
-        say.error(fmt::format("{}: back end {} {}", named(jobs[i]), to_string(cell.where), cell.problem));
+        say.error(fmt::format("{}: back end {} {}", named(jobs[i]), cell.name, cell.problem));
       }
       facts.rows.push_back(*std::move(row));
     }
@@ -164,8 +150,8 @@ status bench_command::measure_engine(std::vector<engine_job>& jobs, byte_span da
     auto row = bench.measure(jobs[i], data, facts.rounds, interruption());
     say.progress({});
     if (!row) return row.error();
-    for (const engine_cell& cell : row->cells) {
-      if (is_wrong(cell)) say.error(fmt::format("{}: {} {}", named(jobs[i]), cell.side, cell.problem));
+    for (const bench_cell& cell : row->cells) {
+      if (is_wrong(cell)) say.error(fmt::format("{}: {} {}", named(jobs[i]), cell.name, cell.problem));
     }
     facts.engine_rows.push_back(*std::move(row));
   }
@@ -181,13 +167,13 @@ exit_code bench_command::run() {
   return run(*jobs, *std::move(given), say);
 }
 
-/// What is written must be none of the data.
+/// Checks that neither the results nor the trace are written to the data.
 status bench_command::check_files(const output& out, const trace_file* trace) const {
   for (const std::string& file : files_) {
     if (out.is_same_file(file))
-      return wrong(fmt::format("{}: is the data, and the results would be written to it", file));
+      return usage_error(fmt::format("{}: is part of the data, and the results would be written to it", file));
     if (trace != nullptr && trace->file().is_same_file(file)) {
-      return wrong(fmt::format("{}: is the data, and the trace would be written to it", file));
+      return usage_error(fmt::format("{}: is part of the data, and the trace would be written to it", file));
     }
   }
   return check_different_files(trace, out);
@@ -208,8 +194,8 @@ exit_code bench_command::run(job_lists& jobs, bench_facts facts, const console& 
   facts.data_bytes = data->view().size();
   facts.l2_bytes = std::min(facts.data_bytes, l2_half(*machine));
   if (facts.data_bytes < 2 * largest_cache(*machine)) {
-    say.warning(fmt::format("{} of data may stay in a cache of {}: --bytes for more", format_size(facts.data_bytes),
-                            format_size(largest_cache(*machine))));
+    say.warning(fmt::format("{} of data may stay in a cache of {}: choose more by --bytes",
+                            format_size(facts.data_bytes), format_size(largest_cache(*machine))));
   }
 
   status outcome = measure_kernels(jobs.kernels, data->view(), facts, say);
@@ -222,10 +208,8 @@ exit_code bench_command::run(job_lists& jobs, bench_facts facts, const console& 
 }
 
 exit_code bench_command::tell(const bench_facts& facts, output& out, const console& say) const {
-  if (facts.is_interrupted) say.error("interrupted; the table is of what was measured");
-  const status outcome = write_all(out, is_json_  ? bench_json(facts)
-                                        : is_csv_ ? bench_csv(facts)
-                                                  : bench_report(facts));
+  if (facts.is_interrupted) say.error("interrupted; the table covers what was measured");
+  const status outcome = write_all(out, is_json_ ? bench_json(facts) : bench_report(facts));
   if (!outcome.ok()) say.error(outcome.message());
   if (facts.is_interrupted) return exit_code::interrupted;
   const bool is_right = !has_wrong(facts.rows) && !has_wrong(facts.engine_rows);

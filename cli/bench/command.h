@@ -1,5 +1,5 @@
-// `cutpoint bench`: what each back end does a second, algorithm by algorithm, beside a plain read of the same memory; and
-// what the whole engine does by the processor, by a GPU, and by both.
+// `cutpoint bench`: measures the kernels of each back end, and the engine by the processor, by a GPU and by both,
+// beside a plain read of the same memory.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,6 @@ class bench_command final : public subcommand {
   exit_code run() override;
 
  private:
-  /// What is to be measured.
   struct job_lists {
     std::vector<bench_job> kernels;
     std::vector<engine_job> engine;
@@ -52,7 +51,6 @@ class bench_command final : public subcommand {
   trace_option trace_;
   output_option output_;
   bool is_json_ = false;
-  bool is_csv_ = false;
   verbosity verbosity_ = verbosity::normal;
 };
 

@@ -1,7 +1,8 @@
-// Each back end's answer is compared as a whole before its work is handed out.
+// Compares the whole answer of each back end with the reference's before it is measured.
 #include "cli/bench/contenders.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -37,23 +38,34 @@ checked_bench_job prepare_reads(byte_span data) {
   return contest;
 }
 
+backend used_backend(const chunker& made) { return backend_of(made); }
+backend used_backend(const chosen_fingerprinter& made) { return made.where; }
+
+/// Adds a contender for every back end but the scalar one: what `check` makes of what `make` returned.
+template <class Make, class Check>
+void add_contenders(checked_bench_job& contest, Make&& make, Check&& check) {
+  for (const backend_info& b : processor_backends()) {
+    if (b.kind == backend::scalar) continue;
+    auto made = make(b.kind);
+    if (!made) {
+      contest.contenders.push_back({.where = b.kind, .outcome = bench_outcome::does_not_run});
+    } else if (used_backend(*made) != b.kind) {
+      contest.contenders.push_back({.where = b.kind, .outcome = bench_outcome::no_kernel});
+    } else {
+      contest.contenders.push_back(check(b.kind, *made));
+    }
+  }
+}
+
 result<checked_bench_job> prepare_cuts(const bench_job& job, byte_span data) {
   const auto reference = chunker_on(*job.cuts, backend::scalar);
   if (!reference) return reference.error();
   const std::vector<chunk> expected = reference->find_cuts(data);
   checked_bench_job contest{.contenders = {{.where = backend::scalar, .work = cutting_work(*reference, data)}},
                             .mean_bytes = mean_of(data, expected)};
-  for (const backend_info& b : processor_backends()) {
-    if (b.kind == backend::scalar) continue;
-    const auto made = chunker_on(*job.cuts, b.kind);
-    if (!made) {
-      contest.contenders.push_back({.where = b.kind, .outcome = bench_outcome::does_not_run});
-    } else if (backend_of(*made) != b.kind) {
-      contest.contenders.push_back({.where = b.kind, .outcome = bench_outcome::no_kernel});
-    } else {
-      contest.contenders.push_back(cutting_contender(b.kind, *made, data, expected));
-    }
-  }
+  add_contenders(
+      contest, [&](backend where) { return chunker_on(*job.cuts, where); },
+      [&](backend where, const chunker& made) { return cutting_contender(where, made, data, expected); });
   return contest;
 }
 
@@ -77,34 +89,19 @@ result<checked_bench_job> prepare_fingerprints(const bench_job& job, byte_span d
   checked_bench_job contest{
       .contenders = {{.where = backend::scalar, .work = hashing_work(std::move(library->batch), data, chunks)}},
       .mean_bytes = mean_of(data, *chunks)};
-  for (const backend_info& b : processor_backends()) {
-    if (b.kind == backend::scalar) continue;
-    auto made = fingerprints_on(job.fingerprint, b.kind);
-    if (!made) {
-      contest.contenders.push_back({.where = b.kind, .outcome = bench_outcome::does_not_run});
-    } else if (made->where != b.kind) {
-      contest.contenders.push_back({.where = b.kind, .outcome = bench_outcome::no_kernel});
-    } else {
-      contest.contenders.push_back(hashing_contender(b.kind, std::move(made->batch), data, chunks, *expected));
-    }
-  }
+  add_contenders(
+      contest, [&](backend where) { return fingerprints_on(job.fingerprint, where); },
+      [&](backend where, chosen_fingerprinter& made) {
+        return hashing_contender(where, std::move(made.batch), data, chunks, *expected);
+      });
   return contest;
 }
 
 }  // namespace
 
-std::string_view to_string(bench_outcome outcome) {
-  switch (outcome) {
-    case bench_outcome::measured:
-      return "measured";
-    case bench_outcome::no_kernel:
-      return "no_kernel";
-    case bench_outcome::does_not_run:
-      return "does_not_run";
-    case bench_outcome::wrong_answer:
-      return "wrong_answer";
-  }
-  return "unknown";
+std::string_view to_string(bench_kind kind) {
+  constexpr std::array<std::string_view, 3> names = {"read", "cuts", "fingerprint"};
+  return names[static_cast<std::size_t>(kind)];
 }
 
 result<checked_bench_job> prepare(const bench_job& job, byte_span data) {
@@ -117,7 +114,7 @@ bench_contender cutting_contender(backend where, const chunker& made, byte_span 
   const auto [wrong, right] = std::mismatch(found.begin(), found.end(), expected.begin(), expected.end());
   if (wrong != found.end() || right != expected.end()) {
     const std::uint64_t offset = right != expected.end() ? right->offset : data.size();
-    return wrong_way(where, fmt::format("cuts the chunk at offset {} otherwise than the reference", offset));
+    return wrong_way(where, fmt::format("cuts another chunk at offset {} than the reference", offset));
   }
   return {.where = where, .work = cutting_work(made, data)};
 }
@@ -129,8 +126,9 @@ bench_contender hashing_contender(backend where, std::shared_ptr<batch_fingerpri
   const auto wrong = std::mismatch(made->begin(), made->end(), expected.begin(), expected.end()).first;
   if (wrong != made->end()) {
     const chunk& c = (*chunks)[static_cast<std::size_t>(wrong - made->begin())];
-    return wrong_way(where, fmt::format("fingerprints the chunk of {} bytes at offset {} otherwise than the library",
-                                        c.length, c.offset));
+    return wrong_way(
+        where, fmt::format("gives another fingerprint of the chunk of {} bytes at offset {} than the library", c.length,
+                           c.offset));
   }
   return {.where = where, .work = hashing_work(std::move(batch), data, std::move(chunks))};
 }

@@ -1,4 +1,4 @@
-// What `bench` measures: one job done by each back end, after its answers were compared with the reference's.
+// The back ends that a job of `bench` measures. Their answers are compared with the reference's before.
 #pragma once
 
 #include <cstdint>
@@ -15,51 +15,45 @@
 #include <cutpoint/speed.h>
 #include <cutpoint/status.h>
 
-namespace cutpoint::cli {
+#include "cli/bench/cell.h"
 
-/// What became of a back end at a job.
-enum class bench_outcome {
-  measured,
-  no_kernel,     ///< it leaves the job to the reference or the library
-  does_not_run,  ///< on this processor
-  wrong_answer,  ///< not the reference's
-};
-[[nodiscard]] std::string_view to_string(bench_outcome outcome);
+namespace cutpoint::cli {
 
 /// One back end at a job.
 struct bench_contender {
   backend where = backend::scalar;
   bench_outcome outcome = bench_outcome::measured;
-  timed_work work = {};      ///< where it is to be measured
+  timed_work work = {};      ///< empty unless it is to be measured
   std::string problem = {};  ///< what is wrong with its answer
 };
 
 enum class bench_kind { read, cuts, fingerprint };
+[[nodiscard]] std::string_view to_string(bench_kind kind);
 
 /// A row of the table before it is measured.
 struct bench_job {
   bench_kind kind = bench_kind::read;
-  std::string name;  ///< of the catalog or of a fingerprint
-  std::string size;  ///< as asked for; "own" for a name's own sizes
+  std::string name;  ///< an entry of the catalog, or a fingerprint
+  std::string size;  ///< as given; "own" for an entry's own sizes
   std::optional<chunker> cuts = {};
   fingerprint_kind fingerprint = fingerprint_kind::none;
-  backend chosen = backend::scalar;  ///< by `automatic`
+  backend chosen = backend::scalar;  ///< the choice of `automatic`
 };
 
-/// A job on data, checked.
+/// A job whose back ends gave the right answer.
 struct checked_bench_job {
   std::vector<bench_contender> contenders;  ///< of every back end of this build
   std::optional<double> mean_bytes;
 };
 
-/// Data must stay where it is while the contest lives. Errors: those of fingerprints.
+/// Checks the answers of all back ends. `data` must outlive the result. Errors: those of fingerprints.
 [[nodiscard]] result<checked_bench_job> prepare(const bench_job& job, byte_span data);
 
-/// A back end's chunker at cutting `data`, of which `expected` are the chunks.
+/// Returns the contender that cuts `data` by `made`, whose chunks must be `expected`.
 [[nodiscard]] bench_contender cutting_contender(backend where, const chunker& made, byte_span data,
                                                 std::span<const chunk> expected);
 
-/// A back end's batch at fingerprinting these chunks of `data`, of which `expected` are the fingerprints.
+/// Returns the contender that fingerprints chunks of `data` by `batch`, whose digests must be `expected`.
 [[nodiscard]] bench_contender hashing_contender(backend where, std::shared_ptr<batch_fingerprinter> batch,
                                                 byte_span data, std::shared_ptr<const std::vector<chunk>> chunks,
                                                 std::span<const digest> expected);

@@ -1,4 +1,4 @@
-// By the wall clock: lanes wait for each other, and for devices.
+// Measures by the wall clock, because lanes wait for each other and for devices.
 #include "cli/bench/engine.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// So much is read at least, again and again, that starting threads does not count.
+/// The least number of bytes of a plain read: enough to make the start of threads negligible.
 constexpr std::uint64_t least_read_bytes = 256 * MiB;
 
 double rate_since(clock::time_point begin, std::uint64_t bytes) {
@@ -55,18 +55,6 @@ std::vector<engine_setup> engine_setups(bool has_devices) {
   return sides;
 }
 
-std::string_view to_string(engine_outcome outcome) {
-  switch (outcome) {
-    case engine_outcome::measured:
-      return "measured";
-    case engine_outcome::unavailable:
-      return "unavailable";
-    case engine_outcome::wrong_answer:
-      return "wrong_answer";
-  }
-  return "unknown";
-}
-
 std::optional<double> engine_row::gain_of_both() const {
   if (cells.size() != 3) return std::nullopt;
   const auto& [processor, device, both] = std::tie(cells[0], cells[1], cells[2]);
@@ -74,7 +62,7 @@ std::optional<double> engine_row::gain_of_both() const {
   return ratio(both.bytes_per_second, std::max(processor.bytes_per_second, device.bytes_per_second));
 }
 
-/// One run, whose answer was right or whose problem is told.
+/// One run. `problem` is empty if the answer was right.
 struct engine_bench::run_outcome {
   double bytes_per_second = 0;
   std::string problem = {};
@@ -82,7 +70,7 @@ struct engine_bench::run_outcome {
   feed_statistics statistics = {};
 };
 
-/// Opening the feed, which takes its memory and chooses kernels, is not timed.
+/// Times one run, without opening the feed, which allocates memory and chooses kernels.
 result<engine_bench::run_outcome> engine_bench::run(const engine_job& job, const engine_setup& side, byte_span data,
                                                     const bench_answer& expected, const cancellation& cancel,
                                                     trace_receiver* trace) const {
@@ -110,9 +98,9 @@ result<engine_bench::run_outcome> engine_bench::run(const engine_job& job, const
   return made;
 }
 
-result<engine_cell> engine_bench::check(const engine_job& job, const engine_setup& side, byte_span data,
-                                        const bench_answer& expected, const cancellation& cancel) const {
-  engine_cell cell{.side = side.name, .outcome = engine_outcome::unavailable, .problem = side.problem};
+result<bench_cell> engine_bench::check(const engine_job& job, const engine_setup& side, byte_span data,
+                                       const bench_answer& expected, const cancellation& cancel) const {
+  bench_cell cell{.name = side.name, .outcome = bench_outcome::unavailable, .problem = side.problem};
   if (!side.problem.empty()) return cell;
   feed_timeline* const told =
       trace_ != nullptr ? &trace_->add(fmt::format("{} {} {}, {}", job.name, job.size, job.hash, side.name)) : nullptr;
@@ -120,8 +108,8 @@ result<engine_cell> engine_bench::check(const engine_job& job, const engine_setu
   if (!first) return first.error();
   cell.problem = std::move(first->problem);
   if (first->is_unavailable) return cell;
-  cell.outcome = cell.problem.empty() ? engine_outcome::measured : engine_outcome::wrong_answer;
-  if (cell.outcome != engine_outcome::measured) return cell;
+  cell.outcome = cell.problem.empty() ? bench_outcome::measured : bench_outcome::wrong_answer;
+  if (cell.outcome != bench_outcome::measured) return cell;
   const feed_statistics& did = first->statistics;
   cell.plan = did.plan;
   cell.device_cut_share = static_cast<double>(did.device_bytes) / static_cast<double>(data.size());
@@ -160,32 +148,28 @@ result<engine_row> engine_bench::measure(const engine_job& job, byte_span data, 
     row.cells.push_back(*std::move(cell));
   }
   std::vector<double> reads;
-  std::vector<std::vector<double>> rates(setups_.size());
-  std::vector<std::vector<double>> ratios(setups_.size());
+  std::vector<round_rates> measured(setups_.size());
   for (std::uint64_t round = 0; round < rounds; ++round) {
     reads.push_back(read_rate(data));
     for (std::size_t i = 0; i < setups_.size(); ++i) {
-      engine_cell& cell = row.cells[i];
-      if (cell.outcome != engine_outcome::measured) continue;
+      bench_cell& cell = row.cells[i];
+      if (cell.outcome != bench_outcome::measured) continue;
       auto timed = run(job, setups_[i], data, *expected, cancel, nullptr);
       if (!timed) return timed.error();
       if (!timed->problem.empty()) {
-        cell.outcome = timed->is_unavailable ? engine_outcome::unavailable : engine_outcome::wrong_answer;
+        cell.outcome = timed->is_unavailable ? bench_outcome::unavailable : bench_outcome::wrong_answer;
         cell.problem = std::move(timed->problem);
         continue;
       }
-      rates[i].push_back(timed->bytes_per_second);
-      ratios[i].push_back(timed->bytes_per_second / reads.back());
+      measured[i].add(timed->bytes_per_second, reads.back());
     }
   }
   row.read_bytes_per_second = median(reads);
   const device_rates* const device = first_device(job);
   for (std::size_t i = 0; i < setups_.size(); ++i) {
-    engine_cell& cell = row.cells[i];
-    if (cell.outcome != engine_outcome::measured) continue;
-    cell.bytes_per_second = median(rates[i]);
-    cell.of_read = median(ratios[i]);
-    if (device == nullptr || setups_[i].where == backend::automatic) continue;
+    bench_cell& cell = row.cells[i];
+    measured[i].finish(cell);
+    if (!cell.bytes_per_second || device == nullptr || setups_[i].where == backend::automatic) continue;
     cell.of_link = ratio(cell.bytes_per_second, device->link_in);
     cell.of_device = ratio(cell.bytes_per_second, kernel_rate(*device));
   }

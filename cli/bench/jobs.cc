@@ -1,4 +1,4 @@
-// Names become chunkers at the sizes asked for.
+// Makes jobs from names, sizes and fingerprints.
 #include "cli/bench/jobs.h"
 
 #include <algorithm>
@@ -12,18 +12,19 @@
 #include <fmt/format.h>
 
 #include "cli/common/cut_options.h"
+#include "cli/common/option_values.h"
 
 namespace cutpoint::cli {
 
 namespace {
 
-/// Averages of algorithms that have defaults of their own for them: those of SeqCDC's paper.
+/// The averages of SeqCDC's paper. Algorithms that have defaults of their own for them are measured at these too.
 constexpr std::array<std::string_view, 3> own_averages = {"4K", "8K", "16K"};
 
-/// Fingerprints in the order of their use, the others after them.
+/// The fingerprints that come first, in this order.
 constexpr std::array<std::string_view, 3> first_fingerprints = {"sha1", "sha256", "blake3"};
 
-/// What the engine is measured with where nothing is named: of each kind one, from the fastest to cut to the slowest.
+/// The algorithms that the engine is measured with by default: one of each kind, from the fastest to the slowest.
 constexpr std::array<std::string_view, 6> few_algorithms = {"seqcdc-inc", "ram", "ae-max", "gear", "fastcdc", "rabin"};
 
 std::vector<std::string> all_fingerprints() {
@@ -43,25 +44,20 @@ std::vector<std::string> all_fingerprints() {
 }  // namespace
 
 void bench_job_options::add_to(CLI::App& command) {
-  command.add_option("--algorithm", algorithms_, "Only this algorithm, and what else is named (repeatable)")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
-  command.add_option("--profile", profiles_, "Only this profile, and what else is named (repeatable)")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
-  command.add_option("--hash", fingerprints_, "Only this fingerprint, and what else is named (repeatable)")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
-  command.add_option("--size", sizes_, "Chunk sizes, where a name takes them (repeatable; default: 2K:8K:64K)")
-      ->type_name("MIN:AVG:MAX")
-      ->allow_extra_args(false);
+  add_value_option(command, "--algorithm", algorithms_, "NAME",
+                   "Measure this algorithm, and no unnamed ones (repeatable)");
+  add_value_option(command, "--profile", profiles_, "NAME", "Measure this profile, and no unnamed ones (repeatable)");
+  add_value_option(command, "--hash", fingerprints_, "NAME",
+                   "Measure this fingerprint, and no unnamed ones (repeatable)");
+  add_value_option(command, "--size", sizes_, "MIN:AVG:MAX",
+                   "Chunk sizes, for names that take sizes (repeatable; default: 2K:8K:64K)");
 }
 
 std::vector<std::string> bench_job_options::sizes() const {
   return sizes_.empty() ? std::vector{std::string(usual_sizes)} : sizes_;
 }
 
-/// At each of the sizes, or once at its own where it takes none and was not asked to.
+/// Adds a name at each of the sizes, or once at its own sizes if it takes none and no sizes were given for it.
 status bench_job_options::add_sized(std::vector<sized_cuts>& all, const std::string& name) const {
   for (const std::string& size : sizes()) {
     const auto settings = checked_sizes(size);
@@ -118,7 +114,8 @@ result<std::vector<bench_job>> bench_job_options::fingerprint_jobs() const {
   for (const std::string& name : is_all ? all_fingerprints() : fingerprints_) {
     const auto kind = parse_fingerprint(name);
     if (!kind) return kind.error();
-    if (*kind == fingerprint_kind::none) return status(status_code::invalid_argument, "--hash none: has no speed");
+    if (*kind == fingerprint_kind::none)
+      return usage_error("--hash none: makes no fingerprints that could be measured");
     const auto chosen = fingerprints_on(*kind, backend::automatic);
     if (!chosen) return chosen.error();
     const auto add = [&](std::string_view algorithm, const std::string& size) -> status {

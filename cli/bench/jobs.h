@@ -1,4 +1,4 @@
-// The options that say what `bench` measures: names, sizes, fingerprints.
+// The options that choose what `bench` measures: names, sizes and fingerprints.
 #pragma once
 
 #include <string>
@@ -17,18 +17,18 @@ class bench_job_options {
  public:
   void add_to(CLI::App& command);
 
-  /// For kernels: the plain read, and what is named; everything where nothing is. Measures what `automatic` chooses for
-  /// each. Errors: every wrong name or size; unavailable, for a fingerprint that a library refuses to make.
+  /// Returns the jobs for kernels: the plain read and what is named, or everything by default. Also finds the choice of
+  /// `automatic` for each. Errors: a wrong name or size; unavailable, for a fingerprint that a library refuses to make.
   [[nodiscard]] result<std::vector<bench_job>> kernel_jobs() const;
 
-  /// For the engine: each name with each fingerprint, a few of both where nothing is named. Errors: likewise.
+  /// Returns the jobs for the engine: each name with each fingerprint, or a few of both by default. Errors: as above.
   [[nodiscard]] result<std::vector<engine_job>> engine_jobs() const;
 
  private:
-  /// A name of the catalog at sizes.
+  /// An entry of the catalog at some sizes.
   struct sized_cuts {
     std::string name;
-    std::string size;  ///< as asked for; "own"
+    std::string size;  ///< as given; "own" for the entry's own sizes
     chunker cuts;
   };
   using cuts_or_why = result<std::vector<sized_cuts>>;

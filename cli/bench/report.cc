@@ -1,4 +1,4 @@
-// A table for each place of kernels, and one for the engine.
+// Tables: one for the kernels in each place, and one for the engine.
 #include "cli/bench/report.h"
 
 #include <algorithm>
@@ -14,49 +14,46 @@ namespace cutpoint::cli {
 
 namespace {
 
+/// The sign of a back end that leaves a job to the scalar one.
 constexpr std::string_view as_scalar = "=";
 
+std::string percent_of(const std::optional<double>& share) {
+  return or_dash(share, [](double number) { return fmt::format("{:.0f} %", 100 * number); });
+}
+
+/// Returns whether the columns of a side include shares of the link and of the kernels.
+bool has_device(std::string_view side) { return side == "cuda" || side == "hybrid"; }
+
+/// The width of the columns of a back end or of a side of the engine.
+int columns_of(std::string_view name) { return has_device(name) ? 27 : 13; }
+
 std::string text_of(const bench_cell& cell) {
-  switch (cell.outcome) {
-    case bench_outcome::measured:
-      return fmt::format("{:>6} {:>4.0f} %", gib_per_second(*cell.bytes_per_second), 100 * *cell.of_read);
-    case bench_outcome::no_kernel:
-      return std::string(as_scalar);
-    case bench_outcome::does_not_run:
-      return "-";
-    case bench_outcome::wrong_answer:
-      return "wrong";
-  }
-  return "";
+  if (cell.outcome == bench_outcome::no_kernel) return std::string(as_scalar);
+  if (cell.outcome == bench_outcome::wrong_answer) return "wrong";
+  if (cell.outcome != bench_outcome::measured) return "-";
+  std::string text = fmt::format("{:>6} {:>6}", gib_per_second(*cell.bytes_per_second), percent_of(cell.of_read));
+  if (has_device(cell.name)) text += fmt::format(" {:>6} {:>6}", percent_of(cell.of_link), percent_of(cell.of_device));
+  return text;
 }
 
-std::string text_of(const bench_row& row) {
-  std::string line =
-      fmt::format("{:<15} {:<20} {:>8}", row.job->name, row.job->size, or_dash(row.mean_bytes, human_bytes));
-  for (const bench_cell& cell : row.cells) line += fmt::format("  {:>13}", text_of(cell));
-  return line + fmt::format("  {}\n", to_string(row.job->chosen));
+std::string text_of(const std::vector<bench_cell>& cells) {
+  std::string text;
+  for (const bench_cell& cell : cells) text += fmt::format("  {:>{}}", text_of(cell), columns_of(cell.name));
+  return text;
 }
 
-std::string text_of(const bench_facts& facts, bench_place place) {
+std::string place_text(const bench_facts& facts, bench_place place) {
   const std::uint64_t bytes = place == bench_place::memory ? facts.data_bytes : facts.l2_bytes;
   std::string out = fmt::format("\nIn {}, {}\n{:<15} {:<20} {:>8}", place == bench_place::memory ? "memory" : "L2",
                                 format_size(bytes), "", "sizes", "mean");
-  for (const backend_info& b : processor_backends()) out += fmt::format("  {:>13}", b.name);
+  for (const backend_info& b : processor_backends()) out += fmt::format("  {:>{}}", b.name, columns_of(b.name));
   out += "  auto\n";
   for (const bench_row& row : facts.rows) {
-    if (row.place == place) out += text_of(row);
+    if (row.place != place) continue;
+    out += fmt::format("{:<15} {:<20} {:>8}{}  {}\n", row.job->name, row.job->size,
+                       or_dash(row.mean_bytes, human_bytes), text_of(row.cells), to_string(row.job->chosen));
   }
   return out;
-}
-
-/// Three more shares where there is a device.
-int engine_columns(const engine_setup& side) { return side.name == "processor" ? 12 : 24; }
-
-bool has(const bench_facts& facts, bench_outcome outcome) {
-  return std::any_of(facts.rows.begin(), facts.rows.end(), [outcome](const bench_row& row) {
-    return std::any_of(row.cells.begin(), row.cells.end(),
-                       [outcome](const bench_cell& cell) { return cell.outcome == outcome; });
-  });
 }
 
 std::string kernel_text(const bench_facts& facts) {
@@ -66,67 +63,35 @@ std::string kernel_text(const bench_facts& facts) {
   for (const backend_info& b : processor_backends()) {
     if (!b.runs_here) out += fmt::format("-  {}: this processor does not run it\n", b.name);
   }
-  if (has(facts, bench_outcome::no_kernel)) out += fmt::format("{}  no kernel of its own: as scalar\n", as_scalar);
-  return out + text_of(facts, bench_place::memory) + text_of(facts, bench_place::l2);
-}
-
-// --- The engine ------------------------------------------------------------------------------------------------------
-
-std::string percent_of(const std::optional<double>& share) {
-  return or_dash(share, [](double number) { return fmt::format("{:.0f} %", 100 * number); });
-}
-
-std::string text_of(const engine_cell& cell) {
-  switch (cell.outcome) {
-    case engine_outcome::measured:
-      break;
-    case engine_outcome::unavailable:
-      return "-";
-    case engine_outcome::wrong_answer:
-      return "wrong";
+  const auto has_no_kernel = [](const bench_cell& cell) { return cell.outcome == bench_outcome::no_kernel; };
+  if (std::any_of(facts.rows.begin(), facts.rows.end(), [&](const bench_row& row) {
+        return std::any_of(row.cells.begin(), row.cells.end(), has_no_kernel);
+      })) {
+    out += fmt::format("{}  no kernel of its own: as scalar\n", as_scalar);
   }
-  std::string text = fmt::format("{:>6} {:>5}", gib_per_second(*cell.bytes_per_second), percent_of(cell.of_read));
-  if (cell.side != "processor")
-    text += fmt::format(" {:>5} {:>5}", percent_of(cell.of_link), percent_of(cell.of_device));
-  return text;
+  return out + place_text(facts, bench_place::memory) + place_text(facts, bench_place::l2);
 }
 
 std::string engine_text(const bench_facts& facts) {
   std::string out = fmt::format(
       "\nThe engine, from memory to chunks and fingerprints, {} thread{}, wall time\n"
-      "GiB/s, and the share of a plain read by as many threads; of devices also of the link and of the kernels\n",
+      "GiB/s, and the share of a plain read by as many threads; for devices also of the link and of the kernels\n",
       facts.thread_count, facts.thread_count == 1 ? "" : "s");
   for (const engine_setup& side : facts.sides) {
     if (!side.problem.empty()) out += fmt::format("-  {}: {}\n", side.name, side.problem);
   }
   out += fmt::format("{:<15} {:<20} {:<12} {:>8}", "", "sizes", "hash", "mean");
-  for (const engine_setup& side : facts.sides) out += fmt::format("  {:>{}}", side.name, engine_columns(side));
+  for (const engine_setup& side : facts.sides) out += fmt::format("  {:>{}}", side.name, columns_of(side.name));
   out += "  gain of both\n";
   for (const engine_row& row : facts.engine_rows) {
-    out += fmt::format("{:<15} {:<20} {:<12} {:>8}", row.job->name, row.job->size, row.job->hash,
-                       human_bytes(row.mean_bytes));
-    for (std::size_t i = 0; i < row.cells.size(); ++i) {
-      out += fmt::format("  {:>{}}", text_of(row.cells[i]), engine_columns(facts.sides[i]));
-    }
-    out +=
-        fmt::format("  {:>12}\n", or_dash(row.gain_of_both(), [](double gain) { return fmt::format("{:.2f}", gain); }));
+    out += fmt::format("{:<15} {:<20} {:<12} {:>8}{}  {:>12}\n", row.job->name, row.job->size, row.job->hash,
+                       human_bytes(row.mean_bytes), text_of(row.cells),
+                       or_dash(row.gain_of_both(), [](double gain) { return fmt::format("{:.2f}", gain); }));
   }
   return out;
 }
 
 }  // namespace
-
-std::string_view to_string(bench_kind kind) {
-  switch (kind) {
-    case bench_kind::read:
-      return "read";
-    case bench_kind::cuts:
-      return "cuts";
-    case bench_kind::fingerprint:
-      return "fingerprint";
-  }
-  return "unknown";
-}
 
 std::string bench_report(const bench_facts& facts) {
   std::string data;

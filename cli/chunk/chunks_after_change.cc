@@ -1,4 +1,4 @@
-// Old chunks that the change left alone keep their fingerprints; the bytes of the others are read.
+// Keeps the digests of chunks that the change did not touch, and reads the bytes of the others.
 #include "cli/chunk/chunks_after_change.h"
 
 #include <algorithm>
@@ -11,12 +11,13 @@
 #include <fmt/format.h>
 
 #include "cli/common/interrupt.h"
+#include "cli/common/option_values.h"
 
 namespace cutpoint::cli {
 
 namespace {
 
-/// The bytes of a chunk. Errors: those of the file; io_error, when it ends before.
+/// Reads the bytes of a chunk. Errors: those of the file; io_error, if the file is shorter.
 result<byte_span> read_chunk(file_random_access& file, const std::string& path, const chunk& where,
                              std::vector<std::uint8_t>& buffer) {
   buffer.resize(std::max<std::size_t>(buffer.size(), where.length));
@@ -29,7 +30,7 @@ result<byte_span> read_chunk(file_random_access& file, const std::string& path, 
   return byte_span(buffer.data(), where.length);
 }
 
-/// The digest of a chunk. Errors: as `read_chunk`; backend_failure.
+/// Returns the digest of a chunk. Errors: as `read_chunk`; backend_failure.
 result<digest> digest_of(fingerprinter& make, file_random_access& file, const std::string& path, const chunk& where,
                          std::vector<std::uint8_t>& buffer) {
   if (make.kind() == fingerprint_kind::none) return digest();
@@ -37,8 +38,8 @@ result<digest> digest_of(fingerprinter& make, file_random_access& file, const st
   return bytes ? make(*bytes) : bytes.error();
 }
 
-/// No listing tells which key it was made with, and digests of two keys must not come to stand in one: so a chunk that
-/// is kept, where there is one, shows whether it is this.
+/// Checks the key with a chunk that is kept, because no listing says which key made it. Errors: invalid_argument, if
+/// the chunk has another digest.
 status check_key(new_listing& listing, fingerprinter& make, file_random_access& file, const std::string& path,
                  std::vector<std::uint8_t>& buffer) {
   const auto& [listed, found, canonical] = listing;
@@ -51,13 +52,12 @@ status check_key(new_listing& listing, fingerprinter& make, file_random_access& 
   if (!made) return made.error();
   listing.found.read_bytes += where.length;
   if (*made == listed.digests[kept]) return {};
-  return {
-      status_code::invalid_argument,
-      fmt::format("{}: --hash-key is not the listing's, or more was changed: the chunk at {} has another fingerprint",
-                  path, where.offset)};
+  return {status_code::invalid_argument, fmt::format("{}: --hash-key is not the key of the listing, or more bytes have "
+                                                     "changed: the chunk at {} has another fingerprint",
+                                                     path, where.offset)};
 }
 
-/// The digests of the new stream's chunks, in the place of the old ones'.
+/// Replaces the digests of the chunks that changed.
 status renew_digests(new_listing& listing, file_random_access& file, const std::string& path) {
   auto make = fingerprinter::make(listing.listed.fingerprint);
   if (!make) return make.error();
@@ -79,13 +79,12 @@ status renew_digests(new_listing& listing, file_random_access& file, const std::
 }  // namespace
 
 void change_options::add_to(CLI::App& command) {
-  auto* since = command
-                    .add_option("--since", listing_,
-                                "Listing (text or jsonl) from before a change: only what is around it is read")
-                    ->type_name("FILE");
+  auto* since =
+      add_value_option(command, "--since", listing_, "FILE",
+                       "Listing (text or jsonl) from before a change; reads only the bytes around the change");
   auto* changed = command
                       .add_option("--changed", changed_,
-                                  "The change since: where, how many bytes went, and how many came in their place")
+                                  "The change since the listing: where, bytes removed there, bytes added there")
                       ->type_name("OFFSET:REMOVED:ADDED")
                       ->needs(since);
   since->needs(changed);
@@ -97,7 +96,7 @@ void change_options::add_to(CLI::App& command) {
 
 result<stream_change> change_options::change() const {
   const auto wrong = [this](std::string_view why) {
-    return status(status_code::invalid_argument, fmt::format("--changed {}: {}", changed_, why));
+    return usage_error(fmt::format("--changed {}: {}", changed_, why));
   };
   if (std::count(changed_.begin(), changed_.end(), ':') != 2) return wrong("must be OFFSET:REMOVED:ADDED");
   const std::size_t first = changed_.find(':');
@@ -120,11 +119,11 @@ result<new_listing> chunks_after_change(old_listing old, const stream_change& ch
   if (old.chunks.empty() && (change.offset != 0 || change.removed_bytes != 0)) {
     return status(
         status_code::invalid_argument,
-        fmt::format("the listing has no chunk of '{}', so that it was empty, and --changed must be 0:0:ADDED", path));
+        fmt::format("the listing has no chunk of '{}', so the file was empty and --changed must be 0:0:ADDED", path));
   }
   const stream_limits limits{.memory_bytes = memory_bytes};
   if (const status memory = check_memory(*cuts, limits); !memory.ok()) {
-    return status(status_code::invalid_argument, memory.message() + ": a larger --memory is needed");
+    return usage_error(memory.message() + ": increase --memory");
   }
   auto file = file_random_access::open(path, &interruption());
   if (!file) return file.error();

@@ -1,4 +1,4 @@
-// `chunk --since`: the chunks of a file that was changed, from a listing of those that it had.
+// `chunk --since`: finds the chunks of a changed file from the listing of its old chunks.
 #pragma once
 
 #include <optional>
@@ -15,12 +15,12 @@ namespace cutpoint::cli {
 
 class change_options {
  public:
-  /// Adds the options to a command, which has those that a listing answers already.
+  /// Adds the options to a command that already has the options which --since excludes.
   void add_to(CLI::App& command);
 
   [[nodiscard]] bool is_given() const { return listing_.has_value(); }
   [[nodiscard]] const std::string& listing() const { return *listing_; }
-  /// Errors: invalid_argument.
+  /// Parses `--changed`. Errors: invalid_argument.
   [[nodiscard]] result<stream_change> change() const;
 
  private:
@@ -28,15 +28,16 @@ class change_options {
   std::string changed_;
 };
 
-/// The listing of the file as it is now.
+/// The listing of the changed file.
 struct new_listing {
   old_listing listed;
   rechunked found;
   std::string canonical;
 };
 
-/// Finds it, and makes the fingerprints of the chunks that are new. The file is held up to `memory_bytes`. Errors:
-/// io_error; cancelled; memory_limit, for a chunk that outgrows it; everything else is a wrong listing or change.
+/// Cuts the changed bytes anew and fingerprints the new chunks, with at most `memory_bytes` of the file in memory.
+/// Errors: io_error; cancelled; memory_limit, for a chunk that is longer; every other error is a wrong listing or
+/// change.
 [[nodiscard]] result<new_listing> chunks_after_change(old_listing old, const stream_change& change,
                                                       const std::string& path, std::uint64_t memory_bytes);
 

@@ -1,4 +1,4 @@
-// Chunks to lines, as they come out of the engine.
+// Writes a line for each chunk as the engine delivers it.
 #include "cli/chunk/command.h"
 
 #include <memory>
@@ -8,13 +8,14 @@
 
 #include "cli/common/costs.h"
 #include "cli/common/interrupt.h"
+#include "cli/common/option_values.h"
 #include "cli/common/output.h"
 
 namespace cutpoint::cli {
 
 namespace {
 
-/// Lists chunks. The output comes before the first.
+/// Lists chunks. `write_to` must be called before the first.
 class chunk_lister final : public input_receiver {
  public:
   chunk_lister(chunk_format& format, const console& say) : format_(format), say_(say) {}
@@ -62,7 +63,7 @@ void chunk_command::add_options(CLI::App& app) {
   inputs_.add_to(app);
   chunking_.add_to(app);
   change_.add_to(app);
-  app.add_option("--format", format_, "text, lengths, csv or jsonl")->type_name("NAME")->capture_default_str();
+  add_value_option(app, "--format", format_, "NAME", "Output format: text, lengths, csv or jsonl");
   output_.add_to(app);
   trace_.add_to(app);
   add_verbosity(app, verbosity_);
@@ -70,7 +71,7 @@ void chunk_command::add_options(CLI::App& app) {
 
 exit_code chunk_command::run() {
   const console say(verbosity_);
-  const auto wrong = [&](const char* why) { return say.refuse({status_code::invalid_argument, why}); };
+  const auto wrong = [&](const char* why) { return say.refuse(usage_error(why)); };
   const bool is_lengths = format_ == "lengths";
   if (is_lengths && chunking_.hash().has_fingerprint()) {
     return wrong("--hash cannot be given with --format lengths, which prints lengths only");
@@ -78,7 +79,7 @@ exit_code chunk_command::run() {
   const auto format = make_chunk_format(format_);
   if (!format) return say.refuse(format.error());
   if (change_.is_given() && trace_.is_given()) {
-    return wrong("--trace cannot be given with --since, after which no lane works");
+    return wrong("--trace cannot be given with --since, which does not use the engine");
   }
   if (change_.is_given()) return run_after_change(**format, say);
   auto job = chunking_.checked(is_lengths ? "none" : "sha256");
@@ -116,7 +117,7 @@ exit_code chunk_command::run() {
     const status finished = out->finish();
     if (is_interrupted) {
       say.error(fmt::format("interrupted after {} whole inputs{}", lister.done_count(),
-                            finished.ok() ? "; what was cut is written" : ""));
+                            finished.ok() ? "; the chunks so far are written" : ""));
     }
     outcome = finished;
   }
@@ -126,14 +127,14 @@ exit_code chunk_command::run() {
   return outcome.ok() && is_traced && lister.failed_count() == 0 ? exit_code::done : exit_code::input_failed;
 }
 
-/// Everything is found before the output is touched, which may be the old listing.
+/// Finds all chunks before it writes to the output, which may be the old listing.
 exit_code chunk_command::run_after_change(chunk_format& format, const console& say) const {
   const auto change = change_.change();
   if (!change) return say.refuse(change.error());
   const auto memory = chunking_.checked_memory();
   if (!memory) return say.refuse(memory.error());
   if (inputs_.paths().size() != 1 || inputs_.paths().front() == standard_input_path) {
-    return say.refuse({status_code::invalid_argument, "--since needs one file as PATH, the one that was changed"});
+    return say.refuse(usage_error("--since needs one PATH, the file that was changed"));
   }
   const std::string& path = inputs_.paths().front();
   auto out = output_.open();
@@ -144,7 +145,7 @@ exit_code chunk_command::run_after_change(chunk_format& format, const console& s
   auto old = read_listing(change_.listing(), path, *key, &interruption());
   if (!old) return say.refuse(old.error());
   const auto renewed = chunks_after_change(*std::move(old), *change, path, *memory);
-  if (!renewed && renewed.error().code() == status_code::memory_limit) {  // found while the file was cut
+  if (!renewed && renewed.error().code() == status_code::memory_limit) {
     say.error(renewed.error().message());
     return exit_code::input_failed;
   }

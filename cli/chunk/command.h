@@ -1,4 +1,4 @@
-// `cutpoint chunk`: the cut-points, and the fingerprints, of files, trees and standard input.
+// `cutpoint chunk`: lists the chunks of files, folders and standard input.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// One small class for each format.
+// A class for each format.
 #include "cli/chunk/format.h"
 
 #include <utility>
@@ -9,7 +9,6 @@
 
 #include "cli/common/choice.h"
 #include "cli/common/console.h"
-#include "cli/common/csv.h"
 
 namespace cutpoint::cli {
 
@@ -37,6 +36,14 @@ class lengths_format final : public chunk_format {
   }
   std::string failure(const std::string&, const status&) override { return {}; }
 };
+
+/// Quotes a field of comma-separated values as RFC 4180 says, if it needs quotes.
+std::string csv_field(std::string_view field) {
+  if (field.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(field);
+  std::string out = "\"";
+  for (const char c : field) out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + '"';
+}
 
 class csv_format final : public chunk_format {
  public:
@@ -77,7 +84,7 @@ class jsonl_format final : public chunk_format {
  private:
   using ordered_json = nlohmann::ordered_json;
 
-  /// Text that is not UTF-8 gets replacement characters, for JSON has no other way.
+  /// Replaces text that is not UTF-8, because JSON cannot represent it.
   static std::string dump(const ordered_json& record) {
     return record.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + '\n';
   }
@@ -92,10 +99,10 @@ struct format_maker {
   std::unique_ptr<chunk_format> (*make)();
 };
 
-constexpr choice<format_maker, 4> formats = {{{"text", {&make<text_format>}},
-                                              {"lengths", {&make<lengths_format>}},
-                                              {"csv", {&make<csv_format>}},
-                                              {"jsonl", {&make<jsonl_format>}}}};
+constexpr choice<format_maker, 4> formats = {{{"text", {make<text_format>}},
+                                              {"lengths", {make<lengths_format>}},
+                                              {"csv", {make<csv_format>}},
+                                              {"jsonl", {make<jsonl_format>}}}};
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// The formats that chunks are listed in: text, lengths, csv, jsonl.
+// The output formats of `chunk`: text, lengths, csv and jsonl.
 #pragma once
 
 #include <memory>
@@ -13,27 +13,26 @@
 
 namespace cutpoint::cli {
 
-/// Turns chunks into lines of text. Each call gives what is to be written, complete lines.
+/// Formats chunks. Each function returns complete lines.
 class chunk_format {
  public:
   virtual ~chunk_format() = default;
 
-  /// What comes before the chunks: it names the cuts and the fingerprint.
+  /// Returns the lines before the first chunk, which name the cuts and the fingerprint.
   [[nodiscard]] virtual std::string header(std::string_view canonical, std::string_view fingerprint) = 0;
   [[nodiscard]] virtual std::string line(const std::string& path, const chunk& where, const digest& fingerprint) = 0;
-  /// What tells a program that an input failed after the chunks listed so far; empty where the format has no place for
-  /// it.
+  /// Returns the line that reports a failed input; empty if the format has none.
   [[nodiscard]] virtual std::string failure(const std::string& path, const status& why) = 0;
 };
 
-/// A path as text has it: on one line, from which it can be read back: backslashes doubled, control characters as \xHH.
+/// Formats a path for text: backslashes are doubled, and control characters are written as \xHH.
 [[nodiscard]] std::string text_path(std::string_view path);
-/// A path as jsonl has it: one that is not UTF-8 comes with its bytes in hexadecimal too, so that nothing is lost.
+/// Formats a path for jsonl. If the path is not UTF-8, the record also has its bytes in hexadecimal, as `path_hex`.
 [[nodiscard]] nlohmann::ordered_json json_path(std::string_view path);
 
-/// The names that --format takes.
+/// Returns the names that --format takes.
 [[nodiscard]] std::vector<std::string_view> chunk_format_names();
-/// Errors: unknown_name, with the choice.
+/// Makes a format. Errors: unknown_name, with the names that there are.
 [[nodiscard]] result<std::unique_ptr<chunk_format>> make_chunk_format(std::string_view name);
 
 }  // namespace cutpoint::cli

@@ -1,4 +1,4 @@
-// Lines to chunks, in one small class for each format that names the cuts once and the input on every line.
+// A class for each format that names the cuts once and the input on every line.
 #include "cli/chunk/old_listing.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t block_bytes = 256 * KiB;
 
-/// More than any line of a listing: a path has 4096 bytes at most, each shown as six characters at most.
+/// Longer than any line of a listing: a path has at most 4096 bytes, each shown as at most six characters.
 constexpr std::size_t longest_line = 1 * MiB;
 
 struct listed_chunk {
@@ -33,7 +33,7 @@ struct listed_header {
   std::string fingerprint;
 };
 
-/// None where a line is not of the format.
+/// Parses the lines of a listing. Returns nullopt for a line that has another format.
 class listing_format {
  public:
   virtual ~listing_format() = default;
@@ -41,9 +41,9 @@ class listing_format {
   [[nodiscard]] virtual std::size_t header_lines() const = 0;
   [[nodiscard]] virtual std::optional<listed_header> header(std::string_view lines) const = 0;
 
-  /// What a line tells: of the input, of another, or nothing that is understood.
-  enum class telling { chunk_of_it, failure_of_it, another, nothing_known };
-  [[nodiscard]] virtual telling read(std::string_view line, listed_chunk& found) const = 0;
+  /// The contents of a line: a chunk or the failure of the input, something of another input, or malformed.
+  enum class line_kind { chunk, failure, another_input, malformed };
+  [[nodiscard]] virtual line_kind read(std::string_view line, listed_chunk& found) const = 0;
 };
 
 std::optional<std::uint64_t> number(std::string_view digits) {
@@ -53,7 +53,7 @@ std::optional<std::uint64_t> number(std::string_view digits) {
   return value;
 }
 
-/// What stands before the next separator, which goes too.
+/// Removes the text before the next separator, and the separator, and returns the text.
 std::string_view next_field(std::string_view& rest, char separator) {
   const std::size_t end = std::min(rest.find(separator), rest.size());
   const std::string_view field = rest.substr(0, end);
@@ -77,14 +77,14 @@ class text_listing final : public listing_format {
     lines.remove_prefix(columns_begin.size());
     return listed_header{std::string(cuts), std::string(next_field(lines, ' '))};
   }
-  telling read(std::string_view line, listed_chunk& found) const override {
-    if (line.starts_with('#')) return line.starts_with(failure_) ? telling::failure_of_it : telling::another;
+  line_kind read(std::string_view line, listed_chunk& found) const override {
+    if (line.starts_with('#')) return line.starts_with(failure_) ? line_kind::failure : line_kind::another_input;
     const auto offset = number(next_field(line, ' '));
     const auto length = number(next_field(line, ' '));
     const std::string_view hex = next_field(line, ' ');
-    if (!offset || !length || hex.empty()) return telling::nothing_known;
+    if (!offset || !length || hex.empty()) return line_kind::malformed;
     found = {{*offset, *length}, hex == "-" ? std::string() : std::string(hex)};
-    return line == path_ ? telling::chunk_of_it : telling::another;
+    return line == path_ ? line_kind::chunk : line_kind::another_input;
   }
 
  private:
@@ -106,16 +106,16 @@ class jsonl_listing final : public listing_format {
     if (!cuts || !fingerprint) return std::nullopt;
     return listed_header{*cuts, *fingerprint};
   }
-  telling read(std::string_view line, listed_chunk& found) const override {
+  line_kind read(std::string_view line, listed_chunk& found) const override {
     const auto record = json::parse(line, nullptr, false);
-    if (!text(record, "path")) return telling::nothing_known;
-    if (record.contains("error")) return is_of_input(record) ? telling::failure_of_it : telling::another;
+    if (!text(record, "path")) return line_kind::malformed;
+    if (record.contains("error")) return is_of_input(record) ? line_kind::failure : line_kind::another_input;
     const auto offset = record.find("offset");
     const auto length = record.find("length");
-    if (offset == record.end() || length == record.end()) return telling::nothing_known;
-    if (!offset->is_number_unsigned() || !length->is_number_unsigned()) return telling::nothing_known;
+    if (offset == record.end() || length == record.end()) return line_kind::malformed;
+    if (!offset->is_number_unsigned() || !length->is_number_unsigned()) return line_kind::malformed;
     found = {{offset->get<std::uint64_t>(), length->get<std::uint64_t>()}, text(record, "digest").value_or("")};
-    return is_of_input(record) ? telling::chunk_of_it : telling::another;
+    return is_of_input(record) ? line_kind::chunk : line_kind::another_input;
   }
 
  private:
@@ -128,7 +128,7 @@ class jsonl_listing final : public listing_format {
     return found->get<std::string>();
   }
 
-  /// A name that is not UTF-8 is known by its bytes.
+  /// Compares the bytes if a path is not UTF-8.
   bool is_of_input(const json& record) const {
     const char* key = path_.contains("path_hex") || record.contains("path_hex") ? "path_hex" : "path";
     return text(record, key) == text(path_, key);
@@ -137,15 +137,15 @@ class jsonl_listing final : public listing_format {
   json path_;
 };
 
-/// A file, line by line.
+/// Reads a file line by line.
 class line_reader {
  public:
   explicit line_reader(file_source file) : file_(std::move(file)) {}
 
   [[nodiscard]] std::uint64_t number() const { return number_; }
 
-  /// The next line without its end; none at the end of the file. One that is too long for a listing comes in pieces.
-  /// Valid until the next call. Errors: those of the source.
+  /// Returns the next line without its end, or nullopt at the end of the file. A line that is too long for a listing is
+  /// split. The result is valid until the next call. Errors: those of the source.
   result<std::optional<std::string_view>> next() {
     std::size_t searched = begin_;
     for (;;) {
@@ -180,7 +180,7 @@ class line_reader {
 
   file_source file_;
   std::string held_;
-  std::size_t begin_ = 0;  ///< of the line to come
+  std::size_t begin_ = 0;  ///< of the next line
   std::uint64_t number_ = 0;
   bool is_at_end_ = false;
 };
@@ -201,7 +201,7 @@ std::size_t digest_bytes(fingerprint_kind kind) {
       ->digest_bytes;
 }
 
-/// What a listing's digests were made with. Errors: unknown_name; invalid_argument.
+/// Returns the recipe of a listing's digests. Errors: unknown_name; invalid_argument.
 result<fingerprint_recipe> recipe_of(const std::string& name, const std::optional<fingerprint_key>& key) {
   if (name == keyed_name) {
     if (key) return fingerprint_recipe(fingerprint_kind::blake3, key);
@@ -229,7 +229,7 @@ result<old_listing> read_listing(const std::string& file, const std::string& pat
   const auto wrong = [&](std::string_view why) {
     return status(status_code::invalid_argument, fmt::format("{}, line {}: {}", file, lines.number(), why));
   };
-  constexpr std::string_view no_listing = "is not of a listing of 'cutpoint chunk' in the format text or jsonl";
+  constexpr std::string_view no_listing = "is no line of a listing of 'cutpoint chunk' in the format text or jsonl";
 
   std::unique_ptr<listing_format> format;
   std::string head;
@@ -254,12 +254,12 @@ result<old_listing> read_listing(const std::string& file, const std::string& pat
     if (!*line) break;
     listed_chunk found;
     const auto told = format->read(**line, found);
-    if (told == listing_format::telling::nothing_known) return wrong(no_listing);
-    if (told == listing_format::telling::failure_of_it) return wrong(fmt::format("tells that '{}' failed", path));
-    if (told != listing_format::telling::chunk_of_it) continue;
+    if (told == listing_format::line_kind::malformed) return wrong(no_listing);
+    if (told == listing_format::line_kind::failure) return wrong(fmt::format("says that '{}' failed", path));
+    if (told != listing_format::line_kind::chunk) continue;
     const auto parsed = parse_digest(found.digest);
     if (!parsed || parsed->size != digest_bytes(recipe->kind)) {
-      return wrong(fmt::format("'{}' is no {}", found.digest, header->fingerprint));
+      return wrong(fmt::format("'{}' is no digest of {}", found.digest, header->fingerprint));
     }
     listing.chunks.push_back(found.where);
     listing.digests.push_back(*parsed);

@@ -1,4 +1,4 @@
-// A listing that `chunk` wrote before, read back.
+// Reads a listing that `chunk` wrote before.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace cutpoint::cli {
 
-/// What a listing has of one input: no chunk where the input was empty, or is not in the listing.
+/// The chunks of one input. There are none if the input was empty or is not in the listing.
 struct old_listing {
   std::string cuts;  ///< the canonical string
   fingerprint_recipe fingerprint = fingerprint_kind::none;
@@ -20,10 +20,9 @@ struct old_listing {
   std::vector<digest> digests;  ///< of each chunk
 };
 
-/// Reads from `file`, which has the format `text` or `jsonl`, what it has of the input that was named `path`. A listing
-/// with a key is read with one: whether it is the same, no listing tells. Errors: io_error; cancelled;
-/// invalid_argument, when it is no such listing, with the line, wants a key or takes none, or tells that the input
-/// failed.
+/// Reads the chunks of the input `path` from a listing in the format `text` or `jsonl`. A listing with keyed digests
+/// needs a key; no listing says which one. Errors: io_error; cancelled; invalid_argument, if the file is no such
+/// listing, if a key is missing or not allowed, or if the input failed. The message has the line.
 [[nodiscard]] result<old_listing> read_listing(const std::string& file, const std::string& path,
                                                const std::optional<fingerprint_key>& key, const cancellation* cancel);
 

@@ -1,4 +1,4 @@
-// Names that options take, each with what it stands for.
+// Options that take one of several names, and the values that the names stand for.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ template <class Value, std::size_t count>
   return names;
 }
 
-/// Errors: unknown_name, with the choice.
+/// Returns the value of a name. Errors: unknown_name, with the names that there are.
 template <class Value, std::size_t count>
 [[nodiscard]] result<Value> chosen(std::string_view what, std::string_view name, const choice<Value, count>& choices) {
   const auto found = std::find_if(choices.begin(), choices.end(), [&](const auto& each) { return each.first == name; });

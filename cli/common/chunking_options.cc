@@ -1,13 +1,12 @@
-// The groups, and the memory that all of them must fit in.
+// Combines the groups of options, and checks that a chunk fits into the memory that they allow.
 #include "cli/common/chunking_options.h"
 
 #include <utility>
 
 #include <cutpoint/cut_stream.h>
-#include <cutpoint/text.h>
 #include <fmt/format.h>
 
-#include "cli/common/number_options.h"
+#include "cli/common/option_values.h"
 
 namespace cutpoint::cli {
 
@@ -15,13 +14,12 @@ void chunking_options::add_to(CLI::App& command) {
   cuts_.add_to(command);
   hash_.add_to(command);
   lanes_.add_to(command);
-  command.add_option("--memory", memory_, "Most bytes of the streams that are held at a time (default: 256M)")
-      ->type_name("SIZE");
+  add_value_option(command, "--memory", memory_, "SIZE", "Most bytes of the streams to hold in memory (default: 256M)");
   segments_.add_to(command);
 }
 
 result<std::uint64_t> chunking_options::checked_memory() const {
-  return memory_ ? named("--memory", parse_size(*memory_)) : stream_limits().memory_bytes;
+  return memory_ ? checked_size("--memory", *memory_, 0) : stream_limits().memory_bytes;
 }
 
 result<chunking> chunking_options::checked(std::string_view default_fingerprint) const {
@@ -38,8 +36,7 @@ result<chunking> chunking_options::checked(std::string_view default_fingerprint)
   if (status segments = segments_.set(made.feed); !segments.ok()) return segments;
   const status held = check_memory(made.feed.cuts, {.memory_bytes = *memory});
   if (held.ok()) return made;
-  return status(status_code::invalid_argument,
-                fmt::format("{}: a larger --memory, or smaller chunks, are needed", held.message()));
+  return usage_error(fmt::format("{}: increase --memory or choose smaller chunks", held.message()));
 }
 
 }  // namespace cutpoint::cli

@@ -1,4 +1,4 @@
-// All options that say how streams are cut and fingerprinted, for the commands that do so: a group for each concern.
+// The options of `chunk` and `dedup` that say how streams are cut and fingerprinted, in a group for each concern.
 #pragma once
 
 #include <optional>
@@ -17,12 +17,12 @@
 
 namespace cutpoint::cli {
 
-/// What the options ask for, checked. Where the segments change the cuts, their size is there.
+/// What the options ask for, checked. If the segments change the cuts, the size of segments is set.
 struct chunking {
   feed_options feed;
   engine_options engine;
   std::vector<std::string> warnings;
-  std::uint64_t reading_bytes = 0;  ///< of the memory that is allowed, those that are for reading ahead, not the feed's
+  std::uint64_t reading_bytes = 0;  ///< the part of the allowed memory that read-ahead uses
 };
 
 class chunking_options {
@@ -31,10 +31,10 @@ class chunking_options {
 
   [[nodiscard]] const hash_options& hash() const { return hash_; }
 
-  /// Errors: every wrong name, value, bound or contradiction. `default_fingerprint` stands where none is asked for.
+  /// `default_fingerprint` is used if the options name none. Errors: a wrong name, value, bound or combination.
   [[nodiscard]] result<chunking> checked(std::string_view default_fingerprint) const;
 
-  /// The bytes of streams that may be held. Errors: invalid_argument.
+  /// Returns how many bytes of streams may be held in memory. Errors: invalid_argument.
   [[nodiscard]] result<std::uint64_t> checked_memory() const;
 
  private:

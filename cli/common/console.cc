@@ -1,4 +1,4 @@
-// One line on standard error for each thing said.
+// Prints one line on standard error for each message.
 #include "cli/common/console.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace cutpoint::cli {
 
 namespace {
 
-/// Bytes of the UTF-8 character that the text begins with; 1 where there is none.
+/// Returns the length of the UTF-8 character at the beginning of the text, or 1 if there is none.
 std::size_t character_bytes(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text.front());
   const std::size_t length = lead < 0xc2 || lead > 0xf4 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
@@ -23,8 +23,8 @@ std::size_t character_bytes(std::string_view text) {
   return std::all_of(text.begin() + 1, text.begin() + length, is_continuation) ? length : 1;
 }
 
-/// Whether a terminal may act on the character: a control character (of C1 also as the one byte of Latin-1), or one of
-/// those that change the direction of text (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069).
+/// Returns whether a terminal may act on the character: a control character (C1 also as a byte of Latin-1), or one that
+/// changes the direction of text (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069).
 bool is_control(std::string_view character) {
   const auto last = static_cast<unsigned char>(character.back());
   if (character.size() == 1) return last < 0x20 || (last >= 0x7f && last < 0xa0);
@@ -55,7 +55,7 @@ namespace {
 
 constexpr std::string_view erased_line = "\r\x1b[K";
 
-/// A terminal or a log that is gone is no reason to fail.
+/// Ignores failures: a closed terminal or log must not end the run.
 void write(const std::string& text) { static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr)); }
 
 std::size_t terminal_columns() {
@@ -67,10 +67,10 @@ std::size_t terminal_columns() {
 
 void add_verbosity(CLI::App& command, verbosity& level) {
   auto* quiet = command.add_flag_callback(
-      "-q,--quiet", [&level] { level = verbosity::quiet; }, "Say errors only");
+      "-q,--quiet", [&level] { level = verbosity::quiet; }, "Print only errors");
   command
       .add_flag_callback(
-          "-v,--verbose", [&level] { level = verbosity::verbose; }, "Say what is done")
+          "-v,--verbose", [&level] { level = verbosity::verbose; }, "Print what is done")
       ->excludes(quiet);
 }
 
@@ -90,7 +90,7 @@ exit_code console::refuse(const status& why) const {
     case status_code::io_error:
     case status_code::backend_failure:
       return exit_code::input_failed;
-    default:  // an option asks for too much, unless the system said so
+    default:  // an option asks for too much, or the system refused
       return why.system_error() != 0 ? exit_code::input_failed : exit_code::wrong_usage;
   }
 }

@@ -1,4 +1,4 @@
-// Words to the person at the terminal, on standard error, as quiet or as talkative as asked.
+// Messages and progress on standard error.
 #pragma once
 
 #include <mutex>
@@ -12,33 +12,33 @@
 
 namespace cutpoint::cli {
 
-/// Text on one line that a terminal only shows: the bytes of control characters, C1 included, and of characters that
-/// change the direction of text are written as \xHH.
+/// Replaces the bytes of control characters (C1 included), and of characters that change the direction of text, by
+/// \xHH.
 [[nodiscard]] std::string printable(std::string_view text);
 
 enum class verbosity { quiet, normal, verbose };
 
-/// Adds -q and -v; together they contradict each other.
+/// Adds -q and -v, which exclude each other.
 void add_verbosity(CLI::App& command, verbosity& level);
 
-/// From any thread. A line of progress stands below what was said, until the next, and goes before more is said.
+/// Prints messages, from any thread. A line of progress stays below the messages and is erased before the next one.
 class console {
  public:
   explicit console(verbosity level) noexcept : level_(level) {}
 
-  /// Something failed. Always said.
+  /// Prints that something failed, at every verbosity.
   void error(std::string_view sentence) const;
-  /// As `error`, for a run that ends before it has read anything. Returns the exit code for it: wrong usage, unless the
-  /// system or the user ended it.
+  /// Prints the error that ends a run before it reads anything. Returns its exit code: wrong usage, unless the system
+  /// or the user ended the run.
   [[nodiscard]] exit_code refuse(const status& why) const;
-  /// Something was not as the user may think. Not said when quiet.
+  /// Prints a warning, unless quiet.
   void warning(std::string_view sentence) const;
-  /// What was done. Said when verbose.
+  /// Prints what was done, if verbose.
   void note(std::string_view sentence) const;
 
-  /// Whether somebody watches: standard error is a terminal that can erase a line, and not to be quiet.
+  /// Returns whether progress is shown: not if quiet, and only on a terminal that can erase a line.
   [[nodiscard]] bool shows_progress() const;
-  /// Shows a line in place of the last such line, as much of it as the terminal is wide; an empty one shows nothing.
+  /// Replaces the line of progress, cut to the width of the terminal. An empty line erases it.
   void progress(std::string_view line) const;
 
  private:

@@ -4,14 +4,13 @@
 
 #include <fmt/format.h>
 
-#include "cli/common/build_key.h"
 #include "cli/common/costs_cache.h"
 
 namespace cutpoint::cli {
 
 namespace {
 
-bool is_chosen_by_costs(backend which) { return which == backend::automatic || which == backend::hybrid; }
+bool needs_costs(backend where) { return where == backend::automatic || where == backend::hybrid; }
 
 }  // namespace
 
@@ -32,13 +31,13 @@ result<known_costs> machine_costs(const topology& machine, const std::vector<gpu
   known.problem = file ? save_costs(*file, *made, build) : file.error();
   if (known.problem.ok()) known.file = *file;
   say.note(fmt::format("costs measured in {:.2f} s; {}", made->seconds,
-                       known.problem.ok() ? "kept in " + known.file : known.problem.message()));
+                       known.problem.ok() ? "stored in " + known.file : known.problem.message()));
   known.costs = *std::move(made);
   return known;
 }
 
 std::optional<cost_model> dispatch_costs(backend where, const console& say) {
-  const auto found = is_chosen_by_costs(where) ? gpus() : std::vector<gpu_info>();
+  const auto found = needs_costs(where) ? gpus() : std::vector<gpu_info>();
   const auto can_be_used = [](const gpu_info& gpu) { return gpu.problem.empty(); };
   if (!found || std::none_of(found->begin(), found->end(), can_be_used)) return std::nullopt;
   const auto unknown = [&say](const status& why) {

@@ -1,46 +1,29 @@
-// One JSON object; what may not be ours is read with care.
+// Reads and writes the costs as a JSON object. A file that another program wrote is refused.
 #include "cli/common/costs_cache.h"
 
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 #include <cutpoint/costs_json.h>
-#include <fcntl.h>
+#include <cutpoint/version.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "cli/common/json.h"
 
 namespace cutpoint::cli {
 
 namespace {
 
-using nlohmann::ordered_json;
-
-/// Of the file; another for any change of the fields or of what they mean.
+/// The format of the file. Every change of the fields or of their meaning needs a new number.
 constexpr int format_version = 1;
-/// Many times what all names on many devices take.
+/// Much more than the costs of many devices take.
 constexpr std::size_t most_bytes = 16 * MiB;
-
-class open_file {
- public:
-  explicit open_file(int descriptor) : descriptor_(descriptor) {}
-  open_file(const open_file&) = delete;
-  open_file& operator=(const open_file&) = delete;
-  ~open_file() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  [[nodiscard]] int get() const { return descriptor_; }
-  /// As close().
-  int close() { return ::close(std::exchange(descriptor_, -1)); }
-
- private:
-  int descriptor_;
-};
 
 std::string_view environment(const char* name) {
   const char* const value = std::getenv(name);
@@ -48,36 +31,18 @@ std::string_view environment(const char* name) {
 }
 
 result<std::string> read_whole(const std::string& path) {
-  const open_file file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file.get() < 0) return system_failure(path, "opened", errno);
-  struct stat facts {};
-  if (::fstat(file.get(), &facts) != 0) return system_failure(path, "looked at", errno);
-  const auto no_costs = [&path] { return status(status_code::invalid_argument, path + ": has no costs"); };
-  if (!S_ISREG(facts.st_mode) || static_cast<std::uint64_t>(facts.st_size) > most_bytes) return no_costs();
-  std::string text(static_cast<std::size_t>(facts.st_size), '\0');
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t count = ::read(file.get(), text.data() + done, text.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return system_failure(path, "read", errno);
-    if (count == 0) return no_costs();
-    done += static_cast<std::size_t>(count);
-  }
+  std::error_code failed;
+  const bool is_file = std::filesystem::is_regular_file(path, failed);
+  const std::uintmax_t size = is_file ? std::filesystem::file_size(path, failed) : 0;
+  if (failed) return system_failure(path, "read", failed.value());
+  std::string text(size <= most_bytes ? size : 0, '\0');
+  if (text.empty()) return status(status_code::invalid_argument, path + ": has no costs");
+  std::ifstream file(path, std::ios::binary);
+  if (!file.read(text.data(), static_cast<std::streamsize>(text.size()))) return system_failure(path, "read", errno);
   return text;
 }
 
-/// Gives errno, or 0.
-int write_whole(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t count = ::write(descriptor, text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return errno;
-    text.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return 0;
-}
-
-/// FNV-1a: a name for a file, nothing more.
+/// FNV-1a.
 std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) hash = (hash ^ static_cast<std::uint8_t>(c)) * 0x100000001b3;
@@ -85,6 +50,13 @@ std::uint64_t hash_of(std::string_view text) {
 }
 
 }  // namespace
+
+std::string build_key() {
+  constexpr const char* program = "/proc/self/exe";
+  std::error_code unknown;
+  return fmt::format("{} {} {}", version(), std::filesystem::file_size(program, unknown),
+                     std::filesystem::last_write_time(program, unknown).time_since_epoch().count());
+}
 
 result<std::string> costs_file(const std::string& machine) {
   std::string folder(environment("CUTPOINT_CACHE_DIR"));
@@ -94,7 +66,7 @@ result<std::string> costs_file(const std::string& machine) {
   if (folder.empty() && !environment("HOME").empty()) folder = fmt::format("{}/.cache/cutpoint", environment("HOME"));
   if (folder.empty()) {
     return status(status_code::unavailable,
-                  "no folder to keep costs in: CUTPOINT_CACHE_DIR, XDG_CACHE_HOME and HOME are not set");
+                  "no folder to store costs in: CUTPOINT_CACHE_DIR, XDG_CACHE_HOME and HOME are not set");
   }
   return fmt::format("{}/costs-{:016x}.json", folder, hash_of(machine));
 }
@@ -122,18 +94,16 @@ status save_costs(const std::string& path, const cost_model& costs, const std::s
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) return system_failure(folder.string(), "made", failed.value());
-  std::string beside = path + ".XXXXXX";
-  open_file file(::mkostemp(beside.data(), O_CLOEXEC));
-  if (file.get() < 0) return system_failure(path, "written", errno);
-  const ordered_json whole = {
-      {"format", format_version}, {"build", build}, {"costs", ordered_json::parse(costs_json(costs))}};
-  const std::string text = whole.dump(1, ' ', false, ordered_json::error_handler_t::replace) + '\n';
-  int error = write_whole(file.get(), text);
-  if (error == 0 && file.close() != 0) error = errno;
-  if (error == 0 && ::rename(beside.c_str(), path.c_str()) != 0) error = errno;
-  if (error == 0) return {};
-  ::unlink(beside.c_str());
-  return system_failure(path, "written", error);
+  const std::string temporary = fmt::format("{}.{}", path, ::getpid());
+  std::ofstream file(temporary, std::ios::binary);
+  file << json_text({{"format", format_version}, {"build", build}, {"costs", ordered_json::parse(costs_json(costs))}});
+  file.close();
+  if (!file) failed.assign(errno, std::generic_category());
+  if (!failed) std::filesystem::rename(temporary, path, failed);
+  if (!failed) return {};
+  std::error_code ignored;
+  std::filesystem::remove(temporary, ignored);
+  return system_failure(path, "written", failed.value());
 }
 
 }  // namespace cutpoint::cli

@@ -1,10 +1,10 @@
-// Names and text go to the catalog, which knows every bound.
+// Passes names and values to the catalog, which checks them.
 #include "cli/common/cut_options.h"
 
 #include <cutpoint/chunk_sizes.h>
 #include <fmt/format.h>
 
-#include "cli/common/usage_error.h"
+#include "cli/common/option_values.h"
 
 namespace cutpoint::cli {
 
@@ -15,20 +15,19 @@ constexpr std::string_view default_algorithm = "fastcdc";
 }  // namespace
 
 void cut_options::add_to(CLI::App& command) {
-  auto* algorithm = command.add_option("--algorithm", algorithm_, "Algorithm of the literature (default: fastcdc)")
-                        ->type_name("NAME");
-  auto* profile = command.add_option("--profile", profile_, "Exact cuts of a chunker that real systems use")
-                      ->type_name("NAME")
+  auto* algorithm = add_value_option(command, "--algorithm", algorithm_, "NAME",
+                                     "Chunking algorithm; 'cutpoint list' shows all (default: fastcdc)");
+  auto* profile = add_value_option(command, "--profile", profile_, "NAME",
+                                   "Reproduce the cuts of a real system; 'cutpoint list' shows all")
                       ->excludes(algorithm);
-  command.add_option("--cuts", cuts_, "Canonical string of a set of cuts, as printed by every output")
-      ->type_name("STRING")
+  add_value_option(command, "--cuts", cuts_, "STRING",
+                   "Canonical string of an algorithm with all its parameters, as the output shows it")
       ->excludes(algorithm)
       ->excludes(profile);
-  command.add_option("--size", size_, "Chunk sizes, with suffixes K, M, G; a part may be empty")
-      ->type_name("MIN:AVG:MAX");
-  command.add_option("--param", parameters_, "Parameter of the algorithm (repeatable); see 'cutpoint list NAME'")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  add_value_option(command, "--size", size_, "MIN:AVG:MAX",
+                   "Chunk sizes, with suffixes K, M, G; a part may be empty, and AVG may stand alone");
+  add_value_option(command, "--param", parameters_, "KEY=VALUE",
+                   "Parameter of the algorithm; 'cutpoint list NAME' shows them (repeatable)");
 }
 
 result<std::vector<parameter_setting>> cut_options::settings() const {
@@ -70,8 +69,8 @@ status check_kind(const std::string& name, entry_kind kind) {
   const result<const catalog_entry*> entry = find_entry(name);
   if (!entry) return entry.error();
   if ((*entry)->kind == kind) return {};
-  return kind == entry_kind::algorithm ? usage_error(fmt::format("'{0}' is a profile: say --profile {0}", name))
-                                       : usage_error(fmt::format("'{0}' is an algorithm: say --algorithm {0}", name));
+  return usage_error(kind == entry_kind::algorithm ? fmt::format("'{0}' is a profile: say --profile {0}", name)
+                                                   : fmt::format("'{0}' is an algorithm: say --algorithm {0}", name));
 }
 
 }  // namespace cutpoint::cli

@@ -1,4 +1,4 @@
-// The options that say where streams are cut: a name with its sizes and parameters, or a canonical string.
+// The options that choose the cuts: a name with sizes and parameters, or a canonical string.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ class cut_options {
  public:
   void add_to(CLI::App& command);
 
-  /// Errors: every wrong name, value, bound or contradiction.
+  /// Errors: a wrong name, value, bound or combination.
   [[nodiscard]] result<named_chunker> checked() const;
 
  private:
@@ -28,10 +28,11 @@ class cut_options {
   std::vector<std::string> parameters_;
 };
 
-/// What `--size` gives. Errors: invalid_argument, with the option's name.
+/// Parses the value of `--size`. Errors: invalid_argument; the message begins with "--size".
 [[nodiscard]] result<std::vector<parameter_setting>> checked_sizes(const std::string& size);
 
-/// Whether the name stands where its kind is asked for. Errors: unknown_name; invalid_argument, with the right option.
+/// Checks that a name of the catalog has the given kind. Errors: unknown_name; invalid_argument, with the option to
+/// use.
 [[nodiscard]] status check_kind(const std::string& name, entry_kind kind);
 
 }  // namespace cutpoint::cli

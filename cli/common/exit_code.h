@@ -1,12 +1,12 @@
-// What the command tells the shell.
+// Exit codes of the command.
 #pragma once
 
 namespace cutpoint::cli {
 
 enum class exit_code : int {
   done = 0,
-  input_failed = 1,  ///< an input, the output or the system failed; what could be done was done
-  wrong_usage = 2,   ///< nothing was done: an option, a name or a bound is wrong
+  input_failed = 1,  ///< an input, the output or the system failed; all other work is done
+  wrong_usage = 2,   ///< an option, a name or a bound is wrong; no input was read
   interrupted = 130,
 };
 

@@ -1,19 +1,18 @@
-// A name and hexadecimal digits to a recipe.
+// Makes a fingerprint recipe from a name and a key.
 #include "cli/common/hash_options.h"
 
 #include <charconv>
 
 #include <fmt/format.h>
 
-#include "cli/common/usage_error.h"
+#include "cli/common/option_values.h"
 
 namespace cutpoint::cli {
 
-namespace {}  // namespace
-
 void hash_options::add_to(CLI::App& command) {
-  command.add_option("--hash", fingerprint_, "Fingerprint of each chunk, or none (default: sha256)")->type_name("NAME");
-  command.add_option("--hash-key", key_, "Secret key of blake3's keyed mode: 64 hexadecimal digits")->type_name("HEX");
+  add_value_option(command, "--hash", fingerprint_, "NAME", "Fingerprint of each chunk, or none (default: sha256)");
+  add_value_option(command, "--hash-key", key_, "HEX",
+                   "Secret key, 64 hexadecimal digits, for the keyed mode of --hash blake3");
 }
 
 result<std::optional<fingerprint_key>> hash_options::checked_key() const {

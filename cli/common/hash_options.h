@@ -1,4 +1,4 @@
-// The options that say how chunks are fingerprinted.
+// The options that choose the fingerprint and its key.
 #pragma once
 
 #include <optional>
@@ -15,13 +15,13 @@ class hash_options {
  public:
   void add_to(CLI::App& command);
 
-  /// Whether a fingerprint was asked for by name, another than `none`.
+  /// Returns whether `--hash` names a fingerprint other than `none`.
   [[nodiscard]] bool has_fingerprint() const { return fingerprint_.value_or("none") != "none"; }
 
-  /// Errors: unknown_name; invalid_argument. `default_fingerprint` stands where none is asked for.
+  /// `default_fingerprint` is used if `--hash` is not given. Errors: unknown_name; invalid_argument.
   [[nodiscard]] result<fingerprint_recipe> checked(std::string_view default_fingerprint) const;
 
-  /// The key, where one is given. Errors: invalid_argument, which does not tell it.
+  /// Returns the key, if one is given. Errors: invalid_argument; the message does not contain the key.
   [[nodiscard]] result<std::optional<fingerprint_key>> checked_key() const;
 
  private:

@@ -1,16 +1,18 @@
-// Options to a reader and a walk; what a feeder does, told on the terminal.
+// Makes a reader and a walk from the options, and prints what the feeder does.
 #include "cli/common/inputs.h"
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
-#include <cutpoint/text.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "cli/common/choice.h"
 #include "cli/common/interrupt.h"
-#include "cli/common/overwrite.h"
+#include "cli/common/option_values.h"
 
 namespace cutpoint::cli {
 
@@ -38,24 +40,47 @@ result<std::vector<path_pattern>> patterns(std::string_view option, const std::v
   return made;
 }
 
+/// Returns whether a file begins as a listing of `cutpoint chunk` does.
+bool is_listing(const std::string& path) {
+  constexpr std::array<std::string_view, 3> beginnings = {"# cuts ", "{\"cuts\":", "path,offset,length,digest,"};
+  std::array<std::uint8_t, 32> head = {};
+  auto file = file_source::open(path, &interruption());
+  const auto count = file ? file->read(head) : result<std::size_t>(0);
+  const std::string_view text(reinterpret_cast<const char*>(head.data()), count ? *count : 0);
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](std::string_view each) { return text.starts_with(each); });
+}
+
+/// Checks that the output does not overwrite a file inside the given folders. The folders are walked only if the output
+/// has contents that are no listing. Errors: invalid_argument.
+status check_overwrite(const output& out, const std::vector<std::string>& paths, const walk_options& options) {
+  if (!out.has_content() || is_listing(out.name())) return {};
+  const auto entry = [&out](const tree_entry& found) {
+    if (!out.is_same_file(found)) return status();
+    return usage_error(fmt::format("{}: is an input, and the results would be written over it", found.path));
+  };
+  const walk_callbacks visit = {.entry = entry, .problem = [](const std::string&, const status&) { return status(); }};
+  for (const std::string& path : paths) {
+    std::error_code unknown;
+    if (!std::filesystem::is_directory(path, unknown)) continue;
+    if (status walked = walk(path, options, visit, &interruption()); !walked.ok()) return walked;
+  }
+  return {};
+}
+
 }  // namespace
 
 // --- Options ---------------------------------------------------------------------------------------------------------
 
 void input_options::add_to(CLI::App& command) {
-  command.add_option("PATH", paths_, "Files or folders; '-' is standard input")->required();
+  command.add_option("PATH", paths_, "Files or folders to read; '-' is standard input")->required();
   command.add_flag("-L,--follow", follows_links_, "Follow symbolic links inside folders");
-  command.add_option("--exclude", excluded_, "Leave out what matches inside folders (repeatable)")
-      ->type_name("PATTERN")
-      ->allow_extra_args(false);
-  command.add_option("--include", included_, "Read only files that match inside folders (repeatable)")
-      ->type_name("PATTERN")
-      ->allow_extra_args(false);
-  command.add_flag("--one-file-system", is_on_one_file_system_, "Enter no folder on another file system");
-  command.add_flag("--exclude-caches", excludes_caches_, "Of folders with a CACHEDIR.TAG, read only this tag");
-  command.add_option("--input", access_, "How files are read: auto, pread, uring or direct")
-      ->type_name("NAME")
-      ->capture_default_str();
+  add_value_option(command, "--exclude", excluded_, "PATTERN", "Skip what matches inside folders (repeatable)");
+  add_value_option(command, "--include", included_, "PATTERN",
+                   "Read only files that match inside folders (repeatable)");
+  command.add_flag("--one-file-system", is_on_one_file_system_, "Do not enter folders on other file systems");
+  command.add_flag("--exclude-caches", excludes_caches_, "In folders with a CACHEDIR.TAG, read only this tag");
+  add_value_option(command, "--input", access_, "NAME", "How regular files are read: auto, pread, uring or direct");
 }
 
 std::vector<std::string_view> input_names() { return names_in(accesses); }
@@ -73,16 +98,16 @@ result<walk_options> input_options::walk() const {
 }
 
 status input_options::check(const output& out, const trace_file* trace) const {
-  const auto wrong = [](std::string message) { return status{status_code::invalid_argument, std::move(message)}; };
   const auto walked = walk();
   if (!walked) return walked.error();
   if (std::count(paths_.begin(), paths_.end(), standard_input_path) > 1) {
-    return wrong("'-' is given twice: standard input can be read once");
+    return usage_error("'-' is given twice: standard input can be read once");
   }
   for (const std::string& path : paths_) {
-    if (is_input(path, out)) return wrong(fmt::format("{}: is an input, and the results would be written to it", path));
+    if (is_input(path, out))
+      return usage_error(fmt::format("{}: is an input, and the results would be written to it", path));
     if (trace != nullptr && is_input(path, trace->file())) {
-      return wrong(fmt::format("{}: is an input, and the trace would be written to it", path));
+      return usage_error(fmt::format("{}: is an input, and the trace would be written to it", path));
     }
   }
   if (status apart = check_different_files(trace, out); !apart.ok()) return apart;
@@ -101,9 +126,8 @@ result<file_reader> input_options::make_reader(chunking& job) const {
   if (made.error().code() != status_code::invalid_argument) {
     return status(made.error().code(), fmt::format("--input {}: {}", access_, made.error().message()));
   }
-  return status(
-      status_code::invalid_argument,
-      fmt::format("--input {}: reading ahead takes a --memory of 16M, and four times what a cut depends on", access_));
+  return usage_error(fmt::format(
+      "--input {}: reading ahead needs a --memory of at least 16M and at least four times the maximum chunk", access_));
 }
 
 // --- Feeding ---------------------------------------------------------------------------------------------------------
@@ -146,7 +170,7 @@ bool console_feeder::takes(const tree_entry& entry) {
   return !out_.is_same_file(entry) && (trace_ == nullptr || !trace_->is_same_file(entry));
 }
 
-/// What is written to is the only regular file that is not taken.
+/// The feeder passes over regular files only if results or the trace are written to them.
 void console_feeder::passed_over(const std::string& path, file_kind kind) {
   if (kind == file_kind::regular_file) {
     say_.warning(fmt::format("{}: skipped, the results are written to it", path));

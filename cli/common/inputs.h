@@ -1,5 +1,4 @@
-// The inputs of the commands that cut: options that say what is read, and a feeder that tells the person at the terminal
-// what it does.
+// The inputs of the commands that cut: options, and a feeder that prints what it does.
 #pragma once
 
 #include <functional>
@@ -23,22 +22,22 @@ namespace cutpoint::cli {
 
 inline constexpr std::string_view standard_input_path = "-";
 
-/// The options that say what is read.
+/// The options that choose what is read, and how.
 class input_options {
  public:
   void add_to(CLI::App& command);
 
   [[nodiscard]] const std::vector<std::string>& paths() const { return paths_; }
 
-  /// What of a directory is read. Errors: invalid_argument, for a pattern that is none.
+  /// Returns what to read of a folder. Errors: invalid_argument, for a malformed pattern.
   [[nodiscard]] result<walk_options> walk() const;
 
-  /// Errors: a pattern is none; standard input is given twice, or an input is what results or the trace, if any, are
-  /// written to; or these are one file.
+  /// Checks the inputs. Errors: a malformed pattern; standard input given twice; an input that is also the output or
+  /// the trace; an output that is also the trace.
   [[nodiscard]] status check(const output& out, const trace_file* trace) const;
 
-  /// Reads files as asked for, in memory that is taken from the feed of `job`. Errors: a name that is none; an access
-  /// that cannot be had here, or in so little memory.
+  /// Makes a reader, whose memory is taken from the feed of `job`. Errors: an unknown name; an access that the system
+  /// or the memory does not allow.
   [[nodiscard]] result<file_reader> make_reader(chunking& job) const;
 
  private:
@@ -51,26 +50,26 @@ class input_options {
   bool excludes_caches_ = false;
 };
 
-/// The names that --input takes.
+/// Returns the names that --input takes.
 [[nodiscard]] std::vector<std::string_view> input_names();
 
-/// Feeds inputs, and a second feed with the same streams where there is one. Of the feeding thread.
+/// Feeds inputs to one feed or to two. Belongs to the feeding thread.
 class console_feeder : private input_observer {
  public:
-  /// All must outlive it. `copy` may be null.
+  /// All arguments must outlive the feeder. `copy` is the second feed, or null.
   console_feeder(feed& destination, feed* copy, file_reader& reader, input_receiver& receiver, const output& out,
                  const console& say);
 
-  /// `timeline` is that of the first feed, in which reading is told too; the file is not read.
+  /// Adds the times of reading to `timeline`, the first feed's, and skips `file` among the inputs.
   void trace(const trace_file& file, feed_timeline& timeline) {
     trace_ = &file.file();
     timeline_ = &timeline;
   }
-  /// Is called now and then while there is something to read.
+  /// Sets a function that is called repeatedly during reading.
   void watch(std::function<void(const reading_record&)> watcher) { watcher_ = std::move(watcher); }
 
-  /// Feeds what the paths stand for and waits until all has come out. Errors: what ended the feed; cancelled, when the
-  /// person at the terminal asked to stop: what was read by then has come out all the same.
+  /// Feeds all inputs and waits until all chunks are delivered. Errors: what ended the feed; cancelled, if the user
+  /// asked to stop: the chunks of what was read are delivered then too.
   [[nodiscard]] status feed_all(const input_options& inputs);
 
   [[nodiscard]] const reading_record& record() const { return feeder_.record(); }

@@ -1,4 +1,4 @@
-// Signal handlers that set a flag once. System calls are not taken up again, so that a waiting read sees the flag.
+// Signal handlers that set a flag once. System calls are not restarted, so a waiting read sees the flag.
 #include "cli/common/interrupt.h"
 
 #include <csignal>

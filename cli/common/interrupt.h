@@ -1,11 +1,11 @@
-// Ctrl-C: the first asks the work to stop, the second ends the program.
+// Ctrl-C: the first one requests that the work stops, the second one ends the program.
 #pragma once
 
 #include <cutpoint/source.h>
 
 namespace cutpoint::cli {
 
-/// Requested by the first SIGINT or SIGTERM; installs the handlers when first called.
+/// Returns the cancellation that the first SIGINT or SIGTERM requests. The first call installs the handlers.
 [[nodiscard]] const cancellation& interruption();
 
 }  // namespace cutpoint::cli

@@ -1,32 +1,22 @@
-// Names and numbers, and what they ask of each other.
+// Checks the options of back ends, GPUs and threads, alone and together.
 #include "cli/common/lane_options.h"
 
 #include <algorithm>
-#include <array>
 #include <tuple>
 #include <utility>
 
 #include <cutpoint/backends.h>
-#include <cutpoint/text.h>
 #include <fmt/format.h>
 
-#include "cli/common/choice.h"
-#include "cli/common/number_options.h"
-#include "cli/common/usage_error.h"
+#include "cli/common/option_values.h"
 
 namespace cutpoint::cli {
 
 namespace {
 
-constexpr std::uint64_t most_threads = 4096;
 constexpr std::uint64_t most_devices = 4096;
 constexpr std::uint64_t least_device_memory = 16 * MiB;
 constexpr std::uint64_t least_batch = 4 * KiB;
-
-constexpr choice<std::optional<thread_placement>, 4> placements = {{{"auto", std::nullopt},
-                                                                    {"none", thread_placement::none},
-                                                                    {"devices", thread_placement::devices},
-                                                                    {"cores", thread_placement::cores}}};
 
 bool may_use_device(backend where) {
   return where == backend::automatic || where == backend::cuda || where == backend::hybrid;
@@ -35,52 +25,39 @@ bool may_use_device(backend where) {
 }  // namespace
 
 void lane_options::add_to(CLI::App& command) {
-  command.add_option("--backend", backend_, "Back end: auto (the fastest), or a name that 'cutpoint list' has")
-      ->type_name("NAME")
-      ->envname("CUTPOINT_BACKEND")
-      ->capture_default_str();
-  command
-      .add_option("--device", devices_, "GPUs that are used, with commas, as 'cutpoint info' counts them (default: 0)")
-      ->type_name("N,...");
-  command.add_option("--device-memory", device_memory_, "Most bytes of the GPU's memory that are used (default: 1G)")
-      ->type_name("SIZE");
-  command
-      .add_option(
-          "--placement", placement_,
-          "Where threads run: auto, none (where the system puts them), devices (those of a GPU near to it), cores")
-      ->type_name("NAME")
-      ->capture_default_str();
-  command.add_option("--batch", batch_, "Most bytes that a GPU takes at a time (default: by what it was measured at)")
-      ->type_name("SIZE");
-  command.add_option("--threads", threads_, "Threads that work (default: one for each processor)")->type_name("N");
+  add_value_option(command, "--backend", backend_, "NAME",
+                   "Back end that cuts and fingerprints: auto (the fastest), or a name that 'cutpoint list' shows")
+      ->envname("CUTPOINT_BACKEND");
+  add_value_option(command, "--device", devices_, "N,...",
+                   "GPUs to use, by their numbers in 'cutpoint info', separated by commas (default: 0)");
+  add_value_option(command, "--device-memory", device_memory_, "SIZE",
+                   "Most bytes of memory to use on each GPU, at least 16M (default: 1G)");
+  add_value_option(command, "--batch", batch_, "SIZE",
+                   "Most bytes that a GPU takes at a time, at least 4K (default: chosen by measured costs)");
+  add_value_option(command, "--threads", threads_, "N", "Worker threads, 1 to 4096 (default: one for each processor)");
 }
-
-std::vector<std::string_view> placement_names() { return names_in(placements); }
 
 status lane_options::set(feed_options& feed, engine_options& engine) const {
   const auto where = parse_backend(backend_);
   if (!where) return where.error();
   feed.where = *where;
   if (threads_) {
-    const auto threads = named("--threads", parse_number(*threads_));
+    const auto threads = checked_number("--threads", *threads_, 1, most_threads);
     if (!threads) return threads.error();
-    if (*threads < 1 || *threads > most_threads) {
-      return usage_error(fmt::format("--threads {}: must be between 1 and {}", *threads, most_threads));
-    }
     engine.threads = *threads;
   }
-  if (status devices = check_devices(feed); !devices.ok()) return devices;
-  return check_placement(*where, engine);
+  const bool has_device = *where == backend::cuda || *where == backend::hybrid;
+  // `cores` made runs beside other processes slower by 4 and by 7 % (docs/gpu.md).
+  engine.placement = has_device ? thread_placement::devices : thread_placement::none;
+  return check_devices(feed);
 }
 
 result<std::vector<int>> lane_options::checked_devices() const {
   std::vector<int> devices;
   for (std::size_t begin = 0; begin <= devices_->size();) {
     const std::size_t end = std::min(devices_->find(',', begin), devices_->size());
-    const auto device = named("--device", parse_number(devices_->substr(begin, end - begin)));
+    const auto device = checked_number("--device", devices_->substr(begin, end - begin), 0, most_devices - 1);
     if (!device) return device.error();
-    if (*device >= most_devices)
-      return usage_error(fmt::format("--device {}: must be less than {}", *device, most_devices));
     const int number = static_cast<int>(*device);
     if (std::find(devices.begin(), devices.end(), number) != devices.end()) {
       return usage_error(fmt::format("--device {}: GPU {} is named twice", *devices_, number));
@@ -108,23 +85,10 @@ status lane_options::check_devices(feed_options& feed) const {
        {std::tuple("--device-memory", &device_memory_, least_device_memory, &feed.device_memory_bytes),
         std::tuple("--batch", &batch_, least_batch, &feed.batch_bytes)}) {
     if (!*value) continue;
-    const auto size = named(option, parse_size(**value));
+    const auto size = checked_size(option, **value, least);
     if (!size) return size.error();
-    if (*size < least) return usage_error(fmt::format("{} {}: must be at least {}", option, *size, format_size(least)));
     *target = *size;
   }
-  return {};
-}
-
-/// Not `cores` where nothing is said: beside other processes bound threads were slower, by 4 and by 7 % (docs/gpu.md).
-status lane_options::check_placement(backend where, engine_options& engine) const {
-  const auto placement = chosen("placement", placement_, placements);
-  if (!placement) return placement.error();
-  if (*placement == thread_placement::devices && !may_use_device(where)) {
-    return usage_error(fmt::format("--placement {}: --backend {} uses no device", placement_, backend_));
-  }
-  const bool has_device = where == backend::cuda || where == backend::hybrid;
-  engine.placement = placement->value_or(has_device ? thread_placement::devices : thread_placement::none);
   return {};
 }
 

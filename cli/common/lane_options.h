@@ -1,4 +1,4 @@
-// The options that say who does the work: back end, GPUs, threads and where these run. None changes what comes out.
+// The options that choose the back end, GPUs and threads. None of them changes the result.
 #pragma once
 
 #include <optional>
@@ -16,23 +16,18 @@ class lane_options {
  public:
   void add_to(CLI::App& command);
 
-  /// Errors: every wrong name, value, bound or contradiction.
+  /// Errors: a wrong name, value, bound or combination.
   [[nodiscard]] status set(feed_options& feed, engine_options& engine) const;
 
  private:
   [[nodiscard]] status check_devices(feed_options& feed) const;
-  [[nodiscard]] status check_placement(backend where, engine_options& engine) const;
   [[nodiscard]] result<std::vector<int>> checked_devices() const;
 
   std::string backend_ = "auto";
   std::optional<std::string> devices_;
   std::optional<std::string> device_memory_;
-  std::string placement_ = "auto";
   std::optional<std::string> batch_;
   std::optional<std::string> threads_;
 };
-
-/// The names that --placement takes.
-[[nodiscard]] std::vector<std::string_view> placement_names();
 
 }  // namespace cutpoint::cli

@@ -9,19 +9,21 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "cli/common/option_values.h"
+
 namespace cutpoint::cli {
 
 namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{64} * 1024;
 
-/// Waits until a descriptor that does not block takes more. What goes wrong is left to the write.
+/// Waits until a non-blocking descriptor takes more. The following write reports errors.
 void wait_writable(int descriptor) {
   pollfd wanted = {.fd = descriptor, .events = POLLOUT, .revents = 0};
   ::poll(&wanted, 1, -1);
 }
 
-/// The engine's threads hold signals back. One that the write on this thread raised ends the program now, unless it is
+/// Unblocks SIGPIPE, which the threads of the engine block. A pending signal ends the program now, unless it is
 /// ignored.
 void take_broken_pipe_signal() {
   sigset_t broken_pipe;
@@ -47,7 +49,7 @@ output::~output() {
   if (is_ours()) ::close(descriptor_);
 }
 
-/// The three standard descriptors are never what `open` gives: the command sees to it that they are taken.
+/// `open` never returns a standard descriptor, because main() occupies all three.
 bool output::is_ours() const { return descriptor_ > STDERR_FILENO; }
 
 result<output> output::open(const std::string& path) {
@@ -116,8 +118,7 @@ status output::finish() {
 }
 
 void output_option::add_to(CLI::App& command) {
-  command.add_option("-o,--output", path_, "Write to a file instead of standard output")
-      ->type_name("FILE")
+  add_value_option(command, "-o,--output", path_, "FILE", "Write to FILE instead of standard output")
       ->check([](const std::string& path) { return path.empty() ? "needs the name of a file" : std::string(); });
 }
 

@@ -1,4 +1,4 @@
-// Where results go: standard output or a file, buffered, with every failure told.
+// The output of results: standard output or a file, buffered.
 #pragma once
 
 #include <string>
@@ -16,32 +16,31 @@ namespace cutpoint::cli {
 
 class output {
  public:
-  /// Standard output for an empty path; else the file, made where there is none. Nothing is changed yet. Errors:
-  /// io_error.
+  /// Opens a file, which is created if it does not exist, or standard output for an empty path. The contents stay until
+  /// `begin`. Errors: io_error.
   [[nodiscard]] static result<output> open(const std::string& path);
 
   output(output&& other) noexcept;
   output& operator=(output&&) = delete;
-  /// Drops what was not flushed.
+  /// Discards text that was not flushed.
   ~output();
 
-  /// Whether a path, an open descriptor or an entry of a tree is the regular file that results are written to, so that reading it would
-  /// destroy it or never end.
+  /// Returns whether a path, a descriptor or an entry of a tree is the regular file of this output.
   [[nodiscard]] bool is_same_file(const std::string& path) const;
   [[nodiscard]] bool is_same_file(int descriptor) const;
   [[nodiscard]] bool is_same_file(const tree_entry& entry) const;
 
-  /// Whether `begin` would destroy something: the file was opened by its path, and has content.
+  /// Returns whether `begin` would delete contents: the file was opened by its path and is not empty.
   [[nodiscard]] bool has_content() const;
-  /// As messages name it: the path, or "standard output".
+  /// Returns the path, or "standard output".
   [[nodiscard]] const std::string& name() const { return name_; }
 
   /// Empties the file that was opened by its path. Errors: io_error.
   [[nodiscard]] status begin();
-  /// Takes text; writes when enough has come together. Errors: io_error.
+  /// Adds text to the buffer, which is written when it is full. Errors: io_error.
   [[nodiscard]] status write(std::string_view text);
-  /// Writes all that was taken, and closes the file that was opened by its path: some failures are told only then. The
-  /// last call. Errors: io_error.
+  /// Writes the rest of the buffer and closes a file that was opened by its path, because some failures are reported
+  /// only then. Must be the last call. Errors: io_error.
   [[nodiscard]] status finish();
 
  private:
@@ -56,7 +55,7 @@ class output {
   std::string pending_;
 };
 
-/// `-o FILE`.
+/// The option `-o FILE`.
 class output_option {
  public:
   void add_to(CLI::App& command);
@@ -68,9 +67,9 @@ class output_option {
   std::string path_;
 };
 
-/// Writes one text and finishes. Errors: io_error.
+/// Writes a text and finishes. Errors: io_error.
 [[nodiscard]] status write_all(output& out, std::string_view text);
-/// Opens the output and writes one text. Failures are said.
+/// Opens the output and writes a text. Prints errors and returns the exit code.
 [[nodiscard]] exit_code write_all(const output_option& option, std::string_view text, const console& say);
 
 }  // namespace cutpoint::cli

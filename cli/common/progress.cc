@@ -1,4 +1,4 @@
-// One line, drawn again and again.
+// Draws one line again and again.
 #include "cli/common/progress.h"
 
 #include <algorithm>
@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include "cli/common/report_lines.h"
 #include "cli/common/units.h"
 
 namespace cutpoint::cli {
@@ -37,7 +36,7 @@ std::string progress_text(const progress_facts& facts) {
   std::string text = human_bytes(as_double(facts.bytes));
   if (facts.total_bytes) {
     const std::uint64_t left = *facts.total_bytes - std::min(*facts.total_bytes, facts.bytes);
-    // Rounded down: nothing is at 100 % while something is left.
+    // Rounded down, so that 100 % is shown only at the end.
     text = fmt::format("{:.0f} %", std::floor(100 - 100 * as_double(left) / as_double(*facts.total_bytes)));
     if (rate > 0) text += fmt::format(", {} left", human_seconds(as_double(left) / rate));
   }

@@ -1,4 +1,4 @@
-// The line of progress below a run that takes its time.
+// The line of progress on the terminal.
 #pragma once
 
 #include <chrono>
@@ -11,22 +11,22 @@
 
 namespace cutpoint::cli {
 
-/// What a line of progress tells.
+/// The contents of a line of progress.
 struct progress_facts {
   std::uint64_t bytes = 0;
   std::optional<std::uint64_t> total_bytes = {};
-  double seconds = 0;  ///< since the beginning
+  double seconds = 0;  ///< since the start
   std::optional<double> savings = {};
 };
 
-/// In 40 columns at most: the share that is done and the time left where the total is known, else the bytes; then the
-/// rate, and the savings where they are known.
+/// Formats the line in at most 40 columns. It shows the share and the time left if the total is known, else the bytes;
+/// then the rate, and the savings if they are known.
 [[nodiscard]] std::string progress_text(const progress_facts& facts);
 
-/// Draws that line at most ten times a second, and only where somebody watches. For one thread.
+/// Draws the line at most ten times a second, if the console shows progress. For one thread.
 class progress_line {
  public:
-  /// `total_bytes` of all inputs.
+  /// `total_bytes` is the size of all inputs.
   progress_line(const console& say, std::optional<std::uint64_t> total_bytes);
 
   void update(const reading_record& read, std::optional<double> savings);
@@ -42,7 +42,7 @@ class progress_line {
   clock::time_point next_ = begin_;
 };
 
-/// The sizes of the inputs added up, where all are regular files given by name and one is not empty; else nothing.
+/// Returns the total size of the inputs. Returns nullopt if an input is no regular file, or if all are empty.
 [[nodiscard]] std::optional<std::uint64_t> known_total(const input_options& inputs);
 
 }  // namespace cutpoint::cli

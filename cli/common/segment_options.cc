@@ -1,13 +1,12 @@
-// Segments and joins.
+// Checks the size of segments and the join.
 #include "cli/common/segment_options.h"
 
 #include <algorithm>
 
-#include <cutpoint/text.h>
 #include <fmt/format.h>
 
 #include "cli/common/choice.h"
-#include "cli/common/number_options.h"
+#include "cli/common/option_values.h"
 
 namespace cutpoint::cli {
 
@@ -21,22 +20,17 @@ constexpr choice<join_kind, 3> joins = {
 }  // namespace
 
 void segment_options::add_to(CLI::App& command) {
-  command
-      .add_option("--segment", segment_, "Bytes that a thread takes at a time (default: 2M or 4 maxima; 512K alone)")
-      ->type_name("SIZE");
-  command.add_option("--join", join_, "How segments are joined: exact, or pdedupe or none, which change the cuts")
-      ->type_name("NAME")
-      ->capture_default_str();
+  add_value_option(command, "--segment", segment_, "SIZE",
+                   "Bytes that a thread takes at a time, at least 4K (default: the larger of 2M and four times the "
+                   "maximum chunk; 512K with one thread)");
+  add_value_option(command, "--join", join_, "NAME",
+                   "How segments are joined: exact; pdedupe and none cut otherwise than the sequential algorithm");
 }
 
 status segment_options::set(feed_options& feed) const {
   if (segment_) {
-    const auto segment = named("--segment", parse_size(*segment_));
+    const auto segment = checked_size("--segment", *segment_, least_segment);
     if (!segment) return segment.error();
-    if (*segment < least_segment) {
-      return {status_code::invalid_argument,
-              fmt::format("--segment {}: must be at least {}", *segment, format_size(least_segment))};
-    }
     feed.segment_bytes = *segment;
   }
   const auto join = chosen("join", join_, joins);

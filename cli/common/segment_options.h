@@ -1,4 +1,4 @@
-// The options that say how streams are split for threads, and how the segments are joined again.
+// The options that choose the segments of streams and how they are joined.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ class segment_options {
  public:
   void add_to(CLI::App& command);
 
-  /// The size of segments is there where it changes the cuts, or was asked for. Errors: unknown_name; invalid_argument.
+  /// Sets the size of segments if it changes the cuts or is given. Errors: unknown_name; invalid_argument.
   [[nodiscard]] status set(feed_options& feed) const;
 
  private:
@@ -24,10 +24,11 @@ class segment_options {
   std::string join_ = "exact";
 };
 
-/// The names that --join takes.
+/// Returns the names that --join takes.
 [[nodiscard]] std::vector<std::string_view> join_names();
 [[nodiscard]] std::string_view name_of(join_kind kind);
-/// The canonical string; after a join that changes the cuts, with what changed them, so that it is none of the engine's.
+/// Returns the canonical string. If the join changes the cuts, the join and the size of segments follow, which no
+/// canonical string has.
 [[nodiscard]] std::string name_of_cuts(const feed_options& options);
 
 }  // namespace cutpoint::cli

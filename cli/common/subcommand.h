@@ -1,4 +1,4 @@
-// What every subcommand is.
+// The interface of subcommands.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,7 +7,7 @@
 
 namespace cutpoint::cli {
 
-/// A subcommand. Its options write to the object, which stays where it is.
+/// A subcommand. Parsed options are written to its members, so the object must not move.
 class subcommand {
  public:
   subcommand() = default;
@@ -16,7 +16,7 @@ class subcommand {
   virtual ~subcommand() = default;
 
   virtual void add_options(CLI::App& app) = 0;
-  /// What the parsed options ask for.
+  /// Does what the parsed options ask for.
   virtual exit_code run() = 0;
 };
 

@@ -1,10 +1,9 @@
-// Numbers with three digits and a unit.
+// Formats numbers with three digits and a unit.
 #include "cli/common/units.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string_view>
 
 #include <fmt/format.h>
 
@@ -52,5 +51,7 @@ std::string human_count(std::uint64_t count) {
   }
   return out;
 }
+
+std::string line(std::string_view name, std::string_view text) { return fmt::format("{:<14} {}\n", name, text); }
 
 }  // namespace cutpoint::cli

@@ -1,29 +1,36 @@
-// Numbers as people read them.
+// Numbers and lines in reports for people.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace cutpoint::cli {
 
-/// "0 B", "999 B", "1.50 KiB", "12.3 MiB", "123 GiB": three digits, with the unit that fits.
+/// Formats a size with three digits: "0 B", "999 B", "1.50 KiB", "12.3 MiB", "123 GiB".
 [[nodiscard]] std::string human_bytes(double bytes);
-/// As `human_bytes`, for each second.
+/// Formats bytes per second as `human_bytes` does.
 [[nodiscard]] std::string human_rate(double bytes_per_second);
-/// GiB a second, three digits.
+/// Formats GiB per second with three digits.
 [[nodiscard]] std::string gib_per_second(double bytes_per_second);
-/// "12.3 %".
+/// Formats a share as "12.3 %".
 [[nodiscard]] std::string human_percent(double share);
-/// "59s", "9m59s", "99m", "47h", "12d": at most five characters, for less than 100 days.
+/// Formats a time as "59s", "9m59s", "99m", "47h" or "12d". A time below 100 days has at most five characters.
 [[nodiscard]] std::string human_seconds(double seconds);
-/// "1,234,567".
+/// Formats a count as "1,234,567".
 [[nodiscard]] std::string human_count(std::uint64_t count);
 
-/// `format` of the number, "-" where there is none.
+/// Formats a number with `format`; returns "-" for nullopt.
 template <class Number, class Format>
 [[nodiscard]] std::string or_dash(const std::optional<Number>& number, Format&& format) {
   return number ? format(static_cast<double>(*number)) : std::string("-");
 }
+
+/// Returns a line with a name and its value.
+[[nodiscard]] std::string line(std::string_view name, std::string_view text);
+
+/// Converts a count for `human_bytes` and the like, which show three digits.
+[[nodiscard]] inline double as_double(std::uint64_t number) { return static_cast<double>(number); }
 
 }  // namespace cutpoint::cli

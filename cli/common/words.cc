@@ -1,4 +1,4 @@
-// A protected word begins with a control character, as does one that begins with it by itself.
+// A protected word has a control character in front. A word that already begins with this character is protected too.
 #include "cli/common/words.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// One feed and its tally; with a join that changes the cuts, an exact one beside it.
+// Runs a feed and counts its chunks. If the join changes the cuts, a second feed with the exact join runs too.
 #include "cli/dedup/command.h"
 
 #include <atomic>
@@ -13,21 +13,20 @@
 #include <fmt/format.h>
 
 #include "cli/common/costs.h"
+#include "cli/common/option_values.h"
 #include "cli/common/output.h"
 #include "cli/common/progress.h"
-#include "cli/dedup/json.h"
 #include "cli/dedup/report.h"
 
 namespace cutpoint::cli {
 
 namespace {
 
-/// The kind of file, or "(standard input)".
 std::string kind_of_input(std::string_view path) {
   return path == standard_input_path ? "(standard input)" : kind_of_file(path);
 }
 
-/// Counts the inputs' chunks by kinds of files, and compares them with others where there are some.
+/// Counts chunks by kinds of files. If a comparison is given, passes the chunks on to it.
 class dedup_receiver final : public input_tally {
  public:
   dedup_receiver(fingerprint_kind fingerprint, cut_comparison* compared, const console& say)
@@ -40,7 +39,7 @@ class dedup_receiver final : public input_tally {
     return beside_ != nullptr ? beside_->take(c) : status();
   }
 
-  /// From any thread: of what has come out so far.
+  /// Returns the savings of the chunks so far. May be called from any thread.
   [[nodiscard]] std::optional<double> savings_so_far() const {
     const dedup_counts counts{.bytes = bytes_.load(std::memory_order_relaxed)};
     if (counts.bytes == 0) return std::nullopt;
@@ -68,7 +67,7 @@ class dedup_receiver final : public input_tally {
   std::atomic<std::uint64_t> duplicate_bytes_ = 0;
 };
 
-/// The exact cuts of the same inputs.
+/// Counts the chunks of the exact cuts and passes them on to the comparison.
 class exact_receiver final : public chunk_receiver {
  public:
   exact_receiver(fingerprint_kind fingerprint, cut_comparison& compared)
@@ -98,7 +97,7 @@ class exact_receiver final : public chunk_receiver {
   chunk_receiver& beside_;
 };
 
-/// The second feed of a run whose join changes the cuts.
+/// The second feed, for a join that changes the cuts.
 struct comparison {
   cut_comparison compared;
   exact_receiver receiver;
@@ -113,8 +112,8 @@ struct comparison {
 void dedup_command::add_options(CLI::App& app) {
   inputs_.add_to(app);
   chunking_.add_to(app);
-  auto* json = app.add_flag("--json", is_json_, "As JSON");
-  app.add_flag("--details", is_detailed_, "Lengths of chunks, stages, lanes and predictions too")->excludes(json);
+  auto* json = app.add_flag("--json", is_json_, "Print the report as JSON");
+  app.add_flag("--details", is_detailed_, "Also report chunk lengths, stages, lanes and predictions")->excludes(json);
   output_.add_to(app);
   trace_.add_to(app);
   add_verbosity(app, verbosity_);
@@ -125,7 +124,7 @@ exit_code dedup_command::run() {
   auto job = chunking_.checked("sha256");
   if (!job) return say.refuse(job.error());
   if (job->feed.fingerprint.kind == fingerprint_kind::none) {
-    return say.refuse({status_code::invalid_argument, "--hash none: duplicates are found by their fingerprints"});
+    return say.refuse(usage_error("--hash none: duplicates are found by their fingerprints"));
   }
   auto reader = inputs_.make_reader(*job);
   if (!reader) return say.refuse(reader.error());
@@ -186,12 +185,10 @@ exit_code dedup_command::run(const chunking& job, file_reader& reader, engine& t
                      .work = destination->statistics(),
                      .exact = {}};
   if (beside) facts.exact = exact_comparison{&beside->receiver.tally(), beside->compared.differences()};
-  outcome = write_all(*out, is_json_       ? dedup_json(facts)
-                            : is_detailed_ ? dedup_details(facts, usable_bars())
-                                           : dedup_summary(facts));
+  outcome = write_all(*out, is_json_ ? dedup_json(facts) : is_detailed_ ? dedup_details(facts) : dedup_summary(facts));
   if (is_interrupted) {
     say.error(fmt::format("interrupted after {} whole inputs{}", facts.input_count,
-                          outcome.ok() ? "; the report is of what was read" : ""));
+                          outcome.ok() ? "; the report covers what was read" : ""));
   }
   say.note(fmt::format("{} inputs, {} bytes, {} chunks, {} failed", facts.input_count, facts.tally->total().bytes,
                        facts.tally->total().chunk_count, facts.failed_count));

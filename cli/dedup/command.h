@@ -1,4 +1,4 @@
-// `cutpoint dedup`: what deduplication of files, trees and standard input would save, and where the time went.
+// `cutpoint dedup`: reports what deduplication would save, and where the time went.
 #pragma once
 
 #include <string>

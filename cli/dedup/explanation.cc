@@ -1,4 +1,4 @@
-// Predictions come with the feed's statistics and its options; what was measured, from its lanes.
+// Takes predictions from the feed's statistics and options, and measurements from its lanes.
 #include "cli/dedup/explanation.h"
 
 #include <algorithm>
@@ -112,10 +112,10 @@ std::vector<explained_lane> explanation::lanes() const {
 
 std::array<explained_queue, 4> explanation::queues() const {
   const feed_statistics& work = facts_->work;
-  return {{{"held", "bytes of the streams", true, work.held_bytes},
-           {"to_map", "segments to be cut", false, work.waiting_segments},
-           {"to_fingerprint", "bytes to be fingerprinted", true, work.waiting_fingerprints},
-           {"to_deliver", "bytes to come out", true, work.waiting_deliveries}}};
+  return {{{"held", "bytes held", true, work.held_bytes},
+           {"to_map", "segments to cut", false, work.waiting_segments},
+           {"to_fingerprint", "bytes to fingerprint", true, work.waiting_fingerprints},
+           {"to_deliver", "bytes to deliver", true, work.waiting_deliveries}}};
 }
 
 }  // namespace cutpoint::cli

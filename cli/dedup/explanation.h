@@ -1,4 +1,4 @@
-// What a feed was predicted to do beside what it did: plans and their bottlenecks, rates of stages and lanes, queues.
+// Predictions for a feed beside what was measured: plans, bottlenecks, stages, lanes and queues.
 #pragma once
 
 #include <array>
@@ -12,38 +12,38 @@
 
 namespace cutpoint::cli {
 
-/// A rate as it was predicted and as it was measured, in bytes a second; nothing where it is not known.
+/// A predicted and a measured rate, in bytes per second; nullopt if unknown.
 struct rate_comparison {
   std::optional<double> predicted = {};
   std::optional<double> measured = {};
 };
 
-/// A plan, with what it was predicted to come to and to be bound by, where it was.
+/// A plan with its predicted speed and limits; nullopt if nothing was predicted.
 struct plan_bottleneck {
   work_plan plan = work_plan::processor;
   std::optional<double> bytes_per_second = {};
   std::optional<rate_limit> tightest = {};
-  std::optional<rate_limit> next = {};  ///< what would bind without it
+  std::optional<rate_limit> next = {};  ///< the limit without the tightest one
 };
 
-/// A lane and its pace: bytes that it cut and bytes that it fingerprinted, added up, in the time that both took. The
-/// prediction is of the same mixture; of a device's lane, of its share of the device.
+/// A lane and its pace: the bytes that it cut plus the bytes that it fingerprinted, per second of this work. The
+/// prediction is for the same mixture of work; for a lane of a device, it is the lane's share of the device.
 struct explained_lane {
   std::string name;
   rate_comparison pace;
 };
 
 struct explained_queue {
-  std::string_view name;  ///< as the JSON has it
+  std::string_view name;  ///< in JSON
   std::string_view meaning;
   bool is_bytes = false;  ///< else segments
   occupancy how_full;
 };
 
-/// A device's kernels, one after the other; nothing where they are not known.
+/// Returns the rate of a device's kernels, one after the other; nullopt if unknown.
 [[nodiscard]] std::optional<double> kernel_rate(const device_rates& device);
 
-/// A device: its kernels, its link or what comes out, whichever is slowest.
+/// Returns the predicted rate of a device: the slowest of its kernels, its link and its output.
 [[nodiscard]] std::optional<double> predicted_rate(const device_rates& device);
 
 class explanation {
@@ -51,13 +51,13 @@ class explanation {
   explicit explanation(const dedup_report& facts) : facts_(&facts) {}
 
   [[nodiscard]] bool is_predicted() const { return !facts_->work.predictions.empty(); }
-  /// What the processor would do without a device, and the plan that ran.
+  /// Returns the bottleneck of the processor without a device, and that of the plan that ran.
   [[nodiscard]] plan_bottleneck before_offload() const { return bottleneck_of(work_plan::processor); }
   [[nodiscard]] plan_bottleneck after_offload() const { return bottleneck_of(facts_->work.plan); }
-  /// Bytes that devices cut, of all.
+  /// Returns the share of the bytes that devices cut.
   [[nodiscard]] std::optional<double> device_cut_share() const;
 
-  /// Of a stage in one thread.
+  /// Returns the rates of a stage in one thread, and of a device.
   [[nodiscard]] rate_comparison rate_of(const stage_cost& cost) const;
   [[nodiscard]] rate_comparison rate_of(const device_cost& cost) const;
   [[nodiscard]] std::vector<explained_lane> lanes() const;
@@ -66,7 +66,7 @@ class explanation {
  private:
   [[nodiscard]] plan_bottleneck bottleneck_of(work_plan plan) const;
   [[nodiscard]] const job_rates* rates() const { return facts_->feed->rates.get(); }
-  /// Of a device, by its place among those that have lanes; null where nothing is known of it.
+  /// Returns the expected rates of a device; null if unknown.
   [[nodiscard]] const device_rates* rates_of(int device) const;
   [[nodiscard]] std::optional<double> predicted_pace(const lane_record& lane) const;
 

@@ -1,18 +1,13 @@
-// The report as JSON. Names are stable: new ones may come, none change.
-#include "cli/dedup/json.h"
-
+// The report as JSON. The keys are stable: new ones may be added, but none change.
 #include <cutpoint/version.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "cli/common/segment_options.h"
-#include "cli/dedup/time_json.h"
+#include "cli/dedup/report.h"
 
 namespace cutpoint::cli {
 
 namespace {
-
-using nlohmann::ordered_json;
 
 ordered_json json_of(const dedup_counts& counts) {
   return {{"stream_count", counts.stream_count},
@@ -48,7 +43,6 @@ ordered_json json_of(const fingerprint_index& index) {
           {"bytes_per_entry", or_null(bytes_per_entry(index))}};
 }
 
-/// What one set of cuts makes of the inputs.
 ordered_json json_of(const dedup_tally& tally, const std::optional<double>& expected) {
   ordered_json out = json_of(tally.total());
   out["chunks"] = json_of(tally.lengths(), expected);
@@ -56,17 +50,15 @@ ordered_json json_of(const dedup_tally& tally, const std::optional<double>& expe
   return out;
 }
 
-ordered_json kinds_of(const dedup_report& facts) {
-  ordered_json out = ordered_json::array();
-  for (const std::size_t kind : facts.kinds_by_bytes()) {
+ordered_json kinds_json(const dedup_report& facts) {
+  return json_list(facts.kinds_by_bytes(), [&](std::size_t kind) {
     ordered_json row = {{"kind", facts.kind_names[kind]}};
     row.update(json_of(facts.tally->kinds()[kind]));
-    out.push_back(row);
-  }
-  return out;
+    return row;
+  });
 }
 
-ordered_json comparison_of(const dedup_report& facts, const std::optional<double>& expected) {
+ordered_json comparison_json(const dedup_report& facts, const std::optional<double>& expected) {
   const exact_comparison& exact = *facts.exact;
   const cut_differences& found = exact.differences;
   return {{"exact", json_of(*exact.tally, expected)},
@@ -95,15 +87,15 @@ std::string dedup_json(const dedup_report& facts) {
       {"input_count", facts.input_count},
       {"failed_input_count", facts.failed_count},
       {"result", json_of(*facts.tally, expected)},
-      {"kinds", kinds_of(facts)},
+      {"kinds", kinds_json(facts)},
       {"wall_seconds", facts.wall_seconds},
       {"bytes_per_second", or_null(facts.bytes_per_second())},
       {"bottleneck", or_null(facts.bottleneck())},
       {"backends",
        {{"chunking", to_string(facts.work.chunked_on)}, {"fingerprinting", to_string(facts.work.fingerprinted_on)}}},
-      {"comparison", facts.exact ? comparison_of(facts, expected) : ordered_json()}};
+      {"comparison", facts.exact ? comparison_json(facts, expected) : ordered_json()}};
   out.update(time_json(facts));
-  return out.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+  return json_text(out);
 }
 
 }  // namespace cutpoint::cli

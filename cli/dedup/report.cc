@@ -1,17 +1,14 @@
-// The report as text: the savings first, then what they rest on; with the details also lengths, kinds, stages and lanes.
+// The report as text. It begins with the savings.
 #include "cli/dedup/report.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 #include <fmt/format.h>
 
 #include "cli/common/console.h"
-#include "cli/common/report_lines.h"
 #include "cli/common/segment_options.h"
 #include "cli/common/units.h"
-#include "cli/dedup/time_report.h"
 
 namespace cutpoint::cli {
 
@@ -66,17 +63,7 @@ std::string index_of(const fingerprint_index& index) {
 
 // --- How long chunks are ---------------------------------------------------------------------------------------------
 
-std::string bar(double share, bar_style style) {
-  constexpr std::string_view eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-  const double columns = share * bar_columns;
-  std::string drawn;
-  if (style == bar_style::ascii) return std::string(static_cast<std::size_t>(std::lround(columns)), '#');
-  const auto parts = static_cast<std::size_t>(std::lround(columns * 8));
-  for (std::size_t i = 0; i < parts / 8; ++i) drawn += "█";
-  return drawn + std::string(eighths[parts % 8]);
-}
-
-/// As fine as the rows allow.
+/// Returns the histogram with at most `most_rows` rows.
 std::vector<length_distribution::bucket> rows_of(const length_distribution& lengths) {
   unsigned fineness = 3;
   while (fineness > 0 && lengths.buckets(fineness).size() > most_rows) --fineness;
@@ -101,7 +88,7 @@ std::string mean_of(const length_distribution& lengths) {
                                           or_dash(lengths.min(), human_bytes), or_dash(lengths.max(), human_bytes)));
 }
 
-std::string lengths_of(const length_distribution& lengths, const chunker& cuts, bar_style bars) {
+std::string lengths_of(const length_distribution& lengths, const chunker& cuts) {
   std::string out = mean_of(lengths);
   if (const auto expected = cuts.expected_chunk_bytes()) {
     out += line("expected", fmt::format("mean of random bytes {} (PRUNE eq. 2)", human_bytes(*expected)));
@@ -116,10 +103,11 @@ std::string lengths_of(const length_distribution& lengths, const chunker& cuts, 
   std::uint64_t longest = 0;
   for (const auto& row : rows) longest = std::max(longest, row.chunk_count);
   for (const auto& row : rows) {
-    const std::string drawn = bar(as_double(row.chunk_count) / as_double(longest), bars);
-    out += fmt::format(
-        "  {:>8} to {:>8} {:>7}{}{}\n", human_bytes(as_double(row.least)), human_bytes(as_double(row.most) + 1),
-        human_percent(as_double(row.chunk_count) / as_double(lengths.chunk_count())), drawn.empty() ? "" : " ", drawn);
+    const double share = as_double(row.chunk_count) / as_double(lengths.chunk_count());
+    const auto columns = std::lround(bar_columns * as_double(row.chunk_count) / as_double(longest));
+    const std::string bar(static_cast<std::size_t>(columns), '#');
+    out += fmt::format("  {:>8} to {:>8} {:>7}{}{}\n", human_bytes(as_double(row.least)),
+                       human_bytes(as_double(row.most) + 1), human_percent(share), bar.empty() ? "" : " ", bar);
   }
   return out;
 }
@@ -163,7 +151,7 @@ std::string missed_of(const dedup_report& facts) {
 std::string comparison_of(const dedup_report& facts) {
   const cut_differences& found = facts.exact->differences;
   const dedup_counts& exact = facts.exact->tally->total();
-  return fmt::format("\nBeside the exact cuts (made at the same time, so that join {} alone takes less time)\n",
+  return fmt::format("\nBeside the exact cuts (made at the same time: join {} alone takes less time)\n",
                      name_of(facts.feed->join)) +
          savings_of(exact) + counts_of(exact) + index_of(facts.exact->tally->index()) + missed_of(facts) +
          line("dirty",
@@ -175,19 +163,6 @@ std::string comparison_of(const dedup_report& facts) {
 
 }  // namespace
 
-bar_style usable_bars() {
-  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    const char* value = std::getenv(name);
-    if (value == nullptr || *value == '\0') continue;
-    std::string locale(value);
-    std::transform(locale.begin(), locale.end(), locale.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    const bool is_utf8 = locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
-    return is_utf8 ? bar_style::blocks : bar_style::ascii;
-  }
-  return bar_style::ascii;
-}
-
 std::string dedup_summary(const dedup_report& facts) {
   const dedup_counts& total = facts.tally->total();
   std::string out = savings_of(total) + inputs_of(facts) + counts_of(total) + mean_of(facts.tally->lengths());
@@ -198,12 +173,12 @@ std::string dedup_summary(const dedup_report& facts) {
   return out + '\n' + kinds_of(facts, kinds_in_summary);
 }
 
-std::string dedup_details(const dedup_report& facts, bar_style bars) {
+std::string dedup_details(const dedup_report& facts) {
   const dedup_counts& total = facts.tally->total();
   std::string out =
       savings_of(total) + inputs_of(facts) + counts_of(total) + index_of(facts.tally->index()) + settings_of(facts);
   if (facts.exact) out += comparison_of(facts);
-  out += "\nLengths of chunks\n" + lengths_of(facts.tally->lengths(), facts.feed->cuts, bars);
+  out += "\nLengths of chunks\n" + lengths_of(facts.tally->lengths(), facts.feed->cuts);
   out += "\nKinds of files\n" + kinds_of(facts, kinds_in_details);
   return out + "\nWhere the time went\n" + time_report(facts);
 }

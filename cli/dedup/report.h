@@ -1,21 +1,23 @@
-// The report of `cutpoint dedup` for people.
+// The report of `cutpoint dedup`: text for people and JSON for programs. docs/dedup.md describes both.
 #pragma once
 
 #include <string>
 
 #include <cutpoint/dedup_report.h>
 
+#include "cli/common/json.h"
+
 namespace cutpoint::cli {
 
-/// What bars are drawn with.
-enum class bar_style { ascii, blocks };
-
-/// Blocks where LC_ALL, LC_CTYPE or LANG, the first that is set, says that text is UTF-8.
-[[nodiscard]] bar_style usable_bars();
-
-/// Less than 20 lines: the savings, what was read and cut, the time, and the kinds of files that have most of the bytes.
+/// Returns less than 20 lines: the savings, what was read and cut, the time, and the largest kinds of files.
 [[nodiscard]] std::string dedup_summary(const dedup_report& facts);
-/// That, and how long chunks are, more kinds of files, and what each stage, device, lane and queue did.
-[[nodiscard]] std::string dedup_details(const dedup_report& facts, bar_style bars);
+/// Returns the summary with chunk lengths, more kinds of files, and the times of stages, devices, lanes and queues.
+[[nodiscard]] std::string dedup_details(const dedup_report& facts);
+[[nodiscard]] std::string dedup_json(const dedup_report& facts);
+
+// The parts that say where the time went, with predictions.
+
+[[nodiscard]] std::string time_report(const dedup_report& facts);
+[[nodiscard]] ordered_json time_json(const dedup_report& facts);
 
 }  // namespace cutpoint::cli

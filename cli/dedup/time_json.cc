@@ -1,66 +1,39 @@
-// Plans, stages, devices, lanes, queues.
-#include "cli/dedup/time_json.h"
-
+// Plans, stages, devices, lanes and queues as JSON.
 #include <fmt/format.h>
 
 #include "cli/dedup/explanation.h"
+#include "cli/dedup/report.h"
 
 namespace cutpoint::cli {
 
 namespace {
 
-using nlohmann::ordered_json;
-
 ordered_json json_of(const plan_bottleneck& bottleneck) {
+  const auto& limit = bottleneck.tightest;
   return {{"plan", to_string(bottleneck.plan)},
           {"predicted_bytes_per_second", or_null(bottleneck.bytes_per_second)},
-          {"limit", bottleneck.tightest ? ordered_json(bottleneck.tightest->name) : ordered_json()},
-          {"limit_bytes_per_second",
-           bottleneck.tightest ? ordered_json(bottleneck.tightest->bytes_per_second) : ordered_json()}};
+          {"limit", limit ? ordered_json(limit->name) : ordered_json()},
+          {"limit_bytes_per_second", limit ? ordered_json(limit->bytes_per_second) : ordered_json()}};
 }
 
-ordered_json predictions_of(const feed_statistics& work) {
-  ordered_json out = ordered_json::array();
-  for (const plan_prediction& predicted : work.predictions) {
-    ordered_json row = {{"plan", to_string(predicted.plan)},
-                        {"bytes_per_second", predicted.bytes_per_second},
-                        {"device_cut_share", predicted.device_cut_share},
-                        {"device_fingerprint_share", predicted.device_fingerprint_share},
-                        {"limits", ordered_json::array()}};
-    for (const rate_limit& limit : predicted.limits) {
-      row["limits"].push_back({{"name", limit.name}, {"bytes_per_second", limit.bytes_per_second}});
-    }
-    out.push_back(std::move(row));
-  }
-  return out;
+ordered_json prediction_json(const plan_prediction& predicted) {
+  return {{"plan", to_string(predicted.plan)},
+          {"bytes_per_second", predicted.bytes_per_second},
+          {"device_cut_share", predicted.device_cut_share},
+          {"device_fingerprint_share", predicted.device_fingerprint_share},
+          {"limits", json_list(predicted.limits, [](const rate_limit& limit) {
+             return ordered_json{{"name", limit.name}, {"bytes_per_second", limit.bytes_per_second}};
+           })}};
 }
 
-ordered_json stages_json(const dedup_report& facts, const explanation& why) {
-  ordered_json out = ordered_json::array();
-  for (const stage_cost& cost : facts.stages()) {
-    out.push_back({{"stage", cost.name},
-                   {"is_parallel", cost.is_parallel},
-                   {"busy_seconds", cost.work.seconds},
-                   {"bytes", cost.work.bytes},
-                   {"bytes_per_second", or_null(cost.bytes_per_second())},
-                   {"predicted_bytes_per_second", or_null(why.rate_of(cost).predicted)},
-                   {"alone_seconds", cost.alone_seconds(facts.thread_count)}});
-  }
-  return out;
-}
-
-ordered_json devices_of(const dedup_report& facts, const explanation& why) {
-  ordered_json out = ordered_json::array();
-  for (const device_cost& cost : facts.devices()) {
-    out.push_back({{"device", cost.device},
-                   {"lane_count", cost.lane_count},
-                   {"busy_seconds", cost.work.seconds},
-                   {"bytes", cost.work.bytes},
-                   {"bytes_per_second", or_null(cost.bytes_per_second())},
-                   {"predicted_bytes_per_second", or_null(why.rate_of(cost).predicted)},
-                   {"alone_seconds", cost.alone_seconds()}});
-  }
-  return out;
+/// Adds the fields that stages and devices share.
+ordered_json with_work(ordered_json row, const stage_work& work, const rate_comparison& rate, double alone_seconds) {
+  row["busy_seconds"] = work.seconds;
+  row["bytes"] = work.bytes;
+  row["bytes_per_second"] = or_null(rate.measured);
+  row["predicted_bytes_per_second"] = or_null(rate.predicted);
+  row["alone_seconds"] = alone_seconds;
+  return row;
 }
 
 ordered_json lanes_json(const dedup_report& facts, const explanation& why) {
@@ -86,55 +59,53 @@ ordered_json lanes_json(const dedup_report& facts, const explanation& why) {
   return out;
 }
 
-ordered_json queues_json(const explanation& why) {
-  ordered_json out = ordered_json::array();
-  for (const explained_queue& queue : why.queues()) {
-    out.push_back(
-        {{"queue", queue.name},
-         {"unit", queue.is_bytes ? "bytes" : "segments"},
-         {"mean", queue.how_full.mean},
-         {"most", queue.how_full.most},
-         {"capacity", queue.how_full.capacity != 0 ? ordered_json(queue.how_full.capacity) : ordered_json()}});
-  }
-  return out;
-}
-
-ordered_json model_json(const dedup_report& facts) {
-  const throughput_model model = facts.model();
-  return {{"chunking_seconds_per_byte", model.chunking},
-          {"fingerprinting_seconds_per_byte", model.fingerprinting},
-          {"index_seconds_per_byte", model.index},
-          {"serial_bytes_per_second", or_null(model.serial)},
-          {"pipelined_bytes_per_second", or_null(model.pipelined)},
-          {"parallel_bytes_per_second", or_null(model.parallel)}};
-}
-
-ordered_json work_of(const dedup_report& facts) {
-  const feed_statistics& work = facts.work;
-  return {{"run_bytes", work.run_bytes},
-          {"twice_cut_bytes", work.twice_cut_bytes},
-          {"twice_hashed_bytes", work.twice_hashed_bytes},
-          {"segment_count", work.segment_count},
-          {"speculated_segment_count", work.speculated_count},
-          {"missed_segment_count", work.missed_count},
-          {"ring_bytes", work.ring_bytes}};
+ordered_json queue_json(const explained_queue& queue) {
+  const std::uint64_t capacity = queue.how_full.capacity;
+  return {{"queue", queue.name},
+          {"unit", queue.is_bytes ? "bytes" : "segments"},
+          {"mean", queue.how_full.mean},
+          {"most", queue.how_full.most},
+          {"capacity", capacity != 0 ? ordered_json(capacity) : ordered_json()}};
 }
 
 }  // namespace
 
 ordered_json time_json(const dedup_report& facts) {
   const explanation why(facts);
-  return {{"plan", to_string(facts.work.plan)},
-          {"predictions", predictions_of(facts.work)},
+  const feed_statistics& work = facts.work;
+  const throughput_model model = facts.model();
+  const auto stage_json = [&](const stage_cost& cost) {
+    return with_work({{"stage", cost.name}, {"is_parallel", cost.is_parallel}}, cost.work, why.rate_of(cost),
+                     cost.alone_seconds(facts.thread_count));
+  };
+  const auto device_json = [&](const device_cost& cost) {
+    return with_work({{"device", cost.device}, {"lane_count", cost.lane_count}}, cost.work, why.rate_of(cost),
+                     cost.alone_seconds());
+  };
+  return {{"plan", to_string(work.plan)},
+          {"predictions", json_list(work.predictions, prediction_json)},
           {"before_offload", json_of(why.before_offload())},
           {"after_offload", json_of(why.after_offload())},
           {"device_cut_share", or_null(why.device_cut_share())},
-          {"stages", stages_json(facts, why)},
-          {"devices", devices_of(facts, why)},
+          {"stages", json_list(facts.stages(), stage_json)},
+          {"devices", json_list(facts.devices(), device_json)},
           {"lanes", lanes_json(facts, why)},
-          {"queues", queues_json(why)},
-          {"model", model_json(facts)},
-          {"work", work_of(facts)}};
+          {"queues", json_list(why.queues(), queue_json)},
+          {"model",
+           {{"chunking_seconds_per_byte", model.chunking},
+            {"fingerprinting_seconds_per_byte", model.fingerprinting},
+            {"index_seconds_per_byte", model.index},
+            {"serial_bytes_per_second", or_null(model.serial)},
+            {"pipelined_bytes_per_second", or_null(model.pipelined)},
+            {"parallel_bytes_per_second", or_null(model.parallel)}}},
+          {"work",
+           {{"run_bytes", work.run_bytes},
+            {"twice_cut_bytes", work.twice_cut_bytes},
+            {"twice_hashed_bytes", work.twice_hashed_bytes},
+            {"segment_count", work.segment_count},
+            {"speculated_segment_count", work.speculated_count},
+            {"missed_segment_count", work.missed_count},
+            {"ring_bytes", work.ring_bytes}}}};
 }
 
 }  // namespace cutpoint::cli

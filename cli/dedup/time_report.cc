@@ -1,13 +1,11 @@
-// Plans, then stages, lanes and queues.
-#include "cli/dedup/time_report.h"
-
+// Plans, stages, lanes and queues as text.
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "cli/common/report_lines.h"
 #include "cli/common/units.h"
 #include "cli/dedup/explanation.h"
+#include "cli/dedup/report.h"
 
 namespace cutpoint::cli {
 

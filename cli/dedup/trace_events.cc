@@ -1,4 +1,4 @@
-// A line of JSON for each event.
+// Writes each event as a line of JSON.
 #include "cli/dedup/trace_events.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ std::string quoted(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// Seconds as microseconds with three digits after the point. Several times faster than a double is written.
+/// Formats seconds as microseconds with three decimals, several times as fast as formatting a double.
 std::string microseconds(double seconds) {
   const auto nanoseconds = static_cast<std::uint64_t>(std::llround(std::max(0.0, seconds) * 1e9));
   return fmt::format("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000);

@@ -1,5 +1,5 @@
-// The events of a timeline in Chrome's trace event format (JSON), which chrome://tracing and Perfetto open. Times are in
-// microseconds, to the nanosecond.
+// Events in Chrome's trace event format (JSON), which chrome://tracing and Perfetto open. Times are in microseconds
+// with three decimals.
 #pragma once
 
 #include <cstdint>
@@ -13,28 +13,28 @@
 
 namespace cutpoint::cli {
 
-/// "processor 0", "device 0 stream 1": the number of a lane among those of the processor or of its device.
+/// Returns names such as "processor 0" and "device 0 stream 1".
 [[nodiscard]] std::vector<std::string> names_of(std::span<const lane_record> lanes);
 
-/// Of a process of the timeline, which is a feed; its threads are the lanes.
+/// A process of the timeline, which stands for a feed. Its threads stand for the lanes.
 struct trace_process {
   std::uint64_t number = 1;
-  double begin = 0;  ///< seconds from the timeline's beginning to the feed's
+  double begin = 0;  ///< seconds from the start of the timeline to the start of the feed
 };
 
-/// A process's name, and its place among the others.
+/// Return the events that name a process or a thread and set its place among the others.
 [[nodiscard]] std::string process_name_event(const trace_process& process, std::string_view name);
 [[nodiscard]] std::string thread_name_event(const trace_process& process, std::uint64_t lane, std::string_view name);
 
-/// A span of anything, from `begin` to `end` seconds of the feed.
+/// Returns a span from `begin` to `end`, in seconds of the feed.
 [[nodiscard]] std::string span_event(const trace_process& process, std::uint64_t lane, std::string_view what,
                                      double begin, double end, std::uint64_t bytes);
 [[nodiscard]] std::string span_event(const trace_process& process, const trace_span& span);
-/// A counter for each of the queues that is not as full as `before`; empty where all are.
+/// Returns a counter for each queue whose level differs from `before`.
 [[nodiscard]] std::string level_events(const trace_process& process, const trace_levels& levels,
                                        const std::optional<trace_levels>& before);
 
-/// What comes before the first event, between two, and after the last: an array.
+// The text before the first event, between two events and after the last one.
 inline constexpr std::string_view first_trace_event = "[\n";
 inline constexpr std::string_view next_trace_event = ",\n";
 inline constexpr std::string_view last_trace_event = "\n]\n";

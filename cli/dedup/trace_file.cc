@@ -1,10 +1,12 @@
-// Events go through a buffer; the first failure is kept until the end, and nothing is written after it.
+// Writes events through a buffer. Nothing is written after the first failure, which `finish` reports.
 #include "cli/dedup/trace_file.h"
 
 #include <exception>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "cli/common/option_values.h"
 
 namespace cutpoint::cli {
 
@@ -37,7 +39,7 @@ std::string feed_timeline::names() const {
   return all;
 }
 
-/// The names come before the first event, when it is sure that the file may be written to.
+/// Writes an event. The first one is preceded by the names, because the file must not be changed earlier.
 template <class Event>
 void feed_timeline::write(Event&& event) noexcept {
   const std::lock_guard lock(file_.mutex_);
@@ -70,7 +72,7 @@ void feed_timeline::read(std::chrono::steady_clock::time_point begin, std::chron
 // --- The file --------------------------------------------------------------------------------------------------------
 
 result<std::unique_ptr<trace_file>> trace_file::open(const std::string& path) {
-  if (path.empty()) return status(status_code::invalid_argument, "--trace: needs the name of a file");
+  if (path.empty()) return usage_error("--trace: needs the name of a file");
   auto out = output::open(path);
   if (!out) return out.error();
   return std::unique_ptr<trace_file>(new trace_file(path, *std::move(out)));
@@ -101,8 +103,8 @@ status trace_file::finish() {
 // --- The option ------------------------------------------------------------------------------------------------------
 
 void trace_option::add_to(CLI::App& command) {
-  command.add_option("--trace", path_, "Write a timeline of the lanes, which Chrome's trace viewer and Perfetto open")
-      ->type_name("FILE");
+  add_value_option(command, "--trace", path_, "FILE",
+                   "Write a timeline of the lanes, which Perfetto and Chrome's trace viewer open");
 }
 
 result<std::unique_ptr<trace_file>> trace_option::open() const {
@@ -111,8 +113,7 @@ result<std::unique_ptr<trace_file>> trace_option::open() const {
 
 status check_different_files(const trace_file* trace, const output& out) {
   if (trace == nullptr || !out.is_same_file(trace->path())) return {};
-  return {status_code::invalid_argument,
-          fmt::format("--trace {}: is where the results would be written", trace->path())};
+  return usage_error(fmt::format("--trace {}: is also the output of the results", trace->path()));
 }
 
 bool finish(trace_file* trace, const console& say) {

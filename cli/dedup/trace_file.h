@@ -1,4 +1,4 @@
-// `--trace FILE`: the timelines of feeds, written while they work.
+// `--trace FILE`: writes the timelines of feeds while they run.
 #pragma once
 
 #include <deque>
@@ -18,7 +18,7 @@ namespace cutpoint::cli {
 
 class trace_file;
 
-/// The timeline of one feed, as a process of the trace. From any thread.
+/// The timeline of one feed. Called from any thread.
 class feed_timeline final : public trace_receiver {
  public:
   feed_timeline(trace_file& file, std::uint64_t number, std::string name);
@@ -27,7 +27,7 @@ class feed_timeline final : public trace_receiver {
   void take(const trace_span& span) noexcept override;
   void take(const trace_levels& levels) noexcept override;
 
-  /// Time that the feeding thread spent on reading, while it did nothing for the feed.
+  /// Adds a time in which the feeding thread read and did nothing for the feed.
   void read(std::chrono::steady_clock::time_point begin, std::chrono::steady_clock::time_point end,
             std::uint64_t bytes) noexcept;
 
@@ -45,23 +45,22 @@ class feed_timeline final : public trace_receiver {
   std::optional<trace_levels> last_levels_;
 };
 
-/// The file, in memory that does not grow with the trace. Nothing is changed before the first event or `finish`.
+/// The file. Memory does not grow with the trace. An existing file stays as it is until the first event or `finish`.
 class trace_file {
  public:
-  /// Errors: invalid_argument, for an empty path; io_error.
+  /// Opens the file. Errors: invalid_argument, for an empty path; io_error.
   [[nodiscard]] static result<std::unique_ptr<trace_file>> open(const std::string& path);
 
   trace_file(const trace_file&) = delete;
   trace_file& operator=(const trace_file&) = delete;
 
-  /// The next feed's, which lives as long as the file.
+  /// Adds the timeline of the next feed. It lives as long as the file.
   [[nodiscard]] feed_timeline& add(std::string name);
 
-  /// What may not be read or written otherwise.
   [[nodiscard]] const output& file() const { return out_; }
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  /// Ends the array and closes the file; what comes later is dropped. Errors: the first that there was, io_error mostly.
+  /// Writes the end and closes the file; later events are dropped. Errors: the first error of this file.
   [[nodiscard]] status finish();
 
  private:
@@ -79,22 +78,22 @@ class trace_file {
   std::optional<std::chrono::steady_clock::time_point> first_opened_;
 };
 
-/// The option, for commands that feed.
+/// The option `--trace`.
 class trace_option {
  public:
   void add_to(CLI::App& command);
   [[nodiscard]] bool is_given() const { return path_.has_value(); }
-  /// Null where it was not given. Errors: as `trace_file::open`.
+  /// Opens the file. Returns null if the option is not given. Errors: as `trace_file::open`.
   [[nodiscard]] result<std::unique_ptr<trace_file>> open() const;
 
  private:
   std::optional<std::string> path_;
 };
 
-/// Ok, or that the trace would be written to what results are written to.
+/// Checks that the trace and the results have different files. Errors: invalid_argument.
 [[nodiscard]] status check_different_files(const trace_file* trace, const output& out);
 
-/// Ends the trace, if there is one, and says what failed of it. False where something did.
+/// Finishes the trace, if there is one. Prints errors, and returns false if there was one.
 [[nodiscard]] bool finish(trace_file* trace, const console& say);
 
 }  // namespace cutpoint::cli

@@ -1,4 +1,4 @@
-// What the topology, the back ends and the costs say of this machine, as text or JSON.
+// Shows the topology, the back ends and the costs of this machine, as text or as JSON.
 #include "cli/info/command.h"
 
 #include <cutpoint/backends.h>
@@ -8,46 +8,37 @@
 #include <cutpoint/topology.h>
 #include <cutpoint/version.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "cli/common/console.h"
 #include "cli/common/costs.h"
+#include "cli/common/json.h"
 #include "cli/common/output.h"
 
 namespace cutpoint::cli {
 
 namespace {
 
-using nlohmann::ordered_json;
-
 ordered_json json_of(const topology& machine) {
-  ordered_json out = {{"processor_model", machine.processor_model},
-                      {"packages", machine.package_count},
-                      {"cores", machine.core_count},
-                      {"processors", machine.processor_count},
-                      {"instruction_sets", machine.instruction_sets},
-                      {"caches", ordered_json::array()},
-                      {"numa_nodes", ordered_json::array()},
-                      {"devices", ordered_json::array()}};
-  for (const cache_info& cache : machine.caches) {
-    out["caches"].push_back({{"level", cache.level},
-                             {"kind", cache.kind},
-                             {"bytes", cache.bytes},
-                             {"line_bytes", cache.line_bytes},
-                             {"count", cache.count},
-                             {"processors", cache.processor_count}});
-  }
-  for (const numa_node_info& node : machine.numa_nodes) {
-    out["numa_nodes"].push_back(
-        {{"index", node.index}, {"memory_bytes", node.memory_bytes}, {"processors", node.processor_count}});
-  }
-  for (const system_device& device : machine.devices) {
-    out["devices"].push_back({{"kind", device.kind}, {"name", device.name}});
-  }
-  return out;
+  const auto cache = [](const cache_info& each) {
+    return ordered_json{{"level", each.level},           {"kind", each.kind},   {"bytes", each.bytes},
+                        {"line_bytes", each.line_bytes}, {"count", each.count}, {"processors", each.processor_count}};
+  };
+  const auto node = [](const numa_node_info& each) {
+    return ordered_json{
+        {"index", each.index}, {"memory_bytes", each.memory_bytes}, {"processors", each.processor_count}};
+  };
+  const auto device = [](const system_device& each) { return ordered_json{{"kind", each.kind}, {"name", each.name}}; };
+  return {{"processor_model", machine.processor_model},
+          {"packages", machine.package_count},
+          {"cores", machine.core_count},
+          {"processors", machine.processor_count},
+          {"instruction_sets", machine.instruction_sets},
+          {"caches", json_list(machine.caches, cache)},
+          {"numa_nodes", json_list(machine.numa_nodes, node)},
+          {"devices", json_list(machine.devices, device)}};
 }
 
-ordered_json json_of(const gpu_info& gpu) {
+ordered_json gpu_json(const gpu_info& gpu) {
   return {{"index", gpu.index},
           {"name", gpu.name},
           {"memory_bytes", gpu.memory_bytes},
@@ -66,18 +57,11 @@ ordered_json json_of_all(const topology& machine, const result<std::vector<gpu_i
                          const known_costs& known) {
   ordered_json out = {{"version", version()},
                       {"machine", json_of(machine)},
-                      {"back_ends", ordered_json::array()},
-                      {"gpus", ordered_json::array()},
+                      {"back_ends", back_ends_json()},
+                      {"gpus", json_list(found ? *found : std::vector<gpu_info>(), gpu_json)},
                       {"costs", known.costs ? ordered_json::parse(costs_json(*known.costs)) : ordered_json()},
                       {"costs_file", known.file.empty() ? ordered_json() : ordered_json(printable(known.file))}};
-  for (const backend_info& b : backends()) {
-    out["back_ends"].push_back({{"name", b.name}, {"meaning", b.meaning}, {"runs_here", b.runs_here}});
-  }
-  if (!found) {
-    out["why_no_gpus"] = found.error().message();
-    return out;
-  }
-  for (const gpu_info& gpu : *found) out["gpus"].push_back(json_of(gpu));
+  if (!found) out["why_no_gpus"] = found.error().message();
   return out;
 }
 
@@ -125,8 +109,8 @@ std::string text_of_all(const topology& machine, const result<std::vector<gpu_in
 }  // namespace
 
 void info_command::add_options(CLI::App& app) {
-  app.add_flag("--calibrate", calibrates_, "Measure what work costs here anew, in some seconds, and keep it");
-  app.add_flag("--json", is_json_, "As JSON");
+  app.add_flag("--calibrate", calibrates_, "Measure the costs of this machine again, in some seconds, and store them");
+  app.add_flag("--json", is_json_, "Print as JSON");
   output_.add_to(app);
 }
 
@@ -142,9 +126,9 @@ exit_code info_command::run() {
   const auto known = machine_costs(*machine, found ? *found : std::vector<gpu_info>(),
                                    calibrates_ ? measurement_policy::always : measurement_policy::never, say);
   if (!known) return failed(known.error());
-  if (!known->problem.ok()) say.warning(fmt::format("the costs are not kept: {}", known->problem.message()));
+  if (!known->problem.ok()) say.warning(fmt::format("the costs are not stored: {}", known->problem.message()));
   const std::string text =
-      is_json_ ? json_of_all(*machine, found, *known).dump(2) + '\n' : text_of_all(*machine, found, *known);
+      is_json_ ? json_text(json_of_all(*machine, found, *known)) : text_of_all(*machine, found, *known);
   return write_all(output_, text, say);
 }
 

@@ -1,4 +1,4 @@
-// `cutpoint info`: processors, caches, memory nodes, devices, instruction sets, GPUs, costs.
+// `cutpoint info`: shows processors, caches, memory nodes, devices, instruction sets, GPUs and costs.
 #pragma once
 
 #include <string>

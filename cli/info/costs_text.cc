@@ -1,4 +1,4 @@
-// The cost model as lines of text.
+// Formats the cost model as text.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -13,7 +13,7 @@ namespace cutpoint::cli {
 namespace {
 
 constexpr double GB = 1e9;
-/// What takes no time worth measuring, such as cuts that look at no byte.
+/// The rate from which work counts as free, such as cuts that read no byte.
 constexpr double immeasurable = 1e13;
 
 std::string gigabytes(double rate) {
@@ -21,7 +21,7 @@ std::string gigabytes(double rate) {
   return fmt::format("{:.{}f}", rate / GB, rate < 10 * GB ? 2 : 0);
 }
 
-/// "gear 9.8K 3.27": one for each length that was measured.
+/// Returns a line for each name, with the rates at all measured lengths: "gear: 3.27 at 9.8K (avx2)".
 std::string text_of(const std::vector<cut_rate>& rates, std::string_view heading) {
   std::map<std::string, std::string> by_name;
   for (const cut_rate& each : rates) {
@@ -50,7 +50,7 @@ std::string text_of(const std::vector<fingerprint_rate>& rates, std::string_view
 std::string text_of(const device_costs& device) {
   std::string out = fmt::format("GPU {:8} ", device.index);
   if (!device.problem.empty()) return out + fmt::format("not measured: {}\n", device.problem);
-  out += fmt::format("link: in {}, out {}; a batch takes {:.0f} us more than its bytes\n", gigabytes(device.link_in),
+  out += fmt::format("link: in {}, out {}; latency of a batch {:.0f} us\n", gigabytes(device.link_in),
                      gigabytes(device.link_out), 1e6 * device.latency_seconds);
   const std::string heading = fmt::format("GPU {}", device.index);
   return out + text_of(device.rates.cuts, heading) + text_of(device.rates.fingerprints, heading);
@@ -59,15 +59,15 @@ std::string text_of(const device_costs& device) {
 }  // namespace
 
 std::string costs_text(const known_costs& known) {
-  if (!known.costs) return "costs        not known: 'cutpoint info --calibrate' measures them, in some seconds\n";
+  if (!known.costs) return "costs        not known: run 'cutpoint info --calibrate', which takes some seconds\n";
   const cost_model& costs = *known.costs;
   std::string out = fmt::format("costs        measured in {:.2f} s, {}; GB/s\n", costs.seconds,
-                                known.file.empty() ? "not kept" : "kept in " + printable(known.file));
+                                known.file.empty() ? "not stored" : "stored in " + printable(known.file));
   out += fmt::format("memory       read by one thread {}, by {} {}; copied {}; read from the page cache {}\n",
                      gigabytes(costs.memory.read_by_one), costs.processor_count, gigabytes(costs.memory.read_by_all),
                      gigabytes(costs.memory.copy), gigabytes(costs.memory.page_cache));
   out += fmt::format(
-      "lanes        beside all others each does {:.0f} % of what it does alone; a chunk indexed: {:.0f} ns\n",
+      "lanes        while all work, each has {:.0f} % of its speed alone; indexing a chunk takes {:.0f} ns\n",
       100 * costs.together, 1e9 * costs.seconds_of_a_chunk);
   out += text_of(costs.processor.cuts, "cuts") + text_of(costs.processor.fingerprints, "fingerprints");
   for (const device_costs& device : costs.devices) out += text_of(device);

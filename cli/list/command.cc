@@ -1,5 +1,7 @@
-// The catalog as a table, one entry in full, or all of it as JSON.
+// Lists the catalog or one entry, as text or as JSON.
 #include "cli/list/command.h"
+
+#include <array>
 
 #include <cutpoint/backends.h>
 #include <cutpoint/catalog.h>
@@ -7,50 +9,30 @@
 #include <cutpoint/text.h>
 #include <cutpoint/version.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "cli/common/console.h"
+#include "cli/common/json.h"
 #include "cli/common/output.h"
 
 namespace cutpoint::cli {
 
 namespace {
 
-using nlohmann::ordered_json;
-
 std::string_view to_string(entry_kind kind) { return kind == entry_kind::algorithm ? "algorithm" : "profile"; }
 
 std::string_view to_string(candidate_kind kind) {
-  switch (kind) {
-    case candidate_kind::windowed:
-      return "windowed";
-    case candidate_kind::restarted:
-      return "restarted";
-    case candidate_kind::walking:
-      return "walking";
-  }
-  return "unknown";
+  constexpr std::array<std::string_view, 3> names = {"windowed", "restarted", "walking"};
+  return names[static_cast<std::size_t>(kind)];
 }
 
 std::string_view to_string(value_kind kind) {
-  switch (kind) {
-    case value_kind::size:
-      return "size";
-    case value_kind::count:
-      return "count";
-    case value_kind::word:
-      return "word";
-    case value_kind::choice:
-      return "choice";
-    case value_kind::key:
-      return "key";
-  }
-  return "unknown";
+  constexpr std::array<std::string_view, 5> names = {"size", "count", "word", "choice", "key"};
+  return names[static_cast<std::size_t>(kind)];
 }
 
 bool is_bounded(const parameter_info& info) { return info.kind != value_kind::choice && info.kind != value_kind::key; }
 
-/// Sizes and counts as numbers; patterns of bits as hexadecimal text, for JSON's numbers are not exact that far.
+/// Returns sizes and counts as numbers, and words as hexadecimal text, because JSON numbers are not exact to 64 bits.
 ordered_json json_value(std::uint64_t value, value_kind kind) {
   if (kind == value_kind::word) return fmt::format("{:#x}", value);
   return value;
@@ -86,10 +68,6 @@ ordered_json json_of(const listed_parameter& parameter) {
 
 ordered_json json_of(const catalog_entry& entry) {
   const std::uint64_t reach = entry.defaults.reach();
-  ordered_json parameters = ordered_json::array();
-  for (const listed_parameter& parameter : entry.parameters) parameters.push_back(json_of(parameter));
-  ordered_json sized = ordered_json::array();
-  for (const chunker& defaults : entry.sized_defaults) sized.push_back(defaults.canonical());
   return {{"name", entry.name},
           {"kind", to_string(entry.kind)},
           {"algorithm", entry.algorithm},
@@ -99,28 +77,24 @@ ordered_json json_of(const catalog_entry& entry) {
           {"reach_bytes", reach == unlimited ? ordered_json() : ordered_json(reach)},
           {"behind_bytes", entry.defaults.behind()},
           {"lookahead_bytes", entry.defaults.lookahead()},
-          {"parameters", parameters},
-          {"sized_cuts", sized}};
+          {"parameters", json_list(entry.parameters, [](const listed_parameter& each) { return json_of(each); })},
+          {"sized_cuts", json_list(entry.sized_defaults, [](const chunker& each) { return each.canonical(); })}};
 }
 
 ordered_json json_of_all() {
-  ordered_json entries = ordered_json::array();
-  for (const catalog_entry& entry : catalog()) entries.push_back(json_of(entry));
-  ordered_json prints = ordered_json::array();
-  for (const fingerprint_info& info : fingerprints()) {
-    prints.push_back({{"name", info.name},
-                      {"digest_bytes", info.digest_bytes},
-                      {"resists_collisions", info.resists_collisions},
-                      {"source", info.source}});
-  }
-  ordered_json ends = ordered_json::array();
-  for (const backend_info& backend : backends()) {
-    ends.push_back({{"name", backend.name}, {"meaning", backend.meaning}, {"runs_here", backend.runs_here}});
-  }
-  return {{"version", version()}, {"entries", entries}, {"fingerprints", prints}, {"back_ends", ends}};
+  const auto fingerprint = [](const fingerprint_info& info) {
+    return ordered_json{{"name", info.name},
+                        {"digest_bytes", info.digest_bytes},
+                        {"resists_collisions", info.resists_collisions},
+                        {"source", info.source}};
+  };
+  return {{"version", version()},
+          {"entries", json_list(catalog(), [](const catalog_entry& entry) { return json_of(entry); })},
+          {"fingerprints", json_list(fingerprints(), fingerprint)},
+          {"back_ends", back_ends_json()}};
 }
 
-/// "MIN:AVG:MAX", or what stands for it, of an entry's defaults.
+/// Returns the sizes among an entry's defaults: "min 2K, avg 8K, max 64K".
 std::string sizes_of(const catalog_entry& entry) {
   std::string sizes;
   for (const listed_parameter& parameter : entry.parameters) {
@@ -148,14 +122,14 @@ std::string text_of_all() {
   out += "\nFingerprints\n";
   for (const fingerprint_info& info : fingerprints()) {
     out += fmt::format("  {:<14} {:>2} bytes  {}{}\n", info.name, info.digest_bytes, info.source,
-                       info.resists_collisions || info.digest_bytes == 0 ? "" : "; not safe against made collisions");
+                       info.resists_collisions || info.digest_bytes == 0 ? "" : "; collisions can be made on purpose");
   }
   out += "\nBack ends\n";
   for (const backend_info& backend : backends()) {
     out +=
         fmt::format("  {:<14} {}{}\n", backend.name, backend.meaning, backend.runs_here ? "" : "; does not run here");
   }
-  return out + "\n'cutpoint list NAME' shows one with its parameters.\n";
+  return out + "\n'cutpoint list NAME' shows an algorithm or a profile with its parameters.\n";
 }
 
 std::string range_of(const listed_parameter& parameter) {
@@ -179,7 +153,7 @@ std::string text_of(const catalog_entry& entry) {
   const std::uint64_t reach = entry.defaults.reach();
   std::string out = fmt::format("{} ({}, {})\n  {}\n  cuts   {}\n", entry.name, to_string(entry.kind),
                                 to_string(entry.defaults.candidates()), entry.source, entry.defaults.canonical());
-  out += fmt::format("  reach  a cut depends on {} bytes from the chunk's start on, and {} before it\n",
+  out += fmt::format("  reach  a cut depends on {} bytes after the start of the chunk and {} bytes before it\n",
                      reach == unlimited ? "any number of" : fmt::format("{}", reach), entry.defaults.behind());
   for (const listed_parameter& parameter : entry.parameters) {
     const std::string rule = parameter.when_left_out.empty() ? "" : fmt::format(" = {}", parameter.when_left_out);
@@ -195,8 +169,8 @@ std::string text_of(const catalog_entry& entry) {
 }  // namespace
 
 void list_command::add_options(CLI::App& app) {
-  app.add_option("NAME", name_, "One algorithm or profile, in full");
-  app.add_flag("--json", is_json_, "As JSON");
+  app.add_option("NAME", name_, "Algorithm or profile to show with all parameters");
+  app.add_flag("--json", is_json_, "Print as JSON");
   output_.add_to(app);
 }
 
@@ -204,11 +178,11 @@ exit_code list_command::run() {
   const console say(verbosity::normal);
   std::string text;
   if (name_.empty()) {
-    text = is_json_ ? json_of_all().dump(2) + '\n' : text_of_all();
+    text = is_json_ ? json_text(json_of_all()) : text_of_all();
   } else {
     const auto entry = find_entry(name_);
     if (!entry) return say.refuse(entry.error());
-    text = is_json_ ? json_of(**entry).dump(2) + '\n' : text_of(**entry);
+    text = is_json_ ? json_text(json_of(**entry)) : text_of(**entry);
   }
   return write_all(output_, text, say);
 }

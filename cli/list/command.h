@@ -1,4 +1,4 @@
-// `cutpoint list`: algorithms, profiles, fingerprints and back ends, with their parameters and bounds.
+// `cutpoint list`: shows algorithms, profiles, fingerprints and back ends, with parameters and bounds.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Bash without any library of completions. There '=' and ':' part words, which the function puts up with.
+// Completions for bash, without a library. In bash, '=' and ':' separate words.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -47,7 +47,7 @@ std::string all_words(const command_facts& command) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-/// What stands for the value in the script.
+/// Returns the words that complete the value, for the script.
 std::string values(const option_facts& option) {
   switch (option.shape) {
     case value_shape::names:

@@ -1,4 +1,5 @@
-// Names come from where the options take them: the catalog, the fingerprints, the back ends, the command's own choices.
+// Reads the definitions of the command line. Names come from the catalog, the fingerprints, the back ends and the
+// options.
 #include "cli/pages/facts.h"
 
 #include <algorithm>
@@ -47,7 +48,7 @@ names hashes() {
   return found;
 }
 
-/// Of all algorithms, since which one is meant may be said later on the line.
+/// Returns the parameters of all algorithms, because the algorithm may follow later on the line.
 names parameters() {
   std::set<std::string> found;
   for (const catalog_entry& entry : catalog()) {
@@ -56,7 +57,7 @@ names parameters() {
   return owned(found);
 }
 
-/// The names that an option takes, by its own; none where it is no such option.
+/// Returns the names that an option takes; empty if it takes no names.
 names names_of(std::string_view option) {
   if (option == "--algorithm") return entries({entry_kind::algorithm});
   if (option == "--profile") return entries({entry_kind::profile});
@@ -64,7 +65,6 @@ names names_of(std::string_view option) {
   if (option == "--param") return parameters();
   if (option == "--hash") return hashes();
   if (option == "--backend") return back_ends();
-  if (option == "--placement") return owned(placement_names());
   if (option == "--goal") return owned(goal_names());
   if (option == "--join") return owned(join_names());
   if (option == "--input") return owned(input_names());
@@ -102,7 +102,7 @@ result<option_facts> facts_of(const CLI::Option& option) {
   for (const CLI::Option* other : option.get_excludes()) {
     for (std::string& word : words_of(*other)) facts.excluded.push_back(std::move(word));
   }
-  std::sort(facts.excluded.begin(), facts.excluded.end());  // the definitions have them in no order
+  std::sort(facts.excluded.begin(), facts.excluded.end());  // the definitions are not in order
   return facts;
 }
 

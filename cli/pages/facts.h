@@ -1,4 +1,4 @@
-// The command line as plain facts, from the definitions that parse it: what pages and completions are made of.
+// The definitions of the command line as plain data, from which pages and completions are made.
 #pragma once
 
 #include <string>
@@ -10,25 +10,25 @@
 
 namespace cutpoint::cli {
 
-/// What the value of an option, or a positional argument, can be completed by.
+/// How the value of an option or a positional argument can be completed.
 enum class value_shape {
-  none,   ///< there is no value
-  text,   ///< what only the user knows
+  none,   ///< the option takes no value
+  text,   ///< text that only the user knows
   file,   ///< paths
   names,  ///< one of some names
 };
 
 struct option_facts {
-  std::vector<std::string> words;  ///< `-o`, `--output`; none of a positional argument
-  std::string value;               ///< what stands for the value: `FILE`; empty where there is none
+  std::vector<std::string> words;  ///< `-o`, `--output`; empty for a positional argument
+  std::string value;               ///< the placeholder of the value: `FILE`; empty if the option takes none
   std::string meaning;
-  std::string default_value;  ///< empty where the meaning tells it, or there is none
-  std::string environment;    ///< the variable that stands in; empty where there is none
+  std::string default_value;  ///< empty if the meaning says it or if there is none
+  std::string environment;    ///< the variable that is used if the option is not given; may be empty
   value_shape shape = value_shape::none;
-  std::vector<std::string> names;  ///< of `value_shape::names`; one that ends in '=' wants more after it
+  std::vector<std::string> names;  ///< for `value_shape::names`; a name that ends in '=' needs a value
   bool is_repeatable = false;
   bool is_required = false;
-  std::vector<std::string> excluded;  ///< words of options that cannot be given beside it
+  std::vector<std::string> excluded;  ///< words of options that cannot be given together with this one
 };
 
 struct command_facts {
@@ -43,7 +43,7 @@ struct line_facts {
   std::vector<command_facts> commands;
 };
 
-/// Errors: invalid_argument, for an option that takes a NAME and is not known to `facts.cc`: its names are to be added.
+/// Errors: invalid_argument, for an option that takes a NAME and whose names facts.cc does not know.
 [[nodiscard]] result<line_facts> facts_of(const command_line& line);
 
 }  // namespace cutpoint::cli

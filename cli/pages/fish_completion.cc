@@ -1,4 +1,4 @@
-// Fish's `complete`, one line for each option.
+// Completions for fish: a `complete` command for each option.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,7 +8,7 @@ namespace cutpoint::cli {
 
 namespace {
 
-/// With a condition before it, which may be empty.
+/// Returns the command for an option. `condition` may be empty.
 std::string line_of(const option_facts& option, std::string_view condition) {
   std::string out = fmt::format("complete -c cutpoint{}", condition);
   for (const std::string& word : option.words) {

@@ -1,4 +1,4 @@
-// Writes one page or completion, while the command is built.
+// Writes a page or a completion during the build.
 #include <fstream>
 #include <iostream>
 #include <iterator>

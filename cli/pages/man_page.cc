@@ -1,4 +1,4 @@
-// man(7), the macros that groff and mandoc both know.
+// Writes pages with the macros of man(7), which groff and mandoc know.
 #include <algorithm>
 
 #include <cutpoint/version.h>
@@ -10,7 +10,7 @@ namespace cutpoint::cli {
 
 namespace {
 
-/// Text that troff shows as it is: its hyphens are those of options, to be copied.
+/// Escapes text for troff. Hyphens stay plain, so that options can be copied.
 std::string escaped(std::string_view text) {
   std::string out;
   if (text.starts_with('.') || text.starts_with('\'')) out += "\\&";
@@ -28,7 +28,7 @@ std::string escaped(std::string_view text) {
 std::string bold(std::string_view text) { return fmt::format("\\fB{}\\fR", escaped(text)); }
 std::string italic(std::string_view text) { return fmt::format("\\fI{}\\fR", escaped(text)); }
 
-/// Whether no names need be told: the meaning has them all already, or they are those of parameters, which `list` has.
+/// Returns whether the names need not be listed: the meaning has them all, or they are parameters, which `list` shows.
 bool names_are_told(const option_facts& option) {
   return std::all_of(option.names.begin(), option.names.end(), [&](const std::string& name) {
     return name.ends_with('=') || option.meaning.find(name) != std::string::npos;
@@ -48,10 +48,10 @@ std::string item(const option_facts& option) {
   std::string out = fmt::format(".TP\n{}\n{}.\n", heading, escaped(option.meaning));
   if (!option.default_value.empty()) out += fmt::format("The default is {}.\n", bold(option.default_value));
   if (!option.environment.empty()) {
-    out += fmt::format("The environment variable {} stands in when it is not given.\n", bold(option.environment));
+    out += fmt::format("The environment variable {} is used if the option is not given.\n", bold(option.environment));
   }
-  if (!names_are_told(option)) out += fmt::format("There are {}.\n", joined(option.names));
-  if (!option.excluded.empty()) out += fmt::format("Not together with {}.\n", joined(option.excluded));
+  if (!names_are_told(option)) out += fmt::format("Names are {}.\n", joined(option.names));
+  if (!option.excluded.empty()) out += fmt::format("Cannot be given together with {}.\n", joined(option.excluded));
   return out;
 }
 

@@ -1,4 +1,4 @@
-// What is made of the facts of the command line: a page for man(1), completions for three shells. Each is the text of a file.
+// Makes pages for man(1) and completions for three shells. Each function returns the text of a file.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@
 
 namespace cutpoint::cli {
 
-/// A page of one command, or of the whole for `cutpoint`: the template's prose, in which lines that are `@synopsis@`,
-/// `@options@`, `@commands@` and `@see_also@` give way to what the facts say, and `@version@` to the version. Errors:
-/// invalid_argument, for a command that there is none of.
+/// Makes the page of a command from a template, or that of the whole program for `cutpoint`. The lines `@synopsis@`,
+/// `@options@`, `@commands@` and `@see_also@` and the word `@version@` are replaced. Errors: invalid_argument, for an
+/// unknown command.
 [[nodiscard]] result<std::string> man_page(const line_facts& facts, std::string_view command, std::string_view text);
 
 [[nodiscard]] std::string bash_completion(const line_facts& facts);
 [[nodiscard]] std::string zsh_completion(const line_facts& facts);
 [[nodiscard]] std::string fish_completion(const line_facts& facts);
 
-/// In single quotes, as all three shells have them.
+/// Puts text in single quotes for any of the three shells.
 [[nodiscard]] std::string shell_quoted(std::string_view text);
 
 }  // namespace cutpoint::cli

@@ -1,4 +1,4 @@
-// Zsh's _arguments, which knows what excludes what.
+// Completions for zsh by `_arguments`, which knows the options that exclude each other.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,7 +8,7 @@ namespace cutpoint::cli {
 
 namespace {
 
-/// Text within a specification, where brackets and colons mean something.
+/// Escapes text for a specification, in which brackets and colons have a meaning.
 std::string zsh_escaped(std::string_view text) {
   std::string out;
   for (const char each : text) {
@@ -18,7 +18,7 @@ std::string zsh_escaped(std::string_view text) {
   return out;
 }
 
-/// `:message:action`; nothing where there is no value.
+/// Returns `:message:action`; empty for an option without a value.
 std::string action(const option_facts& option) {
   const std::string message = fmt::format(":{}:", zsh_escaped(option.value));
   switch (option.shape) {
@@ -36,7 +36,7 @@ std::string action(const option_facts& option) {
   return message + (has_more ? fmt::format("compadd -S \"\" - {}", words) : fmt::format("({})", words));
 }
 
-/// One for each word of the option, each of which excludes the others and what the definition says.
+/// Returns a specification for each word of the option. It excludes the other words and the options of the definition.
 std::string specifications(const option_facts& option) {
   std::vector<std::string> excluded = option.excluded;
   if (!option.is_repeatable) excluded.insert(excluded.end(), option.words.begin(), option.words.end());

@@ -1,4 +1,4 @@
-// Sample, search, choose; then, where it is asked for, the best on all inputs, and the choice again.
+// Samples the inputs, searches and chooses. With --verify, tries the best settings on all inputs and chooses again.
 #include "cli/tune/command.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "cli/common/interrupt.h"
-#include "cli/common/usage_error.h"
+#include "cli/common/option_values.h"
 #include "cli/tune/inputs.h"
 #include "cli/tune/report.h"
 
@@ -15,7 +15,7 @@ namespace cutpoint::cli {
 
 namespace {
 
-/// So many settings are tried on all inputs.
+/// The number of settings that --verify tries on all inputs.
 constexpr std::size_t verified_count = 5;
 
 }  // namespace
@@ -24,12 +24,13 @@ void tune_command::add_options(CLI::App& app) {
   inputs_.add_to(app);
   CLI::Option* const path = app.get_option("PATH")->required(false);
   options_.add_to(app);
-  auto* verify = app.add_flag("--verify", is_verified_, "Try the five best on all of the inputs too");
+  auto* verify =
+      app.add_flag("--verify", is_verified_, "Try the five best settings on all inputs, and choose among them");
   app.add_flag("--monte-carlo", is_monte_carlo_,
-               "No inputs: what random bytes say of seqcdc's parameters, and its model beside them")
+               "Read no inputs; search seqcdc's parameters on random bytes and compare them with its model")
       ->excludes(path)
       ->excludes(verify);
-  app.add_flag("--json", is_json_, "As JSON");
+  app.add_flag("--json", is_json_, "Print the report as JSON");
   output_.add_to(app);
   add_verbosity(app, verbosity_);
 }
@@ -38,7 +39,7 @@ status tune_command::check() const {
   const auto& paths = inputs_.paths();
   if (paths.empty() && !is_monte_carlo_) return usage_error("a PATH is needed, or --monte-carlo");
   if (is_verified_ && std::find(paths.begin(), paths.end(), standard_input_path) != paths.end()) {
-    return usage_error("--verify: standard input can be read once");
+    return usage_error("--verify: standard input cannot be read again");
   }
   return {};
 }
@@ -84,7 +85,7 @@ status tune_command::find(const tune_job& job, engine& threads, const output& ou
   if (!sample) return sample.error();
   const tune_reading reading{.inputs = inputs_, .job = job, .threads = threads, .out = out, .say = say};
   if (status read = reading.fill(*sample, facts); !read.ok()) return read;
-  if (facts.sample_bytes == 0) return {status_code::io_error, "there are no bytes to try anything on"};
+  if (facts.sample_bytes == 0) return {status_code::io_error, "the inputs have no bytes to sample"};
   const auto progress = [&say](std::string_view text) {
     if (text.empty() || say.shows_progress()) say.progress(text);
   };
@@ -101,10 +102,10 @@ status tune_command::find(const tune_job& job, engine& threads, const output& ou
 
 exit_code tune_command::tell(const tune_facts& facts, const status& outcome, output& out, const console& say) const {
   const bool is_interrupted = outcome.code() == status_code::cancelled;
-  if (is_interrupted) say.error("interrupted; the report is of what was measured");
+  if (is_interrupted) say.error("interrupted; the report covers what was measured");
   if (!outcome.ok() && !is_interrupted) {
     const bool is_too_much = outcome.code() == status_code::memory_limit;
-    say.error(outcome.message() + (is_too_much ? ": see --sample and --memory" : ""));
+    say.error(outcome.message() + (is_too_much ? ": change --sample or --memory" : ""));
     return exit_code::input_failed;
   }
   tune_facts told = facts;

@@ -1,5 +1,4 @@
-// `cutpoint tune`: recommends an algorithm, sizes and parameters for some data, by what they save and how fast they are on a
-// sample of it.
+// `cutpoint tune`: recommends an algorithm with sizes and parameters by its savings and speed on a sample of the data.
 #pragma once
 
 #include <string>

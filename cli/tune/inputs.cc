@@ -1,5 +1,7 @@
-// By the engine, as `dedup` reads: the sampler takes super-chunks without a fingerprint, the whole is counted by a fast one.
+// Feeds the inputs to the engine. The sample needs super-chunks without fingerprints; counting uses a fast fingerprint.
 #include "cli/tune/inputs.h"
+
+#include <cutpoint/input_tally.h>
 
 #include "cli/common/progress.h"
 
@@ -7,7 +9,7 @@ namespace cutpoint::cli {
 
 namespace {
 
-/// Samples what comes out of a feed that cuts `super_chunks()`.
+/// Samples the chunks of a feed that cuts `super_chunks()`.
 class sample_receiver final : public input_receiver {
  public:
   sample_receiver(content_sample& sample, const console& say) : sample_(sample), say_(say) {}
@@ -33,27 +35,18 @@ class sample_receiver final : public input_receiver {
   std::uint64_t input_ = 0;
 };
 
-class whole_receiver final : public input_receiver {
+/// Counts the chunks of all inputs.
+class whole_receiver final : public input_tally {
  public:
-  explicit whole_receiver(const console& say) : say_(say), tally_(counting_fingerprint) {}
-
-  status take(const delivered_chunk& c) override { return tally_.take(c); }
-  bool has_select() const noexcept override { return true; }
-  status select(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work) override {
-    return tally_.select(chunks, work);
-  }
-  [[nodiscard]] const dedup_counts& total() const { return tally_.total(); }
+  explicit whole_receiver(const console& say) : input_tally(counting_fingerprint), say_(say) {}
 
  private:
-  status begin_input(std::uint64_t stream, const std::string&) override { return tally_.begin_stream(stream); }
-  status end_input(std::uint64_t stream, const status& outcome) override { return tally_.end_stream(stream, outcome); }
   status input_failed(const std::string&, const status& why) override {
     say_.error(why.message());
     return {};
   }
 
   const console& say_;
-  dedup_tally tally_;
 };
 
 }  // namespace
@@ -90,7 +83,7 @@ status tune_reading::fill(content_sample& sample, tune_facts& facts) const {
 status tune_reading::count_whole(tune_row& row) const {
   whole_receiver receiver(say);
   const status outcome = feed_all(row.candidate.cuts, counting_fingerprint, receiver, known_total(inputs));
-  if (outcome.ok()) row.whole = receiver.total();
+  if (outcome.ok()) row.whole = receiver.tally().total();
   return outcome;
 }
 

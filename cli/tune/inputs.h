@@ -1,4 +1,4 @@
-// Reading the inputs of `tune`: once for a sample, and again for what the best settings make of all of them.
+// Reads the inputs of `tune`: once for a sample, and again to count what a setting saves on all of them.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace cutpoint::cli {
 
-/// What of the command a reading needs.
+/// What a reading needs of the command.
 struct tune_reading {
   const input_options& inputs;
   const tune_job& job;
@@ -22,10 +22,11 @@ struct tune_reading {
   const output& out;
   const console& say;
 
-  /// Fills a sample, and the facts of the inputs. Errors: what ended the reading; cancelled, with a sample of what was read.
+  /// Fills a sample and the facts of the inputs. Errors: what ended the reading; cancelled, with a sample of what was
+  /// read.
   [[nodiscard]] status fill(content_sample& sample, tune_facts& facts) const;
 
-  /// Counts all inputs by a row's cuts. Errors: as above.
+  /// Counts the chunks of all inputs by a row's cuts. Errors: as above.
   [[nodiscard]] status count_whole(tune_row& row) const;
 
  private:

@@ -1,19 +1,14 @@
-// As JSON. Names are stable: new ones may come, none change.
-#include <optional>
+// The report as JSON. The keys are stable: new ones may be added, but none change.
+#include "cli/common/json.h"
 
 #include <cutpoint/text.h>
 #include <cutpoint/version.h>
-#include <nlohmann/json.hpp>
 
-#include "cli/dedup/time_json.h"
-#include "cli/tune/recommendation.h"
 #include "cli/tune/report.h"
 
 namespace cutpoint::cli {
 
 namespace {
-
-using nlohmann::ordered_json;
 
 ordered_json json_of(const seqcdc_values& values) {
   return {{"seq_length", values.seq_length}, {"skip_trigger", values.skip_trigger}, {"skip_size", values.skip_size}};
@@ -69,13 +64,6 @@ ordered_json json_of(const tune_row& row, std::uint64_t chunk_cost) {
           {"on_front", row.is_on_front}};
 }
 
-template <class Each>
-ordered_json list_of(const std::vector<Each>& rows) {
-  ordered_json out = ordered_json::array();
-  for (const Each& each : rows) out.push_back(json_of(each));
-  return out;
-}
-
 ordered_json sample_of(const tune_facts& facts) {
   if (!facts.has_inputs) return {};
   return {{"bytes", facts.sample_bytes}, {"stream_count", facts.sample_stream_count}, {"share", facts.sample_share}};
@@ -84,8 +72,9 @@ ordered_json sample_of(const tune_facts& facts) {
 }  // namespace
 
 std::string tune_json(const tune_facts& facts) {
-  ordered_json candidates = ordered_json::array();
-  for (const tune_row& row : facts.rows) candidates.push_back(json_of(row, facts.chunk_cost));
+  const auto bounds = [](const seqcdc_bounds& each) { return json_of(each); };
+  const auto model = [](const model_row& each) { return json_of(each); };
+  const auto candidate = [&](const tune_row& each) { return json_of(each, facts.chunk_cost); };
   ordered_json recommendation;
   if (facts.is_recommended) {
     const tune_candidate& best = facts.rows.front().candidate;
@@ -94,22 +83,21 @@ std::string tune_json(const tune_facts& facts) {
                       {"options", options_of(best)},
                       {"why", why_recommended(facts)}};
   }
-  const ordered_json out = {{"version", version()},
-                            {"interrupted", facts.is_interrupted},
-                            {"goal", to_string(facts.goal)},
-                            {"fingerprint", name_of(facts.fingerprint)},
-                            {"chunk_cost_bytes", facts.chunk_cost},
-                            {"thread_count", facts.thread_count},
-                            {"memory_limit_bytes", facts.memory_bytes},
-                            {"input_count", facts.input_count},
-                            {"failed_input_count", facts.failed_count},
-                            {"input_bytes", facts.input_bytes},
-                            {"sample", sample_of(facts)},
-                            {"bounds", list_of(facts.bounds)},
-                            {"model", list_of(facts.model)},
-                            {"candidates", candidates},
-                            {"recommendation", recommendation}};
-  return out.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+  return json_text({{"version", version()},
+                    {"interrupted", facts.is_interrupted},
+                    {"goal", to_string(facts.goal)},
+                    {"fingerprint", name_of(facts.fingerprint)},
+                    {"chunk_cost_bytes", facts.chunk_cost},
+                    {"thread_count", facts.thread_count},
+                    {"memory_limit_bytes", facts.memory_bytes},
+                    {"input_count", facts.input_count},
+                    {"failed_input_count", facts.failed_count},
+                    {"input_bytes", facts.input_bytes},
+                    {"sample", sample_of(facts)},
+                    {"bounds", json_list(facts.bounds, bounds)},
+                    {"model", json_list(facts.model, model)},
+                    {"candidates", json_list(facts.rows, candidate)},
+                    {"recommendation", recommendation}});
 }
 
 }  // namespace cutpoint::cli

@@ -1,4 +1,4 @@
-// Text to a plan. Each name is tried at each size before anything is read.
+// Checks the options. Each name is tried at each size before any input is read.
 #include "cli/tune/options.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 #include "cli/common/choice.h"
 #include "cli/common/cut_options.h"
-#include "cli/common/usage_error.h"
+#include "cli/common/option_values.h"
 
 namespace cutpoint::cli {
 
@@ -25,42 +25,20 @@ const std::vector<std::string> usual_targets = {"4K", "8K", "16K", "32K", "64K"}
 
 constexpr std::uint64_t least_target = 1 * KiB;
 constexpr std::uint64_t most_target = 4 * MiB;
-constexpr std::uint64_t most_threads = 4096;
 constexpr std::uint64_t most_runs = 1000;
 constexpr std::uint64_t most_combinations = 100'000;
 constexpr std::uint64_t most_chunk_cost = 64 * KiB;
 constexpr std::uint64_t least_memory = 32 * MiB;
 constexpr std::uint64_t most_feed_memory = 64 * MiB;
 
-/// Where no sample is asked for: a tenth, but as much as says something.
+/// The default sample: a tenth, but at least as much as gives a useful result.
 constexpr double usual_share = 0.1;
 constexpr std::uint64_t usual_least = 64 * MiB;
 
-/// As many as SeqCDC's authors tried, where nothing else is; beside others those that show where the best lie.
+/// As many settings as SeqCDC's authors tried; beside other algorithms, enough to find the region of the best ones.
 constexpr std::uint64_t combinations_alone = 480;
 constexpr std::uint64_t combinations_beside = 36;
 constexpr std::size_t best_alone = 5;
-
-result<std::uint64_t> count_of(std::string_view option, const std::string& text, std::uint64_t least,
-                               std::uint64_t most) {
-  const auto count = parse_number(text);
-  if (!count) return usage_error(fmt::format("{}: {}", option, count.error().message()));
-  if (*count < least || *count > most) {
-    return usage_error(fmt::format("{} {}: must be between {} and {}", option, text, least, most));
-  }
-  return count;
-}
-
-result<std::uint64_t> bytes_of(std::string_view option, const std::string& text, std::uint64_t least,
-                               std::uint64_t most) {
-  const auto bytes = parse_size(text);
-  if (!bytes) return usage_error(fmt::format("{}: {}", option, bytes.error().message()));
-  if (*bytes < least || *bytes > most) {
-    return usage_error(
-        fmt::format("{} {}: must be between {} and {}", option, text, format_size(least), format_size(most)));
-  }
-  return bytes;
-}
 
 result<double> share_of(const std::string& text) {
   double percent = 0;
@@ -75,24 +53,27 @@ result<double> share_of(const std::string& text) {
 }  // namespace
 
 void tune_options::add_to(CLI::App& command) {
-  const auto add = [&command](const char* name, auto& target, const char* meaning, const char* value) {
-    return command.add_option(name, target, meaning)->type_name(value);
-  };
-  add("--algorithm", algorithms_, "Try only what is named (repeatable)", "NAME")->allow_extra_args(false);
-  add("--profile", profiles_, "Try a real system's chunker, at its own sizes (repeatable)", "NAME")
-      ->allow_extra_args(false);
-  add("--size", sizes_, "A mean that chunks are to have (repeatable; default: 4K, 8K, 16K, 32K and 64K)", "SIZE")
-      ->allow_extra_args(false);
-  add("--goal", goal_, "What counts most: savings, balanced or speed", "NAME")->capture_default_str();
-  add("--hash", fingerprint_, "Fingerprint whose time counts, or none (default: sha256)", "NAME");
-  add("--chunk-cost", chunk_cost_, "Bytes that a store keeps for each chunk", "SIZE")->capture_default_str();
-  add("--sample", sample_, "How much of the inputs is tried on: a share or a size (default: 10%, from 64M on)",
-      "PERCENT|SIZE");
-  add("--memory", memory_, "Most bytes of the inputs that are held", "SIZE")->capture_default_str();
-  add("--threads", threads_, "Threads that count; speeds are always of one (default: one for each processor)", "N");
-  add("--combinations", combinations_, "Most settings of seqcdc for a mean (default: 480; 36 beside others)", "N");
-  add("--runs", runs_, "Runs on random bytes that seqcdc's settings are bounded by", "N")->capture_default_str();
-  add("--seed", seed_, "Of the random bytes", "N")->capture_default_str();
+  add_value_option(command, "--algorithm", algorithms_, "NAME",
+                   "Try this algorithm, and no unnamed ones (repeatable; default: nine algorithms)");
+  add_value_option(command, "--profile", profiles_, "NAME",
+                   "Try this profile at its own sizes, and nothing unnamed (repeatable)");
+  add_value_option(command, "--size", sizes_, "SIZE",
+                   "Wanted mean of the chunks, 1K to 4M (repeatable; default: 4K, 8K, 16K, 32K and 64K)");
+  add_value_option(command, "--goal", goal_, "NAME", "Preference: savings, balanced or speed");
+  add_value_option(command, "--hash", fingerprint_, "NAME",
+                   "Fingerprint whose time is included, or none (default: sha256)");
+  add_value_option(command, "--chunk-cost", chunk_cost_, "SIZE", "Bytes that a store needs for each chunk, up to 64K");
+  add_value_option(command, "--sample", sample_, "PERCENT|SIZE",
+                   "Part of the inputs to try on (default: 10%, but at least 64M)");
+  add_value_option(command, "--memory", memory_, "SIZE", "Most bytes of the inputs to hold in memory, at least 32M");
+  add_value_option(command, "--threads", threads_, "N",
+                   "Threads that count savings, 1 to 4096; speeds are those of one thread (default: one for each "
+                   "processor)");
+  add_value_option(
+      command, "--combinations", combinations_, "N",
+      "Most settings of seqcdc to try for each mean, 1 to 100000 (default: 480; 36 beside other algorithms)");
+  add_value_option(command, "--runs", runs_, "N", "Runs on random bytes that bound seqcdc's settings, 1 to 1000");
+  add_value_option(command, "--seed", seed_, "N", "Seed of these random bytes");
 }
 
 status tune_options::check_plan(tune_search_space& plan) const {
@@ -100,7 +81,7 @@ status tune_options::check_plan(tune_search_space& plan) const {
   plan.algorithms = is_usual ? usual_algorithms : algorithms_;
   plan.profiles = profiles_;
   for (const std::string& size : sizes_.empty() ? usual_targets : sizes_) {
-    const auto target = bytes_of("--size", size, least_target, most_target);
+    const auto target = checked_size("--size", size, least_target, most_target);
     if (!target) return target.error();
     if (std::find(plan.targets.begin(), plan.targets.end(), *target) == plan.targets.end()) {
       plan.targets.push_back(*target);
@@ -110,14 +91,14 @@ status tune_options::check_plan(tune_search_space& plan) const {
   if (is_alone) plan.best_count = best_alone;
   plan.most_combinations = is_alone ? combinations_alone : combinations_beside;
   if (combinations_) {
-    const auto most = count_of("--combinations", *combinations_, 1, most_combinations);
+    const auto most = checked_number("--combinations", *combinations_, 1, most_combinations);
     if (!most) return most.error();
     plan.most_combinations = *most;
   }
-  const auto runs = count_of("--runs", runs_, 1, most_runs);
+  const auto runs = checked_number("--runs", runs_, 1, most_runs);
   if (!runs) return runs.error();
-  const auto seed = parse_number(seed_);
-  if (!seed) return usage_error(fmt::format("--seed: {}", seed.error().message()));
+  const auto seed = checked_number("--seed", seed_, 0);
+  if (!seed) return seed.error();
   plan.monte_carlo = {.run_count = *runs, .seed = *seed};
   return check_names(plan);
 }
@@ -143,7 +124,7 @@ status tune_options::check_names(const tune_search_space& plan) const {
 }
 
 status tune_options::check_sample(tune_job& job) const {
-  const auto memory = bytes_of("--memory", memory_, least_memory, 64 * 1024 * GiB);
+  const auto memory = checked_size("--memory", memory_, least_memory);
   if (!memory) return memory.error();
   job.memory_bytes = *memory;
   job.feed_bytes = std::min(most_feed_memory, *memory / 4);
@@ -160,11 +141,11 @@ status tune_options::check_sample(tune_job& job) const {
     job.size.share = *share;
     return {};
   }
-  const auto bytes = bytes_of("--sample", *sample_, 1 * MiB, std::numeric_limits<std::uint64_t>::max());
+  const auto bytes = checked_size("--sample", *sample_, 1 * MiB);
   if (!bytes) return bytes.error();
   if (*bytes > job.size.most_bytes) {
-    return usage_error(fmt::format("--sample {}: --memory {} leaves room for {}", *sample_, memory_,
-                                   format_size(job.size.most_bytes)));
+    return usage_error(fmt::format("--sample {}: must be at most {} with --memory {}", *sample_,
+                                   format_size(job.size.most_bytes), memory_));
   }
   job.size.share = 0;
   job.size.least_bytes = *bytes;
@@ -180,11 +161,11 @@ result<tune_job> tune_options::checked() const {
   const auto fingerprint = parse_fingerprint(fingerprint_.value_or("sha256"));
   if (!fingerprint) return fingerprint.error();
   job.fingerprint = *fingerprint;
-  const auto cost = bytes_of("--chunk-cost", chunk_cost_, 0, most_chunk_cost);
+  const auto cost = checked_size("--chunk-cost", chunk_cost_, 0, most_chunk_cost);
   if (!cost) return cost.error();
   job.chunk_cost = *cost;
   if (threads_) {
-    const auto threads = count_of("--threads", *threads_, 1, most_threads);
+    const auto threads = checked_number("--threads", *threads_, 1, most_threads);
     if (!threads) return threads.error();
     job.threads = *threads;
   }

@@ -1,4 +1,4 @@
-// The options of `tune`, and what they ask for.
+// The options of `tune`.
 #pragma once
 
 #include <optional>
@@ -21,16 +21,16 @@ struct tune_job {
   tune_goal goal = tune_goal::balanced;
   fingerprint_kind fingerprint = fingerprint_kind::sha256;
   std::uint64_t chunk_cost = 0;
-  std::uint64_t threads = 0;  ///< 0 for one for each processor
+  std::uint64_t threads = 0;  ///< 0: one for each processor
   std::uint64_t memory_bytes = 0;
-  std::uint64_t feed_bytes = 0;  ///< of the memory, for what is being read
+  std::uint64_t feed_bytes = 0;  ///< the part of the memory for reading
 };
 
 class tune_options {
  public:
   void add_to(CLI::App& command);
 
-  /// Errors: every wrong name, value or bound.
+  /// Returns the job. Errors: a wrong name, value or bound.
   [[nodiscard]] result<tune_job> checked() const;
 
  private:
@@ -52,7 +52,7 @@ class tune_options {
   std::string seed_ = "1";
 };
 
-/// The names that --goal takes.
+/// Returns the names that --goal takes.
 [[nodiscard]] std::vector<std::string_view> goal_names();
 
 }  // namespace cutpoint::cli

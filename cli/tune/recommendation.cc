@@ -1,6 +1,4 @@
-// Settings to options, merits to words.
-#include "cli/tune/recommendation.h"
-
+// Describes a candidate by options, and says why it is recommended.
 #include <algorithm>
 #include <array>
 
@@ -9,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cli/common/units.h"
+#include "cli/tune/report.h"
 
 namespace cutpoint::cli {
 
@@ -37,7 +36,7 @@ std::string why_recommended(const tune_facts& facts) {
   });
   const std::string speed = human_rate(chosen.speed.bytes_per_second());
   if (net_savings(best) <= 0) {
-    return fmt::format("no setting saves more than its chunks cost; it is the fastest, {} on one thread", speed);
+    return fmt::format("no setting saves more than its chunks cost; this one is the fastest, {} on one thread", speed);
   }
   const std::string saves = human_percent(net_savings(chosen));
   if (net_savings(chosen) == net_savings(best)) {
@@ -45,8 +44,7 @@ std::string why_recommended(const tune_facts& facts) {
   }
   return fmt::format(
       "it is the fastest, {} on one thread, of those that save at least {} of what the best saves: {} after the cost "
-      "of "
-      "chunks, where {} saves {} at {}",
+      "of chunks, while {} saves {} at {}",
       speed, human_percent(required_savings_share(facts.goal)), saves, options_of(best.candidate),
       human_percent(net_savings(best)), human_rate(best.speed.bytes_per_second()));
 }

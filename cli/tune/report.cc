@@ -1,12 +1,10 @@
-// The sample, bounds where there are some, the table, and what is recommended.
+// The report as text: the sample, SeqCDC's bounds, the table and the recommendation.
 #include "cli/tune/report.h"
 
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 
-#include "cli/common/report_lines.h"
 #include "cli/common/units.h"
-#include "cli/tune/recommendation.h"
 
 namespace cutpoint::cli {
 
@@ -21,17 +19,16 @@ std::string range(std::uint64_t lowest, std::uint64_t highest) {
 
 std::string sample_lines(const tune_facts& facts) {
   const double kept = facts.input_bytes == 0 ? 0 : as_double(facts.sample_bytes) / as_double(facts.input_bytes);
-  std::string out =
-      line("inputs", fmt::format("{} ({} failed), {}", human_count(facts.input_count), human_count(facts.failed_count),
-                                 human_bytes(as_double(facts.input_bytes))));
-  return out + line("sample", fmt::format("{}, {} of them, in {} stretches", human_bytes(as_double(facts.sample_bytes)),
-                                          human_percent(kept), human_count(facts.sample_stream_count)));
+  return line("inputs", fmt::format("{} ({} failed), {}", human_count(facts.input_count),
+                                    human_count(facts.failed_count), human_bytes(as_double(facts.input_bytes)))) +
+         line("sample", fmt::format("{}, {} of them, in {} byte ranges", human_bytes(as_double(facts.sample_bytes)),
+                                    human_percent(kept), human_count(facts.sample_stream_count)));
 }
 
 std::string bounds_lines(const tune_facts& facts) {
   if (facts.bounds.empty()) return {};
-  std::string out =
-      fmt::format("\nSeqCDC on random bytes: where means come within {:.1f} % of what is wanted\n", 100 * close_share);
+  std::string out = fmt::format(
+      "\nSeqCDC on random bytes: parameters whose mean is within {:.1f} % of the wanted one\n", 100 * close_share);
   out += fmt::format("{:>6}  {:<11} {:<13} {:<12} {:>14}  {}\n", "mean", "seq_length", "skip_trigger", "skip_size",
                      "close of all", "nearest");
   for (const seqcdc_bounds& b : facts.bounds) {
@@ -79,8 +76,9 @@ std::string table(const tune_facts& facts) {
 
 std::string recommendation(const tune_facts& facts) {
   if (!facts.is_recommended) return {};
-  return fmt::format("\n* no other saves more and is as fast. Net: a chunk costs {} bytes.\n\n{}{}", facts.chunk_cost,
-                     line("recommended", options_of(facts.rows.front().candidate)), line("", why_recommended(facts)));
+  return fmt::format("\n* no other setting is better in savings and in speed. Net: each chunk costs {} bytes.\n\n{}{}",
+                     facts.chunk_cost, line("recommended", options_of(facts.rows.front().candidate)),
+                     line("", why_recommended(facts)));
 }
 
 }  // namespace

@@ -126,12 +126,12 @@ TEST(bench_answers, of_the_engine_are_compared_chunk_by_chunk) {
             "");
   EXPECT_EQ(problem_with(
                 expected, [](auto, auto&) {}, all - 1),
-            "gives 12 chunks of 13");
+            "gives 12 chunks instead of 13");
   const auto longer = [](std::size_t i, delivered_chunk& c) { c.length += i == 5 ? 1 : 0; };
-  EXPECT_EQ(problem_with(expected, longer, all), "cuts the chunk at offset 40960 otherwise than the reference");
+  EXPECT_EQ(problem_with(expected, longer, all), "cuts another chunk at offset 40960 than the reference");
   const auto flipped = [](std::size_t i, delivered_chunk& c) { c.fingerprint.bytes[0] ^= i == 5 ? 1 : 0; };
   EXPECT_EQ(problem_with(expected, flipped, all),
-            "fingerprints the chunk of 8192 bytes at offset 40960 otherwise than the library");
+            "gives another fingerprint of the chunk of 8192 bytes at offset 40960 than the library");
 }
 
 TEST(bench_answers, of_the_engine_may_be_runs_but_no_more_chunks_than_there_are) {

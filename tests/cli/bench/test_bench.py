@@ -1,7 +1,5 @@
 """`cutpoint bench` measures what is named in every back end, and refuses what it does not know. How fast is not asserted."""
 
-import csv
-import io
 import json
 import os
 import unittest
@@ -165,27 +163,6 @@ class Engine(Bench):
             with self.subTest(arguments):
                 self.assert_refused(self.run_command("bench", "--engine", *SHORT, *arguments))
         self.assert_refused(self.run_command("bench", "--kernels", "--threads", "2"), "--threads")
-
-
-class Csv(Bench):
-    def test_has_a_line_for_each_cell(self):
-        arguments = ("bench", *SHORT, "-q", "--algorithm", "gear", "--hash", "sha1")
-        run = self.run_command(*arguments, "--csv")
-        self.assert_done(run)
-        rows = list(csv.DictReader(io.StringIO(run.stdout)))
-        self.assertTrue(all(None not in row and None not in row.values() for row in rows))
-        told = json.loads(self.run_command(*arguments, "--json").stdout)
-        expected = [("kernels", row["place"], row["kind"], row["name"], row["sizes"], row["cuts"] or "", name, cell["outcome"])
-                    for row in told["rows"] for name, cell in row["back_ends"].items()]
-        expected += [("engine", "memory", "", row["name"], row["sizes"], row["cuts"], name, cell["outcome"])
-                     for row in told["engine_rows"] for name, cell in row["back_ends"].items()]
-        names = "part place kind name sizes cuts back_end outcome".split()
-        self.assertEqual([tuple(row[name] for name in names) for row in rows], expected)
-        for row in rows:
-            self.assertEqual(row["bytes_per_second"] != "", row["outcome"] == "measured")
-
-    def test_is_not_json(self):
-        self.assert_refused(self.run_command("bench", *SHORT, "--csv", "--json"))
 
 
 class Names(Bench):

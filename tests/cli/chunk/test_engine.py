@@ -5,9 +5,8 @@ import os
 import select
 import subprocess
 import unittest
-from pathlib import Path
 
-from command import DONE, PATIENCE, CommandTest, has_linux_proc, is_waiting, wait_until
+from command import PATIENCE, CommandTest, is_waiting, wait_until
 from listings import failed_paths, read_jsonl, read_lengths
 from streams import MIB, random_bytes
 
@@ -60,33 +59,6 @@ class WhatChangesNoCut(CommandTest):
     def test_the_joins_name(self):
         expected = self.listing(*SMALL, "tree")
         self.assertEqual(self.listing(*SMALL, "--join", "exact", "tree"), expected)
-
-
-def status_lines(task) -> dict:
-    """What /proc says of a thread."""
-    return dict(line.split(":\t", 1) for line in (task / "status").read_text().splitlines())
-
-
-@unittest.skipUnless(has_linux_proc() and len(os.sched_getaffinity(0)) > 1, "takes two processors, and /proc")
-class Placement(CommandTest):
-    def bound_threads(self, *options) -> int:
-        """Of the threads of a run that waits for its input, those that may go to one processor alone."""
-        process = self.start("dedup", "--threads", "2", *options, "-", stdin=subprocess.PIPE)
-        found = []
-
-        def all_wait():
-            found[:] = [status_lines(task) for task in Path(f"/proc/{process.pid}/task").iterdir()]
-            return len(found) > 1 and all(status["State"].startswith("S") for status in found)
-
-        wait_until(all_wait, "two threads that wait")
-        process.stdin.close()
-        self.assertEqual(process.wait(PATIENCE), DONE)
-        return sum(int(status["Cpus_allowed"].replace(",", ""), 16).bit_count() == 1 for status in found)
-
-    def test_threads_are_bound_where_that_is_asked_for_and_only_there(self):
-        self.assertEqual(self.bound_threads("--placement", "cores"), 1)
-        for options in ((), ("--placement", "auto"), ("--placement", "none"), ("--placement", "devices")):
-            self.assertEqual(self.bound_threads(*options), 0, options)
 
 
 class Joins(CommandTest):

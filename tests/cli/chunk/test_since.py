@@ -154,7 +154,7 @@ class WhatIsWrong(Changed):
             self.assert_refused(self.since(old, "0:0:0", "file"), "line 2", "with a key", "--hash-key")
             for changed in ("0:0:0", "0:1:1", "4999:1:1"):
                 run = self.since(old, changed, "--hash-key", "5b" * 32, "file")
-                self.assert_refused(run, "--hash-key is not the listing's")
+                self.assert_refused(run, "--hash-key is not the key of the listing")
                 self.assertNotIn("5b5b", run.stderr)
             self.assert_refused(self.since(old, "0:0:0", "--hash-key", "5a", "file"), "64 hexadecimal digits")
 
@@ -213,8 +213,8 @@ class WhatIsWrong(Changed):
     def test_in_the_input(self):
         self.write("another", random_bytes(5000))
         self.assert_refused(self.since(self.old, self.changed, "another"), "another", "no chunk")
-        self.assert_refused(self.since(self.old, self.changed, "file", "another"), "one file")
-        self.assert_refused(self.since(self.old, self.changed, "-", content=b"x"), "one file")
+        self.assert_refused(self.since(self.old, self.changed, "file", "another"), "one PATH")
+        self.assert_refused(self.since(self.old, self.changed, "-", content=b"x"), "one PATH")
 
     def test_in_what_the_listing_answers_already(self):
         for option in (

@@ -248,7 +248,7 @@ class WaysOfReading(CommandTest):
         self.write("a", b"content")
         for name in ("uring", "direct"):
             run = self.run_command("chunk", "--input", name, "--memory", "15M", "a")
-            self.assert_refused(run, f"--input {name}: reading ahead takes a --memory of 16M")
+            self.assert_refused(run, f"--input {name}: reading ahead needs a --memory of at least 16M")
         run = self.run_command("chunk", "-v", "--memory", "15M", "--format", "lengths", "a")
         self.assertEqual((run.code, run.stdout), (DONE, "7\n"), run)
         self.assertIn("files are not read ahead: ", run.stderr)

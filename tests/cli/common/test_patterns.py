@@ -51,7 +51,7 @@ class Patterns(CommandTest):
         self.assert_done(run)
         self.assertEqual(json.loads(run.stdout)["input_count"], 2, run)
         if not IS_SANITIZED:  # a search takes minutes there
-            run = self.run_command("tune", "--json", "--include", "*.c", "tree")
+            run = self.run_command("tune", "--json", "--algorithm", "gear", "--size", "8K", "--include", "*.c", "tree")
             self.assert_done(run)
             self.assertEqual(json.loads(run.stdout)["input_count"], 3, run)
         self.assert_refused(self.run_command("dedup", "--exclude", "!a", "tree"), "--exclude !a: ")

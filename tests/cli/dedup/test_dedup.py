@@ -275,7 +275,7 @@ class Interrupt(DedupTest):
             process.send_signal(signal.SIGINT)
             process.wait(PATIENCE)  # though its input is still open
             run = self.wait(process)
-            self.assert_failed(run, "interrupted after 0 whole inputs; the report is of what was read", code=INTERRUPTED)
+            self.assert_failed(run, "interrupted after 0 whole inputs; the report covers what was read", code=INTERRUPTED)
             found = report_of(run)
             self.assertTrue(found["interrupted"])
             self.assertGreater(found["result"]["bytes"], 5 * MIB)

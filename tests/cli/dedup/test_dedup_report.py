@@ -145,15 +145,13 @@ class Text(CommandTest):
         self.assertEqual(rows[1].split(), [".txt", "1", "97.7", "KiB", "97.7", "KiB", "0.0", "%"])
         self.assertEqual(rows[-1].split()[:3], ["4", "others", "4"])
 
-    def test_draws_at_most_twenty_bars_with_what_the_terminal_has(self):
-        for environment, block in ((UTF8, "█"), (ASCII, "#")):
-            for cuts in (SMALL, ("--algorithm", "gear", "--size", "64:64K:0"), ("--algorithm", "fixed", "--size", "1")):
-                text = self.report("--details", *cuts, env=environment)
-                bars = re.findall(r"^ +[\d.]+ [KM]?i?B to +[\d.]+ [KM]?i?B +[\d.]+ %(?: .*)?$", text, re.MULTILINE)
-                self.assertTrue(1 <= len(bars) <= 20, bars)
-                self.assertTrue(any(line.endswith(block * 40) for line in bars), bars)
-                self.assertEqual(text.isascii(), block == "#")
-                self.assertNotRegex(text, r" \n")
+    def test_draws_at_most_twenty_bars(self):
+        for cuts in (SMALL, ("--algorithm", "gear", "--size", "64:64K:0"), ("--algorithm", "fixed", "--size", "1")):
+            text = self.report("--details", *cuts)
+            bars = re.findall(r"^ +[\d.]+ [KM]?i?B to +[\d.]+ [KM]?i?B +[\d.]+ %(?: .*)?$", text, re.MULTILINE)
+            self.assertTrue(1 <= len(bars) <= 20, bars)
+            self.assertTrue(any(line.endswith("#" * 40) for line in bars), bars)
+            self.assertNotRegex(text, r" \n")
 
     def test_compares_with_the_exact_cuts(self):
         text = self.report("--details", *SMALL, "--join", "none", "--segment", "10000")

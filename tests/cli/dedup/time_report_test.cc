@@ -1,5 +1,5 @@
 // What the report of `cutpoint dedup` says of plans, devices and queues: of a made-up run on two devices.
-#include "cli/dedup/time_report.h"
+#include "cli/dedup/report.h"
 
 #include <memory>
 
@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include "cli/dedup/explanation.h"
-#include "cli/dedup/time_json.h"
 
 namespace cutpoint::cli {
 namespace {

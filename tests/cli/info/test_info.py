@@ -138,7 +138,7 @@ class Costs(CommandTest):
         names = {rate["name"] for rate in self.made["costs"]["processor"]["cuts"]}
         shown = {match[1] for match in re.finditer(r"^cuts         ([a-z0-9-]+): ", run.stdout, re.MULTILINE)}
         self.assertEqual(shown, names)
-        self.assertIn(f"kept in {self.cache / self.file.name}", run.stdout)
+        self.assertIn(f"stored in {self.cache / self.file.name}", run.stdout)
         self.assertIn("fingerprints sha1 of 8K, ", run.stdout)
 
     def test_that_cannot_be_used_count_as_none_and_make_way_for_new_ones(self):
@@ -155,7 +155,7 @@ class Costs(CommandTest):
         self.cache.write_bytes(b"no folder")
         run = self.info("--calibrate", "--json")
         self.assertEqual(run.code, DONE, run)
-        self.assertIn("the costs are not kept: ", run.stderr)
+        self.assertIn("the costs are not stored: ", run.stderr)
         described = json.loads(run.stdout)
         self.assertIsNotNone(described["costs"])
         self.assertIsNone(described["costs_file"])
@@ -164,11 +164,11 @@ class Costs(CommandTest):
         home = {"CUTPOINT_CACHE_DIR": "", "HOME": str(self.folder), "XDG_CACHE_HOME": ""}
         (self.folder / ".cache/cutpoint").mkdir(parents=True)
         (self.folder / ".cache/cutpoint" / self.file.name).write_bytes(self.text)
-        self.assertIn("kept in ", self.info(**home).stdout)
+        self.assertIn("stored in ", self.info(**home).stdout)
         (self.folder / "xdg").mkdir()
         (self.folder / ".cache/cutpoint").rename(self.folder / "xdg/cutpoint")
-        self.assertNotIn("kept in ", self.info(**home).stdout)
-        self.assertIn("kept in ", self.info(**{**home, "XDG_CACHE_HOME": str(self.folder / "xdg")}).stdout)
+        self.assertNotIn("stored in ", self.info(**home).stdout)
+        self.assertIn("stored in ", self.info(**{**home, "XDG_CACHE_HOME": str(self.folder / "xdg")}).stdout)
 
 
 class Version(CommandTest):

@@ -14,7 +14,7 @@ PAGES = Path(BINARY).parent / "pages"
 COMMANDS = sorted(subcommands())
 
 OPTIONS_OF_NAMES = (
-    "--algorithm", "--profile", "--hash", "--backend", "--placement", "--join", "--input", "--format",
+    "--algorithm", "--profile", "--hash", "--backend", "--join", "--input", "--format",
 )  # fmt: skip
 
 
