@@ -4,7 +4,7 @@ import json
 import os
 import unittest
 
-from catalog import entries, listed, option_of
+from catalog import entries, listed
 from command import IS_SANITIZED, CommandTest
 
 ONE_ROUND = ("--rounds", "1")

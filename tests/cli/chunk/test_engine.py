@@ -3,7 +3,6 @@
 import itertools
 import os
 import select
-import subprocess
 import unittest
 
 from command import PATIENCE, CommandTest, is_waiting, wait_until

@@ -16,7 +16,6 @@ from streams import random_bytes
 
 SMALL = ("--algorithm", "gear", "--size", "256:1K:4K")
 UTF8 = {**os.environ, "LC_ALL": "C.UTF-8", "TERM": "xterm"}
-ASCII = {**os.environ, "LC_ALL": "C", "TERM": "xterm"}
 
 
 class Json(CommandTest):

@@ -1,6 +1,4 @@
 // What the report of `cutpoint dedup` says of plans, devices and queues: of a made-up run on two devices.
-#include "cli/dedup/report.h"
-
 #include <memory>
 
 #include <cutpoint/catalog.h>
@@ -8,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/dedup/explanation.h"
+#include "cli/dedup/report.h"
 
 namespace cutpoint::cli {
 namespace {
