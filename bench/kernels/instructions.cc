@@ -49,6 +49,7 @@ result<std::string> cell(const cli::bench_contender& way, byte_span data, int ro
       return std::string("=");
     case cli::bench_outcome::does_not_run:
       return std::string("-");
+    case cli::bench_outcome::unavailable:
     case cli::bench_outcome::wrong_answer:
       break;
   }

@@ -25,7 +25,7 @@ constexpr std::uint64_t message_bytes = 8 * KiB;
 template <class Work>
 void measure(benchmark::State& state, byte_span bytes, Work&& work) {
   for (auto _ : state) work();
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * bytes.size()));
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes.size()));
 }
 
 void register_chunker(const chunker& reference, const backend_info& where, std::string_view name, byte_span bytes) {
