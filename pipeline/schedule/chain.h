@@ -1,4 +1,4 @@
-// A chain of chunks: each begins where the one before it ends. The work that lanes do on a visible_range of the sequence.
+// Chains of chunks, and the functions that find their cuts in visible ranges of the sequence.
 #pragma once
 
 #include <optional>
@@ -21,10 +21,10 @@ class chunk_finder {
 
   struct step {
     std::uint64_t next = 0;  ///< where the next chunk begins
-    bool is_chunk = true;    ///< else what lies between is the rest of a stream that failed
+    bool is_chunk = true;    ///< if false, the bytes up to `next` are the rest of a failed stream
   };
 
-  /// Nothing where the cut depends on what is not seen. Positions must not decrease from call to call.
+  /// Returns nullopt if the cut depends on bytes outside the visible ranges. Positions must not decrease from call to call.
   [[nodiscard]] std::optional<step> operator()(std::uint64_t start);
 
  private:
@@ -47,8 +47,8 @@ struct chain {
 class chain_cursor {
  public:
   explicit chain_cursor(const chain& over) : chain_(&over) {}
-  /// The index of the chunk that begins at `position`; the number of chunks where the chain ends just there; nothing
-  /// where it does not come by.
+  /// The index of the chunk that begins at `position`; the number of chunks if the chain ends there;
+  /// nullopt if the chain has no cut there.
   [[nodiscard]] std::optional<std::size_t> find(std::uint64_t position);
 
  private:

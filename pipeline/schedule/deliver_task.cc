@@ -8,7 +8,7 @@ namespace cutpoint {
 
 namespace {
 
-/// Bytes of chunks whose work a lane performs in one work. Smaller tasks share a batch among lanes more evenly; larger
+/// Bytes of chunks whose work a lane performs in one task. Smaller tasks share a batch among lanes more evenly; larger
 /// ones take the lock less often.
 constexpr std::uint64_t work_task_bytes = 256 * KiB;
 

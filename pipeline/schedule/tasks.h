@@ -157,7 +157,7 @@ struct task_context {
 /// cancelled.
 void perform(task& taken, const task_context& context, lane& worker);
 
-// One kind of task each, in the file of its name.
+// One function for each kind of task.
 [[nodiscard]] status perform(map_task& work, const task_context& context, lane& worker);
 [[nodiscard]] status perform(early_join_task& work, const task_context& context, lane& worker);
 [[nodiscard]] status perform(join_task& work, const task_context& context, lane& worker);

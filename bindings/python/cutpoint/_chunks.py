@@ -28,11 +28,11 @@ class Chunk(NamedTuple):
 class ChunkArrays(NamedTuple):
     """The chunks of a stream, in order. The arrays own their memory."""
 
-    #: uint64, one for each chunk
+    #: uint64: the number of bytes before each chunk
     offsets: NDArray[np.uint64]
-    #: uint64, one for each chunk
+    #: uint64: the number of bytes of each chunk
     lengths: NDArray[np.uint64]
-    #: uint8, one row for each chunk; rows are empty with fingerprint="none"
+    #: uint8: the fingerprint of each chunk, one row for each; rows are empty with fingerprint="none"
     digests: NDArray[np.uint8]
 
 

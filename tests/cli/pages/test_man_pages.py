@@ -21,7 +21,7 @@ def plain(text: str) -> str:
 
 
 def headings(page: str) -> list[str]:
-    """What stands above each paragraph of the section of options."""
+    """Returns the heading above each paragraph of the options section."""
     options = re.search(r"^\.S[HS] \"?OPTIONS\"?\n(.*?)^\.S[HS]", page, re.DOTALL | re.MULTILINE | re.IGNORECASE)
     return [plain(line) for line in re.findall(r"^\.TP\n(.*)", options[1], re.MULTILINE)]
 

@@ -27,7 +27,7 @@ def option_of(name: str) -> str:
 
 
 def bounded(entry: dict) -> list:
-    """The parameters with bounds that may be given."""
+    """Returns the parameters that may be set and have bounds."""
     return [parameter for parameter in entry["parameters"] if "lowest" in parameter and not parameter["fixed"]]
 
 
