@@ -26,7 +26,7 @@
 //   std::uint64_t cut(byte_span bytes, std::uint64_t start) const
 //   std::optional<candidate_map_needs> candidate_map() const
 //                                               nullopt if no candidates are independent of chunks
-//   void find_candidates(const map_range&, candidate_bits& into) const
+//   void find_candidates(const map_range&, candidate_bits& map) const
 //   std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits&, std::uint64_t position) const
 //                                               as `cut`, from candidates; `position` is that of `start` in the map
 //

@@ -39,7 +39,7 @@ status perform(map_task& work, const task_context& context, lane& worker) {
   target.own.next = work.start;
   std::deque<digest> made;  // a deque, because the fingerprinter holds pointers to the digests
   fingerprint_session session(*context.held, *worker.fingerprints);
-  std::uint64_t cut_bytes = 1;
+  std::uint64_t cut_bytes = 1;  // 0 once nothing more is decided
   while (cut_bytes != 0 && target.own.next < target.end) {
     measure(worker.at(stage::chunking), [&] { return cut_bytes = cut_tile(cut, target.end, context, target.own); });
     if (context.is_cancelled()) return stopped_as_asked();

@@ -14,7 +14,7 @@
 
 namespace cutpoint {
 
-/// The function that makes a fingerprint. The numbers are pinned.
+/// The function that makes a fingerprint. The numbers never change.
 enum class fingerprint_kind : int {
   none = 0,
   sha1 = 1,        ///< the fingerprint of the papers; collisions can be made on purpose, so it is not for storage

@@ -1,6 +1,6 @@
 // The interface for C. It cuts streams into chunks and fingerprints them, with the cuts of the sequential algorithm.
 //
-// The header is for C99 and C++. The binary interface is pinned: names and numbers keep their meaning in every release,
+// The header is for C99 and C++. The binary interface is stable: names and numbers keep their meaning in every release,
 // and structures only grow at their end.
 //
 // Functions that can fail return a `cutpoint_status`. No function prints, exits, throws, or keeps state outside its
