@@ -1,6 +1,8 @@
 // Runs work without the GIL so that a signal handler that raises, such as that of Ctrl-C, ends it.
 #pragma once
 
+#include <unistd.h>
+
 #include <chrono>
 #include <future>
 #include <optional>
@@ -31,8 +33,8 @@ enum class duration { shorter_than_signal_period, any };
 
 /// Runs `body` without the GIL and returns its result. If that may take long, `body` runs on another thread, and this
 /// thread runs the handlers of signals. If a handler raises, `cancel` is requested, which must end the body, and the
-/// exception is thrown when the body has returned. Python runs handlers on its main thread only; on others this function
-/// waits for the body.
+/// exception is thrown when the body has returned. Python runs handlers on its main thread only; other threads wait for
+/// the body. They do not take the GIL meanwhile, because Python ends a thread that takes it while the program exits.
 template <class Body>
 auto interruptibly(cancellation& cancel, duration expected, Body&& body) {
   namespace nb = nanobind;
@@ -40,6 +42,7 @@ auto interruptibly(cancellation& cancel, duration expected, Body&& body) {
   auto outcome = [&] {
     const nb::gil_scoped_release released;
     if (expected == duration::shorter_than_signal_period) return body();
+    if (::gettid() != ::getpid()) return body();
     auto done = std::async(std::launch::async, std::forward<Body>(body));
     while (done.wait_for(signal_period) != std::future_status::ready) {
       const nb::gil_scoped_acquire held;

@@ -167,6 +167,8 @@ exit_code dedup_command::run(const chunking& job, file_reader& reader, engine& t
   progress.clear();
   const bool is_traced = finish(trace, say);
   const bool is_interrupted = outcome.code() == status_code::cancelled;
+  // An interrupted run whose chunks take long drops those that are not finished in time.
+  const bool is_complete = destination->failure().ok() && (!beside || beside->destination->failure().ok());
   if (!outcome.ok() && !is_interrupted) {
     say.error(outcome.message());
     return exit_code::input_failed;
@@ -184,11 +186,13 @@ exit_code dedup_command::run(const chunking& job, file_reader& reader, engine& t
                      .reading = feeder.record().work,
                      .work = destination->statistics(),
                      .exact = {}};
-  if (beside) facts.exact = exact_comparison{&beside->receiver.tally(), beside->compared.differences()};
+  if (beside && is_complete) facts.exact = exact_comparison{&beside->receiver.tally(), beside->compared.differences()};
   outcome = write_all(*out, is_json_ ? dedup_json(facts) : is_detailed_ ? dedup_details(facts) : dedup_summary(facts));
   if (is_interrupted) {
     say.error(fmt::format("interrupted after {} whole inputs{}", facts.input_count,
-                          outcome.ok() ? "; the report covers what was read" : ""));
+                          !outcome.ok() ? ""
+                          : is_complete ? "; the report covers what was read"
+                                        : "; the report covers a part of what was read"));
   }
   say.note(fmt::format("{} inputs, {} bytes, {} chunks, {} failed", facts.input_count, facts.tally->total().bytes,
                        facts.tally->total().chunk_count, facts.failed_count));

@@ -29,7 +29,7 @@ result<device_lanes> device_lanes::open(const device_provider& provider, int dev
   };
   const bool cuts = part.work == work_kind::cuts;
   const cuda::offload_use use = cuts ? cuda::offload_use::cut : cuda::offload_use::fingerprint;
-  const auto limits = cuts ? device_limits(part, options.cuts) : cuda::batch_limits{.bytes = part.batch_bytes};
+  const auto limits = cuts ? device_limits(part, options.cuts) : result<cuda::batch_limits>(fingerprint_limits(part));
   if (!limits) return none(limits.error().message());
   made.limits_ = *limits;
   while (made.offloads_.size() < part.lane_count) {

@@ -10,6 +10,9 @@ namespace cutpoint {
 /// The limits of a device's batch. Errors: unavailable, if chunks have no maximum or are too long for a device.
 [[nodiscard]] result<cuda::batch_limits> device_limits(const device_configuration& part, const chunker& cuts);
 
+/// The limits of a device that only fingerprints. The processor fingerprints what exceeds them.
+[[nodiscard]] cuda::batch_limits fingerprint_limits(const device_configuration& part);
+
 /// Maps a segment, with fingerprints if the device makes them. The chain may end a few chunks before one that the
 /// processor finds. Returns false and does nothing if the device cannot do it: a stream in the segment failed, or its
 /// chunks are unusually short. Errors: of the device. Throws std::bad_alloc.

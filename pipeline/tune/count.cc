@@ -99,6 +99,7 @@ result<std::vector<measured_speed>> measure_speeds(const std::vector<timed_cuts>
                                                    byte_span data, std::uint64_t rounds, const cancellation& cancel) {
   std::vector<candidate_work> works;
   for (const timed_cuts& each : cuts) {
+    if (cancel.is_requested()) return std::vector<measured_speed>();
     auto made = work_of(each.cuts, fingerprint, data);
     if (!made) return made.error();
     works.push_back(*std::move(made));

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "pipeline/dispatch/device_map.h"
 #include "tests/cuda/support/first_device.h"
 #include "tests/host/algorithms/made.h"
 #include "tests/host/support/case_count.h"
@@ -256,6 +257,26 @@ TEST(hybrid, fingerprints_chunks_on_the_device_that_only_the_processor_cuts) {
   EXPECT_EQ(run.statistics.device_warning, "");
   EXPECT_EQ(run.statistics.fingerprinted_on, backend::hybrid);
   EXPECT_NE(run.statistics.chunked_on, backend::hybrid);
+}
+
+TEST(hybrid, leaves_more_chunks_than_the_device_has_room_for_to_the_processor) {
+  const chunker cuts = *chunker::make(gear_parameters{.avg_bytes = 8192, .min_bytes = 2048, .max_bytes = 0});
+  const cuda::batch_limits limits = fingerprint_limits({.batch_bytes = 256 * KiB});
+  const auto offload = host_device().make(0, cuts, fingerprint_kind::sha1, limits, cuda::offload_use::fingerprint);
+  ASSERT_TRUE(offload.ok());
+  const auto bytes = ring::make(256 * KiB);
+  ASSERT_TRUE(bytes.ok());
+  for (const std::uint64_t chunk_bytes : {2u, 100u}) {
+    joined_batch batch;
+    while (batch.chunks.size() < 100'000 / chunk_bytes) {
+      batch.chunks.push_back({.where = {batch.chunks.size() * chunk_bytes, chunk_bytes}});
+    }
+    fingerprint_task work{.ranges = {{.batch = &batch, .which = {.first = 0, .last = batch.chunks.size()}}}};
+    lane worker;
+    const auto done = fingerprint_on_device(work, {.held = &*bytes}, limits, **offload, worker);
+    ASSERT_TRUE(done.ok()) << done.error().message();
+    EXPECT_EQ(*done, chunk_bytes == 100) << batch.chunks.size() << " chunks";
+  }
 }
 
 TEST(hybrid, is_chosen_by_the_rates) {
