@@ -150,6 +150,18 @@ def test_close_stops_the_threads():
     assert time.monotonic() - begun < LONGEST_INTERRUPTION
 
 
+def test_a_program_ends_while_a_daemon_thread_is_in_a_call():
+    """The call lasts for ever. The exit takes longer than a call takes between two looks at signals."""
+    program = """
+import atexit, threading, time, cutpoint
+threading.Thread(target=cutpoint.dedup, args=("/dev/zero",), daemon=True).start()
+time.sleep(0.2)
+atexit.register(time.sleep, 0.2)
+"""
+    done = subprocess.run([sys.executable, "-c", program], stderr=subprocess.PIPE, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_handler_that_does_not_raise_does_not_end_the_call():
     seen = []
     before = signal.signal(signal.SIGALRM, lambda *_: seen.append(time.perf_counter()))
