@@ -27,8 +27,9 @@ void input_observer::read(std::chrono::steady_clock::time_point, std::chrono::st
 void input_observer::progressed(const reading_record&) {}
 
 result<file_reader> make_input_reader(feed_options& feed, file_access access, const cancellation* cancel) {
-  const std::uint64_t share = std::min(file_reader_options().budget_bytes, feed.memory_bytes / share_of_reading);
-  const bool is_needed_for_cuts = feed.cuts.reach() > feed.memory_bytes / 4;
+  const std::uint64_t working = feed.memory_bytes - std::min(feed.memory_bytes, feed.kept_memory_bytes);
+  const std::uint64_t share = std::min(file_reader_options().budget_bytes, working / share_of_reading);
+  const bool is_needed_for_cuts = feed.cuts.reach() > working / 4;
   const std::uint64_t budget = is_needed_for_cuts || share < least_budget_bytes ? 0 : share;
   auto made = file_reader::make({.access = access, .budget_bytes = budget, .cancel = cancel});
   if (made && made->reads_ahead()) feed.memory_bytes -= budget;

@@ -53,8 +53,9 @@ struct delivered_chunk {
 
   /// Copies the chunk's bytes, for a receiver that needs them beyond the call. Thread-safe. Errors: memory_limit, if
   /// all kept bytes of the feed together would exceed `feed_options::kept_memory_bytes`, or if the system has no
-  /// memory. `keep` never waits. A receiver whose other threads release kept bytes may wait for them and call it again;
-  /// any other receiver returns the error, and the feed ends with it.
+  /// memory. `keep` never waits. `take` may wait for other threads of the receiver to release kept bytes and call it
+  /// again, unless the work of later chunks keeps bytes too. `perform` must not wait, because those bytes may be released
+  /// only after it has returned. A receiver that returns the error ends the feed with it.
   [[nodiscard]] result<kept_bytes> keep() const;
 };
 

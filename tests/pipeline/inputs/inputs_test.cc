@@ -209,6 +209,15 @@ TEST(input_tally, counts_by_kinds_of_files) {
   EXPECT_EQ(counted.tally().kinds()[1].bytes, 5u);
 }
 
+TEST(input_reader, leaves_the_memory_for_kept_bytes_alone) {
+  feed_options options = {.cuts = *chunker::make(fixed_parameters{.avg_bytes = 1000}),
+                          .memory_bytes = 64 * MiB,
+                          .kept_memory_bytes = 62 * MiB};
+  const auto reader = make_input_reader(options, file_access::automatic, nullptr);
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ(options.memory_bytes, 64 * MiB);
+}
+
 TEST(input_reader, takes_its_memory_from_the_feed) {
   feed_options options = {.cuts = *chunker::make(fixed_parameters{.avg_bytes = 1000}), .memory_bytes = 64 * MiB};
   const auto reader = make_input_reader(options, file_access::automatic, nullptr);
