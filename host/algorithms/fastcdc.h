@@ -35,6 +35,57 @@ inline gear64_table seeded_table(const fastcdc_parameters& p) {
   return table;
 }
 
+/// The candidate map of a hash that is restarted in each chunk: level 0 has the positions that the strict mask accepts,
+/// level 1 those that the loose mask accepts.
+inline constexpr candidate_map_needs restarted_needs = {.levels = 2, .behind = gear_hash::window_bytes - 1};
+
+inline void mark_restarted(const gear64_table& table, std::uint64_t strict_mask, std::uint64_t loose_mask,
+                           const map_range& range, candidate_bits& map) {
+  mark_rolled(gear_hash(table), std::array{masked_test{strict_mask, 0}, masked_test{loose_mask, 0}}, range, map);
+}
+
+/// Finds the first byte of a chunk that a mask accepts, where the hash is restarted at byte `min_bytes`. Masked bits do
+/// not depend on where the hash began once as many bytes were absorbed as the highest of them has bits below it and
+/// itself; from then on, the candidate map has them.
+class restarted_walk {
+ public:
+  restarted_walk(const gear64_table& table, std::uint64_t strict_mask, std::uint64_t loose_mask,
+                 std::uint64_t min_bytes)
+      : table_(&table),
+        strict_mask_(strict_mask),
+        loose_mask_(loose_mask),
+        min_(min_bytes),
+        mapped_(min_bytes + static_cast<std::uint64_t>(std::bit_width(strict_mask | loose_mask)) - 1) {}
+
+  /// Returns the index of the first byte that the strict mask accepts before `strict_end`, or the loose mask before
+  /// `end`; `unlimited` if there is none. `position` is that of `b[0]` in the map.
+  [[nodiscard]] std::uint64_t find(const std::uint8_t* b, std::uint64_t strict_end, std::uint64_t end,
+                                   const candidate_bits& map, std::uint64_t position) const {
+    const gear_hash gear(*table_);
+    std::uint64_t hash = 0;
+    std::uint64_t i = min_;
+    for (; i < std::min(mapped_, end); ++i) {
+      hash = gear.absorb(hash, b[i]);
+      if ((hash & (i < strict_end ? strict_mask_ : loose_mask_)) == 0) return i;
+    }
+    if (i < strict_end) {
+      const std::uint64_t found = map.next(position + i, position + strict_end, 0) - position;
+      if (found != strict_end) return found;
+      i = strict_end;
+    }
+    if (i >= end) return unlimited;
+    const std::uint64_t found = map.next(position + i, position + end, 1) - position;
+    return found != end ? found : unlimited;
+  }
+
+ private:
+  const gear64_table* table_;
+  std::uint64_t strict_mask_;
+  std::uint64_t loose_mask_;
+  std::uint64_t min_;
+  std::uint64_t mapped_;  ///< index of the first byte for which the map is right
+};
+
 class fastcdc_reference : public reference_defaults {
  public:
   using parameters = fastcdc_parameters;
@@ -99,6 +150,17 @@ class fastcdc_reference : public reference_defaults {
       if ((hash & loose_mask_) == 0) return i;
     }
     return end;
+  }
+
+  std::optional<candidate_map_needs> candidate_map() const { return restarted_needs; }
+  void find_candidates(const map_range& range, candidate_bits& map) const {
+    mark_restarted(table_, strict_mask_, loose_mask_, range, map);
+  }
+  std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits& map,
+                           std::uint64_t position) const {
+    const std::uint64_t end = std::min<std::uint64_t>(max_, bytes.size() - start);
+    const restarted_walk walk(table_, strict_mask_, loose_mask_, min_);
+    return std::min(walk.find(bytes.data() + start, std::min(avg_, end) / 2 * 2, end / 2 * 2, map, position), end);
   }
 
  private:
@@ -177,6 +239,18 @@ class borg2_fastcdc_reference : public reference_defaults {
       if ((hash & (i < strict_end_ ? strict_mask_ : loose_mask_)) == 0) return i + 1;
     }
     return end;
+  }
+
+  std::optional<candidate_map_needs> candidate_map() const { return restarted_needs; }
+  void find_candidates(const map_range& range, candidate_bits& map) const {
+    mark_restarted(table_, strict_mask_, loose_mask_, range, map);
+  }
+  std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits& map,
+                           std::uint64_t position) const {
+    const std::uint64_t end = std::min<std::uint64_t>(max_, bytes.size() - start);
+    const restarted_walk walk(table_, strict_mask_, loose_mask_, min_);
+    const std::uint64_t found = walk.find(bytes.data() + start, std::min(strict_end_, end), end, map, position);
+    return found < end ? found + 1 : end;
   }
 
  private:

@@ -45,7 +45,7 @@ class rolled_lane {
     value_ = hash_.roll(value_, *(incoming_ - hash_.window()), *incoming_);
     ++incoming_;
     const auto word = Hash::word(value_);
-    if (tests_[levels - 1](word)) [[unlikely]] {
+    if (is_accepted(word)) [[unlikely]] {
       for (std::size_t level = 0; level < levels; ++level) {
         if (tests_[level](word)) found_[level] |= std::uint64_t{1} << bit;
       }
@@ -61,6 +61,11 @@ class rolled_lane {
   }
 
  private:
+  /// Returns whether any test accepts the hash.
+  bool is_accepted(std::uint64_t word) const {
+    return std::apply([word](const auto&... tests) { return (tests(word) || ...); }, tests_);
+  }
+
   const Hash& hash_;
   const std::array<Test, levels> tests_;
   const std::uint8_t* incoming_;
@@ -69,8 +74,7 @@ class rolled_lane {
 };
 
 /// Marks in level k the positions of a range at which `tests[k]` accepts the hash of the window that ends there. A
-/// position with less than a window before it in the stream is not a candidate. The next test must accept all that a
-/// test accepts.
+/// position with less than a window before it in the stream is not a candidate.
 template <class Hash, class Test, std::size_t levels>
 void mark_rolled(const Hash& hash, const std::array<Test, levels>& tests, const map_range& range, candidate_bits& map) {
   using lane = rolled_lane<Hash, Test, levels>;

@@ -2,10 +2,19 @@
 // chunk.
 #include <cutpoint/chunker.h>
 
+#include <cutpoint/cut_cursor.h>
+
 #include "host/algorithms/all.h"
 #include "host/algorithms/fields.h"
 
 namespace cutpoint {
+
+namespace {
+
+/// The number of positions that are scanned, or marked by the reference if candidates are dense, at a time.
+constexpr std::uint64_t scanned_block = 1 * MiB;
+
+}  // namespace
 
 class chunker::implementation {
  public:
@@ -101,6 +110,8 @@ chunker chunker::by(std::shared_ptr<const cut_kernel> kernel) const {
 
 std::string_view chunker::backend() const noexcept { return kernel_ ? kernel_->backend() : "scalar"; }
 
+const candidate_scanner* chunker::scanner() const noexcept { return kernel_ ? kernel_->scanner() : nullptr; }
+
 std::uint64_t chunker::cut(byte_span bytes, std::uint64_t start) const noexcept {
   return kernel_ ? kernel_->cut(bytes, start) : implementation_->cut(bytes, start);
 }
@@ -120,13 +131,34 @@ void chunker::find_candidates(const stream_window& window, std::uint64_t count, 
                               candidate_bits& map) const noexcept {
   assert(candidate_map() && window.start + count <= window.bytes.size());
   assert(window.at_end || window.bytes.size() - window.start - count >= candidate_map()->ahead);
-  if (count != 0) implementation_->find_candidates({window.bytes, window.start, window.start + count, position}, map);
+  const std::uint64_t last = window.start + count;
+  const auto mark = [&](std::uint64_t first, std::uint64_t end) {
+    if (first < end) {
+      implementation_->find_candidates({window.bytes, first, end, position + (first - window.start)}, map);
+    }
+  };
+  std::uint64_t next = window.start;
+  if (const candidate_scanner* scans = scanner(); scans != nullptr) {
+    // The reference marks what is too near to an end of the stream.
+    const std::uint64_t end = std::min(last, window.bytes.size() - std::min<std::uint64_t>(candidate_map()->ahead, window.bytes.size()));
+    const std::uint64_t begin = std::max(next, candidate_map()->behind);
+    if (begin + scans->least_count() <= end) {
+      mark(next, begin);
+      for (next = begin; next != end;) {
+        const std::uint64_t stop = end - next < 2 * scanned_block ? end : next + scanned_block;
+        if (!scans->scan(window.bytes, next, stop, position + (next - window.start), map)) mark(next, stop);
+        next = stop;
+      }
+    }
+  }
+  mark(next, last);
 }
 
 std::vector<chunk> chunker::find_cuts(byte_span stream) const {
   std::vector<chunk> chunks;
+  cut_cursor cursor(*this);
   for (std::uint64_t start = 0; start < stream.size(); start += chunks.back().length) {
-    chunks.push_back({start, cut(stream, start)});
+    chunks.push_back({start, *cursor.next_cut({.bytes = stream, .start = start, .at_end = true}, start)});
   }
   return chunks;
 }

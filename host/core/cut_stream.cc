@@ -5,6 +5,7 @@
 #include <new>
 #include <span>
 
+#include <cutpoint/cut_cursor.h>
 #include <cutpoint/cut_stream.h>
 #include <cutpoint/text.h>
 #include <fmt/format.h>
@@ -113,12 +114,13 @@ status check_memory(const chunker& chunker, const stream_limits& limits) {
 status cut_stream(source& source, const chunker& chunker, const stream_limits& limits, const chunk_sink& sink) {
   if (status memory = check_memory(chunker, limits); !memory.ok()) return memory;
   const std::uint64_t memory_bytes = std::min(limits.memory_bytes, unlimited / 2);
+  cut_cursor cursor(chunker);
   sliding_window window(first_capacity(chunker, memory_bytes), chunker.behind());
   std::uint64_t offset = 0;
   status outcome;
   for (;;) {
     while (window.has_bytes()) {
-      const auto length = chunker.next_cut(window.view());
+      const auto length = cursor.next_cut(window.view(), offset);
       if (!length) break;
       if (status taken = sink({offset, *length}, window.front(*length)); !taken.ok()) return taken;
       window.advance(*length);

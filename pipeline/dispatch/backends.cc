@@ -24,11 +24,13 @@ struct known_backend {
   std::optional<simd::instruction_set> set = {};
 };
 
-constexpr std::array<known_backend, 7> every_backend = {{
+constexpr std::array<known_backend, 8> every_backend = {{
     {backend::scalar, "scalar", "the references and the libraries: one chunk after the other"},
     {backend::sse4, "sse4", "SSE4.2, vectors of 16 bytes", simd::instruction_set::sse4},
     {backend::avx2, "avx2", "AVX2 and BMI2, vectors of 32 bytes", simd::instruction_set::avx2},
     {backend::avx512, "avx512", "AVX-512 F, BW, CD, DQ and VL, vectors of 64 bytes", simd::instruction_set::avx512},
+    {backend::avx512_dl, "avx512-dl", "AVX-512 with VBMI and GFNI also; kernels without use of these are those of avx512",
+     simd::instruction_set::avx512_dl},
     {backend::neon, "neon", "AArch64, vectors of 16 bytes", simd::instruction_set::neon},
     {backend::cuda, "cuda", "an NVIDIA GPU, by CUDA, in batches of segments"},
     {backend::hybrid, "hybrid", "the processor and the GPU together, each as it is free"},
@@ -126,7 +128,9 @@ result<chunker> chunker_on(const chunker& cuts, backend which) {
   if (which == backend::scalar) return cuts.by(nullptr);
   const auto set = set_of(which);
   if (!set || !simd::runs_here(*set)) return does_not_run(which);
-  return cuts.by(simd::kernel_for(cuts.parameters(), *set));
+  auto kernel = simd::kernel_for(cuts.parameters(), *set);
+  if (!kernel && which == backend::avx512_dl) return chunker_on(cuts, backend::avx512);
+  return cuts.by(std::move(kernel));
 }
 
 backend backend_of(const chunker& cuts) noexcept {
@@ -141,6 +145,7 @@ result<chosen_fingerprinter> fingerprints_on(const fingerprint_recipe& recipe, b
     const auto set = set_of(which);
     if (!set || !simd::runs_here(*set)) return does_not_run(which);
     if (auto batch = simd::make_batch_fingerprinter(recipe, *set)) return chosen_fingerprinter{std::move(batch), which};
+    if (which == backend::avx512_dl) return fingerprints_on(recipe, backend::avx512);
   }
   auto maker = fingerprinter::make(recipe);
   if (!maker) return maker.error();

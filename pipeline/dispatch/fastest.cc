@@ -3,6 +3,8 @@
 
 #include <limits>
 
+#include <cutpoint/cut_cursor.h>
+
 #include "pipeline/dispatch/repeated_timing.h"
 
 namespace cutpoint {
@@ -43,8 +45,12 @@ chunker fastest(const chunker& cuts) {
       candidates.push_back(*std::move(made));
   }
   return best_of(std::move(candidates), [](const chunker& candidate) {
+    cut_cursor cursor(candidate);
+    std::uint64_t position = 0;
     return seconds_per_byte(short_turns, [&](std::uint64_t begin) {
-      return begin + *candidate.next_cut({.bytes = sample(), .start = begin, .at_end = true});
+      const std::uint64_t length = *cursor.next_cut({.bytes = sample(), .start = begin, .at_end = true}, position);
+      position += length;  // counts on from turn to turn, so that the cursor scans the sample again
+      return begin + length;
     });
   });
 }

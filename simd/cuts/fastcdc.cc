@@ -3,6 +3,7 @@
 
 #include "simd/cuts/kernels.h"
 #include "simd/dispatch/dispatch.h"
+#include "simd/scans/gear_scan.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/cuts/fastcdc.cc"
@@ -50,10 +51,16 @@ class restarted_search {
   gear_search loose_;
 };
 
+scanner_pointer make_restarted_scanner(const gear64_table& table, std::uint64_t strict_mask, std::uint64_t loose_mask,
+                                       instruction_set set) {
+  if (set != instruction_set::avx512_dl) return nullptr;
+  return make_gear_scanner(table, std::array{strict_mask, loose_mask});
+}
+
 class fastcdc_kernel final : public instruction_set_kernel {
  public:
   fastcdc_kernel(const fastcdc_parameters& p, instruction_set set)
-      : instruction_set_kernel(set),
+      : instruction_set_kernel(set, make_restarted_scanner(seeded_table(p), strict_mask(p), loose_mask(p), set)),
         table_(seeded_table(p)),
         search_(table_, strict_mask(p), loose_mask(p)),
         min_(*p.min_bytes),
@@ -77,7 +84,7 @@ class fastcdc_kernel final : public instruction_set_kernel {
 class borg2_fastcdc_kernel final : public instruction_set_kernel {
  public:
   borg2_fastcdc_kernel(const borg2_fastcdc_parameters& p, instruction_set set)
-      : instruction_set_kernel(set),
+      : instruction_set_kernel(set, make_restarted_scanner(keyed_table(p), strict_mask(p), loose_mask(p), set)),
         table_(keyed_table(p)),
         search_(table_, strict_mask(p), loose_mask(p)),
         min_(std::uint64_t{1} << p.min_exp),
@@ -113,11 +120,11 @@ HWY_AFTER_NAMESPACE();
 namespace cutpoint::simd {
 
 kernel_pointer make_kernel(const fastcdc_parameters& filled, instruction_set set) {
-  return make_by<fastcdc_parameters>(CUTPOINT_KERNELS(make_fastcdc), filled, set);
+  return make_by<fastcdc_parameters>(CUTPOINT_KERNELS_WITH_DL(make_fastcdc), filled, set);
 }
 
 kernel_pointer make_kernel(const borg2_fastcdc_parameters& filled, instruction_set set) {
-  return make_by<borg2_fastcdc_parameters>(CUTPOINT_KERNELS(make_borg2_fastcdc), filled, set);
+  return make_by<borg2_fastcdc_parameters>(CUTPOINT_KERNELS_WITH_DL(make_borg2_fastcdc), filled, set);
 }
 
 }  // namespace cutpoint::simd

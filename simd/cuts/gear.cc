@@ -3,6 +3,7 @@
 
 #include "simd/cuts/kernels.h"
 #include "simd/dispatch/dispatch.h"
+#include "simd/scans/gear_scan.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/cuts/gear.cc"
@@ -16,9 +17,11 @@ HWY_BEFORE_NAMESPACE();
 namespace cutpoint::simd::HWY_NAMESPACE {
 
 kernel_pointer make_gear(const gear_parameters& p, instruction_set set) {
-  return std::make_shared<windowed_kernel<gear_hash, zeros_test, 1>>(set, gear_hash(table_of(p.table)),
-                                                                     zeros_test{top_mask(log2_of(p.avg_bytes))},
-                                                                     p.avg_bytes, *p.min_bytes, *p.max_bytes);
+  const gear64_table& table = table_of(p.table);
+  const std::uint64_t mask = top_mask(log2_of(p.avg_bytes));
+  scanner_pointer scanner = set == instruction_set::avx512_dl ? make_gear_scanner(table, std::array{mask}) : nullptr;
+  return std::make_shared<windowed_kernel<gear_hash, zeros_test, 1>>(
+      set, gear_hash(table), zeros_test{mask}, p.avg_bytes, *p.min_bytes, *p.max_bytes, std::move(scanner));
 }
 
 }  // namespace cutpoint::simd::HWY_NAMESPACE
@@ -29,7 +32,7 @@ HWY_AFTER_NAMESPACE();
 namespace cutpoint::simd {
 
 kernel_pointer make_kernel(const gear_parameters& filled, instruction_set set) {
-  return make_by<gear_parameters>(CUTPOINT_KERNELS(make_gear), filled, set);
+  return make_by<gear_parameters>(CUTPOINT_KERNELS_WITH_DL(make_gear), filled, set);
 }
 
 }  // namespace cutpoint::simd

@@ -15,26 +15,34 @@ namespace cutpoint::simd {
 /// left out.
 [[nodiscard]] std::shared_ptr<const cut_kernel> kernel_for(const algorithm_parameters& filled, instruction_set set);
 
-/// The base of all kernels, which stores the instruction set.
+using scanner_pointer = std::unique_ptr<const candidate_scanner>;
+
+/// The base of all kernels, which stores the instruction set and perhaps a scanner.
 class instruction_set_kernel : public cut_kernel {
  public:
-  explicit instruction_set_kernel(instruction_set set) : set_(set) {}
+  explicit instruction_set_kernel(instruction_set set, scanner_pointer scanner = nullptr)
+      : set_(set), scanner_(std::move(scanner)) {}
+  [[nodiscard]] const candidate_scanner* scanner() const noexcept final { return scanner_.get(); }
   [[nodiscard]] std::string_view backend() const noexcept final { return to_string(set_); }
 
  private:
   instruction_set set_;
+  scanner_pointer scanner_;
 };
 
 using kernel_pointer = std::shared_ptr<const cut_kernel>;
 template <class Parameters>
 using kernel_maker = kernel_pointer (*)(const Parameters& filled, instruction_set set);
 
-/// Calls the maker for `set`. Returns null if it was not compiled.
+/// Calls the maker for `set`. Returns null if it was not compiled, and for `avx512_dl` if the kernel would only be that
+/// for `avx512`.
 template <class Parameters>
 kernel_pointer make_by(const kernel_table<kernel_maker<Parameters>>& makers, const Parameters& filled,
                        instruction_set set) {
   const kernel_maker<Parameters> make = makers[static_cast<std::size_t>(set)];
-  return make != nullptr ? make(filled, set) : nullptr;
+  kernel_pointer made = make != nullptr ? make(filled, set) : nullptr;
+  if (made && set == instruction_set::avx512_dl && made->scanner() == nullptr) return nullptr;
+  return made;
 }
 
 /// Matches the algorithms without a kernel. `fixed` needs none. The hash of `ronomon` has no finite window, so a search

@@ -210,8 +210,8 @@ template <class Hash, class Test, std::size_t streams>
 class windowed_kernel final : public instruction_set_kernel {
  public:
   windowed_kernel(instruction_set set, Hash hash, Test test, std::uint64_t apart_bytes, std::uint64_t first,
-                  std::uint64_t max_bytes)
-      : instruction_set_kernel(set),
+                  std::uint64_t max_bytes, scanner_pointer scanner = nullptr)
+      : instruction_set_kernel(set, std::move(scanner)),
         search_(std::move(hash), std::move(test), apart_bytes),
         first_(first),
         max_(limit_of(max_bytes)) {}

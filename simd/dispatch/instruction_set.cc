@@ -31,9 +31,10 @@ kernel_table<bool> running_sets() noexcept {
   const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512vl");
-  return {sse4, avx2, avx512, false};
+  const bool avx512_dl = avx512 && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("gfni");
+  return {sse4, avx2, avx512, avx512_dl, false};
 #elif defined(__aarch64__)
-  return {false, false, false, true};
+  return {false, false, false, false, true};
 #else
   return {};
 #endif
@@ -42,13 +43,14 @@ kernel_table<bool> running_sets() noexcept {
 }  // namespace
 
 std::string_view to_string(instruction_set set) noexcept {
-  constexpr kernel_table<std::string_view> names = {"sse4", "avx2", "avx512", "neon"};
+  constexpr kernel_table<std::string_view> names = {"sse4", "avx2", "avx512", "avx512-dl", "neon"};
   return names[static_cast<std::size_t>(set)];
 }
 
 bool is_compiled(instruction_set set) noexcept {
   constexpr kernel_table<bool> compiled = {(HWY_TARGETS & HWY_SSE4) != 0, (HWY_TARGETS & HWY_AVX2) != 0,
-                                           (HWY_TARGETS & HWY_AVX3) != 0, (HWY_TARGETS & HWY_NEON) != 0};
+                                           (HWY_TARGETS & HWY_AVX3) != 0, (HWY_TARGETS & HWY_AVX3) != 0,
+                                           (HWY_TARGETS & HWY_NEON) != 0};
   return compiled[static_cast<std::size_t>(set)];
 }
 

@@ -12,14 +12,16 @@ enum class instruction_set : std::size_t {
   sse4,    ///< SSE4.2 with AES and PCLMULQDQ
   avx2,    ///< AVX2 with FMA, F16C, BMI and BMI2
   avx512,  ///< AVX-512 F, BW, CD, DQ and VL
+  avx512_dl,  ///< also VBMI and GFNI (Ice Lake, Zen 4)
   neon,    ///< AArch64
 };
-inline constexpr std::array<instruction_set, 4> instruction_sets = {instruction_set::sse4, instruction_set::avx2,
-                                                                    instruction_set::avx512, instruction_set::neon};
+inline constexpr std::array<instruction_set, 5> instruction_sets = {
+    instruction_set::sse4, instruction_set::avx2, instruction_set::avx512, instruction_set::avx512_dl,
+    instruction_set::neon};
 
 [[nodiscard]] std::string_view to_string(instruction_set set) noexcept;
 
-/// Returns whether this build contains kernels for `set`.
+/// Returns whether this build contains kernels for `set`. Only some kernels are compiled for `avx512_dl`.
 [[nodiscard]] bool is_compiled(instruction_set set) noexcept;
 
 /// Returns whether this processor and its operating system support `set`.

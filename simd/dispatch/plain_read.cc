@@ -78,7 +78,7 @@ std::uint64_t plain_read(byte_span bytes) noexcept {
 }
 
 std::uint64_t plain_read(byte_span bytes, instruction_set set) noexcept {
-  constexpr kernel_table<std::uint64_t (*)(byte_span)> kernels = CUTPOINT_KERNELS(read_by_vectors);
+  constexpr kernel_table<std::uint64_t (*)(byte_span)> kernels = CUTPOINT_KERNELS_WITH_DL(read_by_vectors);
   const auto read = kernels[static_cast<std::size_t>(set)];
   return read != nullptr ? read(bytes) : plain_read(bytes);
 }

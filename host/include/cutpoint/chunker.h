@@ -65,8 +65,12 @@ class chunker {
   [[nodiscard]] static result<chunker> make(const algorithm_parameters& parameters);
 
   /// Returns this chunker with `kernel` to find its cuts, which must have been made for its parameters. If `kernel` is
-  /// null, the reference finds them. Candidates are always found by the reference.
+  /// null, the reference finds them.
   [[nodiscard]] chunker by(std::shared_ptr<const cut_kernel> kernel) const;
+
+  /// Returns the scanner of the kernel, or null if the reference finds the candidates. It is valid as long as a copy of
+  /// this chunker is.
+  [[nodiscard]] const candidate_scanner* scanner() const noexcept;
 
   /// Returns the name of the back end that finds the cuts; the reference is called "scalar".
   [[nodiscard]] std::string_view backend() const noexcept;

@@ -24,6 +24,7 @@ enum class backend : int {
   avx2 = 3,       ///< AVX2 and BMI2, vectors of 32 bytes
   avx512 = 4,     ///< AVX-512 F, BW, CD, DQ and VL, vectors of 64 bytes
   neon = 5,       ///< AArch64, vectors of 16 bytes
+  avx512_dl = 8,  ///< AVX-512 with VBMI and GFNI also
   cuda = 6,       ///< an NVIDIA GPU, in batches of segments; the processor's fastest back end does what remains
   hybrid = 7,     ///< processor and GPU together: each takes work when it is free
 };
