@@ -1,7 +1,6 @@
 // Implements chunkers: each refers to one reference, and perhaps to a cut kernel, behind one virtual call for each
 // chunk.
 #include <cutpoint/chunker.h>
-
 #include <cutpoint/cut_cursor.h>
 
 #include "host/algorithms/all.h"
@@ -140,7 +139,8 @@ void chunker::find_candidates(const stream_window& window, std::uint64_t count, 
   std::uint64_t next = window.start;
   if (const candidate_scanner* scans = scanner(); scans != nullptr) {
     // The reference marks what is too near to an end of the stream.
-    const std::uint64_t end = std::min(last, window.bytes.size() - std::min<std::uint64_t>(candidate_map()->ahead, window.bytes.size()));
+    const std::uint64_t end =
+        std::min(last, window.bytes.size() - std::min<std::uint64_t>(candidate_map()->ahead, window.bytes.size()));
     const std::uint64_t begin = std::max(next, candidate_map()->behind);
     if (begin + scans->least_count() <= end) {
       mark(next, begin);

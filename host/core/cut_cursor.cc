@@ -1,7 +1,7 @@
 // The cut cursor. It marks tiles of the sequence as they are needed.
-#include <cutpoint/cut_cursor.h>
-
 #include <algorithm>
+
+#include <cutpoint/cut_cursor.h>
 
 namespace cutpoint {
 
@@ -42,9 +42,8 @@ std::optional<std::uint64_t> cut_cursor::mapped_cut(const stream_window& window,
     if (usable < needs_.behind + scanner_->least_count()) return cuts_.next_cut(window);
     const std::uint64_t marked = marked_last_ - position;  // from the chunk's beginning on
     if (marked_last_ > first) {
-      const stream_window seen{.bytes = window.bytes.first(window.start + marked + needs_.ahead),
-                               .start = window.start,
-                               .at_end = false};
+      const stream_window seen{
+          .bytes = window.bytes.first(window.start + marked + needs_.ahead), .start = window.start, .at_end = false};
       if (const auto length = cuts_.next_cut(seen, *map_, position)) return length;
     }
     // Marking as much again each time keeps the number of attempts, and so the words that are read twice, small.

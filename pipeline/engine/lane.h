@@ -3,10 +3,12 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <cutpoint/batch_fingerprinter.h>
+#include <cutpoint/cut_cursor.h>
 #include <cutpoint/engine.h>
 #include <cutpoint/trace.h>
 
@@ -51,6 +53,7 @@ void measure(const stage_meter& meter, Doing&& doing) {
 /// Not synchronised.
 struct lane {
   std::unique_ptr<batch_fingerprinter> fingerprints;
+  std::optional<cut_cursor> cursor = {};  ///< over the sequence of the feed
   std::array<stage_work, stage_count> work = {};
   std::uint64_t device_bytes = 0;               ///< cut by its device
   std::unique_ptr<span_notes> notes = nullptr;  ///< null if the feed is not traced

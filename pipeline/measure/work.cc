@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <cutpoint/cut_cursor.h>
 #include <cutpoint/speed.h>
 
 namespace cutpoint {
@@ -33,9 +34,13 @@ result<std::size_t> hash_piece(batch_fingerprinter& batch, byte_span data, const
 }  // namespace
 
 timed_work cutting_work(chunker cuts, byte_span data) {
-  return [made = std::move(cuts), data](std::uint64_t begin) {
+  return [cursor = cut_cursor(std::move(cuts)), data, position = std::uint64_t{0}](std::uint64_t begin) mutable {
     const std::uint64_t end = std::min<std::uint64_t>(data.size(), begin + work_piece_bytes);
-    while (begin < end) begin += *made.next_cut({.bytes = data, .start = begin, .at_end = true});
+    while (begin < end) {
+      const std::uint64_t length = *cursor.next_cut({.bytes = data, .start = begin, .at_end = true}, position);
+      begin += length;
+      position += length;  // counts on when the data are cut again, so that they are scanned again
+    }
     return begin;
   };
 }

@@ -14,11 +14,14 @@ std::optional<chunk_finder::step> chunk_finder::operator()(std::uint64_t start) 
   const stream_window window{.bytes = ring_->bytes(start - behind, around.end),
                              .start = behind,
                              .at_end = around.how == range_end::stream || around.how == range_end::cut};
-  const auto length =
-      candidates_ != nullptr ? chunker_->next_cut(window, *candidates_, start) : chunker_->next_cut(window);
-  if (length) return step{start + *length, true};
+  if (const auto length = next_cut(window, start)) return step{start + *length, true};
   if (around.how == range_end::failed) return step{around.end, false};
   return std::nullopt;
+}
+
+std::optional<std::uint64_t> chunk_finder::next_cut(const stream_window& window, std::uint64_t start) {
+  if (candidates_ != nullptr) return chunker_->next_cut(window, *candidates_, start);
+  return cursor_ != nullptr ? cursor_->next_cut(window, start) : chunker_->next_cut(window);
 }
 
 std::uint64_t chain::bytes() const noexcept {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <cutpoint/candidates.h>
+#include <cutpoint/cut_cursor.h>
 
 #include "pipeline/engine/intake.h"
 
@@ -19,6 +20,10 @@ class chunk_finder {
                const candidate_bits* candidates = nullptr)
       : chunker_(&chunker), ring_(&held), ranges_(visible_ranges), candidates_(candidates) {}
 
+  /// Finds many chunks in a row with a cursor over the same sequence, which must outlive it.
+  chunk_finder(cut_cursor& cursor, const ring& held, std::span<const visible_range> visible_ranges)
+      : chunker_(&cursor.cuts()), ring_(&held), ranges_(visible_ranges), cursor_(&cursor) {}
+
   struct step {
     std::uint64_t next = 0;  ///< where the next chunk begins
     bool is_chunk = true;    ///< if false, the bytes up to `next` are the rest of a failed stream
@@ -28,10 +33,13 @@ class chunk_finder {
   [[nodiscard]] std::optional<step> operator()(std::uint64_t start);
 
  private:
+  [[nodiscard]] std::optional<std::uint64_t> next_cut(const stream_window& window, std::uint64_t start);
+
   const chunker* chunker_;
   const ring* ring_;
   std::span<const visible_range> ranges_;
-  const candidate_bits* candidates_;
+  const candidate_bits* candidates_ = nullptr;
+  cut_cursor* cursor_ = nullptr;
 };
 
 /// Chunks of the sequence, their offsets positions in it. Only what a failed stream leaves lies between them.

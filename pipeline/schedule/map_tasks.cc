@@ -35,7 +35,8 @@ status perform(map_task& work, const task_context& context, lane& worker) {
     });
     return {};
   }
-  chunk_finder cut(*context.cuts, *context.held, work.visible_ranges);
+  if (!worker.cursor) worker.cursor.emplace(*context.cuts);
+  chunk_finder cut(*worker.cursor, *context.held, work.visible_ranges);
   target.own.next = work.start;
   std::deque<digest> made;  // a deque, because the fingerprinter holds pointers to the digests
   fingerprint_session session(*context.held, *worker.fingerprints);

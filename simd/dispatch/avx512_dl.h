@@ -22,10 +22,10 @@ HWY_DIAGNOSTICS_OFF(disable : 4703, ignored "-Wmaybe-uninitialized")
 #include <immintrin.h>
 HWY_DIAGNOSTICS(pop)
 #define CUTPOINT_HAS_AVX512_DL 1
-#define CUTPOINT_BEFORE_AVX512_DL                                                                                \
-  HWY_PUSH_ATTRIBUTES(                                                                                           \
+#define CUTPOINT_BEFORE_AVX512_DL                                                                                    \
+  HWY_PUSH_ATTRIBUTES(                                                                                               \
       "sse4.2,aes,pclmul,avx2,bmi,bmi2,fma,f16c,avx512f,avx512cd,avx512vl,avx512dq,avx512bw,avx512vbmi,gfni,popcnt," \
-      "lzcnt")                                                                                                   \
+      "lzcnt")                                                                                                       \
   static_assert(true)
 #define CUTPOINT_AFTER_AVX512_DL HWY_POP_ATTRIBUTES static_assert(true)
 #else

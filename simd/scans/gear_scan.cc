@@ -31,7 +31,8 @@ struct table_plane {
   }
   /// `upper` has the bytes of `index` above 127.
   HWY_INLINE __m512i operator()(__m512i index, __mmask64 upper) const {
-    return _mm512_mask_blend_epi8(upper, _mm512_permutex2var_epi8(q0, index, q1), _mm512_permutex2var_epi8(q2, index, q3));
+    return _mm512_mask_blend_epi8(upper, _mm512_permutex2var_epi8(q0, index, q1),
+                                  _mm512_permutex2var_epi8(q2, index, q3));
   }
 };
 
@@ -115,7 +116,8 @@ class gear_scanner final : public lane_scanner<gear_scanner<planes>> {
     __m512i bytes[groups][8];
     for (std::size_t g = 0; g < groups; ++g) {
       __m512i rows[8];
-      for (std::size_t k = is_warm_up && g == 0 ? 1 : 0; k < 8; ++k) rows[k] = _mm512_loadu_si512(first + (8 * g + k) * stride);
+      for (std::size_t k = is_warm_up && g == 0 ? 1 : 0; k < 8; ++k)
+        rows[k] = _mm512_loadu_si512(first + (8 * g + k) * stride);
       if (is_warm_up && g == 0) rows[0] = _mm512_maskz_loadu_epi8(~std::uint64_t{1}, first);
       transpose(rows);
       for (std::size_t k = 0; k < 8; ++k) bytes[g][k] = _mm512_shuffle_epi8(rows[k], by_step);
@@ -182,14 +184,14 @@ class gear_scanner final : public lane_scanner<gear_scanner<planes>> {
 
   /// Marks the candidates among eight steps of the lanes `accepted` of group `g`, from the hashes before these steps.
   /// Returns their number.
-  HWY_NOINLINE std::uint64_t mark(const lane_tile& tile, std::size_t g, std::uint64_t at, __m512i before,
+  HWY_NOINLINE std::uint64_t mark(const lane_tile& tile, std::size_t g, std::uint64_t offset, __m512i before,
                                   unsigned int accepted, candidate_bits& map) const {
     alignas(64) std::uint64_t hashes[8];
     _mm512_store_si512(hashes, before);
     std::uint64_t count = 0;
     for (; accepted != 0; accepted &= accepted - 1) {
       const auto lane = static_cast<std::uint64_t>(std::countr_zero(accepted));
-      const std::uint64_t first = (8 * g + lane) * tile.stride + at;
+      const std::uint64_t first = (8 * g + lane) * tile.stride + offset;
       std::uint64_t hash = hashes[lane];
       for (std::uint64_t i = first; i < first + 8; ++i) {
         hash = 2 * hash + words_[tile.first[i]];

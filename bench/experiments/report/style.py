@@ -36,6 +36,7 @@ BACK_ENDS = {
     "sse4": ("#a79fd8", "#6f63b8"),
     "avx2": ("#6a5bc0", "#a195ee"),
     "avx512": ("#35268a", "#dcd6ff"),
+    "avx512-dl": ("#1d1458", "#c9bfff"),
     "neon": ("#6a5bc0", "#a195ee"),
 }
 STAGES = {

@@ -28,6 +28,8 @@ class BackEnds(CommandTest):
     def test_a_forced_one_does_the_work(self):
         for name in self.here:
             found = report_of(self.forced(name, *KERNELS))["backends"]
+            # avx512-dl has scanners only; what has none runs the kernels of avx512.
+            name = "avx512" if name == "avx512-dl" else name
             self.assertEqual(found, {"chunking": name, "fingerprinting": name})
 
     def test_the_reference_stands_in_where_there_is_no_kernel(self):

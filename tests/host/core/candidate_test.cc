@@ -16,8 +16,8 @@ namespace cutpoint::tests {
 namespace {
 
 /// The names in canonical strings of the algorithms that have a candidate map (AE for values of one byte only).
-const std::set<std::string_view> mapped = {"gear",    "rabin", "rabin-inck", "adler", "crc32",
-                                           "buzhash", "tttd",  "borg1",      "maxp",  "ae"};
+const std::set<std::string_view> mapped = {"gear", "rabin", "rabin-inck", "adler", "crc32",   "buzhash",
+                                           "tttd", "borg1", "maxp",       "ae",    "fastcdc", "borg2-fastcdc"};
 
 bool is_mapped(const chunker& chunker) {
   const std::string_view name = std::string_view(chunker.canonical()).substr(0, chunker.canonical().find('('));

@@ -9,21 +9,6 @@
 namespace cutpoint::tests {
 namespace {
 
-struct named_settings {
-  std::string_view test;
-  std::string_view name;
-  std::string_view settings;
-};
-
-std::string name_of_case(const named_settings& settings) { return std::string(settings.test); }
-void PrintTo(const named_settings& settings, std::ostream* out) {
-  *out << settings.name << " with " << settings.settings;
-}
-
-constexpr auto case_name_of_settings = [](const auto& info) {
-  return name_of_case(std::get<0>(info.param)) + "_" + std::string(to_string(std::get<1>(info.param)));
-};
-
 class sparse_kernel : public on_every_set<named_settings> {
  protected:
   void SetUp() override {
@@ -101,9 +86,8 @@ constexpr named_settings sparse_settings[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(of_every_kernel, sparse_kernel,
-                         testing::Combine(testing::ValuesIn(sparse_settings),
-                                          testing::ValuesIn(simd::instruction_sets)),
-                         case_name_of_settings);
+                         testing::Combine(testing::ValuesIn(sparse_settings), testing::ValuesIn(complete_sets)),
+                         set_case_name);
 
 class bounded_kernel : public on_every_set<named_settings> {};
 
@@ -160,8 +144,7 @@ constexpr named_settings bounds[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(of_every_kernel, bounded_kernel,
-                         testing::Combine(testing::ValuesIn(bounds), testing::ValuesIn(simd::instruction_sets)),
-                         case_name_of_settings);
+                         testing::Combine(testing::ValuesIn(bounds), testing::ValuesIn(complete_sets)), set_case_name);
 
 class ae_kernel : public on_every_set<std::string> {};
 
@@ -172,8 +155,7 @@ TEST_P(ae_kernel, makes_one_chunk_of_what_is_shorter_than_a_value) {
 }
 
 INSTANTIATE_TEST_SUITE_P(of_both_extremes, ae_kernel,
-                         testing::Combine(testing::Values("ae-max", "ae-min"),
-                                          testing::ValuesIn(simd::instruction_sets)),
+                         testing::Combine(testing::Values("ae-max", "ae-min"), testing::ValuesIn(complete_sets)),
                          set_case_name);
 
 }  // namespace

@@ -7,9 +7,20 @@
 #include <gtest/gtest.h>
 
 #include "tests/host/algorithms/made.h"
+#include "tests/simd/support/complete_sets.h"
 #include "tests/simd/support/kernel_faults.h"
 
 namespace cutpoint::tests {
+
+/// Parameters and their name in tests.
+struct named_settings {
+  std::string_view test;
+  std::string_view name;
+  std::string_view settings;
+};
+inline void PrintTo(const named_settings& settings, std::ostream* out) {
+  *out << settings.name << " with " << settings.settings;
+}
 
 /// Returns the alternatives of `algorithm_parameters` that have kernels.
 inline std::vector<algorithm_case> kernel_algorithms(int rounds) {
@@ -24,9 +35,6 @@ class on_every_set : public testing::TestWithParam<std::tuple<Of, simd::instruct
  protected:
   void SetUp() override {
     if (const std::string reason = why_not_here(set()); !reason.empty()) GTEST_SKIP() << reason;
-    if (set() == simd::instruction_set::avx512_dl && !has_scanner(name_of_case(of()))) {
-      GTEST_SKIP() << "this algorithm has no scanner";
-    }
   }
 
   [[nodiscard]] const Of& of() const { return std::get<0>(this->GetParam()); }
@@ -42,9 +50,10 @@ class on_every_set : public testing::TestWithParam<std::tuple<Of, simd::instruct
 
 inline std::string name_of_case(const algorithm_case& algorithm) { return algorithm_name(algorithm.which); }
 inline std::string name_of_case(const std::string& name) { return test_name(name); }
+inline std::string name_of_case(const named_settings& settings) { return std::string(settings.test); }
 
 inline constexpr auto set_case_name = [](const auto& info) {
-  return name_of_case(std::get<0>(info.param)) + "_" + std::string(to_string(std::get<1>(info.param)));
+  return name_of_case(std::get<0>(info.param)) + "_" + test_name(std::string(to_string(std::get<1>(info.param))));
 };
 
 }  // namespace cutpoint::tests

@@ -76,12 +76,10 @@ TEST_P(kernel, reads_nothing_outside_the_stream) {
 }
 
 INSTANTIATE_TEST_SUITE_P(few_rounds, kernel,
-                         testing::Combine(testing::ValuesIn(kernel_algorithms(39)),
-                                          testing::ValuesIn(simd::instruction_sets)),
+                         testing::Combine(testing::ValuesIn(kernel_algorithms(39)), testing::ValuesIn(complete_sets)),
                          set_case_name);
 INSTANTIATE_TEST_SUITE_P(full, kernel,
-                         testing::Combine(testing::ValuesIn(kernel_algorithms(1300)),
-                                          testing::ValuesIn(simd::instruction_sets)),
+                         testing::Combine(testing::ValuesIn(kernel_algorithms(1300)), testing::ValuesIn(complete_sets)),
                          set_case_name);
 
 std::vector<std::string> names_with_kernels() {
@@ -110,8 +108,7 @@ TEST_P(catalog_kernel, cuts_by_default_as_its_reference) {
 }
 
 INSTANTIATE_TEST_SUITE_P(of_the_catalog, catalog_kernel,
-                         testing::Combine(testing::ValuesIn(names_with_kernels()),
-                                          testing::ValuesIn(simd::instruction_sets)),
+                         testing::Combine(testing::ValuesIn(names_with_kernels()), testing::ValuesIn(complete_sets)),
                          set_case_name);
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "simd/hashes/fingerprints.h"
 #include "tests/host/support/streams.h"
+#include "tests/simd/support/complete_sets.h"
 #include "tests/simd/support/short_memory.h"
 
 namespace cutpoint::tests {
@@ -74,7 +75,7 @@ class batches_without_memory : public testing::TestWithParam<batch_case> {
 INSTANTIATE_TEST_SUITE_P(all, batches_without_memory,
                          testing::Combine(testing::Values(fingerprint_kind::sha1, fingerprint_kind::sha256,
                                                           fingerprint_kind::blake3),
-                                          testing::ValuesIn(simd::instruction_sets)),
+                                          testing::ValuesIn(complete_sets)),
                          case_name);
 
 TEST_P(batches_without_memory, make_what_was_submitted_and_are_right_later) {

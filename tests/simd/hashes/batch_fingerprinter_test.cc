@@ -14,6 +14,7 @@
 #include "tests/host/support/case_count.h"
 #include "tests/host/support/streams.h"
 #include "tests/simd/cuts/guarded_pages.h"
+#include "tests/simd/support/complete_sets.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -63,7 +64,7 @@ class fingerprint_batches : public testing::TestWithParam<batch_case> {
 
 INSTANTIATE_TEST_SUITE_P(all, fingerprint_batches,
                          testing::Combine(testing::Values(fingerprint_kind::sha1, fingerprint_kind::sha256),
-                                          testing::ValuesIn(simd::instruction_sets)),
+                                          testing::ValuesIn(complete_sets)),
                          case_name);
 
 /// Examples from FIPS 180-4 (NIST).
@@ -189,7 +190,7 @@ TEST(batch_fingerprinter, is_there_for_each_kind_that_has_a_vector_kernel) {
   for (const fingerprint_info& info : fingerprints()) {
     const bool has_kernel = info.kind == fingerprint_kind::sha1 || info.kind == fingerprint_kind::sha256 ||
                             info.kind == fingerprint_kind::blake3;
-    for (const instruction_set set : simd::instruction_sets) {
+    for (const instruction_set set : complete_sets) {
       if (!simd::runs_here(set)) continue;
       EXPECT_EQ(simd::make_batch_fingerprinter(info.kind, set) != nullptr, has_kernel) << info.name;
     }
@@ -200,7 +201,7 @@ class large_messages : public fingerprint_batches {};
 
 INSTANTIATE_TEST_SUITE_P(full, large_messages,
                          testing::Combine(testing::Values(fingerprint_kind::sha1, fingerprint_kind::sha256),
-                                          testing::ValuesIn(simd::instruction_sets)),
+                                          testing::ValuesIn(complete_sets)),
                          case_name);
 
 TEST_P(large_messages, of_more_than_4_gib_equal_one_by_one) {

@@ -10,6 +10,7 @@
 #include "tests/host/support/case_count.h"
 #include "tests/host/support/streams.h"
 #include "tests/simd/cuts/guarded_pages.h"
+#include "tests/simd/support/complete_sets.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -148,7 +149,7 @@ TEST_P(blake3_of, a_flush_of_nothing_changes_nothing) {
   EXPECT_TRUE(batch->flush().ok());
 }
 
-INSTANTIATE_TEST_SUITE_P(each, blake3_of, testing::ValuesIn(simd::instruction_sets),
+INSTANTIATE_TEST_SUITE_P(each, blake3_of, testing::ValuesIn(complete_sets),
                          [](const auto& test) { return std::string(to_string(test.param)); });
 
 }  // namespace

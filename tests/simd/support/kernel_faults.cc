@@ -1,6 +1,7 @@
 // Compares kernels with their references.
 #include "tests/simd/support/kernel_faults.h"
 
+#include <cutpoint/cut_cursor.h>
 #include <fmt/format.h>
 
 #include "simd/cuts/kernels.h"
@@ -10,14 +11,14 @@ namespace cutpoint::tests {
 namespace {
 
 /// Returns the reference's length of the chunk at `start`. Sets `fault` if the kernel's length is different.
-std::uint64_t compare_at(std::uint64_t start, const chunker& by_kernel, const chunker& by_reference, byte_span stream,
+std::uint64_t compare_at(std::uint64_t start, cut_cursor& by_kernel, const chunker& by_reference, byte_span stream,
                          std::string& fault) {
   const stream_window window{.bytes = stream, .start = start, .at_end = true};
   const std::uint64_t expected = *by_reference.next_cut(window);
-  const std::uint64_t found = *by_kernel.next_cut(window);
+  const std::uint64_t found = *by_kernel.next_cut(window, start);
   if (found != expected) {
-    fault = fmt::format("{} by {}: the chunk at {} of {} bytes has length {} instead of {}", by_kernel.canonical(),
-                        by_kernel.backend(), start, stream.size(), found, expected);
+    fault = fmt::format("{} by {}: the chunk at {} of {} bytes has length {} instead of {}", by_reference.canonical(),
+                        by_kernel.cuts().backend(), start, stream.size(), found, expected);
   }
   return expected;
 }
@@ -38,18 +39,20 @@ chunker on_set(const chunker& cuts, simd::instruction_set set) {
 
 std::string cuts_fault(const chunker& by_kernel, byte_span stream) {
   const chunker by_reference = by_kernel.by(nullptr);
+  cut_cursor cursor(by_kernel);
   std::string fault;
   for (std::uint64_t start = 0; start < stream.size() && fault.empty();) {
-    start += compare_at(start, by_kernel, by_reference, stream, fault);
+    start += compare_at(start, cursor, by_reference, stream, fault);
   }
   return fault;
 }
 
 std::string starts_fault(const chunker& by_kernel, byte_span stream, std::uint64_t step) {
   const chunker by_reference = by_kernel.by(nullptr);
+  cut_cursor cursor(by_kernel);
   std::string fault;
   for (std::uint64_t start = 0; start < stream.size() && fault.empty(); start += step) {
-    compare_at(start, by_kernel, by_reference, stream, fault);
+    compare_at(start, cursor, by_reference, stream, fault);
   }
   return fault;
 }
