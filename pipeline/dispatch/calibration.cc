@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include <cutpoint/cut_cursor.h>
 #include <cutpoint/cost_model.h>
 
 #include "pipeline/dispatch/calibration_cuts.h"
@@ -48,11 +49,12 @@ result<cut_rate> measure_cuts(const named_cuts& named, sample_cursor& sample) {
   const int turn_count = static_cast<int>(std::clamp(most_turns, 1.0, static_cast<double>(turns)));
   std::uint64_t bytes = 0;
   std::uint64_t chunks = 0;
+  cut_cursor cursor(*placed);
   const double cost = sample.seconds_per_byte(turn_count, turn_seconds, [&](std::uint64_t begin) {
     std::uint64_t done = 0;
     for (int i = 0; i < chunks_at_once; ++i) {
       const std::uint64_t start = (begin + done) % sample.bytes().size();
-      done += *placed->next_cut({.bytes = sample.bytes(), .start = start, .at_end = true});
+      done += *cursor.next_cut({.bytes = sample.bytes(), .start = start, .at_end = true}, bytes + done);
     }
     bytes += done;
     chunks += chunks_at_once;
