@@ -1,9 +1,11 @@
 // Fuzz target for kernels. The input chooses an algorithm, parameters and a stream. The kernels of every instruction
 // set that runs here must cut as the reference does.
+#include <algorithm>
 #include <vector>
 
 #include "tests/fuzz/fuzzed_choices.h"
 #include "tests/fuzz/require.h"
+#include "tests/host/support/streams.h"
 #include "tests/simd/support/kernel_faults.h"
 #include "tests/simd/support/kernel_parameters.h"
 
@@ -21,6 +23,18 @@ std::vector<std::uint8_t> drawn_stream(fuzzed_choices& choices) {
   return stream;
 }
 
+/// Returns a stream that is long enough for a scanner: random bytes with copies of another stream.
+std::vector<std::uint8_t> long_stream(const std::vector<std::uint8_t>& copied) {
+  seeded_choices random(copied.size());
+  const std::uint64_t size = 40'000 + random.between(0, 40'000) + 2 * copied.size();
+  std::vector<std::uint8_t> stream = make_stream(content::random, size, random);
+  for (int i = 0; i < 16; ++i) {
+    const std::uint64_t place = random.between(0, stream.size() - copied.size());
+    std::copy(copied.begin(), copied.end(), stream.begin() + static_cast<std::ptrdiff_t>(place));
+  }
+  return stream;
+}
+
 void check_kernels(byte_span input) {
   fuzzed_choices choices(input);
   const std::size_t which = choices.between(0, algorithm_count - 1);
@@ -33,6 +47,7 @@ void check_kernels(byte_span input) {
     if (by_kernel.backend() == "scalar") continue;
     require_no_fault(cuts_fault(by_kernel, stream));
     require_no_fault(starts_fault(by_kernel, stream, 1 + stream.size() / 64));
+    if (by_kernel.scanner() != nullptr) require_no_fault(cuts_fault(by_kernel, long_stream(stream)));
   }
 }
 
