@@ -32,7 +32,7 @@ std::optional<std::uint64_t> cut_cursor::next_cut(const stream_window& window, s
 
 std::optional<std::uint64_t> cut_cursor::mapped_cut(const stream_window& window, std::uint64_t position) {
   const std::uint64_t visible = window.bytes.size() - window.start;
-  const std::uint64_t usable = window.at_end ? visible : visible - std::min(visible, needs_.ahead);
+  const std::uint64_t usable = visible - std::min(visible, needs_.ahead);
   // No cut is tested before a whole window of the hash lies in the chunk.
   const std::uint64_t first = position + std::min(needs_.behind, usable);
   const std::uint64_t last = position + std::min(usable, cuts_.reach());
