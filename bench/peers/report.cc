@@ -41,7 +41,7 @@ std::string line(const comparison& all, const contender& peer) {
     ratio = fmt::format("{:.2f}", peer.our_ratio);
     answer = fmt::format("{}, equal", peer.chunk_count);
   }
-  return fmt::format("{:<30} {}  {:<7} {:<20} {} {:>6}  {}\n", all.work, speed_text(our), our.name, peer.name,
+  return fmt::format("{:<30} {}  {:<9} {:<20} {} {:>6}  {}\n", all.work, speed_text(our), our.name, peer.name,
                      speed_text(peer), ratio, answer);
 }
 
@@ -88,7 +88,7 @@ std::string peers_report::table() const {
   const comparison* last = nullptr;
   for (const comparison& all : comparisons) {
     if (last == nullptr || all.input != last->input || all.data_bytes != last->data_bytes) {
-      out += fmt::format("\n{}, {}\n{:<30} {:>7} {:>6}  {:<7} {:<20} {:>7} {:>6} {:>6}  {}\n", all.input,
+      out += fmt::format("\n{}, {}\n{:<30} {:>7} {:>6}  {:<9} {:<20} {:>7} {:>6} {:>6}  {}\n", all.input,
                          format_size(all.data_bytes), "", "ours", "read", "by", "peer", "peer's", "read", "ratio",
                          "chunks");
     }

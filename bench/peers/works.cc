@@ -6,6 +6,7 @@
 
 #include <cutpoint/backends.h>
 #include <cutpoint/chunk_sizes.h>
+#include <cutpoint/cut_cursor.h>
 #include <cutpoint/fingerprint.h>
 #include <cutpoint/text.h>
 #include <fmt/format.h>
@@ -26,9 +27,10 @@ contender plain_reader(byte_span data) {
 }
 
 std::size_t cut_all(const chunker& cuts, byte_span data, std::uint64_t* ends) {
+  cut_cursor cursor(cuts);
   std::size_t count = 0;
   for (std::uint64_t begin = 0; begin < data.size(); ends[count++] = begin) {
-    begin += *cuts.next_cut({.bytes = data, .start = begin, .at_end = true});
+    begin += *cursor.next_cut({.bytes = data, .start = begin, .at_end = true}, begin);
   }
   return count;
 }
