@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <cutpoint/dedup.h>
 #include <cutpoint/memory_index.h>
@@ -121,15 +122,17 @@ status dedup_tally::begin_stream(std::uint64_t stream) {
 status dedup_tally::select(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>>) {
   selected_.erase(selected_.begin(), selected_.begin() + static_cast<std::ptrdiff_t>(taken_));
   answers_.erase(answers_.begin(), answers_.begin() + static_cast<std::ptrdiff_t>(taken_));
-  taken_ = 0;
-  const std::size_t first = selected_.size();
+  answered_ -= std::exchange(taken_, 0);
+  selected_.resize(answered_);  // drops what a selection left that failed
   for (const delivered_chunk& chunk : chunks) selected_.push_back(chunk.fingerprint);
   answers_.resize(selected_.size());
-  return index_->insert(std::span(selected_).subspan(first), std::span(answers_).subspan(first));
+  status inserted = index_->insert(std::span(selected_).subspan(answered_), std::span(answers_).subspan(answered_));
+  if (inserted.ok()) answered_ = selected_.size();
+  return inserted;
 }
 
 status dedup_tally::take(const delivered_chunk& chunk) {
-  if (taken_ == selected_.size()) {
+  if (taken_ == answered_) {
     if (status inserted = select({&chunk, 1}, {}); !inserted.ok()) return inserted;
   }
   assert(selected_[taken_] == chunk.fingerprint);

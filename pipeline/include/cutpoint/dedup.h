@@ -107,9 +107,10 @@ class dedup_tally final : public chunk_receiver {
  private:
   kind_of_stream kind_of_;
   std::unique_ptr<fingerprint_index> index_;
-  std::vector<digest> selected_;       ///< that were inserted; the first `taken_` of their chunks have been taken
+  std::vector<digest> selected_;
   std::vector<index_answer> answers_;  ///< for `selected_`
-  std::size_t taken_ = 0;
+  std::size_t answered_ = 0;           ///< digests at the front that were inserted
+  std::size_t taken_ = 0;              ///< of them, those whose chunks have been taken
   dedup_counts total_;
   std::vector<dedup_counts> kinds_;
   std::size_t kind_ = 0;  ///< of the stream that has begun

@@ -66,6 +66,7 @@ class watched_index final : public fingerprint_index {
   struct record {
     std::vector<std::size_t> batches;
     std::size_t fails_at = ~std::size_t{0};  ///< the number of batches before the failure
+    bool throws = false;                     ///< whether the failure is std::bad_alloc
   };
   explicit watched_index(record& watched) : watched_(watched) {}
 
@@ -73,7 +74,10 @@ class watched_index final : public fingerprint_index {
     return held_.look_up(digests, answers);
   }
   status insert(std::span<const digest> digests, std::span<index_answer> answers) override {
-    if (watched_.batches.size() == watched_.fails_at) return {status_code::io_error, "the index cannot be read"};
+    if (watched_.batches.size() == watched_.fails_at) {
+      if (watched_.throws) throw std::bad_alloc();
+      return {status_code::io_error, "the index cannot be read"};
+    }
     watched_.batches.push_back(digests.size());
     return held_.insert(digests, answers);
   }
@@ -141,6 +145,27 @@ TEST(dedup_tally, ends_the_feed_with_the_failure_of_its_index) {
     const status outcome = tally_stream(stream, tally, thread_count);
     EXPECT_EQ(outcome.code(), status_code::io_error);
     EXPECT_EQ(outcome.message(), "the index cannot be read");
+  }
+}
+
+TEST(dedup_tally, forgets_a_selection_that_failed) {
+  for (const bool throws : {false, true}) {
+    watched_index::record watched{.batches = {}, .fails_at = 1, .throws = throws};
+    dedup_tally tally(std::make_unique<watched_index>(watched));
+    const auto chunks = of_lengths(0, {10, 10, 20, 30});
+    ASSERT_TRUE(tally.begin_stream(0).ok());
+    ASSERT_TRUE(tally.select(std::span(chunks).first(2), {}).ok());
+    ASSERT_TRUE(tally.take(chunks[0]).ok());
+    try {
+      EXPECT_EQ(tally.select(std::span(chunks).subspan(2), {}).code(), status_code::io_error);
+    } catch (const std::bad_alloc&) {
+      EXPECT_TRUE(throws);
+    }
+    watched.fails_at = ~std::size_t{0};
+    ASSERT_TRUE(tally.take(chunks[1]).ok());  // as selected before the failure
+    for (const delivered_chunk& chunk : of_lengths(0, {10, 10, 30, 30})) ASSERT_TRUE(tally.take(chunk).ok());
+    EXPECT_EQ(tally.total().unique_bytes, 40u);
+    EXPECT_EQ(tally.total().duplicate_bytes(), 60u);
   }
 }
 
