@@ -33,6 +33,7 @@ load_balance::load_balance(const feed_configuration& configuration)
       has_fingerprints_(configuration.fingerprint != fingerprint_kind::none),
       plan_(configuration.devices.empty() ? work_plan::processor : configuration.plan) {
   for (const device_configuration& each : configuration.devices) devices_.push_back({.configuration = each});
+  defers_fingerprints_ = any_device_takes(work_kind::fingerprints);
   const job_rates* const rates = configuration.rates.get();
   if (rates == nullptr || rates->devices.size() != devices_.size()) return;  // these are rates of other devices
   expected_ = rates->processor;
@@ -72,6 +73,7 @@ void load_balance::record_device_work(std::size_t device, std::uint64_t bytes, d
 
 void load_balance::remove_device(std::size_t device) {
   devices_[device].is_lost = true;
+  defers_fingerprints_ = any_device_takes(work_kind::fingerprints);
   if (!has_devices()) plan_ = work_plan::processor;
 }
 
@@ -103,7 +105,7 @@ double load_balance::rate(lane_owner owner, work_kind which) const noexcept {
   const double chunking = latest(chunking_, expected_.chunking);
   const double fingerprinting = latest(fingerprinting_, expected_.fingerprinting);
   if (which == work_kind::fingerprints) return fingerprinting;
-  if (!has_fingerprints_ || defers_fingerprints()) return chunking;
+  if (!has_fingerprints_ || defers_fingerprints_) return chunking;
   return chunking > 0 && fingerprinting > 0 ? 1 / (1 / chunking + 1 / fingerprinting) : 0;
 }
 

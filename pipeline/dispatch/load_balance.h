@@ -39,7 +39,7 @@ class load_balance {
   /// Whether a device that is still there cuts.
   [[nodiscard]] bool devices_cut() const noexcept { return any_device_takes(work_kind::cuts); }
   /// Whether a device fingerprints what the processor cuts, so that maps on the processor make no fingerprints.
-  [[nodiscard]] bool defers_fingerprints() const noexcept { return any_device_takes(work_kind::fingerprints); }
+  [[nodiscard]] bool defers_fingerprints() const noexcept { return defers_fingerprints_; }
   [[nodiscard]] bool may_take(lane_owner owner, work_kind which) const noexcept;
   /// How many of `waiting` bytes a lane takes, at most `most`; `most` if a rate is not known.
   [[nodiscard]] std::uint64_t bytes_to_take(lane_owner owner, work_kind which, std::uint64_t waiting,
@@ -82,6 +82,7 @@ class load_balance {
   measured_rate chunking_;
   measured_rate fingerprinting_;
   std::vector<device_state> devices_;
+  bool defers_fingerprints_;  ///< changes only when a device is removed
 };
 
 }  // namespace cutpoint
