@@ -249,6 +249,7 @@ void feed::implementation::hand_back(task done, std::uint64_t lane_index) {
   run_or_fail([&] {
     schedule_.complete(std::move(done), lanes_[lane_index].work, now());
     add(totals_[lane_index], lanes_[lane_index].work);
+    device_bytes_ += std::exchange(lanes_[lane_index].device_bytes, 0);
     record_queue_levels(lane_index);
   });
   pool_.work.notify_all();
@@ -283,7 +284,7 @@ feed_statistics feed::implementation::statistics() const {
   feed_statistics all = schedule_.statistics();
   all.fed_bytes = intake_.taken_bytes();
   all.lanes = totals_;
-  for (const lane& each : lanes_) all.device_bytes += each.device_bytes;
+  all.device_bytes = device_bytes_;
   all.device_warning = device_warning_;
   for (const device_lanes& each : devices_) {
     if (all.device_warning.empty()) all.device_warning = each.warning();

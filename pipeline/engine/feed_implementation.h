@@ -110,6 +110,7 @@ class feed::implementation {
   std::vector<std::thread> device_threads_;
   bool is_dropped_ = false;
   std::vector<lane_record> totals_;
+  std::uint64_t device_bytes_ = 0;  ///< cut by devices, in tasks that were handed back
   const std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
   queue_meter watch_;
   feed_trace trace_;

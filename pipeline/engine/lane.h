@@ -55,7 +55,7 @@ struct lane {
   std::unique_ptr<batch_fingerprinter> fingerprints;
   std::optional<cut_cursor> cursor = {};  ///< over the sequence of the feed
   std::array<stage_work, stage_count> work = {};
-  std::uint64_t device_bytes = 0;               ///< cut by its device
+  std::uint64_t device_bytes = 0;               ///< cut by its device, in the present task
   std::unique_ptr<span_notes> notes = nullptr;  ///< null if the feed is not traced
 
   stage_meter at(stage which) { return {which, work[static_cast<std::size_t>(which)], notes.get()}; }

@@ -224,6 +224,22 @@ std::uint64_t bytes_on_devices(const feed_statistics& statistics, stage which) {
   return bytes;
 }
 
+/// ThreadSanitizer sees here whether they are read while a lane of the device writes.
+TEST(device, has_consistent_statistics_while_its_lanes_work) {
+  const std::vector<std::uint8_t> stream = mixed(400'000, 1);
+  recorder out;
+  auto threads = engine_factory::make({.threads = 2}, std::make_shared<host_device>()).value();
+  auto feed = threads.open(hybrid_job(backend::cuda), out).value();
+  ASSERT_TRUE(feed.begin(0).ok());
+  for (std::size_t first = 0; first < stream.size(); first += 1000) {
+    ASSERT_TRUE(feed.write(byte_span(stream).subspan(first, 1000)).ok());
+    const feed_statistics now = feed.statistics();
+    ASSERT_EQ(now.device_bytes, bytes_on_devices(now, stage::chunking));
+  }
+  ASSERT_TRUE(feed.end().ok() && feed.finish().ok());
+  EXPECT_GT(feed.statistics().device_bytes, 300'000u);
+}
+
 TEST(hybrid, is_exact_with_every_kind_of_work_on_devices) {
   const std::vector<std::vector<std::uint8_t>> streams = {mixed(400'000, 1), {}, mixed(70'000, 2), mixed(3, 3)};
   for (const backend where : device_backends) {
