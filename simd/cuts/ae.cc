@@ -15,22 +15,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace cutpoint::simd::HWY_NAMESPACE {
 
-/// Values of one byte. If the extreme is the best possible value, the rest of its window is not read.
-template <class Order>
-class byte_values {
- public:
-  explicit byte_values(byte_span rest) : bytes_(rest.data()) {}
-
-  /// Returns the first index in [first, last) whose value beats that of `extreme`, or `last`.
-  std::uint64_t find_beating(std::uint64_t extreme, std::uint64_t first, std::uint64_t last) const {
-    const std::uint8_t value = bytes_[extreme];
-    return value == Order::best ? last : find_reaching<Order>(bytes_, first, last, Order::next_better(value));
-  }
-
- private:
-  const std::uint8_t* bytes_;
-};
-
 /// Big-endian values of eight bytes. The first byte of a value that beats the extreme must reach the extreme's first
 /// byte. All eight bytes are compared only in vectors with such a byte.
 template <class Order>
@@ -113,21 +97,48 @@ class ae_kernel final : public instruction_set_kernel {
 
   template <class Order>
   std::uint64_t cut_by(byte_span rest, std::uint64_t end) const {
-    if (value_bytes_ == 1) return cut_of(byte_values<Order>(rest), end);
+    if (value_bytes_ == 1) return cut_by_bytes<Order>(rest.data(), end);
     return rest.size() < 8 ? end  // no value is left
-                           : cut_of(word_values<Order>(rest), end);
+                           : cut_by_words(word_values<Order>(rest), end);
+  }
+
+  /// Returns the end of the window of an extreme.
+  std::uint64_t window_end(std::uint64_t extreme, std::uint64_t end) const {
+    return end - extreme > window_ ? extreme + window_ + 1 : end;
+  }
+
+  /// Continues from an extreme at once with the first of the best bytes in its window: all extremes between them are
+  /// beaten within their own windows.
+  template <class Order>
+  std::uint64_t cut_by_bytes(const std::uint8_t* b, std::uint64_t end) const {
+    for (std::uint64_t extreme = 0;;) {
+      const std::uint64_t seen = window_end(extreme, end);
+      const best_byte best = find_best<Order>(b, extreme, seen);
+      if (best.value == Order::best) {
+        const std::uint64_t length = window_end(best.index, end);
+        prefetch(b, length + window_ + 1, prefetched_bytes);
+        return length;
+      }
+      extreme = find_reaching<Order>(b, extreme, seen, best.value);
+      const std::uint64_t last = window_end(extreme, end);
+      extreme = find_reaching<Order>(b, seen, last, Order::next_better(best.value));
+      if (extreme == last) return last;
+    }
   }
 
   template <class Values>
-  std::uint64_t cut_of(const Values& values, std::uint64_t end) const {
-    std::uint64_t extreme = 0;
-    for (;;) {
-      const std::uint64_t window_end = end - extreme > window_ ? extreme + window_ + 1 : end;
-      const std::uint64_t next = values.find_beating(extreme, extreme + 1, window_end);
-      if (next == window_end) return window_end;
+  std::uint64_t cut_by_words(const Values& values, std::uint64_t end) const {
+    for (std::uint64_t extreme = 0;;) {
+      const std::uint64_t last = window_end(extreme, end);
+      const std::uint64_t next = values.find_beating(extreme, extreme + 1, last);
+      if (next == last) return last;
       extreme = next;
     }
   }
+
+  /// If a byte that nothing beats ended the search, then probably also that in the next chunk. The chunk after that one
+  /// begins at most so many bytes after the next one's window with a probability of 0.95, if bytes are random.
+  static constexpr std::uint64_t prefetched_bytes = 768;
 
   std::uint64_t window_;
   std::uint64_t max_;

@@ -16,12 +16,14 @@
 HWY_BEFORE_NAMESPACE();
 namespace cutpoint::simd::HWY_NAMESPACE {
 
-/// Returns the largest byte of [first, last), which has at least a vector.
+/// Returns the largest byte of [first, last), which has at least a vector and ends at a multiple of one.
 std::uint8_t largest_in(const std::uint8_t* b, std::uint64_t first, std::uint64_t last) {
-  const auto at = [b](std::uint64_t i) HWY_ATTR { return hn::LoadU(bytes_d, b + i); };
-  byte_vector largest = at(last - lanes);
-  for (std::uint64_t i = first; i + lanes <= last; i += lanes) largest = hn::Max(largest, at(i));
-  return largest_lane(largest);
+  prefetch(b + first, 4 * KiB, last - first);
+  byte_vector largest = hn::LoadU(bytes_d, b + first);
+  for (std::uint64_t i = first + bytes_to_alignment(b + first); i < last; i += lanes) {
+    largest = hn::Max(largest, hn::Load(bytes_d, b + i));
+  }
+  return best_lane<upward>(largest);
 }
 
 class maxp_kernel final : public instruction_set_kernel {
@@ -31,7 +33,9 @@ class maxp_kernel final : public instruction_set_kernel {
         half_(*p.half_window),
         min_(std::max<std::uint64_t>(1, *p.min_bytes)),
         max_(limit_of(*p.max_bytes)),
-        block_((half_ + 1) / 2 / lanes * lanes) {}
+        block_((half_ + 1) / 2 / lanes * lanes) {
+    if (block_ < 2 * lanes) block_ = 0;
+  }
 
   std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept override {
     const std::uint64_t end = start + std::min<std::uint64_t>(max_, bytes.size() - start);
@@ -49,13 +53,13 @@ class maxp_kernel final : public instruction_set_kernel {
   ///     [ . . M . M . . ) [ . . . . N . . )  and its half window covers the next block: N < M
   std::uint64_t by_blocks(const std::uint8_t* b, std::uint64_t i, std::uint64_t last) const {
     if (i >= last) return last;
-    std::uint8_t next_largest = largest_in(b, i, i + block_);
-    for (; i < last; i += block_) {
-      const std::uint64_t next = i + block_;
+    std::uint64_t next = i + block_ - lanes;  // the first block is shorter, so that the others are aligned
+    next += bytes_to_alignment(b + next);
+    for (std::uint8_t next_largest = largest_in(b, i, next); i < last; i = next, next += block_) {
       const std::uint8_t largest = next_largest;
       next_largest = largest_in(b, next, next + block_);
       if (next_largest >= largest) continue;
-      const std::uint64_t candidate = find_last(b, next, largest);
+      const std::uint64_t candidate = find_last(b, i, next, largest);
       if (candidate >= last) return by_steps(b, i, last);  // `last` is in the block
       if (is_largest_ahead(b, candidate, next + block_) && is_largest_behind(b, candidate)) return candidate;
     }
@@ -90,7 +94,7 @@ class maxp_kernel final : public instruction_set_kernel {
   std::uint64_t half_;
   std::uint64_t min_;
   std::uint64_t max_;
-  std::uint64_t block_;  ///< length in bytes of each block; 0 if half a window is less than a vector
+  std::uint64_t block_;  ///< length in bytes of a block; 0 if half a window is less than two vectors
 };
 
 kernel_pointer make_maxp(const maxp_parameters& p, instruction_set set) {

@@ -89,6 +89,32 @@ INSTANTIATE_TEST_SUITE_P(of_every_kernel, sparse_kernel,
                          testing::Combine(testing::ValuesIn(sparse_settings), testing::ValuesIn(complete_sets)),
                          set_case_name);
 
+/// Tests searches of a few thousand bytes, in which kernels prefetch.
+class long_search : public on_every_set<named_settings> {};
+
+TEST_P(long_search, finds_the_first_of_two_bytes) {
+  const chunker cuts = by_kernel(made(of().name, of().settings));
+  seeded_choices random(9);
+  constexpr std::uint8_t values[] = {0, 99, 101, 200, 255};
+  for (int round = 0; round < case_count(2000); ++round) {
+    std::vector<std::uint8_t> stream(random.between(3000, 8000), 100);
+    for (int k = 0; k < 2; ++k) stream[random.between(0, stream.size() - 1)] = values[random.between(0, 4)];
+    ASSERT_EQ(cuts_fault(cuts, byte_span(stream).subspan(random.between(0, 70))), "");
+  }
+}
+
+constexpr named_settings long_windows[] = {
+    {"ae_max", "ae-max", "window=3000,avg_bytes=4K,max_bytes=0"},
+    {"ae_min", "ae-min", "window=3000,avg_bytes=4K,max_bytes=0"},
+    {"ae_max_of_words", "ae-max", "window=3000,avg_bytes=4K,max_bytes=0,value_bytes=8"},
+    {"ram", "ram", "window=2000,avg_bytes=4K,max_bytes=0"},
+    {"maxp", "maxp", "half_window=2000,min_bytes=0,avg_bytes=4K,max_bytes=0"},
+};
+
+INSTANTIATE_TEST_SUITE_P(of_every_kernel, long_search,
+                         testing::Combine(testing::ValuesIn(long_windows), testing::ValuesIn(simd::instruction_sets)),
+                         case_name_of_settings);
+
 class bounded_kernel : public on_every_set<named_settings> {};
 
 TEST_P(bounded_kernel, cuts_as_its_reference) {

@@ -16,6 +16,11 @@ std::uint64_t near_a_power(std::uint64_t lowest, std::uint64_t highest, choices&
   return std::clamp(std::max<std::uint64_t>(2, power + random.between(0, 4)) - 2, lowest, highest);
 }
 
+/// Draws a window of the algorithms that search for extremes. Kernels search far in other steps than near.
+std::uint64_t draw_search_window(choices& random) {
+  return random.once_in(4) ? random.between(1000, 3000) : near_a_power(1, 520, random);
+}
+
 /// Draws a maximum of at least `lowest`, or 0.
 std::uint64_t draw_max(std::uint64_t lowest, choices& random) {
   switch (random.between(0, 4)) {
@@ -89,21 +94,21 @@ void grow(borg1_parameters& p, choices& random) {
 }
 
 void grow(maxp_parameters& p, choices& random) {
-  p.half_window = near_a_power(1, 520, random);
+  p.half_window = draw_search_window(random);
   p.avg_bytes = near_a_power(1, 600, random);
   p.min_bytes = near_a_power(0, p.avg_bytes, random);
   p.max_bytes = draw_max(p.avg_bytes, random);
 }
 
 void grow(ae_parameters& p, choices& random) {
-  p.window_bytes = near_a_power(1, 520, random);
+  p.window_bytes = draw_search_window(random);
   p.avg_bytes = near_a_power(1, 600, random);
   p.max_bytes = draw_max(p.avg_bytes, random);
   p.lest = *p.window_bytes >= 2 && random.once_in(3) ? near_a_power(2, *p.window_bytes, random) : 0;
 }
 
 void grow(ram_parameters& p, choices& random) {
-  p.window_bytes = near_a_power(1, 520, random);
+  p.window_bytes = draw_search_window(random);
   p.avg_bytes = near_a_power(1, 600, random);
   p.max_bytes = draw_max(p.avg_bytes, random);
 }
