@@ -1,8 +1,6 @@
 // The kernel of SeqCDC (`seqcdc-inc` and `seqcdc-dec`), which makes 64 comparisons at once and keeps them as bits.
 #include "host/algorithms/seqcdc.h"
 
-#include <hwy/cache_control.h>
-
 #include "simd/cuts/kernels.h"
 #include "simd/dispatch/dispatch.h"
 
@@ -87,10 +85,10 @@ class seqcdc_kernel final : public instruction_set_kernel {
         skip_size_(*p.skip_size),
         order_(p.order) {
     const std::uint64_t read_bytes = 2 * *p.skip_trigger;  // half the steps oppose, in random bytes
-    const std::uint64_t stride = read_bytes + skip_size_ + 1;
-    const bool is_dense = stride <= 8 * line_bytes;  // then the lines between are prefetched too
-    ahead_bytes_ = std::max<std::uint64_t>(1, (is_dense ? 4 * KiB : 3 * KiB) / stride) * stride;
-    prefetched_bytes_ = is_dense ? stride : read_bytes + line_bytes;
+    stride_ = read_bytes + skip_size_ + 1;
+    strides_ahead_ = std::min<std::uint64_t>(8, 16 * KiB / stride_ + 1);
+    is_dense_ = stride_ <= 8 * line_bytes;
+    read_bytes_ = std::min<std::uint64_t>(read_bytes + line_bytes, 8 * line_bytes);
   }
 
   std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept override {
@@ -101,13 +99,13 @@ class seqcdc_kernel final : public instruction_set_kernel {
   }
 
  private:
-  static constexpr std::uint64_t line_bytes = 64;
-
   template <seqcdc_order order>
   std::uint64_t cut_by(const std::uint8_t* b, std::uint64_t end) const {
     std::uint64_t run = 0;
     std::uint64_t opposing = 0;
-    for (std::uint64_t i = min_ - seq_length_; i < end;) {
+    std::uint64_t i = min_ - seq_length_;
+    std::uint64_t prefetched = prefetch_first(b, i);
+    while (i < end) {
       const std::uint64_t count = std::min<std::uint64_t>(64, end - i);
       const steps found = count == 64 ? compare_64<order>(b + i) : compare_few<order>(b + i, count);
       const std::uint64_t ended = ends_of_runs(found.in_order, run, seq_length_);
@@ -119,7 +117,7 @@ class seqcdc_kernel final : public instruction_set_kernel {
         run = 0;
         opposing = 0;
         i += trigger + 1 + skip_size_;
-        prefetch_ahead(b + i);
+        prefetched = prefetch_next(b, i, prefetched);
         continue;
       }
       if (ended != 0) return i + static_cast<std::uint64_t>(std::countr_zero(ended)) + 1;
@@ -131,23 +129,41 @@ class seqcdc_kernel final : public instruction_set_kernel {
     return end;
   }
 
-  /// Prefetches the bytes that will be read some skips later, which no hardware prefetcher predicts. On an EPYC (Zen 3)
-  /// this made cutting 1.5 times as fast for chunks of 16 KiB in DRAM; other distances gained less.
-  void prefetch_ahead(const std::uint8_t* position) const {
-    const auto expected = reinterpret_cast<std::uintptr_t>(position) + ahead_bytes_;  // possibly past the end
-    for (std::uint64_t i = 0; i < prefetched_bytes_; i += line_bytes) {
-      // NOLINTNEXTLINE(performance-no-int-to-ptr): no pointer may be moved past the bytes; nothing is read by this one
-      hwy::Prefetch(reinterpret_cast<const std::uint8_t*>(expected + i));
-    }
+  // No processor predicts which lines are read. If skips are short, all lines are prefetched, up to 4 KiB ahead; those of
+  // the first 4 KiB have been prefetched while the chunk before was cut. If skips are long, only the lines of the next
+  // strides are prefetched that would be read in random bytes, beginning with those after the minimum. On Emerald
+  // Rapids, cutting from DRAM is 1.2 to 1.5 times as fast as with the lines of the fourth stride only, and as fast from
+  // the cache. The functions are inlined by force: GCC drops a call of one that only prefetches.
+
+  /// Prefetches what is read first, at offset `first` of the chunk. Returns the end of what has been prefetched.
+  HWY_INLINE std::uint64_t prefetch_first(const std::uint8_t* b, std::uint64_t first) const {
+    if (is_dense_) return prefetch_next(b, first, std::max(first, dense_ahead_bytes));
+    for (std::uint64_t k = 0; k < strides_ahead_; ++k) prefetch(b, first + k * stride_, read_bytes_);
+    return 0;
   }
+
+  /// Prefetches what is read some strides after offset `i`. All lines before `prefetched` have been prefetched.
+  HWY_INLINE std::uint64_t prefetch_next(const std::uint8_t* b, std::uint64_t i, std::uint64_t prefetched) const {
+    if (is_dense_) {
+      prefetched = std::max(prefetched, i);
+      for (; prefetched < i + dense_ahead_bytes; prefetched += line_bytes) prefetch(b, prefetched, 1);
+    } else {
+      prefetch(b, i + strides_ahead_ * stride_, read_bytes_);
+    }
+    return prefetched;
+  }
+
+  static constexpr std::uint64_t dense_ahead_bytes = 4 * KiB;
 
   std::uint64_t min_;
   std::uint64_t max_;
   std::uint64_t seq_length_;
   std::uint64_t skip_trigger_;
   std::uint64_t skip_size_;
-  std::uint64_t ahead_bytes_;
-  std::uint64_t prefetched_bytes_;
+  std::uint64_t stride_;         ///< expected distance between the ends of two skips, in random bytes
+  std::uint64_t read_bytes_;     ///< number of bytes of a stride that are read
+  std::uint64_t strides_ahead_;  ///< number of strides that are prefetched, if skips are long
+  bool is_dense_;                ///< whether skips are short
   seqcdc_order order_;
 };
 
