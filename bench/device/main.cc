@@ -14,6 +14,7 @@
 
 #include "bench/device/end_to_end.h"
 #include "build_info.h"
+#include "cuda/cut/specification.h"
 #include "cuda/device/devices.h"
 
 namespace cutpoint::bench {
@@ -48,6 +49,7 @@ std::vector<configuration> chosen(const options& given) {
   std::vector<configuration> all;
   for (const catalog_entry& entry : catalog()) {
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), entry.name) == wanted.end()) continue;
+    if (!cuda::has_specification(entry.defaults)) continue;
     const result<chunker> sized = chunker_at(entry.name, sizes);
     all.push_back({entry.name, sized ? *sized : entry.defaults});
   }

@@ -26,6 +26,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <cutpoint/chunker.h>
+
 namespace cutpoint::cuda {
 
 /// Estimated sizes, by which a batch is partitioned and memory for its chunks is allocated.
@@ -50,5 +52,8 @@ struct walking_specification {
     return made;
   }
 };
+
+/// Returns whether the chunker's algorithm has a specification. Devices cannot cut by an algorithm without one.
+[[nodiscard]] bool has_specification(const chunker& cuts);
 
 }  // namespace cutpoint::cuda

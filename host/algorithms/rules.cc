@@ -23,6 +23,10 @@ std::uint64_t bytes_to_hold(const std::vector<parameter_number>& values) {
   return (std::uint64_t{1} << value_of("min_exp", values)) + value_of("window", values) + 1;
 }
 
+std::uint64_t mean_of_bounds(const std::vector<parameter_number>& values) {
+  return (value_of("min_bytes", values) + value_of("max_bytes", values) + 1) / 2;
+}
+
 bool holds(const parameter_rule& rule, const std::vector<parameter_number>& values) {
   const std::uint64_t value = value_of(rule.parameter, values);
   if (rule.exception == value) return true;
@@ -41,10 +45,14 @@ bool holds(const parameter_rule& rule, const std::vector<parameter_number>& valu
       return std::has_single_bit(value);
     case condition::even:
       return value % 2 == 0;
+    case condition::odd:
+      return value % 2 == 1;
     case condition::irreducible:
       return gf2::is_irreducible(value);
     case condition::holds_window:
       return std::uint64_t{1} << value >= bytes_to_hold(values);
+    case condition::mean_of_bounds:
+      return value == mean_of_bounds(values);
   }
   return false;
 }
@@ -67,24 +75,33 @@ std::string sentence(const parameter_rule& rule, std::string_view bound) {
       return "a power of two";
     case condition::even:
       return "even";
+    case condition::odd:
+      return "odd";
     case condition::irreducible:
       return "irreducible over GF(2)";
     case condition::holds_window:
       return fmt::format("so large that 2^max_exp holds {}", bound);
+    case condition::mean_of_bounds:
+      return fmt::format("the mean of min_bytes and max_bytes, {}", bound);
   }
   return "unknown";
 }
 
+std::string bound_of(const parameter_rule& rule, const std::vector<parameter_number>& values) {
+  if (rule.must == condition::holds_window) {
+    return fmt::format("2^min_exp + window + 1 = {} bytes", bytes_to_hold(values));
+  }
+  if (rule.must == condition::mean_of_bounds) return fmt::format("{}", mean_of_bounds(values));
+  if (rule.other.empty()) return fmt::format("{}", rule.value);
+  return fmt::format("{} = {}", rule.other, value_of(rule.other, values));
+}
+
 status broken(const parameter_rule& rule, const std::vector<parameter_number>& values) {
   const std::uint64_t value = value_of(rule.parameter, values);
-  const std::string bound = rule.must == condition::holds_window
-                                ? fmt::format("2^min_exp + window + 1 = {} bytes", bytes_to_hold(values))
-                            : rule.other.empty() ? fmt::format("{}", rule.value)
-                                                 : fmt::format("{} = {}", rule.other, value_of(rule.other, values));
   const std::string shown =
       rule.must == condition::irreducible ? fmt::format("{:#x}", value) : fmt::format("{}", value);
   return {status_code::invalid_argument,
-          fmt::format("{} = {} must be {}", rule.parameter, shown, sentence(rule, bound))};
+          fmt::format("{} = {} must be {}", rule.parameter, shown, sentence(rule, bound_of(rule, values)))};
 }
 
 }  // namespace
@@ -103,16 +120,21 @@ std::string_view to_string(parameter_rule::condition which) noexcept {
       return "power_of_two";
     case condition::even:
       return "even";
+    case condition::odd:
+      return "odd";
     case condition::irreducible:
       return "irreducible";
     case condition::holds_window:
       return "holds_window";
+    case condition::mean_of_bounds:
+      return "mean_of_bounds";
   }
   return "unknown";
 }
 
 std::string describe(const parameter_rule& rule) {
   if (rule.must == condition::holds_window) return sentence(rule, "2^min_exp + window + 1 bytes");
+  if (rule.must == condition::mean_of_bounds) return sentence(rule, "rounded up");
   return sentence(rule, rule.other.empty() ? fmt::format("{}", rule.value) : std::string(rule.other));
 }
 

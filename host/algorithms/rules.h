@@ -41,11 +41,17 @@ using condition = parameter_rule::condition;
 [[nodiscard]] inline parameter_rule even(std::string_view parameter) {
   return {.parameter = parameter, .must = condition::even};
 }
+[[nodiscard]] inline parameter_rule odd(std::string_view parameter) {
+  return {.parameter = parameter, .must = condition::odd};
+}
 [[nodiscard]] inline parameter_rule irreducible(std::string_view parameter) {
   return {.parameter = parameter, .must = condition::irreducible};
 }
 [[nodiscard]] inline parameter_rule holds_window(std::string_view parameter) {
   return {.parameter = parameter, .must = condition::holds_window};
+}
+[[nodiscard]] inline parameter_rule mean_of_bounds(std::string_view parameter) {
+  return {.parameter = parameter, .must = condition::mean_of_bounds};
 }
 
 }  // namespace rules

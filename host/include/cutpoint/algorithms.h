@@ -12,6 +12,7 @@
 #include <cutpoint/algorithms/fixed.h>
 #include <cutpoint/algorithms/gear.h>
 #include <cutpoint/algorithms/maxp.h>
+#include <cutpoint/algorithms/mincdc.h>
 #include <cutpoint/algorithms/rabin.h>
 #include <cutpoint/algorithms/rabin_inck.h>
 #include <cutpoint/algorithms/ram.h>
@@ -26,6 +27,6 @@ using algorithm_parameters =
     std::variant<gear_parameters, rabin_parameters, rabin_inck_parameters, adler_parameters, crc32_parameters,
                  buzhash_parameters, tttd_parameters, fastcdc_parameters, borg2_fastcdc_parameters, ronomon_parameters,
                  borg1_parameters, repmaxcdc_parameters, maxp_parameters, ae_parameters, ram_parameters,
-                 seqcdc_parameters, fixed_parameters>;
+                 seqcdc_parameters, mincdc_parameters, fixed_parameters>;
 
 }  // namespace cutpoint

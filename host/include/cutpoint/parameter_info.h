@@ -31,14 +31,16 @@ struct parameter_info {
 /// A condition that a parameter's value must meet besides its bounds, alone or in relation to another parameter.
 struct parameter_rule {
   enum class condition {
-    at_least,      ///< at least the value of `other`, or `value`
-    at_most,       ///< at most that
-    more_than,     ///< more than that
-    less_than,     ///< less than that
-    power_of_two,  ///< 1, 2, 4, ...
-    even,          ///< a multiple of 2
-    irreducible,   ///< an irreducible polynomial over GF(2), in which bit k stands for x^k
-    holds_window,  ///< applies to max_exp: 2^max_exp is at least 2^min_exp + window + 1
+    at_least,        ///< at least the value of `other`, or `value`
+    at_most,         ///< at most that
+    more_than,       ///< more than that
+    less_than,       ///< less than that
+    power_of_two,    ///< 1, 2, 4, ...
+    even,            ///< a multiple of 2
+    odd,             ///< not a multiple of 2
+    irreducible,     ///< an irreducible polynomial over GF(2), in which bit k stands for x^k
+    holds_window,    ///< applies to max_exp: 2^max_exp is at least 2^min_exp + window + 1
+    mean_of_bounds,  ///< applies to avg_bytes: the mean of min_bytes and max_bytes, rounded up
   };
 
   std::string_view parameter = {};

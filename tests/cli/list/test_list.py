@@ -9,6 +9,7 @@ from catalog import as_number, bounded, entries, entries_to_run, listed, option_
 from command import DONE, WRONG_USAGE, CommandTest
 
 ENTRY = "name kind algorithm candidates source cuts reach_bytes behind_bytes lookahead_bytes parameters sized_cuts".split()
+GIB = 1 << 30
 FINGERPRINTS = {"none": 0, "sha1": 20, "sha256": 32, "sha512-256": 32, "md5": 16, "xxh3": 16, "blake3": 32}
 
 
@@ -127,13 +128,15 @@ class Bounds(CommandTest):
             "less_than": lambda: value < other,
             "power_of_two": lambda: value.bit_count() == 1,
             "even": lambda: value % 2 == 0,
+            "odd": lambda: value % 2 == 1,
             "irreducible": lambda: True,
             "holds_window": lambda: 1 << value >= (1 << values["min_exp"]) + values["window"] + 1,
+            "mean_of_bounds": lambda: value == (values["min_bytes"] + values["max_bytes"] + 1) // 2,
         }[rule["must"]]()
 
     def drawn(self, entry, draw):
         """Values of all numbers, each about as likely large as small; and whether the rules are kept."""
-        values = {}
+        values, has_mean = {}, False
         for parameter in self.numbers(entry):
             lowest, highest = as_number(parameter["lowest"]), as_number(parameter["highest"])
             musts = [rule["must"] for rule in parameter.get("rules", ())]
@@ -145,7 +148,13 @@ class Bounds(CommandTest):
                 value = 1 << (value.bit_length() - 1)
             if "even" in musts and draw.random() < 0.9:
                 value -= value % 2
+            if "odd" in musts and draw.random() < 0.9:
+                value |= 1
             values[parameter["name"]] = min(max(value, lowest), highest)
+            if "mean_of_bounds" in musts:
+                has_mean = draw.random() < 0.9
+        if has_mean:
+            values["avg_bytes"] = min(-(-(values["min_bytes"] + values["max_bytes"]) // 2), GIB)
         kept = all(
             self.is_kept(rule, values[parameter["name"]], values)
             for parameter in self.numbers(entry)

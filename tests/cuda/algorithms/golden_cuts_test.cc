@@ -3,6 +3,8 @@
 // references against the same cuts.
 #include "tests/host/algorithms/golden_cuts.h"
 
+#include <iostream>
+
 #include <gtest/gtest.h>
 
 #include "cuda/cut/all_specifications.h"
@@ -21,10 +23,14 @@ TEST(golden_slices, are_cut_as_the_reference_cuts_them) {
     ASSERT_TRUE(reference.ok()) << reference.error().message();
     std::visit(
         [&]<class Parameters>(const Parameters& filled) {
-          const byte_span stream = tests::golden_input("D3").subspan(8 * MiB);
-          expect_reference_cuts(make_specification(filled), *reference, {{.stream = stream, .shown = stream.size()}},
-                                {.partition_bytes = 256 * KiB, .threads = 256, .order = thread_order::shuffled(1)});
-          ++tested;
+          if constexpr (requires { make_specification(filled); }) {
+            const byte_span stream = tests::golden_input("D3").subspan(8 * MiB);
+            expect_reference_cuts(make_specification(filled), *reference, {{.stream = stream, .shown = stream.size()}},
+                                  {.partition_bytes = 256 * KiB, .threads = 256, .order = thread_order::shuffled(1)});
+            ++tested;
+          } else {
+            std::cout << "skipped, for devices cannot cut by it: " << name << '\n';
+          }
         },
         reference->parameters());
   }
@@ -38,6 +44,7 @@ TEST_F(on_first_device, golden_inputs_are_cut_and_fingerprinted_as_the_reference
     SCOPED_TRACE(name);
     const auto reference = tests::golden_chunker(name);
     ASSERT_TRUE(reference.ok()) << reference.error().message();
+    if (!has_specification(*reference)) continue;
     auto offload = make_offload(0, *reference, fingerprint_kind::sha1,
                                 {.bytes = inputs.byte_count(), .stream_ranges = inputs.stream_ranges.size()});
     ASSERT_TRUE(offload.ok()) << offload.error().message();

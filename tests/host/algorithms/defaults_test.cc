@@ -49,6 +49,18 @@ TEST(defaults, a_maximum_of_0_stays_none) {
   }
 }
 
+TEST(defaults, mincdc_makes_its_average_the_mean) {
+  expect_defaults({
+      {"mincdchash4", "", "min_bytes=4096,avg_bytes=8192,max_bytes=12288,multiplier=0x915f77f5,addend=0x34636463"},
+      {"mincdchash4", "multiplier=0x9e3779b1,addend=12345", "multiplier=0x9e3779b1,addend=0x3039"},
+      {"mincdc4", "avg_bytes=16K", "min_bytes=8192,avg_bytes=16384,max_bytes=24576,multiplier=0x1,addend=0x0"},
+      {"mincdc4", "avg_bytes=1", "min_bytes=0,avg_bytes=1,max_bytes=1,"},
+      {"mincdc4", "avg_bytes=3", "min_bytes=1,avg_bytes=3,max_bytes=4,"},
+      {"mincdc4", "min_bytes=6K", "min_bytes=6144,avg_bytes=8192,max_bytes=10240,"},
+      {"mincdc4", "max_bytes=10K", "min_bytes=6144,avg_bytes=8192,max_bytes=10240,"},
+  });
+}
+
 TEST(defaults, ae_takes_its_window_from_the_average_and_the_value) {
   expect_defaults({
       {"ae-max", "", "avg_bytes=8192,max_bytes=65536,window=7936,value_bytes=1,lest=0,extreme=max"},

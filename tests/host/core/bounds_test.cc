@@ -37,6 +37,10 @@ TEST(bounds, sizes_are_in_order_everywhere) {
     EXPECT_THAT(refusal(name, "min_bytes=1K,avg_bytes=8K,max_bytes=8190"),
                 HasSubstr("avg_bytes = 8192 must be at most max_bytes = 8190"));
   }
+  for (const std::string_view name : {"mincdc4", "mincdchash4"}) {
+    EXPECT_THAT(refusal(name, "min_bytes=9K,max_bytes=9K"), HasSubstr("min_bytes = 9216 must be at most avg_bytes"));
+    EXPECT_THAT(refusal(name, "min_bytes=1K,max_bytes=7K"), HasSubstr("avg_bytes = 8192 must be at most max_bytes"));
+  }
   for (const std::string_view name : {"ae-max", "ae-min", "ram"}) {
     EXPECT_THAT(refusal(name, "avg_bytes=8K,max_bytes=8191"),
                 HasSubstr("avg_bytes = 8192 must be at most max_bytes = 8191"));
@@ -59,6 +63,22 @@ TEST(bounds, a_minimum_holds_the_window) {
        {"rabin", "rabin-inck", "adler", "crc32", "buzhash", "tttd", "casync", "desync-legacy"}) {
     EXPECT_THAT(refusal(name, "min_bytes=47,avg_bytes=8K"), HasSubstr("min_bytes = 47 must be at least window = 48"));
   }
+}
+
+TEST(bounds, the_average_of_mincdc_is_the_mean_and_its_multiplier_odd) {
+  for (const std::string_view name : {"mincdc4", "mincdchash4"}) {
+    EXPECT_THAT(refusal(name, "min_bytes=2K,avg_bytes=8K,max_bytes=64K"),
+                HasSubstr("avg_bytes = 8192 must be the mean of min_bytes and max_bytes, 33792"));
+    EXPECT_THAT(refusal(name, "min_bytes=1,avg_bytes=1,max_bytes=2"), HasSubstr("max_bytes, 2"));
+    EXPECT_THAT(refusal(name, "max_bytes=64K"), HasSubstr("must be the mean of min_bytes and max_bytes, 32768"));
+    EXPECT_THAT(refusal(name, "avg_bytes=1,max_bytes=0"), HasSubstr("max_bytes = 0 must be at least 1"));
+    made(name, "min_bytes=0,avg_bytes=1,max_bytes=1");
+    made(name, "min_bytes=1,avg_bytes=2,max_bytes=2");
+  }
+  EXPECT_THAT(refusal("mincdchash4", "multiplier=2"), HasSubstr("multiplier = 2 must be odd"));
+  EXPECT_THAT(refusal("mincdchash4", "multiplier=0x100000001"), HasSubstr("must be at most 4294967295"));
+  EXPECT_THAT(refusal("mincdchash4", "addend=0x100000000"), HasSubstr("must be at most 4294967295"));
+  EXPECT_THAT(refusal("mincdc4", "multiplier=3"), HasSubstr("multiplier = 3 cannot be given: mincdc4 stands for 0x1"));
 }
 
 TEST(bounds, seq_length_is_1_to_255_and_less_than_the_minimum) {

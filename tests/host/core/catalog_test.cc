@@ -38,8 +38,8 @@ TEST(catalog, finds_every_entry_by_its_name) {
 
 TEST(catalog, says_what_decides_a_cut_point) {
   const std::set<std::string_view> restarted = {"fastcdc", "fastcdc2020", "borg2-fastcdc"};
-  const std::set<std::string_view> walking = {"ae-max",     "ae-min",  "ram",       "seqcdc-inc",
-                                              "seqcdc-dec", "ronomon", "repmaxcdc", "fixed"};
+  const std::set<std::string_view> walking = {"ae-max",  "ae-min",      "ram",     "seqcdc-inc", "seqcdc-dec",
+                                              "mincdc4", "mincdchash4", "ronomon", "repmaxcdc",  "fixed"};
   for (const catalog_entry& entry : catalog()) {
     const candidate_kind kind = entry.defaults.candidates();
     EXPECT_EQ(kind == candidate_kind::walking, walking.contains(entry.name)) << entry.name;

@@ -91,6 +91,8 @@ TEST(chunker, states_reach_and_behind_as_specified) {
            reach_case{"maxp", "min_bytes=2K", 64 * KiB + 885, 0},
            reach_case{"maxp", "half_window=100,min_bytes=1", 64 * KiB + 100, 100},
            reach_case{"repmaxcdc", "min_bytes=1000,horizon=500", 2500, 0},
+           reach_case{"mincdc4", "", 12 * KiB, 0},
+           reach_case{"mincdchash4", "min_bytes=0,avg_bytes=1", 2, 0},
            reach_case{"fixed", "", 8 * KiB, 0},
            reach_case{"borg1", "", 8 * MiB, 0},
        }) {
@@ -107,7 +109,7 @@ TEST(chunker, states_lookahead_past_a_cut) {
 }
 
 TEST(chunker, says_which_cuts_the_lookahead_does_not_decide) {
-  const std::set<std::string_view> decided_at_reach = {"tttd", "repmaxcdc"};
+  const std::set<std::string_view> decided_at_reach = {"tttd", "repmaxcdc", "mincdc4", "mincdchash4"};
   for (const catalog_entry& entry : catalog()) {
     EXPECT_NE(entry.defaults.is_decided_by_lookahead(), decided_at_reach.contains(entry.name)) << entry.name;
     EXPECT_EQ(entry.defaults.fixed_chunk_bytes().has_value(), entry.name == "fixed") << entry.name;
@@ -149,7 +151,8 @@ TEST(chunker, expected_length_is_the_mean_of_random_streams) {
 }
 
 TEST(chunker, expected_length_is_nothing_where_the_model_does_not_hold) {
-  for (const char* name : {"fastcdc", "tttd", "ae-max", "ram", "maxp", "seqcdc-inc", "fixed", "ronomon"}) {
+  for (const char* name :
+       {"fastcdc", "tttd", "ae-max", "ram", "maxp", "seqcdc-inc", "mincdchash4", "fixed", "ronomon"}) {
     EXPECT_FALSE(made(name).expected_chunk_bytes()) << name;
   }
 }

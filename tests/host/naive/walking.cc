@@ -1,4 +1,4 @@
-// Local extremes, monotonic sequences and fixed sizes, each as a simple loop.
+// Local extremes, smallest values, monotonic sequences and fixed sizes, each as a simple loop.
 #include "tests/host/naive/bounds.h"
 #include "tests/host/naive/naive.h"
 
@@ -100,6 +100,23 @@ std::uint64_t cut(const seqcdc_parameters& p, byte_span stream, std::uint64_t st
     }
   }
   return end;
+}
+
+/// Takes the product modulo 2^32 of the whole numbers, and asks of each length whether any length has a better value.
+std::uint64_t cut(const mincdc_parameters& p, byte_span stream, std::uint64_t start) {
+  const byte_span b = stream.subspan(start);
+  const std::uint64_t end = std::min<std::uint64_t>(*p.max_bytes, b.size());
+  if (b.size() <= *p.min_bytes || end < 4) return end;
+  const auto value = [&](std::uint64_t length) {
+    const byte_span w = b.subspan(length - 4, 4);
+    const std::uint64_t number = w[0] + 256 * (w[1] + 256 * (w[2] + std::uint64_t{256} * w[3]));
+    return (number * p.multiplier + p.addend) % (std::uint64_t{1} << 32);
+  };
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> values;
+  for (std::uint64_t length = std::max<std::uint64_t>(4, *p.min_bytes); length <= end; ++length) {
+    values.emplace_back(value(length), length);
+  }
+  return std::min_element(values.begin(), values.end())->second;
 }
 
 std::uint64_t cut(const fixed_parameters& p, byte_span stream, std::uint64_t start) {

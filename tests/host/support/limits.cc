@@ -26,6 +26,8 @@ chunk_limits of(const ae_parameters& p) { return at_least(p.lest != 0 ? p.lest :
 chunk_limits of(const ram_parameters& p) { return at_least(*p.window_bytes + 1, *p.max_bytes); }
 chunk_limits of(const fixed_parameters& p) { return {.shortest = p.avg_bytes, .longest = p.avg_bytes}; }
 
+chunk_limits of(const mincdc_parameters& p) { return at_least(std::max<std::uint64_t>(4, *p.min_bytes), *p.max_bytes); }
+
 chunk_limits of(const borg1_parameters& p) {
   return {.shortest = std::uint64_t{1} << p.min_exp, .longest = std::uint64_t{1} << p.max_exp};
 }

@@ -26,6 +26,8 @@ inline const std::map<std::string_view, std::string_view> pinned = {
     {"seqcdc-dec",
      "seqcdc(min_bytes=4096,avg_bytes=8192,max_bytes=16384,seq_length=5,skip_trigger=45,skip_size=320,order="
      "decreasing)"},
+    {"mincdc4", "mincdc(min_bytes=4096,avg_bytes=8192,max_bytes=12288,multiplier=0x1,addend=0x0)"},
+    {"mincdchash4", "mincdc(min_bytes=4096,avg_bytes=8192,max_bytes=12288,multiplier=0x915f77f5,addend=0x34636463)"},
     {"fixed", "fixed(avg_bytes=8192)"},
     {"xet", "gear(min_bytes=8192,avg_bytes=65536,max_bytes=131072,table=xet)"},
     {"restic",

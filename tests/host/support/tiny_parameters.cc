@@ -145,6 +145,19 @@ void draw(seqcdc_parameters& p, choices& random) {
   p.order = random.one_of(seqcdc_order::decreasing);
 }
 
+void draw(mincdc_parameters& p, choices& random) {
+  p.min_bytes = random.between(0, random.once_in(2) ? 6 : 60);
+  p.max_bytes = std::max<std::uint64_t>(1, *p.min_bytes + random.between(0, 136));
+  p.avg_bytes = (*p.min_bytes + *p.max_bytes + 1) / 2;
+  if (random.once_in(3)) {
+    p.multiplier = 1;
+    p.addend = 0;
+  } else if (random.once_in(2)) {
+    p.multiplier = (random.word() & 0xffffffff) | 1;
+    p.addend = random.word() & 0xffffffff;
+  }
+}
+
 void draw(fixed_parameters& p, choices& random) { p.avg_bytes = random.between(1, 100); }
 
 template <class Parameters>

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cuda/cut/specification.h"
 #include "pipeline/dispatch/device_map.h"
 #include "tests/cuda/support/first_device.h"
 #include "tests/host/algorithms/made.h"
@@ -86,6 +87,7 @@ void expect_device_run(std::shared_ptr<const device_provider> devices, const chu
 
 TEST_P(device_of_every_name, cuts_as_sequentially) {
   const chunker cuts = made(GetParam());
+  if (!cuda::has_specification(cuts)) GTEST_SKIP() << "devices cannot cut by it";
   if (cuts.reach() > 256 * KiB) GTEST_SKIP() << "kernels are slow on the host; exactness is tested with small sizes";
   expect_device_run(std::make_shared<host_device>(), cuts, std::max<std::uint64_t>(1 * MiB, 2 * cuts.reach()) + 4321);
 }
@@ -93,6 +95,7 @@ TEST_P(device_of_every_name, cuts_as_sequentially) {
 TEST_P(device_of_every_name, cuts_as_sequentially_on_the_first_device) {
   if (const std::string why = cuda::why_no_device(); !why.empty()) GTEST_SKIP() << why;
   const chunker cuts = made(GetParam());
+  if (!cuda::has_specification(cuts)) GTEST_SKIP() << "devices cannot cut by it";
   expect_device_run(std::make_shared<const device_provider>(), cuts,
                     std::max<std::uint64_t>(8 * MiB, 10 * cuts.reach()) + 4321);
 }
