@@ -43,7 +43,7 @@ struct sha1 {
     const words d = s[(first + 3) % state_words];
     words& e = s[(first + 4) % state_words];
     e = hn::Add(e, hn::Add(word<T>(w), hn::Set(words_d, sha1_constants[T / 20])));
-    e = add_function<T>(e, b, c, d);
+    e = in_order(add_function<T>(e, b, c, d));
     e = hn::Add(e, hn::RotateRight<27>(a));
     b = hn::RotateRight<2>(b);
   }

@@ -50,7 +50,8 @@ struct sha256 {
     ((extend<T>(w), round<T>(s, w[T], constants)), ...);
   }
 
-  /// Registers exchange roles and not contents: a of round T is s[-T mod 8].
+  /// Registers exchange roles and not contents: a of round T is s[-T mod 8]. A round takes e of the next from d and all
+  /// summands of FIPS 180-4, and h from that e. This is one addition more, but the rotations of e are added last.
   template <std::size_t T>
   static HWY_INLINE void round(words (&s)[state_words], words word, const std::uint32_t* constants) {
     constexpr std::size_t first = state_words - T % state_words;
@@ -63,11 +64,13 @@ struct sha256 {
     const words g = s[(first + 6) % state_words];
     words& h = s[(first + 7) % state_words];
     h = hn::Add(h, hn::Add(word, constant(constants + sha256_copies * T)));
-    h = hn::Add(h, choose(e, f, g));
-    h = hn::Add(h, three_rotations<6, 11, 25>(e));
-    d = hn::Add(d, h);
-    h = hn::Add(h, majority(a, b, c));
+    words next_e = in_order(hn::Add(d, h));
+    next_e = in_order(hn::Add(next_e, choose(e, f, g)));
+    next_e = hn::Add(next_e, three_rotations<6, 11, 25>(e));
+    h = in_order(hn::Sub(next_e, d));
+    h = in_order(hn::Add(h, majority(a, b, c)));
     h = hn::Add(h, three_rotations<2, 13, 22>(a));
+    d = next_e;
   }
 
   static HWY_INLINE words constant(const std::uint32_t* copies) {
