@@ -130,6 +130,8 @@ status select(deliver_task& work, const task_context& context) {
 
 /// Delivers what was recorded. `bytes` is increased by the bytes of the chunks.
 status replay(selected_batch& selected, chunk_receiver& receiver, std::uint64_t& bytes) {
+  // Destroys all work before the batch is destroyed under the engine's lock, also after a failure.
+  std::vector<std::unique_ptr<chunk_work>> work = std::move(selected.work);
   auto event = selected.events.begin();
   for (std::size_t i = 0; i <= selected.chunks.size(); ++i) {
     for (; event != selected.events.end() && event->chunk_index == i; ++event) {
@@ -139,16 +141,16 @@ status replay(selected_batch& selected, chunk_receiver& receiver, std::uint64_t&
     }
     if (i == selected.chunks.size()) break;
     delivered_chunk& chunk = selected.chunks[i];
-    chunk.work = selected.work[i].get();
+    chunk.work = work[i].get();
     bytes += chunk.length * chunk.count;
     if (status taken = receiver.take(chunk); !taken.ok()) return taken;
-    selected.work[i].reset();
+    work[i].reset();
   }
   return {};
 }
 
 status select_or_deliver(deliver_task& work, const task_context& context, std::uint64_t& bytes) {
-  if (work.selects) {
+  if (work.what == deliver_task::step::select) {
     if (status outcome = select(work, context); !outcome.ok()) return outcome;
     work.delivers = work.delivers && work.batch->selected->ranges.empty();
   }

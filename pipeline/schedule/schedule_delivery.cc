@@ -20,13 +20,17 @@ std::optional<task> schedule::take_delivery() {
   joined_batch& first = batches_.front();
   if (first.selected && first.selected->done_ranges == first.selected->ranges.size()) {
     is_delivering_ = true;
-    return task{.work = deliver_task{.batch = &first}, .retained_from = delivered_};
+    return task{.work = deliver_task{.batch = &first, .what = deliver_task::step::deliver_selected},
+                .retained_from = delivered_};
   }
   if (selected_batches_ == batches_.size()) return std::nullopt;
   joined_batch& next = batches_[selected_batches_];
   if (next.done_ranges < next.ranges.size()) return std::nullopt;
   is_delivering_ = true;
-  deliver_task work{.batch = &next, .selects = has_select_, .delivers = &next == &first, .state = delivery_};
+  deliver_task work{.batch = &next,
+                    .what = has_select_ ? deliver_task::step::select : deliver_task::step::deliver,
+                    .delivers = &next == &first,
+                    .state = delivery_};
   work.runs = std::move(pending_runs_);
   for (removed_run& run : sequence_.take_runs(next.end)) work.runs.push_back(std::move(run));
   work.entries = sequence_.take_entries(next.end);
@@ -45,8 +49,9 @@ std::optional<task> schedule::take_chunk_work() {
 
 void schedule::complete(deliver_task& work) {
   is_delivering_ = false;
-  const bool was_selected = selected_batches_ > 0 && work.batch == &batches_.front() && !work.selects;
-  if (!was_selected) {
+  if (work.what == deliver_task::step::deliver_selected) {
+    --selected_batches_;
+  } else {
     delivery_ = work.state;
     for (std::size_t i = 0; i < work.delivered_runs; ++i) {
       statistics_.run_bytes += work.runs[i].count * work.runs[i].period.length;
@@ -54,9 +59,10 @@ void schedule::complete(deliver_task& work) {
     work.runs.erase(work.runs.begin(), work.runs.begin() + static_cast<std::ptrdiff_t>(work.delivered_runs));
     pending_runs_ = std::move(work.runs);
   }
-  if (work.selects && !work.delivers) ++selected_batches_;
-  if (!work.delivers) return;
-  if (was_selected) --selected_batches_;
+  if (!work.delivers) {
+    ++selected_batches_;
+    return;
+  }
   delivered_ = work.batch->end;
   batches_.pop_front();
 }

@@ -109,12 +109,17 @@ struct fingerprint_task {
   };
   std::vector<batch_range> ranges;  ///< in the order of the sequence
 };
-/// Selects the chunks of a batch, delivers them, or both.
+/// Brings a batch to the receiver.
 struct deliver_task {
+  enum class step {
+    deliver,           ///< to a receiver that does not select
+    select,            ///< and deliver, if it is the first batch and no work must be performed before
+    deliver_selected,  ///< a batch that an earlier task selected
+  };
   joined_batch* batch = nullptr;
-  bool selects = false;
-  bool delivers = true;  ///< false afterwards if work must be performed before the delivery
-  // For a batch that has not been selected before:
+  step what = step::deliver;
+  bool delivers = true;  ///< in: whether it may deliver the batch; out: whether it did so
+  // Not for `deliver_selected`:
   std::vector<stream_entry> entries = {};  ///< those of the batch; the last one may end behind it
   std::vector<removed_run> runs = {};
   delivery_state state = {};

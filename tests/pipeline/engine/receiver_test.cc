@@ -236,7 +236,7 @@ TEST(chunk_work, is_done_between_selection_and_delivery_whatever_happens_when) {
     const feed_options options{.cuts = made("gear", "min_bytes=64,avg_bytes=128,max_bytes=400"),
                                .fingerprint = fingerprint_kind::xxh3,
                                .segment_bytes = 700,
-                               .memory_bytes = 40'000,
+                               .memory_bytes = random.between(6'000, 40'000),
                                .cancel = &cancel};
     selecting_recorder receiver;
     receiver.work_interval = random.between(1, 20);
@@ -309,30 +309,6 @@ TEST(chunk_work, is_done_by_a_single_thread_too) {
   EXPECT_EQ(receiver.out.streams[0].chunks, options.cuts.find_cuts(stream));
 }
 
-TEST(chunk_work, that_is_slow_is_waited_for_in_bounded_memory) {
-  selecting_recorder receiver;
-  std::atomic<std::uint64_t> worked = 0;
-  std::uint64_t selected_bytes_ahead = 0;
-  receiver.on_work = [&](const delivered_chunk&) {
-    std::this_thread::sleep_for(std::chrono::microseconds(500));
-    ++worked;
-    return status();
-  };
-  receiver.on_select = [&] {
-    selected_bytes_ahead = std::max<std::uint64_t>(selected_bytes_ahead, receiver.waiting_count() * 1024);
-    return status();
-  };
-  feed_options options = working_options();
-  options.segment_bytes = 64 * KiB;
-  options.memory_bytes = 1 * MiB;
-  const auto stream = mixed_bytes(4 * MiB, 9204);
-  const status outcome = feed_streams(2, options, {stream}, receiver);
-  ASSERT_TRUE(outcome.ok()) << outcome.message();
-  EXPECT_EQ(receiver.out.fault, "");
-  EXPECT_EQ(worked, receiver.selected_count);
-  EXPECT_LE(selected_bytes_ahead, 1 * MiB);  // each chunk has 1024 bytes or more, but a stream's last
-}
-
 TEST(chunk_work, that_fails_ends_the_feed_with_its_status) {
   const auto stream = mixed_bytes(4 * MiB, 9205);
   for (const std::uint64_t thread_count : {1u, 3u}) {
@@ -345,6 +321,7 @@ TEST(chunk_work, that_fails_ends_the_feed_with_its_status) {
     EXPECT_EQ(outcome.code(), status_code::io_error);
     EXPECT_EQ(outcome.message(), "the compressor failed");
     EXPECT_EQ(receiver.out.fault, "");
+    EXPECT_EQ(receiver.living_work, 0);
   }
 }
 
@@ -371,11 +348,17 @@ TEST(chunk_work, stops_when_the_feed_is_cancelled) {
   }
 }
 
-TEST(chunk_work, is_destroyed_unperformed_when_the_feed_is_dropped) {
+TEST(chunk_work, is_destroyed_with_a_feed_that_is_dropped) {
   selecting_recorder receiver;
-  auto threads = engine::make({.threads = 2});
-  auto feed = threads->open(working_options(), receiver);
-  ASSERT_TRUE(feed->begin(0).ok() && feed->write(mixed_bytes(3 * MiB, 9208)).ok());
+  std::atomic<std::uint64_t> worked = 0;
+  receiver.on_work = [&](const delivered_chunk&) { return ++worked, status(); };
+  {
+    auto threads = engine::make({.threads = 2});
+    auto feed = threads->open(working_options(), receiver);
+    ASSERT_TRUE(feed->begin(0).ok() && feed->write(mixed_bytes(3 * MiB, 9208)).ok());
+    while (worked == 0) std::this_thread::yield();
+  }
+  EXPECT_EQ(receiver.living_work, 0);
 }
 
 TEST(selection, that_fails_ends_the_feed_with_its_status) {

@@ -1,50 +1,11 @@
 // Which task a lane takes next, step by step.
 #include <gtest/gtest.h>
 
-#include "pipeline/schedule/stepped_feed.h"
 #include "tests/host/algorithms/made.h"
-#include "tests/host/support/streams.h"
-#include "tests/pipeline/support/recorder.h"
+#include "tests/pipeline/support/lanes_by_hand.h"
 
 namespace cutpoint::tests {
 namespace {
-
-/// A feed of one stream whose lanes act as the test says. Lane 0 feeds.
-class lanes_by_hand {
- public:
-  lanes_by_hand(const feed_options& options, std::uint64_t lane_count)
-      : feed_(stepped_feed::make(options, lane_count, out, [&] {
-                return make_one_by_one_fingerprinter(fingerprinter::make(options.fingerprint).value());
-              }).value()) {
-    feed_->begin(0);
-  }
-
-  void put_random(std::uint64_t count) {
-    seeded_choices random(count);
-    feed_->put(make_stream(content::random, count, random));
-    feed_->publish();
-  }
-  [[nodiscard]] bool take(std::size_t lane) { return feed_->take(lane, 0); }
-  void hand_back(std::size_t lane) {
-    feed_->perform(lane);
-    feed_->hand_back(lane, 0);
-  }
-  template <class Task>
-  [[nodiscard]] bool takes(std::size_t lane) {
-    return take(lane) && std::holds_alternative<Task>(feed_->taken(lane).work);
-  }
-  template <class Task>
-  [[nodiscard]] const Task* taken(std::size_t lane) const {
-    return feed_->is_busy(lane) ? std::get_if<Task>(&feed_->taken(lane).work) : nullptr;
-  }
-  stepped_feed& operator*() { return *feed_; }
-  stepped_feed* operator->() { return feed_.get(); }
-
-  recorder out;
-
- private:
-  std::unique_ptr<stepped_feed> feed_;
-};
 
 feed_options ordered_job() {
   return {.cuts = made("gear", "min_bytes=64,avg_bytes=128,max_bytes=400"),
@@ -123,6 +84,20 @@ TEST(task_order, has_nothing_to_take_after_a_failure) {
   feed.hand_back(1);
   EXPECT_FALSE(feed->work().has_running());
   EXPECT_EQ(feed->work().failure().message(), "first");
+}
+
+TEST(task_order, stops_running_tasks_after_a_failure) {
+  feed_options options = ordered_job();
+  options.segment_bytes = 200'000;
+  lanes_by_hand feed(options, 2);
+  feed.put_random(200'000);
+  ASSERT_TRUE(feed.takes<map_task>(1));
+  const segment& mapped = *feed.taken<map_task>(1)->target;
+  feed->work().fail({status_code::io_error, "elsewhere"});
+  feed->perform(1);
+  EXPECT_LE(mapped.own.chunks.size(), 1u);
+  feed.hand_back(1);
+  EXPECT_EQ(feed->work().failure().message(), "elsewhere");
 }
 
 }  // namespace

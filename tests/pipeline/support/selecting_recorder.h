@@ -15,7 +15,11 @@ namespace cutpoint::tests {
 class adding_work final : public chunk_work {
  public:
   using hook = std::function<status(const delivered_chunk&)>;
-  explicit adding_work(const hook& called) : called_(called) {}
+  /// Counts itself in `living` while it lives.
+  adding_work(const hook& called, std::atomic<std::int64_t>& living) : called_(called), living_(living) { ++living_; }
+  adding_work(const adding_work&) = delete;
+  adding_work& operator=(const adding_work&) = delete;
+  ~adding_work() override { --living_; }
 
   [[nodiscard]] status perform(const delivered_chunk& chunk) override {
     ++performed;
@@ -31,6 +35,7 @@ class adding_work final : public chunk_work {
 
  private:
   const hook& called_;
+  std::atomic<std::int64_t>& living_;
 };
 
 class selecting_recorder final : public chunk_receiver {
@@ -53,7 +58,7 @@ class selecting_recorder final : public chunk_receiver {
       for (std::size_t i = 0; i < chunks.size(); ++i) {
         const bool is_worked_on = selected_count++ % work_interval == 0;
         if (work[i]) out.fault = "work that nobody asked for";
-        if (is_worked_on) work[i] = std::make_unique<adding_work>(on_work);
+        if (is_worked_on) work[i] = std::make_unique<adding_work>(on_work, living_work);
         selected_.push_back({chunks[i].stream, chunks[i].offset, chunks[i].length * chunks[i].count, is_worked_on});
       }
       return on_select ? on_select() : status();
@@ -68,6 +73,7 @@ class selecting_recorder final : public chunk_receiver {
   adding_work::hook on_work;
   std::function<status()> on_select;
   std::uint64_t selected_count = 0;
+  std::atomic<std::int64_t> living_work = 0;  ///< objects that were made and not destroyed
   std::size_t largest_selection = 0;
 
  private:

@@ -1,0 +1,81 @@
+// How far selection runs ahead of delivery, and which lane destroys work, step by step.
+#include <gtest/gtest.h>
+
+#include "tests/host/algorithms/made.h"
+#include "tests/pipeline/support/lanes_by_hand.h"
+#include "tests/pipeline/support/selecting_recorder.h"
+
+namespace cutpoint::tests {
+namespace {
+
+feed_options selecting_job() {
+  return {.cuts = made("gear", "min_bytes=64,avg_bytes=128,max_bytes=400"),
+          .fingerprint = fingerprint_kind::xxh3,
+          .segment_bytes = 20'000,
+          .memory_bytes = 1 * MiB};
+}
+
+/// The lane performs tasks until it takes a task of this kind, which it keeps.
+template <class Task>
+[[nodiscard]] bool reach(lanes_by_hand& feed, std::size_t lane) {
+  while (feed.take(lane)) {
+    if (feed.taken<Task>(lane) != nullptr) return true;
+    feed.hand_back(lane);
+  }
+  return false;
+}
+
+TEST(chunk_work, is_destroyed_by_the_lane_that_delivers_even_if_the_delivery_fails) {
+  for (const std::uint64_t failing_call : {~0u, 1u, 5u}) {
+    selecting_recorder receiver;
+    if (failing_call != ~0u) receiver.out.fail_at(failing_call, {status_code::io_error, "the disk is full"});
+    lanes_by_hand feed(selecting_job(), 2, receiver);
+    feed.put_random(40'000);
+    ASSERT_TRUE(reach<chunk_work_task>(feed, 1));
+    feed.hand_back(1);
+    ASSERT_TRUE(feed.takes<deliver_task>(1));
+    EXPECT_GT(receiver.living_work, 20);
+    feed->perform(1);
+    EXPECT_EQ(receiver.living_work, 0) << "the rest is destroyed under the engine's lock";
+    feed.hand_back(1);
+  }
+}
+
+TEST(chunk_work, is_destroyed_unperformed_when_the_feed_is_dropped) {
+  selecting_recorder receiver;
+  std::uint64_t performed = 0;
+  receiver.on_work = [&](const delivered_chunk&) { return ++performed, status(); };
+  {
+    lanes_by_hand feed(selecting_job(), 2, receiver);
+    feed.put_random(40'000);
+    ASSERT_TRUE(reach<chunk_work_task>(feed, 1));
+    EXPECT_GT(receiver.living_work, 20);
+  }
+  EXPECT_EQ(receiver.living_work, 0);
+  EXPECT_EQ(performed, 0u);
+}
+
+/// The first chunk's work takes long, and other lanes do what they can meanwhile.
+TEST(selection, waits_for_slow_work_in_bounded_memory) {
+  selecting_recorder receiver;
+  receiver.work_interval = ~std::uint64_t{0};
+  lanes_by_hand feed(selecting_job(), 3, receiver);
+  feed.put_random(40'000);
+  ASSERT_TRUE(reach<chunk_work_task>(feed, 2));
+  std::uint64_t put = 40'000;
+  for (; feed->room() >= 1000 && put < 8 * MiB; put += 1000) {
+    feed.put_random(1000);
+    while (feed.take(1)) feed.hand_back(1);
+  }
+  EXPECT_LE(put, 1 * MiB);
+  EXPECT_GT(put, 1 * MiB / 2);
+  EXPECT_TRUE(receiver.out.streams.empty()) << "chunks are taken before those that precede them";
+  feed.hand_back(2);
+  while (feed.take(1)) feed.hand_back(1);
+  EXPECT_EQ(receiver.waiting_count(), 0u);
+  EXPECT_GT(feed->room(), 500'000u);
+  EXPECT_EQ(receiver.out.fault, "");
+}
+
+}  // namespace
+}  // namespace cutpoint::tests
