@@ -125,7 +125,8 @@ task_context schedule::context() const noexcept {
           .receiver = receiver_,
           .kept = kept_memory_.get(),
           .cancel = configuration_.cancel,
-          .cancel_grace = configuration_.cancel_grace};
+          .cancel_grace = configuration_.cancel_grace,
+          .has_failed = &has_failed_};
 }
 
 feed_statistics schedule::statistics() const {
@@ -168,6 +169,7 @@ bool schedule::is_done() const noexcept {
 
 void schedule::fail(status why) {
   if (failure_.ok()) failure_ = std::move(why);
+  has_failed_ = true;
 }
 
 }  // namespace cutpoint

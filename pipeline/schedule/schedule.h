@@ -15,6 +15,7 @@
 // processor takes no more than its share of one (pipeline/dispatch/load_balance.h).
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -77,6 +78,7 @@ class schedule {
   [[nodiscard]] bool is_done() const noexcept;
   /// The first failure. No task is taken after it.
   [[nodiscard]] const status& failure() const noexcept { return failure_; }
+  /// Running tasks stop soon.
   void fail(status why);
 
   /// All but the numbers that lanes and the intake count.
@@ -188,6 +190,7 @@ class schedule {
 
   feed_statistics statistics_;
   status failure_;
+  std::atomic<bool> has_failed_ = false;  ///< for running tasks
 };
 
 }  // namespace cutpoint

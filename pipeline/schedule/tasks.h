@@ -2,6 +2,7 @@
 // it.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <variant>
@@ -150,16 +151,21 @@ struct task_context {
   kept_memory* kept = nullptr;           ///< counts the bytes that the receiver keeps
   const cancellation* cancel = nullptr;  ///< may be null
   std::chrono::nanoseconds cancel_grace = {};
+  const std::atomic<bool>* has_failed = nullptr;  ///< set when the feed fails or is destroyed; may be null
 
-  [[nodiscard]] bool is_cancelled() const noexcept { return cancel != nullptr && cancel->is_older(cancel_grace); }
+  /// Whether no result of a task is wanted any more.
+  [[nodiscard]] bool is_cancelled() const noexcept {
+    return (has_failed != nullptr && has_failed->load(std::memory_order_relaxed)) ||
+           (cancel != nullptr && cancel->is_older(cancel_grace));
+  }
 };
 
 /// The status of a failed allocation. It does not allocate memory itself.
 [[nodiscard]] inline status out_of_memory() { return {status_code::memory_limit, "out of memory"}; }
 
-/// Performs the task on the calling thread and sets its outcome; std::bad_alloc becomes memory_limit. A cancelled task
-/// stops after the chunk that it works on, because a segment may take minutes with some algorithms; its outcome is
-/// cancelled.
+/// Performs the task on the calling thread and sets its outcome; std::bad_alloc becomes memory_limit. If the feed is
+/// cancelled or has failed, a map, a join and chunk work stop after the chunk that they work on, because a segment may
+/// take minutes with some algorithms; their outcome is cancelled.
 void perform(task& taken, const task_context& context, lane& worker);
 
 // One function for each kind of task.

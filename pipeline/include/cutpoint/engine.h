@@ -188,7 +188,8 @@ class engine {
 ///
 /// After a failure every call returns its status. If memory runs out, on any thread, the feed fails with memory_limit;
 /// `failure` and `statistics` throw std::bad_alloc instead. A feed that is destroyed before `finish` drops all chunks
-/// that it has not delivered.
+/// that it has not delivered. The destructor stops the lanes as a cancellation does, and waits for
+/// them.
 class feed {
  public:
   feed(feed&&) noexcept;
