@@ -6,6 +6,18 @@
 
 namespace cutpoint {
 
+inline std::uint64_t strict_mask(const ronomon_parameters& p) {
+  return low_mask(std::uint64_t{2} << rounded_log2(p.avg_bytes));
+}
+inline std::uint64_t loose_mask(const ronomon_parameters& p) {
+  return low_mask(std::uint64_t{1} << (rounded_log2(p.avg_bytes) - 1));
+}
+
+/// Returns the offset at which the loose mask replaces the strict one.
+inline std::uint64_t strict_bytes(const ronomon_parameters& p) {
+  return p.avg_bytes - std::min(p.avg_bytes, *p.min_bytes + (*p.min_bytes + 1) / 2);
+}
+
 /// A gear hash that shifts right: `H = (H >> 1) + T[b]` in 32 bits. It has no finite window, so the algorithm is
 /// walking.
 class ronomon_reference : public reference_defaults {
@@ -28,10 +40,10 @@ class ronomon_reference : public reference_defaults {
   }
 
   explicit ronomon_reference(const parameters& p)
-      : strict_mask_(low_mask(std::uint64_t{2} << rounded_log2(p.avg_bytes))),
-        loose_mask_(low_mask(std::uint64_t{1} << (rounded_log2(p.avg_bytes) - 1))),
+      : strict_mask_(strict_mask(p)),
+        loose_mask_(loose_mask(p)),
         min_(*p.min_bytes),
-        strict_bytes_(p.avg_bytes - std::min(p.avg_bytes, min_ + (min_ + 1) / 2)),
+        strict_bytes_(strict_bytes(p)),
         max_(*p.max_bytes) {}
   std::uint64_t reach() const { return max_; }
   std::uint64_t behind() const { return 0; }

@@ -45,8 +45,8 @@ kernel_pointer make_by(const kernel_table<kernel_maker<Parameters>>& makers, con
   return made;
 }
 
-/// Matches the algorithms without a kernel. `fixed` needs none. The hash of `ronomon` has no finite window, so a search
-/// cannot begin at a second position. `repmaxcdc` needs the largest hash of a range instead of the first match.
+/// Matches the algorithms without a kernel. `fixed` needs none. `repmaxcdc` needs the largest hash of a range instead of
+/// the first match.
 template <class Parameters>
 kernel_pointer make_kernel(const Parameters&, instruction_set) {
   return nullptr;
@@ -63,6 +63,7 @@ kernel_pointer make_kernel(const maxp_parameters& filled, instruction_set set);
 kernel_pointer make_kernel(const rabin_parameters& filled, instruction_set set);
 kernel_pointer make_kernel(const rabin_inck_parameters& filled, instruction_set set);
 kernel_pointer make_kernel(const ram_parameters& filled, instruction_set set);
+kernel_pointer make_kernel(const ronomon_parameters& filled, instruction_set set);
 kernel_pointer make_kernel(const seqcdc_parameters& filled, instruction_set set);
 kernel_pointer make_kernel(const tttd_parameters& filled, instruction_set set);
 

@@ -34,7 +34,7 @@ class BackEnds(CommandTest):
 
     def test_the_reference_stands_in_where_there_is_no_kernel(self):
         for name in set(self.here) - {"cuda"}:
-            found = report_of(self.forced(name, "--profile", "ronomon", "--hash", "md5"))["backends"]
+            found = report_of(self.forced(name, "--algorithm", "fixed", "--hash", "md5"))["backends"]
             self.assertEqual(found, {"chunking": "scalar", "fingerprinting": "scalar"})
 
     def test_one_that_runs_here_is_chosen(self):

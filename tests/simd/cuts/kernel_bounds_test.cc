@@ -74,6 +74,7 @@ constexpr named_settings sparse_settings[] = {
     {"fastcdc", "fastcdc", "min_bytes=64,avg_bytes=512,max_bytes=1K"},
     {"borg1", "borg1", "min_exp=4,mask_bits=9,max_exp=12,window=8"},
     {"borg2_fastcdc", "borg2-fastcdc", "min_exp=0,mask_bits=10,max_exp=12,normalization=2"},
+    {"ronomon", "ronomon", "min_bytes=64,avg_bytes=256,max_bytes=1400"},
     {"maxp", "maxp", "half_window=200,min_bytes=0,avg_bytes=1K,max_bytes=0"},
     {"maxp_of_few", "maxp", "half_window=9,min_bytes=0,avg_bytes=1K,max_bytes=0"},
     {"ae_max", "ae-max", "window=300,avg_bytes=1K,max_bytes=0"},
@@ -112,8 +113,8 @@ constexpr named_settings long_windows[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(of_every_kernel, long_search,
-                         testing::Combine(testing::ValuesIn(long_windows), testing::ValuesIn(simd::instruction_sets)),
-                         case_name_of_settings);
+                         testing::Combine(testing::ValuesIn(long_windows), testing::ValuesIn(complete_sets)),
+                         set_case_name);
 
 class bounded_kernel : public on_every_set<named_settings> {};
 
@@ -152,6 +153,9 @@ constexpr named_settings bounds[] = {
     {"borg2_smallest", "borg2-fastcdc", "min_exp=0,mask_bits=2,max_exp=2,normalization=1"},
     {"borg2_all_loose", "borg2-fastcdc", "min_exp=8,mask_bits=8,max_exp=20,normalization=0"},
     {"borg2_minimum_past_the_strict_end", "borg2-fastcdc", "min_exp=9,mask_bits=9,max_exp=12,normalization=1"},
+    {"ronomon_largest", "ronomon", "min_bytes=64M,avg_bytes=256M,max_bytes=1G"},
+    {"ronomon_all_strict", "ronomon", "min_bytes=64,avg_bytes=256M,max_bytes=1G"},
+    {"ronomon_all_loose", "ronomon", "min_bytes=256,avg_bytes=256,max_bytes=1K"},
     {"maxp_largest", "maxp", "half_window=1G,min_bytes=1G,avg_bytes=1G,max_bytes=8G"},
     {"maxp_smallest", "maxp", "half_window=1,min_bytes=0,avg_bytes=1,max_bytes=1"},
     {"ae_largest", "ae-max", "window=1G,avg_bytes=1G,max_bytes=8G,lest=1G,value_bytes=8"},

@@ -26,7 +26,7 @@ std::uint64_t compare_at(std::uint64_t start, cut_cursor& by_kernel, const chunk
 }  // namespace
 
 bool has_kernels(std::string_view name) {
-  return name != "fixed" && name != "ronomon" && name != "repmaxcdc" && !name.starts_with("mincdc");
+  return name != "fixed" && name != "repmaxcdc" && !name.starts_with("mincdc");
 }
 
 std::string why_not_here(simd::instruction_set set) {

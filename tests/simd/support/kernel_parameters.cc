@@ -84,6 +84,12 @@ void grow(borg2_fastcdc_parameters& p, choices& random) {
   p.normalization = random.between(0, p.mask_bits - 1);
 }
 
+void grow(ronomon_parameters& p, choices& random) {
+  p.avg_bytes = 256 + near_a_power(0, 600, random);
+  p.min_bytes = 64 + near_a_power(0, 192, random);
+  p.max_bytes = 1 * KiB + draw_max(0, random) % (1 * GiB);
+}
+
 void grow(borg1_parameters& p, choices& random) {
   p.window_bytes = near_a_power(1, 300, random);
   p.min_exp = random.between(0, 9);

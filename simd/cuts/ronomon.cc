@@ -1,0 +1,108 @@
+// The kernel of `ronomon`, which adds up the table's words of eight bytes before it needs the hash before them.
+//
+// In H = (H >> 1) + T[b], a byte waits two cycles for the byte before. But the hash after k bytes is
+//
+//     H[k] = (G + T[b1] + 2 T[b2] + 4 T[b3] + ... + 2^(k-1) T[bk]) >> (k - 1),  where G = H[0] >> 1,
+//
+// because rounding down at the end gives the same as rounding down after each byte. So the sums do not wait for G. The
+// masked bits are tested where they are before the shift, and G is shifted once for eight bytes.
+#include "host/algorithms/ronomon.h"
+
+#include "simd/cuts/kernels.h"
+#include "simd/dispatch/dispatch.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "simd/cuts/ronomon.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#if CUTPOINT_HAS_VECTORS
+HWY_BEFORE_NAMESPACE();
+namespace cutpoint::simd::HWY_NAMESPACE {
+
+/// Finds the first byte of a range after which the masked bits of the hash are zeros.
+class ronomon_search {
+ public:
+  ronomon_search() {
+    for (std::size_t k = 0; k < step; ++k) {
+      for (std::size_t byte = 0; byte < 256; ++byte) {
+        words_[k][byte] = std::uint64_t{tables::ronomon_gear31[byte]} << k;
+      }
+    }
+  }
+
+  /// Returns the index of the byte in [first, last), or `last`. `half` is half the hash before `first`, rounded down; it
+  /// is set to that before the result if this is `last`.
+  std::uint64_t find(const std::uint8_t* bytes, std::uint64_t first, std::uint64_t last, std::uint64_t mask,
+                     std::uint64_t& half) const {
+    for (; last - first >= step; first += step) {
+      std::uint64_t sum = 0;
+      for (std::size_t k = 0; k < step; ++k) {
+        sum += words_[k][bytes[first + k]];
+        if (((half + sum) & mask << k) == 0) [[unlikely]]
+          return first + k;
+      }
+      half = (half + sum) >> step;
+    }
+    for (; first < last; ++first) {
+      const std::uint64_t hash = half + words_[0][bytes[first]];
+      if ((hash & mask) == 0) return first;
+      half = hash >> 1;
+    }
+    return last;
+  }
+
+ private:
+  static constexpr std::size_t step = 8;
+
+  std::array<std::array<std::uint64_t, 256>, step> words_;  ///< the table's words, shifted by the first index
+};
+
+class ronomon_kernel final : public instruction_set_kernel {
+ public:
+  ronomon_kernel(const ronomon_parameters& p, instruction_set set)
+      : instruction_set_kernel(set),
+        strict_mask_(strict_mask(p)),
+        loose_mask_(loose_mask(p)),
+        min_(*p.min_bytes),
+        strict_bytes_(strict_bytes(p)),
+        max_(*p.max_bytes) {}
+
+  std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept override {
+    const std::uint8_t* b = bytes.data() + start;
+    const std::uint64_t remaining = bytes.size() - start;
+    if (remaining <= min_) return remaining;
+    const std::uint64_t end = std::min(remaining, max_);
+    const std::uint64_t strict_end = std::clamp(strict_bytes_, min_, end);
+    std::uint64_t half = 0;
+    std::uint64_t i = search_.find(b, min_, strict_end, strict_mask_, half);
+    if (i == strict_end) i = search_.find(b, strict_end, end, loose_mask_, half);
+    return i < end ? i + 1 : end;
+  }
+
+ private:
+  ronomon_search search_;
+  std::uint64_t strict_mask_;
+  std::uint64_t loose_mask_;
+  std::uint64_t min_;
+  std::uint64_t strict_bytes_;
+  std::uint64_t max_;
+};
+
+kernel_pointer make_ronomon(const ronomon_parameters& p, instruction_set set) {
+  return std::make_shared<ronomon_kernel>(p, set);
+}
+
+}  // namespace cutpoint::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
+
+#if HWY_ONCE
+namespace cutpoint::simd {
+
+kernel_pointer make_kernel(const ronomon_parameters& filled, instruction_set set) {
+  return make_by<ronomon_parameters>(CUTPOINT_KERNELS(make_ronomon), filled, set);
+}
+
+}  // namespace cutpoint::simd
+#endif
