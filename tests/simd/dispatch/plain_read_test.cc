@@ -1,6 +1,7 @@
 // Tests that the plain read adds every byte and gives the same sum on every instruction set.
 #include "simd/dispatch/plain_read.h"
 
+#include <algorithm>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -54,7 +55,11 @@ TEST_P(plain_reads, leave_no_byte_out) {
 }
 
 INSTANTIATE_TEST_SUITE_P(of, plain_reads, testing::ValuesIn(simd::instruction_sets),
-                         [](const auto& set) { return std::string(to_string(set.param)); });
+                         [](const auto& set) {
+                           std::string name(to_string(set.param));
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace cutpoint::tests
