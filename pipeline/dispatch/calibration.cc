@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <array>
 
-#include <cutpoint/cut_cursor.h>
 #include <cutpoint/cost_model.h>
+#include <cutpoint/cut_cursor.h>
 
 #include "pipeline/dispatch/calibration_cuts.h"
 #include "pipeline/dispatch/device_calibration.h"

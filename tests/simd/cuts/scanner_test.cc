@@ -64,7 +64,8 @@ TEST_P(scanner, marks_as_the_reference_in_ranges_of_every_length) {
   for (int round = 0; round < case_count(400); ++round) {
     const std::uint64_t first = needs_.behind + random_.between(0, 200);
     const std::uint64_t most = bytes.size() - needs_.ahead - first;
-    const std::uint64_t count = least_ + (round < 200 ? static_cast<std::uint64_t>(round) : random_.between(0, most - least_));
+    const std::uint64_t count =
+        least_ + (round < 200 ? static_cast<std::uint64_t>(round) : random_.between(0, most - least_));
     ASSERT_EQ(scan_fault(bytes, first, first + count), "") << "from " << first;
   }
 }
@@ -106,9 +107,9 @@ TEST_P(scanner, finds_the_cuts_of_every_content) {
       std::vector<chunk> found;
       piecewise_source source(stream, random_sizes(static_cast<std::uint64_t>(round)));
       ASSERT_TRUE(cut_stream(source, *cuts_, {}, [&](const chunk& where, byte_span) {
-        found.push_back(where);
-        return status();
-      }).ok());
+                    found.push_back(where);
+                    return status();
+                  }).ok());
       ASSERT_EQ(found, expected) << name_of(what);
     }
   }

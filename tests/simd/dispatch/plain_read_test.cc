@@ -54,12 +54,11 @@ TEST_P(plain_reads, leave_no_byte_out) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(of, plain_reads, testing::ValuesIn(simd::instruction_sets),
-                         [](const auto& set) {
-                           std::string name(to_string(set.param));
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(of, plain_reads, testing::ValuesIn(simd::instruction_sets), [](const auto& set) {
+  std::string name(to_string(set.param));
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
 
 }  // namespace
 }  // namespace cutpoint::tests
