@@ -88,10 +88,7 @@ result<cuda::batch_limits> device_limits(const device_configuration& part, const
 }
 
 cuda::batch_limits fingerprint_limits(const device_configuration& part) {
-  constexpr std::uint64_t least_mean_bytes = 512;  // of the chunks of a batch: those of small files are short
-  constexpr std::uint64_t more_chunks = 4096;
-  const std::uint64_t bytes = std::min(part.batch_bytes, max_batch_bytes);
-  return {.bytes = bytes, .chunks = bytes / least_mean_bytes + more_chunks};
+  return {.bytes = std::min(part.batch_bytes, max_batch_bytes), .chunks = part.batch_chunks};
 }
 
 result<bool> map_on_device(map_task& work, const task_context& context, const cuda::batch_limits& limits,
@@ -131,7 +128,7 @@ result<bool> fingerprint_on_device(fingerprint_task& work, const task_context& c
   if (offload.digest_bytes() == 0 || asked.empty()) return false;
   const std::uint64_t base = asked.front()->where.offset;
   const std::uint64_t end = asked.back()->where.offset + asked.back()->where.length;
-  if (end - base > limits.bytes || (limits.chunks != 0 && asked.size() > limits.chunks)) return false;
+  if (end - base > limits.bytes) return false;
   std::vector<std::uint64_t> begins;
   std::vector<std::uint32_t> lengths;
   for (const joined_chunk* c : asked) {

@@ -21,6 +21,9 @@ constexpr std::uint64_t usual_batch = 32 * MiB;
 constexpr std::uint64_t usual_least_batch = 2 * MiB;
 /// An upper bound of the device memory for each byte of a batch: the byte, its candidates, its share of the chunks.
 constexpr std::uint64_t device_bytes_for_each = 8;
+/// The mean of the chunks that a device only fingerprints is at least this in a full batch. Those of small files are
+/// short.
+constexpr std::uint64_t least_mean_chunk = 512;
 /// With devices, the shared plan must be predicted to be this many times as fast as the processor alone.
 constexpr double worthwhile_gain = 1.1;
 
@@ -65,7 +68,10 @@ device_configuration configure_device(const feed_options& options, work_kind wor
     wanted = std::min({wanted, on_device, fitting});
   }
   const std::uint64_t batch = std::max(wanted, segment_bytes);
-  return {.work = work, .batch_bytes = batch, .least_batch_bytes = std::min(batch, usual_least_batch)};
+  return {.work = work,
+          .batch_bytes = batch,
+          .batch_chunks = batch / least_mean_chunk + most_chunks_in_range,
+          .least_batch_bytes = std::min(batch, usual_least_batch)};
 }
 
 /// The plan, and what devices do by it.

@@ -13,12 +13,17 @@ namespace cutpoint {
 /// Lanes that keep a device busy: one copies in, another cuts and fingerprints, and a third copies out.
 inline constexpr std::uint64_t device_lane_count = 3;
 
+/// Most chunks of a chunk range that is fingerprinted after a join.
+inline constexpr std::uint64_t most_chunks_in_range = 4096;
+
 /// What a feed uses of one device.
 struct device_configuration {
   std::uint64_t lane_count = device_lane_count;
   work_kind work = work_kind::cuts;
   bool fingerprints = true;       ///< whether the device makes the feed's fingerprints
   std::uint64_t batch_bytes = 0;  ///< most that a lane takes at a time
+  /// Most joined chunks that a lane fingerprints at a time: at least `most_chunks_in_range`.
+  std::uint64_t batch_chunks = 0;
   /// In a smaller batch latency takes much of the time. A lane waits for more bytes while more may come.
   std::uint64_t least_batch_bytes = 0;
 };
@@ -41,6 +46,8 @@ struct feed_configuration {
   std::uint64_t ring_bytes = 0;
   std::uint64_t memory_bytes = 0;  ///< that are allowed, without those for kept chunks
   std::uint64_t kept_memory_bytes = 0;
+  bool has_select = false;                  ///< of the receiver
+  std::uint64_t selection_bytes = 0;        ///< of the memory, for chunks that are selected ahead of their delivery
   std::uint64_t fill_limit = 0;             ///< bytes of the ring that are used at first
   std::uint64_t kept_lookbehind_bytes = 0;  ///< bytes that stay in the ring before the first undelivered chunk
   bool has_candidates = false;              ///< whether maps mark candidates

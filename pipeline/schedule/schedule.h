@@ -111,8 +111,9 @@ class schedule {
   void resize(std::size_t number, std::uint64_t bytes);
   [[nodiscard]] std::optional<task> take_resized_map(lane_role role, std::size_t number);
   [[nodiscard]] task make_map_task(segment& next, std::uint64_t start, lane_owner owner);
-  /// The first waiting chunk ranges: at least one, and no more than fit into `most` bytes of the sequence.
-  [[nodiscard]] std::optional<task> make_fingerprint_task(lane_owner owner, std::uint64_t most);
+  /// The first waiting chunk ranges: at least one, and no more than fit into `most_bytes` of the sequence and into a
+  /// batch of the owner.
+  [[nodiscard]] std::optional<task> make_fingerprint_task(lane_owner owner, std::uint64_t most_bytes);
 
   /// How many bytes a lane of the device would take, or nullopt if it takes no work.
   [[nodiscard]] std::optional<std::uint64_t> bytes_for_device(std::size_t device) const noexcept;

@@ -63,17 +63,14 @@ void schedule::complete(fingerprint_task& work) {
 void schedule::append_batch(std::vector<joined_chunk> chunks, std::uint64_t end) {
   joined_batch made{.chunks = std::move(chunks), .ranges = {}, .end = end};
   if (configuration_.fingerprint != fingerprint_kind::none) {
-    std::uint64_t bytes = configuration_.fingerprint_task_bytes;
     for (std::size_t i = 0; i < made.chunks.size(); ++i) {
       if (made.chunks[i].is_fingerprinted) continue;
-      if (bytes >= configuration_.fingerprint_task_bytes) {
-        made.ranges.push_back({.first = i, .last = i});
-        bytes = 0;
-      }
+      const bool is_full = made.ranges.empty() || made.ranges.back().bytes >= configuration_.fingerprint_task_bytes ||
+                           i - made.ranges.back().first >= most_chunks_in_range;
+      if (is_full) made.ranges.push_back({.first = i, .last = i});
       made.ranges.back().last = i + 1;
       made.ranges.back().bytes += made.chunks[i].where.length;
       waiting_fingerprint_bytes_ += made.chunks[i].where.length;
-      bytes += made.chunks[i].where.length;
     }
   }
   batches_.push_back(std::move(made));

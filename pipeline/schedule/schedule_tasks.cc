@@ -209,16 +209,20 @@ std::optional<task> schedule::take_deferred_fingerprints() {
   return is_left ? std::nullopt : make_fingerprint_task({}, bytes);
 }
 
-std::optional<task> schedule::make_fingerprint_task(lane_owner owner, std::uint64_t most) {
+std::optional<task> schedule::make_fingerprint_task(lane_owner owner, std::uint64_t most_bytes) {
+  const std::uint64_t most_chunks = owner ? configuration_.devices[*owner].batch_chunks : unlimited;
   fingerprint_task work;
   std::uint64_t begin = 0;
   std::uint64_t bytes = 0;
+  std::uint64_t chunks = 0;
   for (joined_batch& b : batches_) {
     for (; b.taken_ranges < b.ranges.size(); ++b.taken_ranges) {
       const chunk_range& which = b.ranges[b.taken_ranges];
       const chunk& last = b.chunks[which.last - 1].where;
       if (work.ranges.empty()) begin = b.chunks[which.first].where.offset;
-      if (!work.ranges.empty() && last.offset + last.length - begin > most) break;
+      chunks += which.last - which.first;
+      const bool fits = last.offset + last.length - begin <= most_bytes && chunks <= most_chunks;
+      if (!work.ranges.empty() && !fits) break;
       work.ranges.push_back({.batch = &b, .which = which});
       bytes += which.bytes;
     }

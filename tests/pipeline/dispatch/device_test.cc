@@ -8,6 +8,7 @@
 
 #include "cuda/cut/specification.h"
 #include "pipeline/dispatch/device_map.h"
+#include "pipeline/schedule/stepped_feed.h"
 #include "tests/cuda/support/first_device.h"
 #include "tests/host/algorithms/made.h"
 #include "tests/host/support/case_count.h"
@@ -15,6 +16,7 @@
 #include "tests/host/support/tiny_parameters.h"
 #include "tests/pipeline/support/host_device.h"
 #include "tests/pipeline/support/recorder.h"
+#include "tests/pipeline/support/selecting_recorder.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -22,22 +24,19 @@ namespace {
 using cuda::executor_call;
 using testing::HasSubstr;
 
-struct device_run {
+struct feed_run {
   status outcome;
-  recorder out;
-  feed_statistics statistics;
+  feed_statistics statistics = {};
 };
 
-device_run run_on(std::shared_ptr<const device_provider> devices, feed_options options,
-                  const std::vector<std::vector<std::uint8_t>>& streams, const status& of_the_last = {}) {
-  device_run made;
+feed_run feed_on(std::shared_ptr<const device_provider> devices, feed_options options,
+                 const std::vector<std::vector<std::uint8_t>>& streams, chunk_receiver& receiver,
+                 const status& of_the_last = {}) {
+  feed_run made;
   if (options.where == backend::automatic) options.where = backend::cuda;
   auto threads = engine_factory::make({.threads = 2}, std::move(devices)).value();
-  auto feed = threads.open(options, made.out);
-  if (!feed) {
-    made.outcome = feed.error();
-    return made;
-  }
+  auto feed = threads.open(options, receiver);
+  if (!feed) return {.outcome = feed.error()};
   for (std::size_t i = 0; i < streams.size() && made.outcome.ok(); ++i) {
     made.outcome = feed->begin(i);
     if (made.outcome.ok()) made.outcome = feed->write(streams[i]);
@@ -48,14 +47,27 @@ device_run run_on(std::shared_ptr<const device_provider> devices, feed_options o
   return made;
 }
 
-void expect_sequential(const device_run& run, const feed_options& options,
+struct device_run {
+  status outcome;
+  recorder out;
+  feed_statistics statistics;
+};
+
+device_run run_on(std::shared_ptr<const device_provider> devices, const feed_options& options,
+                  const std::vector<std::vector<std::uint8_t>>& streams, const status& of_the_last = {}) {
+  recorder out;
+  feed_run made = feed_on(std::move(devices), options, streams, out, of_the_last);
+  return {std::move(made.outcome), std::move(out), std::move(made.statistics)};
+}
+
+void expect_sequential(const status& outcome, const recorder& out, const feed_options& options,
                        const std::vector<std::vector<std::uint8_t>>& streams) {
-  ASSERT_TRUE(run.outcome.ok()) << run.outcome.message();
-  ASSERT_EQ(run.out.fault, "");
-  ASSERT_EQ(run.out.streams.size(), streams.size());
+  ASSERT_TRUE(outcome.ok()) << outcome.message();
+  ASSERT_EQ(out.fault, "");
+  ASSERT_EQ(out.streams.size(), streams.size());
   auto fingerprint = fingerprinter::make(options.fingerprint);
   for (std::size_t i = 0; i < streams.size(); ++i) {
-    const recorded_stream& got = run.out.streams[i];
+    const recorded_stream& got = out.streams[i];
     ASSERT_EQ(got.chunks, options.cuts.find_cuts(streams[i])) << "stream " << i;
     ASSERT_EQ(got.bytes, streams[i]);
     for (std::size_t c = 0; c < got.chunks.size(); ++c) {
@@ -63,6 +75,11 @@ void expect_sequential(const device_run& run, const feed_options& options,
       ASSERT_EQ(got.fingerprints[c], fingerprint->operator()(bytes).value()) << "stream " << i << ", chunk " << c;
     }
   }
+}
+
+void expect_sequential(const device_run& run, const feed_options& options,
+                       const std::vector<std::vector<std::uint8_t>>& streams) {
+  expect_sequential(run.outcome, run.out, options, streams);
 }
 
 std::vector<std::uint8_t> mixed(std::size_t size, std::uint64_t seed) {
@@ -278,24 +295,72 @@ TEST(hybrid, fingerprints_chunks_on_the_device_that_only_the_processor_cuts) {
   EXPECT_NE(run.statistics.chunked_on, backend::hybrid);
 }
 
-TEST(hybrid, leaves_more_chunks_than_the_device_has_room_for_to_the_processor) {
+/// Work is performed on the processor's lanes, also where devices do all other work.
+TEST(hybrid, selects_chunks_and_works_on_them_with_every_kind_of_work_on_devices) {
+  const std::vector<std::vector<std::uint8_t>> streams = {mixed(400'000, 1), {}, mixed(70'000, 2), mixed(3, 3)};
+  for (const backend where : device_backends) {
+    for (const bool cut_slowly : {false, true}) {
+      feed_options options = hybrid_job(where);
+      if (cut_slowly) options.rates = slow_device_cuts(1);
+      selecting_recorder receiver;
+      const feed_run run = feed_on(std::make_shared<host_device>(), options, streams, receiver);
+      ASSERT_NO_FATAL_FAILURE(expect_sequential(run.outcome, receiver.out, options, streams)) << to_string(where);
+      EXPECT_EQ(run.statistics.device_warning, "");
+      EXPECT_EQ(receiver.waiting_count(), 0u);
+      EXPECT_EQ(receiver.living_work, 0);
+    }
+  }
+}
+
+TEST(hybrid, gives_a_device_no_more_chunks_than_it_has_room_for) {
+  std::vector<std::uint8_t> bytes = mixed(30'000, 1);
+  feed_options options = hybrid_job(backend::hybrid);
+  options.cuts = *chunker::make(gear_parameters{.avg_bytes = 256, .min_bytes = 64, .max_bytes = 0});
+  recorder out;
+  auto feed = stepped_feed::make(options, 1, out, [&] {
+                return make_one_by_one_fingerprinter(fingerprinter::make(options.fingerprint).value());
+              }).value();
+  const std::uint64_t most = feed->configuration().devices[0].batch_chunks;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {  // a stream of one chunk for each byte
+    feed->begin(i);
+    feed->put({&bytes[i], 1});
+    feed->end({});
+  }
+  feed->finish();
+  std::uint64_t largest = 0;
+  for (bool works = true; works;) {
+    works = false;
+    for (const std::size_t lane : {1u, 0u}) {  // the device's lane first
+      if (!feed->take(lane, 0)) continue;
+      works = true;
+      std::uint64_t count = 0;
+      if (const auto* taken = std::get_if<fingerprint_task>(&feed->taken(lane).work); taken != nullptr && lane == 1) {
+        for (const fingerprint_task::batch_range& each : taken->ranges) count += each.which.last - each.which.first;
+      }
+      largest = std::max(largest, count);
+      feed->perform(lane);
+      feed->hand_back(lane, 0);
+    }
+  }
+  EXPECT_EQ(out.streams.size(), bytes.size());
+  EXPECT_LE(largest, most);
+  EXPECT_GT(largest, most_chunks_in_range / 2);
+}
+
+TEST(hybrid, fingerprints_as_many_chunks_on_the_device_as_it_has_room_for) {
   const chunker cuts = *chunker::make(gear_parameters{.avg_bytes = 8192, .min_bytes = 2048, .max_bytes = 0});
-  const cuda::batch_limits limits = fingerprint_limits({.batch_bytes = 256 * KiB});
+  const cuda::batch_limits limits = fingerprint_limits({.batch_bytes = 256 * KiB, .batch_chunks = 5'000});
   const auto offload = host_device().make(0, cuts, fingerprint_kind::sha1, limits, cuda::offload_use::fingerprint);
   ASSERT_TRUE(offload.ok());
   const auto bytes = ring::make(256 * KiB);
   ASSERT_TRUE(bytes.ok());
-  for (const std::uint64_t chunk_bytes : {2u, 100u}) {
-    joined_batch batch;
-    while (batch.chunks.size() < 100'000 / chunk_bytes) {
-      batch.chunks.push_back({.where = {batch.chunks.size() * chunk_bytes, chunk_bytes}});
-    }
-    fingerprint_task work{.ranges = {{.batch = &batch, .which = {.first = 0, .last = batch.chunks.size()}}}};
-    lane worker;
-    const auto done = fingerprint_on_device(work, {.held = &*bytes}, limits, **offload, worker);
-    ASSERT_TRUE(done.ok()) << done.error().message();
-    EXPECT_EQ(*done, chunk_bytes == 100) << batch.chunks.size() << " chunks";
-  }
+  joined_batch batch;
+  while (batch.chunks.size() < 5'000) batch.chunks.push_back({.where = {batch.chunks.size() * 2, 2}});
+  fingerprint_task work{.ranges = {{.batch = &batch, .which = {.first = 0, .last = batch.chunks.size()}}}};
+  lane worker;
+  const auto done = fingerprint_on_device(work, {.held = &*bytes}, limits, **offload, worker);
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_TRUE(*done);
 }
 
 TEST(hybrid, is_chosen_by_the_rates) {
