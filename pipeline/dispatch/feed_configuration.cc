@@ -130,14 +130,24 @@ std::uint64_t help_threshold_segments(const feed_configuration& configuration) n
   return segments;
 }
 
-result<feed_configuration> make_feed_configuration(const feed_options& options, std::uint64_t thread_count) {
+std::string kept_memory_note(std::uint64_t memory_bytes, std::uint64_t kept_memory_bytes) {
+  if (kept_memory_bytes == 0) return {};
+  return fmt::format(" (memory_bytes = {} less kept_memory_bytes = {})", format_size(memory_bytes + kept_memory_bytes),
+                     format_size(kept_memory_bytes));
+}
+
+result<feed_configuration> make_feed_configuration(const feed_options& options, std::uint64_t thread_count,
+                                                   const chunk_receiver& receiver) {
   const chunker& cuts = options.cuts;
   if (options.kept_memory_bytes >= options.memory_bytes) {
     return status(status_code::memory_limit, fmt::format("kept_memory_bytes = {} must be less than memory_bytes = {}",
                                                          options.kept_memory_bytes, options.memory_bytes));
   }
   const std::uint64_t memory_bytes = options.memory_bytes - options.kept_memory_bytes;
-  if (status memory = check_memory(cuts, {.memory_bytes = memory_bytes}); !memory.ok()) return memory;
+  const std::string note = kept_memory_note(memory_bytes, options.kept_memory_bytes);
+  if (status memory = check_memory(cuts, {.memory_bytes = memory_bytes}); !memory.ok()) {
+    return status(memory.code(), memory.message() + note);
+  }
   chosen_work chosen = choose_work(options, thread_count);
   const std::uint64_t device_count = chosen.plan != work_plan::processor ? options.devices.size() : 0;
   const bool is_bounded = cuts.reach() != unlimited;
@@ -160,16 +170,18 @@ result<feed_configuration> make_feed_configuration(const feed_options& options, 
                           .devices = {},
                           .memory_bytes = memory_bytes,
                           .kept_memory_bytes = options.kept_memory_bytes,
+                          .has_select = receiver.has_select(),
                           .kept_lookbehind_bytes = cuts.behind()};
-  // An eighth is left for what is known about the bytes.
-  const std::uint64_t most = memory - memory / 8;
+  // An eighth is left for what is known about the bytes, and another for selection ahead.
+  if (made.has_select) made.selection_bytes = memory / 8;
+  const std::uint64_t most = memory - memory / 8 - made.selection_bytes;
   // The join of P-Dedupe keeps a chunk until the next one is known.
   const std::uint64_t held_chunks = options.join == join_kind::pdedupe ? 2 : 1;
   std::uint64_t needed = cuts.behind() + held_chunks * reach;
   if (options.join == join_kind::pdedupe && needed > memory_bytes) {
     return status(status_code::memory_limit,
-                  fmt::format("the join pdedupe of {} holds {} bytes, more than the memory allowed, {}",
-                              cuts.canonical(), needed, memory_bytes));
+                  fmt::format("the join pdedupe of {} holds {} bytes, more than the memory allowed, {}{}",
+                              cuts.canonical(), needed, memory_bytes, note));
   }
   if (!has_devices && wants_candidates(options)) {
     const candidate_map_needs map = *cuts.candidate_map();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <cutpoint/engine.h>
@@ -71,6 +72,10 @@ inline constexpr std::uint64_t most_room_alone = 256 * KiB;
 
 /// Chooses the plan and all sizes, for `thread_count` lanes of the processor. Errors: as `engine::open`.
 [[nodiscard]] result<feed_configuration> make_feed_configuration(const feed_options& options,
-                                                                 std::uint64_t thread_count);
+                                                                 std::uint64_t thread_count,
+                                                                 const chunk_receiver& receiver);
+
+/// Returns what an error adds to the memory allowed, `memory_bytes`, if there is more memory for kept chunks.
+[[nodiscard]] std::string kept_memory_note(std::uint64_t memory_bytes, std::uint64_t kept_memory_bytes);
 
 }  // namespace cutpoint

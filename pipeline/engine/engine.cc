@@ -102,7 +102,7 @@ result<feed> engine::open(const feed_options& options, chunk_receiver& receiver)
   feed_options placed = options;
   placed.cuts = *cuts;
   if (status devices = check_devices(options.devices); !devices.ok()) return devices;
-  auto configuration = make_feed_configuration(placed, thread_count());
+  auto configuration = make_feed_configuration(placed, thread_count(), receiver);
   if (!configuration) return configuration.error();
   std::string warning;
   auto devices = open_devices(*pool_->devices, placed, *configuration, warning);

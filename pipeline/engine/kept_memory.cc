@@ -23,8 +23,7 @@ result<kept_bytes> kept_memory::copy(const delivered_chunk& chunk) {
                                                               {shared_from_this(), chunk.bytes.size()});
   if (!bytes) {
     release(chunk.bytes.size());
-    return status(status_code::memory_limit,
-                  fmt::format("out of memory: {} bytes of a chunk cannot be kept", chunk.bytes.size()));
+    throw std::bad_alloc();
   }
   std::copy(chunk.bytes.begin(), chunk.bytes.end(), bytes.get());
   return kept_bytes(std::move(bytes));
@@ -36,8 +35,12 @@ void kept_bytes::releaser::operator()(std::uint8_t* bytes) const noexcept {
 }
 
 result<kept_bytes> delivered_chunk::keep() const {
-  if (memory != nullptr) return memory->copy(*this);
-  return std::make_shared<kept_memory>(bytes.size() + 1 * KiB)->copy(*this);
+  try {
+    if (memory != nullptr) return memory->copy(*this);
+    return std::make_shared<kept_memory>(bytes.size() + 1 * KiB)->copy(*this);
+  } catch (const std::bad_alloc&) {
+    return status(status_code::memory_limit, "out of memory");
+  }
 }
 
 status chunk_receiver::select(std::span<const delivered_chunk>, std::span<std::unique_ptr<chunk_work>>) { return {}; }

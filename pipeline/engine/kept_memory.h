@@ -18,7 +18,7 @@ class kept_memory : public std::enable_shared_from_this<kept_memory> {
  public:
   explicit kept_memory(std::uint64_t limit_bytes) : limit_bytes_(limit_bytes) {}
 
-  /// Errors: memory_limit.
+  /// Errors: memory_limit, if the limit would be exceeded. Throws std::bad_alloc.
   [[nodiscard]] result<kept_bytes> copy(const delivered_chunk& chunk);
   void release(std::uint64_t bytes) noexcept { used_bytes_.fetch_sub(bytes + overhead_bytes); }
 

@@ -25,7 +25,6 @@ schedule::schedule(const feed_configuration& chosen, const chunker& cuts, const 
       ring_(&held),
       receiver_(&receiver),
       kept_memory_(std::make_shared<kept_memory>(chosen.kept_memory_bytes)),
-      has_select_(receiver.has_select()),
       fill_limit_(chosen.fill_limit),
       wasted_share_(cuts.candidates() == candidate_kind::walking ? 1 : 0) {
   statistics_.segment_bytes = configuration_.segment_bytes;
@@ -90,8 +89,9 @@ status schedule::make_room() {
   }
   return {
       status_code::memory_limit,
-      fmt::format("the chunk at offset {} outgrows the memory allowed, {}: give a maximum chunk size or more memory",
-                  sequence_.offset_in_entry(frontier_), format_size(configuration_.memory_bytes))};
+      fmt::format("the chunk at offset {} outgrows the memory allowed, {}{}: give a maximum chunk size or more memory",
+                  sequence_.offset_in_entry(frontier_), format_size(configuration_.memory_bytes),
+                  kept_memory_note(configuration_.memory_bytes, configuration_.kept_memory_bytes))};
 }
 
 void schedule::request_join() {

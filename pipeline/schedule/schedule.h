@@ -95,6 +95,8 @@ class schedule {
   [[nodiscard]] std::optional<task> take_map(lane_role role);
   [[nodiscard]] std::optional<task> take_deferred_fingerprints();
 
+  /// Whether a batch may be selected now. The first one may at any time, or the feed would stop if it is large.
+  [[nodiscard]] bool may_select(const joined_batch& next) const noexcept;
   /// Whether the feed has a single lane.
   [[nodiscard]] bool is_alone() const noexcept;
   /// Index of the segment to map next: the one that the join waits for, or else the next to map on speculation. The
@@ -153,7 +155,6 @@ class schedule {
   const ring* ring_;
   chunk_receiver* receiver_;
   std::shared_ptr<kept_memory> kept_memory_;
-  bool has_select_;                             ///< of the receiver
   std::unique_ptr<candidate_bits> candidates_;  ///< null if maps mark none
 
   sequence sequence_;
@@ -177,6 +178,7 @@ class schedule {
 
   std::deque<joined_batch> batches_;
   std::size_t selected_batches_ = 0;  ///< at the front of `batches_`
+  std::size_t selected_chunks_ = 0;   ///< in them
   bool is_delivering_ = false;        ///< or selecting
   std::uint64_t delivered_ = 0;       ///< position before which all chunks are delivered
   delivery_state delivery_;

@@ -25,16 +25,21 @@ std::optional<task> schedule::take_delivery() {
   }
   if (selected_batches_ == batches_.size()) return std::nullopt;
   joined_batch& next = batches_[selected_batches_];
-  if (next.done_ranges < next.ranges.size()) return std::nullopt;
+  if (next.done_ranges < next.ranges.size() || !may_select(next)) return std::nullopt;
   is_delivering_ = true;
   deliver_task work{.batch = &next,
-                    .what = has_select_ ? deliver_task::step::select : deliver_task::step::deliver,
+                    .what = configuration_.has_select ? deliver_task::step::select : deliver_task::step::deliver,
                     .delivers = &next == &first,
                     .state = delivery_};
   work.runs = std::move(pending_runs_);
   for (removed_run& run : sequence_.take_runs(next.end)) work.runs.push_back(std::move(run));
   work.entries = sequence_.take_entries(next.end);
   return task{.work = std::move(work), .retained_from = delivered_};
+}
+
+bool schedule::may_select(const joined_batch& next) const noexcept {
+  const std::size_t most_chunks = configuration_.selection_bytes / selected_batch::chunk_bytes;
+  return &next == &batches_.front() || selected_chunks_ + next.chunks.size() <= most_chunks;
 }
 
 std::optional<task> schedule::take_chunk_work() {
@@ -51,6 +56,7 @@ void schedule::complete(deliver_task& work) {
   is_delivering_ = false;
   if (work.what == deliver_task::step::deliver_selected) {
     --selected_batches_;
+    selected_chunks_ -= work.batch->selected->chunks.size();
   } else {
     delivery_ = work.state;
     for (std::size_t i = 0; i < work.delivered_runs; ++i) {
@@ -61,6 +67,7 @@ void schedule::complete(deliver_task& work) {
   }
   if (!work.delivers) {
     ++selected_batches_;
+    if (work.batch->selected) selected_chunks_ += work.batch->selected->chunks.size();  // null after a failure
     return;
   }
   delivered_ = work.batch->end;

@@ -8,7 +8,7 @@ namespace cutpoint {
 result<std::unique_ptr<stepped_feed>> stepped_feed::make(const feed_options& options, std::uint64_t processor_lanes,
                                                          chunk_receiver& receiver,
                                                          const make_fingerprints& fingerprints) {
-  auto configuration = make_feed_configuration(options, processor_lanes);
+  auto configuration = make_feed_configuration(options, processor_lanes, receiver);
   if (!configuration) return configuration.error();
   auto held = ring::make(configuration->ring_bytes);
   if (!held) return held.error();

@@ -53,9 +53,11 @@ struct delivered_chunk {
 
   /// Copies the chunk's bytes, for a receiver that needs them beyond the call. Thread-safe. Errors: memory_limit, if
   /// all kept bytes of the feed together would exceed `feed_options::kept_memory_bytes`, or if the system has no
-  /// memory. `keep` never waits. `take` may wait for other threads of the receiver to release kept bytes and call it
-  /// again, unless the work of later chunks keeps bytes too. `perform` must not wait, because those bytes may be released
-  /// only after it has returned. A receiver that returns the error ends the feed with it.
+  /// memory; `keep` throws no std::bad_alloc. Chunks that no feed delivered have no limit.
+  ///
+  /// `keep` never waits. `take` may wait for other threads of the receiver to release kept bytes and call it again,
+  /// unless the work of later chunks keeps bytes too. `perform` must not wait, because those bytes may be released only
+  /// after it has returned. A receiver that returns the error ends the feed with it.
   [[nodiscard]] result<kept_bytes> keep() const;
 };
 
@@ -88,8 +90,9 @@ class chunk_receiver {
   [[nodiscard]] virtual bool has_select() const noexcept { return false; }
   /// Looks at chunks before they are taken, many at a time, for example to look up their digests in an index. Each
   /// chunk is selected once and then taken once, both in the order of the streams. One call may have chunks of several
-  /// streams, and chunks of streams that have not begun. `select` may run ahead of `take` by as much as the feed's
-  /// memory holds.
+  /// streams, and chunks of streams that have not begun. `select` runs ahead of `take` while
+  /// an eighth of the feed's memory suffices for the records of the selected chunks, which have about 110 bytes each.
+  /// The memory of `work` is the receiver's.
   ///
   /// `work` has a null pointer for each chunk. To have work done on a chunk's bytes before the chunk is taken, set its
   /// pointer.

@@ -134,6 +134,18 @@ TEST(kept_bytes, are_refused_without_memory_for_them) {
   EXPECT_EQ(feed_streams(1, options, {{}}, keeper).code(), status_code::memory_limit);
 }
 
+TEST(kept_bytes, are_named_as_a_part_of_the_memory_that_a_chunk_outgrows) {
+  feed_options options = keeping_options();
+  options.cuts = made("gear", "max_bytes=0");
+  options.kept_memory_bytes = 256 * KiB;
+  window_keeper keeper(1);
+  const status outcome = feed_streams(2, options, {std::vector<std::uint8_t>(2 * MiB, 0)}, keeper);
+  EXPECT_EQ(
+      outcome.message(),
+      "the chunk at offset 0 outgrows the memory allowed, 768K (memory_bytes = 1M less kept_memory_bytes = 256K): "
+      "give a maximum chunk size or more memory");
+}
+
 /// Hands kept bytes to another thread, and waits for it to release some if no more can be kept.
 class releasing_elsewhere final : public chunk_receiver {
  public:
@@ -367,6 +379,23 @@ TEST(selection, that_fails_ends_the_feed_with_its_status) {
   const status outcome = feed_streams(2, working_options(), {mixed_bytes(4 * MiB, 9209)}, receiver);
   EXPECT_EQ(outcome.message(), "the index cannot be read");
   EXPECT_TRUE(receiver.out.streams.empty());
+}
+
+TEST(selection, without_memory_ends_the_feed_with_memory_limit) {
+  for (const std::uint64_t thread_count : {1u, 3u}) {
+    for (const int granted_selections : {0, 2}) {
+      int left = granted_selections;
+      selecting_recorder receiver;
+      receiver.on_select = [&]() -> status {
+        if (left-- == 0) throw std::bad_alloc();
+        return {};
+      };
+      const status outcome = feed_streams(thread_count, working_options(), {mixed_bytes(4 * MiB, 9211)}, receiver);
+      EXPECT_EQ(outcome.code(), status_code::memory_limit);
+      EXPECT_EQ(receiver.out.fault, "") << "a call after the failure";
+      EXPECT_EQ(receiver.living_work, 0);
+    }
+  }
 }
 
 TEST(chunk_work, can_keep_bytes_on_several_lanes) {

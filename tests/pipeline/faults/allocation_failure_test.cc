@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "pipeline/engine/kept_memory.h"
 #include "tests/host/support/streams.h"
 #include "tests/pipeline/faults/checking_receiver.h"
 #include "tests/pipeline/support/host_device.h"
@@ -17,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t all_that_follow = std::numeric_limits<std::uint64_t>::max();
 
-class engines_without_memory : public testing::TestWithParam<std::tuple<backend, std::uint64_t>> {
+class engines_without_memory : public testing::TestWithParam<std::tuple<backend, std::uint64_t, selecting>> {
  protected:
   void SetUp() override {
     seeded_choices random(1);
@@ -56,7 +57,7 @@ TEST_P(engines_without_memory, say_so_and_give_nothing_wrong) {
   bool was_refused = true;
   for (std::uint64_t granted = 0; was_refused; granted += 1 + granted / 20) {
     cancellation stop;
-    checking_receiver out(files_, checking_receiver::never, checking_receiver::never, stop);
+    checking_receiver out(files_, checking_receiver::never, checking_receiver::never, stop, std::get<2>(GetParam()));
     status outcome;
     bool has_thrown = false;
     {
@@ -81,7 +82,37 @@ TEST_P(engines_without_memory, say_so_and_give_nothing_wrong) {
 
 INSTANTIATE_TEST_SUITE_P(of_all, engines_without_memory,
                          testing::Combine(testing::Values(backend::scalar, backend::hybrid),
-                                          testing::Values(1, all_that_follow)));
+                                          testing::Values(1, all_that_follow),
+                                          testing::Values(selecting::no, selecting::yes)));
+
+TEST(kept_bytes, without_memory_are_an_error_and_no_exception) {
+  const std::vector<std::uint8_t> bytes(100'000, 7);
+  const auto memory_of_a_feed = std::make_shared<kept_memory>(bytes.size() + 1000);
+  for (kept_memory* const memory : {static_cast<kept_memory*>(nullptr), memory_of_a_feed.get()}) {
+    const delivered_chunk chunk{.length = bytes.size(), .bytes = bytes, .memory = memory};
+    bool was_refused = true;
+    std::uint64_t granted = 0;
+    for (; was_refused; ++granted) {
+      const short_memory shortage(granted);
+      const auto kept = chunk.keep();
+      was_refused = short_memory::has_refused();
+      ASSERT_EQ(kept.ok(), !was_refused) << "from allocation " << granted << " on";
+      if (was_refused) {
+        EXPECT_EQ(kept.error().code(), status_code::memory_limit);
+      }
+    }
+    EXPECT_GT(granted, 1u);
+    EXPECT_TRUE(chunk.keep().ok()) << "what was refused still counts";
+  }
+}
+
+TEST(kept_bytes, beyond_the_limit_are_an_error_even_without_memory_for_its_message) {
+  const std::vector<std::uint8_t> bytes(100, 7);
+  const auto memory = std::make_shared<kept_memory>(10);
+  const delivered_chunk chunk{.length = bytes.size(), .bytes = bytes, .memory = memory.get()};
+  const short_memory shortage(0);
+  EXPECT_EQ(chunk.keep().error().code(), status_code::memory_limit);
+}
 
 }  // namespace
 }  // namespace cutpoint::tests

@@ -1,11 +1,13 @@
-// A receiver that compares what it gets with the expected chunks. Only its copies of outcomes are allocated, so it
-// stays valid when memory runs out.
+// A receiver that compares what it gets with the expected chunks. Only its copies of outcomes and the work that it asks
+// for are allocated, so it stays valid when memory runs out.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,19 @@ struct expected_file {
   std::vector<std::uint8_t> content;
   std::vector<chunk> chunks;
   std::vector<digest> digests;
+};
+
+/// Whether a receiver selects chunks and asks for work on them.
+enum class selecting { no, yes };
+
+/// Notes that it was performed.
+class noted_work final : public chunk_work {
+ public:
+  status perform(const delivered_chunk&) override {
+    ++performed;
+    return {};
+  }
+  int performed = 0;
 };
 
 class checking_receiver final : public chunk_receiver {
@@ -36,8 +51,8 @@ class checking_receiver final : public chunk_receiver {
   /// `files` has one element for each stream, in order of the stream numbers. The receiver fails at the call with the
   /// number `fails_at`, and requests `stop` at the call `stops_at`. Calls count from 1.
   checking_receiver(const std::vector<expected_file>& files, std::uint64_t fails_at, std::uint64_t stops_at,
-                    cancellation& stop)
-      : files_(files), seen_(files.size()), fails_at_(fails_at), stops_at_(stops_at), stop_(stop) {}
+                    cancellation& stop, selecting selects = selecting::no)
+      : files_(files), seen_(files.size()), fails_at_(fails_at), stops_at_(stops_at), stop_(stop), selects_(selects) {}
 
   status begin_stream(std::uint64_t stream) override {
     if (current_ < seen_.size() && !seen_[current_].has_ended) blame("a stream begins before the last has ended");
@@ -50,7 +65,20 @@ class checking_receiver final : public chunk_receiver {
     return called();
   }
 
+  bool has_select() const noexcept override { return selects_ == selecting::yes; }
+  /// Asks for work on every second chunk.
+  status select(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work) override {
+    if (has_failed_) blame("a selection after the receiver has failed");
+    has_failed_ = true;  // if std::bad_alloc is thrown
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      if (selected_count_++ % 2 == 0) work[i] = std::make_unique<noted_work>();
+    }
+    has_failed_ = false;
+    return {};
+  }
+
   status take(const delivered_chunk& c) override {
+    check_work(c);
     if (c.stream != current_ || seen_[current_].has_ended) {
       blame("a chunk outside its stream");
       return called();
@@ -96,6 +124,13 @@ class checking_receiver final : public chunk_receiver {
     if (fault_ == nullptr) fault_ = what;
   }
 
+  void check_work(const delivered_chunk& c) {
+    const bool is_worked_on = has_select() && taken_count_++ % 2 == 0;
+    if (has_select() && taken_count_ > selected_count_) blame("a chunk that was not selected");
+    if ((c.work != nullptr) != is_worked_on) blame("a chunk without its work, or with other work");
+    if (c.work != nullptr && static_cast<const noted_work*>(c.work)->performed != 1) blame("work not performed once");
+  }
+
   status called() {
     if (has_failed_) blame("a call after the receiver has failed");
     if (++calls_ == stops_at_) stop_.request();
@@ -110,6 +145,9 @@ class checking_receiver final : public chunk_receiver {
   std::uint64_t fails_at_;
   std::uint64_t stops_at_;
   cancellation& stop_;
+  selecting selects_;
+  std::uint64_t selected_count_ = 0;
+  std::uint64_t taken_count_ = 0;
   std::uint64_t calls_ = 0;
   bool has_failed_ = false;
   const char* fault_ = nullptr;

@@ -181,6 +181,7 @@ drawn_job draw_job(std::uint64_t seed, const temporary_folder& folder) {
   draw_files(job, folder, random);
   draw_reading(job, random);
   draw_ends(job, random);
+  job.selects = random.once_in(2) ? selecting::yes : selecting::no;
   return job;
 }
 
@@ -193,13 +194,15 @@ std::string description(const drawn_job& job) {
   for (const expected_file& file : job.files) sizes.push_back(file.content.size());
   return fmt::format(
       "{}, fingerprint {}, {} threads, segments of {}, batches of {}, memory {}, back end {}, {} devices, "
-      "reading {}, access {}, files of {}; device call {} after {}, receiver's call {}, stop at {} or {} us, "
+      "reading {}, access {}, selecting {}, files of {}; device call {} after {}, receiver's call {}, stop at {} or {} "
+      "us, "
       "{} allocations after {}: {}",
       job.work.cuts.canonical(), static_cast<int>(job.work.fingerprint.kind), job.threads.threads,
       job.work.segment_bytes, job.work.batch_bytes, job.work.memory_bytes, to_string(job.work.where),
-      job.work.devices.size(), static_cast<int>(job.reads), static_cast<int>(job.access), fmt::join(sizes, ", "),
-      static_cast<int>(job.device_call), job.good_device_calls, job.receiver_call, job.stopping_call, job.stop_after_us,
-      job.refused_allocations, job.granted_allocations, fmt::join(troubles, ", "));
+      job.work.devices.size(), static_cast<int>(job.reads), static_cast<int>(job.access), static_cast<int>(job.selects),
+      fmt::join(sizes, ", "), static_cast<int>(job.device_call), job.good_device_calls, job.receiver_call,
+      job.stopping_call, job.stop_after_us, job.refused_allocations, job.granted_allocations,
+      fmt::join(troubles, ", "));
 }
 
 }  // namespace cutpoint::tests

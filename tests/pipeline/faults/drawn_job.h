@@ -24,6 +24,7 @@ struct drawn_job {
   engine_options threads = {};
   feed_options work;
   bool is_traced = false;
+  selecting selects = selecting::no;
   reading reads = reading::by_source;
   file_access access = file_access::automatic;
   std::vector<expected_file> files = {};

@@ -35,7 +35,7 @@ class one_run {
       : job_(job),
         machine_(job),
         calls_(job.seed, job.calls),
-        out_(job.files, job.receiver_call, job.stopping_call, stop_),
+        out_(job.files, job.receiver_call, job.stopping_call, stop_, job.selects),
         errors_(job.files.size()),
         is_fed_(job.files.size()) {
     if (job.reads == reading::by_reader_with_faulty_queue) {

@@ -55,7 +55,7 @@ TEST(chunk_work, is_destroyed_unperformed_when_the_feed_is_dropped) {
   EXPECT_EQ(performed, 0u);
 }
 
-/// The first chunk's work takes long, and other lanes do what they can meanwhile.
+/// The work of the first chunk takes long, and the other lanes do meanwhile what they can.
 TEST(selection, waits_for_slow_work_in_bounded_memory) {
   selecting_recorder receiver;
   receiver.work_interval = ~std::uint64_t{0};
@@ -69,11 +69,31 @@ TEST(selection, waits_for_slow_work_in_bounded_memory) {
   }
   EXPECT_LE(put, 1 * MiB);
   EXPECT_GT(put, 1 * MiB / 2);
+  const std::size_t most_chunks = 1 * MiB / 8 / selected_batch::chunk_bytes;
+  EXPECT_LE(receiver.waiting_count(), most_chunks);
+  EXPECT_GT(receiver.waiting_count(), most_chunks / 2);
   EXPECT_TRUE(receiver.out.streams.empty()) << "chunks are taken before those that precede them";
   feed.hand_back(2);
   while (feed.take(1)) feed.hand_back(1);
   EXPECT_EQ(receiver.waiting_count(), 0u);
   EXPECT_GT(feed->room(), 500'000u);
+  EXPECT_EQ(receiver.out.fault, "");
+}
+
+TEST(selection, of_the_first_batch_may_be_larger_than_its_part_of_the_memory) {
+  feed_options options = selecting_job();
+  options.segment_bytes = 64 * KiB;
+  options.memory_bytes = 256 * KiB;
+  selecting_recorder receiver;
+  lanes_by_hand feed(options, 2, receiver);
+  feed.put_random(140'000);
+  ASSERT_TRUE(reach<chunk_work_task>(feed, 1));
+  EXPECT_GT(receiver.waiting_count(), 256 * KiB / 8 / selected_batch::chunk_bytes);
+  EXPECT_EQ(receiver.largest_selection, receiver.selected_count) << "another batch is selected ahead";
+  do feed.hand_back(1);
+  while (feed.take(1));
+  EXPECT_EQ(receiver.waiting_count(), 0u);
+  EXPECT_GT(receiver.selected_count, receiver.largest_selection);
   EXPECT_EQ(receiver.out.fault, "");
 }
 
