@@ -90,9 +90,9 @@ class chunk_receiver {
   [[nodiscard]] virtual bool has_select() const noexcept { return false; }
   /// Looks at chunks before they are taken, many at a time, for example to look up their digests in an index. Each
   /// chunk is selected once and then taken once, both in the order of the streams. One call may have chunks of several
-  /// streams, and chunks of streams that have not begun. `select` runs ahead of `take` while
-  /// an eighth of the feed's memory suffices for the records of the selected chunks, which have about 110 bytes each.
-  /// The memory of `work` is the receiver's.
+  /// streams, and chunks of streams that have not begun. `select` may run ahead of `take`. The feed limits how far: its
+  /// records of the chunks that it selects ahead, of about 110 bytes each, take at most an eighth of its memory. The
+  /// memory of `work` does not count.
   ///
   /// `work` has a null pointer for each chunk. To have work done on a chunk's bytes before the chunk is taken, set its
   /// pointer.
