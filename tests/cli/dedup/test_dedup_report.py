@@ -45,11 +45,11 @@ class Json(CommandTest):
         self.assertEqual(fields_of(alone), {field for field in documented if not field.startswith("comparison.")})
 
     def test_says_what_was_asked_for(self):
-        found = self.report("--profile", "casync", "--hash", "sha1", "--threads", "2", "--memory", "8M", "--segment", "1M")
+        found = self.report("--profile", "casync", "--hash", "sha1", "--threads", "2", "--memory", "16M", "--segment", "1M")
         self.assertTrue(found["cuts"].startswith("buzhash("))
         self.assertEqual(
             (found["fingerprint"], found["join"], found["thread_count"], found["segment_bytes"], found["memory_limit_bytes"]),
-            ("sha1", "exact", 2, 1 << 20, 8 << 20),
+            ("sha1", "exact", 2, 1 << 20, 16 << 20),
         )
         for said, segment_bytes in (
             (("--threads", "2"), 2 << 20),
