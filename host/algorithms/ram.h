@@ -37,10 +37,9 @@ class ram_reference : public reference_defaults {
     const std::uint64_t end = std::min<std::uint64_t>(max_, bytes.size() - start);
     if (end <= window_) return end;
     const std::uint8_t largest = *std::max_element(b, b + window_);
-    for (std::uint64_t i = window_; i < end; ++i) {
-      if (b[i] >= largest) return i + 1;
-    }
-    return end;
+    const std::uint8_t* const found =
+        std::find_if(b + window_, b + end, [largest](std::uint8_t byte) { return byte >= largest; });
+    return found != b + end ? static_cast<std::uint64_t>(found - b) + 1 : end;
   }
 
  private:

@@ -78,7 +78,7 @@ class seqcdc_reference : public reference_defaults {
       : min_(*p.min_bytes),
         max_(limit_of(*p.max_bytes)),
         seq_length_(*p.seq_length),
-        skip_trigger_(*p.skip_trigger),
+        skip_trigger_(*p.skip_trigger == 0 ? unlimited : *p.skip_trigger),
         skip_size_(*p.skip_size),
         order_(p.order) {}
   std::uint64_t reach() const { return max_; }
@@ -91,16 +91,16 @@ class seqcdc_reference : public reference_defaults {
  private:
   template <class InOrder>
   std::uint64_t cut_by(byte_span rest, InOrder in_order) const {
+    const std::uint8_t* b = rest.data();
     const std::uint64_t end = std::min<std::uint64_t>(max_, rest.size());
     std::uint64_t run = 0;
     std::uint64_t opposing = 0;
     for (std::uint64_t i = min_ - seq_length_; i < end; ++i) {
-      if (in_order(rest[i], rest[i - 1])) {
-        if (++run == seq_length_) return i + 1;
-        continue;
-      }
-      run = 0;
-      if (rest[i] != rest[i - 1] && ++opposing == skip_trigger_) {
+      // Counted without branches: no processor predicts how two random bytes compare.
+      run = in_order(b[i], b[i - 1]) ? run + 1 : 0;
+      opposing += static_cast<std::uint64_t>(in_order(b[i - 1], b[i]));
+      if (run == seq_length_) return i + 1;
+      if (opposing == skip_trigger_) {
         opposing = 0;
         i += skip_size_;
       }
