@@ -1,7 +1,8 @@
-// Each candidate has a few short turns.
+// The candidates take turns, which are short.
 #include "pipeline/dispatch/fastest.h"
 
-#include <limits>
+#include <algorithm>
+#include <array>
 
 #include <cutpoint/cut_cursor.h>
 
@@ -11,28 +12,25 @@ namespace cutpoint {
 
 namespace {
 
-constexpr std::uint64_t sample_bytes = 1 * MiB;
+constexpr std::uint64_t sample_bytes = 256 * KiB;  ///< as many bytes as a cut cursor scans at a time
 constexpr std::uint64_t message_bytes = 8 * KiB;
-constexpr timing_options short_turns = {.sample_bytes = sample_bytes};
 
-const std::vector<std::uint8_t>& sample() {
-  static const std::vector<std::uint8_t> bytes = random_bytes(sample_bytes);
-  return bytes;
+/// Seconds per byte of `pass()`, which processes a sample, in a turn of one pass or more.
+template <class Pass>
+double seconds_per_byte_of(Pass&& pass) {
+  constexpr timing_options one_turn = {.sample_bytes = 1 * GiB, .turns = 1, .turn_seconds = 0.1e-3};
+  return seconds_per_byte(one_turn, [&](std::uint64_t done) {
+    pass();
+    return done + sample_bytes;
+  });
 }
 
-/// The candidate that `measure` finds fastest, the last of equals.
-template <class Candidate, class Measure>
-Candidate best_of(std::vector<Candidate> candidates, Measure&& measure) {
-  if (candidates.size() == 1) return std::move(candidates.front());
-  std::size_t best = 0;
-  double best_cost = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const double cost = measure(candidates[i]);
-    if (cost > best_cost) continue;
-    best = i;
-    best_cost = cost;
-  }
-  return std::move(candidates[best]);
+/// The samples that back ends cut: on random bytes alone, kernels that stop at a 255 seem to read nothing.
+constexpr std::size_t kinds = 2;
+const std::array<std::vector<std::uint8_t>, kinds>& samples() {
+  static const std::array<std::vector<std::uint8_t>, kinds> made = {random_bytes(sample_bytes),
+                                                                    text_bytes(sample_bytes)};
+  return made;
 }
 
 }  // namespace
@@ -44,15 +42,24 @@ chunker fastest(const chunker& cuts) {
     if (auto made = chunker_on(cuts, b.kind); made && backend_of(*made) == b.kind)
       candidates.push_back(*std::move(made));
   }
-  return best_of(std::move(candidates), [](const chunker& candidate) {
-    cut_cursor cursor(candidate);
+  // To a cursor, each sample is a sequence of its own, in which it comes again with each pass.
+  struct sequence {
+    cut_cursor cursor;
     std::uint64_t position = 0;
-    return seconds_per_byte(short_turns, [&](std::uint64_t begin) {
-      const std::uint64_t length = *cursor.next_cut({.bytes = sample(), .start = begin, .at_end = true}, position);
-      position += length;  // counts on from turn to turn, so that the cursor scans the sample again
-      return begin + length;
+  };
+  std::vector<std::array<sequence, kinds>> sequences;
+  for (const chunker& c : candidates) sequences.push_back({sequence{cut_cursor(c)}, sequence{cut_cursor(c)}});
+  const auto& all = samples();
+  if (*candidates.back().next_cut({.bytes = all[0], .at_end = true}) == sample_bytes) return candidates.back();
+  return candidates[find_fastest(candidates.size(), kinds, [&](std::size_t i, std::size_t kind) {
+    auto& [cursor, position] = sequences[i][kind];
+    return seconds_per_byte_of([&] {
+      for (std::uint64_t begin = 0; begin < sample_bytes;) {
+        begin += *cursor.next_cut({.bytes = all[kind], .start = begin, .at_end = true}, position + begin);
+      }
+      position += sample_bytes;
     });
-  });
+  })];
 }
 
 result<chosen_fingerprinter> fastest(const fingerprint_recipe& recipe) {
@@ -63,16 +70,17 @@ result<chosen_fingerprinter> fastest(const fingerprint_recipe& recipe) {
     if (!made) return made.error();
     if (made->where == b.kind) candidates.push_back(*std::move(made));
   }
-  return best_of(std::move(candidates), [digests = std::vector<digest>(64)](chosen_fingerprinter& candidate) mutable {
-    return seconds_per_byte(short_turns, [&](std::uint64_t begin) {
-      for (digest& destination : digests) {
-        candidate.batch->submit(byte_span(sample()).subspan(begin, message_bytes), destination);
-        begin += message_bytes;
+  std::vector<digest> digests(sample_bytes / message_bytes);
+  const byte_span bytes = samples().front();
+  const std::size_t best = find_fastest(candidates.size(), 1, [&](std::size_t i, std::size_t) {
+    return seconds_per_byte_of([&] {
+      for (std::size_t k = 0; k < digests.size(); ++k) {
+        candidates[i].batch->submit(bytes.subspan(k * message_bytes, message_bytes), digests[k]);
       }
-      // A library that fails here fails again where it is told of.
-      return candidate.batch->flush().ok() ? begin : sample_bytes;
+      (void)candidates[i].batch->flush();  // a library that fails here fails again where it is told of
     });
   });
+  return std::move(candidates[best]);
 }
 
 result<chunker> backend_cache::place(const chunker& cuts, backend which) {

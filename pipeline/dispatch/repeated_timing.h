@@ -1,11 +1,13 @@
-// Measures speeds in a few short turns over some bytes. The shortest turn counts, because other work on the machine
-// only makes turns longer. Time is the thread's processor time.
+// Measures speeds in a few short turns over some bytes, and finds the fastest of several candidates. The shortest turn
+// counts, because other work on the machine only makes turns longer. Time is the thread's processor time.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include <cutpoint/timing.h>
@@ -14,6 +16,10 @@ namespace cutpoint {
 
 /// The same random bytes in every call. Compressed data is like them. `size` must be a multiple of 8.
 [[nodiscard]] std::vector<std::uint8_t> random_bytes(std::uint64_t size);
+
+/// The same text in every call: bytes below 128 of which a few are frequent and the largest are rare, as in source
+/// code. `size` must be a multiple of 4.
+[[nodiscard]] std::vector<std::uint8_t> text_bytes(std::uint64_t size);
 
 /// The resolution of the clock.
 inline constexpr double least_seconds = 1e-9;
@@ -42,6 +48,43 @@ double seconds_per_byte(const timing_options& plan, Work&& work) {
     best = std::min(best, seconds / static_cast<double>(done));
   }
   return best;
+}
+
+/// Finds the fastest of `count` candidates, which is at least 1. `cost(i, part)` gives candidate i a short turn in one of
+/// `parts` parts of the work and returns the seconds that a unit of it took. Candidates take turns, so that a slow phase
+/// of the machine meets all of them, and those that are clearly slower get no more. The shortest turns in all parts are
+/// added up. Of candidates that differ by less than such measurements do, the last is chosen, so that the choice is
+/// always the same.
+template <class Cost>
+std::size_t find_fastest(std::size_t count, std::size_t parts, Cost&& cost) {
+  using clock = std::chrono::steady_clock;
+  constexpr int rounds = 7;
+  constexpr std::chrono::milliseconds longest(5);
+  constexpr double about_equal = 1.05;
+  struct contender {
+    std::size_t index;
+    std::vector<double> least;
+    [[nodiscard]] double total() const { return std::accumulate(least.begin(), least.end(), 0.0); }
+  };
+  std::vector<contender> left;
+  for (std::size_t i = 0; i < count; ++i) {
+    left.push_back({i, std::vector<double>(parts, std::numeric_limits<double>::infinity())});
+  }
+  const auto keep_within = [&left](double factor) {
+    double best = std::numeric_limits<double>::infinity();
+    for (const contender& c : left) best = std::min(best, c.total());
+    std::erase_if(left, [&](const contender& c) { return c.total() > factor * best; });
+  };
+  const auto begin = clock::now();
+  for (int round = 0; round < rounds && left.size() > 1; ++round) {
+    if (round > 1 && clock::now() - begin > longest) break;
+    for (contender& c : left) {
+      for (std::size_t part = 0; part < parts; ++part) c.least[part] = std::min(c.least[part], cost(c.index, part));
+    }
+    if (round != 0) keep_within(1.1 + 0.4 / round);  // the first turns warm up
+  }
+  keep_within(about_equal);
+  return left.back().index;
 }
 
 }  // namespace cutpoint
