@@ -14,8 +14,8 @@ struct mincdc_hash {
 
   /// Returns the hash of the 4 bytes before `end`.
   std::uint32_t before(const std::uint8_t* end) const {
-    std::uint32_t value = 0;
-    for (std::uint64_t i = 1; i <= window_bytes; ++i) value = value << 8 | *(end - i);
+    const std::uint8_t* b = end - window_bytes;
+    const std::uint32_t value = b[0] | b[1] << 8 | b[2] << 16 | static_cast<std::uint32_t>(b[3]) << 24;
     return value * multiplier + addend;
   }
 
@@ -75,9 +75,10 @@ class mincdc_reference : public reference_defaults {
     std::uint64_t smallest = std::uint64_t{1} << 32;
     for (std::uint64_t length = std::max(min_, mincdc_hash::window_bytes); length <= end; ++length) {
       const std::uint32_t hash = hash_.before(b + length);
-      if (hash >= smallest) continue;
-      smallest = hash;
-      chosen = length;
+      if (hash < smallest) [[unlikely]] {
+        smallest = hash;
+        chosen = length;
+      }
     }
     return chosen;
   }

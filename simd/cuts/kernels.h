@@ -60,6 +60,7 @@ kernel_pointer make_kernel(const crc32_parameters& filled, instruction_set set);
 kernel_pointer make_kernel(const fastcdc_parameters& filled, instruction_set set);
 kernel_pointer make_kernel(const gear_parameters& filled, instruction_set set);
 kernel_pointer make_kernel(const maxp_parameters& filled, instruction_set set);
+kernel_pointer make_kernel(const mincdc_parameters& filled, instruction_set set);
 kernel_pointer make_kernel(const rabin_parameters& filled, instruction_set set);
 kernel_pointer make_kernel(const rabin_inck_parameters& filled, instruction_set set);
 kernel_pointer make_kernel(const ram_parameters& filled, instruction_set set);

@@ -82,6 +82,8 @@ constexpr named_settings sparse_settings[] = {
     {"ae_min", "ae-min", "window=300,avg_bytes=1K,max_bytes=0"},
     {"ae_min_of_words", "ae-min", "window=300,avg_bytes=1K,max_bytes=0,value_bytes=8"},
     {"ram", "ram", "window=300,avg_bytes=1K,max_bytes=0"},
+    {"mincdc4", "mincdc4", "min_bytes=0,avg_bytes=650,max_bytes=1300"},
+    {"mincdchash4", "mincdchash4", "min_bytes=64,avg_bytes=600,max_bytes=1136"},
     {"seqcdc_inc", "seqcdc-inc", "min_bytes=64,avg_bytes=512,max_bytes=0,skip_trigger=3,skip_size=40"},
     {"seqcdc_dec", "seqcdc-dec", "min_bytes=64,avg_bytes=512,max_bytes=0,skip_trigger=3,skip_size=40"},
 };
@@ -162,6 +164,11 @@ constexpr named_settings bounds[] = {
     {"ae_smallest", "ae-min", "window=1,avg_bytes=1,max_bytes=1,value_bytes=8"},
     {"ram_largest", "ram", "window=1G,avg_bytes=1G,max_bytes=8G"},
     {"ram_smallest", "ram", "window=1,avg_bytes=1,max_bytes=1"},
+    {"mincdc_largest", "mincdchash4", "min_bytes=1G,avg_bytes=1G,max_bytes=1G"},
+    {"mincdc_longest", "mincdc4", "min_bytes=0,avg_bytes=1G,max_bytes=2G"},
+    {"mincdc_smallest", "mincdchash4", "min_bytes=0,avg_bytes=1,max_bytes=1"},
+    {"mincdc_of_the_largest_hash", "mincdchash4",
+     "min_bytes=0,avg_bytes=2K,max_bytes=4K,multiplier=1,addend=0xffffffff"},
     {"seqcdc_largest", "seqcdc-inc",
      "seq_length=255,min_bytes=256,avg_bytes=1G,max_bytes=8G,skip_trigger=1073741824,skip_size=1G"},
     {"seqcdc_that_skips_all", "seqcdc-inc",
@@ -186,6 +193,28 @@ TEST_P(ae_kernel, makes_one_chunk_of_what_is_shorter_than_a_value) {
 
 INSTANTIATE_TEST_SUITE_P(of_both_extremes, ae_kernel,
                          testing::Combine(testing::Values("ae-max", "ae-min"), testing::ValuesIn(complete_sets)),
+                         set_case_name);
+
+class mincdc_kernel : public on_every_set<named_settings> {};
+
+TEST_P(mincdc_kernel, cuts_at_the_first_of_equal_values) {
+  const chunker cuts = by_kernel(made(of().name, of().settings));
+  for (std::uint64_t first = 0; first <= 1100; ++first) {
+    for (const std::uint64_t distance : {1u, 4u, 15u, 16u, 31u, 32u, 63u, 64u, 65u, 511u, 512u, 513u}) {
+      std::vector<std::uint8_t> stream(2000, 255);
+      for (const std::uint64_t begin : {first, first + distance}) std::fill_n(&stream[begin], 4, 0);
+      ASSERT_EQ(cuts.next_cut({.bytes = stream, .at_end = true}), first + 4) << distance;
+    }
+  }
+}
+
+constexpr named_settings with_value_0_for_zeros[] = {
+    {"mincdc4", "mincdc4", "min_bytes=0,avg_bytes=1K,max_bytes=2K"},
+    {"mincdchash4", "mincdchash4", "min_bytes=0,avg_bytes=1K,max_bytes=2K,addend=0"},
+};
+
+INSTANTIATE_TEST_SUITE_P(with_and_without_hash, mincdc_kernel,
+                         testing::Combine(testing::ValuesIn(with_value_0_for_zeros), testing::ValuesIn(complete_sets)),
                          set_case_name);
 
 }  // namespace

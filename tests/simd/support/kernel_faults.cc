@@ -25,9 +25,7 @@ std::uint64_t compare_at(std::uint64_t start, cut_cursor& by_kernel, const chunk
 
 }  // namespace
 
-bool has_kernels(std::string_view name) {
-  return name != "fixed" && name != "repmaxcdc" && !name.starts_with("mincdc");
-}
+bool has_kernels(std::string_view name) { return name != "fixed" && name != "repmaxcdc"; }
 
 std::string why_not_here(simd::instruction_set set) {
   if (!simd::is_compiled(set)) return fmt::format("this build has no kernels for {}", to_string(set));

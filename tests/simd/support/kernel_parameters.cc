@@ -128,6 +128,12 @@ void grow(seqcdc_parameters& p, choices& random) {
   p.skip_size = random.once_in(8) ? 1 * GiB : near_a_power(0, 300, random);
 }
 
+void grow(mincdc_parameters& p, choices& random) {
+  p.min_bytes = near_a_power(0, 600, random);
+  p.max_bytes = *p.min_bytes + draw_search_window(random);
+  p.avg_bytes = (*p.min_bytes + *p.max_bytes + 1) / 2;
+}
+
 void grow(const auto&, choices&) {}
 
 }  // namespace
