@@ -19,8 +19,8 @@ namespace {
 constexpr choice<tune_goal, 3> goals = {
     {{"savings", tune_goal::savings}, {"balanced", tune_goal::balanced}, {"speed", tune_goal::speed}}};
 
-const std::vector<std::string> usual_algorithms = {"fastcdc", "gear",       "tttd",       "ae-max", "ram",
-                                                   "maxp",    "seqcdc-inc", "seqcdc-dec", "fixed"};
+const std::vector<std::string> usual_algorithms = {"fastcdc", "gear",       "tttd",       "ae-max",      "ram",
+                                                   "maxp",    "seqcdc-inc", "seqcdc-dec", "mincdchash4", "fixed"};
 const std::vector<std::string> usual_targets = {"4K", "8K", "16K", "32K", "64K"};
 
 constexpr std::uint64_t least_target = 1 * KiB;
@@ -54,7 +54,7 @@ result<double> share_of(const std::string& text) {
 
 void tune_options::add_to(CLI::App& command) {
   add_value_option(command, "--algorithm", algorithms_, "NAME",
-                   "Try this algorithm, and no unnamed ones (repeatable; default: nine algorithms)");
+                   "Try this algorithm, and no unnamed ones (repeatable; default: ten algorithms)");
   add_value_option(command, "--profile", profiles_, "NAME",
                    "Try this profile at its own sizes, and nothing unnamed (repeatable)");
   add_value_option(command, "--size", sizes_, "SIZE",

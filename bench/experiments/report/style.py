@@ -24,6 +24,7 @@ FAMILIES = {
         },
     ),
     "sequences": ("monotone sequences", {"seqcdc-inc": ("#99266f", "#f092cf"), "seqcdc-dec": ("#cf74b0", "#c8569f")}),
+    "minima": ("smallest values", {"mincdchash4": ("#4a3a2a", "#c9b29a")}),
     "fixed": ("no content", {"fixed": ("#6b7280", "#9aa4b0")}),
 }
 ALGORITHMS = {name: family for family, (_, members) in FAMILIES.items() for name in members}
