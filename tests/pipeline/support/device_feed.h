@@ -1,0 +1,87 @@
+// Feeds to devices, which host doubles stand for, and what they must deliver.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <cutpoint/engine.h>
+#include <gtest/gtest.h>
+
+#include "tests/host/support/streams.h"
+#include "tests/pipeline/support/host_device.h"
+#include "tests/pipeline/support/recorder.h"
+
+namespace cutpoint::tests {
+
+struct feed_run {
+  status outcome;
+  feed_statistics statistics = {};
+};
+
+inline feed_run feed_on(std::shared_ptr<const device_provider> devices, feed_options options,
+                        const std::vector<std::vector<std::uint8_t>>& streams, chunk_receiver& receiver,
+                        const status& of_the_last = {}) {
+  feed_run made;
+  if (options.where == backend::automatic) options.where = backend::cuda;
+  auto threads = engine_factory::make({.threads = 2}, std::move(devices)).value();
+  auto feed = threads.open(options, receiver);
+  if (!feed) return {.outcome = feed.error()};
+  for (std::size_t i = 0; i < streams.size() && made.outcome.ok(); ++i) {
+    made.outcome = feed->begin(i);
+    if (made.outcome.ok()) made.outcome = feed->write(streams[i]);
+    if (made.outcome.ok()) made.outcome = feed->end(i + 1 == streams.size() ? of_the_last : status());
+  }
+  if (made.outcome.ok()) made.outcome = feed->finish();
+  made.statistics = feed->statistics();
+  return made;
+}
+
+struct device_run {
+  status outcome;
+  recorder out;
+  feed_statistics statistics;
+};
+
+inline device_run run_on(std::shared_ptr<const device_provider> devices, const feed_options& options,
+                         const std::vector<std::vector<std::uint8_t>>& streams, const status& of_the_last = {}) {
+  recorder out;
+  feed_run made = feed_on(std::move(devices), options, streams, out, of_the_last);
+  return {std::move(made.outcome), std::move(out), std::move(made.statistics)};
+}
+
+inline void expect_sequential(const status& outcome, const recorder& out, const feed_options& options,
+                              const std::vector<std::vector<std::uint8_t>>& streams) {
+  ASSERT_TRUE(outcome.ok()) << outcome.message();
+  ASSERT_EQ(out.fault, "");
+  ASSERT_EQ(out.streams.size(), streams.size());
+  auto fingerprint = fingerprinter::make(options.fingerprint);
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    const recorded_stream& got = out.streams[i];
+    ASSERT_EQ(got.chunks, options.cuts.find_cuts(streams[i])) << "stream " << i;
+    ASSERT_EQ(got.bytes, streams[i]);
+    for (std::size_t c = 0; c < got.chunks.size(); ++c) {
+      const byte_span bytes = byte_span(streams[i]).subspan(got.chunks[c].offset, got.chunks[c].length);
+      ASSERT_EQ(got.fingerprints[c], fingerprint->operator()(bytes).value()) << "stream " << i << ", chunk " << c;
+    }
+  }
+}
+
+inline void expect_sequential(const device_run& run, const feed_options& options,
+                              const std::vector<std::vector<std::uint8_t>>& streams) {
+  expect_sequential(run.outcome, run.out, options, streams);
+}
+
+inline std::vector<std::uint8_t> mixed_stream(std::size_t size, std::uint64_t seed) {
+  seeded_choices random(seed);
+  return make_stream(content::mixed, size, random);
+}
+
+/// Returns options with segments that are much longer than chunks.
+inline feed_options small_job(fingerprint_kind kind = fingerprint_kind::sha1) {
+  return {.cuts = *chunker::make(gear_parameters{.avg_bytes = 256, .min_bytes = 64, .max_bytes = 1024}),
+          .fingerprint = kind,
+          .segment_bytes = 20'000};
+}
+
+}  // namespace cutpoint::tests
