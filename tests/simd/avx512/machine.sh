@@ -6,7 +6,7 @@ readonly machine=$root/tests/simd/avx512
 readonly work=$root/build/avx512
 # shellcheck disable=SC2034  # used by scripts that source this
 readonly console=$work/console.log # the output of the machine
-readonly hours=2                   # a limit for a machine that hangs; usually it takes some minutes
+readonly hours=1                   # a limit for a machine that hangs; usually it takes some minutes
 
 # libraries PROGRAM...: prints the shared libraries that the programs load, and the loader, one on each line.
 libraries() { ldd "$@" | sed -n 's/^.*[[:space:]]\(\/[^ ]*\) (0x.*/\1/p' | sort -u; }
@@ -42,7 +42,7 @@ emulate() {
   sed -e "s|@MODEL@|${1:-corei7_skylake_x}|" -- "$machine/bochs.conf" >"$work/bochs.conf"
   rm -f -- "$console" "$work/bochs.log"
   printf 'c\n' >"$work/start" # Debian's Bochs begins in its debugger
-  (cd -- "$work" && TERM=vt100 timeout "${hours}h" script --quiet --return --command "bochs -q -f bochs.conf -rc start" screen.log) \
+  (cd -- "$work" && TERM=vt100 timeout --kill-after=10 "${hours}h" script --quiet --return --command "bochs -q -f bochs.conf -rc start" screen.log) \
     </dev/null >/dev/null 2>&1 || true
 }
 
