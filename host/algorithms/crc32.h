@@ -44,6 +44,8 @@ class crc32_hash {
   std::uint64_t window_;
 };
 
+inline masked_test test_of(const crc32_parameters& p) { return masked_test::low(p.avg_bytes, lbfs_pattern); }
+
 class crc32_reference : public windowed_reference<crc32_hash, masked_test> {
  public:
   using parameters = crc32_parameters;
@@ -58,8 +60,7 @@ class crc32_reference : public windowed_reference<crc32_hash, masked_test> {
   static auto presets() { return std::array{preset<parameters>{.name = name, .source = "SS-CDC"}}; }
 
   explicit crc32_reference(const parameters& p)
-      : windowed_reference(crc32_hash(p.window_bytes), masked_test::low(p.avg_bytes, lbfs_pattern), *p.min_bytes,
-                           *p.max_bytes) {}
+      : windowed_reference(crc32_hash(p.window_bytes), test_of(p), *p.min_bytes, *p.max_bytes) {}
 };
 
 template <>

@@ -3,6 +3,7 @@
 
 #include "simd/cuts/kernels.h"
 #include "simd/dispatch/dispatch.h"
+#include "simd/scans/linear_scan.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/cuts/crc32.cc"
@@ -27,10 +28,11 @@ using processor_crc32_hash = crc32_hash;
 
 kernel_pointer make_crc32(const crc32_parameters& p, instruction_set set) {
   using hash = zeroed_hash<processor_crc32_hash>;
-  const std::uint64_t mask = low_mask(p.avg_bytes);
+  const masked_test test = test_of(p);
   return std::make_shared<windowed_kernel<hash, zeros_test, 3>>(
-      set, hash(processor_crc32_hash(p.window_bytes), static_cast<std::uint32_t>(lbfs_pattern & mask)),
-      zeros_test{mask}, p.avg_bytes, *p.min_bytes, *p.max_bytes);
+      set, hash(processor_crc32_hash(p.window_bytes), static_cast<std::uint32_t>(test.pattern)), zeros_test{test.mask},
+      p.avg_bytes, *p.min_bytes, *p.max_bytes,
+      make_linear_scanner(linear_crc32(p.window_bytes), std::array{test}, set));
 }
 
 }  // namespace cutpoint::simd::HWY_NAMESPACE
@@ -41,7 +43,7 @@ HWY_AFTER_NAMESPACE();
 namespace cutpoint::simd {
 
 kernel_pointer make_kernel(const crc32_parameters& filled, instruction_set set) {
-  return make_by<crc32_parameters>(CUTPOINT_KERNELS(make_crc32), filled, set);
+  return make_by<crc32_parameters>(CUTPOINT_KERNELS_WITH_DL(make_crc32), filled, set);
 }
 
 }  // namespace cutpoint::simd

@@ -3,6 +3,7 @@
 
 #include "simd/cuts/kernels.h"
 #include "simd/dispatch/dispatch.h"
+#include "simd/scans/linear_scan.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/cuts/rabin.cc"
@@ -22,7 +23,8 @@ kernel_pointer make_rabin(const rabin_parameters& p, instruction_set set) {
   const masked_test test = test_of(p);
   return std::make_shared<windowed_kernel<zeroed_rabin_hash, zeros_test, rabin_streams>>(
       set, zeroed_rabin_hash(rabin_hash(p.polynomial, p.window_bytes), test.pattern), zeros_test{test.mask},
-      p.avg_bytes, *p.min_bytes, *p.max_bytes);
+      p.avg_bytes, *p.min_bytes, *p.max_bytes,
+      make_linear_scanner(linear_rabin(p.polynomial, p.window_bytes), std::array{test}, set));
 }
 
 /// A hash that matches the divisor also matches half of it. So the search looks for backup cuts, and tests each of them
@@ -30,7 +32,8 @@ kernel_pointer make_rabin(const rabin_parameters& p, instruction_set set) {
 class tttd_kernel final : public instruction_set_kernel {
  public:
   tttd_kernel(const tttd_parameters& p, instruction_set set)
-      : instruction_set_kernel(set),
+      : instruction_set_kernel(set, make_linear_scanner(linear_rabin(p.polynomial, p.window_bytes),
+                                                        std::array{main_test(p), backup_test(p)}, set)),
         is_main_{low_mask(p.avg_bytes)},
         search_(zeroed_rabin_hash(rabin_hash(p.polynomial, p.window_bytes), lbfs_pattern & is_main_.mask),
                 zeros_test{low_mask(p.avg_bytes / 2)}, p.avg_bytes / 2),
@@ -74,11 +77,11 @@ HWY_AFTER_NAMESPACE();
 namespace cutpoint::simd {
 
 kernel_pointer make_kernel(const rabin_parameters& filled, instruction_set set) {
-  return make_by<rabin_parameters>(CUTPOINT_KERNELS(make_rabin), filled, set);
+  return make_by<rabin_parameters>(CUTPOINT_KERNELS_WITH_DL(make_rabin), filled, set);
 }
 
 kernel_pointer make_kernel(const tttd_parameters& filled, instruction_set set) {
-  return make_by<tttd_parameters>(CUTPOINT_KERNELS(make_tttd), filled, set);
+  return make_by<tttd_parameters>(CUTPOINT_KERNELS_WITH_DL(make_tttd), filled, set);
 }
 
 }  // namespace cutpoint::simd

@@ -29,8 +29,11 @@ struct lane_tile {
 
   /// Prefetches the lines of the next tile that correspond to one column of this one.
   void prefetch_column(std::uint64_t lane_count, std::uint64_t column) const {
-    const std::uint8_t* line = next + column * lane_count;
-    for (std::uint64_t lane = 0; lane < lane_count; ++lane, line += column_bytes) {
+    prefetch(column * lane_count, lane_count * column_bytes);
+  }
+  /// Prefetches `count` bytes of the next tile from byte `begin` on, both multiples of a line.
+  void prefetch(std::uint64_t begin, std::uint64_t count) const {
+    for (const std::uint8_t* line = next + begin; count != 0; count -= column_bytes, line += column_bytes) {
       if (line < next_end) __builtin_prefetch(line, 0, 2);
     }
   }
