@@ -25,15 +25,20 @@ candidate_bits::candidate_bits(std::uint64_t capacity, std::uint64_t levels)
 void candidate_bits::clear(std::uint64_t first, std::uint64_t last) {
   assert(first <= last && last - first <= capacity());
   if (first == last) return;
+  const std::uint64_t first_word = first / 64;
   const std::uint64_t last_word = (last - 1) / 64;
   for (std::uint64_t level = 0; level < words_.size(); level += word_count_) {
-    std::uint64_t inside = bits_from(first);
-    std::uint64_t slot = slot_of(first / 64);
-    for (std::uint64_t word = first / 64; word <= last_word; ++word) {
-      if (word == last_word) inside &= until(last);
-      words_[level + slot] &= ~inside;
-      inside = ~std::uint64_t{0};
-      slot = slot + 1 == word_count_ ? 0 : slot + 1;
+    std::uint64_t* words = &words_[level];
+    if (first_word == last_word) {
+      words[slot_of(first_word)] &= ~(bits_from(first) & until(last));
+      continue;
+    }
+    words[slot_of(first_word)] &= ~bits_from(first);
+    words[slot_of(last_word)] &= ~until(last);
+    for (std::uint64_t word = first_word + 1; word < last_word;) {
+      const std::uint64_t count = std::min(last_word - word, word_count_ - slot_of(word));  // to the end of the ring
+      std::fill_n(words + slot_of(word), count, 0);
+      word += count;
     }
   }
 }
