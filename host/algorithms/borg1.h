@@ -55,7 +55,7 @@ class borg1_reference : public reference_defaults {
     return matched < end ? matched - window : end;
   }
 
-  std::optional<candidate_map_needs> candidate_map() const { return rolled_needs(hash_); }
+  std::optional<candidate_map_needs> candidate_map() const { return rolled_needs(hash_, min_ + hash_.window() - 1); }
   /// A candidate is the last byte of the window, as in `cut`.
   void find_candidates(const map_range& range, candidate_bits& map) const {
     mark_rolled(hash_, std::array{is_match_}, range, map);

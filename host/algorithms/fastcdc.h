@@ -37,7 +37,9 @@ inline gear64_table seeded_table(const fastcdc_parameters& p) {
 
 /// The candidate map of a hash that is restarted in each chunk: level 0 has the positions that the strict mask accepts,
 /// level 1 those that the loose mask accepts.
-inline constexpr candidate_map_needs restarted_needs = {.levels = 2, .behind = gear_hash::window_bytes - 1};
+inline candidate_map_needs restarted_needs(std::uint64_t min_bytes) {
+  return {.levels = 2, .behind = gear_hash::window_bytes - 1, .unused = min_bytes};
+}
 
 inline void mark_restarted(const gear64_table& table, std::uint64_t strict_mask, std::uint64_t loose_mask,
                            const map_range& range, candidate_bits& map) {
@@ -152,7 +154,7 @@ class fastcdc_reference : public reference_defaults {
     return end;
   }
 
-  std::optional<candidate_map_needs> candidate_map() const { return restarted_needs; }
+  std::optional<candidate_map_needs> candidate_map() const { return restarted_needs(min_); }
   void find_candidates(const map_range& range, candidate_bits& map) const {
     mark_restarted(table_, strict_mask_, loose_mask_, range, map);
   }
@@ -241,7 +243,7 @@ class borg2_fastcdc_reference : public reference_defaults {
     return end;
   }
 
-  std::optional<candidate_map_needs> candidate_map() const { return restarted_needs; }
+  std::optional<candidate_map_needs> candidate_map() const { return restarted_needs(min_); }
   void find_candidates(const map_range& range, candidate_bits& map) const {
     mark_restarted(table_, strict_mask_, loose_mask_, range, map);
   }

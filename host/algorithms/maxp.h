@@ -49,7 +49,7 @@ class maxp_reference : public reference_defaults {
 
   /// A map reads bytes that cutting skips, so it takes 1.6 times as long as cutting on speculation.
   std::optional<candidate_map_needs> candidate_map() const {
-    return candidate_map_needs{.levels = 1, .behind = half_, .ahead = half_};
+    return candidate_map_needs{.levels = 1, .behind = half_, .ahead = half_, .unused = min_ - 1};
   }
   void find_candidates(const map_range& range, candidate_bits& map) const {
     const std::uint64_t last = std::min(range.last, testable(range.bytes));

@@ -133,7 +133,7 @@ class tttd_reference : public reference_defaults {
     return !found && length == max_ && backup != 0 ? backup : length;
   }
 
-  std::optional<candidate_map_needs> candidate_map() const { return rolled_needs(hash_, 2); }
+  std::optional<candidate_map_needs> candidate_map() const { return rolled_needs(hash_, min_ - 1, 2); }
   /// Level 0 has the candidates for the divisor, level 1 those for half of it.
   void find_candidates(const map_range& range, candidate_bits& map) const {
     mark_rolled(hash_, std::array{is_main_, is_backup_}, range, map);

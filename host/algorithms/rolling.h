@@ -28,8 +28,8 @@ std::uint64_t roll_until(const Hash& hash, const std::uint8_t* bytes, std::uint6
 
 /// Returns the properties of the map that `mark_rolled` makes.
 template <class Hash>
-candidate_map_needs rolled_needs(const Hash& hash, std::uint64_t levels = 1) {
-  return {.levels = levels, .behind = hash.window() - 1, .ahead = 0};
+candidate_map_needs rolled_needs(const Hash& hash, std::uint64_t unused, std::uint64_t levels = 1) {
+  return {.levels = levels, .behind = hash.window() - 1, .ahead = 0, .unused = unused};
 }
 
 /// A rolling hash, and the candidates that the tests of `mark_rolled` found in one word of 64 positions.

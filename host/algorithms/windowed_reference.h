@@ -49,7 +49,7 @@ class windowed_reference : public reference_defaults {
     return min - divisor * std::expm1(span * std::log1p(-1 / divisor));
   }
 
-  std::optional<candidate_map_needs> candidate_map() const { return rolled_needs(hash_); }
+  std::optional<candidate_map_needs> candidate_map() const { return rolled_needs(hash_, first_ - 1); }
   void find_candidates(const map_range& range, candidate_bits& map) const {
     mark_rolled(hash_, std::array{test_}, range, map);
   }

@@ -46,6 +46,8 @@ struct candidate_map_needs {
   std::uint64_t behind = 0;
   /// The number of bytes after a position that decide whether it is a candidate.
   std::uint64_t ahead = 0;
+  /// The number of positions at the beginning of each chunk whose candidates are not used.
+  std::uint64_t unused = 0;
   /// Whether a map costs less than cutting on speculation with the reference. It does if two chains usually meet late.
   bool is_cheaper_than_speculation = false;
 };
