@@ -138,6 +138,14 @@ constexpr named_settings scanned[] = {
     {"fastcdc2020", "fastcdc2020", ""},
     {"borg2_fastcdc", "borg2-fastcdc", "min_exp=9,mask_bits=13,max_exp=16,normalization=2"},
     {"borg2_fastcdc_default", "borg2-fastcdc", ""},
+    {"rabin", "rabin", ""},
+    {"rabin_without_maximum", "rabin", "window=1,min_bytes=1,avg_bytes=1K,max_bytes=0"},
+    {"rabin_of_large_chunks", "rabin", "window=480,min_bytes=100K,avg_bytes=128K,max_bytes=160K"},
+    {"restic", "restic", ""},
+    {"tttd", "tttd", ""},
+    {"tttd_of_few_candidates", "tttd", "window=65,min_bytes=1K,avg_bytes=32K,max_bytes=64K"},
+    {"crc32", "crc32", ""},
+    {"crc32_of_large_chunks", "crc32", "window=64,min_bytes=64,avg_bytes=1M,max_bytes=8M"},
 };
 
 INSTANTIATE_TEST_SUITE_P(of_every_set, scanner,
