@@ -1,5 +1,6 @@
 // The cut cursor. It marks tiles of the sequence as they are needed.
 #include <algorithm>
+#include <bit>
 
 #include <cutpoint/cut_cursor.h>
 
@@ -7,16 +8,25 @@ namespace cutpoint {
 
 namespace {
 
-/// The number of positions that are marked at a time. The bytes of a tile stay in a second-level cache of 512 KiB until
-/// their chunks have been fingerprinted. Each of 64 lanes scans an odd number of cache lines, which is the fastest.
-constexpr std::uint64_t tile_bytes = 260 * KiB;
+/// The number of positions that are marked at a time. The first tile is small, because the next cut may be near. The
+/// bytes of the largest stay in a second-level cache of 512 KiB until their chunks have been fingerprinted. Each of 64
+/// lanes scans an odd number of cache lines, which is the fastest.
+constexpr std::uint64_t least_tile_bytes = 36 * KiB;
+constexpr std::uint64_t most_tile_bytes = 260 * KiB;
 
-/// The number of bytes that the loop cuts after candidates were found to be too dense. It doubles each time.
+constexpr std::uint64_t next_tile_bytes(std::uint64_t tile_bytes) {
+  return std::clamp(2 * tile_bytes - std::min(tile_bytes, 4 * KiB), least_tile_bytes, most_tile_bytes);
+}
+
+/// The most positions after a chunk's minimum that the loop tests before a scan. Candidates may be dense there.
+constexpr std::uint64_t most_probe_bytes = 2 * KiB;
+
+/// The number of bytes that the loop cuts after it was found to be faster. It doubles each time.
 constexpr std::uint64_t least_loop_bytes = 64 * KiB;
 constexpr std::uint64_t most_loop_bytes = 16 * MiB;
 
 /// The capacity of the map, in positions. A longer chunk is cut by the loop.
-constexpr std::uint64_t first_capacity = 2 * tile_bytes;
+constexpr std::uint64_t first_capacity = 512 * KiB;
 constexpr std::uint64_t most_capacity = 64 * MiB;
 
 }  // namespace
@@ -29,7 +39,9 @@ cut_cursor::cut_cursor(chunker cuts) : cuts_(std::move(cuts)), scanner_(cuts_.sc
 
 std::optional<std::uint64_t> cut_cursor::next_cut(const stream_window& window, std::uint64_t position) {
   if (scanner_ == nullptr || position < loop_until_) return cuts_.next_cut(window);
-  return mapped_cut(window, position);
+  const std::optional<std::uint64_t> length = mapped_cut(window, position);
+  if (length) loop_work_ += needs_.behind + *length - std::min(*length, skipped_);
+  return length;
 }
 
 std::optional<std::uint64_t> cut_cursor::mapped_cut(const stream_window& window, std::uint64_t position) {
@@ -38,21 +50,54 @@ std::optional<std::uint64_t> cut_cursor::mapped_cut(const stream_window& window,
   const std::uint64_t first = position + skipped_;
   const std::uint64_t last = position + std::min(usable, cuts_.reach());
   if (last <= first) return cuts_.next_cut(window);
-  if (first < marked_first_ || first > marked_last_) marked_first_ = marked_last_ = first;
+  if (first < marked_first_ || first > marked_last_) {
+    marked_first_ = marked_last_ = first;
+    tile_bytes_ = 0;
+  }
+  const std::uint64_t least = scanner_->least_count();
   for (;;) {
     if (map_ && marked_last_ >= last) return cuts_.next_cut(window, *map_, position);
-    if (usable < needs_.behind + scanner_->least_count()) return cuts_.next_cut(window);
-    const std::uint64_t marked = marked_last_ - first;
-    if (marked != 0) {
-      const stream_window seen{.bytes = window.bytes.first(window.start + skipped_ + marked + needs_.ahead),
-                               .start = window.start,
-                               .at_end = false};
-      if (const auto length = cuts_.next_cut(seen, *map_, position)) return length;
+    if (usable < needs_.behind + least || scanner_->speedup() * (usable - skipped_) < least) {
+      return cuts_.next_cut(window);
     }
-    // Marking as much again each time keeps the number of attempts, and so the words that are read twice, small.
-    const std::uint64_t next = std::min(position + usable, marked_last_ + std::max(tile_bytes, marked));
+    const std::uint64_t marked = marked_last_ - first;
+    const std::uint64_t known = marked != 0 ? marked : std::min(skipped_ / 16, most_probe_bytes);
+    const std::uint64_t seen_bytes = std::min(visible, skipped_ + known + needs_.ahead);
+    const stream_window seen{
+        .bytes = window.bytes.first(window.start + seen_bytes), .start = window.start, .at_end = false};
+    if (marked != 0) {
+      if (const auto length = cuts_.next_cut(seen, *map_, position)) return length;
+    } else if (const auto length = cuts_.next_cut(seen)) {
+      use_loop();
+      return length;
+    }
+    if (is_loop_faster(marked)) return cuts_.next_cut(window);
+    tile_bytes_ = next_tile_bytes(tile_bytes_);
+    // Marking half as much again each time keeps the number of attempts, and so the words that are read twice, small.
+    std::uint64_t next = marked_last_ + std::max(tile_bytes_, marked / 2);
+    if (next + least > position + usable) next = position + usable;
     if (!mark(window, position, next)) return cuts_.next_cut(window);
   }
+}
+
+/// Compares the positions that were scanned lately with those that the loop would have tested, `marked` of them in the
+/// present chunk. There are many fewer if most chunks are hardly longer than the minimum.
+bool cut_cursor::is_loop_faster(std::uint64_t marked) {
+  if (scanned_ == 0) return false;
+  if (scanned_ > scanner_->speedup() * (loop_work_ + marked)) {
+    use_loop();
+    return true;
+  }
+  loop_bytes_ = 0;
+  scanned_ /= 2;
+  loop_work_ /= 2;
+  return false;
+}
+
+void cut_cursor::use_loop() {
+  loop_bytes_ = std::max({least_loop_bytes, 4 * skipped_, std::min(2 * loop_bytes_, most_loop_bytes)});
+  loop_until_ = marked_last_ + loop_bytes_;
+  scanned_ = loop_work_ = 0;
 }
 
 /// Marks [marked_last_, last). Returns false if the loop is better.
@@ -60,7 +105,7 @@ bool cut_cursor::mark(const stream_window& window, std::uint64_t position, std::
   const std::uint64_t needed = last - position;
   if (!map_ || needed > map_->capacity()) {
     if (needed > most_capacity) return false;
-    std::uint64_t capacity = map_ ? map_->capacity() : first_capacity;
+    std::uint64_t capacity = map_ ? map_->capacity() : std::min(first_capacity, std::bit_ceil(window.bytes.size()));
     while (capacity < needed) capacity *= 2;
     map_.emplace(capacity, needs_.levels);
     marked_last_ = marked_first_ = position + skipped_;
@@ -71,11 +116,10 @@ bool cut_cursor::mark(const stream_window& window, std::uint64_t position, std::
   const std::uint64_t begin = last - marked_last_ >= least ? marked_last_ : last - least;
   const std::uint64_t origin = position - window.start;  // the position of the window's first byte; it may wrap
   if (!scanner_->scan(window.bytes, begin - origin, last - origin, begin, *map_)) {
-    loop_bytes_ = std::clamp(2 * loop_bytes_, least_loop_bytes, most_loop_bytes);
-    loop_until_ = marked_last_ + loop_bytes_;
+    use_loop();
     return false;
   }
-  loop_bytes_ = 0;
+  scanned_ += last - begin;
   marked_last_ = last;
   marked_first_ = std::max(marked_first_, last - std::min(last, map_->capacity()));
   return true;

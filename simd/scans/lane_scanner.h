@@ -52,12 +52,13 @@ class density_guard {
   std::uint64_t candidates_ = 0;
 };
 
-/// The base of scanners. `Scanner` has `lane_count`, and scan_lanes(const lane_tile&, candidate_bits&), which returns
-/// false if candidates are too dense.
+/// The base of scanners. `Scanner` has `lane_count`, `loop_speedup`, and scan_lanes(const lane_tile&,
+/// candidate_bits&), which returns false if candidates are too dense.
 template <class Scanner>
 class lane_scanner : public candidate_scanner {
  public:
   [[nodiscard]] std::uint64_t least_count() const noexcept final { return least_columns * row_bytes; }
+  [[nodiscard]] std::uint64_t speedup() const noexcept final { return Scanner::loop_speedup; }
 
   [[nodiscard]] bool scan(byte_span bytes, std::uint64_t first, std::uint64_t last, std::uint64_t position,
                           candidate_bits& map) const noexcept final {

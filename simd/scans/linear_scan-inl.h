@@ -147,7 +147,7 @@ class column_ring {
   std::uint64_t columns_;
   const std::uint8_t* block_ = nullptr;
   std::uint64_t slot_ = 0;
-  alignas(lanes) std::uint8_t half_[block * lanes];  ///< a block after half of its parts
+  alignas(lanes) std::uint8_t half_[block * lanes];                      ///< a block after half of its parts
   alignas(lanes) std::uint8_t ring_[(most_window + 3 * block) * lanes];  ///< ends with a copy of its first block
 };
 
@@ -155,6 +155,7 @@ template <std::size_t plane_count, rolling_direction direction>
 class linear_scanner final : public lane_scanner<linear_scanner<plane_count, direction>> {
  public:
   static constexpr std::uint64_t lane_count = lanes;
+  static constexpr std::uint64_t loop_speedup = CUTPOINT_HAS_GFNI ? 5 : lanes / 16;
 
   linear_scanner(const linear_hash& hash, std::span<const masked_test> tests, masked_test filter)
       : hash_(hash), tests_(tests.begin(), tests.end()), filter_(filter) {}

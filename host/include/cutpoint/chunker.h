@@ -106,10 +106,10 @@ class chunker {
   /// Returns the same result as `next_cut(window)`, but finds it from marked candidates and reads almost no bytes.
   /// `position` is the number of `window.start` in the sequence that `candidates` covers.
   ///
-  /// Of the `reach()` positions from there on, those must have been passed to `find_candidates` whose `ahead` bytes are
-  /// in the window. Bits elsewhere have no effect, so one map of a stream serves every window of it. The cut may lie up
-  /// to `ahead` bytes past the last of these positions. The capacity of the map must be at least the number of these
-  /// positions.
+  /// Of the `reach()` positions from there on, except the first `unused`, those must have been passed to
+  /// `find_candidates` whose `ahead` bytes are in the window. Bits elsewhere have no effect, so one map of a stream
+  /// serves every window of it. The cut may lie up to `ahead` bytes past the last of these positions. The capacity of
+  /// the map must be at least the number of these positions.
   [[nodiscard]] std::optional<std::uint64_t> next_cut(const stream_window& window, const candidate_bits& candidates,
                                                       std::uint64_t position) const noexcept;
 

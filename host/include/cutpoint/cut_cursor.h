@@ -11,7 +11,8 @@ namespace cutpoint {
 
 /// Finds the same cuts as `chunker::next_cut(window)`. If the chunker's kernel has a scanner, the cursor marks the
 /// candidates of some hundred KiB at a time, which are then in the cache, and finds the next cuts from the marks. It
-/// uses the kernel's loop where candidates are too dense to scan. Without a scanner it costs nothing.
+/// uses the kernel's loop where candidates are dense, or where most chunks are hardly longer than the minimum. Without a
+/// scanner it costs nothing.
 ///
 /// Holds at most 16 MiB, and usually less than 200 KiB. Not thread-safe. Functions may throw std::bad_alloc.
 class cut_cursor {
@@ -28,6 +29,8 @@ class cut_cursor {
 
  private:
   [[nodiscard]] std::optional<std::uint64_t> mapped_cut(const stream_window& window, std::uint64_t position);
+  [[nodiscard]] bool is_loop_faster(std::uint64_t marked);
+  void use_loop();
   [[nodiscard]] bool mark(const stream_window& window, std::uint64_t position, std::uint64_t last);
 
   chunker cuts_;
@@ -37,6 +40,9 @@ class cut_cursor {
   std::optional<candidate_bits> map_ = {};
   std::uint64_t marked_first_ = 0;  ///< all candidates in [marked_first_, marked_last_) are marked
   std::uint64_t marked_last_ = 0;
+  std::uint64_t tile_bytes_ = 0;  ///< of the last scan; 0 if the cursor starts at a new position
+  std::uint64_t scanned_ = 0;     ///< positions that were scanned lately
+  std::uint64_t loop_work_ = 0;   ///< positions of the same chunks that the loop would have hashed
   std::uint64_t loop_until_ = 0;  ///< chunks that begin before this position are cut by the loop
   std::uint64_t loop_bytes_ = 0;
 };
