@@ -239,7 +239,7 @@ class linear_scanner final : public lane_scanner<linear_scanner<plane_count, dir
   }
 
   /// Marks the candidates among the hashes of a group. Returns the number of hashes that the filter accepts.
-  HWY_NOINLINE std::uint64_t mark(const lane_tile& tile, std::uint64_t at, const hash_planes* hashes,
+  HWY_NOINLINE std::uint64_t mark(const lane_tile& tile, std::uint64_t begin, const hash_planes* hashes,
                                   candidate_bits& map) const {
     const byte_tag d;
     std::uint64_t count = 0;
@@ -248,7 +248,7 @@ class linear_scanner final : public lane_scanner<linear_scanner<plane_count, dir
       std::uint8_t bits[8] = {};
       hn::StoreMaskBits(d, hn::Eq(filtered(hashes[i]), hn::Zero(d)), bits);
       std::memcpy(&accepted, bits, sizeof(accepted));
-      const std::uint64_t first = tile.position + (is_forward ? at + i : tile.stride - 1 - (at + i));
+      const std::uint64_t first = tile.position + (is_forward ? begin + i : tile.stride - 1 - (begin + i));
       for (; accepted != 0; accepted &= accepted - 1, ++count) {
         const auto lane = static_cast<std::uint64_t>(std::countr_zero(accepted));
         const auto* const bytes = reinterpret_cast<const std::uint8_t*>(hashes[i].planes) + lane;
