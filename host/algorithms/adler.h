@@ -42,6 +42,8 @@ class adler_hash {
   std::uint64_t window_;
 };
 
+inline masked_test test_of(const adler_parameters& p) { return masked_test::low(p.avg_bytes, ~std::uint64_t{0}); }
+
 class adler_reference : public windowed_reference<adler_hash, masked_test> {
  public:
   using parameters = adler_parameters;
@@ -56,8 +58,7 @@ class adler_reference : public windowed_reference<adler_hash, masked_test> {
   static auto presets() { return std::array{preset<parameters>{.name = name, .source = "P-Dedupe table 4"}}; }
 
   explicit adler_reference(const parameters& p)
-      : windowed_reference(adler_hash(p.window_bytes), masked_test::low(p.avg_bytes, ~std::uint64_t{0}), *p.min_bytes,
-                           *p.max_bytes) {}
+      : windowed_reference(adler_hash(p.window_bytes), test_of(p), *p.min_bytes, *p.max_bytes) {}
 };
 
 template <>

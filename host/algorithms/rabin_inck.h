@@ -43,6 +43,8 @@ class rabin_inck_hash {
   std::uint64_t window_;
 };
 
+inline masked_test test_of(const rabin_inck_parameters& p) { return masked_test::low(p.avg_bytes, lbfs_pattern); }
+
 class rabin_inck_reference : public windowed_reference<rabin_inck_hash, masked_test> {
  public:
   using parameters = rabin_inck_parameters;
@@ -57,8 +59,7 @@ class rabin_inck_reference : public windowed_reference<rabin_inck_hash, masked_t
   static auto presets() { return std::array{preset<parameters>{.name = name, .source = "PRUNE section 4.2"}}; }
 
   explicit rabin_inck_reference(const parameters& p)
-      : windowed_reference(rabin_inck_hash(p.window_bytes), masked_test::low(p.avg_bytes, lbfs_pattern), *p.min_bytes,
-                           *p.max_bytes) {}
+      : windowed_reference(rabin_inck_hash(p.window_bytes), test_of(p), *p.min_bytes, *p.max_bytes) {}
 };
 
 template <>

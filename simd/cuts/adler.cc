@@ -3,6 +3,7 @@
 
 #include "simd/cuts/kernels.h"
 #include "simd/dispatch/dispatch.h"
+#include "simd/scans/adler_scan.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/cuts/adler.cc"
@@ -33,9 +34,10 @@ struct adler_test {
 };
 
 kernel_pointer make_adler(const adler_parameters& p, instruction_set set) {
+  const masked_test test = test_of(p);
   return std::make_shared<windowed_kernel<next_adler_hash, adler_test, 1>>(
-      set, next_adler_hash(p.window_bytes), adler_test{static_cast<std::uint32_t>(low_mask(p.avg_bytes))}, p.avg_bytes,
-      *p.min_bytes, *p.max_bytes);
+      set, next_adler_hash(p.window_bytes), adler_test{static_cast<std::uint32_t>(test.mask)}, p.avg_bytes,
+      *p.min_bytes, *p.max_bytes, make_adler_scanner(adler_hash(p.window_bytes), test, set));
 }
 
 }  // namespace cutpoint::simd::HWY_NAMESPACE
@@ -46,7 +48,7 @@ HWY_AFTER_NAMESPACE();
 namespace cutpoint::simd {
 
 kernel_pointer make_kernel(const adler_parameters& filled, instruction_set set) {
-  return make_by<adler_parameters>(CUTPOINT_KERNELS(make_adler), filled, set);
+  return make_by<adler_parameters>(CUTPOINT_KERNELS_WITH_DL(make_adler), filled, set);
 }
 
 }  // namespace cutpoint::simd

@@ -3,6 +3,7 @@
 
 #include "simd/cuts/kernels.h"
 #include "simd/dispatch/dispatch.h"
+#include "simd/scans/rabin_inck_scan.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/cuts/rabin_inck.cc"
@@ -37,9 +38,10 @@ struct rabin_inck_test {
 };
 
 kernel_pointer make_rabin_inck(const rabin_inck_parameters& p, instruction_set set) {
+  const masked_test test = test_of(p);
   return std::make_shared<windowed_kernel<lazy_rabin_inck_hash, rabin_inck_test, 3>>(
-      set, lazy_rabin_inck_hash(p.window_bytes), rabin_inck_test{masked_test::low(p.avg_bytes, lbfs_pattern)},
-      p.avg_bytes, *p.min_bytes, *p.max_bytes);
+      set, lazy_rabin_inck_hash(p.window_bytes), rabin_inck_test{test}, p.avg_bytes, *p.min_bytes, *p.max_bytes,
+      make_rabin_inck_scanner(p.window_bytes, test, set));
 }
 
 }  // namespace cutpoint::simd::HWY_NAMESPACE
@@ -50,7 +52,7 @@ HWY_AFTER_NAMESPACE();
 namespace cutpoint::simd {
 
 kernel_pointer make_kernel(const rabin_inck_parameters& filled, instruction_set set) {
-  return make_by<rabin_inck_parameters>(CUTPOINT_KERNELS(make_rabin_inck), filled, set);
+  return make_by<rabin_inck_parameters>(CUTPOINT_KERNELS_WITH_DL(make_rabin_inck), filled, set);
 }
 
 }  // namespace cutpoint::simd

@@ -17,24 +17,7 @@ namespace {
 
 using gear_words = std::array<std::uint64_t, 256>;
 
-/// One plane of a table of words, which maps each byte to a byte.
-struct table_plane {
-  __m512i q0, q1, q2, q3;
-
-  HWY_INLINE explicit table_plane(const std::uint8_t* bytes)
-      : q0(_mm512_load_si512(bytes)),
-        q1(_mm512_load_si512(bytes + 64)),
-        q2(_mm512_load_si512(bytes + 128)),
-        q3(_mm512_load_si512(bytes + 192)) {
-    // Keeps the compiler from loading them again for each lookup.
-    asm("" : "+v"(q0), "+v"(q1), "+v"(q2), "+v"(q3));
-  }
-  /// `upper` has the bytes of `index` above 127.
-  HWY_INLINE __m512i operator()(__m512i index, __mmask64 upper) const {
-    return _mm512_mask_blend_epi8(upper, _mm512_permutex2var_epi8(q0, index, q1),
-                                  _mm512_permutex2var_epi8(q2, index, q3));
-  }
-};
+#include "simd/scans/byte_table-inl.h"
 
 /// Transposes eight rows of eight 64-bit words.
 HWY_INLINE void transpose(__m512i* r) {
@@ -128,7 +111,7 @@ class gear_scanner final : public lane_scanner<gear_scanner<planes>> {
   }
 
   HWY_NOINLINE void look_up_low(const __m512i* bytes, step_words* words) const {
-    const table_plane t0(table_[0]), t1(table_[1]), t2(table_[2]), t3(table_[3]);
+    const byte_table t0(table_[0]), t1(table_[1]), t2(table_[2]), t3(table_[3]);
     for (std::size_t i = 0; i < 8 * groups; ++i) {
       const __m512i x = bytes[i];
       const __mmask64 upper = _mm512_movepi8_mask(x);
@@ -137,9 +120,9 @@ class gear_scanner final : public lane_scanner<gear_scanner<planes>> {
   }
 
   HWY_NOINLINE void look_up_high(const __m512i* bytes, step_words* words) const {
-    const table_plane t4(table_[4]), t5(table_[5]);
+    const byte_table t4(table_[4]), t5(table_[5]);
     if constexpr (planes == 8) {
-      const table_plane t6(table_[6]), t7(table_[7]);
+      const byte_table t6(table_[6]), t7(table_[7]);
       for (std::size_t i = 0; i < 8 * groups; ++i) {
         const __m512i x = bytes[i];
         const __mmask64 upper = _mm512_movepi8_mask(x);

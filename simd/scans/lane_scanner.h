@@ -18,6 +18,12 @@ namespace cutpoint::simd {
 /// The bytes that lanes read at a time, a cache line.
 inline constexpr std::uint64_t column_bytes = 64;
 
+/// Which way a scan leads through the bytes of a lane.
+enum class rolling_direction { forward, backward };
+
+/// The longest window of the hashes whose scans keep the bytes of the window: 512 bytes with two blocks of columns.
+inline constexpr std::uint64_t longest_window = 480;
+
 /// The bytes of one call of `scan_lanes`: lane k scans [first + k * stride, first + (k + 1) * stride). `stride` is a
 /// multiple of `column_bytes`.
 struct lane_tile {

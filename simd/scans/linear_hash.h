@@ -6,13 +6,12 @@
 
 #include "host/algorithms/crc32.h"
 #include "host/algorithms/rabin.h"
+#include "simd/scans/lane_scanner.h"
 
 namespace cutpoint::simd {
 
 /// A linear map from bytes to words: the images of the eight bits.
 using byte_map = std::array<std::uint64_t, 8>;
-
-enum class rolling_direction { forward, backward };
 
 /// A rolling hash with the following step between the windows that end at the positions i - 1 and i:
 ///

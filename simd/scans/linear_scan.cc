@@ -66,7 +66,7 @@ std::unique_ptr<const candidate_scanner> make_linear_scanner(const linear_hash& 
   };
   const scan_maker make = makers[static_cast<std::size_t>(set)];
   const masked_test filter = common_test(tests);
-  if (make == nullptr || std::popcount(filter.mask) < least_bits) return nullptr;
+  if (make == nullptr || hash.window > longest_window || std::popcount(filter.mask) < least_bits) return nullptr;
   return make(hash, tests, filter);
 }
 

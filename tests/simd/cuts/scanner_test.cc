@@ -144,6 +144,12 @@ constexpr named_settings scanned[] = {
     {"restic", "restic", ""},
     {"tttd", "tttd", ""},
     {"tttd_of_few_candidates", "tttd", "window=65,min_bytes=1K,avg_bytes=32K,max_bytes=64K"},
+    {"adler", "adler", ""},
+    {"adler_without_maximum", "adler", "window=1,min_bytes=1,avg_bytes=128,max_bytes=0"},
+    {"adler_of_large_chunks", "adler", "window=480,min_bytes=100K,avg_bytes=128K,max_bytes=1M"},
+    {"rabin_inck", "rabin-inck", ""},
+    {"rabin_inck_without_maximum", "rabin-inck", "window=32,min_bytes=32,avg_bytes=1K,max_bytes=0"},
+    {"rabin_inck_with_the_largest_weight", "rabin-inck", "window=60,min_bytes=60,avg_bytes=64K,max_bytes=1M"},
     {"crc32", "crc32", ""},
     {"crc32_of_large_chunks", "crc32", "window=64,min_bytes=64,avg_bytes=1M,max_bytes=8M"},
 };
