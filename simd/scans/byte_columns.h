@@ -1,0 +1,67 @@
+// Columns of bytes for `avx512_dl`: 64 lines of a stream side by side, and look-ups of their bytes in tables.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "simd/dispatch/avx512_dl.h"
+
+#if CUTPOINT_HAS_AVX512_DL
+CUTPOINT_BEFORE_AVX512_DL;
+namespace cutpoint::simd {
+
+/// The lines whose bytes a column has.
+inline constexpr std::uint64_t column_lines = 64;
+
+HWY_INLINE __m128i load_block(const std::uint8_t* bytes) {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
+}
+
+/// Loads 16 bytes of each line, the first at `first` and each next one `distance` bytes after it: byte n of
+/// `columns[c]` is byte c of line n.
+HWY_INLINE void load_columns(const std::uint8_t* first, std::uint64_t distance, __m512i* columns) {
+  __m512i rows[16];
+  for (std::size_t i = 0; i < 16; ++i) {
+    const auto* blocks = first + i * distance;
+    rows[i] = _mm512_castsi128_si512(load_block(blocks));
+    rows[i] = _mm512_inserti32x4(rows[i], load_block(blocks + 16 * distance), 1);
+    rows[i] = _mm512_inserti32x4(rows[i], load_block(blocks + 32 * distance), 2);
+    rows[i] = _mm512_inserti32x4(rows[i], load_block(blocks + 48 * distance), 3);
+  }
+  for (int level = 0; level < 4; ++level) {
+    for (std::size_t i = 0; i < 8; ++i) {
+      columns[2 * i] = _mm512_unpacklo_epi8(rows[i], rows[i + 8]);
+      columns[2 * i + 1] = _mm512_unpackhi_epi8(rows[i], rows[i + 8]);
+    }
+    for (std::size_t i = 0; i < 16; ++i) rows[i] = columns[i];
+  }
+}
+
+/// A map from bytes to bytes.
+struct alignas(64) byte_table {
+  std::array<std::uint8_t, 256> bytes;
+};
+
+/// Looks up 64 bytes. `upper` has those above 127. On Intel two single permutations under masks cost as much as a
+/// double one; on AMD twice as much.
+HWY_INLINE __m512i look_up(const byte_table& table, __m512i index, __mmask64 upper) {
+  const std::uint8_t* bytes = table.bytes.data();
+  return _mm512_mask_blend_epi8(
+      upper, _mm512_permutex2var_epi8(_mm512_load_si512(bytes), index, _mm512_load_si512(bytes + 64)),
+      _mm512_permutex2var_epi8(_mm512_load_si512(bytes + 128), index, _mm512_load_si512(bytes + 192)));
+}
+
+/// Interleaves four planes to words. Vector i has words 4 i to 4 i + 3 of each 16.
+struct word_vectors {
+  __m512i words[4];
+};
+HWY_INLINE word_vectors interleaved(__m512i p0, __m512i p1, __m512i p2, __m512i p3) {
+  const __m512i low01 = _mm512_unpacklo_epi8(p0, p1), high01 = _mm512_unpackhi_epi8(p0, p1);
+  const __m512i low23 = _mm512_unpacklo_epi8(p2, p3), high23 = _mm512_unpackhi_epi8(p2, p3);
+  return {{_mm512_unpacklo_epi16(low01, low23), _mm512_unpackhi_epi16(low01, low23),
+           _mm512_unpacklo_epi16(high01, high23), _mm512_unpackhi_epi16(high01, high23)}};
+}
+
+}  // namespace cutpoint::simd
+CUTPOINT_AFTER_AVX512_DL;
+#endif
