@@ -3,6 +3,7 @@
 
 #include "simd/cuts/kernels.h"
 #include "simd/dispatch/dispatch.h"
+#include "simd/scans/buzhash_scan.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/cuts/borg1.cc"
@@ -18,8 +19,8 @@ namespace cutpoint::simd::HWY_NAMESPACE {
 /// The window lies after the cut, so the length that is searched for is the end of the window.
 class borg1_kernel final : public instruction_set_kernel {
  public:
-  borg1_kernel(const borg1_parameters& p, instruction_set set)
-      : instruction_set_kernel(set),
+  borg1_kernel(const borg1_parameters& p, instruction_set set, scanner_pointer scanner)
+      : instruction_set_kernel(set, std::move(scanner)),
         search_(buzhash(seeded_table(p), p.window_bytes), zeros_test{low_mask(std::uint64_t{1} << p.mask_bits)},
                 std::uint64_t{1} << p.mask_bits),
         min_(std::uint64_t{1} << p.min_exp),
@@ -43,7 +44,12 @@ class borg1_kernel final : public instruction_set_kernel {
 };
 
 kernel_pointer make_borg1(const borg1_parameters& p, instruction_set set) {
-  return std::make_shared<borg1_kernel>(p, set);
+  scanner_pointer scanner;
+  if (set == instruction_set::avx512_dl) {
+    const auto mask = static_cast<std::uint32_t>(low_mask(std::uint64_t{1} << p.mask_bits));
+    scanner = make_buzhash_scanner(seeded_table(p), p.window_bytes, {.mask = mask});
+  }
+  return std::make_shared<borg1_kernel>(p, set, std::move(scanner));
 }
 
 }  // namespace cutpoint::simd::HWY_NAMESPACE
@@ -54,7 +60,7 @@ HWY_AFTER_NAMESPACE();
 namespace cutpoint::simd {
 
 kernel_pointer make_kernel(const borg1_parameters& filled, instruction_set set) {
-  return make_by<borg1_parameters>(CUTPOINT_KERNELS(make_borg1), filled, set);
+  return make_by<borg1_parameters>(CUTPOINT_KERNELS_WITH_DL(make_borg1), filled, set);
 }
 
 }  // namespace cutpoint::simd

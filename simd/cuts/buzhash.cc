@@ -3,6 +3,7 @@
 
 #include "simd/cuts/kernels.h"
 #include "simd/dispatch/dispatch.h"
+#include "simd/scans/buzhash_scan.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/cuts/buzhash.cc"
@@ -45,8 +46,12 @@ class divisor_test {
 
 template <std::size_t streams, class Hash, class Test>
 kernel_pointer make_with(const buzhash_parameters& p, instruction_set set, const Hash& hash, Test test) {
+  scanner_pointer scanner;
+  if (set == instruction_set::avx512_dl) {
+    scanner = make_buzhash_scanner(table_of(p.table), p.window_bytes, rule_of(p));
+  }
   return std::make_shared<windowed_kernel<Hash, Test, streams>>(set, hash, test, p.avg_bytes, shortest_tested(p),
-                                                                *p.max_bytes);
+                                                                *p.max_bytes, std::move(scanner));
 }
 
 kernel_pointer make_buzhash(const buzhash_parameters& p, instruction_set set) {
@@ -67,7 +72,7 @@ HWY_AFTER_NAMESPACE();
 namespace cutpoint::simd {
 
 kernel_pointer make_kernel(const buzhash_parameters& filled, instruction_set set) {
-  return make_by<buzhash_parameters>(CUTPOINT_KERNELS(make_buzhash), filled, set);
+  return make_by<buzhash_parameters>(CUTPOINT_KERNELS_WITH_DL(make_buzhash), filled, set);
 }
 
 }  // namespace cutpoint::simd

@@ -10,6 +10,7 @@
 
 #include "simd/dispatch/avx512_dl.h"
 #include "simd/dispatch/dispatch.h"
+#include "simd/scans/byte_columns.h"
 #include "simd/scans/lane_scanner.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -23,7 +24,6 @@ namespace cutpoint::simd::avx512_dl {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-#include "simd/scans/byte_table-inl.h"
 #include "simd/scans/column_ring-inl.h"
 #include "simd/scans/column_scan-inl.h"
 
@@ -42,8 +42,8 @@ class adler_lanes {
       : hash_(hash), shift_(std::max(0, 16 - std::popcount(test.mask))) {
     for (std::size_t byte = 0; byte < 256; ++byte) {
       const std::uint32_t word = adler_hash::absorb({}, static_cast<std::uint8_t>(byte)).s1 << shift_;
-      table_[0][byte] = static_cast<std::uint8_t>(word);
-      table_[1][byte] = static_cast<std::uint8_t>(word >> 8);
+      table_[0].bytes[byte] = static_cast<std::uint8_t>(word);
+      table_[1].bytes[byte] = static_cast<std::uint8_t>(word >> 8);
     }
   }
   [[nodiscard]] std::uint64_t window() const { return hash_.window(); }
@@ -51,8 +51,8 @@ class adler_lanes {
   class steps {
    public:
     HWY_INLINE explicit steps(const adler_lanes& hash)
-        : low_(hash.table_[0].data()),
-          high_(hash.table_[1].data()),
+        : low_(loaded_byte_table(hash.table_[0]).pinned()),
+          high_(loaded_byte_table(hash.table_[1]).pinned()),
           window_(static_cast<std::int64_t>(hash.window())),
           one_(_mm512_set1_epi16(static_cast<short>(1 << hash.shift_))),
           slots_(static_cast<std::int64_t>(std::bit_ceil(hash.window()))) {
@@ -77,7 +77,7 @@ class adler_lanes {
     }
 
    private:
-    byte_table low_, high_;
+    loaded_byte_table low_, high_;
     std::int64_t window_;
     __m512i one_;
     std::int64_t slots_;
@@ -101,7 +101,7 @@ class adler_lanes {
  private:
   adler_hash hash_;
   int shift_;
-  alignas(64) std::array<std::array<std::uint8_t, 256>, 2> table_;
+  byte_table table_[2];  ///< the lower and the upper bytes of the words
 };
 
 std::unique_ptr<const candidate_scanner> make_adler_scan(const adler_hash& hash, const masked_test& test) {

@@ -66,7 +66,8 @@ class running_scan {
     const auto end = index + static_cast<std::int64_t>(block_bytes);
     if (index >= readable && end <= size) return bytes_.data() + index;
     std::memset(edge_, 0, block_bytes);
-    for (std::int64_t i = std::max(index, readable); i < std::min(end, size); ++i) edge_[i - index] = bytes_[static_cast<std::size_t>(i)];
+    for (std::int64_t i = std::max(index, readable); i < std::min(end, size); ++i)
+      edge_[i - index] = bytes_[static_cast<std::size_t>(i)];
     return edge_;
   }
 
@@ -78,7 +79,8 @@ class running_scan {
     load_columns(block, line_bytes, bytes);
     load_columns(block + 16, line_bytes, bytes + 16);
     const std::uint64_t stride = hash_.layout.stride();
-    const auto next = std::clamp<std::int64_t>(index + static_cast<std::int64_t>(2 * block_bytes), 0, static_cast<std::int64_t>(bytes_.size() - block_bytes));
+    const auto next = std::clamp<std::int64_t>(index + static_cast<std::int64_t>(2 * block_bytes), 0,
+                                               static_cast<std::int64_t>(bytes_.size() - block_bytes));
     std::uint8_t* prefixes = prefixes_ + line;
     __m512i sums[word_planes] = {};
     for (std::uint64_t group = 0; group < line_bytes; group += group_columns) {
@@ -90,7 +92,8 @@ class running_scan {
         hashes = filter_.merge(hashes, tested_, column);
         const __mmask64 upper = _mm512_movepi8_mask(bytes[column]);
         for (std::size_t plane = 0; plane < word_planes; ++plane, prefixes += stride) {
-          sums[plane] = _mm512_xor_si512(sums[plane], look_up(hash_.tables[turn][plane], bytes[column], upper));
+          sums[plane] =
+              _mm512_xor_si512(sums[plane], loaded_byte_table(hash_.tables[turn][plane])(bytes[column], upper));
           _mm512_store_si512(prefixes, sums[plane]);
           if (line == 0) _mm512_store_si512(prefixes + hash_.layout.lines(), sums[plane]);
         }
@@ -109,19 +112,23 @@ class running_scan {
     const auto lines_before = [&](std::uint64_t count) {
       return line >= count ? line - count : line + hash_.layout.lines() - count;
     };
-    const std::uint64_t oldest[2] = {lines_before(hash_.layout.back_lines()), lines_before(hash_.layout.back_lines() + 1)};
+    const std::uint64_t oldest[2] = {lines_before(hash_.layout.back_lines()),
+                                     lines_before(hash_.layout.back_lines() + 1)};
     tested_.newest = prefixes_ + line;
     for (std::size_t is_back = 0; is_back < 2; ++is_back) tested_.oldest[is_back] = prefixes_ + oldest[is_back];
     for (std::size_t plane = 0; plane < word_planes; ++plane) {
       std::uint8_t* const bases = bases_ + plane * hash_.layout.stride();
       __m512i sums = _mm512_load_si512(line_sums_[plane]);
-      for (std::uint64_t count = 1; count < column_lines; count *= 2) sums = _mm512_xor_si512(sums, moved_up(sums, count));
+      for (std::uint64_t count = 1; count < column_lines; count *= 2)
+        sums = _mm512_xor_si512(sums, moved_up(sums, count));
       const __m512i all = _mm512_xor_si512(moved_up(sums, 1), _mm512_set1_epi8(static_cast<char>(base_[plane])));
       _mm512_store_si512(bases + line, all);
       if (line == 0) _mm512_store_si512(bases + hash_.layout.lines(), all);
       base_[plane] = static_cast<std::uint8_t>(bases[line + 63] ^ line_sums_[plane][63]);
       for (std::size_t is_back = 0; is_back < 2; ++is_back) {
-        const __m512i difference = _mm512_ternarylogic_epi32(all, _mm512_loadu_si512(bases + oldest[is_back]), _mm512_set1_epi32(static_cast<int>(hash_.inversion)), 0x96);
+        const __m512i difference =
+            _mm512_ternarylogic_epi32(all, _mm512_loadu_si512(bases + oldest[is_back]),
+                                      _mm512_set1_epi32(static_cast<int>(hash_.inversion)), 0x96);
         _mm512_store_si512(tested_.bases[is_back][plane], difference);
       }
     }
@@ -144,7 +151,8 @@ class running_scan {
     const std::uint64_t lines_left = (last_ - index + line_bytes - 1) / line_bytes;
     std::uint64_t found[group_columns];
     for (std::uint64_t i = 0; i < group_columns; ++i) {
-      found[i] = _bzhi_u64(filter_.accepted(tested_, group + i), static_cast<unsigned int>(std::min(lines_left, column_lines)));
+      found[i] = _bzhi_u64(filter_.accepted(tested_, group + i),
+                           static_cast<unsigned int>(std::min(lines_left, column_lines)));
       guard_.found(static_cast<std::uint64_t>(std::popcount(found[i])));
     }
     if (guard_.is_exceeded(index - first_ + column_lines * (group + group_columns))) return false;
@@ -168,7 +176,8 @@ class running_scan {
   std::uint64_t position_;
   candidate_bits& map_;
   density_guard guard_;
-  hashed_block tested_ = {.newest = prefixes_, .oldest = {prefixes_, prefixes_}, .bases = {}};  ///< at first, any memory
+  hashed_block tested_ = {
+      .newest = prefixes_, .oldest = {prefixes_, prefixes_}, .bases = {}};  ///< at first, any memory
   std::array<std::uint8_t, word_planes> base_ = {};
   alignas(64) std::uint8_t line_sums_[word_planes][column_lines];
   alignas(64) std::uint8_t edge_[block_bytes];

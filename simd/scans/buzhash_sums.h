@@ -29,9 +29,10 @@ inline constexpr std::size_t word_planes = 4;
 /// Where the rings of sums have one plane of the sums that make up a hash.
 struct hash_plane {
   std::uint32_t plane;
-  std::uint32_t newest;   ///< the prefix at the last byte of the window, relative to `hashed_block::newest`
-  std::uint32_t oldest;   ///< the prefix at the byte before the window, relative to `hashed_block::oldest`
-  std::uint32_t is_back;  ///< whether that byte's line is `back_lines() + 1` lines before the last byte's, not `back_lines()`
+  std::uint32_t newest;  ///< the prefix at the last byte of the window, relative to `hashed_block::newest`
+  std::uint32_t oldest;  ///< the prefix at the byte before the window, relative to `hashed_block::oldest`
+  std::uint32_t
+      is_back;  ///< whether that byte's line is `back_lines() + 1` lines before the last byte's, not `back_lines()`
 };
 
 /// The layout of the rings of prefixes and bases. A ring has as many blocks as the window needs. The first is repeated
@@ -62,7 +63,9 @@ class ring_layout {
   [[nodiscard]] std::uint64_t lines() const { return blocks_ * column_lines; }
   /// Returns the distance of two planes, in bytes.
   [[nodiscard]] std::uint64_t stride() const { return stride_; }
-  [[nodiscard]] const std::array<hash_plane, word_planes>& planes(std::uint64_t column) const { return planes_[column]; }
+  [[nodiscard]] const std::array<hash_plane, word_planes>& planes(std::uint64_t column) const {
+    return planes_[column];
+  }
 
  private:
   /// The prefixes are stored before planes are exchanged, which rotates by multiples of 8.
@@ -85,7 +88,8 @@ struct hashed_block {
 
   /// Returns one plane of the hashes in a column, before they are rotated left.
   HWY_INLINE __m512i operator[](const hash_plane& p) const {
-    return _mm512_ternarylogic_epi32(_mm512_load_si512(newest + p.newest), _mm512_loadu_si512(oldest[p.is_back] + p.oldest),
+    return _mm512_ternarylogic_epi32(_mm512_load_si512(newest + p.newest),
+                                     _mm512_loadu_si512(oldest[p.is_back] + p.oldest),
                                      _mm512_load_si512(bases[p.is_back][p.plane]), 0x96);
   }
   /// Returns the hash of one line, before it is rotated left.
@@ -122,7 +126,9 @@ class zeros_filter {
     return _mm512_min_epu8(merged, differing(block, column));
   }
   /// Returns whether any of the merged hashes is accepted.
-  [[nodiscard]] HWY_INLINE bool accepts_any(__m512i merged) const { return _mm512_testn_epi8_mask(merged, merged) != 0; }
+  [[nodiscard]] HWY_INLINE bool accepts_any(__m512i merged) const {
+    return _mm512_testn_epi8_mask(merged, merged) != 0;
+  }
   /// Returns the lines whose hashes in a column are accepted.
   [[nodiscard]] HWY_INLINE std::uint64_t accepted(const hashed_block& block, std::uint64_t column) const {
     const __m512i bits = differing(block, column);
@@ -157,7 +163,8 @@ class divisor_filter {
 
   HWY_INLINE __m512i merge(__m512i merged, const hashed_block& block, std::uint64_t column) const {
     const word_vectors all = multiplied(block, column);
-    return _mm512_min_epu32(_mm512_min_epu32(merged, _mm512_min_epu32(all.words[0], all.words[1])), _mm512_min_epu32(all.words[2], all.words[3]));
+    return _mm512_min_epu32(_mm512_min_epu32(merged, _mm512_min_epu32(all.words[0], all.words[1])),
+                            _mm512_min_epu32(all.words[2], all.words[3]));
   }
   [[nodiscard]] HWY_INLINE bool accepts_any(__m512i merged) const {
     return _mm512_cmple_epu32_mask(merged, filled(largest_)) != 0;
@@ -173,11 +180,16 @@ class divisor_filter {
   }
 
  private:
+  struct word_vectors {
+    __m512i words[4];
+  };
+
   static HWY_INLINE __m512i filled(std::uint32_t word) { return _mm512_set1_epi32(static_cast<int>(word)); }
 
   HWY_INLINE word_vectors multiplied(const hashed_block& block, std::uint64_t column) const {
     const auto& planes = layout_.planes(column);
-    word_vectors all = interleaved(block[planes[0]], block[planes[1]], block[planes[2]], block[planes[3]]);
+    word_vectors all;
+    interleave(block[planes[0]], block[planes[1]], block[planes[2]], block[planes[3]], all.words);
     for (__m512i& word : all.words) {
       word = _mm512_rolv_epi32(word, filled(static_cast<std::uint32_t>(column)));
       word = _mm512_add_epi32(_mm512_mullo_epi32(word, filled(inverse_)), filled(inverse_));

@@ -42,24 +42,37 @@ struct alignas(64) byte_table {
   std::array<std::uint8_t, 256> bytes;
 };
 
-/// Looks up 64 bytes. `upper` has those above 127. On Intel two single permutations under masks cost as much as a
-/// double one; on AMD twice as much.
-HWY_INLINE __m512i look_up(const byte_table& table, __m512i index, __mmask64 upper) {
-  const std::uint8_t* bytes = table.bytes.data();
-  return _mm512_mask_blend_epi8(
-      upper, _mm512_permutex2var_epi8(_mm512_load_si512(bytes), index, _mm512_load_si512(bytes + 64)),
-      _mm512_permutex2var_epi8(_mm512_load_si512(bytes + 128), index, _mm512_load_si512(bytes + 192)));
-}
+/// A `byte_table` in registers.
+class loaded_byte_table {
+ public:
+  HWY_INLINE explicit loaded_byte_table(const byte_table& table) {
+    for (std::size_t i = 0; i < 4; ++i) quarters_[i] = _mm512_load_si512(table.bytes.data() + 64 * i);
+  }
+  /// Keeps the compiler from loading the table again for each look-up.
+  HWY_INLINE loaded_byte_table pinned() const {
+    loaded_byte_table same = *this;
+    for (__m512i& quarter : same.quarters_) asm("" : "+v"(quarter));
+    return same;
+  }
+  /// Looks up 64 bytes. `upper` has those above 127. On Intel two single permutations under masks cost as much as a
+  /// double one; on AMD twice as much.
+  HWY_INLINE __m512i operator()(__m512i index, __mmask64 upper) const {
+    return _mm512_mask_blend_epi8(upper, _mm512_permutex2var_epi8(quarters_[0], index, quarters_[1]),
+                                  _mm512_permutex2var_epi8(quarters_[2], index, quarters_[3]));
+  }
+
+ private:
+  __m512i quarters_[4];
+};
 
 /// Interleaves four planes to words. Vector i has words 4 i to 4 i + 3 of each 16.
-struct word_vectors {
-  __m512i words[4];
-};
-HWY_INLINE word_vectors interleaved(__m512i p0, __m512i p1, __m512i p2, __m512i p3) {
+HWY_INLINE void interleave(__m512i p0, __m512i p1, __m512i p2, __m512i p3, __m512i* words) {
   const __m512i low01 = _mm512_unpacklo_epi8(p0, p1), high01 = _mm512_unpackhi_epi8(p0, p1);
   const __m512i low23 = _mm512_unpacklo_epi8(p2, p3), high23 = _mm512_unpackhi_epi8(p2, p3);
-  return {{_mm512_unpacklo_epi16(low01, low23), _mm512_unpackhi_epi16(low01, low23),
-           _mm512_unpacklo_epi16(high01, high23), _mm512_unpackhi_epi16(high01, high23)}};
+  words[0] = _mm512_unpacklo_epi16(low01, low23);
+  words[1] = _mm512_unpackhi_epi16(low01, low23);
+  words[2] = _mm512_unpacklo_epi16(high01, high23);
+  words[3] = _mm512_unpackhi_epi16(high01, high23);
 }
 
 }  // namespace cutpoint::simd

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "simd/dispatch/avx512_dl.h"
+#include "simd/scans/byte_columns.h"
 #include "simd/scans/lane_scanner.h"
 
 #if CUTPOINT_HAS_AVX512_DL
@@ -16,8 +17,6 @@ namespace cutpoint::simd {
 namespace {
 
 using gear_words = std::array<std::uint64_t, 256>;
-
-#include "simd/scans/byte_table-inl.h"
 
 /// Transposes eight rows of eight 64-bit words.
 HWY_INLINE void transpose(__m512i* r) {
@@ -48,7 +47,7 @@ class gear_scanner final : public lane_scanner<gear_scanner<planes>> {
       : words_(table), masks_(masks.begin(), masks.end()), filter_(filter) {
     for (std::size_t plane = 0; plane < planes; ++plane) {
       for (std::size_t byte = 0; byte < 256; ++byte) {
-        table_[plane][byte] = static_cast<std::uint8_t>(table[byte] >> (8 * plane));
+        table_[plane].bytes[byte] = static_cast<std::uint8_t>(table[byte] >> (8 * plane));
       }
     }
   }
@@ -111,7 +110,7 @@ class gear_scanner final : public lane_scanner<gear_scanner<planes>> {
   }
 
   HWY_NOINLINE void look_up_low(const __m512i* bytes, step_words* words) const {
-    const byte_table t0(table_[0]), t1(table_[1]), t2(table_[2]), t3(table_[3]);
+    const loaded_byte_table t0 = plane(0), t1 = plane(1), t2 = plane(2), t3 = plane(3);
     for (std::size_t i = 0; i < 8 * groups; ++i) {
       const __m512i x = bytes[i];
       const __mmask64 upper = _mm512_movepi8_mask(x);
@@ -120,9 +119,9 @@ class gear_scanner final : public lane_scanner<gear_scanner<planes>> {
   }
 
   HWY_NOINLINE void look_up_high(const __m512i* bytes, step_words* words) const {
-    const byte_table t4(table_[4]), t5(table_[5]);
+    const loaded_byte_table t4 = plane(4), t5 = plane(5);
     if constexpr (planes == 8) {
-      const byte_table t6(table_[6]), t7(table_[7]);
+      const loaded_byte_table t6 = plane(6), t7 = plane(7);
       for (std::size_t i = 0; i < 8 * groups; ++i) {
         const __m512i x = bytes[i];
         const __mmask64 upper = _mm512_movepi8_mask(x);
@@ -139,14 +138,7 @@ class gear_scanner final : public lane_scanner<gear_scanner<planes>> {
     }
   }
 
-  static HWY_INLINE void interleave(__m512i p0, __m512i p1, __m512i p2, __m512i p3, __m512i* words) {
-    const __m512i low01 = _mm512_unpacklo_epi8(p0, p1), high01 = _mm512_unpackhi_epi8(p0, p1);
-    const __m512i low23 = _mm512_unpacklo_epi8(p2, p3), high23 = _mm512_unpackhi_epi8(p2, p3);
-    words[0] = _mm512_unpacklo_epi16(low01, low23);
-    words[1] = _mm512_unpackhi_epi16(low01, low23);
-    words[2] = _mm512_unpacklo_epi16(high01, high23);
-    words[3] = _mm512_unpackhi_epi16(high01, high23);
-  }
+  HWY_INLINE loaded_byte_table plane(std::size_t index) const { return loaded_byte_table(table_[index]).pinned(); }
 
   /// Rolls eight bytes into the hashes of group `g`. Returns the lanes in which the filter rejects all eight.
   HWY_INLINE __mmask8 roll(const column_words& words, std::size_t g, std::size_t step, __m512i& hash) const {
@@ -189,7 +181,7 @@ class gear_scanner final : public lane_scanner<gear_scanner<planes>> {
     return count;
   }
 
-  alignas(64) std::uint8_t table_[planes][256];
+  byte_table table_[planes];
   gear_words words_;
   std::vector<std::uint64_t> masks_;
   std::uint64_t filter_;  ///< the bits that all masks have
