@@ -191,6 +191,7 @@ class buzhash_scanner final : public candidate_scanner {
   buzhash_scanner(const buzhash_scan& hash, const Filter& filter) : hash_(hash), filter_(filter) {}
 
   [[nodiscard]] std::uint64_t least_count() const noexcept final { return 4 * block_bytes; }
+  [[nodiscard]] std::uint64_t speedup() const noexcept final { return 2; }
   [[nodiscard]] bool scan(byte_span bytes, std::uint64_t first, std::uint64_t last, std::uint64_t position,
                           candidate_bits& map) const noexcept final {
     return running_scan<Filter>(hash_, filter_, bytes, first, last, position, map).run();

@@ -82,6 +82,6 @@ class column_ring {
   std::uint64_t columns_;
   const std::uint8_t* block_ = nullptr;
   std::uint64_t slot_ = 0;
-  alignas(lanes) std::uint8_t half_[block * lanes];  ///< a block after half of its parts
+  alignas(lanes) std::uint8_t half_[block * lanes];                         ///< a block after half of its parts
   alignas(lanes) std::uint8_t ring_[(longest_window + 3 * block) * lanes];  ///< ends with a copy of its first block
 };

@@ -32,7 +32,8 @@ class column_scanner final : public lane_scanner<column_scanner<Hash>> {
     columns.load(1 - window);
     for (std::int64_t at = -((window - 1) / block * block); at <= 0; at += block) columns.load(at);
     typename Hash::state state = steps.begin();
-    for (std::int64_t at = 1 - window; at < 0; ++at) steps.roll(state, at, hn::Load(d, columns.column(at)), hn::Zero(d));
+    for (std::int64_t at = 1 - window; at < 0; ++at)
+      steps.roll(state, at, hn::Load(d, columns.column(at)), hn::Zero(d));
     density_guard guard;
     const auto stride = static_cast<std::int64_t>(tile.stride);
     for (std::int64_t block_at = 0; block_at < stride; block_at += block) {
