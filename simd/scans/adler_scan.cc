@@ -59,13 +59,13 @@ class adler_lanes {
       std::memset(words_, 0, static_cast<std::size_t>(slots_) * sizeof(words_[0]));
     }
     HWY_INLINE state begin() const { return {.s1 = {}, .s2 = {one_, one_}}; }
-    HWY_INLINE void roll(state& hash, std::int64_t at, byte_vector newest, byte_vector) {
+    HWY_INLINE void roll(state& hash, std::int64_t offset, byte_vector newest, byte_vector) {
       const __mmask64 upper = _mm512_movepi8_mask(newest.raw);
       const __m512i low = low_(newest.raw, upper), high = high_(newest.raw, upper);
       const __m512i incoming[2] = {_mm512_unpacklo_epi8(low, high), _mm512_unpackhi_epi8(low, high)};
       const __m512i window = _mm512_set1_epi16(static_cast<short>(window_));
-      const __m512i* const oldest = words_[(at - window_) & (slots_ - 1)];
-      __m512i* const slot = words_[at & (slots_ - 1)];
+      const __m512i* const oldest = words_[(offset - window_) & (slots_ - 1)];
+      __m512i* const slot = words_[offset & (slots_ - 1)];
       HWY_UNROLL(2)
       for (std::size_t k = 0; k < 2; ++k) {
         const __m512i outgoing = _mm512_load_si512(oldest + k);

@@ -6,8 +6,8 @@
 ///   direction      whether the hash rolls forward or backward
 ///   loop_speedup   about how many times as fast as the kernel's loop the scan is
 ///   state          vectors with the hashes of all lanes
-///   steps          made of the hash, for one tile; begin() returns the hashes of no bytes, and roll(state, at, newest,
-///                  oldest) adds the column `newest` at the offset `at` and removes `oldest`
+///   steps          made of the hash, for one tile; begin() returns the hashes of no bytes; roll(state, offset, newest,
+///                  oldest) adds the column `newest` at an offset and removes `oldest`
 ///   window()       bytes
 ///   least_of_none(), merge(least, state), is_any_accepted(least)
 ///                  whether some hashes may be accepted, for several states at once
@@ -71,12 +71,12 @@ class column_scanner final : public lane_scanner<column_scanner<Hash>> {
   static constexpr std::size_t group = 8;  ///< steps whose hashes are tested together
 
   /// Marks the candidates among the hashes of a group. Returns the number of hashes that may be accepted.
-  HWY_NOINLINE std::uint64_t mark(const lane_tile& tile, std::uint64_t at, const typename Hash::state* states,
+  HWY_NOINLINE std::uint64_t mark(const lane_tile& tile, std::uint64_t first_step, const typename Hash::state* states,
                                   candidate_bits& map) const {
     std::uint64_t count = 0;
     for (std::uint64_t i = 0; i < group; ++i) {
       const bool is_forward = Hash::direction == rolling_direction::forward;
-      const std::uint64_t offset = is_forward ? at + i : tile.stride - 1 - (at + i);
+      const std::uint64_t offset = is_forward ? first_step + i : tile.stride - 1 - (first_step + i);
       for (std::uint64_t accepted = hash_.accepted(states[i]); accepted != 0; accepted &= accepted - 1, ++count) {
         const auto lane = static_cast<std::uint64_t>(std::countr_zero(accepted));
         const std::uint64_t position = lane * tile.stride + offset;
