@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 
 #include <cutpoint/cut_cursor.h>
 
@@ -15,14 +16,26 @@ namespace {
 constexpr std::uint64_t sample_bytes = 256 * KiB;  ///< as many bytes as a cut cursor scans at a time
 constexpr std::uint64_t message_bytes = 8 * KiB;
 
-/// Seconds per byte of `pass()`, which processes a sample, in a turn of one pass or more.
+/// Seconds per byte of `pass()`, which processes some bytes and returns their number, in a turn of one pass or more.
 template <class Pass>
 double seconds_per_byte_of(Pass&& pass) {
   constexpr timing_options one_turn = {.sample_bytes = 1 * GiB, .turns = 1, .turn_seconds = 0.1e-3};
-  return seconds_per_byte(one_turn, [&](std::uint64_t done) {
-    pass();
-    return done + sample_bytes;
-  });
+  return seconds_per_byte(one_turn, [&](std::uint64_t done) { return done + pass(); });
+}
+
+/// Cuts a sample, or as much of it as a millisecond allows if each cut takes long. `position` is that of the sample in
+/// the sequence of the cursor. Returns the number of bytes that were cut.
+std::uint64_t cut_sample(byte_span sample, cut_cursor& cursor, std::uint64_t position) {
+  using clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds longest(1);
+  constexpr std::uint64_t cuts_between_looks = 8;
+  const auto begin = clock::now();
+  std::uint64_t done = 0;
+  for (std::uint64_t count = 1; done < sample.size(); ++count) {
+    done += *cursor.next_cut({.bytes = sample, .start = done, .at_end = true}, position + done);
+    if (count % cuts_between_looks == 0 && clock::now() - begin > longest) break;
+  }
+  return done;
 }
 
 /// The samples that back ends cut: on random bytes alone, kernels that stop at a 255 seem to read nothing.
@@ -54,10 +67,9 @@ chunker fastest(const chunker& cuts) {
   return candidates[find_fastest(candidates.size(), kinds, [&](std::size_t i, std::size_t kind) {
     auto& [cursor, position] = sequences[i][kind];
     return seconds_per_byte_of([&] {
-      for (std::uint64_t begin = 0; begin < sample_bytes;) {
-        begin += *cursor.next_cut({.bytes = all[kind], .start = begin, .at_end = true}, position + begin);
-      }
-      position += sample_bytes;
+      const std::uint64_t done = cut_sample(all[kind], cursor, position);
+      position += done;
+      return done;
     });
   })];
 }
@@ -78,6 +90,7 @@ result<chosen_fingerprinter> fastest(const fingerprint_recipe& recipe) {
         candidates[i].batch->submit(bytes.subspan(k * message_bytes, message_bytes), digests[k]);
       }
       (void)candidates[i].batch->flush();  // a library that fails here fails again where it is told of
+      return sample_bytes;
     });
   });
   return std::move(candidates[best]);
