@@ -1,8 +1,6 @@
 // Runs work without the GIL so that a signal handler that raises, such as that of Ctrl-C, ends it.
 #pragma once
 
-#include <unistd.h>
-
 #include <chrono>
 #include <future>
 #include <optional>
@@ -12,6 +10,7 @@
 #include <cutpoint/chunker.h>
 #include <cutpoint/source.h>
 #include <nanobind/nanobind.h>
+#include <unistd.h>
 
 namespace cutpoint::python {
 

@@ -37,9 +37,9 @@ make_cd() {
     -no-emul-boot -boot-load-size 4 -boot-info-table "$work/cd" 2>"$work/xorriso.log"
 }
 
-# emulate [MODEL]: runs the machine until it turns itself off, which Bochs reports as an error. The screen is discarded.
+# emulate MODEL: runs the machine until it turns itself off, which Bochs reports as an error. The screen is discarded.
 emulate() {
-  sed -e "s|@MODEL@|${1:-corei7_skylake_x}|" -- "$machine/bochs.conf" >"$work/bochs.conf"
+  sed -e "s|@MODEL@|$1|" -- "$machine/bochs.conf" >"$work/bochs.conf"
   rm -f -- "$console" "$work/bochs.log"
   printf 'c\n' >"$work/start" # Debian's Bochs begins in its debugger
   (cd -- "$work" && TERM=vt100 timeout --kill-after=10 "${hours}h" script --quiet --return --command "bochs -q -f bochs.conf -rc start" screen.log) \
