@@ -42,7 +42,7 @@ result<chunker> parse_cuts(std::string_view text) {
   if (text.find('(') != std::string_view::npos) return parse_canonical(text);
   auto made = make_chunker(text, {});
   if (!made) return made.error();
-  return std::move(made->chunker);
+  return made->chunker;
 }
 
 outcome read(const cutpoint_feed_options* given, std::optional<read_options>& output) {

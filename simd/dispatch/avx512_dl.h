@@ -16,9 +16,10 @@
 
 #if defined(__x86_64__)
 HWY_DIAGNOSTICS(push)
-// GCC 12 warns of its own intrinsics (GCC bug 105593).
+#if !HWY_COMPILER_CLANG  // GCC 12 warns of its own intrinsics (GCC bug 105593)
 HWY_DIAGNOSTICS_OFF(disable : 4703, ignored "-Wuninitialized")
 HWY_DIAGNOSTICS_OFF(disable : 4703, ignored "-Wmaybe-uninitialized")
+#endif
 #include <immintrin.h>
 HWY_DIAGNOSTICS(pop)
 #define CUTPOINT_HAS_AVX512_DL 1
