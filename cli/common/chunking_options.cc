@@ -29,7 +29,7 @@ result<chunking> chunking_options::checked(std::string_view default_fingerprint)
   if (!cuts) return cuts.error();
   const auto memory = checked_memory();
   if (!memory) return memory.error();
-  chunking made{.feed = {.cuts = std::move(cuts->chunker), .fingerprint = *fingerprint, .memory_bytes = *memory},
+  chunking made{.feed = {.cuts = cuts->chunker, .fingerprint = *fingerprint, .memory_bytes = *memory},
                 .engine = {},
                 .warnings = std::move(cuts->warnings)};
   if (status lanes = lanes_.set(made.feed, made.engine); !lanes.ok()) return lanes;
