@@ -62,14 +62,13 @@ std::optional<std::uint64_t> cut_cursor::mapped_cut(const stream_window& window,
     }
     const std::uint64_t marked = marked_last_ - first;
     const std::uint64_t known = marked != 0 ? marked : std::min(skipped_ / 16, most_probe_bytes);
-    const std::uint64_t seen_bytes = std::min(visible, skipped_ + known + needs_.ahead);
-    const stream_window seen{
-        .bytes = window.bytes.first(window.start + seen_bytes), .start = window.start, .at_end = false};
-    if (marked != 0) {
-      if (const auto length = cuts_.next_cut(seen, *map_, position)) return length;
-    } else if (const auto length = cuts_.next_cut(seen)) {
-      use_loop();
-      return length;
+    if (known != 0) {
+      const std::uint64_t seen_bytes = std::min(visible, skipped_ + known + needs_.ahead);
+      const stream_window seen{
+          .bytes = window.bytes.first(window.start + seen_bytes), .start = window.start, .at_end = false};
+      const auto length = marked != 0 ? cuts_.next_cut(seen, *map_, position) : cuts_.next_cut(seen);
+      if (length && marked == 0) use_loop();
+      if (length) return length;
     }
     if (is_loop_faster(marked)) return cuts_.next_cut(window);
     tile_bytes_ = next_tile_bytes(tile_bytes_);
