@@ -12,13 +12,13 @@ namespace cutpoint::cli {
 
 namespace {
 
-constexpr double GB = 1e9;
+constexpr double gigabyte = 1e9;
 /// The rate from which work counts as free, such as cuts that read no byte.
 constexpr double immeasurable = 1e13;
 
 std::string gigabytes(double rate) {
   if (rate >= immeasurable) return "at once";
-  return fmt::format("{:.{}f}", rate / GB, rate < 10 * GB ? 2 : 0);
+  return fmt::format("{:.{}f}", rate / gigabyte, rate < 10 * gigabyte ? 2 : 0);
 }
 
 /// Returns a line for each name, with the rates at all measured lengths: "gear: 3.27 at 9.8K (avx2)".
