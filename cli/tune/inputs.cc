@@ -62,14 +62,14 @@ status tune_reading::feed_all(const chunker& cuts, fingerprint_kind fingerprint,
   progress_line progress(say, total);
   console_feeder feeder(*destination, nullptr, *reader, receiver, out, say);
   feeder.watch([&](const reading_record& read) { progress.update(read, std::nullopt); });
-  const status outcome = feeder.feed_all(inputs);
+  status outcome = feeder.feed_all(inputs);
   progress.clear();
   return outcome;
 }
 
 status tune_reading::fill(content_sample& sample, tune_facts& facts) const {
   sample_receiver receiver(sample, say);
-  const status outcome = feed_all(super_chunks(), fingerprint_kind::none, receiver, known_total(inputs));
+  status outcome = feed_all(super_chunks(), fingerprint_kind::none, receiver, known_total(inputs));
   sample.finish();
   facts.input_count = receiver.done_count();
   facts.failed_count = receiver.failed_count();
@@ -82,7 +82,7 @@ status tune_reading::fill(content_sample& sample, tune_facts& facts) const {
 
 status tune_reading::count_whole(tune_row& row) const {
   whole_receiver receiver(say);
-  const status outcome = feed_all(row.candidate.cuts, counting_fingerprint, receiver, known_total(inputs));
+  status outcome = feed_all(row.candidate.cuts, counting_fingerprint, receiver, known_total(inputs));
   if (outcome.ok()) row.whole = receiver.tally().total();
   return outcome;
 }
