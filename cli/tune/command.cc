@@ -89,7 +89,7 @@ status tune_command::find(const tune_job& job, engine& threads, const output& ou
   const auto progress = [&say](std::string_view text) {
     if (text.empty() || say.shows_progress()) say.progress(text);
   };
-  const status searched = search(job.plan, *sample, progress, interruption(), facts);
+  status searched = search(job.plan, *sample, progress, interruption(), facts);
   choose(facts);
   if (!searched.ok() || !is_verified_) return searched;
   status counted;

@@ -15,7 +15,7 @@ struct version {
   int major = 0;
   int minor = 0;
 
-  friend auto operator<=>(const version&, const version&) = default;
+  friend auto operator<=>(const version&, const version&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// CUDA's own encoding, 1000·major + 10·minor.

@@ -32,7 +32,7 @@ struct rolling_scan {
   template <class Block>
   CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
     const auto entries = rolling_detail::shared_tables<Hash>(block, table);
-    if constexpr (Hash::forgets) {
+    if constexpr (Hash::forgets) {  // NOLINT(bugprone-branch-clone)
       scan_staged<64, Tuning>(block, in, rule, entries);
     } else if (rule.hash.window == 32) {
       scan_staged<32, Tuning>(block, in, rule, entries);

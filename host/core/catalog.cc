@@ -263,7 +263,7 @@ result<chunker> parse_canonical(std::string_view text) {
   result<named_chunker> made = the_registry().make_canonical(text.substr(0, open), settings);
   if (!made) return made.error();
   if (!made->warnings.empty()) return status{status_code::invalid_argument, made->warnings.front()};
-  return std::move(made->chunker);
+  return made->chunker;
 }
 
 }  // namespace cutpoint

@@ -31,7 +31,7 @@ constexpr std::uint64_t most_capacity = 64 * MiB;
 
 }  // namespace
 
-cut_cursor::cut_cursor(chunker cuts) : cuts_(std::move(cuts)), scanner_(cuts_.scanner()) {
+cut_cursor::cut_cursor(const chunker& cuts) : cuts_(cuts), scanner_(cuts_.scanner()) {
   if (scanner_ == nullptr) return;
   needs_ = *cuts_.candidate_map();
   skipped_ = std::max(needs_.behind, needs_.unused);

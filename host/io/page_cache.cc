@@ -30,7 +30,7 @@ struct cachestat_counts {
 };
 
 /// No file system is known that requires a larger alignment.
-constexpr std::uint64_t most_alignment = 64 * 1024;
+constexpr std::uint64_t most_alignment = std::uint64_t{64} * 1024;
 
 std::uint64_t alignment_of(int descriptor) {
   constexpr std::uint64_t usual = 4096;

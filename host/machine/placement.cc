@@ -39,7 +39,7 @@ std::vector<processor_place> ordered_places(hwloc_topology_t machine, hwloc_cons
   std::map<hwloc_obj_t, unsigned> seen;  // number of usable hardware threads of each core
   for (hwloc_obj_t pu = nullptr; (pu = hwloc_get_next_obj_by_type(machine, HWLOC_OBJ_PU, pu)) != nullptr;) {
     if (hwloc_bitmap_isset(usable, pu->os_index) == 0) continue;
-    const hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(machine, HWLOC_OBJ_CORE, pu);
+    auto* const core = hwloc_get_ancestor_obj_by_type(machine, HWLOC_OBJ_CORE, pu);
     places.push_back({.processor = pu->os_index,
                       .node = hwloc_bitmap_first(pu->nodeset),
                       .rank = seen[core == nullptr ? pu : core]++});

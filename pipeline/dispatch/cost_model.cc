@@ -105,7 +105,8 @@ std::uint64_t batch_bytes_for(const device_rates& rates, std::uint64_t memory_by
   const double wanted =
       seconds_a_byte > 0 ? rates.latency_seconds * (1 - latency_share) / latency_share / seconds_a_byte : 0;
   const double whole = std::ceil(wanted / static_cast<double>(least_batch));
-  if (whole >= static_cast<double>(most / least_batch)) return most;
+  const std::uint64_t most_batches = most / least_batch;
+  if (whole >= static_cast<double>(most_batches)) return most;
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(whole)) * least_batch;
 }
 

@@ -65,10 +65,10 @@ chunker fastest(const chunker& cuts) {
   const auto& all = samples();
   if (*candidates.back().next_cut({.bytes = all[0], .at_end = true}) == sample_bytes) return candidates.back();
   return candidates[find_fastest(candidates.size(), kinds, [&](std::size_t i, std::size_t kind) {
-    auto& [cursor, position] = sequences[i][kind];
+    sequence& own = sequences[i][kind];
     return seconds_per_byte_of([&] {
-      const std::uint64_t done = cut_sample(all[kind], cursor, position);
-      position += done;
+      const std::uint64_t done = cut_sample(all[kind], own.cursor, own.position);
+      own.position += done;
       return done;
     });
   })];

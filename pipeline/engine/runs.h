@@ -36,8 +36,8 @@ struct run_period {
 /// The periods of a chunker's runs, found once for each byte. Not synchronised.
 class run_periods {
  public:
-  run_periods(chunker chunker, fingerprinter fingerprint)
-      : chunker_(std::move(chunker)), fingerprint_(std::move(fingerprint)) {}
+  run_periods(const chunker& chunker, fingerprinter fingerprint)
+      : chunker_(chunker), fingerprint_(std::move(fingerprint)) {}
 
   /// `run` must have at least `behind + reach` bytes, all equal. Errors: the fingerprint's.
   [[nodiscard]] result<run_period> of(byte_span run);

@@ -33,8 +33,8 @@ result<std::size_t> hash_piece(batch_fingerprinter& batch, byte_span data, const
 
 }  // namespace
 
-timed_work cutting_work(chunker cuts, byte_span data) {
-  return [cursor = cut_cursor(std::move(cuts)), data, position = std::uint64_t{0}](std::uint64_t begin) mutable {
+timed_work cutting_work(const chunker& cuts, byte_span data) {
+  return [cursor = cut_cursor(cuts), data, position = std::uint64_t{0}](std::uint64_t begin) mutable {
     const std::uint64_t end = std::min<std::uint64_t>(data.size(), begin + work_piece_bytes);
     while (begin < end) {
       const std::uint64_t length = *cursor.next_cut({.bytes = data, .start = begin, .at_end = true}, position);

@@ -32,7 +32,7 @@ std::optional<task> schedule::take_delivery() {
                     .delivers = &next == &first,
                     .state = delivery_};
   work.runs = std::move(pending_runs_);
-  for (removed_run& run : sequence_.take_runs(next.end)) work.runs.push_back(std::move(run));
+  for (const removed_run& run : sequence_.take_runs(next.end)) work.runs.push_back(run);
   work.entries = sequence_.take_entries(next.end);
   return task{.work = std::move(work), .retained_from = delivered_};
 }

@@ -45,9 +45,9 @@ result<content_sample> content_sample::make(const sample_size& size) {
   return content_sample(size, made({.avg_bytes = 512, .min_bytes = 128, .max_bytes = 4 * KiB}), *std::move(hash));
 }
 
-content_sample::content_sample(const sample_size& size, chunker small_chunks, fingerprinter hash)
+content_sample::content_sample(const sample_size& size, const chunker& small_chunks, fingerprinter hash)
     : size_(size),
-      small_chunks_(std::move(small_chunks)),
+      small_chunks_(small_chunks),
       hash_(std::move(hash)),
       bytes_(std::make_unique_for_overwrite<std::uint8_t[]>(size.most_bytes)) {}
 

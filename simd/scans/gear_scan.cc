@@ -21,11 +21,11 @@ using gear_words = std::array<std::uint64_t, 256>;
 /// Transposes eight rows of eight 64-bit words.
 HWY_INLINE void transpose(__m512i* r) {
   __m512i pairs[8];
-  for (int i = 0; i < 4; ++i) {
+  for (std::size_t i = 0; i < 4; ++i) {
     pairs[i] = _mm512_unpacklo_epi64(r[2 * i], r[2 * i + 1]);      // even columns
     pairs[4 + i] = _mm512_unpackhi_epi64(r[2 * i], r[2 * i + 1]);  // odd columns
   }
-  for (int odd = 0; odd < 2; ++odd) {
+  for (std::size_t odd = 0; odd < 2; ++odd) {
     const __m512i* p = pairs + 4 * odd;
     const __m512i low01 = _mm512_shuffle_i64x2(p[0], p[1], 0x44), high01 = _mm512_shuffle_i64x2(p[0], p[1], 0xee);
     const __m512i low23 = _mm512_shuffle_i64x2(p[2], p[3], 0x44), high23 = _mm512_shuffle_i64x2(p[2], p[3], 0xee);

@@ -82,10 +82,10 @@ class linear_lanes {
 
   class steps {
    public:
-    HWY_INLINE explicit steps(const linear_lanes& lanes) {
+    HWY_INLINE explicit steps(const linear_lanes& table) {
       for (std::size_t i = 0; i < plane_count; ++i) {
-        reduce_[i].set(lanes.hash_.reduce, i);
-        exchange_[i].set(lanes.hash_.exchange, i);
+        reduce_[i].set(table.hash_.reduce, i);
+        exchange_[i].set(table.hash_.exchange, i);
       }
     }
     HWY_INLINE state begin() const {
@@ -143,8 +143,9 @@ class linear_lanes {
   masked_test filter_;
 };
 
-std::unique_ptr<const candidate_scanner> make_linear_scan(const linear_hash& hash, std::span<const masked_test> tests,
-                                                          masked_test filter) {
+inline std::unique_ptr<const candidate_scanner> make_linear_scan(const linear_hash& hash,
+                                                                 std::span<const masked_test> tests,
+                                                                 masked_test filter) {
   if (hash.direction == rolling_direction::forward) {
     return std::make_unique<column_scanner<linear_lanes<4, rolling_direction::forward>>>(
         linear_lanes<4, rolling_direction::forward>(hash, filter), tests);

@@ -17,7 +17,7 @@ namespace cutpoint {
 /// Holds at most 16 MiB, and usually less than 200 KiB. Not thread-safe. Functions may throw std::bad_alloc.
 class cut_cursor {
  public:
-  explicit cut_cursor(chunker cuts);
+  explicit cut_cursor(const chunker& cuts);
 
   /// Returns the same result as `cuts.next_cut(window)`. `position` is the number of `window.start` in a sequence of
   /// bytes; the caller must not change bytes of the sequence, nor where streams begin and end in it. Calls in the order

@@ -50,7 +50,7 @@ inline constexpr std::uint64_t work_piece_bytes = 512 * KiB;
 using timed_work = std::function<std::uint64_t(std::uint64_t begin)>;
 
 /// Returns a function that cuts `data`, which must outlive it.
-[[nodiscard]] timed_work cutting_work(chunker cuts, byte_span data);
+[[nodiscard]] timed_work cutting_work(const chunker& cuts, byte_span data);
 
 /// Returns a function that fingerprints `chunks`, which must cover `data`. `data` must outlive the function. `batch`
 /// must not fail, so the caller should have made these fingerprints with it before.

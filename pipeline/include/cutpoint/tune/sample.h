@@ -90,7 +90,7 @@ class content_sample {
     bool is_last = false;  ///< whether it ends its input
   };
 
-  content_sample(const sample_size& size, chunker small_chunks, fingerprinter hash);
+  content_sample(const sample_size& size, const chunker& small_chunks, fingerprinter hash);
 
   [[nodiscard]] status add_one(std::uint64_t input, byte_span bytes);
   [[nodiscard]] result<std::uint64_t> key_of(byte_span bytes);
