@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 from catalog import listed
-from command import BINARY, DONE, PATIENCE, CommandTest
+from command import BINARY, DONE, IS_SANITIZED, PATIENCE, CommandTest
 
 
 class Info(CommandTest):
@@ -68,6 +68,7 @@ class Info(CommandTest):
             self.assertIn(words, run.stdout)
 
 
+@unittest.skipIf(IS_SANITIZED, "measures: the tests of the pipeline calibrate under sanitizers")
 class Costs(CommandTest):
     """One calibration serves all tests: it takes some seconds."""
 
