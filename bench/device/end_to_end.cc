@@ -150,14 +150,12 @@ void fill(end_to_end_row& row, const lane_job& job, const device_data& data, con
 
 }  // namespace
 
-result<pinned_bytes> pinned_bytes::copy_of(const device_bytes& source, std::uint64_t size, int device) {
-  auto bytes = copy_from_device(source.data(), std::min(size, source.size));
-  if (!bytes) return bytes.error();
+result<memory_lock> memory_lock::make(std::span<std::uint8_t> bytes, int device) {
   auto offload =
       cuda::make_offload(device, *chunker::make(fixed_parameters{}), fingerprint_kind::none, {.bytes = 64 * KiB});
   if (!offload) return offload.error();
-  if (status pinned = (*offload)->pin(bytes->data(), bytes->size()); !pinned.ok()) return pinned;
-  return result<pinned_bytes>(pinned_bytes(std::move(*bytes), std::move(*offload)));
+  if (status pinned = (*offload)->pin(bytes.data(), bytes.size()); !pinned.ok()) return pinned;
+  return result<memory_lock>(memory_lock(bytes.data(), std::move(*offload)));
 }
 
 end_to_end_row measure_end_to_end(std::string_view name, const chunker& cuts, const device_data& data,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -10,24 +11,22 @@
 
 namespace cutpoint::bench {
 
-/// Pseudo-random bytes in pinned host memory.
-class pinned_bytes {
+/// Locks host memory during its life, so that a device copies from it at full speed.
+class memory_lock {
  public:
-  /// Copies the first `size` bytes of `source`. Errors: memory_limit; backend_failure.
-  [[nodiscard]] static result<pinned_bytes> copy_of(const device_bytes& source, std::uint64_t size, int device);
+  /// Errors: memory_limit; backend_failure, for example if the system allows less locked memory.
+  [[nodiscard]] static result<memory_lock> make(std::span<std::uint8_t> bytes, int device);
 
-  pinned_bytes(pinned_bytes&&) = default;
-  pinned_bytes& operator=(pinned_bytes&&) = delete;
-  ~pinned_bytes() {
-    if (offload_) offload_->unpin(bytes_.data());
+  memory_lock(memory_lock&&) = default;
+  memory_lock& operator=(memory_lock&&) = delete;
+  ~memory_lock() {
+    if (offload_) offload_->unpin(memory_);
   }
-  [[nodiscard]] byte_span view() const { return bytes_; }
 
  private:
-  pinned_bytes(std::vector<std::uint8_t> bytes, std::unique_ptr<cuda::offload> offload)
-      : bytes_(std::move(bytes)), offload_(std::move(offload)) {}
+  memory_lock(void* memory, std::unique_ptr<cuda::offload> offload) : memory_(memory), offload_(std::move(offload)) {}
 
-  std::vector<std::uint8_t> bytes_;
+  void* memory_;
   std::unique_ptr<cuda::offload> offload_;
 };
 

@@ -80,6 +80,7 @@ std::string device_json(const device_facts& facts) {
   for (const end_to_end_row& row : facts.end_to_end) out["end_to_end"].push_back(json_of(row, limits));
   for (const end_to_end_row& row : facts.known_chunks) out["known_chunks"].push_back(json_of(row, limits));
   for (const engine_row& row : facts.engine) out["engine"].push_back(json_of(row));
+  out["host_problem"] = facts.host_problem;
   return out.dump(2) + '\n';
 }
 

@@ -65,8 +65,8 @@ status measure_memory(const device_bytes& data, int blocks, std::uint32_t* sums,
   const std::uint64_t units = data.size / sizeof(uint4);
   const auto* const source = reinterpret_cast<const uint4*>(data.data());
   const auto read = rate_of(static_cast<double>(units * sizeof(uint4)), [&](cudaStream_t stream) {
-    read_kernel<<<blocks, threads, 0, stream>>>(source, units, sums);
-    return check(cudaGetLastError(), "launching a kernel");
+    return cuda::launch_kernel(&read_kernel, {static_cast<std::uint32_t>(blocks), threads}, stream, source, units,
+                               sums);
   });
   if (!read) return read.error();
   limits.read = *read;
@@ -111,8 +111,7 @@ status measure_links(device_limits& limits) {
 status measure_integers(int blocks, std::uint32_t* sums, device_limits& limits) {
   const double operations = 2.0 * chains * chain_steps * threads * blocks;
   const auto rate = rate_of(operations, [&](cudaStream_t stream) {
-    integer_kernel<<<blocks, threads, 0, stream>>>(sums, 1);
-    return check(cudaGetLastError(), "launching a kernel");
+    return cuda::launch_kernel(&integer_kernel, {static_cast<std::uint32_t>(blocks), threads}, stream, sums, 1);
   });
   if (!rate) return rate.error();
   limits.integer_operations = *rate;

@@ -3,7 +3,9 @@
 // It compares answers before it measures. It exits with 1 if an answer is wrong or something fails (the rest is still
 // measured), and with 2 for wrong usage or without a usable GPU.
 #include <algorithm>
+#include <cstdio>
 #include <fstream>
+#include <span>
 
 #include <CLI/CLI.hpp>
 #include <cutpoint/catalog.h>
@@ -56,6 +58,23 @@ std::vector<configuration> chosen(const options& given) {
   return all;
 }
 
+/// Replaces a file as a whole, so that no half of it is ever seen.
+status write(const std::string& path, const std::string& text) {
+  if (path.empty()) return {};
+  const std::string unfinished = path + ".new";
+  std::ofstream file(unfinished, std::ios::binary);
+  file << text;
+  file.close();
+  return file && std::rename(unfinished.c_str(), path.c_str()) == 0
+             ? status()
+             : status(status_code::io_error, fmt::format("{}: cannot be written", path));
+}
+
+status write_files(const options& given, const device_facts& facts) {
+  if (status written = write(given.markdown, device_markdown(facts)); !written.ok()) return written;
+  return write(given.json, device_json(facts));
+}
+
 status check_names(const options& given) {
   for (const std::string& name : given.names) {
     if (const auto entry = find_entry(name); !entry) return entry.error();
@@ -91,29 +110,42 @@ std::vector<named_fact> about(const cuda::device_info& device, const std::vector
   return facts;
 }
 
-/// All measurements, the most important first.
+/// All measurements, the most important first. Files with the results are written after each row, so that none is lost if
+/// the program is killed.
 class measurement {
  public:
   measurement(const options& given, device_facts& facts, const device_data& data, deadline end)
       : given_(given), facts_(facts), data_(data), end_(end), configurations_(chosen(given)) {}
 
-  void run() {
+  /// `host` is the memory that `data.here` views.
+  void run(std::span<std::uint8_t> host) {
     for (const configuration& c : configurations_) resident(facts_.chunking, c, fingerprint_kind::none);
     fingerprints();
     through_engine();
+    const auto lock = memory_lock::make(host, data_.device);
+    if (!lock) {
+      facts_.host_problem = lock.error().message();
+      return;
+    }
     known_chunks();
     for (const configuration& c : configurations_) {
       say(fmt::format("{}, sha1, from host memory", c.name));
-      facts_.end_to_end.push_back(measure_end_to_end(c.name, c.chunker, data_, plan(), end_));
+      add(facts_.end_to_end, measure_end_to_end(c.name, c.chunker, data_, plan(), end_));
     }
   }
 
  private:
   static void say(const std::string& what) { fmt::print(stderr, "cutpoint_device: {}\n", what); }
 
+  template <class Row>
+  void add(std::vector<Row>& rows, Row row) {
+    rows.push_back(std::move(row));
+    static_cast<void>(write_files(given_, facts_));  // the last call reports a failure
+  }
+
   void resident(std::vector<resident_row>& rows, const configuration& c, fingerprint_kind kind) {
     say(fmt::format("{}, {}, in device memory", c.name, name_of(kind)));
-    rows.push_back(measure_resident(c.name, c.chunker, kind, data_, facts_.resident_sizes, end_));
+    add(rows, measure_resident(c.name, c.chunker, kind, data_, facts_.resident_sizes, end_));
   }
 
   /// Measures fingerprints of chunks of 8 KiB, whose cuts take almost no time, and of gear's chunks.
@@ -129,7 +161,7 @@ class measurement {
   void known_chunks() {
     for (const auto kind : {fingerprint_kind::sha1, fingerprint_kind::sha256, fingerprint_kind::blake3}) {
       say(fmt::format("known chunks, {}, from host memory", name_of(kind)));
-      facts_.known_chunks.push_back(measure_known_chunks(kind, data_, plan(), end_));
+      add(facts_.known_chunks, measure_known_chunks(kind, data_, plan(), end_));
     }
   }
 
@@ -138,7 +170,7 @@ class measurement {
     for (const configuration& c : configurations_) {
       if (std::find(few.begin(), few.end(), c.name) == few.end()) continue;
       say(fmt::format("{}, sha1, through the engine", c.name));
-      facts_.engine.push_back(measure_engine(c.name, c.chunker, fingerprint_kind::sha1, data_, 4 * host_bytes, end_));
+      add(facts_.engine, measure_engine(c.name, c.chunker, fingerprint_kind::sha1, data_, 4 * host_bytes, end_));
     }
   }
 
@@ -166,27 +198,11 @@ result<device_facts> measure(const options& given, const cuda::device_info& devi
   const auto limits = measure_limits(*there);
   if (!limits) return limits.error();
   facts.limits = *limits;
-  const auto here = pinned_bytes::copy_of(*there, host_bytes, given.device);
+  auto here = copy_from_device(there->data(), host_bytes);
   if (!here) return here.error();
-  const device_data data{given.device, *there, here->view(), here->view().first(sample_bytes)};
-  measurement(given, facts, data, end).run();
+  const device_data data{given.device, *there, *here, byte_span(*here).first(sample_bytes)};
+  measurement(given, facts, data, end).run(*here);
   return facts;
-}
-
-status write(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  return file ? status() : status(status_code::io_error, fmt::format("{}: cannot be written", path));
-}
-
-status report(const options& given, const device_facts& facts) {
-  if (given.markdown.empty()) {
-    fmt::print("{}", device_markdown(facts));
-  } else if (status written = write(given.markdown, device_markdown(facts)); !written.ok()) {
-    return written;
-  }
-  return given.json.empty() ? status() : write(given.json, device_json(facts));
 }
 
 int complain(const status& failure, int exit_code) {
@@ -213,7 +229,8 @@ int main(int argc, char** argv) {
   if (!device) return complain(device.error(), 2);
   const auto facts = measure(given, *device);
   if (!facts) return complain(facts.error(), 1);
-  if (const status reported = report(given, *facts); !reported.ok()) return complain(reported, 1);
+  if (given.markdown.empty()) fmt::print("{}", device_markdown(*facts));
+  if (const status written = write_files(given, *facts); !written.ok()) return complain(written, 1);
   const std::vector<std::string> failed = failures(*facts);
   for (const std::string& sentence : failed) fmt::print(stderr, "cutpoint_device: {}\n", sentence);
   return failed.empty() ? 0 : 1;

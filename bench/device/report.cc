@@ -145,6 +145,7 @@ void for_each_problem(const device_facts& facts, Each each) {
   for (const auto& row : facts.end_to_end) tell("from host memory", row.name, row.fingerprint, row.problem);
   for (const auto& row : facts.known_chunks) tell("known chunks", row.name, row.fingerprint, row.problem);
   for (const auto& row : facts.engine) tell("the engine", row.name, row.fingerprint, row.problem);
+  if (!facts.host_problem.empty()) each("data in pinned host memory: " + facts.host_problem, facts.host_problem);
 }
 
 }  // namespace

@@ -77,6 +77,7 @@ struct device_facts {
   std::vector<end_to_end_row> end_to_end = {};
   std::vector<end_to_end_row> known_chunks = {};
   std::vector<engine_row> engine = {};
+  std::string host_problem = {};  ///< says why data in pinned host memory were not measured; else empty
 };
 
 /// Returns the row's target, or nullopt without one.

@@ -18,7 +18,7 @@ using deadline = std::chrono::steady_clock::time_point;
 struct device_data {
   int device = 0;
   device_bytes there;
-  byte_span here;    ///< the same bytes, or the first of them, in pinned host memory
+  byte_span here;    ///< the same bytes, or the first of them, in host memory
   byte_span sample;  ///< the first of those, for comparisons with the reference
 };
 

@@ -64,9 +64,9 @@ result<device_bytes> random_device_bytes(std::uint64_t size) {
   auto memory = cuda::device_array<cuda::bytes16>::allocate(units);
   if (!memory) return memory.error();
   const auto owner = std::make_shared<cuda::device_array<cuda::bytes16>>(std::move(*memory));
-  fill_kernel<<<1024, 256>>>(reinterpret_cast<std::uint64_t*>(owner->data()),
-                             units * (sizeof(cuda::bytes16) / sizeof(std::uint64_t)));
-  CUTPOINT_RETURN_IF_FAILED(check(cudaGetLastError(), "launching a kernel"));
+  CUTPOINT_RETURN_IF_FAILED(cuda::launch_kernel(&fill_kernel, {.blocks = 1024, .threads = 256}, nullptr,
+                                                reinterpret_cast<std::uint64_t*>(owner->data()),
+                                                units * (sizeof(cuda::bytes16) / sizeof(std::uint64_t))));
   CUTPOINT_RETURN_IF_FAILED(check(cudaDeviceSynchronize(), "making random bytes"));
   return device_bytes{{owner, reinterpret_cast<std::uint8_t*>(owner->data())}, size};
 }

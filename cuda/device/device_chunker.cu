@@ -68,35 +68,10 @@ class device_chunker::implementation {
     }
     const auto scope = device_scope::enter(device_);
     if (!scope) return scope.error();
-    if (stream != executor_->stream()) CUTPOINT_RETURN_IF_FAILED(executor_->wait());
-    executor_->use_stream(stream);
-    const batch_shape shape{reinterpret_cast<std::uintptr_t>(bytes) % sizeof(cuda::bytes16), byte_count, at_end};
-    if (shape_ != shape) {
-      shape_.reset();
-      const cuda::stream_range all{.begin = shape.lead,
-                                   .start = shape.lead,
-                                   .stop = shape.lead + byte_count,
-                                   .end = shape.lead + byte_count,
-                                   .ends = at_end ? 1u : 0u};
-      const std::span<const cuda::stream_range> stream_ranges(&all, byte_count == 0 ? std::size_t{0} : std::size_t{1});
-      work_->partition_streams(stream_ranges);
-      CUTPOINT_RETURN_IF_FAILED(work_->copy_partitions(*executor_, stream_ranges));
-      shape_ = shape;
-    }
-    const std::uint64_t end = shape.lead + byte_count;
-    CUTPOINT_RETURN_IF_FAILED(work_->enqueue_cuts(*executor_, bytes - shape.lead, end));
-    CUTPOINT_RETURN_IF_FAILED(work_->enqueue_fingerprints(*executor_, bytes - shape.lead, end));
-    const auto found = work_->chunks().list();
-    if (shape.lead != 0) {
-      subtract<<<64, 256, 0, stream>>>(found.begins, found.count, shape.lead);
-      CUTPOINT_RETURN_IF_FAILED(check(cudaGetLastError(), "launching a kernel"));
-    }
-    return device_chunks{.offsets = found.begins,
-                         .lengths = found.lengths,
-                         .digests = work_->digests(),
-                         .count = found.count,
-                         .overflowed = work_->workspace().overflowed.data(),
-                         .digest_bytes = static_cast<std::uint32_t>(work_->digest_bytes())};
+    CUTPOINT_RETURN_IF_FAILED(executor_->enter_stream(stream));
+    auto found = enqueue_entered(bytes, byte_count, at_end);
+    if (status left = executor_->leave_stream(); !left.ok() && found) return left;
+    return found;
   }
 
   result<std::vector<chunk>> chunks() {
@@ -126,6 +101,37 @@ class device_chunker::implementation {
   implementation(int device, std::uint64_t max_bytes, cuda::device_executor executor,
                  cuda::batch_launcher<cuda::device_executor> work)
       : device_(device), max_bytes_(max_bytes), executor_(std::move(executor)), work_(std::move(work)) {}
+
+  /// Puts the work into the stream that the executor has entered.
+  result<device_chunks> enqueue_entered(const std::uint8_t* bytes, std::uint64_t byte_count, bool at_end) {
+    const batch_shape shape{reinterpret_cast<std::uintptr_t>(bytes) % sizeof(cuda::bytes16), byte_count, at_end};
+    if (shape_ != shape) {
+      shape_.reset();
+      const cuda::stream_range all{.begin = shape.lead,
+                                   .start = shape.lead,
+                                   .stop = shape.lead + byte_count,
+                                   .end = shape.lead + byte_count,
+                                   .ends = at_end ? 1u : 0u};
+      const std::span<const cuda::stream_range> stream_ranges(&all, byte_count == 0 ? std::size_t{0} : std::size_t{1});
+      work_->partition_streams(stream_ranges);
+      CUTPOINT_RETURN_IF_FAILED(work_->copy_partitions(*executor_, stream_ranges));
+      shape_ = shape;
+    }
+    const std::uint64_t end = shape.lead + byte_count;
+    CUTPOINT_RETURN_IF_FAILED(work_->enqueue_cuts(*executor_, bytes - shape.lead, end));
+    CUTPOINT_RETURN_IF_FAILED(work_->enqueue_fingerprints(*executor_, bytes - shape.lead, end));
+    const auto found = work_->chunks().list();
+    if (shape.lead != 0) {
+      CUTPOINT_RETURN_IF_FAILED(cuda::launch_kernel(&subtract, {.blocks = 64, .threads = 256}, executor_->stream(),
+                                                    found.begins, found.count, shape.lead));
+    }
+    return device_chunks{.offsets = found.begins,
+                         .lengths = found.lengths,
+                         .digests = work_->digests(),
+                         .count = found.count,
+                         .overflowed = work_->workspace().overflowed.data(),
+                         .digest_bytes = static_cast<std::uint32_t>(work_->digest_bytes())};
+  }
 
   int device_;
   std::uint64_t max_bytes_;

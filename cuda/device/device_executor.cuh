@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "cuda/device/device_block.cuh"
@@ -49,12 +50,25 @@ class device_executor {
     if (!folder) return folder.error();
     auto stream = device_stream::create();
     if (!stream) return stream.error();
-    return result<device_executor>(device_executor(std::move(*stream), multiprocessors, read_numa_node(*folder)));
+    auto done = device_event::create_to_wait();
+    if (!done) return done.error();
+    return result<device_executor>(
+        device_executor(std::move(*stream), std::move(*done), multiprocessors, read_numa_node(*folder)));
   }
 
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
-  /// Puts later work into another stream, which the caller owns.
-  void use_stream(cudaStream_t stream) { stream_ = stream; }
+  /// Puts later work into a stream that the caller owns, after the earlier work; until `leave_stream`.
+  [[nodiscard]] status enter_stream(cudaStream_t stream) {
+    CUTPOINT_RETURN_IF_FAILED(check(cudaStreamWaitEvent(stream, done_.get(), 0), "ordering two streams"));
+    stream_ = stream;
+    return {};
+  }
+  /// Puts later work into the executor's own stream again, after the earlier work. The caller's stream is not used any more.
+  [[nodiscard]] status leave_stream() {
+    const cudaStream_t entered = std::exchange(stream_, own_stream_.get());
+    CUTPOINT_RETURN_IF_FAILED(check(cudaEventRecord(done_.get(), entered), "recording an event"));
+    return check(cudaStreamWaitEvent(stream_, done_.get(), 0), "ordering two streams");
+  }
 
   template <class T>
   [[nodiscard]] result<array<T>> allocate(std::size_t size) {
@@ -70,9 +84,7 @@ class device_executor {
   [[nodiscard]] status pin(void* memory, std::size_t size) {
     return check(cudaHostRegister(memory, size, cudaHostRegisterPortable), "locking host memory");
   }
-  void unpin(void* memory) {
-    if (cudaHostUnregister(memory) != cudaSuccess) static_cast<void>(cudaGetLastError());
-  }
+  void unpin(void* memory) { discard(cudaHostUnregister(memory)); }
 
   [[nodiscard]] int numa_node() const noexcept { return numa_node_; }
 
@@ -99,8 +111,9 @@ class device_executor {
     if constexpr (requires { kernel.shared_bytes(threads); }) shared_bytes = kernel.shared_bytes(threads);
     const auto fitting = max_resident_blocks(reinterpret_cast<const void*>(&run_kernel<Kernel>), threads, shared_bytes);
     if (!fitting) return fitting.error();
-    run_kernel<<<static_cast<std::uint32_t>(std::min(wanted, *fitting)), threads, shared_bytes, stream_>>>(kernel);
-    return check(cudaGetLastError(), "launching a kernel");
+    return launch_kernel(&run_kernel<Kernel>,
+                         {static_cast<std::uint32_t>(std::min(wanted, *fitting)), threads, shared_bytes}, stream_,
+                         kernel);
   }
 
   [[nodiscard]] status prefix_sum(const std::uint32_t* counts, std::uint32_t* sums, std::size_t size) {
@@ -122,7 +135,11 @@ class device_executor {
     return wait();
   }
 
-  [[nodiscard]] status wait() { return check(cudaStreamSynchronize(stream_), "working on a batch"); }
+  /// Waits for all earlier work. The thread sleeps meanwhile.
+  [[nodiscard]] status wait() {
+    CUTPOINT_RETURN_IF_FAILED(check(cudaEventRecord(done_.get(), stream_), "recording an event"));
+    return check(cudaEventSynchronize(done_.get()), "working on a batch");
+  }
 
   [[nodiscard]] status reserve_events(std::size_t count) {
     while (events_.size() < count) {
@@ -147,9 +164,10 @@ class device_executor {
     std::uint64_t blocks = 0;
   };
 
-  device_executor(device_stream stream, int multiprocessors, int numa_node)
+  device_executor(device_stream stream, device_event done, int multiprocessors, int numa_node)
       : own_stream_(std::move(stream)),
         stream_(own_stream_.get()),
+        done_(std::move(done)),
         multiprocessors_(multiprocessors),
         numa_node_(numa_node) {}
 
@@ -166,7 +184,8 @@ class device_executor {
   }
 
   device_stream own_stream_;
-  cudaStream_t stream_;  ///< the executor's or the caller's
+  cudaStream_t stream_;  ///< the executor's or, from `enter_stream` to `leave_stream`, the caller's
+  device_event done_;    ///< the last work that was waited for or put into a caller's stream
   int multiprocessors_;
   int numa_node_;
   std::uint64_t allocated_bytes_ = 0;

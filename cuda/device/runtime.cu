@@ -5,6 +5,9 @@
 #include <array>
 #include <mutex>
 #include <string>
+#include <vector>
+
+#include <cuda.h>
 
 namespace cutpoint::cuda {
 namespace {
@@ -26,6 +29,67 @@ status_code code_of(cudaError_t error) {
   }
 }
 
+/// Finds a function of the driver, which the program does not link.
+template <class Function>
+status find_driver_function(const char* name, Function*& function) {
+  cudaDriverEntryPointQueryResult answer{};
+  void* found = nullptr;
+  CUTPOINT_RETURN_IF_FAILED(
+      check(cudaGetDriverEntryPointByVersion(name, &found, CUDART_VERSION, cudaEnableDefault, &answer),
+            std::string("looking for ") + name));
+  if (answer != cudaDriverEntryPointSuccess) {
+    return {status_code::unavailable, std::string("CUDA: the driver lacks ") + name};
+  }
+  function = reinterpret_cast<Function*>(found);
+  return {};
+}
+
+status check_driver_call(CUresult answer, const std::string& what) {
+  return answer == CUDA_SUCCESS ? status()
+                                : status(status_code::backend_failure, "CUDA: " + what + " failed: driver error " +
+                                                                           std::to_string(static_cast<int>(answer)));
+}
+
+/// The primary contexts of the devices, which the runtime uses too. Thread-safe. They are kept until the process ends, as
+/// the runtime keeps them.
+class primary_contexts {
+ public:
+  [[nodiscard]] status push(int device) {
+    const std::lock_guard lock(finding_);
+    CUTPOINT_RETURN_IF_FAILED(find_functions());
+    const auto number = static_cast<std::size_t>(device);
+    if (number >= contexts_.size()) contexts_.resize(number + 1);
+    if (contexts_[number] == nullptr) {
+      CUTPOINT_RETURN_IF_FAILED(
+          check_driver_call(retain_(&contexts_[number], device), "opening device " + std::to_string(device)));
+    }
+    return check_driver_call(push_(contexts_[number]), "choosing device " + std::to_string(device));
+  }
+  void pop() {
+    CUcontext popped = nullptr;
+    static_cast<void>(pop_(&popped));
+  }
+
+ private:
+  [[nodiscard]] status find_functions() {
+    if (retain_ != nullptr) return {};
+    CUTPOINT_RETURN_IF_FAILED(find_driver_function("cuCtxPushCurrent", push_));
+    CUTPOINT_RETURN_IF_FAILED(find_driver_function("cuCtxPopCurrent", pop_));
+    return find_driver_function("cuDevicePrimaryCtxRetain", retain_);
+  }
+
+  std::mutex finding_;
+  CUresult (*retain_)(CUcontext*, CUdevice) = nullptr;
+  CUresult (*push_)(CUcontext) = nullptr;
+  CUresult (*pop_)(CUcontext*) = nullptr;
+  std::vector<CUcontext> contexts_;  ///< by device number; null if not opened
+};
+
+primary_contexts& contexts() {
+  static primary_contexts all;
+  return all;
+}
+
 }  // namespace
 
 status check(cudaError_t error, std::string_view what) {
@@ -35,11 +99,12 @@ status check(cudaError_t error, std::string_view what) {
 }
 
 result<device_scope> device_scope::enter(int device) {
-  int former = none;
-  CUTPOINT_RETURN_IF_FAILED(check(cudaGetDevice(&former), "asking for the current device"));
-  device_scope scope(former);
-  CUTPOINT_RETURN_IF_FAILED(check(cudaSetDevice(device), "choosing device " + std::to_string(device)));
-  return result<device_scope>(std::move(scope));
+  CUTPOINT_RETURN_IF_FAILED(contexts().push(device));
+  return result<device_scope>(device_scope());
+}
+
+device_scope::~device_scope() {
+  if (is_entered_) contexts().pop();
 }
 
 result<device_stream> device_stream::create() {
@@ -81,6 +146,13 @@ result<device_event> device_event::create() {
   return device_event(made);
 }
 
+result<device_event> device_event::create_to_wait() {
+  cudaEvent_t made = nullptr;
+  CUTPOINT_RETURN_IF_FAILED(
+      check(cudaEventCreateWithFlags(&made, cudaEventBlockingSync | cudaEventDisableTiming), "making an event"));
+  return device_event(made);
+}
+
 result<double> seconds_between(const device_event& first, const device_event& second) {
   float milliseconds = 0;
   CUTPOINT_RETURN_IF_FAILED(
@@ -103,8 +175,7 @@ result<cuda_memory<Place>> cuda_memory<Place>::allocate(std::size_t byte_count) 
 template <memory_place Place>
 cuda_memory<Place>::~cuda_memory() {
   if (data_ == nullptr) return;
-  const cudaError_t gone = Place == memory_place::device ? cudaFree(data_) : cudaFreeHost(data_);
-  if (gone != cudaSuccess) static_cast<void>(cudaGetLastError());  // the device has failed before
+  discard(Place == memory_place::device ? cudaFree(data_) : cudaFreeHost(data_));
 }
 
 template class cuda_memory<memory_place::device>;

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <cuda_runtime_api.h>
@@ -19,22 +20,25 @@ namespace cutpoint::cuda {
 /// number out of range, unavailable for missing drivers, devices and code, else backend_failure.
 [[nodiscard]] status check(cudaError_t error, std::string_view what);
 
-/// Makes a device the calling thread's current one, and restores the former one on destruction.
+/// Drops the outcome of a call that a destructor makes. The runtime would report a failure to the next caller otherwise.
+inline void discard(cudaError_t error) {
+  if (error != cudaSuccess) static_cast<void>(cudaGetLastError());
+}
+
+/// Makes a device the calling thread's current one. The destructor restores the former context, or none if there was none:
+/// cudaSetDevice would create one.
 class device_scope {
  public:
   [[nodiscard]] static result<device_scope> enter(int device);
 
-  device_scope(device_scope&& other) noexcept : former_(std::exchange(other.former_, none)) {}
+  device_scope(device_scope&& other) noexcept : is_entered_(std::exchange(other.is_entered_, false)) {}
   device_scope& operator=(device_scope&&) = delete;
-  ~device_scope() {
-    if (former_ != none) static_cast<void>(cudaSetDevice(former_));
-  }
+  ~device_scope();
 
  private:
-  static constexpr int none = -1;
-  explicit device_scope(int former) : former_(former) {}
+  device_scope() = default;
 
-  int former_;
+  bool is_entered_ = true;
 };
 
 /// The sysfs folder of a device, such as /sys/bus/pci/devices/0000:17:00.0.
@@ -50,11 +54,13 @@ class device_scope {
 class device_event {
  public:
   [[nodiscard]] static result<device_event> create();
+  /// An event without a time. A thread that waits for it sleeps.
+  [[nodiscard]] static result<device_event> create_to_wait();
 
   device_event(device_event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
   device_event& operator=(device_event&&) = delete;
   ~device_event() {
-    if (event_ != nullptr) static_cast<void>(cudaEventDestroy(event_));
+    if (event_ != nullptr) discard(cudaEventDestroy(event_));
   }
 
   [[nodiscard]] cudaEvent_t get() const { return event_; }
@@ -77,8 +83,8 @@ class device_stream {
   device_stream& operator=(device_stream&&) = delete;
   ~device_stream() {
     if (stream_ == nullptr) return;
-    static_cast<void>(cudaStreamSynchronize(stream_));
-    static_cast<void>(cudaStreamDestroy(stream_));
+    discard(cudaStreamSynchronize(stream_));
+    discard(cudaStreamDestroy(stream_));
   }
 
   [[nodiscard]] cudaStream_t get() const { return stream_; }
@@ -142,6 +148,23 @@ template <class T>
 using device_array = cuda_array<T, memory_place::device>;
 template <class T>
 using pinned_array = cuda_array<T, memory_place::pinned>;
+
+/// The grid of a launch.
+struct launch_shape {
+  std::uint32_t blocks = 1;
+  std::uint32_t threads = 1;  ///< of each block
+  std::size_t shared_bytes = 0;
+};
+
+/// Launches a kernel. Unlike cudaGetLastError after a launch, it never returns an error that an earlier call left behind.
+template <class... Parameters>
+[[nodiscard]] status launch_kernel(void (*kernel)(Parameters...), const launch_shape& shape, cudaStream_t stream,
+                                   std::type_identity_t<Parameters>... arguments) {
+  void* addresses[] = {&arguments...};
+  return check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(shape.blocks), dim3(shape.threads),
+                                addresses, shape.shared_bytes, stream),
+               "launching a kernel");
+}
 
 /// Copies to or from the device in the stream's order. Host memory must stay valid until the stream has done the copy.
 template <class T>

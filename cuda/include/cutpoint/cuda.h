@@ -47,8 +47,9 @@ class device_chunker {
   /// Puts the work on `byte_count` bytes, which begin a chunk, into `stream` and returns. `bytes` is device memory of any
   /// alignment, which may be read from the multiple of 16 before the first byte to the one after the last. If `at_end`, the
   /// data end with these bytes; otherwise only chunks that `cuts.reach()` bytes decide are found, and the next batch must
-  /// begin where the last chunk ends. The call waits for `stream` if the batch has another size or alignment than the last
-  /// one, and for the last one's stream if `stream` is another. Otherwise it neither waits nor allocates.
+  /// begin where the last chunk ends. The work follows that of the last call, whatever its stream was. The call waits for
+  /// `stream` if the batch has another size or alignment than the last one; otherwise it neither waits nor allocates. The
+  /// stream is not used after the call, and may be destroyed once it has done the work.
   /// Errors: invalid_argument; backend_failure.
   [[nodiscard]] result<device_chunks> enqueue(const std::uint8_t* bytes, std::uint64_t byte_count, bool at_end,
                                               CUstream_st* stream);

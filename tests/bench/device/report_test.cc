@@ -116,6 +116,10 @@ TEST(device_markdown, names_what_is_missing) {
   facts.chunking.pop_back();
   facts.end_to_end.pop_back();
   EXPECT_THAT(device_markdown(facts), Not(HasSubstr("What is missing")));
+  facts.host_problem = "CUDA: locking host memory failed: out of memory";
+  EXPECT_THAT(device_markdown(facts),
+              HasSubstr("- data in pinned host memory: CUDA: locking host memory failed: out of memory\n"));
+  EXPECT_THAT(failures(facts), ElementsAre(HasSubstr("locking host memory failed")));
 }
 
 TEST(failures, are_all_problems_but_the_end_of_the_time) {

@@ -1,6 +1,7 @@
 """scripts/gpu-check says in one sentence that there is no GPU; with one, what it reports, from programs that only say what they did."""
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -13,7 +14,7 @@ BUILD = os.environ.get("CUTPOINT_BUILD") or ROOT / "build" / "release"
 
 GPU = "cutpoint     0.1.0\nGPU          0: A card, 1.0 GiB"
 PASSED = "[==========] 3 tests ran.\n[  PASSED  ] 3 tests."
-BENCHMARK = """while (($# > 0)); do case $1 in --markdown) echo '# Cutpoint on a card' >"$2" ;; --json) echo '{}' >"$2" ;; esac; shift; done"""
+BENCHMARK = """echo "$@"; while (($# > 0)); do case $1 in --markdown) echo '# Cutpoint on a card' >"$2" ;; --json) echo '{}' >"$2" ;; esac; shift; done"""
 SANITIZER = """echo "$2"; echo '========= ERROR SUMMARY: 0 errors'"""
 
 
@@ -65,10 +66,16 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual((run.returncode, run.stderr), (2, "gpu-check: no GPU to test on: too old\n"))
 
     def test_refuses_wrong_usage(self):
-        for words in (["--nonsense"], ["--seconds"], ["--seconds", "some"]):
+        for words, said in (
+            (["--nonsense"], "usage: gpu-check"),
+            (["--seconds"], "usage: gpu-check"),
+            (["--seconds", "some"], "--seconds some: not a number from 1 to 330"),
+            (["--seconds", "331"], "--seconds 331: not a number from 1 to 330"),
+            (["--steps", "benchmark,tests"], "--steps: there is no step 'tests'; the steps are cuda-tests, "),
+        ):
             run = self.run_check(SCRIPT, *words)
             self.assertEqual(run.returncode, 2, words)
-            self.assertIn("usage: gpu-check", run.stderr)
+            self.assertIn(said, run.stderr)
 
     def test_reports_every_step(self):
         run = self.run_bundle()
@@ -81,9 +88,9 @@ class GpuCheck(unittest.TestCase):
             "| cuda-tests | passed: 3 tests | ",
             "| cuda-golden-tests | passed: 3 tests | ",
             "| engine-tests | passed: 3 tests | ",
-            "| compute-sanitizer-memcheck | passed: ERROR SUMMARY: 0 errors | ",
-            "| compute-sanitizer-racecheck | passed: ERROR SUMMARY: 0 errors | ",
-            "| compute-sanitizer-synccheck | passed: ERROR SUMMARY: 0 errors | ",
+            "| memcheck | passed: ERROR SUMMARY: 0 errors | ",
+            "| racecheck | passed: ERROR SUMMARY: 0 errors | ",
+            "| synccheck | passed: ERROR SUMMARY: 0 errors | ",
             "| benchmark | passed | ",
             "## Cutpoint on a card",
         ):
@@ -92,8 +99,22 @@ class GpuCheck(unittest.TestCase):
 
     def test_quickly_leaves_out_tools(self):
         self.assertEqual(self.run_bundle("--quick").returncode, 0)
-        self.assertIn("compute-sanitizer-memcheck", self.report())
-        self.assertNotIn("compute-sanitizer-racecheck", self.report())
+        self.assertIn("memcheck", self.report())
+        self.assertNotIn("racecheck", self.report())
+
+    def test_runs_only_the_steps_that_are_asked_for_in_their_order(self):
+        run = self.run_bundle("--steps", "benchmark,memcheck", "--names", "gear,fixed", "--output", "first.md")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        steps = re.findall(r"^\| (\S+) \| passed", (self.folder / "first.md").read_text(), re.MULTILINE)
+        self.assertEqual(steps, ["benchmark", "memcheck"])
+        self.assertIn("--name gear --name fixed", (self.folder / "first-logs" / "benchmark.log").read_text())
+        self.assertTrue((self.folder / "first.json").exists())
+
+    def test_keeps_the_report_and_the_logs_of_earlier_steps_if_it_is_killed(self):
+        run = self.run_bundle(pipeline_tests="kill -9 $(cut -d " " -f 4 /proc/$PPID/stat)")
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("| cuda-golden-tests | passed: 3 tests | ", self.report())
+        self.assertIn("PASSED", (self.folder / "gpu-report-logs" / "cuda-tests.log").read_text())
 
     def test_goes_on_after_a_failure_and_shows_its_end(self):
         run = self.run_bundle(cuda_tests=f"echo '{PASSED}'; echo a chunk differs; exit 1")
@@ -119,7 +140,7 @@ class GpuCheck(unittest.TestCase):
     def test_reports_what_the_sanitizer_found(self):
         found = """echo '========= ERROR SUMMARY: 2 errors'; if [[ $* == *--error-exitcode* ]]; then exit 99; fi"""
         self.assertEqual(self.run_bundle(compute_sanitizer=found).returncode, 1)
-        self.assertIn("| compute-sanitizer-memcheck | FAILED: exit code 99, ERROR SUMMARY: 2 errors | ", self.report())
+        self.assertIn("| memcheck | FAILED: exit code 99, ERROR SUMMARY: 2 errors | ", self.report())
 
 
 if __name__ == "__main__":

@@ -112,11 +112,8 @@ TEST(link, of_a_device_that_cannot_be_used_is_an_error) {
 
 using device_link = on_first_device;
 
-TEST_F(device_link, is_measured_within_its_time) {
-  ASSERT_TRUE(measure_link(0).ok());  // the first use of a device takes longer
-  const auto begin = std::chrono::steady_clock::now();
+TEST_F(device_link, is_measured) {
   const auto rates = measure_link(0);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(300));
   ASSERT_TRUE(rates.ok()) << rates.error().message();
   expect_plausible(*rates);
 }

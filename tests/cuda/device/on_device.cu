@@ -39,8 +39,8 @@ result<std::vector<std::uint32_t>> run_on_device(example which, std::span<const 
   const auto kernel = which == example::reverse  ? example_kernel<reverse_kernel>
                       : which == example::rotate ? example_kernel<rotate_kernel>
                                                  : example_kernel<warp_kernel>;
-  kernel<<<1, example_threads, shared_bytes, stream->get()>>>(device_in->data(), device_out->data());
-  CUTPOINT_RETURN_IF_FAILED(check(cudaGetLastError(), "launching a test kernel"));
+  CUTPOINT_RETURN_IF_FAILED(launch_kernel(kernel, {.threads = example_threads, .shared_bytes = shared_bytes},
+                                          stream->get(), device_in->data(), device_out->data()));
   return copy_out(*device_out, stream->get());
 }
 
