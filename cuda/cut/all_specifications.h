@@ -14,6 +14,7 @@
 #include "cuda/algorithms/fixed.h"
 #include "cuda/algorithms/gear.h"
 #include "cuda/algorithms/maxp.h"
+#include "cuda/algorithms/mincdc.h"
 #include "cuda/algorithms/rabin.h"
 #include "cuda/algorithms/rabin_inck.h"
 #include "cuda/algorithms/ram.h"
@@ -33,6 +34,7 @@ namespace cutpoint::cuda {
 [[nodiscard]] fixed_specification make_specification(const fixed_parameters& filled);
 [[nodiscard]] gear_specification make_specification(const gear_parameters& filled);
 [[nodiscard]] maxp_specification make_specification(const maxp_parameters& filled);
+[[nodiscard]] mincdc_specification make_specification(const mincdc_parameters& filled);
 [[nodiscard]] rabin_inck_specification make_specification(const rabin_inck_parameters& filled);
 [[nodiscard]] rabin_specification make_specification(const rabin_parameters& filled);
 [[nodiscard]] ram_specification make_specification(const ram_parameters& filled);

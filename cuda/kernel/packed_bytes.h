@@ -15,7 +15,8 @@ struct packed_bytes {
   const std::uint8_t* bytes = nullptr;
   std::uint64_t byte_count = 0;
   /// Bit p % 64 of word l * `words` + p / 64 is set if position p is a candidate of level l. Null without a scan. Candidates
-  /// within a window of a stream range's begin or end are not valid.
+  /// within a window of a stream range's begin or end are not valid. The scan and the cut finder of an algorithm may agree on
+  /// another meaning of the words.
   std::uint64_t* candidates = nullptr;
   std::uint64_t words = 0;  ///< words of a level: `candidate_words(byte_count)`
 

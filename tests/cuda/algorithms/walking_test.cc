@@ -1,4 +1,4 @@
-// Tests the kernels of walking algorithms and of `maxp` on the host: cuts in partitions, against the references.
+// Tests the kernels of walking algorithms, of `maxp` and of `mincdc` on the host: cuts in partitions, against the references.
 #include <gtest/gtest.h>
 
 #include "cuda/cut/all_specifications.h"
@@ -32,6 +32,14 @@ void draw_larger(maxp_parameters& p, choices& random) {
   p.avg_bytes = *p.half_window + random.between(0, 2000);
   if (random.once_in(2)) p.min_bytes = random.between(0, p.avg_bytes);
   p.max_bytes = random.once_in(3) ? 0 : p.avg_bytes + random.between(0, 8000);
+}
+
+void draw_larger(mincdc_parameters& p, choices& random) {
+  p.min_bytes = random.between(0, 300);
+  p.max_bytes = *p.min_bytes + random.between(1, random.once_in(2) ? 300 : 6000);
+  p.avg_bytes = (*p.min_bytes + *p.max_bytes + 1) / 2;
+  p.multiplier = random.once_in(3) ? 1 : (random.word() & 0xffffffff) | 1;
+  p.addend = p.multiplier == 1 ? 0 : random.word() & 0xffffffff;
 }
 
 void draw_larger(ram_parameters& p, choices& random) {
@@ -72,8 +80,8 @@ algorithm_parameters drawn_parameters(choices& random) {
 template <class Parameters>
 class walking : public testing::Test {};
 
-using walkers = testing::Types<ae_parameters, fixed_parameters, maxp_parameters, ram_parameters, repmaxcdc_parameters,
-                               ronomon_parameters, seqcdc_parameters>;
+using walkers = testing::Types<ae_parameters, fixed_parameters, maxp_parameters, mincdc_parameters, ram_parameters,
+                               repmaxcdc_parameters, ronomon_parameters, seqcdc_parameters>;
 TYPED_TEST_SUITE(walking, walkers);
 
 /// Tests random batches with the seeds from `first_seed` on. Their streams have up to `longest` bytes.

@@ -108,18 +108,8 @@ TEST_P(executors, cut_and_fingerprint_by_every_name_of_the_catalog_as_the_refere
   }
 }
 
-TEST_P(executors, refuse_algorithms_without_a_specification) {
-  bool has_all = true;
-  for (const catalog_entry& entry : catalog()) {
-    if (has_specification(entry.defaults)) continue;
-    has_all = false;
-    const auto made =
-        GetParam().make(entry.defaults, fingerprint_kind::none, {.bytes = 1'000, .stream_ranges = 1}, offload_use::cut);
-    ASSERT_FALSE(made.ok()) << entry.name;
-    EXPECT_EQ(made.error().code(), status_code::backend_failure);
-    EXPECT_EQ(made.error().message(), "no device cuts by " + entry.defaults.canonical());
-  }
-  if (has_all) GTEST_SKIP() << "every algorithm has a specification";
+TEST(specifications, exist_for_every_name_of_the_catalog) {
+  for (const catalog_entry& entry : catalog()) EXPECT_TRUE(has_specification(entry.defaults)) << entry.name;
 }
 
 TEST_P(executors, find_in_one_batch_nothing_of_another) {
