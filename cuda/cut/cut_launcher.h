@@ -48,26 +48,7 @@ class cut_launcher_for final : public cut_launcher<Executor> {
     return std::unique_ptr<cut_launcher<Executor>>(new cut_launcher_for(specification, std::move(*table)));
   }
 
-  status enqueue(Executor& executor, const cut_launch_arguments& job) const override {
-    if constexpr (Specification::levels != 0) {
-      CUTPOINT_RETURN_IF_FAILED(executor.launch(specification_.scan(job.batch.in, table_.data())));
-    }
-    const cut_kernel_arguments<cut_finder> work{job.batch, specification_.cut_finder(table_.data())};
-    partition_state* before = job.states[0];
-    partition_state* after = job.states[1];
-    CUTPOINT_RETURN_IF_FAILED(executor.launch(map_partitions_kernel<cut_finder>{{work}, before}));
-    for (std::uint32_t round = 0; round < job.rounds; ++round, std::swap(before, after)) {
-      CUTPOINT_RETURN_IF_FAILED(executor.clear(job.changed, 1));
-      CUTPOINT_RETURN_IF_FAILED(executor.launch(join_kernel<cut_finder>{{work}, before, after, job.changed}));
-    }
-    CUTPOINT_RETURN_IF_FAILED(executor.launch(sequential_join_kernel<cut_finder>{work, before, job.changed}));
-    const partitioned_batch& batch = job.batch;
-    const count_chunks_kernel count{batch.partitions,      before,     batch.speculative,
-                                    batch.partition_count, job.counts, batch.overflowed};
-    CUTPOINT_RETURN_IF_FAILED(executor.launch(count));
-    CUTPOINT_RETURN_IF_FAILED(executor.prefix_sum(job.counts, job.firsts, batch.partition_count));
-    return executor.launch(gather_chunks_kernel<cut_finder>{{work}, before, job.firsts, job.chunks});
-  }
+  status enqueue(Executor& executor, const cut_launch_arguments& job) const override;
   chunk_estimates sizes() const override { return specification_.sizes; }
   std::uint32_t levels() const override { return Specification::levels; }
 
@@ -81,5 +62,28 @@ class cut_launcher_for final : public cut_launcher<Executor> {
   Specification specification_;
   table_words table_;
 };
+
+// Not inline as a definition in the class would be: sources with an `extern template` declaration do not compile the kernels.
+template <class Executor, class Specification>
+status cut_launcher_for<Executor, Specification>::enqueue(Executor& executor, const cut_launch_arguments& job) const {
+  if constexpr (Specification::levels != 0) {
+    CUTPOINT_RETURN_IF_FAILED(executor.launch(specification_.scan(job.batch.in, table_.data())));
+  }
+  const cut_kernel_arguments<cut_finder> work{job.batch, specification_.cut_finder(table_.data())};
+  partition_state* before = job.states[0];
+  partition_state* after = job.states[1];
+  CUTPOINT_RETURN_IF_FAILED(executor.launch(map_partitions_kernel<cut_finder>{{work}, before}));
+  for (std::uint32_t round = 0; round < job.rounds; ++round, std::swap(before, after)) {
+    CUTPOINT_RETURN_IF_FAILED(executor.clear(job.changed, 1));
+    CUTPOINT_RETURN_IF_FAILED(executor.launch(join_kernel<cut_finder>{{work}, before, after, job.changed}));
+  }
+  CUTPOINT_RETURN_IF_FAILED(executor.launch(sequential_join_kernel<cut_finder>{work, before, job.changed}));
+  const partitioned_batch& batch = job.batch;
+  const count_chunks_kernel count{batch.partitions,      before,     batch.speculative,
+                                  batch.partition_count, job.counts, batch.overflowed};
+  CUTPOINT_RETURN_IF_FAILED(executor.launch(count));
+  CUTPOINT_RETURN_IF_FAILED(executor.prefix_sum(job.counts, job.firsts, batch.partition_count));
+  return executor.launch(gather_chunks_kernel<cut_finder>{{work}, before, job.firsts, job.chunks});
+}
 
 }  // namespace cutpoint::cuda

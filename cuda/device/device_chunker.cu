@@ -3,7 +3,7 @@
 #include <span>
 #include <utility>
 
-#include <cut_launchers.cuh>
+#include <launchers.cuh>
 #include <cutpoint/cuda.h>
 
 #include "cuda/batch/make_batch_offload.h"

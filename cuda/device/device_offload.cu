@@ -1,7 +1,7 @@
 // `make_offload` on a device.
 #include <utility>
 
-#include <cut_launchers.cuh>
+#include <launchers.cuh>
 
 #include "cuda/batch/make_batch_offload.h"
 #include "cuda/batch/offload.h"

@@ -163,14 +163,7 @@ class hash_launcher {
 
   /// Puts the digests of up to `batch.chunks` chunks into the executor's stream. Lengths past the last chunk are 0.
   [[nodiscard]] status enqueue(Executor& executor, const std::uint8_t* bytes, const chunk_list& chunks,
-                               const hash_limits& batch) {
-    const hash_args args{.bytes = bytes,
-                         .begins = chunks.begins,
-                         .lengths = chunks.lengths,
-                         .chunk_count = chunks.count,
-                         .digests = digests_.data()};
-    return std::visit([&](auto& hash) { return hash.enqueue(executor, args, batch); }, hash_);
-  }
+                               const hash_limits& batch);
 
   /// The digests in the executor's memory, in the order of the chunks.
   [[nodiscard]] const std::uint8_t* digests() const { return digests_.data(); }
@@ -188,5 +181,17 @@ class hash_launcher {
   device_fingerprints<Executor> hash_;
   typename Executor::template array<std::uint8_t> digests_;
 };
+
+// Not inline, as in cuda/cut/cut_launcher.h.
+template <class Executor>
+status hash_launcher<Executor>::enqueue(Executor& executor, const std::uint8_t* bytes, const chunk_list& chunks,
+                                        const hash_limits& batch) {
+  const hash_args args{.bytes = bytes,
+                       .begins = chunks.begins,
+                       .lengths = chunks.lengths,
+                       .chunk_count = chunks.count,
+                       .digests = digests_.data()};
+  return std::visit([&](auto& hash) { return hash.enqueue(executor, args, batch); }, hash_);
+}
 
 }  // namespace cutpoint::cuda
