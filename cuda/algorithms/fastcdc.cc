@@ -16,7 +16,7 @@ chunk_estimates restarted_sizes(std::uint64_t min, std::uint64_t avg, std::uint6
 
 template <class Parameters>
 level_tests<zeros_test<std::uint64_t>, 2> strict_and_loose(const Parameters& filled) {
-  return {{{strict_mask(filled)}, {loose_mask(filled)}}};
+  return both_tests<std::uint64_t>({strict_mask(filled)}, {loose_mask(filled)});
 }
 
 }  // namespace

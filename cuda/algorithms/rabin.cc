@@ -32,7 +32,7 @@ tttd_specification make_specification(const tttd_parameters& filled) {
   return {.table = rabin_tables(filled, main),
           .sizes = rolling_sizes(filled),
           .rule = {.hash = {{.zeros = main.pattern, .window = static_cast<std::uint32_t>(filled.window_bytes)}},
-                   .tests = {{low_zeros_test(main), low_zeros_test(backup_test(filled))}}},
+                   .tests = both_tests(low_zeros_test(main), low_zeros_test(backup_test(filled)))},
           .chunks = make_limits_cut_finder<backup_cut_finder>(filled)};
 }
 

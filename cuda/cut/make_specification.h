@@ -36,6 +36,12 @@ inline zeros_test<std::uint32_t> low_zeros_test(const masked_test& test) {
   return {static_cast<std::uint32_t>(test.mask)};
 }
 
+/// Makes the tests of two levels. The bits that their masks share are nearly all of those that one of them has.
+template <class Word>
+level_tests<zeros_test<Word>, 2> both_tests(const zeros_test<Word>& first, const zeros_test<Word>& second) {
+  return {.level = {first, second}, .any = {first.mask & second.mask}};
+}
+
 /// Appends `worth(byte)` of each byte to a specification's table.
 template <class Worth>
 void append_table(std::vector<std::uint64_t>& words, Worth worth) {

@@ -33,7 +33,12 @@ struct word_hash {
 template <class Word>
 struct zeros_test {
   Word mask = 0;
-  [[nodiscard]] CUTPOINT_HOST_DEVICE bool operator()(Word word) const { return (word & mask) == 0; }
+  [[nodiscard]] CUTPOINT_HOST_DEVICE bool operator()(Word word) const { return remainder(word) == 0; }
+  /// Returns 0 for the words that it accepts. A device has no 64-bit operations on bits.
+  [[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t remainder(Word word) const {
+    const Word bits = word & mask;
+    return static_cast<std::uint32_t>(bits) | static_cast<std::uint32_t>(std::uint64_t{bits} >> 32);
+  }
 };
 
 /// Accepts words in which the bits of the mask equal those of the pattern.
@@ -64,6 +69,7 @@ struct byte_of {
 template <class Test, std::uint32_t Levels>
 struct level_tests {
   Test level[Levels] = {};
+  Test any = {};  ///< with several levels: accepts every word that a level accepts, and few others
 };
 
 /// The hash and the tests of a scan, all plain values.
@@ -118,11 +124,27 @@ template <std::uint32_t Levels>
 struct found_bits {
   std::uint64_t level[Levels] = {};
 
+  /// Tests the hashes of sixteen positions from bit `first` on.
   template <class Tests, class Word>
-  CUTPOINT_DEVICE void test(const Tests& tests, Word word, std::uint32_t bit) {
+  CUTPOINT_DEVICE void test(const Tests& tests, const Word (&words)[vector_bytes], std::uint32_t first) {
+    constexpr std::uint32_t together = Levels == 1 ? 1 : 8;
     CUTPOINT_UNROLL
-    for (std::uint32_t l = 0; l < Levels; ++l) {
-      if (tests.level[l](word)) level[l] |= std::uint64_t{1} << bit;
+    for (std::uint32_t begin = 0; begin < vector_bytes; begin += together) {
+      if constexpr (Levels != 1) {
+        std::uint32_t smallest = tests.any.remainder(words[begin]);
+        CUTPOINT_UNROLL
+        for (std::uint32_t i = begin + 1; i < begin + together; ++i) {
+          smallest = least(smallest, tests.any.remainder(words[i]));
+        }
+        if (smallest != 0) continue;
+      }
+      CUTPOINT_UNROLL
+      for (std::uint32_t i = begin; i < begin + together; ++i) {
+        CUTPOINT_UNROLL
+        for (std::uint32_t l = 0; l < Levels; ++l) {
+          if (tests.level[l](words[i])) level[l] |= std::uint64_t{1} << (first + i);
+        }
+      }
     }
   }
   /// Writes the words whose first bit is `position`, with zeros past the buffer's end.

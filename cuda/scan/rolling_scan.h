@@ -16,6 +16,9 @@ namespace cutpoint::cuda {
 template <class Hash, class Test, std::uint32_t Levels, rolling_tuning Tuning = rolling_tuning{}>
 struct rolling_scan {
   static constexpr std::uint32_t threads_per_block = Tuning.threads_per_block;
+  /// As many as shared memory has room for. Without the bound ptxas uses more registers (`gear`: 70, so that three fit too; its
+  /// loop has a tenth more instructions with that bound).
+  static constexpr std::uint32_t resident_blocks = Hash::tables > 1 || (Hash::forgets && Levels == 1) ? 2 : 3;
   packed_bytes in;
   const std::uint64_t* table = nullptr;  ///< Hash::tables × 256 entries
   rolling_rule<Hash, Test, Levels> rule = {};

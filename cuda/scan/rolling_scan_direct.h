@@ -73,11 +73,13 @@ CUTPOINT_KERNEL_BODY void scan_direct(Block& block, const packed_bytes& in, cons
               load_vector(in, position - std::uint64_t{warm_up_vectors - 1} * vector_bytes, in.byte_count);
           const bytes16 leaving = joined(low, high, skipped);
           low = high;
+          decltype(Hash::word(h)) words[vector_bytes];
           CUTPOINT_UNROLL
           for (std::uint32_t i = 0; i < vector_bytes; ++i) {
             h = rule.hash.template roll<0>(look_up, h, byte_at(leaving, i), byte_at(entering, i));
-            found.test(rule.tests, Hash::word(h), vector * vector_bytes + i);
+            words[i] = Hash::word(h);
           }
+          found.test(rule.tests, words, vector * vector_bytes);
         }
         found.store(in, step_position);
       }

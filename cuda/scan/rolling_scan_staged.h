@@ -106,12 +106,14 @@ CUTPOINT_KERNEL_BODY void scan_staged(Block& block, const packed_bytes& in, cons
       step[vector] = staged[(place.slot * threads + thread.index()) * row_vectors + vector];
       const bytes16 leaving =
           vector < window_vectors ? passed.leaving[vector % window_vectors] : step[vector - window_vectors];
+      decltype(Hash::word(passed.hash)) words[vector_bytes];
       CUTPOINT_UNROLL
       for (std::uint32_t i = 0; i < vector_bytes; ++i) {
         passed.hash =
             rule.hash.template roll<Window>(look_up, passed.hash, byte_at(leaving, i), byte_at(step[vector], i));
-        found.test(rule.tests, Hash::word(passed.hash), vector * vector_bytes + i);
+        words[i] = Hash::word(passed.hash);
       }
+      found.test(rule.tests, words, vector * vector_bytes);
     }
     CUTPOINT_UNROLL
     for (std::uint32_t vector = 0; vector < window_vectors; ++vector) {
