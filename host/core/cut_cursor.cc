@@ -8,21 +8,21 @@ namespace cutpoint {
 
 namespace {
 
-/// The number of positions that are marked at a time. The first tile is small, because the next cut may be near. The
-/// bytes of the largest stay in a second-level cache of 512 KiB until their chunks have been fingerprinted. Each of 64
-/// lanes scans an odd number of cache lines, which is the fastest.
-constexpr std::uint64_t least_tile_bytes = 36 * KiB;
-constexpr std::uint64_t most_tile_bytes = 260 * KiB;
-
-constexpr std::uint64_t next_tile_bytes(std::uint64_t tile_bytes) {
-  return std::clamp(2 * tile_bytes - std::min(tile_bytes, 4 * KiB), least_tile_bytes, most_tile_bytes);
+/// Returns the number of positions that are marked after `tile_bytes`, or at first if it is 0. The first tile is small,
+/// because the next cut may be near. The bytes of the largest stay in a second-level cache of 512 KiB until their
+/// chunks have been fingerprinted. Each lane scans an odd number of cache lines, which is the fastest.
+std::uint64_t next_tile_bytes(std::uint64_t tile_bytes, const candidate_scanner& scanner) {
+  const std::uint64_t extra = scanner.least_count() / 8;
+  return std::clamp(2 * tile_bytes - std::min(tile_bytes, extra), 9 * extra, 256 * KiB + extra);
 }
 
-/// The most positions after a chunk's minimum that the loop tests before a scan. Candidates may be dense there.
-constexpr std::uint64_t most_probe_bytes = 2 * KiB;
+/// The most positions after a chunk's minimum that the loop tests before a scan. Candidates may be dense there. Usually
+/// it tests half as many as make loop and scan equally fast.
+constexpr std::uint64_t most_probe_bytes = 8 * KiB;
 
-/// The number of bytes that the loop cuts after it was found to be faster. It doubles each time.
-constexpr std::uint64_t least_loop_bytes = 64 * KiB;
+/// The number of bytes that the loop cuts after it was found to be faster. It doubles until as many bytes are scanned.
+/// The least is for a scan that is as fast as the loop.
+constexpr std::uint64_t least_loop_bytes = 256 * KiB;
 constexpr std::uint64_t most_loop_bytes = 16 * MiB;
 
 /// The capacity of the map, in positions. A longer chunk is cut by the loop.
@@ -35,6 +35,9 @@ cut_cursor::cut_cursor(const chunker& cuts) : cuts_(cuts), scanner_(cuts_.scanne
   if (scanner_ == nullptr) return;
   needs_ = *cuts_.candidate_map();
   skipped_ = std::max(needs_.behind, needs_.unused);
+  const std::uint64_t speedup = scanner_->speedup();
+  const std::uint64_t saved = skipped_ - std::min(skipped_, speedup * needs_.behind);
+  probe_bytes_ = std::min(saved / (2 * std::max<std::uint64_t>(speedup - 1, 1)), most_probe_bytes);
 }
 
 std::optional<std::uint64_t> cut_cursor::next_cut(const stream_window& window, std::uint64_t position) {
@@ -51,8 +54,8 @@ std::optional<std::uint64_t> cut_cursor::mapped_cut(const stream_window& window,
   const std::uint64_t last = position + std::min(usable, cuts_.reach());
   if (last <= first) return cuts_.next_cut(window);
   if (first < marked_first_ || first > marked_last_) {
+    if (first < marked_first_ || first - marked_last_ > skipped_) tile_bytes_ = 0;
     marked_first_ = marked_last_ = first;
-    tile_bytes_ = 0;
   }
   const std::uint64_t least = scanner_->least_count();
   for (;;) {
@@ -61,7 +64,7 @@ std::optional<std::uint64_t> cut_cursor::mapped_cut(const stream_window& window,
       return cuts_.next_cut(window);
     }
     const std::uint64_t marked = marked_last_ - first;
-    const std::uint64_t known = marked != 0 ? marked : std::min(skipped_ / 16, most_probe_bytes);
+    const std::uint64_t known = marked != 0 || tile_bytes_ != 0 ? marked : probe_bytes_;
     if (known != 0) {
       const std::uint64_t seen_bytes = std::min(visible, skipped_ + known + needs_.ahead);
       const stream_window seen{
@@ -71,9 +74,9 @@ std::optional<std::uint64_t> cut_cursor::mapped_cut(const stream_window& window,
       if (length) return length;
     }
     if (is_loop_faster(marked)) return cuts_.next_cut(window);
-    tile_bytes_ = next_tile_bytes(tile_bytes_);
-    // Marking half as much again each time keeps the number of attempts, and so the words that are read twice, small.
-    std::uint64_t next = marked_last_ + std::max(tile_bytes_, marked / 2);
+    tile_bytes_ = next_tile_bytes(tile_bytes_, *scanner_);
+    // Marking an eighth as much again each time bounds the words that are read twice, and what is marked in vain.
+    std::uint64_t next = marked_last_ + std::max(tile_bytes_, marked / 8);
     if (next + least > position + usable) next = position + usable;
     if (!mark(window, position, next)) return cuts_.next_cut(window);
   }
@@ -87,16 +90,17 @@ bool cut_cursor::is_loop_faster(std::uint64_t marked) {
     use_loop();
     return true;
   }
-  loop_bytes_ = 0;
+  if (marked_last_ - loop_until_ >= loop_bytes_) loop_bytes_ = 0;
   scanned_ /= 2;
   loop_work_ /= 2;
   return false;
 }
 
 void cut_cursor::use_loop() {
-  loop_bytes_ = std::max({least_loop_bytes, 4 * skipped_, std::min(2 * loop_bytes_, most_loop_bytes)});
+  loop_bytes_ =
+      std::max({least_loop_bytes / scanner_->speedup(), 4 * skipped_, std::min(2 * loop_bytes_, most_loop_bytes)});
   loop_until_ = marked_last_ + loop_bytes_;
-  scanned_ = loop_work_ = 0;
+  scanned_ = loop_work_ = tile_bytes_ = 0;
 }
 
 /// Marks [marked_last_, last). Returns false if the loop is better.

@@ -37,6 +37,7 @@ class cut_cursor {
   candidate_map_needs needs_ = {};
   const candidate_scanner* scanner_;
   std::uint64_t skipped_ = 0;  ///< positions at the beginning of each chunk that are not marked
+  std::uint64_t probe_bytes_ = 0;
   std::optional<candidate_bits> map_ = {};
   std::uint64_t marked_first_ = 0;  ///< all candidates in [marked_first_, marked_last_) are marked
   std::uint64_t marked_last_ = 0;
