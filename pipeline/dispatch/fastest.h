@@ -9,8 +9,8 @@
 
 namespace cutpoint {
 
-/// The chunker on the back end that cuts random bytes and text fastest here. Of those that are about equal, and if the
-/// sample has no cut, it is the widest. Takes some milliseconds.
+/// The chunker on the back end that cuts random bytes and text fastest here. Of those that are about equal it is the
+/// widest, as for chunks of many MiB, which are not measured. Takes some milliseconds.
 [[nodiscard]] chunker fastest(const chunker& cuts);
 
 /// The fastest batch fingerprinter here, for chunks of 8 KiB. Errors: as `fingerprints_on`.
