@@ -65,7 +65,8 @@ class batch_launcher {
   /// Puts the fingerprints of the chunks into the stream after that.
   [[nodiscard]] status enqueue_fingerprints(Executor& executor, const std::uint8_t* bytes, std::uint64_t byte_count) {
     return partitions_.empty() ? status()
-                               : hash_launcher_.enqueue(executor, bytes, chunks_.list(), {byte_count, slot_count()});
+                               : hash_launcher_.enqueue(executor, bytes, chunks_.list(),
+                                                        {byte_count, slot_count(), cut_launcher_->reach()});
   }
 
   /// Copies known chunks to the executor. The caller keeps the arrays unchanged until it has waited for the executor.
@@ -75,10 +76,10 @@ class batch_launcher {
     CUTPOINT_RETURN_IF_FAILED(executor.copy_in(chunks_.lengths.data(), lengths.data(), lengths.size()));
     return executor.copy_in(chunks_.count.data(), count, 1);
   }
-  /// Puts the fingerprints of `chunk_count` known chunks into the executor's stream.
+  /// Puts the fingerprints of known chunks into the executor's stream.
   [[nodiscard]] status enqueue_known_fingerprints(Executor& executor, const std::uint8_t* bytes,
-                                                  std::uint64_t byte_count, std::uint64_t chunk_count) {
-    return hash_launcher_.enqueue(executor, bytes, chunks_.list(), {byte_count, chunk_count});
+                                                  const hash_limits& batch) {
+    return hash_launcher_.enqueue(executor, bytes, chunks_.list(), batch);
   }
 
   [[nodiscard]] bool cuts() const noexcept { return cut_launcher_ != nullptr; }

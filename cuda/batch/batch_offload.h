@@ -2,6 +2,7 @@
 // out.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <span>
@@ -62,12 +63,14 @@ class batch_offload final : public offload {
     CUTPOINT_RETURN_IF_FAILED(check_chunks(input, byte_count));
     CUTPOINT_RETURN_IF_FAILED(executor_.record_event(called));
     const auto chunk_count = static_cast<std::uint32_t>(input.begins.size());
+    const std::uint32_t longest = chunk_count == 0 ? 0 : *std::max_element(input.lengths.begin(), input.lengths.end());
     CUTPOINT_RETURN_IF_FAILED(executor_.record_event(copying));
     CUTPOINT_RETURN_IF_FAILED(work_.copy_known_chunks(executor_, input.begins, input.lengths, &chunk_count));
     CUTPOINT_RETURN_IF_FAILED(copy_bytes(input.parts));
     CUTPOINT_RETURN_IF_FAILED(executor_.record_event(copied_in));
     CUTPOINT_RETURN_IF_FAILED(executor_.record_event(cut));
-    CUTPOINT_RETURN_IF_FAILED(work_.enqueue_known_fingerprints(executor_, device_bytes(), byte_count, chunk_count));
+    CUTPOINT_RETURN_IF_FAILED(
+        work_.enqueue_known_fingerprints(executor_, device_bytes(), {byte_count, chunk_count, longest}));
     CUTPOINT_RETURN_IF_FAILED(executor_.record_event(fingerprinted));
     const std::size_t digest_bytes = chunk_count * work_.digest_bytes();
     CUTPOINT_RETURN_IF_FAILED(executor_.copy_out(found_.digests.data(), work_.digests(), digest_bytes));

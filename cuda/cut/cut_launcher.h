@@ -32,6 +32,8 @@ class cut_launcher {
   /// Puts the kernels that cut the batch into the executor's stream.
   [[nodiscard]] virtual status enqueue(Executor& executor, const cut_launch_arguments& job) const = 0;
   [[nodiscard]] virtual chunk_estimates sizes() const = 0;
+  /// The reach of the cut finder: no chunk is longer.
+  [[nodiscard]] virtual std::uint64_t reach() const = 0;
   [[nodiscard]] virtual std::uint32_t levels() const = 0;
 };
 
@@ -50,6 +52,7 @@ class cut_launcher_for final : public cut_launcher<Executor> {
 
   status enqueue(Executor& executor, const cut_launch_arguments& job) const override;
   chunk_estimates sizes() const override { return specification_.sizes; }
+  std::uint64_t reach() const override { return specification_.cut_finder(nullptr).reach; }
   std::uint32_t levels() const override { return Specification::levels; }
 
  private:

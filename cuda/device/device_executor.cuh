@@ -120,9 +120,9 @@ class device_executor {
     return prefix_sum_async(counts, sums, size, temporary_.data(), temporary_.size(), stream_);
   }
   [[nodiscard]] status sort_by_length(const std::uint32_t* lengths, std::uint32_t* sorted, std::uint32_t* order,
-                                      std::size_t size) {
-    return sort_by_length_async(lengths, sorted, indices_.data(), order, size, temporary_.data(), temporary_.size(),
-                                stream_);
+                                      std::size_t size, bit_range bits) {
+    return sort_by_length_async(lengths, sorted, indices_.data(), order, size, bits, temporary_.data(),
+                                temporary_.size(), stream_);
   }
   [[nodiscard]] status reserve_temporary_storage(std::size_t size) {
     const auto bytes = temporary_storage_bytes(size);

@@ -10,20 +10,16 @@
 namespace cutpoint::cuda {
 namespace {
 
-/// All bits of a length. CUB takes the number of bits to sort by.
-constexpr int first_bit = 0;
-constexpr int last_bit = 32;
-
 cudaError_t sum(const std::uint32_t* counts, std::uint32_t* sums, std::size_t size, void* temporary,
                 std::size_t& temporary_size, cudaStream_t stream) {
   return cub::DeviceScan::InclusiveSum(temporary, temporary_size, counts, sums, size, stream);
 }
 
 cudaError_t sort(const std::uint32_t* lengths, std::uint32_t* sorted, const std::uint32_t* indices,
-                 std::uint32_t* order, std::size_t size, void* temporary, std::size_t& temporary_size,
+                 std::uint32_t* order, std::size_t size, bit_range bits, void* temporary, std::size_t& temporary_size,
                  cudaStream_t stream) {
   return cub::DeviceRadixSort::SortPairsDescending(temporary, temporary_size, lengths, sorted, indices, order, size,
-                                                   first_bit, last_bit, stream);
+                                                   static_cast<int>(bits.first), static_cast<int>(bits.last), stream);
 }
 
 }  // namespace
@@ -32,8 +28,8 @@ result<std::size_t> temporary_storage_bytes(std::size_t size) {
   std::size_t for_sum = 0;
   std::size_t for_sort = 0;
   CUTPOINT_RETURN_IF_FAILED(check(sum(nullptr, nullptr, size, nullptr, for_sum, nullptr), "sizing a prefix sum"));
-  CUTPOINT_RETURN_IF_FAILED(
-      check(sort(nullptr, nullptr, nullptr, nullptr, size, nullptr, for_sort, nullptr), "sizing a sort"));
+  CUTPOINT_RETURN_IF_FAILED(check(
+      sort(nullptr, nullptr, nullptr, nullptr, size, bit_range{0, 32}, nullptr, for_sort, nullptr), "sizing a sort"));
   return std::max({for_sum, for_sort, std::size_t{1}});
 }
 
@@ -45,10 +41,10 @@ status prefix_sum_async(const std::uint32_t* counts, std::uint32_t* sums, std::s
 }
 
 status sort_by_length_async(const std::uint32_t* lengths, std::uint32_t* sorted, const std::uint32_t* indices,
-                            std::uint32_t* order, std::size_t size, void* temporary, std::size_t temporary_size,
-                            cudaStream_t stream) {
+                            std::uint32_t* order, std::size_t size, bit_range bits, void* temporary,
+                            std::size_t temporary_size, cudaStream_t stream) {
   if (size == 0) return {};
-  return check(sort(lengths, sorted, indices, order, size, temporary, temporary_size, stream),
+  return check(sort(lengths, sorted, indices, order, size, bits, temporary, temporary_size, stream),
                "sorting chunks by length");
 }
 

@@ -7,6 +7,8 @@
 #include <cuda_runtime_api.h>
 #include <cutpoint/status.h>
 
+#include "cuda/kernel/bits.h"
+
 namespace cutpoint::cuda {
 
 /// Bytes of temporary memory that each operation needs for up to `size` numbers.
@@ -16,10 +18,11 @@ namespace cutpoint::cuda {
 [[nodiscard]] status prefix_sum_async(const std::uint32_t* counts, std::uint32_t* sums, std::size_t size,
                                       void* temporary, std::size_t temporary_size, cudaStream_t stream);
 
-/// Sorts the `indices` 0, 1, … `size` - 1 into `order` by descending length, the lower index first among equals. `sorted`
-/// receives these lengths. All arrays are in device memory.
+/// Sorts the `indices` 0, 1, … `size` - 1 into `order` by these bits of the lengths, descending, the lower index first among
+/// equals. `sorted` receives the lengths. All arrays are in device memory.
 [[nodiscard]] status sort_by_length_async(const std::uint32_t* lengths, std::uint32_t* sorted,
                                           const std::uint32_t* indices, std::uint32_t* order, std::size_t size,
-                                          void* temporary, std::size_t temporary_size, cudaStream_t stream);
+                                          bit_range bits, void* temporary, std::size_t temporary_size,
+                                          cudaStream_t stream);
 
 }  // namespace cutpoint::cuda

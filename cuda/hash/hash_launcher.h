@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 #include <variant>
 
@@ -49,10 +50,11 @@ struct count_leaves_kernel {
   }
 };
 
-/// Bytes of a batch, and the most chunks that it may have.
+/// Bytes of a batch, the most chunks that it may have, and an upper bound of their lengths.
 struct hash_limits {
   std::uint64_t bytes = 0;
   std::uint64_t chunks = 0;
+  std::uint64_t longest = ~std::uint32_t{0};
 };
 
 /// Stands for fingerprints that no device makes.
@@ -78,11 +80,19 @@ class chunk_hash_fingerprints {
   }
   [[nodiscard]] status enqueue(Executor& executor, hash_args args, const hash_limits& batch) {
     args.order = order_.data();
-    CUTPOINT_RETURN_IF_FAILED(executor.sort_by_length(args.lengths, sorted_.data(), order_.data(), batch.chunks));
+    CUTPOINT_RETURN_IF_FAILED(executor.sort_by_length(args.lengths, sorted_.data(), order_.data(), batch.chunks,
+                                                      varying_bits(batch.longest)));
     return executor.launch(hash_kernel_launch<chunk_hash_kernel<Hash>>{args, batch.chunks});
   }
 
  private:
+  /// The bits of a length that say how many blocks a chunk has.
+  [[nodiscard]] static bit_range varying_bits(std::uint64_t longest) {
+    constexpr auto block_bits = static_cast<std::uint32_t>(std::countr_zero(message_block_bytes));
+    const auto length_bits = static_cast<std::uint32_t>(std::bit_width(std::min<std::uint64_t>(longest, 0xffffffff)));
+    return {.first = block_bits, .last = std::max(length_bits, block_bits + 1)};
+  }
+
   typename Executor::template array<std::uint32_t> order_;
   typename Executor::template array<std::uint32_t> sorted_;
 };

@@ -113,13 +113,17 @@ class host_executor {
     return {};
   }
 
-  /// Sorts the indices of `lengths` into `order` by descending length, the lower index first among equals. `sorted` is
-  /// scratch memory of the same size.
+  /// Sorts the indices of `lengths` into `order` by these bits of the lengths, descending, the lower index first among
+  /// equals. `sorted` is scratch memory of the same size.
   [[nodiscard]] status sort_by_length(const std::uint32_t* lengths, std::uint32_t* sorted, std::uint32_t* order,
-                                      std::size_t size) {
+                                      std::size_t size, bit_range bits) {
     if (status s = before(executor_call::launch); !s.ok()) return s;
+    if (bits.first >= bits.last || bits.last > 32) return {status_code::backend_failure, "a sort by no bits"};
     std::iota(order, order + size, std::uint32_t{0});
-    std::stable_sort(order, order + size, [&](std::uint32_t a, std::uint32_t b) { return lengths[a] > lengths[b]; });
+    const auto key = [&](std::uint32_t i) {
+      return (lengths[i] & ((std::uint64_t{1} << bits.last) - 1)) >> bits.first;
+    };
+    std::stable_sort(order, order + size, [&](std::uint32_t a, std::uint32_t b) { return key(a) > key(b); });
     std::transform(order, order + size, sorted, [&](std::uint32_t i) { return lengths[i]; });
     return {};
   }

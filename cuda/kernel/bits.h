@@ -11,6 +11,12 @@
 
 namespace cutpoint::cuda {
 
+/// Bits [first, last) of a word.
+struct bit_range {
+  std::uint32_t first = 0;
+  std::uint32_t last = 32;
+};
+
 /// Index of the lowest set bit of a word that is not 0.
 [[nodiscard]] CUTPOINT_HOST_DEVICE std::uint32_t lowest_bit(std::uint64_t word) {
 #if defined(__CUDA_ARCH__)
