@@ -35,6 +35,10 @@ class batch_launcher {
     CUTPOINT_RETURN_IF_FAILED(store_result(
         hash_launcher<Executor>::make(executor, fingerprint, {limits.bytes, made.max_chunks_}), made.hash_launcher_));
     CUTPOINT_RETURN_IF_FAILED(executor.reserve_temporary_storage(made.max_chunks_ + made.plan_.max_partitions));
+    const std::size_t staged_bytes = std::max(made.cuts() ? made.workspace_.description.size() : 0,
+                                              made.digest_bytes() != 0 ? made.chunks_.bytes.size() : 0);
+    CUTPOINT_RETURN_IF_FAILED(
+        store_result(executor.template allocate_on_host<std::uint8_t>(staged_bytes), made.staged_));
     return result<batch_launcher>(std::move(made));
   }
 
@@ -43,52 +47,62 @@ class batch_launcher {
     partitions_.clear();
     for (std::uint32_t i = 0; i < stream_ranges.size(); ++i) append_partitions(plan_, stream_ranges[i], i, partitions_);
   }
-  /// Copies them to the executor, after it has finished the last batch.
-  [[nodiscard]] status copy_partitions(Executor& executor, std::span<const stream_range> stream_ranges) {
-    CUTPOINT_RETURN_IF_FAILED(executor.wait());
-    CUTPOINT_RETURN_IF_FAILED(
-        executor.copy_in(workspace_.stream_ranges.data(), stream_ranges.data(), stream_ranges.size()));
-    return executor.copy_in(workspace_.partitions.data(), partitions_.data(), partitions_.size());
+  /// Copies both to the executor, which has finished the last batch.
+  [[nodiscard]] status copy_description(Executor& executor, std::span<const stream_range> stream_ranges) {
+    stream_range_count_ = stream_ranges.size();
+    std::uint8_t* end = staged_.data();
+    const auto append = [&](const auto& all) {
+      end = std::copy_n(reinterpret_cast<const std::uint8_t*>(all.data()), all.size() * sizeof *all.data(), end);
+    };
+    append(stream_ranges);
+    append(partitions_);
+    return executor.copy_in(workspace_.description.data(), staged_.data(),
+                            workspace_.description_size(stream_ranges.size(), partitions_.size()));
   }
 
   /// Puts the cuts of a batch with these stream ranges into the executor's stream. `bytes` is aligned to 16 and readable up
   /// to the next multiple of 16 past the last byte.
   [[nodiscard]] status enqueue_cuts(Executor& executor, const std::uint8_t* bytes, std::uint64_t byte_count) {
-    const cut_launch_arguments job = workspace_.job({.bytes = bytes, .byte_count = byte_count},
-                                                    static_cast<std::uint32_t>(partitions_.size()), chunks_.list());
-    CUTPOINT_RETURN_IF_FAILED(executor.clear(job.batch.overflowed, 1));
-    CUTPOINT_RETURN_IF_FAILED(executor.clear(job.chunks.count, 1));
+    CUTPOINT_RETURN_IF_FAILED(workspace_.clear_counters(executor));
     if (partitions_.empty()) return {};
-    CUTPOINT_RETURN_IF_FAILED(executor.clear(job.chunks.lengths, slot_count()));
-    return cut_launcher_->enqueue(executor, job);
+    return cut_launcher_->enqueue(executor,
+                                  workspace_.job({.bytes = bytes, .byte_count = byte_count}, stream_range_count_,
+                                                 static_cast<std::uint32_t>(partitions_.size()), chunks()));
   }
   /// Puts the fingerprints of the chunks into the stream after that.
   [[nodiscard]] status enqueue_fingerprints(Executor& executor, const std::uint8_t* bytes, std::uint64_t byte_count) {
-    return partitions_.empty() ? status()
-                               : hash_launcher_.enqueue(executor, bytes, chunks_.list(),
-                                                        {byte_count, slot_count(), cut_launcher_->reach()});
+    return partitions_.empty()
+               ? status()
+               : hash_launcher_.enqueue(executor, bytes, chunks(), {byte_count, slot_count(), cut_launcher_->reach()});
   }
 
-  /// Copies known chunks to the executor. The caller keeps the arrays unchanged until it has waited for the executor.
+  /// Copies known chunks to the executor, which has finished the last batch.
   [[nodiscard]] status copy_known_chunks(Executor& executor, std::span<const std::uint64_t> begins,
-                                         std::span<const std::uint32_t> lengths, const std::uint32_t* count) {
-    CUTPOINT_RETURN_IF_FAILED(executor.copy_in(chunks_.begins.data(), begins.data(), begins.size()));
-    CUTPOINT_RETURN_IF_FAILED(executor.copy_in(chunks_.lengths.data(), lengths.data(), lengths.size()));
-    return executor.copy_in(chunks_.count.data(), count, 1);
+                                         std::span<const std::uint32_t> lengths) {
+    const chunk_list staged = chunks_.list_in(staged_.data(), begins.size());
+    std::copy(begins.begin(), begins.end(), staged.begins);
+    std::copy(lengths.begin(), lengths.end(), staged.lengths);
+    *staged.count = static_cast<std::uint32_t>(begins.size());
+    return executor.copy_in(chunks_.bytes.data(), staged_.data(), chunks_.size_for(begins.size()));
   }
   /// Puts the fingerprints of known chunks into the executor's stream.
   [[nodiscard]] status enqueue_known_fingerprints(Executor& executor, const std::uint8_t* bytes,
                                                   const hash_limits& batch) {
-    return hash_launcher_.enqueue(executor, bytes, chunks_.list(), batch);
+    return hash_launcher_.enqueue(executor, bytes, chunks_.list_in(chunks_.bytes.data(), batch.chunks), batch);
   }
 
   [[nodiscard]] bool cuts() const noexcept { return cut_launcher_ != nullptr; }
   [[nodiscard]] std::uint64_t max_chunks() const noexcept { return max_chunks_; }
   [[nodiscard]] std::uint64_t max_partitions() const noexcept { return plan_.max_partitions; }
   [[nodiscard]] const std::vector<partition>& partitions() const { return partitions_; }
-  /// The chunks of a batch, once the stream has done the work. Elements beyond `max_chunks` are not used.
-  [[nodiscard]] const cut_workspace<Executor>& workspace() const { return workspace_; }
-  [[nodiscard]] const chunk_workspace<Executor>& chunks() const { return chunks_; }
+  /// The chunks that a batch is cut in, once the stream has done the work, and the counters.
+  [[nodiscard]] chunk_list chunks() const {
+    chunk_list found = chunks_.list_in(chunks_.bytes.data(), max_chunks_);
+    found.count = counters() + counter_words::chunk_count;
+    return found;
+  }
+  [[nodiscard]] std::uint32_t* counters() const { return workspace_.counters.data(); }
+  [[nodiscard]] const counter_words& words() const { return workspace_.words; }
   [[nodiscard]] const std::uint8_t* digests() const { return hash_launcher_.digests(); }
   [[nodiscard]] std::size_t digest_bytes() const noexcept { return hash_launcher_.digest_bytes(); }
 
@@ -107,6 +121,8 @@ class batch_launcher {
   chunk_workspace<Executor> chunks_;
   hash_launcher<Executor> hash_launcher_;
   std::vector<partition> partitions_;
+  std::uint64_t stream_range_count_ = 0;
+  typename Executor::template host_array<std::uint8_t> staged_;  ///< what is copied in, but for the bytes
 };
 
 }  // namespace cutpoint::cuda

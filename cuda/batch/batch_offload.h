@@ -46,7 +46,7 @@ class batch_offload final : public offload {
     CUTPOINT_RETURN_IF_FAILED(executor_.record_event(called));
     work_.partition_streams(input.stream_ranges);
     CUTPOINT_RETURN_IF_FAILED(executor_.record_event(copying));
-    CUTPOINT_RETURN_IF_FAILED(work_.copy_partitions(executor_, input.stream_ranges));
+    CUTPOINT_RETURN_IF_FAILED(work_.copy_description(executor_, input.stream_ranges));
     CUTPOINT_RETURN_IF_FAILED(copy_bytes(input.parts));
     CUTPOINT_RETURN_IF_FAILED(executor_.record_event(copied_in));
     CUTPOINT_RETURN_IF_FAILED(work_.enqueue_cuts(executor_, device_bytes(), byte_count));
@@ -65,7 +65,7 @@ class batch_offload final : public offload {
     const auto chunk_count = static_cast<std::uint32_t>(input.begins.size());
     const std::uint32_t longest = chunk_count == 0 ? 0 : *std::max_element(input.lengths.begin(), input.lengths.end());
     CUTPOINT_RETURN_IF_FAILED(executor_.record_event(copying));
-    CUTPOINT_RETURN_IF_FAILED(work_.copy_known_chunks(executor_, input.begins, input.lengths, &chunk_count));
+    CUTPOINT_RETURN_IF_FAILED(work_.copy_known_chunks(executor_, input.begins, input.lengths));
     CUTPOINT_RETURN_IF_FAILED(copy_bytes(input.parts));
     CUTPOINT_RETURN_IF_FAILED(executor_.record_event(copied_in));
     CUTPOINT_RETURN_IF_FAILED(executor_.record_event(cut));
@@ -95,7 +95,7 @@ class batch_offload final : public offload {
   struct found_chunks {
     template <class T>
     using host_array = typename Executor::template host_array<T>;
-    host_array<std::uint32_t> counts;  ///< of each partition, then whether they overflowed, then their sum
+    host_array<std::uint32_t> counters;
     host_array<std::uint32_t> lengths;
     host_array<std::uint8_t> digests;
 
@@ -103,7 +103,8 @@ class batch_offload final : public offload {
       found_chunks found;
       if (launcher.cuts()) {
         CUTPOINT_RETURN_IF_FAILED(store_result(
-            executor.template allocate_on_host<std::uint32_t>(launcher.max_partitions() + 2), found.counts));
+            executor.template allocate_on_host<std::uint32_t>(launcher.words().counts() + launcher.max_partitions()),
+            found.counters));
         CUTPOINT_RETURN_IF_FAILED(
             store_result(executor.template allocate_on_host<std::uint32_t>(launcher.max_chunks()), found.lengths));
       }
@@ -188,23 +189,19 @@ class batch_offload final : public offload {
   /// Copies the counts out first, so that only as many chunks are copied.
   status copy_out(batch_output& output) {
     const std::size_t partition_count = work_.partitions().size();
-    const cut_workspace<Executor>& there = work_.workspace();
-    const chunk_list chunks = work_.chunks().list();
-    std::uint32_t* const counts = found_.counts.data();
-    std::uint32_t* const overflowed = counts + partition_count;
-    std::uint32_t* const chunk_count = overflowed + 1;
-    CUTPOINT_RETURN_IF_FAILED(executor_.copy_out(counts, there.counts.data(), partition_count));
-    CUTPOINT_RETURN_IF_FAILED(executor_.copy_out(overflowed, there.overflowed.data(), 1));
-    CUTPOINT_RETURN_IF_FAILED(executor_.copy_out(chunk_count, chunks.count, 1));
+    const std::uint32_t* const counters = found_.counters.data();
+    CUTPOINT_RETURN_IF_FAILED(
+        executor_.copy_out(found_.counters.data(), work_.counters(), work_.words().counts() + partition_count));
     CUTPOINT_RETURN_IF_FAILED(executor_.wait());
-    if (*overflowed != 0) return {};
-    const std::size_t digest_bytes = *chunk_count * work_.digest_bytes();
-    CUTPOINT_RETURN_IF_FAILED(executor_.copy_out(found_.lengths.data(), chunks.lengths, *chunk_count));
+    if (counters[counter_words::overflowed] != 0) return {};
+    const std::size_t chunk_count = counters[counter_words::chunk_count];
+    const std::size_t digest_bytes = chunk_count * work_.digest_bytes();
+    CUTPOINT_RETURN_IF_FAILED(executor_.copy_out(found_.lengths.data(), work_.chunks().lengths, chunk_count));
     CUTPOINT_RETURN_IF_FAILED(executor_.copy_out(found_.digests.data(), work_.digests(), digest_bytes));
     CUTPOINT_RETURN_IF_FAILED(executor_.record_event(copied_out));
     CUTPOINT_RETURN_IF_FAILED(executor_.wait());
     CUTPOINT_RETURN_IF_FAILED(read_times(output.times));
-    output.lengths = {found_.lengths.data(), *chunk_count};
+    output.lengths = {found_.lengths.data(), chunk_count};
     output.digests = {found_.digests.data(), digest_bytes};
     output.stream_ranges = chunks_of_stream_ranges();
     output.is_complete = true;
@@ -214,13 +211,13 @@ class batch_offload final : public offload {
   /// Computes the chunks of each stream range from the counts of its partitions.
   std::span<const stream_range_chunks> chunks_of_stream_ranges() {
     stream_ranges_.clear();
+    const std::uint32_t* const counts = found_.counters.data() + work_.words().counts();
     std::uint64_t number = 0;
     for (std::size_t k = 0; k < work_.partitions().size(); ++k) {
       const partition& each = work_.partitions()[k];
       if (each.is_first != 0) stream_ranges_.push_back({.first = number, .count = 0, .next = each.begin});
-      for (std::uint32_t i = 0; i < found_.counts.data()[k]; ++i)
-        stream_ranges_.back().next += found_.lengths.data()[number++];
-      stream_ranges_.back().count += found_.counts.data()[k];
+      for (std::uint32_t i = 0; i < counts[k]; ++i) stream_ranges_.back().next += found_.lengths.data()[number++];
+      stream_ranges_.back().count += counts[k];
     }
     return stream_ranges_;
   }

@@ -11,12 +11,13 @@
 
 namespace cutpoint::cuda {
 
-/// The length of partitions, and the most partitions and chunks of a batch.
+/// The length of partitions, the most partitions and chunks of a batch, and the rounds of the join.
 struct partition_plan {
   std::uint64_t partition_bytes = 0;
   std::uint64_t min_chunk_bytes = 0;
   std::uint64_t max_partitions = 0;
   std::uint64_t max_chunks = 0;
+  std::uint32_t rounds = partition_tuning{}.rounds;  ///< of the join, at least 1
 };
 
 /// A batch with many chunks of fewer bytes may be refused, since such chunks are rare.
@@ -51,25 +52,37 @@ inline void append_partitions(const partition_plan& plan, const stream_range& ra
   }
 }
 
-/// Chunks of a batch on an executor, found or known.
+/// Chunks of a batch on an executor, found or known, in one array so that one copy brings known chunks.
 template <class Executor>
 struct chunk_workspace {
-  template <class T>
-  using array = typename Executor::template array<T>;
+  typename Executor::template array<std::uint8_t> bytes;
 
-  array<std::uint64_t> begins;
-  array<std::uint32_t> lengths;
-  array<std::uint32_t> count;
-
-  [[nodiscard]] static result<chunk_workspace> allocate(Executor& executor, std::uint64_t max_chunks) {
+  [[nodiscard]] static constexpr std::size_t size_for(std::uint64_t slots) {
+    return slots * (sizeof(std::uint64_t) + sizeof(std::uint32_t)) + sizeof(std::uint32_t);
+  }
+  [[nodiscard]] static result<chunk_workspace> allocate(Executor& executor, std::uint64_t slots) {
     chunk_workspace workspace;
-    CUTPOINT_RETURN_IF_FAILED(store_result(executor.template allocate<std::uint64_t>(max_chunks), workspace.begins));
-    CUTPOINT_RETURN_IF_FAILED(store_result(executor.template allocate<std::uint32_t>(max_chunks), workspace.lengths));
-    CUTPOINT_RETURN_IF_FAILED(store_result(executor.template allocate<std::uint32_t>(1), workspace.count));
+    CUTPOINT_RETURN_IF_FAILED(store_result(executor.template allocate<std::uint8_t>(size_for(slots)), workspace.bytes));
     return result<chunk_workspace>(std::move(workspace));
   }
 
-  [[nodiscard]] chunk_list list() const { return {begins.data(), lengths.data(), count.data()}; }
+  /// The begins of so many chunks, then their lengths, then their number.
+  [[nodiscard]] static chunk_list list_in(std::uint8_t* bytes, std::uint64_t slots) {
+    auto* const begins = reinterpret_cast<std::uint64_t*>(bytes);
+    auto* const lengths = reinterpret_cast<std::uint32_t*>(begins + slots);
+    return {.begins = begins, .lengths = lengths, .count = lengths + slots};
+  }
+};
+
+/// Words in one array, so that one call clears those that kernels count in, and one copy brings all to the host.
+struct counter_words {
+  static constexpr std::size_t overflowed = 0;
+  static constexpr std::size_t chunk_count = 1;
+  static constexpr std::size_t changed = 2;  ///< of each round
+  std::uint32_t rounds = 1;
+
+  /// The index of the number of chunks of the first partition. The words before it are cleared.
+  [[nodiscard]] std::size_t counts() const { return changed + rounds; }
 };
 
 /// Memory on an executor for cutting a batch, without its bytes.
@@ -79,27 +92,28 @@ struct cut_workspace {
   using array = typename Executor::template array<T>;
 
   array<std::uint64_t> candidates;
-  array<stream_range> stream_ranges;
-  array<partition> partitions;
+  array<std::uint8_t> description;  ///< stream ranges, then partitions, so that one copy brings them
   array<std::uint32_t> speculative_ends;
   array<std::uint32_t> prefix_ends;
   array<speculative_chain> speculative;
   array<partition_state> states;  ///< of two rounds
-  array<std::uint32_t> counts;
   array<std::uint32_t> firsts;
-  array<std::uint32_t> overflowed;
-  array<std::uint32_t> changed;
+  array<std::uint32_t> counters;
+  counter_words words;
 
+  [[nodiscard]] static std::size_t description_size(std::uint64_t stream_ranges, std::uint64_t partitions) {
+    return stream_ranges * sizeof(stream_range) + partitions * sizeof(partition);
+  }
   [[nodiscard]] static result<cut_workspace> allocate(Executor& executor, const partition_plan& plan,
                                                       const batch_limits& limits, std::uint32_t levels) {
     cut_workspace workspace;
+    workspace.words.rounds = plan.rounds;
     CUTPOINT_RETURN_IF_FAILED(
         store_result(executor.template allocate<std::uint64_t>(levels * packed_bytes::candidate_words(limits.bytes)),
                      workspace.candidates));
-    CUTPOINT_RETURN_IF_FAILED(
-        store_result(executor.template allocate<stream_range>(limits.stream_ranges), workspace.stream_ranges));
-    CUTPOINT_RETURN_IF_FAILED(
-        store_result(executor.template allocate<partition>(plan.max_partitions), workspace.partitions));
+    CUTPOINT_RETURN_IF_FAILED(store_result(
+        executor.template allocate<std::uint8_t>(description_size(limits.stream_ranges, plan.max_partitions)),
+        workspace.description));
     CUTPOINT_RETURN_IF_FAILED(
         store_result(executor.template allocate<std::uint32_t>(plan.max_chunks), workspace.speculative_ends));
     CUTPOINT_RETURN_IF_FAILED(
@@ -109,32 +123,38 @@ struct cut_workspace {
     CUTPOINT_RETURN_IF_FAILED(
         store_result(executor.template allocate<partition_state>(2 * plan.max_partitions), workspace.states));
     CUTPOINT_RETURN_IF_FAILED(
-        store_result(executor.template allocate<std::uint32_t>(plan.max_partitions), workspace.counts));
-    CUTPOINT_RETURN_IF_FAILED(
         store_result(executor.template allocate<std::uint32_t>(plan.max_partitions + 1), workspace.firsts));
-    CUTPOINT_RETURN_IF_FAILED(store_result(executor.template allocate<std::uint32_t>(1), workspace.overflowed));
-    CUTPOINT_RETURN_IF_FAILED(store_result(executor.template allocate<std::uint32_t>(1), workspace.changed));
+    CUTPOINT_RETURN_IF_FAILED(executor.clear(workspace.firsts.data(), 1));
+    CUTPOINT_RETURN_IF_FAILED(store_result(
+        executor.template allocate<std::uint32_t>(workspace.words.counts() + plan.max_partitions), workspace.counters));
     return result<cut_workspace>(std::move(workspace));
   }
 
+  /// Clears what the kernels count in.
+  [[nodiscard]] status clear_counters(Executor& executor) const {
+    return executor.clear(counters.data(), words.counts());
+  }
+
   /// The arguments for cutting `in`, which has no candidates yet.
-  [[nodiscard]] cut_launch_arguments job(packed_bytes in, std::uint32_t partition_count,
-                                         const chunk_list& chunks) const {
+  [[nodiscard]] cut_launch_arguments job(packed_bytes in, std::uint64_t stream_range_count,
+                                         std::uint32_t partition_count, const chunk_list& chunks) const {
     in.candidates = candidates.data();
     in.words = packed_bytes::candidate_words(in.byte_count);
+    const auto* const stream_ranges = reinterpret_cast<const stream_range*>(description.data());
     return {.batch = {.in = in,
-                      .stream_ranges = stream_ranges.data(),
-                      .partitions = partitions.data(),
+                      .stream_ranges = stream_ranges,
+                      .partitions = reinterpret_cast<const partition*>(stream_ranges + stream_range_count),
                       .partition_count = partition_count,
                       .speculative_ends = speculative_ends.data(),
                       .prefix_ends = prefix_ends.data(),
                       .speculative = speculative.data(),
-                      .overflowed = overflowed.data()},
+                      .overflowed = counters.data() + counter_words::overflowed},
             .states = {states.data(), states.data() + partition_count},
-            .counts = counts.data(),
+            .counts = counters.data() + words.counts(),
             .firsts = firsts.data(),
-            .changed = changed.data(),
-            .chunks = chunks};
+            .changed = counters.data() + counter_words::changed,
+            .chunks = chunks,
+            .rounds = words.rounds};
   }
 };
 

@@ -256,7 +256,7 @@ struct chunk_list {
   std::uint32_t* count = nullptr;  ///< one word
 };
 
-/// Writes the chunks of all partitions.
+/// Writes the chunks of all partitions, and lengths of 0 for the slots that are left.
 template <class CutFinder>
 struct gather_chunks_kernel : warp_per_partition<CutFinder> {
   using warp_per_partition<CutFinder>::work;
@@ -273,6 +273,8 @@ struct gather_chunks_kernel : warp_per_partition<CutFinder> {
       const partition part = work.partitions[k];
       const std::uint32_t first = firsts[k];
       const std::uint32_t count = firsts[k + 1] - first;
+      const std::uint32_t all = firsts[work.partition_count];
+      const std::uint32_t first_left = all + part.first_slot - first;  // the partitions before leave so many slots
       const auto end_of = [&](std::uint32_t i) {
         return part.begin +
                (i < state.prefix_count
@@ -285,7 +287,8 @@ struct gather_chunks_kernel : warp_per_partition<CutFinder> {
           output.begins[first + i] = begin;
           output.lengths[first + i] = static_cast<std::uint32_t>(end_of(i) - begin);
         }
-        if (k + 1 == work.partition_count && lane == 0) *output.count = firsts[k + 1];
+        for (std::uint32_t i = lane; i < part.slot_count - count; i += warp_size) output.lengths[first_left + i] = 0;
+        if (k == 0 && lane == 0) *output.count = all;
       });
     });
   }

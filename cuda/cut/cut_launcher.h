@@ -14,15 +14,15 @@
 
 namespace cutpoint::cuda {
 
-/// A batch to cut, and memory for its chunks. Pointers are to the executor's memory.
+/// A batch to cut, and memory for its chunks. Pointers are to the executor's memory. `batch.overflowed` and `changed` are 0.
 struct cut_launch_arguments {
-  partitioned_batch batch;                           ///< `overflowed` is 0 at first; an end for each slot
-  partition_state* states[2] = {};                   ///< [partition_count] each
-  std::uint32_t* counts = nullptr;                   ///< [partition_count] numbers of chunks
-  std::uint32_t* firsts = nullptr;                   ///< [partition_count + 1]
-  std::uint32_t* changed = nullptr;                  ///< one word
-  chunk_list chunks;                                 ///< one for each slot
-  std::uint32_t rounds = partition_tuning{}.rounds;  ///< at least 1
+  partitioned_batch batch;           ///< an end for each slot
+  partition_state* states[2] = {};   ///< [partition_count] each
+  std::uint32_t* counts = nullptr;   ///< [partition_count] numbers of chunks
+  std::uint32_t* firsts = nullptr;   ///< [partition_count + 1], the first is 0
+  std::uint32_t* changed = nullptr;  ///< [rounds]
+  chunk_list chunks;                 ///< one for each slot
+  std::uint32_t rounds = 1;
 };
 
 template <class Executor>
@@ -77,10 +77,10 @@ status cut_launcher_for<Executor, Specification>::enqueue(Executor& executor, co
   partition_state* after = job.states[1];
   CUTPOINT_RETURN_IF_FAILED(executor.launch(map_partitions_kernel<cut_finder>{{work}, before}));
   for (std::uint32_t round = 0; round < job.rounds; ++round, std::swap(before, after)) {
-    CUTPOINT_RETURN_IF_FAILED(executor.clear(job.changed, 1));
-    CUTPOINT_RETURN_IF_FAILED(executor.launch(join_kernel<cut_finder>{{work}, before, after, job.changed}));
+    CUTPOINT_RETURN_IF_FAILED(executor.launch(join_kernel<cut_finder>{{work}, before, after, job.changed + round}));
   }
-  CUTPOINT_RETURN_IF_FAILED(executor.launch(sequential_join_kernel<cut_finder>{work, before, job.changed}));
+  const std::uint32_t* const last_changed = job.changed + job.rounds - 1;
+  CUTPOINT_RETURN_IF_FAILED(executor.launch(sequential_join_kernel<cut_finder>{work, before, last_changed}));
   const partitioned_batch& batch = job.batch;
   const count_chunks_kernel count{batch.partitions,      before,     batch.speculative,
                                   batch.partition_count, job.counts, batch.overflowed};

@@ -1,10 +1,11 @@
 // `device_chunker`: batches in device memory.
+#include <iterator>
 #include <optional>
 #include <span>
 #include <utility>
 
-#include <launchers.cuh>
 #include <cutpoint/cuda.h>
+#include <launchers.cuh>
 
 #include "cuda/batch/make_batch_offload.h"
 #include "cuda/device/devices.h"
@@ -77,16 +78,15 @@ class device_chunker::implementation {
   result<std::vector<chunk>> chunks() {
     const auto scope = device_scope::enter(device_);
     if (!scope) return scope.error();
-    const auto found = work_->chunks().list();
-    std::uint32_t count = 0;
-    std::uint32_t overflowed = 0;
+    const cuda::chunk_list found = work_->chunks();
+    std::uint32_t counters[cuda::counter_words::changed] = {};
     if (!shape_) return std::vector<chunk>();
-    CUTPOINT_RETURN_IF_FAILED(executor_->copy_out(&count, found.count, 1));
-    CUTPOINT_RETURN_IF_FAILED(executor_->copy_out(&overflowed, work_->workspace().overflowed.data(), 1));
+    CUTPOINT_RETURN_IF_FAILED(executor_->copy_out(counters, work_->counters(), std::size(counters)));
     CUTPOINT_RETURN_IF_FAILED(executor_->wait());
-    if (overflowed != 0) {
+    if (counters[cuda::counter_words::overflowed] != 0) {
       return status(status_code::memory_limit, "the batch has more short chunks than there is room for");
     }
+    const std::uint32_t count = counters[cuda::counter_words::chunk_count];
     std::vector<std::uint64_t> offsets(count);
     std::vector<std::uint32_t> lengths(count);
     CUTPOINT_RETURN_IF_FAILED(executor_->copy_out(offsets.data(), found.begins, count));
@@ -114,13 +114,14 @@ class device_chunker::implementation {
                                    .ends = at_end ? 1u : 0u};
       const std::span<const cuda::stream_range> stream_ranges(&all, byte_count == 0 ? std::size_t{0} : std::size_t{1});
       work_->partition_streams(stream_ranges);
-      CUTPOINT_RETURN_IF_FAILED(work_->copy_partitions(*executor_, stream_ranges));
+      CUTPOINT_RETURN_IF_FAILED(executor_->wait());  // the last batch reads its description
+      CUTPOINT_RETURN_IF_FAILED(work_->copy_description(*executor_, stream_ranges));
       shape_ = shape;
     }
     const std::uint64_t end = shape.lead + byte_count;
     CUTPOINT_RETURN_IF_FAILED(work_->enqueue_cuts(*executor_, bytes - shape.lead, end));
     CUTPOINT_RETURN_IF_FAILED(work_->enqueue_fingerprints(*executor_, bytes - shape.lead, end));
-    const auto found = work_->chunks().list();
+    const cuda::chunk_list found = work_->chunks();
     if (shape.lead != 0) {
       CUTPOINT_RETURN_IF_FAILED(cuda::launch_kernel(&subtract, {.blocks = 64, .threads = 256}, executor_->stream(),
                                                     found.begins, found.count, shape.lead));
@@ -129,7 +130,7 @@ class device_chunker::implementation {
                          .lengths = found.lengths,
                          .digests = work_->digests(),
                          .count = found.count,
-                         .overflowed = work_->workspace().overflowed.data(),
+                         .overflowed = work_->counters() + cuda::counter_words::overflowed,
                          .digest_bytes = static_cast<std::uint32_t>(work_->digest_bytes())};
   }
 

@@ -35,7 +35,6 @@ result<std::size_t> temporary_storage_bytes(std::size_t size) {
 
 status prefix_sum_async(const std::uint32_t* counts, std::uint32_t* sums, std::size_t size, void* temporary,
                         std::size_t temporary_size, cudaStream_t stream) {
-  CUTPOINT_RETURN_IF_FAILED(check(cudaMemsetAsync(sums, 0, sizeof *sums, stream), "clearing a sum"));
   if (size == 0) return {};
   return check(sum(counts, sums + 1, size, temporary, temporary_size, stream), "summing the counts of chunks");
 }

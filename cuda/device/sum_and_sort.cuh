@@ -14,7 +14,7 @@ namespace cutpoint::cuda {
 /// Bytes of temporary memory that each operation needs for up to `size` numbers.
 [[nodiscard]] result<std::size_t> temporary_storage_bytes(std::size_t size);
 
-/// `sums[i]` is the sum of the first i counts, i = 0 to `size`. All in device memory.
+/// `sums[i]` becomes the sum of the first i counts, i = 1 to `size`. All in device memory.
 [[nodiscard]] status prefix_sum_async(const std::uint32_t* counts, std::uint32_t* sums, std::size_t size,
                                       void* temporary, std::size_t temporary_size, cudaStream_t stream);
 

@@ -109,6 +109,7 @@ class blake3_fingerprints {
     CUTPOINT_RETURN_IF_FAILED(store_result(executor.template allocate<std::uint32_t>(limits.chunks), leaves_));
     CUTPOINT_RETURN_IF_FAILED(
         store_result(executor.template allocate<std::uint32_t>(limits.chunks + 1), first_leaves_));
+    CUTPOINT_RETURN_IF_FAILED(executor.clear(first_leaves_.data(), 1));
     return store_result(executor.template allocate<std::uint32_t>(8 * max_leaves(limits)), chaining_values_);
   }
   [[nodiscard]] status enqueue(Executor& executor, const hash_args& chunks, const hash_limits& batch) {

@@ -105,10 +105,9 @@ class host_executor {
     return faults.empty() ? status() : status(status_code::backend_failure, "a kernel went wrong: " + faults.front());
   }
 
-  /// `sums[i]` is the sum of the first i counts, i = 0 to `size`.
+  /// `sums[i]` becomes the sum of the first i counts, i = 1 to `size`. `sums[0]` is not written.
   [[nodiscard]] status prefix_sum(const std::uint32_t* counts, std::uint32_t* sums, std::size_t size) {
     if (status s = before(executor_call::launch); !s.ok()) return s;
-    sums[0] = 0;
     std::partial_sum(counts, counts + size, sums + 1);
     return {};
   }

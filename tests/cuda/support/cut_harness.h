@@ -88,16 +88,19 @@ std::vector<chunk> cut_in_partitions(const Specification& specification, packed_
   if (partitions.empty()) return {};
   const batch_limits limits{.bytes = in.byte_count, .stream_ranges = stream_ranges.size()};
   const partition_plan workspace_plan{.max_partitions = partitions.size(),
-                                      .max_chunks = partitions.back().first_slot + partitions.back().slot_count};
+                                      .max_chunks = partitions.back().first_slot + partitions.back().slot_count,
+                                      .rounds = how.rounds};
   const auto workspace =
       cut_workspace<host_executor>::allocate(executor, workspace_plan, limits, Specification::levels);
   const auto chunks_workspace = chunk_workspace<host_executor>::allocate(executor, workspace_plan.max_chunks);
-  cut_launch_arguments job =
-      workspace->job(in, static_cast<std::uint32_t>(partitions.size()), chunks_workspace->list());
-  std::copy(stream_ranges.begin(), stream_ranges.end(), workspace->stream_ranges.data());
-  std::copy(partitions.begin(), partitions.end(), workspace->partitions.data());
-  *job.batch.overflowed = 0;
-  job.rounds = how.rounds;
+  const cut_launch_arguments job =
+      workspace->job(in, stream_ranges.size(), static_cast<std::uint32_t>(partitions.size()),
+                     chunks_workspace->list_in(chunks_workspace->bytes.data(), workspace_plan.max_chunks));
+  std::uint8_t* const description = workspace->description.data();
+  std::memcpy(description, stream_ranges.data(), stream_ranges.size() * sizeof(stream_range));
+  std::memcpy(description + stream_ranges.size() * sizeof(stream_range), partitions.data(),
+              partitions.size() * sizeof(partition));
+  EXPECT_TRUE(workspace->clear_counters(executor).ok());
   const status cut = (*launcher)->enqueue(executor, job);
   EXPECT_TRUE(cut.ok()) << cut.message();
   EXPECT_EQ(*job.batch.overflowed, 0u);
