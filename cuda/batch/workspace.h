@@ -17,7 +17,7 @@ struct partition_plan {
   std::uint64_t min_chunk_bytes = 0;
   std::uint64_t max_partitions = 0;
   std::uint64_t max_chunks = 0;
-  std::uint32_t rounds = partition_tuning{}.rounds;  ///< of the join, at least 1
+  std::uint32_t rounds = 1;  ///< of the join
 };
 
 /// A batch with many chunks of fewer bytes may be refused, since such chunks are rare.
@@ -25,9 +25,13 @@ inline constexpr std::uint64_t min_supported_chunk_bytes = 64;
 
 [[nodiscard]] inline partition_plan plan_partitions(const chunk_estimates& sizes, const batch_limits& limits) {
   const partition_tuning tuning;
-  const std::uint64_t wanted = tuning.resync_multiple * sizes.resync_chunks * sizes.typical_chunk_bytes;
+  const std::uint64_t resync_bytes = sizes.resync_chunks * sizes.typical_chunk_bytes;
+  const std::uint64_t wanted =
+      std::clamp(limits.bytes / tuning.busy_partitions, resync_bytes, tuning.resync_multiple * resync_bytes);
   partition_plan plan;
   plan.partition_bytes = std::max<std::uint64_t>(wanted, tuning.min_partition_bytes);
+  const std::uint64_t rounds = (tuning.rounds_multiple * resync_bytes + plan.partition_bytes - 1) / plan.partition_bytes;
+  plan.rounds = std::max(static_cast<std::uint32_t>(rounds), tuning.min_rounds);
   plan.min_chunk_bytes = std::max(sizes.min_chunk_bytes, min_supported_chunk_bytes);
   plan.max_partitions = limits.stream_ranges + limits.bytes / plan.partition_bytes + 1;
   plan.max_chunks = limits.bytes / plan.min_chunk_bytes + 2 * plan.max_partitions;

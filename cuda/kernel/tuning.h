@@ -20,13 +20,18 @@ struct rolling_tuning {
 
 /// Tuning of partitions.
 struct partition_tuning {
-  /// The length of a partition over the length in which two chains of cuts meet on random data. With longer partitions fewer
-  /// chains fail to meet within a partition and need another round. With shorter ones more warps have work.
+  /// The most that the length of a partition is over the length in which two chains of cuts meet on random data; the least is
+  /// 1. With longer partitions fewer chains fail to meet within a partition and need another round.
   std::uint32_t resync_multiple = 4;
+  /// Partitions that keep a device busy while other batches are copied and cut: a batch that would have fewer has shorter
+  /// ones. About four warps for each multiprocessor.
+  std::uint32_t busy_partitions = 512;
   /// The minimum length of a partition in bytes, unless its stream range is shorter.
   std::uint32_t min_partition_bytes = 64 * 1024;
-  /// Rounds in which all partitions are joined in parallel, before one warp joins the rest.
-  std::uint32_t rounds = 4;
+  /// The fewest rounds in which all partitions are joined in parallel, before one warp joins the rest.
+  std::uint32_t min_rounds = 4;
+  /// The length that a chain has passed after all rounds, over that in which two chains meet.
+  std::uint32_t rounds_multiple = 8;
 };
 
 }  // namespace cutpoint::cuda
