@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "pipeline/dispatch/feed_configuration.h"
+
 namespace cutpoint {
 
 namespace {
@@ -131,7 +133,9 @@ std::optional<device_rates> rates_on(const device_costs& device, const job_costs
     return rates;
   }
   rates.fingerprinting = with_batches_of(most_batch);
-  if (rates.fingerprinting <= 0) return std::nullopt;
+  const std::uint64_t reach = job.cuts.reach();
+  const bool is_left = reach != unlimited && reach > longest_fingerprinted_on_device(job.fingerprint.kind);
+  if (rates.fingerprinting <= 0 || is_left) return std::nullopt;
   rates.batch_bytes = batch_bytes_for(rates, job.device_memory_bytes);
   rates.fingerprinting = with_batches_of(rates.batch_bytes);
   return rates;

@@ -32,8 +32,11 @@ result<device_lanes> device_lanes::open(const device_provider& provider, int dev
   const auto limits = cuts ? device_limits(part, options.cuts) : result<cuda::batch_limits>(fingerprint_limits(part));
   if (!limits) return none(limits.error().message());
   made.limits_ = *limits;
+  made.longest_fingerprinted_ = longest_fingerprinted_on_device(options.fingerprint.kind);
+  const bool is_left = cuts && options.cuts.reach() > made.longest_fingerprinted_;
+  const fingerprint_recipe fingerprint = is_left ? fingerprint_recipe(fingerprint_kind::none) : options.fingerprint;
   while (made.offloads_.size() < part.lane_count) {
-    auto next = provider.make(device, options.cuts, options.fingerprint, *limits, use);
+    auto next = provider.make(device, options.cuts, fingerprint, *limits, use);
     if (!next) {
       const status_code why = next.error().code();
       const bool is_fault = why == status_code::memory_limit || why == status_code::backend_failure;
@@ -66,7 +69,8 @@ status device_lanes::perform(task& taken, const task_context& context, lane& wor
       if (mapped && *mapped) return {};
       if (!mapped) failure = mapped.error();
     } else if (auto* chunks = std::get_if<fingerprint_task>(&taken.work)) {
-      const auto made = fingerprint_on_device(*chunks, context, limits_, *offloads_[device_lane], worker);
+      const auto made =
+          fingerprint_on_device(*chunks, context, limits_, longest_fingerprinted_, *offloads_[device_lane], worker);
       if (made && *made) return {};
       if (!made) failure = made.error();
     }

@@ -59,6 +59,7 @@ class device_lanes {
  private:
   int device_ = 0;
   cuda::batch_limits limits_;
+  std::uint64_t longest_fingerprinted_ = unlimited;
   std::vector<std::unique_ptr<cuda::offload>> offloads_;
   std::string warning_;
   bool is_pinned_ = false;

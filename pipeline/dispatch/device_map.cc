@@ -118,7 +118,8 @@ result<bool> map_on_device(map_task& work, const task_context& context, const cu
 }
 
 result<bool> fingerprint_on_device(fingerprint_task& work, const task_context& context,
-                                   const cuda::batch_limits& limits, cuda::offload& offload, lane& worker) {
+                                   const cuda::batch_limits& limits, std::uint64_t longest, cuda::offload& offload,
+                                   lane& worker) {
   std::vector<joined_chunk*> asked;
   for (const fingerprint_task::batch_range& each : work.ranges) {
     for (std::size_t i = each.which.first; i < each.which.last; ++i) {
@@ -132,6 +133,7 @@ result<bool> fingerprint_on_device(fingerprint_task& work, const task_context& c
   std::vector<std::uint64_t> begins;
   std::vector<std::uint32_t> lengths;
   for (const joined_chunk* c : asked) {
+    if (c->where.length > longest) return false;
     begins.push_back(c->where.offset - base);
     lengths.push_back(static_cast<std::uint32_t>(c->where.length));
   }

@@ -20,10 +20,10 @@ namespace cutpoint {
                                          cuda::offload& offload, lane& worker);
 
 /// Fingerprints the chunks of a task, which are no more than the limits allow. Returns false and does nothing if they
-/// have more bytes than fit into a batch, or if the device does not make these fingerprints. Errors: of the device.
-/// Throws std::bad_alloc.
+/// have more bytes than fit into a batch, if one has more than `longest`, or if the device does not make these
+/// fingerprints. Errors: of the device. Throws std::bad_alloc.
 [[nodiscard]] result<bool> fingerprint_on_device(fingerprint_task& work, const task_context& context,
-                                                 const cuda::batch_limits& limits, cuda::offload& offload,
-                                                 lane& worker);
+                                                 const cuda::batch_limits& limits, std::uint64_t longest,
+                                                 cuda::offload& offload, lane& worker);
 
 }  // namespace cutpoint

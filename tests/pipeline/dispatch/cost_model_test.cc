@@ -113,6 +113,9 @@ TEST(rates_for, has_the_devices_that_may_be_used_and_do_the_job) {
   EXPECT_EQ(rates_for(model, job).devices.size(), 2u);
   job.fingerprint = fingerprint_kind::md5;
   EXPECT_TRUE(rates_for(model, job).devices.empty()) << "its kernels do not make it";
+  job.fingerprint = fingerprint_kind::sha1;
+  job.cuts = made("gear", "avg_bytes=8192,max_bytes=263168");
+  EXPECT_TRUE(rates_for(model, job).devices.empty()) << "a chunk would keep one thread busy for long";
   job.fingerprint = fingerprint_kind::none;
   EXPECT_EQ(rates_for(model, job).devices.size(), 2u);
   job.cuts = made("ram");

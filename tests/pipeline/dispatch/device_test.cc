@@ -27,7 +27,7 @@ void expect_device_run(std::shared_ptr<const device_provider> devices, const chu
   expect_sequential(run, options, streams);
   EXPECT_EQ(run.statistics.device_warning, "");
   EXPECT_EQ(run.statistics.chunked_on, backend::cuda);
-  EXPECT_EQ(run.statistics.fingerprinted_on, backend::cuda);
+  EXPECT_EQ(run.statistics.fingerprinted_on == backend::cuda, cuts.reach() <= 256 * KiB);
   EXPECT_GT(run.statistics.device_bytes, size / 2);
 }
 
@@ -97,6 +97,22 @@ TEST(device, leaves_fingerprints_that_it_does_not_make_to_the_processor) {
   expect_sequential(run, options, streams);
   EXPECT_EQ(run.statistics.chunked_on, backend::cuda);
   EXPECT_NE(run.statistics.fingerprinted_on, backend::cuda);
+}
+
+TEST(device, leaves_sha_of_long_chunks_to_the_processor) {
+  const std::vector<std::vector<std::uint8_t>> streams = {mixed_stream(700'000, 1)};
+  for (const std::uint64_t max_bytes : {256 * KiB, 256 * KiB + 1}) {
+    for (const fingerprint_kind kind : {fingerprint_kind::sha1, fingerprint_kind::blake3}) {
+      feed_options options = small_job(kind);
+      options.cuts = *chunker::make(gear_parameters{.avg_bytes = 256, .min_bytes = 64, .max_bytes = max_bytes});
+      options.segment_bytes = 0;
+      const device_run run = run_on(std::make_shared<host_device>(), options, streams);
+      expect_sequential(run, options, streams);
+      EXPECT_EQ(run.statistics.chunked_on, backend::cuda);
+      EXPECT_EQ(run.statistics.fingerprinted_on == backend::cuda,
+                kind == fingerprint_kind::blake3 || max_bytes == 256 * KiB);
+    }
+  }
 }
 
 TEST(device, that_is_not_there_is_an_error) {

@@ -160,9 +160,11 @@ TEST(hybrid, fingerprints_as_many_chunks_on_the_device_as_it_has_room_for) {
   while (batch.chunks.size() < 5'000) batch.chunks.push_back({.where = {batch.chunks.size() * 2, 2}});
   fingerprint_task work{.ranges = {{.batch = &batch, .which = {.first = 0, .last = batch.chunks.size()}}}};
   lane worker;
-  const auto done = fingerprint_on_device(work, {.held = &*bytes}, limits, **offload, worker);
-  ASSERT_TRUE(done.ok()) << done.error().message();
-  EXPECT_TRUE(*done);
+  for (const std::uint64_t longest : {2u, 1u}) {
+    const auto done = fingerprint_on_device(work, {.held = &*bytes}, limits, longest, **offload, worker);
+    ASSERT_TRUE(done.ok()) << done.error().message();
+    EXPECT_EQ(*done, longest == 2);
+  }
 }
 
 TEST(hybrid, is_chosen_by_the_rates) {
