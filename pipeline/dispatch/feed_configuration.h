@@ -33,6 +33,8 @@ struct device_configuration {
   std::uint64_t batch_chunks = 0;
   /// In a smaller batch latency takes much of the time. A lane waits for more bytes while more may come.
   std::uint64_t least_batch_bytes = 0;
+
+  friend bool operator==(const device_configuration&, const device_configuration&) = default;
 };
 
 struct feed_configuration {

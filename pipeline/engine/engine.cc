@@ -35,10 +35,24 @@ result<std::vector<device_lanes>> open_devices(const device_provider& provider, 
       configuration.remove_devices();
       return std::vector<device_lanes>();
     }
-    configuration.devices[i].fingerprints = opened->fingerprints();
     devices.push_back(*std::move(opened));
   }
   return devices;
+}
+
+/// Opens the devices and makes the ring.
+result<std::unique_ptr<feed_memory>> make_memory(const device_provider& provider,
+                                                 const std::optional<processor_places>& places,
+                                                 const feed_options& options, feed_configuration& configuration,
+                                                 std::string& warning) {
+  auto devices = open_devices(provider, options, configuration, warning);
+  if (!devices) return devices.error();
+  auto held = ring::make(configuration.ring_bytes);
+  if (!held) return held.error();
+  if (places && !devices->empty() && devices->front().node() >= 0) {  // else it lies where it is first written
+    static_cast<void>(places->bind_memory(held->at(0), held->size(), devices->front().node()));
+  }
+  return std::make_unique<feed_memory>(*std::move(held), *std::move(devices));
 }
 
 }  // namespace
@@ -104,13 +118,21 @@ result<feed> engine::open(const feed_options& options, chunk_receiver& receiver)
   if (status devices = check_devices(options.devices); !devices.ok()) return devices;
   auto configuration = make_feed_configuration(placed, thread_count(), receiver);
   if (!configuration) return configuration.error();
+  feed_memory_key key{.cuts = cuts->canonical(),
+                      .fingerprint = options.fingerprint,
+                      .devices = options.devices,
+                      .configurations = configuration->devices,
+                      .device_memory_bytes = options.device_memory_bytes,
+                      .ring_bytes = configuration->ring_bytes};
   std::string warning;
-  auto devices = open_devices(*pool_->devices, placed, *configuration, warning);
-  if (!devices) return devices.error();
-  auto held = ring::make(configuration->ring_bytes);
-  if (!held) return held.error();
-  if (pool_->places && !devices->empty() && devices->front().node() >= 0) {  // else it lies where it is first written
-    static_cast<void>(pool_->places->bind_memory(held->at(0), held->size(), devices->front().node()));
+  auto memory = pool_->take_kept(key);
+  if (!memory) {
+    auto made = make_memory(*pool_->devices, pool_->places, placed, *configuration, warning);
+    if (!made) return made.error();
+    memory = *std::move(made);
+  }
+  for (std::size_t i = 0; i < memory->devices.size(); ++i) {
+    configuration->devices[i].fingerprints = memory->devices[i].fingerprints();
   }
   std::vector<lane> lanes;
   while (lanes.size() < configuration->all_lanes()) {
@@ -123,8 +145,8 @@ result<feed> engine::open(const feed_options& options, chunk_receiver& receiver)
   if (configuration->fingerprinted_on != backend::scalar) configuration->fingerprint_task_bytes = vector_task_bytes;
   auto for_runs = fingerprinter::make(options.fingerprint);
   if (!for_runs) return for_runs.error();
-  auto made = std::make_unique<feed::implementation>(*pool_, *configuration, *cuts, *std::move(held), std::move(lanes),
-                                                     *std::move(devices), std::move(warning),
+  auto made = std::make_unique<feed::implementation>(*pool_, *configuration, *cuts, std::move(key), std::move(memory),
+                                                     std::move(lanes), std::move(warning),
                                                      run_periods(*cuts, *std::move(for_runs)), receiver);
   if (options.trace != nullptr) made->trace(*options.trace);
   if (status started = made->start(); !started.ok()) return started;

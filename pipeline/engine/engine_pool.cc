@@ -55,6 +55,24 @@ status engine::pool::start() {
   return {};
 }
 
+std::unique_ptr<feed_memory> engine::pool::take_kept(const feed_memory_key& key) {
+  std::unique_ptr<feed_memory> found;
+  std::vector<kept_entry> others;  // freed without the lock
+  const std::lock_guard lock(mutex);
+  others.swap(kept_);
+  const auto same = std::find_if(others.begin(), others.end(), [&](const kept_entry& each) { return each.key == key; });
+  if (same != others.end()) found = std::move(same->memory);
+  return found;
+}
+
+void engine::pool::keep(feed_memory_key key, std::unique_ptr<feed_memory> memory) noexcept {
+  try {
+    const std::lock_guard lock(mutex);
+    kept_.push_back({std::move(key), std::move(memory)});
+  } catch (const std::bad_alloc&) {
+  }
+}
+
 void engine::pool::run_lane(std::uint64_t lane) {
   if (binds_workers_) bind([&] { return places->bind_thread(lane); });
   std::unique_lock lock(mutex);

@@ -15,6 +15,7 @@
 
 #include "pipeline/dispatch/device_lanes.h"
 #include "pipeline/dispatch/fastest.h"
+#include "pipeline/engine/feed_memory.h"
 
 namespace cutpoint {
 
@@ -30,6 +31,11 @@ class engine::pool {
   [[nodiscard]] status start();
 
   [[nodiscard]] std::uint64_t thread_count() const { return thread_count_; }
+
+  /// Returns what an earlier feed with the same key has left, or null. Frees what other feeds have left.
+  [[nodiscard]] std::unique_ptr<feed_memory> take_kept(const feed_memory_key& key);
+  /// Keeps the memory of a feed for the next one.
+  void keep(feed_memory_key key, std::unique_ptr<feed_memory> memory) noexcept;
 
   /// Calls `binding`, which binds the calling thread. If the system or the memory refuses that, the thread works all
   /// the same.
@@ -56,6 +62,11 @@ class engine::pool {
   bool binds_workers_;
   std::vector<std::thread> workers_;
   bool is_stopping_ = false;
+  struct kept_entry {
+    feed_memory_key key;
+    std::unique_ptr<feed_memory> memory;
+  };
+  std::vector<kept_entry> kept_;  ///< guarded by `mutex`
 };
 
 }  // namespace cutpoint

@@ -21,15 +21,17 @@ constexpr std::uint64_t publish_threshold_calls = 1024;
 }  // namespace
 
 feed::implementation::implementation(engine::pool& threads, const feed_configuration& configuration,
-                                     const chunker& cuts, ring held, std::vector<lane> lanes,
-                                     std::vector<device_lanes> devices, std::string device_warning, run_periods periods,
+                                     const chunker& cuts, feed_memory_key key, std::unique_ptr<feed_memory> memory,
+                                     std::vector<lane> lanes, std::string device_warning, run_periods periods,
                                      chunk_receiver& receiver)
     : pool_(threads),
-      ring_(std::move(held)),
+      memory_key_(std::move(key)),
+      memory_(std::move(memory)),
+      ring_(memory_->held),
+      devices_(memory_->devices),
       intake_(ring_, cuts, std::move(periods), configuration.intake),
       schedule_(configuration, cuts, ring_, receiver),
       lanes_(std::move(lanes)),
-      devices_(std::move(devices)),
       device_warning_(std::move(device_warning)),
       help_threshold_segments_(help_threshold_segments(configuration)),
       totals_(lanes_.size()) {
@@ -51,7 +53,7 @@ feed::implementation::~implementation() {
   }
   pool_.work.notify_all();
   for (std::thread& waiting : device_threads_) waiting.join();
-  if (!devices_.empty()) devices_.front().unpin(ring_);
+  if (memory_->is_reusable()) pool_.keep(std::move(memory_key_), std::move(memory_));
 }
 
 void feed::implementation::trace(trace_receiver& receiver) {
@@ -60,7 +62,6 @@ void feed::implementation::trace(trace_receiver& receiver) {
 }
 
 status feed::implementation::start() {
-  if (!devices_.empty()) devices_.front().pin(ring_);
   const signals_blocked quiet;
   std::uint64_t lane_index = pool_.thread_count();
   try {

@@ -18,10 +18,10 @@ namespace cutpoint {
 
 class feed::implementation {
  public:
-  /// `lanes` has those of the processor first, then those of `devices`.
-  implementation(engine::pool& threads, const feed_configuration& configuration, const chunker& cuts, ring held,
-                 std::vector<lane> lanes, std::vector<device_lanes> devices, std::string device_warning,
-                 run_periods periods, chunk_receiver& receiver);
+  /// `lanes` has those of the processor first, then those of the devices. `memory` is kept under `key` after the feed.
+  implementation(engine::pool& threads, const feed_configuration& configuration, const chunker& cuts,
+                 feed_memory_key key, std::unique_ptr<feed_memory> memory, std::vector<lane> lanes,
+                 std::string device_warning, run_periods periods, chunk_receiver& receiver);
   implementation(const implementation&) = delete;
   implementation& operator=(const implementation&) = delete;
   ~implementation();
@@ -100,11 +100,13 @@ class feed::implementation {
   void wait_for_running_tasks(std::unique_lock<std::mutex>& lock);
 
   engine::pool& pool_;
-  ring ring_;
+  feed_memory_key memory_key_;
+  std::unique_ptr<feed_memory> memory_;
+  const ring& ring_;
+  std::vector<device_lanes>& devices_;
   intake intake_;  ///< used by the feeding thread only
   schedule schedule_;
   std::vector<lane> lanes_;  ///< each is used by its thread only; those of the pool come first
-  std::vector<device_lanes> devices_;
   std::string device_warning_;
   std::uint64_t help_threshold_segments_;  ///< waiting segments from which on the feeding thread works too
   std::vector<std::thread> device_threads_;

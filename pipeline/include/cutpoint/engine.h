@@ -172,6 +172,9 @@ class engine {
   /// memory_limit, if a cut may depend on more bytes than the memory allowed, or two cuts with the join pdedupe;
   /// unavailable, also if the back end is cuda and no device can be used. A device that fails or has too little memory
   /// is no error: the processor does its work, and the statistics say why.
+  ///
+  /// A feed with devices leaves its ring and the devices' memory to the engine, which keeps them until the next feed is
+  /// opened. That feed uses them if it has the same options, and they are freed otherwise.
   [[nodiscard]] result<feed> open(const feed_options& options, chunk_receiver& receiver);
 
  private:

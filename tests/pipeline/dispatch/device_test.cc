@@ -1,5 +1,7 @@
 // Tests of the engine with devices that cut: it finds the sequential cuts. Host doubles stand for the devices. Exactness
 // is also tested with the first real device, if there is one.
+#include <atomic>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -144,6 +146,58 @@ TEST(device, uses_no_more_of_its_memory_than_is_allowed) {
                 allowed == 16 * KiB ? testing::HasSubstr("of the device's memory, more than the 16K allowed")
                                     : testing::HasSubstr(""));
   }
+}
+
+/// Counts the offloads that it makes. While `fails` is set, their launches fail.
+class counting_device final : public device_provider {
+ public:
+  result<std::unique_ptr<cuda::offload>> make(int device, const chunker& cuts, const fingerprint_recipe& fingerprint,
+                                              const cuda::batch_limits& limits, cuda::offload_use use) const override {
+    ++made;
+    return devices_.make(device, cuts, fingerprint, limits, use);
+  }
+  mutable std::atomic<int> made = 0;
+  mutable std::atomic<bool> fails = false;
+
+ private:
+  host_device devices_{[this](cuda::executor_call call) {
+    return fails && call == cuda::executor_call::launch ? status(status_code::backend_failure, "planted") : status();
+  }};
+};
+
+TEST(device, keeps_its_memory_for_the_next_feed_with_the_same_options) {
+  const auto devices = std::make_shared<counting_device>();
+  engine threads = engine_factory::make({.threads = 2}, devices).value();
+  int expected = 0;
+  const auto expect_feed = [&](const feed_options& options, std::uint64_t seed, int newly_made) {
+    const std::vector<std::vector<std::uint8_t>> streams = {mixed_stream(150'000, seed),
+                                                            mixed_stream(20'000, seed + 1)};
+    recorder out;
+    auto feed = threads.open(options, out);
+    ASSERT_TRUE(feed.ok()) << feed.error().message();
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+      ASSERT_TRUE(feed->begin(i).ok() && feed->write(streams[i]).ok() && feed->end().ok());
+    }
+    const status outcome = feed->finish();
+    ASSERT_NO_FATAL_FAILURE(expect_sequential(outcome, out, options, streams));
+    EXPECT_EQ(devices->made, expected += newly_made);
+  };
+  feed_options options = small_job();
+  options.where = backend::cuda;
+  expect_feed(options, 1, 3);
+  expect_feed(options, 3, 0);
+  feed_options others = options;
+  others.fingerprint = fingerprint_kind::blake3;
+  expect_feed(others, 5, 3);
+  expect_feed(options, 7, 3);
+  feed_options without = options;
+  without.where = backend::scalar;
+  expect_feed(without, 9, 0);
+  expect_feed(options, 11, 3);
+  devices->fails = true;
+  expect_feed(options, 13, 0);
+  devices->fails = false;
+  expect_feed(options, 15, 3);
 }
 
 TEST(device, gives_what_is_decided_of_a_stream_that_fails) {
