@@ -1,5 +1,5 @@
 """Checks of the sources' text: parameters named after prepositions, words that the glossary bans, files without a first line that says
-what they contain.
+what they contain, folders that docs/architecture.md does not name.
 
     check_sources.py [FOLDER]     the files that git tracks below the repository's root, or below FOLDER
 
@@ -149,6 +149,18 @@ def tracked_files(root: pathlib.Path) -> list[pathlib.PurePath]:
     return [pathlib.PurePath(name) for name in listing.split("\0") if name and (root / name).is_file()]
 
 
+def folder_problems(page: str, paths: typing.Iterable[pathlib.PurePath]) -> list[Problem]:
+    """The layers' subfolders that docs/architecture.md does not name, and the folders that it names although they do not exist."""
+    folders = {f"{path.parts[0]}/{path.parts[1]}/" for path in paths if len(path.parts) > 2}
+    named = {found[1]: page.count("\n", 0, found.start()) + 1 for found in re.finditer(r"`(\w+/[\w-]+/)`", page)}
+    layers = {name.split("/")[0] for name in named} - {"tests"}
+    unnamed = [name for name in sorted(folders - named.keys()) if name.split("/")[0] in layers and name.split("/")[1] != "include"]
+    page_name = "docs/architecture.md"
+    return [Problem(page_name, line, f"the folder {name} does not exist") for name, line in named.items() if name not in folders] + [
+        Problem(page_name, 1, f"the folder {name} is not named") for name in unnamed
+    ]
+
+
 def all_problems(root: pathlib.Path, paths: typing.Iterable[pathlib.PurePath]) -> list[Problem]:
     glossary = root / "docs/glossary.md"
     words = Words(banned_words(glossary.read_text()) if glossary.exists() else {})
@@ -165,7 +177,9 @@ def all_problems(root: pathlib.Path, paths: typing.Iterable[pathlib.PurePath]) -
 def main() -> int:
     root = pathlib.Path(__file__).resolve().parents[1]
     below = sys.argv[1].rstrip("/") if len(sys.argv) > 1 else "."
-    found = all_problems(root, [path for path in tracked_files(root) if path.is_relative_to(below)])
+    paths = list(tracked_files(root))
+    found = all_problems(root, [path for path in paths if path.is_relative_to(below)])
+    found += folder_problems((root / "docs/architecture.md").read_text(), paths)
     print("\n".join(map(str, found)) or "no problems in the sources' text")
     return 1 if found else 0
 

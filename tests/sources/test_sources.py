@@ -127,5 +127,21 @@ class FirstLines(unittest.TestCase):
             self.assertEqual(problems_of(name, text), [], name)
 
 
+class Folders(unittest.TestCase):
+    page = "# Architecture\n\n| `host/core/`, `host/io/` | both |\n"
+
+    def problems(self, *paths: str) -> list[str]:
+        return [str(each) for each in check_sources.folder_problems(self.page, [pathlib.PurePath(path) for path in paths])]
+
+    def test_named_folders_have_no_problem(self):
+        self.assertEqual(self.problems("host/core/a.cc", "host/io/b.cc", "host/CMakeLists.txt", "host/include/cutpoint/a.h", "docs/papers/a.md"), [])
+
+    def test_a_folder_that_is_not_named_is_found(self):
+        self.assertEqual(self.problems("host/core/a.cc", "host/io/b.cc", "host/new/c.cc"), ["docs/architecture.md:1: the folder host/new/ is not named"])
+
+    def test_a_folder_that_does_not_exist_is_found(self):
+        self.assertEqual(self.problems("host/core/a.cc"), ["docs/architecture.md:3: the folder host/io/ does not exist"])
+
+
 if __name__ == "__main__":
     unittest.main()
