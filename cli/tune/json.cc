@@ -58,9 +58,9 @@ ordered_json json_of(const tune_row& row, std::uint64_t chunk_cost) {
           {"whole", row.whole ? json_of(*row.whole) : ordered_json()},
           {"net_savings_share", row.net_savings(chunk_cost)},
           {"back_end", to_string(backend_of(row.candidate.cuts))},
-          {"cut_bytes_per_second", row.speed.cut_bytes_per_second},
-          {"hash_bytes_per_second", or_null(row.speed.hash_bytes_per_second)},
-          {"bytes_per_second", row.speed.bytes_per_second()},
+          {"cut_bytes_per_second", row.speed ? ordered_json(row.speed->cut_bytes_per_second) : ordered_json()},
+          {"hash_bytes_per_second", row.speed ? or_null(row.speed->hash_bytes_per_second) : ordered_json()},
+          {"bytes_per_second", row.speed ? ordered_json(row.speed->bytes_per_second()) : ordered_json()},
           {"on_front", row.is_on_front}};
 }
 

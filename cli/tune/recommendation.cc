@@ -31,10 +31,11 @@ std::string options_of(const tune_candidate& candidate) {
 std::string why_recommended(const tune_facts& facts) {
   const auto net_savings = [&](const tune_row& row) { return row.net_savings(facts.chunk_cost); };
   const tune_row& chosen = facts.rows.front();
-  const tune_row& best = *std::max_element(facts.rows.begin(), facts.rows.end(), [&](const auto& a, const auto& b) {
-    return net_savings(a) < net_savings(b);
-  });
-  const std::string speed = human_rate(chosen.speed.bytes_per_second());
+  const auto unmeasured =
+      std::find_if(facts.rows.begin(), facts.rows.end(), [](const tune_row& row) { return !row.speed; });
+  const tune_row& best = *std::max_element(
+      facts.rows.begin(), unmeasured, [&](const auto& a, const auto& b) { return net_savings(a) < net_savings(b); });
+  const std::string speed = human_rate(chosen.speed->bytes_per_second());
   if (net_savings(best) <= 0) {
     return fmt::format("no setting saves more than its chunks cost; this one is the fastest, {} on one thread", speed);
   }
@@ -46,7 +47,7 @@ std::string why_recommended(const tune_facts& facts) {
       "it is the fastest, {} on one thread, of those that save at least {} of what the best saves: {} after the cost "
       "of chunks, while {} saves {} at {}",
       speed, human_percent(required_savings_share(facts.goal)), saves, options_of(best.candidate),
-      human_percent(net_savings(best)), human_rate(best.speed.bytes_per_second()));
+      human_percent(net_savings(best)), human_rate(best.speed->bytes_per_second()));
 }
 
 }  // namespace cutpoint::cli

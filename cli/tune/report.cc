@@ -64,8 +64,9 @@ std::string table(const tune_facts& facts) {
   for (const tune_row& row : facts.rows) {
     out += fmt::format("{} {:>9} {:>9} {:>8} {:>8} {:>8} {:>8}", row.is_on_front ? '*' : ' ', kib(row.mean_bytes),
                        row.counts.chunk_count, percent(row.counts.savings().value_or(0)),
-                       percent(row.net_savings(facts.chunk_cost)), gib_per_second(row.speed.bytes_per_second()),
-                       gib_per_second(row.speed.cut_bytes_per_second));
+                       percent(row.net_savings(facts.chunk_cost)),
+                       row.speed ? gib_per_second(row.speed->bytes_per_second()) : "-",
+                       row.speed ? gib_per_second(row.speed->cut_bytes_per_second) : "-");
     if (has_whole) {
       out += fmt::format(" {:>13}", row.whole ? percent(row.whole->savings().value_or(0)) : std::string("-"));
     }

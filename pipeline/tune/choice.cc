@@ -3,19 +3,16 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <utility>
 
 namespace cutpoint {
 
 namespace {
 
-tune_merit merit_of(const tune_row& row, std::uint64_t chunk_cost) {
-  return {row.net_savings(chunk_cost), row.speed.bytes_per_second()};
-}
-
-std::vector<tune_merit> merits_of(const std::vector<tune_row>& rows, std::uint64_t chunk_cost) {
+std::vector<tune_merit> merits_of(std::span<const tune_row> measured, std::uint64_t chunk_cost) {
   std::vector<tune_merit> merits;
-  for (const tune_row& row : rows) merits.push_back(merit_of(row, chunk_cost));
+  for (const tune_row& row : measured) merits.push_back({row.net_savings(chunk_cost), row.speed->bytes_per_second()});
   return merits;
 }
 
@@ -82,15 +79,21 @@ std::vector<bool> pareto_front(const std::vector<tune_merit>& merits) {
 }
 
 void choose(tune_facts& facts) {
-  const std::vector<std::size_t> order = ranked(merits_of(facts.rows, facts.chunk_cost), facts.goal);
+  const auto first_unmeasured = std::stable_partition(facts.rows.begin(), facts.rows.end(),
+                                                      [](const tune_row& row) { return row.speed.has_value(); });
+  std::stable_sort(first_unmeasured, facts.rows.end(), [&](const tune_row& a, const tune_row& b) {
+    return a.net_savings(facts.chunk_cost) > b.net_savings(facts.chunk_cost);
+  });
+  const std::span<tune_row> measured(facts.rows.begin(), first_unmeasured);
   std::vector<tune_row> sorted;
-  for (const std::size_t index : order) sorted.push_back(std::move(facts.rows[index]));
+  for (const std::size_t index : ranked(merits_of(measured, facts.chunk_cost), facts.goal)) {
+    sorted.push_back(std::move(measured[index]));
+  }
   std::stable_partition(sorted.begin(), sorted.end(), [](const tune_row& row) { return row.whole.has_value(); });
-  facts.rows = std::move(sorted);
-  const std::vector<bool> front = pareto_front(merits_of(facts.rows, facts.chunk_cost));
-  for (std::size_t i = 0; i < front.size(); ++i) facts.rows[i].is_on_front = front[i];
-  if (facts.rows.empty() || facts.rows.front().counts.bytes == 0) return;
-  facts.is_recommended = true;
+  std::move(sorted.begin(), sorted.end(), measured.begin());
+  const std::vector<bool> front = pareto_front(merits_of(measured, facts.chunk_cost));
+  for (std::size_t i = 0; i < front.size(); ++i) measured[i].is_on_front = front[i];
+  facts.is_recommended = !measured.empty() && measured.front().counts.bytes != 0;
 }
 
 }  // namespace cutpoint

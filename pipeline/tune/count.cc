@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include <cutpoint/backends.h>
 #include <cutpoint/timing.h>
@@ -106,9 +107,15 @@ result<std::vector<measured_speed>> measure_speeds(const std::vector<timed_cuts>
   }
   std::map<std::uint64_t, std::vector<double>> hash_rates;  // by group
   for (std::uint64_t round = 0; round < rounds; ++round) {
+    std::vector<std::pair<double, double>> rates;  // of cutting and of fingerprinting
     for (std::size_t i = 0; i < works.size() && !cancel.is_requested(); ++i) {
-      works[i].cut_rates.push_back(rate_of(works[i].cut, data.size()));
-      if (works[i].hash) hash_rates[cuts[i].group].push_back(rate_of(works[i].hash, data.size()));
+      const double cut_rate = rate_of(works[i].cut, data.size());
+      rates.emplace_back(cut_rate, works[i].hash ? rate_of(works[i].hash, data.size()) : 0);
+    }
+    if (round > 0 && rates.size() < works.size()) break;
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+      works[i].cut_rates.push_back(rates[i].first);
+      if (works[i].hash) hash_rates[cuts[i].group].push_back(rates[i].second);
     }
   }
   std::vector<measured_speed> speeds;

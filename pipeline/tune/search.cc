@@ -142,7 +142,6 @@ class searcher {
         facts_.rows.push_back({.candidate = done_[best]->candidate,
                                .counts = done_[best]->counts.total,
                                .mean_bytes = done_[best]->counts.mean_bytes,
-                               .speed = {.cut_bytes_per_second = done_[best]->counts.cut_bytes_per_second},
                                .tried_count = group.size()});
       }
       group.clear();
@@ -160,7 +159,7 @@ class searcher {
     group.erase(std::max(far, group.begin() + wanted), group.end());
     std::vector<tune_merit> merits;
     for (const std::size_t i : group) {
-      const tune_row row{.candidate = done_[i]->candidate, .counts = done_[i]->counts.total, .speed = {}};
+      const tune_row row{.candidate = done_[i]->candidate, .counts = done_[i]->counts.total};
       merits.push_back({row.net_savings(facts_.chunk_cost), done_[i]->counts.cut_bytes_per_second});
     }
     std::vector<std::size_t> best;
@@ -170,8 +169,8 @@ class searcher {
     return best;
   }
 
-  /// Measures the speeds of the rows. Rows that are not reached before cancelling keep the cutting speed from counting
-  /// and have no fingerprint speed.
+  /// Measures the speeds of the rows. Rows that are not reached before cancelling have no speed: their cutting speed
+  /// from counting was measured while other threads worked.
   status time_rows() {
     const aligned_bytes data = timing_data(sample_);
     if (data.view().empty()) return {};

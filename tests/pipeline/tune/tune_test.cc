@@ -6,6 +6,7 @@
 
 #include <cutpoint/dedup.h>
 #include <cutpoint/tune/sample.h>
+#include <cutpoint/tune/search.h>
 #include <cutpoint/tune/seqcdc_search.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -143,6 +144,42 @@ TEST(choice, follows_the_goal) {
 TEST(choice, has_on_the_front_what_no_other_beats) {
   EXPECT_THAT(pareto_front({{0.5, 1}, {0.4, 2}, {0.4, 1.5}, {0.5, 0.5}, {0.4, 2}}),
               ElementsAre(true, true, false, false, true));
+}
+
+tune_row row_of(std::uint64_t unique_bytes, std::optional<measured_speed> speed) {
+  return {.candidate = *candidate_of_profile("casync"),
+          .counts = {.bytes = 100, .chunk_count = 1, .unique_bytes = unique_bytes},
+          .speed = speed};
+}
+
+TEST(choice, does_not_compare_candidates_whose_speed_was_not_measured) {
+  tune_facts facts;
+  facts.rows = {row_of(60, {}), row_of(10, {}), row_of(20, measured_speed{1e9}), row_of(21, measured_speed{2e9})};
+  choose(facts);
+  std::vector<std::uint64_t> order;
+  for (const tune_row& row : facts.rows) order.push_back(row.counts.unique_bytes);
+  EXPECT_THAT(order, ElementsAre(21, 20, 10, 60)) << "79 % is at least 98 % of 80 %";
+  EXPECT_TRUE(facts.rows[0].is_on_front && facts.rows[1].is_on_front);
+  EXPECT_FALSE(facts.rows[2].is_on_front || facts.rows[3].is_on_front);
+  EXPECT_TRUE(facts.is_recommended);
+  facts.rows = {row_of(60, {}), row_of(10, {})};
+  choose(facts);
+  EXPECT_EQ(facts.rows[0].counts.unique_bytes, 10u);
+  EXPECT_FALSE(facts.is_recommended);
+}
+
+TEST(search, that_is_cancelled_before_it_measures_has_no_speeds) {
+  const content_sample sample = sample_of({.share = 1}, {random_bytes(100'000, 20)});
+  cancellation cancel;
+  const auto cancel_before_measuring = [&](std::string_view text) {
+    if (text.starts_with("speeds of")) cancel.request();
+  };
+  tune_facts facts;
+  const tune_search_space space{
+      .algorithms = {"gear", "ram"}, .profiles = {}, .targets = {4096}, .monte_carlo = {.threads = 1}};
+  EXPECT_EQ(search(space, sample, cancel_before_measuring, cancel, facts).code(), status_code::cancelled);
+  ASSERT_EQ(facts.rows.size(), 2u);
+  for (const tune_row& row : facts.rows) EXPECT_FALSE(row.speed);
 }
 
 TEST(grid, lies_between_the_bounds_and_is_no_larger_than_asked_for) {

@@ -37,9 +37,9 @@ struct tune_row {
   tune_candidate candidate;
   dedup_counts counts;    ///< counts of the sample
   double mean_bytes = 0;  ///< mean chunk size on the sample, without chunks that the sample cuts short
-  measured_speed speed;
-  std::uint64_t tried_count = 1;           ///< settings of this name tried for this mean; a row has one of the best
-  std::optional<dedup_counts> whole = {};  ///< counts of all inputs, if they were read again
+  std::optional<measured_speed> speed = {};  ///< nullopt if the search was cancelled before it was measured
+  std::uint64_t tried_count = 1;             ///< settings of this name tried for this mean; a row has one of the best
+  std::optional<dedup_counts> whole = {};    ///< counts of all inputs, if they were read again
   bool is_on_front = false;  ///< whether no other row saves more at this speed, or is faster with these savings
 
   /// Returns the counts of all inputs if they are known, otherwise those of the sample.
@@ -68,7 +68,7 @@ struct tune_facts {
   std::vector<seqcdc_bounds> bounds = {};  ///< one for each mean, if SeqCDC is among the algorithms
   std::vector<model_row> model = {};
   std::vector<tune_row> rows = {};  ///< the best first, after `choose`
-  bool is_recommended = false;      ///< whether the first row is a recommendation, that is, was counted on data
+  bool is_recommended = false;      ///< whether the first row is a recommendation: it was counted on data and measured
 };
 
 }  // namespace cutpoint

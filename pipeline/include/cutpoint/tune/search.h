@@ -41,7 +41,8 @@ using progress_sink = std::function<void(std::string_view)>;
 [[nodiscard]] double required_savings_share(tune_goal goal);
 
 /// Orders the rows by the goal, sets `is_on_front`, and sets `is_recommended` if the first row was counted on data.
-/// Rows that were counted on all inputs come before the others.
+/// Rows that were counted on all inputs come before the others. Rows without a measured speed come last, in order of
+/// savings; they are not compared with the measured ones.
 void choose(tune_facts& facts);
 
 }  // namespace cutpoint
