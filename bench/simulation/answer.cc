@@ -92,7 +92,7 @@ simulation_answer predict(const simulation_question& asked) {
       .line = asked.line, .rates = asked.machine.rates, .predictions = predict_plans(asked.machine.rates), .ran = {}};
 }
 
-result<simulation_answer> run(const simulation_question& asked, const byte_vector& sample) {
+result<simulation_answer> run(const simulation_question& asked, byte_span sample) {
   simulation_answer made = predict(asked);
   counting_receiver receiver;
   const std::vector<simulated_stream> streams = {{.sample = sample, .bytes = asked.bytes}};

@@ -8,7 +8,6 @@
 #include <cutpoint/status.h>
 #include <nlohmann/json.hpp>
 
-#include "bench/common/inputs.h"
 #include "bench/simulation/question.h"
 
 namespace cutpoint::bench {
@@ -40,7 +39,7 @@ struct simulation_answer {
 
 /// Predicts and runs it; the stream is the sample over and over. Errors: as `simulate_feed`; backend_failure where bytes
 /// are missing in what came out.
-[[nodiscard]] result<simulation_answer> run(const simulation_question& asked, const byte_vector& sample);
+[[nodiscard]] result<simulation_answer> run(const simulation_question& asked, byte_span sample);
 
 [[nodiscard]] std::string csv_header();
 [[nodiscard]] std::string csv_row(const simulation_answer& answer);

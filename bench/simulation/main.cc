@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cutpoint/costs_json.h>
+#include <cutpoint/speed.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -55,7 +56,7 @@ result<cost_model> read_costs(const std::string& path) {
 }
 
 int answer(const options& given, const cost_model& costs, std::istream& in) {
-  const byte_vector sample = given.predicts_only ? byte_vector() : random_bytes(sample_bytes);
+  const aligned_bytes sample = aligned_bytes::random(given.predicts_only ? 0 : sample_bytes);
   if (!given.as_json) fmt::print("{}", csv_header());
   std::uint64_t number = 0;
   for (std::string line; std::getline(in, line);) {
@@ -63,7 +64,7 @@ int answer(const options& given, const cost_model& costs, std::istream& in) {
     if (line.empty() || line.front() == '#') continue;
     const auto asked = read_question(line, costs);
     if (!asked) return fail(2, fmt::format("line {}: {}", number, asked.error().message()));
-    const auto made = given.predicts_only ? result<simulation_answer>(predict(*asked)) : run(*asked, sample);
+    const auto made = given.predicts_only ? result<simulation_answer>(predict(*asked)) : run(*asked, sample.view());
     if (!made) {
       const bool is_asked_wrongly = made.error().code() == status_code::invalid_argument;
       return fail(is_asked_wrongly ? 2 : 1, fmt::format("line {}: {}", number, made.error().message()));
