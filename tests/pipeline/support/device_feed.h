@@ -8,7 +8,7 @@
 #include <cutpoint/engine.h>
 #include <gtest/gtest.h>
 
-#include "tests/host/support/streams.h"
+#include "tests/pipeline/support/feed_streams.h"
 #include "tests/pipeline/support/host_device.h"
 #include "tests/pipeline/support/recorder.h"
 
@@ -70,11 +70,6 @@ inline void expect_sequential(const status& outcome, const recorder& out, const 
 inline void expect_sequential(const device_run& run, const feed_options& options,
                               const std::vector<std::vector<std::uint8_t>>& streams) {
   expect_sequential(run.outcome, run.out, options, streams);
-}
-
-inline std::vector<std::uint8_t> mixed_stream(std::size_t size, std::uint64_t seed) {
-  seeded_choices random(seed);
-  return make_stream(content::mixed, size, random);
 }
 
 /// Returns options with segments that are much longer than chunks.
