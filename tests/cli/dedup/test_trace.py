@@ -7,7 +7,10 @@ import subprocess
 import unittest
 from collections import defaultdict
 
-from command import INTERRUPTED, PATIENCE, CommandTest, faulty_reads, has_linux_proc, is_waiting, needs_faulty_reads, wait_until
+from command import (
+    INTERRUPTED, PATIENCE, CommandTest, faulty_reads, has_linux_proc, has_read_all, is_waiting, needs_faulty_reads,
+    wait_until,
+)
 from reports import report_of
 from streams import random_bytes
 
@@ -132,7 +135,7 @@ class Wholeness(Trace):
     def test_survives_an_interruption(self):
         process = self.start("dedup", "--trace", "trace", "-", stdin=subprocess.PIPE)
         os.write(process.stdin.fileno(), random_bytes(60_000))
-        wait_until(lambda: is_waiting(process), "the run waits")
+        wait_until(lambda: has_read_all(process) and is_waiting(process), "the run waits")
         process.send_signal(signal.SIGINT)
         process.wait(PATIENCE)
         self.assertEqual(self.wait(process).code, INTERRUPTED)

@@ -1,10 +1,13 @@
 """The command under test, and what its tests share: a folder of their own, runs of the command, the shape of errors."""
 
+import fcntl
 import os
 import re
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 from pathlib import Path
@@ -23,7 +26,7 @@ FAULTY_READS = os.path.abspath(
 )
 
 # Long enough for a loaded machine; whatever hangs is killed and fails.
-PATIENCE = 60
+PATIENCE = 240 if IS_SANITIZED else 60
 
 DONE = 0
 INPUT_FAILED = 1
@@ -175,6 +178,11 @@ def status_of(process: subprocess.Popen) -> dict:
 def is_waiting(process: subprocess.Popen) -> bool:
     """Whether the process sleeps, on a pipe say."""
     return process.poll() is None and status_of(process)["State"].startswith("S")
+
+
+def has_read_all(process: subprocess.Popen) -> bool:
+    """Whether the process has read all that was written to its standard input, a pipe."""
+    return struct.unpack("i", fcntl.ioctl(process.stdin, termios.FIONREAD, b"\0" * 4))[0] == 0
 
 
 def has_linux_proc() -> bool:
