@@ -38,9 +38,9 @@ class input {
 
   /// Returns the path of the file, or an empty string for bytes.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// Returns the number of bytes in memory, or nullopt for a file.
-  [[nodiscard]] std::optional<std::uint64_t> bytes_in_memory() const noexcept {
-    return buffer_ ? std::optional<std::uint64_t>(buffer_->bytes().size()) : std::nullopt;
+  /// Returns the bytes in memory, or nullopt for a file.
+  [[nodiscard]] std::optional<byte_span> bytes_in_memory() const noexcept {
+    return buffer_ ? std::optional<byte_span>(buffer_->bytes()) : std::nullopt;
   }
 
   // The following functions do not need the GIL.

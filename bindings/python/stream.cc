@@ -39,8 +39,8 @@ struct opened_input {
   /// Runs `body` so that signals end it, and returns its result.
   template <class Body>
   auto run(Body&& body) {
-    const auto byte_count = stream.bytes_in_memory();
-    const duration expected = byte_count ? expected_duration(options.cuts, *byte_count) : duration::any;
+    const auto bytes = stream.bytes_in_memory();
+    const duration expected = bytes ? expected_duration(options.cuts, bytes->size()) : duration::any;
     return interruptibly(cancel, expected, std::forward<Body>(body));
   }
 };
@@ -129,6 +129,7 @@ nb::tuple chunk_arrays(const settings& how, nb::handle data) {
   opened_input w(how, data);
   const status outcome = w.run([&]() -> status {
     if (status opened = w.open(); !opened.ok()) return opened;
+    if (const auto bytes = w.stream.bytes_in_memory()) return feed_buffer(*w.threads, w.options, *bytes, columns);
     auto destination = w.threads->open(w.options, columns);
     if (!destination) return destination.error();
     if (status fed = feed_source(*destination, 0, *w.opened); !fed.ok()) return fed;

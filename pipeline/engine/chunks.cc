@@ -60,7 +60,7 @@ status chunk_columns::take(const delivered_chunk& chunk) {
 // --- Bytes in memory -------------------------------------------------------------------------------------------------
 
 status feed_buffer(engine& engine, const feed_options& options, byte_span bytes, chunk_receiver& receiver) {
-  auto feed = engine.open(options, receiver);
+  auto feed = engine.open(options, receiver, bytes);
   if (!feed) return feed.error();
   if (status begun = feed->begin(0); !begun.ok()) return begun;
   if (status written = feed->write(bytes); !written.ok()) return written;

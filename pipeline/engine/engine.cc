@@ -16,6 +16,17 @@ constexpr std::uint64_t most_threads = 4096;
 /// Bytes of a fingerprint task on a vector back end: more than usual, because some vector lanes are idle at its end.
 constexpr std::uint64_t vector_task_bytes = 2 * MiB;
 
+/// Whether runs that the intake can shorten are a considerable part of the bytes. Reads few bytes outside runs.
+bool has_many_runs(byte_span bytes) {
+  std::uint64_t run_bytes = 0;
+  auto run = find_run(bytes, 0, long_run_bytes);
+  for (; run; run = find_run(bytes, run->last, long_run_bytes)) {
+    run_bytes += run->last - run->first;
+    if (run_bytes > bytes.size() / 16) return true;
+  }
+  return false;
+}
+
 status check_devices(const std::vector<int>& devices) {
   const std::set<int> different(devices.begin(), devices.end());
   if (!devices.empty() && different.size() == devices.size()) return {};
@@ -108,13 +119,17 @@ result<engine> engine_factory::make(const engine_options& options, std::shared_p
 
 std::uint64_t engine::thread_count() const noexcept { return pool_->thread_count(); }
 
-result<feed> engine::open(const feed_options& options, chunk_receiver& receiver) {
+result<feed> engine::open(const feed_options& options, chunk_receiver& receiver) { return open(options, receiver, {}); }
+
+result<feed> engine::open(const feed_options& options, chunk_receiver& receiver, byte_span bytes) {
   const bool is_mixed = options.where == backend::cuda || options.where == backend::hybrid;
   const backend on_processor = is_mixed ? backend::automatic : options.where;
   const auto cuts = pool_->choices.place(options.cuts, on_processor);
   if (!cuts) return cuts.error();
   feed_options placed = options;
   placed.cuts = *cuts;
+  const bool may_stay = !bytes.empty() && !has_many_runs(bytes);
+  if (may_stay && placed.segment_bytes == 0) placed.segment_bytes = usual_segment_bytes(*cuts);
   if (status devices = check_devices(options.devices); !devices.ok()) return devices;
   auto configuration = make_feed_configuration(placed, thread_count(), receiver);
   if (!configuration) return configuration.error();
@@ -125,7 +140,13 @@ result<feed> engine::open(const feed_options& options, chunk_receiver& receiver)
                       .device_memory_bytes = options.device_memory_bytes,
                       .ring_bytes = configuration->ring_bytes};
   std::string warning;
-  auto memory = pool_->take_kept(key);
+  std::unique_ptr<feed_memory> memory;
+  if (may_stay && configuration->devices.empty()) {
+    configuration->intake.shortens_runs = false;
+    memory = std::make_unique<feed_memory>(ring::over(bytes), std::vector<device_lanes>());
+  } else {
+    memory = pool_->take_kept(key);
+  }
   if (!memory) {
     auto made = make_memory(*pool_->devices, pool_->places, placed, *configuration, warning);
     if (!made) return made.error();

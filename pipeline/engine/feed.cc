@@ -38,7 +38,7 @@ status feed::write(byte_span bytes) {
     const auto room = space();
     if (!room) return room.error();
     const std::size_t count = std::min(room->size(), bytes.size());
-    std::copy_n(bytes.begin(), count, room->begin());
+    if (room->data() != bytes.data()) std::copy_n(bytes.begin(), count, room->begin());
     if (status taken = commit(count); !taken.ok()) return taken;
     bytes = bytes.subspan(count);
   }

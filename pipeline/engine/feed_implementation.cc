@@ -291,7 +291,7 @@ feed_statistics feed::implementation::statistics() const {
     if (all.device_warning.empty()) all.device_warning = each.warning();
   }
   watch_.publish(all, now());
-  all.held_bytes.capacity = ring_.size();
+  all.held_bytes.capacity = all.ring_bytes;
   all.lanes[0].work[static_cast<std::size_t>(stage::intake)] = intake_work_;
   return all;
 }

@@ -9,9 +9,6 @@ namespace cutpoint {
 
 namespace {
 
-/// The intake waits for the end of a run that is at least this long.
-constexpr std::uint64_t long_run_bytes = 64 * KiB;
-
 /// An endless run is published after so many bytes.
 std::uint64_t longest_held_run(std::uint64_t reach) { return std::max(1 * MiB, 256 * reach); }
 

@@ -52,6 +52,9 @@ struct intake_options {
   std::uint64_t cut_every = 0;  ///< bytes of a stream between forced cuts; 0 for none; not with `shortens_runs`
 };
 
+/// The intake waits for the end of a run that is at least this long.
+inline constexpr std::uint64_t long_run_bytes = 64 * KiB;
+
 /// The smallest ring that one run cannot fill up.
 [[nodiscard]] std::uint64_t least_ring_for_runs(const chunker& chunker) noexcept;
 

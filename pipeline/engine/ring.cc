@@ -44,15 +44,18 @@ result<ring> ring::make(std::uint64_t least_bytes) {
     error = range == MAP_FAILED ? errno : map_twice(file, static_cast<std::uint8_t*>(range), size);
   }
   ::close(file);  // the mappings keep it
-  if (error == 0) return ring(static_cast<std::uint8_t*>(range), size);
+  if (error == 0) return ring(static_cast<std::uint8_t*>(range), size, true);
   if (range != MAP_FAILED) ::munmap(range, 2 * size);
   return no_memory(size, error);
 }
 
-ring::ring(ring&& other) noexcept : base_(std::exchange(other.base_, nullptr)), size_(other.size_) {}
+ring ring::over(byte_span bytes) noexcept { return {const_cast<std::uint8_t*>(bytes.data()), bytes.size(), false}; }
+
+ring::ring(ring&& other) noexcept
+    : base_(other.base_), size_(other.size_), is_mapped_(std::exchange(other.is_mapped_, false)) {}
 
 ring::~ring() {
-  if (base_ != nullptr) ::munmap(base_, 2 * size_);
+  if (is_mapped_) ::munmap(base_, 2 * size_);
 }
 
 }  // namespace cutpoint

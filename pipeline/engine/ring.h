@@ -19,6 +19,10 @@ class ring {
   /// memory_limit, if the system has too little address space or memory.
   [[nodiscard]] static result<ring> make(std::uint64_t least_bytes);
 
+  /// Makes a ring of bytes in memory, at least one, which must outlive it and must not be written. Position 0 is the
+  /// first of them.
+  [[nodiscard]] static ring over(byte_span bytes) noexcept;
+
   ring(ring&& other) noexcept;
   ring& operator=(ring&&) = delete;
   ~ring();
@@ -37,10 +41,12 @@ class ring {
   }
 
  private:
-  ring(std::uint8_t* base, std::uint64_t size) noexcept : base_(base), size_(size) {}
+  ring(std::uint8_t* base, std::uint64_t size, bool is_mapped) noexcept
+      : base_(base), size_(size), is_mapped_(is_mapped) {}
 
   std::uint8_t* base_;
   std::uint64_t size_;
+  bool is_mapped_;
 };
 
 }  // namespace cutpoint

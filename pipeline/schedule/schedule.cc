@@ -28,11 +28,11 @@ schedule::schedule(const feed_configuration& chosen, const chunker& cuts, const 
       fill_limit_(chosen.fill_limit),
       wasted_share_(cuts.candidates() == candidate_kind::walking ? 1 : 0) {
   statistics_.segment_bytes = configuration_.segment_bytes;
-  statistics_.ring_bytes = held.size();
+  statistics_.ring_bytes = configuration_.ring_bytes;
   statistics_.chunked_on = configuration_.chunked_on;
   statistics_.fingerprinted_on = configuration_.fingerprinted_on;
   if (configuration_.has_candidates) {
-    const std::uint64_t capacity = (held.size() / segment_granule + 2) * segment_granule;
+    const std::uint64_t capacity = (configuration_.ring_bytes / segment_granule + 2) * segment_granule;
     candidates_ = std::make_unique<candidate_bits>(capacity, cuts.candidate_map()->levels);
   }
 }
@@ -83,8 +83,8 @@ status schedule::make_room() {
     request_join();
     return {};
   }
-  if (fill_limit_ < ring_->size()) {
-    fill_limit_ = std::min(2 * fill_limit_, ring_->size());
+  if (fill_limit_ < configuration_.ring_bytes) {
+    fill_limit_ = std::min(2 * fill_limit_, configuration_.ring_bytes);
     return {};
   }
   return {

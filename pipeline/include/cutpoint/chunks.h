@@ -76,8 +76,9 @@ struct chunk_columns final : chunk_receiver {
   [[nodiscard]] status end_stream(std::uint64_t, const status&) override { return {}; }
 };
 
-/// Feeds bytes in memory as stream 0 and waits until all chunks have been delivered. Errors: those of `engine::open`,
-/// `feed::write`, `feed::finish` and the receiver. Thread-safe.
+/// Feeds bytes in memory as stream 0 and waits until all chunks have been delivered. The bytes are copied only if they
+/// have many long runs of one byte, or for a device. Errors: those of `engine::open`, `feed::write`, `feed::finish` and
+/// the receiver. Thread-safe.
 [[nodiscard]] status feed_buffer(engine& engine, const feed_options& options, byte_span bytes,
                                  chunk_receiver& receiver);
 

@@ -181,7 +181,11 @@ class engine {
   class pool;
   friend class feed;
   friend struct engine_factory;
+  friend status feed_buffer(engine& engine, const feed_options& options, byte_span bytes, chunk_receiver& receiver);
   explicit engine(std::unique_ptr<pool> held) noexcept;
+
+  /// As the public function. `write` must then be called with `bytes` only, which may stay where they are.
+  [[nodiscard]] result<feed> open(const feed_options& options, chunk_receiver& receiver, byte_span bytes);
 
   std::unique_ptr<pool> pool_;
 };

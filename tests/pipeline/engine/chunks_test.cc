@@ -97,6 +97,54 @@ TEST(chunk_columns, have_the_chunks_of_runs_one_by_one) {
   }
 }
 
+/// Returns the bytes of the delivered chunks that lie in `bytes`.
+std::uint64_t delivered_in_place(engine& threads, const feed_options& options, byte_span bytes) {
+  std::uint64_t in_place = 0;
+  chunk_callback look([&](const delivered_chunk& chunk) {
+    if (chunk.bytes.data() == bytes.data() + chunk.offset) in_place += chunk.length;
+    return status();
+  });
+  EXPECT_TRUE(feed_buffer(threads, options, bytes, look).ok());
+  return in_place;
+}
+
+TEST(feed_buffer, copies_only_bytes_with_many_runs) {
+  engine threads = two_threads();
+  engine one = *engine::make({.threads = 1});
+  const auto bytes = random_bytes(30'000'000);
+  for (engine* each : {&threads, &one}) {
+    EXPECT_EQ(delivered_in_place(*each, job(), bytes), bytes.size());
+    EXPECT_EQ(delivered_in_place(*each, job("ae-max"), byte_span(bytes).subspan(3, 1'000'000)), 1'000'000u);
+    EXPECT_EQ(delivered_in_place(*each, job(), byte_span(bytes).first(1)), 1u);
+  }
+  const auto with_run = stream_with_run();
+  EXPECT_EQ(delivered_in_place(threads, job(), with_run), 0u);
+}
+
+TEST(feed_buffer, has_the_sequential_cuts_in_place) {
+  engine threads = two_threads();
+  auto bytes = random_bytes(9'000'000);
+  std::fill_n(bytes.begin() + 1'000'000, 300'000, std::uint8_t{0});  // too few zeros to copy
+  for (const char* name : {"fastcdc", "ae-max", "casync", "rabin", "seqcdc-inc", "fixed", "maxp"}) {
+    for (const map_kind map : {map_kind::cuts, map_kind::candidates}) {
+      feed_options options = job(name);
+      options.map = map;
+      const auto found = chunk_buffer(threads, options, bytes);
+      ASSERT_TRUE(found.ok()) << found.error().message();
+      EXPECT_EQ(unrolled(*found), made(name).find_cuts(bytes)) << name;
+      expect_digests_of(bytes, *found);
+    }
+  }
+}
+
+TEST(feed_buffer, fails_if_a_chunk_outgrows_the_memory) {
+  engine threads = two_threads();
+  feed_options options{.cuts = made("gear", "max_bytes=0"), .memory_bytes = 8 * MiB};
+  const std::vector<std::uint8_t> zeros(40 * MiB, 1);
+  chunk_columns found;
+  EXPECT_EQ(feed_buffer(threads, options, zeros, found).code(), status_code::memory_limit);
+}
+
 TEST(feed_buffer, ends_with_the_functions_failure) {
   engine threads = two_threads();
   std::uint64_t count = 0;
