@@ -46,7 +46,7 @@ void schedule::apply_update(intake_update update) {
     if (event.what == intake_event::kind::run) unsealed_run_bytes_ += event.count * event.period.length;
   }
   sequence_.apply_update(std::move(update));
-  while (sequence_.readable() - open_begin_ >= configuration_.segment_bytes)
+  while (sequence_.readable() - open_begin_ >= configuration_.segment_bytes + lookahead())
     seal(open_begin_ + configuration_.segment_bytes);
   const bool has_much = sequence_.stream_count() - streams_when_sealed_ > max_streams_per_segment ||
                         unsealed_run_bytes_ >= configuration_.segment_bytes;  // which take hardly any room
@@ -103,6 +103,13 @@ void schedule::postpone_join(std::uint64_t start) {
   const std::uint64_t visible = joinable() - start;
   const std::uint64_t wanted = chunker_.reach() != unlimited ? chunker_.reach() : std::max(visible + 1, 2 * visible);
   next_join_attempt_ = start + wanted;
+}
+
+/// Bytes behind a segment that should be readable when it is sealed, so that its map can decide the chunk that begins
+/// last in it. Else the join decides it, with the plain loop.
+std::uint64_t schedule::lookahead() const noexcept {
+  if (candidates_ || configuration_.join != join_kind::exact || !configuration_.devices.empty()) return 0;
+  return std::min(chunker_.reach(), configuration_.segment_bytes / 2);
 }
 
 void schedule::seal(std::uint64_t end) {

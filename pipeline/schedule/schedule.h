@@ -129,6 +129,7 @@ class schedule {
   void complete(deliver_task& work);
   void complete(chunk_work_task& work);
 
+  [[nodiscard]] std::uint64_t lookahead() const noexcept;
   void seal(std::uint64_t end);
   /// Seals the complete part of the open segment. Returns false if it is empty.
   bool seal_available_bytes();
