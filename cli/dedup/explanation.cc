@@ -71,11 +71,7 @@ rate_comparison explanation::rate_of(const device_cost& cost) const {
 }
 
 const device_rates* explanation::rates_of(int device) const {
-  if (rates() == nullptr) return nullptr;
-  const std::vector<device_cost> used = facts_->devices();
-  const auto place = std::find_if(used.begin(), used.end(), [device](const auto& c) { return c.device == device; });
-  const auto number = static_cast<std::size_t>(place - used.begin());
-  return number < rates()->devices.size() ? &rates()->devices[number] : nullptr;
+  return rates() != nullptr ? rates()->find_device(device) : nullptr;
 }
 
 std::optional<double> explanation::predicted_pace(const lane_record& lane) const {

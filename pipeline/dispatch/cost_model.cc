@@ -119,7 +119,8 @@ std::optional<device_rates> rates_on(const device_costs& device, const job_costs
   const double mean = std::max(1.0, job.mean_chunk_bytes);
   const auto info = std::find_if(fingerprints().begin(), fingerprints().end(),
                                  [&](const fingerprint_info& f) { return f.kind == job.fingerprint.kind; });
-  device_rates rates{.link_in = device.link_in,
+  device_rates rates{.device = device.index,
+                     .link_in = device.link_in,
                      .link_out = device.link_out,
                      .latency_seconds = device.latency_seconds,
                      .chunking = cuts->bytes_per_second,

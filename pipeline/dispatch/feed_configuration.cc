@@ -55,20 +55,32 @@ status check_segment(const feed_options& options, std::uint64_t segment_bytes) {
 /// Batches of a device that the ring has room for: one for each of its lanes, and as many that wait.
 constexpr std::uint64_t batches_held = 2 * device_lane_count;
 
+/// Leaves out the devices without rates if others have rates, because the work cannot be shared by unknown rates.
+/// Returns why, or an empty string.
+std::string remove_unmeasured_devices(feed_options& options) {
+  const auto is_measured = [&](int device) { return options.rates->find_device(device) != nullptr; };
+  if (!options.rates || std::none_of(options.devices.begin(), options.devices.end(), is_measured)) return {};
+  const auto measured_end = std::stable_partition(options.devices.begin(), options.devices.end(), is_measured);
+  std::string why;
+  if (measured_end != options.devices.end()) why = fmt::format("GPU {} has no rates and is not used", *measured_end);
+  options.devices.erase(measured_end, options.devices.end());
+  return why;
+}
+
 /// A device's lane takes at least a segment, and at most what fits into the ring and the device.
-device_configuration configure_device(const feed_options& options, work_kind work, std::uint64_t segment_bytes,
-                                      std::uint64_t fitting) {
+device_configuration configure_device(const feed_options& options, int device, work_kind work,
+                                      std::uint64_t segment_bytes, std::uint64_t fitting) {
   const std::uint64_t on_device = options.device_memory_bytes / (device_lane_count * device_bytes_for_each);
   std::uint64_t wanted = options.batch_bytes;
   if (wanted == 0) {
     wanted = std::max(usual_batch, segment_bytes);
-    if (options.rates && !options.rates->devices.empty() && options.rates->devices.front().batch_bytes != 0) {
-      wanted = options.rates->devices.front().batch_bytes;
-    }
+    const device_rates* const rates = options.rates ? options.rates->find_device(device) : nullptr;
+    if (rates != nullptr && rates->batch_bytes != 0) wanted = rates->batch_bytes;
     wanted = std::min({wanted, on_device, fitting});
   }
   const std::uint64_t batch = std::max(wanted, segment_bytes);
-  return {.work = work,
+  return {.device = device,
+          .work = work,
           .batch_bytes = batch,
           .batch_chunks = batch / least_mean_chunk + most_chunks_in_range,
           .least_batch_bytes = std::min(batch, usual_least_batch)};
@@ -88,8 +100,12 @@ chosen_work choose_work(const feed_options& options, std::uint64_t thread_count)
     job_rates rates = *options.rates;
     rates.processor.lane_count = thread_count;
     rates.devices_can_cut = rates.devices_can_cut && is_bounded;
+    std::erase_if(rates.devices, [&](const device_rates& each) {
+      return std::find(options.devices.begin(), options.devices.end(), each.device) == options.devices.end();
+    });
     chosen.predictions = predict_plans(rates);
   }
+  if (options.devices.empty()) return chosen;
   const plan_prediction* const alone = prediction_of(chosen.predictions, work_plan::processor);
   const plan_prediction* const shared = prediction_of(chosen.predictions, work_plan::shared);
   const bool is_gain = shared != nullptr && shared->bytes_per_second > worthwhile_gain * alone->bytes_per_second;
@@ -117,11 +133,6 @@ std::uint64_t feed_configuration::all_lanes() const noexcept {
   return lanes;
 }
 
-void feed_configuration::remove_devices() {
-  devices.clear();
-  plan = work_plan::processor;
-}
-
 std::uint64_t help_threshold_segments(const feed_configuration& configuration) noexcept {
   if (configuration.lane_count == 1 && configuration.devices.empty()) return 0;
   std::uint64_t segments = configuration.lane_count;
@@ -136,8 +147,10 @@ std::string kept_memory_note(std::uint64_t memory_bytes, std::uint64_t kept_memo
                      format_size(kept_memory_bytes));
 }
 
-result<feed_configuration> make_feed_configuration(const feed_options& options, std::uint64_t thread_count,
+result<feed_configuration> make_feed_configuration(const feed_options& asked, std::uint64_t thread_count,
                                                    const chunk_receiver& receiver) {
+  feed_options options = asked;
+  std::string device_warning = remove_unmeasured_devices(options);
   const chunker& cuts = options.cuts;
   if (options.kept_memory_bytes >= options.memory_bytes) {
     return status(status_code::memory_limit, fmt::format("kept_memory_bytes = {} must be less than memory_bytes = {}",
@@ -206,9 +219,13 @@ result<feed_configuration> make_feed_configuration(const feed_options& options, 
   const std::uint64_t batches = batches_held * device_count;
   if (has_devices) {
     const std::uint64_t fitting = left > for_lanes ? (left - for_lanes) / batches : 0;
-    made.devices.assign(device_count, configure_device(options, chosen.on_devices, made.segment_bytes, fitting));
+    for (const int device : options.devices) {
+      made.devices.push_back(configure_device(options, device, chosen.on_devices, made.segment_bytes, fitting));
+    }
+    made.device_warning = std::move(device_warning);
   }
-  const std::uint64_t for_devices = has_devices ? batches * made.devices.front().batch_bytes : 0;
+  std::uint64_t for_devices = 0;
+  for (const device_configuration& each : made.devices) for_devices += batches_held * each.batch_bytes;
   // While a run is held back, a segment whose map looks ahead into it waits, and so does the work behind that segment.
   const std::uint64_t awaited = made.has_candidates ? cuts.candidate_map()->ahead + made.segment_bytes + granule : 0;
   const std::uint64_t for_runs = is_bounded ? least_ring_for_runs(cuts) + awaited : unlimited;

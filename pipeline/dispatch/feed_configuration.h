@@ -25,6 +25,7 @@ inline constexpr std::uint64_t most_chunks_in_range = 4096;
 
 /// What a feed uses of one device.
 struct device_configuration {
+  int device = 0;  ///< the GPU's number
   std::uint64_t lane_count = device_lane_count;
   work_kind work = work_kind::cuts;
   bool fingerprints = true;       ///< whether the device makes the feed's fingerprints
@@ -47,6 +48,7 @@ struct feed_configuration {
   std::shared_ptr<const job_rates> rates;    ///< that are expected; may be null
   std::uint64_t lane_count = 1;              ///< of the processor
   std::vector<device_configuration> devices;
+  std::string device_warning = {};  ///< why the feed leaves out a device, or empty
   backend chunked_on = backend::scalar;
   backend fingerprinted_on = backend::scalar;
   /// Bytes that a lane fingerprints at a time after the join. Several lanes can share the chunks of a segment.
@@ -64,8 +66,6 @@ struct feed_configuration {
 
   /// Lanes of the processor and of all devices.
   [[nodiscard]] std::uint64_t all_lanes() const noexcept;
-  /// Leaves all work to the processor, because the devices cannot be used.
-  void remove_devices();
 };
 
 /// Segments whose candidates are marked begin at multiples of this many positions, so that they share no word of bits.
@@ -78,7 +78,8 @@ inline constexpr std::uint64_t most_room_alone = 256 * KiB;
 /// The number of waiting segments that gives every lane something to take. From then on the feeding thread works too.
 [[nodiscard]] std::uint64_t help_threshold_segments(const feed_configuration& configuration) noexcept;
 
-/// Chooses the plan and all sizes, for `thread_count` lanes of the processor. Errors: as `engine::open`.
+/// Chooses the plan and all sizes, for `thread_count` lanes of the processor. `options.devices` may be empty. A device
+/// without rates is left out if another has rates. Errors: as `engine::open`.
 [[nodiscard]] result<feed_configuration> make_feed_configuration(const feed_options& options,
                                                                  std::uint64_t thread_count,
                                                                  const chunk_receiver& receiver);

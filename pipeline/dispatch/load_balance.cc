@@ -35,11 +35,13 @@ load_balance::load_balance(const feed_configuration& configuration)
   for (const device_configuration& each : configuration.devices) devices_.push_back({.configuration = each});
   defers_fingerprints_ = any_device_takes(work_kind::fingerprints);
   const job_rates* const rates = configuration.rates.get();
-  if (rates == nullptr || rates->devices.size() != devices_.size()) return;  // these are rates of other devices
+  if (rates == nullptr) return;
   expected_ = rates->processor;
-  for (std::size_t i = 0; i < devices_.size(); ++i) {
-    devices_[i].latency_seconds = rates->devices[i].latency_seconds;
-    devices_[i].expected = predict_device_rate(rates->devices[i], devices_[i].configuration.work);
+  for (device_state& each : devices_) {
+    const device_rates* const known = rates->find_device(each.configuration.device);
+    if (known == nullptr) continue;
+    each.latency_seconds = known->latency_seconds;
+    each.expected = predict_device_rate(*known, each.configuration.work);
   }
 }
 

@@ -45,10 +45,11 @@ struct simulated_device {
 
 class virtual_clock {
  public:
+  /// The machine must have the rates of all devices of the feed.
   virtual_clock(const simulated_machine& machine, stepped_feed& feed, std::span<const simulated_stream> streams)
       : machine_(machine), feed_(feed), streams_(streams), random_(machine.seed), lanes_(feed.lane_count()) {
     for (std::size_t i = 0; i < feed.configuration().devices.size(); ++i) {
-      devices_.push_back({.rates = machine.rates.devices[i]});
+      devices_.push_back({.rates = *machine.rates.find_device(feed.configuration().devices[i].device)});
       if (i < machine.device_fails_at.size()) devices_.back().fails_at = machine.device_fails_at[i];
     }
     for (std::size_t i = 0; i < lanes_.size(); ++i)
@@ -263,10 +264,6 @@ status check(const simulated_machine& machine, const feed_options& options) {
     return {status_code::invalid_argument, "a paced machine needs a lane of the processor"};
   if (processor.chunking <= 0) return missing("chunking on the processor");
   if (hashes && processor.fingerprinting <= 0) return missing("fingerprinting on the processor");
-  if (machine.rates.devices.size() < options.devices.size() && options.where != backend::automatic) {
-    return {status_code::invalid_argument, fmt::format("{} devices are asked for, and the paced machine has {}",
-                                                       options.devices.size(), machine.rates.devices.size())};
-  }
   for (const device_rates& each : machine.rates.devices) {
     if (each.chunking <= 0) return missing("chunking on a device");
     if (hashes && each.fingerprinting <= 0) return missing("fingerprinting on a device");
@@ -292,6 +289,11 @@ result<simulated_run> simulate_feed(const simulated_machine& machine, const feed
   auto feed = stepped_feed::make(placed, machine.rates.processor.lane_count, receiver, fingerprints);
   if (!feed) return feed.error();
   if (!made_all.ok()) return made_all;
+  for (const device_configuration& each : (*feed)->configuration().devices) {
+    if (machine.rates.find_device(each.device) != nullptr) continue;
+    return status{status_code::invalid_argument,
+                  fmt::format("a paced machine needs the rates of device {}", each.device)};
+  }
   return virtual_clock(machine, **feed, streams).run();
 }
 

@@ -104,6 +104,12 @@ std::string_view to_string(work_plan which) noexcept {
   return "unknown";
 }
 
+const device_rates* job_rates::find_device(int device) const noexcept {
+  const auto found = std::find_if(devices.begin(), devices.end(),
+                                  [device](const device_rates& each) { return each.device == device; });
+  return found != devices.end() ? &*found : nullptr;
+}
+
 double predict_device_rate(const device_rates& device, work_kind which) {
   const device_seconds busy(device, which);
   const double slowest = std::max({busy.link, busy.kernels, busy.lanes});

@@ -32,6 +32,11 @@ class engine::pool {
 
   [[nodiscard]] std::uint64_t thread_count() const { return thread_count_; }
 
+  /// Chooses the configuration of a feed of `options`, whose chunker is placed and whose devices differ, and finds its
+  /// memory: `bytes`, if they are all that is fed and may stay where they are; what an earlier feed has left; or new. A
+  /// device that cannot be used is left out, with a warning. Errors: as `engine::open`.
+  [[nodiscard]] result<feed_setup> set_up(feed_options options, const chunk_receiver& receiver, byte_span bytes);
+
   /// Returns what an earlier feed with the same key has left, or null. Frees what other feeds have left.
   [[nodiscard]] std::unique_ptr<feed_memory> take_kept(const feed_memory_key& key);
   /// Keeps the memory of a feed for the next one.

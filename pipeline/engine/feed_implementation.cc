@@ -22,8 +22,7 @@ constexpr std::uint64_t publish_threshold_calls = 1024;
 
 feed::implementation::implementation(engine::pool& threads, const feed_configuration& configuration,
                                      const chunker& cuts, feed_memory_key key, std::unique_ptr<feed_memory> memory,
-                                     std::vector<lane> lanes, std::string device_warning, run_periods periods,
-                                     chunk_receiver& receiver)
+                                     std::vector<lane> lanes, run_periods periods, chunk_receiver& receiver)
     : pool_(threads),
       memory_key_(std::move(key)),
       memory_(std::move(memory)),
@@ -32,7 +31,7 @@ feed::implementation::implementation(engine::pool& threads, const feed_configura
       intake_(ring_, cuts, std::move(periods), configuration.intake),
       schedule_(configuration, cuts, ring_, receiver),
       lanes_(std::move(lanes)),
-      device_warning_(std::move(device_warning)),
+      device_warning_(configuration.device_warning),
       help_threshold_segments_(help_threshold_segments(configuration)),
       totals_(lanes_.size()) {
   std::size_t lane_index = configuration.lane_count;

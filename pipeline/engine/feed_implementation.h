@@ -20,8 +20,8 @@ class feed::implementation {
  public:
   /// `lanes` has those of the processor first, then those of the devices. `memory` is kept under `key` after the feed.
   implementation(engine::pool& threads, const feed_configuration& configuration, const chunker& cuts,
-                 feed_memory_key key, std::unique_ptr<feed_memory> memory, std::vector<lane> lanes,
-                 std::string device_warning, run_periods periods, chunk_receiver& receiver);
+                 feed_memory_key key, std::unique_ptr<feed_memory> memory, std::vector<lane> lanes, run_periods periods,
+                 chunk_receiver& receiver);
   implementation(const implementation&) = delete;
   implementation& operator=(const implementation&) = delete;
   ~implementation();
@@ -107,7 +107,7 @@ class feed::implementation {
   intake intake_;  ///< used by the feeding thread only
   schedule schedule_;
   std::vector<lane> lanes_;  ///< each is used by its thread only; those of the pool come first
-  std::string device_warning_;
+  const std::string device_warning_;
   std::uint64_t help_threshold_segments_;  ///< waiting segments from which on the feeding thread works too
   std::vector<std::thread> device_threads_;
   bool is_dropped_ = false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +15,7 @@ namespace cutpoint {
 /// The values that the memory of a feed with devices depends on.
 struct feed_memory_key {
   std::string cuts;  ///< canonical
-  fingerprint_recipe fingerprint;
+  fingerprint_recipe fingerprint = fingerprint_kind::none;
   std::vector<int> devices;
   std::vector<device_configuration> configurations;
   std::uint64_t device_memory_bytes = 0;
@@ -43,6 +44,13 @@ class feed_memory {
 
   ring held;
   std::vector<device_lanes> devices;
+};
+
+/// The parts of a feed that depend on devices and memory.
+struct feed_setup {
+  feed_configuration configuration;
+  feed_memory_key key;  ///< of the memory
+  std::unique_ptr<feed_memory> memory;
 };
 
 }  // namespace cutpoint

@@ -19,7 +19,7 @@ result<std::unique_ptr<stepped_feed>> stepped_feed::make(const feed_options& opt
     for (std::uint64_t i = 0; i < count; ++i) {
       lanes.push_back({.tools = {.fingerprints = fingerprints()},
                        .owner = owner,
-                       .record = {.device = owner ? options.devices[*owner] : -1}});
+                       .record = {.device = owner ? configuration->devices[*owner].device : -1}});
     }
   };
   add({}, processor_lanes);

@@ -36,6 +36,7 @@ struct processor_rates {
 
 /// The rates of one device, all its lanes together.
 struct device_rates {
+  int device = 0;              ///< the GPU's number
   double link_in = 0;          ///< copies to the device
   double link_out = 0;         ///< copies from the device, in copied bytes
   double latency_seconds = 0;  ///< of a batch of any size: starting copies, launching kernels, waiting
@@ -55,6 +56,9 @@ struct job_rates {
   double reading = 0;   ///< into the ring, by one thread
   double joining = 0;   ///< by one lane at a time
   double delivery = 0;  ///< by one lane at a time
+
+  /// Returns the rates of the GPU with this number, or null if they are not known.
+  [[nodiscard]] const device_rates* find_device(int device) const noexcept;
 };
 
 /// A resource and the speed that it allows. No run of the plan is faster.

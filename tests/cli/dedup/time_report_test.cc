@@ -29,8 +29,11 @@ class made_up_run {
   made_up_run() {
     rates_->processor = {.lane_count = 2, .chunking = in_gib, .fingerprinting = in_gib};
     rates_->reading = 10 * in_gib;
-    rates_->devices = {{.link_in = 8 * in_gib, .chunking = 8 * in_gib, .fingerprinting = 8 * in_gib, .lane_count = 2},
-                       {.link_in = 3 * in_gib, .chunking = 8 * in_gib, .fingerprinting = 8 * in_gib, .lane_count = 2}};
+    const device_rates fast = {
+        .device = 2, .link_in = 8 * in_gib, .chunking = 8 * in_gib, .fingerprinting = 8 * in_gib, .lane_count = 2};
+    rates_->devices = {fast, fast};
+    rates_->devices[1].device = 5;
+    rates_->devices[1].link_in = 3 * in_gib;
     job_.rates = rates_;
     feed_statistics& work = facts.work;
     work.fed_bytes = 8 * GiB;

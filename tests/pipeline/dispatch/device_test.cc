@@ -200,6 +200,31 @@ TEST(device, keeps_its_memory_for_the_next_feed_with_the_same_options) {
   expect_feed(options, 15, 3);
 }
 
+TEST(device, that_cannot_be_opened_leaves_the_sizes_that_the_feed_has_without_it) {
+  const std::vector<std::vector<std::uint8_t>> streams = {mixed_stream(100'000, 1)};
+  feed_options options = small_job();
+  options.where = backend::hybrid;
+  options.memory_bytes = 4 * MiB;
+  options.devices = {0, 1};
+  const device_run one_left = run_on(std::make_shared<host_device>(nullptr, 1), options, streams);
+  expect_sequential(one_left, options, streams);
+  EXPECT_THAT(one_left.statistics.device_warning, HasSubstr("the device is lost"));
+  EXPECT_EQ(one_left.statistics.plan, work_plan::shared);
+  options.devices = {0};
+  const device_run one = run_on(std::make_shared<host_device>(), options, streams);
+  EXPECT_EQ(one_left.statistics.ring_bytes, one.statistics.ring_bytes);
+  EXPECT_EQ(one_left.statistics.lanes.size(), one.statistics.lanes.size());
+
+  const device_run none_left = run_on(std::make_shared<host_device>(nullptr, 0), options, streams);
+  expect_sequential(none_left, options, streams);
+  EXPECT_THAT(none_left.statistics.device_warning, HasSubstr("the device is lost"));
+  options.where = widest_backend();
+  const device_run alone = run_on(std::make_shared<host_device>(), options, streams);
+  EXPECT_EQ(none_left.statistics.plan, work_plan::processor);
+  EXPECT_EQ(none_left.statistics.ring_bytes, alone.statistics.ring_bytes);
+  EXPECT_LT(alone.statistics.ring_bytes, one.statistics.ring_bytes);
+}
+
 TEST(device, gives_what_is_decided_of_a_stream_that_fails) {
   const std::vector<std::vector<std::uint8_t>> streams = {mixed_stream(50'000, 1), mixed_stream(50'000, 2)};
   const device_run run =

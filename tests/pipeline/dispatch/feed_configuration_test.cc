@@ -124,12 +124,35 @@ TEST(feed_configuration, has_devices_only_fingerprint_if_they_cut_slowly_or_not_
 
 TEST(feed_configuration, leaves_all_to_the_processor_without_devices) {
   feed_options options = configured_options();
-  options.where = backend::cuda;
-  auto got = configured(options, 2);
-  got->remove_devices();
-  EXPECT_EQ(got->plan, work_plan::processor);
-  EXPECT_EQ(got->all_lanes(), 2u);
-  EXPECT_EQ(help_threshold_segments(*got), 2u);
+  options.devices = {};
+  const auto alone = configured(options, 2);
+  for (const backend where : {backend::cuda, backend::hybrid}) {
+    options.where = where;
+    const auto got = configured(options, 2);
+    EXPECT_EQ(got->plan, work_plan::processor);
+    EXPECT_EQ(got->all_lanes(), 2u);
+    EXPECT_EQ(help_threshold_segments(*got), 2u);
+    EXPECT_EQ(got->ring_bytes, alone->ring_bytes);
+  }
+}
+
+TEST(feed_configuration, leaves_out_a_device_without_rates_if_another_has_rates) {
+  feed_options options = configured_options();
+  options.where = backend::hybrid;
+  options.devices = {3, 0};
+  options.rates = rates_with(10);
+  const auto got = configured(options, 2);
+  ASSERT_EQ(got->devices.size(), 1u);
+  EXPECT_EQ(got->devices[0].device, 0);
+  EXPECT_EQ(got->devices[0].batch_bytes, 3 * MiB);
+  EXPECT_EQ(got->device_warning, "GPU 3 has no rates and is not used");
+  options.devices = {3};
+  options.memory_bytes = 4 * GiB;
+  const auto unmeasured = configured(options, 2);
+  ASSERT_EQ(unmeasured->devices.size(), 1u) << "it was asked for";
+  EXPECT_EQ(unmeasured->devices[0].batch_bytes, 32 * MiB) << "not the batches of another device";
+  options.where = backend::automatic;
+  EXPECT_TRUE(configured(options, 2)->devices.empty()) << "the rates are those of another device";
 }
 
 TEST(feed_configuration, aligns_segments_whose_candidates_are_marked) {

@@ -34,7 +34,10 @@ constexpr std::array device_backends = {backend::cuda, backend::hybrid};
 std::shared_ptr<const job_rates> slow_device_cuts(std::size_t device_count) {
   job_rates rates;
   rates.processor = {.chunking = 1e9, .fingerprinting = 1e6};
-  rates.devices.assign(device_count, {.link_in = 50e9, .chunking = 1e6, .fingerprinting = 100e9});
+  for (std::size_t i = 0; i < device_count; ++i) {
+    const int device = static_cast<int>(i);
+    rates.devices.push_back({.device = device, .link_in = 50e9, .chunking = 1e6, .fingerprinting = 100e9});
+  }
   return std::make_shared<const job_rates>(rates);
 }
 

@@ -54,6 +54,14 @@ TEST(load_balance, gives_as_much_as_a_lane_may_take_while_rates_are_unknown) {
   EXPECT_NEAR(static_cast<double>(bytes_taken(balance, processor_lane)), 90'000 / 5, 1) << "1 of 4 + 1 KB/s";
 }
 
+TEST(load_balance, finds_the_rates_of_a_device_by_its_number) {
+  feed_configuration configuration = cores_and_device();
+  job_rates rates = *configuration.rates;
+  rates.devices.insert(rates.devices.begin(), {.device = 1, .chunking = 1e-3 * megabytes});
+  configuration.rates = std::make_shared<const job_rates>(rates);
+  EXPECT_EQ(bytes_taken(load_balance(configuration), 0), bytes_taken(load_balance(cores_and_device()), 0));
+}
+
 TEST(load_balance, prefers_measured_rates_and_the_latest_most) {
   load_balance balance(cores_and_device());
   balance.record_processor_work(cut_work(20'000'000, 1));

@@ -88,7 +88,8 @@ simulated_machine machine_of(std::uint64_t cores, double processor_rate, std::si
   made.rates.processor = {
       .lane_count = cores, .chunking = 2 * processor_rate * mb, .fingerprinting = 2 * processor_rate * mb};
   for (std::size_t i = 0; i < devices; ++i) {
-    made.rates.devices.push_back({.link_in = 4 * device_rate * mb,
+    made.rates.devices.push_back({.device = static_cast<int>(i),
+                                  .link_in = 4 * device_rate * mb,
                                   .link_out = 4 * device_rate * mb,
                                   .latency_seconds = 20e-6,
                                   .chunking = 2 * device_rate * mb,
@@ -266,6 +267,16 @@ TEST_F(paced, rates_that_are_missing_are_named) {
   const auto got = simulate_feed(machine, options(), streams, receiver);
   ASSERT_FALSE(got.ok());
   EXPECT_EQ(got.error().message(), "a paced machine needs the rate of fingerprinting on a device");
+  machine = machine_of(3, 20, 1, 70);
+  feed_options asked = options();
+  asked.devices = {0, 1};
+  for (const backend where : {backend::hybrid, backend::automatic}) {
+    asked.where = where;
+    asked.rates = std::make_shared<const job_rates>(machine_of(3, 20, 2, 700).rates);
+    const auto refused = simulate_feed(machine, asked, streams, receiver);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().message(), "a paced machine needs the rates of device 1");
+  }
 }
 
 }  // namespace

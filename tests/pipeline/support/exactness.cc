@@ -103,8 +103,9 @@ void draw_devices(feed_options& options, choices& random) {
   if (!random.once_in(3)) {
     job_rates rates;
     rates.processor = {.chunking = draw_rate(random), .fingerprinting = draw_rate(random)};
-    for (std::size_t i = 0; i < options.devices.size(); ++i) {
-      rates.devices.push_back({.link_in = draw_rate(random),
+    for (const int device : options.devices) {
+      rates.devices.push_back({.device = device,
+                               .link_in = draw_rate(random),
                                .link_out = draw_rate(random),
                                .chunking = draw_rate(random),
                                .fingerprinting = draw_rate(random),
