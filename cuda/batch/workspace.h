@@ -30,7 +30,8 @@ inline constexpr std::uint64_t min_supported_chunk_bytes = 64;
       std::clamp(limits.bytes / tuning.busy_partitions, resync_bytes, tuning.resync_multiple * resync_bytes);
   partition_plan plan;
   plan.partition_bytes = std::max<std::uint64_t>(wanted, tuning.min_partition_bytes);
-  const std::uint64_t rounds = (tuning.rounds_multiple * resync_bytes + plan.partition_bytes - 1) / plan.partition_bytes;
+  const std::uint64_t rounds =
+      (tuning.rounds_multiple * resync_bytes + plan.partition_bytes - 1) / plan.partition_bytes;
   plan.rounds = std::max(static_cast<std::uint32_t>(rounds), tuning.min_rounds);
   plan.min_chunk_bytes = std::max(sizes.min_chunk_bytes, min_supported_chunk_bytes);
   plan.max_partitions = limits.stream_ranges + limits.bytes / plan.partition_bytes + 1;
