@@ -25,7 +25,7 @@ struct blake3_node {
 };
 
 struct blake3_kernel {
-  std::size_t lane_count;
+  std::size_t lane_count;  ///< the number of nodes that are compressed at once
   /// Compresses nodes that do not depend on each other. It is fastest if neighbours have about the same number of
   /// blocks. The output of a node may overlap the bytes of an earlier node, but not those of a later one.
   void (*compress)(const blake3_node* nodes, std::size_t count, const blake3::start& start_state);

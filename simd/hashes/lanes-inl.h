@@ -54,16 +54,17 @@ HWY_INLINE words in_order(words x) {
   return x;
 }
 
-/// Loads the 16 bytes at `offset` of each message as four big-endian words.
-HWY_INLINE void load_big_endian(const std::uint8_t* const* messages, std::size_t offset, words* loaded_words) {
+/// Loads `Count` big-endian words from `offset` on of each message.
+template <std::size_t Count>
+HWY_INLINE void load_big_endian(const std::uint8_t* const* messages, std::size_t offset, words* loaded) {
   constexpr hn::Repartition<std::uint8_t, word_tag> bytes_of_words;
   alignas(16) constexpr std::uint8_t reversed[16] = {3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12};
   const auto order = hn::LoadDup128(bytes_of_words, reversed);
-  for (std::size_t row = 0; row < 4; ++row) {
-    const auto loaded = hn::BitCast(bytes_of_words, load_row(words_d, messages + row, offset));
-    loaded_words[row] = hn::BitCast(words_d, hn::TableLookupBytes(loaded, order));
+  load_rows<Count>(messages, offset, loaded);
+  for (std::size_t i = 0; i < Count; ++i) {
+    loaded[i] = hn::BitCast(words_d, hn::TableLookupBytes(hn::BitCast(bytes_of_words, loaded[i]), order));
   }
-  transpose_4x4(loaded_words[0], loaded_words[1], loaded_words[2], loaded_words[3]);
+  transpose_rows<Count>(loaded);
 }
 
 /// One block of each message.
@@ -71,11 +72,11 @@ struct message_block {
   const std::uint8_t* const* messages;
   std::size_t offset;
 
-  /// Loads words T to T + 3 if T is a multiple of 4, just before the rounds use them. This leaves more registers to the
-  /// rounds.
-  template <std::size_t T>
+  /// Loads words T to T + Count - 1 if T is a multiple of Count, just before the rounds use them. This leaves more
+  /// registers to the rounds.
+  template <std::size_t Count, std::size_t T>
   HWY_INLINE void load(words (&w)[block_words]) const {
-    if constexpr (T < block_words && T % 4 == 0) load_big_endian(messages, offset + 4 * T, w + T);
+    if constexpr (T < block_words && T % Count == 0) load_big_endian<Count>(messages, offset + 4 * T, w + T);
   }
 };
 

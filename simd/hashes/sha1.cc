@@ -30,7 +30,7 @@ struct sha1 {
   template <std::size_t... T>
   static HWY_INLINE void rounds_of(words (&s)[state_words], words (&w)[block_words], const message_block& block,
                                    std::index_sequence<T...>) {
-    ((block.load<T>(w), round<T>(s, w)), ...);
+    ((block.load<most_rows, T>(w), round<T>(s, w)), ...);
   }
 
   /// Registers exchange roles and not contents: a of round T is s[-T mod 5].

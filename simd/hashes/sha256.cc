@@ -41,7 +41,7 @@ struct sha256 {
   template <std::size_t... T>
   static HWY_INLINE void first_rounds(words (&s)[state_words], words (&w)[block_words], const message_block& block,
                                       const std::uint32_t* constants, std::index_sequence<T...>) {
-    ((block.load<T>(w), round<T>(s, w[T], constants)), ...);
+    ((block.load<4, T>(w), round<T>(s, w[T], constants)), ...);
   }
 
   template <std::size_t... T>

@@ -67,6 +67,51 @@ HWY_INLINE hn::Vec<Tag> load_row(Tag tag, const std::uint8_t* const* strings, st
 }
 #endif
 
+/// Loads `Count` rows, four of which have 16 bytes of every string.
+template <std::size_t Count>
+HWY_INLINE void load_rows(const std::uint8_t* const* strings, std::size_t offset, word_vector* rows) {
+  static_assert(Count == 4);
+  for (std::size_t row = 0; row < 4; ++row) rows[row] = load_row(words_d, strings + row, offset);
+}
+
+/// Converts rows to words.
+template <std::size_t Count>
+HWY_INLINE void transpose_rows(word_vector* rows) {
+  static_assert(Count == 4);
+  transpose_4x4(rows[0], rows[1], rows[2], rows[3]);
+}
+
+#if HWY_TARGET == HWY_AVX3
+/// Loads 32 bytes of each string: rows 0 to 3 have those of strings 0 to 7. This takes fewer instructions, and fewer
+/// accesses to a cache line, than 16 bytes at a time: SHA-1 takes 0.96 to 0.99 of the time, BLAKE3 0.98 to 0.99, and
+/// SHA-256 1.01. With 64 bytes at a time SHA-1 takes 1.13 (Emerald Rapids).
+template <>
+HWY_INLINE void load_rows<8>(const std::uint8_t* const* strings, std::size_t offset, word_vector* rows) {
+  const auto part = [&](std::size_t string) HWY_ATTR {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(strings[string] + offset));
+  };
+  for (std::size_t row = 0; row < 8; ++row) {
+    const std::size_t string = row + row / 4 * 4;
+    rows[row] = word_vector{_mm512_inserti64x4(_mm512_castsi256_si512(part(string)), part(string + 4), 1)};
+  }
+}
+
+template <>
+HWY_INLINE void transpose_rows<8>(word_vector* rows) {
+  transpose_rows<4>(rows);
+  transpose_rows<4>(rows + 4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto low = rows[i].raw;
+    const auto high = rows[4 + i].raw;
+    rows[i] = word_vector{_mm512_shuffle_i32x4(low, high, 0x88)};
+    rows[4 + i] = word_vector{_mm512_shuffle_i32x4(low, high, 0xDD)};
+  }
+}
+inline constexpr std::size_t most_rows = 8;
+#else
+inline constexpr std::size_t most_rows = 4;
+#endif
+
 template <class Tag>
 HWY_INLINE void store_row([[maybe_unused]] Tag tag, hn::Vec<Tag> row, std::uint8_t* const* strings,
                           std::size_t offset) {
@@ -83,10 +128,10 @@ HWY_INLINE void store_row([[maybe_unused]] Tag tag, hn::Vec<Tag> row, std::uint8
 /// Loads the first `Count` words from `offset` on of `word_lanes` strings.
 template <std::size_t Count>
 HWY_INLINE void load_words(const std::uint8_t* const* strings, std::size_t offset, word_vector (&words)[Count]) {
-  static_assert(Count % 4 == 0);
-  for (std::size_t i = 0; i < Count; i += 4) {
-    for (std::size_t row = 0; row < 4; ++row) words[i + row] = load_row(words_d, strings + row, offset + 4 * i);
-    transpose_4x4(words[i], words[i + 1], words[i + 2], words[i + 3]);
+  static_assert(Count % most_rows == 0);
+  for (std::size_t i = 0; i < Count; i += most_rows) {
+    load_rows<most_rows>(strings, offset + 4 * i, words + i);
+    transpose_rows<most_rows>(words + i);
   }
 }
 
