@@ -43,10 +43,11 @@ std::optional<double> device_targets::chunking(std::string_view algorithm, const
   const auto is_among = [&](const auto& names) {
     return std::find(names.begin(), names.end(), algorithm) != names.end();
   };
-  constexpr std::array<std::string_view, 2> gears = {"gear", "fastcdc"};
   constexpr std::array<std::string_view, 4> windows = {"rabin", "buzhash", "crc32", "adler"};
   constexpr std::array<std::string_view, 4> extremes = {"ram", "ae", "maxp", "seqcdc"};
-  if (is_among(gears)) return 1.5e12;
+  if (algorithm == "gear") return 1.9e12;
+  if (algorithm == "fastcdc") return 1.5e12;
+  if (algorithm == "mincdc") return 2.5e12;
   if (is_among(windows)) return 1.0e12;
   if (is_among(extremes)) return 0.6 * limits.read;
   return std::nullopt;
@@ -55,10 +56,11 @@ std::optional<double> device_targets::chunking(std::string_view algorithm, const
 std::optional<double> device_targets::fingerprints(fingerprint_kind kind) {
   switch (kind) {
     case fingerprint_kind::sha1:
+      return 1.4e12;
     case fingerprint_kind::blake3:
-      return 1.0e12;
+      return 1.3e12;
     case fingerprint_kind::sha256:
-      return 0.5e12;
+      return 0.65e12;
     default:
       return std::nullopt;
   }

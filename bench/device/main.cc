@@ -31,6 +31,7 @@ struct options {
   std::vector<std::string> names;
   double seconds = 0;
   bool is_quick = false;
+  bool has_variants = false;
   std::string markdown;
   std::string json;
 };
@@ -200,6 +201,12 @@ result<device_facts> measure(const options& given, const cuda::device_info& devi
   facts.limits = *limits;
   auto here = copy_from_device(there->data(), host_bytes);
   if (!here) return here.error();
+  if (given.has_variants) {
+    const status measured = measure_variants(*there, facts.variants);
+    if (!measured.ok())
+      facts.variants.push_back({.name = "variants", .variant = "the rest", .problem = measured.message()});
+    return facts;
+  }
   const device_data data{given.device, *there, *here, byte_span(*here).first(sample_bytes)};
   measurement(given, facts, data, end).run(*here);
   return facts;
@@ -216,6 +223,7 @@ int main(int argc, char** argv) {
   app.add_option("--device", given.device, "number of the GPU in cutpoint info")->capture_default_str();
   app.add_option("--name", given.names, "names of the catalog; default: all, at 2K:8K:64K if they take it");
   app.add_flag("--quick", given.is_quick, "a few names and sizes, within a minute");
+  app.add_flag("--variants", given.has_variants, "measure only variants of the scans' tuning and ways to wait");
   app.add_option("--seconds", given.seconds, "begin no measurement after this time; default 1200, or 60 with --quick");
   app.add_option("--markdown", given.markdown, "file of the report; default: standard output");
   app.add_option("--json", given.json, "file of the report in JSON");

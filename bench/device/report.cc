@@ -133,6 +133,19 @@ std::string engine_table(const device_facts& facts) {
   return t.text();
 }
 
+std::string variant_table(const std::vector<variant_row>& rows) {
+  table t({"scan or wait", "variant", "GB/s", "of the usual", "µs"});
+  double usual = 0;
+  for (const variant_row& row : rows) {
+    if (row.variant == "usual") usual = row.bytes_per_second;
+    const bool is_scan = row.bytes_per_second > 0;
+    t.add({row.name, row.variant, is_scan ? gigabytes(row.bytes_per_second) : "-",
+           is_scan ? share(row.bytes_per_second, usual) : "-",
+           row.seconds > 0 ? fmt::format("{:.1f}", row.seconds * 1e6) : "-"});
+  }
+  return t.text();
+}
+
 /// Calls `each(sentence, problem)` for all rows with a problem.
 template <class Each>
 void for_each_problem(const device_facts& facts, Each each) {
@@ -145,6 +158,9 @@ void for_each_problem(const device_facts& facts, Each each) {
   for (const auto& row : facts.end_to_end) tell("from host memory", row.name, row.fingerprint, row.problem);
   for (const auto& row : facts.known_chunks) tell("known chunks", row.name, row.fingerprint, row.problem);
   for (const auto& row : facts.engine) tell("the engine", row.name, row.fingerprint, row.problem);
+  for (const auto& row : facts.variants) {
+    if (!row.problem.empty()) each(fmt::format("{}, {}: {}", row.name, row.variant, row.problem), row.problem);
+  }
   if (!facts.host_problem.empty()) each("data in pinned host memory: " + facts.host_problem, facts.host_problem);
 }
 
@@ -179,6 +195,7 @@ std::string device_markdown(const device_facts& facts) {
   out += "\n## Known chunks of 8 KiB in pinned host memory: copied in, fingerprints, these copied out\n\n" +
          end_to_end_table(facts.known_chunks, facts);
   out += "\n## The whole engine, fed from memory\n\n" + engine_table(facts);
+  if (!facts.variants.empty()) out += "\n## Variants\n\n" + variant_table(facts.variants);
   std::string problems;
   for_each_problem(facts, [&](const std::string& sentence, const std::string&) { problems += "- " + sentence + "\n"; });
   if (!problems.empty()) out += "\n## What is missing\n\n" + problems;

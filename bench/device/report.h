@@ -67,6 +67,15 @@ struct engine_row {
   std::string problem = {};
 };
 
+/// A variant of the code that batches use: the speed of a scan, or the seconds of a wait.
+struct variant_row {
+  std::string name;
+  std::string variant;
+  double bytes_per_second = 0;
+  double seconds = 0;
+  std::string problem = {};
+};
+
 struct device_facts {
   std::string device;
   std::vector<named_fact> about = {};
@@ -77,6 +86,7 @@ struct device_facts {
   std::vector<end_to_end_row> end_to_end = {};
   std::vector<end_to_end_row> known_chunks = {};
   std::vector<engine_row> engine = {};
+  std::vector<variant_row> variants = {};
   std::string host_problem = {};  ///< says why data in pinned host memory were not measured; else empty
 };
 

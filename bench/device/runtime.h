@@ -38,6 +38,10 @@ struct device_bytes {
 /// Measures the limits with `data`, which should be much larger than the L2 cache. Errors: memory_limit; backend_failure.
 [[nodiscard]] result<device_limits> measure_limits(const device_bytes& data);
 
+/// Measures the scans of gear, fastcdc and rabin on `data` with other values of their tuning, and ways to wait for the device.
+/// Appends a row for each as it is measured. Errors: memory_limit; backend_failure.
+[[nodiscard]] status measure_variants(const device_bytes& data, std::vector<variant_row>& rows);
+
 /// Returns clocks, bus and error correction as the driver reports them.
 [[nodiscard]] result<std::vector<named_fact>> reported_clocks(int device);
 

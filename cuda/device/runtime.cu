@@ -60,8 +60,12 @@ class primary_contexts {
     const auto number = static_cast<std::size_t>(device);
     if (number >= contexts_.size()) contexts_.resize(number + 1);
     if (contexts_[number] == nullptr) {
-      CUTPOINT_RETURN_IF_FAILED(
-          check_driver_call(retain_(&contexts_[number], device), "opening device " + std::to_string(device)));
+      const CUresult answer = retain_(&contexts_[number], device);
+      if (answer == CUDA_ERROR_DEVICE_UNAVAILABLE) {
+        return {status_code::backend_failure,
+                "CUDA: device " + std::to_string(device) + " is busy with another process"};
+      }
+      CUTPOINT_RETURN_IF_FAILED(check_driver_call(answer, "opening device " + std::to_string(device)));
     }
     return check_driver_call(push_(contexts_[number]), "choosing device " + std::to_string(device));
   }

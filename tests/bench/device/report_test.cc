@@ -9,6 +9,7 @@
 namespace cutpoint::bench {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -46,11 +47,11 @@ TEST(batches, are_judged_by_the_fastest) {
 
 TEST(targets, are_set_by_algorithm_and_by_what_the_device_does_at_most) {
   const device_rates limits{.read = 4e12, .link_in = 50e9};
-  EXPECT_EQ(device_targets::chunking("gear", limits), 1.5e12);
+  EXPECT_EQ(device_targets::chunking("gear", limits), 1.9e12);
   EXPECT_EQ(device_targets::chunking("rabin", limits), 1.0e12);
   EXPECT_EQ(device_targets::chunking("seqcdc", limits), 2.4e12);
   EXPECT_EQ(device_targets::chunking("fixed", limits), std::nullopt);
-  EXPECT_EQ(device_targets::fingerprints(fingerprint_kind::sha256), 0.5e12);
+  EXPECT_EQ(device_targets::fingerprints(fingerprint_kind::sha256), 0.65e12);
   EXPECT_EQ(device_targets::fingerprints(fingerprint_kind::md5), std::nullopt);
   EXPECT_EQ(device_targets::end_to_end(limits), 47.5e9);
   EXPECT_EQ(algorithm_of("gear(min_bytes=2048,avg_bytes=8192)"), "gear");
@@ -100,9 +101,9 @@ TEST(device_markdown, has_each_figure_beside_its_limit_and_its_target) {
                         "for it: 9.5 µs.\n"));
   EXPECT_THAT(text, HasSubstr("| name | mean chunk | 64M, GB/s | 4G-64, GB/s | best of read | target, GB/s (reached) | "
                               "batch for 90 % |\n|---|---:|---:|---:|---:|---:|---:|\n"));
-  EXPECT_THAT(text, HasSubstr("| gear | 9950 | 600.0 | 1200.0 | 30 % | 1500.0 (80 %) | 4G-64 |\n"));
+  EXPECT_THAT(text, HasSubstr("| gear | 9950 | 600.0 | 1200.0 | 30 % | 1900.0 (63 %) | 4G-64 |\n"));
   EXPECT_THAT(text, HasSubstr("| rabin | - | - | - | - | - | - |\n"));
-  EXPECT_THAT(text, HasSubstr("| fixed | sha1 | 8192 | 990.0 | - | 25 % | 1000.0 (99 %) | 64M |\n"));
+  EXPECT_THAT(text, HasSubstr("| fixed | sha1 | 8192 | 990.0 | - | 25 % | 1400.0 (71 %) | 64M |\n"));
   EXPECT_THAT(text, HasSubstr("| gear | 30.0, 32M | 47.5, 32M | 95 % | 47.5 (100 %) |\n"));
   EXPECT_THAT(text, HasSubstr("| blake3 | 25.0, 32M | 45.0, 32M | 90 % | 47.5 (95 %) |\n"));
   EXPECT_THAT(text, HasSubstr("| gear | sha1 | 25.0 | 50 % | 98 % |\n"));
@@ -122,6 +123,19 @@ TEST(device_markdown, names_what_is_missing) {
   EXPECT_THAT(failures(facts), ElementsAre(HasSubstr("locking host memory failed")));
 }
 
+TEST(device_markdown, compares_variants_with_the_usual_scan) {
+  device_facts facts = some_facts();
+  EXPECT_THAT(device_markdown(facts), Not(HasSubstr("Variants")));
+  facts.variants = {{.name = "gear", .variant = "usual", .bytes_per_second = 1e12},
+                    {.name = "gear", .variant = "runs of 256 bytes", .bytes_per_second = 0.9e12},
+                    {.name = "gear", .variant = "3 stages", .problem = "it marks other positions"},
+                    {.name = "launch and wait", .variant = "the thread sleeps", .seconds = 8e-6}};
+  const std::string text = device_markdown(facts);
+  EXPECT_THAT(text, HasSubstr("| gear | runs of 256 bytes | 900.0 | 90 % | - |\n| gear | 3 stages | - | - | - |\n"
+                              "| launch and wait | the thread sleeps | - | - | 8.0 |\n"));
+  EXPECT_THAT(failures(facts), Contains("gear, 3 stages: it marks other positions"));
+}
+
 TEST(failures, are_all_problems_but_the_end_of_the_time) {
   device_facts facts = some_facts();
   EXPECT_THAT(failures(facts), ElementsAre("in device memory, rabin, none: wrong answer: chunk 0"));
@@ -135,7 +149,7 @@ TEST(device_json, has_the_same_figures) {
   EXPECT_EQ(json["about"]["host"], "some processor");
   EXPECT_EQ(json["limits"]["read"], 4e12);
   EXPECT_EQ(json["chunking"][0]["rates"][1]["batch_bytes"], largest_batch);
-  EXPECT_EQ(json["chunking"][0]["target_bytes_per_second"], 1.5e12);
+  EXPECT_EQ(json["chunking"][0]["target_bytes_per_second"], 1.9e12);
   EXPECT_EQ(json["chunking"][1]["problem"], "wrong answer: chunk 0");
   EXPECT_EQ(json["fingerprints"][0]["fingerprint"], "sha1");
   EXPECT_EQ(json["end_to_end"][0]["rates"][2]["lanes"], 3);

@@ -1,20 +1,31 @@
-"""scripts/gpu-check says in one sentence that there is no GPU; with one, what it reports, from programs that only say what they did."""
+"""scripts/gpu-check says in one sentence that there is no GPU; with one, what it reports, from programs that only say what they did; and
+scripts/gpu_results.py, which makes a page of what came back."""
 
+import json
 import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 SCRIPT = ROOT / "scripts" / "gpu-check"
+RESULTS = ROOT / "scripts" / "gpu_results.py"
 BUILD = os.environ.get("CUTPOINT_BUILD") or ROOT / "build" / "release"
 
 GPU = "cutpoint     0.1.0\nGPU          0: A card, 1.0 GiB"
 PASSED = "[==========] 3 tests ran.\n[  PASSED  ] 3 tests."
 BENCHMARK = """echo "$@"; while (($# > 0)); do case $1 in --markdown) echo '# Cutpoint on a card' >"$2" ;; --json) echo '{}' >"$2" ;; esac; shift; done"""
+NCU = r"""echo "$@"; while (($# > 0)); do case $1 in
+  --export) echo profile >"$2.ncu-rep" ;;
+  --import) printf '%s\n' '"ID","Kernel Name","gpu__time_duration.sum"' '"","","ns"' '"0","void cutpoint::cuda::run_kernel<cutpoint::cuda::gear>(T1)","1,500"' ;;
+esac; shift; done"""
+COMMAND = f"""case $1 in info) echo '{GPU}' ;; esac
+backend=cpu; [[ $* == *"--backend cuda"* ]] && backend=cuda; [[ $* == *"--backend hybrid"* ]] && backend=hybrid
+while (($# > 0)); do case $1 in --output) cp "$(dirname "$0")/../command-$backend.json" "$2" ;; esac; shift; done"""
 SANITIZER = """echo "$2"; echo '========= ERROR SUMMARY: 0 errors'"""
 
 
@@ -39,17 +50,22 @@ class GpuCheck(unittest.TestCase):
         path.write_text(f"#!/usr/bin/env bash\n{body}\n")
         path.chmod(0o755)
 
-    def run_bundle(self, *words: str, **programs: str) -> subprocess.CompletedProcess:
-        """A bundle whose programs do nothing but print; `programs` are other bodies for some of them."""
+    def run_bundle(self, *words: str, seconds: int = 0, **programs: str) -> subprocess.CompletedProcess:
+        """A bundle whose programs do nothing but print; `programs` are other bodies for some of them. `seconds` have passed already."""
         shutil.copy(SCRIPT, self.folder / "gpu-check")
         (self.folder / "commit").write_text("abc123\n")
         bodies = {name: f"echo '{PASSED}'" for name in ("cuda_tests", "cuda_golden_tests", "pipeline_tests")}
-        bodies |= {"cutpoint": f"echo '{GPU}'", "cutpoint_device": BENCHMARK} | programs
+        bodies |= {"cutpoint": COMMAND, "cutpoint_device": BENCHMARK} | programs
         self.make_program("tools/compute-sanitizer", bodies.pop("compute_sanitizer", SANITIZER))
+        self.make_program("tools/ncu", bodies.pop("ncu", NCU))
         self.make_program("tools/nvidia-smi", "echo 'name, driver'")
+        for where, rate, bottleneck in (("cpu", 2e9, "chunking"), ("cuda", 4e9, "reading"), ("hybrid", 5e9, "reading")):
+            back_ends = {name: {"outcome": "measured", "bytes_per_second": speed} for name, speed in (("processor", 2e9), ("cuda", 4e9), ("hybrid", 5e9))}
+            facts = {"bytes_per_second": rate, "bottleneck": bottleneck, "device_cut_share": 0.5, "engine_rows": [{"name": "gear", "back_ends": back_ends}]}
+            (self.folder / f"command-{where}.json").write_text(json.dumps(facts))
         for name, body in bodies.items():
             self.make_program(f"bin/{name}", body)
-        return self.run_check(self.folder / "gpu-check", *words, PATH=f"{self.folder}/tools:{os.environ['PATH']}")
+        return self.run_check(self.folder / "gpu-check", *words, PATH=f"{self.folder}/tools:{os.environ['PATH']}", SECONDS=str(seconds))
 
     def report(self) -> str:
         return (self.folder / "gpu-report.md").read_text()
@@ -71,6 +87,8 @@ class GpuCheck(unittest.TestCase):
             (["--seconds"], "usage: gpu-check"),
             (["--seconds", "some"], "--seconds some: not a number from 1 to 330"),
             (["--seconds", "331"], "--seconds 331: not a number from 1 to 330"),
+            (["--part", "5"], "--part 5: the parts are 1 to 4"),
+            (["--part", "1", "--quick"], "--part chooses the steps: give neither --steps nor --quick"),
             (["--steps", "benchmark,tests"], "--steps: there is no step 'tests'; the steps are cuda-tests, "),
         ):
             run = self.run_check(SCRIPT, *words)
@@ -141,6 +159,84 @@ class GpuCheck(unittest.TestCase):
         found = """echo '========= ERROR SUMMARY: 2 errors'; if [[ $* == *--error-exitcode* ]]; then exit 99; fi"""
         self.assertEqual(self.run_bundle(compute_sanitizer=found).returncode, 1)
         self.assertIn("| memcheck | FAILED: exit code 99, ERROR SUMMARY: 2 errors | ", self.report())
+
+    def steps_of(self, report: str) -> list[str]:
+        return re.findall(r"^\| (\S+) \| passed", (self.folder / report).read_text(), re.MULTILINE)
+
+    def test_four_parts_make_a_whole_run(self):
+        parts = {
+            1: ["cuda-tests", "memcheck", "benchmark"],
+            2: ["cuda-golden-tests", "engine-tests", "benchmark", "synccheck", "racecheck"],
+            3: ["profile"],
+            4: ["variants", "dedup", "engine"],
+        }
+        for part, steps in parts.items():
+            run = self.run_bundle("--part", str(part))
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertEqual(self.steps_of(f"gpu-part-{part}.md"), steps)
+        self.assertIn("--name gear --name fixed", (self.folder / "gpu-part-1-logs" / "benchmark.log").read_text())
+        self.assertEqual(len(list((self.folder / "gpu-part-3-logs").glob("profile-*.ncu-rep"))), 6)
+        self.assertIn("--kernel-name regex:rolling_rabin", (self.folder / "gpu-part-3-logs" / "profile-3.log").read_text())
+        self.assertEqual(len(list((self.folder / "gpu-part-4-logs").glob("dedup-*.json"))), 6)
+
+    def test_a_part_ends_within_its_time(self):
+        run = self.run_bundle("--part", "2", seconds=400)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("| engine-tests | FAILED: no time was left | 0 |", (self.folder / "gpu-part-2.md").read_text())
+
+    def test_profiles_what_it_can(self):
+        run = self.run_bundle("--steps", "profile", ncu=f"[[ $* == *rabin* ]] && exit 1; {NCU}")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("| profile | FAILED: rabin (rolling_rabin) | ", self.report())
+        run = self.run_bundle("--steps", "profile", ncu="echo '==ERROR== Failed to initialize the profiler: LibraryNotLoaded'; exit 1")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("left out: it does not work on this machine: ==ERROR== Failed to initialize", self.report())
+
+    def test_a_run_of_real_data_that_fails_is_named(self):
+        run = self.run_bundle("--steps", "dedup", cutpoint=f"[[ $* == *'--backend cuda'* ]] && exit 3; {COMMAND}")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("| dedup | FAILED: rabin by cuda fastcdc by cuda | ", self.report())
+
+    def make_page(self) -> subprocess.CompletedProcess:
+        words = [sys.executable, "-B", RESULTS, self.folder, "--page", self.folder / "page.md"]
+        return subprocess.run(words, capture_output=True, text=True, timeout=60)
+
+    def test_a_page_is_made_of_what_came_back(self):
+        rate = [{"batch_bytes": 1, "bytes_per_second": 1.5e12}]
+        row = {"name": "gear", "fingerprint": "none", "rates": rate, "target_bytes_per_second": 2e12, "problem": ""}
+        limits = {"read": 3e12, "link_in_pinned": 5e10, "launch_seconds": 3e-6, "integer_operations": 1e13}
+        ends = [row | {"fingerprint": "sha1", "rates": [{"bytes_per_second": 4.9e10, "lanes": 3}]}]
+        engine = [{"name": "gear", "fingerprint": "sha1", "bytes_per_second": 4e10, "problem": "a planted problem"}]
+        variants = [{"name": "gear", "variant": name, "bytes_per_second": rate, "seconds": 0, "problem": ""} for name, rate in (("usual", 1e12), ("other", 1.1e12))]
+        variants.append({"name": "wait", "variant": "asleep", "bytes_per_second": 0, "seconds": 7e-6, "problem": ""})
+        figures = {"device": "A Card", "about": {"link": "wide"}, "limits": limits, "chunking": [row], "fingerprints": []}
+        (self.folder / "figures.json").write_text(json.dumps(figures | {"variants": variants, "end_to_end": ends, "known_chunks": [], "engine": engine}))
+        benchmark = """while (($# > 0)); do case $1 in --json) cp "$(dirname "$0")/../figures.json" "$2" ;; esac; shift; done"""
+        for part in (1, 3, 4):
+            self.assertEqual(self.run_bundle("--part", str(part), cutpoint_device=benchmark).returncode, 0)
+        made = self.make_page()
+        self.assertEqual(made.returncode, 0, made.stderr)
+        page = (self.folder / "page.md").read_text()
+        for line in (
+            "# Cutpoint on A Card",
+            "| 1, memcheck | passed: ERROR SUMMARY: 0 errors | ",
+            "| 2 | did not come back | - |",
+            "| gear | 1500.0 | 2000.0 (0.75) | 0.50 | 49.0 | 0.98 |",
+            "| gear | 2.0 | 4.0 | 5.0 |",
+            "| rabin | hybrid | 5.0 | reading | 0.50 |",
+            "| `gear` | 1.5 | - |",
+            "| gear | other | 1100.0 | 1.10 | - |",
+            "| wait | asleep | - | - | 7.0 |",
+            "rabin, cuda: chunking → reading",
+            "| 0.9 of the sum, engine from memory | gear: 0.83 | **does not hold** |",
+            "- engine, gear: a planted problem",
+        ):
+            self.assertIn(line, page)
+
+    def test_a_page_of_nothing_is_refused(self):
+        made = self.make_page()
+        self.assertEqual(made.returncode, 1)
+        self.assertIn("has no gpu-part-N.json", made.stderr)
 
 
 if __name__ == "__main__":

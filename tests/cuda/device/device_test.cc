@@ -2,12 +2,15 @@
 // skipped, with the reason, if there is none.
 #include <string>
 
+#include <cutpoint/catalog.h>
+#include <cutpoint/chunk_sizes.h>
 #include <cutpoint/cuda.h>
 #include <gtest/gtest.h>
 
 #include "tests/cuda/device/on_device.h"
 #include "tests/cuda/kernel/block_examples.h"
 #include "tests/cuda/kernel/block_kernels.h"
+#include "tests/cuda/support/executor_cases.h"
 #include "tests/cuda/support/first_device.h"
 #include "tests/cuda/support/packed_streams.h"
 #include "tests/host/algorithms/made.h"
@@ -66,16 +69,21 @@ void expect_batch(device_chunker& device, byte_span bytes, std::size_t lead, boo
   ASSERT_EQ(digests_of(*found, expected.size()), expected_digests(bytes, expected, recipe));
 }
 
-TEST_F(device_chunker_test, finds_the_same_at_every_alignment) {
-  const auto stream = random_bytes(100'000, 1);
-  for (const chunker& cuts : {small_gear(), tests::made("rabin", "min_bytes=256,avg_bytes=1024,max_bytes=8192"),
-                              tests::made("ae-max", "avg_bytes=1024"), tests::made("fixed", "avg_bytes=1000")}) {
-    auto device = device_chunker::make(cuts, fingerprint_kind::sha1, stream.size());
+TEST_F(device_chunker_test, finds_the_same_by_every_name_at_every_alignment) {
+  const auto stream = random_bytes(20'000, 1);
+  const auto sizes = size_settings("256:1K:8K").value();
+  const auto recipes = device_recipes();
+  std::size_t number = 0;
+  for (const catalog_entry& entry : catalog()) {
+    const result<chunker> sized = chunker_at(entry.name, sizes);
+    const chunker& cuts = sized ? *sized : entry.defaults;
+    const fingerprint_recipe& recipe = recipes[number++ % recipes.size()];
+    auto device = device_chunker::make(cuts, recipe, stream.size());
     ASSERT_TRUE(device.ok()) << device.error().message();
     for (std::size_t lead = 0; lead < 16; ++lead) {
       for (const std::size_t size : {stream.size() - lead, std::size_t{33}, std::size_t{1}}) {
         const byte_span bytes = byte_span(stream).subspan(lead, size);
-        ASSERT_NO_FATAL_FAILURE(expect_batch(*device, bytes, lead, true, cuts, fingerprint_kind::sha1));
+        ASSERT_NO_FATAL_FAILURE(expect_batch(*device, bytes, lead, true, cuts, recipe));
       }
     }
   }

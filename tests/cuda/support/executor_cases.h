@@ -30,6 +30,9 @@ inline std::vector<executor_case> executor_cases() {
   };
   const auto on_first_device = [](const chunker& cuts, const fingerprint_recipe& recipe, const batch_limits& limits,
                                   offload_use use) { return make_offload(0, cuts, recipe, limits, use); };
+#if defined(CUTPOINT_INTERPRETED_DEVICE)
+  return {{"interpreter", always_there, on_first_device, 40, 20'000}};
+#endif
   return {{"host", always_there, on_host, 40, 20'000}, {"device", why_no_device, on_first_device, 100, 300'000}};
 }
 

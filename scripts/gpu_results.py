@@ -1,0 +1,214 @@
+"""A page in docs/results/ and the table in docs/gpu.md, made from what the four parts of gpu-check brought back.
+
+    gpu_results.py FOLDER [--page FILE]   FOLDER: has gpu-part-1.md, gpu-part-1.json, gpu-part-1-logs/ and so on, as far as they came
+                                          FILE: default docs/results/gpu-NAME.md, by the name of the GPU
+
+Parts that are missing are named on the page. The exit status is 1 if no part is there.
+"""
+
+import argparse
+import csv
+import json
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+GPU_PAGE = ROOT / "docs" / "gpu.md"
+BEGIN, END = "<!-- scripts/gpu_results.py: begin -->\n", "<!-- scripts/gpu_results.py: end -->\n"
+PARTS = (1, 2, 3, 4)
+TABLES = ("chunking", "fingerprints", "end_to_end", "known_chunks", "engine")
+PROFILED = (  # columns of Nsight Compute's raw page, the first name that a version has
+    ("µs", ("gpu__time_duration.sum",)),
+    ("registers", ("launch__registers_per_thread",)),
+    ("warps active, %", ("sm__warps_active.avg.pct_of_peak_sustained_active",)),
+    ("issue slots, %", ("smsp__issue_active.avg.pct_of_peak_sustained_active", "sm__inst_issued.avg.pct_of_peak_sustained_active")),
+    ("processors, %", ("sm__throughput.avg.pct_of_peak_sustained_elapsed",)),
+    ("L1 and shared, %", ("l1tex__throughput.avg.pct_of_peak_sustained_active",)),
+    ("device memory, %", ("gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", "dram__throughput.avg.pct_of_peak_sustained_elapsed")),
+)
+MICROSECONDS = {"ns": 1e-3, "nsecond": 1e-3, "us": 1, "usecond": 1, "ms": 1e3, "msecond": 1e3, "s": 1e6, "second": 1e6}
+
+
+def giga(rate):
+    return f"{rate / 1e9:.1f}" if rate else "-"
+
+
+def table(heads, rows):
+    lines = ["| " + " | ".join(heads) + " |", "|---|" + "--:|" * (len(heads) - 1)]
+    return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]) + "\n"
+
+
+# --- What came back -------------------------------------------------------------------------------------------------------------------
+
+
+def benchmark(folder):
+    """The figures of all parts in one: of a row that several parts have, the one with most rates."""
+    merged = {}
+    for part in PARTS:
+        file = folder / f"gpu-part-{part}.json"
+        if not file.exists():
+            continue
+        found = json.loads(file.read_text())
+        merged.setdefault("device", found["device"])
+        merged.setdefault("about", found["about"])
+        merged.setdefault("limits", found["limits"])
+        for name in TABLES:
+            rows = merged.setdefault(name, {})
+            for row in found[name]:
+                key = row["name"], row.get("fingerprint")
+                if key not in rows or len(row.get("rates", "1")) >= len(rows[key].get("rates", "1")):
+                    rows[key] = row
+    return merged
+
+
+def profiles(folder):
+    """Name of the kernel and figures of each profiled launch."""
+    for file in sorted(folder.glob("gpu-part-*-logs/profile-*.csv")):
+        lines = list(csv.DictReader(line for line in file.read_text().splitlines() if line.startswith('"')))
+        if len(lines) < 2:
+            continue
+        units, launch = lines[0], lines[1]
+        name = re.sub(r"cutpoint::cuda::|^void |\(.*$", "", launch.get("Kernel Name", ""))
+        name = re.sub(r"^run_kernel<(.*)>$", r"\1", name)
+        cells = []
+        for head, columns in PROFILED:
+            column = next((each for each in columns if launch.get(each)), None)
+            value = float(launch[column].replace(",", "")) if column else None
+            if value is not None and head == "µs":
+                value *= MICROSECONDS.get(units[column], 1)
+            cells.append("-" if value is None else f"{value:.0f}" if value >= 10 else f"{value:.1f}")
+        yield [f"`{name[:60]}`", *cells]
+
+
+def deduplications(folder):
+    """Algorithm, where it ran, and the report of each run of the step dedup."""
+    for file in sorted(folder.glob("gpu-part-*-logs/dedup-*.json")):
+        _, algorithm, where = file.stem.split("-", 2)
+        yield algorithm, where, json.loads(file.read_text())
+
+
+def engines(folder):
+    for file in folder.glob("gpu-part-*-logs/engine.json"):
+        yield from json.loads(file.read_text())["engine_rows"]
+
+
+def variants(folder):
+    """Scan or wait, variant, rate, rate over that of the usual scan, and microseconds of each variant."""
+    usual = None
+    for file in folder.glob("gpu-part-*-logs/variants.json"):
+        for row in json.loads(file.read_text())["variants"]:
+            rate, seconds = row["bytes_per_second"], row["seconds"]
+            usual = rate if row["variant"] == "usual" else usual
+            yield row["name"], row["variant"], giga(rate), f"{rate / usual:.2f}" if rate and usual else "-", f"{seconds * 1e6:.1f}" if seconds else row["problem"] or "-"
+
+
+# --- The page -------------------------------------------------------------------------------------------------------------------------
+
+
+def best(row):
+    return max((rate["bytes_per_second"] for rate in row["rates"]), default=0)
+
+
+def summary(found):
+    """The table of docs/gpu.md: the best rate of each name in device memory and from host memory, beside what limits them."""
+    limits = found["limits"]
+    rows = []
+    for (name, _), row in found["chunking"].items():
+        target = row.get("target_bytes_per_second")
+        ends = [best(each) for (other, _), each in found["end_to_end"].items() if other == name]
+        reached = max(ends, default=0)
+        rows.append([
+            name,
+            giga(best(row)),
+            giga(target) + (f" ({best(row) / target:.2f})" if target and best(row) else ""),
+            f"{best(row) / limits['read']:.2f}",
+            giga(reached),
+            f"{reached / limits['link_in_pinned']:.2f}" if reached else "-",
+        ])
+    heads = ["cuts", "in device memory, GB/s", "goal (reached)", "of a plain read", "from pinned memory with SHA-1, GB/s", "of the link"]
+    return table(heads, rows)
+
+
+def verdict(cases):
+    held = [case for case in cases if case[1]]
+    outcome = "not measured" if not cases else "holds" if len(held) == len(cases) else "holds in part" if held else "does not hold"
+    return outcome, "; ".join(case[0] for case in cases) or "-"
+
+
+def claims(folder, found):
+    """The papers' claims about leaving work to an accelerator, each judged by a stated rule."""
+    runs = {(algorithm, where): report for algorithm, where, report in deduplications(folder)}
+    moved, gained, linked = [], [], []
+    for (algorithm, where), report in runs.items():
+        alone = runs.get((algorithm, "processor"))
+        if where == "processor" or not alone:
+            continue
+        ratio = report["bytes_per_second"] / alone["bytes_per_second"]
+        moved.append((f"{algorithm}, {where}: {alone['bottleneck']} → {report['bottleneck']}", report["bottleneck"] != "chunking"))
+        gained.append((f"{algorithm}, {where}: {ratio:.2f}", ratio > 1))
+    for row in engines(folder):
+        by = {name: each["bytes_per_second"] for name, each in row["back_ends"].items() if each["outcome"] == "measured"}
+        if {"processor", "cuda", "hybrid"} <= set(by):
+            share = by["hybrid"] / (by["processor"] + by["cuda"])
+            linked.append((f"{row['name']}: {share:.2f}", share >= 0.9))
+    rows = [
+        ("the bottleneck moves away from chunking (AE, section 5; P-Dedupe, section 3)", "not chunking, on real data", moved),
+        ("the whole is faster than by the processor alone (P-Dedupe's references Shredder, StoreGPU)", "above 1, on real data", gained),
+        ("processor and GPU together reach the sum of both (ours)", "0.9 of the sum, engine from memory", linked),
+    ]
+    return table(["claim", "rule", "found", "verdict"], [(claim, rule, verdict(cases)[1], f"**{verdict(cases)[0]}**") for claim, rule, cases in rows])
+
+
+def steps(folder):
+    for part in PARTS:
+        file = folder / f"gpu-part-{part}.md"
+        rows = re.findall(r"^\| (\S+) \| (.*) \| (\d+) \|$", file.read_text(), re.MULTILINE) if file.exists() else []
+        yield from ((f"{part}, {name}", outcome, seconds) for name, outcome, seconds in rows)
+        if not rows:
+            yield f"{part}", "did not come back", "-"
+
+
+def page(folder, found):
+    yield f"# Cutpoint on {found['device']}\n\n"
+    yield from (f"- {name}: {value}\n" for name, value in found["about"].items())
+    yield "\n## Steps\n\n" + table(["part and step", "outcome", "seconds"], steps(folder))
+    yield "\n## Limits\n\n" + table(["limit", "GB/s"], [(name.replace("_", " "), giga(rate)) for name, rate in found["limits"].items() if name not in ("launch_seconds", "integer_operations")])
+    yield f"\nAn empty launch with its wait takes {found['limits']['launch_seconds'] * 1e6:.1f} µs.\n"
+    yield "\n## Cuts\n\n" + summary(found)
+    for title, name in (("Fingerprints in device memory", "fingerprints"), ("Known chunks in pinned memory", "known_chunks")):
+        rows = [(row["name"], row["fingerprint"], giga(best(row)), giga(row.get("target_bytes_per_second"))) for row in found[name].values()]
+        yield f"\n## {title}\n\n" + table(["name", "fingerprint", "GB/s", "goal"], rows)
+    yield "\n## The engine from memory\n\n" + table(["name", "fingerprint", "GB/s"], [(row["name"], row["fingerprint"], giga(row["bytes_per_second"])) for row in found["engine"].values()])
+    rows = [(row["name"], *(giga(row["back_ends"][name]["bytes_per_second"]) for name in ("processor", "cuda", "hybrid"))) for row in engines(folder)]
+    yield "\n## Processor against GPU: the engine with SHA-1, GB/s\n\n" + table(["name", "processor", "GPU", "both"], rows)
+    rows = [(algorithm, where, giga(report["bytes_per_second"]), report["bottleneck"], f"{report['device_cut_share']:.2f}") for algorithm, where, report in deduplications(folder)]
+    yield "\n## `dedup` of real data\n\n" + table(["algorithm", "by", "GB/s", "bottleneck", "share cut by the GPU"], rows)
+    yield "\n## Kernels under Nsight Compute\n\n" + table(["kernel", *(head for head, _ in PROFILED)], profiles(folder))
+    yield "\n## Variants of the scans, and ways to wait\n\n" + table(["scan or wait", "variant", "GB/s", "of the usual", "µs"], variants(folder))
+    yield "\n## Claims\n\n" + claims(folder, found)
+    problems = [f"- {name}, {row['name']}: {row['problem']}\n" for name in TABLES for row in found[name].values() if row["problem"]]
+    if problems:
+        yield "\n## What is missing\n\n" + "".join(problems)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--page", type=Path)
+    given = parser.parse_args()
+    found = benchmark(given.folder)
+    if not found:
+        sys.exit(f"gpu_results.py: {given.folder} has no gpu-part-N.json")
+    name = re.sub(r"[^a-z0-9]+", "-", found["device"].lower()).strip("-")
+    file = given.page or ROOT / "docs" / "results" / f"gpu-{name}.md"
+    file.write_text("".join(page(given.folder, found)))
+    if given.page is None:
+        before, rest = GPU_PAGE.read_text().split(BEGIN)
+        link = f"From [results/{file.name}](results/{file.name}):\n\n"
+        GPU_PAGE.write_text(before + BEGIN + link + summary(found) + END + rest.split(END)[1])
+    print(file)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,209 @@
+// The functions of the CUDA runtime that cuda/ calls, but for those of kernels. The program links them instead of the runtime.
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include <cuda.h>
+
+#include "tests/cuda/ptx/device.h"
+
+namespace {
+
+using namespace cutpoint::ptx;
+
+CUresult retain_context(CUcontext* context, CUdevice number) {
+  static int only;
+  *context = reinterpret_cast<CUcontext>(&only);
+  return number == 1 ? CUDA_ERROR_DEVICE_UNAVAILABLE : CUDA_SUCCESS;  // another process has the second
+}
+CUresult push_context(CUcontext) {
+  static_cast<void>(call([](device& there) { ++there.contexts; }));
+  return CUDA_SUCCESS;
+}
+CUresult pop_context(CUcontext*) {
+  static_cast<void>(call([](device& there) { --there.contexts; }));
+  return CUDA_SUCCESS;
+}
+
+constexpr int multiprocessors = 2;
+
+}  // namespace
+
+extern "C" {
+
+// --- Errors and facts ---
+
+cudaError_t cudaGetLastError() { return std::exchange(last_error, cudaSuccess); }
+const char* cudaGetErrorString(cudaError_t error) {
+  return error == cudaErrorLaunchFailure      ? last_fault.c_str()
+         : error == cudaErrorMemoryAllocation ? "out of memory"
+                                              : "unknown error";
+}
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = device::instance().planted.driver_version;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = 2;
+  return device::instance().planted.driver_version < CUDART_VERSION / 1000 * 1000 ? fail(cudaErrorInsufficientDriver)
+                                                                                  : cudaSuccess;
+}
+cudaError_t cudaGetDevice(int* current) {
+  *current = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned, unsigned long long,
+                                             cudaDriverEntryPointQueryResult* answer) {
+  const std::string_view wanted = name;
+  *function = wanted == "cuDevicePrimaryCtxRetain" ? reinterpret_cast<void*>(&retain_context)
+              : wanted == "cuCtxPushCurrent"       ? reinterpret_cast<void*>(&push_context)
+                                                   : reinterpret_cast<void*>(&pop_context);
+  *answer = cudaDriverEntryPointSuccess;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+  *properties = {};
+  std::strcpy(properties->name, "interpreter of PTX");
+  properties->totalGlobalMem = std::size_t{1} << 30;
+  properties->major = 9;
+  properties->multiProcessorCount = multiprocessors;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
+  *value = multiprocessors;
+  return which == cudaDevAttrMultiProcessorCount ? cudaSuccess : fail(cudaErrorNotSupported);
+}
+cudaError_t cudaDeviceGetPCIBusId(char* id, int size, int) {
+  std::snprintf(id, static_cast<std::size_t>(size), "ffff:ff:1f.0");  // no such folder
+  return cudaSuccess;
+}
+
+// --- Streams and events ---
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  return call([&](device& there) {
+    *stream = there.new_handle<cudaStream_t>();
+    there.streams[*stream];
+  });
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  return call([&](device& there) {
+    const bool is_busy = !there.queue_of(stream).empty();
+    there.streams.erase(stream);
+    if (is_busy) throw fault("a stream is destroyed whose work nobody has waited for");
+  });
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  return call([&](device& there) { there.finish(there.queue_of(stream)); });
+}
+cudaError_t cudaDeviceSynchronize() {
+  return call([](device& there) {
+    for (auto& [stream, queue] : there.streams) there.finish(queue);
+  });
+}
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  return call([&](device& there) {
+    *event = there.new_handle<cudaEvent_t>();
+    there.events[*event] = std::make_shared<event_state>();
+  });
+}
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { return cudaEventCreate(event); }
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  return call([&](device& there) {
+    static_cast<void>(there.event_of(event));
+    there.events.erase(event);
+  });
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  return call([&](device& there) {
+    const auto state = there.event_of(event);
+    state->stream = stream;
+    state->time.reset();
+    there.enqueue(stream, [state, number = ++state->recorded](device_memory&) {
+      state->reached = number;
+      if (state->recorded == number) state->time = std::chrono::steady_clock::now();
+    });
+  });
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  return call([&](device& there) {
+    const auto state = there.event_of(event);
+    if (!there.loses(device_call::wait)) there.reach(*state, state->stream, state->recorded);
+  });
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  return call([&](device& there) {
+    const auto state = there.event_of(event);
+    there.enqueue(stream, [&there, state, from = state->stream, record = state->recorded](device_memory&) {
+      there.reach(*state, from, record);
+    });
+  });
+}
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t first, cudaEvent_t second) {
+  bool are_reached = false;
+  const cudaError_t read = call([&](device& there) {
+    const auto begin = there.event_of(first)->time;
+    const auto end = there.event_of(second)->time;
+    are_reached = begin && end;
+    if (are_reached) *milliseconds = std::chrono::duration<float, std::milli>(*end - *begin).count();
+  });
+  return read != cudaSuccess || are_reached ? read : fail(cudaErrorNotReady);
+}
+
+// --- Memory ---
+
+cudaError_t cudaMalloc(void** data, std::size_t size) {
+  *data = nullptr;
+  const cudaError_t outcome = call([&](device& there) {
+    if (there.memory.byte_count() + size <= there.planted.memory_bytes) *data = there.memory.allocate(size);
+  });
+  return outcome == cudaSuccess && *data == nullptr ? fail(cudaErrorMemoryAllocation) : outcome;
+}
+cudaError_t cudaFree(void* data) {
+  return call([&](device& there) { there.memory.free(data); });
+}
+cudaError_t cudaMallocHost(void** data, std::size_t size) {
+  return call([&](device& there) {
+    *data = std::memset(std::malloc(size), 0xc3, size);
+    there.pinned.insert(*data);
+  });
+}
+cudaError_t cudaFreeHost(void* data) {
+  return call([&](device& there) {
+    if (there.pinned.erase(data) == 0) throw fault("pinned memory is freed that is not allocated");
+    std::free(data);
+  });
+}
+cudaError_t cudaHostRegister(void* data, std::size_t, unsigned) {
+  return call([&](device& there) {
+    if (!there.locked.insert(data).second) throw fault("host memory is locked twice");
+  });
+}
+cudaError_t cudaHostUnregister(void* data) {
+  return call([&](device& there) {
+    if (there.locked.erase(data) == 0) throw fault("host memory is unlocked that is not locked");
+  });
+}
+cudaError_t cudaMemcpyAsync(void* destination, const void* source, std::size_t size, cudaMemcpyKind,
+                            cudaStream_t stream) {
+  return call([&](device& there) { there.copy(destination, source, size, stream); });
+}
+cudaError_t cudaMemcpy(void* destination, const void* source, std::size_t size, cudaMemcpyKind) {
+  return call([&](device& there) {
+    there.copy(destination, source, size, nullptr);
+    there.finish(there.queue_of(nullptr));
+  });
+}
+cudaError_t cudaMemsetAsync(void* destination, int value, std::size_t size, cudaStream_t stream) {
+  return call([&](device& there) {
+    if (there.loses(device_call::clear)) return;
+    there.enqueue(
+        stream, [=](device_memory& all) { std::memset(all.array(static_cast<u8*>(destination), size), value, size); });
+  });
+}
+cudaError_t cudaMemset(void* destination, int value, std::size_t size) {
+  return cudaMemsetAsync(destination, value, size, nullptr);
+}
+
+}  // extern "C"

@@ -1,0 +1,92 @@
+// Tests the engine with devices that cannot be used or fail: the user reads one sentence, and the processor does the work.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cuda/device/devices.h"
+#include "tests/cuda/ptx/device.h"
+#include "tests/pipeline/support/device_feed.h"
+
+namespace cutpoint::tests {
+namespace {
+
+using ptx::device;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::vector<std::vector<std::uint8_t>>& streams() {
+  static const std::vector<std::vector<std::uint8_t>> made = {mixed_stream(100'000, 1), mixed_stream(3'000, 2)};
+  return made;
+}
+
+device_run run_on_interpreter(int number = 0) {
+  feed_options options = small_job();
+  options.devices = {number};
+  return run_on(std::make_shared<const device_provider>(), options, streams());
+}
+
+/// Expects that a feed with the device finds the sequential chunks, with this warning or, if it is empty, without one.
+void expect_processor_result(const std::string& warning, int number = 0) {
+  const device_run run = run_on_interpreter(number);
+  expect_sequential(run, small_job(), streams());
+  EXPECT_THAT(run.statistics.device_warning, HasSubstr(warning));
+  EXPECT_EQ(run.statistics.device_warning.empty(), warning.empty());
+  EXPECT_EQ(run.statistics.device_warning.find('\n'), std::string::npos);
+}
+
+/// Expects that the device is refused with this sentence, and that the processor does the work of `automatic`.
+void expect_refused(const std::string& sentence) {
+  const device_run refused = run_on_interpreter();
+  EXPECT_EQ(refused.outcome.code(), status_code::unavailable);
+  EXPECT_EQ(refused.outcome.message(), sentence);
+  EXPECT_EQ(cuda::check_device(0).message(), sentence);
+  recorder out;
+  auto threads = engine::make({.threads = 2}).value();
+  auto feed = threads.open(small_job(), out).value();
+  for (std::size_t i = 0; i < streams().size(); ++i) {
+    ASSERT_TRUE(feed.begin(i).ok() && feed.write(streams()[i]).ok() && feed.end().ok());
+  }
+  expect_sequential(feed.finish(), out, small_job(), streams());
+}
+
+TEST(device_that, works_has_no_warning) { expect_processor_result(""); }
+
+TEST(device_that, has_no_driver_is_refused) {
+  device::instance().plant({.driver_version = 0});
+  expect_refused("no NVIDIA driver was found");
+}
+
+TEST(device_that, has_an_older_driver_than_the_toolkit_is_refused) {
+  device::instance().plant({.driver_version = 12040});
+  expect_refused("the NVIDIA driver supports CUDA 12.4, but this build needs CUDA 13.0 or newer");
+}
+
+TEST(device_that, is_busy_leaves_the_work_to_the_processor) {
+  expect_processor_result("CUDA: device 1 is busy with another process; the processor does the work", 1);
+}
+
+TEST(device_that, has_little_free_memory_leaves_the_work_to_the_processor) {
+  for (const std::uint64_t free : {0u, 100'000u, 1'000'000u}) {
+    device::instance().plant({.memory_bytes = free});
+    expect_processor_result("bytes of device memory failed: out of memory; the processor does the work");
+  }
+}
+
+TEST(device_that, is_lost_at_any_call_leaves_the_work_to_the_processor) {
+  std::uint64_t rest = 0;
+  for (std::uint64_t calls = 1;; calls += 1 + calls / 4) {
+    device::instance().plant({.calls_until_lost = calls});
+    const device_run run = run_on_interpreter();
+    expect_sequential(run, small_job(), streams());
+    if (HasFailure()) return;
+    const std::string& warning = run.statistics.device_warning;
+    if (warning.empty()) break;
+    EXPECT_THAT(warning, StartsWith("CUDA: "));
+    EXPECT_THAT(warning, HasSubstr("failed: unknown error; the processor does the"));
+    rest += warning.ends_with("rest of the work") ? 1u : 0u;
+    static_cast<void>(device::instance().end_of_test());
+  }
+  EXPECT_GT(rest, 0u) << "the device was never lost in mid-stream";
+}
+
+}  // namespace
+}  // namespace cutpoint::tests
