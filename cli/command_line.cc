@@ -6,12 +6,23 @@
 
 #include <cutpoint/version.h>
 
+#include "cli/backup/command.h"
 #include "cli/bench/command.h"
+#include "cli/check/command.h"
 #include "cli/chunk/command.h"
 #include "cli/common/words.h"
 #include "cli/dedup/command.h"
+#include "cli/dump/command.h"
+#include "cli/forget/command.h"
 #include "cli/info/command.h"
+#include "cli/init/command.h"
+#include "cli/key/command.h"
 #include "cli/list/command.h"
+#include "cli/ls/command.h"
+#include "cli/repair/command.h"
+#include "cli/restore/command.h"
+#include "cli/snapshots/command.h"
+#include "cli/stats/command.h"
 #include "cli/tune/command.h"
 
 namespace cutpoint::cli {
@@ -30,13 +41,24 @@ std::unique_ptr<subcommand> make() {
 }
 
 /// The subcommands, in the order of the help text.
-constexpr std::array<command_row, 6> rows = {{
+constexpr std::array<command_row, 17> rows = {{
     {"chunk", "List the chunks of files, folders and standard input, with fingerprints", make<chunk_command>},
     {"dedup", "Report what deduplication would save, and where the time went", make<dedup_command>},
     {"tune", "Recommend an algorithm, sizes and parameters by trying them on a sample of the data", make<tune_command>},
     {"bench", "Measure the speed of each back end, and of the engine by processor, GPU and both", make<bench_command>},
     {"list", "Show algorithms, profiles, fingerprints and back ends, with parameters and bounds", make<list_command>},
     {"info", "Show processors, caches, NUMA nodes, devices, instruction sets, GPUs and costs", make<info_command>},
+    {"init", "Make a store for backups", make<init_command>},
+    {"backup", "Back up files and folders into a store, as a snapshot", make<backup_command>},
+    {"snapshots", "List the snapshots of a store", make<snapshots_command>},
+    {"ls", "List the files of a snapshot", make<ls_command>},
+    {"restore", "Restore the files of a snapshot into a folder", make<restore_command>},
+    {"dump", "Write a file of a snapshot to standard output", make<dump_command>},
+    {"check", "Check a store, and name what is damaged", make<check_command>},
+    {"repair", "Make a damaged store consistent for what is left", make<repair_command>},
+    {"forget", "Remove snapshots from a store", make<forget_command>},
+    {"stats", "Show what a store contains", make<stats_command>},
+    {"key", "List, add and remove keys of an encrypted store", make<key_command>},
 }};
 
 }  // namespace

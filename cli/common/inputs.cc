@@ -30,16 +30,6 @@ bool is_input(const std::string& path, const output& out) {
   return path == standard_input_path ? out.is_same_file(STDIN_FILENO) : out.is_same_file(path);
 }
 
-result<std::vector<path_pattern>> patterns(std::string_view option, const std::vector<std::string>& texts) {
-  std::vector<path_pattern> made;
-  for (const std::string& text : texts) {
-    auto next = path_pattern::make(text);
-    if (!next) return status(next.error().code(), fmt::format("{} {}", option, next.error().message()));
-    made.push_back(*std::move(next));
-  }
-  return made;
-}
-
 /// Returns whether a file begins as a listing of `cutpoint chunk` does.
 bool is_listing(const std::string& path) {
   constexpr std::array<std::string_view, 3> beginnings = {"# cuts ", "{\"cuts\":", "path,offset,length,digest,"};
@@ -75,26 +65,16 @@ status check_overwrite(const output& out, const std::vector<std::string>& paths,
 void input_options::add_to(CLI::App& command) {
   command.add_option("PATH", paths_, "Files or folders to read; '-' is standard input")->required();
   command.add_flag("-L,--follow", follows_links_, "Follow symbolic links inside folders");
-  add_value_option(command, "--exclude", excluded_, "PATTERN", "Skip what matches inside folders (repeatable)");
-  add_value_option(command, "--include", included_, "PATTERN",
-                   "Read only files that match inside folders (repeatable)");
-  command.add_flag("--one-file-system", is_on_one_file_system_, "Do not enter folders on other file systems");
-  command.add_flag("--exclude-caches", excludes_caches_, "In folders with a CACHEDIR.TAG, read only this tag");
+  filter_.add_to(command);
   add_value_option(command, "--input", access_, "NAME", "How regular files are read: auto, pread, uring or direct");
 }
 
 std::vector<std::string_view> input_names() { return names_in(accesses); }
 
 result<walk_options> input_options::walk() const {
-  auto exclude = patterns("--exclude", excluded_);
-  if (!exclude) return exclude.error();
-  auto include = patterns("--include", included_);
-  if (!include) return include.error();
-  return walk_options{.links = follows_links_ ? symlinks::follow : symlinks::skip,
-                      .exclude = *std::move(exclude),
-                      .include = *std::move(include),
-                      .one_file_system = is_on_one_file_system_,
-                      .exclude_caches = excludes_caches_};
+  auto options = filter_.checked();
+  if (options && follows_links_) options->links = symlinks::follow;
+  return options;
 }
 
 status input_options::check(const output& out, const trace_file* trace) const {

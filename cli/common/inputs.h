@@ -16,6 +16,7 @@
 #include "cli/common/chunking_options.h"
 #include "cli/common/console.h"
 #include "cli/common/output.h"
+#include "cli/common/walk_filter.h"
 #include "cli/dedup/trace_file.h"
 
 namespace cutpoint::cli {
@@ -44,10 +45,7 @@ class input_options {
   std::vector<std::string> paths_;
   std::string access_ = "auto";
   bool follows_links_ = false;
-  std::vector<std::string> excluded_;
-  std::vector<std::string> included_;
-  bool is_on_one_file_system_ = false;
-  bool excludes_caches_ = false;
+  walk_filter filter_;
 };
 
 /// Returns the names that --input takes.

@@ -66,6 +66,8 @@ names names_of(std::string_view option) {
   if (option == "--hash") return hashes();
   if (option == "--backend") return back_ends();
   if (option == "--goal") return owned(goal_names());
+  if (option == "--encryption") return {"none", "password", "key-file"};
+  if (option == "--compression") return {"zstd", "none"};
   if (option == "--join") return owned(join_names());
   if (option == "--input") return owned(input_names());
   if (option == "--format") return owned(chunk_format_names());
@@ -92,7 +94,7 @@ result<option_facts> facts_of(const CLI::Option& option) {
   if (option.get_items_expected_max() != 0) {
     facts.value = option.get_positional() ? option.get_name(true) : option.get_type_name();
     facts.names = names_of(option.get_positional() ? facts.value : facts.words.back());
-    const bool is_file = facts.value == "FILE" || facts.value == "PATH";
+    const bool is_file = facts.value == "FILE" || facts.value == "PATH" || facts.value == "FOLDER";
     facts.shape = !facts.names.empty() ? value_shape::names : is_file ? value_shape::file : value_shape::text;
     if (facts.value == "NAME" && facts.names.empty()) {
       return status(status_code::invalid_argument,

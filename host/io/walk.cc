@@ -83,6 +83,21 @@ bool read_target(int directory, const char* name, std::string& target) {
   }
 }
 
+/// Sets the fields that stat(2) reports.
+void describe(const struct stat& facts, tree_entry& entry) {
+  entry.kind = kind_of(facts.st_mode);
+  entry.permissions = facts.st_mode & ~static_cast<mode_t>(S_IFMT);
+  entry.user_id = facts.st_uid;
+  entry.group_id = facts.st_gid;
+  entry.size = static_cast<std::uint64_t>(facts.st_size);
+  entry.modified = facts.st_mtim;
+  entry.changed = facts.st_ctim;
+  entry.link_count = facts.st_nlink;
+  entry.device = facts.st_dev;
+  entry.inode = facts.st_ino;
+  entry.device_number = S_ISCHR(facts.st_mode) || S_ISBLK(facts.st_mode) ? facts.st_rdev : 0;
+}
+
 constexpr std::string_view cache_tag = "CACHEDIR.TAG";
 
 /// Returns whether the directory has a tag with the signature of caches.
@@ -186,7 +201,7 @@ class walker {
         return callbacks_.problem(entry_.path, {status_code::io_error, loop, ELOOP});
       }
     }
-    describe(facts);
+    describe(facts, entry_);
     entry_.target.clear();
     if (S_ISLNK(facts.st_mode) && !read_target(directory, name, entry_.target)) {
       return report("read as a symbolic link", errno);
@@ -196,20 +211,6 @@ class walker {
     if (!options_.one_file_system || facts.st_dev == device_) return enter(directory, name, facts);
     leave_out(omission::other_file_system);
     return {};
-  }
-
-  void describe(const struct stat& facts) {
-    entry_.kind = kind_of(facts.st_mode);
-    entry_.permissions = facts.st_mode & ~static_cast<mode_t>(S_IFMT);
-    entry_.user_id = facts.st_uid;
-    entry_.group_id = facts.st_gid;
-    entry_.size = static_cast<std::uint64_t>(facts.st_size);
-    entry_.modified = facts.st_mtim;
-    entry_.changed = facts.st_ctim;
-    entry_.link_count = facts.st_nlink;
-    entry_.device = facts.st_dev;
-    entry_.inode = facts.st_ino;
-    entry_.device_number = S_ISCHR(facts.st_mode) || S_ISBLK(facts.st_mode) ? facts.st_rdev : 0;
   }
 
   status enter(int directory, const char* name, const struct stat& facts) {
@@ -257,6 +258,23 @@ class walker {
 };
 
 }  // namespace
+
+result<tree_entry> describe_file(const std::string& path, symlinks links) {
+  const short_path shortened(path);
+  struct stat facts = {};
+  const int flags = links == symlinks::follow ? 0 : AT_SYMLINK_NOFOLLOW;
+  if (shortened.error() != 0) return system_failure(path, "found", shortened.error());
+  if (::fstatat(shortened.directory(), shortened.name(), &facts, flags) != 0)
+    return system_failure(path, "found", errno);
+  tree_entry entry;
+  entry.path = path;
+  entry.is_given = true;
+  describe(facts, entry);
+  if (S_ISLNK(facts.st_mode) && !read_target(shortened.directory(), shortened.name(), entry.target)) {
+    return system_failure(path, "read as a symbolic link", errno);
+  }
+  return entry;
+}
 
 status walk(const std::string& path, const walk_options& options, const walk_callbacks& callbacks,
             const cancellation* cancel) {

@@ -4,6 +4,7 @@
     simd      -> host
     cuda      -> host
     pipeline  -> host, simd, cuda
+    store     -> host, simd, cuda, pipeline
     cli       -> public headers            (bindings: the same)
     bench, tests: anything; nothing includes them
 
@@ -20,6 +21,7 @@ MAY_INCLUDE = {
     "simd": {"host", "simd"},
     "cuda": {"host", "cuda"},
     "pipeline": {"host", "simd", "cuda", "pipeline"},
+    "store": {"host", "simd", "cuda", "pipeline", "store"},
     "cli": {"cli"},
     "bindings/c": {"bindings/c"},
     "bindings/python": {"bindings/python"},
@@ -58,7 +60,7 @@ def problems_of(root: pathlib.Path, path: pathlib.PurePath) -> list[str]:
     for bracket, header in INCLUDE.findall(text):
         if header.startswith("cutpoint/"):
             home = public_home(root, header)
-            allowed = MAY_INCLUDE[folder] | ({"host", "pipeline"} if folder in PUBLIC_ONLY else set())
+            allowed = MAY_INCLUDE[folder] | ({"host", "pipeline", "store"} if folder in PUBLIC_ONLY else set())
             if home is None:
                 problems.append(f"{path}: no public header {header}")
             elif home not in allowed:

@@ -18,6 +18,10 @@ enum class symlinks {
   follow,  ///< yield the link's target in its place; a link to a directory that the walk is in is reported as a problem
 };
 
+/// Returns the metadata of the file at a path as the walk would yield it. A symbolic link is described itself unless
+/// `links` says `follow`. Errors: io_error.
+[[nodiscard]] result<tree_entry> describe_file(const std::string& path, symlinks links);
+
 /// Selects the entries that a walk yields. The entry that was given is yielded whatever the options are.
 struct walk_options {
   symlinks links = symlinks::skip;

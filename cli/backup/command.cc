@@ -1,0 +1,84 @@
+#include "cli/backup/command.h"
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/common/interrupt.h"
+#include "cli/common/json.h"
+#include "cli/common/option_values.h"
+#include "cli/common/output.h"
+#include "cli/common/units.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+std::string own_host() {
+  std::array<char, 256> name = {};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+}  // namespace
+
+void backup_command::add_options(CLI::App& app) {
+  app.add_option("PATH", paths_, "Files or folders to back up; '-' is standard input")->required();
+  store_.add_to(app);
+  filter_.add_to(app);
+  add_value_option(app, "--stdin-name", standard_input_name_, "TEXT", "Name under which standard input is stored");
+  add_value_option(app, "--tag", tags_, "TEXT", "Tag of the snapshot (repeatable)");
+  add_value_option(app, "--host", host_, "HOST", "Host of the snapshot (default: this one)");
+  add_value_option(app, "--time", time_, "SECONDS", "Time of the snapshot, since 1970 (default: now)");
+  add_value_option(app, "--parent", parent_, "SNAPSHOT",
+                   "Snapshot whose unchanged files are not read (default: the newest with this host and these paths)");
+  app.add_flag("--force", reads_everything_, "Read all files, also unchanged ones");
+  add_value_option(app, "--memory", memory_, "SIZE", "Most bytes of files to hold in memory");
+  app.add_flag("--json", is_json_, "Print the snapshot as JSON");
+  add_verbosity(app, verbosity_);
+}
+
+exit_code backup_command::run() {
+  const console say(verbosity_);
+  auto walking = filter_.checked();
+  if (!walking) return say.refuse(walking.error());
+  const auto memory = checked_size("--memory", memory_, MiB);
+  if (!memory) return say.refuse(memory.error());
+  const auto seconds = time_.empty() ? result<std::uint64_t>(0) : checked_number("--time", time_, 1, 9'000'000'000);
+  if (!seconds) return say.refuse(seconds.error());
+  auto opened = store_.open();
+  if (!opened) return say.refuse(opened.error());
+  std::string parent;
+  if (!parent_.empty()) {
+    const auto found = opened->find_snapshot(parent_);
+    if (!found) return fail(say, found.error());
+    parent = found->id;
+  }
+  auto threads = engine::make({});
+  if (!threads) return fail(say, threads.error());
+  const auto taken = opened->back_up(*threads, {.paths = paths_,
+                                                .standard_input_name = standard_input_name_,
+                                                .walking = std::move(*walking),
+                                                .host = host_.empty() ? own_host() : host_,
+                                                .time = static_cast<std::int64_t>(*seconds) * 1'000'000'000,
+                                                .tags = tags_,
+                                                .parent = parent,
+                                                .reads_everything = reads_everything_,
+                                                .memory_bytes = *memory,
+                                                .problem =
+                                                    [&](const std::string& path, const status& why) {
+                                                      say.error(fmt::format("{}: {}", printable(path), why.message()));
+                                                    },
+                                                .cancel = &interruption()});
+  if (!taken) return fail(say, taken.error());
+  say.note(fmt::format("{} files, {}; {} new, {} stored", human_count(taken->files),
+                       human_bytes(as_double(taken->bytes)), human_bytes(as_double(taken->new_raw_bytes)),
+                       human_bytes(as_double(taken->new_stored_bytes))));
+  const exit_code written = write_all(output_option(), (is_json_ ? snapshot_json(*taken) : taken->id) + '\n', say);
+  return taken->is_incomplete ? exit_code::input_failed : written;
+}
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,103 @@
+#include "cli/common/store_options.h"
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <iterator>
+
+#include <cutpoint/text.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "cli/common/json.h"
+#include "cli/common/option_values.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+constexpr std::size_t largest_secret_bytes = MiB;
+
+result<std::string> read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file.good() && !file.eof()) return status(status_code::io_error, path + ": " + std::strerror(errno), errno);
+  if (text.empty()) return status(status_code::io_error, path + ": the file cannot be read or is empty");
+  if (text.size() > largest_secret_bytes) return usage_error(path + ": more than 1 MiB is no secret");
+  return text;
+}
+
+}  // namespace
+
+void store_options::add_to(CLI::App& app) {
+  app.add_option("--store", location_, "Folder of the store")->type_name("FOLDER")->envname("CUTPOINT_STORE");
+  auto* password = app.add_option("--password-file", password_file_, "File with the password of an encrypted store")
+                       ->type_name("FILE");
+  password->envname("CUTPOINT_PASSWORD_FILE");
+  app.add_option("--key-file", key_file_, "Key file of an encrypted store")
+      ->type_name("FILE")
+      ->envname("CUTPOINT_KEY_FILE");
+}
+
+result<store_secret> read_secret(const std::string& password_file, const std::string& key_file) {
+  if (!password_file.empty() && !key_file.empty()) return usage_error("give a password file or a key file, not both");
+  if (!key_file.empty()) {
+    auto bytes = read_text(key_file);
+    if (!bytes) return bytes.error();
+    return store_secret{store_secret::kind::key_file, std::move(*bytes)};
+  }
+  if (password_file.empty()) return store_secret{};
+  auto text = read_text(password_file);
+  if (!text) return text.error();
+  if (text->ends_with('\n')) text->pop_back();
+  if (text->empty()) return usage_error(password_file + ": the password is empty");
+  return store_secret{store_secret::kind::password, std::move(*text)};
+}
+
+result<store_secret> store_options::secret() const { return read_secret(password_file_, key_file_); }
+
+result<backup_store> store_options::open() const {
+  if (location_.empty()) return usage_error("no store: give --store or set CUTPOINT_STORE");
+  const auto given = secret();
+  if (!given) return given.error();
+  return backup_store::open(location_, *given);
+}
+
+result<snapshot_path> find_snapshot_path(backup_store& opened, const std::string& text) {
+  const std::size_t colon = text.find(':');
+  auto found = opened.find_snapshot(text.substr(0, colon));
+  if (!found) return found.error();
+  return snapshot_path{std::move(*found), colon == std::string::npos ? std::string() : text.substr(colon + 1)};
+}
+
+exit_code fail(const console& say, const status& why) {
+  say.error(why.message());
+  if (why.code() == status_code::cancelled) return exit_code::interrupted;
+  return exit_code::input_failed;
+}
+
+std::string local_time(std::int64_t nanoseconds) {
+  const std::time_t seconds = nanoseconds / 1'000'000'000;
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(seconds));
+}
+
+std::string snapshot_json(const store_snapshot& taken) {
+  return ordered_json{{"id", taken.id},
+                      {"sequence", taken.sequence},
+                      {"time", taken.time},
+                      {"duration", taken.duration},
+                      {"is_incomplete", taken.is_incomplete},
+                      {"parent", taken.parent},
+                      {"host", taken.host},
+                      {"paths", taken.paths},
+                      {"tags", taken.tags},
+                      {"files", taken.files},
+                      {"folders", taken.folders},
+                      {"bytes", taken.bytes},
+                      {"new_raw_bytes", taken.new_raw_bytes},
+                      {"new_stored_bytes", taken.new_stored_bytes}}
+      .dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,33 @@
+// The options that choose files inside folders.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <cutpoint/path_pattern.h>
+#include <cutpoint/status.h>
+#include <cutpoint/walk.h>
+
+namespace cutpoint::cli {
+
+class walk_filter {
+ public:
+  void add_to(CLI::App& command);
+
+  /// Returns what to read of a folder. Links are not followed. Errors: invalid_argument, for a malformed pattern.
+  [[nodiscard]] result<walk_options> checked() const;
+
+ private:
+  std::vector<std::string> excluded_;
+  std::vector<std::string> included_;
+  bool is_on_one_file_system_ = false;
+  bool excludes_caches_ = false;
+};
+
+/// Makes the patterns of an option. Errors: invalid_argument, with the option.
+[[nodiscard]] result<std::vector<path_pattern>> checked_patterns(std::string_view option,
+                                                                 const std::vector<std::string>& texts);
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,56 @@
+#include "cli/ls/command.h"
+
+#include <fmt/format.h>
+
+#include "cli/common/json.h"
+#include "cli/common/output.h"
+#include "cli/common/units.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+std::string text_of(const stored_file& file) {
+  return fmt::format("{:10} {:04o} {:>5} {:>5} {:>14} {} {}{}\n", to_string(file.kind), file.permissions, file.user_id,
+                     file.group_id, file.size, local_time(std::int64_t{file.modified.tv_sec} * 1'000'000'000),
+                     printable(file.path), file.target.empty() ? "" : " -> " + printable(file.target));
+}
+
+std::string json_of(const stored_file& file) {
+  return ordered_json{{"path", file.path},
+                      {"kind", to_string(file.kind)},
+                      {"permissions", file.permissions},
+                      {"user", file.user_id},
+                      {"group", file.group_id},
+                      {"size", file.size},
+                      {"modified", file.modified.tv_sec},
+                      {"modified_nanoseconds", file.modified.tv_nsec},
+                      {"target", file.target}}
+             .dump(-1, ' ', false, ordered_json::error_handler_t::replace) +
+         '\n';
+}
+
+}  // namespace
+
+void ls_command::add_options(CLI::App& app) {
+  app.add_option("SNAPSHOT", what_, "Snapshot, as SNAPSHOT[:PATH]; 'latest' is the newest")->required();
+  store_.add_to(app);
+  app.add_flag("--json", is_json_, "Print a line of JSON for each file");
+}
+
+exit_code ls_command::run() {
+  const console say(verbosity::normal);
+  auto opened = store_.open();
+  if (!opened) return say.refuse(opened.error());
+  const auto which = find_snapshot_path(*opened, what_);
+  if (!which) return fail(say, which.error());
+  auto out = output::open("");
+  if (!out) return fail(say, out.error());
+  status listed =
+      opened->list_files(which->snapshot.id, which->path.empty() ? "/" : which->path,
+                         [&](const stored_file& file) { return out->write(is_json_ ? json_of(file) : text_of(file)); });
+  if (listed.ok()) listed = out->finish();
+  return listed.ok() ? exit_code::done : fail(say, listed);
+}
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,434 @@
+// The public class of a store.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <cutpoint/backends.h>
+#include <cutpoint/store.h>
+#include <fmt/format.h>
+
+#include "store/access/commit.h"
+#include "store/access/open_store.h"
+#include "store/files/backup.h"
+#include "store/files/check.h"
+#include "store/files/dump.h"
+#include "store/files/list.h"
+#include "store/files/repair.h"
+#include "store/files/restore.h"
+#include "store/format/failure.h"
+#include "store/objects/lease.h"
+#include "store/session/record_reader.h"
+#include "store/session/write_session.h"
+#include "store/storage/directory_storage.h"
+#include "store/storage/file_system.h"
+
+namespace cutpoint {
+
+namespace {
+
+/// About 64 KiB, chosen in docs/choosing.md.
+constexpr std::string_view default_cuts = "fastcdc(min_bytes=16384,avg_bytes=65536,max_bytes=262144)";
+constexpr std::string_view default_keyed_cuts = "borg2-fastcdc(min_exp=14,max_exp=18,mask_bits=16,normalization=2)";
+constexpr std::chrono::minutes lease_duration(30);
+
+std::optional<store::key_secret> secret_of(const store_secret& given) {
+  if (given.which == store_secret::kind::none) return std::nullopt;
+  const bool is_password = given.which == store_secret::kind::password;
+  return store::key_secret{is_password ? store::secret_kind::password : store::secret_kind::key_file, given.bytes};
+}
+
+/// Puts the name of the store before a message that names an object of it.
+status in_folder(const std::string& folder, const status& why) {
+  return {why.code(), folder + ": " + why.message(), why.system_error()};
+}
+
+result<store::storage_opener> opener_of(const std::string& folder) {
+  auto files = store::open_file_system(folder);
+  if (!files) return files.error();
+  return store::storage_opener([files = std::shared_ptr<store::file_system>(std::move(*files))](
+                                   const std::string& writer_id, std::size_t pending_objects) {
+    return store::open_directory_storage(files, {.writer_id = writer_id, .pending_objects = pending_objects});
+  });
+}
+
+store_snapshot snapshot_of(std::string id, const store::snapshot& taken) {
+  return {.id = std::move(id),
+          .sequence = taken.sequence,
+          .time = taken.time,
+          .duration = taken.duration,
+          .is_incomplete = taken.is_incomplete,
+          .parent = taken.parent,
+          .host = taken.host,
+          .paths = taken.paths,
+          .tags = taken.tags,
+          .files = taken.statistics.files,
+          .folders = taken.statistics.folders,
+          .bytes = taken.statistics.bytes,
+          .new_raw_bytes = taken.statistics.new_raw_bytes,
+          .new_stored_bytes = taken.statistics.new_stored_bytes};
+}
+
+stored_file file_of(std::string path, const store::folder_entry& entry) {
+  return {.path = std::move(path),
+          .kind = entry.kind,
+          .permissions = entry.permissions,
+          .user_id = entry.user_id,
+          .group_id = entry.group_id,
+          .size = entry.size,
+          .modified = entry.modified,
+          .target = entry.target};
+}
+
+/// Returns the 16 bytes of a session's id.
+std::array<std::uint8_t, 16> session_bytes(std::string_view id) {
+  std::array<std::uint8_t, 16> bytes = {};
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const char* const digits = id.data() + 2 * i;
+    static_cast<void>(std::from_chars(digits, digits + 2, bytes[i], 16));
+  }
+  return bytes;
+}
+
+std::int64_t nanoseconds_now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+struct backup_store::implementation {
+  std::string folder;
+  std::unique_ptr<store::open_store> opened;
+  store_settings settings;
+
+  [[nodiscard]] status named(const status& why) const { return in_folder(folder, why); }
+  [[nodiscard]] result<store_snapshot> back_up(engine& threads, const store_backup_options& options);
+  [[nodiscard]] result<store::open_store::listed_snapshot> write(engine& threads, const store::backup_options& files,
+                                                                 store::snapshot facts, const std::string& session,
+                                                                 store::held_lease& lease);
+  void merge_shards();
+  [[nodiscard]] result<std::string> parent_of(const store_backup_options& options,
+                                              const std::vector<std::string>& paths);
+  [[nodiscard]] result<store::record_reader> reader() {
+    auto check = store::record_fingerprinter::fastest(opened->fingerprint());
+    if (!check) return check.error();
+    return store::record_reader(opened->objects(), opened->key(), opened->shards(), std::move(*check));
+  }
+};
+
+status backup_store::create(const std::string& folder, const store_settings& settings, const store_secret& secret) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) return {status_code::io_error, folder + ": " + failed.message(), failed.value()};
+  auto files = store::open_file_system(folder);
+  if (!files) return files.error();
+  const std::shared_ptr<store::file_system> shared = std::move(*files);
+  const auto given = secret_of(secret);
+  const auto& kind = fingerprints()[static_cast<std::size_t>(settings.fingerprint)];
+  if (!settings.is_for_experiments && !kind.resists_collisions) {
+    return {status_code::invalid_argument,
+            fmt::format("{}: collisions can be made on purpose, so a store does not trust it", kind.name)};
+  }
+  const bool compresses = settings.compression_level != 0;
+  store::store_config config{.fingerprint = settings.fingerprint,
+                             .codec = compresses ? store::record_codec::zstd : store::record_codec::none,
+                             .level = static_cast<std::uint8_t>(settings.compression_level),
+                             .container_bytes = settings.container_bytes,
+                             .cuts = settings.cuts};
+  if (config.cuts.empty()) config.cuts = given ? default_keyed_cuts : default_cuts;
+  if (status made = store::make_storage_folders(*shared); !made.ok()) return in_folder(folder, made);
+  const auto objects =
+      store::open_directory_storage(shared, {.writer_id = store::new_session_id(), .pending_objects = 0});
+  const status made = store::make_store(*objects, config, given);
+  if (store::is_presence(made)) return {status_code::io_error, folder + ": a store is there already", EEXIST};
+  return made.ok() ? made : in_folder(folder, made);
+}
+
+result<backup_store> backup_store::open(const std::string& folder, const store_secret& secret) {
+  auto opener = opener_of(folder);
+  if (!opener) return opener.error();
+  auto opened = store::open_store::open(std::move(*opener), secret_of(secret));
+  if (!opened) return in_folder(folder, opened.error());
+  auto held = std::make_unique<implementation>();
+  held->folder = folder;
+  const store::store_config& config = (*opened)->config();
+  held->settings = {.cuts = config.cuts,
+                    .fingerprint = config.fingerprint,
+                    .compression_level = config.level,
+                    .container_bytes = config.container_bytes};
+  held->opened = std::move(*opened);
+  return backup_store(std::move(held));
+}
+
+backup_store::backup_store(std::unique_ptr<implementation> held) noexcept : held_(std::move(held)) {}
+backup_store::backup_store(backup_store&&) noexcept = default;
+backup_store& backup_store::operator=(backup_store&&) noexcept = default;
+backup_store::~backup_store() = default;
+
+const store_settings& backup_store::settings() const noexcept { return held_->settings; }
+bool backup_store::is_encrypted() const noexcept {
+  return held_->opened->config().encryption == store::seal_kind::aes_256_gcm;
+}
+
+result<store_snapshot> backup_store::back_up(engine& threads, const store_backup_options& options) {
+  return held_->back_up(threads, options);
+}
+
+/// The newest snapshot with the same host and paths, or the one that was asked for; empty without one.
+result<std::string> backup_store::implementation::parent_of(const store_backup_options& options,
+                                                            const std::vector<std::string>& paths) {
+  if (options.reads_everything || !options.parent.empty()) return options.reads_everything ? "" : options.parent;
+  const auto all = opened->snapshots({});
+  if (!all) return all.error();
+  std::string newest;
+  for (const auto& each : *all) {
+    if (each.taken.host == options.host && each.taken.paths == paths) newest = each.id;
+  }
+  return newest;
+}
+
+result<store_snapshot> backup_store::implementation::back_up(engine& threads, const store_backup_options& options) {
+  store::backup_options files{.paths = options.paths,
+                              .standard_input_name = options.standard_input_name,
+                              .walking = options.walking,
+                              .feed = {.cuts = opened->cuts(),
+                                       .fingerprint = opened->fingerprint(),
+                                       .memory_bytes = options.memory_bytes,
+                                       .cancel = options.cancel},
+                              .access = options.access,
+                              .problem = options.problem,
+                              .cancel = options.cancel};
+  const auto paths = store::stored_paths(files);
+  if (!paths) return paths.error();
+  const auto parent = parent_of(options, *paths);
+  if (!parent) return named(parent.error());
+  if (!parent->empty()) {
+    const auto before = opened->read(*parent);
+    if (!before) return named(before.error());
+    files.parent = before->root;
+  }
+
+  store::snapshot facts;
+  facts.time = options.time != 0 ? options.time : nanoseconds_now();
+  facts.parent = *parent;
+  facts.host = options.host;
+  facts.tags = options.tags;
+  const std::string session = store::new_session_id();
+  facts.session = session_bytes(session);
+  const auto lease_objects = opened->open_storage(session + "-lease", 0);
+  if (status dropped = store::drop_expired_sessions(*lease_objects, opened->key()); !dropped.ok()) {
+    return named(dropped);
+  }
+  auto lease = store::held_lease::take(*lease_objects, opened->key(), session, lease_duration);
+  if (!lease) return named(lease.error());
+  auto committed = write(threads, files, std::move(facts), session, **lease);
+  if (!committed) {
+    static_cast<void>((*lease)->give_up());  // the failure is what matters
+    return committed.error();
+  }
+  merge_shards();
+  return snapshot_of(std::move(committed->id), committed->taken);
+}
+
+/// Writes what is new of the files, and commits. `facts` is what is known of the snapshot before.
+result<store::open_store::listed_snapshot> backup_store::implementation::write(engine& threads,
+                                                                               const store::backup_options& files,
+                                                                               store::snapshot facts,
+                                                                               const std::string& session,
+                                                                               store::held_lease& lease) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto objects = opened->open_storage(session, 2);
+  auto names = fingerprints_on(fingerprint_kind::blake3, backend::automatic);
+  if (!names) return names.error();
+  auto nodes = store::record_fingerprinter::fastest(opened->fingerprint());
+  if (!nodes) return nodes.error();
+  auto shards = store::shard_index::open(*objects, opened->key().kind(), opened->tables());
+  if (!shards) return named(shards.error());
+  store::record_writer records(*objects, opened->key(), opened->config().container_bytes, std::move(names->batch));
+  store::write_session writer(opened->config(), *shards, records, std::move(*nodes));
+  const auto stored = store::backup_files(threads, writer, opened->reading(), files);
+  if (!stored) return stored.error();
+  if (status finished = writer.finish(); !finished.ok()) return named(finished);
+  facts.root = stored->root;
+  facts.is_incomplete = stored->problems != 0;
+  facts.paths = stored->paths;
+  facts.statistics = {.files = stored->files,
+                      .folders = stored->folders,
+                      .bytes = stored->bytes,
+                      .new_raw_bytes = records.raw_bytes(),
+                      .new_stored_bytes = records.stored_bytes()};
+  facts.duration =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin).count();
+  auto committed = store::commit_snapshot(*opened, *objects, lease, std::move(facts));
+  return committed ? std::move(committed) : named(committed.error());
+}
+
+/// Merges shards, so that few are looked up. A failure costs speed alone: the next backup merges them.
+void backup_store::implementation::merge_shards() {
+  if (!opened->reopen_shards().ok()) return;
+  for (;;) {
+    const auto merged = opened->shards().merge([](const store::container_name&) { return true; });
+    if (!merged || !*merged) return;
+  }
+}
+
+result<std::vector<store_snapshot>> backup_store::snapshots(const store_problem& problem) {
+  const auto all = held_->opened->snapshots(problem);
+  if (!all) return held_->named(all.error());
+  std::vector<store_snapshot> found;
+  for (const auto& each : *all) found.push_back(snapshot_of(each.id, each.taken));
+  return found;
+}
+
+result<store_snapshot> backup_store::find_snapshot(std::string_view id) {
+  auto all = snapshots();
+  if (!all) return all.error();
+  if (id == "latest" && !all->empty()) return std::move(all->back());
+  std::vector<const store_snapshot*> found;
+  for (const store_snapshot& each : *all) {
+    if (!id.empty() && each.id.starts_with(id)) found.push_back(&each);
+  }
+  if (found.size() == 1) return *found.front();
+  const std::string which = found.empty() ? "no snapshot" : fmt::format("{} snapshots", found.size());
+  return status(status_code::invalid_argument, fmt::format("{}: {} of {} begins with it", id, which, held_->folder));
+}
+
+status backup_store::remove_snapshot(const std::string& id) {
+  store::storage& objects = held_->opened->objects();
+  if (status removed = objects.remove({store::object_kind::snapshot, id}); !removed.ok()) return held_->named(removed);
+  const status synced = objects.sync();
+  return synced.ok() ? synced : held_->named(synced);
+}
+
+result<store_restore_summary> backup_store::restore(const std::string& id, const store_restore_options& options) {
+  const auto taken = held_->opened->read(id);
+  if (!taken) return held_->named(taken.error());
+  const auto restored = store::restore_files(held_->opened->reading(), taken->root,
+                                             {.path = options.path,
+                                              .target = options.target,
+                                              .include = options.include,
+                                              .replaces_files = options.replaces_files,
+                                              .threads = options.threads,
+                                              .problem = options.problem,
+                                              .cancel = options.cancel});
+  if (!restored) return restored.error();
+  return store_restore_summary{restored->files, restored->folders, restored->bytes, restored->problems};
+}
+
+status backup_store::list_files(const std::string& id, std::string_view path,
+                                const std::function<status(const stored_file&)>& visit) {
+  const auto taken = held_->opened->read(id);
+  if (!taken) return held_->named(taken.error());
+  auto nodes = held_->reader();
+  if (!nodes) return nodes.error();
+  const auto found = store::find_path(taken->root, path, *nodes);
+  if (!found) return found.error();
+  return store::visit_tree(
+      *found, std::string(path), *nodes,
+      [&](const std::string& below, const store::folder_entry& entry) { return visit(file_of(below, entry)); });
+}
+
+status backup_store::read_file(const std::string& id, std::string_view path, std::uint64_t begin, std::uint64_t end,
+                               const std::function<status(byte_span)>& take) {
+  const auto taken = held_->opened->read(id);
+  if (!taken) return held_->named(taken.error());
+  auto records = held_->reader();
+  if (!records) return records.error();
+  const auto file = store::find_path(taken->root, path, *records);
+  if (!file) return file.error();
+  return store::dump_file(*file, begin, end, *records, take);
+}
+
+result<std::vector<store_key>> backup_store::keys() {
+  const auto& used = held_->opened->opened_by();
+  if (!used)
+    return status(status_code::invalid_argument, held_->folder + ": the store is not encrypted: it has no keys");
+  const auto ids = held_->opened->objects().list(store::object_kind::key);
+  if (!ids) return held_->named(ids.error());
+  std::vector<store_key> found;
+  for (const std::string& id : *ids) {
+    const auto kind = store::kind_of_key(held_->opened->objects(), id);
+    if (!kind) return held_->named(kind.error());
+    const bool is_password = *kind == store::secret_kind::password;
+    found.push_back({id, is_password ? store_secret::kind::password : store_secret::kind::key_file, id == used->id});
+  }
+  std::ranges::sort(found, {}, &store_key::id);
+  return found;
+}
+
+result<std::string> backup_store::add_key(const store_secret& secret) {
+  const auto& used = held_->opened->opened_by();
+  const auto given = secret_of(secret);
+  if (!used || !given) {
+    return status(status_code::invalid_argument,
+                  held_->folder + (used ? ": a key needs a password or a key file"
+                                        : ": the store is not encrypted: it has no keys"));
+  }
+  const auto id = store::put_key(held_->opened->objects(), used->store_key,
+                                 {.config = used->facts.config, .time = nanoseconds_now(), .label = {}}, *given);
+  return id ? id : held_->named(id.error());
+}
+
+status backup_store::remove_key(const std::string& id) {
+  const auto all = keys();
+  if (!all) return all.error();
+  if (std::ranges::count(*all, id, &store_key::id) == 0) {
+    return {status_code::invalid_argument, fmt::format("{}: no key has the id {}", held_->folder, id)};
+  }
+  if (all->size() == 1) {
+    return {status_code::invalid_argument,
+            held_->folder + ": this is the last key: without it nobody can open the store"};
+  }
+  store::storage& objects = held_->opened->objects();
+  if (status removed = objects.remove({store::object_kind::key, id}); !removed.ok()) return held_->named(removed);
+  const status synced = objects.sync();
+  return synced.ok() ? synced : held_->named(synced);
+}
+
+result<store_check_summary> backup_store::check(const store_check_options& options) {
+  const auto checked = store::check_store(held_->opened->reading(), {.reads_data = options.reads_data,
+                                                                     .threads = options.threads,
+                                                                     .object_problem = options.object_problem,
+                                                                     .file_problem = options.file_problem,
+                                                                     .cancel = options.cancel});
+  if (!checked) return held_->named(checked.error());
+  return store_check_summary{checked->containers, checked->records, checked->snapshots, checked->object_problems,
+                             checked->file_problems};
+}
+
+result<store_repair_summary> backup_store::repair(const store_repair_options& options) {
+  const auto repaired = store::repair_store(held_->opened->reading(), held_->opened->config(),
+                                            {.threads = options.threads,
+                                             .events = {options.damaged, options.lost, options.replaced},
+                                             .cancel = options.cancel});
+  if (!repaired) return held_->named(repaired.error());
+  if (status reopened = held_->opened->reopen_shards(); !reopened.ok()) return held_->named(reopened);
+  return store_repair_summary{repaired->damaged_objects, repaired->saved_records, repaired->lost_files,
+                              repaired->replaced_snapshots};
+}
+
+result<store_statistics> backup_store::statistics() {
+  store::open_store& opened = *held_->opened;
+  store_statistics sum;
+  for (const auto& [kind, count, bytes] :
+       {std::tuple{store::object_kind::snapshot, &sum.snapshots, static_cast<std::uint64_t*>(nullptr)},
+        {store::object_kind::container, &sum.containers, &sum.container_bytes},
+        {store::object_kind::shard, &sum.shards, &sum.shard_bytes}}) {
+    const auto ids = opened.objects().list(kind);
+    if (!ids) return held_->named(ids.error());
+    *count = ids->size();
+    for (const std::string& id : *ids) {
+      if (bytes == nullptr) break;
+      const auto size = opened.objects().size({kind, id});
+      if (size) *bytes += *size;
+    }
+  }
+  sum.records = opened.shards().entry_count();
+  return sum;
+}
+
+}  // namespace cutpoint

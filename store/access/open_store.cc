@@ -1,0 +1,179 @@
+#include "store/access/open_store.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <utility>
+#include <variant>
+
+#include <cutpoint/algorithms.h>
+#include <cutpoint/batch_fingerprinter.h>
+#include <cutpoint/catalog.h>
+#include <fmt/format.h>
+
+#include "store/crypto/key_derivation.h"
+#include "store/format/failure.h"
+#include "store/index/shard_rebuild.h"
+#include "store/objects/small_object.h"
+
+namespace cutpoint::store {
+
+namespace {
+
+constexpr std::size_t table_cache_bytes = 64 * MiB;
+
+status refused(std::string message) { return {status_code::invalid_argument, std::move(message)}; }
+
+std::unique_ptr<batch_fingerprinter> blake3_names() {
+  return make_one_by_one_fingerprinter(*fingerprinter::make(fingerprint_kind::blake3));
+}
+
+result<fingerprint_key> digest_of_config(byte_span bytes) {
+  auto names = fingerprinter::make(fingerprint_kind::blake3);
+  if (!names) return names.error();
+  const auto made = (*names)(bytes);
+  if (!made) return made.error();
+  return made->bytes;
+}
+
+}  // namespace
+
+std::string new_session_id() {
+  digest id{{}, 16};
+  fill_random(std::span(id.bytes).first(id.size));
+  return to_hex(id);
+}
+
+result<chunker> chunker_of(const store_config& config, const fingerprint_key& key) {
+  const auto cuts = parse_canonical(config.cuts);
+  if (!cuts || config.encryption == seal_kind::checksum) return cuts;
+  const auto* const given = std::get_if<borg2_fastcdc_parameters>(&cuts->parameters());
+  if (given == nullptr) {
+    return refused(config.cuts + ": an encrypted store needs an algorithm with a key, because lengths of chunks tell " +
+                   "what the chunks are; borg2-fastcdc has one");
+  }
+  borg2_fastcdc_parameters keyed = *given;
+  keyed.key = key;
+  return chunker::make(keyed);
+}
+
+status make_store(storage& objects, store_config config, const std::optional<key_secret>& secret) {
+  config.encryption = secret ? seal_kind::aes_256_gcm : seal_kind::checksum;
+  const auto cuts = chunker_of(config, {});
+  if (!cuts) return cuts.error();
+  if (cuts->reach() > largest_raw_bytes) {
+    return refused(fmt::format("{}: a store needs a maximum of at most {} MiB for chunks", cuts->canonical(),
+                               largest_raw_bytes / MiB));
+  }
+  if (secret && config.fingerprint != fingerprint_kind::blake3) {
+    return refused("an encrypted store needs the fingerprint blake3, which takes a key");
+  }
+  config.cuts = cuts->canonical();
+  if (const std::size_t key = config.cuts.find(",key="); secret && key != std::string::npos) {
+    config.cuts.erase(key, config.cuts.find_first_of(",)", key + 1) - key);
+  }
+  fill_random(config.identity);
+  // The config is put last: without one this is no store, and another can be made.
+  std::vector<std::uint8_t> bytes = encode_config(config);
+  if (const auto there = objects.size(config_name()); there.ok()) {
+    return {status_code::io_error, "a store is there already", EEXIST};
+  }
+  if (secret) {
+    const auto named = digest_of_config(bytes);
+    if (!named) return named.error();
+    fingerprint_key store_key;
+    fill_random(store_key);
+    const auto id = put_key(objects, store_key, {.config = *named, .time = 0, .label = "the first key"}, *secret);
+    if (!id) return id.error();
+  }
+  return put_config(objects, std::move(bytes));
+}
+
+result<std::unique_ptr<open_store>> open_store::open(storage_opener opener, const std::optional<key_secret>& secret) {
+  std::unique_ptr<open_store> made(new open_store(std::move(opener)));
+  made->objects_ = made->opener_(new_session_id(), 0);
+  auto config = read_config(*made->objects_);
+  if (!config && is_absence(config.error())) return status(status_code::unavailable, "this is not a store");
+  if (!config) return config.error();
+  made->config_ = std::move(*config);
+  if (status unlocked = made->unlock(secret); !unlocked.ok()) return unlocked;
+  made->tables_ = std::make_unique<table_cache>(*made->objects_, made->key_, table_cache_bytes);
+  if (status mapped = made->reopen_shards(); !mapped.ok()) return mapped;
+  if (status indexed = made->index_unknown_containers(); !indexed.ok()) return indexed;
+  return made;
+}
+
+status open_store::unlock(const std::optional<key_secret>& secret) {
+  fingerprint_key chunker_key = {};
+  fingerprint_ = config_.fingerprint;
+  if (config_.encryption == seal_kind::checksum) {
+    if (secret) return refused("the store is not encrypted: it takes no password and no key file");
+  } else {
+    if (!secret) return refused("the store is encrypted: a password or a key file is needed");
+    const auto bytes = read_object(*objects_, config_name(), MiB);
+    if (!bytes) return bytes.error();
+    const auto named = digest_of_config(*bytes);
+    if (!named) return named.error();
+    const auto opened = open_any_key(*objects_, *secret, *named);
+    if (!opened) return opened.error();
+    key_ = seal_key(opened->store_key);
+    opened_by_ = *opened;
+    fingerprint_.key = derive_key(opened->store_key, config_.identity, "cutpoint store digest");
+    chunker_key = derive_key(opened->store_key, config_.identity, "cutpoint store chunker");
+  }
+  auto cuts = chunker_of(config_, chunker_key);
+  if (!cuts) return cuts.error();
+  cuts_ = std::move(*cuts);
+  return {};
+}
+
+status open_store::reopen_shards() {
+  auto shards = shard_index::open(*objects_, key_.kind(), *tables_);
+  if (!shards) return shards.error();
+  shards_ = std::move(*shards);
+  return {};
+}
+
+store_reading open_store::reading() {
+  return {*objects_, key_, *shards_, [recipe = fingerprint_] { return record_fingerprinter::fastest(recipe); }};
+}
+
+status open_store::index_unknown_containers() {
+  auto ids = objects_->list(object_kind::container);
+  if (!ids) return ids.error();
+  const std::set<container_name> known = shards_->containers();
+  std::erase_if(*ids, [&](const std::string& id) {
+    const auto name = container_name_of(id);
+    return !name || known.contains(*name);
+  });
+  if (ids->empty()) return {};
+  if (status put = put_shards_of(*objects_, key_, *ids); !put.ok()) return put;
+  if (status synced = objects_->sync(); !synced.ok()) return synced;
+  return reopen_shards();
+}
+
+result<std::vector<open_store::listed_snapshot>> open_store::snapshots(const problem_function& problem) {
+  const auto ids = objects_->list(object_kind::snapshot);
+  if (!ids) return ids.error();
+  std::vector<listed_snapshot> found;
+  for (const std::string& id : *ids) {
+    auto taken = read(id);
+    if (taken) {
+      found.push_back({id, std::move(*taken)});
+    } else if (!is_absence(taken.error()) && problem) {
+      problem(path_of({object_kind::snapshot, id}), taken.error());
+    }
+  }
+  std::ranges::sort(found, {}, [](const listed_snapshot& each) { return std::pair(each.taken.sequence, each.id); });
+  return found;
+}
+
+result<snapshot> open_store::read(const std::string& id) {
+  const auto names = blake3_names();
+  return read_snapshot(
+      *objects_, id,
+      static_cast<std::uint8_t>(fingerprints()[static_cast<std::size_t>(fingerprint_.kind)].digest_bytes), key_,
+      *names);
+}
+
+}  // namespace cutpoint::store

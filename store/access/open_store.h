@@ -1,0 +1,88 @@
+// An open store: its config and key, the index, and everything that derives from them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <cutpoint/chunker.h>
+
+#include "store/files/store_reading.h"
+#include "store/index/table_cache.h"
+#include "store/objects/config.h"
+#include "store/objects/key.h"
+#include "store/objects/snapshot.h"
+
+namespace cutpoint::store {
+
+/// Opens the storage of a store for a writer, as `directory_storage_options` describes.
+using storage_opener =
+    std::function<std::unique_ptr<storage>(const std::string& writer_id, std::size_t pending_objects)>;
+
+/// Returns a random id for a session: 32 hexadecimal digits.
+[[nodiscard]] std::string new_session_id();
+
+/// Makes a config and, with a secret, a key. `config.identity` is drawn anew. Errors: invalid_argument, for what a store
+/// does not take; those of the storage, also if it has a config already.
+[[nodiscard]] status make_store(storage& objects, store_config config, const std::optional<key_secret>& secret);
+
+/// Returns the chunker of a config. In an encrypted store `key` becomes its key. Errors: invalid_argument.
+[[nodiscard]] result<chunker> chunker_of(const store_config& config, const fingerprint_key& key);
+
+/// Not thread-safe, except `make_fingerprinter` and what its members say.
+class open_store {
+ public:
+  /// Reads the config, opens the key, and maps the index, to which it adds the containers that it lacks. Errors: unavailable, if this is not a store or a newer version
+  /// made it; invalid_argument, for a secret that is wrong, missing or not needed; damage; those of the storage.
+  [[nodiscard]] static result<std::unique_ptr<open_store>> open(storage_opener opener,
+                                                                const std::optional<key_secret>& secret);
+  open_store(const open_store&) = delete;
+  open_store& operator=(const open_store&) = delete;
+
+  [[nodiscard]] const store_config& config() const noexcept { return config_; }
+  [[nodiscard]] const seal_key& key() const noexcept { return key_; }
+  /// The key that opened the store; nullopt if it is not encrypted.
+  [[nodiscard]] const std::optional<opened_key>& opened_by() const noexcept { return opened_by_; }
+  [[nodiscard]] storage& objects() noexcept { return *objects_; }
+  [[nodiscard]] table_cache& tables() noexcept { return *tables_; }
+  [[nodiscard]] shard_index& shards() noexcept { return *shards_; }
+  [[nodiscard]] const chunker& cuts() const noexcept { return *cuts_; }
+  [[nodiscard]] const fingerprint_recipe& fingerprint() const noexcept { return fingerprint_; }
+  [[nodiscard]] store_reading reading();
+  [[nodiscard]] std::unique_ptr<storage> open_storage(const std::string& writer_id, std::size_t pending_objects) const {
+    return opener_(writer_id, pending_objects);
+  }
+
+  /// Maps the shards anew, with those that other processes have written.
+  [[nodiscard]] status reopen_shards();
+
+  /// Returns the snapshots in the order of their sequence numbers. Those that cannot be read are reported.
+  struct listed_snapshot {
+    std::string id;
+    snapshot taken;
+  };
+  [[nodiscard]] result<std::vector<listed_snapshot>> snapshots(const problem_function& problem);
+  /// Reads a snapshot by its whole id. Errors: those of `read_snapshot`.
+  [[nodiscard]] result<snapshot> read(const std::string& id);
+
+ private:
+  explicit open_store(storage_opener opener) : opener_(std::move(opener)) {}
+  [[nodiscard]] status unlock(const std::optional<key_secret>& secret);
+  /// Puts shards for the containers that no shard has, so that an interrupted backup is used and an index that was
+  /// removed is made again.
+  [[nodiscard]] status index_unknown_containers();
+
+  storage_opener opener_;
+  std::unique_ptr<storage> objects_;
+  store_config config_;
+  seal_key key_;
+  std::optional<opened_key> opened_by_;
+  fingerprint_recipe fingerprint_ = fingerprint_kind::none;
+  std::optional<chunker> cuts_;
+  std::unique_ptr<table_cache> tables_;
+  std::optional<shard_index> shards_;
+};
+
+}  // namespace cutpoint::store

@@ -1,0 +1,175 @@
+#include "store/container/container_reader.h"
+
+#include <algorithm>
+
+#include "store/format/failure.h"
+
+namespace cutpoint::store {
+
+namespace {
+
+/// The bytes at the end of a container that are read at once. They contain the whole trailer of most containers.
+constexpr std::uint64_t first_read_bytes = 64 * KiB;
+
+std::string container_path(const std::string& id) { return path_of({object_kind::container, id}); }
+
+seal_tag tag_at(byte_span bytes, std::size_t position) {
+  seal_tag tag;
+  std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(position), tag.size(), tag.begin());
+  return tag;
+}
+
+result<object_header> decode_container_header(byte_span bytes, const std::string& id, const seal_key& key) {
+  auto header = decode_header(bytes, object_kind::container, container_path(id));
+  if (header && header->seal != key.kind()) {
+    return status(status_code::invalid_argument,
+                  container_path(id) + (key.kind() == seal_kind::checksum ? " is encrypted" : " is not encrypted"));
+  }
+  return header;
+}
+
+result<container_footer> open_footer(sealer& seals, byte_span tail, std::uint64_t total_bytes, const std::string& id) {
+  std::vector<std::uint8_t> fields(tail.begin(), tail.begin() + footer_fields_bytes);
+  if (seals.open(sealed_part::footer, total_bytes - tail_bytes, fields, tag_at(tail, footer_fields_bytes))) {
+    if (const auto footer = decode_footer(fields, total_bytes)) return *footer;
+  }
+  return damage(container_path(id), "its footer is wrong");
+}
+
+result<container_table> open_trailer(sealer& seals, std::vector<std::uint8_t> trailer, const container_footer& footer,
+                                     const std::string& id, const object_salt& salt) {
+  const std::size_t fields_bytes = trailer.size() - tag_bytes;
+  const seal_tag tag = tag_at(trailer, fields_bytes);
+  trailer.resize(fields_bytes);
+  if (seals.open(sealed_part::trailer, footer.trailer_position, trailer, tag)) {
+    if (auto records = decode_trailer(trailer, footer)) return container_table{id, salt, std::move(*records)};
+  }
+  return damage(container_path(id), "its table of records is wrong");
+}
+
+struct tested_record {
+  placed_record place;
+  bool is_whole;  ///< whether the payload is what was sealed
+};
+
+/// Returns nullopt unless the header of a record is at `position`.
+std::optional<tested_record> test_record(sealer& seals, byte_span container, std::uint64_t position) {
+  const byte_span rest = container.subspan(position);
+  if (rest.size() < record_bytes(0)) return std::nullopt;
+  std::vector<std::uint8_t> header(rest.begin(), rest.begin() + description_bytes);
+  if (!seals.open(sealed_part::record_header, position, header, tag_at(rest, description_bytes))) return std::nullopt;
+  const auto decoded = decode_description(header);
+  if (!decoded || decoded->word != record_magic) return std::nullopt;
+  const std::size_t padded_bytes = padded_payload_bytes(decoded->description.stored_bytes);
+  tested_record tested{{decoded->description, position}, false};
+  if (rest.size() < record_bytes(padded_bytes)) return tested;
+  const auto begin = rest.begin() + record_header_bytes;
+  std::vector<std::uint8_t> payload(begin, begin + static_cast<std::ptrdiff_t>(padded_bytes));
+  const seal_tag tag = tag_at(rest, record_header_bytes + padded_bytes);
+  tested.is_whole = seals.open(sealed_part::record_payload, position, payload, tag);
+  return tested;
+}
+
+}  // namespace
+
+result<container_table> read_container_table(storage& objects, const std::string& id, const seal_key& key) {
+  const object_name name{object_kind::container, id};
+  const auto total_bytes = objects.size(name);
+  if (!total_bytes) return total_bytes.error();
+  if (*total_bytes < tail_bytes || *total_bytes > largest_container_bytes) {
+    return damage(container_path(id), "its length is impossible");
+  }
+  std::vector<std::uint8_t> end(std::min(*total_bytes, first_read_bytes));
+  const std::uint64_t end_position = *total_bytes - end.size();
+  if (status read = objects.read(name, end_position, end); !read.ok()) return read;
+  const byte_span tail = byte_span(end).last(tail_bytes);
+  const auto header = decode_container_header(tail.subspan(footer_bytes), id, key);
+  if (!header) return header.error();
+  const auto seals = key.sealer_of(header->salt);
+  const auto footer = open_footer(*seals, tail, *total_bytes, id);
+  if (!footer) return footer.error();
+  std::vector<std::uint8_t> trailer(trailer_bytes(footer->record_count));
+  if (footer->trailer_position >= end_position) {
+    std::copy_n(end.begin() + static_cast<std::ptrdiff_t>(footer->trailer_position - end_position), trailer.size(),
+                trailer.begin());
+  } else if (status read = objects.read(name, footer->trailer_position, trailer); !read.ok()) {
+    return read;
+  }
+  return open_trailer(*seals, std::move(trailer), *footer, id, header->salt);
+}
+
+result<container_table> decode_container_table(byte_span container, const std::string& id, const seal_key& key) {
+  if (container.size() < object_header_bytes + tail_bytes || container.size() > largest_container_bytes) {
+    return damage(container_path(id), "its length is impossible");
+  }
+  const byte_span tail = container.last(tail_bytes);
+  const auto header = decode_container_header(tail.subspan(footer_bytes), id, key);
+  if (!header) return header.error();
+  const auto seals = key.sealer_of(header->salt);
+  const auto footer = open_footer(*seals, tail, container.size(), id);
+  if (!footer) return footer.error();
+  const byte_span trailer = container.subspan(footer->trailer_position, trailer_bytes(footer->record_count));
+  return open_trailer(*seals, {trailer.begin(), trailer.end()}, *footer, id, header->salt);
+}
+
+status record_opener::append_content(const placed_record& place, std::span<std::uint8_t> record,
+                                     std::vector<std::uint8_t>& content) {
+  const record_description& description = place.description;
+  const std::size_t padded_bytes = padded_payload_bytes(description.stored_bytes);
+  const auto payload = record.subspan(record_header_bytes, padded_bytes);
+  const seal_tag tag = tag_at(record, record_header_bytes + padded_bytes);
+  const auto place_name = [&] { return fmt::format("the record at {}", place.position); };
+  if (!seals_->open(sealed_part::record_payload, place.position, payload, tag)) {
+    return damage(place_name(), "its bytes have changed");
+  }
+  const std::size_t begin = content.size();
+  const auto stored = payload.first(description.stored_bytes);
+  if (description.codec == record_codec::none) {
+    content.insert(content.end(), stored.begin(), stored.end());
+    return {};
+  }
+  content.resize(begin + description.raw_bytes);
+  if (!expand_.decompress(stored, std::span(content).subspan(begin))) {
+    content.resize(begin);
+    return damage(place_name(), "it cannot be decompressed");
+  }
+  return {};
+}
+
+result<std::vector<std::uint8_t>> read_record(storage& objects, const container_table& table,
+                                              const placed_record& place, const seal_key& key) {
+  std::vector<std::uint8_t> record(record_bytes(place.description.stored_bytes));
+  const object_name name{object_kind::container, table.id};
+  if (status read = objects.read(name, place.position, record); !read.ok()) return read;
+  std::vector<std::uint8_t> content;
+  content.reserve(place.description.raw_bytes);
+  if (status opened = record_opener(table.salt, key).append_content(place, record, content); !opened.ok()) {
+    return is_damage(opened) ? damage(container_path(table.id), opened.message()) : opened;
+  }
+  return content;
+}
+
+container_table recover_records(byte_span container, const std::string& id, const seal_key& key) {
+  if (container.size() < object_header_bytes) return {};
+  auto header = decode_container_header(container, id, key);
+  if (!header) header = decode_container_header(container.last(object_header_bytes), id, key);
+  if (!header) return {};
+  const auto seals = key.sealer_of(header->salt);
+  container_table recovered{id, header->salt, {}};
+  if (const auto table = decode_container_table(container, id, key)) {
+    for (const placed_record& each : table->records) {
+      const auto tested = test_record(*seals, container, each.position);
+      if (tested && tested->is_whole && tested->place == each) recovered.records.push_back(each);
+    }
+    return recovered;
+  }
+  for (std::uint64_t position = object_header_bytes; position < container.size();) {
+    const auto tested = test_record(*seals, container, position);
+    if (tested && tested->is_whole) recovered.records.push_back(tested->place);
+    // A header with the right tag says where its record ends, even if the payload is damaged.
+    position += tested ? record_bytes(tested->place.description.stored_bytes) : record_alignment;
+  }
+  return recovered;
+}
+
+}  // namespace cutpoint::store

@@ -1,0 +1,58 @@
+// Reads containers: the table of records, and the content of single records.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "store/container/compression.h"
+#include "store/container/record.h"
+
+namespace cutpoint::store {
+
+/// The records of a container, and what reading one takes. Immutable.
+struct container_table {
+  std::string id;
+  object_salt salt = {};
+  std::vector<placed_record> records;  ///< in the order of their positions
+
+  /// Returns the number of bytes of memory that the table occupies.
+  [[nodiscard]] std::size_t memory_bytes() const noexcept {
+    return sizeof *this + id.capacity() + records.capacity() * sizeof(placed_record);
+  }
+};
+
+/// Reads the trailer of a container, usually by one ranged read. Errors: those of the storage; damage; invalid_argument,
+/// if the container is sealed otherwise than `key` seals.
+[[nodiscard]] result<container_table> read_container_table(storage& objects, const std::string& id,
+                                                           const seal_key& key);
+
+/// Reads the table from the bytes of a whole container.
+[[nodiscard]] result<container_table> decode_container_table(byte_span container, const std::string& id,
+                                                             const seal_key& key);
+
+/// Opens records of one container. Keeps the memory of its decompressor: reuse it. Not thread-safe.
+class record_opener {
+ public:
+  record_opener(const object_salt& salt, const seal_key& key) : seals_(key.sealer_of(salt)) {}
+
+  /// Appends the content of a record to `content`. `record` has its `record_bytes()` as they are in the container, and
+  /// is decrypted in place. Does not compare the content with its digest. Errors: damage.
+  [[nodiscard]] status append_content(const placed_record& place, std::span<std::uint8_t> record,
+                                      std::vector<std::uint8_t>& content);
+
+ private:
+  std::unique_ptr<sealer> seals_;
+  decompressor expand_;
+};
+
+/// Reads the content of one record. Errors: those of the storage; damage.
+[[nodiscard]] result<std::vector<std::uint8_t>> read_record(storage& objects, const container_table& table,
+                                                            const placed_record& place, const seal_key& key);
+
+/// Finds the whole records of a container that may be damaged anywhere. With an undamaged trailer it tests the records
+/// of that table; otherwise it tests every position at which a record may begin. Only records whose tags are right are
+/// returned, in the order of their positions. Returns an empty table if neither header can be read.
+[[nodiscard]] container_table recover_records(byte_span container, const std::string& id, const seal_key& key);
+
+}  // namespace cutpoint::store

@@ -1,0 +1,102 @@
+// Records of a container: what is known of each, and how a container's bytes are laid out.
+//
+//   header 64 | data records | metadata records | trailer: 48 for each record, tag 16 | footer 64 | header again 64
+//
+//   record: description 48, tag 16 | payload, padded to a multiple of 16 | tag 16
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "store/crypto/sealer.h"
+#include "store/format/object_header.h"
+
+namespace cutpoint::store {
+
+/// The numbers are in files and never change.
+enum class record_kind : std::uint8_t {
+  chunk = 1,    ///< a chunk of a file, in the data part
+  node = 2,     ///< a node of a tree or of an extent list, in the metadata part
+  padding = 3,  ///< zeros that hide the length of an encrypted container, in the metadata part
+};
+enum class record_codec : std::uint8_t { none = 0, zstd = 1 };
+
+/// What is known of a record besides its place.
+struct record_description {
+  record_kind kind = record_kind::chunk;
+  record_codec codec = record_codec::none;
+  std::uint32_t raw_bytes = 0;     ///< the length of the content; at most `largest_raw_bytes`
+  std::uint32_t stored_bytes = 0;  ///< the length of the payload; at most `raw_bytes`, and equal to it without codec
+  digest content = {};             ///< the store's digest of the content
+
+  friend bool operator==(const record_description&, const record_description&) = default;
+};
+
+/// A record and the position of its first byte in its container, a multiple of 16.
+struct placed_record {
+  record_description description;
+  std::uint64_t position = 0;
+
+  friend bool operator==(const placed_record&, const placed_record&) = default;
+};
+
+inline constexpr std::uint32_t largest_raw_bytes = std::uint32_t{1} << 26;
+inline constexpr std::uint32_t most_records = std::uint32_t{1} << 18;
+inline constexpr std::uint64_t largest_container_bytes = std::uint64_t{1} << 28;
+
+inline constexpr std::size_t record_alignment = 16;
+inline constexpr std::size_t description_bytes = 48;
+inline constexpr std::size_t record_header_bytes = description_bytes + tag_bytes;
+inline constexpr std::size_t footer_fields_bytes = 48;
+inline constexpr std::size_t footer_bytes = footer_fields_bytes + tag_bytes;
+/// The bytes after the trailer.
+inline constexpr std::size_t tail_bytes = footer_bytes + object_header_bytes;
+
+/// Returns the length of a payload with its padding, without its tag.
+[[nodiscard]] constexpr std::size_t padded_payload_bytes(std::size_t stored_bytes) noexcept {
+  return (stored_bytes + record_alignment - 1) / record_alignment * record_alignment;
+}
+/// Returns the length of a whole record.
+[[nodiscard]] constexpr std::size_t record_bytes(std::size_t stored_bytes) noexcept {
+  return record_header_bytes + padded_payload_bytes(stored_bytes) + tag_bytes;
+}
+[[nodiscard]] constexpr std::size_t trailer_bytes(std::size_t record_count) noexcept {
+  return record_count * description_bytes + tag_bytes;
+}
+
+/// The first word of a record's header. The trailer has the record's position / 16 there.
+inline constexpr std::uint32_t record_magic = 0x44524350;  // "PCRD"
+
+/// Appends the 48 bytes of a description, with `word` as their first field.
+void encode_description(const record_description& description, std::uint32_t word, std::vector<std::uint8_t>& bytes);
+
+struct decoded_description {
+  record_description description;
+  std::uint32_t word = 0;
+};
+/// Reads 48 bytes. Returns nullopt if a field is out of its bounds.
+[[nodiscard]] std::optional<decoded_description> decode_description(byte_span bytes);
+
+/// The fields of a footer. They describe the parts of a container of `total_bytes`.
+struct container_footer {
+  std::uint32_t record_count = 0;
+  std::uint64_t metadata_position = 0;  ///< where the data records end and the metadata records begin
+  std::uint64_t trailer_position = 0;
+  std::uint64_t total_bytes = 0;
+
+  friend bool operator==(const container_footer&, const container_footer&) = default;
+};
+
+[[nodiscard]] std::vector<std::uint8_t> encode(const container_footer& footer);
+/// Reads the fields of a footer, without its tag. Returns nullopt if they do not describe a container of `total_bytes`.
+[[nodiscard]] std::optional<container_footer> decode_footer(byte_span bytes, std::uint64_t total_bytes);
+
+/// Reads a trailer's descriptions, without their tag. Returns nullopt unless the records follow each other within the
+/// parts that the footer describes.
+[[nodiscard]] std::optional<std::vector<placed_record>> decode_trailer(byte_span bytes, const container_footer& footer);
+
+}  // namespace cutpoint::store

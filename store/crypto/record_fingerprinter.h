@@ -1,0 +1,40 @@
+// Makes digests of records and containers, one at a time.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include <cutpoint/batch_fingerprinter.h>
+#include <cutpoint/fingerprint.h>
+
+namespace cutpoint::store {
+
+/// Movable. Not thread-safe.
+class record_fingerprinter {
+ public:
+  explicit record_fingerprinter(std::unique_ptr<batch_fingerprinter> maker) noexcept : maker_(std::move(maker)) {}
+
+  /// Makes one that uses the hash library. Errors: those of `fingerprinter::make`.
+  [[nodiscard]] static result<record_fingerprinter> make(const fingerprint_recipe& recipe) {
+    auto made = fingerprinter::make(recipe);
+    if (!made) return made.error();
+    return record_fingerprinter(make_one_by_one_fingerprinter(std::move(*made)));
+  }
+
+  /// Makes one of the back end that is the fastest here, which the first call for each kind of fingerprint measures in
+  /// some milliseconds. Thread-safe. Errors: those of `fingerprints_on`.
+  [[nodiscard]] static result<record_fingerprinter> fastest(const fingerprint_recipe& recipe);
+
+  /// Errors: backend_failure.
+  [[nodiscard]] result<digest> operator()(byte_span bytes) {
+    digest made;
+    maker_->submit(bytes, made);
+    if (status flushed = maker_->flush(); !flushed.ok()) return flushed;
+    return made;
+  }
+
+ private:
+  std::unique_ptr<batch_fingerprinter> maker_;
+};
+
+}  // namespace cutpoint::store

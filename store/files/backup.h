@@ -1,0 +1,59 @@
+// Backs up trees of files into a write session.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <cutpoint/engine.h>
+#include <cutpoint/file_reader.h>
+#include <cutpoint/walk.h>
+
+#include "store/files/store_reading.h"
+#include "store/session/write_session.h"
+
+namespace cutpoint::store {
+
+struct backup_options {
+  /// Files and folders. A symbolic link is stored as a link, a block device as a file with its content, and "-" is
+  /// standard input. A path below another one is left out, because that has it.
+  std::vector<std::string> paths;
+  /// The name under which standard input is stored in the root folder.
+  std::string standard_input_name = "stdin";
+  /// What to leave out. Links are never followed. Patterns match paths relative to the path that was given.
+  walk_options walking = {};
+  /// How contents are cut and fingerprinted, as the store requires. A part of its memory is used for reading ahead.
+  feed_options feed;
+  file_access access = file_access::automatic;
+  /// The root of the snapshot that has the same host and paths. Files that have not changed since are not read.
+  std::optional<record_reference> parent = std::nullopt;
+  problem_function problem = {};
+  const cancellation* cancel = nullptr;
+};
+
+struct backup_summary {
+  record_reference root;
+  std::vector<std::string> paths;     ///< absolute, sorted
+  std::uint64_t files = 0;            ///< of all kinds except folders
+  std::uint64_t folders = 0;          ///< with those above the given paths
+  std::uint64_t unchanged_files = 0;  ///< that were not read
+  std::uint64_t bytes = 0;            ///< of the regular files, with holes
+  std::uint64_t problems = 0;         ///< the snapshot is incomplete if there are any
+};
+
+/// Returns `paths` absolute, without "." and "..", sorted as a walk meets them, without those below another one. "-" is
+/// a path in the root. Errors: io_error, if the working folder is unknown.
+[[nodiscard]] result<std::vector<std::string>> stored_paths(const backup_options& options);
+
+/// Stores all files, and writes the nodes of their folders. The records are durable when the session has finished.
+/// `parent` reads the store; no other thread may use its shards.
+///
+/// A file that cannot be read is reported to `problem` and left out. A file that changes while it is read is reported,
+/// and stored as it was read. Memory: that of the feed, open nodes of each folder on the way to the present file, and
+/// about 500 bytes for each of at most 65,536 entries that wait.
+///
+/// Errors: those of the session, the engine and the storage; io_error, if no path that was given can be found; cancelled.
+[[nodiscard]] result<backup_summary> backup_files(engine& threads, write_session& session, const store_reading& parent,
+                                                  const backup_options& options);
+
+}  // namespace cutpoint::store

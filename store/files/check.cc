@@ -1,0 +1,118 @@
+#include "store/files/check.h"
+
+#include "store/files/container_audit.h"
+#include "store/files/tree_audit.h"
+#include "store/format/failure.h"
+#include "store/objects/snapshot.h"
+
+namespace cutpoint::store {
+
+namespace {
+
+class checker {
+ public:
+  checker(const store_reading& store, const check_options& options) : store_(store), options_(options) {}
+
+  result<check_summary> check() {
+    if (status checked = check_shards(); !checked.ok()) return checked;
+    if (status checked = check_containers(); !checked.ok()) return checked;
+    if (status checked = check_snapshots(); !checked.ok()) return checked;
+    return summary_;
+  }
+
+ private:
+  void report(const object_name& name, const status& why) {
+    ++summary_.object_problems;
+    if (options_.object_problem) options_.object_problem(path_of(name), why);
+  }
+
+  status check_shards() {
+    for (const std::string& each : store_.shards.damaged_shards()) {
+      const object_name name{object_kind::shard, each};
+      report(name, damage(path_of(name), "it cannot be used; the index can be made again"));
+    }
+    if (!options_.reads_data) return {};
+    const auto ids = store_.objects.list(object_kind::shard);
+    if (!ids) return ids.error();
+    for (const std::string& each : *ids) {
+      const object_name name{object_kind::shard, each};
+      auto object = store_.objects.map(name);
+      if (!object && is_absence(object.error())) continue;  // merged meanwhile
+      if (!object) return object.error();
+      const auto opened = shard::open(std::move(*object), each);
+      if (!opened && !is_damage(opened.error())) return opened.error();
+      // One that cannot be opened has been reported already.
+      if (opened && !opened->is_intact()) report(name, damage(path_of(name), "its bytes have changed"));
+    }
+    return {};
+  }
+
+  status check_containers() {
+    const auto ids = store_.objects.list(object_kind::container);
+    if (!ids) return ids.error();
+    summary_.containers = ids->size();
+    if (options_.reads_data) {
+      return audit_containers(store_, *ids, options_.threads, options_.cancel,
+                              [&](const audited_container& audited, const container_auditor&) {
+                                summary_.records += audited.whole.records.size();
+                                for (const digest& each : audited.lost) lost_.insert({to_hex(each), audited.id});
+                                if (!audited.outcome.ok())
+                                  report({object_kind::container, audited.id}, audited.outcome);
+                                return status();
+                              });
+    }
+    for (const std::string& each : *ids) {
+      if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
+      const auto table = read_container_table(store_.objects, each, store_.key);
+      if (table) {
+        summary_.records += table->records.size();
+      } else if (is_damage(table.error())) {
+        report({object_kind::container, each}, table.error());
+      } else if (!is_absence(table.error())) {
+        return table.error();
+      }
+    }
+    return {};
+  }
+
+  status check_snapshots() {
+    const auto ids = store_.objects.list(object_kind::snapshot);
+    if (!ids) return ids.error();
+    auto blake3 = fingerprinter::make(fingerprint_kind::blake3);
+    if (!blake3) return blake3.error();
+    const auto names = make_one_by_one_fingerprinter(std::move(*blake3));
+    const auto digest_bytes = store_.digest_bytes();
+    if (!digest_bytes) return digest_bytes.error();
+    auto trees = tree_audit::make(store_, lost_, options_.cancel);
+    if (!trees) return trees.error();
+    for (const std::string& id : *ids) {
+      const auto taken = read_snapshot(store_.objects, id, *digest_bytes, store_.key, *names);
+      if (!taken && is_absence(taken.error())) continue;
+      ++summary_.snapshots;
+      if (!taken && !is_damage(taken.error())) return taken.error();
+      if (!taken) {
+        report({object_kind::snapshot, id}, taken.error());
+        continue;
+      }
+      const auto whole = trees->audit(taken->root, [&](const std::string& path, const status& why) {
+        ++summary_.file_problems;
+        if (options_.file_problem) options_.file_problem(id, path, why);
+      });
+      if (!whole) return whole.error();
+    }
+    return {};
+  }
+
+  const store_reading& store_;
+  const check_options& options_;
+  check_summary summary_;
+  lost_records lost_;
+};
+
+}  // namespace
+
+result<check_summary> check_store(const store_reading& store, const check_options& options) {
+  return checker(store, options).check();
+}
+
+}  // namespace cutpoint::store

@@ -1,0 +1,110 @@
+#include "store/files/content_feed.h"
+
+#include <utility>
+
+namespace cutpoint::store {
+
+content_feed::content_feed(engine& threads, const feed_options& options, write_session& session)
+    : engine_(threads),
+      options_(options),
+      session_(session),
+      receiver_(
+          session, [this](std::uint64_t stream, const stored_extent& extent) { return take_extent(stream, extent); },
+          [this](std::uint64_t stream, const status&) { return end_part(stream); }) {}
+
+status content_feed::begin(part next) {
+  if (!feed_) {
+    auto opened = engine_.open(options_, receiver_);
+    if (!opened) return opened.error();
+    feed_.emplace(std::move(*opened));
+  }
+  std::uint64_t stream = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    stream = first_stream_ + parts_.size();
+    parts_.push_back(std::move(next));
+  }
+  return feed_->begin(stream);
+}
+
+status content_feed::take_extent(std::uint64_t stream, const stored_extent& extent) {
+  std::shared_ptr<pending_entry> entry;
+  {
+    const std::lock_guard lock(mutex_);
+    entry = parts_[stream - first_stream_].entry;
+  }
+  return entry->add(extent, session_);
+}
+
+status content_feed::end_part(std::uint64_t) {
+  part ended;
+  {
+    const std::lock_guard lock(mutex_);
+    ended = std::move(parts_.front());
+    parts_.pop_front();
+    ++first_stream_;
+  }
+  if (ended.hole_bytes != 0) {
+    if (status added = ended.entry->add({extent_kind::hole, {}, ended.hole_bytes}, session_); !added.ok()) return added;
+  }
+  return ended.is_last ? ended.entry->complete() : status();
+}
+
+/// Feeds data and holes. Returns the length of the file. The last stream is still open then.
+result<std::uint64_t> content_feed::feed_file(const std::shared_ptr<pending_entry>& entry, file_stream& file,
+                                              status& failure) {
+  std::uint64_t bytes = 0;
+  is_in_data_ = false;
+  for (;;) {
+    const auto hole = file.skip_hole();
+    if (!hole) {
+      failure = hole.error();
+      break;
+    }
+    if (*hole != 0) {
+      if (status ended = std::exchange(is_in_data_, false) ? feed_->end() : status(); !ended.ok()) return ended;
+      if (status begun = begin({entry, *hole}); !begun.ok()) return begun;
+      if (status ended = feed_->end(); !ended.ok()) return ended;
+      bytes += *hole;
+      continue;
+    }
+    if (!is_in_data_) {
+      if (status begun = begin({entry}); !begun.ok()) return begun;
+      is_in_data_ = true;
+    }
+    const auto room = feed_->space();
+    if (!room) return room.error();
+    const auto count = file.read(*room);
+    if (!count) failure = count.error();
+    if (!count || *count == 0) break;
+    if (status taken = feed_->commit(*count); !taken.ok()) return taken;
+    bytes += *count;
+  }
+  if (!is_in_data_) {
+    if (status begun = begin({entry}); !begun.ok()) return begun;
+  }
+  return bytes;
+}
+
+status content_feed::store(std::shared_ptr<pending_entry> entry, file_stream& file, status& failure) {
+  failure = {};
+  const auto bytes = feed_file(entry, file, failure);
+  if (!bytes) return bytes.error();
+  entry->is_left_out = !failure.ok();
+  entry->entry.size = *bytes;
+  if (failure.ok()) failure = file.check_unchanged();
+  {
+    const std::lock_guard lock(mutex_);
+    parts_.back().is_last = true;
+  }
+  return feed_->end();
+}
+
+status content_feed::finish() {
+  if (!feed_) return {};
+  const status finished = feed_->finish();
+  feed_.reset();
+  return finished;
+}
+
+}  // namespace cutpoint::store

@@ -1,0 +1,56 @@
+// Feeds the contents of files to the engine, and gathers their extents.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include <cutpoint/engine.h>
+
+#include "store/files/tree_builder.h"
+#include "store/session/write_session.h"
+
+namespace cutpoint::store {
+
+/// The data between two holes of a file is one stream, so that no chunk has bytes of a hole. A hole is an empty stream,
+/// which brings it to its place among the extents. Files wait in the engine without delaying each other. Not thread-safe.
+class content_feed {
+ public:
+  /// The arguments must outlive the feed.
+  content_feed(engine& threads, const feed_options& options, write_session& session);
+
+  /// Feeds a file to its end. The entry is completed later, by another thread. If the file cannot be read, it is left out,
+  /// and `failure` says why; if it has changed meanwhile, `failure` says so. Errors: those of the engine and the session.
+  [[nodiscard]] status store(std::shared_ptr<pending_entry> entry, file_stream& file, status& failure);
+  /// Waits until all entries are complete. Files may be fed afterwards. Errors: those of the engine and the session.
+  [[nodiscard]] status finish();
+
+ private:
+  /// A stream of the engine: data or a hole of a file.
+  struct part {
+    std::shared_ptr<pending_entry> entry;
+    std::uint64_t hole_bytes = 0;
+    bool is_last = false;
+  };
+
+  [[nodiscard]] status begin(part next);
+  [[nodiscard]] result<std::uint64_t> feed_file(const std::shared_ptr<pending_entry>& entry, file_stream& file,
+                                                status& failure);
+  [[nodiscard]] status take_extent(std::uint64_t stream, const stored_extent& extent);
+  [[nodiscard]] status end_part(std::uint64_t stream);
+
+  engine& engine_;
+  feed_options options_;
+  write_session& session_;
+
+  std::mutex mutex_;  ///< for the next two
+  std::deque<part> parts_;
+  std::uint64_t first_stream_ = 0;  ///< number of the stream of the first part
+
+  extent_feed receiver_;
+  std::optional<feed> feed_;  // destroyed first, because its threads use everything above
+  bool is_in_data_ = false;   ///< whether the last stream has data and has not ended
+};
+
+}  // namespace cutpoint::store

@@ -1,0 +1,62 @@
+#include "store/files/file_metadata.h"
+
+#include <array>
+#include <cerrno>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+namespace cutpoint::store {
+
+namespace {
+
+/// The calls in the only order that works: changing the owner clears set-ID bits and capabilities, an ACL changes the
+/// permissions, and everything changes the ctime.
+template <class SetOwner, class SetAttribute, class SetPermissions, class SetTimes>
+std::vector<metadata_failure> set_all(const folder_entry& entry, SetOwner set_owner, SetAttribute set_attribute,
+                                      SetPermissions set_permissions, SetTimes set_times) {
+  std::vector<metadata_failure> failures;
+  const auto check = [&](int outcome, std::string what) {
+    if (outcome != 0) failures.push_back({std::move(what), errno});
+    return outcome == 0;
+  };
+  const bool is_owner_set = check(set_owner(entry.user_id, entry.group_id), "owner");
+  for (const extended_attribute& each : entry.attributes) {
+    check(set_attribute(each.name.c_str(), each.value.data(), each.value.size()), "extended attribute " + each.name);
+  }
+  constexpr std::uint32_t set_id_bits = S_ISUID | S_ISGID;
+  const std::uint32_t permissions = is_owner_set ? entry.permissions : entry.permissions & ~set_id_bits;
+  if (entry.kind != file_kind::symbolic_link) check(set_permissions(static_cast<mode_t>(permissions)), "permissions");
+  const std::array<std::timespec, 2> times = {std::timespec{0, UTIME_OMIT},
+                                              entry.modified};  // no time of access is stored
+  check(set_times(times.data()), "time of modification");
+  return failures;
+}
+
+}  // namespace
+
+std::vector<metadata_failure> set_metadata(int file, const folder_entry& entry) {
+  return set_all(
+      entry, [&](uid_t user, gid_t group) { return ::fchown(file, user, group); },
+      [&](const char* name, const void* value, std::size_t size) { return ::fsetxattr(file, name, value, size, 0); },
+      [&](mode_t mode) { return ::fchmod(file, mode); },
+      [&](const std::timespec* times) { return ::futimens(file, times); });
+}
+
+std::vector<metadata_failure> set_metadata_in(int folder, const folder_entry& entry) {
+  const char* const name = entry.name.c_str();
+  return set_all(
+      entry, [&](uid_t user, gid_t group) { return ::fchownat(folder, name, user, group, AT_SYMLINK_NOFOLLOW); },
+      [&](const char* attribute, const void* value, std::size_t size) {
+        // This call takes no descriptor of a folder.
+        const std::string path = fmt::format("/proc/self/fd/{}/{}", folder, entry.name);
+        return ::lsetxattr(path.c_str(), attribute, value, size, 0);
+      },
+      [&](mode_t mode) { return ::fchmodat(folder, name, mode, AT_SYMLINK_NOFOLLOW); },
+      [&](const std::timespec* times) { return ::utimensat(folder, name, times, AT_SYMLINK_NOFOLLOW); });
+}
+
+}  // namespace cutpoint::store

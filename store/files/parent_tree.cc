@@ -1,0 +1,73 @@
+#include "store/files/parent_tree.h"
+
+namespace cutpoint::store {
+
+namespace {
+
+constexpr std::size_t located_at_once = 256;
+
+bool is_same(const std::timespec& a, const std::timespec& b) noexcept {
+  return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+}  // namespace
+
+bool is_unchanged(const folder_entry& stored, const tree_entry& entry) noexcept {
+  return stored.kind == entry.kind && stored.size == entry.size && stored.inode == entry.inode &&
+         is_same(stored.modified, entry.modified) && is_same(stored.changed, entry.changed);
+}
+
+result<parent_tree> parent_tree::make(const store_reading& store, std::optional<record_reference> root) {
+  auto check = store.make_fingerprinter();
+  if (!check) return check.error();
+  parent_tree made(store, std::move(*check));
+  made.push(root);
+  return made;
+}
+
+void parent_tree::push(std::optional<record_reference> node) {
+  folders_.push_back({node ? std::optional(folder_cursor(*node, *nodes_)) : std::nullopt, std::nullopt});
+  if (folders_.size() <= most_folders_with_nodes) return;
+  auto& above = folders_[folders_.size() - 1 - most_folders_with_nodes];
+  if (above.entries) above.entries->release_nodes();
+}
+
+const folder_entry* parent_tree::find(std::string_view name) {
+  folder& here = folders_.back();
+  if (!here.next || here.next->name < name) {
+    if (!here.entries) return nullptr;
+    auto next = here.entries->next_from(name);
+    if (!next || !*next) here.entries.reset();
+    here.next = next ? std::move(*next) : std::nullopt;
+  }
+  return here.next && here.next->name == name ? &*here.next : nullptr;
+}
+
+void parent_tree::enter(const folder_entry* found) {
+  push(found != nullptr && found->kind == file_kind::directory ? found->node : std::nullopt);
+}
+
+bool parent_tree::is_stored(const folder_entry& found, const tree_entry& entry) {
+  if (!is_unchanged(found, entry)) return false;
+  std::vector<digest> digests;
+  std::vector<std::optional<found_record>> records;
+  const auto are_present = [&]() -> status {
+    records.assign(digests.size(), std::nullopt);
+    if (status located = store_.shards.locate(digests, records); !located.ok()) return located;
+    digests.clear();
+    for (const auto& each : records) {
+      if (!each) return {status_code::io_error, "a record is missing"};
+    }
+    return {};
+  };
+  std::uint64_t bytes = 0;
+  status visited = visit_file(found, 0, UINT64_MAX, *nodes_, [&](const stored_extent& extent, std::uint64_t) {
+    bytes += extent.bytes();
+    if (extent.kind != extent_kind::hole) digests.push_back(extent.record.content);
+    return digests.size() < located_at_once ? status() : are_present();
+  });
+  if (visited.ok()) visited = are_present();
+  return visited.ok() && bytes == found.size;
+}
+
+}  // namespace cutpoint::store

@@ -1,0 +1,52 @@
+// The tree of the parent snapshot, in which a backup looks for unchanged files.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <cutpoint/tree_entry.h>
+
+#include "store/files/store_reading.h"
+
+namespace cutpoint::store {
+
+/// Follows a walk through the tree of another snapshot. What cannot be read counts as absent. Not thread-safe.
+class parent_tree {
+ public:
+  /// Without a root nothing is found. `shards` of `store` must not be used by another thread.
+  [[nodiscard]] static result<parent_tree> make(const store_reading& store, std::optional<record_reference> root);
+
+  /// Returns the entry of the present folder called `name`, or null. The names of a folder must be asked for in order. The
+  /// entry is valid until the next call.
+  [[nodiscard]] const folder_entry* find(std::string_view name);
+  /// Enters the folder that `found` is, or a folder that the parent does not have if it is null.
+  void enter(const folder_entry* found);
+  void leave() { folders_.pop_back(); }
+
+  /// Returns whether the file has the metadata that changes with its content, and all records of its content exist.
+  [[nodiscard]] bool is_stored(const folder_entry& found, const tree_entry& entry);
+
+ private:
+  struct folder {
+    std::optional<folder_cursor> entries;
+    std::optional<folder_entry> next;  ///< the last entry that was read
+  };
+
+  parent_tree(const store_reading& store, record_fingerprinter check)
+      : store_(store),
+        nodes_(std::make_unique<record_reader>(store.objects, store.key, store.shards, std::move(check))) {}
+
+  void push(std::optional<record_reference> node);
+
+  store_reading store_;
+  std::unique_ptr<record_reader> nodes_;
+  std::vector<folder> folders_;
+};
+
+/// Returns whether an entry has the kind, size, mtime, ctime and inode that it had when it was stored. Then its extended
+/// attributes are the same too.
+[[nodiscard]] bool is_unchanged(const folder_entry& stored, const tree_entry& entry) noexcept;
+
+}  // namespace cutpoint::store

@@ -1,0 +1,358 @@
+#include "store/files/restore.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/files/content_window.h"
+#include "store/files/parallel.h"
+#include "store/files/restored_file.h"
+#include "store/format/failure.h"
+
+namespace cutpoint::store {
+
+namespace {
+
+/// Names and attributes of the files of a window.
+constexpr std::size_t most_entry_bytes = 64 * MiB;
+
+std::size_t most_open_files() {
+  struct rlimit limit = {};
+  const bool is_known = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return std::clamp<std::size_t>(is_known ? limit.rlim_cur / 2 : 512, 16, 1024);
+}
+
+mode_t type_of(file_kind kind) {
+  switch (kind) {
+    case file_kind::fifo:
+      return S_IFIFO;
+    case file_kind::socket:
+      return S_IFSOCK;
+    case file_kind::character_device:
+      return S_IFCHR;
+    case file_kind::block_device:
+      return S_IFBLK;
+    default:
+      return S_IFREG;
+  }
+}
+
+/// Returns whether all other files would fail too.
+bool is_fatal(const status& outcome) {
+  const int error = outcome.system_error();
+  return error == ENOSPC || error == EDQUOT || error == EROFS || outcome.code() == status_code::cancelled;
+}
+
+class restorer {
+ public:
+  restorer(const store_reading& store, const restore_options& options, target_tree target, content_window window,
+           record_fingerprinter check)
+      : options_(options),
+        nodes_(store.objects, store.key, store.shards, std::move(check)),
+        target_(std::move(target)),
+        window_(std::move(window)),
+        workers_(thread_count(options.threads)) {}
+
+  result<restore_summary> restore(const record_reference& root);
+
+ private:
+  /// A folder of the snapshot that the restore is in.
+  struct level {
+    folder_entry entry;
+    folder_cursor entries;
+    std::size_t path_bytes;  ///< length of the folder's path with a slash at its end
+    bool is_included;        ///< whether everything in it is included
+    bool is_entered;         ///< whether the target's folder is open
+  };
+
+  void report(const std::string& path, const status& why) {
+    ++summary_.problems;
+    if (options_.problem) options_.problem(path, why);
+  }
+  status report_call(std::string_view done, int error) {
+    const status failed = system_failure(path_, done, error);
+    report(path_, failed);
+    return is_fatal(failed) ? failed : status();
+  }
+  void report_metadata(const std::string& path, const std::vector<metadata_failure>& failures);
+  [[nodiscard]] bool matches(bool is_folder) const {
+    const std::string_view below = std::string_view(path_).substr(levels_.front().path_bytes);
+    return std::ranges::any_of(options_.include, [&](const auto& each) { return each.matches(below, is_folder); });
+  }
+
+  status visit_next();
+  status visit(folder_entry entry);
+  status leave_folder();
+  status enter_folders();
+  template <class Create>
+  int create(const char* name, Create create_file);
+  [[nodiscard]] bool link_to_first(const folder_entry& entry, int& error);
+  void remember_first(const folder_entry& entry);
+  status restore_file(folder_entry entry);
+  status restore_content(folder_entry entry);
+  status write_window();
+
+  const restore_options& options_;
+  record_reader nodes_;
+  target_tree target_;
+  content_window window_;
+  std::size_t workers_;
+  restore_summary summary_;
+  std::string path_;  ///< of the entry that is visited, in the snapshot
+  std::vector<level> levels_;
+  std::vector<std::unique_ptr<restored_file>> files_;  ///< of the window; the last one may be incomplete
+  std::size_t entry_bytes_ = 0;                        ///< of `files_`
+  std::set<std::string> reported_;                     ///< kinds of metadata that cannot be set
+  /// Paths of the first names of files with several, below the target. Keyed by kind, device and inode.
+  std::map<std::tuple<file_kind, std::uint64_t, std::uint64_t>, std::string> first_paths_;
+};
+
+result<restore_summary> restorer::restore(const record_reference& root) {
+  auto begin = find_path(root, options_.path, nodes_);
+  if (!begin) return begin.error();
+  std::string above = "/" + options_.path;
+  above.erase(0, std::min(above.find_first_not_of('/'), above.size()));
+  while (above.ends_with('/')) above.pop_back();
+  const bool is_folder = begin->kind == file_kind::directory;
+  if (!is_folder) above.resize(above.size() - begin->name.size());
+  path_ = above.empty() || above.ends_with('/') ? "/" + above : "/" + above + "/";
+  const record_reference entries = is_folder && begin->node ? *begin->node : record_reference();
+  levels_.push_back({is_folder ? *begin : folder_entry(), folder_cursor(entries, nodes_), path_.size(),
+                     options_.include.empty(), true});
+  if (!is_folder) {
+    levels_.back().is_included = true;
+    const status done = visit(std::move(*begin));
+    if (!done.ok()) return done;
+    levels_.clear();
+  }
+  while (!levels_.empty()) {
+    if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
+    if (status visited = visit_next(); !visited.ok()) return visited;
+  }
+  if (status written = write_window(); !written.ok()) return written;
+  return summary_;
+}
+
+status restorer::visit_next() {
+  level& here = levels_.back();
+  path_.resize(here.path_bytes);
+  auto entry = here.entries.next();
+  if (!entry) {
+    report(path_, {entry.error().code(), "entries of the folder are lost: " + entry.error().message(),
+                   entry.error().system_error()});
+    return {};
+  }
+  if (!*entry) return leave_folder();
+  path_ += (**entry).name;
+  if (path_.size() > longest_stored_path) {
+    report(path_.substr(0, 200) + "...", damage("a path", "it is longer than 1 MiB"));
+    return {};
+  }
+  return visit(std::move(**entry));
+}
+
+status restorer::leave_folder() {
+  const level& left = levels_.back();
+  if (levels_.size() > 1) {
+    path_.pop_back();
+    if (left.is_entered) {
+      report_metadata(path_, set_metadata(target_.folder(), left.entry));
+      if (const int error = target_.leave(); error != 0)
+        return system_failure(path_, "left for the folder above", error);
+    }
+  }
+  levels_.pop_back();
+  return {};
+}
+
+status restorer::visit(folder_entry entry) {
+  const bool is_folder = entry.kind == file_kind::directory;
+  const bool is_included = levels_.back().is_included || matches(is_folder);
+  if (is_folder) {
+    if (!entry.node) {
+      report(path_, damage("the entry", "it is a folder without entries"));
+      return {};
+    }
+    path_ += '/';
+    const record_reference node = *entry.node;
+    levels_.push_back({std::move(entry), folder_cursor(node, nodes_), path_.size(), is_included, false});
+    if (levels_.size() > most_folders_with_nodes) {
+      levels_[levels_.size() - 1 - most_folders_with_nodes].entries.release_nodes();
+    }
+    return is_included ? enter_folders() : status();
+  }
+  if (!is_included) return {};
+  const std::size_t depth = levels_.size();
+  if (status entered = enter_folders(); !entered.ok() || levels_.size() != depth) return entered;
+  return restore_file(std::move(entry));
+}
+
+/// Enters the folders that lead to the present entry. Leaves out the first that cannot be entered, with all entries.
+status restorer::enter_folders() {
+  for (std::size_t i = 1; i < levels_.size(); ++i) {
+    if (levels_[i].is_entered) continue;
+    const int error = target_.enter(levels_[i].entry.name, options_.replaces_files);
+    if (error != 0) {
+      path_.resize(levels_[i].path_bytes - 1);
+      levels_.erase(levels_.begin() + static_cast<std::ptrdiff_t>(i), levels_.end());
+      return report_call("entered as a folder", error);
+    }
+    levels_[i].is_entered = true;
+    ++summary_.folders;
+  }
+  return {};
+}
+
+/// Calls `create_file`, and again after a file of that name was removed, if that is wanted. Returns 0 or an errno.
+template <class Create>
+int restorer::create(const char* name, Create create_file) {
+  if (create_file() >= 0) return 0;
+  if (errno != EEXIST || !options_.replaces_files) return errno;
+  if (::unlinkat(target_.folder(), name, 0) != 0) return errno;
+  return create_file() >= 0 ? 0 : errno;
+}
+
+/// Returns whether the file has a name in the target already and got one more, or failed to.
+bool restorer::link_to_first(const folder_entry& entry, int& error) {
+  const auto first = first_paths_.find({entry.kind, entry.device, entry.inode});
+  if (entry.link_count < 2 || first == first_paths_.end()) return false;
+  const std::size_t slash = first->second.rfind('/') + 1;  // 0 without a slash
+  const owned_descriptor folder = target_.open_below(first->second.substr(0, slash));
+  const std::string name = first->second.substr(slash);
+  error = create(entry.name.c_str(),
+                 [&] { return ::linkat(folder.get(), name.c_str(), target_.folder(), entry.name.c_str(), 0); });
+  return error == 0 || error == EEXIST || error == EISDIR;  // otherwise it is restored as a file of its own
+}
+
+void restorer::remember_first(const folder_entry& entry) {
+  if (entry.link_count < 2) return;
+  first_paths_.try_emplace({entry.kind, entry.device, entry.inode}, path_.substr(levels_.front().path_bytes));
+}
+
+status restorer::restore_file(folder_entry entry) {
+  int error = 0;
+  if (link_to_first(entry, error)) {
+    summary_.files += error == 0 ? 1 : 0;
+    return error == 0 ? status() : report_call("created as a hard link", error);
+  }
+  if (entry.kind == file_kind::regular_file) return restore_content(std::move(entry));
+  const char* const name = entry.name.c_str();
+  const int folder = target_.folder();
+  error = create(name, [&] {
+    if (entry.kind == file_kind::symbolic_link) return ::symlinkat(entry.target.c_str(), folder, name);
+    return ::mknodat(folder, name, type_of(entry.kind) | 0600, entry.device_number);
+  });
+  if (error != 0) return report_call("created", error);
+  ++summary_.files;
+  remember_first(entry);
+  report_metadata(path_, set_metadata_in(folder, entry));
+  return {};
+}
+
+/// Creates a regular file, and adds the places of its chunks to the window.
+status restorer::restore_content(folder_entry entry) {
+  const bool has_room = files_.size() < most_open_files() && entry_bytes_ < most_entry_bytes;
+  if (status written = has_room ? status() : write_window(); !written.ok()) return written;
+  int descriptor = -1;
+  const int error = create(entry.name.c_str(), [&] {
+    descriptor =
+        ::openat(target_.folder(), entry.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    return descriptor;
+  });
+  if (error != 0) return report_call("created", error);
+  ++summary_.files;
+  summary_.bytes += entry.size;
+  remember_first(entry);
+  auto added = std::make_unique<restored_file>();
+  restored_file& file = *added;
+  file.path = path_;
+  file.descriptor = owned_descriptor(descriptor);
+  file.entry = std::move(entry);
+  entry_bytes_ += path_.size();
+  for (const extended_attribute& each : file.entry.attributes) entry_bytes_ += each.name.size() + each.value.size();
+  files_.push_back(std::move(added));
+  const std::uint64_t size = file.entry.size;
+  if (size > INT64_MAX || ::ftruncate(descriptor, static_cast<off_t>(size)) != 0) {
+    file.fail(system_failure(path_, "given its size", size > INT64_MAX ? EFBIG : errno));
+    file.is_complete = true;
+    return {};
+  }
+  std::uint64_t end = 0;
+  const status visited =
+      visit_file(file.entry, 0, UINT64_MAX, nodes_, [&](const stored_extent& extent, std::uint64_t position) -> status {
+        end = position + extent.bytes();
+        if (end > size) return damage(path_, "its content is longer than its size");
+        if (extent.kind == extent_kind::hole) return {};
+        window_.add({extent.record, &file, position, extent.count});
+        return window_.is_full() ? write_window() : status();
+      });
+  if (visited.ok() && end != size) file.fail(damage(path_, "its content is shorter than its size"));
+  if (is_fatal(visited)) return visited;
+  if (!visited.ok()) file.fail(visited);
+  file.entry.extents = {};
+  file.is_complete = true;
+  return {};
+}
+
+/// Writes the contents of all files that were added, and completes them except one that is still being added.
+status restorer::write_window() {
+  window_.read_all([&](const content_place& place, const result<byte_span>& content) {
+    if (options_.cancel != nullptr && options_.cancel->is_requested()) {
+      place.file->fail(stopped_as_asked());
+    } else if (content) {
+      place.file->write(place.offset, place.count, *content);
+    } else {
+      place.file->fail({content.error().code(),
+                        fmt::format("{} bytes from byte {} on are lost and are zeros now: {}",
+                                    place.count * place.record.raw_bytes, place.offset, content.error().message()),
+                        content.error().system_error()});
+    }
+  });
+  std::vector<std::vector<metadata_failure>> failures(files_.size());
+  run_parallel(workers_, files_.size(), [&](std::size_t, std::size_t i) {
+    restored_file& file = *files_[i];
+    if (file.is_complete) failures[i] = set_metadata(file.descriptor.get(), file.entry);
+  });
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    const status outcome = files_[i]->outcome();
+    if (is_fatal(outcome)) return outcome;
+    if (!files_[i]->is_complete) continue;
+    if (!outcome.ok()) report(files_[i]->path, outcome);
+    report_metadata(files_[i]->path, failures[i]);
+  }
+  std::erase_if(files_, [](const auto& each) { return each->is_complete; });
+  entry_bytes_ = 0;
+  return {};
+}
+
+void restorer::report_metadata(const std::string& path, const std::vector<metadata_failure>& failures) {
+  for (const metadata_failure& each : failures) {
+    if (!reported_.insert(each.what).second) continue;
+    const std::string message = fmt::format("{}: its {} cannot be set (other files may lack theirs too): {}", path,
+                                            each.what, std::strerror(each.error));
+    report(path, {status_code::io_error, message, each.error});
+  }
+}
+
+}  // namespace
+
+result<restore_summary> restore_files(const store_reading& store, const record_reference& root,
+                                      const restore_options& options) {
+  auto check = store.make_fingerprinter();
+  if (!check) return check.error();
+  auto window = content_window::make(store, options.threads);
+  if (!window) return window.error();
+  auto target = target_tree::open(options.target);
+  if (!target) return target.error();
+  return restorer(store, options, std::move(*target), std::move(*window), std::move(*check)).restore(root);
+}
+
+}  // namespace cutpoint::store

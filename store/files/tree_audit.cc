@@ -1,0 +1,118 @@
+#include "store/files/tree_audit.h"
+
+#include <cstring>
+
+#include "store/format/failure.h"
+
+namespace cutpoint::store {
+
+namespace {
+
+constexpr std::size_t located_at_once = 256;
+
+}  // namespace
+
+std::size_t tree_audit::digest_hash::operator()(const digest& content) const noexcept {
+  std::size_t hash = 0;
+  std::memcpy(&hash, content.bytes.data(), sizeof hash);
+  return hash;
+}
+
+tree_audit::tree_audit(const store_reading& store, const lost_records& lost, const cancellation* cancel,
+                       record_fingerprinter check)
+    : store_(store),
+      lost_(lost),
+      cancel_(cancel),
+      nodes_(std::make_unique<record_reader>(store.objects, store.key, store.shards, std::move(check))) {}
+
+result<tree_audit> tree_audit::make(const store_reading& store, const lost_records& lost, const cancellation* cancel) {
+  auto check = store.make_fingerprinter();
+  if (!check) return check.error();
+  return tree_audit(store, lost, cancel, std::move(*check));
+}
+
+status tree_audit::audit_records(const std::vector<record_reference>& records) {
+  std::vector<digest> digests;
+  for (const record_reference& each : records) digests.push_back(each.content);
+  std::vector<std::optional<found_record>> found(digests.size());
+  if (status located = store_.shards.locate(digests, found); !located.ok()) return located;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const std::string name = to_hex(digests[i]);
+    if (!found[i]) return damage("the record " + name, "no container has it");
+    const record_description& description = found[i]->place().description;
+    if (description.raw_bytes != records[i].raw_bytes || description.kind != record_kind::chunk) {
+      return damage("the record " + name, "it has another length or kind than the file says");
+    }
+    if (lost_.contains({name, found[i]->container->id})) {
+      return damage("the record " + name, "its container " + found[i]->container->id + " is damaged");
+    }
+  }
+  return {};
+}
+
+status tree_audit::audit_file(const folder_entry& file) {
+  if (file.node && whole_.contains(file.node->content)) return {};
+  std::vector<record_reference> records;
+  std::uint64_t bytes = 0;
+  const auto audit_extent = [&](const stored_extent& extent, std::uint64_t) -> status {
+    bytes += extent.bytes();
+    if (extent.kind == extent_kind::hole) return {};
+    records.push_back(extent.record);
+    if (records.size() < located_at_once) return {};
+    const status audited = audit_records(records);
+    records.clear();
+    return audited;
+  };
+  if (status visited = visit_file(file, 0, UINT64_MAX, *nodes_, audit_extent); !visited.ok()) return visited;
+  if (status audited = audit_records(records); !audited.ok()) return audited;
+  const std::uint64_t size = file.kind == file_kind::regular_file ? file.size : 0;
+  if (bytes != size) return damage(file.name, fmt::format("its content has {} bytes instead of {}", bytes, size));
+  if (file.node) whole_.insert(file.node->content);
+  return {};
+}
+
+result<bool> tree_audit::audit(const record_reference& root, const problem_function& problem) {
+  if (whole_.contains(root.content)) return true;
+  std::string path = "/";
+  std::vector<level> levels;
+  levels.push_back({root, folder_cursor(root, *nodes_), path.size()});
+  for (;;) {
+    if (cancel_ != nullptr && cancel_->is_requested()) return stopped_as_asked();
+    level& here = levels.back();
+    path.resize(here.path_bytes);
+    const auto next = here.entries.next();
+    if (!next) {
+      here.is_whole = false;
+      problem(path, {next.error().code(), "entries of the folder are lost: " + next.error().message(),
+                     next.error().system_error()});
+      continue;
+    }
+    if (!*next) {
+      const bool is_whole = here.is_whole;
+      if (is_whole) whole_.insert(here.node.content);
+      levels.pop_back();
+      if (levels.empty()) return is_whole;
+      levels.back().is_whole = levels.back().is_whole && is_whole;
+      continue;
+    }
+    const folder_entry& entry = **next;
+    path += entry.name;
+    if (entry.kind == file_kind::directory && entry.node && path.size() < longest_stored_path) {
+      if (whole_.contains(entry.node->content)) continue;
+      path += '/';
+      levels.push_back({*entry.node, folder_cursor(*entry.node, *nodes_), path.size()});
+      if (levels.size() > most_folders_with_nodes) {
+        levels[levels.size() - 1 - most_folders_with_nodes].entries.release_nodes();
+      }
+      continue;
+    }
+    const status audited = entry.kind == file_kind::directory
+                               ? damage("the entry", "it is a folder without entries, or too deep")
+                               : audit_file(entry);
+    if (audited.ok()) continue;
+    here.is_whole = false;
+    problem(path, audited);
+  }
+}
+
+}  // namespace cutpoint::store

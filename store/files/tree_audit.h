@@ -1,0 +1,60 @@
+// Finds the files of snapshots whose records are lost.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <absl/container/flat_hash_set.h>
+#include <cutpoint/source.h>
+
+#include "store/files/store_reading.h"
+
+namespace cutpoint::store {
+
+/// Records that the index finds and that cannot be read: digest and container.
+using lost_records = std::set<std::pair<std::string, std::string>>;
+
+/// Walks the trees of snapshots. Remembers the folders and long files that are whole, about 50 bytes for each, so that
+/// they are walked once. Not thread-safe.
+class tree_audit {
+ public:
+  /// The arguments must outlive the audit. Errors: those of the fingerprinter.
+  [[nodiscard]] static result<tree_audit> make(const store_reading& store, const lost_records& lost,
+                                               const cancellation* cancel);
+
+  /// Reports each file whose content is lost, and each folder that has lost entries. Returns whether all is whole.
+  /// Errors: cancelled.
+  [[nodiscard]] result<bool> audit(const record_reference& root, const problem_function& problem);
+
+  /// Returns whether the tree of a folder was found whole.
+  [[nodiscard]] bool is_whole_folder(const record_reference& node) const { return whole_.contains(node.content); }
+  /// Returns success if all records of a file's content exist.
+  [[nodiscard]] status audit_file(const folder_entry& file);
+  [[nodiscard]] record_reader& nodes() noexcept { return *nodes_; }
+
+ private:
+  struct digest_hash {
+    std::size_t operator()(const digest& content) const noexcept;
+  };
+  struct level {
+    record_reference node;
+    folder_cursor entries;
+    std::size_t path_bytes;
+    bool is_whole = true;
+  };
+
+  tree_audit(const store_reading& store, const lost_records& lost, const cancellation* cancel,
+             record_fingerprinter check);
+
+  [[nodiscard]] status audit_records(const std::vector<record_reference>& records);
+
+  store_reading store_;
+  const lost_records& lost_;
+  const cancellation* cancel_;
+  std::unique_ptr<record_reader> nodes_;
+  absl::flat_hash_set<digest, digest_hash> whole_;
+};
+
+}  // namespace cutpoint::store

@@ -1,0 +1,94 @@
+// Little-endian fields of the store's objects: writing them, and reading them within bounds.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <cutpoint/bytes.h>
+
+namespace cutpoint::store {
+
+/// Appends fields to a vector of bytes, which must outlive the writer.
+class field_writer {
+ public:
+  explicit field_writer(std::vector<std::uint8_t>& bytes) noexcept : bytes_(bytes) {}
+
+  template <std::unsigned_integral Number>
+  field_writer& number(Number value) {
+    for (std::size_t i = 0; i < sizeof value; ++i) {
+      bytes_.push_back(static_cast<std::uint8_t>(static_cast<std::uint64_t>(value) >> (8 * i)));
+    }
+    return *this;
+  }
+  field_writer& bytes(byte_span value) {
+    bytes_.insert(bytes_.end(), value.begin(), value.end());
+    return *this;
+  }
+  /// Appends a string of at most 65,535 bytes.
+  field_writer& text(std::string_view value) {
+    assert(value.size() <= UINT16_MAX);
+    number(static_cast<std::uint16_t>(value.size()));
+    return bytes({reinterpret_cast<const std::uint8_t*>(value.data()), value.size()});
+  }
+  field_writer& zeros(std::size_t count) {
+    bytes_.resize(bytes_.size() + count);
+    return *this;
+  }
+
+ private:
+  std::vector<std::uint8_t>& bytes_;
+};
+
+/// Reads fields from the front of `bytes`. A read past the end gives zeros and makes `ok` false from then on, so that a
+/// caller checks once after the last field.
+class field_reader {
+ public:
+  explicit field_reader(byte_span bytes) noexcept : rest_(bytes) {}
+
+  template <std::unsigned_integral Number>
+  [[nodiscard]] Number number() noexcept {
+    std::uint64_t value = 0;
+    const byte_span field = take(sizeof(Number));
+    for (std::size_t i = 0; i < field.size(); ++i) value |= std::uint64_t{field[i]} << (8 * i);
+    return static_cast<Number>(value);
+  }
+  template <std::size_t Count>
+  [[nodiscard]] std::array<std::uint8_t, Count> bytes() noexcept {
+    std::array<std::uint8_t, Count> value = {};
+    const byte_span field = take(Count);
+    std::copy(field.begin(), field.end(), value.begin());
+    return value;
+  }
+  [[nodiscard]] std::string text() {
+    const byte_span value = take(number<std::uint16_t>());
+    return {value.begin(), value.end()};
+  }
+  /// Returns the next `count` bytes, or an empty span if fewer are left.
+  [[nodiscard]] byte_span take(std::size_t count) noexcept {
+    if (count > rest_.size()) {
+      ok_ = false;
+      rest_ = {};
+      return {};
+    }
+    const byte_span taken = rest_.first(count);
+    rest_ = rest_.subspan(count);
+    return taken;
+  }
+
+  [[nodiscard]] bool ok() const noexcept { return ok_; }
+  [[nodiscard]] std::size_t remaining() const noexcept { return rest_.size(); }
+
+ private:
+  byte_span rest_;
+  bool ok_ = true;
+};
+
+}  // namespace cutpoint::store

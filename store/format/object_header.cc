@@ -1,0 +1,52 @@
+#include "store/format/object_header.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "store/crypto/checksum_sealer.h"
+#include "store/format/failure.h"
+#include "store/format/fields.h"
+
+namespace cutpoint::store {
+
+namespace {
+
+constexpr std::array<std::uint8_t, 8> magic = {'C', 'U', 'T', 'P', 'O', 'I', 'N', 'T'};
+constexpr std::size_t checked_bytes = object_header_bytes - tag_bytes;
+
+}  // namespace
+
+std::array<std::uint8_t, object_header_bytes> encode(const object_header& header) {
+  std::vector<std::uint8_t> bytes;
+  field_writer fields(bytes);
+  fields.bytes(magic)
+      .number(static_cast<std::uint32_t>(header.kind))
+      .number(format_version)
+      .number(static_cast<std::uint16_t>(header.seal))
+      .bytes(header.salt);
+  fields.bytes(checksum(bytes, 0));
+  std::array<std::uint8_t, object_header_bytes> encoded;
+  std::copy_n(bytes.begin(), encoded.size(), encoded.begin());
+  return encoded;
+}
+
+result<object_header> decode_header(byte_span bytes, object_kind kind, std::string_view object) {
+  if (bytes.size() < object_header_bytes) return damage(object, "it is shorter than a header");
+  field_reader fields(bytes.first(object_header_bytes));
+  if (fields.bytes<magic.size()>() != magic) return damage(object, "it does not begin as an object of a store");
+  const auto stored_kind = fields.number<std::uint32_t>();
+  const auto version = fields.number<std::uint16_t>();
+  const auto seal = fields.number<std::uint16_t>();
+  const object_salt salt = fields.bytes<sizeof(object_salt)>();
+  if (fields.bytes<tag_bytes>() != checksum(bytes.first(checked_bytes), 0))
+    return damage(object, "its header is wrong");
+  if (version > format_version) {
+    return status(status_code::unavailable, fmt::format("{} has version {} of the format; this program reads up to {}",
+                                                        object, version, format_version));
+  }
+  if (stored_kind != static_cast<std::uint32_t>(kind)) return damage(object, "it is an object of another kind");
+  if (seal > static_cast<std::uint16_t>(seal_kind::aes_256_gcm)) return damage(object, "its seal is unknown");
+  return object_header{kind, static_cast<seal_kind>(seal), salt};
+}
+
+}  // namespace cutpoint::store

@@ -1,0 +1,180 @@
+#include "store/index/shard.h"
+
+#include <algorithm>
+
+#include "store/crypto/checksum_sealer.h"
+#include "store/format/failure.h"
+#include "store/format/fields.h"
+#include "store/format/object_header.h"
+
+namespace cutpoint::store {
+
+namespace {
+
+std::uint64_t prefix_at(const std::uint8_t* entry) noexcept {
+  std::uint64_t prefix = 0;
+  for (std::size_t i = 0; i < prefix_bits / 8; ++i) prefix = prefix << 8 | entry[i];
+  return prefix;
+}
+
+std::uint32_t load_24_bits(const std::uint8_t* bytes) noexcept {
+  return std::uint32_t{bytes[0]} | std::uint32_t{bytes[1]} << 8 | std::uint32_t{bytes[2]} << 16;
+}
+
+shard_entry entry_at(const std::uint8_t* entry) noexcept {
+  return {prefix_at(entry), load_24_bits(entry + 6), load_24_bits(entry + 9)};
+}
+
+/// Returns the index of the first entry whose prefix is not below `prefix`. Prefixes of digests are uniform, so that an
+/// entry is found near where its prefix lies between those of the partition: within about the root of the number of
+/// entries by the first guess, and within a few entries by the second. For other entries the search takes longer.
+std::size_t lower_bound(const std::uint8_t* entries, std::size_t count, std::uint64_t prefix, unsigned partition_bits) {
+  const unsigned rest_bits = prefix_bits - partition_bits;
+  __extension__ using wide = __int128;
+  const auto position_of = [&](std::int64_t difference) {
+    return static_cast<std::int64_t>((wide{difference} * static_cast<std::int64_t>(count)) >> rest_bits);
+  };
+  const auto clamped = [&](std::int64_t index) {
+    return static_cast<std::size_t>(std::clamp<std::int64_t>(index, 0, static_cast<std::int64_t>(count) - 1));
+  };
+  const auto value_at = [&](std::size_t index) { return prefix_at(entries + index * shard_entry_bytes); };
+
+  const std::uint64_t rest = prefix & ((std::uint64_t{1} << rest_bits) - 1);
+  std::size_t guess = clamped(position_of(static_cast<std::int64_t>(rest)));
+  const auto distance = static_cast<std::int64_t>(prefix) - static_cast<std::int64_t>(value_at(guess));
+  guess = clamped(static_cast<std::int64_t>(guess) + position_of(distance));
+
+  // Entries before `low` are below the prefix; the entry at `high`, if there is one, is not.
+  std::size_t low = 0;
+  std::size_t high = count;
+  if (value_at(guess) < prefix) {
+    low = guess + 1;
+    for (std::size_t step = 4; low + step < count; step *= 2) {
+      if (value_at(low + step) >= prefix) {
+        high = low + step;
+        break;
+      }
+      low += step + 1;
+    }
+  } else {
+    high = guess;
+    for (std::size_t step = 4; step < high; step *= 2) {
+      if (value_at(high - step) < prefix) {
+        low = high - step + 1;
+        break;
+      }
+      high -= step;
+    }
+  }
+  while (low < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    if (value_at(middle) < prefix) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+}  // namespace
+
+result<shard> shard::open(mapped_object object, std::string id) {
+  const std::string path = path_of({object_kind::shard, id});
+  const byte_span bytes = object.bytes;
+  if (const auto header = decode_header(bytes, object_kind::shard, path); !header) return header.error();
+  const auto broken = [&] { return damage(path, "its directory is wrong"); };
+  if (bytes.size() < object_header_bytes + shard_footer_bytes) return broken();
+  const byte_span footer = bytes.last(shard_footer_bytes);
+  field_reader fields(footer);
+  const auto magic = fields.number<std::uint32_t>();
+  const auto partition_bits = fields.number<std::uint32_t>();
+  shard made;
+  made.entry_count_ = fields.number<std::uint64_t>();
+  made.container_count_ = fields.number<std::uint32_t>();
+  static_cast<void>(fields.number<std::uint32_t>());
+  const auto directory_position = fields.number<std::uint64_t>();
+  static_cast<void>(fields.take(tag_bytes));
+  const auto footer_tag = fields.bytes<tag_bytes>();
+  if (magic != shard_footer_magic || partition_bits > most_partition_bits ||
+      made.container_count_ > most_shard_containers) {
+    return broken();
+  }
+  const std::uint64_t directory_end = bytes.size() - shard_footer_bytes;
+  const std::uint64_t directory_bytes = std::uint64_t{directory_entry_bytes} << partition_bits;
+  const std::uint64_t body_begin = object_header_bytes + std::uint64_t{made.container_count_} * shard_container_bytes;
+  if (directory_position < body_begin || directory_position > directory_end ||
+      directory_end - directory_position != directory_bytes ||
+      checksum(bytes.subspan(directory_position, directory_bytes + shard_footer_bytes - tag_bytes),
+               shard_footer_seed) != footer_tag) {
+    return broken();
+  }
+  made.partitions_.reserve(std::size_t{1} << partition_bits);
+  field_reader directory(bytes.subspan(directory_position, directory_bytes));
+  std::uint64_t counted = 0;
+  for (std::size_t i = 0; i < std::size_t{1} << partition_bits; ++i) {
+    const auto position = directory.number<std::uint64_t>();
+    const auto count = directory.number<std::uint32_t>();
+    fuse_filter_shape shape;
+    shape.segment_bits = directory.number<std::uint32_t>();
+    shape.segment_count = directory.number<std::uint32_t>();
+    static_cast<void>(directory.number<std::uint32_t>());
+    shape.seed = directory.number<std::uint64_t>();
+    if (shape.segment_bits > fuse_filter_shape::most_segment_bits || shape.segment_count == 0 ||
+        position < body_begin || position > directory_position) {
+      return broken();
+    }
+    const std::uint64_t entries_bytes = std::uint64_t{count} * shard_entry_bytes;
+    const std::uint64_t filter_bytes = count == 0 ? 0 : shape.fingerprint_count();
+    if (entries_bytes + filter_bytes > directory_position - position) return broken();
+    const std::uint8_t* entries = bytes.data() + position;
+    made.partitions_.push_back({entries, count, fuse_filter(shape, entries + entries_bytes)});
+    counted += count;
+  }
+  if (counted != made.entry_count_) return broken();
+  made.partition_bits_ = partition_bits;
+  made.object_ = std::move(object);
+  made.id_ = std::move(id);
+  return made;
+}
+
+shard_container shard::container_at(std::uint32_t container) const noexcept {
+  field_reader fields(object_.bytes.subspan(object_header_bytes + std::size_t{container} * shard_container_bytes,
+                                            shard_container_bytes));
+  shard_container held;
+  held.name = fields.bytes<container_name_bytes>();
+  held.hint = fields.number<std::uint64_t>();
+  return held;
+}
+
+void shard::prefetch(std::uint64_t prefix) const noexcept {
+  const partition& held = partition_of(prefix);
+  if (held.count != 0) held.filter.prefetch(prefix);
+}
+
+void shard::find(std::uint64_t prefix, std::vector<shard_entry>& found) const {
+  const partition& held = partition_of(prefix);
+  if (held.count == 0 || !held.filter.may_contain(prefix)) return;
+  for (std::size_t i = lower_bound(held.entries, held.count, prefix, partition_bits_); i < held.count; ++i) {
+    const shard_entry entry = entry_at(held.entries + i * shard_entry_bytes);
+    if (entry.prefix != prefix) return;
+    if (entry.container < container_count_) found.push_back(entry);
+  }
+}
+
+void shard::read_partition(std::size_t partition_index, std::vector<shard_entry>& entries) const {
+  const partition& held = partitions_[partition_index];
+  for (std::size_t i = 0; i < held.count; ++i) {
+    const shard_entry entry = entry_at(held.entries + i * shard_entry_bytes);
+    if (entry.container < container_count_) entries.push_back(entry);
+  }
+}
+
+bool shard::is_intact() const {
+  const std::size_t directory_bytes = partitions_.size() * directory_entry_bytes;
+  const byte_span body = object_.bytes.first(object_.bytes.size() - shard_footer_bytes - directory_bytes);
+  const byte_span tag = object_.bytes.last(2 * tag_bytes).first(tag_bytes);
+  return std::ranges::equal(checksum(body, shard_body_seed), tag);
+}
+
+}  // namespace cutpoint::store

@@ -1,0 +1,118 @@
+#include "store/index/shard_index.h"
+
+#include <algorithm>
+
+#include "store/format/failure.h"
+#include "store/index/shard_merge.h"
+
+namespace cutpoint::store {
+
+namespace {
+
+/// Digests whose filters are prefetched before the first is looked up, about as many as a core can wait for at once.
+constexpr std::size_t prefetched_lookups = 16;
+
+}  // namespace
+
+result<shard_index> shard_index::open(storage& objects, seal_kind seal, table_cache& tables) {
+  shard_index made(objects, seal, tables);
+  const auto ids = objects.list(object_kind::shard);
+  if (!ids) return ids.error();
+  for (const std::string& id : *ids) {
+    const status added = made.add(id);
+    if (added.ok()) continue;
+    if (!is_damage(added) && !is_absence(added)) return added;
+    made.damaged_.push_back(id);
+  }
+  return made;
+}
+
+status shard_index::add(const std::string& id) {
+  auto object = objects_->map({object_kind::shard, id});
+  if (!object) return object.error();
+  auto opened = shard::open(std::move(*object), id);
+  if (!opened) return opened.error();
+  shards_.push_back(std::move(*opened));
+  // Most records are in the largest shard.
+  std::sort(shards_.begin(), shards_.end(),
+            [](const shard& a, const shard& b) { return a.entry_count() > b.entry_count(); });
+  return {};
+}
+
+bool shard_index::follows_last(const digest& content) {
+  if (!last_ || last_->ordinal + 1 >= last_->container->records.size()) return false;
+  if (last_->container->records[last_->ordinal + 1].description.content != content) return false;
+  ++last_->ordinal;
+  ++sequential_hits_;
+  return true;
+}
+
+/// Sets `last_` if the record is found.
+result<bool> shard_index::find_in(const shard& where, const digest& content) {
+  entries_.clear();
+  where.find(prefix_of(content), entries_);
+  for (const shard_entry& each : entries_) {
+    const auto table = tables_->find(where.container_at(each.container).name);
+    if (!table) return table.error();
+    if (*table == nullptr || each.ordinal >= (*table)->records.size()) continue;
+    if ((*table)->records[each.ordinal].description.content != content) continue;
+    last_ = found_record{*table, each.ordinal};
+    return true;
+  }
+  return false;
+}
+
+status shard_index::locate(std::span<const digest> digests, std::span<std::optional<found_record>> found) {
+  for (std::size_t begin = 0; begin < digests.size(); begin += prefetched_lookups) {
+    const std::size_t end = std::min(begin + prefetched_lookups, digests.size());
+    for (std::size_t i = begin; i < end; ++i) {
+      for (const shard& each : shards_) each.prefetch(prefix_of(digests[i]));
+    }
+    for (std::size_t i = begin; i < end; ++i) {
+      bool is_found = follows_last(digests[i]);
+      for (std::size_t s = 0; !is_found && s < shards_.size(); ++s) {
+        const auto looked_up = find_in(shards_[s], digests[i]);
+        if (!looked_up) return looked_up.error();
+        is_found = *looked_up;
+      }
+      found[i] = is_found ? last_ : std::nullopt;
+    }
+  }
+  return {};
+}
+
+result<bool> shard_index::merge(const std::function<bool(const container_name&)>& keeps) {
+  std::vector<std::uint64_t> entry_counts;
+  for (const shard& each : shards_) entry_counts.push_back(each.entry_count());
+  const std::vector<std::size_t> chosen = shards_to_merge(entry_counts);
+  if (chosen.empty()) return false;
+  std::vector<const shard*> inputs;
+  for (const std::size_t each : chosen) inputs.push_back(&shards_[each]);
+  const auto merged = merge_shards(*objects_, seal_, inputs, keeps);
+  if (!merged) return merged.error();
+  if (status synced = objects_->sync(); !synced.ok()) return synced;  // durable before the inputs are removed
+  std::vector<std::string> removed;
+  for (const shard* each : inputs) removed.push_back(each->id());
+  std::erase_if(shards_, [&](const shard& each) { return std::ranges::count(removed, each.id()) != 0; });
+  if (status added = add(*merged); !added.ok()) return added;
+  for (const std::string& each : removed) {
+    if (status gone = objects_->remove({object_kind::shard, each}); !gone.ok()) return gone;
+  }
+  return true;
+}
+
+std::set<container_name> shard_index::containers() const {
+  std::set<container_name> names;
+  for (const shard& each : shards_) {
+    for (std::uint32_t i = 0; i < each.container_count(); ++i) names.insert(each.container_at(i).name);
+  }
+  return names;
+}
+
+std::uint64_t shard_index::entry_count() const noexcept {
+  std::uint64_t count = 0;
+  for (const shard& each : shards_) count += each.entry_count();
+  return count;
+}
+
+}  // namespace cutpoint::store

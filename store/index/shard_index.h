@@ -1,0 +1,71 @@
+// Finds records by digest: shards say where a record may be, and containers' tables confirm it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "store/index/shard.h"
+#include "store/index/table_cache.h"
+
+namespace cutpoint::store {
+
+/// A record that exists.
+struct found_record {
+  std::shared_ptr<const container_table> container;
+  std::uint32_t ordinal = 0;  ///< index into `container->records`
+
+  [[nodiscard]] const placed_record& place() const { return container->records[ordinal]; }
+};
+
+/// The shards of a store. Digests are looked up in batches and in the order of the stream: after a hit the next digest
+/// is first compared with the next record of the same container, which costs a few nanoseconds, and only then looked up
+/// in the shards.
+///
+/// An entry of a container that does not exist or is damaged counts as absent. Not thread-safe; `table_cache` may be
+/// shared.
+class shard_index {
+ public:
+  /// Maps all shards. Shards that are damaged or vanish are left out and named in `damaged_shards`. The arguments must
+  /// outlive the index. Errors: those of the storage.
+  [[nodiscard]] static result<shard_index> open(storage& objects, seal_kind seal, table_cache& tables);
+
+  /// Finds a record for each digest; `found` has as many elements. Errors: those of the storage.
+  [[nodiscard]] status locate(std::span<const digest> digests, std::span<std::optional<found_record>> found);
+
+  /// Maps one more shard, which must be durable.
+  [[nodiscard]] status add(const std::string& id);
+  /// Merges shards as `shards_to_merge` says: puts the merged shard, syncs, and removes its inputs. `keeps` as in
+  /// `merge_shards`. Returns whether shards were merged. Errors: those of the storage; those of `merge_shards`.
+  [[nodiscard]] result<bool> merge(const std::function<bool(const container_name&)>& keeps);
+
+  /// Returns the containers that the shards have records of.
+  [[nodiscard]] std::set<container_name> containers() const;
+  [[nodiscard]] std::uint64_t entry_count() const noexcept;
+  [[nodiscard]] std::size_t shard_count() const noexcept { return shards_.size(); }
+  [[nodiscard]] const std::vector<std::string>& damaged_shards() const noexcept { return damaged_; }
+  /// Returns the number of lookups that were answered by the next record of a container.
+  [[nodiscard]] std::uint64_t sequential_hits() const noexcept { return sequential_hits_; }
+
+ private:
+  shard_index(storage& objects, seal_kind seal, table_cache& tables) noexcept
+      : objects_(&objects), seal_(seal), tables_(&tables) {}
+
+  [[nodiscard]] bool follows_last(const digest& content);
+  [[nodiscard]] result<bool> find_in(const shard& where, const digest& content);
+
+  storage* objects_;
+  seal_kind seal_;
+  table_cache* tables_;
+  std::vector<shard> shards_;
+  std::vector<std::string> damaged_;
+  std::optional<found_record> last_;  ///< the record found last
+  std::vector<shard_entry> entries_;  ///< workspace of `find_in`
+  std::uint64_t sequential_hits_ = 0;
+};
+
+}  // namespace cutpoint::store

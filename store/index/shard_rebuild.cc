@@ -1,0 +1,52 @@
+#include "store/index/shard_rebuild.h"
+
+#include <charconv>
+#include <utility>
+
+#include "store/container/container_reader.h"
+#include "store/format/failure.h"
+#include "store/index/shard_writer.h"
+
+namespace cutpoint::store {
+
+namespace {
+
+/// Entries of 16 bytes that become one shard.
+constexpr std::size_t most_shard_entries = std::size_t{1} << 22;
+
+}  // namespace
+
+std::optional<container_name> container_name_of(std::string_view id) {
+  container_name name = {};
+  if (id.size() != 2 * name.size()) return std::nullopt;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char* const digits = id.data() + 2 * i;
+    if (std::from_chars(digits, digits + 2, name[i], 16).ptr != digits + 2) return std::nullopt;
+  }
+  return name;
+}
+
+status put_shards_of(storage& objects, const seal_key& key, std::span<const std::string> containers) {
+  std::vector<shard_container> read;
+  std::vector<shard_entry> entries;
+  const auto put = [&]() -> status {
+    if (entries.empty()) return {};
+    const auto id = put_shard(objects, key.kind(), read, std::exchange(entries, {}));
+    read.clear();
+    return id ? status() : id.error();
+  };
+  for (const std::string& id : containers) {
+    const auto name = container_name_of(id);
+    const auto table = read_container_table(objects, id, key);
+    if (!table && !is_damage(table.error()) && !is_absence(table.error())) return table.error();
+    if (!name || !table) continue;
+    const auto container = static_cast<std::uint32_t>(read.size());
+    read.push_back({*name, hint_of(table->salt)});
+    append_entries(table->records, container, entries);
+    if (entries.size() < most_shard_entries) continue;
+    if (status done = put(); !done.ok()) return done;
+  }
+  return put();
+}
+
+}  // namespace cutpoint::store

@@ -1,0 +1,57 @@
+#include "store/index/table_cache.h"
+
+#include "store/format/failure.h"
+
+namespace cutpoint::store {
+
+namespace {
+
+/// What the list, the map and the table of a container that cannot be used take.
+constexpr std::size_t cached_overhead_bytes = 200;
+
+std::size_t cost_of(const std::shared_ptr<const container_table>& table) {
+  return cached_overhead_bytes + (table ? table->memory_bytes() : 0);
+}
+
+}  // namespace
+
+std::string id_of(const container_name& name) { return to_hex(digest{name, container_name_bytes}); }
+
+result<std::shared_ptr<const container_table>> table_cache::find(const container_name& name) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = by_name_.find(name); found != by_name_.end()) {
+      recent_.splice(recent_.begin(), recent_, found->second);
+      return found->second->table;
+    }
+    ++reads_;
+  }
+  auto read = read_container_table(objects_, id_of(name), key_);
+  if (!read && !is_absence(read.error()) && !is_damage(read.error())) return read.error();
+  std::shared_ptr<const container_table> table;
+  if (read) table = std::make_shared<const container_table>(std::move(*read));
+
+  const std::lock_guard lock(mutex_);
+  if (const auto found = by_name_.find(name); found != by_name_.end()) return found->second->table;
+  recent_.push_front({name, table});
+  by_name_.emplace(name, recent_.begin());
+  used_bytes_ += cost_of(table);
+  while (used_bytes_ > limit_bytes_ && recent_.size() > 1) {
+    used_bytes_ -= cost_of(recent_.back().table);
+    by_name_.erase(recent_.back().name);
+    recent_.pop_back();
+  }
+  return table;
+}
+
+std::size_t table_cache::memory_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return used_bytes_;
+}
+
+std::uint64_t table_cache::reads() const {
+  const std::lock_guard lock(mutex_);
+  return reads_;
+}
+
+}  // namespace cutpoint::store

@@ -1,0 +1,49 @@
+// The tables of the containers that were used last, in a bounded amount of memory.
+#pragma once
+
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "store/container/container_reader.h"
+#include "store/index/shard.h"
+
+namespace cutpoint::store {
+
+/// Thread-safe. `objects` and the key must outlive the cache.
+class table_cache {
+ public:
+  /// Keeps tables of `memory_bytes` together, and at least one.
+  table_cache(storage& objects, const seal_key& key, std::size_t memory_bytes)
+      : objects_(objects), key_(key), limit_bytes_(memory_bytes) {}
+
+  /// Returns the table of a container, which is read if it is not in memory. Null if the container does not exist or is
+  /// damaged; that is remembered. Errors: other failures of the storage; those of the key.
+  [[nodiscard]] result<std::shared_ptr<const container_table>> find(const container_name& name);
+
+  [[nodiscard]] std::size_t memory_bytes() const;
+  /// Returns the number of tables that were read.
+  [[nodiscard]] std::uint64_t reads() const;
+
+ private:
+  struct cached_table {
+    container_name name;
+    std::shared_ptr<const container_table> table;  ///< null for a container that cannot be used
+  };
+
+  storage& objects_;
+  const seal_key& key_;
+  std::size_t limit_bytes_;
+  mutable std::mutex mutex_;
+  std::list<cached_table> recent_;  ///< the one used last is the first
+  std::map<container_name, std::list<cached_table>::iterator> by_name_;
+  std::size_t used_bytes_ = 0;
+  std::uint64_t reads_ = 0;
+};
+
+/// Returns the id of the container with a name.
+[[nodiscard]] std::string id_of(const container_name& name);
+
+}  // namespace cutpoint::store

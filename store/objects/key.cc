@@ -1,0 +1,148 @@
+#include "store/objects/key.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+
+#include "store/crypto/key_derivation.h"
+#include "store/crypto/sealer.h"
+#include "store/format/failure.h"
+#include "store/format/fields.h"
+#include "store/format/object_header.h"
+#include "store/objects/small_object.h"
+
+namespace cutpoint::store {
+
+namespace {
+
+constexpr std::size_t largest_key_bytes = MiB;
+constexpr std::size_t largest_label_bytes = 256;
+constexpr std::size_t clear_bytes = 8;
+constexpr std::size_t sealed_position = object_header_bytes + clear_bytes;
+constexpr std::uint64_t scrypt_memory_bytes = 2 * GiB;  // more than the largest cost needs
+
+bool is_valid(secret_kind kind, const scrypt_cost& cost) {
+  if (kind == secret_kind::key_file) return cost.log2_n == 0 && cost.r == 0 && cost.p == 0;
+  return kind == secret_kind::password && cost.log2_n >= 1 && cost.log2_n <= 20 && cost.r >= 1 && cost.r <= 8 &&
+         cost.p >= 1 && cost.p <= 16;
+}
+
+/// Returns the key that seals a key object.
+result<seal_key> derive(const key_secret& secret, const scrypt_cost& cost, const object_salt& salt) {
+  fingerprint_key derived;
+  if (secret.kind == secret_kind::key_file) {
+    derived = derive_key({reinterpret_cast<const std::uint8_t*>(secret.bytes.data()), secret.bytes.size()}, salt,
+                         "cutpoint store key file");
+  } else if (EVP_PBE_scrypt(secret.bytes.data(), secret.bytes.size(), salt.data(), salt.size(),
+                            std::uint64_t{1} << cost.log2_n, cost.r, cost.p, scrypt_memory_bytes, derived.data(),
+                            derived.size()) != 1) {
+    return status(status_code::memory_limit, "there is too little memory for the key of a password");
+  }
+  const seal_key key(derived);
+  OPENSSL_cleanse(derived.data(), derived.size());
+  return key;
+}
+
+}  // namespace
+
+result<std::string> put_key(storage& objects, const fingerprint_key& store_key, const key_facts& facts,
+                            const key_secret& secret, const scrypt_cost& cost) {
+  const scrypt_cost used = secret.kind == secret_kind::key_file ? scrypt_cost{0, 0, 0} : cost;
+  if (secret.bytes.empty() || !is_valid(secret.kind, used) || facts.label.size() > largest_label_bytes) {
+    return status(status_code::invalid_argument, "a key needs a secret, a cost within its bounds and a short label");
+  }
+  object_salt salt;
+  fill_random(salt);
+  const auto key = derive(secret, used, salt);
+  if (!key) return key.error();
+  std::vector<std::uint8_t> body;
+  field_writer(body)
+      .bytes(store_key)
+      .bytes(facts.config)
+      .number(static_cast<std::uint64_t>(facts.time))
+      .text(facts.label);
+  const seal_tag tag = key->sealer_of(salt)->seal(sealed_part::body, sealed_position, body);
+  std::vector<std::uint8_t> bytes;
+  field_writer(bytes)
+      .bytes(encode(object_header{object_kind::key, seal_kind::aes_256_gcm, salt}))
+      .number(static_cast<std::uint8_t>(secret.kind))
+      .number(used.log2_n)
+      .number(used.r)
+      .number(used.p)
+      .zeros(4)
+      .bytes(body)
+      .bytes(tag);
+  digest id{{}, 16};
+  fill_random(std::span(id.bytes).first(id.size));
+  if (status put = objects.put({object_kind::key, to_hex(id)}, std::move(bytes)); !put.ok()) return put;
+  if (status synced = objects.sync(); !synced.ok()) return synced;
+  return to_hex(id);
+}
+
+result<opened_key> open_key(storage& objects, const std::string& id, const key_secret& secret) {
+  const object_name name{object_kind::key, id};
+  const auto bytes = read_object(objects, name, largest_key_bytes);
+  if (!bytes) return bytes.error();
+  const auto header = decode_header(*bytes, object_kind::key, path_of(name));
+  if (!header) return header.error();
+  if (bytes->size() < sealed_position + tag_bytes) return damage(path_of(name), "it is too short");
+  field_reader clear(byte_span(*bytes).subspan(object_header_bytes, clear_bytes));
+  const auto kind = static_cast<secret_kind>(clear.number<std::uint8_t>());
+  const scrypt_cost cost = {clear.number<std::uint8_t>(), clear.number<std::uint8_t>(), clear.number<std::uint8_t>()};
+  if (clear.number<std::uint32_t>() != 0 || !is_valid(kind, cost)) {
+    return damage(path_of(name), "a field is out of its bounds");
+  }
+  const status refused(status_code::invalid_argument, path_of(name) + " is not opened by this password or key file");
+  if (kind != secret.kind) return refused;
+  const auto key = derive(secret, cost, header->salt);
+  if (!key) return key.error();
+  std::vector<std::uint8_t> body(bytes->begin() + sealed_position, bytes->end() - tag_bytes);
+  seal_tag tag;
+  std::copy(bytes->end() - tag_bytes, bytes->end(), tag.begin());
+  if (!key->sealer_of(header->salt)->open(sealed_part::body, sealed_position, body, tag)) return refused;
+  field_reader fields(body);
+  opened_key opened;
+  opened.id = id;
+  opened.store_key = fields.bytes<sizeof(fingerprint_key)>();
+  opened.facts.config = fields.bytes<sizeof(fingerprint_key)>();
+  opened.facts.time = static_cast<std::int64_t>(fields.number<std::uint64_t>());
+  opened.facts.label = fields.text();
+  OPENSSL_cleanse(body.data(), body.size());
+  if (!fields.ok() || fields.remaining() != 0) return damage(path_of(name), "a field is out of its bounds");
+  return opened;
+}
+
+result<secret_kind> kind_of_key(storage& objects, const std::string& id) {
+  const object_name name{object_kind::key, id};
+  const auto bytes = read_object(objects, name, largest_key_bytes);
+  if (!bytes) return bytes.error();
+  const auto header = decode_header(*bytes, object_kind::key, path_of(name));
+  if (!header) return header.error();
+  if (bytes->size() < sealed_position + tag_bytes) return damage(path_of(name), "it is too short");
+  const auto kind = static_cast<secret_kind>((*bytes)[object_header_bytes]);
+  if (kind != secret_kind::password && kind != secret_kind::key_file) {
+    return damage(path_of(name), "a field is out of its bounds");
+  }
+  return kind;
+}
+
+result<opened_key> open_any_key(storage& objects, const key_secret& secret, const fingerprint_key& config) {
+  const auto ids = objects.list(object_kind::key);
+  if (!ids) return ids.error();
+  bool opens_other = false;  // such as those that a process left that stopped before it put its config
+  for (const std::string& id : *ids) {
+    auto opened = open_key(objects, id, secret);
+    if (opened && opened->facts.config == config) return opened;
+    opens_other |= opened.ok();
+    const bool is_tried = opened || opened.error().code() == status_code::invalid_argument ||
+                          is_damage(opened.error()) || is_absence(opened.error());
+    if (!is_tried) return opened;
+  }
+  if (opens_other) return damage("config", "it is not the one that the key was made for");
+  return status(status_code::invalid_argument, "no key of the store is opened by this password or key file");
+}
+
+}  // namespace cutpoint::store

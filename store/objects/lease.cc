@@ -1,0 +1,156 @@
+#include "store/objects/lease.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "store/format/failure.h"
+#include "store/format/fields.h"
+#include "store/objects/small_object.h"
+
+namespace cutpoint::store {
+
+namespace {
+
+constexpr std::size_t largest_lease_bytes = MiB;
+constexpr std::int64_t longest_duration = std::int64_t{24} * 3600 * 1'000'000'000;
+
+std::int64_t nanoseconds_now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+std::string own_name() {
+  std::array<char, 256> host = {};
+  ::gethostname(host.data(), host.size() - 1);
+  return fmt::format("{}, process {}, user {}", host.data(), ::getpid(), ::geteuid());
+}
+
+std::string lease_id(const std::string& session, std::uint64_t number) {
+  return fmt::format("{}.{:08}", session, number);
+}
+
+}  // namespace
+
+std::string_view session_of(std::string_view id) noexcept { return id.substr(0, id.find_first_of(".-")); }
+
+status put_lease(storage& objects, const std::string& id, const lease& taken, const seal_key& key) {
+  std::vector<std::uint8_t> body;
+  field_writer(body)
+      .number(static_cast<std::uint64_t>(taken.time))
+      .number(static_cast<std::uint64_t>(taken.duration))
+      .number(taken.epoch)
+      .text(taken.owner);
+  object_salt salt;
+  fill_random(salt);
+  return objects.put({object_kind::lease, id}, encode_small_object(object_kind::lease, std::move(body), key, salt));
+}
+
+result<lease> read_lease(storage& objects, const std::string& id, const seal_key& key) {
+  const object_name name{object_kind::lease, id};
+  const auto bytes = read_object(objects, name, largest_lease_bytes);
+  if (!bytes) return bytes.error();
+  const auto body = decode_small_object(*bytes, object_kind::lease, key, path_of(name));
+  if (!body) return body.error();
+  field_reader fields(*body);
+  lease taken;
+  taken.time = static_cast<std::int64_t>(fields.number<std::uint64_t>());
+  taken.duration = static_cast<std::int64_t>(fields.number<std::uint64_t>());
+  taken.epoch = fields.number<std::uint64_t>();
+  taken.owner = fields.text();
+  if (!fields.ok() || fields.remaining() != 0 || taken.duration < 0 || taken.duration > longest_duration) {
+    return damage(path_of(name), "a field is out of its bounds");
+  }
+  return taken;
+}
+
+held_lease::held_lease(storage& objects, const seal_key& key, std::string session, std::chrono::nanoseconds duration)
+    : objects_(objects), key_(key), session_(std::move(session)), duration_(duration) {}
+
+result<std::unique_ptr<held_lease>> held_lease::take(storage& objects, const seal_key& key, const std::string& session,
+                                                     std::chrono::nanoseconds duration) {
+  std::unique_ptr<held_lease> held(new held_lease(objects, key, session, duration));
+  if (status renewed = held->renew(); !renewed.ok()) return renewed;
+  held->renewer_ = std::thread([renewed = held.get()] {
+    std::unique_lock lock(renewed->mutex_);
+    while (!renewed->stopping_.wait_for(lock, renewed->duration_ / 3, [&] { return renewed->is_stopping_; })) {
+      if (!renewed->renew().ok()) return;  // the storage has failed for the session too, or the lease is missed later
+    }
+  });
+  return held;
+}
+
+held_lease::~held_lease() { stop(); }
+
+/// The next lease is durable before the one before is removed. A session that was taken for dead does not come back.
+status held_lease::renew() {
+  if (number_ != 0) {
+    const auto size = objects_.size({object_kind::lease, lease_id(session_, number_ - 1)});
+    if (!size) return size.error();
+  }
+  const lease taken{nanoseconds_now(), duration_.count(), 0, own_name()};
+  if (status put = put_lease(objects_, lease_id(session_, number_), taken, key_); !put.ok()) return put;
+  if (status synced = objects_.sync(); !synced.ok()) return synced;
+  ++number_;
+  if (number_ == 1) return {};
+  return objects_.remove({object_kind::lease, lease_id(session_, number_ - 2)});
+}
+
+void held_lease::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+  }
+  stopping_.notify_all();
+  if (renewer_.joinable()) renewer_.join();
+}
+
+result<bool> held_lease::is_held() {
+  stop();
+  const auto size = objects_.size({object_kind::lease, lease_id(session_, number_ - 1)});
+  if (!size && !is_absence(size.error())) return size.error();
+  return size.ok();
+}
+
+status held_lease::give_up() {
+  stop();
+  if (status removed = objects_.remove({object_kind::lease, lease_id(session_, number_ - 1)}); !removed.ok()) {
+    return removed;
+  }
+  return objects_.sync();
+}
+
+status drop_expired_sessions(storage& objects, const seal_key& key) {
+  const auto leases = objects.list(object_kind::lease);
+  if (!leases) return leases.error();
+  std::vector<std::string> expired;
+  std::vector<std::string_view> alive;
+  for (const std::string& id : *leases) {
+    const auto taken = read_lease(objects, id, key);
+    if (!taken && !is_absence(taken.error()) && !is_damage(taken.error())) return taken.error();
+    const bool has_expired = taken ? taken->time + taken->duration < nanoseconds_now() : is_damage(taken.error());
+    if (has_expired) expired.push_back(id);
+    if (!has_expired && taken) alive.push_back(session_of(id));
+  }
+  // A session has two leases for a moment, of which the older one may have expired.
+  std::erase_if(expired, [&](const std::string& id) { return std::ranges::count(alive, session_of(id)) != 0; });
+  if (expired.empty()) return {};
+  const auto files = objects.list(object_kind::temporary);
+  if (!files) return files.error();
+  for (const std::string& file : *files) {
+    const bool is_abandoned =
+        std::ranges::any_of(expired, [&](const std::string& id) { return session_of(id) == session_of(file); });
+    if (!is_abandoned) continue;
+    if (status removed = objects.remove({object_kind::temporary, file}); !removed.ok()) return removed;
+  }
+  if (status synced = objects.sync(); !synced.ok()) return synced;
+  for (const std::string& id : expired) {
+    if (status removed = objects.remove({object_kind::lease, id}); !removed.ok()) return removed;
+  }
+  return objects.sync();
+}
+
+}  // namespace cutpoint::store

@@ -1,0 +1,73 @@
+// Leases: the objects by which a session says that it is alive.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "store/crypto/sealer.h"
+#include "store/storage/storage.h"
+
+namespace cutpoint::store {
+
+struct lease {
+  std::int64_t time = 0;      ///< when it was written: nanoseconds since 1970, UTC
+  std::int64_t duration = 0;  ///< nanoseconds, at most 24 hours
+  std::uint64_t epoch = 0;
+  std::string owner;  ///< host, process and user, for messages
+
+  friend bool operator==(const lease&, const lease&) = default;
+};
+
+/// Returns the session of a lease or of a temporary file, which is the part of the id before `.` or `-`.
+[[nodiscard]] std::string_view session_of(std::string_view id) noexcept;
+
+/// Puts a lease. Does not sync. Errors: those of the storage.
+[[nodiscard]] status put_lease(storage& objects, const std::string& id, const lease& taken, const seal_key& key);
+/// Errors: those of the storage; damage.
+[[nodiscard]] result<lease> read_lease(storage& objects, const std::string& id, const seal_key& key);
+
+/// A lease that a thread renews until it is destroyed. Renewals that fail are not reported: `is_held` finds out.
+class held_lease {
+ public:
+  /// Makes the first lease of a session durable. The arguments must outlive it. Errors: those of the storage.
+  [[nodiscard]] static result<std::unique_ptr<held_lease>> take(storage& objects, const seal_key& key,
+                                                                const std::string& session,
+                                                                std::chrono::nanoseconds duration);
+  ~held_lease();
+  held_lease(const held_lease&) = delete;
+  held_lease& operator=(const held_lease&) = delete;
+
+  /// Stops renewing, and returns whether a lease of the session exists. If none does, another process has taken the
+  /// session for dead. Errors: those of the storage.
+  [[nodiscard]] result<bool> is_held();
+  /// Removes the lease, durably. Errors: those of the storage.
+  [[nodiscard]] status give_up();
+
+ private:
+  held_lease(storage& objects, const seal_key& key, std::string session, std::chrono::nanoseconds duration);
+
+  [[nodiscard]] status renew();
+  void stop();
+
+  storage& objects_;
+  const seal_key& key_;
+  std::string session_;
+  std::chrono::nanoseconds duration_;
+  std::uint64_t number_ = 0;  ///< of the next lease
+  std::mutex mutex_;
+  std::condition_variable stopping_;
+  bool is_stopping_ = false;
+  std::thread renewer_;
+};
+
+/// Removes the temporary files of sessions whose leases have expired, and then these leases. Objects that other
+/// processes remove meanwhile are no failure. Errors: those of the storage.
+[[nodiscard]] status drop_expired_sessions(storage& objects, const seal_key& key);
+
+}  // namespace cutpoint::store

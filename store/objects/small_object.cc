@@ -1,0 +1,46 @@
+#include "store/objects/small_object.h"
+
+#include <algorithm>
+
+#include "store/format/failure.h"
+#include "store/format/fields.h"
+
+namespace cutpoint::store {
+
+std::vector<std::uint8_t> encode_small_object(object_kind kind, std::vector<std::uint8_t> body, const seal_key& key,
+                                              const object_salt& salt) {
+  const seal_tag tag = key.sealer_of(salt)->seal(sealed_part::body, object_header_bytes, body);
+  std::vector<std::uint8_t> bytes;
+  field_writer(bytes).bytes(encode(object_header{kind, key.kind(), salt})).bytes(body).bytes(tag);
+  return bytes;
+}
+
+result<std::vector<std::uint8_t>> decode_small_object(byte_span bytes, object_kind kind, const seal_key& key,
+                                                      std::string_view object) {
+  const auto header = decode_header(bytes, kind, object);
+  if (!header) return header.error();
+  if (header->seal != key.kind()) {
+    return status(status_code::invalid_argument,
+                  std::string(object) + (key.kind() == seal_kind::checksum ? " is encrypted" : " is not encrypted"));
+  }
+  if (bytes.size() < object_header_bytes + tag_bytes) return damage(object, "it is too short");
+  const byte_span sealed = bytes.subspan(object_header_bytes, bytes.size() - object_header_bytes - tag_bytes);
+  std::vector<std::uint8_t> body(sealed.begin(), sealed.end());
+  seal_tag tag;
+  std::copy(bytes.end() - tag_bytes, bytes.end(), tag.begin());
+  if (!key.sealer_of(header->salt)->open(sealed_part::body, object_header_bytes, body, tag)) {
+    return damage(object, "its bytes have changed");
+  }
+  return body;
+}
+
+result<std::vector<std::uint8_t>> read_object(storage& objects, const object_name& name, std::size_t largest_bytes) {
+  const auto size = objects.size(name);
+  if (!size) return size.error();
+  if (*size > largest_bytes) return damage(path_of(name), "it is too long");
+  std::vector<std::uint8_t> bytes(*size);
+  if (status read = objects.read(name, 0, bytes); !read.ok()) return read;
+  return bytes;
+}
+
+}  // namespace cutpoint::store

@@ -1,0 +1,53 @@
+// Snapshots: the root of a tree, and facts about the backup.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include <cutpoint/batch_fingerprinter.h>
+
+#include "store/crypto/sealer.h"
+#include "store/storage/storage.h"
+#include "store/tree/node.h"
+
+namespace cutpoint::store {
+
+struct snapshot_statistics {
+  std::uint64_t files = 0;
+  std::uint64_t folders = 0;
+  std::uint64_t bytes = 0;             ///< of all files
+  std::uint64_t new_raw_bytes = 0;     ///< of the records that the backup added
+  std::uint64_t new_stored_bytes = 0;  ///< of their payloads
+
+  friend bool operator==(const snapshot_statistics&, const snapshot_statistics&) = default;
+};
+
+struct snapshot {
+  record_reference root;
+  /// One more than the largest when the backup was committed. The latest snapshot has the largest, whatever the clock
+  /// says.
+  std::uint64_t sequence = 0;
+  std::int64_t time = 0;      ///< nanoseconds since 1970, UTC
+  std::int64_t duration = 0;  ///< nanoseconds
+  bool is_incomplete = false;
+  std::string parent;  ///< id, or empty
+  std::array<std::uint8_t, 16> session = {};
+  snapshot_statistics statistics;
+  std::string host;
+  std::vector<std::string> paths;
+  std::vector<std::string> tags;
+
+  friend bool operator==(const snapshot&, const snapshot&) = default;
+};
+
+/// Puts a snapshot, and returns its id. Does not sync. `blake3` as for `container_builder::build`. Errors: those of the
+/// storage; invalid_argument, if a string is longer than 64 KiB or the snapshot is longer than 16 MiB.
+[[nodiscard]] result<std::string> put_snapshot(storage& objects, const snapshot& taken, const seal_key& key,
+                                               batch_fingerprinter& blake3);
+
+/// Errors: those of the storage; damage, also if the bytes do not have the name; invalid_argument, as for small objects.
+[[nodiscard]] result<snapshot> read_snapshot(storage& objects, const std::string& id, std::uint8_t digest_bytes,
+                                             const seal_key& key, batch_fingerprinter& blake3);
+
+}  // namespace cutpoint::store

@@ -1,0 +1,67 @@
+#include "store/session/record_writer.h"
+
+#include <utility>
+
+#include "store/index/shard_writer.h"
+
+namespace cutpoint::store {
+
+namespace {
+
+/// Entries that wait in memory, of 16 bytes each, before they become a shard.
+constexpr std::size_t most_waiting_entries = std::size_t{1} << 22;
+
+}  // namespace
+
+record_writer::record_writer(storage& objects, const seal_key& key, std::uint64_t container_bytes,
+                             std::unique_ptr<batch_fingerprinter> blake3)
+    : objects_(objects), key_(key), container_bytes_(container_bytes), blake3_(std::move(blake3)) {}
+
+result<std::uint64_t> record_writer::append(const record_description& description, byte_span payload) {
+  if (builder_ && !builder_->has_room(payload.size())) {
+    if (status put = put_container(); !put.ok()) return put;
+  }
+  if (!builder_) {
+    builder_.emplace(container_bytes_);
+    fill_random(salt_);
+  }
+  builder_->append(description, payload);
+  raw_bytes_ += description.raw_bytes;
+  stored_bytes_ += description.stored_bytes;
+  return hint_of(salt_);
+}
+
+status record_writer::put_container() {
+  auto built = std::move(*builder_).build(key_, salt_, *blake3_);
+  builder_.reset();
+  if (!built) return built.error();
+  const auto container = static_cast<std::uint32_t>(containers_.size());
+  containers_.push_back({built->name.bytes, hint_of(salt_)});
+  append_entries(built->records, container, entries_);
+  const object_name name{object_kind::container, to_hex(built->name)};
+  if (status put = objects_.put(name, std::move(built->bytes)); !put.ok()) return put;
+  return entries_.size() < most_waiting_entries ? status() : put_entries();
+}
+
+/// A shard is put when its containers are durable, so that a crash leaves no shard without them.
+status record_writer::put_entries() {
+  if (status synced = objects_.sync(); !synced.ok()) return synced;
+  auto id = put_shard(objects_, key_.kind(), containers_, std::exchange(entries_, {}));
+  if (!id) return id.error();
+  containers_.clear();
+  shards_.push_back(std::move(*id));
+  return {};
+}
+
+result<std::vector<std::string>> record_writer::finish() {
+  if (builder_) {
+    if (status put = put_container(); !put.ok()) return put;
+  }
+  if (!entries_.empty()) {
+    if (status put = put_entries(); !put.ok()) return put;
+  }
+  if (status synced = objects_.sync(); !synced.ok()) return synced;
+  return std::exchange(shards_, {});
+}
+
+}  // namespace cutpoint::store

@@ -1,0 +1,50 @@
+// Writes records into containers, and shards for them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <cutpoint/batch_fingerprinter.h>
+
+#include "store/container/container_builder.h"
+#include "store/index/shard.h"
+
+namespace cutpoint::store {
+
+/// Fills one container at a time. Not thread-safe.
+class record_writer {
+ public:
+  /// The arguments must outlive the writer. `blake3` as for `container_builder::build`.
+  record_writer(storage& objects, const seal_key& key, std::uint64_t container_bytes,
+                std::unique_ptr<batch_fingerprinter> blake3);
+
+  /// Adds a record, and returns the hint of its container. Errors: those of the storage.
+  [[nodiscard]] result<std::uint64_t> append(const record_description& description, byte_span payload);
+
+  /// Makes all records durable, and then shards that have them. Returns the ids of the shards since the last call.
+  /// Errors: those of the storage; nothing may be committed then.
+  [[nodiscard]] result<std::vector<std::string>> finish();
+
+  [[nodiscard]] std::uint64_t raw_bytes() const noexcept { return raw_bytes_; }        ///< of all contents
+  [[nodiscard]] std::uint64_t stored_bytes() const noexcept { return stored_bytes_; }  ///< of all payloads
+
+ private:
+  [[nodiscard]] status put_container();
+  [[nodiscard]] status put_entries();
+
+  storage& objects_;
+  const seal_key& key_;
+  std::uint64_t container_bytes_;
+  std::unique_ptr<batch_fingerprinter> blake3_;
+  std::optional<container_builder> builder_;
+  object_salt salt_ = {};                    ///< of the container that is being filled
+  std::vector<shard_container> containers_;  ///< that no shard has yet
+  std::vector<shard_entry> entries_;         ///< of their records
+  std::vector<std::string> shards_;
+  std::uint64_t raw_bytes_ = 0;
+  std::uint64_t stored_bytes_ = 0;
+};
+
+}  // namespace cutpoint::store

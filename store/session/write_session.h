@@ -1,0 +1,96 @@
+// A write session: looks chunks and nodes up, compresses the new ones, and writes them.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include <absl/container/flat_hash_map.h>
+#include <cutpoint/chunk_receiver.h>
+
+#include "store/crypto/record_fingerprinter.h"
+#include "store/index/store_index.h"
+#include "store/objects/config.h"
+#include "store/session/compressor_pool.h"
+#include "store/session/record_writer.h"
+#include "store/tree/node_list_writer.h"
+
+namespace cutpoint::store {
+
+/// Takes part in a feed as the owner of its `chunk_receiver`, and stores nodes. `put_node` may be called by another
+/// thread than those of the feed; everything else as for `chunk_receiver`.
+class write_session final : public node_receiver {
+ public:
+  /// `nodes` makes the digests of nodes by the same recipe as the feed makes those of chunks. All references must
+  /// outlive the session.
+  write_session(const store_config& config, shard_index& shards, record_writer& records, record_fingerprinter nodes);
+  ~write_session() override;
+
+  /// Looks up many chunks, and asks for the compression of the new ones. Errors: those of the index.
+  [[nodiscard]] status select(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work);
+  /// Stores the next chunk of those that were selected, in their order, and returns its extent. Errors: those of the
+  /// storage.
+  [[nodiscard]] result<stored_extent> store(const delivered_chunk& chunk);
+
+  [[nodiscard]] result<record_reference> put_node(const encoded_node& node) override;
+
+  /// Makes everything durable that was stored, so that a snapshot may refer to it. Errors: those of the storage.
+  [[nodiscard]] status finish();
+
+ private:
+  class compression;
+
+  /// What was found of a selected chunk.
+  struct selected_chunk {
+    bool is_new;
+    std::uint64_t hint;  ///< 0 if it is not known yet
+  };
+
+  [[nodiscard]] std::uint64_t hint_of_inserted(const digest& content) const;
+  [[nodiscard]] result<std::uint64_t> append(record_kind kind, const digest& content, std::size_t raw_bytes,
+                                             record_codec codec, byte_span payload);
+
+  const store_config& config_;
+  compressor_pool compressors_;
+  shard_index& shards_;
+
+  std::mutex mutex_;  ///< for everything below
+  store_index index_;
+  record_writer& records_;
+  record_fingerprinter nodes_;
+  std::deque<selected_chunk> selected_;
+  absl::flat_hash_map<std::string, std::uint64_t> inserted_;  ///< hints of the records that no shard has
+  std::vector<digest> digests_;                               ///< workspace of `select`
+  std::vector<index_answer> answers_;
+};
+
+/// A chunk receiver that stores all streams of a feed in a session and passes their extents on.
+class extent_feed final : public chunk_receiver {
+ public:
+  using extent_function = std::function<status(std::uint64_t stream, const stored_extent& extent)>;
+  using end_function = std::function<status(std::uint64_t stream, const status& outcome)>;
+  extent_feed(write_session& session, extent_function extent, end_function end)
+      : session_(session), extent_(std::move(extent)), end_(std::move(end)) {}
+
+  [[nodiscard]] bool has_select() const noexcept override { return true; }
+  [[nodiscard]] status select(std::span<const delivered_chunk> chunks,
+                              std::span<std::unique_ptr<chunk_work>> work) override {
+    return session_.select(chunks, work);
+  }
+  [[nodiscard]] status begin_stream(std::uint64_t) override { return {}; }
+  [[nodiscard]] status take(const delivered_chunk& chunk) override {
+    const auto extent = session_.store(chunk);
+    return extent ? extent_(chunk.stream, *extent) : extent.error();
+  }
+  [[nodiscard]] status end_stream(std::uint64_t stream, const status& outcome) override {
+    return end_(stream, outcome);
+  }
+
+ private:
+  write_session& session_;
+  extent_function extent_;
+  end_function end_;
+};
+
+}  // namespace cutpoint::store

@@ -1,0 +1,235 @@
+#include "store/storage/directory_storage.h"
+
+#include <atomic>
+#include <bitset>
+#include <cassert>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "store/format/failure.h"
+
+namespace cutpoint::store {
+
+namespace {
+
+/// An object whose final name does not exist yet. Removes the temporary file if it is destroyed before `commit`.
+class temporary_file {
+ public:
+  [[nodiscard]] static result<temporary_file> make(file_system& files, std::string path) {
+    auto file = files.create(path);
+    if (!file) return file.error();
+    return temporary_file(files, std::move(path), std::move(*file));
+  }
+  temporary_file(temporary_file&&) = default;
+  temporary_file& operator=(temporary_file&&) = delete;
+  ~temporary_file() {
+    if (file_) static_cast<void>(files_->remove(path_));
+  }
+
+  [[nodiscard]] status append(byte_span bytes) { return file_->append(bytes); }
+  /// The data must be durable before the name is: a crash may otherwise leave a name without data.
+  [[nodiscard]] status commit(const std::string& final_path) {
+    if (status synced = file_->sync_data(); !synced.ok()) return synced;
+    if (status renamed = files_->rename(path_, final_path); !renamed.ok()) return renamed;
+    file_ = nullptr;
+    return {};
+  }
+
+ private:
+  temporary_file(file_system& files, std::string path, std::unique_ptr<open_file> file) noexcept
+      : files_(&files), path_(std::move(path)), file_(std::move(file)) {}
+
+  file_system* files_;
+  std::string path_;
+  std::unique_ptr<open_file> file_;
+};
+
+/// An object that waits for the helper thread: its bytes, or a file that has them already.
+struct pending_object {
+  object_name name;
+  std::vector<std::uint8_t> bytes;
+  std::optional<temporary_file> file;
+};
+
+class directory_storage final : public storage {
+ public:
+  directory_storage(std::shared_ptr<file_system> files, directory_storage_options options)
+      : files_(std::move(files)), options_(std::move(options)) {
+    if (options_.pending_objects != 0) helper_ = std::thread([this] { help(); });
+  }
+  ~directory_storage() override {
+    {
+      const std::lock_guard lock(mutex_);
+      is_closing_ = true;
+      if (failure_.ok()) failure_ = {status_code::cancelled, "the storage was closed before it was synced"};
+    }
+    changed_.notify_all();
+    if (helper_.joinable()) helper_.join();
+  }
+  directory_storage(const directory_storage&) = delete;
+  directory_storage& operator=(const directory_storage&) = delete;
+
+  status put(const object_name& name, std::vector<std::uint8_t> bytes) override {
+    return submit({name, std::move(bytes), std::nullopt});
+  }
+  result<std::unique_ptr<object_writer>> create(const object_name& name) override;
+  status submit(pending_object object) {
+    assert(is_valid_id(object.name.id));
+    std::unique_lock lock(mutex_);
+    if (options_.pending_objects == 0) {
+      if (failure_.ok()) record(write(object), object.name.kind);
+      return failure_;
+    }
+    changed_.wait(lock, [this] { return pending_.size() < options_.pending_objects || !failure_.ok(); });
+    if (!failure_.ok()) return failure_;
+    pending_.push_back(std::move(object));
+    changed_.notify_all();
+    return {};
+  }
+  status remove(const object_name& name) override {
+    const std::lock_guard lock(mutex_);
+    status removed = files_->remove(path_of(name));
+    if (!removed.ok() && is_absence(removed)) return {};
+    record(removed, name.kind);
+    return removed;
+  }
+  status sync() override {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return (pending_.empty() && !is_writing_) || !failure_.ok(); });
+    for (std::size_t kind = 0; kind < object_kind_count && failure_.ok(); ++kind) {
+      if (unsynced_.test(kind)) failure_ = files_->sync_folder(std::string(folder_of(static_cast<object_kind>(kind))));
+    }
+    if (failure_.ok()) unsynced_.reset();
+    return failure_;
+  }
+
+  result<std::uint64_t> size(const object_name& name) override {
+    auto file = files_->open(path_of(name));
+    return file ? (*file)->size() : file.error();
+  }
+  status read(const object_name& name, std::uint64_t offset, std::span<std::uint8_t> destination) override {
+    auto file = files_->open(path_of(name));
+    return file ? (*file)->read(offset, destination) : file.error();
+  }
+  result<mapped_object> map(const object_name& name) override {
+    auto file = files_->open(path_of(name));
+    if (!file) return file.error();
+    return (*file)->map();
+  }
+  result<std::vector<std::string>> list(object_kind kind) override {
+    auto names = files_->list(std::string(folder_of(kind)));
+    if (names) std::erase_if(*names, [](const std::string& name) { return !is_valid_id(name); });
+    return names;
+  }
+
+  /// Returns a new file for the bytes of an object.
+  result<temporary_file> make_temporary() {
+    const std::string id = fmt::format("{}-{}", options_.writer_id, next_temporary_.fetch_add(1));
+    return temporary_file::make(*files_, path_of({object_kind::temporary, id}));
+  }
+
+ private:
+  status write(pending_object& object) {
+    if (!object.file) {
+      auto made = make_temporary();
+      if (!made) return made.error();
+      object.file.emplace(std::move(*made));
+      if (status written = object.file->append(object.bytes); !written.ok()) return written;
+    }
+    return object.file->commit(path_of(object.name));
+  }
+  /// Notes the outcome of a change to a folder. The caller holds the mutex.
+  void record(const status& outcome, object_kind kind) {
+    if (failure_.ok()) failure_ = outcome;
+    unsynced_.set(static_cast<std::size_t>(kind));
+  }
+  void help() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this] { return !pending_.empty() || is_closing_; });
+      if (!failure_.ok()) pending_.clear();  // what follows a failure is not written
+      if (pending_.empty()) {
+        if (is_closing_) return;
+        continue;
+      }
+      status written;
+      const object_kind kind = pending_.front().name.kind;
+      {
+        pending_object object = std::move(pending_.front());
+        pending_.pop_front();
+        is_writing_ = true;
+        lock.unlock();
+        try {
+          written = write(object);
+        } catch (const std::bad_alloc&) {
+          written = {status_code::memory_limit, "no memory"};
+        }
+      }  // the object's memory is free before the next object is accepted
+      lock.lock();
+      is_writing_ = false;
+      record(written, kind);
+      changed_.notify_all();
+    }
+  }
+
+  std::shared_ptr<file_system> files_;
+  directory_storage_options options_;
+  std::atomic<std::uint64_t> next_temporary_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;  ///< for everything below
+  std::deque<pending_object> pending_;
+  bool is_writing_ = false;
+  bool is_closing_ = false;
+  status failure_;                           ///< the first failure; later calls return it
+  std::bitset<object_kind_count> unsynced_;  ///< the folders that have changed since the last sync
+  std::thread helper_;
+};
+
+class directory_object_writer final : public object_writer {
+ public:
+  directory_object_writer(directory_storage& owner, object_name name, temporary_file file)
+      : owner_(owner), name_(std::move(name)), file_(std::move(file)) {}
+  status append(byte_span bytes) override { return file_->append(bytes); }
+  status finish() override {
+    pending_object object{name_, {}, std::move(file_)};
+    file_.reset();
+    return owner_.submit(std::move(object));
+  }
+
+ private:
+  directory_storage& owner_;
+  object_name name_;
+  std::optional<temporary_file> file_;
+};
+
+result<std::unique_ptr<object_writer>> directory_storage::create(const object_name& name) {
+  auto file = make_temporary();
+  if (!file) return file.error();
+  return std::unique_ptr<object_writer>(std::make_unique<directory_object_writer>(*this, name, std::move(*file)));
+}
+
+}  // namespace
+
+status make_storage_folders(file_system& files) {
+  for (std::size_t kind = 0; kind < object_kind_count; ++kind) {
+    const std::string folder(folder_of(static_cast<object_kind>(kind)));
+    if (folder.empty()) continue;
+    if (status made = files.make_folder(folder); !made.ok()) return made;
+  }
+  return files.sync_folder("");
+}
+
+std::unique_ptr<storage> open_directory_storage(std::shared_ptr<file_system> files, directory_storage_options options) {
+  assert(is_valid_id(options.writer_id) && options.writer_id.size() <= 64);
+  return std::make_unique<directory_storage>(std::move(files), std::move(options));
+}
+
+}  // namespace cutpoint::store

@@ -1,0 +1,169 @@
+// Files of this machine. All calls are relative to the descriptor of the root folder.
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/core/interruptible.h"
+#include "store/format/failure.h"
+#include "store/storage/file_system.h"
+
+namespace cutpoint::store {
+
+namespace {
+
+class file_descriptor {
+ public:
+  explicit file_descriptor(int number) noexcept : number_(number) {}
+  file_descriptor(file_descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  file_descriptor& operator=(file_descriptor&&) = delete;
+  ~file_descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  [[nodiscard]] int number() const noexcept { return number_; }
+  [[nodiscard]] int release() noexcept { return std::exchange(number_, -1); }
+
+ private:
+  int number_;
+};
+
+/// The kernel transfers at most this many bytes in one call.
+constexpr std::size_t largest_transfer_bytes = std::size_t{1} << 30;
+
+class posix_file final : public open_file {
+ public:
+  posix_file(file_descriptor descriptor, std::string name) noexcept
+      : descriptor_(std::move(descriptor)), name_(std::move(name)) {}
+
+  status append(byte_span bytes) override {
+    while (!bytes.empty()) {
+      const ssize_t count = repeat_interrupted(nullptr, [&] {
+        return ::write(descriptor_.number(), bytes.data(), std::min(bytes.size(), largest_transfer_bytes));
+      });
+      if (count < 0) return system_failure(name_, "written", errno);
+      if (count == 0) return system_failure(name_, "written", EIO);
+      bytes = bytes.subspan(static_cast<std::size_t>(count));
+    }
+    return {};
+  }
+  status sync_data() override {
+    // An interrupted call may have dropped the error of a page, so it is a failure too.
+    return ::fdatasync(descriptor_.number()) == 0 ? status() : system_failure(name_, "made durable", errno);
+  }
+  result<std::uint64_t> size() override {
+    struct ::stat facts = {};
+    if (::fstat(descriptor_.number(), &facts) != 0) return system_failure(name_, "examined", errno);
+    if (!S_ISREG(facts.st_mode)) return damage(name_, "it is not a regular file");
+    return static_cast<std::uint64_t>(facts.st_size);
+  }
+  status read(std::uint64_t offset, std::span<std::uint8_t> destination) override {
+    if (offset > std::uint64_t{INT64_MAX} - destination.size()) return damage(name_, "it ends too early");
+    while (!destination.empty()) {
+      const ssize_t count = repeat_interrupted(nullptr, [&] {
+        return ::pread(descriptor_.number(), destination.data(), std::min(destination.size(), largest_transfer_bytes),
+                       static_cast<off_t>(offset));
+      });
+      if (count < 0) return system_failure(name_, "read", errno);
+      if (count == 0) return damage(name_, "it ends too early");
+      destination = destination.subspan(static_cast<std::size_t>(count));
+      offset += static_cast<std::uint64_t>(count);
+    }
+    return {};
+  }
+  result<mapped_object> map() override {
+    const auto length = size();
+    if (!length) return length.error();
+    if (*length == 0) return mapped_object{};
+    void* start = ::mmap(nullptr, *length, PROT_READ, MAP_SHARED, descriptor_.number(), 0);
+    if (start == MAP_FAILED) return system_failure(name_, "mapped", errno);
+    const std::size_t bytes = *length;
+    std::shared_ptr<const void> owner(start, [bytes](void* mapped) { ::munmap(mapped, bytes); });
+    return mapped_object{{static_cast<const std::uint8_t*>(start), bytes}, std::move(owner)};
+  }
+
+ private:
+  file_descriptor descriptor_;
+  std::string name_;
+};
+
+class posix_file_system final : public file_system {
+ public:
+  posix_file_system(file_descriptor root, std::string name) noexcept : root_(std::move(root)), name_(std::move(name)) {}
+
+  result<std::unique_ptr<open_file>> create(const std::string& path) override {
+    return open_as(path, O_WRONLY | O_CREAT | O_EXCL, "created");
+  }
+  result<std::unique_ptr<open_file>> open(const std::string& path) override {
+    return open_as(path, O_RDONLY | O_NONBLOCK, "opened");
+  }
+  status rename(const std::string& old_path, const std::string& new_path) override {
+    if (::renameat2(root_.number(), old_path.c_str(), root_.number(), new_path.c_str(), RENAME_NOREPLACE) == 0)
+      return {};
+    if (errno != EINVAL && errno != ENOSYS) return failure(new_path, "created", errno);
+    // This file system cannot rename without replacing.
+    if (::linkat(root_.number(), old_path.c_str(), root_.number(), new_path.c_str(), 0) != 0) {
+      return failure(new_path, "created", errno);
+    }
+    return remove(old_path);
+  }
+  status remove(const std::string& path) override {
+    return ::unlinkat(root_.number(), path.c_str(), 0) == 0 ? status() : failure(path, "removed", errno);
+  }
+  status make_folder(const std::string& path) override {
+    return ::mkdirat(root_.number(), path.c_str(), 0700) == 0 || errno == EEXIST ? status()
+                                                                                 : failure(path, "created", errno);
+  }
+  status sync_folder(const std::string& path) override {
+    const file_descriptor folder(open_folder(path));
+    if (folder.number() < 0) return failure(path, "opened", errno);
+    return ::fsync(folder.number()) == 0 ? status() : failure(path, "made durable", errno);
+  }
+  result<std::vector<std::string>> list(const std::string& path) override {
+    file_descriptor folder(open_folder(path));
+    if (folder.number() < 0) return failure(path, "opened", errno);
+    const std::unique_ptr<DIR, int (*)(DIR*)> entries(::fdopendir(folder.number()), ::closedir);
+    if (!entries) return failure(path, "listed", errno);
+    static_cast<void>(folder.release());  // the stream closes it
+    std::vector<std::string> names;
+    for (;;) {
+      errno = 0;
+      const dirent* entry = ::readdir(entries.get());
+      if (entry == nullptr) break;
+      if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
+    }
+    if (errno != 0) return failure(path, "listed", errno);
+    return names;
+  }
+
+ private:
+  [[nodiscard]] status failure(const std::string& path, std::string_view done, int error) const {
+    return system_failure(path.empty() ? name_ : name_ + "/" + path, done, error);
+  }
+  [[nodiscard]] int open_folder(const std::string& path) const {
+    return ::openat(root_.number(), path.empty() ? "." : path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  }
+  result<std::unique_ptr<open_file>> open_as(const std::string& path, int flags, std::string_view done) {
+    file_descriptor opened(repeat_interrupted(
+        nullptr, [&] { return ::openat(root_.number(), path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, 0400); }));
+    if (opened.number() < 0) return failure(path, done, errno);
+    return std::unique_ptr<open_file>(std::make_unique<posix_file>(std::move(opened), name_ + "/" + path));
+  }
+
+  file_descriptor root_;
+  std::string name_;
+};
+
+}  // namespace
+
+result<std::unique_ptr<file_system>> open_file_system(const std::string& root) {
+  file_descriptor opened(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (opened.number() < 0) return system_failure(root, "opened", errno);
+  return std::unique_ptr<file_system>(std::make_unique<posix_file_system>(std::move(opened), root));
+}
+
+}  // namespace cutpoint::store

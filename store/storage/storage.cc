@@ -1,0 +1,25 @@
+#include "store/storage/storage.h"
+
+#include <algorithm>
+#include <array>
+
+namespace cutpoint::store {
+
+bool is_valid_id(std::string_view id) noexcept {
+  const auto is_alphanumeric = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return !id.empty() && id.size() <= 100 && is_alphanumeric(id.front()) &&
+         std::all_of(id.begin(), id.end(), [&](char c) { return is_alphanumeric(c) || c == '-' || c == '.'; });
+}
+
+std::string_view folder_of(object_kind kind) noexcept {
+  static constexpr std::array<std::string_view, object_kind_count> folders = {
+      "", "keys", "containers", "shards", "snapshots", "leases", "removals", "temporary"};
+  return folders[static_cast<std::size_t>(kind)];
+}
+
+std::string path_of(const object_name& name) {
+  const std::string_view folder = folder_of(name.kind);
+  return folder.empty() ? name.id : std::string(folder) + "/" + name.id;
+}
+
+}  // namespace cutpoint::store

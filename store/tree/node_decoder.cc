@@ -1,0 +1,187 @@
+// Decodes nodes, and trusts no field of them.
+#include <algorithm>
+
+#include "store/container/record.h"
+#include "store/format/fields.h"
+#include "store/tree/node.h"
+#include "store/tree/node_fields.h"
+
+namespace cutpoint::store {
+
+namespace {
+
+constexpr std::uint64_t largest_file_bytes = std::uint64_t{1} << 62;
+constexpr std::uint32_t nanoseconds_per_second = 1'000'000'000;
+
+/// Reads the elements of one node. After a field that is out of its bounds, `ok` is false and values have no meaning.
+class element_reader {
+ public:
+  element_reader(field_reader fields, field_reader hints, std::uint8_t digest_bytes)
+      : fields_(fields), hints_(hints), digest_bytes_(digest_bytes) {}
+
+  [[nodiscard]] bool ok() const noexcept { return is_valid_ && fields_.ok(); }
+  [[nodiscard]] std::size_t remaining() const noexcept { return fields_.remaining(); }
+
+  [[nodiscard]] record_reference reference() {
+    record_reference read;
+    read.content.bytes = fields_.bytes<largest_digest_bytes>();
+    read.content.size = digest_bytes_;
+    read.raw_bytes = fields_.number<std::uint32_t>();
+    require(read.raw_bytes <= largest_raw_bytes);
+    read.hint = next_hint();
+    return read;
+  }
+  [[nodiscard]] stored_extent extent() {
+    stored_extent read;
+    const auto kind = fields_.number<std::uint8_t>();
+    require(kind >= static_cast<std::uint8_t>(extent_kind::data) &&
+            kind <= static_cast<std::uint8_t>(extent_kind::run));
+    read.kind = static_cast<extent_kind>(kind);
+    if (read.kind != extent_kind::hole) read.record = reference();
+    if (read.kind != extent_kind::data) read.count = fields_.number<std::uint64_t>();
+    const std::uint64_t each = read.kind == extent_kind::hole ? 1 : read.record.raw_bytes;
+    require(each != 0 && read.count != 0 && read.count <= largest_file_bytes / each);
+    return read;
+  }
+  [[nodiscard]] folder_entry entry();
+  [[nodiscard]] child_node child(node_kind kind) {
+    child_node read;
+    read.node = reference();
+    if (kind == node_kind::folder) {
+      read.last_name = fields_.text();
+      require(is_entry_name(read.last_name));
+    } else {
+      read.bytes = fields_.number<std::uint64_t>();
+      require(read.bytes <= largest_file_bytes);
+    }
+    return read;
+  }
+
+ private:
+  /// Returns 0 for references that have no hint.
+  [[nodiscard]] std::uint64_t next_hint() {
+    while (run_.count == 0 && hints_.remaining() >= hint_run_bytes) {
+      run_.count = hints_.number<std::uint32_t>();
+      run_.hint = hints_.number<std::uint64_t>();
+    }
+    if (run_.count == 0) return 0;
+    --run_.count;
+    return run_.hint;
+  }
+  void require(bool holds) noexcept { is_valid_ = is_valid_ && holds; }
+  [[nodiscard]] std::string text(std::size_t size) {
+    const byte_span bytes = fields_.take(size);
+    return {bytes.begin(), bytes.end()};
+  }
+  [[nodiscard]] std::timespec time() {
+    std::timespec read = {};
+    read.tv_sec = static_cast<std::time_t>(fields_.number<std::uint64_t>());
+    const auto nanoseconds = fields_.number<std::uint32_t>();
+    require(nanoseconds < nanoseconds_per_second);
+    read.tv_nsec = nanoseconds;
+    return read;
+  }
+
+  field_reader fields_;
+  field_reader hints_;
+  hint_run run_;
+  std::uint8_t digest_bytes_;
+  bool is_valid_ = true;
+};
+
+folder_entry element_reader::entry() {
+  folder_entry read;
+  read.name = fields_.text();
+  require(is_entry_name(read.name));
+  const auto kind = fields_.number<std::uint8_t>();
+  require(kind <= static_cast<std::uint8_t>(file_kind::block_device));
+  read.kind = static_cast<file_kind>(kind);
+  read.permissions = fields_.number<std::uint32_t>();
+  require(read.permissions <= 07777);
+  read.user_id = fields_.number<std::uint32_t>();
+  read.group_id = fields_.number<std::uint32_t>();
+  read.modified = time();
+  read.changed = time();
+  for (std::uint64_t* each : {&read.size, &read.device, &read.inode, &read.link_count, &read.device_number}) {
+    *each = fields_.number<std::uint64_t>();
+  }
+  read.target = fields_.text();
+  require(read.target.find('\0') == std::string::npos);
+  const auto attribute_count = fields_.number<std::uint16_t>();
+  for (std::uint16_t i = 0; i < attribute_count && ok(); ++i) {
+    extended_attribute attribute;
+    attribute.name = fields_.text();
+    const auto size = fields_.number<std::uint32_t>();
+    require(size <= largest_attribute_bytes && attribute.name.find('\0') == std::string::npos);
+    attribute.value = text(size);
+    read.attributes.push_back(std::move(attribute));
+  }
+  const auto content = fields_.number<std::uint8_t>();
+  require(content <= static_cast<std::uint8_t>(entry_content::node));
+  if (content == static_cast<std::uint8_t>(entry_content::node)) read.node = reference();
+  if (content == static_cast<std::uint8_t>(entry_content::extents)) {
+    const auto extent_count = fields_.number<std::uint16_t>();
+    require(extent_count != 0 && extent_count <= most_inline_extents);
+    for (std::uint16_t i = 0; i < extent_count && ok(); ++i) read.extents.push_back(extent());
+  }
+  return read;
+}
+
+bool is_sorted(const std::vector<folder_entry>& entries, const std::vector<child_node>& children) {
+  return std::ranges::adjacent_find(entries, std::ranges::greater_equal{}, &folder_entry::name) == entries.end() &&
+         std::ranges::adjacent_find(children, std::ranges::greater_equal{}, &child_node::last_name) == children.end();
+}
+
+}  // namespace
+
+bool is_entry_name(std::string_view name) noexcept {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos &&
+         name.find('\0') == std::string_view::npos;
+}
+
+std::optional<byte_span> node_content(byte_span bytes) noexcept {
+  field_reader fields(bytes);
+  const auto magic = fields.number<std::uint32_t>();
+  static_cast<void>(fields.number<std::uint32_t>());
+  const auto content_bytes = fields.number<std::uint32_t>();
+  if (magic != node_magic || content_bytes < node_header_bytes || content_bytes > largest_node_bytes ||
+      content_bytes > bytes.size()) {
+    return std::nullopt;
+  }
+  return bytes.first(content_bytes);
+}
+
+std::optional<decoded_node> decode_node(byte_span bytes, std::uint8_t digest_bytes) {
+  const auto content = node_content(bytes);
+  if (!content) return std::nullopt;
+  field_reader fields(content->subspan(sizeof node_magic));
+  decoded_node node;
+  const auto kind = fields.number<std::uint8_t>();
+  node.kind = static_cast<node_kind>(kind);
+  node.level = fields.number<std::uint8_t>();
+  const auto zero = fields.number<std::uint16_t>();
+  static_cast<void>(fields.number<std::uint32_t>());  // the length of the content
+  const auto count = fields.number<std::uint32_t>();
+  field_reader hints(bytes.subspan(content->size()));
+  const auto run_count = hints.number<std::uint32_t>();
+  if (kind < static_cast<std::uint8_t>(node_kind::folder) || kind > static_cast<std::uint8_t>(node_kind::extents) ||
+      node.level > most_node_levels || zero != 0 || !hints.ok() ||
+      hints.remaining() != std::uint64_t{run_count} * hint_run_bytes || hints.remaining() > largest_node_bytes) {
+    return std::nullopt;
+  }
+  element_reader elements(fields, hints, digest_bytes);
+  for (std::uint32_t i = 0; i < count && elements.ok(); ++i) {
+    if (node.level != 0) {
+      node.children.push_back(elements.child(node.kind));
+    } else if (node.kind == node_kind::extents) {
+      node.extents.push_back(elements.extent());
+    } else {
+      node.entries.push_back(elements.entry());
+    }
+  }
+  if (!elements.ok() || elements.remaining() != 0) return std::nullopt;
+  if (node.kind == node_kind::folder && !is_sorted(node.entries, node.children)) return std::nullopt;
+  return node;
+}
+
+}  // namespace cutpoint::store

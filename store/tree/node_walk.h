@@ -1,0 +1,65 @@
+// Walks over stored lists: the extents of a file, and the entries of a folder.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "store/tree/node.h"
+
+namespace cutpoint::store {
+
+/// Reads nodes.
+class node_source {
+ public:
+  virtual ~node_source() = default;
+  /// Returns a stored node, whose content has the digest of the reference. Errors: those of the storage; damage.
+  [[nodiscard]] virtual result<std::vector<std::uint8_t>> read_node(const record_reference& node) = 0;
+};
+
+/// Calls `visit` for each extent that overlaps the bytes `[begin, end)` of a file, with the position of the extent in the
+/// file, in order. Reads only the nodes on the way. Errors: those of `nodes` and of `visit`; damage.
+[[nodiscard]] status visit_extents(
+    const record_reference& root, std::uint64_t begin, std::uint64_t end, node_source& nodes,
+    const std::function<status(const stored_extent& extent, std::uint64_t position)>& visit);
+
+/// Reads the entries of a folder one after the other, in the order of names. Memory: one decoded node of each level. Not
+/// thread-safe.
+class folder_cursor {
+ public:
+  /// `nodes` must outlive the cursor.
+  folder_cursor(record_reference root, node_source& nodes) : root_(root), nodes_(&nodes) {}
+
+  /// Returns the next entry, or nullopt after the last one. Errors: those of the source; damage. After an error the next
+  /// call goes on behind the node that cannot be read.
+  [[nodiscard]] result<std::optional<folder_entry>> next();
+  /// Returns the next entry whose name is not less than `name`; the others are passed over. Errors: as for `next`.
+  [[nodiscard]] result<std::optional<folder_entry>> next_from(std::string_view name);
+  /// Frees the memory of the nodes. The next call reads them again.
+  void release_nodes() noexcept { open_.clear(); }
+
+ private:
+  struct open_node {
+    decoded_node node;
+    std::size_t next = 0;  ///< index of the next child or entry
+  };
+
+  [[nodiscard]] status open(const record_reference& reference, std::optional<std::uint8_t> level, bool is_resumed);
+
+  record_reference root_;
+  node_source* nodes_;
+  std::vector<open_node> open_;  ///< from the root to a node of entries; empty before the first call
+  std::string last_;             ///< the name of the last entry that was returned or passed over
+  bool is_at_end_ = false;
+};
+
+/// Calls `visit` for each entry of a folder, in the order of names. Errors: as for `visit_extents`.
+[[nodiscard]] status visit_entries(const record_reference& root, node_source& nodes,
+                                   const std::function<status(const folder_entry& entry)>& visit);
+
+/// Returns the entry called `name`, or nullopt. Reads one node of each level. Errors: as for `visit_extents`.
+[[nodiscard]] result<std::optional<folder_entry>> find_entry(const record_reference& root, std::string_view name,
+                                                             node_source& nodes);
+
+}  // namespace cutpoint::store

@@ -1,0 +1,220 @@
+"""A store as users have it: backups, restores, damage and repair, with and without encryption."""
+
+import hashlib
+import json
+import os
+import shutil
+import stat
+import unittest
+from pathlib import Path
+
+from command import CommandTest
+from streams import random_bytes
+
+
+def facts_of(folder: Path) -> dict:
+    """Kind, permissions, times and content of everything below a folder."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        facts = path.lstat()
+        content = os.readlink(path) if path.is_symlink() else None
+        if path.is_file() and not path.is_symlink():
+            content = hashlib.sha256(path.read_bytes()).hexdigest()
+        found[str(path.relative_to(folder))] = (stat.filemode(facts.st_mode), facts.st_mtime_ns, content)
+    return found
+
+
+class StoreTest(CommandTest):
+    secret: tuple = ()
+    encryption = "none"
+
+    def setUp(self):
+        super().setUp()
+        self.store("init", "--encryption", self.encryption)
+        self.write("data/a", random_bytes(300_000, 1))
+        self.write("data/deep/folder/b", random_bytes(200_000, 2) + bytes(100_000))
+        self.write("data/deep/empty", b"")
+        (self.folder / "data/link").symlink_to("deep/folder/b")
+        os.link(self.folder / "data/a", self.folder / "data/another-name-of-a")
+        (self.folder / "data/deep/folder").chmod(0o2750)
+        os.utime(self.folder / "data/deep", ns=(5, 1_234_567_890_123_456_789))
+
+    def run_store(self, *words, **how):
+        return self.run_command(*words, "--store", "store", *self.secret, **how)
+
+    def store(self, *words, **how) -> str:
+        run = self.run_store(*words, **how)
+        self.assert_done(run)
+        return run.stdout
+
+    def backup(self, *words) -> str:
+        return self.store("backup", *(words or ("data",))).strip()
+
+    def restored(self, snapshot: str, *words) -> dict:
+        shutil.rmtree(self.folder / "out", ignore_errors=True)
+        self.store("restore", snapshot, "--target", "out", *words)
+        return facts_of(self.folder / "out")
+
+
+class Store(StoreTest):
+    def test_a_backup_comes_back(self):
+        before = facts_of(self.folder / "data")
+        taken = self.backup()
+        self.assertRegex(taken, r"^[0-9a-f]{64}$")
+        self.assertEqual(self.restored(f"{taken}:{self.folder}/data"), before)
+        self.assertEqual((self.folder / "out/a").stat().st_nlink, 2)
+        (self.folder / "data/a").write_bytes(b"other bytes")
+        (self.folder / "data/deep/empty").unlink()
+        changed = facts_of(self.folder / "data")
+        self.backup()
+        self.assertEqual(self.restored(f"latest:{self.folder}/data"), changed)
+        self.assertEqual(self.restored(f"{taken[:12]}:{self.folder}/data"), before)
+        self.assertIn("no damage", self.store("check", "--read-data"))
+
+    def test_what_is_stored_already_is_not_stored_again(self):
+        self.backup()
+        again = json.loads(self.backup("--json", "data"))
+        self.assertLess(again["new_raw_bytes"], 2000)  # folders above may have changed
+        self.assertEqual(again["files"], 5)
+        forced = json.loads(self.backup("--json", "--force", "--tag", "t", "--host", "h", "--time", "77", "data"))
+        self.assertEqual((forced["tags"], forced["host"], forced["time"]), (["t"], "h", 77_000_000_000))
+        self.assertLess(forced["new_raw_bytes"], 2000)
+        self.assertEqual([json.loads(line)["sequence"] for line in self.store("snapshots", "--json").splitlines()], [1, 2, 3])
+
+    def test_a_lost_index_is_made_again(self):
+        self.backup()
+        shutil.rmtree(self.folder / "store/shards")
+        (self.folder / "store/shards").mkdir()
+        self.assertEqual(self.restored(f"latest:{self.folder}/data"), facts_of(self.folder / "data"))
+        self.assertLess(json.loads(self.backup("--json", "--force", "data"))["new_raw_bytes"], 2000)  # folders above
+
+    def test_standard_input_and_single_files(self):
+        content = random_bytes(400_000, 3)
+        self.store("backup", "-", "--stdin-name", "dump.sql", content=content)
+        self.assertEqual(self.run_store("dump", "latest:/dump.sql").bytes, content)
+        listed = [json.loads(line) for line in self.store("ls", "latest", "--json").splitlines()]
+        self.assertEqual([(each["path"], each["kind"], each["size"]) for each in listed[1:]], [("/dump.sql", "regular file", 400_000)])
+
+    def test_a_file_that_fails_is_named_and_the_rest_is_stored(self):
+        run = self.run_store("backup", "data", "missing")
+        self.assert_failed(run, "missing")
+        self.assertEqual(len(run.stdout.strip()), 64)
+        self.assertIn("incomplete", self.store("snapshots"))
+        nothing = self.run_store("backup", "missing")
+        self.assert_failed(nothing, "missing")
+        self.assertEqual(nothing.stdout, "")
+
+    def test_restores_into_folders_with_files(self):
+        self.backup()
+        self.restored(f"latest:{self.folder}/data")
+        (self.folder / "out/a").write_bytes(b"mine")
+        (self.folder / "out/other").write_bytes(b"mine too")
+        run = self.run_store("restore", f"latest:{self.folder}/data", "--target", "out")
+        self.assert_failed(run, "a")
+        self.assertEqual((self.folder / "out/a").read_bytes(), b"mine")
+        self.store("restore", f"latest:{self.folder}/data", "--target", "out", "--overwrite")
+        self.assertEqual((self.folder / "out/a").read_bytes(), (self.folder / "data/a").read_bytes())
+        self.assertEqual((self.folder / "out/other").read_bytes(), b"mine too")
+
+    def test_patterns_choose_files(self):
+        self.store("backup", "data", "--exclude", "folder")
+        self.assertEqual(sorted(self.restored(f"latest:{self.folder}/data")), ["a", "another-name-of-a", "deep", "deep/empty", "link"])
+        self.assertIn("a", self.restored(f"latest:{self.folder}/data", "--include", "a"))
+        self.assertNotIn("link", self.restored(f"latest:{self.folder}/data", "--include", "a"))
+
+    def test_damage_is_named_and_repaired(self):
+        before = facts_of(self.folder / "data")
+        self.backup()
+        (container,) = (self.folder / "store/containers").iterdir()
+        content = bytearray(container.read_bytes())
+        content[150_000] ^= 1
+        container.write_bytes(content)
+        self.assert_failed(self.run_store("check", "--read-data"), "data/a", container.name)
+        self.assertEqual(self.run_store("repair").code, 0)
+        self.assertIn("no damage", self.store("check", "--read-data"))
+        left = self.restored(f"latest:{self.folder}/data")
+        for name in ("deep/folder/b", "deep/empty", "link"):
+            self.assertEqual(left[name], before[name])
+        self.assertNotIn("a", left)
+        self.assertIn("incomplete", self.store("snapshots"))
+
+    def test_snapshots_are_forgotten(self):
+        first = self.backup()
+        self.backup()
+        self.store("forget", first[:10])
+        self.assertEqual(len(self.store("snapshots").splitlines()), 1)
+        self.assertEqual(json.loads(self.store("stats", "--json"))["snapshots"], 1)
+
+    def test_the_index_stays_small(self):
+        for number in range(9):
+            self.write("data/new", random_bytes(1000, number))
+            self.backup()
+        self.assertLess(len(list((self.folder / "store/shards").iterdir())), 5)
+        self.assertIn("no damage", self.store("check", "--read-data"))
+
+    def test_nothing_is_left_of_a_session(self):
+        self.run_store("backup", "missing")
+        self.backup()
+        for kind in ("leases", "temporary", "removals"):
+            self.assertEqual(list((self.folder / "store" / kind).iterdir()), [])
+
+
+class EncryptedStore(StoreTest):
+    encryption = "password"
+    secret = ("--password-file", "password")
+
+    def setUp(self):
+        self.secret_text = b"correct horse\n"
+        super().setUp()
+
+    def run_store(self, *words, **how):
+        self.write("password", self.secret_text)
+        return super().run_store(*words, **how)
+
+    def test_a_backup_comes_back_and_cannot_be_read_without_the_password(self):
+        before = facts_of(self.folder / "data")
+        self.write("data/secret", b"attack at dawn" * 3000)
+        self.backup()
+        self.assertIn("no damage", self.store("check", "--read-data"))
+        restored = self.restored(f"latest:{self.folder}/data")
+        self.assertEqual({name: restored[name] for name in before}, before)
+        for path in (self.folder / "store").rglob("*"):
+            if path.is_file():
+                self.assertNotIn(b"dawn", path.read_bytes())
+        self.secret_text = b"wrong horse\n"
+        self.assert_failed(self.run_store("snapshots"), "no key of the store is opened", code=2)
+        self.assert_failed(self.run_command("snapshots", "--store", "store"), "a password or a key file is needed", code=2)
+
+
+    def test_keys_are_added_replaced_and_removed(self):
+        self.backup()
+        self.write("new", b"new word")
+        self.write("keyfile", random_bytes(32, 9))
+        (first,) = self.store("key", "list").splitlines()
+        self.assertIn("password  used now", first)
+        added = self.store("key", "add", "--new-key-file", "keyfile").strip()
+        self.assert_done(self.run_command("snapshots", "--store", "store", "--key-file", "keyfile"))
+        self.store("key", "passwd", "--new-password-file", "new")
+        self.assert_failed(self.run_store("snapshots"), "no key of the store is opened", code=2)
+        self.secret_text = b"new word"
+        listed = self.store("key", "list")
+        self.assertNotIn(first.split()[0], listed)
+        self.assertEqual(len(listed.splitlines()), 2)
+        self.store("key", "remove", added[:8])
+        self.assert_failed(self.run_command("snapshots", "--store", "store", "--key-file", "keyfile"), "no key", code=2)
+        self.assert_failed(self.run_store("key", "remove", self.store("key", "list")[:8]), "this is the last key")
+        self.assertIn("no damage", self.store("check", "--read-data"))
+
+
+class StoreWithKeyFile(StoreTest):
+    encryption = "key-file"
+    secret = ("--key-file", "key")
+
+    def test_the_key_file_is_created_for_its_owner_alone(self):
+        self.assertEqual((self.folder / "key").stat().st_mode & 0o777, 0o600)
+        self.backup()
+        self.assertEqual(self.restored(f"latest:{self.folder}/data"), facts_of(self.folder / "data"))
+
+
+if __name__ == "__main__":
+    unittest.main()

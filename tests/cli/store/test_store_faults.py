@@ -1,0 +1,80 @@
+"""Each system call of a backup fails in turn: the backup says why, or succeeds, and the store stays whole."""
+
+import os
+import re
+import shutil
+import unittest
+
+from command import BINARY, CommandTest
+
+FAULTS = {
+    "fdatasync": ("EIO", "ENOSPC"),
+    "fsync": ("EIO",),
+    "write": ("ENOSPC", "EIO", "EINTR"),
+    "openat": ("EIO", "EMFILE"),
+    "renameat2": ("EIO", "ENOSPC"),
+    "pread64": ("EIO", "EINTR"),
+    "unlinkat": ("EIO",),
+    "getdents64": ("EIO",),
+    "clone3": ("EAGAIN",),
+}
+
+
+@unittest.skipUnless(shutil.which("strace"), "needs strace")
+class Faults(CommandTest):
+    def setUp(self):
+        super().setUp()
+        for number in range(5):
+            self.write(f"data/{number}", os.urandom(150_000))
+        self.assert_done(self.run_command("init", "--store", "empty", "--encryption", "none"))
+        self.first = self.run_command("backup", "data", "--store", "empty").stdout.strip()
+        self.write("data/0", os.urandom(150_000))
+
+    def traced(self, *how):
+        """A backup under strace, into a copy of the store."""
+        shutil.rmtree(self.folder / "store", ignore_errors=True)
+        shutil.copytree(self.folder / "empty", self.folder / "store")
+        words = ["strace", "-f", "-o", "trace", *how, BINARY, "backup", "data", "--store", "store"]
+        process = self.start(*words[1:], executable=shutil.which("strace"))
+        process.args = words
+        return self.wait(process)
+
+    def calls_of_main(self, call: str) -> tuple[int, int]:
+        """The number of a call before the first that the program itself makes, and of all."""
+        self.assertEqual(self.traced("-e", f"trace={call},set_robust_list").code, 0)
+        lines = (self.folder / "trace").read_text().splitlines()
+        started = max((number for number, line in enumerate(lines) if "libudev" in line or "libcap" in line or ".so." in line), default=-1)
+        named = [number for number, line in enumerate(lines) if re.search(rf"\b{call}\(", line)]
+        return sum(number <= started for number in named), len(named)
+
+    def test_a_store_stays_whole(self):
+        runs = 0
+        for call, errors in FAULTS.items():
+            before, all_calls = self.calls_of_main(call)
+            steps = range(before + 1, all_calls + 1)
+            if len(steps) > 12:
+                steps = (*steps[:4], *steps[4:-4:3], *steps[-4:])
+            for error in errors:
+                for step in steps:
+                    with self.subTest(call=call, error=error, step=step):
+                        self.check_after(self.traced("-e", f"trace={call}", "-e", f"inject={call}:error={error}:when={step}"))
+                        runs += 1
+        self.assertGreater(runs, 50)
+
+    def check_after(self, run):
+        if "error while loading shared libraries" in run.stderr:
+            return  # the program had not begun
+        self.assertIn(run.code, (0, 1, 2), run)
+        self.assertTrue(run.code == 0 or run.stderr.startswith("cutpoint: "), run)
+        self.assertIn("no damage", self.run_command("check", "--read-data", "--store", "store").stdout, run)
+        for snapshot in (self.first, *([run.stdout.strip()] if run.code == 0 else [])):
+            shutil.rmtree(self.folder / "out", ignore_errors=True)
+            restored = self.run_command("restore", f"{snapshot}:{self.folder}/data", "--target", "out", "--store", "store")
+            self.assertEqual(restored.code, 0, restored)
+        if run.code == 0:
+            for path in (self.folder / "data").iterdir():
+                self.assertEqual((self.folder / "out" / path.name).read_bytes(), path.read_bytes(), run)
+
+
+if __name__ == "__main__":
+    unittest.main()

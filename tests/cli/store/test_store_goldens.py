@@ -1,0 +1,52 @@
+"""Stores that another program made from the format's description are read. tests/store/data/make_golden_store.py made them."""
+
+import json
+import os
+import shutil
+import unittest
+from pathlib import Path
+
+from command import CommandTest
+
+DATA = Path(__file__).resolve().parents[2] / "store" / "data"
+BLOCK = bytes(range(256)) * 16
+FILES = {"empty": b"", "hello": b"hello, store\n", "mixed": b"hello, store\n" + bytes(100_000) + 3 * BLOCK, "inner/long": 20 * BLOCK}
+
+
+class Goldens(CommandTest):
+    def check_store(self, name: str, *secret: str):
+        shutil.copytree(DATA / name, self.folder / "store")
+        for kind in ("keys", "shards", "leases", "removals", "temporary"):
+            (self.folder / "store" / kind).mkdir(exist_ok=True)
+
+        def run(*words):
+            done = self.run_command(*words, "--store", "store", *secret)
+            self.assert_done(done)
+            return done.stdout
+
+        self.assertIn("no damage", run("check", "--read-data"))
+        taken = json.loads(run("snapshots", "--json"))
+        known = {"sequence": 3, "time": 1_700_000_000_000_000_000, "duration": 5, "is_incomplete": False, "parent": "", "host": "golden"}
+        known |= {"paths": ["/data"], "tags": ["first", "second"], "files": 6, "folders": 3, "bytes": 216_205}
+        self.assertEqual({field: taken[field] for field in known}, known)
+        run("restore", "latest:/data", "--target", "out")
+        for path, content in FILES.items():
+            self.assertEqual((self.folder / "out" / path).read_bytes(), content, path)
+            self.assertEqual((self.folder / "out" / path).stat().st_mtime_ns, 1_700_000_000_123_456_789)
+        self.assertEqual(os.readlink(self.folder / "out/link"), "inner/long")
+        self.assertTrue((self.folder / "out/pipe").is_fifo())
+        modes = {path: (self.folder / "out" / path).stat().st_mode & 0o777 for path in ("hello", "inner", "mixed")}
+        self.assertEqual(modes, {"hello": 0o640, "inner": 0o700, "mixed": 0o444})
+        run("backup", "out")
+        self.assertEqual(len(run("snapshots").splitlines()), 2)
+
+    def test_without_encryption(self):
+        self.check_store("golden-store-checksums")
+
+    def test_with_encryption(self):
+        self.write("key", b"the content of a key file\n")
+        self.check_store("golden-store-encrypted", "--key-file", "key")
+
+
+if __name__ == "__main__":
+    unittest.main()

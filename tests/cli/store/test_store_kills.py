@@ -1,0 +1,80 @@
+"""Several writers are killed at random, and every snapshot that was committed comes back byte for byte.
+
+CUTPOINT_KILLS says how many kills, CUTPOINT_SEED which."""
+
+import hashlib
+import json
+import os
+import random
+import shutil
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+from command import BINARY, CommandTest
+
+KILLS = int(os.environ.get("CUTPOINT_KILLS") or 30)
+WRITERS = 3
+
+
+def digests_of(folder: Path) -> dict:
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+
+
+class Kills(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.random = random.Random(int(os.environ.get("CUTPOINT_SEED") or 1))
+        self.assert_done(self.run_command("init", "--store", "store", "--encryption", "none"))
+        self.folders = [self.folder / f"source{number}" for number in range(WRITERS)]
+        for folder in self.folders:
+            folder.mkdir()
+            self.change(folder, 30)
+
+    def change(self, folder: Path, files: int):
+        for _ in range(files):
+            (folder / f"file{self.random.randrange(30)}").write_bytes(self.random.randbytes(self.random.randrange(300_000)))
+
+    def back_up_all(self) -> tuple[dict, int]:
+        """The snapshots that were printed, with what they must contain, and the number of kills."""
+        running, printed, kills = [], {}, 0
+        for folder in self.folders:
+            self.change(folder, self.random.randrange(6))
+            words = [BINARY, "backup", "--store", "store", folder]
+            process = subprocess.Popen(words, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            running.append((process, digests_of(folder)))
+        for process, _ in running:
+            if self.random.random() < 0.8:
+                time.sleep(self.random.random() * 0.03)
+                kills += process.poll() is None
+                process.kill()
+        for process, digests in running:
+            said, complaint = process.communicate()
+            self.assertIn(process.returncode, (0, -9), complaint)
+            if len(said.strip()) == 64:
+                printed[said.strip()] = digests
+        return printed, kills
+
+    def test_nothing_committed_is_lost(self):
+        expected, kills, rounds = {}, 0, 0
+        while kills < KILLS and rounds < 20 * KILLS:
+            printed, killed = self.back_up_all()
+            expected |= printed
+            kills += killed
+            rounds += 1
+        self.assertGreaterEqual(kills, KILLS)
+        self.assertIn("no damage", self.run_command("check", "--read-data", "--store", "store").stdout)
+        listed = self.run_command("snapshots", "--json", "--store", "store")
+        found = {each["id"]: each for each in map(json.loads, listed.lines)}
+        self.assertEqual(set(expected) - set(found), set())
+        for snapshot, facts in found.items():  # some were killed after the commit and before they were printed
+            shutil.rmtree(self.folder / "out", ignore_errors=True)
+            source = f"{snapshot}:{facts['paths'][0]}"
+            self.assertEqual(self.run_command("restore", source, "--target", "out", "--store", "store").code, 0)
+            if snapshot in expected:
+                self.assertEqual(digests_of(self.folder / "out"), expected[snapshot])
+
+
+if __name__ == "__main__":
+    unittest.main()

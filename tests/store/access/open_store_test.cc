@@ -1,0 +1,156 @@
+// What a store refuses to be made with and opened by, and that it is whole wherever making it and committing to it stop.
+#include "store/access/open_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "store/access/commit.h"
+#include "store/session/record_reader.h"
+#include "store/session/record_writer.h"
+#include "tests/host/support/choices.h"
+#include "tests/store/access/made_store.h"
+
+namespace cutpoint::tests {
+namespace {
+
+using store::key_secret;
+using store::object_kind;
+using store::secret_kind;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+const key_secret password{secret_kind::password, "correct horse"};
+
+/// Stores one record, and returns what refers to it.
+store::record_reference store_record(store::open_store& opened, store::storage& objects, byte_span content) {
+  store::record_writer records(objects, opened.key(), opened.config().container_bytes, blake3_fingerprinter());
+  const digest name = *(*fingerprinter::make(opened.fingerprint()))(content);
+  const store::record_description description{store::record_kind::node, store::record_codec::none,
+                                              static_cast<std::uint32_t>(content.size()),
+                                              static_cast<std::uint32_t>(content.size()), name};
+  const auto hint = records.append(description, content);
+  if (!hint || !records.finish().ok()) return {};
+  return {name, description.raw_bytes, *hint};
+}
+
+bool has_record(store::open_store& opened, const store::record_reference& record) {
+  std::optional<store::found_record> found;
+  return opened.shards().locate({&record.content, 1}, {&found, 1}).ok() && found.has_value();
+}
+
+std::vector<std::uint8_t> some_content() { return std::vector<std::uint8_t>(1000, 7); }
+
+TEST(open_store, refuses_what_is_no_store) {
+  made_store made;
+  ASSERT_TRUE(made.files->remove("config").ok());
+  const auto opened = made.try_open(std::nullopt);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().code(), status_code::unavailable);
+  EXPECT_THAT(opened.error().message(), HasSubstr("not a store"));
+}
+
+TEST(open_store, needs_the_secret_and_no_other) {
+  const made_store encrypted(password);
+  EXPECT_THAT(encrypted.try_open(std::nullopt).error().message(), HasSubstr("is encrypted"));
+  EXPECT_THAT(encrypted.try_open(key_secret{secret_kind::password, "wrong"}).error().message(), HasSubstr("no key"));
+  EXPECT_THAT(encrypted.try_open(key_secret{secret_kind::key_file, password.bytes}).error().message(),
+              HasSubstr("no key"));
+  EXPECT_TRUE(encrypted.try_open(password).ok());
+  EXPECT_THAT(made_store().try_open(password).error().message(), HasSubstr("is not encrypted"));
+}
+
+TEST(open_store, derives_other_cuts_and_digests_from_each_key) {
+  const made_store one(password);
+  const made_store other(password);
+  const auto a = one.open();
+  const auto b = other.open();
+  EXPECT_NE(a->cuts().canonical(), b->cuts().canonical());
+  EXPECT_NE(a->fingerprint(), b->fingerprint());
+  EXPECT_EQ(a->cuts().canonical(), one.open()->cuts().canonical());
+  EXPECT_THAT(a->config().cuts, testing::Not(HasSubstr("key")));
+}
+
+TEST(open_store, refuses_a_config_that_was_replaced) {
+  const made_store made(password);
+  const made_store other(password);
+  *made.files->bytes_of("config") = *other.files->bytes_of("config");
+  const auto opened = made.try_open(password);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_THAT(opened.error().message(), HasSubstr("not the one that the key was made for"));
+}
+
+TEST(make_store, can_be_repeated_wherever_it_stops) {
+  seeded_choices random(1);
+  for (std::uint64_t stop = 0;; ++stop) {
+    made_store made(std::make_shared<volatile_file_system>());
+    ASSERT_TRUE(store::make_storage_folders(*made.files).ok());
+    const store::store_config config{.fingerprint = fingerprint_kind::blake3,
+                                     .container_bytes = 64 * KiB,
+                                     .cuts = "borg2-fastcdc(min_exp=9,max_exp=13,mask_bits=11)"};
+    made.files->stop_at(made.files->calls() + stop);
+    const bool is_made = store::make_store(*made.open_storage("a"), config, password).ok();
+    const made_store crashed(made.files->crash(random));
+    if (!crashed.open_storage("b")->size(store::config_name()).ok()) {
+      EXPECT_FALSE(is_made);
+      EXPECT_TRUE(store::make_store(*crashed.open_storage("c"), config, password).ok());
+    }
+    EXPECT_TRUE(crashed.try_open(password).ok()) << "stopped at " << stop;
+    if (is_made) break;
+    ASSERT_LT(stop, 100u);
+  }
+}
+
+TEST(make_store, refuses_what_a_store_does_not_take) {
+  const made_store made;
+  const auto refusal = [&](store::store_config config, const std::optional<key_secret>& secret) {
+    return store::make_store(*made.open_storage("x"), std::move(config), secret).message();
+  };
+  const std::string keyed = "borg2-fastcdc(min_exp=9,max_exp=13,mask_bits=11)";
+  EXPECT_THAT(refusal({.cuts = "gear(avg_bytes=8192)"}, password), HasSubstr("needs an algorithm with a key"));
+  EXPECT_THAT(refusal({.cuts = keyed}, password), HasSubstr("needs the fingerprint blake3"));
+  EXPECT_THAT(refusal({.cuts = "gear(max_bytes=0)"}, {}), HasSubstr("a maximum of at most 64 MiB"));
+  EXPECT_THAT(refusal({.cuts = keyed}, {}), HasSubstr("a store is there already"));
+}
+
+TEST(open_store, makes_the_index_again) {
+  const made_store made;
+  const auto record = store_record(*made.open(), *made.open_storage("w"), some_content());
+  const auto ids = made.open_storage("x")->list(object_kind::shard);
+  for (const std::string& id : *ids) ASSERT_TRUE(made.files->remove("shards/" + id).ok());
+  EXPECT_TRUE(has_record(*made.open(), record));
+  EXPECT_THAT(*made.open_storage("x")->list(object_kind::shard), SizeIs(1));
+  EXPECT_TRUE(has_record(*made.open(), record));
+  EXPECT_THAT(*made.open_storage("x")->list(object_kind::shard), SizeIs(1)) << "a known container is indexed again";
+}
+
+TEST(open_store, is_whole_wherever_a_commit_stops) {
+  seeded_choices random(1);
+  for (std::uint64_t stop = 0;; ++stop) {
+    const made_store made;
+    const auto opened = made.open();
+    made.files->stop_at(made.files->calls() + stop);
+    const auto lease_objects = made.open_storage("l");
+    const auto objects = made.open_storage("w");
+    bool is_committed = false;
+    const auto held = store::held_lease::take(*lease_objects, opened->key(), "s", std::chrono::hours(1));
+    if (held.ok()) {
+      store::snapshot taken;
+      taken.root = store_record(*opened, *objects, some_content());
+      is_committed = taken.root.raw_bytes != 0 && store::commit_snapshot(*opened, *objects, **held, taken).ok();
+    }
+    for (int state = 0; state < 8; ++state) {
+      const made_store crashed(made.files->crash(random));
+      const auto again = crashed.open();
+      ASSERT_NE(again, nullptr);
+      const auto all = again->snapshots({});
+      ASSERT_TRUE(all.ok());
+      EXPECT_THAT(*all, SizeIs(testing::Ge(is_committed ? 1u : 0u))) << "stopped at " << stop;
+      for (const auto& each : *all) EXPECT_TRUE(has_record(*again, each.taken.root)) << "stopped at " << stop;
+    }
+    if (is_committed) break;
+    ASSERT_LT(stop, 1000u);
+  }
+}
+
+}  // namespace
+}  // namespace cutpoint::tests

@@ -1,0 +1,88 @@
+// Sealers detect changes, and encryption equals the published vectors and the command of OpenSSL.
+#include "store/crypto/sealer.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "store/crypto/key_derivation.h"
+#include "tests/store/support/containers.h"
+
+namespace cutpoint::tests {
+namespace {
+
+using store::seal_key;
+using store::sealed_part;
+
+std::string hex(byte_span bytes) {
+  std::string text;
+  for (const std::uint8_t each : bytes) {
+    static constexpr char digits[] = "0123456789abcdef";
+    text += {digits[each >> 4], digits[each & 15]};
+  }
+  return text;
+}
+
+class sealing : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(with, sealing, testing::Bool(),
+                         [](const auto& tested) { return tested.param ? "encryption" : "checksums"; });
+
+TEST_P(sealing, detects_other_bytes_parts_positions_salts_and_keys) {
+  const seal_key key = GetParam() ? seal_key(numbered_key(1)) : seal_key();
+  const auto seals = key.sealer_of({1});
+  for (const std::size_t size : {0u, 1u, 15u, 16u, 48u, 1000u}) {
+    const std::vector<std::uint8_t> plain(size, 7);
+    std::vector<std::uint8_t> sealed = plain;
+    const store::seal_tag tag = seals->seal(sealed_part::record_payload, 16 * size, sealed);
+    const auto opens = [&](sealed_part part, std::uint64_t position, std::vector<std::uint8_t> bytes,
+                           const store::seal_tag& given) {
+      const bool opened = seals->open(part, position, bytes, given);
+      if (opened) {
+        EXPECT_EQ(bytes, plain);
+      }
+      return opened;
+    };
+    EXPECT_TRUE(opens(sealed_part::record_payload, 16 * size, sealed, tag));
+    EXPECT_FALSE(opens(sealed_part::record_header, 16 * size, sealed, tag));
+    EXPECT_FALSE(opens(sealed_part::record_payload, 16 * size + 16, sealed, tag));
+    for (std::size_t i = 0; i < tag.size(); ++i) {
+      store::seal_tag wrong = tag;
+      wrong[i] ^= 1;
+      EXPECT_FALSE(opens(sealed_part::record_payload, 16 * size, sealed, wrong));
+    }
+    for (std::size_t i = 0; i < size; i += 13) {
+      std::vector<std::uint8_t> wrong = sealed;
+      wrong[i] ^= 1;
+      EXPECT_FALSE(opens(sealed_part::record_payload, 16 * size, wrong, tag));
+    }
+    if (GetParam()) {
+      for (const auto& other : {seal_key(numbered_key(2)).sealer_of({1}), key.sealer_of({2})}) {
+        std::vector<std::uint8_t> bytes = sealed;
+        EXPECT_FALSE(other->open(sealed_part::record_payload, 16 * size, bytes, tag));
+      }
+    }
+  }
+}
+
+// The expected values were made with Python's `cryptography` (HKDF, AESGCM), the first one also with `openssl kdf`.
+TEST(key_derivation, is_hkdf_of_rfc_5869) {
+  fingerprint_key secret = numbered_key(0);
+  std::vector<std::uint8_t> salt(32, 9);
+  EXPECT_EQ(hex(store::derive_key(secret, salt, "cutpoint store object")),
+            "34bb05e7e4b373f5372e9ee74e5bdfa085e0b488bc00a36bd576b3353b3c992a");
+}
+
+TEST(encryption, is_aes_256_gcm_with_the_documented_key_and_nonce) {
+  const store::object_salt salt = [] {
+    store::object_salt made;
+    made.fill(9);
+    return made;
+  }();
+  std::vector<std::uint8_t> bytes = {1, 2, 3, 4, 5};
+  const auto tag = seal_key(numbered_key(0)).sealer_of(salt)->seal(sealed_part::record_payload, 0x1020, bytes);
+  EXPECT_EQ(hex(bytes), "ee0fb28b73");
+  EXPECT_EQ(hex(tag), "ae9a560848a24e26c7b4566f61a36c22");
+}
+
+}  // namespace
+}  // namespace cutpoint::tests

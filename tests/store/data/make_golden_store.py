@@ -1,0 +1,124 @@
+"""Makes whole stores from docs/formats/store.md and without Cutpoint's code: config, key, container with chunks and nodes, snapshot.
+
+    make_golden_store.py FOLDER     needs the packages of make_goldens.py
+
+They have no index, which is derived. They were made once and are never made again: every later version must read them.
+"""
+
+import hashlib
+import pathlib
+import struct
+import sys
+
+import blake3
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from make_goldens import CHECKSUMS, CHUNK, ENCRYPTION, KEY, NODE, container, header, sealed
+
+import make_goldens
+
+IDENTITY = bytes(range(100, 132))
+SECRET = b"the content of a key file\n"
+FOLDER, FILE, LINK, FIFO = 0, 1, 2, 3
+SALT = bytes([11] * 32)
+TIME = 1_700_000_000
+
+
+def text(value: str) -> bytes:
+    return struct.pack("<H", len(value.encode())) + value.encode()
+
+
+def small(kind: int, seal: int, salt: bytes, body: bytes) -> bytes:
+    return header(kind, seal, salt) + sealed(seal, salt, 5, 64, body)
+
+
+def digest_of(seal: int, content: bytes) -> bytes:
+    if seal == CHECKSUMS:
+        return hashlib.sha256(content).digest()
+    key = HKDF(hashes.SHA256(), 32, IDENTITY, b"cutpoint store digest").derive(KEY)
+    return blake3.blake3(content, key=key).digest()
+
+
+class Tree:
+    """Collects the records of a store."""
+
+    def __init__(self, seal: int):
+        self.seal = seal
+        self.chunks: list[tuple] = []
+        self.nodes: list[tuple] = []
+
+    def chunk(self, content: bytes) -> bytes:
+        """Stores a chunk and returns a reference to it."""
+        digest = digest_of(self.seal, content)
+        self.chunks.append((CHUNK, 0, len(content), content, digest))
+        return digest + struct.pack("<I", len(content))
+
+    def node(self, kind: int, elements: list[bytes], references: int) -> bytes:
+        """Stores a node of level 0 and returns a reference to it. All records are in the one container."""
+        length = 16 + sum(len(each) for each in elements)
+        content = struct.pack("<IBBHII", 0x444E4350, kind, 0, 0, length, len(elements)) + b"".join(elements)
+        hints = struct.pack("<IIQ", 1, references, int.from_bytes(SALT[:8], "little")) if references else struct.pack("<I", 0)
+        digest = digest_of(self.seal, content)
+        self.nodes.append((NODE, 0, len(content) + len(hints), content + hints, digest))
+        return digest + struct.pack("<I", len(content))
+
+
+def entry(name: str, kind: int, mode: int, size: int = 0, content: bytes = b"\0", target: str = "", inode: int = 0, names: int = 1) -> bytes:
+    fields = text(name) + struct.pack("<BIII", kind, mode, 0, 0) + struct.pack("<qIqI", TIME, 123_456_789, TIME + 1, 5)
+    return fields + struct.pack("<QQQQQ", size, 7, inode, names, 0) + text(target) + struct.pack("<H", 0) + content
+
+
+def store(folder: pathlib.Path, seal: int) -> None:
+    tree = Tree(seal)
+    words = tree.chunk(b"hello, store\n")
+    block = tree.chunk(bytes(range(256)) * 16)
+    # data, a hole and a run of the block that follows itself three times
+    mixed = b"\1" + words + b"\2" + struct.pack("<Q", 100_000) + b"\3" + block + struct.pack("<Q", 3)
+    extents = tree.node(2, [b"\1" + block] * 20, 20)
+    inner = tree.node(1, [entry("long", FILE, 0o600, 20 * 4096, b"\2" + extents, inode=5)], 1)
+    data = tree.node(
+        1,
+        [
+            entry("empty", FILE, 0o644, inode=1),
+            entry("hello", FILE, 0o640, 13, b"\1" + struct.pack("<H", 1) + b"\1" + words, inode=2),
+            entry("inner", FOLDER, 0o700, content=b"\2" + inner, inode=3),
+            entry("link", LINK, 0o777, target="inner/long", inode=4),
+            entry("mixed", FILE, 0o444, 13 + 100_000 + 3 * 4096, b"\1" + struct.pack("<H", 3) + mixed, inode=6),
+            entry("pipe", FIFO, 0o600, inode=8),
+        ],
+        4,
+    )
+    root = tree.node(1, [entry("data", FOLDER, 0o755, content=b"\2" + data, inode=9)], 1)
+
+    cuts = "borg2-fastcdc(min_exp=14,max_exp=18,mask_bits=16,normalization=2)" if seal else "fastcdc(avg_bytes=65536)"
+    config_body = IDENTITY + struct.pack("<BBBBI", seal, 6 if seal else 2, 1, 1, 1 << 25) + text(cuts)
+    config = small(0, CHECKSUMS, bytes([12] * 32), config_body)
+    made = container(seal, SALT, [*tree.chunks, *tree.nodes])
+    facts = root + SALT[:8] + struct.pack("<QqqI", 3, TIME * 10**9, 5, 0) + bytes(32) + bytes(range(16))
+    facts += struct.pack("<QQQQQ", 6, 3, 216_205, 1, 2) + text("golden") + struct.pack("<H", 1) + text("/data")
+    snapshot = small(4, seal, bytes([13] * 32), facts + struct.pack("<H", 2) + text("first") + text("second"))
+
+    def write(kind: str, name: str, content: bytes) -> None:
+        (folder / kind).mkdir(parents=True, exist_ok=True)
+        (folder / kind / name).write_bytes(content)
+
+    write("", "config", config)
+    write("containers", blake3.blake3(made).hexdigest(), made)
+    write("snapshots", blake3.blake3(snapshot).hexdigest(), snapshot)
+    if seal:
+        salt = bytes([14] * 32)
+        key_of_file = HKDF(hashes.SHA256(), 32, salt, b"cutpoint store key file").derive(SECRET)
+        body = KEY + blake3.blake3(config).digest() + struct.pack("<q", TIME * 10**9) + text("golden")
+        make_goldens.KEY = key_of_file  # seals the body in the place of the store's key
+        write("keys", "0" * 31 + "1", header(1, ENCRYPTION, salt) + bytes([2, 0, 0, 0, 0, 0, 0, 0]) + sealed(ENCRYPTION, salt, 5, 72, body))
+        make_goldens.KEY = KEY
+
+
+def main() -> None:
+    folder = pathlib.Path(sys.argv[1])
+    store(folder / "golden-store-checksums", CHECKSUMS)
+    store(folder / "golden-store-encrypted", ENCRYPTION)
+
+
+if __name__ == "__main__":
+    main()

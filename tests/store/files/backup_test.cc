@@ -1,0 +1,274 @@
+// Trees of files of every kind come back equal, unchanged files are not read, and inputs that fail are named.
+#include <filesystem>
+#include <fstream>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "tests/host/io/temporary_folder.h"
+#include "tests/host/support/streams.h"
+#include "tests/store/files/file_store.h"
+#include "tests/store/files/made_trees.h"
+
+namespace cutpoint::tests {
+namespace {
+
+void set_time(const std::string& path, std::time_t seconds, long nanoseconds) {
+  const std::timespec times[2] = {{1, 0}, {seconds, nanoseconds}};
+  ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), times, AT_SYMLINK_NOFOLLOW), 0) << path;
+}
+
+/// Makes a tree with entries of every kind and with awkward metadata, as far as this user may.
+void make_tree(const temporary_folder& folder) {
+  const bool is_root = ::geteuid() == 0;
+  folder.make_file("tree/empty", "");
+  folder.make_file("tree/text", drawn_text(content::text, 50'000, 1));
+  folder.make_file("tree/random", drawn_text(content::random, 300'000, 2));
+  folder.make_file("tree/zeros", std::string(200'000, '\0'));
+  folder.make_file("tree/runs", drawn_text(content::runs, 100'000, 3));
+  folder.make_file("tree/copy", drawn_text(content::text, 50'000, 1));
+  for (int i = 0; i < 300; ++i) {
+    folder.make_file("tree/many/file" + std::to_string(i),
+                     drawn_text(content::text, static_cast<std::size_t>(i) * 7, 9));
+  }
+  folder.make_file("tree/name with \n and \xff\xfe", "x");
+  folder.make_folder("tree/a/b/c/empty");
+  folder.make_file("tree/a.b", "sorts between a and a/");
+  folder.make_link("../outside", "tree/link");
+  folder.make_link(std::string(3000, 'x'), "tree/long link");
+  folder.make_fifo("tree/fifo");
+  folder.make_socket("tree/socket");
+  std::filesystem::create_hard_link(folder / "tree/text", folder / "tree/a/second name");
+  std::filesystem::create_hard_link(folder / "tree/text", folder / "tree/zz third name");
+  ASSERT_EQ(::linkat(AT_FDCWD, (folder / "tree/link").c_str(), AT_FDCWD, (folder / "tree/link2").c_str(), 0), 0);
+  std::filesystem::create_hard_link(folder / "tree/fifo", folder / "tree/fifo2");
+  ASSERT_EQ(::setxattr((folder / "tree/text").c_str(), "user.comment", "a\0b", 3, 0), 0);
+  ASSERT_EQ(::setxattr((folder / "tree/a").c_str(), "user.folder", "", 0, 0), 0);
+  if (is_root) {
+    ASSERT_EQ(::mknod((folder / "tree/null").c_str(), S_IFCHR | 0640, makedev(1, 3)), 0);
+    ASSERT_EQ(::mknod((folder / "tree/disk").c_str(), S_IFBLK | 0600, makedev(7, 200)), 0);
+    ASSERT_EQ(::lchown((folder / "tree/link").c_str(), 12, 34), 0);
+    ASSERT_EQ(::chown((folder / "tree/random").c_str(), 1234, 4321), 0);
+    ASSERT_EQ(::chown((folder / "tree/a").c_str(), 5, 6), 0);
+    ASSERT_EQ(::lsetxattr((folder / "tree/link").c_str(), "trusted.link", "l", 1, 0), 0);
+    ASSERT_EQ(::setxattr((folder / "tree/fifo").c_str(), "trusted.fifo", "f", 1, 0), 0);
+    // user:7 may read, mask rwx
+    const std::uint8_t acl[] = {2, 0, 0,   0,   1,   0,   6,  0, 255, 255, 255, 255, 2,   0,  4,
+                                0, 7, 0,   0,   0,   4,   0,  4, 0,   255, 255, 255, 255, 16, 0,
+                                7, 0, 255, 255, 255, 255, 32, 0, 0,   0,   255, 255, 255, 255};
+    static_cast<void>(::setxattr((folder / "tree/runs").c_str(), "system.posix_acl_access", acl, sizeof acl, 0));
+    static_cast<void>(::setxattr((folder / "tree/a/b").c_str(), "system.posix_acl_default", acl, sizeof acl, 0));
+    const std::uint8_t capability[] = {1, 0, 0, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    static_cast<void>(
+        ::setxattr((folder / "tree/copy").c_str(), "security.capability", capability, sizeof capability, 0));
+  }
+  ASSERT_EQ(::chmod((folder / "tree/random").c_str(), 06711), 0);
+  ASSERT_EQ(::chmod((folder / "tree/many").c_str(), 01777), 0);
+  ASSERT_EQ(::chmod((folder / "tree/a/b/c").c_str(), 0500), 0);
+  set_time(folder / "tree/link", 1'000'000'000, 123'456'789);
+  set_time(folder / "tree/empty", -5, 1);
+  set_time(folder / "tree/a/b/c/empty", 2'000'000'000, 999'999'999);
+  set_time(folder / "tree/a/b/c", 7, 7);
+  set_time(folder / "tree/a", 8, 8);
+}
+
+class file_backups : public testing::TestWithParam<bool> {
+ protected:
+  store::seal_key key_ = GetParam() ? store::seal_key(numbered_key(1)) : store::seal_key();
+};
+INSTANTIATE_TEST_SUITE_P(with, file_backups, testing::Bool(),
+                         [](const auto& tested) { return tested.param ? "encryption" : "checksums"; });
+
+TEST_P(file_backups, bring_back_files_of_every_kind_with_all_metadata) {
+  const temporary_folder source;
+  make_tree(source);
+  const auto files = make_file_store();
+  problem_map problems;
+  const auto done = file_store(files, key_)
+                        .backup({.paths = {source / "tree"}, .feed = file_store::feed(), .problem = note_in(problems)});
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  const temporary_folder target;
+  const auto restored =
+      file_store(files, key_)
+          .restore(done->id,
+                   {.path = source / "tree", .target = target / "t", .threads = 2, .problem = note_in(problems)});
+  ASSERT_TRUE(restored.ok()) << restored.error().message();
+  EXPECT_EQ(problems, problem_map());
+  const tree_facts before = facts_of(source / "tree");
+  EXPECT_GT(before.size(), 320u);
+  EXPECT_EQ(facts_of(target / "t"), before);
+  EXPECT_EQ(restored->files, done->summary.files);
+
+  // The whole snapshot has the folders above the tree, with their metadata.
+  ASSERT_TRUE(file_store(files, key_).restore(done->id, {.target = target / "whole"}).ok());
+  EXPECT_EQ(facts_of(target / "whole" + source / "tree"), before);
+  struct stat above = {};
+  struct stat restored_above = {};
+  ASSERT_EQ(::stat(source.path().c_str(), &above), 0);
+  ASSERT_EQ(::stat((target / "whole" + source.path()).c_str(), &restored_above), 0);
+  EXPECT_EQ(restored_above.st_mode, above.st_mode);
+  EXPECT_EQ(restored_above.st_mtim.tv_nsec, above.st_mtim.tv_nsec);
+}
+
+/// Returns the node of a stored folder. The folders above it are those of the machine, which other programs change.
+std::optional<store::record_reference> node_at(const file_store::done_backup& done, file_store&& opened,
+                                               const std::string& path) {
+  return opened.with_reading([&](const store::store_reading& reading) {
+    store::record_reader nodes(reading.objects, reading.key, reading.shards, sha256());
+    const auto found = store::find_path(done.summary.root, path, nodes);
+    return found ? found->node : std::nullopt;
+  });
+}
+
+TEST_P(file_backups, do_not_read_unchanged_files) {
+  const temporary_folder source;
+  make_tree(source);
+  const auto files = make_file_store();
+  const auto first = file_store(files, key_).backup(source / "tree");
+  ASSERT_TRUE(first.ok());
+  EXPECT_EQ(first->summary.unchanged_files, 0u);
+  const auto again = file_store(files, key_).backup(source / "tree", first->id);
+  ASSERT_TRUE(again.ok());
+  EXPECT_LT(again->new_bytes, 2000u) << "only folders above the tree may have changed";
+  EXPECT_EQ(node_at(*again, file_store(files, key_), source / "tree"),
+            node_at(*first, file_store(files, key_), source / "tree"));
+  EXPECT_GE(again->summary.unchanged_files, 304u);  // of 306 with content, 2 are further names of one file
+
+  // The same size and mtime again, but another content, and another ctime.
+  struct stat facts = {};
+  ASSERT_EQ(::stat((source / "tree/random").c_str(), &facts), 0);
+  std::fstream(source / "tree/random") << "changed";
+  set_time(source / "tree/random", facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec);
+  const auto changed = file_store(files, key_).backup(source / "tree", again->id);
+  ASSERT_TRUE(changed.ok());
+  EXPECT_EQ(changed->summary.unchanged_files, again->summary.unchanged_files - 1);
+  const temporary_folder target;
+  ASSERT_TRUE(file_store(files, key_).restore(changed->id, {.path = source / "tree", .target = target / "t"}).ok());
+  EXPECT_EQ(facts_of(target / "t"), facts_of(source / "tree"));
+}
+
+TEST_P(file_backups, read_unchanged_files_whose_records_are_lost) {
+  const temporary_folder source;
+  make_tree(source);
+  const auto files = make_file_store();
+  const auto first = file_store(files, key_).backup(source / "tree");
+  ASSERT_TRUE(first.ok());
+  const auto containers = file_store(files, key_).objects().list(store::object_kind::container);
+  ASSERT_GE(containers->size(), 5u);
+  for (const std::string& each : *containers) {
+    const auto copy = make_file_store();
+    *copy = *files;
+    ASSERT_TRUE(file_store(copy, key_).objects().remove({store::object_kind::container, each}).ok());
+    const auto again = file_store(copy, key_).backup(source / "tree", first->id);
+    ASSERT_TRUE(again.ok()) << again.error().message();
+    EXPECT_GT(again->new_bytes, 0u);
+    const temporary_folder target;
+    problem_map problems;
+    ASSERT_TRUE(file_store(copy, key_)
+                    .restore(again->id, {.path = source / "tree", .target = target / "t", .problem = note_in(problems)})
+                    .ok());
+    EXPECT_EQ(problems, problem_map());
+    EXPECT_EQ(facts_of(target / "t"), facts_of(source / "tree"));
+  }
+}
+
+TEST(backups_of_files, keep_holes_of_huge_files) {
+  const temporary_folder source;
+  const std::string path = source.make_file("tree/sparse", "");
+  constexpr std::uint64_t terabyte = std::uint64_t{1} << 40;
+  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  ASSERT_EQ(::ftruncate(file, terabyte), 0);
+  const std::string data = drawn_text(content::random, 100'000, 5);
+  for (const std::uint64_t at : {std::uint64_t{0}, std::uint64_t{1} << 33, terabyte - 200'000}) {
+    ASSERT_EQ(::pwrite(file, data.data(), data.size(), static_cast<off_t>(at)), 100'000);
+  }
+  ::close(file);
+  const auto files = make_file_store();
+  const auto done = file_store(files).backup(source / "tree");
+  ASSERT_TRUE(done.ok());
+  EXPECT_LT(done->new_bytes, 150'000u);
+  const temporary_folder target;
+  ASSERT_TRUE(file_store(files).restore(done->id, {.path = source / "tree", .target = target / "t"}).ok());
+  EXPECT_EQ(facts_of(target / "t"), facts_of(source / "tree"));
+}
+
+TEST(backups_of_files, follow_trees_deeper_than_the_longest_path) {
+  const temporary_folder source;
+  std::filesystem::create_directory(source / "tree");
+  const std::string name(200, 'd');
+  int at = ::open((source / "tree").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  constexpr int depth = 60;
+  for (int i = 0; i < depth; ++i) {
+    ASSERT_EQ(::mkdirat(at, name.c_str(), 0755), 0);
+    const int below = ::openat(at, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int file = ::openat(at, "file", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    ASSERT_EQ(::write(file, "deep", 4), 4);
+    ::close(file);
+    ASSERT_EQ(::linkat(at, "file", below, "linked", 0), 0);
+    ::close(at);
+    at = below;
+  }
+  ::close(at);
+  const auto files = make_file_store();
+  problem_map problems;
+  const auto done =
+      file_store(files).backup({.paths = {source / "tree"}, .feed = file_store::feed(), .problem = note_in(problems)});
+  ASSERT_TRUE(done.ok());
+  EXPECT_EQ(done->summary.files, 2u * depth);
+  const temporary_folder target;
+  ASSERT_TRUE(file_store(files)
+                  .restore(done->id, {.path = source / "tree", .target = target / "t", .problem = note_in(problems)})
+                  .ok());
+  EXPECT_EQ(problems, problem_map());
+  tree_facts before = facts_of(source / "tree");
+  EXPECT_EQ(before.size(), 3u * depth);
+  EXPECT_EQ(facts_of(target / "t"), before);
+}
+
+TEST(backups_of_files, store_named_links_as_links_and_several_paths) {
+  const temporary_folder source;
+  source.make_file("data/x", "x");
+  source.make_file("data/sub/y", "y");
+  source.make_file("data.d/z", "z");
+  source.make_file("other/w", "w");
+  source.make_link("data", "link");
+  const auto files = make_file_store();
+  const auto done = file_store(files).backup(
+      {.paths = {source / "other", source / "link/", source / "data/sub/../", source / "data/x", source / "./data.d/z"},
+       .feed = file_store::feed()});
+  ASSERT_TRUE(done.ok());
+  EXPECT_EQ(done->summary.paths,
+            (std::vector<std::string>{source / "data", source / "data.d/z", source / "link", source / "other"}));
+  const temporary_folder target;
+  ASSERT_TRUE(file_store(files).restore(done->id, {.path = source.path(), .target = target / "t"}).ok());
+  EXPECT_EQ(facts_of(target / "t"), facts_of(source.path()));
+}
+
+TEST(backups_of_files, name_inputs_that_fail_and_store_the_rest) {
+  const temporary_folder source;
+  source.make_file("tree/open", "x");
+  ASSERT_EQ(::chmod(source.make_file("tree/closed", "secret").c_str(), 0), 0);
+  std::filesystem::create_hard_link(source / "tree/closed", source / "tree/closed too");
+  ASSERT_EQ(::chmod(source.make_folder("tree/locked").c_str(), 0), 0);
+  const auto files = make_file_store();
+  problem_map problems;
+  const without_privileges nobody;
+  if (!nobody.holds()) GTEST_SKIP() << "file modes do not apply to this user";
+  const auto done = file_store(files).backup(
+      {.paths = {source / "tree", source / "absent"}, .feed = file_store::feed(), .problem = note_in(problems)});
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_TRUE(done->taken.is_incomplete);
+  EXPECT_EQ(problems.size(), 4u);
+  for (const char* const each : {"tree/closed", "tree/closed too", "tree/locked", "absent"}) {
+    EXPECT_EQ(problems.count(source / each), 1u) << each;
+  }
+  const auto none = file_store(files).backup(source / "absent");
+  EXPECT_EQ(none.error().system_error(), ENOENT);
+}
+
+}  // namespace
+}  // namespace cutpoint::tests

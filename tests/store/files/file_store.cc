@@ -1,0 +1,146 @@
+#include "tests/store/files/file_store.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <cutpoint/tree_entry.h>
+#include <cutpoint/walk.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace cutpoint::tests {
+
+namespace {
+
+/// Returns a digest of a file's bytes, and the ranges that are no holes.
+std::string content_facts(const std::string& path, std::uint64_t size) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (file < 0) return "cannot be opened";
+  std::string segments;
+  std::vector<std::uint8_t> bytes;
+  for (off_t at = 0; static_cast<std::uint64_t>(at) < size;) {
+    const off_t data = ::lseek(file, at, SEEK_DATA);
+    if (data < 0) break;
+    const off_t end = ::lseek(file, data, SEEK_HOLE);
+    if (size > MiB) segments += fmt::format(" {}-{}", data, end);
+    const std::size_t begin = bytes.size();
+    bytes.resize(begin + static_cast<std::size_t>(end - data));
+    const ssize_t count = ::pread(file, bytes.data() + begin, static_cast<std::size_t>(end - data), data);
+    if (count != end - data) segments += " short";
+    at = end;
+  }
+  ::close(file);
+  if (size <= MiB) {  // small files are not searched for holes
+    std::ifstream whole(path, std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(whole), {});
+  }
+  return to_hex(digest_of(bytes)) + segments;
+}
+
+}  // namespace
+
+tree_facts facts_of(const std::string& folder) {
+  tree_facts facts;
+  hard_link_table links;
+  const walk_callbacks callbacks = {
+      .entry =
+          [&](const tree_entry& entry) {
+            const std::string name = entry.is_given ? "" : entry.path.substr(folder.size() + 1);
+            if (entry.is_given) return status();  // the target is not the source's folder
+            std::string text = fmt::format("{} {:o} {}:{} {}.{:09} {} {} {}", to_string(entry.kind), entry.permissions,
+                                           entry.user_id, entry.group_id, entry.modified.tv_sec, entry.modified.tv_nsec,
+                                           entry.device_number, entry.target, entry.link_count);
+            const auto attributes = read_extended_attributes(entry);
+            for (const extended_attribute& each : *attributes) {
+              text += fmt::format(
+                  " {}={}", each.name,
+                  to_hex(digest_of({reinterpret_cast<const std::uint8_t*>(each.value.data()), each.value.size()})));
+            }
+            if (entry.kind == file_kind::regular_file) {
+              text += fmt::format(" {} {}", entry.size, content_facts(entry.path, entry.size));
+            }
+            const std::string first = links.find_or_add(entry);
+            if (!first.empty()) text += " = " + first.substr(folder.size() + 1);
+            facts[name] = text;
+            return status();
+          },
+      .problem =
+          [&](const std::string& path, const status& why) {
+            facts[path] = why.message();
+            return status();
+          },
+  };
+  EXPECT_TRUE(walk(folder, {}, callbacks).ok());
+  return facts;
+}
+
+std::shared_ptr<volatile_file_system> make_file_store() {
+  auto files = std::make_shared<volatile_file_system>();
+  EXPECT_TRUE(store::make_storage_folders(*files).ok());
+  return files;
+}
+
+namespace {
+
+std::string next_writer_id() {
+  static int last = 0;
+  return "f" + std::to_string(++last);
+}
+
+}  // namespace
+
+file_store::file_store(std::shared_ptr<volatile_file_system> files, store::seal_key key)
+    : file_store(store::open_directory_storage(std::move(files), {.writer_id = next_writer_id(), .pending_objects = 0}),
+                 key) {}
+
+file_store::file_store(std::unique_ptr<store::storage> objects, store::seal_key key)
+    : key_(key), objects_(std::move(objects)), tables_(*objects_, key_, 8 * MiB) {}
+
+feed_options file_store::feed() {
+  return {.cuts = *parse_canonical("gear(min_bytes=512,avg_bytes=2048,max_bytes=8192,table=fastcdc2020)"),
+          .memory_bytes = 32 * MiB};
+}
+
+result<file_store::done_backup> file_store::backup(store::backup_options options, const std::string& parent) {
+  if (!parent.empty()) {
+    const auto before = read(parent);
+    if (!before) return before.error();
+    options.parent = before->root;
+  }
+  store::store_config config = small_config();
+  config.container_bytes = static_cast<std::uint32_t>(container_bytes);
+  auto threads = engine::make({.threads = 2});
+  auto writing = store::shard_index::open(*objects_, key_.kind(), tables_);
+  if (!writing) return writing.error();
+  store::record_writer records(*objects_, key_, config.container_bytes, blake3_fingerprinter());
+  store::write_session session(config, *writing, records, sha256());
+  done_backup done;
+  const auto stored = with_reading(
+      [&](const store::store_reading& reading) { return store::backup_files(*threads, session, reading, options); });
+  if (!stored) return stored.error();
+  done.summary = *stored;
+  if (status finished = session.finish(); !finished.ok()) return finished;
+  done.new_bytes = records.raw_bytes();
+  done.taken.root = stored->root;
+  done.taken.paths = stored->paths;
+  done.taken.is_incomplete = stored->problems != 0;
+  auto id = store::put_snapshot(*objects_, done.taken, key_, *blake3_fingerprinter());
+  if (!id) return id.error();
+  if (status synced = objects_->sync(); !synced.ok()) return synced;
+  done.id = *id;
+  return done;
+}
+
+result<store::snapshot> file_store::read(const std::string& id) {
+  return store::read_snapshot(*objects_, id, 32, key_, *blake3_fingerprinter());
+}
+
+result<store::restore_summary> file_store::restore(const std::string& id, const store::restore_options& options) {
+  const auto taken = read(id);
+  if (!taken) return taken.error();
+  return with_reading(
+      [&](const store::store_reading& reading) { return store::restore_files(reading, taken->root, options); });
+}
+
+}  // namespace cutpoint::tests

@@ -1,0 +1,75 @@
+// A store for tests of files: backs up folders of this machine and restores them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <cutpoint/catalog.h>
+#include <cutpoint/engine.h>
+#include <gtest/gtest.h>
+
+#include "store/files/backup.h"
+#include "store/files/restore.h"
+#include "tests/store/support/small_store.h"
+
+namespace cutpoint::tests {
+
+/// Problems that were reported, by path.
+using problem_map = std::map<std::string, std::string>;
+
+inline store::problem_function note_in(problem_map& problems) {
+  return [&problems](const std::string& path, const status& why) { problems[path] = why.message(); };
+}
+
+/// Everything that a restore must bring back of the files below a folder, as text by relative path: metadata, a digest of
+/// the content, the data segments of large files, and the first name of a file with several.
+using tree_facts = std::map<std::string, std::string>;
+[[nodiscard]] tree_facts facts_of(const std::string& folder);
+
+/// Returns a volatile file system with an empty store.
+[[nodiscard]] std::shared_ptr<volatile_file_system> make_file_store();
+
+/// An open store of small chunks and containers. Each session is another object.
+class file_store {
+ public:
+  explicit file_store(std::shared_ptr<volatile_file_system> files, store::seal_key key = {});
+  /// Opens a store in any storage.
+  explicit file_store(std::unique_ptr<store::storage> objects, store::seal_key key = {});
+
+  struct done_backup {
+    std::string id;
+    store::snapshot taken;
+    store::backup_summary summary;
+    std::uint64_t new_bytes = 0;  ///< raw bytes of new records
+  };
+
+  /// Backs up and commits. `parent` is the id of a snapshot, or empty.
+  result<done_backup> backup(store::backup_options options, const std::string& parent = {});
+  result<done_backup> backup(const std::string& path, const std::string& parent = {}) {
+    return backup(store::backup_options{.paths = {path}, .feed = feed()}, parent);
+  }
+  result<store::restore_summary> restore(const std::string& id, const store::restore_options& options);
+
+  [[nodiscard]] result<store::snapshot> read(const std::string& id);
+  [[nodiscard]] store::storage& objects() { return *objects_; }
+  /// Calls `use` with what reading takes.
+  template <class Use>
+  auto with_reading(Use use) {
+    auto shards = store::shard_index::open(*objects_, key_.kind(), tables_);
+    EXPECT_TRUE(shards.ok());
+    return use(store::store_reading{*objects_, key_, *shards,
+                                    [] { return store::record_fingerprinter::make(fingerprint_kind::sha256); }});
+  }
+
+  [[nodiscard]] static feed_options feed();
+
+  std::uint64_t container_bytes = 64 * KiB;
+
+ private:
+  store::seal_key key_;
+  std::unique_ptr<store::storage> objects_;
+  store::table_cache tables_;
+};
+
+}  // namespace cutpoint::tests

@@ -1,0 +1,354 @@
+// Checks name exactly the files that are lost, and repairs leave a clean store with everything else, wherever they stop.
+#include "store/files/repair.h"
+
+#include <fstream>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "store/files/check.h"
+#include "store/files/dump.h"
+#include "tests/host/support/case_count.h"
+#include "tests/store/files/file_store.h"
+#include "tests/store/files/made_trees.h"
+
+namespace cutpoint::tests {
+namespace {
+
+struct found_damage {
+  bool is_clean = false;
+  problem_map objects;
+  std::map<std::string, problem_map> files;  ///< by snapshot
+};
+
+found_damage check(const std::shared_ptr<volatile_file_system>& files, bool reads_data, store::seal_key key = {}) {
+  found_damage found;
+  const auto checked = file_store(files, key).with_reading([&](const store::store_reading& reading) {
+    return store::check_store(reading,
+                              {.reads_data = reads_data,
+                               .threads = 2,
+                               .object_problem = note_in(found.objects),
+                               .file_problem = [&](const std::string& id, const std::string& path, const status& why) {
+                                 found.files[id][path] = why.message();
+                               }});
+  });
+  EXPECT_TRUE(checked.ok()) << checked.error().message();
+  found.is_clean = checked.ok() && checked->is_clean();
+  return found;
+}
+
+result<store::repair_summary> repair(const std::shared_ptr<volatile_file_system>& files, store::seal_key key = {}) {
+  store::store_config config = small_config();
+  return file_store(files, key).with_reading([&](const store::store_reading& reading) {
+    return store::repair_store(reading, config, {.threads = 1});
+  });
+}
+
+/// Returns the content of the files of each snapshot, by path, as far as they come back.
+std::map<std::string, tree_facts> restored_snapshots(const std::shared_ptr<volatile_file_system>& files,
+                                                     problem_map& problems, store::seal_key key = {}) {
+  std::map<std::string, tree_facts> restored;
+  file_store opened(files, key);
+  const auto ids = opened.objects().list(store::object_kind::snapshot);
+  for (const std::string& id : *ids) {
+    const temporary_folder target;
+    static_cast<void>(opened.restore(id, {.target = target / "t", .threads = 1, .problem = note_in(problems)}));
+    restored[id] = facts_of(target / "t");
+  }
+  return restored;
+}
+
+TEST(checks, find_nothing_in_a_whole_store_and_each_changed_byte_in_another) {
+  const temporary_folder source;
+  source.make_file("tree/a", drawn_text(content::random, 3000, 1));
+  source.make_file("tree/b/c", drawn_text(content::text, 3000, 2));
+  for (const store::seal_key& key : {store::seal_key(), store::seal_key(numbered_key(1))}) {
+    const auto files = make_file_store();
+    ASSERT_TRUE(file_store(files, key).backup(source / "tree").ok());
+    EXPECT_TRUE(check(files, false, key).is_clean);
+    EXPECT_TRUE(check(files, true, key).is_clean);
+    for (const store::object_kind kind :
+         {store::object_kind::container, store::object_kind::snapshot, store::object_kind::shard}) {
+      const auto ids = file_store(files, key).objects().list(kind);
+      const std::string path = store::path_of({kind, ids->front()});
+      std::vector<std::uint8_t>& bytes = *files->bytes_of(path);
+      for (std::size_t i = 0; i < bytes.size(); i += kind == store::object_kind::container ? 37 : 5) {
+        bytes[i] ^= 1;
+        const found_damage found = check(files, true, key);
+        EXPECT_EQ(found.objects.count(path), 1u) << path << " byte " << i;
+        bytes[i] ^= 1;
+      }
+    }
+  }
+}
+
+class damaged_stores : public testing::TestWithParam<bool> {
+ protected:
+  store::seal_key key_ = GetParam() ? store::seal_key(numbered_key(1)) : store::seal_key();
+};
+INSTANTIATE_TEST_SUITE_P(with, damaged_stores, testing::Bool(),
+                         [](const auto& tested) { return tested.param ? "encryption" : "checksums"; });
+
+TEST_P(damaged_stores, are_repaired_without_the_files_that_the_check_names) {
+  const temporary_folder source;
+  make_small_tree(source);
+  const auto files = make_file_store();
+  const auto first = file_store(files, key_).backup(source / "tree");
+  ASSERT_TRUE(first.ok());
+  source.make_file("tree/sub/new", drawn_text(content::random, 30'000, 8));
+  ASSERT_TRUE(file_store(files, key_).backup(source / "tree", first->id).ok());
+  problem_map none;
+  const auto expected = restored_snapshots(files, none, key_);
+  ASSERT_EQ(none, problem_map());
+  const auto containers = *file_store(files, key_).objects().list(store::object_kind::container);
+  ASSERT_GE(containers.size(), 4u);
+  seeded_choices random(3);
+  std::size_t lost_files = 0;
+  std::size_t saved_records = 0;
+  for (const std::string& each : containers) {
+    for (int round = 0; round < 6; ++round) {
+      const auto damaged = files->crash(random);  // a copy: everything is durable
+      std::vector<std::uint8_t>& bytes = *damaged->bytes_of("containers/" + each);
+      if (round == 0) {
+        ASSERT_TRUE(file_store(damaged, key_).objects().remove({store::object_kind::container, each}).ok());
+      } else if (round == 1) {
+        bytes.resize(bytes.size() / 2);
+      } else {
+        bytes[random.between(0, bytes.size() - 1)] ^= 2;
+      }
+      const found_damage found = check(damaged, true, key_);
+      EXPECT_FALSE(found.is_clean);
+      const auto repaired = repair(damaged, key_);
+      ASSERT_TRUE(repaired.ok()) << repaired.error().message();
+      saved_records += repaired->saved_records;
+      EXPECT_EQ(repaired->replaced_snapshots == 0, repaired->lost_files == 0);
+      const found_damage after = check(damaged, true, key_);
+      EXPECT_TRUE(after.is_clean);
+      problem_map problems;
+      const auto restored = restored_snapshots(damaged, problems, key_);
+      EXPECT_EQ(problems, problem_map());
+      ASSERT_EQ(restored.size(), 2u);
+      // Every file of the old snapshots is in one of the new ones, unless the check has named it or its folder.
+      for (const auto& [id, contents] : expected) {
+        const auto lost = found.files.find(id);
+        for (const auto& [name, facts] : contents) {
+          if (facts.starts_with("directory") || facts.find(" = ") != std::string::npos) continue;
+          bool is_lost = false;
+          for (const auto& [path, why] : lost == found.files.end() ? problem_map() : lost->second) {
+            is_lost = is_lost || path == "/" + name || (path.ends_with('/') && ("/" + name).starts_with(path));
+          }
+          lost_files += is_lost ? 1 : 0;
+          const auto comes_back = std::ranges::any_of(restored, [&](const auto& after_repair) {
+            const auto place = after_repair.second.find(name);
+            return place != after_repair.second.end() && place->second == facts;
+          });
+          EXPECT_TRUE(is_lost || comes_back) << name << " round " << round;
+        }
+      }
+    }
+  }
+  EXPECT_GE(lost_files, containers.size());
+  EXPECT_GE(saved_records, 100u);
+}
+
+TEST(repairs, make_a_lost_index_again_and_lose_nothing) {
+  const temporary_folder source;
+  make_small_tree(source);
+  const auto files = make_file_store();
+  const auto done = file_store(files).backup(source / "tree");
+  ASSERT_TRUE(done.ok());
+  problem_map none;
+  const auto expected = restored_snapshots(files, none);
+  for (const bool removes : {false, true}) {
+    const auto shards = file_store(files).objects().list(store::object_kind::shard);
+    for (const std::string& each : *shards) {
+      if (removes) {
+        ASSERT_TRUE(file_store(files).objects().remove({store::object_kind::shard, each}).ok());
+      } else {
+        files->bytes_of("shards/" + each)->resize(50);
+      }
+    }
+    EXPECT_FALSE(check(files, false).is_clean);
+    const auto repaired = repair(files);
+    ASSERT_TRUE(repaired.ok()) << repaired.error().message();
+    EXPECT_EQ(repaired->lost_files, 0u);
+    EXPECT_TRUE(check(files, true).is_clean);
+    EXPECT_EQ(restored_snapshots(files, none), expected);
+  }
+  EXPECT_EQ(none, problem_map());
+}
+
+TEST(repairs, remove_nothing_if_an_object_has_a_newer_version) {
+  const temporary_folder source;
+  make_small_tree(source);
+  const auto files = make_file_store();
+  ASSERT_TRUE(file_store(files).backup(source / "tree").ok());
+  const auto containers = *file_store(files).objects().list(store::object_kind::container);
+  std::vector<std::uint8_t>& bytes = *files->bytes_of("containers/" + containers.front());
+  const auto header = std::span(bytes).last(store::object_header_bytes);
+  header[12] = 2;  // the version
+  const digest sum = *(*fingerprinter::make(fingerprint_kind::xxh3))(header.first(48));
+  std::copy_n(sum.bytes.begin(), 16, header.begin() + 48);
+  files->bytes_of("containers/" + containers.back())->resize(100);
+  EXPECT_EQ(repair(files).error().code(), status_code::unavailable);
+  EXPECT_EQ(file_store(files).objects().list(store::object_kind::container)->size(), containers.size());
+}
+
+/// Stops a repair at every call, and draws states of the disk. Returns a sentence on the first that has lost a file that
+/// was whole, or that another repair does not make clean.
+std::string repair_fault(std::uint64_t states_at_each_call) {
+  const temporary_folder source;
+  source.make_file("tree/lost", drawn_text(content::random, 9'000, 1));
+  source.make_file("tree/kept", drawn_text(content::random, 9'000, 2));
+  source.make_file("tree/sub/other", drawn_text(content::text, 5'000, 3));
+  seeded_choices random(from_environment("CUTPOINT_CRASH_SEED", 1));
+  const auto files = make_file_store();
+  for (int i = 0; i < 2; ++i) {
+    source.make_file("tree/new" + std::to_string(i), "new");
+    if (!file_store(files).backup(source / "tree").ok()) return "no backup";
+  }
+  // Damage one chunk of the file "lost".
+  const auto containers = *file_store(files).objects().list(store::object_kind::container);
+  bool is_damaged = false;
+  for (const std::string& each : containers) {
+    std::vector<std::uint8_t>& bytes = *files->bytes_of("containers/" + each);
+    for (std::size_t at = 100; at < bytes.size() && !is_damaged; at += 500) {
+      bytes[at] ^= 1;
+      const auto found = check(files, true);
+      is_damaged = found.files.size() == 2 && found.files.begin()->second.size() == 1 &&
+                   found.files.begin()->second.begin()->first == source / "tree/lost";
+      if (!is_damaged) bytes[at] ^= 1;
+    }
+  }
+  if (!is_damaged) return "no damage";
+  tree_facts kept = facts_of(source / "tree");
+  kept.erase("lost");
+  for (std::uint64_t stop = 0;; ++stop) {
+    const auto stopped = files->crash(random);  // a copy: everything is durable
+    const std::uint64_t begin = stopped->calls();
+    stopped->stop_at(begin + stop);
+    const auto repaired = repair(stopped);
+    for (std::uint64_t state = 0; state < states_at_each_call; ++state) {
+      const auto after = stopped->crash(random);
+      const std::string place = " (stopped at call " + std::to_string(stop) + ", state " + std::to_string(state) + ")";
+      for (const bool is_repaired : {false, true}) {
+        if (is_repaired) {
+          const auto again = repair(after);
+          if (!again) return again.error().message() + place;
+          if (!check(after, true).is_clean) return "the store is not clean" + place;
+        }
+        problem_map problems;
+        const auto restored = restored_snapshots(after, problems);
+        if (restored.size() < 2) return "a snapshot is lost" + place;
+        if (is_repaired && restored.size() != 2) return "a snapshot is there twice" + place;
+        problems.erase(source / "tree/lost");
+        if (!problems.empty()) return problems.begin()->second + place;
+        std::size_t newest = 0;
+        for (const auto& [id, contents] : restored) {
+          for (const auto& [name, facts] : kept) {
+            const auto found = contents.find(source.path().substr(1) + "/tree/" + name);
+            if (name == "new1" && found == contents.end()) continue;  // only the second snapshot has it
+            if (name == "new1") ++newest;
+            if (found == contents.end() || (found->second != facts && !facts.starts_with("directory"))) {
+              return name + " is lost" + place;
+            }
+          }
+        }
+        if (newest == 0) return "the second snapshot is lost" + place;
+      }
+    }
+    if (repaired.ok() && stopped->calls() <= begin + stop) return "";
+  }
+}
+
+/// Stops two backups at every call, and draws states of the disk. Returns a sentence on the first in which a committed
+/// snapshot does not come back, or the store is not clean, or another backup fails.
+std::string backup_fault(std::uint64_t states_at_each_call) {
+  const temporary_folder source;
+  seeded_choices random(from_environment("CUTPOINT_CRASH_SEED", 1));
+  std::map<std::string, tree_facts> expected;
+  for (const char* const tree : {"one", "two"}) {
+    source.make_file(std::string(tree) + "/same", drawn_text(content::random, 9'000, 1));
+    source.make_file(std::string(tree) + "/sub/" + tree, drawn_text(content::random, 3'000, expected.size()));
+    expected[tree] = facts_of(source / tree);
+  }
+  for (std::uint64_t stop = 0;; ++stop) {
+    const auto files = make_file_store();
+    const std::uint64_t begin = files->calls();
+    files->stop_at(begin + stop);
+    std::map<std::string, std::string> committed;  // names of trees by id
+    for (const auto& [tree, facts] : expected) {
+      const auto done = file_store(files).backup(source / tree);
+      if (!done) break;
+      committed[done->id] = tree;
+    }
+    for (std::uint64_t state = 0; state < states_at_each_call; ++state) {
+      const auto after = files->crash(random);
+      const std::string place = " (stopped at call " + std::to_string(stop) + ", state " + std::to_string(state) + ")";
+      const auto again = file_store(after).backup(source / "two");
+      if (!again) return again.error().message() + place;
+      committed[again->id] = "two";
+      for (const auto& [id, tree] : committed) {
+        const temporary_folder target;
+        const auto restored = file_store(after).restore(id, {.path = source / tree, .target = target / "t"});
+        if (!restored) return restored.error().message() + place;
+        if (facts_of(target / "t") != expected[tree]) return "a snapshot has other files" + place;
+      }
+      committed.erase(again->id);
+      if (!check(after, true).is_clean) return "the store is not clean" + place;
+    }
+    if (files->calls() <= begin + stop) return "";
+  }
+}
+
+TEST(backups_of_files, lose_no_committed_snapshot_wherever_they_stop) {
+  EXPECT_EQ(backup_fault(from_environment("CUTPOINT_CRASH_STATES", case_count(1))), "");
+}
+
+TEST(repairs, lose_nothing_wherever_they_stop) {
+  EXPECT_EQ(repair_fault(from_environment("CUTPOINT_CRASH_STATES", case_count(1))), "");
+}
+
+TEST(dumps, pass_on_any_range) {
+  const temporary_folder source;
+  const std::string path = source.make_file("tree/file", drawn_text(content::runs, 200'000, 1));
+  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(::ftruncate(file, 3'000'000), 0);  // a hole
+  ASSERT_EQ(::pwrite(file, "data after a hole", 17, 2'500'000), 17);
+  std::vector<std::uint8_t> expected(3'000'000);
+  ASSERT_EQ(::pread(file, expected.data(), expected.size(), 0), 3'000'000);
+  ::close(file);
+  const auto files = make_file_store();
+  const auto done = file_store(files).backup(source / "tree");
+  ASSERT_TRUE(done.ok());
+  file_store(files).with_reading([&](const store::store_reading& reading) {
+    store::record_reader records(reading.objects, reading.key, reading.shards, sha256());
+    const auto entry = store::find_path(done->taken.root, path, records);
+    ASSERT_TRUE(entry.ok());
+    seeded_choices random(1);
+    for (int round = 0; round < 60; ++round) {
+      const std::uint64_t begin = random.between(0, 3'000'100);
+      const std::uint64_t end = round < 30 ? begin + random.between(0, 5'000) : random.between(0, 4'000'000);
+      std::vector<std::uint8_t> read;
+      const status dumped = store::dump_file(*entry, begin, end, records, [&](byte_span bytes) {
+        EXPECT_FALSE(bytes.empty());
+        read.insert(read.end(), bytes.begin(), bytes.end());
+        return status();
+      });
+      ASSERT_TRUE(dumped.ok()) << dumped.message();
+      const std::uint64_t last = std::min<std::uint64_t>(end, expected.size());
+      EXPECT_EQ(read.size(), last > begin ? last - begin : 0);
+      EXPECT_TRUE(
+          std::equal(read.begin(), read.end(),
+                     expected.begin() + static_cast<std::ptrdiff_t>(std::min(begin, expected.size() - read.size()))));
+    }
+    const auto folder = store::find_path(done->taken.root, source / "tree", records);
+    EXPECT_EQ(store::dump_file(*folder, 0, 1, records, [](byte_span) { return status(); }).code(),
+              status_code::invalid_argument);
+    EXPECT_TRUE(store::is_absence(store::find_path(done->taken.root, path + "/x", records).error()));
+  });
+}
+
+}  // namespace
+}  // namespace cutpoint::tests

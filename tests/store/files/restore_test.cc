@@ -1,0 +1,335 @@
+// Restores keep to their target, name what is lost, restore the rest, and select and replace files as asked.
+#include <filesystem>
+#include <fstream>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/host/io/temporary_folder.h"
+#include "tests/store/files/file_store.h"
+#include "tests/store/files/made_trees.h"
+
+namespace cutpoint::tests {
+namespace {
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::vector<path_pattern> patterns(std::initializer_list<const char*> texts) {
+  std::vector<path_pattern> made;
+  for (const char* each : texts) made.push_back(*path_pattern::make(each));
+  return made;
+}
+
+TEST(restores, leave_existing_files_alone_unless_they_may_replace_them) {
+  const temporary_folder source;
+  source.make_file("tree/a", "new a");
+  source.make_file("tree/sub/b", "new b");
+  source.make_file("tree/c/d", "new d");
+  const auto files = make_file_store();
+  const auto done = file_store(files).backup(source / "tree");
+  ASSERT_TRUE(done.ok());
+  const temporary_folder target;
+  target.make_file("t/a", "old a");
+  target.make_file("t/sub/other", "other");
+  target.make_file("t/c", "a file where a folder belongs");
+  std::filesystem::create_hard_link(target / "t/a", target / "outside");
+  problem_map problems;
+  store::restore_options options{.path = source / "tree", .target = target / "t", .problem = note_in(problems)};
+  ASSERT_TRUE(file_store(files).restore(done->id, options).ok());
+  EXPECT_EQ(problems.size(), 2u);
+  EXPECT_EQ(problems.count(source / "tree/a"), 1u);
+  EXPECT_EQ(problems.count(source / "tree/c"), 1u);
+  EXPECT_EQ(text_of(target / "t/a"), "old a");
+  EXPECT_EQ(text_of(target / "t/sub/b"), "new b");
+
+  problems.clear();
+  options.replaces_files = true;
+  ASSERT_TRUE(file_store(files).restore(done->id, options).ok());
+  EXPECT_EQ(problems, problem_map());
+  EXPECT_EQ(text_of(target / "t/a"), "new a");
+  EXPECT_EQ(text_of(target / "t/c/d"), "new d");
+  EXPECT_EQ(text_of(target / "t/sub/other"), "other");
+  EXPECT_EQ(text_of(target / "outside"), "old a") << "the other name of the replaced file keeps its content";
+}
+
+TEST(restores, never_follow_links_of_the_target) {
+  const temporary_folder source;
+  source.make_file("tree/sub/file", "new");
+  source.make_file("tree/single", "new");
+  const auto files = make_file_store();
+  const auto done = file_store(files).backup(source / "tree");
+  ASSERT_TRUE(done.ok());
+  for (const bool replaces : {false, true}) {
+    const temporary_folder target;
+    target.make_file("outside/file", "old");
+    target.make_link("../outside", "t/sub");
+    target.make_link("../outside/file", "t/single");
+    problem_map problems;
+    ASSERT_TRUE(file_store(files)
+                    .restore(done->id, {.path = source / "tree",
+                                        .target = target / "t",
+                                        .replaces_files = replaces,
+                                        .problem = note_in(problems)})
+                    .ok());
+    EXPECT_EQ(problems.size(), replaces ? 0u : 2u);
+    EXPECT_EQ(text_of(target / "outside/file"), "old");
+    EXPECT_EQ(std::filesystem::is_symlink(target / "t/sub"), !replaces);
+    EXPECT_EQ(facts_of(target / "outside").size(), 1u);
+  }
+}
+
+TEST(restores, select_files_by_patterns_and_by_path) {
+  const temporary_folder source;
+  source.make_file("tree/a/one.txt", "1");
+  source.make_file("tree/a/two.bin", "2");
+  source.make_file("tree/b/c/three.txt", "3");
+  source.make_file("tree/d/four", "4");
+  source.make_folder("tree/empty");
+  const auto files = make_file_store();
+  const auto done = file_store(files).backup(source / "tree");
+  ASSERT_TRUE(done.ok());
+  const auto restored = [&](const std::string& path, std::vector<path_pattern> include) {
+    const temporary_folder target;
+    EXPECT_TRUE(file_store(files).restore(done->id, {.path = path, .target = target / "t", .include = include}).ok());
+    std::string names;
+    for (const auto& [name, facts] : facts_of(target / "t")) names += name + ' ';
+    return names;
+  };
+  EXPECT_EQ(restored(source / "tree", patterns({"*.txt"})), "a a/one.txt b b/c b/c/three.txt ");
+  EXPECT_EQ(restored(source / "tree", patterns({"/d", "empty/"})), "d d/four empty ");
+  EXPECT_EQ(restored(source / "tree/b", {}), "c c/three.txt ");
+  EXPECT_EQ(restored(source / "tree/a/two.bin", {}), "two.bin ");
+  EXPECT_EQ(file_store(files).restore(done->id, {.path = "/no such", .target = source / "t"}).error().system_error(),
+            ENOENT);
+}
+
+TEST(restores, by_other_users_name_what_they_cannot_set_once) {
+  const temporary_folder source;
+  source.make_file("tree/a", "a");
+  source.make_file("tree/b", "b");
+  source.make_link("a", "tree/link");
+  for (const char* each : {"tree/a", "tree/b"}) ASSERT_EQ(::chmod((source / each).c_str(), 04755), 0);
+  const auto files = make_file_store();
+  const auto done = file_store(files).backup(source / "tree");
+  ASSERT_TRUE(done.ok());
+  const temporary_folder target;
+  ASSERT_EQ(::chmod(target.make_folder("t").c_str(), 0777), 0);
+  const without_privileges nobody;
+  if (!nobody.holds() || ::getuid() != 0) GTEST_SKIP() << "needs root";
+  problem_map problems;
+  ASSERT_TRUE(file_store(files)
+                  .restore(done->id, {.path = source / "tree", .target = target / "t", .problem = note_in(problems)})
+                  .ok());
+  EXPECT_EQ(problems.size(), 1u) << "the owner, once";
+  EXPECT_EQ(text_of(target / "t/a"), "a");
+  struct stat facts = {};
+  ASSERT_EQ(::stat((target / "t/b").c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 07777, 0755u) << "a set-ID bit would give the rights of the wrong user";
+}
+
+// --- damage -------------------------------------------------------------------------------------------------------------
+
+/// Restores, and returns a sentence on a file that is not named and differs from `expected`, or an empty string.
+std::string damage_fault(const std::shared_ptr<volatile_file_system>& files, const std::string& id,
+                         const std::string& path, const tree_facts& expected, std::size_t& named) {
+  const temporary_folder target;
+  problem_map problems;
+  const auto done =
+      file_store(files).restore(id, {.path = path, .target = target / "t", .threads = 1, .problem = note_in(problems)});
+  named = problems.size();
+  if (!done) return {};  // a folder above the path is lost, and the error says so
+  const tree_facts restored = facts_of(target / "t");
+  for (const auto& [name, facts] : expected) {
+    const auto found = restored.find(name);
+    if (found != restored.end() && found->second == facts) continue;
+    bool is_named = false;
+    for (const auto& [problem, why] : problems) {
+      const std::string prefix = problem.ends_with('/') ? problem : problem + '/';
+      is_named = is_named || problem == path + '/' + name || (path + '/' + name).starts_with(prefix);
+    }
+    // A folder above a lost one has another number of links, and a file of several names may have lost one.
+    if (!is_named && found == restored.end()) return name + " is missing and not named";
+    if (!is_named && found->second.substr(0, 9) != "directory" && facts.find(" = ") == std::string::npos) {
+      return name + " differs and is not named";
+    }
+  }
+  return {};
+}
+
+TEST(restores_of_damaged_stores, name_what_is_lost_and_bring_back_the_rest) {
+  const temporary_folder source;
+  make_small_tree(source);
+  const auto files = make_file_store();
+  file_store opened(files);
+  opened.container_bytes = 64 * KiB;
+  const auto done = opened.backup(source / "tree");
+  ASSERT_TRUE(done.ok());
+  const tree_facts expected = facts_of(source / "tree");
+  const auto containers = *opened.objects().list(store::object_kind::container);
+  ASSERT_GE(containers.size(), 3u);
+  std::size_t named = 0;
+  ASSERT_EQ(damage_fault(files, done->id, source / "tree", expected, named), "");
+  ASSERT_EQ(named, 0u);
+  std::size_t damages = 0;
+  seeded_choices random(1);
+  for (const std::string& each : containers) {
+    std::vector<std::uint8_t>& bytes = *files->bytes_of("containers/" + each);
+    const std::vector<std::uint8_t> whole = bytes;
+    for (int round = 0; round < 40; ++round) {
+      if (round == 0) {
+        bytes.clear();
+      } else if (round < 10) {
+        bytes.resize(random.between(0, bytes.size() - 1));
+      } else {
+        bytes[random.between(0, bytes.size() - 1)] ^= 0x40;
+      }
+      EXPECT_EQ(damage_fault(files, done->id, source / "tree", expected, named), "") << each << " round " << round;
+      damages += named != 0 ? 1 : 0;
+      bytes = whole;
+    }
+  }
+  EXPECT_GE(damages, containers.size() * 20);
+}
+
+// --- hostile trees ------------------------------------------------------------------------------------------------------
+
+/// Makes a snapshot of crafted nodes.
+class hostile_store {
+ public:
+  hostile_store() : files_(make_file_store()), opened_(files_) {}
+
+  /// Puts a folder with entries as they are, without any check.
+  store::record_reference put(std::vector<store::folder_entry> entries) {
+    store::node_builder node(store::node_kind::folder, 0);
+    for (const store::folder_entry& each : entries) node.add(each);
+    return put_node(node.finish());
+  }
+  store::record_reference put_node(const store::encoded_node& node) {
+    return put_record(store::record_kind::node, node.bytes, node.content());
+  }
+  store::record_reference put_chunk(const std::vector<std::uint8_t>& bytes) {
+    return put_record(store::record_kind::chunk, bytes, bytes);
+  }
+
+  result<store::restore_summary> restore(const store::record_reference& root, const std::string& target,
+                                         problem_map& problems) {
+    return opened_.with_reading([&](const store::store_reading& reading) {
+      return store::restore_files(reading, root, {.target = target, .threads = 2, .problem = note_in(problems)});
+    });
+  }
+
+ private:
+  store::record_reference put_record(store::record_kind kind, const std::vector<std::uint8_t>& bytes,
+                                     byte_span content) {
+    store::record_writer writer(opened_.objects(), key_, 64 * KiB, blake3_fingerprinter());
+    const digest name = digest_of(content);
+    const auto size = static_cast<std::uint32_t>(bytes.size());
+    EXPECT_TRUE(writer.append({kind, store::record_codec::none, size, size, name}, bytes).ok());
+    EXPECT_TRUE(writer.finish().ok());
+    return {name, static_cast<std::uint32_t>(content.size()), 0};
+  }
+
+  store::seal_key key_;
+  std::shared_ptr<volatile_file_system> files_;
+  file_store opened_;
+};
+
+store::folder_entry entry_called(std::string name, file_kind kind) {
+  store::folder_entry entry;
+  entry.name = std::move(name);
+  entry.kind = kind;
+  entry.permissions = 0755;
+  return entry;
+}
+
+class hostile_trees : public testing::Test {
+ protected:
+  void SetUp() override { folder_.make_file("victim", "old"); }
+  /// Restores a root, and checks that nothing outside the target has changed.
+  void restore(const store::record_reference& root) {
+    problems_.clear();
+    std::filesystem::remove_all(folder_ / "t");
+    static_cast<void>(store_.restore(root, folder_ / "t", problems_));
+    EXPECT_EQ(text_of(folder_ / "victim"), "old");
+    std::size_t names = 0;
+    for (const auto& each : std::filesystem::directory_iterator(folder_.path())) {
+      static_cast<void>(each);
+      ++names;
+    }
+    EXPECT_LE(names, 2u) << "the target and the victim";
+  }
+  store::folder_entry file_called(std::string name, std::string_view text) {
+    store::folder_entry entry = entry_called(std::move(name), file_kind::regular_file);
+    entry.size = text.size();
+    entry.extents = {{store::extent_kind::data, store_.put_chunk({text.begin(), text.end()}), 1}};
+    return entry;
+  }
+  const temporary_folder folder_;
+  hostile_store store_;
+  problem_map problems_;
+};
+
+TEST_F(hostile_trees, cannot_write_through_names_or_their_own_links) {
+  for (const char* const name : {"..", ".", "a/b", "/", "../victim", "", "/etc/x"}) {
+    restore(store_.put({file_called(name, "bad")}));
+    EXPECT_FALSE(problems_.empty()) << name;
+  }
+  // A link, and then a folder and a file of the same name: a folder has each name once, even in other nodes.
+  store::folder_entry link = entry_called("x", file_kind::symbolic_link);
+  link.target = "..";
+  store::folder_entry folder = entry_called("x", file_kind::directory);
+  folder.node = store_.put({file_called("victim", "bad")});
+  restore(store_.put({link, folder}));
+  EXPECT_FALSE(problems_.empty());
+  store::node_builder node(store::node_kind::folder, 1);
+  node.add(store::child_node{store_.put({link}), 0, "x"});
+  node.add(store::child_node{store_.put({folder}), 0, "xx"});
+  restore(store_.put_node(node.finish()));
+  EXPECT_FALSE(problems_.empty());
+  // A hard link of a link that is a folder's name elsewhere.
+  link.link_count = 2;
+  link.inode = 7;
+  store::folder_entry second = file_called("y", "bad");
+  second.link_count = 2;
+  second.inode = 7;
+  restore(store_.put({link, second}));
+  EXPECT_EQ(problems_, problem_map());
+  EXPECT_EQ(text_of(folder_ / "t/y"), "bad");
+}
+
+TEST_F(hostile_trees, cannot_make_files_longer_than_they_say_or_too_long) {
+  store::folder_entry longer = file_called("longer", "twelve bytes");
+  longer.size = 3;
+  store::folder_entry shorter = file_called("shorter", "twelve bytes");
+  shorter.size = 100;
+  store::folder_entry huge = entry_called("huge", file_kind::regular_file);
+  huge.size = ~std::uint64_t{0};
+  store::folder_entry lying = file_called("lying", "twelve bytes");
+  lying.extents[0].record.raw_bytes = 5;
+  lying.size = 5;
+  store::folder_entry runs = file_called("runs", "ab");
+  runs.extents[0].kind = store::extent_kind::run;
+  runs.extents[0].count = std::uint64_t{1} << 60;
+  runs.size = 10;
+  restore(store_.put({huge, longer, lying, runs, shorter}));
+  EXPECT_EQ(problems_.size(), 5u);
+  EXPECT_EQ(std::filesystem::file_size(folder_ / "t/longer"), 3u);
+  EXPECT_EQ(std::filesystem::file_size(folder_ / "t/runs"), 10u);
+}
+
+TEST_F(hostile_trees, cannot_be_longer_than_the_longest_path) {
+  // The name of a folder may be longer than any system accepts: it is named, and its entries are left out.
+  store::folder_entry folder = entry_called(std::string(60'000, 'n'), file_kind::directory);
+  folder.node = store_.put({file_called("end", "x")});
+  restore(store_.put({folder, file_called("z", "z")}));
+  EXPECT_EQ(problems_.size(), 1u);
+  EXPECT_EQ(text_of(folder_ / "t/z"), "z");
+}
+
+}  // namespace
+}  // namespace cutpoint::tests

@@ -1,0 +1,96 @@
+// The golden files are read, and the same records give the same bytes. tests/store/data/make_goldens.py made them.
+#include <fstream>
+#include <iterator>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "store/index/shard.h"
+#include "tests/store/support/containers.h"
+
+namespace cutpoint::tests {
+namespace {
+
+std::vector<std::uint8_t> golden_file(const std::string& name) {
+  std::ifstream file(std::string(CUTPOINT_TEST_DATA) + "/" + name, std::ios::binary);
+  EXPECT_TRUE(file) << name;
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+nlohmann::json expected() {
+  const auto text = golden_file("expected.json");
+  return nlohmann::json::parse(text.begin(), text.end());
+}
+
+std::vector<std::uint8_t> from_hex(const std::string& text) {
+  std::vector<std::uint8_t> bytes;
+  for (std::size_t i = 0; i < text.size(); i += 2) {
+    bytes.push_back(static_cast<std::uint8_t>(std::stoi(text.substr(i, 2), nullptr, 16)));
+  }
+  return bytes;
+}
+
+struct golden_container {
+  const char* name;
+  bool is_encrypted;
+};
+
+class golden : public testing::TestWithParam<golden_container> {};
+INSTANTIATE_TEST_SUITE_P(every, golden,
+                         testing::Values(golden_container{"container-checksums", false},
+                                         golden_container{"container-encrypted", true}),
+                         [](const auto& tested) { return tested.param.is_encrypted ? "encrypted" : "checksums"; });
+
+TEST_P(golden, containers_are_read_and_made_again) {
+  const store::seal_key key = GetParam().is_encrypted ? store::seal_key(numbered_key(0)) : store::seal_key();
+  const auto bytes = golden_file(GetParam().name + std::string(".bin"));
+  const nlohmann::json facts = expected();
+  digest name;
+  const auto blake3 = blake3_fingerprinter();
+  blake3->submit(bytes, name);
+  ASSERT_TRUE(blake3->flush().ok());
+  EXPECT_EQ(to_hex(name), facts[GetParam().name]);
+
+  const auto table = store::decode_container_table(bytes, to_hex(name), key);
+  ASSERT_TRUE(table.ok()) << table.error().message();
+  ASSERT_EQ(table->records.size(), facts["contents"].size() + (GetParam().is_encrypted ? 1 : 0));
+  EXPECT_EQ(store::recover_records(bytes, to_hex(name), key).records, table->records);
+  store::record_opener opener(table->salt, key);
+  const auto frame = from_hex("28b52ffd0058431f007a");
+  store::container_builder builder(MiB);
+  for (std::size_t i = 0; i < facts["contents"].size(); ++i) {
+    const store::record_description& description = table->records[i].description;
+    const auto content = content_of(bytes, table->records[i], opener);
+    ASSERT_TRUE(content) << i;
+    EXPECT_EQ(*content, from_hex(facts["contents"][i])) << i;
+    EXPECT_EQ(description.content, digest_of(*content));
+    builder.append(description, description.codec == store::record_codec::zstd ? frame : *content);
+  }
+  const auto again = std::move(builder).build(key, table->salt, *blake3_fingerprinter());
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->bytes, bytes);
+}
+
+TEST(golden_shard, is_read) {
+  const auto bytes = std::make_shared<const std::vector<std::uint8_t>>(golden_file("shard.bin"));
+  const auto opened = store::shard::open({*bytes, bytes}, "golden");
+  ASSERT_TRUE(opened.ok()) << opened.error().message();
+  EXPECT_TRUE(opened->is_intact());
+  EXPECT_EQ(opened->partition_count(), 4u);
+  EXPECT_EQ(opened->entry_count(), 12u);
+  const nlohmann::json facts = expected();
+  std::vector<store::shard_entry> found;
+  for (std::uint32_t i = 0; i < 6; ++i) {
+    found.clear();
+    opened->find(store::prefix_of(digest_of(from_hex(facts["contents"][i]))), found);
+    ASSERT_EQ(found.size(), 2u);  // in both containers
+    for (const store::shard_entry& each : found) {
+      EXPECT_EQ(each.ordinal, i);
+      const std::string id = to_hex(digest{opened->container_at(each.container).name, 32});
+      EXPECT_TRUE(id == facts["container-checksums"] || id == facts["container-encrypted"]);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace cutpoint::tests

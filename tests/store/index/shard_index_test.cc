@@ -1,0 +1,149 @@
+// The index finds the records of containers, confirms them, and treats what is gone or damaged as absent.
+#include <gtest/gtest.h>
+
+#include "store/index/shard_writer.h"
+#include "store/index/store_index.h"
+#include "store/storage/directory_storage.h"
+#include "tests/store/support/containers.h"
+#include "tests/store/support/volatile_file_system.h"
+
+namespace cutpoint::tests {
+namespace {
+
+using store::container_name;
+
+class shard_index : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(store::make_storage_folders(*files_).ok()); }
+
+  /// Puts a container and a shard for it, and returns the digests of its records.
+  std::vector<digest> put_container(std::uint64_t seed, std::uint64_t chunk_count = 30) {
+    const made_container made = make_container(seed, key_, chunk_count, 300);
+    EXPECT_TRUE(objects_->put({store::object_kind::container, made.id}, made.built.bytes).ok());
+    ids_.push_back(made.id);
+    std::vector<store::shard_entry> entries;
+    std::vector<digest> digests;
+    for (const store::placed_record& each : made.built.records) {
+      entries.push_back({store::prefix_of(each.description.content), 0, static_cast<std::uint32_t>(entries.size())});
+      digests.push_back(each.description.content);
+    }
+    const auto shard = store::put_shard(*objects_, key_.kind(),
+                                        std::vector{store::shard_container{made.built.name.bytes, seed}}, entries);
+    EXPECT_TRUE(shard.ok());
+    shard_ids_.push_back(*shard);
+    return digests;
+  }
+  store::shard_index open() {
+    auto opened = store::shard_index::open(*objects_, key_.kind(), tables_);
+    EXPECT_TRUE(opened.ok());
+    return std::move(*opened);
+  }
+  /// Returns the number of digests that are found, each in a record with that digest.
+  static std::size_t count_found(store::shard_index& index, const std::vector<digest>& digests) {
+    std::vector<std::optional<store::found_record>> found(digests.size());
+    EXPECT_TRUE(index.locate(digests, found).ok());
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < digests.size(); ++i) {
+      if (!found[i]) continue;
+      EXPECT_EQ(found[i]->place().description.content, digests[i]);
+      ++count;
+    }
+    return count;
+  }
+
+  store::seal_key key_;
+  std::shared_ptr<volatile_file_system> files_ = std::make_shared<volatile_file_system>();
+  std::unique_ptr<store::storage> objects_ =
+      store::open_directory_storage(files_, {.writer_id = "w", .pending_objects = 0});
+  store::table_cache tables_{*objects_, key_, 20'000};
+  std::vector<std::string> ids_;
+  std::vector<std::string> shard_ids_;
+};
+
+std::vector<digest> drawn_digests(std::size_t count) {
+  std::vector<digest> digests;
+  for (std::size_t i = 0; i < count; ++i) digests.push_back(digest_of({reinterpret_cast<std::uint8_t*>(&i), sizeof i}));
+  return digests;
+}
+
+TEST_F(shard_index, finds_records_in_any_order) {
+  std::vector<digest> digests;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    for (const digest& each : put_container(seed)) digests.push_back(each);
+  }
+  store::shard_index index = open();
+  EXPECT_EQ(index.shard_count(), 10u);
+  EXPECT_EQ(count_found(index, digests), digests.size());
+  EXPECT_GE(index.sequential_hits(), digests.size() * 9 / 10) << "records that follow each other need no shard";
+  EXPECT_EQ(tables_.reads(), 10u) << "each table is read once";
+  EXPECT_LE(tables_.memory_bytes(), 20'000u);
+  std::reverse(digests.begin(), digests.end());
+  EXPECT_EQ(count_found(index, digests), digests.size());
+  EXPECT_EQ(count_found(index, drawn_digests(1000)), 0u);
+}
+
+TEST_F(shard_index, merges_into_one_shard_and_removes_the_others) {
+  std::vector<digest> digests;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    for (const digest& each : put_container(seed)) digests.push_back(each);
+  }
+  store::shard_index index = open();
+  const auto merged = index.merge([](const container_name&) { return true; });
+  ASSERT_TRUE(merged.ok() && *merged);
+  EXPECT_LE(index.shard_count(), 3u);
+  EXPECT_EQ(objects_->list(store::object_kind::shard)->size(), index.shard_count());
+  EXPECT_EQ(count_found(index, digests), digests.size());
+  EXPECT_FALSE(*index.merge([](const container_name&) { return true; })) << "nothing is left to merge";
+  store::shard_index again = open();
+  EXPECT_EQ(count_found(again, digests), digests.size());
+}
+
+TEST_F(shard_index, treats_records_of_lost_and_damaged_containers_as_absent) {
+  const std::vector<digest> lost = put_container(1);
+  const std::vector<digest> damaged = put_container(2);
+  const std::vector<digest> whole = put_container(3);
+  ASSERT_TRUE(objects_->remove({store::object_kind::container, ids_[0]}).ok());
+  files_->bytes_of("containers/" + ids_[1])->resize(500);
+  store::shard_index index = open();
+  EXPECT_EQ(count_found(index, lost), 0u);
+  EXPECT_EQ(count_found(index, damaged), 0u);
+  EXPECT_EQ(count_found(index, whole), whole.size());
+  EXPECT_EQ(tables_.reads(), 3u) << "that a container cannot be used is remembered";
+}
+
+TEST_F(shard_index, leaves_damaged_shards_out) {
+  const std::vector<digest> first = put_container(1);
+  const std::vector<digest> second = put_container(2);
+  files_->bytes_of("shards/" + shard_ids_[0])->resize(100);
+  store::shard_index index = open();
+  EXPECT_EQ(index.damaged_shards(), std::vector{shard_ids_[0]});
+  EXPECT_EQ(count_found(index, first), 0u);
+  EXPECT_EQ(count_found(index, second), second.size());
+}
+
+TEST_F(shard_index, stands_behind_the_interface_of_the_memory_index) {
+  std::vector<digest> digests = put_container(1, 50);
+  const std::size_t stored = digests.size();
+  const auto fresh = drawn_digests(100);
+  digests.insert(digests.begin() + 20, fresh.begin(), fresh.end());
+  digests.push_back(fresh[3]);  // precedes itself
+  store::shard_index shards = open();
+  store::store_index index(shards, fingerprint_kind::sha256);
+  std::vector<index_answer> answers(digests.size());
+  ASSERT_TRUE(index.look_up(digests, answers).ok());
+  EXPECT_EQ(std::ranges::count(answers, index_answer::present), static_cast<std::ptrdiff_t>(stored));
+  ASSERT_TRUE(index.insert(digests, answers).ok());
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    const bool is_new = i >= 20 && i < 120;
+    EXPECT_EQ(answers[i], is_new ? index_answer::absent : index_answer::present) << i;
+    EXPECT_EQ(index.found()[i].has_value(), !is_new && i + 1 != digests.size()) << i;
+  }
+  EXPECT_EQ(index.size(), stored + 100);
+  ASSERT_TRUE(index.look_up(digests, answers).ok());
+  EXPECT_EQ(std::ranges::count(answers, index_answer::absent), 0);
+  index.forget_inserted();
+  EXPECT_EQ(index.size(), stored);
+}
+
+}  // namespace
+}  // namespace cutpoint::tests

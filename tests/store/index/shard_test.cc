@@ -1,0 +1,191 @@
+// Shards find every entry, merge without loss, and never crash or give an impossible entry if they are damaged.
+#include <algorithm>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "store/format/failure.h"
+#include "store/index/shard_merge.h"
+#include "store/index/shard_writer.h"
+#include "store/storage/directory_storage.h"
+#include "tests/host/support/case_count.h"
+#include "tests/store/support/volatile_file_system.h"
+
+namespace cutpoint::tests {
+namespace {
+
+using store::container_name;
+using store::shard;
+using store::shard_entry;
+
+container_name numbered_container(std::uint32_t number) {
+  container_name name = {};
+  splitmix64 words(number);
+  for (std::uint8_t& each : name) each = static_cast<std::uint8_t>(words.next());
+  return name;
+}
+
+class shards : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(store::make_storage_folders(*files_).ok()); }
+
+  std::string put(std::uint32_t container_count, const std::vector<shard_entry>& entries, std::uint32_t first = 0) {
+    std::vector<store::shard_container> names;
+    for (std::uint32_t i = 0; i < container_count; ++i) names.push_back({numbered_container(first + i), first + i});
+    const auto id = store::put_shard(*objects_, store::seal_kind::checksum, names, entries);
+    EXPECT_TRUE(id.ok());
+    return *id;
+  }
+  shard open(const std::string& id) {
+    auto opened = shard::open(*objects_->map({store::object_kind::shard, id}), id);
+    EXPECT_TRUE(opened.ok()) << opened.error().message();
+    return std::move(*opened);
+  }
+  /// Whether the shard has the entry of a container with this name.
+  static bool has(const shard& where, std::uint64_t prefix, const container_name& name, std::uint32_t ordinal) {
+    std::vector<shard_entry> found;
+    where.find(prefix, found);
+    return std::ranges::any_of(found, [&](const shard_entry& each) {
+      return each.ordinal == ordinal && where.container_at(each.container).name == name;
+    });
+  }
+
+  std::shared_ptr<volatile_file_system> files_ = std::make_shared<volatile_file_system>();
+  std::unique_ptr<store::storage> objects_ =
+      store::open_directory_storage(files_, {.writer_id = "w", .pending_objects = 0});
+};
+
+std::vector<shard_entry> drawn_entries(std::size_t count, std::uint32_t container_count, std::uint64_t seed) {
+  seeded_choices random(seed);
+  std::vector<shard_entry> entries(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    entries[i] = {random.word() >> 16, static_cast<std::uint32_t>(random.between(0, container_count - 1)),
+                  static_cast<std::uint32_t>(i)};
+  }
+  return entries;
+}
+
+TEST_F(shards, find_every_entry) {
+  for (const std::size_t count : {0u, 1u, 2u, 3u, 10u, 1000u, 400'000u}) {  // the last has four partitions
+    const auto entries = drawn_entries(count, 5, count);
+    const shard opened = open(put(5, entries));
+    EXPECT_EQ(opened.entry_count(), count);
+    EXPECT_EQ(opened.partition_count(), count == 400'000 ? 4u : 1u);
+    EXPECT_TRUE(opened.is_intact());
+    for (const shard_entry& each : entries) {
+      ASSERT_TRUE(has(opened, each.prefix, numbered_container(each.container), each.ordinal));
+    }
+    std::vector<shard_entry> found;
+    for (const shard_entry& each : drawn_entries(1000, 5, count + 1)) opened.find(each.prefix, found);
+    EXPECT_TRUE(found.empty());
+  }
+}
+
+TEST_F(shards, find_entries_whose_prefixes_are_not_uniform) {
+  std::vector<shard_entry> entries;
+  constexpr std::uint64_t last = (std::uint64_t{1} << 48) - 1;
+  for (std::uint32_t i = 0; i < 500; ++i) {
+    entries.push_back({i, 0, i});
+    entries.push_back({last - i, 0, i});
+    entries.push_back({last / 2 + std::uint64_t{i} * i * i, 0, i});
+    entries.push_back({12345, 0, i});  // equal prefixes
+  }
+  const shard opened = open(put(1, entries));
+  for (const shard_entry& each : entries) ASSERT_TRUE(has(opened, each.prefix, numbered_container(0), each.ordinal));
+  std::vector<shard_entry> found;
+  opened.find(12345, found);
+  EXPECT_EQ(found.size(), 500u);
+}
+
+TEST_F(shards, merge_without_loss) {
+  std::vector<shard> inputs;
+  std::map<std::uint64_t, std::pair<container_name, std::uint32_t>> expected;
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    auto entries = drawn_entries(i == 4 ? 300'000 : 500 * i, 6, i);
+    if (i == 4) entries.push_back({7, 1, 7});  // in two containers
+    if (i == 3) entries.push_back({7, 0, 8});
+    for (const shard_entry& each : entries) {
+      expected[each.prefix] = {numbered_container(3 * i + each.container), each.ordinal};
+    }
+    inputs.push_back(open(put(6, entries, 3 * i)));  // each container is in two inputs
+  }
+  std::vector<const shard*> chosen;
+  for (const shard& each : inputs) chosen.push_back(&each);
+  chosen.push_back(&inputs[2]);  // twice: equal entries are kept once
+  const auto id = store::merge_shards(*objects_, store::seal_kind::checksum, chosen, [](auto&) { return true; });
+  ASSERT_TRUE(id.ok());
+  const shard merged = open(*id);
+  EXPECT_EQ(merged.entry_count(), expected.size() + 1);
+  EXPECT_EQ(merged.container_count(), 18u);
+  for (const auto& [prefix, place] : expected) ASSERT_TRUE(has(merged, prefix, place.first, place.second));
+  EXPECT_TRUE(has(merged, 7, numbered_container(13), 7));
+  EXPECT_TRUE(has(merged, 7, numbered_container(9), 8));
+
+  const auto kept = store::merge_shards(*objects_, store::seal_kind::checksum, std::vector{&merged},
+                                        [](const container_name& name) { return name == numbered_container(13); });
+  ASSERT_TRUE(kept.ok());
+  const shard pruned = open(*kept);
+  EXPECT_EQ(pruned.container_count(), 1u);
+  EXPECT_TRUE(has(pruned, 7, numbered_container(13), 7));
+  EXPECT_FALSE(has(pruned, 7, numbered_container(9), 8));
+}
+
+TEST_F(shards, detect_each_damaged_byte_or_give_possible_entries) {
+  const auto entries = drawn_entries(60, 3, 1);
+  const std::string id = put(3, entries);
+  const std::vector<std::uint8_t> bytes = *files_->bytes_of("shards/" + id);
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    for (const std::uint8_t change : {std::uint8_t{1}, std::uint8_t{0x80}, std::uint8_t{0xff}}) {
+      std::vector<std::uint8_t>& stored = *files_->bytes_of("shards/" + id);
+      stored = bytes;
+      stored[at] ^= change;
+      const auto opened = shard::open(*objects_->map({store::object_kind::shard, id}), id);
+      if (!opened) {
+        ASSERT_TRUE(store::is_damage(opened.error())) << at;
+        continue;
+      }
+      ASSERT_FALSE(opened->is_intact()) << at;
+      std::vector<shard_entry> found;
+      for (const shard_entry& each : entries) opened->find(each.prefix, found);
+      opened->read_partition(0, found);
+      for (const shard_entry& each : found) ASSERT_LT(each.container, 3u);
+    }
+  }
+}
+
+TEST_F(shards, that_are_truncated_are_damaged) {
+  const std::string id = put(3, drawn_entries(20, 3, 1));
+  const std::vector<std::uint8_t> bytes = *files_->bytes_of("shards/" + id);
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    files_->bytes_of("shards/" + id)->assign(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
+    const auto opened = shard::open(*objects_->map({store::object_kind::shard, id}), id);
+    ASSERT_FALSE(opened.ok());
+    ASSERT_TRUE(store::is_damage(opened.error()));
+  }
+}
+
+TEST(merge_policy, keeps_the_number_of_shards_logarithmic) {
+  std::vector<std::uint64_t> counts;
+  std::uint64_t written = 0;
+  constexpr std::uint64_t added = 1000;
+  seeded_choices random(1);
+  std::uint64_t total = 0;
+  for (std::uint64_t i = 0; i < added; ++i) {
+    counts.push_back(random.between(1, 100));
+    total += counts.back();
+    const auto chosen = store::shards_to_merge(counts);
+    if (!chosen.empty()) {
+      std::uint64_t sum = 0;
+      for (const std::size_t each : chosen) sum += std::exchange(counts[each], 0);
+      std::erase(counts, 0u);
+      counts.push_back(sum);
+      written += sum;
+    }
+    EXPECT_LE(counts.size(), 18u);
+    EXPECT_TRUE(store::shards_to_merge(counts).empty()) << "one merge is enough";
+  }
+  EXPECT_LE(written, 12 * total);
+}
+
+}  // namespace
+}  // namespace cutpoint::tests

@@ -1,0 +1,176 @@
+// Backups come back, store nothing twice, and survive a crash at every call once they are committed.
+#include <gtest/gtest.h>
+
+#include "tests/host/support/case_count.h"
+#include "tests/store/support/small_store.h"
+
+namespace cutpoint::tests {
+namespace {
+
+std::shared_ptr<volatile_file_system> empty_store(const store::store_config& config) {
+  auto files = std::make_shared<volatile_file_system>();
+  EXPECT_TRUE(store::make_storage_folders(*files).ok());
+  small_store opened(files);
+  EXPECT_TRUE(store::put_config(opened.objects(), store::encode_config(config)).ok());
+  return files;
+}
+
+class sessions : public testing::TestWithParam<bool> {
+ protected:
+  store::seal_key key_ = GetParam() ? store::seal_key(numbered_key(1)) : store::seal_key();
+};
+INSTANTIATE_TEST_SUITE_P(with, sessions, testing::Bool(),
+                         [](const auto& tested) { return tested.param ? "encryption" : "checksums"; });
+
+TEST_P(sessions, give_back_what_they_stored) {
+  const auto files = empty_store(small_config());
+  std::map<std::string, file_map> expected;
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    const file_map contents = drawn_files(i, 6, 60'000);
+    const auto done = small_store(files, key_).backup(contents, i);
+    ASSERT_TRUE(done.ok()) << done.error().message();
+    expected[done->first] = contents;
+  }
+  small_store opened(files, key_);
+  EXPECT_EQ(opened.objects().list(store::object_kind::snapshot)->size(), 5u);
+  EXPECT_GE(opened.objects().list(store::object_kind::container)->size(), 6u);
+  EXPECT_LE(opened.objects().list(store::object_kind::shard)->size(), 3u);
+  for (const auto& [id, contents] : expected) {
+    const auto restored = opened.restore(id);
+    ASSERT_TRUE(restored.ok()) << restored.error().message();
+    EXPECT_EQ(*restored, contents);
+  }
+}
+
+TEST_P(sessions, store_nothing_twice) {
+  const auto files = empty_store(small_config());
+  file_map contents = drawn_files(1, 6, 60'000);
+  contents["copy"] = contents["file1"];
+  const auto first = small_store(files, key_).backup(contents, 1);
+  ASSERT_TRUE(first.ok());
+  EXPECT_GT(first->second, 0u);
+  const auto second = small_store(files, key_).backup(contents, 2);
+  ASSERT_TRUE(second.ok());
+  EXPECT_EQ(second->second, 0u);
+  EXPECT_NE(first->first, second->first);
+}
+
+TEST_P(sessions, find_the_damage_of_a_lost_container) {
+  const auto files = empty_store(small_config());
+  const auto done = small_store(files, key_).backup(drawn_files(1, 6, 60'000), 1);
+  ASSERT_TRUE(done.ok());
+  const auto ids = small_store(files).objects().list(store::object_kind::container);
+  ASSERT_TRUE(small_store(files).objects().remove({store::object_kind::container, ids->front()}).ok());
+  EXPECT_TRUE(store::is_damage(small_store(files, key_).restore(done->first).error()));
+  // A backup stores again what was lost, and then the old snapshot can be read too.
+  const auto again = small_store(files, key_).backup(drawn_files(1, 6, 60'000), 2);
+  ASSERT_TRUE(again.ok());
+  EXPECT_GT(again->second, 0u);
+  const auto restored = small_store(files, key_).restore(done->first);
+  ASSERT_TRUE(restored.ok()) << restored.error().message();
+  EXPECT_EQ(*restored, drawn_files(1, 6, 60'000));
+}
+
+TEST(config, comes_back_and_is_put_once) {
+  store::store_config config = small_config();
+  config.identity.fill(3);
+  config.fingerprint = fingerprint_kind::blake3;
+  const auto files = empty_store(config);
+  const auto read = store::read_config(small_store(files).objects());
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(*read, config);
+  EXPECT_TRUE(store::is_presence(store::put_config(small_store(files).objects(), store::encode_config(config))));
+  for (std::size_t i = 0; i < files->bytes_of("config")->size(); ++i) {
+    (*files->bytes_of("config"))[i] ^= 1;
+    EXPECT_FALSE(store::read_config(small_store(files).objects()).ok()) << i;
+    (*files->bytes_of("config"))[i] ^= 1;
+  }
+  EXPECT_TRUE(
+      store::is_absence(store::read_config(small_store(std::make_shared<volatile_file_system>()).objects()).error()));
+}
+
+TEST(snapshots, come_back_and_detect_each_changed_byte) {
+  const auto files = empty_store(small_config());
+  store::snapshot taken;
+  taken.root = {digest_of({}), 100, 7};
+  taken.sequence = 3;
+  taken.time = -5;
+  taken.duration = 6;
+  taken.is_incomplete = true;
+  taken.parent = to_hex(digest_of({}));
+  taken.session.fill(9);
+  taken.statistics = {1, 2, 3, 4, 5};
+  taken.host = "host";
+  taken.paths = {"/a", "/b c"};
+  taken.tags = {"", "tag"};
+  small_store opened(files);
+  for (const store::seal_key& key : {store::seal_key(), store::seal_key(numbered_key(1))}) {
+    const auto id = store::put_snapshot(opened.objects(), taken, key, *blake3_fingerprinter());
+    ASSERT_TRUE(id.ok() && opened.objects().sync().ok());
+    const auto read = [&] { return store::read_snapshot(opened.objects(), *id, 32, key, *blake3_fingerprinter()); };
+    ASSERT_TRUE(read().ok()) << read().error().message();
+    EXPECT_EQ(*read(), taken);
+    std::vector<std::uint8_t>& bytes = *files->bytes_of("snapshots/" + *id);
+    for (std::uint8_t& each : bytes) {
+      each ^= 0x10;
+      EXPECT_TRUE(store::is_damage(read().error()));
+      each ^= 0x10;
+    }
+  }
+  taken.host = std::string(70'000, 'x');
+  EXPECT_EQ(store::put_snapshot(opened.objects(), taken, {}, *blake3_fingerprinter()).error().code(),
+            status_code::invalid_argument);
+}
+
+// --- crashes ------------------------------------------------------------------------------------------------------------
+
+/// Stops a series of backups at every call in turn, and draws states of the disk. Returns a sentence on the first
+/// committed snapshot that does not come back, or an empty string.
+std::string crash_fault(std::uint64_t states_at_each_call, bool commits_early) {
+  seeded_choices random(from_environment("CUTPOINT_CRASH_SEED", 1));
+  std::vector<file_map> contents;
+  for (std::uint64_t i = 0; i < 4; ++i) contents.push_back(drawn_files(i / 2, 2 + i % 2, 2500));  // neighbours overlap
+  for (std::uint64_t stop = 0;; ++stop) {
+    const auto files = empty_store(small_config());
+    const std::uint64_t begin = files->calls();
+    files->stop_at(begin + stop);
+    std::map<std::string, file_map> committed;
+    for (std::size_t i = 0; i < contents.size(); ++i) {
+      small_store opened(files);
+      opened.commits_early = commits_early;
+      const auto done = opened.backup(contents[i], i);
+      if (!done) break;
+      committed[done->first] = contents[i];
+    }
+    for (std::uint64_t state = 0; state < states_at_each_call; ++state) {
+      const auto after = files->crash(random);
+      const std::string place = " (stopped at call " + std::to_string(stop) + ", state " + std::to_string(state) + ")";
+      small_store opened(after);
+      for (const auto& [id, expected] : committed) {
+        const auto restored = opened.restore(id);
+        if (!restored) return restored.error().message() + place;
+        if (*restored != expected) return "a snapshot has other files" + place;
+      }
+      const auto ids = opened.objects().list(store::object_kind::snapshot);
+      for (const std::string& id : *ids) {
+        // A snapshot that is there was put when everything that it refers to was durable.
+        const auto restored = opened.restore(id);
+        if (!restored) return "not committed: " + restored.error().message() + place;
+      }
+      const auto again = small_store(after).backup(contents[3], 9);  // goes on with what the crash has left
+      if (!again) return again.error().message() + place;
+      const auto restored = small_store(after).restore(again->first);
+      if (!restored || *restored != contents[3]) return "a backup after the crash does not come back" + place;
+    }
+    if (files->calls() <= begin + stop) return "";
+  }
+}
+
+TEST(session_crashes, lose_no_committed_snapshot) {
+  EXPECT_EQ(crash_fault(from_environment("CUTPOINT_CRASH_STATES", case_count(40)), false), "");
+}
+
+TEST(session_crashes, are_detected_if_a_snapshot_is_put_too_early) { EXPECT_NE(crash_fault(20, true), ""); }
+
+}  // namespace
+}  // namespace cutpoint::tests

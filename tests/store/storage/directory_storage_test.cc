@@ -1,0 +1,224 @@
+// A directory storage keeps what it synced, whatever a crash does, and shows no object in part.
+#include "store/storage/directory_storage.h"
+
+#include <filesystem>
+#include <functional>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "store/format/failure.h"
+#include "tests/host/io/temporary_folder.h"
+#include "tests/host/support/case_count.h"
+#include "tests/store/support/volatile_file_system.h"
+
+namespace cutpoint::tests {
+namespace {
+
+using store::object_kind;
+using store::object_name;
+
+std::vector<std::uint8_t> numbered_bytes(std::uint64_t number, std::size_t size) {
+  seeded_choices random(number);
+  std::vector<std::uint8_t> bytes(size);
+  for (std::uint8_t& each : bytes) each = static_cast<std::uint8_t>(random.between(1, 255));  // zeros mean lost bytes
+  return bytes;
+}
+
+std::vector<std::uint8_t> read_all(store::storage& objects, const object_name& name) {
+  const auto size = objects.size(name);
+  EXPECT_TRUE(size.ok());
+  std::vector<std::uint8_t> bytes(size ? *size : 0);
+  EXPECT_TRUE(objects.read(name, 0, bytes).ok());
+  return bytes;
+}
+
+/// Runs the same cases on a folder of this machine, with and without the helper thread, and on the model.
+class directory_storage : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    const std::string which = GetParam();
+    if (which == "model") {
+      files_ = std::make_shared<volatile_file_system>();
+    } else {
+      auto opened = store::open_file_system(folder_.path());
+      ASSERT_TRUE(opened.ok());
+      files_ = std::move(*opened);
+    }
+    ASSERT_TRUE(store::make_storage_folders(*files_).ok());
+    objects_ = reopen("a");
+  }
+  std::unique_ptr<store::storage> reopen(const std::string& writer) {
+    return store::open_directory_storage(
+        files_, {.writer_id = writer, .pending_objects = std::string("helper") == GetParam() ? 2u : 0u});
+  }
+
+  temporary_folder folder_;
+  std::shared_ptr<store::file_system> files_;
+  std::unique_ptr<store::storage> objects_;
+};
+
+TEST_P(directory_storage, reads_what_was_put) {
+  const object_name name{object_kind::container, "00ff"};
+  const auto bytes = numbered_bytes(1, 100'000);
+  ASSERT_TRUE(objects_->put(name, bytes).ok());
+  ASSERT_TRUE(objects_->sync().ok());
+  EXPECT_EQ(read_all(*objects_, name), bytes);
+  std::vector<std::uint8_t> middle(10);
+  ASSERT_TRUE(objects_->read(name, 500, middle).ok());
+  EXPECT_TRUE(std::equal(middle.begin(), middle.end(), bytes.begin() + 500));
+  const auto mapped = objects_->map(name);
+  ASSERT_TRUE(mapped.ok());
+  EXPECT_TRUE(std::ranges::equal(mapped->bytes, bytes));
+  EXPECT_EQ(*objects_->list(object_kind::container), std::vector<std::string>{"00ff"});
+  EXPECT_TRUE(objects_->list(object_kind::temporary)->empty());
+  ASSERT_TRUE(objects_->remove(name).ok());
+  ASSERT_TRUE(objects_->sync().ok());
+  EXPECT_TRUE(store::is_absence(objects_->size(name).error()));
+  EXPECT_TRUE(std::ranges::equal(mapped->bytes, bytes)) << "a mapped object outlives its removal";
+  EXPECT_TRUE(objects_->remove(name).ok()) << "removing twice is no failure";
+}
+
+TEST_P(directory_storage, reads_past_the_end_are_damage) {
+  const object_name name{object_kind::snapshot, "1"};
+  ASSERT_TRUE(objects_->put(name, numbered_bytes(1, 100)).ok());
+  ASSERT_TRUE(objects_->sync().ok());
+  std::vector<std::uint8_t> bytes(50);
+  EXPECT_TRUE(objects_->read(name, 50, bytes).ok());
+  EXPECT_TRUE(store::is_damage(objects_->read(name, 51, bytes)));
+  EXPECT_TRUE(store::is_damage(objects_->read(name, 1000, bytes)));
+  EXPECT_TRUE(store::is_damage(objects_->read(name, ~std::uint64_t{0}, bytes)));
+}
+
+TEST_P(directory_storage, keeps_the_first_of_two_objects_with_one_name) {
+  const object_name name{object_kind::config, "config"};
+  ASSERT_TRUE(objects_->put(name, numbered_bytes(1, 10)).ok());
+  ASSERT_TRUE(objects_->sync().ok());
+  static_cast<void>(objects_->put(name, numbered_bytes(2, 20)));
+  EXPECT_TRUE(store::is_presence(objects_->sync()));
+  EXPECT_TRUE(store::is_presence(objects_->sync())) << "a failure stays";
+  EXPECT_TRUE(store::is_presence(objects_->put({object_kind::key, "1"}, {})));
+  EXPECT_EQ(read_all(*objects_, name), numbered_bytes(1, 10));
+  EXPECT_TRUE(objects_->list(object_kind::temporary)->empty());
+}
+
+TEST_P(directory_storage, writes_long_objects_in_parts) {
+  const object_name name{object_kind::shard, "long"};
+  auto writer = objects_->create(name);
+  ASSERT_TRUE(writer.ok());
+  for (std::uint64_t i = 0; i < 10; ++i) ASSERT_TRUE((*writer)->append(numbered_bytes(i, 1000)).ok());
+  auto discarded = objects_->create({object_kind::shard, "discarded"});
+  ASSERT_TRUE((*discarded)->append(numbered_bytes(1, 10)).ok());
+  discarded->reset();
+  ASSERT_TRUE((*writer)->finish().ok());
+  ASSERT_TRUE(objects_->sync().ok());
+  EXPECT_EQ(read_all(*objects_, name).size(), 10'000u);
+  EXPECT_EQ(objects_->list(object_kind::shard)->size(), 1u);
+  EXPECT_TRUE(objects_->list(object_kind::temporary)->empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(every, directory_storage, testing::Values("helper", "inline", "model"),
+                         [](const auto& tested) { return std::string(tested.param); });
+
+TEST(directory_storage_names, are_letters_and_digits_without_paths) {
+  EXPECT_TRUE(store::is_valid_id("00ff-1.2"));
+  for (const char* bad : {"", ".", "..", ".hidden", "a/b", "A", "a b", "-a"})
+    EXPECT_FALSE(store::is_valid_id(bad)) << bad;
+  EXPECT_FALSE(store::is_valid_id(std::string(101, 'a')));
+}
+
+TEST(directory_storage_threads, put_objects_at_once) {
+  const temporary_folder folder;
+  auto files = store::open_file_system(folder.path());
+  ASSERT_TRUE(files.ok() && store::make_storage_folders(**files).ok());
+  const auto objects = store::open_directory_storage(std::move(*files), {.writer_id = "a"});
+  std::vector<std::thread> threads;
+  for (std::uint64_t thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (std::uint64_t i = 0; i < 20; ++i) {
+        const std::string id = std::to_string(thread) + "-" + std::to_string(i);
+        EXPECT_TRUE(objects->put({object_kind::container, id}, numbered_bytes(i, 1000)).ok());
+        if (i % 5 == 0) {
+          EXPECT_TRUE(objects->sync().ok());
+        }
+      }
+    });
+  }
+  for (std::thread& each : threads) each.join();
+  ASSERT_TRUE(objects->sync().ok());
+  EXPECT_EQ(objects->list(object_kind::container)->size(), 80u);
+}
+
+// --- crashes ------------------------------------------------------------------------------------------------------------
+
+/// What a caller knows to be durable, and what it has put at all.
+struct expected_objects {
+  std::map<object_name, std::vector<std::uint8_t>> durable;
+  std::map<object_name, std::vector<std::uint8_t>> ever;
+};
+
+/// Puts, removes and syncs until the machine stops.
+void work(const std::shared_ptr<volatile_file_system>& files, expected_objects& expected) {
+  const auto objects = store::open_directory_storage(files, {.writer_id = "w", .pending_objects = 0});
+  std::map<object_name, std::vector<std::uint8_t>> current;
+  std::uint64_t number = 0;
+  for (int batch = 0; batch < 3; ++batch) {
+    for (const object_kind kind : {object_kind::container, object_kind::container, object_kind::snapshot}) {
+      const object_name name{kind, std::to_string(++number)};
+      expected.ever[name] = current[name] = numbered_bytes(number, 20);
+      if (!objects->put(name, current[name]).ok()) return;
+    }
+    if (batch == 1) {
+      const object_name removed{object_kind::container, "1"};
+      expected.durable.erase(removed);  // from now on it may be there or not
+      current.erase(removed);
+      if (!objects->remove(removed).ok()) return;
+    }
+    if (!objects->sync().ok()) return;
+    expected.durable = current;
+  }
+}
+
+/// Returns a sentence on the first object that a crash has lost or damaged, or an empty string.
+std::string crash_fault(std::uint64_t states_at_each_call, const std::function<void(volatile_file_system&)>& plant) {
+  seeded_choices random(from_environment("CUTPOINT_CRASH_SEED", 1));
+  for (std::uint64_t stop = 0;; ++stop) {
+    auto files = std::make_shared<volatile_file_system>();
+    EXPECT_TRUE(store::make_storage_folders(*files).ok());
+    const std::uint64_t begin = files->calls();
+    plant(*files);
+    files->stop_at(begin + stop);
+    expected_objects expected;
+    work(files, expected);
+    for (std::uint64_t state = 0; state < states_at_each_call; ++state) {
+      const auto after = store::open_directory_storage(files->crash(random), {.writer_id = "r", .pending_objects = 0});
+      const std::string place = " (stopped at call " + std::to_string(stop) + ", state " + std::to_string(state) + ")";
+      for (const auto& [name, bytes] : expected.durable) {
+        if (!after->size(name).ok()) return path_of(name) + " is lost" + place;
+      }
+      for (const object_kind kind : {object_kind::container, object_kind::snapshot}) {
+        const auto ids = after->list(kind);
+        for (const std::string& id : *ids) {
+          const object_name name{kind, id};
+          if (read_all(*after, name) != expected.ever.at(name)) return path_of(name) + " is torn" + place;
+        }
+      }
+    }
+    if (files->calls() <= begin + stop) return "";
+  }
+}
+
+TEST(directory_storage_crashes, lose_no_object_that_was_synced) {
+  EXPECT_EQ(crash_fault(from_environment("CUTPOINT_CRASH_STATES", case_count(200)), [](auto&) {}), "");
+}
+
+TEST(directory_storage_crashes, are_detected_if_data_are_not_synced_before_the_name) {
+  EXPECT_NE(crash_fault(50, [](auto& files) { files.ignores_data_syncs = true; }), "");
+}
+
+TEST(directory_storage_crashes, are_detected_if_folders_are_not_synced) {
+  EXPECT_NE(crash_fault(50, [](auto& files) { files.ignores_folder_syncs = true; }), "");
+}
+
+}  // namespace
+}  // namespace cutpoint::tests

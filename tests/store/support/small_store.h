@@ -1,0 +1,159 @@
+// A small store for tests: backs up named byte strings with the layers below the library, and reads them back.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "store/format/failure.h"
+#include "store/objects/config.h"
+#include "store/objects/snapshot.h"
+#include "store/session/record_reader.h"
+#include "store/session/write_session.h"
+#include "store/storage/directory_storage.h"
+#include "tests/store/support/containers.h"
+#include "tests/store/support/volatile_file_system.h"
+
+namespace cutpoint::tests {
+
+/// A folder of files, by name.
+using file_map = std::map<std::string, std::vector<std::uint8_t>>;
+
+inline store::store_config small_config() {
+  store::store_config config;
+  config.container_bytes = 64 * KiB;
+  config.cuts = "fixed(avg_bytes=700)";
+  return config;
+}
+
+inline store::record_fingerprinter sha256() { return *store::record_fingerprinter::make(fingerprint_kind::sha256); }
+
+/// An open store. Each session is another object.
+class small_store {
+ public:
+  explicit small_store(std::shared_ptr<volatile_file_system> files, store::seal_key key = {})
+      : key_(key),
+        objects_(store::open_directory_storage(std::move(files), {.writer_id = new_writer_id(), .pending_objects = 0})),
+        tables_(*objects_, key_, MiB) {}
+
+  /// Planted fault: the snapshot is put before the containers and shards are durable.
+  bool commits_early = false;
+
+  [[nodiscard]] store::storage& objects() { return *objects_; }
+
+  /// Returns the id of the snapshot, and the number of payload bytes that were added.
+  result<std::pair<std::string, std::uint64_t>> backup(const file_map& files, std::uint64_t sequence) {
+    const auto config = store::read_config(*objects_);
+    if (!config) return config.error();
+    auto shards = store::shard_index::open(*objects_, key_.kind(), tables_);
+    if (!shards) return shards.error();
+    store::record_writer records(*objects_, key_, config->container_bytes, blake3_fingerprinter());
+    store::write_session session(*config, *shards, records, sha256());
+    store::node_list_writer root(store::node_kind::folder, session);
+    for (const auto& [name, bytes] : files) {
+      store::folder_entry entry;
+      entry.name = name;
+      entry.size = bytes.size();
+      store::node_list_writer extents(store::node_kind::extents, session);
+      if (status stored = store_file(session, bytes, extents); !stored.ok()) return stored;
+      const auto node = extents.finish();
+      if (!node) return node.error();
+      entry.node = *node;
+      if (status added = root.add(entry); !added.ok()) return added;
+    }
+    store::snapshot taken;
+    const auto reference = root.finish();
+    if (!reference) return reference.error();
+    taken.root = *reference;
+    taken.sequence = sequence;
+    if (!commits_early) {
+      if (status finished = session.finish(); !finished.ok()) return finished;
+    }
+    auto id = store::put_snapshot(*objects_, taken, key_, *blake3_fingerprinter());
+    if (!id) return id.error();
+    if (status synced = objects_->sync(); !synced.ok()) return synced;
+    if (commits_early) {
+      if (status finished = session.finish(); !finished.ok()) return finished;
+    }
+    const auto merged = shards->merge([](auto&) { return true; });
+    if (!merged) return merged.error();
+    return std::pair(*id, records.stored_bytes());
+  }
+
+  /// Reads all files of a snapshot.
+  result<file_map> restore(const std::string& id) {
+    const auto taken = store::read_snapshot(*objects_, id, 32, key_, *blake3_fingerprinter());
+    if (!taken) return taken.error();
+    auto shards = store::shard_index::open(*objects_, key_.kind(), tables_);
+    if (!shards) return shards.error();
+    store::record_reader records(*objects_, key_, *shards, sha256());
+    file_map files;
+    const status walked = store::visit_entries(taken->root, records, [&](const store::folder_entry& entry) {
+      std::vector<std::uint8_t>& bytes = files[entry.name];
+      const auto append = [&](const store::stored_extent& extent, std::uint64_t) -> status {
+        const auto content = records.read_chunk(extent.record);
+        if (!content) return content.error();
+        for (std::uint64_t i = 0; i < extent.count; ++i) bytes.insert(bytes.end(), content->begin(), content->end());
+        return {};
+      };
+      return store::visit_extents(*entry.node, 0, entry.size, records, append);
+    });
+    if (!walked.ok()) return walked;
+    return files;
+  }
+
+ private:
+  static std::string new_writer_id() {
+    static int last = 0;
+    return "s" + std::to_string(++last);
+  }
+  /// Feeds the chunks of a file as an engine does: selects some, performs their work, and takes them.
+  static status store_file(store::write_session& session, const std::vector<std::uint8_t>& bytes,
+                           store::node_list_writer& extents) {
+    constexpr std::size_t chunk_bytes = 700;
+    constexpr std::size_t batch_chunks = 5;
+    auto digests = sha256();
+    std::vector<delivered_chunk> chunks;
+    for (std::size_t begin = 0; begin < bytes.size(); begin += chunk_bytes) {
+      delivered_chunk chunk;
+      chunk.bytes = byte_span(bytes).subspan(begin, std::min(chunk_bytes, bytes.size() - begin));
+      chunk.length = chunk.bytes.size();
+      chunk.fingerprint = *digests(chunk.bytes);
+      chunks.push_back(chunk);
+    }
+    for (std::size_t begin = 0; begin < chunks.size(); begin += batch_chunks) {
+      const auto batch = std::span(chunks).subspan(begin, std::min(batch_chunks, chunks.size() - begin));
+      std::vector<std::unique_ptr<chunk_work>> work(batch.size());
+      if (status selected = session.select(batch, work); !selected.ok()) return selected;
+      for (std::size_t i = 0; i < batch.size(); ++i) {
+        if (work[i]) {
+          EXPECT_TRUE(work[i]->perform(batch[i]).ok());
+        }
+        batch[i].work = work[i].get();
+        const auto extent = session.store(batch[i]);
+        if (!extent) return extent.error();
+        if (status added = extents.add(*extent); !added.ok()) return added;
+      }
+    }
+    return {};
+  }
+
+  store::seal_key key_;
+  std::unique_ptr<store::storage> objects_;
+  store::table_cache tables_;
+};
+
+/// Returns files with drawn contents, some of which repeat.
+inline file_map drawn_files(std::uint64_t seed, std::size_t count, std::size_t largest_bytes) {
+  seeded_choices random(seed);
+  file_map files;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto what = random.one_of(content::text);
+    files["file" + std::to_string(i)] = make_stream(what, random.between(0, largest_bytes), random);
+  }
+  return files;
+}
+
+}  // namespace cutpoint::tests
