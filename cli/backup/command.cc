@@ -59,20 +59,18 @@ exit_code backup_command::run() {
   }
   auto threads = engine::make({});
   if (!threads) return fail(say, threads.error());
-  const auto taken = opened->back_up(*threads, {.paths = paths_,
-                                                .standard_input_name = standard_input_name_,
-                                                .walking = std::move(*walking),
-                                                .host = host_.empty() ? own_host() : host_,
-                                                .time = static_cast<std::int64_t>(*seconds) * 1'000'000'000,
-                                                .tags = tags_,
-                                                .parent = parent,
-                                                .reads_everything = reads_everything_,
-                                                .memory_bytes = *memory,
-                                                .problem =
-                                                    [&](const std::string& path, const status& why) {
-                                                      say.error(fmt::format("{}: {}", printable(path), why.message()));
-                                                    },
-                                                .cancel = &interruption()});
+  const auto taken = opened->back_up(
+      *threads, {.paths = paths_,
+                 .standard_input_name = standard_input_name_,
+                 .walking = std::move(*walking),
+                 .host = host_.empty() ? own_host() : host_,
+                 .time = static_cast<std::int64_t>(*seconds) * 1'000'000'000,
+                 .tags = tags_,
+                 .parent = parent,
+                 .reads_everything = reads_everything_,
+                 .memory_bytes = *memory,
+                 .problem = [&](const std::string& path, const status& why) { say.error(problem_text(path, why)); },
+                 .cancel = &interruption()});
   if (!taken) return fail(say, taken.error());
   say.note(fmt::format("{} files, {}; {} new, {} stored", human_count(taken->files),
                        human_bytes(as_double(taken->bytes)), human_bytes(as_double(taken->new_raw_bytes)),

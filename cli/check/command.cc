@@ -21,11 +21,10 @@ exit_code check_command::run() {
   if (!opened) return say.refuse(opened.error());
   const store_check_options options{
       .reads_data = reads_data_,
-      .object_problem = [&](const std::string& object,
-                            const status& why) { say.error(fmt::format("{}: {}", printable(object), why.message())); },
+      .object_problem = [&](const std::string& object, const status& why) { say.error(problem_text(object, why)); },
       .file_problem =
           [&](const std::string& snapshot, const std::string& path, const status& why) {
-            say.error(fmt::format("{}:{}: {}", snapshot.substr(0, 16), printable(path), why.message()));
+            say.error(fmt::format("{}:{}", snapshot.substr(0, 16), problem_text(path, why)));
           },
       .cancel = &interruption()};
   const auto found = opened->check(options);

@@ -71,6 +71,11 @@ result<snapshot_path> find_snapshot_path(backup_store& opened, const std::string
   return snapshot_path{std::move(*found), colon == std::string::npos ? std::string() : text.substr(colon + 1)};
 }
 
+std::string problem_text(const std::string& path, const status& why) {
+  const bool has_path = why.message().starts_with(path + ": ");
+  return printable(has_path ? why.message() : path + ": " + why.message());
+}
+
 exit_code fail(const console& say, const status& why) {
   say.error(why.message());
   if (why.code() == status_code::cancelled) return exit_code::interrupted;

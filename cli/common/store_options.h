@@ -43,6 +43,9 @@ struct snapshot_path {
 /// Finds the snapshot of `SNAPSHOT[:PATH]`. Errors: those of `backup_store::find_snapshot`.
 [[nodiscard]] result<snapshot_path> find_snapshot_path(backup_store& opened, const std::string& text);
 
+/// Returns a message about a path in one line. It has the path once, also if the error begins with it.
+[[nodiscard]] std::string problem_text(const std::string& path, const status& why);
+
 /// Prints an error, and returns the exit code of what had begun.
 [[nodiscard]] exit_code fail(const console& say, const status& why);
 

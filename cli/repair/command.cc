@@ -21,7 +21,7 @@ exit_code repair_command::run() {
   const store_repair_options options{
       .damaged =
           [&](const std::string& object, const status& why, std::uint64_t saved) {
-            say.warning(fmt::format("{}: {}; {} chunks and nodes were saved", printable(object), why.message(), saved));
+            say.warning(fmt::format("{}; {} chunks and nodes were saved", problem_text(object, why), saved));
           },
       .lost =
           [&](const std::string& snapshot, const std::string& path, const status& why) {

@@ -37,8 +37,7 @@ exit_code restore_command::run() {
        .target = target_,
        .include = std::move(*include),
        .replaces_files = overwrites_,
-       .problem = [&](const std::string& path,
-                      const status& why) { say.error(fmt::format("{}: {}", printable(path), why.message())); },
+       .problem = [&](const std::string& path, const status& why) { say.error(problem_text(path, why)); },
        .cancel = &interruption()});
   if (!restored) return fail(say, restored.error());
   const std::string text =

@@ -19,7 +19,7 @@ exit_code snapshots_command::run() {
   if (!opened) return say.refuse(opened.error());
   bool is_whole = true;
   const auto all = opened->snapshots([&](const std::string& object, const status& why) {
-    say.error(printable(object) + ": " + why.message());
+    say.error(problem_text(object, why));
     is_whole = false;
   });
   if (!all) return fail(say, all.error());

@@ -97,7 +97,7 @@ class Store(StoreTest):
 
     def test_a_file_that_fails_is_named_and_the_rest_is_stored(self):
         run = self.run_store("backup", "data", "missing")
-        self.assert_failed(run, "missing")
+        self.assert_failed(run, f"error: {self.folder}/missing: cannot be found")
         self.assertEqual(len(run.stdout.strip()), 64)
         self.assertIn("incomplete", self.store("snapshots"))
         nothing = self.run_store("backup", "missing")
@@ -128,6 +128,7 @@ class Store(StoreTest):
         (container,) = (self.folder / "store/containers").iterdir()
         content = bytearray(container.read_bytes())
         content[150_000] ^= 1
+        container.chmod(0o644)  # the files of a store are made read-only
         container.write_bytes(content)
         self.assert_failed(self.run_store("check", "--read-data"), "data/a", container.name)
         self.assertEqual(self.run_store("repair").code, 0)

@@ -21,7 +21,10 @@ class Goldens(CommandTest):
 
         def run(*words):
             done = self.run_command(*words, "--store", "store", *secret)
-            self.assert_done(done)
+            if words[0] == "restore" and os.getuid() != 0:  # the files' owners are others
+                self.assert_failed(done, "its owner cannot be set")
+            else:
+                self.assert_done(done)
             return done.stdout
 
         self.assertIn("no damage", run("check", "--read-data"))

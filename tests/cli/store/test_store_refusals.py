@@ -68,6 +68,7 @@ class Refusals(CommandTest):
     def test_a_newer_version(self):
         self.assert_done(self.run_command("init", "--store", "store", "--encryption", "none"))
         config = self.folder / "store/config"
+        config.chmod(0o644)
         config.write_bytes(b"CUTPOINT" + config.read_bytes()[8:12] + b"\x09" + config.read_bytes()[13:])
         run = self.run_command("snapshots", "--store", "store")
         self.assertNotEqual(run.code, 0)

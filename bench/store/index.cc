@@ -1,0 +1,205 @@
+// cutpoint_store_index: measures a store's index with synthetic entries: writing, merging, lookups, and resident memory.
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <cutpoint/bytes.h>
+#include <fmt/format.h>
+
+#include "host/core/splitmix.h"
+#include "store/index/shard_index.h"
+#include "store/index/shard_merge.h"
+#include "store/index/shard_writer.h"
+#include "store/storage/directory_storage.h"
+
+namespace cutpoint::bench {
+
+namespace {
+
+using store::object_kind;
+
+constexpr std::uint64_t records_per_container = 4096;
+constexpr std::size_t batch_digests = 1024;
+
+struct options {
+  std::string folder;
+  std::uint64_t entries = 10'000'000;
+  std::uint64_t shards = 1;
+  std::uint64_t lookups = 10'000'000;
+};
+
+int fail(const status& why) {
+  fmt::print(stderr, "cutpoint_store_index: {}\n", why.message());
+  return 1;
+}
+
+/// Returns the anonymous memory of this process in bytes: not the pages of mapped shards.
+double anonymous_bytes() {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("RssAnon:")) return std::stod(line.substr(8)) * 1024;
+  }
+  return 0;
+}
+
+class stopwatch {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+/// The entries of a shard: one at a random place in each of `count` equal ranges of the prefixes, so that they are made
+/// in order and any of them can be made again.
+struct synthetic_entries {
+  std::uint64_t seed;
+  std::uint64_t count;
+
+  [[nodiscard]] std::uint64_t prefix(std::uint64_t i) const {
+    const std::uint64_t range = (std::uint64_t{1} << store::prefix_bits) / count;
+    return i * range + splitmix64::mixed(seed ^ i) % range;
+  }
+};
+
+result<std::string> write_shard(store::storage& objects, const synthetic_entries& entries) {
+  std::vector<store::shard_container> containers((entries.count + records_per_container - 1) / records_per_container);
+  for (std::size_t i = 0; i < containers.size(); ++i) {
+    for (std::size_t b = 0; b < 8; ++b) containers[i].name[b] = static_cast<std::uint8_t>(i >> (56 - 8 * b));
+    containers[i].name[8] = static_cast<std::uint8_t>(entries.seed);  // shards have different containers
+  }
+  const std::string id = store::new_shard_id();
+  auto object = objects.create({object_kind::shard, id});
+  if (!object) return object.error();
+  store::object_salt salt = {};
+  store::shard_writer writer(**object, salt, store::seal_kind::checksum, containers, entries.count);
+  for (std::uint64_t i = 0; i < entries.count; ++i) {
+    const std::uint64_t place = splitmix64::mixed(~i) % entries.count;
+    const store::shard_entry entry = {entries.prefix(i), static_cast<std::uint32_t>(place / records_per_container),
+                                      static_cast<std::uint32_t>(place % records_per_container)};
+    if (status appended = writer.append(entry); !appended.ok()) return appended;
+  }
+  if (status finished = writer.finish(); !finished.ok()) return finished;
+  if (status synced = objects.sync(); !synced.ok()) return synced;
+  return id;
+}
+
+/// Returns lookups in a second of digests that no shard has.
+result<double> look_up_new(store::shard_index& index, std::uint64_t lookups) {
+  std::vector<digest> digests(batch_digests);
+  std::vector<std::optional<store::found_record>> found(batch_digests);
+  double seconds = 0;
+  for (std::uint64_t done = 0; done < lookups; done += batch_digests) {
+    for (std::size_t i = 0; i < batch_digests; ++i) {
+      const std::uint64_t bits = splitmix64::mixed(done + i + (std::uint64_t{1} << 40));
+      digests[i].size = 32;
+      std::memcpy(digests[i].bytes.data(), &bits, sizeof bits);
+    }
+    const stopwatch watch;
+    if (status located = index.locate(digests, found); !located.ok()) return located;
+    seconds += watch.seconds();
+  }
+  return static_cast<double>(lookups) / seconds;
+}
+
+/// Returns lookups in a second of entries that the shard has, in random order, without the containers' tables.
+result<double> look_up_old(const store::shard& table, const synthetic_entries& entries, std::uint64_t lookups) {
+  constexpr std::size_t prefetched = 16;
+  std::vector<store::shard_entry> found;
+  std::uint64_t prefixes[prefetched] = {};
+  std::uint64_t hits = 0;
+  const stopwatch watch;
+  for (std::uint64_t done = 0; done < lookups; done += prefetched) {
+    for (std::size_t i = 0; i < prefetched; ++i) {
+      prefixes[i] = entries.prefix(splitmix64::mixed(done + i) % entries.count);
+      table.prefetch(prefixes[i]);
+    }
+    for (const std::uint64_t each : prefixes) {
+      found.clear();
+      table.find(each, found);
+      hits += std::uint64_t{!found.empty()};
+    }
+  }
+  const double rate = static_cast<double>(lookups) / watch.seconds();
+  if (hits < lookups) return status(status_code::io_error, "entries are missing in a shard");
+  return rate;
+}
+
+int measure(const options& given) {
+  auto files = store::open_file_system(given.folder);
+  if (!files) return fail(files.error());
+  const std::shared_ptr<store::file_system> shared = std::move(*files);
+  if (status made = store::make_storage_folders(*shared); !made.ok()) return fail(made);
+  const auto objects = store::open_directory_storage(shared, {.writer_id = "bench", .pending_objects = 0});
+  const double million = 1e6;
+  const double before = anonymous_bytes();
+  std::vector<synthetic_entries> written;
+  std::vector<store::shard> shards;
+  double seconds = 0;
+  for (std::uint64_t s = 0; s < given.shards; ++s) {
+    written.push_back({s + 1, given.entries / given.shards});
+    const stopwatch watch;
+    const auto id = write_shard(*objects, written.back());
+    if (!id) return fail(id.error());
+    seconds += watch.seconds();
+    auto object = objects->map({object_kind::shard, *id});
+    if (!object) return fail(object.error());
+    auto opened = store::shard::open(std::move(*object), *id);
+    if (!opened) return fail(opened.error());
+    shards.push_back(std::move(*opened));
+  }
+  const auto entries = static_cast<double>(given.entries);
+  fmt::print("written: {:.2f} million entries a second\n", entries / seconds / million);
+  const auto old_rate = look_up_old(shards.front(), written.front(), given.lookups);
+  if (!old_rate) return fail(old_rate.error());
+  fmt::print("old, in one shard, at random: {:.2f} million a second\n", *old_rate / million);
+
+  const store::seal_key key;
+  store::table_cache tables(*objects, key, 64 * MiB);
+  auto index = store::shard_index::open(*objects, key.kind(), tables);
+  if (!index) return fail(index.error());
+  const auto new_rate = look_up_new(*index, given.lookups);
+  if (!new_rate) return fail(new_rate.error());
+  fmt::print("new, in {} shards: {:.2f} million a second\n", given.shards, *new_rate / million);
+  const double grown = anonymous_bytes() - before;
+  fmt::print("anonymous memory: {:.2f} MB for {:.0f} million entries, {:.3f} MB a million\n", grown / million,
+             entries / million, grown / entries);
+  if (shards.size() > 1) {
+    std::vector<const store::shard*> inputs;
+    for (const store::shard& each : shards) inputs.push_back(&each);
+    const stopwatch watch;
+    const auto merged =
+        store::merge_shards(*objects, key.kind(), inputs, [](const store::container_name&) { return true; });
+    if (!merged) return fail(merged.error());
+    fmt::print("merged: {:.2f} million entries a second; anonymous memory then {:.2f} MB\n",
+               entries / watch.seconds() / million, (anonymous_bytes() - before) / million);
+  }
+  const auto ids = objects->list(object_kind::shard);
+  if (!ids) return fail(ids.error());
+  for (const std::string& id : *ids) {
+    if (status removed = objects->remove({object_kind::shard, id}); !removed.ok()) return fail(removed);
+  }
+  const status synced = objects->sync();
+  return synced.ok() ? 0 : fail(synced);
+}
+
+}  // namespace
+
+}  // namespace cutpoint::bench
+
+int main(int argc, char** argv) {
+  cutpoint::bench::options given;
+  CLI::App app("Measures a store's index with synthetic entries. Removes all shards in the folder at the end.");
+  app.add_option("FOLDER", given.folder, "A folder for nothing else")->required()->check(CLI::ExistingDirectory);
+  app.add_option("--entries", given.entries, "Entries of all shards together")->check(CLI::Range(1'000, 1'000'000'000));
+  app.add_option("--shards", given.shards, "Shards")->check(CLI::Range(1, 100));
+  app.add_option("--lookups", given.lookups, "Lookups of each kind")->check(CLI::Range(1'000, 1'000'000'000));
+  CLI11_PARSE(app, argc, argv);
+  return cutpoint::bench::measure(given);
+}
