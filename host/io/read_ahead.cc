@@ -16,8 +16,6 @@ using std::chrono::milliseconds;
 constexpr milliseconds turn{100};
 
 constexpr std::uint64_t block_granule = 64 * KiB;
-/// For shorter files, asking whether they are cached costs as much as reading them.
-constexpr std::uint64_t smallest_probed_file = 64 * KiB;
 /// Measured at 256 KiB and 2 MiB on a tree of small files: the differences were noise.
 constexpr std::uint64_t smallest_direct_file = 1 * MiB;
 
@@ -192,7 +190,7 @@ bool read_ahead::plan_data(const std::shared_ptr<file_progress>& file, std::uint
   file_range next = {.of = file, .kind = file_range_kind::ahead, .offset = file->planned, .length = length};
   next.is_last = next.offset + length >= opened.size();
   next.descriptor = opened.descriptor();
-  const bool is_probed = access_ == file_access::automatic && opened.size() >= smallest_probed_file;
+  const bool is_probed = access_ == file_access::automatic;
   if (is_probed && is_mostly_cached(opened.descriptor(), next.offset, length)) {
     next.kind = file_range_kind::in_its_turn;
     file->is_all_ahead = false;

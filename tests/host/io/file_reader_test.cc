@@ -96,7 +96,7 @@ TEST_P(file_readers, give_thousands_of_small_files_in_order) {
     ASSERT_TRUE(got.outcome.ok()) << got.outcome.message();
     ASSERT_EQ(got.content, std::string(i % 300, 'x') + std::to_string(i));
   }
-  if (GetParam() != file_access::pread) {
+  if (GetParam() == file_access::uring || GetParam() == file_access::direct) {
     EXPECT_EQ(reader.statistics().read_count, count);
     EXPECT_GT(reader.statistics().most_under_way, 10u);
   }
@@ -247,6 +247,18 @@ TEST(file_reader, reads_past_the_page_cache_what_is_large_and_not_in_it) {
   if (reader.statistics().direct_bytes == 0) GTEST_SKIP() << "no direct I/O in " << folder.path();
   EXPECT_EQ(reader.statistics().direct_bytes, content.size());
   EXPECT_GT(reader.statistics().most_under_way, 10u);
+}
+
+TEST(file_reader, reads_small_files_in_their_turn_if_they_are_in_the_page_cache) {
+  const temporary_folder folder;
+  file_reader reader = *file_reader::make(options(file_access::automatic));
+  constexpr std::uint64_t count = 20;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::string content = letters(i * 3'000, i);
+    reader.add(folder.make_file(std::to_string(i), content));
+    EXPECT_EQ(take(reader).content, content);
+  }
+  EXPECT_EQ(reader.statistics().read_count, 0u);
 }
 
 TEST(file_reader, stops_at_once_with_reads_under_way) {
