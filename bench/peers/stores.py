@@ -21,14 +21,18 @@ class Store:
 
 def stores(command):
     """Cutpoint, and those peers that are on PATH. Compression is zstd at level 1 in all, as far as they can be told."""
-    yield Store("cutpoint", command, (command, "--version"), {}, {
+    cutpoint = {
         "init": lambda s, d, t: [command, "init", "--store", s, "--encryption", "none"],
         "first backup": lambda s, d, t: [command, "backup", "--store", s, d],
         "unchanged": lambda s, d, t: [command, "backup", "--store", s, d],
         "again, all read": lambda s, d, t: [command, "backup", "--store", s, "--force", d],
         "restore": lambda s, d, t: [command, "restore", "latest", "--store", s, "--target", t],
         "check, all data": lambda s, d, t: [command, "check", "--store", s, "--read-data"],
-    })
+    }
+    yield Store("cutpoint", command, (command, "--version"), {}, cutpoint)
+    peers_average = ["--cuts", "fastcdc(min_bytes=256K,avg_bytes=1M,max_bytes=4M)"]  # that of restic and rustic
+    longer = {**cutpoint, "init": lambda s, d, t: [*cutpoint["init"](s, d, t), *peers_average]}
+    yield Store("cutpoint, 1 MiB", command, (command, "--version"), {}, longer)
     help_text = subprocess.run(["restic", "backup", "--help"], capture_output=True, text=True).stdout if shutil.which("restic") else ""
     restic = ["restic", "--quiet", "--no-cache", "--compression", "fastest" if "fastest" in help_text else "auto"]
     yield Store("restic", "restic", ("restic", "version"), {"RESTIC_PASSWORD": "x"}, {
@@ -114,7 +118,7 @@ def table(found, gibibytes):
     yield "|---|" + "--:|" * (len(names) + 1)
     for step in STEPS:
         cells = [f"{seconds:.2f} s ({cpu / gibibytes:.2f}; {memory:.0f})" for seconds, cpu, memory in (found[name][step] for name in names)]
-        peers = [found[name][step][0] for name in names if name != "cutpoint"]
+        peers = [found[name][step][0] for name in names if not name.startswith("cutpoint")]
         cells.append(f"{found['cutpoint'][step][0] / min(peers):.2f}" if peers else "-")
         yield f"| {step} | " + " | ".join(cells) + " |"
     yield "| stored, MiB | " + " | ".join(f"{found[name]['stored'] / 2**20:.1f}" for name in names) + " | |"
@@ -128,6 +132,7 @@ def main():
     parser.add_argument("--json", action="store_true", help="print JSON, not a table")
     parser.add_argument("--command", required=True, help=argparse.SUPPRESS)
     given = parser.parse_args()
+    given.command = str(Path(given.command).resolve())  # commands are run in other folders
     data = given.data.resolve()
     if not data.is_dir():
         parser.error(f"{data}: not a folder")
