@@ -57,18 +57,12 @@ bool compressor::compress(byte_span content, std::vector<std::uint8_t>& frame) {
   return state_->compress(content, frame);
 }
 
-struct decompressor::state {
-  std::unique_ptr<ZSTD_DCtx, std::size_t (*)(ZSTD_DCtx*)> context{required(ZSTD_createDCtx()), ZSTD_freeDCtx};
-};
-
-decompressor::decompressor() : state_(std::make_unique<state>()) {}
-decompressor::decompressor(decompressor&&) noexcept = default;
-decompressor& decompressor::operator=(decompressor&&) noexcept = default;
-decompressor::~decompressor() = default;
-
-bool decompressor::decompress(byte_span frame, std::span<std::uint8_t> content) {
+bool decompress(byte_span frame, std::span<std::uint8_t> content) {
+  // Making a context takes longer than decompressing a short record.
+  thread_local const std::unique_ptr<ZSTD_DCtx, std::size_t (*)(ZSTD_DCtx*)> context{required(ZSTD_createDCtx()),
+                                                                                     ZSTD_freeDCtx};
   const std::size_t size =
-      ZSTD_decompressDCtx(state_->context.get(), content.data(), content.size(), frame.data(), frame.size());
+      ZSTD_decompressDCtx(context.get(), content.data(), content.size(), frame.data(), frame.size());
   return ZSTD_isError(size) == 0 && size == content.size();
 }
 

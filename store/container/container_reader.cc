@@ -113,7 +113,7 @@ result<container_table> decode_container_table(byte_span container, const std::s
 }
 
 status record_opener::append_content(const placed_record& place, std::span<std::uint8_t> record,
-                                     std::vector<std::uint8_t>& content) {
+                                     std::vector<std::uint8_t>& content) const {
   const record_description& description = place.description;
   const std::size_t padded_bytes = padded_payload_bytes(description.stored_bytes);
   const auto payload = record.subspan(record_header_bytes, padded_bytes);
@@ -129,7 +129,7 @@ status record_opener::append_content(const placed_record& place, std::span<std::
     return {};
   }
   content.resize(begin + description.raw_bytes);
-  if (!expand_.decompress(stored, std::span(content).subspan(begin))) {
+  if (!decompress(stored, std::span(content).subspan(begin))) {
     content.resize(begin);
     return damage(place_name(), "it cannot be decompressed");
   }

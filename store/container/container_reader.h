@@ -31,7 +31,7 @@ struct container_table {
 [[nodiscard]] result<container_table> decode_container_table(byte_span container, const std::string& id,
                                                              const seal_key& key);
 
-/// Opens records of one container. Keeps the memory of its decompressor: reuse it. Not thread-safe.
+/// Opens records of one container. Reuse it: the key of the container is derived when it is made. Not thread-safe.
 class record_opener {
  public:
   record_opener(const object_salt& salt, const seal_key& key) : seals_(key.sealer_of(salt)) {}
@@ -39,11 +39,10 @@ class record_opener {
   /// Appends the content of a record to `content`. `record` has its `record_bytes()` as they are in the container, and
   /// is decrypted in place. Does not compare the content with its digest. Errors: damage.
   [[nodiscard]] status append_content(const placed_record& place, std::span<std::uint8_t> record,
-                                      std::vector<std::uint8_t>& content);
+                                      std::vector<std::uint8_t>& content) const;
 
  private:
   std::unique_ptr<sealer> seals_;
-  decompressor expand_;
 };
 
 /// Reads the content of one record. Errors: those of the storage; damage.

@@ -16,13 +16,12 @@ result<container_auditor> container_auditor::make(const store_reading& store) {
   return container_auditor(store, std::move(*check), std::move(*name));
 }
 
-result<std::vector<std::uint8_t>> container_auditor::content(const container_table& whole,
-                                                             const placed_record& record) const {
+result<std::vector<std::uint8_t>> container_auditor::content(const placed_record& record) const {
   const auto begin = bytes_.begin() + static_cast<std::ptrdiff_t>(record.position);
   std::vector<std::uint8_t> copy(begin,
                                  begin + static_cast<std::ptrdiff_t>(record_bytes(record.description.stored_bytes)));
   std::vector<std::uint8_t> content;
-  const status opened = record_opener(whole.salt, store_.key).append_content(record, copy, content);
+  const status opened = opener_->append_content(record, copy, content);
   return opened.ok() ? result<std::vector<std::uint8_t>>(std::move(content)) : opened;
 }
 
@@ -64,9 +63,10 @@ result<audited_container> container_auditor::audit(const std::string& id) {
   const container_table readable = table ? std::move(*table) : recover_records(bytes_, id, store_.key);
   audited.whole.id = id;
   audited.whole.salt = readable.salt;
+  opener_.emplace(readable.salt, store_.key);
   for (const placed_record& each : readable.records) {
     if (each.description.kind == record_kind::padding) continue;
-    const auto opened = content(readable, each);
+    const auto opened = content(each);
     if (!opened && !is_damage(opened.error())) return opened.error();
     const auto is_right = opened ? has_digest(each.description, *opened) : false;
     if (!is_right) return is_right.error();

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <cutpoint/source.h>
 
+#include "store/container/container_reader.h"
 #include "store/crypto/record_fingerprinter.h"
 #include "store/files/store_reading.h"
 
@@ -33,8 +35,7 @@ class container_auditor {
   /// its largest record. Errors: those of the storage, except damage; unavailable, if a newer version wrote it.
   [[nodiscard]] result<audited_container> audit(const std::string& id);
   /// Returns the content of a whole record of the container that was audited last.
-  [[nodiscard]] result<std::vector<std::uint8_t>> content(const container_table& whole,
-                                                          const placed_record& record) const;
+  [[nodiscard]] result<std::vector<std::uint8_t>> content(const placed_record& record) const;
 
  private:
   container_auditor(const store_reading& store, record_fingerprinter check, record_fingerprinter name)
@@ -45,7 +46,8 @@ class container_auditor {
   store_reading store_;
   record_fingerprinter check_;
   record_fingerprinter name_;
-  std::vector<std::uint8_t> bytes_;
+  std::vector<std::uint8_t> bytes_;      ///< of the container that was audited last
+  std::optional<record_opener> opener_;  ///< of the same
 };
 
 /// Audits containers with several threads. The calls of `take` do not overlap. Errors: as for `container_auditor`.

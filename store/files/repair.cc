@@ -87,7 +87,7 @@ status repairer::save_records() {
 status repairer::save(const audited_container& audited, const container_auditor& auditor, record_writer& records) {
   compressor compress(std::max<int>(config_.level, 1));
   for (const placed_record& each : audited.whole.records) {
-    const auto content = auditor.content(audited.whole, each);
+    const auto content = auditor.content(each);
     if (!content) return content.error();
     std::vector<std::uint8_t> frame;
     const bool pays = config_.codec == record_codec::zstd && compress.compress(*content, frame);
