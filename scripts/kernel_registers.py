@@ -33,7 +33,7 @@ FINDERS = {
     "restarted": "fastcdc, borg2-fastcdc",
     "window_after": "borg1",
 }
-STEPS = ("map_partitions", "join", "sequential_join", "gather_chunks")
+STEPS = ("map_partitions", "join", "sequential_join")
 
 
 def resources(files):
@@ -67,7 +67,7 @@ def tables(found):
             others[inner.removesuffix("_kernel")] = registers
     yield "| scan | registers |\n|---|--:|\n"
     yield from (f"| {name} | {registers} |\n" for name, registers in sorted(scans.items()))
-    yield "\n| cut finder | map | join | finish | gather |\n|---|--:|--:|--:|--:|\n"
+    yield "\n| cut finder | map | join | finish |\n|---|--:|--:|--:|\n"
     yield from (f"| {name} | {' | '.join(str(used[step]) for step in STEPS)} |\n" for name, used in sorted(finders.items()))
     yield "\n| other kernel | registers |\n|---|--:|\n"
     yield from (f"| {name} | {registers} |\n" for name, registers in sorted(others.items()))

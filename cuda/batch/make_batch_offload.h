@@ -10,35 +10,21 @@
 
 namespace cutpoint::cuda {
 
-/// Makes the launcher of the chunker's cuts on an executor. Errors: those of the executor; backend_failure, for an algorithm
-/// without a specification.
+/// Makes the launcher of the chunker's cuts on an executor. Errors: those of the executor.
 template <class Executor>
 [[nodiscard]] result<std::unique_ptr<cut_launcher<Executor>>> make_cut_launcher(Executor& executor,
                                                                                 const chunker& cuts) {
   return std::visit(
       [&](const auto& filled) -> result<std::unique_ptr<cut_launcher<Executor>>> {
-        if constexpr (requires { make_specification(filled); }) {
-          const auto specification = make_specification(filled);
-          return cut_launcher_for<Executor, std::remove_const_t<decltype(specification)>>::make(executor,
-                                                                                                specification);
-        } else {
-          return status(status_code::backend_failure, "no device cuts by " + cuts.canonical());
-        }
+        const auto specification = make_specification(filled);
+        return cut_launcher_for<Executor, std::remove_const_t<decltype(specification)>>::make(executor, specification);
       },
       cuts.parameters());
 }
 
-/// Returns the estimated sizes of a chunker's chunks from its specification, or the defaults if it has none.
+/// Returns the estimated sizes of a chunker's chunks.
 [[nodiscard]] inline chunk_estimates sizes_of(const chunker& cuts) {
-  return std::visit(
-      [](const auto& filled) {
-        if constexpr (requires { make_specification(filled); }) {
-          return make_specification(filled).sizes;
-        } else {
-          return chunk_estimates{};
-        }
-      },
-      cuts.parameters());
+  return std::visit([](const auto& filled) { return make_specification(filled).sizes; }, cuts.parameters());
 }
 
 /// Does the work of `make_offload` on an executor.

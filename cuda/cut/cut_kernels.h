@@ -135,11 +135,11 @@ CUTPOINT_DEVICE partition_state joined_at(const Warp& warp, const cut_kernel_arg
 
 }  // namespace cut_kernels_detail
 
-/// Base of the kernels that give each partition a warp.
-template <class CutFinder>
+/// Base of the kernels that give each partition a warp. `Arguments` is a partitioned batch.
+template <class Arguments>
 struct warp_per_partition {
   static constexpr std::uint32_t threads_per_block = 128;
-  cut_kernel_arguments<CutFinder> work;
+  Arguments work;
 
   [[nodiscard]] std::uint64_t blocks(std::uint32_t threads) const {
     const std::uint64_t each = threads / warp_size;
@@ -149,9 +149,9 @@ struct warp_per_partition {
 
 /// Cuts every partition speculatively from its first byte on.
 template <class CutFinder>
-struct map_partitions_kernel : warp_per_partition<CutFinder> {
+struct map_partitions_kernel : warp_per_partition<cut_kernel_arguments<CutFinder>> {
   static constexpr std::uint32_t resident_blocks = 3;  // more would leave walking cut finders too few registers
-  using warp_per_partition<CutFinder>::work;
+  using warp_per_partition<cut_kernel_arguments<CutFinder>>::work;
   partition_state* states = nullptr;  ///< [partition_count], written
 
   template <class Block>
@@ -170,9 +170,9 @@ struct map_partitions_kernel : warp_per_partition<CutFinder> {
 
 /// One round of the join: each partition whose start differs from the exit of the one before it begins there instead.
 template <class CutFinder>
-struct join_kernel : warp_per_partition<CutFinder> {
+struct join_kernel : warp_per_partition<cut_kernel_arguments<CutFinder>> {
   static constexpr std::uint32_t resident_blocks = 3;  // more would leave walking cut finders too few registers
-  using warp_per_partition<CutFinder>::work;
+  using warp_per_partition<cut_kernel_arguments<CutFinder>>::work;
   const partition_state* before = nullptr;  ///< [partition_count]
   partition_state* after = nullptr;         ///< [partition_count], written; not `before`
   std::uint32_t* changed = nullptr;         ///< set to 1 if a partition changed: another round is needed
@@ -257,9 +257,7 @@ struct chunk_list {
 };
 
 /// Writes the chunks of all partitions, and lengths of 0 for the slots that are left.
-template <class CutFinder>
-struct gather_chunks_kernel : warp_per_partition<CutFinder> {
-  using warp_per_partition<CutFinder>::work;
+struct gather_chunks_kernel : warp_per_partition<partitioned_batch> {
   const partition_state* states = nullptr;
   const std::uint32_t* firsts =
       nullptr;  ///< [partition_count + 1] prefix sum of the counts: index of each partition's first chunk

@@ -25,6 +25,10 @@ struct cut_launch_arguments {
   std::uint32_t rounds = 1;
 };
 
+/// Puts the kernels that gather the chunks of joined partitions into the executor's stream. `joined` is their states.
+template <class Executor>
+[[nodiscard]] status gather_chunks(Executor& executor, const cut_launch_arguments& job, const partition_state* joined);
+
 template <class Executor>
 class cut_launcher {
  public:
@@ -66,7 +70,18 @@ class cut_launcher_for final : public cut_launcher<Executor> {
   table_words table_;
 };
 
-// Not inline as a definition in the class would be: sources with an `extern template` declaration do not compile the kernels.
+// Not inline as definitions in the class would be: sources with `extern template` declarations do not compile the kernels.
+
+template <class Executor>
+status gather_chunks(Executor& executor, const cut_launch_arguments& job, const partition_state* joined) {
+  const partitioned_batch& batch = job.batch;
+  const count_chunks_kernel count{batch.partitions,      joined,     batch.speculative,
+                                  batch.partition_count, job.counts, batch.overflowed};
+  CUTPOINT_RETURN_IF_FAILED(executor.launch(count));
+  CUTPOINT_RETURN_IF_FAILED(executor.prefix_sum(job.counts, job.firsts, batch.partition_count));
+  return executor.launch(gather_chunks_kernel{{batch}, joined, job.firsts, job.chunks});
+}
+
 template <class Executor, class Specification>
 status cut_launcher_for<Executor, Specification>::enqueue(Executor& executor, const cut_launch_arguments& job) const {
   if constexpr (Specification::levels != 0) {
@@ -81,12 +96,7 @@ status cut_launcher_for<Executor, Specification>::enqueue(Executor& executor, co
   }
   const std::uint32_t* const last_changed = job.changed + job.rounds - 1;
   CUTPOINT_RETURN_IF_FAILED(executor.launch(sequential_join_kernel<cut_finder>{work, before, last_changed}));
-  const partitioned_batch& batch = job.batch;
-  const count_chunks_kernel count{batch.partitions,      before,     batch.speculative,
-                                  batch.partition_count, job.counts, batch.overflowed};
-  CUTPOINT_RETURN_IF_FAILED(executor.launch(count));
-  CUTPOINT_RETURN_IF_FAILED(executor.prefix_sum(job.counts, job.firsts, batch.partition_count));
-  return executor.launch(gather_chunks_kernel<cut_finder>{{work}, before, job.firsts, job.chunks});
+  return gather_chunks(executor, job, before);
 }
 
 }  // namespace cutpoint::cuda

@@ -26,8 +26,6 @@
 #include <cstdint>
 #include <vector>
 
-#include <cutpoint/chunker.h>
-
 namespace cutpoint::cuda {
 
 /// Estimated sizes, by which a batch is partitioned and memory for its chunks is allocated.
@@ -52,8 +50,5 @@ struct walking_specification {
     return made;
   }
 };
-
-/// Returns whether the chunker's algorithm has a specification. Devices cannot cut by an algorithm without one.
-[[nodiscard]] bool has_specification(const chunker& cuts);
 
 }  // namespace cutpoint::cuda

@@ -7,7 +7,6 @@
 #include <limits>
 #include <vector>
 
-#include "cuda/cut/specification.h"
 #include "pipeline/dispatch/repeated_timing.h"
 
 namespace cutpoint {
@@ -49,7 +48,6 @@ class probe {
 
   status measure_cuts(device_costs& costs) const {
     for (const named_cuts& each : calibration_cuts()) {
-      if (!cuda::has_specification(each.cuts)) continue;
       status problem;
       const auto offload =
           work(each.cuts, fingerprint_kind::none, {.bytes = how_.batch_bytes}, cuda::offload_use::cut, problem);

@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include "cuda/batch/workspace.h"
-#include "cuda/cut/specification.h"
 #include "tests/cuda/support/executor_cases.h"
 #include "tests/cuda/support/packed_streams.h"
 #include "tests/host/algorithms/made.h"
@@ -74,8 +73,6 @@ bool expect_batch(offload& offload, const std::vector<byte_vector>& streams, con
 TEST_P(executors, cut_and_fingerprint_by_tiny_parameters_of_every_algorithm_as_the_references_do) {
   const auto recipes = device_recipes();
   for (std::size_t which = 0; which < tests::algorithm_count; ++which) {
-    seeded_choices any(which);
-    if (!has_specification(tests::made_tiny(which, any))) continue;
     std::uint64_t complete = 0;
     for (std::uint64_t round = 0; round < GetParam().rounds && !HasFailure(); ++round) {
       seeded_choices random(1000 * which + round);
@@ -97,7 +94,6 @@ TEST_P(executors, cut_and_fingerprint_by_every_name_of_the_catalog_as_the_refere
   for (const catalog_entry& entry : catalog()) {
     const result<chunker> sized = chunker_at(entry.name, sizes);
     const chunker cuts = sized ? *sized : entry.defaults;
-    if (!has_specification(cuts)) continue;
     seeded_choices random(number);
     const fingerprint_recipe& recipe = recipes[number++ % recipes.size()];
     const auto streams = edge_streams(cuts, GetParam().longest, random);
@@ -106,10 +102,6 @@ TEST_P(executors, cut_and_fingerprint_by_every_name_of_the_catalog_as_the_refere
     EXPECT_TRUE(expect_batch(*offload, streams, cuts, recipe)) << entry.name;
     if (HasFailure()) return;
   }
-}
-
-TEST(specifications, exist_for_every_name_of_the_catalog) {
-  for (const catalog_entry& entry : catalog()) EXPECT_TRUE(has_specification(entry.defaults)) << entry.name;
 }
 
 TEST_P(executors, find_in_one_batch_nothing_of_another) {
