@@ -135,7 +135,7 @@ struct blake3_leaves_kernel {
         const bool last = left <= message_block_bytes;
         if (left < message_block_bytes) end_message<byte_order::little>(w, left, 0);
         const std::uint32_t flags = args.flags | (number == 0 ? blake3::leaf_start : 0) | (last ? mine.end_flags : 0);
-        compress(mine.chaining, w, mine.number, last ? left : message_block_bytes, flags);
+        compress(mine.chaining, w, mine.number, last ? left : message_block_bytes, flags, args.chunks.one);
         if (last) store(mine.chaining, mine.output);
       });
     }
@@ -241,7 +241,7 @@ struct blake3_parents_kernel {
     load(args, left + (std::uint32_t{1} << level), both, 8);
     const std::uint32_t top = nodes_of(subtree, level) == 2 ? blake3::root : 0;
     words parent = start(args);
-    compress(parent, both, 0, blake3::block_bytes, args.flags | blake3::parent | top);
+    compress(parent, both, 0, blake3::block_bytes, args.flags | blake3::parent | top, args.chunks.one);
     store(parent, output(args, top, chunk, left));
   }
 

@@ -23,10 +23,11 @@ struct hash_args {
   const std::uint32_t* chunk_count = nullptr;
   /// Output: the digests in the order of the chunks, without gaps, aligned to 4.
   std::uint8_t* digests = nullptr;
+  std::uint32_t one = 1;  ///< for `sum_by_multiplier`
 };
 
 /// Hashes any number of chunks with any number of blocks. `Hash` has `words` (the state), `start()`, `absorb(words&,
-/// message_words&)` and `digest_bytes`. It is big-endian and pads as in FIPS 180-4, section 5.1.1.
+/// message_words&, one)` and `digest_bytes`. It is big-endian and pads as in FIPS 180-4, section 5.1.1.
 template <class Hash>
 struct chunk_hash_kernel {
   using arguments = hash_args;
@@ -62,7 +63,7 @@ struct chunk_hash_kernel {
         job& mine = jobs[thread];
         const bool ends = number >= mine.length / message_block_bytes;
         if (ends) pad(words, number, mine.length);
-        Hash::absorb(mine.state, words);
+        Hash::absorb(mine.state, words, args.one);
         if (ends && number + 1 == block_count(mine.length)) write(mine, args.digests);
       });
     }

@@ -10,6 +10,18 @@ namespace cutpoint::cuda {
   return x >> count | x << (32 - count);  // 0 < count < 32
 }
 
+/// Returns a + b. `one` is 1, which the compiler must not know: then a device adds by a multiplication, in units that hashes
+/// leave idle, where additions would share those of shifts and of bitwise operations.
+[[nodiscard]] CUTPOINT_DEVICE std::uint32_t sum_by_multiplier(std::uint32_t a, std::uint32_t b, std::uint32_t one) {
+#if defined(__CUDA_ARCH__)
+  std::uint32_t sum;
+  asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(one), "r"(b));  // the compiler would rearrange a product
+  return sum;
+#else
+  return a * one + b;
+#endif
+}
+
 /// Picks four of the eight bytes of `low` and `high`, which are numbered from 0, the lowest of `low`, to 7, the highest of
 /// `high`. The lowest hexadecimal digit of `numbers` is the number of the result's lowest byte, and so on.
 [[nodiscard]] CUTPOINT_DEVICE std::uint32_t pick_bytes(std::uint32_t low, std::uint32_t high, std::uint32_t numbers) {
