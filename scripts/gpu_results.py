@@ -1,9 +1,10 @@
-"""A page in docs/results/ and the table in docs/gpu.md, made from what the four parts of gpu-check brought back.
+"""A page in docs/results/ with its chart, and the table in docs/gpu.md, made from what the four parts of gpu-check brought back.
 
     gpu_results.py FOLDER [--page FILE]   FOLDER: has gpu-part-1.md, gpu-part-1.json, gpu-part-1-logs/ and so on, as far as they came
-                                          FILE: default docs/results/gpu-NAME.md, by the name of the GPU
+                                          FILE: default docs/results/gpu-NAME.md, by the name of the GPU; the chart is beside it, a PNG
 
-Parts that are missing are named on the page. The exit status is 1 if no part is there.
+Parts that are missing are named on the page. The exit status is 1 if no part is there. scripts/gpu-results runs this by a Python that
+has the packages of the report, by which the chart is drawn.
 """
 
 import argparse
@@ -130,6 +131,36 @@ def summary(found):
     return table(heads, rows)
 
 
+BY = {"processor": "processor", "cuda": "GPU", "hybrid": "both"}
+
+
+def compared(folder):
+    """The rows of the chart: job, algorithm, who did it, bytes a second, bottleneck."""
+    for row in engines(folder):
+        for name, by in BY.items():
+            rate = row["back_ends"].get(name, {}).get("bytes_per_second")
+            if rate:
+                yield {"job": "engine, data in memory", "algorithm": row["name"], "by": by, "bytes_per_second": rate, "bottleneck": ""}
+    for algorithm, where, report in deduplications(folder):
+        fields = {name: report[name] for name in ("bytes_per_second", "bottleneck")}
+        yield {"job": "dedup, real data", "algorithm": algorithm, "by": BY[where]} | fields
+
+
+def draw(rows, device, file):
+    """Draws the chart and returns whether there is one."""
+    sys.path.insert(0, str(ROOT / "bench"))
+    try:
+        from experiments.report import plots
+        from experiments.report.charts.devices import processor_against_gpu
+    except ModuleNotFoundError as missing:
+        print(f"gpu_results.py: no chart: {missing}; scripts/gpu-results has what it takes", file=sys.stderr)
+        return False
+    section = processor_against_gpu(rows, device)
+    if section:
+        file.write_bytes(plots.png(section, ""))
+    return section is not None
+
+
 def verdict(cases):
     held = [case for case in cases if case[1]]
     outcome = "not measured" if not cases else "holds" if len(held) == len(cases) else "holds in part" if held else "does not hold"
@@ -169,7 +200,7 @@ def steps(folder):
             yield f"{part}", "did not come back", "-"
 
 
-def page(folder, found):
+def page(folder, found, chart):
     yield f"# Cutpoint on {found['device']}\n\n"
     yield from (f"- {name}: {value}\n" for name, value in found["about"].items())
     yield "\n## Steps\n\n" + table(["part and step", "outcome", "seconds"], steps(folder))
@@ -182,6 +213,8 @@ def page(folder, found):
     yield "\n## The engine from memory\n\n" + table(["name", "fingerprint", "GB/s"], [(row["name"], row["fingerprint"], giga(row["bytes_per_second"])) for row in found["engine"].values()])
     rows = [(row["name"], *(giga(row["back_ends"][name]["bytes_per_second"]) for name in ("processor", "cuda", "hybrid"))) for row in engines(folder)]
     yield "\n## Processor against GPU: the engine with SHA-1, GB/s\n\n" + table(["name", "processor", "GPU", "both"], rows)
+    if chart:
+        yield f"\n![Processor against GPU]({chart.name})\n"
     rows = [(algorithm, where, giga(report["bytes_per_second"]), report["bottleneck"], f"{report['device_cut_share']:.2f}") for algorithm, where, report in deduplications(folder)]
     yield "\n## `dedup` of real data\n\n" + table(["algorithm", "by", "GB/s", "bottleneck", "share cut by the GPU"], rows)
     yield "\n## Kernels under Nsight Compute\n\n" + table(["kernel", *(head for head, _ in PROFILED)], profiles(folder))
@@ -202,7 +235,10 @@ def main():
         sys.exit(f"gpu_results.py: {given.folder} has no gpu-part-N.json")
     name = re.sub(r"[^a-z0-9]+", "-", found["device"].lower()).strip("-")
     file = given.page or ROOT / "docs" / "results" / f"gpu-{name}.md"
-    file.write_text("".join(page(given.folder, found)))
+    chart = file.with_suffix(".png")
+    if not draw(list(compared(given.folder)), found["device"], chart):
+        chart = None
+    file.write_text("".join(page(given.folder, found, chart)))
     if given.page is None:
         before, rest = GPU_PAGE.read_text().split(BEGIN)
         link = f"From [results/{file.name}](results/{file.name}):\n\n"
