@@ -16,6 +16,12 @@ std::vector<std::uint64_t> resident_batch_sizes(std::uint64_t memory_bytes, bool
   return sizes;
 }
 
+std::vector<std::uint64_t> no_larger_than(std::uint64_t most_bytes, std::vector<std::uint64_t> sizes) {
+  for (std::uint64_t& size : sizes) size = std::min(size, most_bytes);
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
 int calls_per_sample(double seconds) noexcept {
   constexpr double sample_seconds = 0.02;
   constexpr double most_calls = 64;

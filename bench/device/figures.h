@@ -25,6 +25,9 @@ struct batch_rate {
 /// fit into `memory_bytes`, and always the first. If `is_quick`, returns only the last of them up to 1 GiB.
 [[nodiscard]] std::vector<std::uint64_t> resident_batch_sizes(std::uint64_t memory_bytes, bool is_quick);
 
+/// Returns ascending sizes, those above `most_bytes` replaced by a single one of `most_bytes`.
+[[nodiscard]] std::vector<std::uint64_t> no_larger_than(std::uint64_t most_bytes, std::vector<std::uint64_t> sizes);
+
 /// Returns how many calls of `seconds` make a sample of 20 ms, at most 64.
 [[nodiscard]] int calls_per_sample(double seconds) noexcept;
 

@@ -1,4 +1,5 @@
 // Measures the limits of a device: reads and copies of its memory, the link in both directions, integer operations.
+#include <algorithm>
 #include <string>
 
 #include "bench/device/runtime.h"
@@ -96,8 +97,8 @@ status measure_link(std::uint8_t* host, std::uint8_t* device, std::uint64_t size
   return {};
 }
 
-status measure_links(device_limits& limits) {
-  constexpr std::uint64_t size = 256 * MiB;
+status measure_links(std::uint64_t most_bytes, device_limits& limits) {
+  const std::uint64_t size = std::min(256 * MiB, most_bytes);
   const auto device = cuda::device_array<std::uint8_t>::allocate(size);
   if (!device) return device.error();
   const auto pinned = cuda::pinned_array<std::uint8_t>::allocate(size);
@@ -131,7 +132,7 @@ result<device_limits> measure_limits(const device_bytes& data) {
   if (!sums) return sums.error();
   device_limits limits;
   CUTPOINT_RETURN_IF_FAILED(measure_memory(data, blocks, sums->data(), limits));
-  CUTPOINT_RETURN_IF_FAILED(measure_links(limits));
+  CUTPOINT_RETURN_IF_FAILED(measure_links(data.size, limits));
   const auto link = cuda::measure_link(device);
   if (!link) return link.error();
   limits.link_in_beside_out = link->in_beside_out;

@@ -16,20 +16,20 @@
 
 #include "bench/device/end_to_end.h"
 #include "build_info.h"
-#include "cuda/cut/specification.h"
 #include "cuda/device/devices.h"
 
 namespace cutpoint::bench {
 
 namespace {
 
-constexpr std::uint64_t sample_bytes = 64 * MiB;
-constexpr std::uint64_t host_bytes = 1 * GiB;
+constexpr std::uint64_t usual_sample_bytes = 64 * MiB;
+constexpr std::uint64_t usual_host_bytes = 1 * GiB;
 
 struct options {
   int device = 0;
   std::vector<std::string> names;
   double seconds = 0;
+  std::uint64_t most_bytes = unlimited;
   bool is_quick = false;
   bool has_variants = false;
   std::string markdown;
@@ -52,7 +52,6 @@ std::vector<configuration> chosen(const options& given) {
   std::vector<configuration> all;
   for (const catalog_entry& entry : catalog()) {
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), entry.name) == wanted.end()) continue;
-    if (!cuda::has_specification(entry.defaults)) continue;
     const result<chunker> sized = chunker_at(entry.name, sizes);
     all.push_back({entry.name, sized ? *sized : entry.defaults});
   }
@@ -171,12 +170,14 @@ class measurement {
     for (const configuration& c : configurations_) {
       if (std::find(few.begin(), few.end(), c.name) == few.end()) continue;
       say(fmt::format("{}, sha1, through the engine", c.name));
-      add(facts_.engine, measure_engine(c.name, c.chunker, fingerprint_kind::sha1, data_, 4 * host_bytes, end_));
+      add(facts_.engine, measure_engine(c.name, c.chunker, fingerprint_kind::sha1, data_, 4 * data_.here.size(), end_));
     }
   }
 
   [[nodiscard]] lane_sweep plan() const {
-    return given_.is_quick ? lane_sweep{.lanes = {1, 3}, .batch_sizes = {32 * MiB}} : lane_sweep{};
+    lane_sweep all = given_.is_quick ? lane_sweep{.lanes = {1, 3}, .batch_sizes = {32 * MiB}} : lane_sweep{};
+    all.batch_sizes = no_larger_than(data_.here.size(), all.batch_sizes);
+    return all;
   }
 
   const options& given_;
@@ -190,10 +191,9 @@ result<device_facts> measure(const options& given, const cuda::device_info& devi
   const auto seconds = std::chrono::duration<double>(given.seconds > 0 ? given.seconds : given.is_quick ? 60 : 1200);
   const deadline end = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(seconds);
   if (status used = use_device(given.device); !used.ok()) return used;
-  const auto clocks = reported_clocks(given.device);
-  if (!clocks) return clocks.error();
-  device_facts facts{.device = device.name, .about = about(device, *clocks)};
-  facts.resident_sizes = resident_batch_sizes(device.memory_bytes, given.is_quick);
+  device_facts facts{.device = device.name, .about = about(device, reported_clocks(given.device))};
+  facts.resident_sizes = no_larger_than(given.most_bytes, resident_batch_sizes(device.memory_bytes, given.is_quick));
+  const std::uint64_t host_bytes = std::min(usual_host_bytes, given.most_bytes);
   const auto there = random_device_bytes(std::max(host_bytes, facts.resident_sizes.back()));
   if (!there) return there.error();
   const auto limits = measure_limits(*there);
@@ -207,7 +207,7 @@ result<device_facts> measure(const options& given, const cuda::device_info& devi
       facts.variants.push_back({.name = "variants", .variant = "the rest", .problem = measured.message()});
     return facts;
   }
-  const device_data data{given.device, *there, *here, byte_span(*here).first(sample_bytes)};
+  const device_data data{given.device, *there, *here, byte_span(*here).first(std::min(usual_sample_bytes, host_bytes))};
   measurement(given, facts, data, end).run(*here);
   return facts;
 }
@@ -225,6 +225,9 @@ int main(int argc, char** argv) {
   app.add_flag("--quick", given.is_quick, "a few names and sizes, within a minute");
   app.add_flag("--variants", given.has_variants, "measure only variants of the scans' tuning and ways to wait");
   app.add_option("--seconds", given.seconds, "begin no measurement after this time; default 1200, or 60 with --quick");
+  app.add_option("--bytes", given.most_bytes, "no more data and no larger batches than this, as for a rehearsal")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(64 * KiB, unlimited));
   app.add_option("--markdown", given.markdown, "file of the report; default: standard output");
   app.add_option("--json", given.json, "file of the report in JSON");
   try {

@@ -95,7 +95,7 @@ result<double> median_device_seconds(const std::function<status(CUstream_st*)>& 
   return median(std::move(all));
 }
 
-result<std::vector<named_fact>> reported_clocks(int device) {
+std::vector<named_fact> reported_clocks(int device) {
   int clock_khz = 0;
   int memory_clock_khz = 0;
   int bus_bits = 0;
@@ -103,14 +103,13 @@ result<std::vector<named_fact>> reported_clocks(int device) {
   const auto ask = [&](int& value, cudaDeviceAttr which) {
     return check(cudaDeviceGetAttribute(&value, which, device), "asking for an attribute of the device");
   };
-  CUTPOINT_RETURN_IF_FAILED(ask(clock_khz, cudaDevAttrClockRate));
-  CUTPOINT_RETURN_IF_FAILED(ask(memory_clock_khz, cudaDevAttrMemoryClockRate));
-  CUTPOINT_RETURN_IF_FAILED(ask(bus_bits, cudaDevAttrGlobalMemoryBusWidth));
-  CUTPOINT_RETURN_IF_FAILED(ask(has_ecc, cudaDevAttrEccEnabled));
-  return std::vector<named_fact>{
-      {"highest clocks as reported",
-       std::to_string(clock_khz / 1000) + " MHz, memory " + std::to_string(memory_clock_khz / 1000) + " MHz"},
-      {"memory bus", std::to_string(bus_bits) + " bits, error correction " + (has_ecc != 0 ? "on" : "off")}};
+  for (const status& asked : {ask(clock_khz, cudaDevAttrClockRate), ask(memory_clock_khz, cudaDevAttrMemoryClockRate),
+                              ask(bus_bits, cudaDevAttrGlobalMemoryBusWidth), ask(has_ecc, cudaDevAttrEccEnabled)}) {
+    if (!asked.ok()) return {{"highest clocks as reported", asked.message()}};
+  }
+  return {{"highest clocks as reported",
+           std::to_string(clock_khz / 1000) + " MHz, memory " + std::to_string(memory_clock_khz / 1000) + " MHz"},
+          {"memory bus", std::to_string(bus_bits) + " bits, error correction " + (has_ecc != 0 ? "on" : "off")}};
 }
 
 }  // namespace cutpoint::bench

@@ -1,6 +1,7 @@
 // What is told of a GPU: every figure beside its limit and its target, and what could not be measured.
 #include "bench/device/report.h"
 
+#include <cutpoint/chunker.h>
 #include <cutpoint/timing.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,6 +28,12 @@ TEST(resident_batch_sizes, are_those_of_which_four_fit) {
   EXPECT_THAT(resident_batch_sizes(1 * MiB, false), ElementsAre(64 * MiB));
   EXPECT_THAT(resident_batch_sizes(141 * GiB, true), ElementsAre(1 * GiB));
   EXPECT_THAT(resident_batch_sizes(2 * GiB, true), ElementsAre(256 * MiB));
+}
+
+TEST(sizes_no_larger_than, are_each_there_once) {
+  EXPECT_THAT(no_larger_than(128 * MiB, {64 * MiB, 256 * MiB, 1 * GiB}), ElementsAre(64 * MiB, 128 * MiB));
+  EXPECT_THAT(no_larger_than(1 * MiB, {64 * MiB, 256 * MiB}), ElementsAre(1 * MiB));
+  EXPECT_THAT(no_larger_than(unlimited, {64 * MiB, 256 * MiB}), ElementsAre(64 * MiB, 256 * MiB));
 }
 
 TEST(calls_per_sample, make_a_sample_long_enough_and_no_longer) {

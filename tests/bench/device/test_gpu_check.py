@@ -201,6 +201,15 @@ class GpuCheck(unittest.TestCase):
         words = [sys.executable, "-B", RESULTS, self.folder, "--page", self.folder / "page.md"]
         return subprocess.run(words, capture_output=True, text=True, timeout=60)
 
+    def test_measured_costs_come_back_with_the_logs(self):
+        self.run_bundle("--steps", "engine", cutpoint=f'[[ $1 == bench ]] && echo costs >"$CUTPOINT_CACHE_DIR/costs.json"; {COMMAND}')
+        self.assertEqual((self.folder / "gpu-report-logs" / "costs.json").read_text(), "costs\n")
+
+    def test_less_data_can_be_asked_for(self):
+        self.run_bundle("--steps", "benchmark,variants,engine", "--bytes", "1M", cutpoint=f'echo "$@"; {COMMAND}')
+        for step in ("benchmark", "variants", "engine"):
+            self.assertIn("--bytes 1M", (self.folder / "gpu-report-logs" / f"{step}.log").read_text())
+
     def test_a_page_is_made_of_what_came_back(self):
         rate = [{"batch_bytes": 1, "bytes_per_second": 1.5e12}]
         row = {"name": "gear", "fingerprint": "none", "rates": rate, "target_bytes_per_second": 2e12, "problem": ""}

@@ -182,6 +182,7 @@ void run_branch(warp& w, const instruction& i) {
 operation_table memory_and_warp_operations() {
   operation_table table;
   add_accesses<space::global>(table, "global");
+  add_accesses<space::global>(table, "global.cs");  // a hint for caches
   add_accesses<space::shared>(table, "shared");
   add_accesses<space::parameter>(table, "param");
   table["cp.async.cg.shared.global"] = table["cp.async.ca.shared.global"] = encode_copy;

@@ -56,12 +56,14 @@ void device::reach(const event_state& event, cudaStream_t stream, u64 record) {
 
 void device::copy(void* destination, const void* source, std::size_t size, cudaStream_t stream) {
   if (loses(device_call::copy)) return;
-  if (device_memory::has(destination) == device_memory::has(source)) {
+  if (!device_memory::has(destination) && !device_memory::has(source)) {
     throw fault("a copy is neither to nor from the device");
   }
   const auto* const from = static_cast<const u8*>(source);
   auto* const to = static_cast<u8*>(destination);
-  if (device_memory::has(destination)) {
+  if (device_memory::has(destination) && device_memory::has(source)) {
+    enqueue(stream, [=](device_memory& all) { std::memcpy(all.array(to, size), all.array(from, size), size); });
+  } else if (device_memory::has(destination)) {
     enqueue(stream, [=, before = std::vector<u8>(from, from + size)](device_memory& all) {
       if (std::memcmp(from, before.data(), size) != 0) throw fault("the source of a copy was changed before its end");
       std::memcpy(all.array(to, size), from, size);

@@ -1,5 +1,6 @@
 // The functions of the CUDA runtime that cuda/ calls, but for those of kernels. The program links them instead of the runtime.
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -45,7 +46,9 @@ cudaError_t cudaDriverGetVersion(int* version) {
   return cudaSuccess;
 }
 cudaError_t cudaGetDeviceCount(int* count) {
+  const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
   *count = 2;
+  if (visible != nullptr && *visible == '\0') return fail(cudaErrorNoDevice);
   return device::instance().planted.driver_version < CUDART_VERSION / 1000 * 1000 ? fail(cudaErrorInsufficientDriver)
                                                                                   : cudaSuccess;
 }
@@ -53,6 +56,7 @@ cudaError_t cudaGetDevice(int* current) {
   *current = 0;
   return cudaSuccess;
 }
+cudaError_t cudaSetDevice(int) { return cudaSuccess; }
 cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned, unsigned long long,
                                              cudaDriverEntryPointQueryResult* answer) {
   const std::string_view wanted = name;

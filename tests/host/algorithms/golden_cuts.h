@@ -18,6 +18,9 @@ namespace cutpoint::tests {
 /// Returns the inputs whose cuts an entry has.
 [[nodiscard]] std::vector<std::string> golden_inputs_of(const std::string& name);
 
+/// Returns the first lengths that an entry has for an input.
+[[nodiscard]] std::vector<std::uint64_t> golden_first_lengths(const std::string& name, const std::string& input);
+
 /// Returns a description of how `cuts` cuts an input differently from the entry, or an empty string.
 [[nodiscard]] std::string golden_fault(const std::string& name, const std::string& input, const chunker& cuts);
 

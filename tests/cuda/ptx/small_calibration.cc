@@ -1,0 +1,16 @@
+// Calibrates the interpreted device by small batches. The program links this instead of device_calibration.cc of the library,
+// which is renamed here.
+#define calibrate_device calibrate_device_as_given
+#include "pipeline/dispatch/device_calibration.cc"
+#undef calibrate_device
+
+namespace cutpoint {
+
+device_costs calibrate_device(const device_provider& provider, const gpu_info& gpu, const device_sampling&);
+device_costs calibrate_device(const device_provider& provider, const gpu_info& gpu, const device_sampling&) {
+  return calibrate_device_as_given(
+      provider, gpu,
+      {.batch_bytes = 64 * KiB, .small_bytes = 8 * KiB, .turns = 1, .chunk_lengths = {2 * KiB, 8 * KiB}});
+}
+
+}  // namespace cutpoint

@@ -1,0 +1,89 @@
+"""The four commands of docs/gpu.md in a folder like an unpacked bundle's and in an empty environment. The programs run on the interpreted
+device, and stand-ins for NVIDIA's tools run what they are given. Then scripts/gpu_results.py makes its page."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+COMMAND, BENCHMARK, TESTS = map(Path, os.environ["CUTPOINT_PROGRAMS"].split(":"))
+PROGRAMS = {"cutpoint": COMMAND, "cutpoint_device": BENCHMARK} | dict.fromkeys(("cuda_tests", "cuda_golden_tests", "pipeline_tests"), TESTS)
+
+# They run the program after their options; ncu first looks for a kernel with the name that is wanted.
+SANITIZER = """while [[ $1 == --* ]]; do shift 2; done
+"$@" || exit 99
+echo '========= ERROR SUMMARY: 0 errors'"""
+NCU = r"""while [[ $1 == --* ]]; do case $1 in
+  --force-overwrite) shift; continue ;;
+  --kernel-name) pattern=${2#regex:} ;;
+  --export) report=$2.ncu-rep ;;
+  --import) printf '%s\n' '"ID","Kernel Name","gpu__time_duration.sum"' '"","","ns"' '"0","a kernel","1,500"'; exit ;;
+esac; shift 2; done
+nm --demangle "$1" | grep -E "run_kernel<.*$pattern" || exit 1
+"$@" && echo profile >"$report" """
+
+
+class Rehearsal(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        bundle = cls.folder / "cutpoint-gpu"
+        (bundle / "bin").mkdir(parents=True)
+        (bundle / "data").mkdir()
+        for name, program in PROGRAMS.items():
+            (bundle / "bin" / name).symlink_to(program)
+        shutil.copy(ROOT / "scripts" / "gpu-check", bundle)
+        shutil.copy(ROOT / "tests" / "data" / "goldens.json", bundle / "data")
+        (bundle / "commit").write_text("abc123\n")
+        (cls.folder / "tools").mkdir()
+        for name, body in (("compute-sanitizer", SANITIZER), ("ncu", NCU), ("nvidia-smi", "echo 'name, driver'")):
+            (cls.folder / "tools" / name).write_text(f"#!/usr/bin/env bash\n{body}\n")
+            (cls.folder / "tools" / name).chmod(0o755)
+        (cls.folder / "files").mkdir()
+        for number in range(3):
+            (cls.folder / "files" / str(number)).write_bytes(bytes(i * i * (number + 3) // 7 % 251 for i in range(40_000)))
+
+    def rehearse(self, part: int) -> list[str]:
+        """Runs a part and returns the steps that passed."""
+        words = ["env", "-i", f"PATH={self.folder}/tools:/usr/bin:/bin", "cutpoint-gpu/gpu-check", "--part", str(part), "--bytes", "128K"]
+        run = subprocess.run([*words, "--data", "files"], cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600)
+        report = (self.folder / f"gpu-part-{part}.md").read_text()
+        self.assertEqual(run.returncode, 0, run.stderr + report)
+        self.assertIn("interpreter of PTX", report)
+        return re.findall(r"^\| (\S+) \| passed", report, re.MULTILINE)
+
+    def figures(self, part: int) -> dict:
+        return json.loads((self.folder / f"gpu-part-{part}.json").read_text())
+
+    def test_part_1(self):
+        self.assertEqual(self.rehearse(1), ["cuda-tests", "memcheck", "benchmark"])
+        measured = {row["name"] for row in self.figures(1)["chunking"] if row["rates"]}
+        self.assertEqual(measured, {"gear", "fixed"})
+
+    def test_part_2(self):
+        self.assertEqual(self.rehearse(2), ["cuda-golden-tests", "engine-tests", "benchmark", "synccheck", "racecheck"])
+
+    def test_part_3(self):
+        self.assertEqual(self.rehearse(3), ["profile"])
+
+    def test_part_4(self):
+        self.assertEqual(self.rehearse(4), ["variants", "dedup", "engine"])
+
+    def test_results(self):
+        words = [sys.executable, "-B", ROOT / "scripts" / "gpu_results.py", self.folder, "--page", self.folder / "page.md"]
+        made = subprocess.run(words, capture_output=True, text=True, timeout=120)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        page = (self.folder / "page.md").read_text()
+        self.assertNotIn("did not come back", page)
+        for heading in ("## Cuts", "## `dedup` of real data", "## Kernels under Nsight Compute", "## Variants", "## Claims"):
+            self.assertIn(heading, page)
+
+
+if __name__ == "__main__":
+    unittest.main()
