@@ -4,10 +4,57 @@
 
 #include <cutpoint/batch_fingerprinter.h>
 
+#include "store/files/tree_audit.h"
+#include "store/format/failure.h"
+#include "store/objects/removal_list.h"
+
 namespace cutpoint::store {
+
+namespace {
+
+constexpr std::size_t table_bytes = 64 * MiB;
+
+/// Looks up all records of a tree in containers that exist and are on no removal list. The tables are read anew, because
+/// those in memory may be of containers that were removed.
+status find_all_records(open_store& opened, const record_reference& root) {
+  auto listed = read_removal_lists(opened.objects(), opened.key());
+  if (!listed) return listed.error();
+  table_cache tables(opened.objects(), opened.key(), table_bytes, std::move(*listed));
+  auto shards = shard_index::open(opened.objects(), opened.key().kind(), tables);
+  if (!shards) return shards.error();
+  const lost_records none;
+  cancellation first_problem;
+  auto trees = tree_audit::make({opened.objects(), opened.key(), *shards, opened.reading().make_fingerprinter}, none,
+                                &first_problem);
+  if (!trees) return trees.error();
+  status problem;
+  const auto is_whole = trees->audit(root, [&](const std::string& path, const status& why) {
+    if (problem.ok()) problem = {why.code(), path + ": " + why.message(), why.system_error()};
+    first_problem.request();
+  });
+  if (problem.ok()) return is_whole ? status() : is_whole.error();
+  if (!is_damage(problem)) return problem;
+  return {status_code::io_error,
+          "the lease of the backup was not renewed in time, and data that it refers to was removed meanwhile; nothing "
+          "was committed: back up again: " +
+              problem.message()};
+}
+
+/// Takes a lease again that was lost. It is durable before the records are looked up. So a process that removes containers
+/// either did that before, which is found, or waits for the lease and then sees the snapshot.
+status keep_lease(open_store& opened, held_lease& lease, const record_reference& root) {
+  const auto is_held = lease.is_held();
+  if (!is_held) return is_held.error();
+  if (*is_held) return {};
+  if (status again = lease.take_again(); !again.ok()) return again;
+  return find_all_records(opened, root);
+}
+
+}  // namespace
 
 result<open_store::listed_snapshot> commit_snapshot(open_store& opened, storage& objects, held_lease& lease,
                                                     snapshot taken) {
+  if (status kept = keep_lease(opened, lease, taken.root); !kept.ok()) return kept;
   const auto all = opened.snapshots({});
   if (!all) return all.error();
   taken.sequence = all->empty() ? 1 : all->back().taken.sequence + 1;
@@ -15,17 +62,14 @@ result<open_store::listed_snapshot> commit_snapshot(open_store& opened, storage&
   auto id = put_snapshot(objects, taken, opened.key(), *names);
   if (!id) return id.error();
   if (status synced = objects.sync(); !synced.ok()) return synced;
-  const auto is_held = lease.is_held();
-  if (is_held && *is_held) {
-    if (status given = lease.give_up(); !given.ok()) return given;
-    return open_store::listed_snapshot{std::move(*id), std::move(taken)};
+  // The lease that was there before may have been lost before the snapshot was durable.
+  if (status kept = keep_lease(opened, lease, taken.root); !kept.ok()) {
+    if (status removed = objects.remove({object_kind::snapshot, *id}); !removed.ok()) return removed;
+    const status synced = objects.sync();
+    return synced.ok() ? kept : synced;
   }
-  if (status removed = objects.remove({object_kind::snapshot, *id}); !removed.ok()) return removed;
-  if (status synced = objects.sync(); !synced.ok()) return synced;
-  if (!is_held) return is_held.error();
-  return status(status_code::io_error,
-                "the lease of the backup was not renewed in time, so nothing was committed: back up again; what is "
-                "stored already will be used");
+  if (status given = lease.give_up(); !given.ok()) return given;
+  return open_store::listed_snapshot{std::move(*id), std::move(taken)};
 }
 
 }  // namespace cutpoint::store

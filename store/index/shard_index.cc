@@ -16,13 +16,23 @@ constexpr std::size_t prefetched_lookups = 16;
 
 result<shard_index> shard_index::open(storage& objects, seal_kind seal, table_cache& tables) {
   shard_index made(objects, seal, tables);
-  const auto ids = objects.list(object_kind::shard);
-  if (!ids) return ids.error();
-  for (const std::string& id : *ids) {
-    const status added = made.add(id);
-    if (added.ok()) continue;
-    if (!is_damage(added) && !is_absence(added)) return added;
-    made.damaged_.push_back(id);
+  std::set<std::string> tried;
+  for (bool is_complete = false; !is_complete;) {
+    const auto ids = objects.list(object_kind::shard);
+    if (!ids) return ids.error();
+    is_complete = true;
+    for (const std::string& id : *ids) {
+      if (!tried.insert(id).second) continue;
+      const status added = made.add(id);
+      if (added.ok()) continue;
+      if (is_absence(added)) {
+        is_complete = false;  // it was merged meanwhile, and a new shard has its entries
+      } else if (is_damage(added)) {
+        made.damaged_.push_back(id);
+      } else {
+        return added;
+      }
+    }
   }
   return made;
 }

@@ -30,8 +30,8 @@ struct found_record {
 /// shared.
 class shard_index {
  public:
-  /// Maps all shards. Shards that are damaged or vanish are left out and named in `damaged_shards`. The arguments must
-  /// outlive the index. Errors: those of the storage.
+  /// Maps all shards. Those that are damaged are left out and named in `damaged_shards`. The arguments must outlive the
+  /// index. Errors: those of the storage.
   [[nodiscard]] static result<shard_index> open(storage& objects, seal_kind seal, table_cache& tables);
 
   /// Finds a record for each digest; `found` has as many elements. Errors: those of the storage.

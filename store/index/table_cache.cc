@@ -18,6 +18,7 @@ std::size_t cost_of(const std::shared_ptr<const container_table>& table) {
 std::string id_of(const container_name& name) { return to_hex(digest{name, container_name_bytes}); }
 
 result<std::shared_ptr<const container_table>> table_cache::find(const container_name& name) {
+  if (ignored_.contains(name)) return std::shared_ptr<const container_table>();
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = by_name_.find(name); found != by_name_.end()) {

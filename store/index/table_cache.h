@@ -5,7 +5,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "store/container/container_reader.h"
 #include "store/index/shard.h"
@@ -15,9 +17,9 @@ namespace cutpoint::store {
 /// Thread-safe. `objects` and the key must outlive the cache.
 class table_cache {
  public:
-  /// Keeps tables of `memory_bytes` together, and at least one.
-  table_cache(storage& objects, const seal_key& key, std::size_t memory_bytes)
-      : objects_(objects), key_(key), limit_bytes_(memory_bytes) {}
+  /// Keeps tables of `memory_bytes` together, and at least one. The containers `ignored` count as absent.
+  table_cache(storage& objects, const seal_key& key, std::size_t memory_bytes, std::set<container_name> ignored = {})
+      : objects_(objects), key_(key), limit_bytes_(memory_bytes), ignored_(std::move(ignored)) {}
 
   /// Returns the table of a container, which is read if it is not in memory. Null if the container does not exist or is
   /// damaged; that is remembered. Errors: other failures of the storage; those of the key.
@@ -36,6 +38,7 @@ class table_cache {
   storage& objects_;
   const seal_key& key_;
   std::size_t limit_bytes_;
+  const std::set<container_name> ignored_;
   mutable std::mutex mutex_;
   std::list<cached_table> recent_;  ///< the one used last is the first
   std::map<container_name, std::list<cached_table>::iterator> by_name_;

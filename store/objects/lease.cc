@@ -73,30 +73,21 @@ held_lease::held_lease(storage& objects, const seal_key& key, std::string sessio
 result<std::unique_ptr<held_lease>> held_lease::take(storage& objects, const seal_key& key, const std::string& session,
                                                      std::chrono::nanoseconds duration) {
   std::unique_ptr<held_lease> held(new held_lease(objects, key, session, duration));
-  if (status renewed = held->renew(); !renewed.ok()) return renewed;
-  held->renewer_ = std::thread([renewed = held.get()] {
-    std::unique_lock lock(renewed->mutex_);
-    while (!renewed->stopping_.wait_for(lock, renewed->duration_ / 3, [&] { return renewed->is_stopping_; })) {
-      if (!renewed->renew().ok()) return;  // the storage has failed for the session too, or the lease is missed later
-    }
-  });
+  if (status put = held->put_next(); !put.ok()) return put;
+  held->start();
   return held;
 }
 
 held_lease::~held_lease() { stop(); }
 
-/// The next lease is durable before the one before is removed. A session that was taken for dead does not come back.
-status held_lease::renew() {
-  if (number_ != 0) {
-    const auto size = objects_.size({object_kind::lease, lease_id(session_, number_ - 1)});
-    if (!size) return size.error();
-  }
-  const lease taken{nanoseconds_now(), duration_.count(), 0, own_name()};
-  if (status put = put_lease(objects_, lease_id(session_, number_), taken, key_); !put.ok()) return put;
-  if (status synced = objects_.sync(); !synced.ok()) return synced;
-  ++number_;
-  if (number_ == 1) return {};
-  return objects_.remove({object_kind::lease, lease_id(session_, number_ - 2)});
+void held_lease::start() {
+  is_stopping_ = false;
+  renewer_ = std::thread([this] {
+    std::unique_lock lock(mutex_);
+    while (!stopping_.wait_for(lock, duration_ / 3, [this] { return is_stopping_; })) {
+      if (!renew().ok()) return;  // the storage has failed for the session too, or the lease is missed later
+    }
+  });
 }
 
 void held_lease::stop() {
@@ -108,16 +99,46 @@ void held_lease::stop() {
   if (renewer_.joinable()) renewer_.join();
 }
 
+/// Makes the next lease durable. The names of leases that were removed are not used again.
+status held_lease::put_next() {
+  const lease taken{nanoseconds_now(), duration_.count(), 0, own_name()};
+  const std::uint64_t number = next_number_++;
+  if (status put = put_lease(objects_, lease_id(session_, number), taken, key_); !put.ok()) return put;
+  if (status synced = objects_.sync(); !synced.ok()) return synced;
+  held_number_ = number;
+  return {};
+}
+
+/// A lease replaces the one before only if that exists when the new one is durable. So a process that removes a lease and
+/// lists the leases after that sees whether the session was faster. A session that was taken for dead does not come back.
+status held_lease::renew() {
+  const std::uint64_t before = held_number_;
+  if (status put = put_next(); !put.ok()) return put;
+  const auto size = objects_.size({object_kind::lease, lease_id(session_, before)});
+  if (size) return objects_.remove({object_kind::lease, lease_id(session_, before)});
+  const std::uint64_t refused = std::exchange(held_number_, before);
+  if (status removed = objects_.remove({object_kind::lease, lease_id(session_, refused)}); !removed.ok())
+    return removed;
+  return size.error();
+}
+
 result<bool> held_lease::is_held() {
-  stop();
-  const auto size = objects_.size({object_kind::lease, lease_id(session_, number_ - 1)});
+  const std::lock_guard lock(mutex_);
+  const auto size = objects_.size({object_kind::lease, lease_id(session_, held_number_)});
   if (!size && !is_absence(size.error())) return size.error();
   return size.ok();
 }
 
+status held_lease::take_again() {
+  stop();
+  if (status put = put_next(); !put.ok()) return put;
+  start();
+  return {};
+}
+
 status held_lease::give_up() {
   stop();
-  if (status removed = objects_.remove({object_kind::lease, lease_id(session_, number_ - 1)}); !removed.ok()) {
+  if (status removed = objects_.remove({object_kind::lease, lease_id(session_, held_number_)}); !removed.ok()) {
     return removed;
   }
   return objects_.sync();

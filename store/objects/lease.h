@@ -32,7 +32,8 @@ struct lease {
 /// Errors: those of the storage; damage.
 [[nodiscard]] result<lease> read_lease(storage& objects, const std::string& id, const seal_key& key);
 
-/// A lease that a thread renews until it is destroyed. Renewals that fail are not reported: `is_held` finds out.
+/// A lease that a thread renews until it is given up or destroyed. Renewals that fail are not reported: `is_held` finds
+/// out.
 class held_lease {
  public:
   /// Makes the first lease of a session durable. The arguments must outlive it. Errors: those of the storage.
@@ -43,24 +44,30 @@ class held_lease {
   held_lease(const held_lease&) = delete;
   held_lease& operator=(const held_lease&) = delete;
 
-  /// Stops renewing, and returns whether a lease of the session exists. If none does, another process has taken the
-  /// session for dead. Errors: those of the storage.
+  /// Returns whether a lease of the session exists. If none does, another process has taken the session for dead. Errors:
+  /// those of the storage.
   [[nodiscard]] result<bool> is_held();
+  /// Makes another lease of a session durable that has lost its lease, and renews it. What the session refers to may have
+  /// been removed meanwhile. Errors: those of the storage.
+  [[nodiscard]] status take_again();
   /// Removes the lease, durably. Errors: those of the storage.
   [[nodiscard]] status give_up();
 
  private:
   held_lease(storage& objects, const seal_key& key, std::string session, std::chrono::nanoseconds duration);
 
+  [[nodiscard]] status put_next();
   [[nodiscard]] status renew();
+  void start();
   void stop();
 
   storage& objects_;
   const seal_key& key_;
   std::string session_;
   std::chrono::nanoseconds duration_;
-  std::uint64_t number_ = 0;  ///< of the next lease
-  std::mutex mutex_;
+  std::mutex mutex_;               ///< for the numbers
+  std::uint64_t next_number_ = 0;  ///< of the lease that is put next
+  std::uint64_t held_number_ = 0;  ///< of the lease that says that the session is alive
   std::condition_variable stopping_;
   bool is_stopping_ = false;
   std::thread renewer_;

@@ -136,7 +136,15 @@ class directory_storage final : public storage {
   }
 
  private:
+  /// The temporary file is missing if other processes have taken the session for dead. Its bytes are then written again.
   status write(pending_object& object) {
+    const bool has_bytes = !object.file;
+    status written = write_once(object);
+    if (written.ok() || !has_bytes || !is_absence(written)) return written;
+    object.file.reset();
+    return write_once(object);
+  }
+  status write_once(pending_object& object) {
     if (!object.file) {
       auto made = make_temporary();
       if (!made) return made.error();

@@ -1,10 +1,9 @@
-// Leases protect the temporary files of a session while it lives, and a session that lost its lease does not commit.
+// Leases protect the temporary files of a session while it lives, and a session knows that it has lost its lease.
 #include "store/objects/lease.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "store/access/commit.h"
 #include "store/storage/directory_storage.h"
 #include "tests/store/access/made_store.h"
 
@@ -13,13 +12,6 @@ namespace {
 
 using store::object_kind;
 using testing::ElementsAre;
-using testing::UnorderedElementsAre;
-
-store::snapshot snapshot_at(std::int64_t time) {
-  store::snapshot taken;
-  taken.time = time;
-  return taken;
-}
 
 TEST(lease, ends_with_its_time) {
   const made_store made;
@@ -63,38 +55,22 @@ TEST(lease, has_all_its_fields) {
   EXPECT_EQ(*store::read_lease(*objects, "a.00000000", key), taken);
 }
 
-TEST(commit, is_taken_back_without_the_lease) {
+TEST(lease, is_lost_if_another_process_removes_it_while_it_is_renewed) {
   const made_store made;
-  const auto opened = made.open();
   const auto objects = made.open_storage("w");
-  const auto held = store::held_lease::take(*objects, opened->key(), "abc", std::chrono::hours(1));
+  const store::seal_key key;
+  std::atomic<bool> is_renewing = false;
+  made.files->meanwhile = [&](const std::string& path) {
+    if (!path.starts_with("leases/") || !path.ends_with(".00000001") || is_renewing.exchange(true)) return;
+    EXPECT_TRUE(made.files->remove("leases/s.00000000").ok());
+  };
+  const auto held = store::held_lease::take(*objects, key, "s", std::chrono::milliseconds(3));
   ASSERT_TRUE(held.ok());
-  ASSERT_TRUE(objects->remove({object_kind::lease, "abc.00000000"}).ok());
-  const auto refused = store::commit_snapshot(*opened, *objects, **held, {});
-  ASSERT_FALSE(refused.ok());
-  EXPECT_THAT(refused.error().message(), testing::HasSubstr("nothing was committed"));
-  EXPECT_THAT(*objects->list(object_kind::snapshot), ElementsAre());
-}
-
-TEST(commit, numbers_snapshots_in_their_order) {
-  const made_store made;
-  const auto opened = made.open();
-  const auto objects = made.open_storage("w");
-  std::vector<std::string> ids;
-  for (const int time : {300, 200, 100}) {  // a clock that goes back
-    const auto held =
-        store::held_lease::take(*objects, opened->key(), "s" + std::to_string(time), std::chrono::hours(1));
-    const auto done = store::commit_snapshot(*opened, *objects, **held, snapshot_at(time));
-    ASSERT_TRUE(done.ok());
-    ids.push_back(done->id);
-  }
-  const auto all = opened->snapshots({});
-  ASSERT_EQ(all->size(), 3u);
-  for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_EQ((*all)[i].id, ids[i]);
-    EXPECT_EQ((*all)[i].taken.sequence, i + 1);
-  }
+  while (!is_renewing) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_FALSE(*(*held)->is_held()) << "the other process has listed the leases before the new one was there";
   EXPECT_THAT(*objects->list(object_kind::lease), ElementsAre());
+  ASSERT_TRUE((*held)->take_again().ok());
+  EXPECT_TRUE(*(*held)->is_held());
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // The index finds the records of containers, confirms them, and treats what is gone or damaged as absent.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "store/index/shard_writer.h"
@@ -143,6 +144,24 @@ TEST_F(shard_index, stands_behind_the_interface_of_the_memory_index) {
   EXPECT_EQ(std::ranges::count(answers, index_answer::absent), 0);
   index.forget_inserted();
   EXPECT_EQ(index.size(), stored);
+}
+
+TEST_F(shard_index, finds_what_another_process_merges_meanwhile) {
+  std::vector<digest> digests;
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    for (const digest& each : put_container(seed)) digests.push_back(each);
+  }
+  store::shard_index other = open();
+  bool is_merged = false;
+  files_->meanwhile = [&](const std::string& path) {
+    if (path.starts_with("shards/") && !std::exchange(is_merged, true)) {
+      EXPECT_TRUE(*other.merge([](auto&) { return true; }));
+    }
+  };
+  store::shard_index index = open();
+  EXPECT_TRUE(is_merged);
+  EXPECT_THAT(index.damaged_shards(), testing::IsEmpty());
+  EXPECT_EQ(count_found(index, digests), digests.size());
 }
 
 }  // namespace

@@ -162,7 +162,10 @@ std::string crash_fault(std::uint64_t states_at_each_call, bool commits_early) {
       const auto restored = small_store(after).restore(again->first);
       if (!restored || *restored != contents[3]) return "a backup after the crash does not come back" + place;
     }
-    if (files->calls() <= begin + stop) return "";
+    if (files->calls() <= begin + stop) {
+      testing::Test::RecordProperty("states", std::to_string((stop + 1) * states_at_each_call));
+      return "";
+    }
   }
 }
 

@@ -220,5 +220,23 @@ TEST(directory_storage_crashes, are_detected_if_folders_are_not_synced) {
   EXPECT_NE(crash_fault(50, [](auto& files) { files.ignores_folder_syncs = true; }), "");
 }
 
+TEST(directory_storage_sessions, write_again_what_others_removed_as_abandoned) {
+  const auto files = std::make_shared<volatile_file_system>();
+  ASSERT_TRUE(store::make_storage_folders(*files).ok());
+  const auto objects = store::open_directory_storage(files, {.writer_id = "a", .pending_objects = 0});
+  bool is_removed = false;
+  files->meanwhile = [&](const std::string& path) {
+    if (path == "containers/00" && !std::exchange(is_removed, true)) {
+      EXPECT_TRUE(files->remove("temporary/a-0").ok());
+    }
+  };
+  const auto bytes = numbered_bytes(1, 1000);
+  ASSERT_TRUE(objects->put({object_kind::container, "00"}, bytes).ok());
+  ASSERT_TRUE(objects->sync().ok());
+  EXPECT_TRUE(is_removed);
+  EXPECT_EQ(read_all(*objects, {object_kind::container, "00"}), bytes);
+  EXPECT_TRUE(objects->list(object_kind::temporary)->empty());
+}
+
 }  // namespace
 }  // namespace cutpoint::tests

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "store/format/failure.h"
 
@@ -69,6 +70,13 @@ void volatile_file_system::change(const std::string& path, std::shared_ptr<inode
   unsynced_.push_back({path, std::move(now)});
 }
 
+void volatile_file_system::let_others_act(const std::string& path) {
+  const auto others = std::exchange(meanwhile, nullptr);
+  if (!others) return;
+  others(path);
+  meanwhile = others;
+}
+
 std::vector<std::uint8_t>* volatile_file_system::bytes_of(const std::string& path) {
   const auto found = current_.find(path);
   return found == current_.end() ? nullptr : &found->second->bytes;
@@ -105,6 +113,7 @@ std::shared_ptr<volatile_file_system> volatile_file_system::crash(choices& rando
 }
 
 result<std::unique_ptr<store::open_file>> volatile_file_system::create(const std::string& path) {
+  let_others_act(path);
   if (is_stopped()) return stopped(path);
   if (current_.contains(path)) return system_failure(path, "created", EEXIST);
   const std::string folder = folder_of_path(path);
@@ -115,12 +124,14 @@ result<std::unique_ptr<store::open_file>> volatile_file_system::create(const std
 }
 
 result<std::unique_ptr<store::open_file>> volatile_file_system::open(const std::string& path) {
+  let_others_act(path);
   const auto found = current_.find(path);
   if (found == current_.end()) return system_failure(path, "opened", ENOENT);
   return std::unique_ptr<store::open_file>(std::make_unique<file>(*this, found->second, path));
 }
 
 status volatile_file_system::rename(const std::string& old_path, const std::string& new_path) {
+  let_others_act(new_path);
   if (is_stopped()) return stopped(new_path);
   const auto found = current_.find(old_path);
   if (found == current_.end()) return system_failure(old_path, "renamed", ENOENT);
@@ -131,6 +142,7 @@ status volatile_file_system::rename(const std::string& old_path, const std::stri
 }
 
 status volatile_file_system::remove(const std::string& path) {
+  let_others_act(path);
   if (is_stopped()) return stopped(path);
   if (!current_.contains(path)) return system_failure(path, "removed", ENOENT);
   change(path, nullptr);
@@ -138,6 +150,7 @@ status volatile_file_system::remove(const std::string& path) {
 }
 
 status volatile_file_system::make_folder(const std::string& path) {
+  let_others_act(path);
   if (is_stopped()) return stopped(path);
   if (current_.contains(path)) return {};
   auto node = std::make_shared<inode>();
@@ -147,6 +160,7 @@ status volatile_file_system::make_folder(const std::string& path) {
 }
 
 status volatile_file_system::sync_folder(const std::string& path) {
+  let_others_act(path);
   if (is_stopped()) return stopped(path);
   if (ignores_folder_syncs) return {};
   std::erase_if(unsynced_, [&](const name_change& each) {
@@ -162,6 +176,7 @@ status volatile_file_system::sync_folder(const std::string& path) {
 }
 
 result<std::vector<std::string>> volatile_file_system::list(const std::string& path) {
+  let_others_act(path);
   std::vector<std::string> names_below;
   for (const auto& [each, node] : current_) {
     if (!node->is_folder && folder_of_path(each) == path)

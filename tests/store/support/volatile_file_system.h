@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -35,6 +36,10 @@ class volatile_file_system final : public store::file_system {
   bool ignores_data_syncs = false;
   bool ignores_folder_syncs = false;
 
+  /// Is called before each call with its path (the new one, for a rename): another process may do something then. The calls
+  /// that it makes itself are not announced.
+  std::function<void(const std::string& path)> meanwhile;
+
   /// Returns the bytes of a file, to be damaged by a test, or null.
   [[nodiscard]] std::vector<std::uint8_t>* bytes_of(const std::string& path);
 
@@ -55,6 +60,7 @@ class volatile_file_system final : public store::file_system {
     std::shared_ptr<inode> now;  ///< null if the name was removed
   };
 
+  void let_others_act(const std::string& path);
   [[nodiscard]] bool is_stopped() noexcept { return calls_++ >= stop_; }
   void change(const std::string& path, std::shared_ptr<inode> now);
 

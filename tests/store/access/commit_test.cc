@@ -1,0 +1,214 @@
+// A session that lost its lease commits only what exists and will stay, whatever a prune does meanwhile.
+#include "store/access/commit.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "store/format/fields.h"
+#include "store/index/shard_rebuild.h"
+#include "store/objects/small_object.h"
+#include "store/session/write_session.h"
+#include "tests/store/access/made_store.h"
+
+namespace cutpoint::tests {
+namespace {
+
+using store::object_kind;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+/// A session that has stored a tree with one file, /file, and has not committed it.
+struct open_session {
+  explicit open_session(const made_store& made)
+      : opened(made.open()), objects(made.open_storage("w")), lease_objects(made.open_storage("l")) {
+    auto held = store::held_lease::take(*lease_objects, opened->key(), "abc", std::chrono::hours(1));
+    EXPECT_TRUE(held.ok());
+    lease = std::move(*held);
+    store::record_writer records(*objects, opened->key(), opened->config().container_bytes, blake3_fingerprinter());
+    auto digests = *store::record_fingerprinter::make(opened->fingerprint());
+    store::write_session writer(opened->config(), opened->shards(), records,
+                                *store::record_fingerprinter::make(opened->fingerprint()));
+    const std::vector<std::uint8_t> content(1000, 7);
+    delivered_chunk chunk;
+    chunk.bytes = content;
+    chunk.length = content.size();
+    chunk.fingerprint = *digests(content);
+    std::vector<std::unique_ptr<chunk_work>> work(1);
+    EXPECT_TRUE(writer.select({&chunk, 1}, work).ok() && (!work[0] || work[0]->perform(chunk).ok()));
+    chunk.work = work[0].get();
+    store::folder_entry file;
+    file.name = "file";
+    file.size = content.size();
+    file.extents = {*writer.store(chunk)};
+    store::node_list_writer root(store::node_kind::folder, writer);
+    EXPECT_TRUE(root.add(file).ok());
+    taken.root = *root.finish();
+    EXPECT_TRUE(writer.finish().ok());
+  }
+  [[nodiscard]] result<store::open_store::listed_snapshot> commit() {
+    return store::commit_snapshot(*opened, *objects, *lease, taken);
+  }
+
+  std::unique_ptr<store::open_store> opened;
+  std::unique_ptr<store::storage> objects;
+  std::unique_ptr<store::storage> lease_objects;
+  std::unique_ptr<store::held_lease> lease;
+  store::snapshot taken;
+};
+
+std::vector<std::string> names(const made_store& made, object_kind kind) { return *made.open_storage("n")->list(kind); }
+
+TEST(commit, takes_a_lost_lease_again) {
+  const made_store made;
+  open_session session(made);
+  ASSERT_TRUE(made.files->remove("leases/abc.00000000").ok());
+  seeded_choices random(1);
+  int containers_read = 0;
+  made.files->meanwhile = [&](const std::string& path) {
+    if (!path.starts_with("containers/")) return;
+    ++containers_read;
+    for (int state = 0; state < 8; ++state) {
+      EXPECT_THAT(names(made_store(made.files->crash(random)), object_kind::lease), testing::Contains("abc.00000001"))
+          << "the lease is durable before containers are looked for";
+    }
+  };
+  const auto done = session.commit();
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_GT(containers_read, 0);
+  EXPECT_THAT(names(made, object_kind::snapshot), ElementsAre(done->id));
+  EXPECT_THAT(names(made, object_kind::lease), IsEmpty());
+}
+
+TEST(commit, names_what_was_removed_while_the_lease_was_lost) {
+  const made_store made;
+  open_session session(made);
+  ASSERT_TRUE(made.files->remove("leases/abc.00000000").ok());
+  for (const std::string& each : names(made, object_kind::container)) {
+    ASSERT_TRUE(made.files->remove("containers/" + each).ok());
+  }
+  const auto refused = session.commit();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message(), HasSubstr("nothing was committed"));
+  EXPECT_THAT(refused.error().message(), HasSubstr("the record " + to_hex(session.taken.root.content)));
+  EXPECT_THAT(names(made, object_kind::snapshot), IsEmpty());
+}
+
+TEST(commit, reads_nothing_again_while_the_lease_is_held) {
+  const made_store made;
+  open_session session(made);
+  made.files->meanwhile = [](const std::string& path) { EXPECT_FALSE(path.starts_with("containers")) << path; };
+  EXPECT_TRUE(session.commit().ok());
+}
+
+// --- beside a prune -----------------------------------------------------------------------------------------------------
+
+/// A prune as docs/formats/store.md describes it, which takes the first lease of a session for expired.
+class modelled_prune {
+ public:
+  explicit modelled_prune(const made_store& made) : made_(made), objects_(made.open_storage("prune")) {
+    listed_ = names(made, object_kind::container);
+    put_list("0000000000000001", listed_);
+  }
+
+  /// Steps 2 and 3: passes over the session, unless it has another lease, and looks for its snapshot.
+  void pass_over_session() {
+    ASSERT_TRUE(objects_->remove({object_kind::lease, "abc.00000000"}).ok() && objects_->sync().ok());
+    has_begun_removals_ = names(made_, object_kind::lease).empty();
+    if (!names(made_, object_kind::snapshot).empty()) listed_.clear();
+  }
+  /// Step 4.
+  void remove_containers() {
+    if (!has_begun_removals_) return;
+    for (const std::string& each : listed_) ASSERT_TRUE(objects_->remove({object_kind::container, each}).ok());
+    ASSERT_TRUE(objects_->sync().ok());
+  }
+  /// Step 5.
+  void remove_list() {
+    if (!has_begun_removals_) return;
+    put_list("0000000000000002", {});
+    ASSERT_TRUE(objects_->remove({object_kind::removal_list, "0000000000000001"}).ok() && objects_->sync().ok());
+  }
+
+ private:
+  void put_list(const std::string& id, const std::vector<std::string>& containers) {
+    std::vector<std::uint8_t> body;
+    store::field_writer fields(body);
+    fields.number(static_cast<std::uint32_t>(containers.size()));
+    for (const std::string& each : containers) fields.bytes(*store::container_name_of(each));
+    ASSERT_TRUE(objects_
+                    ->put({object_kind::removal_list, id},
+                          store::encode_small_object(object_kind::removal_list, std::move(body), {}, {}))
+                    .ok());
+    ASSERT_TRUE(objects_->sync().ok());
+  }
+
+  const made_store& made_;
+  std::unique_ptr<store::storage> objects_;
+  std::vector<std::string> listed_;
+  bool has_begun_removals_ = false;
+};
+
+TEST(commit, is_right_wherever_a_prune_takes_its_steps) {
+  int committed = 0;
+  int refused = 0;
+  std::uint64_t call_count = 1;
+  for (std::uint64_t first = 0; first < call_count; ++first) {
+    for (std::uint64_t second = first; second < call_count; ++second) {
+      for (std::uint64_t third = second; third < std::min(second + 3, call_count); ++third) {
+        const made_store made;
+        open_session session(made);
+        modelled_prune prune(made);
+        std::uint64_t call = 0;
+        made.files->meanwhile = [&](const std::string&) {
+          if (call == first) prune.pass_over_session();
+          if (call == second) prune.remove_containers();
+          if (call == third) prune.remove_list();
+          ++call;
+        };
+        const auto done = session.commit();
+        made.files->meanwhile = nullptr;
+        prune.remove_containers();  // as late as can be
+        call_count = std::max(call_count, call);
+        const std::string where = fmt::format("steps at calls {}, {} and {}", first, second, third);
+        EXPECT_THAT(names(made, object_kind::snapshot), SizeIs(done.ok() ? 1 : 0)) << where;
+        EXPECT_THAT(names(made, object_kind::container), SizeIs(testing::Ge(done.ok() ? 1u : 0u))) << where;
+        ++(done ? committed : refused);
+        if (!done) {
+          EXPECT_THAT(done.error().message(), HasSubstr("nothing was committed")) << where;
+        }
+      }
+    }
+  }
+  EXPECT_GT(call_count, 15u);
+  EXPECT_GT(committed, 100);
+  EXPECT_GT(refused, 100);
+}
+
+TEST(commit, numbers_snapshots_in_their_order) {
+  const made_store made;
+  const auto opened = made.open();
+  const auto objects = made.open_storage("w");
+  std::vector<std::string> ids;
+  for (const int time : {300, 200, 100}) {  // a clock that goes back
+    const auto held =
+        store::held_lease::take(*objects, opened->key(), "s" + std::to_string(time), std::chrono::hours(1));
+    store::snapshot taken;
+    taken.time = time;
+    const auto done = store::commit_snapshot(*opened, *objects, **held, taken);
+    ASSERT_TRUE(done.ok());
+    ids.push_back(done->id);
+  }
+  const auto all = opened->snapshots({});
+  ASSERT_EQ(all->size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ((*all)[i].id, ids[i]);
+    EXPECT_EQ((*all)[i].taken.sequence, i + 1);
+  }
+  EXPECT_THAT(names(made, object_kind::lease), IsEmpty());
+}
+
+}  // namespace
+}  // namespace cutpoint::tests
