@@ -401,6 +401,16 @@ result<store_check_summary> backup_store::check(const store_check_options& optio
 }
 
 result<store_repair_summary> backup_store::repair(const store_repair_options& options) {
+  const auto live = store::find_live_lease(held_->opened->objects(), held_->opened->key());
+  if (!live) return held_->named(live.error());
+  if (*live) {
+    const auto minutes = std::chrono::ceil<std::chrono::minutes>((*live)->taken.time_left()).count();
+    return held_->named(
+        {status_code::unavailable,
+         fmt::format("a backup is using the store ({}), and a repair needs it alone: wait until the "
+                     "backup has ended; if it was killed, its lease ends in {} minutes unless you remove {}",
+                     (*live)->taken.owner, minutes, store::path_of({store::object_kind::lease, (*live)->id}))});
+  }
   const auto repaired = store::repair_store(held_->opened->reading(), held_->opened->config(),
                                             {.threads = options.threads,
                                              .events = {options.damaged, options.lost, options.replaced},

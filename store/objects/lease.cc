@@ -16,6 +16,7 @@ namespace cutpoint::store {
 namespace {
 
 constexpr std::size_t largest_lease_bytes = MiB;
+constexpr std::int64_t latest_time = std::int64_t{1} << 62;  // differences of times do not overflow
 constexpr std::int64_t longest_duration = std::int64_t{24} * 3600 * 1'000'000'000;
 
 std::int64_t nanoseconds_now() {
@@ -34,6 +35,10 @@ std::string lease_id(const std::string& session, std::uint64_t number) {
 }
 
 }  // namespace
+
+std::chrono::nanoseconds lease::time_left() const {
+  return std::chrono::nanoseconds(time - nanoseconds_now()) + std::chrono::nanoseconds(duration);
+}
 
 std::string_view session_of(std::string_view id) noexcept { return id.substr(0, id.find_first_of(".-")); }
 
@@ -61,7 +66,8 @@ result<lease> read_lease(storage& objects, const std::string& id, const seal_key
   taken.duration = static_cast<std::int64_t>(fields.number<std::uint64_t>());
   taken.epoch = fields.number<std::uint64_t>();
   taken.owner = fields.text();
-  if (!fields.ok() || fields.remaining() != 0 || taken.duration < 0 || taken.duration > longest_duration) {
+  if (!fields.ok() || fields.remaining() != 0 || taken.time > latest_time || taken.time < -latest_time ||
+      taken.duration < 0 || taken.duration > longest_duration) {
     return damage(path_of(name), "a field is out of its bounds");
   }
   return taken;
@@ -144,6 +150,17 @@ status held_lease::give_up() {
   return objects_.sync();
 }
 
+result<std::optional<live_lease>> find_live_lease(storage& objects, const seal_key& key) {
+  const auto leases = objects.list(object_kind::lease);
+  if (!leases) return leases.error();
+  for (const std::string& id : *leases) {
+    auto taken = read_lease(objects, id, key);
+    if (!taken && !is_absence(taken.error()) && !is_damage(taken.error())) return taken.error();
+    if (taken && taken->time_left().count() >= 0) return std::optional(live_lease{id, std::move(*taken)});
+  }
+  return std::optional<live_lease>();
+}
+
 status drop_expired_sessions(storage& objects, const seal_key& key) {
   const auto leases = objects.list(object_kind::lease);
   if (!leases) return leases.error();
@@ -152,7 +169,7 @@ status drop_expired_sessions(storage& objects, const seal_key& key) {
   for (const std::string& id : *leases) {
     const auto taken = read_lease(objects, id, key);
     if (!taken && !is_absence(taken.error()) && !is_damage(taken.error())) return taken.error();
-    const bool has_expired = taken ? taken->time + taken->duration < nanoseconds_now() : is_damage(taken.error());
+    const bool has_expired = taken ? taken->time_left().count() < 0 : is_damage(taken.error());
     if (has_expired) expired.push_back(id);
     if (!has_expired && taken) alive.push_back(session_of(id));
   }

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -20,6 +21,9 @@ struct lease {
   std::int64_t duration = 0;  ///< nanoseconds, at most 24 hours
   std::uint64_t epoch = 0;
   std::string owner;  ///< host, process and user, for messages
+
+  /// Returns how long the lease will last, less than 0 if it has expired.
+  [[nodiscard]] std::chrono::nanoseconds time_left() const;
 
   friend bool operator==(const lease&, const lease&) = default;
 };
@@ -72,6 +76,14 @@ class held_lease {
   bool is_stopping_ = false;
   std::thread renewer_;
 };
+
+/// A lease that has not expired, and its id.
+struct live_lease {
+  std::string id;
+  lease taken;
+};
+/// Returns the lease of any session that is alive. Errors: those of the storage.
+[[nodiscard]] result<std::optional<live_lease>> find_live_lease(storage& objects, const seal_key& key);
 
 /// Removes the temporary files of sessions whose leases have expired, and then these leases. Objects that other
 /// processes remove meanwhile are no failure. Errors: those of the storage.

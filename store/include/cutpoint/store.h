@@ -208,7 +208,7 @@ class backup_store {
   /// Checks everything and reports all damage. Changes nothing. Errors: io_error, except damage; cancelled.
   [[nodiscard]] result<store_check_summary> check(const store_check_options& options);
   /// Makes the store consistent for what is left, as docs/store.md says. No other process may use it meanwhile, and this
-  /// object must not be used afterwards. Errors: as for `check`.
+  /// object must not be used afterwards. Errors: unavailable, if a backup is running now; as for `check`.
   [[nodiscard]] result<store_repair_summary> repair(const store_repair_options& options);
   [[nodiscard]] result<store_statistics> statistics();
 

@@ -5,10 +5,12 @@ import json
 import os
 import shutil
 import stat
+import subprocess
+import time
 import unittest
 from pathlib import Path
 
-from command import CommandTest
+from command import PATIENCE, CommandTest
 from streams import random_bytes
 
 
@@ -138,6 +140,16 @@ class Store(StoreTest):
             self.assertEqual(left[name], before[name])
         self.assertNotIn("a", left)
         self.assertIn("incomplete", self.store("snapshots"))
+
+    def test_a_repair_waits_for_backups(self):
+        backup = self.start("backup", "-", "--store", "store", stdin=subprocess.PIPE)
+        end = time.monotonic() + PATIENCE
+        while not (leases := list((self.folder / "store/leases").iterdir())):
+            self.assertLess(time.monotonic(), end)
+        told = ("a backup is using the store", f"process {backup.pid}", "ends in 30 minutes", f"remove leases/{leases[0].name}")
+        self.assert_failed(self.run_store("repair"), *told)
+        backup.communicate(b"content", timeout=PATIENCE)
+        self.store("repair")
 
     def test_snapshots_are_forgotten(self):
         first = self.backup()

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "store/format/failure.h"
 #include "store/storage/directory_storage.h"
 #include "tests/store/access/made_store.h"
 
@@ -53,6 +54,10 @@ TEST(lease, has_all_its_fields) {
   const store::seal_key key(numbered_key(1));
   ASSERT_TRUE(store::put_lease(*objects, "a.00000000", taken, key).ok());
   EXPECT_EQ(*store::read_lease(*objects, "a.00000000", key), taken);
+  const store::lease too_late{.time = INT64_MAX, .duration = 7, .epoch = 0, .owner = ""};
+  ASSERT_TRUE(store::put_lease(*objects, "a.00000001", too_late, key).ok());
+  EXPECT_TRUE(store::is_damage(store::read_lease(*objects, "a.00000001", key).error()));
+  EXPECT_FALSE(store::find_live_lease(*objects, key)->has_value()) << "one has expired, one is damaged";
 }
 
 TEST(lease, is_lost_if_another_process_removes_it_while_it_is_renewed) {
