@@ -12,8 +12,9 @@ namespace cutpoint {
 namespace {
 
 constexpr std::uint64_t least_usual_segment = 2 * MiB;
-/// For one lane, which never speculates: it cuts and fingerprints bytes that are still in the cache.
-constexpr std::uint64_t usual_segment_alone = 512 * KiB;
+/// For one lane, which never speculates: it cuts and fingerprints bytes that are still in the cache. The chunk that crosses
+/// the end of a segment is cut by the plain loop, so segments are longer if chunks are.
+constexpr std::uint64_t least_segment_alone = 512 * KiB;
 constexpr std::uint64_t smallest_segment = 64 * KiB;
 /// In a batch of this size all threads of a device have work, and latency takes little of the time.
 constexpr std::uint64_t usual_batch = 32 * MiB;
@@ -168,7 +169,7 @@ result<feed_configuration> make_feed_configuration(const feed_options& asked, st
   const std::uint64_t memory = std::min(memory_bytes, std::uint64_t{1} << 45);
   const std::uint64_t reach = is_bounded ? cuts.reach() : 1;
   const bool is_alone = thread_count == 1 && !has_devices && options.join == join_kind::exact;
-  const std::uint64_t usual = is_alone ? usual_segment_alone : usual_segment_bytes(cuts);
+  const std::uint64_t usual = is_alone ? std::max(least_segment_alone, 2 * reach) : usual_segment_bytes(cuts);
   const std::uint64_t wanted_segment = options.segment_bytes != 0 ? options.segment_bytes : usual;
   if (status segment = check_segment(options, wanted_segment); !segment.ok()) return segment;
 

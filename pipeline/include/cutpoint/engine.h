@@ -72,9 +72,9 @@ struct feed_options {
   std::uint64_t device_memory_bytes = 1 * GiB;
   join_kind join = join_kind::exact;
   map_kind map = map_kind::automatic;
-  /// Bytes of a segment. 0: `usual_segment_bytes`, or less if memory is short, and 512 KiB on one thread. With another
-  /// join than exact, segments count from each stream's beginning and change the cuts, and must be more than twice as
-  /// long as the maximum chunk size.
+  /// Bytes of a segment. 0: `usual_segment_bytes`, or less if memory is short, and on one thread the larger of 512 KiB and
+  /// twice the reach. With another join than exact, segments count from each stream's beginning and change the cuts, and
+  /// must be more than twice as long as the maximum chunk size.
   std::uint64_t segment_bytes = 0;
   /// Maximum bytes of a device's batch, which has one segment or several. At least a segment. 0: the value in `rates`,
   /// or 32 MiB, or less if memory is short.

@@ -71,6 +71,7 @@ TEST(feed_configuration, has_room_for_what_every_lane_works_on_and_as_much_that_
 
 TEST(feed_configuration, has_short_segments_for_a_single_lane_only) {
   EXPECT_EQ(configured(configured_options(), 1)->segment_bytes, 512 * KiB);
+  EXPECT_EQ(configured(configured_options("min_bytes=256K,avg_bytes=1M,max_bytes=4M"), 1)->segment_bytes, 8 * MiB);
   EXPECT_EQ(configured(configured_options(), 2)->segment_bytes, 2 * MiB);
   feed_options options = configured_options();
   options.where = backend::hybrid;
