@@ -1,7 +1,5 @@
 // Tests of the engine with threads: it delivers the sequential cuts in order to any number of feeds, and leaves no
 // thread and no memory behind.
-// took.
-#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -12,6 +10,7 @@
 #include "tests/host/algorithms/made.h"
 #include "tests/host/core/pieces.h"
 #include "tests/host/support/streams.h"
+#include "tests/pipeline/support/held_resources.h"
 #include "tests/pipeline/support/recorder.h"
 
 namespace cutpoint::tests {
@@ -38,11 +37,6 @@ status feed_all(engine& engine, const feed_options& options, const std::vector<s
     if (status s = feed->end(); !s.ok()) return s;
   }
   return feed->finish();
-}
-
-std::size_t thread_count() {
-  const std::filesystem::directory_iterator tasks("/proc/self/task");
-  return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
 }
 
 std::size_t ring_count() {
@@ -116,7 +110,7 @@ TEST(engine, gives_the_same_however_it_is_fed) {
 }
 
 TEST(engine, leaves_no_thread_and_no_memory_behind) {
-  const std::size_t threads_before = thread_count();
+  const held_resources before = held_resources::now();
   const std::size_t rings_before = ring_count();
   const auto stream = mixed(2'000'000, 8300);
   for (int round = 0; round < 20; ++round) {
@@ -128,7 +122,7 @@ TEST(engine, leaves_no_thread_and_no_memory_behind) {
     ASSERT_TRUE(feed->write(byte_span(stream).first(static_cast<std::size_t>(round) * 100'000)).ok());
     // The feed is destroyed before its stream ends.
   }
-  EXPECT_EQ(thread_count(), threads_before);
+  EXPECT_EQ(what_is_left(before), "");
   EXPECT_EQ(ring_count(), rings_before);
 }
 

@@ -14,7 +14,7 @@
 #include "tests/pipeline/faults/drawn_job.h"
 #include "tests/pipeline/faults/failing_machine.h"
 #include "tests/pipeline/faults/faulty_pread.h"
-#include "tests/pipeline/faults/held_resources.h"
+#include "tests/pipeline/support/held_resources.h"
 #include "tests/pipeline/support/host_device.h"
 #include "tests/simd/support/short_memory.h"
 
