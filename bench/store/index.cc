@@ -110,15 +110,18 @@ result<double> look_up_new(store::shard_index& index, std::uint64_t lookups) {
 
 /// Returns lookups in a second of entries that the shard has, in random order, without the containers' tables.
 result<double> look_up_old(const store::shard& table, const synthetic_entries& entries, std::uint64_t lookups) {
-  constexpr std::size_t prefetched = 16;
+  constexpr std::size_t lookups_at_once = 32;
   std::vector<store::shard_entry> found;
-  std::uint64_t prefixes[prefetched] = {};
+  std::uint64_t prefixes[lookups_at_once] = {};
   std::uint64_t hits = 0;
   const stopwatch watch;
-  for (std::uint64_t done = 0; done < lookups; done += prefetched) {
-    for (std::size_t i = 0; i < prefetched; ++i) {
+  for (std::uint64_t done = 0; done < lookups; done += lookups_at_once) {
+    for (std::size_t i = 0; i < lookups_at_once; ++i) {
       prefixes[i] = entries.prefix(splitmix64::mixed(done + i) % entries.count);
-      table.prefetch(prefixes[i]);
+      table.prefetch_filter(prefixes[i]);
+    }
+    for (const std::uint64_t each : prefixes) {
+      if (table.may_contain(each)) table.prefetch_entry(each);
     }
     for (const std::uint64_t each : prefixes) {
       found.clear();
@@ -129,6 +132,18 @@ result<double> look_up_old(const store::shard& table, const synthetic_entries& e
   const double rate = static_cast<double>(lookups) / watch.seconds();
   if (hits < lookups) return status(status_code::io_error, "entries are missing in a shard");
   return rate;
+}
+
+/// Returns the entries of each shard: half as many as in the one before, which are as many shards as merging leaves.
+std::vector<std::uint64_t> shard_sizes(const options& given) {
+  std::vector<std::uint64_t> sizes;
+  std::uint64_t left = given.entries;
+  while (sizes.size() + 1 < given.shards && left > 1) {
+    sizes.push_back((left + 1) / 2);
+    left -= sizes.back();
+  }
+  sizes.push_back(left);
+  return sizes;
 }
 
 int measure(const options& given) {
@@ -142,8 +157,8 @@ int measure(const options& given) {
   std::vector<synthetic_entries> written;
   std::vector<store::shard> shards;
   double seconds = 0;
-  for (std::uint64_t s = 0; s < given.shards; ++s) {
-    written.push_back({s + 1, given.entries / given.shards});
+  for (const std::uint64_t size : shard_sizes(given)) {
+    written.push_back({written.size() + 1, size});
     const stopwatch watch;
     const auto id = write_shard(*objects, written.back());
     if (!id) return fail(id.error());
@@ -158,7 +173,7 @@ int measure(const options& given) {
   fmt::print("written: {:.2f} million entries a second\n", entries / seconds / million);
   const auto old_rate = look_up_old(shards.front(), written.front(), given.lookups);
   if (!old_rate) return fail(old_rate.error());
-  fmt::print("old, in one shard, at random: {:.2f} million a second\n", *old_rate / million);
+  fmt::print("old, in the largest shard, at random: {:.2f} million a second\n", *old_rate / million);
 
   const store::seal_key key;
   store::table_cache tables(*objects, key, 64 * MiB);
@@ -166,7 +181,7 @@ int measure(const options& given) {
   if (!index) return fail(index.error());
   const auto new_rate = look_up_new(*index, given.lookups);
   if (!new_rate) return fail(new_rate.error());
-  fmt::print("new, in {} shards: {:.2f} million a second\n", given.shards, *new_rate / million);
+  fmt::print("new, in {} shards: {:.2f} million a second\n", shards.size(), *new_rate / million);
   const double grown = anonymous_bytes() - before;
   fmt::print("anonymous memory: {:.2f} MB for {:.0f} million entries, {:.3f} MB a million\n", grown / million,
              entries / million, grown / entries);
@@ -198,7 +213,8 @@ int main(int argc, char** argv) {
   CLI::App app("Measures a store's index with synthetic entries. Removes all shards in the folder at the end.");
   app.add_option("FOLDER", given.folder, "A folder for nothing else")->required()->check(CLI::ExistingDirectory);
   app.add_option("--entries", given.entries, "Entries of all shards together")->check(CLI::Range(1'000, 1'000'000'000));
-  app.add_option("--shards", given.shards, "Shards")->check(CLI::Range(1, 100));
+  app.add_option("--shards", given.shards, "Shards, each with half the entries of the one before")
+      ->check(CLI::Range(1, 30));
   app.add_option("--lookups", given.lookups, "Lookups of each kind")->check(CLI::Range(1'000, 1'000'000'000));
   CLI11_PARSE(app, argc, argv);
   return cutpoint::bench::measure(given);

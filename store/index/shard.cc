@@ -25,24 +25,31 @@ shard_entry entry_at(const std::uint8_t* entry) noexcept {
   return {prefix_at(entry), load_24_bits(entry + 6), load_24_bits(entry + 9)};
 }
 
-/// Returns the index of the first entry whose prefix is not below `prefix`. Prefixes of digests are uniform, so that an
-/// entry is found near where its prefix lies between those of the partition: within about the root of the number of
-/// entries by the first guess, and within a few entries by the second. For other entries the search takes longer.
-std::size_t lower_bound(const std::uint8_t* entries, std::size_t count, std::uint64_t prefix, unsigned partition_bits) {
-  const unsigned rest_bits = prefix_bits - partition_bits;
+/// Returns how many entries of a partition lie on average in a difference of prefixes.
+std::int64_t expected_entries(std::int64_t difference, std::size_t count, unsigned partition_bits) {
   __extension__ using wide = __int128;
-  const auto position_of = [&](std::int64_t difference) {
-    return static_cast<std::int64_t>((wide{difference} * static_cast<std::int64_t>(count)) >> rest_bits);
-  };
-  const auto clamped = [&](std::int64_t index) {
-    return static_cast<std::size_t>(std::clamp<std::int64_t>(index, 0, static_cast<std::int64_t>(count) - 1));
-  };
+  return static_cast<std::int64_t>((wide{difference} * static_cast<std::int64_t>(count)) >>
+                                   (prefix_bits - partition_bits));
+}
+
+std::size_t clamped_index(std::int64_t index, std::size_t count) {
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(index, 0, static_cast<std::int64_t>(count) - 1));
+}
+
+/// Returns the index that an entry has on average in a partition, by its prefix. Prefixes of digests are uniform.
+std::size_t expected_index(std::uint64_t prefix, std::size_t count, unsigned partition_bits) {
+  const std::uint64_t rest = prefix & ((std::uint64_t{1} << (prefix_bits - partition_bits)) - 1);
+  return clamped_index(expected_entries(static_cast<std::int64_t>(rest), count, partition_bits), count);
+}
+
+/// Returns the index of the first entry whose prefix is not below `prefix`. The first guess is within about the root of
+/// the number of entries, and the second within a few entries. For prefixes that are not uniform the search takes longer.
+std::size_t lower_bound(const std::uint8_t* entries, std::size_t count, std::uint64_t prefix, unsigned partition_bits) {
   const auto value_at = [&](std::size_t index) { return prefix_at(entries + index * shard_entry_bytes); };
 
-  const std::uint64_t rest = prefix & ((std::uint64_t{1} << rest_bits) - 1);
-  std::size_t guess = clamped(position_of(static_cast<std::int64_t>(rest)));
+  std::size_t guess = expected_index(prefix, count, partition_bits);
   const auto distance = static_cast<std::int64_t>(prefix) - static_cast<std::int64_t>(value_at(guess));
-  guess = clamped(static_cast<std::int64_t>(guess) + position_of(distance));
+  guess = clamped_index(static_cast<std::int64_t>(guess) + expected_entries(distance, count, partition_bits), count);
 
   // Entries before `low` are below the prefix; the entry at `high`, if there is one, is not.
   std::size_t low = 0;
@@ -147,14 +154,26 @@ shard_container shard::container_at(std::uint32_t container) const noexcept {
   return held;
 }
 
-void shard::prefetch(std::uint64_t prefix) const noexcept {
+bool shard::may_contain(std::uint64_t prefix) const noexcept {
+  const partition& held = partition_of(prefix);
+  return held.count != 0 && held.filter.may_contain(prefix);
+}
+
+void shard::prefetch_filter(std::uint64_t prefix) const noexcept {
   const partition& held = partition_of(prefix);
   if (held.count != 0) held.filter.prefetch(prefix);
 }
 
+void shard::prefetch_entry(std::uint64_t prefix) const noexcept {
+  const partition& held = partition_of(prefix);
+  if (held.count == 0) return;
+  const std::size_t guess = expected_index(prefix, held.count, partition_bits_);
+  __builtin_prefetch(held.entries + guess * shard_entry_bytes);
+}
+
 void shard::find(std::uint64_t prefix, std::vector<shard_entry>& found) const {
   const partition& held = partition_of(prefix);
-  if (held.count == 0 || !held.filter.may_contain(prefix)) return;
+  if (held.count == 0) return;
   for (std::size_t i = lower_bound(held.entries, held.count, prefix, partition_bits_); i < held.count; ++i) {
     const shard_entry entry = entry_at(held.entries + i * shard_entry_bytes);
     if (entry.prefix != prefix) return;

@@ -83,8 +83,12 @@ class shard {
   /// `container` must be below `container_count()`.
   [[nodiscard]] shard_container container_at(std::uint32_t container) const noexcept;
 
-  /// Begins to load what `find` will read first.
-  void prefetch(std::uint64_t prefix) const noexcept;
+  /// Returns false if no entry has a prefix; and true for one other prefix in 256.
+  [[nodiscard]] bool may_contain(std::uint64_t prefix) const noexcept;
+  /// Begins to load what `may_contain` will read.
+  void prefetch_filter(std::uint64_t prefix) const noexcept;
+  /// Begins to load what `find` will probably read first.
+  void prefetch_entry(std::uint64_t prefix) const noexcept;
   /// Appends the entries with a prefix. Entries of a damaged shard that no container has are left out.
   void find(std::uint64_t prefix, std::vector<shard_entry>& found) const;
 

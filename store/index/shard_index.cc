@@ -9,8 +9,8 @@ namespace cutpoint::store {
 
 namespace {
 
-/// Digests whose filters are prefetched before the first is looked up, about as many as a core can wait for at once.
-constexpr std::size_t prefetched_lookups = 16;
+/// Digests whose filters are asked together, so that their loads overlap.
+constexpr std::size_t lookups_at_once = 32;
 
 }  // namespace
 
@@ -72,21 +72,38 @@ result<bool> shard_index::find_in(const shard& where, const digest& content) {
   return false;
 }
 
+/// Fills `possible_`: for each digest, a byte for each shard, not 0 if the shard may have it. The loads of all filters
+/// are begun before the first is waited for, and so are those of the entries that will be compared.
+void shard_index::ask_filters(std::span<const digest> digests) {
+  possible_.clear();
+  for (const digest& each : digests) {
+    for (const shard& asked : shards_) asked.prefetch_filter(prefix_of(each));
+  }
+  for (const digest& each : digests) {
+    for (const shard& asked : shards_) {
+      possible_.push_back(asked.may_contain(prefix_of(each)));
+      if (possible_.back() != 0) asked.prefetch_entry(prefix_of(each));
+    }
+  }
+}
+
 status shard_index::locate(std::span<const digest> digests, std::span<std::optional<found_record>> found) {
-  for (std::size_t begin = 0; begin < digests.size(); begin += prefetched_lookups) {
-    const std::size_t end = std::min(begin + prefetched_lookups, digests.size());
-    for (std::size_t i = begin; i < end; ++i) {
-      for (const shard& each : shards_) each.prefetch(prefix_of(digests[i]));
+  std::size_t asked_begin = 0;  // the filters were asked for [asked_begin, asked_end)
+  std::size_t asked_end = 0;
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    bool is_found = follows_last(digests[i]);
+    if (!is_found && i >= asked_end) {
+      asked_begin = i;
+      asked_end = std::min(i + lookups_at_once, digests.size());
+      ask_filters(digests.subspan(asked_begin, asked_end - asked_begin));
     }
-    for (std::size_t i = begin; i < end; ++i) {
-      bool is_found = follows_last(digests[i]);
-      for (std::size_t s = 0; !is_found && s < shards_.size(); ++s) {
-        const auto looked_up = find_in(shards_[s], digests[i]);
-        if (!looked_up) return looked_up.error();
-        is_found = *looked_up;
-      }
-      found[i] = is_found ? last_ : std::nullopt;
+    for (std::size_t s = 0; !is_found && s < shards_.size(); ++s) {
+      if (possible_[(i - asked_begin) * shards_.size() + s] == 0) continue;
+      const auto looked_up = find_in(shards_[s], digests[i]);
+      if (!looked_up) return looked_up.error();
+      is_found = *looked_up;
     }
+    found[i] = is_found ? last_ : std::nullopt;
   }
   return {};
 }

@@ -56,6 +56,7 @@ class shard_index {
       : objects_(&objects), seal_(seal), tables_(&tables) {}
 
   [[nodiscard]] bool follows_last(const digest& content);
+  void ask_filters(std::span<const digest> digests);
   [[nodiscard]] result<bool> find_in(const shard& where, const digest& content);
 
   storage* objects_;
@@ -63,8 +64,9 @@ class shard_index {
   table_cache* tables_;
   std::vector<shard> shards_;
   std::vector<std::string> damaged_;
-  std::optional<found_record> last_;  ///< the record found last
-  std::vector<shard_entry> entries_;  ///< workspace of `find_in`
+  std::optional<found_record> last_;    ///< the record found last
+  std::vector<shard_entry> entries_;    ///< workspace of `find_in`
+  std::vector<std::uint8_t> possible_;  ///< workspace of `locate`
   std::uint64_t sequential_hits_ = 0;
 };
 
