@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <functional>
+#include <memory>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -33,6 +36,42 @@ constexpr std::uint64_t control_surplus_bytes = 16;
 /// Slots that are prefetched before the first of them is read, about as many as a core can wait for at once.
 constexpr std::size_t prefetched_digests = 16;
 
+/// Memory for a table. Abseil's tables can neither be used nor destroyed after their allocator has thrown. So what they need
+/// to grow is allocated before.
+class table_memory {
+ public:
+  /// Throws std::bad_alloc.
+  void reserve(std::size_t bytes) {
+    if (reserved_ != nullptr) return;
+    reserved_.reset(::operator new(bytes));
+    reserved_bytes_ = bytes;
+  }
+  [[nodiscard]] void* take(std::size_t bytes) {
+    return reserved_ != nullptr && bytes <= reserved_bytes_ ? reserved_.release() : ::operator new(bytes);
+  }
+
+ private:
+  struct deleter {
+    void operator()(void* bytes) const noexcept { ::operator delete(bytes); }
+  };
+  std::unique_ptr<void, deleter> reserved_;
+  std::size_t reserved_bytes_ = 0;
+};
+
+template <class Value>
+struct table_allocator {
+  using value_type = Value;
+  explicit table_allocator(table_memory& source) noexcept : memory(&source) {}
+  template <class Other>
+  table_allocator(const table_allocator<Other>& other) noexcept : memory(other.memory) {}  // NOLINT: as allocators must
+
+  [[nodiscard]] Value* allocate(std::size_t count) { return static_cast<Value*>(memory->take(count * sizeof(Value))); }
+  void deallocate(Value* values, std::size_t) noexcept { ::operator delete(values); }
+  friend bool operator==(const table_allocator&, const table_allocator&) = default;
+
+  table_memory* memory;
+};
+
 }  // namespace
 
 class memory_index::table {
@@ -51,7 +90,10 @@ class memory_index::table_of final : public table {
     answer_each(digests, answers, [this](const Key& key) { return set_.contains(key); });
   }
   void insert(std::span<const digest> digests, std::span<index_answer> answers) override {
-    answer_each(digests, answers, [this](const Key& key) { return !set_.insert(key).second; });
+    answer_each(digests, answers, [this](const Key& key) {
+      reserve_growth();
+      return !set_.insert(key).second;
+    });
   }
   std::uint64_t size() const noexcept override { return set_.size(); }
   std::uint64_t memory_bytes() const noexcept override {
@@ -79,7 +121,15 @@ class memory_index::table_of final : public table {
     }
   }
 
-  absl::flat_hash_set<Key, Hash> set_;
+  /// Abseil fills seven eighths of a table, and then makes one of twice the size.
+  void reserve_growth() {
+    const std::size_t slots = set_.capacity();
+    if (set_.size() + 2 <= slots - slots / 8) return;
+    memory_.reserve((2 * slots + 1) * (sizeof(Key) + 1) + 4 * control_surplus_bytes);
+  }
+
+  table_memory memory_;  ///< outlives the set
+  absl::flat_hash_set<Key, Hash, std::equal_to<Key>, table_allocator<Key>> set_{table_allocator<Key>(memory_)};
 };
 
 std::unique_ptr<memory_index::table> memory_index::make_table(fingerprint_kind kind) {

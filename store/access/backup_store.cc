@@ -4,6 +4,7 @@
 #include <charconv>
 #include <chrono>
 #include <filesystem>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -93,6 +94,33 @@ std::array<std::uint8_t, 16> session_bytes(std::string_view id) {
   return bytes;
 }
 
+/// Gives up a lease after a failure, which is what matters.
+void give_up(store::held_lease& lease) noexcept {
+  try {
+    static_cast<void>(lease.give_up());
+  } catch (const std::bad_alloc&) {  // it will expire
+  }
+}
+
+status check_bounds(const store_settings& settings) {
+  const auto check = [](std::string_view name, std::int64_t value, std::int64_t least, std::int64_t most) -> status {
+    if (value >= least && value <= most) return {};
+    return {status_code::invalid_argument, fmt::format("{} = {} must be from {} to {}", name, value, least, most)};
+  };
+  if (status level = check("compression_level", settings.compression_level, 0, store::highest_level); !level.ok()) {
+    return level;
+  }
+  if (status bytes =
+          check("container_bytes", settings.container_bytes, store::least_container_bytes, store::most_container_bytes);
+      !bytes.ok()) {
+    return bytes;
+  }
+  const auto& kind = fingerprints()[static_cast<std::size_t>(settings.fingerprint)];
+  if (settings.is_for_experiments || kind.resists_collisions) return {};
+  return {status_code::invalid_argument,
+          fmt::format("{}: collisions can be made on purpose, so a store does not trust it", kind.name)};
+}
+
 std::int64_t nanoseconds_now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
       .count();
@@ -111,6 +139,7 @@ struct backup_store::implementation {
                                                                  store::snapshot facts, const std::string& session,
                                                                  store::held_lease& lease);
   void merge_shards();
+  [[nodiscard]] result<store::snapshot> read(const std::string& id);
   [[nodiscard]] result<std::string> parent_of(const store_backup_options& options,
                                               const std::vector<std::string>& paths);
   [[nodiscard]] result<store::record_reader> reader() {
@@ -121,6 +150,7 @@ struct backup_store::implementation {
 };
 
 status backup_store::create(const std::string& folder, const store_settings& settings, const store_secret& secret) {
+  if (status checked = check_bounds(settings); !checked.ok()) return checked;
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) return {status_code::io_error, folder + ": " + failed.message(), failed.value()};
@@ -128,11 +158,6 @@ status backup_store::create(const std::string& folder, const store_settings& set
   if (!files) return files.error();
   const std::shared_ptr<store::file_system> shared = std::move(*files);
   const auto given = secret_of(secret);
-  const auto& kind = fingerprints()[static_cast<std::size_t>(settings.fingerprint)];
-  if (!settings.is_for_experiments && !kind.resists_collisions) {
-    return {status_code::invalid_argument,
-            fmt::format("{}: collisions can be made on purpose, so a store does not trust it", kind.name)};
-  }
   const bool compresses = settings.compression_level != 0;
   store::store_config config{.fingerprint = settings.fingerprint,
                              .codec = compresses ? store::record_codec::zstd : store::record_codec::none,
@@ -178,6 +203,15 @@ result<store_snapshot> backup_store::back_up(engine& threads, const store_backup
   return held_->back_up(threads, options);
 }
 
+/// Reads a snapshot by its whole id. Errors: invalid_argument, if no snapshot has it; those of `open_store::read`.
+result<store::snapshot> backup_store::implementation::read(const std::string& id) {
+  const status unknown(status_code::invalid_argument, fmt::format("{}: no snapshot has the id {}", folder, id));
+  if (!store::is_valid_id(id)) return unknown;  // it could name another object
+  auto taken = opened->read(id);
+  if (taken) return taken;
+  return store::is_absence(taken.error()) ? unknown : named(taken.error());
+}
+
 /// The newest snapshot with the same host and paths, or the one that was asked for; empty without one.
 result<std::string> backup_store::implementation::parent_of(const store_backup_options& options,
                                                             const std::vector<std::string>& paths) {
@@ -192,13 +226,13 @@ result<std::string> backup_store::implementation::parent_of(const store_backup_o
 }
 
 result<store_snapshot> backup_store::implementation::back_up(engine& threads, const store_backup_options& options) {
+  feed_options feed{.cuts = opened->cuts(), .fingerprint = opened->fingerprint()};
+  feed.memory_bytes = options.memory_bytes;
+  feed.cancel = options.cancel;
   store::backup_options files{.paths = options.paths,
                               .standard_input_name = options.standard_input_name,
                               .walking = options.walking,
-                              .feed = {.cuts = opened->cuts(),
-                                       .fingerprint = opened->fingerprint(),
-                                       .memory_bytes = options.memory_bytes,
-                                       .cancel = options.cancel},
+                              .feed = std::move(feed),
                               .access = options.access,
                               .problem = options.problem,
                               .cancel = options.cancel};
@@ -207,8 +241,8 @@ result<store_snapshot> backup_store::implementation::back_up(engine& threads, co
   const auto parent = parent_of(options, *paths);
   if (!parent) return named(parent.error());
   if (!parent->empty()) {
-    const auto before = opened->read(*parent);
-    if (!before) return named(before.error());
+    const auto before = read(*parent);
+    if (!before) return before.error();
     files.parent = before->root;
   }
 
@@ -227,19 +261,20 @@ result<store_snapshot> backup_store::implementation::back_up(engine& threads, co
   if (!lease) return named(lease.error());
   auto committed = write(threads, files, std::move(facts), session, **lease);
   if (!committed) {
-    static_cast<void>((*lease)->give_up());  // the failure is what matters
+    give_up(**lease);
     return committed.error();
   }
   merge_shards();
   return snapshot_of(std::move(committed->id), committed->taken);
 }
 
-/// Writes what is new of the files, and commits. `facts` is what is known of the snapshot before.
+/// Writes what is new of the files, and commits. `facts` is what is known of the snapshot before. The lease is given up
+/// when an exception has freed the memory of all that is local.
 result<store::open_store::listed_snapshot> backup_store::implementation::write(engine& threads,
                                                                                const store::backup_options& files,
                                                                                store::snapshot facts,
                                                                                const std::string& session,
-                                                                               store::held_lease& lease) {
+                                                                               store::held_lease& lease) try {
   const auto begin = std::chrono::steady_clock::now();
   const auto objects = opened->open_storage(session, 2);
   auto names = fingerprints_on(fingerprint_kind::blake3, backend::automatic);
@@ -253,6 +288,7 @@ result<store::open_store::listed_snapshot> backup_store::implementation::write(e
   const auto stored = store::backup_files(threads, writer, opened->reading(), files);
   if (!stored) return stored.error();
   if (status finished = writer.finish(); !finished.ok()) return named(finished);
+  if (files.cancel != nullptr && files.cancel->is_requested()) return stopped_as_asked();
   facts.root = stored->root;
   facts.is_incomplete = stored->problems != 0;
   facts.paths = stored->paths;
@@ -265,15 +301,19 @@ result<store::open_store::listed_snapshot> backup_store::implementation::write(e
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin).count();
   auto committed = store::commit_snapshot(*opened, *objects, lease, std::move(facts));
   return committed ? std::move(committed) : named(committed.error());
+} catch (...) {
+  give_up(lease);
+  throw;
 }
 
 /// Merges shards, so that few are looked up. A failure costs speed alone: the next backup merges them.
-void backup_store::implementation::merge_shards() {
+void backup_store::implementation::merge_shards() try {
   if (!opened->reopen_shards().ok()) return;
   for (;;) {
     const auto merged = opened->shards().merge([](const store::container_name&) { return true; });
     if (!merged || !*merged) return;
   }
+} catch (const std::bad_alloc&) {  // a failure like the others
 }
 
 result<std::vector<store_snapshot>> backup_store::snapshots(const store_problem& problem) {
@@ -298,6 +338,10 @@ result<store_snapshot> backup_store::find_snapshot(std::string_view id) {
 }
 
 status backup_store::remove_snapshot(const std::string& id) {
+  // A snapshot that is damaged can be removed.
+  if (const auto taken = held_->read(id); !taken && taken.error().code() == status_code::invalid_argument) {
+    return taken.error();
+  }
   store::storage& objects = held_->opened->objects();
   if (status removed = objects.remove({store::object_kind::snapshot, id}); !removed.ok()) return held_->named(removed);
   const status synced = objects.sync();
@@ -305,8 +349,8 @@ status backup_store::remove_snapshot(const std::string& id) {
 }
 
 result<store_restore_summary> backup_store::restore(const std::string& id, const store_restore_options& options) {
-  const auto taken = held_->opened->read(id);
-  if (!taken) return held_->named(taken.error());
+  const auto taken = held_->read(id);
+  if (!taken) return taken.error();
   const auto restored = store::restore_files(held_->opened->reading(), taken->root,
                                              {.path = options.path,
                                               .target = options.target,
@@ -321,8 +365,8 @@ result<store_restore_summary> backup_store::restore(const std::string& id, const
 
 status backup_store::list_files(const std::string& id, std::string_view path,
                                 const std::function<status(const stored_file&)>& visit) {
-  const auto taken = held_->opened->read(id);
-  if (!taken) return held_->named(taken.error());
+  const auto taken = held_->read(id);
+  if (!taken) return taken.error();
   auto nodes = held_->reader();
   if (!nodes) return nodes.error();
   const auto found = store::find_path(taken->root, path, *nodes);
@@ -334,8 +378,8 @@ status backup_store::list_files(const std::string& id, std::string_view path,
 
 status backup_store::read_file(const std::string& id, std::string_view path, std::uint64_t begin, std::uint64_t end,
                                const std::function<status(byte_span)>& take) {
-  const auto taken = held_->opened->read(id);
-  if (!taken) return held_->named(taken.error());
+  const auto taken = held_->read(id);
+  if (!taken) return taken.error();
   auto records = held_->reader();
   if (!records) return records.error();
   const auto file = store::find_path(taken->root, path, *records);

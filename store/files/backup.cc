@@ -4,9 +4,9 @@
 #include <cerrno>
 #include <deque>
 #include <filesystem>
+#include <map>
 #include <system_error>
 
-#include <absl/container/flat_hash_map.h>
 #include <cutpoint/inputs.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -89,7 +89,7 @@ class backup {
   std::string folder_ = "/";                     ///< path of the present folder, with a slash at its end
   std::vector<std::size_t> folder_bytes_ = {1};  ///< lengths of the paths of this folder and those above
   /// First names of files with several, by device and inode.
-  absl::flat_hash_map<std::pair<std::uint64_t, std::uint64_t>, std::shared_ptr<const pending_entry>> first_names_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::shared_ptr<const pending_entry>> first_names_;
 };
 
 result<backup_summary> backup::store(const std::vector<std::string>& paths) {
@@ -256,7 +256,9 @@ status backup::read_next() {
 
 status backup::read(const file_to_read& file, file_stream& opened) {
   status failure;
+  const std::uint64_t expected_bytes = file.entry->entry.size;
   if (status stored = contents_.store(file.entry, opened, failure); !stored.ok()) return stored;
+  summary_.bytes += file.entry->entry.size - expected_bytes;  // all of standard input and of devices
   if (failure.code() == status_code::cancelled) return failure;
   if (!failure.ok()) report(file.path, failure);
   return {};
@@ -302,6 +304,7 @@ result<std::vector<std::string>> stored_paths(const backup_options& options) {
 
 result<backup_summary> backup_files(engine& threads, write_session& session, const store_reading& parent,
                                     const backup_options& options) {
+  if (options.paths.empty()) return status(status_code::invalid_argument, "no paths are given to back up");
   if (!is_entry_name(options.standard_input_name)) {
     return status(status_code::invalid_argument, "the name of standard input is not that of a file");
   }

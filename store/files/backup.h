@@ -37,7 +37,7 @@ struct backup_summary {
   std::uint64_t files = 0;            ///< of all kinds except folders
   std::uint64_t folders = 0;          ///< with those above the given paths
   std::uint64_t unchanged_files = 0;  ///< that were not read
-  std::uint64_t bytes = 0;            ///< of the regular files, with holes
+  std::uint64_t bytes = 0;            ///< of the contents, with holes
   std::uint64_t problems = 0;         ///< the snapshot is incomplete if there are any
 };
 

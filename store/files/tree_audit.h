@@ -4,9 +4,9 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
-#include <absl/container/flat_hash_set.h>
 #include <cutpoint/source.h>
 
 #include "store/files/store_reading.h"
@@ -16,7 +16,7 @@ namespace cutpoint::store {
 /// Records that the index finds and that cannot be read: digest and container.
 using lost_records = std::set<std::pair<std::string, std::string>>;
 
-/// Walks the trees of snapshots. Remembers the folders and long files that are whole, about 50 bytes for each, so that
+/// Walks the trees of snapshots. Remembers the folders and long files that are whole, about 70 bytes for each, so that
 /// they are walked once. Not thread-safe.
 class tree_audit {
  public:
@@ -54,7 +54,7 @@ class tree_audit {
   const lost_records& lost_;
   const cancellation* cancel_;
   std::unique_ptr<record_reader> nodes_;
-  absl::flat_hash_set<digest, digest_hash> whole_;
+  std::unordered_set<digest, digest_hash> whole_;
 };
 
 }  // namespace cutpoint::store

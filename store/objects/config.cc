@@ -9,8 +9,6 @@ namespace cutpoint::store {
 namespace {
 
 constexpr std::size_t largest_config_bytes = MiB;
-constexpr std::uint8_t highest_level = 19;
-constexpr std::uint32_t least_container_bytes = 64 * KiB;
 
 }  // namespace
 
@@ -59,7 +57,7 @@ result<store_config> read_config(storage& objects) {
       fingerprint == 0 || fingerprint >= fingerprints().size() ||
       codec > static_cast<std::uint8_t>(record_codec::zstd) || config.level > highest_level ||
       has_codec != (config.level != 0) || config.container_bytes < least_container_bytes ||
-      config.container_bytes > largest_container_bytes / 2) {
+      config.container_bytes > most_container_bytes) {
     return damage(path_of(config_name()), "a field is out of its bounds");
   }
   return config;

@@ -11,6 +11,10 @@
 
 namespace cutpoint::store {
 
+inline constexpr std::uint8_t highest_level = 19;
+inline constexpr std::uint32_t least_container_bytes = 64 * KiB;
+inline constexpr std::uint32_t most_container_bytes = largest_container_bytes / 2;
+
 struct store_config {
   /// Random. Makes the keys of this store differ from those of any other.
   std::array<std::uint8_t, 32> identity = {};

@@ -1,6 +1,7 @@
 #include "store/objects/lease.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -79,8 +80,13 @@ held_lease::held_lease(storage& objects, const seal_key& key, std::string sessio
 result<std::unique_ptr<held_lease>> held_lease::take(storage& objects, const seal_key& key, const std::string& session,
                                                      std::chrono::nanoseconds duration) {
   std::unique_ptr<held_lease> held(new held_lease(objects, key, session, duration));
-  if (status put = held->put_next(); !put.ok()) return put;
-  held->start();
+  try {
+    if (status put = held->put_next(); !put.ok()) return put;
+    held->start();
+  } catch (...) {
+    static_cast<void>(held->give_up());
+    throw;
+  }
   return held;
 }
 
@@ -91,7 +97,10 @@ void held_lease::start() {
   renewer_ = std::thread([this] {
     std::unique_lock lock(mutex_);
     while (!stopping_.wait_for(lock, duration_ / 3, [this] { return is_stopping_; })) {
-      if (!renew().ok()) return;  // the storage has failed for the session too, or the lease is missed later
+      try {
+        if (!renew().ok()) return;       // the storage has failed for the session too, or the lease is missed later
+      } catch (const std::bad_alloc&) {  // the next time there may be memory
+      }
     }
   });
 }

@@ -4,9 +4,10 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
-#include <absl/container/flat_hash_map.h>
 #include <cutpoint/chunk_receiver.h>
 
 #include "store/crypto/record_fingerprinter.h"
@@ -60,8 +61,8 @@ class write_session final : public node_receiver {
   record_writer& records_;
   record_fingerprinter nodes_;
   std::deque<selected_chunk> selected_;
-  absl::flat_hash_map<std::string, std::uint64_t> inserted_;  ///< hints of the records that no shard has
-  std::vector<digest> digests_;                               ///< workspace of `select`
+  std::unordered_map<std::string, std::uint64_t> inserted_;  ///< hints of the records that no shard has
+  std::vector<digest> digests_;                              ///< workspace of `select`
   std::vector<index_answer> answers_;
 };
 

@@ -30,7 +30,11 @@ class temporary_file {
   temporary_file(temporary_file&&) = default;
   temporary_file& operator=(temporary_file&&) = delete;
   ~temporary_file() {
-    if (file_) static_cast<void>(files_->remove(path_));
+    if (!file_) return;
+    try {
+      static_cast<void>(files_->remove(path_));
+    } catch (const std::bad_alloc&) {  // it goes with the session
+    }
   }
 
   [[nodiscard]] status append(byte_span bytes) { return file_->append(bytes); }
@@ -68,7 +72,6 @@ class directory_storage final : public storage {
     {
       const std::lock_guard lock(mutex_);
       is_closing_ = true;
-      if (failure_.ok()) failure_ = {status_code::cancelled, "the storage was closed before it was synced"};
     }
     changed_.notify_all();
     if (helper_.joinable()) helper_.join();
@@ -154,15 +157,15 @@ class directory_storage final : public storage {
     return object.file->commit(path_of(object.name));
   }
   /// Notes the outcome of a change to a folder. The caller holds the mutex.
-  void record(const status& outcome, object_kind kind) {
-    if (failure_.ok()) failure_ = outcome;
+  void record(status outcome, object_kind kind) {
+    if (failure_.ok()) failure_ = std::move(outcome);
     unsynced_.set(static_cast<std::size_t>(kind));
   }
   void help() {
     std::unique_lock lock(mutex_);
     for (;;) {
       changed_.wait(lock, [this] { return !pending_.empty() || is_closing_; });
-      if (!failure_.ok()) pending_.clear();  // what follows a failure is not written
+      if (!failure_.ok() || is_closing_) pending_.clear();  // what follows a failure or is not synced is not written
       if (pending_.empty()) {
         if (is_closing_) return;
         continue;
@@ -182,7 +185,7 @@ class directory_storage final : public storage {
       }  // the object's memory is free before the next object is accepted
       lock.lock();
       is_writing_ = false;
-      record(written, kind);
+      record(std::move(written), kind);
       changed_.notify_all();
     }
   }

@@ -21,7 +21,10 @@ class file_descriptor {
  public:
   explicit file_descriptor(int number) noexcept : number_(number) {}
   file_descriptor(file_descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  file_descriptor& operator=(file_descriptor&&) = delete;
+  file_descriptor& operator=(file_descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
   ~file_descriptor() {
     if (number_ >= 0) ::close(number_);
   }
@@ -37,9 +40,9 @@ constexpr std::size_t largest_transfer_bytes = std::size_t{1} << 30;
 
 class posix_file final : public open_file {
  public:
-  posix_file(file_descriptor descriptor, std::string name) noexcept
-      : descriptor_(std::move(descriptor)), name_(std::move(name)) {}
+  explicit posix_file(std::string name) noexcept : name_(std::move(name)) {}
 
+  void hold(file_descriptor descriptor) noexcept { descriptor_ = std::move(descriptor); }
   status append(byte_span bytes) override {
     while (!bytes.empty()) {
       const ssize_t count = repeat_interrupted(nullptr, [&] {
@@ -87,7 +90,7 @@ class posix_file final : public open_file {
   }
 
  private:
-  file_descriptor descriptor_;
+  file_descriptor descriptor_{-1};
   std::string name_;
 };
 
@@ -148,10 +151,13 @@ class posix_file_system final : public file_system {
     return ::openat(root_.number(), path.empty() ? "." : path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   }
   result<std::unique_ptr<open_file>> open_as(const std::string& path, int flags, std::string_view done) {
+    // Memory comes first: nobody would remove a file that was created without it.
+    auto file = std::make_unique<posix_file>(name_ + "/" + path);
     file_descriptor opened(repeat_interrupted(
         nullptr, [&] { return ::openat(root_.number(), path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, 0400); }));
     if (opened.number() < 0) return failure(path, done, errno);
-    return std::unique_ptr<open_file>(std::make_unique<posix_file>(std::move(opened), name_ + "/" + path));
+    file->hold(std::move(opened));
+    return std::unique_ptr<open_file>(std::move(file));
   }
 
   file_descriptor root_;

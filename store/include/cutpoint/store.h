@@ -57,7 +57,7 @@ struct store_snapshot {
   std::vector<std::string> tags;
   std::uint64_t files = 0;  ///< of all kinds except folders
   std::uint64_t folders = 0;
-  std::uint64_t bytes = 0;             ///< of the regular files, with holes
+  std::uint64_t bytes = 0;             ///< of the contents, with holes
   std::uint64_t new_raw_bytes = 0;     ///< of the chunks and nodes that the backup added
   std::uint64_t new_stored_bytes = 0;  ///< the same as stored
 };
@@ -192,7 +192,8 @@ class backup_store {
   /// Finds a snapshot by its id, by the begin of its id, or by the word "latest". Errors: invalid_argument, if none or
   /// several have it.
   [[nodiscard]] result<store_snapshot> find_snapshot(std::string_view id);
-  /// Removes a snapshot durably. What only it refers to stays in the store. Errors: io_error.
+  /// Removes a snapshot durably. What only it refers to stays in the store. Errors: io_error; invalid_argument, if no
+  /// snapshot has the id, also of the functions below.
   [[nodiscard]] status remove_snapshot(const std::string& id);
 
   /// Restores files, as docs/store.md says. Errors: the target cannot be used; the path does not exist; cancelled.

@@ -1,9 +1,11 @@
-// One handle of a store backs up, repairs and restores.
+// One handle of a store backs up, repairs and restores. Settings, ids and paths that cannot be are refused.
 #include <filesystem>
 #include <fstream>
 
 #include <cutpoint/store.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "tests/host/io/temporary_folder.h"
 
@@ -45,6 +47,56 @@ TEST(backup_store, sees_its_own_repair) {
   for (const char* const each : {"kept", "lost"}) {
     EXPECT_EQ(std::filesystem::file_size(folder / (std::string("target/") + each)), 20'000u);
   }
+}
+
+TEST(backup_store, refuses_settings_beyond_their_bounds) {
+  const temporary_folder folder;
+  const auto refusal = [&](const store_settings& settings) {
+    const status made = backup_store::create(folder / "store", settings);
+    EXPECT_EQ(made.code(), status_code::invalid_argument);
+    EXPECT_FALSE(std::filesystem::exists(folder / "store"));
+    return made.message();
+  };
+  EXPECT_EQ(refusal({.cuts = {}, .compression_level = 20}), "compression_level = 20 must be from 0 to 19");
+  EXPECT_EQ(refusal({.cuts = {}, .compression_level = -1}), "compression_level = -1 must be from 0 to 19");
+  EXPECT_EQ(refusal({.cuts = {}, .container_bytes = 65'535}),
+            "container_bytes = 65535 must be from 65536 to 134217728");
+  EXPECT_EQ(refusal({.cuts = {}, .container_bytes = 134'217'729}),
+            "container_bytes = 134217729 must be from 65536 to 134217728");
+  const store_settings most = {.cuts = {}, .compression_level = 19, .container_bytes = 134'217'728};
+  ASSERT_TRUE(backup_store::create(folder / "store", most).ok());
+  EXPECT_TRUE(backup_store::open(folder / "store").ok());
+}
+
+TEST(backup_store, an_id_names_no_other_object) {
+  const temporary_folder folder;
+  ASSERT_TRUE(backup_store::create(folder / "store", {}).ok());
+  auto opened = backup_store::open(folder / "store");
+  ASSERT_TRUE(opened.ok());
+  for (const char* const id : {"../config", "", ".", "A", "0123"}) {
+    EXPECT_EQ(opened->remove_snapshot(id).code(), status_code::invalid_argument) << id;
+    EXPECT_EQ(opened->restore(id, {.target = folder / "target"}).error().code(), status_code::invalid_argument) << id;
+  }
+  EXPECT_TRUE(backup_store::open(folder / "store").ok());
+}
+
+TEST(backup_store, counts_the_bytes_of_standard_input) {
+  const temporary_folder folder;
+  const std::string given = folder.make_file("given", std::string(100'000, 'g'));
+  ASSERT_TRUE(backup_store::create(folder / "store", {}).ok());
+  auto opened = backup_store::open(folder / "store");
+  auto threads = engine::make({.threads = 1});
+  ASSERT_TRUE(opened.ok() && threads.ok());
+  const int before = ::dup(STDIN_FILENO);
+  const int input = ::open(given.c_str(), O_RDONLY);
+  ASSERT_EQ(::dup2(input, STDIN_FILENO), STDIN_FILENO);
+  const auto taken = opened->back_up(*threads, {.paths = {"-", folder / "given"}, .host = {}});
+  ::dup2(before, STDIN_FILENO);
+  ::close(before);
+  ::close(input);
+  ASSERT_TRUE(taken.ok()) << taken.error().message();
+  EXPECT_EQ(taken->bytes, 200'000u);
+  EXPECT_EQ(opened->back_up(*threads, {.paths = {}, .host = {}}).error().code(), status_code::invalid_argument);
 }
 
 }  // namespace
