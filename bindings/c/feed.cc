@@ -27,20 +27,15 @@ outcome cutpoint_feed::open(cutpoint::feed_options options) {
   return {};
 }
 
-cutpoint_status cutpoint_feed::close() noexcept {
-  if (receiver_->is_calling()) return CUTPOINT_WRONG_STATE;
-  return is_busy_.exchange(true, std::memory_order_acquire) ? CUTPOINT_BUSY : CUTPOINT_OK;
-}
-
 template <class Body>
 cutpoint_status cutpoint_feed::exclusively(Body&& body) noexcept {
-  if (const cutpoint_status closed = close(); closed != CUTPOINT_OK) return closed;
+  if (const cutpoint_status entered = receiver_->calls().enter(); entered != CUTPOINT_OK) return entered;
   cutpoint_error error = {};
   const cutpoint_status code = cutpoint::embed::guarded(&error, std::forward<Body>(body));
   // The state of the engine's feed is unknown after an exception.
   if (code == CUTPOINT_OUT_OF_MEMORY || code == CUTPOINT_INTERNAL_ERROR) phase_ = phase::broken;
   if (code != CUTPOINT_OK) keep(error);
-  is_busy_.store(false, std::memory_order_release);
+  receiver_->calls().leave();
   return code;
 }
 
@@ -73,7 +68,7 @@ outcome cutpoint_feed::settle(cutpoint::status status) {
   }
   const bool only_the_call = status.code() == cutpoint::status_code::invalid_argument && feed_->failure().ok();
   if (only_the_call) return status;
-  failure_ = receiver_->callback_failure().value_or(outcome(status));
+  failure_ = receiver_->calls().failure().value_or(outcome(status));
   return failure_;
 }
 
@@ -163,7 +158,7 @@ cutpoint_status cutpoint_feed_create(cutpoint_engine* engine, const cutpoint_fee
 
 cutpoint_status cutpoint_feed_destroy(cutpoint_feed* feed) {
   if (feed == nullptr) return CUTPOINT_OK;
-  if (const cutpoint_status closed = feed->close(); closed != CUTPOINT_OK) return closed;
+  if (const cutpoint_status closed = feed->receiver().calls().enter(); closed != CUTPOINT_OK) return closed;
   feed->cancel();  // otherwise the destructor would wait until every thread has finished its segment
   delete feed;
   return CUTPOINT_OK;

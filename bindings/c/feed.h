@@ -1,7 +1,6 @@
 // The feed's handle: the feed, the state of its streams, and the last error.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -21,8 +20,6 @@ struct cutpoint_feed {
   /// Runs a call and keeps its failure. Returns CUTPOINT_BUSY if another thread is in a call.
   template <class Body>
   cutpoint_status exclusively(Body&& body) noexcept;
-  /// Prepares the destruction. Returns CUTPOINT_OK if no thread is in a call; then every later call is refused.
-  [[nodiscard]] cutpoint_status close() noexcept;
 
   // Must be called within `exclusively`.
 
@@ -54,7 +51,6 @@ struct cutpoint_feed {
   std::optional<cutpoint::feed> feed_;  ///< must be destroyed before the members above, which it uses
   phase phase_ = phase::between_streams;
   cutpoint::embed::outcome failure_;  ///< of the feed; permanent
-  std::atomic<bool> is_busy_ = false;
   mutable std::mutex error_mutex_;
   cutpoint_error last_error_ = {};
 };

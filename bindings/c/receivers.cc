@@ -7,42 +7,22 @@
 
 namespace cutpoint::embed {
 
-template <class Call>
-status callback_receiver::called(std::string_view name, Call&& call) {
-  int answer = 0;
-  caller_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-  try {
-    answer = call();
-  } catch (...) {
-    caller_.store({}, std::memory_order_relaxed);
-    return failed(name, "has thrown");
-  }
-  caller_.store({}, std::memory_order_relaxed);
-  return answer == 0 ? status() : failed(name, "returned " + std::to_string(answer));
-}
-
-status callback_receiver::failed(std::string_view name, const std::string& how) {
-  const std::string message = "the callback " + std::string(name) + " " + how;
-  const std::lock_guard lock(mutex_);
-  if (!failure_) failure_ = outcome(CUTPOINT_CALLBACK_FAILED, message);
-  return {status_code::cancelled, message};
-}
-
 status callback_receiver::begin_stream(std::uint64_t stream) {
   if (receiver_.begin_stream == nullptr) return {};
-  return called("begin_stream", [&] { return receiver_.begin_stream(receiver_.context, stream); });
+  return calls().call("begin_stream", [&] { return receiver_.begin_stream(receiver_.context, stream); });
 }
 
 status callback_receiver::take(const delivered_chunk& chunks) {
   count(chunks);
   if (receiver_.take_chunk == nullptr) return {};
   const cutpoint_chunk chunk = to_c(record_of(chunks));
-  return called("take_chunk", [&] { return receiver_.take_chunk(receiver_.context, &chunk, chunks.bytes.data()); });
+  return calls().call("take_chunk",
+                      [&] { return receiver_.take_chunk(receiver_.context, &chunk, chunks.bytes.data()); });
 }
 
 status callback_receiver::end_stream(std::uint64_t stream, const status& stream_outcome) {
   if (receiver_.end_stream == nullptr) return {};
-  return called("end_stream", [&] {
+  return calls().call("end_stream", [&] {
     return receiver_.end_stream(receiver_.context, stream, static_cast<int>(stream_outcome.code()));
   });
 }

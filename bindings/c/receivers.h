@@ -3,15 +3,13 @@
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
-#include <thread>
 
 #include <cutpoint/chunks.h>
 #include <cutpoint/engine.h>
 
+#include "bindings/c/callbacks.h"
 #include "bindings/c/outcome.h"
 
 namespace cutpoint::embed {
@@ -19,15 +17,13 @@ namespace cutpoint::embed {
 /// A receiver as `cutpoint_feed` uses it.
 class c_receiver : public chunk_receiver {
  public:
-  /// Returns whether the calling thread is in a callback.
-  [[nodiscard]] virtual bool is_calling() const noexcept { return false; }
-  /// Returns the failure of a callback, or nullopt if none has failed.
-  [[nodiscard]] virtual std::optional<outcome> callback_failure() { return std::nullopt; }
   /// Returns whether the feed must refuse bytes until chunks are taken.
   [[nodiscard]] virtual bool is_full() { return false; }
   /// Moves waiting chunks into `room` and returns their number. Returns nullopt if chunks are passed to callbacks.
   [[nodiscard]] virtual std::optional<std::size_t> move_to(std::span<cutpoint_chunk>) { return std::nullopt; }
 
+  /// Admits calls on the feed.
+  [[nodiscard]] callbacks& calls() noexcept { return calls_; }
   [[nodiscard]] std::uint64_t chunk_count() const noexcept { return chunk_count_.load(std::memory_order_relaxed); }
 
  protected:
@@ -36,6 +32,7 @@ class c_receiver : public chunk_receiver {
   }
 
  private:
+  callbacks calls_;
   std::atomic<std::uint64_t> chunk_count_ = 0;
 };
 
@@ -48,26 +45,8 @@ class callback_receiver final : public c_receiver {
   status take(const delivered_chunk& chunks) override;
   status end_stream(std::uint64_t stream, const status& stream_outcome) override;
 
-  [[nodiscard]] bool is_calling() const noexcept override {
-    return caller_.load(std::memory_order_relaxed) == std::this_thread::get_id();
-  }
-
-  [[nodiscard]] std::optional<outcome> callback_failure() override {
-    const std::lock_guard lock(mutex_);
-    return failure_;
-  }
-
  private:
-  /// Calls a function and returns its failure. Catches exceptions, which must not pass through the engine.
-  template <class Call>
-  status called(std::string_view name, Call&& call);
-  status failed(std::string_view name, const std::string& how);
-
   const cutpoint_receiver receiver_;
-  std::atomic<std::thread::id> caller_ =
-      std::thread::id();  ///< relaxed, because a thread compares it only with its own
-  std::mutex mutex_;
-  std::optional<outcome> failure_;
 };
 
 /// Keeps chunks until any thread takes them.

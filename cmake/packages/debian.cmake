@@ -25,7 +25,7 @@ ${about_chunks}
 .
 This package has the shared library, whose interface is for C.")
 
-set(needed_by_archives "libabsl-dev, libfmt-dev, libhwloc-dev, libssl-dev, libxxhash-dev")
+set(needed_by_archives "libabsl-dev, libfmt-dev, libhwloc-dev, libssl-dev, libxxhash-dev, libzstd-dev")
 if(liburing_FOUND)
   string(APPEND needed_by_archives ", liburing-dev")
 endif()

@@ -94,6 +94,12 @@ class Package(unittest.TestCase):
         self.expect_chunks(program)
         self.assertNotIn("libcutpoint", self.needed(program))
 
+    def test_the_store_is_in_the_archives(self):
+        program = self.compile(CC, "-std=c99", EXAMPLE / "back_up.c", *self.modules("cutpoint-c-static"))
+        self.assertIn(str(self.data), run(program, self.folder / "store", self.folder / "target", self.data))
+        restored = self.folder / "target" / self.data.relative_to("/")
+        self.assertEqual(restored.read_bytes(), self.data.read_bytes())
+
     def test_the_engine_is_linked_by_pkg_config(self):
         self.expect_chunks(self.compile(CXX, "-std=c++20", HERE / "consumer" / "chunk_file.cc", *self.modules("cutpoint")))
 
@@ -132,9 +138,9 @@ class Package(unittest.TestCase):
             everything.write_text(f"#include <{name}>\n#include <{name}>\n")
             run(CXX, "-std=c++20", "-fsyntax-only", "-I", self.prefix / "include", everything)
 
-    def test_the_header_for_c_is_c99_and_old_cpp(self):
+    def test_the_headers_for_c_are_c99_and_old_cpp(self):
         source = self.folder / "header.c"
-        source.write_text("#include <cutpoint/cutpoint.h>\nint unused;\n")
+        source.write_text("#include <cutpoint/cutpoint_store.h>\nint unused;\n")
         warnings = ["-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", "-I", self.prefix / "include"]
         run(CC, "-std=c99", *warnings, source)
         run(CXX, "-x", "c++", "-std=c++11", *warnings, source)

@@ -59,10 +59,10 @@ class Debian(Packages):
                      "share/fish/vendor_completions.d/cutpoint.fish", "share/cutpoint/schemas/dedup.schema.json"):  # fmt: skip
             self.assertIn(f"/usr/{file}", command)
         names = {path.rsplit("/", 1)[1] for path in library if "/doc/" not in path}
-        self.assertEqual(names, {"libcutpoint_c.so.1", "libcutpoint_c.so.1.0"})
+        self.assertEqual(names, {"libcutpoint_c.so.1", "libcutpoint_c.so.1.1"})
         names = {path.rsplit("/", 1)[1] for path in development}
-        for file in ("cutpoint.h", "engine.h", "libcutpoint.a", "libcutpoint_c.a", "libcutpoint_c.so", "cutpoint.pc",
-                     "cutpoint-c.pc", "cutpoint-config.cmake", "libcutpoint.3.gz"):  # fmt: skip
+        for file in ("cutpoint.h", "cutpoint_store.h", "engine.h", "store.h", "libcutpoint.a", "libcutpoint_c.a",
+                     "libcutpoint_c.so", "cutpoint.pc", "cutpoint-c.pc", "cutpoint-config.cmake", "libcutpoint.3.gz"):  # fmt: skip
             self.assertIn(file, names)
         for package in self.files:
             for file in ("copyright", "changelog.gz"):
@@ -75,7 +75,8 @@ class Debian(Packages):
         self.assertNotIn("cutpoint", self.control(COMMAND, "Depends"))
         version = self.control(LIBRARY, "Version")
         self.assertIn(f"{LIBRARY} (= {version})", self.control(DEVELOPMENT, "Depends"))
-        self.assertIn("libssl-dev", self.control(DEVELOPMENT, "Depends"))
+        for needed in "libssl-dev", "libzstd-dev":
+            self.assertIn(needed, self.control(DEVELOPMENT, "Depends"))
 
     def test_programs_that_link_the_library_will_need_its_package(self):
         shlibs = run("dpkg-deb", "--info", self.files[LIBRARY], "shlibs")

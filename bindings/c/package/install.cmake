@@ -11,7 +11,7 @@ install(TARGETS cutpoint_c EXPORT cutpoint-shared-targets LIBRARY COMPONENT libr
 install(TARGETS cutpoint_engine cutpoint_c_static EXPORT cutpoint-static-targets ARCHIVE COMPONENT archives)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bindings/c/include/
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN *.h)
-foreach(layer host pipeline cuda)
+foreach(layer host pipeline cuda store)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${layer}/include/
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT archives FILES_MATCHING PATTERN *.h)
 endforeach()
@@ -31,7 +31,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/cutpoint-dependencies.cmake ${archives
 # Modules find the prefix relative to their own folder, so that it may be moved.
 file(RELATIVE_PATH prefix_from_modules /prefix/${module_folder} /prefix)
 string(REGEX REPLACE "/$" "" prefix_from_modules "${prefix_from_modules}")
-set(static_requires "libcrypto, absl_flat_hash_set, fmt, hwloc, libxxhash")
+set(static_requires "libcrypto, absl_flat_hash_set, fmt, hwloc, libxxhash, libzstd")
 set(static_libs "-lstdc++ -lm -pthread")
 if(cutpoint_has_liburing)
   string(APPEND static_requires ", liburing")
@@ -48,10 +48,14 @@ foreach(module cutpoint cutpoint-c cutpoint-c-static)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${module}.pc DESTINATION ${module_folder} COMPONENT ${component})
 endforeach()
 
-# The page for `man` gets its declarations from the header.
-set(header ${PROJECT_SOURCE_DIR}/bindings/c/include/cutpoint/cutpoint.h)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
-file(READ ${header} declarations)
+# The page for `man` gets its declarations from the headers.
+set(declarations "")
+foreach(name cutpoint cutpoint_store)
+  set(header ${PROJECT_SOURCE_DIR}/bindings/c/include/cutpoint/${name}.h)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
+  file(READ ${header} text)
+  string(APPEND declarations "${text}")
+endforeach()
 string(REPLACE ";" "@end@" declarations "${declarations}")
 string(REGEX MATCHALL "\nCUTPOINT_API [^@]*@end@" declarations "${declarations}")
 set(prototypes "")
@@ -63,4 +67,5 @@ foreach(declaration IN LISTS declarations)
 endforeach()
 configure_file(package/libcutpoint.3.in libcutpoint.3 @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/libcutpoint.3 package/cutpoint.h.3
+  package/cutpoint_store.h.3
   DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 COMPONENT development)

@@ -1,35 +1,12 @@
 // Each allocation fails in turn: calls return a code, throw no exception, and later calls work.
 #include <cstring>
 
+#include "tests/bindings/c/failing_allocations.h"
 #include "tests/bindings/c/handles.h"
 #include "tests/host/support/streams.h"
-#include "tests/simd/support/short_memory.h"
 
 namespace cutpoint::tests {
 namespace {
-
-bool says_no_memory(cutpoint_status code) { return code == CUTPOINT_OUT_OF_MEMORY || code == CUTPOINT_MEMORY_LIMIT; }
-
-/// Runs `call` with one more allocation granted each time, until it succeeds; gives how often it did not.
-template <class Call>
-int failures_of(Call&& call) {
-  for (int granted = 0;; ++granted) {
-    cutpoint_status code;
-    {
-      const short_memory memory(static_cast<std::uint64_t>(granted));
-      code = call();
-    }
-    if (!short_memory::has_refused()) {
-      EXPECT_EQ(code, CUTPOINT_OK);
-      return granted;
-    }
-    EXPECT_TRUE(code == CUTPOINT_OK || says_no_memory(code)) << code << " after " << granted;
-    if (granted > 5000) {
-      ADD_FAILURE() << "it never succeeds";
-      return granted;
-    }
-  }
-}
 
 class without_memory : public testing::Test {
  protected:

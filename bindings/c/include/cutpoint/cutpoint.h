@@ -38,12 +38,12 @@ enum {
   CUTPOINT_IO_ERROR = 3,            ///< reading failed; a stream may be ended with this status
   CUTPOINT_MEMORY_LIMIT = 4,        ///< the work does not fit into the memory that is allowed
   CUTPOINT_UNAVAILABLE = 5,         ///< a back end or device does not exist here, or a thread cannot be started
-  CUTPOINT_CANCELLED = 6,           ///< `cutpoint_feed_cancel` was called
+  CUTPOINT_CANCELLED = 6,           ///< `cutpoint_feed_cancel` or `cutpoint_store_cancel` was called
   CUTPOINT_BACKEND_FAILURE = 7,     ///< a library or a device failed
   CUTPOINT_OUT_OF_MEMORY = 100,     ///< the system has no more memory
   CUTPOINT_BUFFER_TOO_SMALL = 101,  ///< only a part was written; the length or count says how much is needed
   CUTPOINT_WRONG_STATE = 102,       ///< the call is not allowed now: no stream has begun, or a callback made it
-  CUTPOINT_BUSY = 103,              ///< another thread is in a call on the same feed
+  CUTPOINT_BUSY = 103,              ///< another thread is in a call on the same feed or store
   CUTPOINT_CALLBACK_FAILED = 104,   ///< a callback returned something other than 0
   CUTPOINT_CHUNKS_WAITING = 105,    ///< the bytes were refused; call `cutpoint_feed_take`, then write them again
   CUTPOINT_INTERNAL_ERROR = 106     ///< the library has a bug

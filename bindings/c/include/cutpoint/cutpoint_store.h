@@ -1,0 +1,298 @@
+// The interface for C to stores: deduplicated backups of files in a folder. docs/store.md describes what a store promises.
+//
+// What cutpoint.h says of errors, structures, text and the binary interface holds here too. Paths are bytes as the system
+// has them. Times are nanoseconds since 1970, UTC, unless their names say otherwise. `error` may be null everywhere.
+//
+// Callbacks run on any thread, one at a time for each handle. If a callback returns a value other than 0, the work ends,
+// and the function returns CUTPOINT_CALLBACK_FAILED. A callback may call only `cutpoint_store_cancel` on its handle. The
+// pointers that a callback receives are valid only during the callback.
+#pragma once
+
+#include <cutpoint/cutpoint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- Making and opening
+
+/// A store in a folder. Several processes and several handles may use the same folder at once.
+///
+/// One thread at a time may use a handle; a second one gets CUTPOINT_BUSY, and a callback of the same handle
+/// CUTPOINT_WRONG_STATE. Any thread may call `cutpoint_store_cancel`. After CUTPOINT_OUT_OF_MEMORY, and after
+/// `cutpoint_store_repair`, the handle can only be destroyed; other calls return CUTPOINT_WRONG_STATE.
+typedef struct cutpoint_store cutpoint_store;
+
+enum { CUTPOINT_SECRET_NONE = 0, CUTPOINT_SECRET_PASSWORD = 1, CUTPOINT_SECRET_KEY_FILE = 2 };
+
+/// What opens an encrypted store: the bytes of a password or of a key file.
+typedef struct cutpoint_store_secret {
+  uint64_t struct_bytes;
+  int32_t kind;       ///< CUTPOINT_SECRET_...
+  uint32_t reserved;  ///< 0
+  const void* bytes;
+  uint64_t byte_count;
+} cutpoint_store_secret;
+
+/// What is fixed when a store is made.
+typedef struct cutpoint_store_settings {
+  uint64_t struct_bytes;
+  const char* cuts;           ///< as for `cutpoint_describe_cuts`; null: chunks of about 64 KiB
+  const char* fingerprint;    ///< "blake3" or, without a secret, "sha256"; null: "blake3"
+  int32_t compression_level;  ///< of zstd, 1 to 19; 0: 1; -1: no compression
+  uint32_t container_bytes;   ///< the size of its files, 64 KiB to 128 MiB; 0: 32 MiB
+} cutpoint_store_settings;
+
+/// Makes a store in a folder, which is created if it does not exist. With a secret the store is encrypted. `settings` and
+/// `secret` may be null. Errors: CUTPOINT_IO_ERROR, also if a store is there already; CUTPOINT_UNKNOWN_NAME.
+CUTPOINT_API cutpoint_status cutpoint_store_create(const char* folder, const cutpoint_store_settings* settings,
+                                                   const cutpoint_store_secret* secret, cutpoint_error* error);
+
+/// Opens a store. `secret` may be null. On failure `*store` becomes null. Errors: CUTPOINT_IO_ERROR;
+/// CUTPOINT_INVALID_ARGUMENT, if the secret is wrong, missing or not needed; CUTPOINT_UNAVAILABLE, if this is not a store
+/// or a newer version made it.
+CUTPOINT_API cutpoint_status cutpoint_store_open(const char* folder, const cutpoint_store_secret* secret,
+                                                 cutpoint_store** store, cutpoint_error* error);
+
+/// Destroys a handle. Has no effect if `store` is null. Errors: CUTPOINT_BUSY; CUTPOINT_WRONG_STATE. After an error the
+/// handle still exists.
+CUTPOINT_API cutpoint_status cutpoint_store_destroy(cutpoint_store* store);
+
+/// Ends the call that is running, and every later one, with CUTPOINT_CANCELLED. Async-signal-safe.
+CUTPOINT_API cutpoint_status cutpoint_store_cancel(cutpoint_store* store);
+
+// ---- Snapshots
+
+enum { CUTPOINT_SNAPSHOT_INCOMPLETE = 1 };  ///< a file could not be handled completely
+
+/// A snapshot. The library sets `struct_bytes`; fields that lie behind it do not exist.
+typedef struct cutpoint_store_snapshot {
+  uint64_t struct_bytes;
+  const char* id;  ///< 64 hexadecimal digits
+  uint64_t sequence;
+  int64_t time;
+  int64_t duration;    ///< in nanoseconds
+  uint64_t flags;      ///< CUTPOINT_SNAPSHOT_...
+  const char* parent;  ///< an id, or ""
+  const char* host;
+  const char* const* paths;  ///< absolute
+  uint64_t path_count;
+  const char* const* tags;
+  uint64_t tag_count;
+  uint64_t files;  ///< of all kinds except folders
+  uint64_t folders;
+  uint64_t bytes;             ///< of the contents, with holes
+  uint64_t new_raw_bytes;     ///< of the chunks and nodes that the backup added
+  uint64_t new_stored_bytes;  ///< the same as stored
+} cutpoint_store_snapshot;
+
+/// Receives what could not be handled completely, by its path, and why. `message` is one sentence.
+typedef int (*cutpoint_store_problem)(void* context, const char* path, cutpoint_status code, const char* message);
+
+enum {
+  CUTPOINT_BACKUP_ONE_FILE_SYSTEM = 1,  ///< folders on other file systems are stored but not entered
+  CUTPOINT_BACKUP_EXCLUDE_CACHES = 2,   ///< of folders with a CACHEDIR.TAG only this tag is stored
+  CUTPOINT_BACKUP_READ_EVERYTHING = 4   ///< unchanged files are read too
+};
+
+typedef struct cutpoint_store_backup_options {
+  uint64_t struct_bytes;
+  const char* const* paths;  ///< files and folders; "-" is standard input
+  uint64_t path_count;       ///< at least 1
+  const char* host;          ///< null: ""
+  const char* const* tags;
+  uint64_t tag_count;
+  /// Id of the snapshot whose unchanged files are not read; null: the newest with this host and these paths.
+  const char* parent;
+  int64_t time;                     ///< of the snapshot; 0: now
+  const char* standard_input_name;  ///< null: "stdin"
+  const char* const* exclude;       ///< patterns of what is left out, as for the command
+  uint64_t exclude_count;
+  const char* const* include;  ///< if there are any, only what matches is stored
+  uint64_t include_count;
+  uint64_t flags;         ///< CUTPOINT_BACKUP_...
+  uint64_t memory_bytes;  ///< 0: 256 MiB
+  void* context;
+  cutpoint_store_problem problem;  ///< may be null
+} cutpoint_store_backup_options;
+
+/// Backs up files with the threads of an engine. `*snapshot` is durable then; `snapshot` may be null. It stays valid until
+/// the next `cutpoint_store_back_up` or `cutpoint_store_find_snapshot` on this handle. After an error there is no
+/// snapshot, and a later backup uses what was stored. A file that cannot be read is a problem, no error.
+CUTPOINT_API cutpoint_status cutpoint_store_back_up(cutpoint_store* store, cutpoint_engine* engine,
+                                                    const cutpoint_store_backup_options* options,
+                                                    const cutpoint_store_snapshot** snapshot, cutpoint_error* error);
+
+typedef int (*cutpoint_store_visit)(void* context, const cutpoint_store_snapshot* snapshot);
+
+/// Calls `visit` for each snapshot, the oldest first. `problem` receives those that cannot be read, and may be null.
+CUTPOINT_API cutpoint_status cutpoint_store_snapshots(cutpoint_store* store, cutpoint_store_visit visit,
+                                                      cutpoint_store_problem problem, void* context,
+                                                      cutpoint_error* error);
+
+/// Finds a snapshot by its id, by the begin of its id, or by the word "latest". `*snapshot` stays valid as for
+/// `cutpoint_store_back_up`. Errors: CUTPOINT_INVALID_ARGUMENT, if none or several have it.
+CUTPOINT_API cutpoint_status cutpoint_store_find_snapshot(cutpoint_store* store, const char* id,
+                                                          const cutpoint_store_snapshot** snapshot,
+                                                          cutpoint_error* error);
+
+/// Removes a snapshot durably, but not its data. `id` is whole, here and below. Errors: CUTPOINT_INVALID_ARGUMENT, if no
+/// snapshot has it.
+CUTPOINT_API cutpoint_status cutpoint_store_remove_snapshot(cutpoint_store* store, const char* id,
+                                                            cutpoint_error* error);
+
+// ---- Files of a snapshot
+
+enum { CUTPOINT_RESTORE_REPLACE_FILES = 1 };  ///< files that exist are replaced
+
+typedef struct cutpoint_store_restore_options {
+  uint64_t struct_bytes;
+  const char* target;          ///< a folder
+  const char* path;            ///< a folder's entries are put into the target; null: everything
+  const char* const* include;  ///< patterns; if there are any, only what matches is restored
+  uint64_t include_count;
+  uint64_t flags;    ///< CUTPOINT_RESTORE_...
+  uint64_t threads;  ///< 0: one for each processor
+  void* context;
+  cutpoint_store_problem problem;  ///< may be null
+} cutpoint_store_restore_options;
+
+typedef struct cutpoint_store_restore_summary {
+  uint64_t struct_bytes;
+  uint64_t files;
+  uint64_t folders;
+  uint64_t bytes;
+  uint64_t problems;
+} cutpoint_store_restore_summary;
+
+/// Restores files. The caller must set the `struct_bytes` of `summary`, which may be null. Errors: the target cannot be
+/// used; the path does not exist.
+CUTPOINT_API cutpoint_status cutpoint_store_restore(cutpoint_store* store, const char* id,
+                                                    const cutpoint_store_restore_options* options,
+                                                    cutpoint_store_restore_summary* summary, cutpoint_error* error);
+
+enum {
+  CUTPOINT_DIRECTORY = 0,
+  CUTPOINT_REGULAR_FILE = 1,
+  CUTPOINT_SYMBOLIC_LINK = 2,
+  CUTPOINT_FIFO = 3,
+  CUTPOINT_SOCKET = 4,
+  CUTPOINT_CHARACTER_DEVICE = 5,
+  CUTPOINT_BLOCK_DEVICE = 6
+};
+
+/// A file of a snapshot. The library sets `struct_bytes`; fields that lie behind it do not exist.
+typedef struct cutpoint_stored_file {
+  uint64_t struct_bytes;
+  const char* path;
+  const char* target;    ///< of a symbolic link, or ""
+  int32_t kind;          ///< CUTPOINT_DIRECTORY and so on
+  uint32_t permissions;  ///< mode bits without the kind
+  uint32_t user_id;
+  uint32_t group_id;
+  uint64_t size;
+  int64_t modified_seconds;  ///< since 1970, UTC
+  int64_t modified_nanoseconds;
+} cutpoint_stored_file;
+
+/// Calls `visit` for each file of a snapshot at or below a path, in the order of a walk. `path` may be null: "/".
+CUTPOINT_API cutpoint_status cutpoint_store_list_files(cutpoint_store* store, const char* id, const char* path,
+                                                       int (*visit)(void* context, const cutpoint_stored_file* file),
+                                                       void* context, cutpoint_error* error);
+
+/// Calls `take` with the bytes of a regular file from `begin` up to `end`, in order and in blocks of any size. What lies
+/// behind the end of the file is left out.
+CUTPOINT_API cutpoint_status cutpoint_store_read_file(cutpoint_store* store, const char* id, const char* path,
+                                                      uint64_t begin, uint64_t end,
+                                                      int (*take)(void* context, const void* bytes, size_t byte_count),
+                                                      void* context, cutpoint_error* error);
+
+// ---- The whole store
+
+/// Receives a file of a snapshot that is lost in part or as a whole, or a folder that has lost entries, and why.
+typedef int (*cutpoint_store_lost_file)(void* context, const char* snapshot_id, const char* path, cutpoint_status code,
+                                        const char* message);
+
+enum { CUTPOINT_CHECK_READ_DATA = 1 };  ///< all bytes are compared with their digests
+
+typedef struct cutpoint_store_check_options {
+  uint64_t struct_bytes;
+  uint64_t flags;    ///< CUTPOINT_CHECK_...
+  uint64_t threads;  ///< 0: one for each processor
+  void* context;
+  cutpoint_store_problem object_problem;  ///< receives a damaged object, by its path in the store; may be null
+  cutpoint_store_lost_file file_problem;  ///< may be null
+} cutpoint_store_check_options;
+
+typedef struct cutpoint_store_check_summary {
+  uint64_t struct_bytes;
+  uint64_t containers;
+  uint64_t records;
+  uint64_t snapshots;
+  uint64_t object_problems;
+  uint64_t file_problems;
+} cutpoint_store_check_summary;
+
+/// Checks everything and reports all damage, which is no error. Changes nothing. `options` and `summary` may be null.
+CUTPOINT_API cutpoint_status cutpoint_store_check(cutpoint_store* store, const cutpoint_store_check_options* options,
+                                                  cutpoint_store_check_summary* summary, cutpoint_error* error);
+
+typedef struct cutpoint_store_repair_options {
+  uint64_t struct_bytes;
+  uint64_t threads;  ///< 0: one for each processor
+  void* context;
+  /// Receives a damaged object, and how many of its chunks and nodes were saved. May be null, as those below.
+  int (*damaged)(void* context, const char* object, cutpoint_status code, const char* message, uint64_t saved_records);
+  cutpoint_store_lost_file lost;
+  /// Receives the ids of a snapshot that lost files and of the one that replaces it.
+  int (*replaced)(void* context, const char* old_id, const char* new_id);
+} cutpoint_store_repair_options;
+
+typedef struct cutpoint_store_repair_summary {
+  uint64_t struct_bytes;
+  uint64_t damaged_objects;
+  uint64_t saved_records;
+  uint64_t lost_files;
+  uint64_t replaced_snapshots;
+} cutpoint_store_repair_summary;
+
+/// Makes the store consistent for what is left. No other handle may use it meanwhile. `options` and `summary` may be
+/// null. Errors: CUTPOINT_UNAVAILABLE, if a backup is running now.
+CUTPOINT_API cutpoint_status cutpoint_store_repair(cutpoint_store* store, const cutpoint_store_repair_options* options,
+                                                   cutpoint_store_repair_summary* summary, cutpoint_error* error);
+
+typedef struct cutpoint_store_counts {
+  uint64_t struct_bytes;
+  uint64_t snapshots;
+  uint64_t containers;
+  uint64_t container_bytes;
+  uint64_t records;  ///< chunks and nodes
+  uint64_t shards;
+  uint64_t shard_bytes;
+} cutpoint_store_counts;
+
+/// Fills `counts`. The caller must set its `struct_bytes`.
+CUTPOINT_API cutpoint_status cutpoint_store_statistics(cutpoint_store* store, cutpoint_store_counts* counts,
+                                                       cutpoint_error* error);
+
+// ---- Keys of an encrypted store
+//
+// Errors: CUTPOINT_INVALID_ARGUMENT, if the store is not encrypted.
+
+/// Calls `visit` for each key. `kind` is CUTPOINT_SECRET_...; `is_used` is 1 for the key that opened the store, else 0.
+CUTPOINT_API cutpoint_status cutpoint_store_keys(cutpoint_store* store,
+                                                 int (*visit)(void* context, const char* id, int kind, int is_used),
+                                                 void* context, cutpoint_error* error);
+
+/// Adds a key for another password or key file, durably, and writes its id as `cutpoint_describe_cuts` writes text. Errors:
+/// CUTPOINT_BUFFER_TOO_SMALL, but the key was added; 33 bytes are enough.
+CUTPOINT_API cutpoint_status cutpoint_store_add_key(cutpoint_store* store, const cutpoint_store_secret* secret,
+                                                    char* id, size_t capacity, size_t* length, cutpoint_error* error);
+
+/// Removes a key, durably. Whoever has read it before can still open the store. Errors: CUTPOINT_INVALID_ARGUMENT, if no
+/// key has the id, or if it is the last one.
+CUTPOINT_API cutpoint_status cutpoint_store_remove_key(cutpoint_store* store, const char* id, cutpoint_error* error);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,117 @@
+// The functions of the interface for C that read, check and repair what a store contains.
+#include "bindings/c/store.h"
+#include "bindings/c/store_options.h"
+#include "bindings/c/structures.h"
+
+using cutpoint::backup_store;
+using cutpoint::status;
+using cutpoint::embed::expect_given;
+using cutpoint::embed::outcome;
+using cutpoint::embed::read;
+using cutpoint::embed::use;
+
+namespace {
+
+/// Writes the summary of work that has ended, or returns its failure. `given` may be null.
+template <class Summary, class Structure>
+outcome write_summary(const cutpoint::result<Summary>& done, std::string_view name, Structure* given) {
+  if (!done) return done.error();
+  return given == nullptr ? outcome() : cutpoint::embed::write_structure(cutpoint::embed::shown(*done), name, *given);
+}
+
+/// Returns what passes lost files to a function of the caller, which may be null.
+std::function<void(const std::string& snapshot, const std::string& path, const status& why)> lost_file_reporter(
+    cutpoint_store& store, std::string_view name, cutpoint_store_lost_file lost, void* context) {
+  if (lost == nullptr) return {};
+  return [&store, name, lost, context](const std::string& snapshot, const std::string& path, const status& why) {
+    store.report(name, [&] {
+      return lost(context, snapshot.c_str(), path.c_str(), static_cast<int>(why.code()), why.message().c_str());
+    });
+  };
+}
+
+}  // namespace
+
+extern "C" {
+
+cutpoint_status cutpoint_store_restore(cutpoint_store* store, const char* id,
+                                       const cutpoint_store_restore_options* options,
+                                       cutpoint_store_restore_summary* summary, cutpoint_error* error) {
+  return use(store, error, [&](backup_store& opened) -> outcome {
+    if (outcome given = expect_given(id, "id"); !given.ok()) return given;
+    cutpoint_store_restore_options raw = {};
+    cutpoint::store_restore_options files;
+    if (outcome done = read(options, raw, files); !done.ok()) return done;
+    files.problem = store->reporter("problem", raw.problem, raw.context);
+    files.cancel = store->cancellation();
+    return write_summary(opened.restore(id, files), "store_restore_summary", summary);
+  });
+}
+
+cutpoint_status cutpoint_store_list_files(cutpoint_store* store, const char* id, const char* path,
+                                          int (*visit)(void* context, const cutpoint_stored_file* file), void* context,
+                                          cutpoint_error* error) {
+  return use(store, error, [&](backup_store& opened) -> outcome {
+    if (outcome given = expect_given(id, "id"); !given.ok()) return given;
+    if (outcome given = expect_given(visit, "visit"); !given.ok()) return given;
+    return opened.list_files(id, path != nullptr ? path : "", [&](const cutpoint::stored_file& file) {
+      const cutpoint_stored_file made = cutpoint::embed::shown(file);
+      return store->call("visit", [&] { return visit(context, &made); });
+    });
+  });
+}
+
+cutpoint_status cutpoint_store_read_file(cutpoint_store* store, const char* id, const char* path, uint64_t begin,
+                                         uint64_t end, int (*take)(void* context, const void* bytes, size_t byte_count),
+                                         void* context, cutpoint_error* error) {
+  return use(store, error, [&](backup_store& opened) -> outcome {
+    if (outcome given = expect_given(id, "id"); !given.ok()) return given;
+    if (outcome given = expect_given(path, "path"); !given.ok()) return given;
+    if (outcome given = expect_given(take, "take"); !given.ok()) return given;
+    return opened.read_file(id, path, begin, end, [&](cutpoint::byte_span bytes) {
+      return store->call("take", [&] { return take(context, bytes.data(), bytes.size()); });
+    });
+  });
+}
+
+cutpoint_status cutpoint_store_check(cutpoint_store* store, const cutpoint_store_check_options* options,
+                                     cutpoint_store_check_summary* summary, cutpoint_error* error) {
+  return use(store, error, [&](backup_store& opened) -> outcome {
+    cutpoint_store_check_options raw = {};
+    cutpoint::store_check_options asked;
+    if (outcome done = read(options, raw, asked); !done.ok()) return done;
+    asked.object_problem = store->reporter("object_problem", raw.object_problem, raw.context);
+    asked.file_problem = lost_file_reporter(*store, "file_problem", raw.file_problem, raw.context);
+    asked.cancel = store->cancellation();
+    return write_summary(opened.check(asked), "store_check_summary", summary);
+  });
+}
+
+cutpoint_status cutpoint_store_repair(cutpoint_store* store, const cutpoint_store_repair_options* options,
+                                      cutpoint_store_repair_summary* summary, cutpoint_error* error) {
+  return use(store, error, [&](backup_store& opened) -> outcome {
+    cutpoint_store_repair_options raw = {};
+    cutpoint::store_repair_options asked;
+    if (outcome done = read(options, raw, asked); !done.ok()) return done;
+    if (raw.damaged != nullptr) {
+      asked.damaged = [&](const std::string& object, const status& why, std::uint64_t saved) {
+        store->report("damaged", [&] {
+          return raw.damaged(raw.context, object.c_str(), static_cast<int>(why.code()), why.message().c_str(), saved);
+        });
+      };
+    }
+    if (raw.replaced != nullptr) {
+      asked.replaced = [&](const std::string& old_id, const std::string& new_id) {
+        store->report("replaced", [&] { return raw.replaced(raw.context, old_id.c_str(), new_id.c_str()); });
+      };
+    }
+    asked.lost = lost_file_reporter(*store, "lost", raw.lost, raw.context);
+    asked.cancel = store->cancellation();
+    const auto repaired = opened.repair(asked);
+    const bool has_begun = repaired || repaired.error().code() != cutpoint::status_code::unavailable;
+    if (has_begun) store->close("it was repaired");
+    return write_summary(repaired, "store_repair_summary", summary);
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,34 @@
+// The options of a store in C, checked and converted.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <cutpoint/cutpoint_store.h>
+#include <cutpoint/store.h>
+
+#include "bindings/c/outcome.h"
+
+namespace cutpoint::embed {
+
+/// Checks an argument that must be given.
+template <class Argument>
+[[nodiscard]] outcome expect_given(Argument* argument, std::string_view name) {
+  return argument != nullptr ? outcome() : outcome(CUTPOINT_INVALID_ARGUMENT, std::string(name) + " is null");
+}
+
+// Each function copies the caller's structure into `raw`, whose fields are zeros then if `given` is null, and converts it,
+// except its callbacks.
+
+[[nodiscard]] outcome read(const cutpoint_store_secret* given, store_secret& secret);
+[[nodiscard]] outcome read(const cutpoint_store_settings* given, store_settings& settings);
+[[nodiscard]] outcome read(const cutpoint_store_backup_options* given, cutpoint_store_backup_options& raw,
+                           store_backup_options& options);
+[[nodiscard]] outcome read(const cutpoint_store_restore_options* given, cutpoint_store_restore_options& raw,
+                           store_restore_options& options);
+[[nodiscard]] outcome read(const cutpoint_store_check_options* given, cutpoint_store_check_options& raw,
+                           store_check_options& options);
+[[nodiscard]] outcome read(const cutpoint_store_repair_options* given, cutpoint_store_repair_options& raw,
+                           store_repair_options& options);
+
+}  // namespace cutpoint::embed

@@ -1,0 +1,93 @@
+#include "bindings/c/store_records.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+
+namespace cutpoint::embed {
+
+namespace {
+
+constexpr bool is_same(file_kind there, int here) { return static_cast<int>(there) == here; }
+static_assert(is_same(file_kind::directory, CUTPOINT_DIRECTORY));
+static_assert(is_same(file_kind::regular_file, CUTPOINT_REGULAR_FILE));
+static_assert(is_same(file_kind::symbolic_link, CUTPOINT_SYMBOLIC_LINK));
+static_assert(is_same(file_kind::fifo, CUTPOINT_FIFO));
+static_assert(is_same(file_kind::socket, CUTPOINT_SOCKET));
+static_assert(is_same(file_kind::character_device, CUTPOINT_CHARACTER_DEVICE));
+static_assert(is_same(file_kind::block_device, CUTPOINT_BLOCK_DEVICE));
+
+std::vector<const char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<const char*> pointers;
+  std::ranges::transform(texts, std::back_inserter(pointers), &std::string::c_str);
+  return pointers;
+}
+
+}  // namespace
+
+shown_snapshot::shown_snapshot(store_snapshot taken)
+    : taken_(std::move(taken)), paths_(pointers_to(taken_.paths)), tags_(pointers_to(taken_.tags)) {
+  shown_.struct_bytes = sizeof shown_;
+  shown_.id = taken_.id.c_str();
+  shown_.sequence = taken_.sequence;
+  shown_.time = taken_.time;
+  shown_.duration = taken_.duration;
+  shown_.flags = taken_.is_incomplete ? CUTPOINT_SNAPSHOT_INCOMPLETE : 0;
+  shown_.parent = taken_.parent.c_str();
+  shown_.host = taken_.host.c_str();
+  shown_.paths = paths_.data();
+  shown_.path_count = paths_.size();
+  shown_.tags = tags_.data();
+  shown_.tag_count = tags_.size();
+  shown_.files = taken_.files;
+  shown_.folders = taken_.folders;
+  shown_.bytes = taken_.bytes;
+  shown_.new_raw_bytes = taken_.new_raw_bytes;
+  shown_.new_stored_bytes = taken_.new_stored_bytes;
+}
+
+cutpoint_stored_file shown(const stored_file& file) noexcept {
+  cutpoint_stored_file made = {};
+  made.struct_bytes = sizeof made;
+  made.path = file.path.c_str();
+  made.target = file.target.c_str();
+  made.kind = static_cast<std::int32_t>(file.kind);
+  made.permissions = file.permissions;
+  made.user_id = file.user_id;
+  made.group_id = file.group_id;
+  made.size = file.size;
+  made.modified_seconds = file.modified.tv_sec;
+  made.modified_nanoseconds = file.modified.tv_nsec;
+  return made;
+}
+
+cutpoint_store_restore_summary shown(const store_restore_summary& summary) noexcept {
+  return {sizeof(cutpoint_store_restore_summary), summary.files, summary.folders, summary.bytes, summary.problems};
+}
+
+cutpoint_store_check_summary shown(const store_check_summary& summary) noexcept {
+  return {sizeof(cutpoint_store_check_summary),
+          summary.containers,
+          summary.records,
+          summary.snapshots,
+          summary.object_problems,
+          summary.file_problems};
+}
+
+cutpoint_store_repair_summary shown(const store_repair_summary& summary) noexcept {
+  return {sizeof(cutpoint_store_repair_summary), summary.damaged_objects, summary.saved_records, summary.lost_files,
+          summary.replaced_snapshots};
+}
+
+cutpoint_store_counts shown(const store_statistics& counts) noexcept {
+  return {sizeof(cutpoint_store_counts),
+          counts.snapshots,
+          counts.containers,
+          counts.container_bytes,
+          counts.records,
+          counts.shards,
+          counts.shard_bytes};
+}
+
+}  // namespace cutpoint::embed

@@ -1,0 +1,135 @@
+// Each allocation of a call on a store fails in turn: calls return a code, and the store stays whole and free of leases.
+#include <dirent.h>
+#include <unistd.h>
+
+#include "tests/bindings/c/failing_allocations.h"
+#include "tests/bindings/c/store_handles.h"
+#include "tests/host/support/streams.h"
+
+namespace cutpoint::tests {
+namespace {
+
+int ignore_snapshot(void*, const cutpoint_store_snapshot*) { return 0; }
+int ignore_file(void*, const cutpoint_stored_file*) { return 0; }
+int ignore_bytes(void*, const void*, std::size_t) { return 0; }
+
+/// Removes the files of a folder, without operator new, and returns their number.
+int remove_files_in(const char* path) {
+  DIR* const folder = ::opendir(path);
+  int count = 0;
+  for (const dirent* entry = ::readdir(folder); entry != nullptr; entry = ::readdir(folder)) {
+    if (entry->d_name[0] != '.') count += ::unlinkat(::dirfd(folder), entry->d_name, 0) == 0;
+  }
+  ::closedir(folder);
+  return count;
+}
+
+class store_without_memory : public testing::Test {
+ protected:
+  store_without_memory() {
+    seeded_choices random(3);
+    const auto drawn = make_stream(content::mixed, 200'000, random);
+    folder_.make_file("tree/file", {reinterpret_cast<const char*>(drawn.data()), drawn.size()});
+    folder_.make_link("file", "tree/sub/link");
+    id_ = back_up(make_store(place_).get(), engine_.get(), tree_);
+  }
+
+  /// Returns what opens the store and calls `use`.
+  template <class Use>
+  auto on_open_store(Use use) {
+    return [this, use] {
+      cutpoint_store* opened = nullptr;
+      const cutpoint_status code = cutpoint_store_open(place_.c_str(), nullptr, &opened, nullptr);
+      EXPECT_EQ(opened == nullptr, code != CUTPOINT_OK);
+      if (opened == nullptr) return code;
+      const cutpoint_status used = use(opened);
+      const cutpoint_status destroyed = cutpoint_store_destroy(opened);
+      EXPECT_EQ(destroyed, CUTPOINT_OK);
+      return used;
+    };
+  }
+  void expect_whole() {
+    const auto store = open_store(place_);
+    cutpoint_store_check_options options = {};
+    options.struct_bytes = sizeof options;
+    options.flags = CUTPOINT_CHECK_READ_DATA;
+    cutpoint_store_check_summary summary = {};
+    summary.struct_bytes = sizeof summary;
+    ASSERT_EQ(cutpoint_store_check(store.get(), &options, &summary, nullptr), CUTPOINT_OK);
+    EXPECT_EQ(summary.object_problems + summary.file_problems, 0u);
+  }
+
+  const temporary_folder folder_;
+  const std::string place_ = folder_ / "store";
+  const std::string tree_ = folder_ / "tree";
+  const engine_handle engine_ = make_engine(1);
+  std::string id_;
+};
+
+TEST_F(store_without_memory, is_not_made) {
+  const std::string other = folder_ / "other", config = other + "/config";
+  const int failures = failures_of([&] {
+    ::unlink(config.c_str());
+    return cutpoint_store_create(other.c_str(), nullptr, nullptr, nullptr);
+  });
+  EXPECT_GT(failures, 10);
+}
+
+TEST_F(store_without_memory, is_not_read) {
+  const char* const id = id_.c_str();
+  const std::string path = tree_ + "/file";
+  EXPECT_GT(failures_of(on_open_store([&](cutpoint_store* store) {
+              return cutpoint_store_snapshots(store, ignore_snapshot, nullptr, nullptr, nullptr);
+            })),
+            10);
+  EXPECT_GT(failures_of(on_open_store([&](cutpoint_store* store) {
+              return cutpoint_store_list_files(store, id, nullptr, ignore_file, nullptr, nullptr);
+            })),
+            10);
+  EXPECT_GT(failures_of(on_open_store([&](cutpoint_store* store) {
+              return cutpoint_store_read_file(store, id, path.c_str(), 0, 200'000, ignore_bytes, nullptr, nullptr);
+            })),
+            10);
+  const std::string target = folder_ / "target";
+  cutpoint_store_restore_options restoring = {};
+  restoring.struct_bytes = sizeof restoring;
+  restoring.target = target.c_str();
+  restoring.flags = CUTPOINT_RESTORE_REPLACE_FILES;
+  restoring.threads = 2;
+  EXPECT_GT(failures_of(on_open_store([&](cutpoint_store* store) {
+              return cutpoint_store_restore(store, id, &restoring, nullptr, nullptr);
+            })),
+            10);
+  cutpoint_store_check_options checking = {};
+  checking.struct_bytes = sizeof checking;
+  checking.flags = CUTPOINT_CHECK_READ_DATA;
+  checking.threads = 2;
+  EXPECT_GT(failures_of(on_open_store(
+                [&](cutpoint_store* store) { return cutpoint_store_check(store, &checking, nullptr, nullptr); })),
+            10);
+  expect_whole();
+}
+
+TEST_F(store_without_memory, leaves_no_lease_and_no_temporary_file) {
+  const char* const path = tree_.c_str();
+  cutpoint_store_backup_options options = backup_of(path);
+  options.flags = CUTPOINT_BACKUP_READ_EVERYTHING;
+  options.memory_bytes = 4 << 20;
+  const std::string snapshots = place_ + "/snapshots", leases = place_ + "/leases", temporary = place_ + "/temporary";
+  int left = 0;  // leases and temporary files
+  const auto back_up_once = on_open_store([&](cutpoint_store* store) {
+    const cutpoint_status code = cutpoint_store_back_up(store, engine_.get(), &options, nullptr, nullptr);
+    remove_files_in(snapshots.c_str());  // the next call would have more to read
+    left += remove_files_in(leases.c_str()) + remove_files_in(temporary.c_str());
+    return code;
+  });
+  EXPECT_GT(failures_of(back_up_once), 10);
+  expect_whole();
+  left = 0;
+  EXPECT_GT(failures_of(back_up_once, 1), 10);
+  EXPECT_EQ(left, 0);
+  expect_whole();
+}
+
+}  // namespace
+}  // namespace cutpoint::tests
