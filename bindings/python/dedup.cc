@@ -133,12 +133,6 @@ nb::dict dict_of_work(const feed_statistics& work) {
   return out;
 }
 
-std::vector<path_pattern> make_patterns(const std::vector<nb::object>& patterns) {
-  std::vector<path_pattern> made;
-  for (const nb::object& pattern : patterns) made.push_back(value_or_raise(path_pattern::make(path_of(pattern))));
-  return made;
-}
-
 }  // namespace
 
 nb::dict dedup(const settings& how, const std::vector<nb::object>& given, bool follow_links,

@@ -78,4 +78,10 @@ std::string path_of(nb::handle given) {
   return {held.c_str(), held.size()};
 }
 
+std::vector<path_pattern> make_patterns(const std::vector<nb::object>& patterns) {
+  std::vector<path_pattern> made;
+  for (const nb::object& pattern : patterns) made.push_back(value_or_raise(path_pattern::make(path_of(pattern))));
+  return made;
+}
+
 }  // namespace cutpoint::python

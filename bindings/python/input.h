@@ -4,8 +4,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <cutpoint/file_reader.h>
+#include <cutpoint/path_pattern.h>
 #include <cutpoint/source.h>
 #include <nanobind/nanobind.h>
 
@@ -62,5 +64,8 @@ class input {
 
 /// Returns a path that Python gives, in the bytes of the file system. Throws TypeError.
 [[nodiscard]] std::string path_of(nanobind::handle given);
+
+/// Returns the patterns that Python gives. Throws TypeError and ValueError.
+[[nodiscard]] std::vector<path_pattern> make_patterns(const std::vector<nanobind::object>& patterns);
 
 }  // namespace cutpoint::python

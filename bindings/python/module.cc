@@ -12,6 +12,7 @@
 #include "bindings/python/chunker.h"
 #include "bindings/python/dedup.h"
 #include "bindings/python/errors.h"
+#include "bindings/python/store.h"
 #include "bindings/python/stream.h"
 
 namespace cutpoint::python {
@@ -70,6 +71,29 @@ NB_MODULE(_core, m) {
 
   m.def("dedup", &dedup, nb::arg("settings"), nb::arg("paths"), nb::arg("follow_links"), nb::arg("exclude"),
         nb::arg("include"), nb::arg("one_file_system"), nb::arg("exclude_caches"));
+
+  m.def("create_store", &create_store, nb::arg("folder"), nb::arg("secret").none(), nb::arg("cuts"),
+        nb::arg("fingerprint"), nb::arg("compression_level"), nb::arg("container_bytes"));
+  nb::class_<open_store>(m, "OpenStore")
+      .def(nb::init<nb::handle, const given_secret&>(), nb::arg("folder"), nb::arg("secret").none())
+      .def("close", &open_store::close)
+      .def("back_up", &open_store::back_up, nb::arg("paths"), nb::arg("host"), nb::arg("tags"), nb::arg("time"),
+           nb::arg("parent"), nb::arg("read_everything"), nb::arg("exclude"), nb::arg("include"),
+           nb::arg("one_file_system"), nb::arg("exclude_caches"), nb::arg("standard_input_name"), nb::arg("threads"),
+           nb::arg("memory_bytes").none())
+      .def("snapshots", &open_store::snapshots)
+      .def("find", &open_store::find, nb::arg("id"))
+      .def("remove", &open_store::remove, nb::arg("id"))
+      .def("restore", &open_store::restore, nb::arg("id"), nb::arg("target"), nb::arg("path"), nb::arg("include"),
+           nb::arg("replace_files"), nb::arg("threads"))
+      .def("files", &open_store::files, nb::arg("id"), nb::arg("path"))
+      .def("read", &open_store::read, nb::arg("id"), nb::arg("path"), nb::arg("begin"), nb::arg("end"))
+      .def("check", &open_store::check, nb::arg("read_data"), nb::arg("threads"))
+      .def("repair", &open_store::repair, nb::arg("threads"))
+      .def("statistics", &open_store::statistics)
+      .def("keys", &open_store::keys)
+      .def("add_key", &open_store::add_key, nb::arg("secret"))
+      .def("remove_key", &open_store::remove_key, nb::arg("id"));
 
   m.def("algorithms", [] { return catalog_names(entry_kind::algorithm); });
   m.def("profiles", [] { return catalog_names(entry_kind::profile); });

@@ -1,8 +1,8 @@
-"""Content-defined chunks and fingerprints, with exactly the cuts of the sequential algorithm.
+"""Content-defined chunks, fingerprints and deduplicated backups, with exactly the cuts of the sequential algorithm.
 
 `chunk` iterates over the chunks of a stream, `chunk_arrays` returns all of them as NumPy arrays, `Chunker` takes a
-stream in blocks, and `dedup` reports what deduplication would save. All of them release the GIL while they work, and
-Ctrl-C interrupts them.
+stream in blocks, `dedup` reports what deduplication would save, and a `Store` keeps backups of files. All of them
+release the GIL while they work, and Ctrl-C interrupts them.
 
 Errors are exceptions with one sentence: ValueError (a name, a parameter or a bound), TypeError, BufferError (a buffer
 that is not C-contiguous), OSError (a file; with `errno` and `filename` if a system call failed), MemoryError (also if
@@ -14,12 +14,22 @@ from cutpoint._chunks import Chunk, ChunkArrays, chunk, chunk_arrays
 from cutpoint._core import CutpointError, __version__
 from cutpoint._dedup import dedup
 from cutpoint._names import algorithms, backends, canonical, fingerprints, profiles
+from cutpoint._store import Store
+from cutpoint._store_records import Checked, Key, Problem, Repaired, Restored, Snapshot, StoredFile
 
 __all__ = [
+    "Checked",
     "Chunk",
     "ChunkArrays",
     "Chunker",
     "CutpointError",
+    "Key",
+    "Problem",
+    "Repaired",
+    "Restored",
+    "Snapshot",
+    "Store",
+    "StoredFile",
     "__version__",
     "algorithms",
     "backends",

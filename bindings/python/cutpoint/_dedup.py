@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from typing import Any, SupportsIndex
 
 from cutpoint import _core
-from cutpoint._settings import Parameter, Path, settings
+from cutpoint._settings import Parameter, Path, _list, settings
 
 
 def dedup(
@@ -50,7 +49,3 @@ def dedup(
     return _core.dedup(
         how, _list(paths), follow_links, _list(exclude), _list(include), one_file_system, exclude_caches
     )
-
-
-def _list(given: Path | Iterable[Path]) -> list[Path]:
-    return [given] if isinstance(given, str | os.PathLike) else list(given)

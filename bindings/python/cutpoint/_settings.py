@@ -1,8 +1,11 @@
 """The options that all functions share, and their checks."""
 
+from __future__ import annotations
+
 import operator
 import os
 import warnings
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 from cutpoint import _core
@@ -48,6 +51,10 @@ def _text(name: str, value: Parameter) -> str:
 def _checked(name: str, value: object, kind: type) -> None:
     if not isinstance(value, kind):
         raise TypeError(f"{name} must be {kind.__name__}, not {type(value).__name__}")
+
+
+def _list(given: Path | Iterable[Path]) -> list[Path]:
+    return [given] if isinstance(given, str | os.PathLike) else list(given)
 
 
 def settings(

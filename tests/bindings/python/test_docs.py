@@ -1,4 +1,4 @@
-"""The page's programs run, and the example; and all of them pass the type checker."""
+"""The page's programs run, and the examples; and all of them pass the type checker."""
 
 import ast
 import re
@@ -13,12 +13,14 @@ from cutpoint import _core
 
 PAGE = (ROOT / "docs" / "python.md").read_text()
 PROGRAMS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-EXAMPLE = ROOT / "examples" / "python" / "compare_profiles.py"
+EXAMPLES = ROOT / "examples" / "python"
+EXAMPLE = EXAMPLES / "compare_profiles.py"
 PRINTED = [
     r"0 [1-9]\d* [0-9a-f]{8}\n",
     r"[1-9]\d* chunks, [1-9]\d* bytes on average\n",
     r"buzhash\(.*\) 3000000\n",
     r"fastcdc\(.*avg_bytes=4096.*\) \d+\.\d%\nno such file io_error 2\n",
+    r"1 files?, 1000 bytes\n/.*/notes 1000\nb'0101'\n",
 ]
 
 
@@ -56,9 +58,21 @@ def test_the_example_compares_all_profiles(tmp_path):
     assert failed.returncode == 1 and "No such file" in failed.stderr
 
 
+def test_the_example_backs_up(tmp_path):
+    (tmp_path / "a").write_bytes(bytes(range(256)) * 2000)
+    for count in 1, 2:
+        done = python(EXAMPLES / "back_up.py", tmp_path / "store", tmp_path / "a")
+        assert done.returncode == 0, done.stderr
+        header, *rows = done.stdout.splitlines()
+        assert header.split() == ["snapshot", "time", "files", "MiB", "added"]
+        assert [row.split()[3:5] for row in rows] == [["1", "0.5"]] * count
+    failed = python(EXAMPLES / "back_up.py", tmp_path / "store", tmp_path / "a", tmp_path / "missing")
+    assert failed.returncode == 1 and "missing" in failed.stderr
+
+
 def test_types(tmp_path):
     pytest.importorskip("mypy")
-    files = [EXAMPLE]
+    files = [*EXAMPLES.glob("*.py")]
     for number, program in enumerate(PROGRAMS):
         files.append(tmp_path / f"program_{number}.py")
         files[-1].write_text(program)

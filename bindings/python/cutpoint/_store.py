@@ -1,0 +1,247 @@
+"""The class Store: deduplicated backups of files in a folder."""
+
+from __future__ import annotations
+
+import io
+import os
+import socket
+from collections.abc import Iterable, Iterator
+from pathlib import Path as _Path
+from types import TracebackType
+from typing import Any, BinaryIO, SupportsIndex, cast
+
+from cutpoint import _core
+from cutpoint._settings import MOST_BYTES, MOST_THREADS, Path, _list, _number, settings
+from cutpoint._store_records import Checked, Key, Problem, Repaired, Restored, Snapshot, StoredFile
+
+
+class Store:
+    """A store in a folder, which any number of processes and objects may use at once.
+
+        with cutpoint.Store.create("/backup", password="secret") as store:
+            snapshot = store.backup(["/home"])
+            store.restore(snapshot, "/tmp/home")
+
+    `Store.create` and `Store.open` make objects of this class. A snapshot is given as a `Snapshot`, or as its whole id.
+    One thread at a time may use an object; a second one gets RuntimeError. All calls release the GIL, and Ctrl-C ends
+    them; a backup that was ended has no snapshot, and a later one uses what it stored.
+    """
+
+    def __init__(self, opened: _core.OpenStore) -> None:
+        self._opened = opened
+
+    @classmethod
+    def create(
+        cls,
+        folder: Path,
+        *,
+        password: str | None = None,
+        key_file: Path | None = None,
+        cuts: str | None = None,
+        fingerprint: str = "blake3",
+        compression_level: int = 1,
+        container_bytes: int = 32 << 20,
+    ) -> Store:
+        """Makes a store in a folder, which is created if it does not exist, and opens it. With a password or a key file it
+        is encrypted. `cuts` is a name or a canonical string, `fingerprint` "blake3" or "sha256", `compression_level` from
+        0 (none) to 19, and `container_bytes` the size of the store's files. Raises FileExistsError if a store is there."""
+        secret = _secret(password, key_file)
+        _number("container_bytes", container_bytes, 0, (1 << 32) - 1)
+        _number("compression_level", compression_level, 0, 1 << 30)
+        canonical = settings(cuts).canonical if cuts else ""
+        _core.create_store(folder, secret, canonical, fingerprint, compression_level, container_bytes)
+        return cls(_core.OpenStore(folder, secret))
+
+    @classmethod
+    def open(cls, folder: Path, *, password: str | None = None, key_file: Path | None = None) -> Store:
+        """Opens a store. Raises ValueError if the password or key file is wrong, missing or not needed, and CutpointError
+        if the folder is no store."""
+        return cls(_core.OpenStore(folder, _secret(password, key_file)))
+
+    def backup(
+        self,
+        paths: Path | Iterable[Path],
+        *,
+        host: str | None = None,
+        tags: Iterable[str] = (),
+        time: int = 0,
+        parent: Snapshot | str = "",
+        read_everything: bool = False,
+        exclude: Path | Iterable[Path] = (),
+        include: Path | Iterable[Path] = (),
+        one_file_system: bool = False,
+        exclude_caches: bool = False,
+        standard_input_name: str = "stdin",
+        threads: SupportsIndex | None = None,
+        memory_bytes: SupportsIndex | None = None,
+    ) -> Snapshot:
+        """Backs up files and folders, and returns the snapshot, which is durable then. The path "-" is standard input.
+
+        host, tags
+            Kept with the snapshot. The default host is the name of this machine.
+        time
+            Of the snapshot, in nanoseconds since 1970; 0 is now.
+        parent
+            The snapshot whose unchanged files are not read; by default the newest with the same host and paths. With
+            `read_everything` all files are read.
+        exclude, include, one_file_system, exclude_caches
+            As for `dedup`.
+
+        A file that cannot be read is one of the snapshot's `problems`. OSError is raised if none of the paths exists."""
+        record, problems = self._opened.back_up(
+            _list(paths),
+            socket.gethostname() if host is None else host,
+            list(tags),
+            time,
+            _id(parent),
+            read_everything,
+            _list(exclude),
+            _list(include),
+            one_file_system,
+            exclude_caches,
+            standard_input_name,
+            _threads(threads),
+            None if memory_bytes is None else _number("memory_bytes", memory_bytes, 1, MOST_BYTES),
+        )
+        return Snapshot(**record, problems=tuple(_problems(problems)))
+
+    def snapshots(self) -> list[Snapshot]:
+        """Returns all snapshots that can be read, the oldest first. `check` names the others."""
+        return [Snapshot(**record) for record in self._opened.snapshots()]
+
+    def find(self, id: str) -> Snapshot:
+        """Finds a snapshot by its id, by the begin of its id, or by the word "latest". Raises ValueError if none or several
+        have it."""
+        return Snapshot(**self._opened.find(id))
+
+    def remove(self, snapshot: Snapshot | str) -> None:
+        """Removes a snapshot durably, but not its data."""
+        self._opened.remove(_id(snapshot))
+
+    def restore(
+        self,
+        snapshot: Snapshot | str,
+        target: Path,
+        *,
+        path: Path = "",
+        include: Path | Iterable[Path] = (),
+        replace_files: bool = False,
+        threads: SupportsIndex | None = None,
+    ) -> Restored:
+        """Restores what is at or below `path`, or everything, into the folder `target`; the entries of a folder are put
+        into it. With `include` only what matches one of the patterns is restored. Existing files are problems unless
+        `replace_files`."""
+        record = self._opened.restore(_id(snapshot), target, path, _list(include), replace_files, _threads(threads))
+        return Restored(**_with_problems(record))
+
+    def files(self, snapshot: Snapshot | str, path: Path = "") -> Iterator[StoredFile]:
+        """Returns an iterator over the files at or below `path`, in the order of a walk. It holds the list of them."""
+        return map(_file, self._opened.files(_id(snapshot), path))
+
+    def read(self, snapshot: Snapshot | str, path: Path, begin: int = 0, end: int | None = None) -> bytes:
+        """Returns the bytes [begin, end) of a regular file, as far as it has them."""
+        _number("begin", begin, 0, MOST_BYTES)
+        stop = MOST_BYTES if end is None else _number("end", end, 0, MOST_BYTES)
+        return self._opened.read(_id(snapshot), path, begin, stop)
+
+    def file(self, snapshot: Snapshot | str, path: Path) -> BinaryIO:
+        """Returns a regular file as a file object that can be read and that seeks. It uses the store whenever it is read."""
+        found = next(self.files(snapshot, path))
+        if found.kind != "regular file":
+            raise ValueError(f"{found.path}: it is a {found.kind}, which has no content")
+        reader = _Reader(self, _id(snapshot), path, found.size)
+        return cast(BinaryIO, io.BufferedReader(reader, 1 << 20))
+
+    def check(self, *, read_data: bool = False, threads: SupportsIndex | None = None) -> Checked:
+        """Checks everything, with `read_data` all bytes too. Changes nothing. Damage raises no exception."""
+        record = self._opened.check(read_data, _threads(threads))
+        return Checked(**_with_problems(record))
+
+    def repair(self, *, threads: SupportsIndex | None = None) -> Repaired:
+        """Makes the store consistent for what is left, and closes this object. No other may use the store meanwhile. Raises
+        CutpointError if a backup is running."""
+        record = self._opened.repair(_threads(threads))
+        return Repaired(**_with_problems(record))
+
+    def statistics(self) -> dict[str, int]:
+        """Returns the numbers `snapshots`, `containers`, `container_bytes`, `records`, `shards` and `shard_bytes`."""
+        return self._opened.statistics()
+
+    def keys(self) -> list[Key]:
+        """Returns the keys of an encrypted store. Raises ValueError, as the two functions below, if it is not encrypted."""
+        return [Key(*fields) for fields in self._opened.keys()]
+
+    def add_key(self, *, password: str | None = None, key_file: Path | None = None) -> str:
+        """Adds a key for another password or key file, durably, and returns its id."""
+        return self._opened.add_key(_secret(password, key_file))
+
+    def remove_key(self, id: str) -> None:
+        """Removes a key, durably. Whoever has read it before can still open the store."""
+        self._opened.remove_key(id)
+
+    def close(self) -> None:
+        """Frees the memory. After this call all others raise ValueError."""
+        self._opened.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class _Reader(io.RawIOBase):
+    def __init__(self, store: Store, snapshot: str, path: Path, size: int) -> None:
+        self._store, self._snapshot, self._path, self._size = store, snapshot, path, size
+        self._position = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        position = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._size}[whence]
+        if position < 0:
+            raise ValueError(f"the position {position} is before the file's first byte")
+        self._position = position
+        return position
+
+    def readinto(self, buffer: Any) -> int:
+        room = memoryview(buffer).cast("B")
+        data = self._store.read(self._snapshot, self._path, self._position, self._position + len(room))
+        room[: len(data)] = data
+        self._position += len(data)
+        return len(data)
+
+
+def _secret(password: str | None, key_file: Path | None) -> tuple[str, bytes] | None:
+    if password is not None and key_file is not None:
+        raise ValueError("give a password or a key file, not both")
+    if key_file is not None:
+        return "key file", _Path(key_file).read_bytes()
+    return None if password is None else ("password", password.encode())
+
+
+def _id(snapshot: Snapshot | str) -> str:
+    return snapshot.id if isinstance(snapshot, Snapshot) else snapshot
+
+
+def _threads(threads: SupportsIndex | None) -> int:
+    return 0 if threads is None else _number("threads", threads, 1, MOST_THREADS)
+
+
+def _problems(records: list[Any]) -> list[Problem]:
+    return [Problem(*fields) for fields in records]
+
+
+def _with_problems(record: dict[str, Any]) -> dict[str, Any]:
+    return {name: _problems(value) if isinstance(value, list) else value for name, value in record.items()}
+
+
+def _file(fields: tuple[Any, ...]) -> StoredFile:
+    *first, seconds, nanoseconds, target = fields
+    return StoredFile._make((*first, seconds * 1_000_000_000 + nanoseconds, target))

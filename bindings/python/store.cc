@@ -1,0 +1,256 @@
+#include "bindings/python/store.h"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include "bindings/python/errors.h"
+#include "bindings/python/input.h"
+#include "bindings/python/ownership.h"
+#include "bindings/python/settings.h"
+#include "bindings/python/store_records.h"
+
+namespace cutpoint::python {
+
+namespace {
+
+/// Reads of at most this many bytes are done on the calling thread.
+constexpr std::uint64_t short_read_bytes = 1 * MiB;
+
+store_secret secret_of(const given_secret& given) {
+  if (!given) return {};
+  const auto& [kind, bytes] = *given;
+  return {kind == "password" ? store_secret::kind::password : store_secret::kind::key_file,
+          {bytes.c_str(), bytes.size()}};
+}
+
+std::vector<std::string> texts_of(const object_list& given) {
+  std::vector<std::string> texts;
+  for (const nb::object& each : given) texts.push_back(path_of(each));
+  return texts;
+}
+
+store_problem note_in(std::vector<noted_problem>& problems) {
+  return [&problems](const std::string& path, const status& why) { problems.push_back({path, why}); };
+}
+
+auto note_file_in(std::vector<noted_problem>& problems) {
+  return [&problems](const std::string& snapshot, const std::string& path, const status& why) {
+    problems.push_back({path, why, snapshot});
+  };
+}
+
+}  // namespace
+
+void create_store(nb::handle folder, const given_secret& secret, const std::string& cuts,
+                  const std::string& fingerprint, int compression_level, std::uint32_t container_bytes) {
+  const std::string path = path_of(folder);
+  const store_settings settings{.cuts = cuts,
+                                .fingerprint = value_or_raise(parse_fingerprint(fingerprint)),
+                                .compression_level = compression_level,
+                                .container_bytes = container_bytes};
+  const store_secret key = secret_of(secret);
+  cancellation cancel;
+  python::check(interruptibly(cancel, duration::any, [&] { return backup_store::create(path, settings, key); }), path);
+}
+
+open_store::open_store(nb::handle folder, const given_secret& secret) : folder_(path_of(folder)) {
+  const store_secret key = secret_of(secret);
+  cancellation cancel;
+  opened_ = value_of(interruptibly(cancel, duration::any, [&] { return backup_store::open(folder_, key); }));
+}
+
+void open_store::close() {
+  const exclusive_use alone(busy_);
+  opened_.reset();
+}
+
+template <class Body>
+auto open_store::use(Body&& body, duration expected) {
+  const exclusive_use alone(busy_);
+  if (!opened_) raise(PyExc_ValueError, "the store is closed");
+  cancellation cancel;
+  return interruptibly(cancel, expected, [&] { return body(*opened_, cancel); });
+}
+
+template <class T>
+T open_store::value_of(result<T> outcome) const {
+  if (!outcome) raise(outcome.error(), folder_);
+  return std::move(outcome).value();
+}
+
+nb::tuple open_store::back_up(const object_list& paths, nb::handle host, const object_list& tags, std::int64_t time,
+                              nb::handle parent, bool reads_everything, const object_list& exclude,
+                              const object_list& include, bool one_file_system, bool exclude_caches,
+                              nb::handle standard_input_name, std::uint64_t threads,
+                              std::optional<std::uint64_t> memory_bytes) {
+  std::vector<noted_problem> problems;
+  store_backup_options options{.paths = texts_of(paths),
+                               .standard_input_name = path_of(standard_input_name),
+                               .walking = {.exclude = make_patterns(exclude),
+                                           .include = make_patterns(include),
+                                           .one_file_system = one_file_system,
+                                           .exclude_caches = exclude_caches},
+                               .host = path_of(host),
+                               .time = time,
+                               .tags = texts_of(tags),
+                               .parent = path_of(parent),
+                               .reads_everything = reads_everything,
+                               .problem = note_in(problems)};
+  if (memory_bytes) options.memory_bytes = *memory_bytes;
+  const auto taken = value_of(use([&](backup_store& opened, cancellation& cancel) -> result<store_snapshot> {
+    options.cancel = &cancel;
+    const auto engine = find_engine(threads);
+    if (!engine) return engine.error();
+    return opened.back_up(**engine, options);
+  }));
+  return nb::make_tuple(record_of(taken), records_of(problems));
+}
+
+nb::list open_store::snapshots() {
+  nb::list records;
+  for (const store_snapshot& each :
+       value_of(use([](backup_store&opened, cancellation&) { return opened.snapshots(); }))) {
+    records.append(record_of(each));
+  }
+  return records;
+}
+
+nb::dict open_store::find(nb::handle id) {
+  const std::string text = path_of(id);
+  return record_of(value_of(use([&](backup_store& opened, cancellation&) { return opened.find_snapshot(text); })));
+}
+
+void open_store::remove(nb::handle id) {
+  const std::string text = path_of(id);
+  python::check(use([&](backup_store& opened, cancellation&) { return opened.remove_snapshot(text); }), folder_);
+}
+
+nb::dict open_store::restore(nb::handle id, nb::handle target, nb::handle path, const object_list& include,
+                             bool replaces_files, std::uint64_t threads) {
+  std::vector<noted_problem> problems;
+  const std::string text = path_of(id);
+  store_restore_options options{.path = path_of(path),
+                                .target = path_of(target),
+                                .include = make_patterns(include),
+                                .replaces_files = replaces_files,
+                                .threads = threads,
+                                .problem = note_in(problems)};
+  const auto restored = value_of(use([&](backup_store& opened, cancellation& cancel) {
+    options.cancel = &cancel;
+    return opened.restore(text, options);
+  }));
+  nb::dict record;
+  record["files"] = restored.files;
+  record["folders"] = restored.folders;
+  record["bytes"] = restored.bytes;
+  record["problems"] = records_of(problems);
+  return record;
+}
+
+nb::list open_store::files(nb::handle id, nb::handle path) {
+  const std::string text = path_of(id), top = path_of(path);
+  std::vector<stored_file> found;
+  python::check(use([&](backup_store& opened, cancellation& cancel) {
+                  return opened.list_files(text, top, [&](const stored_file& file) {
+                    found.push_back(file);
+                    return cancel.is_requested() ? stopped_as_asked() : status();
+                  });
+                }),
+                folder_);
+  nb::list records;
+  for (const stored_file& each : found) records.append(record_of(each));
+  return records;
+}
+
+nb::bytes open_store::read(nb::handle id, nb::handle path, std::uint64_t begin, std::uint64_t end) {
+  const std::string text = path_of(id), file = path_of(path);
+  std::string content;
+  const bool is_short = end <= begin || end - begin <= short_read_bytes;
+  const auto append = [&](backup_store& opened, cancellation& cancel) {
+    return opened.read_file(text, file, begin, end, [&](byte_span bytes) {
+      content.append(bytes.begin(), bytes.end());
+      return cancel.is_requested() ? stopped_as_asked() : status();
+    });
+  };
+  python::check(use(append, is_short ? duration::shorter_than_signal_period : duration::any), folder_);
+  return nb::bytes(content.data(), content.size());
+}
+
+nb::dict open_store::check(bool reads_data, std::uint64_t threads) {
+  std::vector<noted_problem> objects, files;
+  store_check_options options{.reads_data = reads_data,
+                              .threads = threads,
+                              .object_problem = note_in(objects),
+                              .file_problem = note_file_in(files)};
+  const auto checked = value_of(use([&](backup_store& opened, cancellation& cancel) {
+    options.cancel = &cancel;
+    return opened.check(options);
+  }));
+  nb::dict record;
+  record["containers"] = checked.containers;
+  record["records"] = checked.records;
+  record["snapshots"] = checked.snapshots;
+  record["object_problems"] = records_of(objects);
+  record["file_problems"] = records_of(files);
+  return record;
+}
+
+nb::dict open_store::repair(std::uint64_t threads) {
+  std::vector<noted_problem> damaged, lost;
+  std::vector<std::pair<std::string, std::string>> replaced;
+  store_repair_options options{
+      .threads = threads,
+      .damaged =
+          [&](const std::string& object, const status& why, std::uint64_t) {
+            damaged.push_back({object, why});
+          },
+      .lost = note_file_in(lost),
+      .replaced = [&](const std::string& before, const std::string& after) { replaced.emplace_back(before, after); }};
+  auto repaired = use([&](backup_store& opened, cancellation& cancel) {
+    options.cancel = &cancel;
+    auto done = opened.repair(options);
+    opened_.reset();
+    return done;
+  });
+  nb::dict record;
+  record["saved_records"] = value_of(std::move(repaired)).saved_records;
+  record["damaged"] = records_of(damaged);
+  record["lost"] = records_of(lost);
+  nb::dict ids;
+  for (const auto& [before, after] : replaced) ids[nb::str(before.c_str())] = nb::str(after.c_str());
+  record["replaced"] = ids;
+  return record;
+}
+
+nb::dict open_store::statistics() {
+  const auto counted = value_of(use([](backup_store& opened, cancellation&) { return opened.statistics(); }));
+  nb::dict record;
+  record["snapshots"] = counted.snapshots;
+  record["containers"] = counted.containers;
+  record["container_bytes"] = counted.container_bytes;
+  record["records"] = counted.records;
+  record["shards"] = counted.shards;
+  record["shard_bytes"] = counted.shard_bytes;
+  return record;
+}
+
+nb::list open_store::keys() {
+  nb::list records;
+  for (const store_key& each : value_of(use([](backup_store&opened, cancellation&) { return opened.keys(); }))) {
+    const bool is_password = each.kind == store_secret::kind::password;
+    records.append(nb::make_tuple(each.id, is_password ? "password" : "key file", each.is_used));
+  }
+  return records;
+}
+
+std::string open_store::add_key(const given_secret& secret) {
+  const store_secret key = secret_of(secret);
+  return value_of(use([&](backup_store& opened, cancellation&) { return opened.add_key(key); }));
+}
+
+void open_store::remove_key(const std::string& id) {
+  python::check(use([&](backup_store& opened, cancellation&) { return opened.remove_key(id); }), folder_);
+}
+
+}  // namespace cutpoint::python

@@ -1,0 +1,68 @@
+// The store behind cutpoint.Store.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <cutpoint/store.h>
+#include <nanobind/nanobind.h>
+
+#include "bindings/python/interruptible.h"
+
+namespace cutpoint::python {
+
+/// The kind of a secret, "password" or "key file", and its bytes.
+using given_secret = std::optional<std::pair<std::string, nanobind::bytes>>;
+using object_list = std::vector<nanobind::object>;
+
+/// Makes a store. `cuts` is empty for the default.
+void create_store(nanobind::handle folder, const given_secret& secret, const std::string& cuts,
+                  const std::string& fingerprint, int compression_level, std::uint32_t container_bytes);
+
+/// Records are returned as dict or tuple, of which the Python files of the package make their classes. All members throw
+/// ValueError after `close` and RuntimeError while another thread is in a call.
+class open_store {
+ public:
+  open_store(nanobind::handle folder, const given_secret& secret);
+  void close();
+
+  /// Returns the snapshot and its problems.
+  [[nodiscard]] nanobind::tuple back_up(const object_list& paths, nanobind::handle host, const object_list& tags,
+                                        std::int64_t time, nanobind::handle parent, bool reads_everything,
+                                        const object_list& exclude, const object_list& include, bool one_file_system,
+                                        bool exclude_caches, nanobind::handle standard_input_name,
+                                        std::uint64_t threads, std::optional<std::uint64_t> memory_bytes);
+  [[nodiscard]] nanobind::list snapshots();
+  [[nodiscard]] nanobind::dict find(nanobind::handle id);
+  void remove(nanobind::handle id);
+  [[nodiscard]] nanobind::dict restore(nanobind::handle id, nanobind::handle target, nanobind::handle path,
+                                       const object_list& include, bool replaces_files, std::uint64_t threads);
+  [[nodiscard]] nanobind::list files(nanobind::handle id, nanobind::handle path);
+  [[nodiscard]] nanobind::bytes read(nanobind::handle id, nanobind::handle path, std::uint64_t begin,
+                                     std::uint64_t end);
+  [[nodiscard]] nanobind::dict check(bool reads_data, std::uint64_t threads);
+  /// Closes the store.
+  [[nodiscard]] nanobind::dict repair(std::uint64_t threads);
+  [[nodiscard]] nanobind::dict statistics();
+  [[nodiscard]] nanobind::list keys();
+  [[nodiscard]] std::string add_key(const given_secret& secret);
+  void remove_key(const std::string& id);
+
+ private:
+  /// Runs `body` without the GIL, with the store and what ends its work, and returns its result.
+  template <class Body>
+  auto use(Body&& body, duration expected = duration::any);
+  /// Returns the value, or throws the failure.
+  template <class T>
+  [[nodiscard]] T value_of(result<T> outcome) const;
+
+  std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
+  std::string folder_;
+  std::optional<backup_store> opened_;
+};
+
+}  // namespace cutpoint::python

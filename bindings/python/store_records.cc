@@ -1,0 +1,53 @@
+#include "bindings/python/store_records.h"
+
+#include <nanobind/stl/string_view.h>
+
+#include "bindings/python/errors.h"
+
+namespace cutpoint::python {
+
+namespace {
+
+nb::tuple texts_of(const std::vector<std::string>& texts) {
+  nb::list list;
+  for (const std::string& each : texts) list.append(system_text(each));
+  return nb::tuple(list);
+}
+
+}  // namespace
+
+nb::dict record_of(const store_snapshot& taken) {
+  nb::dict record;
+  record["id"] = sentence_text(taken.id);
+  record["sequence"] = taken.sequence;
+  record["time"] = taken.time;
+  record["duration"] = taken.duration;
+  record["is_incomplete"] = taken.is_incomplete;
+  record["parent"] = sentence_text(taken.parent);
+  record["host"] = system_text(taken.host);
+  record["paths"] = texts_of(taken.paths);
+  record["tags"] = texts_of(taken.tags);
+  record["files"] = taken.files;
+  record["folders"] = taken.folders;
+  record["bytes"] = taken.bytes;
+  record["new_raw_bytes"] = taken.new_raw_bytes;
+  record["new_stored_bytes"] = taken.new_stored_bytes;
+  return record;
+}
+
+nb::tuple record_of(const stored_file& file) {
+  return nb::make_tuple(system_text(file.path), to_string(file.kind), file.permissions, file.user_id, file.group_id,
+                        file.size, file.modified.tv_sec, file.modified.tv_nsec, system_text(file.target));
+}
+
+nb::list records_of(const std::vector<noted_problem>& problems) {
+  nb::list records;
+  for (const noted_problem& each : problems) {
+    records.append(nb::make_tuple(system_text(each.path), sentence_text(each.why.message()), to_string(each.why.code()),
+                                  each.why.system_error() != 0 ? nb::cast(each.why.system_error()) : nb::none(),
+                                  sentence_text(each.snapshot)));
+  }
+  return records;
+}
+
+}  // namespace cutpoint::python

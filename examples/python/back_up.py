@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""Backs up files into a store, which is made if there is none, and shows what each snapshot added."""
+
+import argparse
+import sys
+from datetime import datetime
+
+import cutpoint
+
+
+def open_or_make(folder: str) -> cutpoint.Store:
+    try:
+        return cutpoint.Store.create(folder)
+    except FileExistsError:
+        return cutpoint.Store.open(folder)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("store", help="folder of the store")
+    parser.add_argument("path", nargs="+", help="file or folder")
+    options = parser.parse_args()
+
+    with open_or_make(options.store) as store:
+        taken = store.backup(options.path)
+        for problem in taken.problems:
+            print(problem.message, file=sys.stderr)
+        print(f"{'snapshot':<8}  {'time':<19} {'files':>9} {'MiB':>9} {'added':>9}")
+        for each in store.snapshots():
+            when = datetime.fromtimestamp(each.time / 1e9).isoformat(" ", "seconds")
+            size, added = each.bytes / 2**20, each.new_stored_bytes / 2**20
+            print(f"{each.id[:8]}  {when:<19} {each.files:>9,} {size:>9,.1f} {added:>9,.1f}")
+    return 1 if taken.is_incomplete else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,219 @@
+"""A store brings back what was backed up, in ranges too, and names what is wrong."""
+
+import os
+import random
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import cutpoint
+import pytest
+from cutpoint import Store
+
+NOISE = random.Random(3).randbytes(700_000)
+PATIENCE = 60
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    tree = tmp_path / "tree"
+    (tree / "sub").mkdir(parents=True)
+    (tree / "large").write_bytes(NOISE)
+    (tree / "sub" / "lines").write_bytes(b"first\nsecond\nthird\n")
+    (tree / "link").symlink_to("large")
+    os.utime(tree / "large", ns=(1, 1_600_000_000_123_456_789))
+    return tree
+
+
+@pytest.fixture
+def store(tmp_path: Path):
+    with Store.create(tmp_path / "store") as made:
+        yield made
+
+
+def damage(folder: Path) -> None:
+    """Changes a byte of the first record of each container."""
+    for path in (folder / "containers").iterdir():
+        path.chmod(0o600)
+        with path.open("r+b") as file:
+            file.seek(140)
+            file.write(b"\x7f")
+
+
+def test_what_is_backed_up_comes_back(store, tree, tmp_path):
+    first = store.backup(tree, tags=["nightly"], time=1_700_000_000_000_000_000)
+    assert (first.files, first.folders > 1, first.bytes) == (3, True, len(NOISE) + 19)
+    assert first.paths == (str(tree),) and first.tags == ("nightly",) and first.problems == ()
+    assert first.time == 1_700_000_000_000_000_000 and not first.is_incomplete
+    second = store.backup([str(tree)])
+    assert second.parent == first.id and second.new_stored_bytes < 5000
+    assert store.snapshots() == [first, second]
+    assert store.find("latest") == second and store.find(first.id[:20]) == first
+    restored = store.restore(second, tmp_path / "target", path=tree)
+    assert (restored.files, restored.problems) == (3, [])
+    assert (tmp_path / "target" / "large").read_bytes() == NOISE
+    assert store.restore(second.id, tmp_path / "target", path=tree).problems  # the files exist
+    assert store.restore(second, tmp_path / "target", path=tree, replace_files=True).problems == []
+    store.remove(second)
+    assert store.snapshots() == [first]
+    assert store.statistics()["snapshots"] == 1
+
+
+def test_files_are_listed(store, tree):
+    snapshot = store.backup(tree)
+    files = {Path(each.path).relative_to(tree).as_posix(): each for each in store.files(snapshot, tree)}
+    assert list(files) == [".", "large", "link", "sub", "sub/lines"]
+    assert files["large"].size == len(NOISE) and files["large"].modified == 1_600_000_000_123_456_789
+    assert files["link"].kind == "symbolic link" and files["link"].target == "large"
+    assert files["sub"].kind == "directory"
+
+
+def test_any_range_equals_the_bytes(store, tree):
+    snapshot, path = store.backup(tree), tree / "large"
+    assert store.read(snapshot, path) == NOISE
+    choices = random.Random(4)
+    for _ in range(50):
+        begin = choices.randrange(len(NOISE) + 2)
+        end = begin + choices.randrange(300_000)
+        assert store.read(snapshot, path, begin, end) == NOISE[begin:end]
+
+
+def test_a_file_object_reads_and_seeks(store, tree):
+    snapshot = store.backup(tree)
+    with store.file(snapshot, tree / "sub" / "lines") as file:
+        assert list(file) == [b"first\n", b"second\n", b"third\n"]
+        assert file.seek(-6, os.SEEK_END) == 13 and file.read() == b"third\n"
+        file.seek(6)
+        assert file.read(6) == b"second" and file.tell() == 12
+    with store.file(snapshot, tree / "large") as file:
+        file.seek(500_000)
+        assert file.read(1000) == NOISE[500_000:501_000]
+    with pytest.raises(ValueError, match="no content"):
+        store.file(snapshot, tree)
+
+
+def test_keys_open_an_encrypted_store(tmp_path, tree):
+    key_file = tmp_path / "key"
+    key_file.write_bytes(b"\x00\xff bytes")
+    with Store.create(tmp_path / "store", password="pässword") as store:
+        snapshot = store.backup(tree)
+        added = store.add_key(key_file=key_file)
+        assert {(key.kind, key.is_used) for key in store.keys()} == {("password", True), ("key file", False)}
+    with Store.open(tmp_path / "store", key_file=key_file) as store:
+        assert store.read(snapshot, tree / "large", 5, 10) == NOISE[5:10]
+        store.remove_key(added)
+    for wrong in {"key_file": key_file}, {"password": "other"}, {}, {"password": "x", "key_file": key_file}:
+        with pytest.raises(ValueError):
+            Store.open(tmp_path / "store", **wrong)
+
+
+def test_damage_is_named_and_repaired(tmp_path, tree):
+    with Store.create(tmp_path / "store") as store:
+        snapshot = store.backup(tree)
+        assert store.check(read_data=True).object_problems == []
+    damage(tmp_path / "store")
+    with Store.open(tmp_path / "store") as store:
+        found = store.check(read_data=True)
+        assert found.object_problems and found.file_problems
+        assert {problem.snapshot for problem in found.file_problems} == {snapshot.id}
+        repaired = store.repair()
+        assert list(repaired.replaced) == [snapshot.id] and repaired.lost and repaired.damaged
+        with pytest.raises(ValueError, match="closed"):
+            store.snapshots()
+    with Store.open(tmp_path / "store") as store:
+        found = store.check(read_data=True)
+        assert (found.object_problems, found.file_problems) == ([], [])
+        assert [each.id for each in store.snapshots()] == list(repaired.replaced.values())
+
+
+def test_errors_are_exceptions(store, tree, tmp_path):
+    with pytest.raises(FileExistsError):
+        Store.create(tmp_path / "store")
+    with pytest.raises(FileNotFoundError) as missing:
+        Store.open(tmp_path / "none")
+    assert missing.value.filename == str(tmp_path / "none")
+    with pytest.raises(cutpoint.CutpointError, match="not a store"):
+        Store.open(tree)
+    with pytest.raises(ValueError, match="compression_level = 20 must be from 0 to 19"):
+        Store.create(tmp_path / "other", compression_level=20)
+    with pytest.raises(ValueError, match="no keys"):
+        store.keys()
+    with pytest.raises(OSError, match="gone"):
+        store.backup(tree / "gone")
+    with pytest.raises(ValueError, match="no paths"):
+        store.backup([])
+    incomplete = store.backup([tree, tree.parent / "gone"])
+    assert incomplete.is_incomplete and [problem.errno for problem in incomplete.problems] == [2]
+    for id in "nothing", "", "../config":
+        with pytest.raises(ValueError, match="no snapshot"):
+            store.remove(id)
+        with pytest.raises(ValueError, match="no snapshot"):
+            store.find(id)
+    with pytest.raises(OSError):
+        store.read(incomplete, "/nothing")
+    with pytest.raises(ValueError, match="begin = -1"):
+        store.read(incomplete, tree / "large", -1)
+    store.close()
+    with pytest.raises(ValueError, match="closed"):
+        store.backup(tree)
+
+
+def test_a_second_thread_gets_an_error(store, tmp_path):
+    """The backup waits for a pipe, on which nobody writes before the error."""
+    reading, writing = os.pipe()
+    before = os.dup(0)
+    os.dup2(reading, 0)
+    try:
+        thread = threading.Thread(target=store.backup, args=("-",), kwargs={"standard_input_name": "pipe"})
+        thread.start()
+        while not list((tmp_path / "store" / "leases").iterdir()):
+            assert thread.is_alive()
+        with pytest.raises(RuntimeError, match="another thread"):
+            store.snapshots()
+        os.write(writing, b"bytes")
+        os.close(writing)
+        thread.join(PATIENCE)
+    finally:
+        os.dup2(before, 0)
+        os.close(before)
+        os.close(reading)
+    assert store.find("latest").bytes == 5
+
+
+INTERRUPTED = """
+import cutpoint, os, signal, sys, threading, time
+
+folder = sys.argv[1]
+store = cutpoint.Store.create(folder)
+
+def interrupt():
+    while not os.listdir(folder + "/leases"):
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=interrupt).start()
+try:
+    store.backup("-")  # a pipe on which nobody writes
+except KeyboardInterrupt:
+    assert store.snapshots() == [] and os.listdir(folder + "/leases") == []
+    sys.exit(42)
+"""
+
+
+def test_ctrl_c_ends_a_backup(tmp_path):
+    reading, writing = os.pipe()
+    try:
+        words = [sys.executable, "-c", INTERRUPTED, str(tmp_path / "store")]
+        assert subprocess.run(words, stdin=reading, timeout=PATIENCE, check=False).returncode == 42
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+def test_the_command_uses_the_same_store(store, tree, tmp_path, command):
+    snapshot = store.backup(tree)
+    assert command("dump", f"latest:{tree}/sub/lines", "--store", tmp_path / "store") == "first\nsecond\nthird\n"
+    listed = command("snapshots", "--store", tmp_path / "store", "--json")
+    assert re.search(snapshot.id, listed)
