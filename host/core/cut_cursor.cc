@@ -35,9 +35,10 @@ cut_cursor::cut_cursor(const chunker& cuts) : cuts_(cuts), scanner_(cuts_.scanne
   if (scanner_ == nullptr) return;
   needs_ = *cuts_.candidate_map();
   skipped_ = std::max(needs_.behind, needs_.unused);
-  const std::uint64_t speedup = scanner_->speedup();
-  const std::uint64_t saved = skipped_ - std::min(skipped_, speedup * needs_.behind);
-  probe_bytes_ = std::min(saved / (2 * std::max<std::uint64_t>(speedup - 1, 1)), most_probe_bytes);
+  const double speedup = scanner_->speedup();
+  const double saved = static_cast<double>(skipped_) - speedup * static_cast<double>(needs_.behind);
+  const double half_of_equal = std::max(saved, 0.0) / (2 * std::max(speedup - 1, 1.0));
+  probe_bytes_ = std::min(static_cast<std::uint64_t>(half_of_equal), most_probe_bytes);
 }
 
 std::optional<std::uint64_t> cut_cursor::next_cut(const stream_window& window, std::uint64_t position) {
@@ -60,7 +61,7 @@ std::optional<std::uint64_t> cut_cursor::mapped_cut(const stream_window& window,
   const std::uint64_t least = scanner_->least_count();
   for (;;) {
     if (map_ && marked_last_ >= last) return cuts_.next_cut(window, *map_, position);
-    if (usable < needs_.behind + least || scanner_->speedup() * (usable - skipped_) < least) {
+    if (usable < needs_.behind + least || is_slower_to_scan(least, usable - skipped_)) {
       return cuts_.next_cut(window);
     }
     const std::uint64_t marked = marked_last_ - first;
@@ -86,7 +87,7 @@ std::optional<std::uint64_t> cut_cursor::mapped_cut(const stream_window& window,
 /// present chunk. There are many fewer if most chunks are hardly longer than the minimum.
 bool cut_cursor::is_loop_faster(std::uint64_t marked) {
   if (scanned_ == 0) return false;
-  if (scanned_ > scanner_->speedup() * (loop_work_ + marked)) {
+  if (is_slower_to_scan(scanned_, loop_work_ + marked)) {
     use_loop();
     return true;
   }
@@ -96,9 +97,14 @@ bool cut_cursor::is_loop_faster(std::uint64_t marked) {
   return false;
 }
 
+/// Returns whether it takes longer to scan so many positions than to test the others by the loop.
+bool cut_cursor::is_slower_to_scan(std::uint64_t scanned, std::uint64_t tested) const {
+  return static_cast<double>(scanned) > scanner_->speedup() * static_cast<double>(tested);
+}
+
 void cut_cursor::use_loop() {
-  loop_bytes_ =
-      std::max({least_loop_bytes / scanner_->speedup(), 4 * skipped_, std::min(2 * loop_bytes_, most_loop_bytes)});
+  const auto least_bytes = static_cast<std::uint64_t>(least_loop_bytes / scanner_->speedup());
+  loop_bytes_ = std::max({least_bytes, 4 * skipped_, std::min(2 * loop_bytes_, most_loop_bytes)});
   loop_until_ = marked_last_ + loop_bytes_;
   scanned_ = loop_work_ = tile_bytes_ = 0;
 }

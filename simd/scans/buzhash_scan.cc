@@ -35,6 +35,8 @@ struct buzhash_scan {
   ring_layout layout;
 };
 
+constexpr double loop_speedup = 1.4;
+
 /// One scan. The bases of a block are known when all its columns have been looked up, so the hashes of a block are
 /// tested while the next one is looked up.
 template <class Filter>
@@ -175,7 +177,7 @@ class running_scan {
   std::uint64_t last_;
   std::uint64_t position_;
   candidate_bits& map_;
-  density_guard guard_;
+  density_guard guard_{loop_speedup};
   hashed_block tested_ = {
       .newest = prefixes_, .oldest = {prefixes_, prefixes_}, .bases = {}};  ///< at first, any memory
   std::array<std::uint8_t, word_planes> base_ = {};
@@ -191,7 +193,7 @@ class buzhash_scanner final : public candidate_scanner {
   buzhash_scanner(const buzhash_scan& hash, const Filter& filter) : hash_(hash), filter_(filter) {}
 
   [[nodiscard]] std::uint64_t least_count() const noexcept final { return 4 * block_bytes; }
-  [[nodiscard]] std::uint64_t speedup() const noexcept final { return 2; }
+  [[nodiscard]] double speedup() const noexcept final { return loop_speedup; }
   [[nodiscard]] bool scan(byte_span bytes, std::uint64_t first, std::uint64_t last, std::uint64_t position,
                           candidate_bits& map) const noexcept final {
     return running_scan<Filter>(hash_, filter_, bytes, first, last, position, map).run();

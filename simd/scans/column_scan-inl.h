@@ -4,7 +4,7 @@
 /// The scanner of a rolling hash with `lanes` byte ranges of a tile side by side. `Hash` has
 ///
 ///   direction      whether the hash rolls forward or backward
-///   loop_speedup   about how many times as fast as the kernel's loop the scan is
+///   loop_speedup   how many times as fast as the kernel's loop the scan is, at least
 ///   state          vectors with the hashes of all lanes
 ///   steps          made of the hash, for one tile; begin() returns the hashes of no bytes; roll(state, offset, newest,
 ///                  oldest) adds the column `newest` at an offset and removes `oldest`
@@ -19,7 +19,7 @@ template <class Hash>
 class column_scanner final : public lane_scanner<column_scanner<Hash>> {
  public:
   static constexpr std::uint64_t lane_count = lanes;
-  static constexpr std::uint64_t loop_speedup = Hash::loop_speedup;
+  static constexpr double loop_speedup = Hash::loop_speedup;
 
   column_scanner(const Hash& hash, std::span<const masked_test> tests)
       : hash_(hash), tests_(tests.begin(), tests.end()) {}
@@ -34,7 +34,7 @@ class column_scanner final : public lane_scanner<column_scanner<Hash>> {
     typename Hash::state state = steps.begin();
     for (std::int64_t at = 1 - window; at < 0; ++at)
       steps.roll(state, at, hn::Load(d, columns.column(at)), hn::Zero(d));
-    density_guard guard;
+    density_guard guard(loop_speedup);
     const auto stride = static_cast<std::int64_t>(tile.stride);
     for (std::int64_t block_at = 0; block_at < stride; block_at += block) {
       columns.begin_block(std::min(block_at + block, stride - block));  // the last block is loaded twice

@@ -41,7 +41,7 @@ template <std::size_t planes>
 class gear_scanner final : public lane_scanner<gear_scanner<planes>> {
  public:
   static constexpr std::uint64_t lane_count = 32;
-  static constexpr std::uint64_t loop_speedup = 2;
+  static constexpr double loop_speedup = 1.4;
 
   gear_scanner(const gear_words& table, std::span<const std::uint64_t> masks, std::uint64_t filter)
       : words_(table), masks_(masks.begin(), masks.end()), filter_(filter) {
@@ -59,7 +59,7 @@ class gear_scanner final : public lane_scanner<gear_scanner<planes>> {
     for (std::size_t step = 0; step < 8; ++step) {
       for (std::size_t g = 0; g < groups; ++g) roll(words, g, step, hashes[g]);
     }
-    density_guard guard;
+    density_guard guard(loop_speedup);
     for (std::uint64_t at = 0; at < tile.stride; at += column_bytes) {
       tile.prefetch_column(lane_count, at / column_bytes * column_bytes);
       load_column<false>(tile.first + at, tile.stride, words);

@@ -45,16 +45,20 @@ struct lane_tile {
   }
 };
 
-/// Counts candidates against positions, and tells whether they are too dense for vectors: each costs about as much as
-/// the vector loop over a hundred positions.
+/// Counts candidates against positions, and tells whether they are too dense for vectors: each costs as much as the
+/// vector loop over one or two hundred positions.
 class density_guard {
  public:
+  /// `speedup` is that of the scanner, without candidates.
+  explicit density_guard(double speedup) : least_distance_(std::max(96.0, 200 / (speedup - 1))) {}
+
   void found(std::uint64_t count) { candidates_ += count; }
   [[nodiscard]] bool is_exceeded(std::uint64_t scanned_positions) const {
-    return candidates_ > 64 + scanned_positions / 96;
+    return static_cast<double>(candidates_) > 64 + static_cast<double>(scanned_positions) / least_distance_;
   }
 
  private:
+  double least_distance_;
   std::uint64_t candidates_ = 0;
 };
 
@@ -64,7 +68,7 @@ template <class Scanner>
 class lane_scanner : public candidate_scanner {
  public:
   [[nodiscard]] std::uint64_t least_count() const noexcept final { return least_columns * row_bytes; }
-  [[nodiscard]] std::uint64_t speedup() const noexcept final { return Scanner::loop_speedup; }
+  [[nodiscard]] double speedup() const noexcept final { return Scanner::loop_speedup; }
 
   [[nodiscard]] bool scan(byte_span bytes, std::uint64_t first, std::uint64_t last, std::uint64_t position,
                           candidate_bits& map) const noexcept final {

@@ -34,7 +34,7 @@ using word_vector = hn::VFromD<word_tag>;
 class rabin_inck_lanes {
  public:
   static constexpr rolling_direction direction = rolling_direction::forward;
-  static constexpr std::uint64_t loop_speedup = lanes / 16;
+  static constexpr double loop_speedup = lanes / 20.0;
   /// Vector k has lanes 4 k to 4 k + 3 of each 16.
   struct state {
     word_vector words[4];

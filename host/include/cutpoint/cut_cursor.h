@@ -30,6 +30,7 @@ class cut_cursor {
  private:
   [[nodiscard]] std::optional<std::uint64_t> mapped_cut(const stream_window& window, std::uint64_t position);
   [[nodiscard]] bool is_loop_faster(std::uint64_t marked);
+  [[nodiscard]] bool is_slower_to_scan(std::uint64_t scanned, std::uint64_t tested) const;
   void use_loop();
   [[nodiscard]] bool mark(const stream_window& window, std::uint64_t position, std::uint64_t last);
 

@@ -19,8 +19,8 @@ class candidate_scanner {
   /// Returns the number of positions of the shortest range that can be scanned, a multiple of 64.
   [[nodiscard]] virtual std::uint64_t least_count() const noexcept = 0;
 
-  /// Returns about how many positions are scanned in the time in which the kernel's loop tests one.
-  [[nodiscard]] virtual std::uint64_t speedup() const noexcept = 0;
+  /// Returns how many positions are scanned, at least, in the time in which the kernel's loop tests one: more than 1.
+  [[nodiscard]] virtual double speedup() const noexcept = 0;
 
   /// Marks the candidates at indices [first, last) of `bytes` in `map`; index `first` is number `position` of the map.
   /// The range has `least_count()` positions or more. Before `first` lie the `behind` bytes, and after `last` the

@@ -26,7 +26,7 @@ class counting_kernel final : public cut_kernel, public candidate_scanner {
   std::string_view backend() const noexcept override { return "counting"; }
 
   std::uint64_t least_count() const noexcept override { return least_count_; }
-  std::uint64_t speedup() const noexcept override { return 3; }
+  double speedup() const noexcept override { return 3; }
   bool scan(byte_span bytes, std::uint64_t first, std::uint64_t last, std::uint64_t position,
             candidate_bits& map) const noexcept override {
     const candidate_map_needs needs = *reference_.candidate_map();
