@@ -201,7 +201,9 @@ status backup::add_file(const tree_entry& found, const folder_entry* stored) {
     if (!is_first && first->second->entry.kind == found.kind) entry->first_name = first->second;
   }
   add_attributes(entry->entry, found, stored);
-  const bool has_content = (found.kind == file_kind::regular_file && found.size != 0) || is_content_of_device;
+  // Files of the kernel, as in /proc, have content beyond their size of 0; they are read if they are named.
+  const bool is_content_of_file = found.kind == file_kind::regular_file && (found.size != 0 || found.is_given);
+  const bool has_content = is_content_of_file || is_content_of_device;
   if (found.kind == file_kind::regular_file) summary_.bytes += found.size;
   if (!has_content || entry->first_name) return entry->complete();
   if (stored != nullptr && !is_content_of_device && parent_.is_stored(*stored, found)) {

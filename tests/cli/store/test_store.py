@@ -97,6 +97,23 @@ class Store(StoreTest):
         listed = [json.loads(line) for line in self.store("ls", "latest", "--json").splitlines()]
         self.assertEqual([(each["path"], each["kind"], each["size"]) for each in listed[1:]], [("/dump.sql", "regular file", 400_000)])
 
+    @unittest.skipUnless(os.path.exists("/proc/version"), "there is no /proc")
+    def test_a_file_with_more_content_than_its_size_says_is_read_when_it_is_named(self):
+        snapshot = self.backup("/proc/version")
+        self.assertEqual(self.store("dump", f"{snapshot}:/proc/version"), Path("/proc/version").read_text())
+
+    @unittest.skipUnless(shutil.which("losetup"), "losetup is not installed")
+    def test_the_content_of_a_block_device_is_stored_when_it_is_named(self):
+        image = self.write("image", bytes(5_000_192) + random_bytes(700_416, 3) + bytes(1_000_448))
+        run = subprocess.run(["losetup", "--find", "--show", image], capture_output=True, text=True)
+        if run.returncode != 0:
+            self.skipTest(f"no loop device can be set up: {run.stderr.strip()}")
+        device = run.stdout.strip()
+        self.addCleanup(subprocess.run, ["losetup", "--detach", device], check=True)
+        snapshot = self.backup(device)
+        self.restored(snapshot)
+        self.assertEqual((self.folder / f"out{device}").read_bytes(), image.read_bytes())
+
     def test_a_file_that_fails_is_named_and_the_rest_is_stored(self):
         run = self.run_store("backup", "data", "missing")
         self.assert_failed(run, f"error: {self.folder}/missing: cannot be found")
