@@ -35,7 +35,7 @@ struct buzhash_scan {
   ring_layout layout;
 };
 
-constexpr double loop_speedup = 1.4;
+constexpr double loop_speedup = 2;
 
 /// One scan. The bases of a block are known when all its columns have been looked up, so the hashes of a block are
 /// tested while the next one is looked up.

@@ -46,11 +46,11 @@ struct lane_tile {
 };
 
 /// Counts candidates against positions, and tells whether they are too dense for vectors: each costs as much as the
-/// vector loop over one or two hundred positions.
+/// vector loop over a hundred positions.
 class density_guard {
  public:
   /// `speedup` is that of the scanner, without candidates.
-  explicit density_guard(double speedup) : least_distance_(std::max(96.0, 200 / (speedup - 1))) {}
+  explicit density_guard(double speedup) : least_distance_(std::max(96.0, 100 / (speedup - 1))) {}
 
   void found(std::uint64_t count) { candidates_ += count; }
   [[nodiscard]] bool is_exceeded(std::uint64_t scanned_positions) const {
