@@ -102,7 +102,7 @@ result<double> look_up_new(store::shard_index& index, std::uint64_t lookups) {
       std::memcpy(digests[i].bytes.data(), &bits, sizeof bits);
     }
     const stopwatch watch;
-    if (status located = index.locate(digests, found); !located.ok()) return located;
+    if (status located = index.locate(store::record_kind::chunk, digests, found); !located.ok()) return located;
     seconds += watch.seconds();
   }
   return static_cast<double>(lookups) / seconds;

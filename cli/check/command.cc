@@ -36,7 +36,8 @@ exit_code check_command::run() {
                       {"records", found->records},
                       {"snapshots", found->snapshots},
                       {"object_problems", found->object_problems},
-                      {"file_problems", found->file_problems}});
+                      {"file_problems", found->file_problems},
+                      {"moved_chunks", found->moved_chunks}});
   } else {
     text = fmt::format("{} snapshots, {} containers, {} chunks and nodes: {}\n", human_count(found->snapshots),
                        human_count(found->containers), human_count(found->records),

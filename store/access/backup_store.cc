@@ -440,8 +440,8 @@ result<store_check_summary> backup_store::check(const store_check_options& optio
                                                                      .file_problem = options.file_problem,
                                                                      .cancel = options.cancel});
   if (!checked) return held_->named(checked.error());
-  return store_check_summary{checked->containers, checked->records, checked->snapshots, checked->object_problems,
-                             checked->file_problems};
+  return store_check_summary{checked->containers,      checked->records,       checked->snapshots,
+                             checked->object_problems, checked->file_problems, checked->moved_chunks};
 }
 
 result<store_repair_summary> backup_store::repair(const store_repair_options& options) {

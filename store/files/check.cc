@@ -55,7 +55,7 @@ class checker {
       return audit_containers(store_, *ids, options_.threads, options_.cancel,
                               [&](const audited_container& audited, const container_auditor&) {
                                 summary_.records += audited.whole.records.size();
-                                for (const digest& each : audited.lost) lost_.insert({to_hex(each), audited.id});
+                                for (const digest& each : audited.lost_chunks) lost_.insert({to_hex(each), audited.id});
                                 if (!audited.outcome.ok())
                                   report({object_kind::container, audited.id}, audited.outcome);
                                 return status();
@@ -100,6 +100,7 @@ class checker {
       });
       if (!whole) return whole.error();
     }
+    summary_.moved_chunks = trees->moved_chunks();
     return {};
   }
 

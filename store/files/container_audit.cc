@@ -74,7 +74,7 @@ result<audited_container> container_auditor::audit(const std::string& id) {
       audited.whole.records.push_back(each);
       continue;
     }
-    audited.lost.push_back(each.description.content);
+    if (each.description.kind == record_kind::chunk) audited.lost_chunks.push_back(each.description.content);
     if (audited.outcome.ok()) {
       audited.outcome = damage(path, fmt::format("the record at {} does not have its digest", each.position));
     }

@@ -21,8 +21,8 @@ struct audited_container {
   status outcome;
   /// The records whose content has its digest.
   container_table whole;
-  /// Digests of the other records that were found.
-  std::vector<digest> lost;
+  /// Digests of the other chunks that were found.
+  std::vector<digest> lost_chunks;
 };
 
 /// Reads whole containers. Not thread-safe.

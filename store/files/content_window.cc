@@ -39,7 +39,7 @@ void content_window::locate(std::size_t begin, std::size_t end, const content_fu
   std::vector<digest> digests;
   for (std::size_t i = begin; i < end; ++i) digests.push_back(places_[i].record.content);
   std::vector<std::optional<found_record>> found(digests.size());
-  if (status located = store_.shards.locate(digests, found); !located.ok()) {
+  if (status located = store_.shards.locate(record_kind::chunk, digests, found); !located.ok()) {
     if (end - begin == 1) {
       take(places_[begin], located);
     } else {

@@ -53,7 +53,7 @@ bool parent_tree::is_stored(const folder_entry& found, const tree_entry& entry) 
   std::vector<std::optional<found_record>> records;
   const auto are_present = [&]() -> status {
     records.assign(digests.size(), std::nullopt);
-    if (status located = store_.shards.locate(digests, records); !located.ok()) return located;
+    if (status located = store_.shards.locate(record_kind::chunk, digests, records); !located.ok()) return located;
     digests.clear();
     for (const auto& each : records) {
       if (!each) return {status_code::io_error, "a record is missing"};

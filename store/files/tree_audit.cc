@@ -12,9 +12,9 @@ constexpr std::size_t located_at_once = 256;
 
 }  // namespace
 
-std::size_t tree_audit::digest_hash::operator()(const digest& content) const noexcept {
+std::size_t tree_audit::list_hash::operator()(const whole_list& list) const noexcept {
   std::size_t hash = 0;
-  std::memcpy(&hash, content.bytes.data(), sizeof hash);
+  std::memcpy(&hash, list.content.bytes.data(), sizeof hash);
   return hash;
 }
 
@@ -35,23 +35,24 @@ status tree_audit::audit_records(const std::vector<record_reference>& records) {
   std::vector<digest> digests;
   for (const record_reference& each : records) digests.push_back(each.content);
   std::vector<std::optional<found_record>> found(digests.size());
-  if (status located = store_.shards.locate(digests, found); !located.ok()) return located;
+  if (status located = store_.shards.locate(record_kind::chunk, digests, found); !located.ok()) return located;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const std::string name = to_hex(digests[i]);
     if (!found[i]) return damage("the record " + name, "no container has it");
-    const record_description& description = found[i]->place().description;
-    if (description.raw_bytes != records[i].raw_bytes || description.kind != record_kind::chunk) {
-      return damage("the record " + name, "it has another length or kind than the file says");
+    if (found[i]->place().description.raw_bytes != records[i].raw_bytes) {
+      return damage("the record " + name, "it has another length than the file says");
     }
     if (lost_.contains({name, found[i]->container->id})) {
       return damage("the record " + name, "its container " + found[i]->container->id + " is damaged");
     }
+    if (records[i].hint != 0 && records[i].hint != hint_of(found[i]->container->salt)) ++moved_chunks_;
   }
   return {};
 }
 
 status tree_audit::audit_file(const folder_entry& file) {
-  if (file.node && whole_.contains(file.node->content)) return {};
+  const std::uint64_t size = file.kind == file_kind::regular_file ? file.size : 0;
+  if (file.node && whole_.contains(whole_list(*file.node, size))) return {};
   std::vector<record_reference> records;
   std::uint64_t bytes = 0;
   const auto audit_extent = [&](const stored_extent& extent, std::uint64_t) -> status {
@@ -65,14 +66,13 @@ status tree_audit::audit_file(const folder_entry& file) {
   };
   if (status visited = visit_file(file, 0, UINT64_MAX, *nodes_, audit_extent); !visited.ok()) return visited;
   if (status audited = audit_records(records); !audited.ok()) return audited;
-  const std::uint64_t size = file.kind == file_kind::regular_file ? file.size : 0;
   if (bytes != size) return damage(file.name, fmt::format("its content has {} bytes instead of {}", bytes, size));
-  if (file.node) whole_.insert(file.node->content);
+  if (file.node) whole_.insert(whole_list(*file.node, size));
   return {};
 }
 
 result<bool> tree_audit::audit(const record_reference& root, const problem_function& problem) {
-  if (whole_.contains(root.content)) return true;
+  if (is_whole_folder(root)) return true;
   std::string path = "/";
   std::vector<level> levels;
   levels.push_back({root, folder_cursor(root, *nodes_), path.size()});
@@ -89,7 +89,7 @@ result<bool> tree_audit::audit(const record_reference& root, const problem_funct
     }
     if (!*next) {
       const bool is_whole = here.is_whole;
-      if (is_whole) whole_.insert(here.node.content);
+      if (is_whole) whole_.insert(whole_list(here.node));
       levels.pop_back();
       if (levels.empty()) return is_whole;
       levels.back().is_whole = levels.back().is_whole && is_whole;
@@ -98,7 +98,7 @@ result<bool> tree_audit::audit(const record_reference& root, const problem_funct
     const folder_entry& entry = **next;
     path += entry.name;
     if (entry.kind == file_kind::directory && entry.node && path.size() < longest_stored_path) {
-      if (whole_.contains(entry.node->content)) continue;
+      if (is_whole_folder(*entry.node)) continue;
       path += '/';
       levels.push_back({*entry.node, folder_cursor(*entry.node, *nodes_), path.size()});
       if (levels.size() > most_folders_with_nodes) {

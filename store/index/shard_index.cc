@@ -12,6 +12,10 @@ namespace {
 /// Digests whose filters are asked together, so that their loads overlap.
 constexpr std::size_t lookups_at_once = 32;
 
+bool is_wanted(const placed_record& record, record_kind kind, const digest& content) noexcept {
+  return record.description.kind == kind && record.description.content == content;
+}
+
 }  // namespace
 
 result<shard_index> shard_index::open(storage& objects, seal_kind seal, table_cache& tables) {
@@ -49,23 +53,23 @@ status shard_index::add(const std::string& id) {
   return {};
 }
 
-bool shard_index::follows_last(const digest& content) {
+bool shard_index::follows_last(record_kind kind, const digest& content) {
   if (!last_ || last_->ordinal + 1 >= last_->container->records.size()) return false;
-  if (last_->container->records[last_->ordinal + 1].description.content != content) return false;
+  if (!is_wanted(last_->container->records[last_->ordinal + 1], kind, content)) return false;
   ++last_->ordinal;
   ++sequential_hits_;
   return true;
 }
 
 /// Sets `last_` if the record is found.
-result<bool> shard_index::find_in(const shard& where, const digest& content) {
+result<bool> shard_index::find_in(const shard& where, record_kind kind, const digest& content) {
   entries_.clear();
   where.find(prefix_of(content), entries_);
   for (const shard_entry& each : entries_) {
     const auto table = tables_->find(where.container_at(each.container).name);
     if (!table) return table.error();
     if (*table == nullptr || each.ordinal >= (*table)->records.size()) continue;
-    if ((*table)->records[each.ordinal].description.content != content) continue;
+    if (!is_wanted((*table)->records[each.ordinal], kind, content)) continue;
     last_ = found_record{*table, each.ordinal};
     return true;
   }
@@ -87,11 +91,12 @@ void shard_index::ask_filters(std::span<const digest> digests) {
   }
 }
 
-status shard_index::locate(std::span<const digest> digests, std::span<std::optional<found_record>> found) {
+status shard_index::locate(record_kind kind, std::span<const digest> digests,
+                           std::span<std::optional<found_record>> found) {
   std::size_t asked_begin = 0;  // the filters were asked for [asked_begin, asked_end)
   std::size_t asked_end = 0;
   for (std::size_t i = 0; i < digests.size(); ++i) {
-    bool is_found = follows_last(digests[i]);
+    bool is_found = follows_last(kind, digests[i]);
     if (!is_found && i >= asked_end) {
       asked_begin = i;
       asked_end = std::min(i + lookups_at_once, digests.size());
@@ -99,7 +104,7 @@ status shard_index::locate(std::span<const digest> digests, std::span<std::optio
     }
     for (std::size_t s = 0; !is_found && s < shards_.size(); ++s) {
       if (possible_[(i - asked_begin) * shards_.size() + s] == 0) continue;
-      const auto looked_up = find_in(shards_[s], digests[i]);
+      const auto looked_up = find_in(shards_[s], kind, digests[i]);
       if (!looked_up) return looked_up.error();
       is_found = *looked_up;
     }

@@ -34,8 +34,10 @@ class shard_index {
   /// index. Errors: those of the storage.
   [[nodiscard]] static result<shard_index> open(storage& objects, seal_kind seal, table_cache& tables);
 
-  /// Finds a record for each digest; `found` has as many elements. Errors: those of the storage.
-  [[nodiscard]] status locate(std::span<const digest> digests, std::span<std::optional<found_record>> found);
+  /// Finds a record of a kind for each digest; `found` has as many elements. A chunk may have the digest of a node, whose
+  /// hints are not covered by it, so that neither stands in for the other. Errors: those of the storage.
+  [[nodiscard]] status locate(record_kind kind, std::span<const digest> digests,
+                              std::span<std::optional<found_record>> found);
 
   /// Maps one more shard, which must be durable.
   [[nodiscard]] status add(const std::string& id);
@@ -55,9 +57,9 @@ class shard_index {
   shard_index(storage& objects, seal_kind seal, table_cache& tables) noexcept
       : objects_(&objects), seal_(seal), tables_(&tables) {}
 
-  [[nodiscard]] bool follows_last(const digest& content);
+  [[nodiscard]] bool follows_last(record_kind kind, const digest& content);
   void ask_filters(std::span<const digest> digests);
-  [[nodiscard]] result<bool> find_in(const shard& where, const digest& content);
+  [[nodiscard]] result<bool> find_in(const shard& where, record_kind kind, const digest& content);
 
   storage* objects_;
   seal_kind seal_;

@@ -4,7 +4,7 @@ namespace cutpoint::store {
 
 status store_index::look_up(std::span<const digest> digests, std::span<index_answer> answers) {
   found_.assign(digests.size(), std::nullopt);
-  if (status located = shards_.locate(digests, found_); !located.ok()) return located;
+  if (status located = shards_.locate(records_, digests, found_); !located.ok()) return located;
   if (status looked_up = inserted_.look_up(digests, answers); !looked_up.ok()) return looked_up;
   for (std::size_t i = 0; i < digests.size(); ++i) {
     if (found_[i]) answers[i] = index_answer::present;
@@ -14,7 +14,7 @@ status store_index::look_up(std::span<const digest> digests, std::span<index_ans
 
 status store_index::insert(std::span<const digest> digests, std::span<index_answer> answers) {
   found_.assign(digests.size(), std::nullopt);
-  if (status located = shards_.locate(digests, found_); !located.ok()) return located;
+  if (status located = shards_.locate(records_, digests, found_); !located.ok()) return located;
   absent_.clear();
   for (std::size_t i = 0; i < digests.size(); ++i) {
     if (!found_[i]) absent_.push_back(digests[i]);

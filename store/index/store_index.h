@@ -1,4 +1,5 @@
-// The fingerprint index of a store: its shards, and the digests that were inserted since they were written.
+// The fingerprint index of a store's chunks or nodes: its shards, and the digests that were inserted since they were
+// written.
 #pragma once
 
 #include <optional>
@@ -15,7 +16,8 @@ namespace cutpoint::store {
 class store_index final : public fingerprint_index {
  public:
   /// `shards` must outlive the index.
-  store_index(shard_index& shards, fingerprint_kind kind) : shards_(shards), kind_(kind), inserted_(kind) {}
+  store_index(shard_index& shards, record_kind records, fingerprint_kind kind)
+      : shards_(shards), records_(records), kind_(kind), inserted_(kind) {}
 
   [[nodiscard]] status look_up(std::span<const digest> digests, std::span<index_answer> answers) override;
   [[nodiscard]] status insert(std::span<const digest> digests, std::span<index_answer> answers) override;
@@ -30,6 +32,7 @@ class store_index final : public fingerprint_index {
 
  private:
   shard_index& shards_;
+  record_kind records_;
   fingerprint_kind kind_;
   memory_index inserted_;
   std::vector<std::optional<found_record>> found_;

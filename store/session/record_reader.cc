@@ -12,9 +12,9 @@ status record_damage(const record_reference& record, std::string_view what) {
 
 }  // namespace
 
-result<std::vector<std::uint8_t>> record_reader::read(const record_reference& record) {
+result<std::vector<std::uint8_t>> record_reader::read(record_kind kind, const record_reference& record) {
   std::optional<found_record> found;
-  if (status located = shards_.locate({&record.content, 1}, {&found, 1}); !located.ok()) return located;
+  if (status located = shards_.locate(kind, {&record.content, 1}, {&found, 1}); !located.ok()) return located;
   if (!found) return record_damage(record, "no container has it");
   return read_record(objects_, *found->container, found->place(), key_);
 }
@@ -27,14 +27,14 @@ status record_reader::compare(const record_reference& record, byte_span content)
 }
 
 result<std::vector<std::uint8_t>> record_reader::read_chunk(const record_reference& chunk) {
-  auto content = read(chunk);
+  auto content = read(record_kind::chunk, chunk);
   if (!content) return content;
   if (status same = compare(chunk, *content); !same.ok()) return same;
   return content;
 }
 
 result<std::vector<std::uint8_t>> record_reader::read_node(const record_reference& node) {
-  auto bytes = read(node);
+  auto bytes = read(record_kind::node, node);
   if (!bytes) return bytes;
   const auto content = node_content(*bytes);
   if (!content) return record_damage(node, "it is not a node");

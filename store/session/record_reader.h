@@ -22,7 +22,7 @@ class record_reader final : public node_source {
   [[nodiscard]] result<std::vector<std::uint8_t>> read_node(const record_reference& node) override;
 
  private:
-  [[nodiscard]] result<std::vector<std::uint8_t>> read(const record_reference& record);
+  [[nodiscard]] result<std::vector<std::uint8_t>> read(record_kind kind, const record_reference& record);
   [[nodiscard]] status compare(const record_reference& record, byte_span content);
 
   storage& objects_;

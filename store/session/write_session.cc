@@ -38,15 +38,16 @@ write_session::write_session(const store_config& config, shard_index& shards, re
     : config_(config),
       compressors_(config.codec, config.level),
       shards_(shards),
-      index_(shards, config.fingerprint),
+      known_chunks_{store_index(shards, record_kind::chunk, config.fingerprint)},
+      known_nodes_{store_index(shards, record_kind::node, config.fingerprint)},
       records_(records),
       nodes_(std::move(nodes)) {}
 
 write_session::~write_session() = default;
 
-std::uint64_t write_session::hint_of_inserted(const digest& content) const {
-  const auto found = inserted_.find(map_key(content));
-  return found == inserted_.end() ? 0 : found->second;
+std::uint64_t write_session::known_records::hint_of_inserted(const digest& content) const {
+  const auto found = inserted.find(map_key(content));
+  return found == inserted.end() ? 0 : found->second;
 }
 
 status write_session::select(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work) {
@@ -54,10 +55,10 @@ status write_session::select(std::span<const delivered_chunk> chunks, std::span<
   digests_.clear();
   for (const delivered_chunk& each : chunks) digests_.push_back(each.fingerprint);
   answers_.resize(chunks.size());
-  if (status inserted = index_.insert(digests_, answers_); !inserted.ok()) return inserted;
+  if (status inserted = known_chunks_.index.insert(digests_, answers_); !inserted.ok()) return inserted;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     const bool is_new = answers_[i] == index_answer::absent;
-    const auto& found = index_.found()[i];
+    const auto& found = known_chunks_.index.found()[i];
     selected_.push_back({is_new, found ? hint_of(found->container->salt) : 0});
     if (is_new) work[i] = std::make_unique<compression>(compressors_);
   }
@@ -72,7 +73,7 @@ result<std::uint64_t> write_session::append(record_kind kind, const digest& cont
   const record_description description{kind, codec, static_cast<std::uint32_t>(raw_bytes),
                                        static_cast<std::uint32_t>(payload.size()), content};
   const auto hint = records_.append(description, payload);
-  if (hint) inserted_[map_key(content)] = *hint;
+  if (hint) known(kind).inserted[map_key(content)] = *hint;
   return hint;
 }
 
@@ -89,7 +90,7 @@ result<stored_extent> write_session::store(const delivered_chunk& chunk) {
     if (!appended) return appended.error();
     hint = *appended;
   } else if (hint == 0) {
-    hint = hint_of_inserted(chunk.fingerprint);
+    hint = known_chunks_.hint_of_inserted(chunk.fingerprint);
   }
   const record_reference record{chunk.fingerprint, static_cast<std::uint32_t>(chunk.length), hint};
   return stored_extent{chunk.count == 1 ? extent_kind::data : extent_kind::run, record, chunk.count};
@@ -100,11 +101,11 @@ result<record_reference> write_session::put_node(const encoded_node& node) {
   const auto name = nodes_(node.content());
   if (!name) return name.error();
   index_answer answer = index_answer::absent;
-  if (status inserted = index_.insert({&*name, 1}, {&answer, 1}); !inserted.ok()) return inserted;
+  if (status inserted = known_nodes_.index.insert({&*name, 1}, {&answer, 1}); !inserted.ok()) return inserted;
   record_reference reference{*name, static_cast<std::uint32_t>(node.content_bytes), 0};
   if (answer == index_answer::present) {
-    const auto& found = index_.found().front();
-    reference.hint = found ? hint_of(found->container->salt) : hint_of_inserted(*name);
+    const auto& found = known_nodes_.index.found().front();
+    reference.hint = found ? hint_of(found->container->salt) : known_nodes_.hint_of_inserted(*name);
     return reference;
   }
   std::vector<std::uint8_t> frame;
@@ -124,8 +125,10 @@ status write_session::finish() {
     const status opened = shards_.add(each);
     if (!opened.ok()) return opened;
   }
-  index_.forget_inserted();
-  inserted_.clear();
+  for (known_records* each : {&known_chunks_, &known_nodes_}) {
+    each->index.forget_inserted();
+    each->inserted.clear();
+  }
   return {};
 }
 

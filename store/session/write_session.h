@@ -42,13 +42,23 @@ class write_session final : public node_receiver {
  private:
   class compression;
 
+  /// What is known of the records of a kind.
+  struct known_records {
+    store_index index;
+    std::unordered_map<std::string, std::uint64_t> inserted = {};  ///< hints of those that no shard has
+
+    [[nodiscard]] std::uint64_t hint_of_inserted(const digest& content) const;
+  };
+
   /// What was found of a selected chunk.
   struct selected_chunk {
     bool is_new;
     std::uint64_t hint;  ///< 0 if it is not known yet
   };
 
-  [[nodiscard]] std::uint64_t hint_of_inserted(const digest& content) const;
+  [[nodiscard]] known_records& known(record_kind kind) noexcept {
+    return kind == record_kind::chunk ? known_chunks_ : known_nodes_;
+  }
   [[nodiscard]] result<std::uint64_t> append(record_kind kind, const digest& content, std::size_t raw_bytes,
                                              record_codec codec, byte_span payload);
 
@@ -57,12 +67,12 @@ class write_session final : public node_receiver {
   shard_index& shards_;
 
   std::mutex mutex_;  ///< for everything below
-  store_index index_;
+  known_records known_chunks_;
+  known_records known_nodes_;
   record_writer& records_;
   record_fingerprinter nodes_;
   std::deque<selected_chunk> selected_;
-  std::unordered_map<std::string, std::uint64_t> inserted_;  ///< hints of the records that no shard has
-  std::vector<digest> digests_;                              ///< workspace of `select`
+  std::vector<digest> digests_;  ///< workspace of `select`
   std::vector<index_answer> answers_;
 };
 

@@ -127,6 +127,9 @@ struct store_check_summary {
   std::uint64_t snapshots = 0;
   std::uint64_t object_problems = 0;
   std::uint64_t file_problems = 0;
+  /// References to chunks that the index finds in another container than their hints say. That is no damage: a restore
+  /// reads such chunks in a worse order.
+  std::uint64_t moved_chunks = 0;
 };
 
 struct store_repair_options {

@@ -35,7 +35,7 @@ store::record_reference store_record(store::open_store& opened, store::storage& 
 
 bool has_record(store::open_store& opened, const store::record_reference& record) {
   std::optional<store::found_record> found;
-  return opened.shards().locate({&record.content, 1}, {&found, 1}).ok() && found.has_value();
+  return opened.shards().locate(store::record_kind::node, {&record.content, 1}, {&found, 1}).ok() && found.has_value();
 }
 
 std::vector<std::uint8_t> some_content() { return std::vector<std::uint8_t>(1000, 7); }

@@ -248,6 +248,33 @@ TEST(backups_of_files, store_named_links_as_links_and_several_paths) {
   EXPECT_EQ(facts_of(target / "t"), facts_of(source.path()));
 }
 
+TEST(backups_of_files, tell_a_file_from_a_folder_whose_node_has_its_bytes) {
+  const store::encoded_node node = store::node_builder(store::node_kind::folder, 0).finish();
+  const std::string text(node.bytes.begin(), node.bytes.end());
+  for (const bool is_file_first : {false, true}) {
+    const temporary_folder source;
+    const auto files = make_file_store();
+    for (const bool is_file : {is_file_first, !is_file_first}) {
+      if (is_file) {
+        source.make_file("tree/file", text.substr(0, node.content_bytes));
+        source.make_file("tree/with hints", text);
+      } else {
+        source.make_folder("tree/empty");
+      }
+      const auto done = file_store(files).backup(source / "tree");
+      ASSERT_TRUE(done.ok());
+      const temporary_folder target;
+      problem_map problems;
+      ASSERT_TRUE(
+          file_store(files)
+              .restore(done->id, {.path = source / "tree", .target = target / "t", .problem = note_in(problems)})
+              .ok());
+      EXPECT_EQ(problems, problem_map());
+      EXPECT_EQ(facts_of(target / "t"), facts_of(source / "tree"));
+    }
+  }
+}
+
 TEST(backups_of_files, name_inputs_that_fail_and_store_the_rest) {
   const temporary_folder source;
   source.make_file("tree/open", "x");

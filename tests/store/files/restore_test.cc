@@ -9,6 +9,7 @@
 
 #include "tests/host/io/temporary_folder.h"
 #include "tests/store/files/file_store.h"
+#include "tests/store/files/hostile_store.h"
 #include "tests/store/files/made_trees.h"
 
 namespace cutpoint::tests {
@@ -197,55 +198,6 @@ TEST(restores_of_damaged_stores, name_what_is_lost_and_bring_back_the_rest) {
 }
 
 // --- hostile trees ------------------------------------------------------------------------------------------------------
-
-/// Makes a snapshot of crafted nodes.
-class hostile_store {
- public:
-  hostile_store() : files_(make_file_store()), opened_(files_) {}
-
-  /// Puts a folder with entries as they are, without any check.
-  store::record_reference put(std::vector<store::folder_entry> entries) {
-    store::node_builder node(store::node_kind::folder, 0);
-    for (const store::folder_entry& each : entries) node.add(each);
-    return put_node(node.finish());
-  }
-  store::record_reference put_node(const store::encoded_node& node) {
-    return put_record(store::record_kind::node, node.bytes, node.content());
-  }
-  store::record_reference put_chunk(const std::vector<std::uint8_t>& bytes) {
-    return put_record(store::record_kind::chunk, bytes, bytes);
-  }
-
-  result<store::restore_summary> restore(const store::record_reference& root, const std::string& target,
-                                         problem_map& problems) {
-    return opened_.with_reading([&](const store::store_reading& reading) {
-      return store::restore_files(reading, root, {.target = target, .threads = 2, .problem = note_in(problems)});
-    });
-  }
-
- private:
-  store::record_reference put_record(store::record_kind kind, const std::vector<std::uint8_t>& bytes,
-                                     byte_span content) {
-    store::record_writer writer(opened_.objects(), key_, 64 * KiB, blake3_fingerprinter());
-    const digest name = digest_of(content);
-    const auto size = static_cast<std::uint32_t>(bytes.size());
-    EXPECT_TRUE(writer.append({kind, store::record_codec::none, size, size, name}, bytes).ok());
-    EXPECT_TRUE(writer.finish().ok());
-    return {name, static_cast<std::uint32_t>(content.size()), 0};
-  }
-
-  store::seal_key key_;
-  std::shared_ptr<volatile_file_system> files_;
-  file_store opened_;
-};
-
-store::folder_entry entry_called(std::string name, file_kind kind) {
-  store::folder_entry entry;
-  entry.name = std::move(name);
-  entry.kind = kind;
-  entry.permissions = 0755;
-  return entry;
-}
 
 class hostile_trees : public testing::Test {
  protected:

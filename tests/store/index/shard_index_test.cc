@@ -13,40 +13,45 @@ namespace {
 
 using store::container_name;
 
+using wanted_record = std::pair<store::record_kind, digest>;
+
 class shard_index : public testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(store::make_storage_folders(*files_).ok()); }
 
-  /// Puts a container and a shard for it, and returns the digests of its records.
-  std::vector<digest> put_container(std::uint64_t seed, std::uint64_t chunk_count = 30) {
-    const made_container made = make_container(seed, key_, chunk_count, 300);
-    EXPECT_TRUE(objects_->put({store::object_kind::container, made.id}, made.built.bytes).ok());
-    ids_.push_back(made.id);
+  /// Puts a container and a shard for it, and returns its records.
+  std::vector<wanted_record> put_container(std::uint64_t seed, std::uint64_t chunk_count = 30) {
+    return put_built(make_container(seed, key_, chunk_count, 300).built, seed);
+  }
+  std::vector<wanted_record> put_built(const store::built_container& built, std::uint64_t hint) {
+    ids_.push_back(to_hex(built.name));
+    EXPECT_TRUE(objects_->put({store::object_kind::container, ids_.back()}, built.bytes).ok());
     std::vector<store::shard_entry> entries;
-    std::vector<digest> digests;
-    for (const store::placed_record& each : made.built.records) {
+    std::vector<wanted_record> records;
+    for (const store::placed_record& each : built.records) {
       entries.push_back({store::prefix_of(each.description.content), 0, static_cast<std::uint32_t>(entries.size())});
-      digests.push_back(each.description.content);
+      records.emplace_back(each.description.kind, each.description.content);
     }
-    const auto shard = store::put_shard(*objects_, key_.kind(),
-                                        std::vector{store::shard_container{made.built.name.bytes, seed}}, entries);
+    const auto shard =
+        store::put_shard(*objects_, key_.kind(), std::vector{store::shard_container{built.name.bytes, hint}}, entries);
     EXPECT_TRUE(shard.ok());
     shard_ids_.push_back(*shard);
-    return digests;
+    return records;
   }
   store::shard_index open() {
     auto opened = store::shard_index::open(*objects_, key_.kind(), tables_);
     EXPECT_TRUE(opened.ok());
     return std::move(*opened);
   }
-  /// Returns the number of digests that are found, each in a record with that digest.
-  static std::size_t count_found(store::shard_index& index, const std::vector<digest>& digests) {
-    std::vector<std::optional<store::found_record>> found(digests.size());
-    EXPECT_TRUE(index.locate(digests, found).ok());
+  /// Returns the number of records that are found, each with its kind and digest.
+  static std::size_t count_found(store::shard_index& index, const std::vector<wanted_record>& records) {
     std::size_t count = 0;
-    for (std::size_t i = 0; i < digests.size(); ++i) {
-      if (!found[i]) continue;
-      EXPECT_EQ(found[i]->place().description.content, digests[i]);
+    for (const auto& [kind, content] : records) {
+      std::optional<store::found_record> found;
+      EXPECT_TRUE(index.locate(kind, {&content, 1}, {&found, 1}).ok());
+      if (!found) continue;
+      EXPECT_EQ(found->place().description.content, content);
+      EXPECT_EQ(found->place().description.kind, kind);
       ++count;
     }
     return count;
@@ -68,41 +73,56 @@ std::vector<digest> drawn_digests(std::size_t count) {
 }
 
 TEST_F(shard_index, finds_records_in_any_order) {
-  std::vector<digest> digests;
+  std::vector<wanted_record> records;
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
-    for (const digest& each : put_container(seed)) digests.push_back(each);
+    for (const wanted_record& each : put_container(seed)) records.push_back(each);
   }
   store::shard_index index = open();
   EXPECT_EQ(index.shard_count(), 10u);
-  EXPECT_EQ(count_found(index, digests), digests.size());
-  EXPECT_GE(index.sequential_hits(), digests.size() * 9 / 10) << "records that follow each other need no shard";
+  EXPECT_EQ(count_found(index, records), records.size());
+  EXPECT_GE(index.sequential_hits(), records.size() * 9 / 10) << "records that follow each other need no shard";
   EXPECT_EQ(tables_.reads(), 10u) << "each table is read once";
   EXPECT_LE(tables_.memory_bytes(), 20'000u);
-  std::reverse(digests.begin(), digests.end());
-  EXPECT_EQ(count_found(index, digests), digests.size());
-  EXPECT_EQ(count_found(index, drawn_digests(1000)), 0u);
+  std::reverse(records.begin(), records.end());
+  EXPECT_EQ(count_found(index, records), records.size());
+  for (const digest& each : drawn_digests(1000)) EXPECT_EQ(count_found(index, {{store::record_kind::chunk, each}}), 0u);
+}
+
+TEST_F(shard_index, finds_records_of_the_kind_that_is_wanted) {
+  store::container_builder builder(MiB);
+  const std::vector<std::uint8_t> content = {1, 2, 3};
+  for (const auto kind : {store::record_kind::chunk, store::record_kind::node}) {
+    store::compressor compress(1);
+    append_content(builder, kind, content, compress);
+  }
+  put_built(*std::move(builder).build(key_, {}, *blake3_fingerprinter()), 1);
+  store::shard_index index = open();
+  const std::vector<wanted_record> both = {{store::record_kind::node, digest_of(content)},
+                                           {store::record_kind::chunk, digest_of(content)}};
+  EXPECT_EQ(count_found(index, both), 2u);
+  EXPECT_EQ(count_found(index, {both[1], both[0]}), 2u);
 }
 
 TEST_F(shard_index, merges_into_one_shard_and_removes_the_others) {
-  std::vector<digest> digests;
+  std::vector<wanted_record> records;
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
-    for (const digest& each : put_container(seed)) digests.push_back(each);
+    for (const wanted_record& each : put_container(seed)) records.push_back(each);
   }
   store::shard_index index = open();
   const auto merged = index.merge([](const container_name&) { return true; });
   ASSERT_TRUE(merged.ok() && *merged);
   EXPECT_LE(index.shard_count(), 3u);
   EXPECT_EQ(objects_->list(store::object_kind::shard)->size(), index.shard_count());
-  EXPECT_EQ(count_found(index, digests), digests.size());
+  EXPECT_EQ(count_found(index, records), records.size());
   EXPECT_FALSE(*index.merge([](const container_name&) { return true; })) << "nothing is left to merge";
   store::shard_index again = open();
-  EXPECT_EQ(count_found(again, digests), digests.size());
+  EXPECT_EQ(count_found(again, records), records.size());
 }
 
 TEST_F(shard_index, treats_records_of_lost_and_damaged_containers_as_absent) {
-  const std::vector<digest> lost = put_container(1);
-  const std::vector<digest> damaged = put_container(2);
-  const std::vector<digest> whole = put_container(3);
+  const std::vector<wanted_record> lost = put_container(1);
+  const std::vector<wanted_record> damaged = put_container(2);
+  const std::vector<wanted_record> whole = put_container(3);
   ASSERT_TRUE(objects_->remove({store::object_kind::container, ids_[0]}).ok());
   files_->bytes_of("containers/" + ids_[1])->resize(500);
   store::shard_index index = open();
@@ -113,8 +133,8 @@ TEST_F(shard_index, treats_records_of_lost_and_damaged_containers_as_absent) {
 }
 
 TEST_F(shard_index, leaves_damaged_shards_out) {
-  const std::vector<digest> first = put_container(1);
-  const std::vector<digest> second = put_container(2);
+  const std::vector<wanted_record> first = put_container(1);
+  const std::vector<wanted_record> second = put_container(2);
   files_->bytes_of("shards/" + shard_ids_[0])->resize(100);
   store::shard_index index = open();
   EXPECT_EQ(index.damaged_shards(), std::vector{shard_ids_[0]});
@@ -123,13 +143,17 @@ TEST_F(shard_index, leaves_damaged_shards_out) {
 }
 
 TEST_F(shard_index, stands_behind_the_interface_of_the_memory_index) {
-  std::vector<digest> digests = put_container(1, 50);
+  std::vector<digest> digests;
+  const std::vector<wanted_record> records = put_container(1, 50);
+  for (const auto& [kind, content] : records) {
+    if (kind == store::record_kind::chunk) digests.push_back(content);
+  }
   const std::size_t stored = digests.size();
   const auto fresh = drawn_digests(100);
   digests.insert(digests.begin() + 20, fresh.begin(), fresh.end());
   digests.push_back(fresh[3]);  // precedes itself
   store::shard_index shards = open();
-  store::store_index index(shards, fingerprint_kind::sha256);
+  store::store_index index(shards, store::record_kind::chunk, fingerprint_kind::sha256);
   std::vector<index_answer> answers(digests.size());
   ASSERT_TRUE(index.look_up(digests, answers).ok());
   EXPECT_EQ(std::ranges::count(answers, index_answer::present), static_cast<std::ptrdiff_t>(stored));
@@ -139,17 +163,17 @@ TEST_F(shard_index, stands_behind_the_interface_of_the_memory_index) {
     EXPECT_EQ(answers[i], is_new ? index_answer::absent : index_answer::present) << i;
     EXPECT_EQ(index.found()[i].has_value(), !is_new && i + 1 != digests.size()) << i;
   }
-  EXPECT_EQ(index.size(), stored + 100);
+  EXPECT_EQ(index.size(), records.size() + 100);
   ASSERT_TRUE(index.look_up(digests, answers).ok());
   EXPECT_EQ(std::ranges::count(answers, index_answer::absent), 0);
   index.forget_inserted();
-  EXPECT_EQ(index.size(), stored);
+  EXPECT_EQ(index.size(), records.size());
 }
 
 TEST_F(shard_index, finds_what_another_process_merges_meanwhile) {
-  std::vector<digest> digests;
+  std::vector<wanted_record> records;
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
-    for (const digest& each : put_container(seed)) digests.push_back(each);
+    for (const wanted_record& each : put_container(seed)) records.push_back(each);
   }
   store::shard_index other = open();
   bool is_merged = false;
@@ -161,7 +185,7 @@ TEST_F(shard_index, finds_what_another_process_merges_meanwhile) {
   store::shard_index index = open();
   EXPECT_TRUE(is_merged);
   EXPECT_THAT(index.damaged_shards(), testing::IsEmpty());
-  EXPECT_EQ(count_found(index, digests), digests.size());
+  EXPECT_EQ(count_found(index, records), records.size());
 }
 
 }  // namespace
