@@ -102,7 +102,7 @@ struct encoded_node {
 [[nodiscard]] bool is_entry_name(std::string_view name) noexcept;
 
 /// Reads a node of a store whose digests have `digest_bytes`. Every field is checked. Returns nullopt if one is out of
-/// its bounds. The memory that a node takes is at most about 10 times the length of `bytes`.
+/// its bounds; wrong hints count as none. The memory that a node takes is at most about 10 times the length of `bytes`.
 [[nodiscard]] std::optional<decoded_node> decode_node(byte_span bytes, std::uint8_t digest_bytes);
 
 /// References in a row that have one hint.

@@ -162,11 +162,12 @@ std::optional<decoded_node> decode_node(byte_span bytes, std::uint8_t digest_byt
   const auto zero = fields.number<std::uint16_t>();
   static_cast<void>(fields.number<std::uint32_t>());  // the length of the content
   const auto count = fields.number<std::uint32_t>();
+  // The digest does not cover the hints, so that wrong ones must not make a node unreadable that others refer to as well.
   field_reader hints(bytes.subspan(content->size()));
   const auto run_count = hints.number<std::uint32_t>();
+  if (!hints.ok() || hints.remaining() != std::uint64_t{run_count} * hint_run_bytes) hints = field_reader({});
   if (kind < static_cast<std::uint8_t>(node_kind::folder) || kind > static_cast<std::uint8_t>(node_kind::extents) ||
-      node.level > most_node_levels || zero != 0 || !hints.ok() ||
-      hints.remaining() != std::uint64_t{run_count} * hint_run_bytes || hints.remaining() > largest_node_bytes) {
+      node.level > most_node_levels || zero != 0) {
     return std::nullopt;
   }
   element_reader elements(fields, hints, digest_bytes);
