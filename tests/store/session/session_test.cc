@@ -126,18 +126,20 @@ TEST(snapshots, come_back_and_detect_each_changed_byte) {
 
 /// Stops a series of backups at every call in turn, and draws states of the disk. Returns a sentence on the first
 /// committed snapshot that does not come back, or an empty string.
-std::string crash_fault(std::uint64_t states_at_each_call, bool commits_early) {
+std::string crash_fault(std::uint64_t states_at_each_call, planted_faults planted = {}) {
   seeded_choices random(from_environment("CUTPOINT_CRASH_SEED", 1));
   std::vector<file_map> contents;
   for (std::uint64_t i = 0; i < 4; ++i) contents.push_back(drawn_files(i / 2, 2 + i % 2, 2500));  // neighbours overlap
   for (std::uint64_t stop = 0;; ++stop) {
     const auto files = empty_store(small_config());
+    files->ignores_data_syncs = planted.skips_data_syncs;
+    files->ignores_folder_syncs = planted.skips_folder_syncs;
     const std::uint64_t begin = files->calls();
     files->stop_at(begin + stop);
     std::map<std::string, file_map> committed;
     for (std::size_t i = 0; i < contents.size(); ++i) {
       small_store opened(files);
-      opened.commits_early = commits_early;
+      opened.planted = planted;
       const auto done = opened.backup(contents[i], i);
       if (!done) break;
       committed[done->first] = contents[i];
@@ -170,10 +172,15 @@ std::string crash_fault(std::uint64_t states_at_each_call, bool commits_early) {
 }
 
 TEST(session_crashes, lose_no_committed_snapshot) {
-  EXPECT_EQ(crash_fault(from_environment("CUTPOINT_CRASH_STATES", case_count(40)), false), "");
+  EXPECT_EQ(crash_fault(from_environment("CUTPOINT_CRASH_STATES", case_count(40))), "");
 }
 
-TEST(session_crashes, are_detected_if_a_snapshot_is_put_too_early) { EXPECT_NE(crash_fault(20, true), ""); }
+TEST(session_crashes, show_each_planted_fault) {
+  EXPECT_NE(crash_fault(20, {.commits_early = true}), "");
+  EXPECT_NE(crash_fault(20, {.drops_reference = true}), "");
+  EXPECT_NE(crash_fault(20, {.skips_data_syncs = true}), "");
+  EXPECT_NE(crash_fault(20, {.skips_folder_syncs = true}), "");
+}
 
 }  // namespace
 }  // namespace cutpoint::tests

@@ -30,6 +30,14 @@ inline store::store_config small_config() {
 
 inline store::record_fingerprinter sha256() { return *store::record_fingerprinter::make(fingerprint_kind::sha256); }
 
+/// Faults that a test plants in a store.
+struct planted_faults {
+  bool commits_early = false;     ///< the snapshot is put before the containers and shards are durable
+  bool drops_reference = false;   ///< a container that a snapshot refers to is removed after the next backup
+  bool skips_data_syncs = false;  ///< files get their final names before their bytes are durable
+  bool skips_folder_syncs = false;
+};
+
 /// An open store. Each session is another object.
 class small_store {
  public:
@@ -38,8 +46,7 @@ class small_store {
         objects_(store::open_directory_storage(std::move(files), {.writer_id = new_writer_id(), .pending_objects = 0})),
         tables_(*objects_, key_, MiB) {}
 
-  /// Planted fault: the snapshot is put before the containers and shards are durable.
-  bool commits_early = false;
+  planted_faults planted;
 
   [[nodiscard]] store::storage& objects() { return *objects_; }
 
@@ -68,17 +75,23 @@ class small_store {
     if (!reference) return reference.error();
     taken.root = *reference;
     taken.sequence = sequence;
-    if (!commits_early) {
+    if (!planted.commits_early) {
       if (status finished = session.finish(); !finished.ok()) return finished;
     }
     auto id = store::put_snapshot(*objects_, taken, key_, *blake3_fingerprinter());
     if (!id) return id.error();
     if (status synced = objects_->sync(); !synced.ok()) return synced;
-    if (commits_early) {
+    if (planted.commits_early) {
       if (status finished = session.finish(); !finished.ok()) return finished;
     }
     const auto merged = shards->merge([](auto&) { return true; });
     if (!merged) return merged.error();
+    if (planted.drops_reference) {
+      const auto containers = objects_->list(store::object_kind::container);
+      if (status removed = objects_->remove({store::object_kind::container, containers->front()}); !removed.ok()) {
+        return removed;
+      }
+    }
     return std::pair(*id, records.stored_bytes());
   }
 
