@@ -42,6 +42,7 @@ class gear_scanner final : public lane_scanner<gear_scanner<planes>> {
  public:
   static constexpr std::uint64_t lane_count = 32;
   static constexpr double loop_speedup = 1.4;
+  static constexpr double candidate_cost = 200;
 
   gear_scanner(const gear_words& table, std::span<const std::uint64_t> masks, std::uint64_t filter)
       : words_(table), masks_(masks.begin(), masks.end()), filter_(filter) {
@@ -59,7 +60,7 @@ class gear_scanner final : public lane_scanner<gear_scanner<planes>> {
     for (std::size_t step = 0; step < 8; ++step) {
       for (std::size_t g = 0; g < groups; ++g) roll(words, g, step, hashes[g]);
     }
-    density_guard guard(loop_speedup);
+    density_guard guard(loop_speedup, candidate_cost);
     for (std::uint64_t at = 0; at < tile.stride; at += column_bytes) {
       tile.prefetch_column(lane_count, at / column_bytes * column_bytes);
       load_column<false>(tile.first + at, tile.stride, words);
@@ -197,7 +198,7 @@ namespace cutpoint::simd {
 std::unique_ptr<const candidate_scanner> make_gear_scanner(const std::array<std::uint64_t, 256>& table,
                                                            std::span<const std::uint64_t> masks) {
 #if CUTPOINT_HAS_AVX512_DL
-  constexpr int least_bits = 7;
+  constexpr int least_bits = 9;
   const std::uint64_t filter = std::accumulate(masks.begin(), masks.end(), ~std::uint64_t{0}, std::bit_and<>());
   if (std::popcount(filter) < least_bits) return nullptr;
   const auto highest = std::bit_width(std::accumulate(masks.begin(), masks.end(), std::uint64_t{0}, std::bit_or<>()));

@@ -46,11 +46,12 @@ struct lane_tile {
 };
 
 /// Counts candidates against positions, and tells whether they are too dense for vectors: each costs as much as the
-/// vector loop over a hundred positions.
+/// vector loop over one or two hundred positions.
 class density_guard {
  public:
-  /// `speedup` is that of the scanner, without candidates.
-  explicit density_guard(double speedup) : least_distance_(std::max(96.0, 100 / (speedup - 1))) {}
+  /// `speedup` is that of the scanner, without candidates; `candidate_cost` is in positions.
+  explicit density_guard(double speedup, double candidate_cost = 100)
+      : least_distance_(std::max(96.0, candidate_cost / (speedup - 1))) {}
 
   void found(std::uint64_t count) { candidates_ += count; }
   [[nodiscard]] bool is_exceeded(std::uint64_t scanned_positions) const {
