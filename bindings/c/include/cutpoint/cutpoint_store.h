@@ -118,7 +118,8 @@ typedef struct cutpoint_store_backup_options {
 
 /// Backs up files with the threads of an engine. `*snapshot` is durable then; `snapshot` may be null. It stays valid until
 /// the next `cutpoint_store_back_up` or `cutpoint_store_find_snapshot` on this handle. After an error there is no
-/// snapshot, and a later backup uses what was stored. A file that cannot be read is a problem, no error.
+/// snapshot, except after CUTPOINT_OUT_OF_MEMORY, when there may be one; a later backup uses what was stored. A file that
+/// cannot be read is a problem, no error.
 CUTPOINT_API cutpoint_status cutpoint_store_back_up(cutpoint_store* store, cutpoint_engine* engine,
                                                     const cutpoint_store_backup_options* options,
                                                     const cutpoint_store_snapshot** snapshot, cutpoint_error* error);
