@@ -17,7 +17,7 @@ std::uint64_t next_tile_bytes(std::uint64_t tile_bytes, const candidate_scanner&
 }
 
 /// The most positions after a chunk's minimum that the loop tests before a scan. Candidates may be dense there. Usually
-/// it tests half as many as make loop and scan equally fast.
+/// it tests as many as make loop and scan equally fast.
 constexpr std::uint64_t most_probe_bytes = 8 * KiB;
 
 /// The number of bytes that the loop cuts after it was found to be faster. It doubles until as many bytes are scanned.
@@ -32,19 +32,20 @@ constexpr std::uint64_t most_capacity = 64 * MiB;
 }  // namespace
 
 cut_cursor::cut_cursor(const chunker& cuts) : cuts_(cuts), scanner_(cuts_.scanner()) {
+  if (scanner_ != nullptr && scanner_->speedup() <= 1) scanner_ = nullptr;
   if (scanner_ == nullptr) return;
   needs_ = *cuts_.candidate_map();
   skipped_ = std::max(needs_.behind, needs_.unused);
   const double speedup = scanner_->speedup();
   const double saved = static_cast<double>(skipped_) - speedup * static_cast<double>(needs_.behind);
-  const double half_of_equal = std::max(saved, 0.0) / (2 * std::max(speedup - 1, 1.0));
-  probe_bytes_ = std::min(static_cast<std::uint64_t>(half_of_equal), most_probe_bytes);
+  const double equal = std::max(saved, 0.0) / std::max(speedup - 1, 1.0);
+  probe_bytes_ = std::min(static_cast<std::uint64_t>(equal), most_probe_bytes);
 }
 
 std::optional<std::uint64_t> cut_cursor::next_cut(const stream_window& window, std::uint64_t position) {
   if (scanner_ == nullptr || position < loop_until_) return cuts_.next_cut(window);
   const std::optional<std::uint64_t> length = mapped_cut(window, position);
-  if (length) loop_work_ += needs_.behind + *length - std::min(*length, skipped_);
+  if (length) loop_work_ += needs_.behind + needs_.ahead + *length - std::min(*length, skipped_);
   return length;
 }
 
@@ -83,7 +84,7 @@ std::optional<std::uint64_t> cut_cursor::mapped_cut(const stream_window& window,
   }
 }
 
-/// Compares the positions that were scanned lately with those that the loop would have tested, `marked` of them in the
+/// Compares the work of the last scans with the positions that the loop would have tested, `marked` of them in the
 /// present chunk. There are many fewer if most chunks are hardly longer than the minimum.
 bool cut_cursor::is_loop_faster(std::uint64_t marked) {
   if (scanned_ == 0) return false;
@@ -124,11 +125,12 @@ bool cut_cursor::mark(const stream_window& window, std::uint64_t position, std::
   const std::uint64_t least = scanner_->least_count();
   const std::uint64_t begin = last - marked_last_ >= least ? marked_last_ : last - least;
   const std::uint64_t origin = position - window.start;  // the position of the window's first byte; it may wrap
-  if (!scanner_->scan(window.bytes, begin - origin, last - origin, begin, *map_)) {
+  const std::optional<std::uint64_t> work = scanner_->scan(window.bytes, begin - origin, last - origin, begin, *map_);
+  if (!work) {
     use_loop();
     return false;
   }
-  scanned_ += last - begin;
+  scanned_ += *work;
   marked_last_ = last;
   marked_first_ = std::max(marked_first_, last - std::min(last, map_->capacity()));
   return true;

@@ -40,6 +40,21 @@ kernel_table<bool> running_sets() noexcept {
 #endif
 }
 
+/// Tells Zen 4 by its vendor and family. It is the only one of the family that has AVX-512.
+bool is_zen4() noexcept {
+#if defined(__x86_64__)
+  unsigned int eax = 0;
+  unsigned int ebx = 0;
+  unsigned int ecx = 0;
+  unsigned int edx = 0;
+  if (__get_cpuid(0, &eax, &ebx, &ecx, &edx) == 0 || ebx != signature_AMD_ebx || ecx != signature_AMD_ecx) return false;
+  __get_cpuid(1, &eax, &ebx, &ecx, &edx);
+  return (eax >> 8 & 15) + (eax >> 20 & 255) == 0x19 && runs_here(instruction_set::avx512);
+#else
+  return false;
+#endif
+}
+
 }  // namespace
 
 std::string_view to_string(instruction_set set) noexcept {
@@ -58,6 +73,11 @@ bool runs_here(instruction_set set) noexcept {
   // Computed once: under a hypervisor, CPUID takes as long as reading 100 KiB.
   static const kernel_table<bool> running = running_sets();
   return running[static_cast<std::size_t>(set)];
+}
+
+bool halves_512_bits() noexcept {
+  static const bool halves = is_zen4();
+  return halves;
 }
 
 }  // namespace cutpoint::simd

@@ -27,6 +27,10 @@ inline constexpr std::array<instruction_set, 5> instruction_sets = {instruction_
 /// Returns whether this processor and its operating system support `set`.
 [[nodiscard]] bool runs_here(instruction_set set) noexcept;
 
+/// Returns whether this processor executes an instruction of 512 bits as two of 256, as Zen 4 does. This changes what is
+/// fast, and nothing else.
+[[nodiscard]] bool halves_512_bits() noexcept;
+
 /// One function for each instruction set; null if it was not compiled.
 template <class Function>
 using kernel_table = std::array<Function, instruction_sets.size()>;

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "simd/dispatch/avx512_dl.h"
@@ -27,15 +29,27 @@ namespace hn = hwy::HWY_NAMESPACE;
 #include "simd/scans/column_ring-inl.h"
 #include "simd/scans/column_scan-inl.h"
 
-/// Keeps the words of the bytes in the window, to subtract them again.
+/// Keeps prefix sums over all bytes of a lane. With P1[i] as the sum of all words up to byte i, and P2[i] as the sum of
+/// P1 up to there, the second sum of a window is
+///
+///   P2[i] - (P2[i - window] + window * P1[i - window])
+///
+/// The term in brackets is kept for each byte in the window.
 class adler_lanes {
  public:
   static constexpr rolling_direction direction = rolling_direction::forward;
-  static constexpr double loop_speedup = 3;
-  /// Vector k has lanes 8 k to 8 k + 7 of each 16. The second sums are one more than the definition's, so that zeros
-  /// are accepted.
+  static constexpr double loop_speedup = 4;
+  static constexpr std::uint64_t candidate_cost = 300;
+  /// Vector k has lanes 8 k to 8 k + 7 of each 16. `p2` is one more than the definition's, so that it equals the term
+  /// where the sum is all ones.
   struct state {
-    __m512i s1[2], s2[2];
+    __m512i p1[2], p2[2];
+  };
+  using history = step_history<2, longest_window>;
+  /// The lanes of each vector without such a sum.
+  struct filter {
+    __mmask32 rejected[2];
+    history::group terms;
   };
 
   adler_lanes(const adler_hash& hash, const masked_test& test)
@@ -50,52 +64,52 @@ class adler_lanes {
 
   class steps {
    public:
-    HWY_INLINE explicit steps(const adler_lanes& hash)
+    HWY_INLINE steps(const adler_lanes& hash, history& terms)
         : low_(loaded_byte_table(hash.table_[0]).pinned()),
           high_(loaded_byte_table(hash.table_[1]).pinned()),
-          window_(static_cast<std::int64_t>(hash.window())),
+          window_(_mm512_set1_epi16(static_cast<short>(hash.window()))),
           one_(_mm512_set1_epi16(static_cast<short>(1 << hash.shift_))),
-          slots_(static_cast<std::int64_t>(std::bit_ceil(hash.window()))) {
-      std::memset(words_, 0, static_cast<std::size_t>(slots_) * sizeof(words_[0]));
+          terms_(terms) {}
+    HWY_INLINE state begin() const { return {.p1 = {}, .p2 = {one_, one_}}; }
+    HWY_INLINE filter begin_group(state&) const {
+      return {.rejected = {~__mmask32{0}, ~__mmask32{0}}, .terms = terms_.next_group()};
     }
-    HWY_INLINE state begin() const { return {.s1 = {}, .s2 = {one_, one_}}; }
-    HWY_INLINE void roll(state& hash, std::int64_t offset, byte_vector newest, byte_vector) {
+    HWY_INLINE void roll(state& sums, filter& found, std::size_t step, byte_vector newest, byte_vector) const {
       const __mmask64 upper = _mm512_movepi8_mask(newest.raw);
       const __m512i low = low_(newest.raw, upper), high = high_(newest.raw, upper);
       const __m512i incoming[2] = {_mm512_unpacklo_epi8(low, high), _mm512_unpackhi_epi8(low, high)};
-      const __m512i window = _mm512_set1_epi16(static_cast<short>(window_));
-      const __m512i* const oldest = words_[(offset - window_) & (slots_ - 1)];
-      __m512i* const slot = words_[offset & (slots_ - 1)];
       HWY_UNROLL(2)
       for (std::size_t k = 0; k < 2; ++k) {
-        const __m512i outgoing = _mm512_load_si512(oldest + k);
-        _mm512_store_si512(slot + k, incoming[k]);
-        hash.s1[k] = _mm512_add_epi16(hash.s1[k], _mm512_sub_epi16(incoming[k], outgoing));
-        const __m512i added = _mm512_sub_epi16(hash.s1[k], _mm512_mullo_epi16(outgoing, window));
-        hash.s2[k] = _mm512_add_epi16(hash.s2[k], added);
+        const __m512i oldest = _mm512_load_si512(found.terms.oldest[step] + k);
+        sums.p1[k] = _mm512_add_epi16(sums.p1[k], incoming[k]);
+        sums.p2[k] = _mm512_add_epi16(sums.p2[k], sums.p1[k]);
+        found.rejected[k] = _mm512_mask_cmpneq_epi16_mask(found.rejected[k], sums.p2[k], oldest);
+        const __m512i product = _mm512_mullo_epi16(sums.p1[k], window_);
+        _mm512_store_si512(found.terms.newest[step] + k, _mm512_add_epi16(_mm512_sub_epi16(sums.p2[k], one_), product));
       }
     }
 
    private:
     loaded_byte_table low_, high_;
-    std::int64_t window_;
+    __m512i window_;
     __m512i one_;
-    std::int64_t slots_;
-    alignas(64) __m512i words_[std::bit_ceil(longest_window)][2];
+    history& terms_;
   };
 
-  HWY_INLINE __m512i least_of_none() const { return _mm512_set1_epi16(-1); }
-  HWY_INLINE __m512i merge(__m512i least, const state& hash) const {
-    return _mm512_min_epu16(least, _mm512_min_epu16(hash.s2[0], hash.s2[1]));
+  HWY_INLINE bool is_any_accepted(const filter& found) const {
+    return (found.rejected[0] & found.rejected[1]) != ~__mmask32{0};
   }
-  HWY_INLINE bool is_any_accepted(__m512i least) const { return _mm512_testn_epi16_mask(least, least) != 0; }
-  HWY_INLINE std::uint64_t accepted(const state& hash) const {
+  HWY_INLINE std::uint64_t accepted(const filter& found) const {
     constexpr std::uint64_t lower = 0x00ff00ff00ff00ff;
-    return _pdep_u64(_mm512_testn_epi16_mask(hash.s2[0], hash.s2[0]), lower) |
-           _pdep_u64(_mm512_testn_epi16_mask(hash.s2[1], hash.s2[1]), ~lower);
+    return _pdep_u64(~found.rejected[0], lower) | _pdep_u64(~found.rejected[1], ~lower);
   }
-  HWY_INLINE std::uint64_t word(const state&, std::uint64_t, const std::uint8_t* last) const {
-    return adler_hash::word(hash_.over(last - (hash_.window() - 1)));
+  void words(const state&, std::uint64_t, const lane_group& group, std::uint64_t* words) const {
+    const std::uint8_t* const oldest = group.last - hash_.window();
+    adler_hash::sums sums = hash_.over(oldest + 1);
+    for (std::size_t i = 0; i < group_steps; ++i) {
+      if (i != 0) sums = hash_.roll(sums, oldest[i], group.last[i]);
+      words[i] = adler_hash::word(sums);
+    }
   }
 
  private:
@@ -105,7 +119,8 @@ class adler_lanes {
 };
 
 std::unique_ptr<const candidate_scanner> make_adler_scan(const adler_hash& hash, const masked_test& test) {
-  return std::make_unique<column_scanner<adler_lanes>>(adler_lanes(hash, test), std::span(&test, 1));
+  if (!guard_of<adler_lanes>().is_worthwhile(std::exp2(std::popcount(test.mask)))) return nullptr;
+  return std::make_unique<column_scanner<adler_lanes, masked_test>>(adler_lanes(hash, test), std::span(&test, 1));
 }
 
 }  // namespace cutpoint::simd::avx512_dl
@@ -118,10 +133,8 @@ namespace cutpoint::simd {
 std::unique_ptr<const candidate_scanner> make_adler_scanner(const adler_hash& hash, const masked_test& test,
                                                             instruction_set set) {
 #if (HWY_TARGETS & HWY_AVX3) != 0
-  constexpr int least_bits = 7;
-  if (set == instruction_set::avx512_dl && hash.window() <= longest_window && std::popcount(test.mask) >= least_bits) {
-    return avx512_dl::make_adler_scan(hash, test);
-  }
+  const bool is_kept = hash.window() >= group_steps && hash.window() <= longest_window;
+  if (set == instruction_set::avx512_dl && is_kept) return avx512_dl::make_adler_scan(hash, test);
 #endif
   static_cast<void>(hash), static_cast<void>(test), static_cast<void>(set);
   return nullptr;

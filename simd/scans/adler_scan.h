@@ -11,8 +11,8 @@
 namespace cutpoint::simd {
 
 /// Makes a scanner that marks the positions at which `test` accepts the hash. The test must compare low bits with ones.
-/// Returns null if the loop is better: the test has few bits, the window is long, or the set is not `avx512_dl`. The
-/// processor must support `set`.
+/// Returns null if the loop is better: the test has few bits, the window is very short or long, or the set is not
+/// `avx512_dl`. The processor must support `set`.
 [[nodiscard]] std::unique_ptr<const candidate_scanner> make_adler_scanner(const adler_hash& hash,
                                                                           const masked_test& test, instruction_set set);
 

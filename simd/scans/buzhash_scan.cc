@@ -1,231 +1,254 @@
-// Scans with buzhash: the look-ups of a block in one loop with the tests of the block before it.
+// Scans with buzhash: 64 lanes of 32 bits in four planes, each of which has one byte of the words.
+//
+// The word of byte i, rotated right i times, is added to a sum (a sum is a XOR). A hash is then the difference of two
+// sums, rotated left i times. Rotations by 8 exchange planes, so tables for rotations by 0 to 7 are enough.
 #include "simd/scans/buzhash_scan.h"
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
-#include <optional>
-#include <utility>
+#include <span>
+#include <type_traits>
+#include <vector>
 
-#include "simd/scans/buzhash_sums.h"
+#include "simd/dispatch/avx512_dl.h"
+#include "simd/dispatch/dispatch.h"
+#include "simd/scans/buzhash_line_scan.h"
+#include "simd/scans/byte_columns.h"
 #include "simd/scans/lane_scanner.h"
 
-#if CUTPOINT_HAS_AVX512_DL
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "simd/scans/buzhash_scan.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#if HWY_TARGET == HWY_AVX3
 CUTPOINT_BEFORE_AVX512_DL;
-namespace cutpoint::simd {
-namespace {
+namespace cutpoint::simd::avx512_dl {
 
-/// What all scans with one hash share.
-struct buzhash_scan {
-  buzhash_scan(const buzhash32_table& table, std::uint64_t window_bytes, const buzhash_rule& accepted)
-      : window(window_bytes), rule(accepted), layout(window_bytes) {
-    for (std::size_t turn = 0; turn < 8; ++turn) {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#include "simd/scans/column_ring-inl.h"
+#include "simd/scans/column_scan-inl.h"
+
+/// Longer windows would displace the tables from the first-level cache.
+inline constexpr std::uint64_t longest_kept_window = 128;
+inline constexpr std::size_t word_planes = 4;
+
+/// One plane of the hashes of all lanes each.
+using hash_planes = __m512i[word_planes];
+
+HWY_INLINE __m512i filled(std::uint32_t word) { return _mm512_set1_epi32(static_cast<int>(word)); }
+
+/// Accepts hashes that have zeros under a mask. It does not test the bits that lie in the plane 2 of rotated hashes.
+class zeros_filter {
+ public:
+  static constexpr double loop_speedup = 2;
+  static constexpr std::size_t ignored_plane = 2;
+  struct merged {
+    __m512i least;
+  };
+
+  explicit zeros_filter(std::uint32_t mask) {
+    for (std::size_t step = 0; step < group_steps; ++step) {
+      const std::uint32_t turned = std::rotr(mask, static_cast<int>(step));
+      for (std::size_t plane = 0; plane < word_planes; ++plane) {
+        masks_[step][plane] = ((turned >> (8 * plane)) & 0xff) * 0x01010101u;
+      }
+    }
+  }
+  static HWY_INLINE merged begin() { return {filled(~std::uint32_t{0})}; }
+  HWY_INLINE void merge(merged& all, std::size_t step, const hash_planes& hashes) const {
+    constexpr int or_of_masked = 0xf8;
+    const auto& masks = masks_[step];
+    __m512i bits = _mm512_and_si512(hashes[0], filled(masks[0]));
+    bits = _mm512_ternarylogic_epi32(bits, hashes[1], filled(masks[1]), or_of_masked);
+    bits = _mm512_ternarylogic_epi32(bits, hashes[3], filled(masks[3]), or_of_masked);
+    all.least = _mm512_min_epu8(all.least, bits);
+  }
+  [[nodiscard]] HWY_INLINE std::uint64_t accepted(const merged& all) const {
+    return _mm512_testn_epi8_mask(all.least, all.least);
+  }
+
+ private:
+  std::array<std::array<std::uint32_t, word_planes>, group_steps> masks_;
+};
+
+/// Accepts hashes h for which h + 1 is a multiple of a divisor, or 2^32. The product with the inverse of the divisor's
+/// odd part is small only for multiples (Granlund and Montgomery 1994, section 9).
+class divisor_filter {
+ public:
+  static constexpr double loop_speedup = 2.5;
+  static constexpr std::size_t ignored_plane = word_planes;
+  struct merged {
+    __m512i least[4];
+  };
+
+  explicit divisor_filter(std::uint32_t divisor)
+      : shift_(static_cast<std::uint32_t>(std::countr_zero(divisor))), largest_(~std::uint32_t{0} / divisor) {
+    const std::uint32_t odd = divisor >> shift_;
+    inverse_ = odd;  // correct to three bits; each step doubles them
+    for (int bits = 3; bits < 32; bits *= 2) inverse_ *= 2 - odd * inverse_;
+  }
+  static HWY_INLINE merged begin() {
+    const __m512i largest = filled(~std::uint32_t{0});
+    return {{largest, largest, largest, largest}};
+  }
+  HWY_INLINE void merge(merged& all, std::size_t step, const hash_planes& hashes) const {
+    const __m512i inverse = filled(inverse_), turn = filled(static_cast<std::uint32_t>(step)), shift = filled(shift_);
+    __m512i words[4];
+    interleave(hashes[0], hashes[1], hashes[2], hashes[3], words);
+    HWY_UNROLL(4)
+    for (std::size_t i = 0; i < 4; ++i) {
+      const __m512i product = _mm512_mullo_epi32(_mm512_rolv_epi32(words[i], turn), inverse);
+      all.least[i] = _mm512_min_epu32(all.least[i], _mm512_rorv_epi32(_mm512_add_epi32(product, inverse), shift));
+    }
+  }
+  [[nodiscard]] HWY_INLINE std::uint64_t accepted(const merged& all) const {
+    std::uint64_t lanes_found = 0;
+    for (std::size_t i = 0; i < 4; ++i) {  // vector i has lanes 4 i to 4 i + 3 of each 16
+      const std::uint64_t found = _mm512_cmple_epu32_mask(all.least[i], filled(largest_));
+      lanes_found |= _pdep_u64(found, std::uint64_t{0x000f000f000f000f} << (4 * i));
+    }
+    return lanes_found;
+  }
+
+ private:
+  std::uint32_t shift_;
+  std::uint32_t largest_;
+  std::uint32_t inverse_;
+};
+
+/// Keeps the sums up to each byte in the window.
+template <class Filter>
+class buzhash_lanes {
+ public:
+  static constexpr rolling_direction direction = rolling_direction::forward;
+  static constexpr double loop_speedup = Filter::loop_speedup;
+  static constexpr std::uint64_t candidate_cost = 320;
+  /// The sums are rotated left by 8 before each group.
+  struct state {
+    hash_planes sums;
+  };
+  using history = step_history<word_planes, longest_kept_window>;
+  struct filter {
+    typename Filter::merged hashes;
+    history::group sums;
+  };
+
+  /// The filter is shown the hashes after they have been xored with `inversion`, whose bytes are equal.
+  buzhash_lanes(const buzhash32_table& table, std::uint64_t window, const Filter& accepts, std::uint32_t inversion)
+      : hash_(table, window), filter_(accepts), inversion_(inversion) {
+    for (std::size_t step = 0; step < group_steps; ++step) {
       for (std::size_t byte = 0; byte < 256; ++byte) {
-        const std::uint32_t word = std::rotr(table[byte], static_cast<int>(turn));
+        const std::uint32_t word = std::rotr(table[byte], static_cast<int>(step));
         for (std::size_t plane = 0; plane < word_planes; ++plane) {
-          tables[turn][plane].bytes[byte] = static_cast<std::uint8_t>(word >> (8 * plane));
+          tables_[step][plane].bytes[byte] = static_cast<std::uint8_t>(word >> (8 * plane));
         }
+      }
+      const std::size_t groups = (window + group_steps - 1 - step) / group_steps;  // since the oldest sum was kept
+      for (std::size_t plane = 0; plane < word_planes; ++plane) {
+        oldest_planes_[step][plane] = static_cast<std::uint32_t>((plane - groups) % word_planes * sizeof(__m512i));
       }
     }
   }
+  [[nodiscard]] std::uint64_t window() const { return hash_.window(); }
 
-  /// The planes of the table's words, rotated right by 0 to 7. Rotations by 8 exchange planes.
-  std::array<std::array<byte_table, word_planes>, 8> tables;
-  std::uint64_t window;
-  buzhash_rule rule;
-  std::uint32_t inversion = 0;  ///< xored with hashes, so that the filter seeks zeros
-  ring_layout layout;
-};
-
-constexpr double loop_speedup = 2;
-
-/// One scan. The bases of a block are known when all its columns have been looked up, so the hashes of a block are
-/// tested while the next one is looked up.
-template <class Filter>
-class running_scan {
- public:
-  running_scan(const buzhash_scan& hash, const Filter& filter, byte_span bytes, std::uint64_t first, std::uint64_t last,
-               std::uint64_t position, candidate_bits& map)
-      : hash_(hash), filter_(filter), bytes_(bytes), first_(first), last_(last), position_(position), map_(map) {}
-
-  bool run() {
-    const std::uint64_t before = (hash_.window + block_bytes - 1) / block_bytes;
-    const std::uint64_t count = before + (last_ - first_ + block_bytes - 1) / block_bytes;
-    for (std::uint64_t block = 0; block <= count; ++block) {
-      const auto index = static_cast<std::int64_t>(first_ + block * block_bytes - before * block_bytes);
-      const std::uint64_t line = block * column_lines % hash_.layout.lines();
-      if (!add_block(index, line, block > before)) return false;
-      add_bases(line);
+  class steps {
+   public:
+    HWY_INLINE steps(const buzhash_lanes& hash, history& sums)
+        : hash_(hash), sums_(sums), inversion_(filled(hash.inversion_)) {}
+    HWY_INLINE state begin() const { return {.sums = {}}; }
+    HWY_INLINE filter begin_group(state& all) const {
+      const __m512i last = all.sums[3];
+      all.sums[3] = all.sums[2];
+      all.sums[2] = all.sums[1];
+      all.sums[1] = all.sums[0];
+      all.sums[0] = last;
+      return {.hashes = Filter::begin(), .sums = sums_.next_group()};
     }
-    return true;
+    HWY_INLINE void roll(state& all, filter& found, std::size_t step, byte_vector newest, byte_vector) const {
+      const __mmask64 upper = _mm512_movepi8_mask(newest.raw);
+      hash_planes hashes;
+      HWY_UNROLL(4)
+      for (std::size_t plane = 0; plane < word_planes; ++plane) {
+        const __m512i incoming = loaded_byte_table(hash_.tables_[step][plane])(newest.raw, upper);
+        all.sums[plane] = _mm512_xor_si512(all.sums[plane], incoming);
+        if (plane == Filter::ignored_plane) continue;
+        const auto* const sums = reinterpret_cast<const std::uint8_t*>(found.sums.oldest[step]);
+        __m512i oldest = _mm512_load_si512(sums + hash_.oldest_planes_[step][plane]);
+        asm("" : "+v"(oldest));  // GCC 12 would copy it to the stack and back
+        hashes[plane] = _mm512_ternarylogic_epi32(all.sums[plane], oldest, inversion_, 0x96);
+      }
+      HWY_UNROLL(4)
+      for (std::size_t plane = 0; plane < word_planes; ++plane) {
+        _mm512_store_si512(found.sums.newest[step] + plane, all.sums[plane]);
+      }
+      hash_.filter_.merge(found.hashes, step, hashes);
+    }
+
+   private:
+    const buzhash_lanes& hash_;
+    history& sums_;
+    __m512i inversion_;
+  };
+
+  HWY_INLINE bool is_any_accepted(const filter& found) const { return accepted(found) != 0; }
+  HWY_INLINE std::uint64_t accepted(const filter& found) const { return filter_.accepted(found.hashes); }
+  void words(const state&, std::uint64_t, const lane_group& group, std::uint64_t* words) const {
+    const std::uint8_t* const oldest = group.last - hash_.window();
+    std::uint32_t word = hash_.over(oldest + 1);
+    for (std::size_t i = 0; i < group_steps; ++i) {
+      if (i != 0) word = hash_.roll(word, oldest[i], group.last[i]);
+      words[i] = word;
+    }
   }
 
  private:
-  static constexpr std::uint64_t group_columns = 8;
-
-  /// Returns the block at `index`. Bytes of it that the scan may not read are replaced by zeros.
-  const std::uint8_t* block_at(std::int64_t index) {
-    const auto size = static_cast<std::int64_t>(bytes_.size());
-    const auto readable = static_cast<std::int64_t>(first_ - (hash_.window - 1));
-    const auto end = index + static_cast<std::int64_t>(block_bytes);
-    if (index >= readable && end <= size) return bytes_.data() + index;
-    std::memset(edge_, 0, block_bytes);
-    for (std::int64_t i = std::max(index, readable); i < std::min(end, size); ++i)
-      edge_[i - index] = bytes_[static_cast<std::size_t>(i)];
-    return edge_;
-  }
-
-  /// Looks up the block at `index`, whose prefixes begin at `line` of the rings, and tests the block before it. Returns
-  /// false if candidates are too dense.
-  bool add_block(std::int64_t index, std::uint64_t line, bool is_tested) {
-    alignas(64) __m512i bytes[line_bytes];
-    const std::uint8_t* const block = block_at(index);
-    load_columns(block, line_bytes, bytes);
-    load_columns(block + 16, line_bytes, bytes + 16);
-    const std::uint64_t stride = hash_.layout.stride();
-    const auto next = std::clamp<std::int64_t>(index + static_cast<std::int64_t>(2 * block_bytes), 0,
-                                               static_cast<std::int64_t>(bytes_.size() - block_bytes));
-    std::uint8_t* prefixes = prefixes_ + line;
-    __m512i sums[word_planes] = {};
-    for (std::uint64_t group = 0; group < line_bytes; group += group_columns) {
-      __m512i hashes = _mm512_set1_epi8(-1);
-      HWY_UNROLL(8)
-      for (std::uint64_t turn = 0; turn < group_columns; ++turn) {
-        const std::uint64_t column = group + turn;
-        __builtin_prefetch(bytes_.data() + next + column_lines * column, 0, 2);
-        hashes = filter_.merge(hashes, tested_, column);
-        const __mmask64 upper = _mm512_movepi8_mask(bytes[column]);
-        for (std::size_t plane = 0; plane < word_planes; ++plane, prefixes += stride) {
-          sums[plane] =
-              _mm512_xor_si512(sums[plane], loaded_byte_table(hash_.tables[turn][plane])(bytes[column], upper));
-          _mm512_store_si512(prefixes, sums[plane]);
-          if (line == 0) _mm512_store_si512(prefixes + hash_.layout.lines(), sums[plane]);
-        }
-      }
-      if (is_tested && filter_.accepts_any(hashes)) [[unlikely]] {
-        if (!mark(static_cast<std::uint64_t>(index) - block_bytes, group)) return false;
-      }
-      std::rotate(sums, sums + 3, sums + 4);  // a rotation by 8
-    }
-    for (std::size_t plane = 0; plane < word_planes; ++plane) _mm512_store_si512(line_sums_[plane], sums[plane]);
-    return true;
-  }
-
-  /// Adds the bases of a block, which becomes the tested one.
-  void add_bases(std::uint64_t line) {
-    const auto lines_before = [&](std::uint64_t count) {
-      return line >= count ? line - count : line + hash_.layout.lines() - count;
-    };
-    const std::uint64_t oldest[2] = {lines_before(hash_.layout.back_lines()),
-                                     lines_before(hash_.layout.back_lines() + 1)};
-    tested_.newest = prefixes_ + line;
-    for (std::size_t is_back = 0; is_back < 2; ++is_back) tested_.oldest[is_back] = prefixes_ + oldest[is_back];
-    for (std::size_t plane = 0; plane < word_planes; ++plane) {
-      std::uint8_t* const bases = bases_ + plane * hash_.layout.stride();
-      __m512i sums = _mm512_load_si512(line_sums_[plane]);
-      for (std::uint64_t count = 1; count < column_lines; count *= 2)
-        sums = _mm512_xor_si512(sums, moved_up(sums, count));
-      const __m512i all = _mm512_xor_si512(moved_up(sums, 1), _mm512_set1_epi8(static_cast<char>(base_[plane])));
-      _mm512_store_si512(bases + line, all);
-      if (line == 0) _mm512_store_si512(bases + hash_.layout.lines(), all);
-      base_[plane] = static_cast<std::uint8_t>(bases[line + 63] ^ line_sums_[plane][63]);
-      for (std::size_t is_back = 0; is_back < 2; ++is_back) {
-        const __m512i difference =
-            _mm512_ternarylogic_epi32(all, _mm512_loadu_si512(bases + oldest[is_back]),
-                                      _mm512_set1_epi32(static_cast<int>(hash_.inversion)), 0x96);
-        _mm512_store_si512(tested_.bases[is_back][plane], difference);
-      }
-    }
-  }
-
-  /// Moves bytes to the lines `count` after theirs.
-  static HWY_INLINE __m512i moved_up(__m512i bytes, std::uint64_t count) {
-    alignas(64) static constexpr auto lines = [] {
-      std::array<std::uint8_t, 64> all = {};
-      for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::uint8_t>(i);
-      return all;
-    }();
-    const __m512i from = _mm512_sub_epi8(_mm512_load_si512(lines.data()), _mm512_set1_epi8(static_cast<char>(count)));
-    return _mm512_maskz_permutexvar_epi8(~std::uint64_t{0} << count, from, bytes);
-  }
-
-  /// Marks the candidates in a group of columns of the tested block, which begins at `index`. Returns false if they are
-  /// too dense.
-  HWY_NOINLINE bool mark(std::uint64_t index, std::uint64_t group) {
-    const std::uint64_t lines_left = (last_ - index + line_bytes - 1) / line_bytes;
-    std::uint64_t found[group_columns];
-    for (std::uint64_t i = 0; i < group_columns; ++i) {
-      found[i] = _bzhi_u64(filter_.accepted(tested_, group + i),
-                           static_cast<unsigned int>(std::min(lines_left, column_lines)));
-      guard_.found(static_cast<std::uint64_t>(std::popcount(found[i])));
-    }
-    if (guard_.is_exceeded(index - first_ + column_lines * (group + group_columns))) return false;
-    for (std::uint64_t i = 0; i < group_columns; ++i) {
-      const std::uint64_t column = group + i;
-      for (; found[i] != 0; found[i] &= found[i] - 1) {
-        const auto line = static_cast<std::uint64_t>(std::countr_zero(found[i]));
-        const std::uint64_t candidate = index + line * line_bytes + column;
-        const std::uint32_t word = std::rotl(tested_.hash(hash_.layout.planes(column), line), static_cast<int>(column));
-        if (candidate < last_ && hash_.rule(word ^ hash_.inversion)) map_.mark(position_ + (candidate - first_), 0);
-      }
-    }
-    return true;
-  }
-
-  const buzhash_scan& hash_;
-  const Filter& filter_;
-  byte_span bytes_;
-  std::uint64_t first_;
-  std::uint64_t last_;
-  std::uint64_t position_;
-  candidate_bits& map_;
-  density_guard guard_{loop_speedup};
-  hashed_block tested_ = {
-      .newest = prefixes_, .oldest = {prefixes_, prefixes_}, .bases = {}};  ///< at first, any memory
-  std::array<std::uint8_t, word_planes> base_ = {};
-  alignas(64) std::uint8_t line_sums_[word_planes][column_lines];
-  alignas(64) std::uint8_t edge_[block_bytes];
-  alignas(64) std::uint8_t bases_[word_planes * ring_layout::most_stride];
-  alignas(64) std::uint8_t prefixes_[line_bytes * word_planes * ring_layout::most_stride];
-};
-
-template <class Filter>
-class buzhash_scanner final : public candidate_scanner {
- public:
-  buzhash_scanner(const buzhash_scan& hash, const Filter& filter) : hash_(hash), filter_(filter) {}
-
-  [[nodiscard]] std::uint64_t least_count() const noexcept final { return 4 * block_bytes; }
-  [[nodiscard]] double speedup() const noexcept final { return loop_speedup; }
-  [[nodiscard]] bool scan(byte_span bytes, std::uint64_t first, std::uint64_t last, std::uint64_t position,
-                          candidate_bits& map) const noexcept final {
-    return running_scan<Filter>(hash_, filter_, bytes, first, last, position, map).run();
-  }
-
- private:
-  buzhash_scan hash_;
+  buzhash hash_;
   Filter filter_;
+  std::uint32_t inversion_;
+  /// Where a kept sum has the plane that has become each plane of its hash, in bytes.
+  std::array<std::array<std::uint32_t, word_planes>, group_steps> oldest_planes_;
+  /// The planes of the table's words, rotated right by 0 to 7.
+  std::array<std::array<byte_table, word_planes>, group_steps> tables_;
 };
 
-}  // namespace
-}  // namespace cutpoint::simd
+template <class Filter>
+std::unique_ptr<const candidate_scanner> make_scan(const buzhash32_table& table, std::uint64_t window,
+                                                   const buzhash_rule& rule, const Filter& filter,
+                                                   std::uint32_t inversion) {
+  if (!guard_of<buzhash_lanes<Filter>>().is_worthwhile(rule.mean_distance())) return nullptr;
+  return std::make_unique<column_scanner<buzhash_lanes<Filter>, buzhash_rule>>(
+      buzhash_lanes<Filter>(table, window, filter, inversion), std::span(&rule, 1));
+}
+
+std::unique_ptr<const candidate_scanner> make_buzhash_scan(const buzhash32_table& table, std::uint64_t window,
+                                                           const buzhash_rule& rule) {
+  const bool is_kept = window >= group_steps && window <= longest_kept_window;
+  if (rule.divisor != 0) {
+    if (!is_kept) return nullptr;
+    return make_scan(table, window, rule, divisor_filter(rule.divisor), 0);
+  }
+  // The upper bits of a residue are the same for all that are accepted, and all zeros or all ones.
+  const std::uint32_t fixed = rule.mask & ~(std::bit_ceil((rule.lowest ^ rule.highest) + 1) - 1);
+  const std::uint32_t inversion = (rule.lowest & fixed) != 0 ? ~std::uint32_t{0} : 0;
+  if (!is_kept) return make_buzhash_line_scan(table, window, rule, fixed, inversion);
+  return make_scan(table, window, rule, zeros_filter(fixed), inversion);
+}
+
+}  // namespace cutpoint::simd::avx512_dl
 CUTPOINT_AFTER_AVX512_DL;
 #endif
 
+#if HWY_ONCE
 namespace cutpoint::simd {
 
 std::unique_ptr<const candidate_scanner> make_buzhash_scanner(const buzhash32_table& table, std::uint64_t window,
                                                               const buzhash_rule& rule) {
-#if CUTPOINT_HAS_AVX512_DL
-  constexpr double least_distance = 128;
-  if (window > ring_layout::most_window || rule.mean_distance() < least_distance) return nullptr;
-  buzhash_scan hash(table, window, rule);
-  if (rule.divisor != 0) {
-    const divisor_filter filter(hash.layout, rule.divisor);
-    return std::make_unique<buzhash_scanner<divisor_filter>>(hash, filter);
-  }
-  // The upper bits of a residue are the same for all that are accepted, and all zeros or all ones.
-  const std::uint32_t fixed = rule.mask & ~(std::bit_ceil((rule.lowest ^ rule.highest) + 1) - 1);
-  if ((rule.lowest & fixed) != 0) hash.inversion = ~std::uint32_t{0};
-  const zeros_filter filter(hash.layout, fixed);
-  return std::make_unique<buzhash_scanner<zeros_filter>>(hash, filter);
+#if (HWY_TARGETS & HWY_AVX3) != 0
+  return avx512_dl::make_buzhash_scan(table, window, rule);
 #else
   static_cast<void>(table), static_cast<void>(window), static_cast<void>(rule);
   return nullptr;
@@ -233,3 +256,4 @@ std::unique_ptr<const candidate_scanner> make_buzhash_scanner(const buzhash32_ta
 }
 
 }  // namespace cutpoint::simd
+#endif

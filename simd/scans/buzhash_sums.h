@@ -1,4 +1,4 @@
-// The sums from which `buzhash_scan.cc` makes hashes, and the filters that find candidates among them.
+// The sums from which `buzhash_line_scan.cc` makes hashes, and the filter that finds candidates among them.
 //
 // The word of byte i, rotated right i times, is added to all later sums (a sum is a XOR). A hash is then the difference
 // of two sums, rotated left i times:
@@ -148,60 +148,6 @@ class zeros_filter {
   }
 
   std::array<std::array<plane_test, 2>, line_bytes> tests_;
-};
-
-/// Accepts hashes h for which h + 1 is a multiple of a divisor, or 2^32. The product with the inverse of the divisor's
-/// odd part is small only for multiples (Granlund and Montgomery 1994, section 9).
-class divisor_filter {
- public:
-  divisor_filter(const ring_layout& layout, std::uint32_t divisor)
-      : layout_(layout), shift_(std::countr_zero(divisor)), largest_(~std::uint32_t{0} / divisor) {
-    const std::uint32_t odd = divisor >> shift_;
-    inverse_ = odd;  // correct to three bits; each step doubles them
-    for (int bits = 3; bits < 32; bits *= 2) inverse_ *= 2 - odd * inverse_;
-  }
-
-  HWY_INLINE __m512i merge(__m512i merged, const hashed_block& block, std::uint64_t column) const {
-    const word_vectors all = multiplied(block, column);
-    return _mm512_min_epu32(_mm512_min_epu32(merged, _mm512_min_epu32(all.words[0], all.words[1])),
-                            _mm512_min_epu32(all.words[2], all.words[3]));
-  }
-  [[nodiscard]] HWY_INLINE bool accepts_any(__m512i merged) const {
-    return _mm512_cmple_epu32_mask(merged, filled(largest_)) != 0;
-  }
-  [[nodiscard]] HWY_INLINE std::uint64_t accepted(const hashed_block& block, std::uint64_t column) const {
-    const word_vectors all = multiplied(block, column);
-    std::uint64_t lines = 0;
-    for (std::size_t i = 0; i < 4; ++i) {  // vector i has lines 4 i to 4 i + 3 of each 16
-      const std::uint64_t found = _mm512_cmple_epu32_mask(all.words[i], filled(largest_));
-      lines |= _pdep_u64(found, std::uint64_t{0x000f000f000f000f} << (4 * i));
-    }
-    return lines;
-  }
-
- private:
-  struct word_vectors {
-    __m512i words[4];
-  };
-
-  static HWY_INLINE __m512i filled(std::uint32_t word) { return _mm512_set1_epi32(static_cast<int>(word)); }
-
-  HWY_INLINE word_vectors multiplied(const hashed_block& block, std::uint64_t column) const {
-    const auto& planes = layout_.planes(column);
-    word_vectors all;
-    interleave(block[planes[0]], block[planes[1]], block[planes[2]], block[planes[3]], all.words);
-    for (__m512i& word : all.words) {
-      word = _mm512_rolv_epi32(word, filled(static_cast<std::uint32_t>(column)));
-      word = _mm512_add_epi32(_mm512_mullo_epi32(word, filled(inverse_)), filled(inverse_));
-      word = _mm512_rorv_epi32(word, filled(static_cast<std::uint32_t>(shift_)));
-    }
-    return all;
-  }
-
-  ring_layout layout_;
-  int shift_;
-  std::uint32_t largest_;
-  std::uint32_t inverse_;
 };
 
 }  // namespace cutpoint::simd

@@ -3,8 +3,10 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 
 #include "simd/dispatch/avx512_dl.h"
+#include "simd/scans/lane_scanner.h"
 
 #if CUTPOINT_HAS_AVX512_DL
 CUTPOINT_BEFORE_AVX512_DL;
@@ -63,6 +65,40 @@ class loaded_byte_table {
 
  private:
   __m512i quarters_[4];
+};
+
+/// Keeps `vectors` vectors of each step in the window. All are zeros at first. Steps come in groups, and a window has at
+/// least one group.
+template <std::size_t vectors, std::uint64_t most_window>
+class step_history {
+ public:
+  using kept_vectors = __m512i[vectors];
+  /// The places of a group. Step i reads `oldest[i]`, which was kept a window before it, and then writes `newest[i]`.
+  struct group {
+    kept_vectors* newest;
+    const kept_vectors* oldest;
+  };
+
+  HWY_INLINE explicit step_history(std::uint64_t window)
+      : steps_((window + group_steps - 1) / group_steps * group_steps),
+        newest_(steps_ - group_steps),
+        oldest_((2 * steps_ - group_steps - window) % steps_),
+        is_repeated_(window % group_steps != 0) {
+    std::memset(kept_, 0, (steps_ + group_steps) * sizeof(kept_[0]));
+  }
+  HWY_INLINE group next_group() {
+    if (is_repeated_ && newest_ == 0) std::memcpy(kept_[steps_], kept_[0], group_steps * sizeof(kept_[0]));
+    newest_ = newest_ + group_steps == steps_ ? 0 : newest_ + group_steps;
+    oldest_ = oldest_ + group_steps >= steps_ ? oldest_ + group_steps - steps_ : oldest_ + group_steps;
+    return {kept_ + newest_, kept_ + oldest_};
+  }
+
+ private:
+  std::uint64_t steps_;
+  std::uint64_t newest_;
+  std::uint64_t oldest_;
+  bool is_repeated_;  ///< whether the first group is also kept after the last
+  alignas(64) kept_vectors kept_[most_window + 2 * group_steps];
 };
 
 /// Interleaves four planes to words. Vector i has words 4 i to 4 i + 3 of each 16.

@@ -17,16 +17,17 @@ HWY_INLINE hn::VFromD<Tag> load_blocks(Tag d, const std::uint8_t* bytes, std::ui
   }
 }
 
-/// The columns of a window and of some bytes after it, in the direction of rolling. A column's offset is 0 if it is the
-/// last of the first window that is tested. The column before that window is zeros.
+/// Columns in the direction of rolling. A column's offset is 0 if it is the last of the first window that is tested.
+/// Columns that have not been loaded are zeros.
 template <rolling_direction direction>
 class column_ring {
  public:
   static constexpr std::int64_t block = 16;  ///< columns that are loaded together
   static constexpr std::size_t parts = 8;    ///< of loading a block
 
-  HWY_INLINE column_ring(const lane_tile& tile, std::uint64_t window)
-      : tile_(tile), window_(static_cast<std::int64_t>(window)), columns_(std::bit_ceil(window + 2 * block)) {
+  /// Keeps two blocks, and at least `kept` columns before them.
+  HWY_INLINE column_ring(const lane_tile& tile, std::uint64_t window, std::uint64_t kept)
+      : tile_(tile), window_(static_cast<std::int64_t>(window)), columns_(std::bit_ceil(kept + 2 * block)) {
     std::memset(ring_, 0, (columns_ + block) * lanes);
   }
 

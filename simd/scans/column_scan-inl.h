@@ -1,65 +1,82 @@
 // The scan of a tile by columns, for one instruction set. Scans include it in the namespace of each set, after
 // `column_ring-inl.h`.
 
+/// Eight steps of one lane. Step i rolls the byte `newest[i * lanes]` in and `oldest[i * lanes]` out.
+struct lane_group {
+  const std::uint8_t* newest;
+  const std::uint8_t* oldest;
+  const std::uint8_t* last;  ///< the last byte of the window of step 0
+};
+
+/// The history of hashes that need only the columns of the window.
+struct no_history {
+  explicit no_history(std::uint64_t) {}
+};
+
 /// The scanner of a rolling hash with `lanes` byte ranges of a tile side by side. `Hash` has
 ///
 ///   direction      whether the hash rolls forward or backward
-///   loop_speedup   how many times as fast as the kernel's loop the scan is, at least
+///   loop_speedup   how many times as fast as the kernel's loop the scan is, at least, without candidates
+///   candidate_cost   what a candidate costs, in scanned positions
 ///   state          vectors with the hashes of all lanes
-///   steps          made of the hash, for one tile; begin() returns the hashes of no bytes; roll(state, offset, newest,
-///                  oldest) adds the column `newest` at an offset and removes `oldest`
+///   filter         what is known of the hashes of a group of steps: whether some in a lane may be accepted
+///   history        memory for the steps of a window, made of its length
+///   steps          made of the hash and a history, for one tile; begin() returns the hashes of no bytes; begin_group(state) returns
+///                  a filter and comes before each group; roll(state, filter, step, newest, oldest) adds the column
+///                  `newest`, removes `oldest`, and tests the hashes of step 0 to 7 of the group
 ///   window()       bytes
-///   least_of_none(), merge(least, state), is_any_accepted(least)
-///                  whether some hashes may be accepted, for several states at once
-///   accepted(state)  the lanes whose hash may be accepted, as bits
-///   word(state, lane, last)  the hash of one lane; `last` is the last byte of its window
+///   is_any_accepted(filter), accepted(filter)  the lanes that have hashes that may be accepted, as bits
+///   words(state, lane, group, words)  the hashes of the eight steps of a lane, from the state before them
 ///
-/// Where a hash is accepted, the tests decide for each level whether the position is a candidate.
-template <class Hash>
-class column_scanner final : public lane_scanner<column_scanner<Hash>> {
+/// For warm-up, zeros are rolled out, and up to 15 columns of zeros are rolled in first. `Test` decides for each
+/// level whether a hash makes the position a candidate.
+template <class Hash, class Test>
+class column_scanner final : public lane_scanner<column_scanner<Hash, Test>> {
  public:
   static constexpr std::uint64_t lane_count = lanes;
   static constexpr double loop_speedup = Hash::loop_speedup;
+  static constexpr std::uint64_t candidate_cost = Hash::candidate_cost;
 
-  column_scanner(const Hash& hash, std::span<const masked_test> tests)
-      : hash_(hash), tests_(tests.begin(), tests.end()) {}
+  column_scanner(const Hash& hash, std::span<const Test> tests) : hash_(hash), tests_(tests.begin(), tests.end()) {}
 
-  bool scan_lanes(const lane_tile& tile, candidate_bits& map) const {
+  bool scan_lanes(const lane_tile& tile, density_guard& guard, candidate_bits& map) const {
     const byte_tag d;
-    typename Hash::steps steps(hash_);
+    typename Hash::history history(hash_.window());
+    const typename Hash::steps steps(hash_, history);
     const auto window = static_cast<std::int64_t>(hash_.window());
-    ring columns(tile, hash_.window());
-    columns.load(1 - window);
-    for (std::int64_t at = -((window - 1) / block * block); at <= 0; at += block) columns.load(at);
+    ring columns(tile, hash_.window(), std::is_same_v<typename Hash::history, no_history> ? hash_.window() : 0);
     typename Hash::state state = steps.begin();
-    for (std::int64_t at = 1 - window; at < 0; ++at)
-      steps.roll(state, at, hn::Load(d, columns.column(at)), hn::Zero(d));
-    density_guard guard(loop_speedup);
+    for (std::int64_t at = -((window + block - 2) / block * block); at < 0; at += group) {
+      if (at % block == 0) columns.load(std::max(at, 1 - window));
+      typename Hash::filter ignored = steps.begin_group(state);
+      const std::uint8_t* const newest = columns.column(at);
+      HWY_UNROLL(1)
+      for (std::size_t i = 0; i < group_steps; ++i)
+        steps.roll(state, ignored, i, hn::Load(d, newest + i * lanes), hn::Zero(d));
+    }
+    columns.load(0);
     const auto stride = static_cast<std::int64_t>(tile.stride);
     for (std::int64_t block_at = 0; block_at < stride; block_at += block) {
       columns.begin_block(std::min(block_at + block, stride - block));  // the last block is loaded twice
       tile.prefetch(static_cast<std::uint64_t>(block_at) * lane_count, block * lane_count);
       HWY_UNROLL(2)
       for (std::size_t half = 0; half < 2; ++half) {
-        const std::int64_t at = block_at + static_cast<std::int64_t>(half * group);
+        const std::int64_t at = block_at + static_cast<std::int64_t>(half * group_steps);
         const std::uint8_t* const newest = columns.column(at);
         const std::uint8_t* const oldest = columns.column(at - window);
-        typename Hash::state seen[group];
-        auto least = hash_.least_of_none();
+        typename Hash::filter filter = steps.begin_group(state);
+        const typename Hash::state before = state;
         HWY_UNROLL(8)
-        for (std::size_t i = 0; i < group; ++i) {
-          steps.roll(state, at + static_cast<std::int64_t>(i), hn::Load(d, newest + i * lanes),
-                     hn::Load(d, oldest + i * lanes));
-          seen[i] = state;
-          least = hash_.merge(least, state);
+        for (std::size_t i = 0; i < group_steps; ++i) {
+          steps.roll(state, filter, i, hn::Load(d, newest + i * lanes), hn::Load(d, oldest + i * lanes));
           // The next block is transposed between the steps, since products and transpositions use different ports.
-          if (i % 2 != 0) columns.load_part((half * group + i) / 2);
+          if (i % 2 != 0) columns.load_part((half * group_steps + i) / 2);
         }
-        if (!hash_.is_any_accepted(least)) [[likely]]
+        if (!hash_.is_any_accepted(filter)) [[likely]]
           continue;
         const auto first = static_cast<std::uint64_t>(at);
-        guard.found(mark(tile, first, seen, map));
-        if (guard.is_exceeded((first + group) * lane_count)) return false;
+        guard.found(mark(tile, first, before, hash_.accepted(filter), newest, oldest, map));
+        if (guard.is_exceeded((first + group_steps) * lane_count)) return false;
       }
     }
     return true;
@@ -68,21 +85,24 @@ class column_scanner final : public lane_scanner<column_scanner<Hash>> {
  private:
   using ring = column_ring<Hash::direction>;
   static constexpr std::int64_t block = ring::block;
-  static constexpr std::size_t group = 8;  ///< steps whose hashes are tested together
+  static constexpr auto group = static_cast<std::int64_t>(group_steps);
 
-  /// Marks the candidates among the hashes of a group. Returns the number of hashes that may be accepted.
-  HWY_NOINLINE std::uint64_t mark(const lane_tile& tile, std::uint64_t first_step, const typename Hash::state* states,
+  /// Marks the candidates of a group of steps, all of which are in the `accepted` lanes. Returns the number of lanes.
+  HWY_NOINLINE std::uint64_t mark(const lane_tile& tile, std::uint64_t first_step, const typename Hash::state& before,
+                                  std::uint64_t accepted, const std::uint8_t* newest, const std::uint8_t* oldest,
                                   candidate_bits& map) const {
-    std::uint64_t count = 0;
-    for (std::uint64_t i = 0; i < group; ++i) {
-      const bool is_forward = Hash::direction == rolling_direction::forward;
-      const std::uint64_t offset = is_forward ? first_step + i : tile.stride - 1 - (first_step + i);
-      for (std::uint64_t accepted = hash_.accepted(states[i]); accepted != 0; accepted &= accepted - 1, ++count) {
-        const auto lane = static_cast<std::uint64_t>(std::countr_zero(accepted));
-        const std::uint64_t position = lane * tile.stride + offset;
-        const std::uint64_t word = hash_.word(states[i], lane, tile.first + position);
+    constexpr bool is_forward = Hash::direction == rolling_direction::forward;
+    const std::uint64_t offset = is_forward ? first_step : tile.stride - 1 - first_step;
+    const auto count = static_cast<std::uint64_t>(std::popcount(accepted));
+    for (; accepted != 0; accepted &= accepted - 1) {
+      const auto lane = static_cast<std::uint64_t>(std::countr_zero(accepted));
+      const std::uint64_t first = lane * tile.stride + offset;
+      std::uint64_t words[group_steps];
+      hash_.words(before, lane, {newest + lane, oldest + lane, tile.first + first}, words);
+      for (std::uint64_t i = 0; i < group_steps; ++i) {
+        const std::uint64_t position = tile.position + (is_forward ? first + i : first - i);
         for (std::size_t level = 0; level < tests_.size(); ++level) {
-          if (tests_[level](word)) map.mark(tile.position + position, level);
+          if (tests_[level](words[i])) map.mark(position, level);
         }
       }
     }
@@ -90,5 +110,5 @@ class column_scanner final : public lane_scanner<column_scanner<Hash>> {
   }
 
   Hash hash_;
-  std::vector<masked_test> tests_;
+  std::vector<Test> tests_;
 };

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include <cutpoint/cut_kernel.h>
 
@@ -17,6 +18,9 @@ namespace cutpoint::simd {
 
 /// The bytes that lanes read at a time, a cache line.
 inline constexpr std::uint64_t column_bytes = 64;
+
+/// The steps of a lane whose hashes are tested together.
+inline constexpr std::size_t group_steps = 8;
 
 /// Which way a scan leads through the bytes of a lane.
 enum class rolling_direction { forward, backward };
@@ -45,34 +49,51 @@ struct lane_tile {
   }
 };
 
-/// Counts candidates against positions, and tells whether they are too dense for vectors: each costs as much as the
-/// vector loop over one or two hundred positions.
+/// Counts the candidates of a scan, and tells whether they are too dense: each costs as much as some hundred positions.
 class density_guard {
  public:
-  /// `speedup` is that of the scanner, without candidates; `candidate_cost` is in positions.
-  explicit density_guard(double speedup, double candidate_cost = 100)
-      : least_distance_(std::max(96.0, candidate_cost / (speedup - 1))) {}
+  /// `speedup` is that of the scanner without candidates; `candidate_cost` is in scanned positions.
+  density_guard(double speedup, std::uint64_t candidate_cost) : cost_(candidate_cost), most_cost_(speedup - 1) {}
 
-  void found(std::uint64_t count) { candidates_ += count; }
-  [[nodiscard]] bool is_exceeded(std::uint64_t scanned_positions) const {
-    return static_cast<double>(candidates_) > 64 + static_cast<double>(scanned_positions) / least_distance_;
+  /// Returns whether a scan is worthwhile in random bytes with this mean distance between candidates.
+  [[nodiscard]] bool is_worthwhile(double mean_distance) const {
+    return mean_distance * most_cost_ >= 1.25 * static_cast<double>(cost_);
   }
+  void found(std::uint64_t count) { candidates_ += count; }
+  void end_tile(std::uint64_t positions) { scanned_ += positions; }
+  /// `positions_of_tile` are those of the present tile that were scanned.
+  [[nodiscard]] bool is_exceeded(std::uint64_t positions_of_tile) const {
+    constexpr std::uint64_t allowed = 48;
+    const std::uint64_t counted = candidates_ - std::min(candidates_, allowed);
+    return static_cast<double>(counted * cost_) > most_cost_ * static_cast<double>(scanned_ + positions_of_tile);
+  }
+  /// Returns how many positions without candidates take as long as all tiles.
+  [[nodiscard]] std::uint64_t work() const { return scanned_ + candidates_ * cost_; }
 
  private:
-  double least_distance_;
+  std::uint64_t cost_;
+  double most_cost_;  ///< of the candidates at each position
+  std::uint64_t scanned_ = 0;
   std::uint64_t candidates_ = 0;
 };
 
-/// The base of scanners. `Scanner` has `lane_count`, `loop_speedup`, and scan_lanes(const lane_tile&,
-/// candidate_bits&), which returns false if candidates are too dense.
+/// Returns a guard for a scanner or a hash, which says its speedup and what a candidate costs.
+template <class Scan>
+density_guard guard_of() {
+  return {Scan::loop_speedup, Scan::candidate_cost};
+}
+
+/// The base of scanners. `Scanner` has `lane_count`, `loop_speedup`, `candidate_cost`, and scan_lanes(const lane_tile&,
+/// density_guard&, candidate_bits&), which returns false if candidates are too dense.
 template <class Scanner>
 class lane_scanner : public candidate_scanner {
  public:
   [[nodiscard]] std::uint64_t least_count() const noexcept final { return least_columns * row_bytes; }
-  [[nodiscard]] double speedup() const noexcept final { return Scanner::loop_speedup; }
+  [[nodiscard]] double speedup() const noexcept override { return Scanner::loop_speedup; }
 
-  [[nodiscard]] bool scan(byte_span bytes, std::uint64_t first, std::uint64_t last, std::uint64_t position,
-                          candidate_bits& map) const noexcept final {
+  [[nodiscard]] std::optional<std::uint64_t> scan(byte_span bytes, std::uint64_t first, std::uint64_t last,
+                                                  std::uint64_t position, candidate_bits& map) const noexcept final {
+    density_guard guard = guard_of<Scanner>();
     const std::uint64_t columns = columns_of(last - first);
     const std::uint8_t* const begin = bytes.data() + first;
     const std::uint8_t* const end = bytes.data() + last;
@@ -85,14 +106,15 @@ class lane_scanner : public candidate_scanner {
                             .next = next,
                             .next_end = bytes.data() + bytes.size(),
                             .position = position + static_cast<std::uint64_t>(tile - begin)};
-      if (!static_cast<const Scanner*>(this)->scan_lanes(lanes, map)) return false;
+      if (!static_cast<const Scanner*>(this)->scan_lanes(lanes, guard, map)) return std::nullopt;
+      guard.end_tile(columns * row_bytes);
     }
-    return true;
+    return guard.work();
   }
 
  private:
   static constexpr std::uint64_t row_bytes = Scanner::lane_count * column_bytes;
-  static constexpr std::uint64_t least_columns = 8;
+  static constexpr std::uint64_t least_columns = 4;
   /// A tile has about 256 KiB, so that the prefetched next one fits beside it into a second-level cache.
   static constexpr std::uint64_t most_columns = 256 * KiB / row_bytes + 1;
 

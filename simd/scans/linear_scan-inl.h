@@ -67,30 +67,36 @@ struct plane_map {
 
 #endif
 
-/// Rabin's loop is slower than that of CRC32, and its scan hardly.
-constexpr double loop_speedup_of(rolling_direction rolling) {
-  const bool is_rabin = rolling == rolling_direction::backward;
-  if (CUTPOINT_HAS_GFNI) return is_rabin ? 5 : 4;
-  if (lanes == 64) return is_rabin ? 3 : 2.5;
-  return is_rabin ? 2 : 1.4;
-}
+constexpr double linear_speedup = CUTPOINT_HAS_GFNI ? 5 : lanes == 64 ? 2.5 : 2;
+constexpr std::uint64_t linear_candidate_cost = CUTPOINT_HAS_GFNI ? 400 : lanes == 64 ? 250 : 150;
 
 // On a Xeon of 3 GHz (Emerald Rapids), a step of the Rabin hash takes 20 cycles for 64 lanes with GFNI.
 template <std::size_t plane_count, rolling_direction rolling>
 class linear_lanes {
  public:
   static constexpr rolling_direction direction = rolling;
-  static constexpr double loop_speedup = loop_speedup_of(rolling);
+  static constexpr double loop_speedup = linear_speedup;
+  static constexpr std::uint64_t candidate_cost = linear_candidate_cost;
   struct state {
     byte_vector planes[plane_count];
   };
+  using history = no_history;
+  /// Zeros for the lanes that have hashes that the common test accepts.
+  struct filter {
+    byte_vector least;
+  };
 
-  linear_lanes(const linear_hash& hash, masked_test filter) : hash_(hash), filter_(filter) {}
+  linear_lanes(const linear_hash& hash, masked_test common) : hash_(hash), common_(common) {
+    for (std::size_t byte = 0; byte < 256; ++byte) {
+      reduce_[byte] = image_of(hash.reduce, byte);
+      exchange_[byte] = image_of(hash.exchange, byte);
+    }
+  }
   [[nodiscard]] std::uint64_t window() const { return hash_.window; }
 
   class steps {
    public:
-    HWY_INLINE explicit steps(const linear_lanes& table) {
+    HWY_INLINE steps(const linear_lanes& table, const no_history&) : common_(table.common_) {
       for (std::size_t i = 0; i < plane_count; ++i) {
         reduce_[i].set(table.hash_.reduce, i);
         exchange_[i].set(table.hash_.exchange, i);
@@ -101,7 +107,8 @@ class linear_lanes {
       for (byte_vector& plane : zeros.planes) plane = hn::Zero(byte_tag());
       return zeros;
     }
-    HWY_INLINE void roll(state& hash, std::int64_t, byte_vector newest, byte_vector oldest) const {
+    HWY_INLINE filter begin_group(state&) const { return {.least = hn::Set(byte_tag(), 0xff)}; }
+    HWY_INLINE void roll(state& hash, filter& found, std::size_t, byte_vector newest, byte_vector oldest) const {
       const map_argument last = argument_of(hn::Xor(hash.planes[0], is_forward ? newest : oldest));
       const map_argument before = argument_of(is_forward ? oldest : newest);
       HWY_UNROLL(8)
@@ -109,55 +116,71 @@ class linear_lanes {
         const byte_vector next = i + 1 < plane_count ? hash.planes[i + 1] : hn::Zero(byte_tag());
         hash.planes[i] = hn::Xor3(next, reduce_[i](last), exchange_[i](before));
       }
+      found.least = hn::Min(found.least, differing(hash));
     }
 
    private:
+    /// Returns zeros for the lanes whose hash the common test accepts.
+    HWY_INLINE byte_vector differing(const state& hash) const {
+      const byte_tag d;
+      const byte_vector pattern = hn::Set(d, static_cast<std::uint8_t>(common_.pattern));
+      const byte_vector mask = hn::Set(d, static_cast<std::uint8_t>(common_.mask));
+      const byte_vector next_mask = hn::Set(d, static_cast<std::uint8_t>(common_.mask >> 8));
+      return hn::OrAnd(hn::And(hn::Xor(hash.planes[0], pattern), mask), hash.planes[1], next_mask);
+    }
+
+    masked_test common_;
     plane_map reduce_[plane_count];
     plane_map exchange_[plane_count];
   };
 
-  HWY_INLINE byte_vector least_of_none() const { return hn::Set(byte_tag(), 0xff); }
-  HWY_INLINE byte_vector merge(byte_vector least, const state& hash) const { return hn::Min(least, differing(hash)); }
-  HWY_INLINE bool is_any_accepted(byte_vector least) const {
-    return !hn::AllFalse(byte_tag(), hn::Eq(least, hn::Zero(byte_tag())));
+  HWY_INLINE bool is_any_accepted(const filter& found) const {
+    return !hn::AllFalse(byte_tag(), hn::Eq(found.least, hn::Zero(byte_tag())));
   }
-  HWY_INLINE std::uint64_t accepted(const state& hash) const {
+  HWY_INLINE std::uint64_t accepted(const filter& found) const {
     std::uint64_t accepted = 0;
     std::uint8_t bits[8] = {};
-    hn::StoreMaskBits(byte_tag(), hn::Eq(differing(hash), hn::Zero(byte_tag())), bits);
+    hn::StoreMaskBits(byte_tag(), hn::Eq(found.least, hn::Zero(byte_tag())), bits);
     std::memcpy(&accepted, bits, sizeof(accepted));
     return accepted;
   }
-  HWY_INLINE std::uint64_t word(const state& hash, std::uint64_t lane, const std::uint8_t*) const {
-    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(hash.planes) + lane;
+  void words(const state& before, std::uint64_t lane, const lane_group& group, std::uint64_t* words) const {
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(before.planes) + lane;
     std::uint64_t word = 0;
     for (std::size_t plane = plane_count; plane-- > 0;) word = (word << 8) | bytes[plane * lanes];
-    return word;
+    for (std::size_t i = 0; i < group_steps; ++i) {
+      const std::uint8_t newest = group.newest[i * lanes], oldest = group.oldest[i * lanes];
+      const std::uint64_t last = (word ^ (is_forward ? newest : oldest)) & 0xff;
+      word = (word >> 8) ^ reduce_[last] ^ exchange_[is_forward ? oldest : newest];
+      words[i] = word;
+    }
   }
 
  private:
   static constexpr bool is_forward = direction == rolling_direction::forward;
 
-  /// Returns zeros for the lanes whose hash the filter accepts.
-  HWY_INLINE byte_vector differing(const state& hash) const {
-    const byte_tag d;
-    const byte_vector pattern = hn::Set(d, static_cast<std::uint8_t>(filter_.pattern));
-    const byte_vector mask = hn::Set(d, static_cast<std::uint8_t>(filter_.mask));
-    const byte_vector next_mask = hn::Set(d, static_cast<std::uint8_t>(filter_.mask >> 8));
-    return hn::OrAnd(hn::And(hn::Xor(hash.planes[0], pattern), mask), hash.planes[1], next_mask);
+  static std::uint64_t image_of(const byte_map& map, std::size_t byte) {
+    std::uint64_t image = 0;
+    for (std::size_t bit = 0; bit < 8; ++bit) image ^= ((byte >> bit) & 1) != 0 ? map[bit] : 0;
+    return image;
   }
 
   linear_hash hash_;
-  masked_test filter_;
+  masked_test common_;
+  std::array<std::uint64_t, 256> reduce_;
+  std::array<std::uint64_t, 256> exchange_;
 };
 
 inline std::unique_ptr<const candidate_scanner> make_linear_scan(const linear_hash& hash,
                                                                  std::span<const masked_test> tests,
-                                                                 masked_test filter) {
+                                                                 masked_test common) {
+  using forward = linear_lanes<4, rolling_direction::forward>;
+  using backward = linear_lanes<7, rolling_direction::backward>;
+  const double distance = std::exp2(std::popcount(common.mask));
   if (hash.direction == rolling_direction::forward) {
-    return std::make_unique<column_scanner<linear_lanes<4, rolling_direction::forward>>>(
-        linear_lanes<4, rolling_direction::forward>(hash, filter), tests);
+    if (!guard_of<forward>().is_worthwhile(distance)) return nullptr;
+    return std::make_unique<column_scanner<forward, masked_test>>(forward(hash, common), tests);
   }
-  return std::make_unique<column_scanner<linear_lanes<7, rolling_direction::backward>>>(
-      linear_lanes<7, rolling_direction::backward>(hash, filter), tests);
+  if (!guard_of<backward>().is_worthwhile(distance)) return nullptr;
+  return std::make_unique<column_scanner<backward, masked_test>>(backward(hash, common), tests);
 }

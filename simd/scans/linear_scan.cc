@@ -2,7 +2,9 @@
 #include "simd/scans/linear_scan.h"
 
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "simd/dispatch/avx512_dl.h"
@@ -40,7 +42,7 @@ namespace cutpoint::simd {
 namespace {
 
 using scan_maker = std::unique_ptr<const candidate_scanner> (*)(const linear_hash&, std::span<const masked_test>,
-                                                                masked_test filter);
+                                                                masked_test common);
 
 /// Returns a test that accepts what any of the tests accepts. It compares bits of the lowest byte, and tests bits of
 /// the next byte for zeros.
@@ -55,7 +57,6 @@ masked_test common_test(std::span<const masked_test> tests) {
 
 std::unique_ptr<const candidate_scanner> make_linear_scanner(const linear_hash& hash,
                                                              std::span<const masked_test> tests, instruction_set set) {
-  constexpr int least_bits = 7;
   constexpr kernel_table<scan_maker> makers = {
     nullptr,
     HWY_CHOOSE_AVX2(make_linear_scan),
@@ -65,9 +66,7 @@ std::unique_ptr<const candidate_scanner> make_linear_scanner(const linear_hash& 
 #endif
   };
   const scan_maker make = makers[static_cast<std::size_t>(set)];
-  const masked_test filter = common_test(tests);
-  if (make == nullptr || hash.window > longest_window || std::popcount(filter.mask) < least_bits) return nullptr;
-  return make(hash, tests, filter);
+  return make == nullptr || hash.window > longest_window ? nullptr : make(hash, tests, common_test(tests));
 }
 
 }  // namespace cutpoint::simd

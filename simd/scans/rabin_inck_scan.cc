@@ -2,8 +2,10 @@
 #include "simd/scans/rabin_inck_scan.h"
 
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "simd/dispatch/dispatch.h"
@@ -34,28 +36,42 @@ using word_vector = hn::VFromD<word_tag>;
 class rabin_inck_lanes {
  public:
   static constexpr rolling_direction direction = rolling_direction::forward;
-  static constexpr double loop_speedup = lanes / 20.0;
+  static constexpr double loop_speedup = lanes / 14.0;
+  static constexpr std::uint64_t candidate_cost = lanes == 64 ? 300 : 200;
   /// Vector k has lanes 4 k to 4 k + 3 of each 16.
   struct state {
     word_vector words[4];
   };
 
+  using history = no_history;
+  /// Zeros for the lanes of each vector that have accepted hashes.
+  struct filter {
+    word_vector least[4];
+  };
+
   rabin_inck_lanes(std::uint64_t window, const masked_test& test)
-      : window_(window),
+      : hash_(window),
         mask_(static_cast<std::uint32_t>(test.mask)),
         pattern_(static_cast<std::uint32_t>(test.pattern)) {}
-  [[nodiscard]] std::uint64_t window() const { return window_; }
+  [[nodiscard]] std::uint64_t window() const { return hash_.window(); }
 
   class steps {
    public:
-    HWY_INLINE explicit steps(const rabin_inck_lanes& hash)
-        : factors_(hn::Set(word_tag(), 1 | (0 - (std::uint32_t{1} << removal_shift(hash.window_))) << 16)) {}
+    HWY_INLINE steps(const rabin_inck_lanes& hash, const no_history&)
+        : factors_(hn::Set(word_tag(), 1 | (0 - (std::uint32_t{1} << removal_shift(hash.window()))) << 16)),
+          mask_(hn::Set(word_tag(), hash.mask_)),
+          pattern_(hn::Set(word_tag(), hash.pattern_)) {}
     HWY_INLINE state begin() const {
       state zeros;
       for (word_vector& words : zeros.words) words = hn::Zero(word_tag());
       return zeros;
     }
-    HWY_INLINE void roll(state& hash, std::int64_t, byte_vector newest, byte_vector oldest) const {
+    HWY_INLINE filter begin_group(state&) const {
+      filter none;
+      for (word_vector& least : none.least) least = hn::Set(word_tag(), ~std::uint32_t{0});
+      return none;
+    }
+    HWY_INLINE void roll(state& hash, filter& found, std::size_t, byte_vector newest, byte_vector oldest) const {
       const byte_tag d;
       // Pairs of 16-bit words: in - 256 and out
       const byte_vector upper = hn::BitCast(d, hn::Set(hn::ScalableTag<std::uint16_t>(), 0xff));
@@ -64,6 +80,10 @@ class rabin_inck_lanes {
       hash.words[1] = rolled(hash.words[1], hn::InterleaveUpper(d, low, upper));
       hash.words[2] = rolled(hash.words[2], hn::InterleaveLower(d, high, upper));
       hash.words[3] = rolled(hash.words[3], hn::InterleaveUpper(d, high, upper));
+      HWY_UNROLL(4)
+      for (std::size_t k = 0; k < 4; ++k) {
+        found.least[k] = hn::Min(found.least[k], hn::And(hn::Xor(hash.words[k], pattern_), mask_));
+      }
     }
 
    private:
@@ -81,43 +101,44 @@ class rabin_inck_lanes {
       return hn::Min(sum, hn::Add(sum, prime));
     }
 
-    word_vector factors_;
+    word_vector factors_, mask_, pattern_;
   };
 
-  HWY_INLINE word_vector least_of_none() const { return hn::Set(word_tag(), ~std::uint32_t{0}); }
-  HWY_INLINE word_vector merge(word_vector least, const state& hash) const {
-    const word_vector lower = hn::Min(differing(hash.words[0]), differing(hash.words[1]));
-    const word_vector upper = hn::Min(differing(hash.words[2]), differing(hash.words[3]));
-    return hn::Min(least, hn::Min(lower, upper));
-  }
-  HWY_INLINE bool is_any_accepted(word_vector least) const {
+  HWY_INLINE bool is_any_accepted(const filter& found) const {
+    const word_vector least = hn::Min(hn::Min(found.least[0], found.least[1]), hn::Min(found.least[2], found.least[3]));
     return !hn::AllFalse(word_tag(), hn::Eq(least, hn::Zero(word_tag())));
   }
-  HWY_INLINE std::uint64_t accepted(const state& hash) const {
+  HWY_INLINE std::uint64_t accepted(const filter& found) const {
     std::uint64_t all = 0;
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      all |= std::uint64_t{((word(hash, lane, nullptr) ^ pattern_) & mask_) == 0} << lane;
+    for (std::size_t k = 0; k < 4; ++k) {
+      std::uint8_t bytes[8] = {};
+      hn::StoreMaskBits(word_tag(), hn::Eq(found.least[k], hn::Zero(word_tag())), bytes);
+      const std::uint64_t bits = bytes[0] | std::uint64_t{bytes[1]} << 8;
+      for (std::size_t i = 0; i < lanes / 16; ++i) all |= (bits >> (4 * i) & 15) << (16 * i + 4 * k);
     }
     return all;
   }
-  HWY_INLINE std::uint64_t word(const state& hash, std::uint64_t lane, const std::uint8_t*) const {
-    const std::uint64_t index = lane % 16 / 4 * (lanes / 4) + lane / 16 * 4 + lane % 4;
-    std::uint32_t word = 0;
-    std::memcpy(&word, reinterpret_cast<const std::uint8_t*>(hash.words) + index * sizeof(word), sizeof(word));
-    return word;
+  void words(const state& before, std::uint64_t lane, const lane_group& group, std::uint64_t* words) const {
+    std::uint64_t residue = word(before.words, lane);
+    for (std::size_t i = 0; i < group_steps; ++i) {
+      residue = hash_.roll(residue, group.oldest[i * lanes], group.newest[i * lanes]);
+      words[i] = rabin_inck_hash::word(residue);
+    }
   }
 
   /// Returns k, so that a byte that leaves the window weighs 256^window mod p = 2^k.
   static std::uint64_t removal_shift(std::uint64_t window) { return 8 * window % 31; }
 
  private:
-  /// Returns zeros for the lanes whose hash the filter accepts.
-  HWY_INLINE word_vector differing(word_vector hash) const {
-    const word_tag d;
-    return hn::And(hn::Xor(hash, hn::Set(d, pattern_)), hn::Set(d, mask_));
+  /// Returns the word of one lane.
+  static std::uint32_t word(const word_vector (&words)[4], std::uint64_t lane) {
+    const std::uint64_t index = lane % 16 / 4 * (lanes / 4) + lane / 16 * 4 + lane % 4;
+    std::uint32_t word = 0;
+    std::memcpy(&word, reinterpret_cast<const std::uint8_t*>(words) + index * sizeof(word), sizeof(word));
+    return word;
   }
 
-  std::uint64_t window_;
+  rabin_inck_hash hash_;
   std::uint32_t mask_;
   std::uint32_t pattern_;
 };
@@ -125,7 +146,9 @@ class rabin_inck_lanes {
 std::unique_ptr<const candidate_scanner> make_rabin_inck_scan(std::uint64_t window, const masked_test& test) {
   constexpr std::uint64_t largest_shift = 15;  // of a factor of 16 bits
   if (rabin_inck_lanes::removal_shift(window) > largest_shift) return nullptr;
-  return std::make_unique<column_scanner<rabin_inck_lanes>>(rabin_inck_lanes(window, test), std::span(&test, 1));
+  if (!guard_of<rabin_inck_lanes>().is_worthwhile(std::exp2(std::popcount(test.mask)))) return nullptr;
+  return std::make_unique<column_scanner<rabin_inck_lanes, masked_test>>(rabin_inck_lanes(window, test),
+                                                                         std::span(&test, 1));
 }
 
 }  // namespace cutpoint::simd::HWY_NAMESPACE
@@ -138,13 +161,11 @@ namespace cutpoint::simd {
 std::unique_ptr<const candidate_scanner> make_rabin_inck_scanner(std::uint64_t window, const masked_test& test,
                                                                  instruction_set set) {
   using scan_maker = std::unique_ptr<const candidate_scanner> (*)(std::uint64_t, const masked_test&);
-  constexpr int least_bits = 7;
   constexpr kernel_table<scan_maker> makers = {nullptr, HWY_CHOOSE_AVX2(make_rabin_inck_scan),
                                                HWY_CHOOSE_AVX3(make_rabin_inck_scan),
                                                HWY_CHOOSE_AVX3(make_rabin_inck_scan)};
   const scan_maker make = makers[static_cast<std::size_t>(set)];
-  if (make == nullptr || window > longest_window || std::popcount(test.mask) < least_bits) return nullptr;
-  return make(window, test);
+  return make == nullptr || window > longest_window ? nullptr : make(window, test);
 }
 
 }  // namespace cutpoint::simd

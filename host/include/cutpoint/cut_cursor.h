@@ -43,7 +43,7 @@ class cut_cursor {
   std::uint64_t marked_first_ = 0;  ///< all candidates in [marked_first_, marked_last_) are marked
   std::uint64_t marked_last_ = 0;
   std::uint64_t tile_bytes_ = 0;  ///< of the last scan; 0 if the cursor starts at a new position
-  std::uint64_t scanned_ = 0;     ///< positions that were scanned lately
+  std::uint64_t scanned_ = 0;     ///< the work of the last scans, in positions without candidates
   std::uint64_t loop_work_ = 0;   ///< positions of the same chunks that the loop would have hashed
   std::uint64_t loop_until_ = 0;  ///< chunks that begin before this position are cut by the loop
   std::uint64_t loop_bytes_ = 0;

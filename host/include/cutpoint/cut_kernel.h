@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include <cutpoint/bytes.h>
@@ -19,15 +20,18 @@ class candidate_scanner {
   /// Returns the number of positions of the shortest range that can be scanned, a multiple of 64.
   [[nodiscard]] virtual std::uint64_t least_count() const noexcept = 0;
 
-  /// Returns how many positions are scanned, at least, in the time in which the kernel's loop tests one: more than 1.
+  /// Returns how many positions without candidates are scanned, at least, in the time in which the kernel's loop tests
+  /// one. If they are not more than one, the scanner is faster only than the reference.
   [[nodiscard]] virtual double speedup() const noexcept = 0;
 
   /// Marks the candidates at indices [first, last) of `bytes` in `map`; index `first` is number `position` of the map.
   /// The range has `least_count()` positions or more. Before `first` lie the `behind` bytes, and after `last` the
-  /// `ahead` bytes, that `chunker::candidate_map()` names. Reads no byte outside `bytes`. Returns false if candidates
-  /// are so dense that other loops are faster; some are then marked.
-  [[nodiscard]] virtual bool scan(byte_span bytes, std::uint64_t first, std::uint64_t last, std::uint64_t position,
-                                  candidate_bits& map) const noexcept = 0;
+  /// `ahead` bytes, that `chunker::candidate_map()` names. Reads no byte outside `bytes`. Returns how many
+  /// positions without candidates take about as long, or nullopt if candidates are so dense that other loops are
+  /// faster; some are then marked.
+  [[nodiscard]] virtual std::optional<std::uint64_t> scan(byte_span bytes, std::uint64_t first, std::uint64_t last,
+                                                          std::uint64_t position,
+                                                          candidate_bits& map) const noexcept = 0;
 };
 
 /// Finds the same cuts as the reference of one chunker. A cut kernel is immutable. Any thread may call any member at

@@ -26,21 +26,23 @@ class counting_kernel final : public cut_kernel, public candidate_scanner {
   std::string_view backend() const noexcept override { return "counting"; }
 
   std::uint64_t least_count() const noexcept override { return least_count_; }
-  double speedup() const noexcept override { return 3; }
-  bool scan(byte_span bytes, std::uint64_t first, std::uint64_t last, std::uint64_t position,
-            candidate_bits& map) const noexcept override {
+  double speedup() const noexcept override { return speed; }
+  std::optional<std::uint64_t> scan(byte_span bytes, std::uint64_t first, std::uint64_t last, std::uint64_t position,
+                                    candidate_bits& map) const noexcept override {
     const candidate_map_needs needs = *reference_.candidate_map();
     EXPECT_GE(first, needs.behind);
     EXPECT_LE(last + needs.ahead, bytes.size());
     EXPECT_GE(last - first, least_count_);
     ++scan_count;
     scanned_bytes += last - first;
-    if (finds_dense) return false;
+    if (finds_dense) return std::nullopt;
     reference_.find_candidates({.bytes = bytes, .start = first, .at_end = false}, last - first, position, map);
-    return true;
+    return work_factor * (last - first);
   }
 
+  double speed = 3;
   bool finds_dense = false;
+  std::uint64_t work_factor = 1;
   mutable std::uint64_t looped_bytes = 0;
   mutable std::uint64_t scanned_bytes = 0;
   mutable std::uint64_t scan_count = 0;
@@ -66,7 +68,7 @@ std::vector<std::uint8_t> random_stream(std::uint64_t size) {
 }
 
 TEST(cut_cursor, scans_each_byte_of_a_stream_about_once) {
-  const auto stream = random_stream(3'000'000);
+  const auto stream = random_stream(3'000'001);
   const counted c("gear");
   EXPECT_EQ(c.cuts().find_cuts(stream), c.reference.find_cuts(stream));
   EXPECT_LE(c.kernel->scanned_bytes, stream.size() + c.kernel->least_count());
@@ -174,6 +176,23 @@ TEST(cut_cursor, loops_if_chunks_are_hardly_longer_than_the_minimum) {
   EXPECT_EQ(c.cuts().find_cuts(stream), c.reference.find_cuts(stream));
   EXPECT_GT(c.kernel->scan_count, 0u);
   EXPECT_LT(c.kernel->scanned_bytes, stream.size() / 20);
+}
+
+TEST(cut_cursor, loops_if_scans_take_long) {
+  const auto stream = random_stream(6'000'000);
+  const counted c("gear");
+  c.kernel->work_factor = 4;  // as if candidates were so many that a scan is slower than the loop
+  EXPECT_EQ(c.cuts().find_cuts(stream), c.reference.find_cuts(stream));
+  EXPECT_GT(c.kernel->scan_count, 0u);
+  EXPECT_LT(c.kernel->scanned_bytes, stream.size() / 20);
+}
+
+TEST(cut_cursor, does_not_scan_if_the_loop_is_as_fast) {
+  const auto stream = random_stream(1'000'000);
+  const counted c("gear");
+  c.kernel->speed = 1;
+  EXPECT_EQ(c.cuts().find_cuts(stream), c.reference.find_cuts(stream));
+  EXPECT_EQ(c.kernel->scan_count, 0u);
 }
 
 TEST(cut_cursor, leaves_short_streams_to_the_loop) {

@@ -112,7 +112,7 @@ TEST_P(linear_scan, marks_as_the_reference_with_every_polynomial) {
 TEST_P(linear_scan, tests_all_bits_of_a_mask) {
   const rabin_hash hash(default_polynomial, 48);
   const auto bytes = make_stream(content::random, 50'000, random_);
-  for (int bits = 7; bits <= 53; ++bits) {
+  for (int bits = 8; bits <= 53; ++bits) {
     const std::array tests = {test_met_in(bytes, hash, bits)};
     ASSERT_EQ(scan_fault(*rabin_scanner(48, {tests[0]}), hash, tests, bytes), "") << bits;
   }
@@ -121,7 +121,7 @@ TEST_P(linear_scan, tests_all_bits_of_a_mask) {
 TEST_P(linear_scan, marks_each_level_by_its_own_test) {
   const rabin_hash hash(default_polynomial, 48);
   const auto bytes = make_stream(content::random, 100'000, random_);
-  for (const int bits : {8, 9, 10, 16, 17, 24}) {
+  for (const int bits : {9, 10, 16, 17, 24}) {
     const masked_test strict = test_met_in(bytes, hash, bits);
     const std::uint64_t loose_mask = strict.mask >> 1;
     const std::array tests = {strict, masked_test{loose_mask, strict.pattern & loose_mask}};
@@ -159,14 +159,14 @@ TEST_P(linear_scan, gives_up_soon_if_candidates_are_dense) {
     EXPECT_FALSE(rabin_scanner(64, {{0xfffff, 0}})->scan(bytes, 63, bytes.size(), 0, map));
     std::uint64_t marks = 0;
     for (std::uint64_t i = map.next(0, 200'064, 0); i != 200'064; i = map.next(i + 1, 200'064, 0)) ++marks;
-    EXPECT_LE(marks, 1000u);
+    EXPECT_LE(marks, 1024u);  // of two groups of steps
   }
 }
 
 TEST_P(linear_scan, is_made_only_if_it_is_fast) {
   EXPECT_NE(rabin_scanner(longest_window, {}), nullptr);
   EXPECT_EQ(rabin_scanner(longest_window + 1, {}), nullptr);
-  EXPECT_NE(rabin_scanner(48, {masked_test::low(128, lbfs_pattern)}), nullptr);
+  EXPECT_NE(rabin_scanner(48, {masked_test::low(256, lbfs_pattern)}), nullptr);
   EXPECT_EQ(rabin_scanner(48, {masked_test::low(64, lbfs_pattern)}), nullptr);
 }
 
