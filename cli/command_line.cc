@@ -11,7 +11,9 @@
 #include "cli/check/command.h"
 #include "cli/chunk/command.h"
 #include "cli/common/words.h"
+#include "cli/copy/command.h"
 #include "cli/dedup/command.h"
+#include "cli/diff/command.h"
 #include "cli/dump/command.h"
 #include "cli/forget/command.h"
 #include "cli/info/command.h"
@@ -19,6 +21,8 @@
 #include "cli/key/command.h"
 #include "cli/list/command.h"
 #include "cli/ls/command.h"
+#include "cli/mount/command.h"
+#include "cli/prune/command.h"
 #include "cli/repair/command.h"
 #include "cli/restore/command.h"
 #include "cli/snapshots/command.h"
@@ -41,7 +45,7 @@ std::unique_ptr<subcommand> make() {
 }
 
 /// The subcommands, in the order of the help text.
-constexpr std::array<command_row, 17> rows = {{
+constexpr std::array<command_row, 21> rows = {{
     {"chunk", "List the chunks of files, folders and standard input, with fingerprints", make<chunk_command>},
     {"dedup", "Report what deduplication would save, and where the time went", make<dedup_command>},
     {"tune", "Recommend an algorithm, sizes and parameters by trying them on a sample of the data", make<tune_command>},
@@ -53,10 +57,14 @@ constexpr std::array<command_row, 17> rows = {{
     {"snapshots", "List the snapshots of a store", make<snapshots_command>},
     {"ls", "List the files of a snapshot", make<ls_command>},
     {"restore", "Restore the files of a snapshot into a folder", make<restore_command>},
+    {"diff", "Show what differs between two snapshots", make<diff_command>},
     {"dump", "Write a file of a snapshot to standard output", make<dump_command>},
+    {"mount", "Show the snapshots of a store as folders", make<mount_command>},
+    {"copy", "Copy snapshots from another store", make<copy_command>},
     {"check", "Check a store, and name what is damaged", make<check_command>},
     {"repair", "Make a damaged store consistent for what is left", make<repair_command>},
-    {"forget", "Remove snapshots from a store", make<forget_command>},
+    {"forget", "Remove snapshots that are named, or that no rule keeps", make<forget_command>},
+    {"prune", "Remove from a store what no snapshot refers to", make<prune_command>},
     {"stats", "Show what a store contains", make<stats_command>},
     {"key", "List, add and remove keys of an encrypted store", make<key_command>},
 }};

@@ -28,8 +28,7 @@ struct cutpoint_store {
       cutpoint::embed::outcome made = body(opened_);
       return callbacks_.failure().value_or(std::move(made));
     });
-    if (code == CUTPOINT_OUT_OF_MEMORY || code == CUTPOINT_INTERNAL_ERROR)
-      why_closed_ = "an earlier call failed for want of memory or by a bug";
+    if (code == CUTPOINT_OUT_OF_MEMORY || code == CUTPOINT_INTERNAL_ERROR) is_unusable_ = true;
     callbacks_.leave();
     return code;
   }
@@ -73,13 +72,13 @@ struct cutpoint_store {
     found_.emplace(std::move(found));
     if (shown != nullptr) *shown = &found_->shown();
   }
-  void close(const char* why) noexcept { why_closed_ = why; }
 
  private:
   [[nodiscard]] cutpoint::embed::outcome prepare() {
     callbacks_.forget_failure();
-    if (why_closed_ != nullptr) {
-      return {CUTPOINT_WRONG_STATE, std::string("the store must be opened again: ") + why_closed_};
+    if (is_unusable_) {
+      return {CUTPOINT_WRONG_STATE,
+              "the store must be opened again: an earlier call failed for want of memory or by a bug"};
     }
     if (cancellation()->is_requested()) current_ = &requests_.emplace_back();
     if (is_cancelled_) return {CUTPOINT_CANCELLED, "the store was cancelled"};
@@ -88,7 +87,7 @@ struct cutpoint_store {
 
   cutpoint::backup_store opened_;
   std::optional<cutpoint::embed::shown_snapshot> found_;
-  const char* why_closed_ = nullptr;
+  bool is_unusable_ = false;
   cutpoint::embed::callbacks callbacks_;
   /// A callback that fails requests the end of its call alone. The requests stay, because another thread that cancels may
   /// still have one.

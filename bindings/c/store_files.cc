@@ -107,10 +107,7 @@ cutpoint_status cutpoint_store_repair(cutpoint_store* store, const cutpoint_stor
     }
     asked.lost = lost_file_reporter(*store, "lost", raw.lost, raw.context);
     asked.cancel = store->cancellation();
-    const auto repaired = opened.repair(asked);
-    const bool has_begun = repaired || repaired.error().code() != cutpoint::status_code::unavailable;
-    if (has_begun) store->close("it was repaired");
-    return write_summary(repaired, "store_repair_summary", summary);
+    return write_summary(opened.repair(asked), "store_repair_summary", summary);
   });
 }
 

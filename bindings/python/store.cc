@@ -209,9 +209,7 @@ nb::dict open_store::repair(std::uint64_t threads) {
       .replaced = [&](const std::string& before, const std::string& after) { replaced.emplace_back(before, after); }};
   auto repaired = use([&](backup_store& opened, cancellation& cancel) {
     options.cancel = &cancel;
-    auto done = opened.repair(options);
-    opened_.reset();
-    return done;
+    return opened.repair(options);
   });
   nb::dict record;
   record["saved_records"] = value_of(std::move(repaired)).saved_records;

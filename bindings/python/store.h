@@ -45,7 +45,6 @@ class open_store {
   [[nodiscard]] nanobind::bytes read(nanobind::handle id, nanobind::handle path, std::uint64_t begin,
                                      std::uint64_t end);
   [[nodiscard]] nanobind::dict check(bool reads_data, std::uint64_t threads);
-  /// Closes the store.
   [[nodiscard]] nanobind::dict repair(std::uint64_t threads);
   [[nodiscard]] nanobind::dict statistics();
   [[nodiscard]] nanobind::list keys();

@@ -36,6 +36,9 @@ void backup_command::add_options(CLI::App& app) {
   add_value_option(app, "--parent", parent_, "SNAPSHOT",
                    "Snapshot whose unchanged files are not read (default: the newest with this host and these paths)");
   app.add_flag("--force", reads_everything_, "Read all files, also unchanged ones");
+  add_value_option(
+      app, "--cap", cap_, "N",
+      "Refer to at most N containers of earlier backups for each 100 MiB that are read, and store the rest again");
   add_value_option(app, "--memory", memory_, "SIZE", "Most bytes of files to hold in memory");
   app.add_flag("--json", is_json_, "Print the snapshot as JSON");
   add_verbosity(app, verbosity_);
@@ -49,6 +52,8 @@ exit_code backup_command::run() {
   if (!memory) return say.refuse(memory.error());
   const auto seconds = time_.empty() ? result<std::uint64_t>(0) : checked_number("--time", time_, 1, 9'000'000'000);
   if (!seconds) return say.refuse(seconds.error());
+  const auto cap = cap_.empty() ? result<std::uint64_t>(0) : checked_number("--cap", cap_, 1, 1'000'000);
+  if (!cap) return say.refuse(cap.error());
   auto opened = store_.open();
   if (!opened) return say.refuse(opened.error());
   std::string parent;
@@ -68,6 +73,7 @@ exit_code backup_command::run() {
                  .tags = tags_,
                  .parent = parent,
                  .reads_everything = reads_everything_,
+                 .most_old_containers = *cap,
                  .memory_bytes = *memory,
                  .problem = [&](const std::string& path, const status& why) { say.error(problem_text(path, why)); },
                  .cancel = &interruption()});
@@ -75,7 +81,8 @@ exit_code backup_command::run() {
   say.note(fmt::format("{} files, {}; {} new, {} stored", human_count(taken->files),
                        human_bytes(as_double(taken->bytes)), human_bytes(as_double(taken->new_raw_bytes)),
                        human_bytes(as_double(taken->new_stored_bytes))));
-  const exit_code written = write_all(output_option(), (is_json_ ? snapshot_json(*taken) : taken->id) + '\n', say);
+  const exit_code written =
+      write_all(output_option(), is_json_ ? json_line(snapshot_json(*taken)) : taken->id + '\n', say);
   return taken->is_incomplete ? exit_code::input_failed : written;
 }
 

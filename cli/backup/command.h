@@ -25,6 +25,7 @@ class backup_command final : public subcommand {
   std::string time_;
   std::string parent_;
   std::string memory_ = "256M";
+  std::string cap_;
   bool reads_everything_ = false;
   bool is_json_ = false;
   verbosity verbosity_ = verbosity::normal;

@@ -35,4 +35,9 @@ template <class Rows, class Function>
   return report.dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
 }
 
+/// Returns a value as one line, with the same replacement.
+[[nodiscard]] inline std::string json_line(const ordered_json& value) {
+  return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+}
+
 }  // namespace cutpoint::cli

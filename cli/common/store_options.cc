@@ -1,5 +1,6 @@
 #include "cli/common/store_options.h"
 
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
@@ -10,7 +11,6 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "cli/common/json.h"
 #include "cli/common/option_values.h"
 
 namespace cutpoint::cli {
@@ -30,14 +30,24 @@ result<std::string> read_text(const std::string& path) {
 
 }  // namespace
 
-void store_options::add_to(CLI::App& app) {
-  app.add_option("--store", location_, "Folder of the store")->type_name("FOLDER")->envname("CUTPOINT_STORE");
-  auto* password = app.add_option("--password-file", password_file_, "File with the password of an encrypted store")
-                       ->type_name("FILE");
-  password->envname("CUTPOINT_PASSWORD_FILE");
-  app.add_option("--key-file", key_file_, "Key file of an encrypted store")
+void store_options::add_to(CLI::App& app, std::string_view prefix) {
+  const auto option = [&](std::string_view name) { return fmt::format("--{}{}", prefix, name); };
+  const auto variable = [&](std::string_view name) {
+    std::string text = fmt::format("CUTPOINT_{}{}", prefix, name);
+    for (char& each : text)
+      each = each == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(each)));
+    return text;
+  };
+  option_ = option("store");
+  variable_ = variable("store");
+  const std::string which = prefix.empty() ? "the store" : "the store that is read";
+  app.add_option(option_, location_, "Folder of " + which)->type_name("FOLDER")->envname(variable_);
+  app.add_option(option("password-file"), password_file_, "File with the password of " + which + ", if it is encrypted")
       ->type_name("FILE")
-      ->envname("CUTPOINT_KEY_FILE");
+      ->envname(variable("password_file"));
+  app.add_option(option("key-file"), key_file_, "Key file of " + which + ", if it is encrypted")
+      ->type_name("FILE")
+      ->envname(variable("key_file"));
 }
 
 result<store_secret> read_secret(const std::string& password_file, const std::string& key_file) {
@@ -58,7 +68,7 @@ result<store_secret> read_secret(const std::string& password_file, const std::st
 result<store_secret> store_options::secret() const { return read_secret(password_file_, key_file_); }
 
 result<backup_store> store_options::open() const {
-  if (location_.empty()) return usage_error("no store: give --store or set CUTPOINT_STORE");
+  if (location_.empty()) return usage_error(fmt::format("no store: give {} or set {}", option_, variable_));
   const auto given = secret();
   if (!given) return given.error();
   return backup_store::open(location_, *given);
@@ -87,22 +97,21 @@ std::string local_time(std::int64_t nanoseconds) {
   return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(seconds));
 }
 
-std::string snapshot_json(const store_snapshot& taken) {
-  return ordered_json{{"id", taken.id},
-                      {"sequence", taken.sequence},
-                      {"time", taken.time},
-                      {"duration", taken.duration},
-                      {"is_incomplete", taken.is_incomplete},
-                      {"parent", taken.parent},
-                      {"host", taken.host},
-                      {"paths", taken.paths},
-                      {"tags", taken.tags},
-                      {"files", taken.files},
-                      {"folders", taken.folders},
-                      {"bytes", taken.bytes},
-                      {"new_raw_bytes", taken.new_raw_bytes},
-                      {"new_stored_bytes", taken.new_stored_bytes}}
-      .dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+ordered_json snapshot_json(const store_snapshot& taken) {
+  return {{"id", taken.id},
+          {"sequence", taken.sequence},
+          {"time", taken.time},
+          {"duration", taken.duration},
+          {"is_incomplete", taken.is_incomplete},
+          {"parent", taken.parent},
+          {"host", taken.host},
+          {"paths", taken.paths},
+          {"tags", taken.tags},
+          {"files", taken.files},
+          {"folders", taken.folders},
+          {"bytes", taken.bytes},
+          {"new_raw_bytes", taken.new_raw_bytes},
+          {"new_stored_bytes", taken.new_stored_bytes}};
 }
 
 }  // namespace cutpoint::cli

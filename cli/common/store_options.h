@@ -2,18 +2,22 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <cutpoint/store.h>
 
 #include "cli/common/console.h"
+#include "cli/common/json.h"
 
 namespace cutpoint::cli {
 
 class store_options {
  public:
-  void add_to(CLI::App& app);
+  /// Adds the options. A store that is read beside another one has a prefix: "from-" gives --from-store and
+  /// CUTPOINT_FROM_STORE.
+  void add_to(CLI::App& app, std::string_view prefix = {});
 
   [[nodiscard]] const std::string& location() const { return location_; }
   /// Reads the password or the key file, if one was given. Errors: invalid_argument, for both at once or an empty one;
@@ -26,6 +30,8 @@ class store_options {
   [[nodiscard]] bool has_password() const { return !password_file_.empty(); }
 
  private:
+  std::string option_;    ///< by which the location is given
+  std::string variable_;  ///< of the environment, for the same
   std::string location_;
   std::string password_file_;
   std::string key_file_;
@@ -53,6 +59,6 @@ struct snapshot_path {
 [[nodiscard]] std::string local_time(std::int64_t nanoseconds);
 
 /// The description of a snapshot in JSON. docs/store.md lists the fields.
-[[nodiscard]] std::string snapshot_json(const store_snapshot& taken);
+[[nodiscard]] ordered_json snapshot_json(const store_snapshot& taken);
 
 }  // namespace cutpoint::cli

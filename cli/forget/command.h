@@ -1,4 +1,4 @@
-// `cutpoint forget`: removes snapshots.
+// `cutpoint forget`: removes snapshots that are named, or that no rule keeps.
 #pragma once
 
 #include <string>
@@ -6,6 +6,7 @@
 
 #include "cli/common/store_options.h"
 #include "cli/common/subcommand.h"
+#include "cli/forget/rules.h"
 
 namespace cutpoint::cli {
 
@@ -15,8 +16,24 @@ class forget_command final : public subcommand {
   exit_code run() override;
 
  private:
+  /// What is kept and removed, and whether something was left out that could not be found or read.
+  struct plan {
+    std::vector<snapshot_group> groups;
+    bool is_whole = true;
+  };
+  [[nodiscard]] plan plan_named(const console& say, backup_store& opened) const;
+  [[nodiscard]] result<plan> plan_by_rules(const console& say, backup_store& opened, const forget_rules& rules) const;
+  [[nodiscard]] std::string text_of(const plan& made) const;
+  /// Removes what is not kept. Returns how many snapshots were removed.
+  [[nodiscard]] std::uint64_t remove(const console& say, backup_store& opened, plan& made) const;
+  [[nodiscard]] exit_code prune(const console& say, backup_store& opened) const;
+
   store_options store_;
   std::vector<std::string> ids_;
+  rule_options rules_;
+  bool is_dry_run_ = false;
+  bool prunes_ = false;
+  bool is_json_ = false;
 };
 
 }  // namespace cutpoint::cli

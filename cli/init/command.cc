@@ -38,6 +38,7 @@ void init_command::add_options(CLI::App& app) {
   add_value_option(app, "--cuts", cuts_, "STRING", "Canonical string of the chunker (default: about 64 KiB)");
   add_value_option(app, "--hash", hash_, "NAME", "Fingerprint of chunks: sha256 or blake3");
   add_value_option(app, "--compression", compression_, "NAME", "zstd or none");
+  add_value_option(app, "--container-size", container_size_, "SIZE", "Length of containers");
   app.add_flag("--for-experiments", is_for_experiments_, "Accept fingerprints that a store must not trust");
 }
 
@@ -58,6 +59,8 @@ exit_code init_command::run() {
                                    : needs_key_file ? " needs --key-file alone"
                                                     : " takes no password and no key file")));
   }
+  const auto container_bytes = checked_size("--container-size", container_size_, 64 * KiB, 128 * MiB);
+  if (!container_bytes) return say.refuse(container_bytes.error());
   const auto kind = parse_fingerprint(hash_);
   if (!kind) return say.refuse(kind.error());
   if (*kind == fingerprint_kind::none) return say.refuse(usage_error("--hash none: a store needs fingerprints"));
@@ -69,6 +72,7 @@ exit_code init_command::run() {
   const store_settings settings{.cuts = cuts_,
                                 .fingerprint = *kind,
                                 .compression_level = compression_ == "zstd" ? 1 : 0,
+                                .container_bytes = static_cast<std::uint32_t>(*container_bytes),
                                 .is_for_experiments = is_for_experiments_};
   const status made = backup_store::create(store_.location(), settings, *secret);
   if (made.code() == status_code::invalid_argument || made.code() == status_code::unknown_name) return say.refuse(made);

@@ -19,6 +19,7 @@ class init_command final : public subcommand {
   std::string cuts_;
   std::string hash_ = "blake3";
   std::string compression_ = "zstd";
+  std::string container_size_ = "32M";
   bool is_for_experiments_ = false;
 };
 

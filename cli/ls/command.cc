@@ -17,17 +17,15 @@ std::string text_of(const stored_file& file) {
 }
 
 std::string json_of(const stored_file& file) {
-  return ordered_json{{"path", file.path},
-                      {"kind", to_string(file.kind)},
-                      {"permissions", file.permissions},
-                      {"user", file.user_id},
-                      {"group", file.group_id},
-                      {"size", file.size},
-                      {"modified", file.modified.tv_sec},
-                      {"modified_nanoseconds", file.modified.tv_nsec},
-                      {"target", file.target}}
-             .dump(-1, ' ', false, ordered_json::error_handler_t::replace) +
-         '\n';
+  return json_line({{"path", file.path},
+                    {"kind", to_string(file.kind)},
+                    {"permissions", file.permissions},
+                    {"user", file.user_id},
+                    {"group", file.group_id},
+                    {"size", file.size},
+                    {"modified", file.modified.tv_sec},
+                    {"modified_nanoseconds", file.modified.tv_nsec},
+                    {"target", file.target}});
 }
 
 }  // namespace

@@ -19,7 +19,9 @@ void restore_command::add_options(CLI::App& app) {
       ->required();
   store_.add_to(app);
   add_value_option(app, "--include", included_, "PATTERN", "Restore only files that match (repeatable)");
-  app.add_flag("--overwrite", overwrites_, "Replace files that exist; no other file is removed");
+  app.add_flag("--overwrite", overwrites_,
+               "Change files that exist: only what differs is written; no other file is removed");
+  app.add_flag("--verify", verifies_, "Read all contents back from the disk and compare them");
   app.add_flag("--json", is_json_, "Print as JSON");
 }
 
@@ -37,6 +39,7 @@ exit_code restore_command::run() {
        .target = target_,
        .include = std::move(*include),
        .replaces_files = overwrites_,
+       .verifies = verifies_,
        .problem = [&](const std::string& path, const status& why) { say.error(problem_text(path, why)); },
        .cancel = &interruption()});
   if (!restored) return fail(say, restored.error());
@@ -44,9 +47,12 @@ exit_code restore_command::run() {
       is_json_ ? json_text({{"files", restored->files},
                             {"folders", restored->folders},
                             {"bytes", restored->bytes},
+                            {"written_bytes", restored->written_bytes},
+                            {"read_containers", restored->read_containers},
                             {"problems", restored->problems}})
-               : fmt::format("{} files and {} folders, {}{}\n", human_count(restored->files),
+               : fmt::format("{} files and {} folders, {}, of which {} were written{}\n", human_count(restored->files),
                              human_count(restored->folders), human_bytes(as_double(restored->bytes)),
+                             human_bytes(as_double(restored->written_bytes)),
                              restored->problems == 0 ? "" : fmt::format("; {} problems", restored->problems));
   const exit_code written = write_all(output_option(), text, say);
   return restored->problems == 0 ? written : exit_code::input_failed;

@@ -20,6 +20,7 @@ class restore_command final : public subcommand {
   std::string target_;
   std::vector<std::string> included_;
   bool overwrites_ = false;
+  bool verifies_ = false;
   bool is_json_ = false;
 };
 

@@ -26,7 +26,7 @@ exit_code snapshots_command::run() {
   std::string text;
   for (const store_snapshot& each : *all) {
     if (is_json_) {
-      text += snapshot_json(each) + '\n';
+      text += json_line(snapshot_json(each));
       continue;
     }
     text += fmt::format("{}  {}  {}  {}{}{}\n", each.id.substr(0, 16), local_time(each.time), printable(each.host),

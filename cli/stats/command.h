@@ -13,6 +13,7 @@ class stats_command final : public subcommand {
 
  private:
   store_options store_;
+  bool has_details_ = false;
   bool is_json_ = false;
 };
 

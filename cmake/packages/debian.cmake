@@ -9,6 +9,7 @@ of the literature and with the exact cuts of backup programs, on all cores and
 by vector instructions, and gives each chunk a fingerprint.")
 set(CPACK_DEBIAN_COMMAND_PACKAGE_PACKAGE_NAME cutpoint)
 set(CPACK_DEBIAN_COMMAND_PACKAGE_PACKAGE_SECTION utils)
+set(CPACK_DEBIAN_COMMAND_PACKAGE_PACKAGE_RECOMMENDS fuse3)  # by which users other than root mount a store
 set(CPACK_DEBIAN_COMMAND_PACKAGE_DESCRIPTION "content-defined chunking and fingerprinting of files
 ${about_chunks}
 .

@@ -1,27 +1,35 @@
 // The public class of a store.
 #include <algorithm>
-#include <array>
-#include <charconv>
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <new>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include <cutpoint/backends.h>
 #include <cutpoint/store.h>
+#include <cutpoint/store_diff.h>
+#include <cutpoint/store_report.h>
 #include <fmt/format.h>
 
 #include "store/access/commit.h"
+#include "store/access/held_session.h"
 #include "store/access/open_store.h"
+#include "store/copy/snapshot_copier.h"
 #include "store/files/backup.h"
 #include "store/files/check.h"
+#include "store/files/diff.h"
 #include "store/files/dump.h"
 #include "store/files/list.h"
 #include "store/files/repair.h"
 #include "store/files/restore.h"
 #include "store/format/failure.h"
 #include "store/objects/lease.h"
+#include "store/prune/prune.h"
+#include "store/prune/removal.h"
+#include "store/report/store_report.h"
 #include "store/session/record_reader.h"
 #include "store/session/write_session.h"
 #include "store/storage/directory_storage.h"
@@ -34,7 +42,6 @@ namespace {
 /// About 64 KiB, chosen in docs/choosing.md.
 constexpr std::string_view default_cuts = "fastcdc(min_bytes=16384,avg_bytes=65536,max_bytes=262144)";
 constexpr std::string_view default_keyed_cuts = "borg2-fastcdc(min_exp=14,max_exp=18,mask_bits=16,normalization=2)";
-constexpr std::chrono::minutes lease_duration(30);
 
 std::optional<store::key_secret> secret_of(const store_secret& given) {
   if (given.which == store_secret::kind::none) return std::nullopt;
@@ -84,24 +91,6 @@ stored_file file_of(std::string path, const store::folder_entry& entry) {
           .target = entry.target};
 }
 
-/// Returns the 16 bytes of a session's id.
-std::array<std::uint8_t, 16> session_bytes(std::string_view id) {
-  std::array<std::uint8_t, 16> bytes = {};
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const char* const digits = id.data() + 2 * i;
-    static_cast<void>(std::from_chars(digits, digits + 2, bytes[i], 16));
-  }
-  return bytes;
-}
-
-/// Gives up a lease after a failure, which is what matters.
-void give_up(store::held_lease& lease) noexcept {
-  try {
-    static_cast<void>(lease.give_up());
-  } catch (const std::bad_alloc&) {  // it will expire
-  }
-}
-
 status check_bounds(const store_settings& settings) {
   const auto check = [](std::string_view name, std::int64_t value, std::int64_t least, std::int64_t most) -> status {
     if (value >= least && value <= most) return {};
@@ -136,12 +125,12 @@ struct backup_store::implementation {
   [[nodiscard]] status named(const status& why) const { return in_folder(folder, why); }
   [[nodiscard]] result<store_snapshot> back_up(engine& threads, const store_backup_options& options);
   [[nodiscard]] result<store::open_store::listed_snapshot> write(engine& threads, const store::backup_options& files,
-                                                                 store::snapshot facts, const std::string& session,
-                                                                 store::held_lease& lease);
+                                                                 std::uint64_t most_old_containers,
+                                                                 store::snapshot facts, store::held_session& session);
   void merge_shards();
   [[nodiscard]] result<store::snapshot> read(const std::string& id);
-  [[nodiscard]] result<std::string> parent_of(const store_backup_options& options,
-                                              const std::vector<std::string>& paths);
+  [[nodiscard]] result<std::optional<store::open_store::listed_snapshot>> parent_of(
+      const store_backup_options& options, const std::vector<std::string>& paths);
   [[nodiscard]] result<store::record_reader> reader() {
     auto check = store::record_fingerprinter::fastest(opened->fingerprint());
     if (!check) return check.error();
@@ -194,6 +183,7 @@ backup_store::backup_store(backup_store&&) noexcept = default;
 backup_store& backup_store::operator=(backup_store&&) noexcept = default;
 backup_store::~backup_store() = default;
 
+store::open_store& backup_store::opened() noexcept { return *held_->opened; }
 const store_settings& backup_store::settings() const noexcept { return held_->settings; }
 bool backup_store::is_encrypted() const noexcept {
   return held_->opened->config().encryption == store::seal_kind::aes_256_gcm;
@@ -212,15 +202,20 @@ result<store::snapshot> backup_store::implementation::read(const std::string& id
   return store::is_absence(taken.error()) ? unknown : named(taken.error());
 }
 
-/// The newest snapshot with the same host and paths, or the one that was asked for; empty without one.
-result<std::string> backup_store::implementation::parent_of(const store_backup_options& options,
-                                                            const std::vector<std::string>& paths) {
-  if (options.reads_everything || !options.parent.empty()) return options.reads_everything ? "" : options.parent;
-  const auto all = opened->snapshots({});
-  if (!all) return all.error();
-  std::string newest;
-  for (const auto& each : *all) {
-    if (each.taken.host == options.host && each.taken.paths == paths) newest = each.id;
+/// The newest snapshot with the same host and paths, or the one that was asked for; nullopt without one.
+result<std::optional<store::open_store::listed_snapshot>> backup_store::implementation::parent_of(
+    const store_backup_options& options, const std::vector<std::string>& paths) {
+  std::optional<store::open_store::listed_snapshot> newest;
+  if (options.reads_everything) return newest;
+  if (!options.parent.empty()) {
+    auto asked = read(options.parent);
+    if (!asked) return asked.error();
+    return std::optional(store::open_store::listed_snapshot{options.parent, std::move(*asked)});
+  }
+  auto all = opened->snapshots({});
+  if (!all) return named(all.error());
+  for (auto& each : *all) {
+    if (each.taken.host == options.host && each.taken.paths == paths) newest = std::move(each);
   }
   return newest;
 }
@@ -228,6 +223,7 @@ result<std::string> backup_store::implementation::parent_of(const store_backup_o
 result<store_snapshot> backup_store::implementation::back_up(engine& threads, const store_backup_options& options) {
   feed_options feed{.cuts = opened->cuts(), .fingerprint = opened->fingerprint()};
   feed.memory_bytes = options.memory_bytes;
+  if (options.most_old_containers != 0) feed.segment_bytes = store::container_cap::segment_bytes;
   feed.cancel = options.cancel;
   store::backup_options files{.paths = options.paths,
                               .standard_input_name = options.standard_input_name,
@@ -238,54 +234,44 @@ result<store_snapshot> backup_store::implementation::back_up(engine& threads, co
                               .cancel = options.cancel};
   const auto paths = store::stored_paths(files);
   if (!paths) return paths.error();
+  const auto session = store::held_session::begin(*opened);
+  if (!session) return named(session.error());
+  // A parent that was found before the session might lose its data to a prune that does not know of the session.
   const auto parent = parent_of(options, *paths);
-  if (!parent) return named(parent.error());
-  if (!parent->empty()) {
-    const auto before = read(*parent);
-    if (!before) return before.error();
-    files.parent = before->root;
-  }
-
+  if (!parent) return parent.error();
+  if (*parent) files.parent = (*parent)->taken.root;
   store::snapshot facts;
   facts.time = options.time != 0 ? options.time : nanoseconds_now();
-  facts.parent = *parent;
+  if (*parent) facts.parent = (*parent)->id;
   facts.host = options.host;
   facts.tags = options.tags;
-  const std::string session = store::new_session_id();
-  facts.session = session_bytes(session);
-  const auto lease_objects = opened->open_storage(session + "-lease", 0);
-  if (status dropped = store::drop_expired_sessions(*lease_objects, opened->key()); !dropped.ok()) {
-    return named(dropped);
-  }
-  auto lease = store::held_lease::take(*lease_objects, opened->key(), session, lease_duration);
-  if (!lease) return named(lease.error());
-  auto committed = write(threads, files, std::move(facts), session, **lease);
-  if (!committed) {
-    give_up(**lease);
-    return committed.error();
-  }
+  facts.session = (*session)->id();
+  auto committed = write(threads, files, options.most_old_containers, std::move(facts), **session);
+  if (!committed) return committed.error();
   merge_shards();
   return snapshot_of(std::move(committed->id), committed->taken);
 }
 
-/// Writes what is new of the files, and commits. `facts` is what is known of the snapshot before. The lease is given up
-/// when an exception has freed the memory of all that is local.
+/// Writes what is new of the files, and commits. `facts` is what is known of the snapshot before.
 result<store::open_store::listed_snapshot> backup_store::implementation::write(engine& threads,
                                                                                const store::backup_options& files,
+                                                                               std::uint64_t most_old_containers,
                                                                                store::snapshot facts,
-                                                                               const std::string& session,
-                                                                               store::held_lease& lease) try {
+                                                                               store::held_session& session) {
   const auto begin = std::chrono::steady_clock::now();
-  const auto objects = opened->open_storage(session, 2);
+  store::storage& objects = session.objects();
   auto names = fingerprints_on(fingerprint_kind::blake3, backend::automatic);
   if (!names) return names.error();
   auto nodes = store::record_fingerprinter::fastest(opened->fingerprint());
   if (!nodes) return nodes.error();
-  auto shards = store::shard_index::open(*objects, opened->key().kind(), opened->tables());
+  auto shards = session.open_shards();
   if (!shards) return named(shards.error());
-  store::record_writer records(*objects, opened->key(), opened->config().container_bytes, std::move(names->batch));
+  auto parent_shards = session.open_shards();  // an index is used by one thread
+  if (!parent_shards) return named(parent_shards.error());
+  store::record_writer records(objects, opened->key(), opened->config().container_bytes, std::move(names->batch));
   store::write_session writer(opened->config(), *shards, records, std::move(*nodes));
-  const auto stored = store::backup_files(threads, writer, opened->reading(), files);
+  if (most_old_containers != 0) writer.cap_containers(most_old_containers, objects, opened->key());
+  const auto stored = store::backup_files(threads, writer, opened->reading(*parent_shards), files);
   if (!stored) return stored.error();
   if (status finished = writer.finish(); !finished.ok()) return named(finished);
   if (files.cancel != nullptr && files.cancel->is_requested()) return stopped_as_asked();
@@ -299,11 +285,8 @@ result<store::open_store::listed_snapshot> backup_store::implementation::write(e
                       .new_stored_bytes = records.stored_bytes()};
   facts.duration =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin).count();
-  auto committed = store::commit_snapshot(*opened, *objects, lease, std::move(facts));
+  auto committed = store::commit_snapshot(*opened, objects, session.lease(), std::move(facts));
   return committed ? std::move(committed) : named(committed.error());
-} catch (...) {
-  give_up(lease);
-  throw;
 }
 
 /// Merges shards, so that few are looked up. A failure costs speed alone: the next backup merges them.
@@ -314,6 +297,44 @@ void backup_store::implementation::merge_shards() try {
     if (!merged || !*merged) return;
   }
 } catch (const std::bad_alloc&) {  // a failure like the others
+}
+
+result<store_copy_summary> backup_store::copy_snapshots(engine& threads, backup_store& source,
+                                                        const store_copy_options& options) {
+  store_copy_summary sum;
+  const auto report = [&](const std::string& snapshot, const status& why) {
+    ++sum.problems;
+    if (options.problem) options.problem(snapshot, why);
+  };
+  store::snapshot_copier copier(
+      threads, source.opened(), opened(),
+      {.threads = options.threads, .memory_bytes = options.memory_bytes, .cancel = options.cancel});
+  if (status begun = copier.begin(report); !begun.ok()) return begun;
+  for (const std::string& id : options.snapshots) {
+    if (const auto found = source.held_->read(id); !found) return found.error();
+  }
+  for (const auto& original : copier.originals()) {
+    if (!options.snapshots.empty() && std::ranges::count(options.snapshots, original.id) == 0) continue;
+    if (const auto* const there = copier.find_copy(original.taken)) {
+      ++sum.skipped;
+      if (options.skipped)
+        options.skipped(snapshot_of(original.id, original.taken), snapshot_of(there->id, there->taken));
+      continue;
+    }
+    status source_failure;
+    const auto copy = copier.copy(original, source_failure);
+    if (!copy && source_failure.ok()) return held_->named(copy.error());
+    if (!copy) {
+      report(original.id, source_failure);
+      continue;
+    }
+    ++sum.copied;
+    sum.new_raw_bytes += copy->taken.statistics.new_raw_bytes;
+    sum.new_stored_bytes += copy->taken.statistics.new_stored_bytes;
+    if (options.copied) options.copied(snapshot_of(original.id, original.taken), snapshot_of(copy->id, copy->taken));
+  }
+  if (sum.copied != 0) held_->merge_shards();
+  return sum;
 }
 
 result<std::vector<store_snapshot>> backup_store::snapshots(const store_problem& problem) {
@@ -348,6 +369,15 @@ status backup_store::remove_snapshot(const std::string& id) {
   return synced.ok() ? synced : held_->named(synced);
 }
 
+result<store_prune_summary> backup_store::prune(const store_prune_options& options) {
+  if (!(options.most_unused >= 0 && options.most_unused <= 1)) {
+    return status(status_code::invalid_argument,
+                  fmt::format("most_unused = {} must be from 0 to 1", options.most_unused));
+  }
+  auto done = store::prune_store(*held_->opened, options);
+  return done ? std::move(done) : held_->named(done.error());
+}
+
 result<store_restore_summary> backup_store::restore(const std::string& id, const store_restore_options& options) {
   const auto taken = held_->read(id);
   if (!taken) return taken.error();
@@ -356,11 +386,13 @@ result<store_restore_summary> backup_store::restore(const std::string& id, const
                                               .target = options.target,
                                               .include = options.include,
                                               .replaces_files = options.replaces_files,
+                                              .verifies = options.verifies,
                                               .threads = options.threads,
                                               .problem = options.problem,
                                               .cancel = options.cancel});
   if (!restored) return restored.error();
-  return store_restore_summary{restored->files, restored->folders, restored->bytes, restored->problems};
+  return store_restore_summary{restored->files,    restored->folders,       restored->bytes,
+                               restored->problems, restored->written_bytes, restored->read_containers};
 }
 
 status backup_store::list_files(const std::string& id, std::string_view path,
@@ -385,6 +417,25 @@ status backup_store::read_file(const std::string& id, std::string_view path, std
   const auto file = store::find_path(taken->root, path, *records);
   if (!file) return file.error();
   return store::dump_file(*file, begin, end, *records, take);
+}
+
+result<store_diff_summary> backup_store::diff(const store_diff_options& options) {
+  auto nodes = held_->reader();
+  if (!nodes) return nodes.error();
+  const auto folder = [&](const std::string& id, const std::string& path) -> result<store::folder_entry> {
+    const auto taken = held_->read(id);
+    if (!taken) return taken.error();
+    auto found = store::find_path(taken->root, path, *nodes);
+    if (found && (found->kind != file_kind::directory || !found->node)) {
+      return status(status_code::io_error, path + ": it is not a folder", ENOTDIR);
+    }
+    return found;
+  };
+  const auto before = folder(options.before, options.before_path);
+  if (!before) return before.error();
+  const auto after = folder(options.after, options.after_path);
+  if (!after) return after.error();
+  return store::compare_trees(*before->node, *after->node, *nodes, options);
 }
 
 result<std::vector<store_key>> backup_store::keys() {
@@ -455,14 +506,26 @@ result<store_repair_summary> backup_store::repair(const store_repair_options& op
                      "backup has ended; if it was killed, its lease ends in {} minutes unless you remove {}",
                      (*live)->taken.owner, minutes, store::path_of({store::object_kind::lease, (*live)->id}))});
   }
+  std::uint64_t damaged_lists = 0;
+  const status settled = store::settle_removals(*held_->opened, [&](const std::string& object, const status& why) {
+    ++damaged_lists;
+    if (options.damaged) options.damaged(object, why, 0);
+  });
+  if (!settled.ok()) return held_->named(settled);
   const auto repaired = store::repair_store(held_->opened->reading(), held_->opened->config(),
                                             {.threads = options.threads,
                                              .events = {options.damaged, options.lost, options.replaced},
                                              .cancel = options.cancel});
+  const status reopened = held_->opened->reopen_shards();  // the index is another one, perhaps also after a failure
   if (!repaired) return held_->named(repaired.error());
-  if (status reopened = held_->opened->reopen_shards(); !reopened.ok()) return held_->named(reopened);
-  return store_repair_summary{repaired->damaged_objects, repaired->saved_records, repaired->lost_files,
+  if (!reopened.ok()) return held_->named(reopened);
+  return store_repair_summary{repaired->damaged_objects + damaged_lists, repaired->saved_records, repaired->lost_files,
                               repaired->replaced_snapshots};
+}
+
+result<store_report> backup_store::report(const store_report_options& options) {
+  auto made = store::report_store(*held_->opened, options);
+  return made ? std::move(made) : held_->named(made.error());
 }
 
 result<store_statistics> backup_store::statistics() {

@@ -17,9 +17,9 @@ constexpr std::size_t table_bytes = 64 * MiB;
 /// Looks up all records of a tree in containers that exist and are on no removal list. The tables are read anew, because
 /// those in memory may be of containers that were removed.
 status find_all_records(open_store& opened, const record_reference& root) {
-  auto listed = read_removal_lists(opened.objects(), opened.key());
-  if (!listed) return listed.error();
-  table_cache tables(opened.objects(), opened.key(), table_bytes, std::move(*listed));
+  auto list = read_newest_list(opened.objects(), opened.key());
+  if (!list) return list.error();
+  table_cache tables(opened.objects(), opened.key(), table_bytes, std::move(list->containers));
   auto shards = shard_index::open(opened.objects(), opened.key().kind(), tables);
   if (!shards) return shards.error();
   const lost_records none;

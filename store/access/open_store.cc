@@ -46,7 +46,12 @@ std::string new_session_id() {
 
 result<chunker> chunker_of(const store_config& config, const fingerprint_key& key) {
   const auto cuts = parse_canonical(config.cuts);
-  if (!cuts || config.encryption == seal_kind::checksum) return cuts;
+  if (!cuts) return cuts;
+  if (cuts->reach() > largest_raw_bytes) {
+    return refused(fmt::format("{}: a store needs a maximum of at most {} MiB for chunks", cuts->canonical(),
+                               largest_raw_bytes / MiB));
+  }
+  if (config.encryption == seal_kind::checksum) return cuts;
   const auto* const given = std::get_if<borg2_fastcdc_parameters>(&cuts->parameters());
   if (given == nullptr) {
     return refused(config.cuts + ": an encrypted store needs an algorithm with a key, because lengths of chunks tell " +
@@ -61,10 +66,6 @@ status make_store(storage& objects, store_config config, const std::optional<key
   config.encryption = secret ? seal_kind::aes_256_gcm : seal_kind::checksum;
   const auto cuts = chunker_of(config, {});
   if (!cuts) return cuts.error();
-  if (cuts->reach() > largest_raw_bytes) {
-    return refused(fmt::format("{}: a store needs a maximum of at most {} MiB for chunks", cuts->canonical(),
-                               largest_raw_bytes / MiB));
-  }
   if (secret && config.fingerprint != fingerprint_kind::blake3) {
     return refused("an encrypted store needs the fingerprint blake3, which takes a key");
   }
@@ -134,8 +135,8 @@ status open_store::reopen_shards() {
   return {};
 }
 
-store_reading open_store::reading() {
-  return {*objects_, key_, *shards_, [recipe = fingerprint_] { return record_fingerprinter::fastest(recipe); }};
+store_reading open_store::reading(shard_index& shards) {
+  return {*objects_, key_, shards, [recipe = fingerprint_] { return record_fingerprinter::fastest(recipe); }};
 }
 
 status open_store::index_unknown_containers() {

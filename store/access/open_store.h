@@ -50,7 +50,9 @@ class open_store {
   [[nodiscard]] shard_index& shards() noexcept { return *shards_; }
   [[nodiscard]] const chunker& cuts() const noexcept { return *cuts_; }
   [[nodiscard]] const fingerprint_recipe& fingerprint() const noexcept { return fingerprint_; }
-  [[nodiscard]] store_reading reading();
+  [[nodiscard]] store_reading reading() { return reading(*shards_); }
+  /// Returns what reading by another index takes.
+  [[nodiscard]] store_reading reading(shard_index& shards);
   [[nodiscard]] std::unique_ptr<storage> open_storage(const std::string& writer_id, std::size_t pending_objects) const {
     return opener_(writer_id, pending_objects);
   }

@@ -70,6 +70,18 @@ std::optional<tested_record> test_record(sealer& seals, byte_span container, std
   return tested;
 }
 
+std::string record_name(const placed_record& place) { return fmt::format("the record at {}", place.position); }
+
+/// Reads the bytes of a record, and names its container if `open` finds damage.
+template <class Open>
+status read_and_open(storage& objects, const container_table& table, const placed_record& place, Open open) {
+  std::vector<std::uint8_t> record(record_bytes(place.description.stored_bytes));
+  const object_name name{object_kind::container, table.id};
+  if (status read = objects.read(name, place.position, record); !read.ok()) return read;
+  const status opened = open(std::span(record));
+  return is_damage(opened) ? damage(container_path(table.id), opened.message()) : opened;
+}
+
 }  // namespace
 
 result<container_table> read_container_table(storage& objects, const std::string& id, const seal_key& key) {
@@ -112,41 +124,55 @@ result<container_table> decode_container_table(byte_span container, const std::s
   return open_trailer(*seals, {trailer.begin(), trailer.end()}, *footer, id, header->salt);
 }
 
-status record_opener::append_content(const placed_record& place, std::span<std::uint8_t> record,
-                                     std::vector<std::uint8_t>& content) const {
-  const record_description& description = place.description;
-  const std::size_t padded_bytes = padded_payload_bytes(description.stored_bytes);
+result<byte_span> record_opener::open_payload(const placed_record& place, std::span<std::uint8_t> record) const {
+  const std::size_t padded_bytes = padded_payload_bytes(place.description.stored_bytes);
   const auto payload = record.subspan(record_header_bytes, padded_bytes);
   const seal_tag tag = tag_at(record, record_header_bytes + padded_bytes);
-  const auto place_name = [&] { return fmt::format("the record at {}", place.position); };
   if (!seals_->open(sealed_part::record_payload, place.position, payload, tag)) {
-    return damage(place_name(), "its bytes have changed");
+    return damage(record_name(place), "its bytes have changed");
   }
+  return byte_span(payload.first(place.description.stored_bytes));
+}
+
+status record_opener::append_content(const placed_record& place, std::span<std::uint8_t> record,
+                                     std::vector<std::uint8_t>& content) const {
+  const auto stored = open_payload(place, record);
+  if (!stored) return stored.error();
   const std::size_t begin = content.size();
-  const auto stored = payload.first(description.stored_bytes);
-  if (description.codec == record_codec::none) {
-    content.insert(content.end(), stored.begin(), stored.end());
+  if (place.description.codec == record_codec::none) {
+    content.insert(content.end(), stored->begin(), stored->end());
     return {};
   }
-  content.resize(begin + description.raw_bytes);
-  if (!decompress(stored, std::span(content).subspan(begin))) {
+  content.resize(begin + place.description.raw_bytes);
+  if (!decompress(*stored, std::span(content).subspan(begin))) {
     content.resize(begin);
-    return damage(place_name(), "it cannot be decompressed");
+    return damage(record_name(place), "it cannot be decompressed");
   }
   return {};
 }
 
 result<std::vector<std::uint8_t>> read_record(storage& objects, const container_table& table,
                                               const placed_record& place, const seal_key& key) {
-  std::vector<std::uint8_t> record(record_bytes(place.description.stored_bytes));
-  const object_name name{object_kind::container, table.id};
-  if (status read = objects.read(name, place.position, record); !read.ok()) return read;
   std::vector<std::uint8_t> content;
   content.reserve(place.description.raw_bytes);
-  if (status opened = record_opener(table.salt, key).append_content(place, record, content); !opened.ok()) {
-    return is_damage(opened) ? damage(container_path(table.id), opened.message()) : opened;
-  }
+  const status read = read_and_open(objects, table, place, [&](std::span<std::uint8_t> record) {
+    return record_opener(table.salt, key).append_content(place, record, content);
+  });
+  if (!read.ok()) return read;
   return content;
+}
+
+result<std::vector<std::uint8_t>> read_payload(storage& objects, const container_table& table,
+                                               const placed_record& place, const seal_key& key) {
+  std::vector<std::uint8_t> payload;
+  const status read = read_and_open(objects, table, place, [&](std::span<std::uint8_t> record) -> status {
+    const auto opened = record_opener(table.salt, key).open_payload(place, record);
+    if (!opened) return opened.error();
+    payload.assign(opened->begin(), opened->end());
+    return {};
+  });
+  if (!read.ok()) return read;
+  return payload;
 }
 
 container_table recover_records(byte_span container, const std::string& id, const seal_key& key) {

@@ -36,6 +36,8 @@ class record_opener {
  public:
   record_opener(const object_salt& salt, const seal_key& key) : seals_(key.sealer_of(salt)) {}
 
+  /// Returns the payload of a record, which is in `record`, as its description says. Else as `append_content`.
+  [[nodiscard]] result<byte_span> open_payload(const placed_record& place, std::span<std::uint8_t> record) const;
   /// Appends the content of a record to `content`. `record` has its `record_bytes()` as they are in the container, and
   /// is decrypted in place. Does not compare the content with its digest. Errors: damage.
   [[nodiscard]] status append_content(const placed_record& place, std::span<std::uint8_t> record,
@@ -48,6 +50,10 @@ class record_opener {
 /// Reads the content of one record. Errors: those of the storage; damage.
 [[nodiscard]] result<std::vector<std::uint8_t>> read_record(storage& objects, const container_table& table,
                                                             const placed_record& place, const seal_key& key);
+
+/// Reads the payload of one record, without decompressing it. Errors: as for `read_record`.
+[[nodiscard]] result<std::vector<std::uint8_t>> read_payload(storage& objects, const container_table& table,
+                                                             const placed_record& place, const seal_key& key);
 
 /// Finds the whole records of a container that may be damaged anywhere. With an undamaged trailer it tests the records
 /// of that table; otherwise it tests every position at which a record may begin. Only records whose tags are right are

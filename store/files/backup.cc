@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "store/files/change_time.h"
 #include "store/files/content_feed.h"
 #include "store/files/parent_tree.h"
 #include "store/files/tree_builder.h"
@@ -22,24 +23,6 @@ namespace {
 constexpr std::size_t most_waiting_entries = std::size_t{1} << 16;
 /// Attributes that surely fit into a node with everything else of an entry.
 constexpr std::size_t most_attribute_bytes = 256 * KiB;
-
-folder_entry entry_of(const tree_entry& found) {
-  folder_entry entry;
-  entry.name = found.path.substr(found.path.rfind('/') + 1);
-  entry.kind = found.kind;
-  entry.permissions = found.permissions;
-  entry.user_id = found.user_id;
-  entry.group_id = found.group_id;
-  entry.modified = found.modified;
-  entry.changed = found.changed;
-  entry.size = found.size;
-  entry.device = found.device;
-  entry.inode = found.inode;
-  entry.link_count = found.link_count;
-  entry.device_number = found.device_number;
-  entry.target = found.target;
-  return entry;
-}
 
 class backup {
  public:
@@ -64,6 +47,8 @@ class backup {
     ++summary_.problems;
     if (options_.problem) options_.problem(path, why);
   }
+  /// Its content must be read after this call.
+  folder_entry entry_of(const tree_entry& found);
   status store_path(const std::string& path);
   status store_standard_input(const std::string& path);
   status enter_folders_above(const std::string& path);
@@ -82,6 +67,7 @@ class backup {
   parent_tree parent_;
   content_feed contents_;
   tree_builder tree_;
+  change_times change_times_;
   backup_summary summary_;
   std::uint64_t found_paths_ = 0;  ///< of those that were given
   status first_failure_;           ///< of a path that was given
@@ -91,6 +77,24 @@ class backup {
   /// First names of files with several, by device and inode.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::shared_ptr<const pending_entry>> first_names_;
 };
+
+folder_entry backup::entry_of(const tree_entry& found) {
+  folder_entry entry;
+  entry.name = found.path.substr(found.path.rfind('/') + 1);
+  entry.kind = found.kind;
+  entry.permissions = found.permissions;
+  entry.user_id = found.user_id;
+  entry.group_id = found.group_id;
+  entry.modified = found.modified;
+  entry.changed = change_times_.trusted(found);
+  entry.size = found.size;
+  entry.device = found.device;
+  entry.inode = found.inode;
+  entry.link_count = found.link_count;
+  entry.device_number = found.device_number;
+  entry.target = found.target;
+  return entry;
+}
 
 result<backup_summary> backup::store(const std::vector<std::string>& paths) {
   for (const std::string& each : paths) {

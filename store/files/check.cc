@@ -3,6 +3,7 @@
 #include "store/files/container_audit.h"
 #include "store/files/tree_audit.h"
 #include "store/format/failure.h"
+#include "store/objects/removal_list.h"
 #include "store/objects/snapshot.h"
 
 namespace cutpoint::store {
@@ -17,6 +18,7 @@ class checker {
     if (status checked = check_shards(); !checked.ok()) return checked;
     if (status checked = check_containers(); !checked.ok()) return checked;
     if (status checked = check_snapshots(); !checked.ok()) return checked;
+    if (status checked = check_removal_list(); !checked.ok()) return checked;
     return summary_;
   }
 
@@ -94,13 +96,29 @@ class checker {
         report({object_kind::snapshot, id}, taken.error());
         continue;
       }
+      bool is_removed = false;
       const auto whole = trees->audit(taken->root, [&](const std::string& path, const status& why) {
+        // Another process may remove a snapshot, and then what only that refers to.
+        const auto size = store_.objects.size({object_kind::snapshot, id});
+        is_removed = is_removed || (!size && is_absence(size.error()));
+        if (is_removed) return;
         ++summary_.file_problems;
         if (options_.file_problem) options_.file_problem(id, path, why);
       });
       if (!whole) return whole.error();
+      if (is_removed) --summary_.snapshots;
     }
     summary_.moved_chunks = trees->moved_chunks();
+    return {};
+  }
+
+  /// A list that cannot be read keeps sessions from beginning.
+  status check_removal_list() {
+    const auto newest = read_newest_list(store_.objects, store_.key);
+    if (newest || !is_damage(newest.error())) return newest ? status() : newest.error();
+    const auto epoch = newest_epoch(store_.objects);
+    if (!epoch) return epoch.error();
+    report(removal_list_name(*epoch), newest.error());
     return {};
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "store/files/parallel.h"
 #include "store/format/failure.h"
@@ -10,15 +11,10 @@ namespace cutpoint::store {
 
 namespace {
 
-constexpr std::size_t most_places = std::size_t{1} << 16;
 constexpr std::size_t located_at_once = 1024;
 /// Bytes of a container that are read at once, and unwanted bytes between two records that are read with them.
 constexpr std::uint64_t most_range_bytes = 4 * MiB;
 constexpr std::uint64_t most_gap_bytes = 128 * KiB;
-
-status wrong_content(const record_reference& record) {
-  return damage("the record " + to_hex(record.content), "its content does not have its digest or length");
-}
 
 }  // namespace
 
@@ -27,31 +23,27 @@ result<content_window> content_window::make(const store_reading& store, std::uin
   for (std::size_t i = 0; i < thread_count(threads); ++i) {
     auto check = store.make_fingerprinter();
     if (!check) return check.error();
-    workers.push_back({std::move(*check), {}, {}});
+    workers.push_back({.check = std::move(*check)});
   }
-  return content_window(store, std::move(workers));
+  auto check = store.make_fingerprinter();
+  if (!check) return check.error();
+  return content_window(store, std::move(*check), std::move(workers));
 }
 
-bool content_window::is_full() const noexcept { return places_.size() >= most_places; }
-
-/// Finds the records of some places. If that fails for many of them together, each is tried alone.
-void content_window::locate(std::size_t begin, std::size_t end, const content_function& take) {
+/// Plans reads of the records of some places. Those that are not found are left to the reader that looks again.
+void content_window::locate(std::size_t begin, std::size_t end) {
   std::vector<digest> digests;
-  for (std::size_t i = begin; i < end; ++i) digests.push_back(places_[i].record.content);
-  std::vector<std::optional<found_record>> found(digests.size());
-  if (status located = store_.shards.locate(record_kind::chunk, digests, found); !located.ok()) {
-    if (end - begin == 1) {
-      take(places_[begin], located);
-    } else {
-      for (std::size_t i = begin; i < end; ++i) locate(i, i + 1, take);
-    }
-    return;
+  std::vector<std::uint64_t> hints;
+  for (std::size_t i = begin; i < end; ++i) {
+    digests.push_back(places_[i].record.content);
+    hints.push_back(places_[i].record.hint);
   }
+  std::vector<std::optional<found_record>> found(digests.size());
+  const bool is_located = store_.shards.locate(record_kind::chunk, digests, found, hints).ok();
   for (std::size_t i = begin; i < end; ++i) {
     const auto& record = found[i - begin];
-    if (!record) {
-      const std::string name = "the record " + to_hex(places_[i].record.content);
-      take(places_[i], damage(name, "no container has it"));
+    if (!is_located || !record) {
+      workers_.front().unread.push_back(i);
       continue;
     }
     // Tables are not kept, because those of all containers of a window may not fit into memory.
@@ -62,52 +54,67 @@ void content_window::locate(std::size_t begin, std::size_t end, const content_fu
   }
 }
 
-void content_window::read_all(const content_function& take) {
+std::uint64_t content_window::plan(std::span<content_place> places) {
+  places_ = places;
   reads_.clear();
   containers_.clear();
   // Hints bring the chunks of a container together, so that its table is read once.
   std::ranges::stable_sort(places_, {}, [](const content_place& each) { return each.record.hint; });
   for (std::size_t begin = 0; begin < places_.size(); begin += located_at_once) {
-    locate(begin, std::min(begin + located_at_once, places_.size()), take);
+    locate(begin, std::min(begin + located_at_once, places_.size()));
   }
   std::ranges::stable_sort(reads_, [&](const planned_read& a, const planned_read& b) {
     return std::tie(containers_[a.container].id, a.record.position) <
            std::tie(containers_[b.container].id, b.record.position);
   });
-  std::vector<std::pair<std::size_t, std::size_t>> ranges;
+  ranges_.clear();
+  std::uint64_t read_containers = 0;
   std::uint64_t begin_position = 0;
   std::uint64_t end_position = 0;
+  std::size_t begin = 0;
   for (std::size_t i = 0; i < reads_.size(); ++i) {
     const std::uint64_t position = reads_[i].record.position;
     const std::uint64_t end = position + record_bytes(reads_[i].record.description.stored_bytes);
-    const bool continues = i != 0 && containers_[reads_[i].container].id == containers_[reads_[i - 1].container].id &&
-                           position <= end_position + most_gap_bytes && end - begin_position <= most_range_bytes;
+    const bool is_of_next_container =
+        i == 0 || containers_[reads_[i].container].id != containers_[reads_[i - 1].container].id;
+    if (is_of_next_container) ++read_containers;
+    const bool continues =
+        !is_of_next_container && position <= end_position + most_gap_bytes && end - begin_position <= most_range_bytes;
     if (!continues) {
-      ranges.emplace_back(i, i);
+      begin = i;
       begin_position = position;
+      ranges_.emplace_back();
     }
-    ranges.back().second = i + 1;
+    ranges_.back() = std::span(reads_).subspan(begin, i + 1 - begin);
     end_position = end;
   }
-  run_parallel(workers_.size(), ranges.size(), [&](std::size_t index, std::size_t range) {
-    const auto [begin, end] = ranges[range];
-    read_range(workers_[index], std::span(reads_).subspan(begin, end - begin), take);
-  });
-  places_.clear();
+  return read_containers;
 }
 
+void content_window::read(const content_function& take) {
+  run_parallel(workers_.size(), ranges_.size(),
+               [&](std::size_t index, std::size_t range) { read_range(workers_[index], ranges_[range], take); });
+}
+
+void content_window::read_rest(const content_function& take) {
+  for (worker& each : workers_) {
+    for (const std::size_t unread : std::exchange(each.unread, {})) {
+      const auto content = again_.read_chunk(places_[unread].record);
+      take(places_[unread], content ? result<byte_span>(*content) : content.error());
+    }
+  }
+}
+
+/// Returns the content of a record of a range that was read. Errors: the reader that looks again will say more.
 result<byte_span> content_window::open_record(worker& own, record_opener& opener, const planned_read& read,
                                               std::span<std::uint8_t> record) {
-  const record_reference& wanted = places_[read.place].record;
   own.content.clear();
-  if (status opened = opener.append_content(read.record, record, own.content); !opened.ok()) {
-    return is_damage(opened)
-               ? damage(path_of({object_kind::container, containers_[read.container].id}), opened.message())
-               : opened;
-  }
+  if (status opened = opener.append_content(read.record, record, own.content); !opened.ok()) return opened;
   const auto made = own.check(own.content);
   if (!made) return made.error();
-  return *made == wanted.content ? result<byte_span>(own.content) : result<byte_span>(wrong_content(wanted));
+  const record_reference& wanted = places_[read.place].record;
+  if (*made == wanted.content) return byte_span(own.content);
+  return damage(to_hex(wanted.content), "its content does not have its digest");
 }
 
 void content_window::read_range(worker& own, std::span<const planned_read> range, const content_function& take) {
@@ -115,25 +122,25 @@ void content_window::read_range(worker& own, std::span<const planned_read> range
   const std::uint64_t begin = range.front().record.position;
   const placed_record& last = range.back().record;
   own.bytes.resize(last.position + record_bytes(last.description.stored_bytes) - begin);
-  const status read = store_.objects.read({object_kind::container, source.id}, begin, own.bytes);
+  if (!store_.objects.read({object_kind::container, source.id}, begin, own.bytes).ok()) {
+    for (const planned_read& each : range) own.unread.push_back(each.place);
+    return;
+  }
   record_opener opener(source.salt, store_.key);
-  for (std::size_t i = 0; i < range.size();) {
-    std::size_t next = i;
-    while (next < range.size() && range[next].record.position == range[i].record.position) ++next;
-    const auto places = range.subspan(i, next - i);  // of one record
-    if (!read.ok() && places.size() != range.size()) {
-      read_range(own, places, take);  // perhaps only another record of the range cannot be read
-    } else {
-      const std::size_t length = record_bytes(range[i].record.description.stored_bytes);
-      const auto record = std::span(own.bytes).subspan(read.ok() ? range[i].record.position - begin : 0, length);
-      const auto content = read.ok() ? open_record(own, opener, range[i], record) : result<byte_span>(read);
-      for (const planned_read& each : places) {
-        const content_place& place = places_[each.place];
-        const bool is_wrong = content && content->size() != place.record.raw_bytes;
-        take(place, is_wrong ? result<byte_span>(wrong_content(place.record)) : content);
-      }
+  result<byte_span> content = byte_span();
+  for (std::size_t i = 0; i < range.size(); ++i) {
+    const placed_record& record = range[i].record;
+    if (i == 0 || range[i - 1].record.position != record.position) {  // places of one record follow each other
+      content = open_record(
+          own, opener, range[i],
+          std::span(own.bytes).subspan(record.position - begin, record_bytes(record.description.stored_bytes)));
     }
-    i = next;
+    const content_place& place = places_[range[i].place];
+    if (content && content->size() == place.record.raw_bytes) {
+      take(place, content);
+    } else {
+      own.unread.push_back(range[i].place);
+    }
   }
 }
 

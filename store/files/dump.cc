@@ -7,7 +7,7 @@
 
 namespace cutpoint::store {
 
-status dump_file(const folder_entry& file, std::uint64_t begin, std::uint64_t end, record_reader& records,
+status dump_file(const folder_entry& file, std::uint64_t begin, std::uint64_t end, record_source& records,
                  const std::function<status(byte_span)>& take) {
   if (file.kind != file_kind::regular_file) {
     return {status_code::invalid_argument,
@@ -27,8 +27,9 @@ status dump_file(const folder_entry& file, std::uint64_t begin, std::uint64_t en
       }
       return {};
     }
-    const auto content = records.read_chunk(extent.record);
-    if (!content) return content.error();
+    const auto shared = records.share_chunk(extent.record);
+    if (!shared) return shared.error();
+    const std::vector<std::uint8_t>* const content = shared->get();
     while (at < extent_end) {
       const std::uint64_t skipped = (at - position) % content->size();
       const byte_span bytes =

@@ -46,6 +46,13 @@ std::vector<metadata_failure> set_metadata(int file, const folder_entry& entry) 
       [&](const std::timespec* times) { return ::futimens(file, times); });
 }
 
+bool has_metadata(int file, const folder_entry& entry) {
+  struct stat facts = {};
+  return entry.attributes.empty() && ::fstat(file, &facts) == 0 && facts.st_uid == entry.user_id &&
+         facts.st_gid == entry.group_id && (facts.st_mode & 07777) == entry.permissions &&
+         facts.st_mtim.tv_sec == entry.modified.tv_sec && facts.st_mtim.tv_nsec == entry.modified.tv_nsec;
+}
+
 std::vector<metadata_failure> set_metadata_in(int folder, const folder_entry& entry) {
   const char* const name = entry.name.c_str();
   return set_all(

@@ -13,7 +13,8 @@ bool is_same(const std::timespec& a, const std::timespec& b) noexcept {
 }  // namespace
 
 bool is_unchanged(const folder_entry& stored, const tree_entry& entry) noexcept {
-  return stored.kind == entry.kind && stored.size == entry.size && stored.inode == entry.inode &&
+  const bool is_trusted = !is_same(stored.changed, {});
+  return is_trusted && stored.kind == entry.kind && stored.size == entry.size && stored.inode == entry.inode &&
          is_same(stored.modified, entry.modified) && is_same(stored.changed, entry.changed);
 }
 
@@ -48,7 +49,10 @@ void parent_tree::enter(const folder_entry* found) {
 }
 
 bool parent_tree::is_stored(const folder_entry& found, const tree_entry& entry) {
-  if (!is_unchanged(found, entry)) return false;
+  return is_unchanged(found, entry) && has_all_records(found);
+}
+
+bool parent_tree::has_all_records(const folder_entry& found) {
   std::vector<digest> digests;
   std::vector<std::optional<found_record>> records;
   const auto are_present = [&]() -> status {

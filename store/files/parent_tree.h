@@ -27,6 +27,8 @@ class parent_tree {
 
   /// Returns whether the file has the metadata that changes with its content, and all records of its content exist.
   [[nodiscard]] bool is_stored(const folder_entry& found, const tree_entry& entry);
+  /// Returns whether all records of a file's content exist, and have its size together.
+  [[nodiscard]] bool has_all_records(const folder_entry& found);
 
  private:
   struct folder {
@@ -45,8 +47,8 @@ class parent_tree {
   std::vector<folder> folders_;
 };
 
-/// Returns whether an entry has the kind, size, mtime, ctime and inode that it had when it was stored. Then its extended
-/// attributes are the same too.
+/// Returns whether an entry has the kind, size, mtime, ctime and inode that it had when it was stored, and the ctime was
+/// trusted (`change_times`). Then its content and its extended attributes are the same too.
 [[nodiscard]] bool is_unchanged(const folder_entry& stored, const tree_entry& entry) noexcept;
 
 }  // namespace cutpoint::store

@@ -161,14 +161,13 @@ status repairer::replace_snapshots() {
   return remove(object_kind::snapshot, removed);
 }
 
-/// Puts a snapshot in the place of one that lost files. Returns whether it did.
+/// Puts a snapshot in the place of one that lost files. Returns whether it did. It does not if the rest of the tree is the
+/// whole tree: what was lost had no entries, and is there again.
 result<bool> repairer::replace(const std::string& id, snapshot taken, tree_audit& trees, write_session& session,
                                batch_fingerprinter& names) {
   status failure;  // that is no damage: it may pass, and must cost no file
-  const auto is_whole = trees.audit(taken.root, [&](const std::string& path, const status& why) {
+  const auto is_whole = trees.audit(taken.root, [&](const std::string&, const status& why) {
     if (!is_damage(why)) failure = why;
-    ++summary_.lost_files;
-    if (options_.events.lost) options_.events.lost(id, path, why);
   });
   if (!is_whole) return is_whole.error();
   if (!failure.ok()) return failure;
@@ -176,6 +175,12 @@ result<bool> repairer::replace(const std::string& id, snapshot taken, tree_audit
   const auto root = write_rest_of_tree(taken.root, trees, session, options_.cancel);
   if (!root) return root.error();
   if (status finished = session.finish(); !finished.ok()) return finished;
+  if (root->content == taken.root.content && root->raw_bytes == taken.root.raw_bytes) return false;
+  const auto reported = trees.audit(taken.root, [&](const std::string& path, const status& why) {
+    ++summary_.lost_files;
+    if (options_.events.lost) options_.events.lost(id, path, why);
+  });
+  if (!reported) return reported.error();
   taken.root = *root;
   taken.is_incomplete = true;
   // A repair that was interrupted may have put it already. References are equal whatever their hints are.

@@ -8,27 +8,15 @@
 #include <tuple>
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/files/content_window.h"
-#include "store/files/parallel.h"
-#include "store/files/restored_file.h"
+#include "store/files/restore_window.h"
 #include "store/format/failure.h"
 
 namespace cutpoint::store {
 
 namespace {
-
-/// Names and attributes of the files of a window.
-constexpr std::size_t most_entry_bytes = 64 * MiB;
-
-std::size_t most_open_files() {
-  struct rlimit limit = {};
-  const bool is_known = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-  return std::clamp<std::size_t>(is_known ? limit.rlim_cur / 2 : 512, 16, 1024);
-}
 
 mode_t type_of(file_kind kind) {
   switch (kind) {
@@ -45,21 +33,14 @@ mode_t type_of(file_kind kind) {
   }
 }
 
-/// Returns whether all other files would fail too.
-bool is_fatal(const status& outcome) {
-  const int error = outcome.system_error();
-  return error == ENOSPC || error == EDQUOT || error == EROFS || outcome.code() == status_code::cancelled;
-}
-
 class restorer {
  public:
-  restorer(const store_reading& store, const restore_options& options, target_tree target, content_window window,
+  restorer(const store_reading& store, const restore_options& options, target_tree target, restore_window window,
            record_fingerprinter check)
       : options_(options),
         nodes_(store.objects, store.key, store.shards, std::move(check)),
         target_(std::move(target)),
-        window_(std::move(window)),
-        workers_(thread_count(options.threads)) {}
+        window_(std::move(window)) {}
 
   result<restore_summary> restore(const record_reference& root);
 
@@ -98,19 +79,19 @@ class restorer {
   void remember_first(const folder_entry& entry);
   status restore_file(folder_entry entry);
   status restore_content(folder_entry entry);
-  status write_window();
+  status add_extents(restored_file& file);
+  status write_window() { return window_.write(done_); }
+  void take_done(restored_file& file, const std::vector<metadata_failure>& failures);
 
   const restore_options& options_;
   record_reader nodes_;
   target_tree target_;
-  content_window window_;
-  std::size_t workers_;
+  restore_window window_;
   restore_summary summary_;
   std::string path_;  ///< of the entry that is visited, in the snapshot
   std::vector<level> levels_;
-  std::vector<std::unique_ptr<restored_file>> files_;  ///< of the window; the last one may be incomplete
-  std::size_t entry_bytes_ = 0;                        ///< of `files_`
-  std::set<std::string> reported_;                     ///< kinds of metadata that cannot be set
+  std::set<std::string> reported_;  ///< kinds of metadata that cannot be set
+  const restore_window::done_function done_ = [this](auto& file, const auto& failures) { take_done(file, failures); };
   /// Paths of the first names of files with several, below the target. Keyed by kind, device and inode.
   std::map<std::tuple<file_kind, std::uint64_t, std::uint64_t>, std::string> first_paths_;
 };
@@ -138,6 +119,8 @@ result<restore_summary> restorer::restore(const record_reference& root) {
     if (status visited = visit_next(); !visited.ok()) return visited;
   }
   if (status written = write_window(); !written.ok()) return written;
+  if (status finished = window_.finish(done_); !finished.ok()) return finished;
+  summary_.read_containers = window_.read_containers();
   return summary_;
 }
 
@@ -257,80 +240,58 @@ status restorer::restore_file(folder_entry entry) {
   return {};
 }
 
-/// Creates a regular file, and adds the places of its chunks to the window.
+/// Opens or creates a regular file, and adds the places of its chunks to the window.
 status restorer::restore_content(folder_entry entry) {
-  const bool has_room = files_.size() < most_open_files() && entry_bytes_ < most_entry_bytes;
-  if (status written = has_room ? status() : write_window(); !written.ok()) return written;
-  int descriptor = -1;
-  const int error = create(entry.name.c_str(), [&] {
-    descriptor =
-        ::openat(target_.folder(), entry.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    return descriptor;
-  });
-  if (error != 0) return report_call("created", error);
+  if (status written = window_.has_room() ? status() : write_window(); !written.ok()) return written;
+  owned_descriptor opened = options_.replaces_files ? open_in_place(target_.folder(), entry) : owned_descriptor();
+  const bool is_new = opened.get() < 0;
+  if (is_new) {
+    const int error = create(entry.name.c_str(), [&] {
+      opened = owned_descriptor(
+          ::openat(target_.folder(), entry.name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+      return opened.get();
+    });
+    if (error != 0) return report_call("created", error);
+  }
   ++summary_.files;
   summary_.bytes += entry.size;
   remember_first(entry);
   auto added = std::make_unique<restored_file>();
-  restored_file& file = *added;
-  file.path = path_;
-  file.descriptor = owned_descriptor(descriptor);
-  file.entry = std::move(entry);
-  entry_bytes_ += path_.size();
-  for (const extended_attribute& each : file.entry.attributes) entry_bytes_ += each.name.size() + each.value.size();
-  files_.push_back(std::move(added));
-  const std::uint64_t size = file.entry.size;
-  if (size > INT64_MAX || ::ftruncate(descriptor, static_cast<off_t>(size)) != 0) {
-    file.fail(system_failure(path_, "given its size", size > INT64_MAX ? EFBIG : errno));
-    file.is_complete = true;
-    return {};
-  }
-  std::uint64_t end = 0;
-  const status visited =
-      visit_file(file.entry, 0, UINT64_MAX, nodes_, [&](const stored_extent& extent, std::uint64_t position) -> status {
-        end = position + extent.bytes();
-        if (end > size) return damage(path_, "its content is longer than its size");
-        if (extent.kind == extent_kind::hole) return {};
-        window_.add({extent.record, &file, position, extent.count});
-        return window_.is_full() ? write_window() : status();
-      });
-  if (visited.ok() && end != size) file.fail(damage(path_, "its content is shorter than its size"));
-  if (is_fatal(visited)) return visited;
-  if (!visited.ok()) file.fail(visited);
+  added->path = path_;
+  added->descriptor = std::move(opened);
+  added->entry = std::move(entry);
+  added->is_new = is_new;
+  restored_file& file = window_.add(std::move(added));
+  file.resize();
+  const status outcome = file.outcome().ok() ? add_extents(file) : status();
+  if (is_fatal(outcome)) return outcome;
+  if (!outcome.ok()) file.fail(outcome);
   file.entry.extents = {};
   file.is_complete = true;
   return {};
 }
 
-/// Writes the contents of all files that were added, and completes them except one that is still being added.
-status restorer::write_window() {
-  window_.read_all([&](const content_place& place, const result<byte_span>& content) {
-    if (options_.cancel != nullptr && options_.cancel->is_requested()) {
-      place.file->fail(stopped_as_asked());
-    } else if (content) {
-      place.file->write(place.offset, place.count, *content);
-    } else {
-      place.file->fail({content.error().code(),
-                        fmt::format("{} bytes from byte {} on are lost and are zeros now: {}",
-                                    place.count * place.record.raw_bytes, place.offset, content.error().message()),
-                        content.error().system_error()});
-    }
-  });
-  std::vector<std::vector<metadata_failure>> failures(files_.size());
-  run_parallel(workers_, files_.size(), [&](std::size_t, std::size_t i) {
-    restored_file& file = *files_[i];
-    if (file.is_complete) failures[i] = set_metadata(file.descriptor.get(), file.entry);
-  });
-  for (std::size_t i = 0; i < files_.size(); ++i) {
-    const status outcome = files_[i]->outcome();
-    if (is_fatal(outcome)) return outcome;
-    if (!files_[i]->is_complete) continue;
-    if (!outcome.ok()) report(files_[i]->path, outcome);
-    report_metadata(files_[i]->path, failures[i]);
-  }
-  std::erase_if(files_, [](const auto& each) { return each->is_complete; });
-  entry_bytes_ = 0;
-  return {};
+status restorer::add_extents(restored_file& file) {
+  const std::uint64_t size = file.entry.size;
+  std::uint64_t end = 0;
+  const status visited =
+      visit_file(file.entry, 0, UINT64_MAX, nodes_, [&](const stored_extent& extent, std::uint64_t position) -> status {
+        end = position + extent.bytes();
+        if (end > size) return damage(path_, "its content is longer than its size");
+        if (extent.kind == extent_kind::hole) {
+          file.make_hole(position, extent.bytes());
+          return {};
+        }
+        window_.add({extent.record, &file, position, extent.count});
+        return window_.is_full() ? write_window() : status();
+      });
+  return visited.ok() && end != size ? damage(path_, "its content is shorter than its size") : visited;
+}
+
+void restorer::take_done(restored_file& file, const std::vector<metadata_failure>& failures) {
+  summary_.written_bytes += file.written_bytes();
+  if (status outcome = file.outcome(); !outcome.ok()) report(file.path, outcome);
+  report_metadata(file.path, failures);
 }
 
 void restorer::report_metadata(const std::string& path, const std::vector<metadata_failure>& failures) {
@@ -348,7 +309,7 @@ result<restore_summary> restore_files(const store_reading& store, const record_r
                                       const restore_options& options) {
   auto check = store.make_fingerprinter();
   if (!check) return check.error();
-  auto window = content_window::make(store, options.threads);
+  auto window = restore_window::make(store, options);
   if (!window) return window.error();
   auto target = target_tree::open(options.target);
   if (!target) return target.error();

@@ -1,10 +1,16 @@
 #include "store/files/restored_file.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <string_view>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 namespace cutpoint::store {
@@ -13,14 +19,61 @@ namespace {
 
 /// A chunk that follows itself is written this many bytes at a time.
 constexpr std::size_t repeated_bytes = 256 * KiB;
+/// Names of attributes of a file that is changed in place.
+constexpr std::size_t most_name_bytes = 4 * KiB;
+
+/// Returns whether the entry has all attributes of a file, and no ACL is among them: it may permit more than the entry.
+bool has_only_attributes_of(const folder_entry& entry, int file) {
+  std::array<char, most_name_bytes> names;
+  const ssize_t bytes = ::flistxattr(file, names.data(), names.size());
+  if (bytes < 0) return errno == ENOTSUP;
+  for (std::string_view rest(names.data(), static_cast<std::size_t>(bytes)); !rest.empty();) {
+    const std::string_view name = rest.substr(0, rest.find('\0'));
+    rest.remove_prefix(std::min(name.size() + 1, rest.size()));
+    if (name.starts_with("system.")) return false;
+    const auto is_name = [&](const extended_attribute& each) { return each.name == name; };
+    if (std::ranges::none_of(entry.attributes, is_name)) return false;
+  }
+  return true;
+}
 
 }  // namespace
+
+owned_descriptor open_in_place(int folder, const folder_entry& entry) {
+  struct stat facts = {};
+  const auto is_suitable = [&] {
+    return S_ISREG(facts.st_mode) && facts.st_nlink == 1 &&
+           (facts.st_uid == ::geteuid() || facts.st_uid == entry.user_id);
+  };
+  owned_descriptor file;
+  // Examined before it is opened, because that may have an effect on a device.
+  if (::fstatat(folder, entry.name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0 || !is_suitable()) return file;
+  file = owned_descriptor(::openat(folder, entry.name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (file.get() < 0) return file;
+  const bool is_usable = ::fstat(file.get(), &facts) == 0 && is_suitable() && has_only_attributes_of(entry, file.get());
+  const mode_t permitted = facts.st_mode & entry.permissions & 0777;
+  const bool is_strict = permitted == (facts.st_mode & 07777);
+  if (is_usable && (is_strict || ::fchmod(file.get(), permitted | 0600) == 0)) return file;
+  return owned_descriptor();
+}
 
 bool is_zero(byte_span bytes) noexcept {
   return bytes.empty() || (bytes[0] == 0 && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
 }
 
-status restored_file::write_all(std::uint64_t offset, byte_span bytes) const {
+void restored_file::resize() {
+  struct stat facts = {};
+  if (!is_new && ::fstat(descriptor.get(), &facts) == 0 && static_cast<std::uint64_t>(facts.st_size) == entry.size) {
+    return;
+  }
+  is_resized_ = true;
+  const bool is_possible = entry.size <= INT64_MAX;
+  if (is_possible && ::ftruncate(descriptor.get(), static_cast<off_t>(entry.size)) == 0) return;
+  fail(system_failure(path, "given its size", is_possible ? errno : EFBIG));
+}
+
+status restored_file::write_all(std::uint64_t offset, byte_span bytes) {
+  written_bytes_ += bytes.size();
   while (!bytes.empty()) {
     const ssize_t count = ::pwrite(descriptor.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR) continue;
@@ -32,7 +85,7 @@ status restored_file::write_all(std::uint64_t offset, byte_span bytes) const {
 }
 
 void restored_file::write(std::uint64_t offset, std::uint64_t count, byte_span content) {
-  if (is_zero(content)) return;
+  if (is_zero(content)) return make_hole(offset, count * content.size());
   std::vector<std::uint8_t> repeated;
   const std::uint64_t together = std::min(count, std::max<std::uint64_t>(repeated_bytes / content.size(), 1));
   if (together > 1) {
@@ -47,6 +100,58 @@ void restored_file::write(std::uint64_t offset, std::uint64_t count, byte_span c
     count -= now;
   }
   if (!written.ok()) fail(written);
+}
+
+void restored_file::make_hole(std::uint64_t offset, std::uint64_t bytes) {
+  if (is_new) return;  // all that was not written yet is a hole
+  const auto end = static_cast<off_t>(offset + bytes);
+  auto at = static_cast<off_t>(offset);
+  while (at < end) {
+    const off_t data = ::lseek(descriptor.get(), at, SEEK_DATA);
+    if (data >= end || (data < 0 && errno == ENXIO)) return;
+    const off_t hole = data < 0 ? data : ::lseek(descriptor.get(), data, SEEK_HOLE);
+    if (hole < 0) return fail(system_failure(path, "searched for holes", errno));
+    at = std::min(hole, end);
+    const auto length = static_cast<std::uint64_t>(at - data);
+    if (::fallocate(descriptor.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, data, at - data) == 0) {
+      written_bytes_ += length;
+    } else if (errno != EOPNOTSUPP) {
+      return fail(system_failure(path, "given a hole", errno));
+    } else if (status written = write_zeros(static_cast<std::uint64_t>(data), length); !written.ok()) {
+      return fail(written);
+    }
+  }
+}
+
+status restored_file::write_zeros(std::uint64_t offset, std::uint64_t bytes) {
+  const std::vector<std::uint8_t> zeros(std::min<std::uint64_t>(bytes, repeated_bytes));
+  for (const std::uint64_t end = offset + bytes; offset < end; offset += zeros.size()) {
+    const byte_span now = byte_span(zeros).first(std::min<std::uint64_t>(zeros.size(), end - offset));
+    if (status written = write_all(offset, now); !written.ok()) return written;
+  }
+  return {};
+}
+
+bool restored_file::read(std::uint64_t offset, std::span<std::uint8_t> destination) const {
+  while (!destination.empty()) {
+    const ssize_t count = ::pread(descriptor.get(), destination.data(), destination.size(), static_cast<off_t>(offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    destination = destination.subspan(static_cast<std::size_t>(count));
+    offset += static_cast<std::uint64_t>(count);
+  }
+  return true;
+}
+
+void restored_file::flush() {
+  if (::fdatasync(descriptor.get()) != 0) return fail(system_failure(path, "made durable", errno));
+  static_cast<void>(::posix_fadvise(descriptor.get(), 0, 0, POSIX_FADV_DONTNEED));
+}
+
+std::vector<metadata_failure> restored_file::complete() {
+  const bool is_unchanged = !is_new && !is_resized_ && written_bytes_ == 0;
+  if (is_unchanged && has_metadata(descriptor.get(), entry)) return {};
+  return set_metadata(descriptor.get(), entry);
 }
 
 void restored_file::fail(const status& why) {

@@ -1,7 +1,9 @@
 // A regular file that is being restored.
 #pragma once
 
+#include <atomic>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,26 +12,48 @@
 
 namespace cutpoint::store {
 
-/// `write` and `fail` are thread-safe.
+/// The functions are thread-safe.
 struct restored_file {
   std::string path;  ///< in the snapshot
   folder_entry entry;
   owned_descriptor descriptor;
+  bool is_new = true;        ///< otherwise the file existed before, and only what differs of its content is written
   bool is_complete = false;  ///< whether all its places are in the window
 
-  /// Writes content `count` times in a row. Zeros are left out, because the file is new: its bytes are a hole.
+  /// Gives the file the length of the entry.
+  void resize();
+  /// Writes content `count` times in a row. Zeros become a hole.
   void write(std::uint64_t offset, std::uint64_t count, byte_span content);
+  /// Makes a hole, unless there is one.
+  void make_hole(std::uint64_t offset, std::uint64_t bytes);
+  /// Fills `destination`. Returns false if the file cannot be read or ends before.
+  [[nodiscard]] bool read(std::uint64_t offset, std::span<std::uint8_t> destination) const;
+  /// Brings everything to the disk, and forgets what is in memory of the content, so that it is read from the disk.
+  void flush();
+  /// Sets the metadata. A file that existed before and is right is not changed. Returns what could not be set.
+  [[nodiscard]] std::vector<metadata_failure> complete();
+
   /// Remembers the first failure.
   void fail(const status& why);
   /// Returns the first failure, or success.
   [[nodiscard]] status outcome();
+  /// Returns how many bytes of the content were changed.
+  [[nodiscard]] std::uint64_t written_bytes() const noexcept { return written_bytes_; }
 
  private:
-  [[nodiscard]] status write_all(std::uint64_t offset, byte_span bytes) const;
+  [[nodiscard]] status write_all(std::uint64_t offset, byte_span bytes);
+  [[nodiscard]] status write_zeros(std::uint64_t offset, std::uint64_t bytes);
 
+  std::atomic<std::uint64_t> written_bytes_ = 0;
+  std::atomic<bool> is_resized_ = false;
   std::mutex mutex_;
   status failure_;
 };
+
+/// Opens a file of a folder whose content may be changed in place. That is a regular file with one name, which belongs to
+/// this process's user or to the entry's, and has no attributes that the entry lacks. Until the file is complete, it
+/// permits nothing that the entry does not. Returns an invalid descriptor for all other files, which must be replaced.
+[[nodiscard]] owned_descriptor open_in_place(int folder, const folder_entry& entry);
 
 /// Returns whether all bytes are zero.
 [[nodiscard]] bool is_zero(byte_span bytes) noexcept;

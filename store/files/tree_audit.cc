@@ -1,5 +1,6 @@
 #include "store/files/tree_audit.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "store/format/failure.h"
@@ -33,20 +34,39 @@ result<tree_audit> tree_audit::make(const store_reading& store, const lost_recor
 
 status tree_audit::audit_records(const std::vector<record_reference>& records) {
   std::vector<digest> digests;
-  for (const record_reference& each : records) digests.push_back(each.content);
+  std::vector<std::uint64_t> hints;
+  for (const record_reference& each : records) {
+    digests.push_back(each.content);
+    hints.push_back(each.hint);
+  }
   std::vector<std::optional<found_record>> found(digests.size());
-  if (status located = store_.shards.locate(record_kind::chunk, digests, found); !located.ok()) return located;
+  if (status located = store_.shards.locate(record_kind::chunk, digests, found, hints); !located.ok()) return located;
   for (std::size_t i = 0; i < found.size(); ++i) {
-    const std::string name = to_hex(digests[i]);
-    if (!found[i]) return damage("the record " + name, "no container has it");
-    if (found[i]->place().description.raw_bytes != records[i].raw_bytes) {
-      return damage("the record " + name, "it has another length than the file says");
+    if (!found[i] || is_lost(*found[i])) {
+      if (status elsewhere = find_elsewhere(digests[i], found[i]); !elsewhere.ok()) return elsewhere;
     }
-    if (lost_.contains({name, found[i]->container->id})) {
-      return damage("the record " + name, "its container " + found[i]->container->id + " is damaged");
+    if (found[i]->place().description.raw_bytes != records[i].raw_bytes) {
+      return damage("the record " + to_hex(digests[i]), "it has another length than the file says");
     }
     if (records[i].hint != 0 && records[i].hint != hint_of(found[i]->container->salt)) ++moved_chunks_;
   }
+  return {};
+}
+
+bool tree_audit::is_lost(const found_record& found) const {
+  return !lost_.empty() && lost_.contains({to_hex(found.place().description.content), found.container->id});
+}
+
+/// Finds a chunk in all containers, also in those to which another process has moved it.
+status tree_audit::find_elsewhere(const digest& chunk, std::optional<found_record>& found) {
+  if (status refreshed = store_.shards.refresh(); !refreshed.ok()) return refreshed;
+  std::vector<found_record> all;
+  if (status located = store_.shards.locate_all(record_kind::chunk, chunk, all); !located.ok()) return located;
+  const auto whole = std::ranges::find_if(all, [&](const found_record& each) { return !is_lost(each); });
+  const std::string name = "the record " + to_hex(chunk);
+  if (all.empty()) return damage(name, "no container has it");
+  if (whole == all.end()) return damage(name, "its container " + all.front().container->id + " is damaged");
+  found = *whole;
   return {};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_set>
@@ -64,6 +65,8 @@ class tree_audit {
              record_fingerprinter check);
 
   [[nodiscard]] status audit_records(const std::vector<record_reference>& records);
+  [[nodiscard]] bool is_lost(const found_record& found) const;
+  [[nodiscard]] status find_elsewhere(const digest& chunk, std::optional<found_record>& found);
 
   store_reading store_;
   const lost_records& lost_;

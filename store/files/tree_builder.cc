@@ -74,6 +74,7 @@ status tree_builder::write_entry(step next) {
       return {};
     }
     pending.entry.size = first->entry.size;
+    pending.entry.changed = first->entry.changed;  // this name was described later, perhaps after the content was read
     pending.entry.extents = first->entry.extents;
     pending.entry.node = first->entry.node;
   }

@@ -42,14 +42,23 @@ std::size_t expected_index(std::uint64_t prefix, std::size_t count, unsigned par
   return clamped_index(expected_entries(static_cast<std::int64_t>(rest), count, partition_bits), count);
 }
 
+std::uint64_t prefix_in(const std::uint8_t* entries, std::size_t index) noexcept {
+  return prefix_at(entries + index * shard_entry_bytes);
+}
+
+/// Returns a better guess, by the prefix at the first one.
+std::size_t better_index(const std::uint8_t* entries, std::size_t guess, std::size_t count, std::uint64_t prefix,
+                         unsigned partition_bits) {
+  const auto distance = static_cast<std::int64_t>(prefix) - static_cast<std::int64_t>(prefix_in(entries, guess));
+  return clamped_index(static_cast<std::int64_t>(guess) + expected_entries(distance, count, partition_bits), count);
+}
+
 /// Returns the index of the first entry whose prefix is not below `prefix`. The first guess is within about the root of
 /// the number of entries, and the second within a few entries. For prefixes that are not uniform the search takes longer.
 std::size_t lower_bound(const std::uint8_t* entries, std::size_t count, std::uint64_t prefix, unsigned partition_bits) {
-  const auto value_at = [&](std::size_t index) { return prefix_at(entries + index * shard_entry_bytes); };
-
-  std::size_t guess = expected_index(prefix, count, partition_bits);
-  const auto distance = static_cast<std::int64_t>(prefix) - static_cast<std::int64_t>(value_at(guess));
-  guess = clamped_index(static_cast<std::int64_t>(guess) + expected_entries(distance, count, partition_bits), count);
+  const auto value_at = [&](std::size_t index) { return prefix_in(entries, index); };
+  const std::size_t guess =
+      better_index(entries, expected_index(prefix, count, partition_bits), count, prefix, partition_bits);
 
   // Entries before `low` are below the prefix; the entry at `high`, if there is one, is not.
   std::size_t low = 0;
@@ -119,6 +128,7 @@ result<shard> shard::open(mapped_object object, std::string id) {
   made.partitions_.reserve(std::size_t{1} << partition_bits);
   field_reader directory(bytes.subspan(directory_position, directory_bytes));
   std::uint64_t counted = 0;
+  std::uint64_t previous_end = body_begin;  // partitions that overlap would have more entries than the shard has bytes
   for (std::size_t i = 0; i < std::size_t{1} << partition_bits; ++i) {
     const auto position = directory.number<std::uint64_t>();
     const auto count = directory.number<std::uint32_t>();
@@ -128,7 +138,7 @@ result<shard> shard::open(mapped_object object, std::string id) {
     static_cast<void>(directory.number<std::uint32_t>());
     shape.seed = directory.number<std::uint64_t>();
     if (shape.segment_bits > fuse_filter_shape::most_segment_bits || shape.segment_count == 0 ||
-        position < body_begin || position > directory_position) {
+        position < previous_end || position > directory_position) {
       return broken();
     }
     const std::uint64_t entries_bytes = std::uint64_t{count} * shard_entry_bytes;
@@ -137,6 +147,7 @@ result<shard> shard::open(mapped_object object, std::string id) {
     const std::uint8_t* entries = bytes.data() + position;
     made.partitions_.push_back({entries, count, fuse_filter(shape, entries + entries_bytes)});
     counted += count;
+    previous_end = position + entries_bytes + filter_bytes;
   }
   if (counted != made.entry_count_) return broken();
   made.partition_bits_ = partition_bits;
@@ -169,6 +180,16 @@ void shard::prefetch_entry(std::uint64_t prefix) const noexcept {
   if (held.count == 0) return;
   const std::size_t guess = expected_index(prefix, held.count, partition_bits_);
   __builtin_prefetch(held.entries + guess * shard_entry_bytes);
+}
+
+void shard::prefetch_next(std::uint64_t prefix) const noexcept {
+  const partition& held = partition_of(prefix);
+  if (held.count == 0) return;
+  const std::size_t first = expected_index(prefix, held.count, partition_bits_);
+  const std::uint8_t* const next =
+      held.entries + better_index(held.entries, first, held.count, prefix, partition_bits_) * shard_entry_bytes;
+  __builtin_prefetch(next - shard_entry_bytes * 4);  // the search goes either way
+  __builtin_prefetch(next + shard_entry_bytes * 4);
 }
 
 void shard::find(std::uint64_t prefix, std::vector<shard_entry>& found) const {

@@ -89,6 +89,8 @@ class shard {
   void prefetch_filter(std::uint64_t prefix) const noexcept;
   /// Begins to load what `find` will probably read first.
   void prefetch_entry(std::uint64_t prefix) const noexcept;
+  /// Reads that, and begins to load what `find` will read next. Pays for lookups that mostly find something.
+  void prefetch_next(std::uint64_t prefix) const noexcept;
   /// Appends the entries with a prefix. Entries of a damaged shard that no container has are left out.
   void find(std::uint64_t prefix, std::vector<shard_entry>& found) const;
 

@@ -4,6 +4,7 @@
 
 #include "store/format/failure.h"
 #include "store/index/shard_merge.h"
+#include "store/index/shard_rebuild.h"
 
 namespace cutpoint::store {
 
@@ -20,60 +21,86 @@ bool is_wanted(const placed_record& record, record_kind kind, const digest& cont
 
 result<shard_index> shard_index::open(storage& objects, seal_kind seal, table_cache& tables) {
   shard_index made(objects, seal, tables);
-  std::set<std::string> tried;
+  const status mapped = made.refresh();
+  return mapped.ok() ? result<shard_index>(std::move(made)) : mapped;
+}
+
+status shard_index::refresh() {
   for (bool is_complete = false; !is_complete;) {
-    const auto ids = objects.list(object_kind::shard);
+    const auto ids = objects_->list(object_kind::shard);
     if (!ids) return ids.error();
     is_complete = true;
     for (const std::string& id : *ids) {
-      if (!tried.insert(id).second) continue;
-      const status added = made.add(id);
+      if (known_ids_.contains(id)) continue;
+      const status added = map(id);
       if (added.ok()) continue;
       if (is_absence(added)) {
         is_complete = false;  // it was merged meanwhile, and a new shard has its entries
       } else if (is_damage(added)) {
-        made.damaged_.push_back(id);
+        damaged_.push_back(id);
       } else {
         return added;
       }
+      known_ids_.insert(id);
     }
   }
-  return made;
+  return {};
+}
+
+void shard_index::forget_container(const std::string& id) {
+  tables_->forget(id);
+  last_.reset();
 }
 
 status shard_index::add(const std::string& id) {
+  const status added = map(id);
+  return is_absence(added) ? refresh() : added;  // it was merged meanwhile, and a new shard has its entries
+}
+
+status shard_index::map(const std::string& id) {
   auto object = objects_->map({object_kind::shard, id});
   if (!object) return object.error();
   auto opened = shard::open(std::move(*object), id);
   if (!opened) return opened.error();
   shards_.push_back(std::move(*opened));
+  known_ids_.insert(id);
   // Most records are in the largest shard.
   std::sort(shards_.begin(), shards_.end(),
             [](const shard& a, const shard& b) { return a.entry_count() > b.entry_count(); });
   return {};
 }
 
-bool shard_index::follows_last(record_kind kind, const digest& content) {
+bool shard_index::follows_last(record_kind kind, const digest& content, std::uint64_t hint) {
   if (!last_ || last_->ordinal + 1 >= last_->container->records.size()) return false;
+  if (hint != 0 && hint != hint_of(last_->container->salt)) return false;
   if (!is_wanted(last_->container->records[last_->ordinal + 1], kind, content)) return false;
   ++last_->ordinal;
   ++sequential_hits_;
   return true;
 }
 
-/// Sets `last_` if the record is found.
-result<bool> shard_index::find_in(const shard& where, record_kind kind, const digest& content) {
-  entries_.clear();
-  where.find(prefix_of(content), entries_);
-  for (const shard_entry& each : entries_) {
-    const auto table = tables_->find(where.container_at(each.container).name);
-    if (!table) return table.error();
-    if (*table == nullptr || each.ordinal >= (*table)->records.size()) continue;
-    if (!is_wanted((*table)->records[each.ordinal], kind, content)) continue;
-    last_ = found_record{*table, each.ordinal};
-    return true;
+/// Fills `candidates_`, those of the hint's container first. The filters were asked for the digest as number `asked`.
+void shard_index::find_candidates(const digest& content, std::uint64_t hint, std::size_t asked) {
+  candidates_.clear();
+  for (std::size_t s = 0; s < shards_.size(); ++s) {
+    if (possible_[asked * shards_.size() + s] == 0) continue;
+    entries_.clear();
+    shards_[s].find(prefix_of(content), entries_);
+    for (const shard_entry& each : entries_) {
+      candidates_.push_back({shards_[s].container_at(each.container), each.ordinal});
+    }
   }
-  return false;
+  if (hint == 0 || candidates_.size() < 2) return;
+  std::ranges::stable_partition(candidates_, [&](const candidate& each) { return each.container.hint == hint; });
+}
+
+result<std::optional<found_record>> shard_index::confirm(const candidate& possible, record_kind kind,
+                                                         const digest& content) {
+  const auto table = tables_->find(possible.container.name);
+  if (!table) return table.error();
+  const bool is_there = *table != nullptr && possible.ordinal < (*table)->records.size() &&
+                        is_wanted((*table)->records[possible.ordinal], kind, content);
+  return is_there ? std::optional(found_record{*table, possible.ordinal}) : std::nullopt;
 }
 
 /// Fills `possible_`: for each digest, a byte for each shard, not 0 if the shard may have it. The loads of all filters
@@ -92,23 +119,45 @@ void shard_index::ask_filters(std::span<const digest> digests) {
 }
 
 status shard_index::locate(record_kind kind, std::span<const digest> digests,
-                           std::span<std::optional<found_record>> found) {
+                           std::span<std::optional<found_record>> found, std::span<const std::uint64_t> hints) {
   std::size_t asked_begin = 0;  // the filters were asked for [asked_begin, asked_end)
   std::size_t asked_end = 0;
   for (std::size_t i = 0; i < digests.size(); ++i) {
-    bool is_found = follows_last(kind, digests[i]);
-    if (!is_found && i >= asked_end) {
+    const std::uint64_t hint = hints.empty() ? 0 : hints[i];
+    if (follows_last(kind, digests[i], hint)) {
+      found[i] = last_;
+      continue;
+    }
+    if (i >= asked_end) {
       asked_begin = i;
       asked_end = std::min(i + lookups_at_once, digests.size());
       ask_filters(digests.subspan(asked_begin, asked_end - asked_begin));
     }
-    for (std::size_t s = 0; !is_found && s < shards_.size(); ++s) {
-      if (possible_[(i - asked_begin) * shards_.size() + s] == 0) continue;
-      const auto looked_up = find_in(shards_[s], kind, digests[i]);
-      if (!looked_up) return looked_up.error();
-      is_found = *looked_up;
+    found[i].reset();
+    find_candidates(digests[i], hint, i - asked_begin);
+    for (std::size_t c = 0; c < candidates_.size() && !found[i]; ++c) {
+      auto confirmed = confirm(candidates_[c], kind, digests[i]);
+      if (!confirmed) return confirmed.error();
+      found[i] = std::move(*confirmed);
     }
-    found[i] = is_found ? last_ : std::nullopt;
+    if (found[i]) last_ = found[i];
+  }
+  return {};
+}
+
+status shard_index::locate_all(record_kind kind, const digest& content, std::vector<found_record>& found) {
+  ask_filters({&content, 1});
+  find_candidates(content, 0, 0);
+  const std::size_t begin = found.size();
+  for (const candidate& each : candidates_) {
+    auto confirmed = confirm(each, kind, content);
+    if (!confirmed) return confirmed.error();
+    if (!*confirmed) continue;
+    // Two shards may name one container while they are merged.
+    const bool is_known = std::ranges::any_of(std::span(found).subspan(begin), [&](const found_record& other) {
+      return other.container->id == (**confirmed).container->id;
+    });
+    if (!is_known) found.push_back(std::move(**confirmed));
   }
   return {};
 }
@@ -120,6 +169,44 @@ result<bool> shard_index::merge(const std::function<bool(const container_name&)>
   if (chosen.empty()) return false;
   std::vector<const shard*> inputs;
   for (const std::size_t each : chosen) inputs.push_back(&shards_[each]);
+  const bool are_intact = std::ranges::all_of(inputs, [](const shard* each) { return each->is_intact(); });
+  const status replaced = are_intact ? replace(inputs, keeps) : rebuild_damaged();
+  return replaced.ok() ? result<bool>(true) : replaced;
+}
+
+status shard_index::rebuild_damaged() {
+  std::vector<std::string> damaged;
+  std::vector<std::string> containers;
+  for (const shard& each : shards_) {
+    if (each.is_intact()) continue;
+    damaged.push_back(each.id());
+    for (std::uint32_t i = 0; i < each.container_count(); ++i) containers.push_back(id_of(each.container_at(i).name));
+  }
+  if (damaged.empty()) return {};
+  if (status put = put_shards_of(*objects_, tables_->key(), containers); !put.ok()) return put;
+  if (status synced = objects_->sync(); !synced.ok()) return synced;
+  for (const std::string& each : damaged) {
+    if (status removed = objects_->remove({object_kind::shard, each}); !removed.ok()) return removed;
+  }
+  auto opened = open(*objects_, seal_, *tables_);
+  if (opened) *this = std::move(*opened);
+  return opened ? status() : opened.error();
+}
+
+status shard_index::drop_containers(const std::function<bool(const container_name&)>& keeps) {
+  std::vector<const shard*> inputs;
+  for (const shard& each : shards_) {
+    bool keeps_all = true;
+    for (std::uint32_t i = 0; i < each.container_count() && keeps_all; ++i)
+      keeps_all = keeps(each.container_at(i).name);
+    if (!keeps_all) inputs.push_back(&each);
+  }
+  return inputs.empty() ? status() : replace(inputs, keeps);
+}
+
+/// Puts one shard for several, syncs, and removes them.
+status shard_index::replace(const std::vector<const shard*>& inputs,
+                            const std::function<bool(const container_name&)>& keeps) {
   const auto merged = merge_shards(*objects_, seal_, inputs, keeps);
   if (!merged) return merged.error();
   if (status synced = objects_->sync(); !synced.ok()) return synced;  // durable before the inputs are removed
@@ -130,7 +217,7 @@ result<bool> shard_index::merge(const std::function<bool(const container_name&)>
   for (const std::string& each : removed) {
     if (status gone = objects_->remove({object_kind::shard, each}); !gone.ok()) return gone;
   }
-  return true;
+  return {};
 }
 
 std::set<container_name> shard_index::containers() const {

@@ -35,16 +35,33 @@ class shard_index {
   [[nodiscard]] static result<shard_index> open(storage& objects, seal_kind seal, table_cache& tables);
 
   /// Finds a record of a kind for each digest; `found` has as many elements. A chunk may have the digest of a node, whose
-  /// hints are not covered by it, so that neither stands in for the other. Errors: those of the storage.
+  /// hints are not covered by it, so that neither stands in for the other. If several containers have a record, that of
+  /// the digest's hint is found; `hints` has as many elements as `digests`, or is empty. Errors: those of the storage.
   [[nodiscard]] status locate(record_kind kind, std::span<const digest> digests,
-                              std::span<std::optional<found_record>> found);
+                              std::span<std::optional<found_record>> found, std::span<const std::uint64_t> hints = {});
+  /// Appends the record of a kind and digest of each container that has it. Errors: those of the storage.
+  [[nodiscard]] status locate_all(record_kind kind, const digest& content, std::vector<found_record>& found);
 
-  /// Maps one more shard, which must be durable.
+  /// Maps the shards that other processes have put since. Errors: those of the storage.
+  [[nodiscard]] status refresh();
+  /// Forgets what is in memory of a container, because it was found to be removed.
+  void forget_container(const std::string& id);
+  /// Maps one more shard, which must be durable. If another process has merged it since, all new shards are mapped.
   [[nodiscard]] status add(const std::string& id);
   /// Merges shards as `shards_to_merge` says: puts the merged shard, syncs, and removes its inputs. `keeps` as in
-  /// `merge_shards`. Returns whether shards were merged. Errors: those of the storage; those of `merge_shards`.
+  /// `merge_shards`. A shard among them whose bytes have changed is replaced by others that are made from its containers,
+  /// because its wrong entries would look right in the merged shard. Returns whether shards were merged or replaced.
+  /// Errors: those of the storage; those of `merge_shards`.
   [[nodiscard]] result<bool> merge(const std::function<bool(const container_name&)>& keeps);
+  /// Reads all shards whole, and replaces those whose bytes have changed by others that are made from their containers.
+  /// Errors: those of the storage; as for `put_shards_of`.
+  [[nodiscard]] status rebuild_damaged();
+  /// Replaces the shards that have records of containers for which `keeps` returns false by one shard without these.
+  /// Errors: as for `merge`.
+  [[nodiscard]] status drop_containers(const std::function<bool(const container_name&)>& keeps);
 
+  [[nodiscard]] std::span<const shard> shards() const noexcept { return shards_; }
+  [[nodiscard]] table_cache& tables() const noexcept { return *tables_; }
   /// Returns the containers that the shards have records of.
   [[nodiscard]] std::set<container_name> containers() const;
   [[nodiscard]] std::uint64_t entry_count() const noexcept;
@@ -57,17 +74,30 @@ class shard_index {
   shard_index(storage& objects, seal_kind seal, table_cache& tables) noexcept
       : objects_(&objects), seal_(seal), tables_(&tables) {}
 
-  [[nodiscard]] bool follows_last(record_kind kind, const digest& content);
+  /// An entry of a shard with the prefix that is looked for.
+  struct candidate {
+    shard_container container;
+    std::uint32_t ordinal;
+  };
+
+  [[nodiscard]] status map(const std::string& id);
+  [[nodiscard]] status replace(const std::vector<const shard*>& inputs,
+                               const std::function<bool(const container_name&)>& keeps);
+  [[nodiscard]] bool follows_last(record_kind kind, const digest& content, std::uint64_t hint);
   void ask_filters(std::span<const digest> digests);
-  [[nodiscard]] result<bool> find_in(const shard& where, record_kind kind, const digest& content);
+  void find_candidates(const digest& content, std::uint64_t hint, std::size_t asked);
+  [[nodiscard]] result<std::optional<found_record>> confirm(const candidate& possible, record_kind kind,
+                                                            const digest& content);
 
   storage* objects_;
   seal_kind seal_;
   table_cache* tables_;
   std::vector<shard> shards_;
+  std::set<std::string> known_ids_;  ///< of shards that are mapped, or were found to be damaged or merged
   std::vector<std::string> damaged_;
   std::optional<found_record> last_;    ///< the record found last
-  std::vector<shard_entry> entries_;    ///< workspace of `find_in`
+  std::vector<shard_entry> entries_;    ///< workspace of `find_candidates`
+  std::vector<candidate> candidates_;   ///< what it found
   std::vector<std::uint8_t> possible_;  ///< workspace of `locate`
   std::uint64_t sequential_hits_ = 0;
 };

@@ -1,11 +1,11 @@
 #include "store/index/shard_rebuild.h"
 
-#include <charconv>
 #include <utility>
 
 #include "store/container/container_reader.h"
 #include "store/format/failure.h"
 #include "store/index/shard_writer.h"
+#include "store/index/table_cache.h"
 
 namespace cutpoint::store {
 
@@ -15,16 +15,6 @@ namespace {
 constexpr std::size_t most_shard_entries = std::size_t{1} << 22;
 
 }  // namespace
-
-std::optional<container_name> container_name_of(std::string_view id) {
-  container_name name = {};
-  if (id.size() != 2 * name.size()) return std::nullopt;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const char* const digits = id.data() + 2 * i;
-    if (std::from_chars(digits, digits + 2, name[i], 16).ptr != digits + 2) return std::nullopt;
-  }
-  return name;
-}
 
 status put_shards_of(storage& objects, const seal_key& key, std::span<const std::string> containers) {
   std::vector<shard_container> read;

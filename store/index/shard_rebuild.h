@@ -1,7 +1,6 @@
 // Makes shards from containers.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 
@@ -9,9 +8,6 @@
 #include "store/index/shard.h"
 
 namespace cutpoint::store {
-
-/// Returns the name of the container with an id, or nullopt if the id is not that of a container.
-[[nodiscard]] std::optional<container_name> container_name_of(std::string_view id);
 
 /// Puts shards with the records of containers, which are read by their tables. Containers that are damaged or do not
 /// exist are left out. Memory: about 100 MiB. Errors: other failures of the storage; unavailable, if a newer version wrote

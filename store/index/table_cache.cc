@@ -1,5 +1,7 @@
 #include "store/index/table_cache.h"
 
+#include <charconv>
+
 #include "store/format/failure.h"
 
 namespace cutpoint::store {
@@ -16,6 +18,16 @@ std::size_t cost_of(const std::shared_ptr<const container_table>& table) {
 }  // namespace
 
 std::string id_of(const container_name& name) { return to_hex(digest{name, container_name_bytes}); }
+
+std::optional<container_name> container_name_of(std::string_view id) {
+  container_name name = {};
+  if (id.size() != 2 * name.size()) return std::nullopt;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char* const digits = id.data() + 2 * i;
+    if (std::from_chars(digits, digits + 2, name[i], 16).ptr != digits + 2) return std::nullopt;
+  }
+  return name;
+}
 
 result<std::shared_ptr<const container_table>> table_cache::find(const container_name& name) {
   if (ignored_.contains(name)) return std::shared_ptr<const container_table>();
@@ -43,6 +55,16 @@ result<std::shared_ptr<const container_table>> table_cache::find(const container
     recent_.pop_back();
   }
   return table;
+}
+
+void table_cache::forget(const std::string& id) {
+  const auto name = container_name_of(id);
+  const std::lock_guard lock(mutex_);
+  const auto found = name ? by_name_.find(*name) : by_name_.end();
+  if (found == by_name_.end()) return;
+  used_bytes_ -= cost_of(found->second->table);
+  recent_.erase(found->second);
+  by_name_.erase(found);
 }
 
 std::size_t table_cache::memory_bytes() const {

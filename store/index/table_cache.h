@@ -5,8 +5,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "store/container/container_reader.h"
@@ -24,7 +26,10 @@ class table_cache {
   /// Returns the table of a container, which is read if it is not in memory. Null if the container does not exist or is
   /// damaged; that is remembered. Errors: other failures of the storage; those of the key.
   [[nodiscard]] result<std::shared_ptr<const container_table>> find(const container_name& name);
+  /// Forgets the table of a container, which is read again when it is looked for.
+  void forget(const std::string& id);
 
+  [[nodiscard]] const seal_key& key() const noexcept { return key_; }
   [[nodiscard]] std::size_t memory_bytes() const;
   /// Returns the number of tables that were read.
   [[nodiscard]] std::uint64_t reads() const;
@@ -48,5 +53,7 @@ class table_cache {
 
 /// Returns the id of the container with a name.
 [[nodiscard]] std::string id_of(const container_name& name);
+/// Returns the name of the container with an id, or nullopt if the id is not that of a container.
+[[nodiscard]] std::optional<container_name> container_name_of(std::string_view id);
 
 }  // namespace cutpoint::store

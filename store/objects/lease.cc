@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -74,12 +75,13 @@ result<lease> read_lease(storage& objects, const std::string& id, const seal_key
   return taken;
 }
 
-held_lease::held_lease(storage& objects, const seal_key& key, std::string session, std::chrono::nanoseconds duration)
-    : objects_(objects), key_(key), session_(std::move(session)), duration_(duration) {}
+held_lease::held_lease(storage& objects, const seal_key& key, std::string session, std::chrono::nanoseconds duration,
+                       std::uint64_t epoch)
+    : objects_(objects), key_(key), session_(std::move(session)), duration_(duration), epoch_(epoch) {}
 
 result<std::unique_ptr<held_lease>> held_lease::take(storage& objects, const seal_key& key, const std::string& session,
-                                                     std::chrono::nanoseconds duration) {
-  std::unique_ptr<held_lease> held(new held_lease(objects, key, session, duration));
+                                                     std::chrono::nanoseconds duration, std::uint64_t epoch) {
+  std::unique_ptr<held_lease> held(new held_lease(objects, key, session, duration, epoch));
   try {
     if (status put = held->put_next(); !put.ok()) return put;
     held->start();
@@ -116,7 +118,7 @@ void held_lease::stop() {
 
 /// Makes the next lease durable. The names of leases that were removed are not used again.
 status held_lease::put_next() {
-  const lease taken{nanoseconds_now(), duration_.count(), 0, own_name()};
+  const lease taken{nanoseconds_now(), duration_.count(), epoch_, own_name()};
   const std::uint64_t number = next_number_++;
   if (status put = put_lease(objects_, lease_id(session_, number), taken, key_); !put.ok()) return put;
   if (status synced = objects_.sync(); !synced.ok()) return synced;
@@ -168,6 +170,30 @@ result<std::optional<live_lease>> find_live_lease(storage& objects, const seal_k
     if (taken && taken->time_left().count() >= 0) return std::optional(live_lease{id, std::move(*taken)});
   }
   return std::optional<live_lease>();
+}
+
+/// A session that renews its lease has two for a moment, of which a list that is made meanwhile may have neither. The
+/// next list has one of them.
+result<std::vector<live_lease>> find_leases_before(storage& objects, const seal_key& key, std::uint64_t epoch) {
+  std::vector<live_lease> found;
+  std::set<std::string> seen;
+  for (int complete_lists = 0; complete_lists < 2;) {
+    const auto leases = objects.list(object_kind::lease);
+    if (!leases) return leases.error();
+    bool is_complete = true;
+    for (const std::string& id : *leases) {
+      auto taken = read_lease(objects, id, key);
+      if (!taken && is_absence(taken.error())) {
+        is_complete = false;
+        continue;
+      }
+      if (!taken && !is_damage(taken.error())) return taken.error();
+      lease read = taken ? std::move(*taken) : lease{};
+      if (read.epoch < epoch && seen.insert(std::string(session_of(id))).second) found.push_back({id, std::move(read)});
+    }
+    complete_lists = is_complete ? complete_lists + 1 : 0;
+  }
+  return found;
 }
 
 status drop_expired_sessions(storage& objects, const seal_key& key) {

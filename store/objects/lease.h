@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "store/crypto/sealer.h"
 #include "store/storage/storage.h"
@@ -40,10 +41,11 @@ struct lease {
 /// out.
 class held_lease {
  public:
-  /// Makes the first lease of a session durable. The arguments must outlive it. Errors: those of the storage.
+  /// Makes the first lease of a session durable. `epoch` is that of the newest removal list, read before. The arguments
+  /// must outlive the lease. Errors: those of the storage.
   [[nodiscard]] static result<std::unique_ptr<held_lease>> take(storage& objects, const seal_key& key,
                                                                 const std::string& session,
-                                                                std::chrono::nanoseconds duration);
+                                                                std::chrono::nanoseconds duration, std::uint64_t epoch);
   ~held_lease();
   held_lease(const held_lease&) = delete;
   held_lease& operator=(const held_lease&) = delete;
@@ -58,7 +60,8 @@ class held_lease {
   [[nodiscard]] status give_up();
 
  private:
-  held_lease(storage& objects, const seal_key& key, std::string session, std::chrono::nanoseconds duration);
+  held_lease(storage& objects, const seal_key& key, std::string session, std::chrono::nanoseconds duration,
+             std::uint64_t epoch);
 
   [[nodiscard]] status put_next();
   [[nodiscard]] status renew();
@@ -69,6 +72,7 @@ class held_lease {
   const seal_key& key_;
   std::string session_;
   std::chrono::nanoseconds duration_;
+  std::uint64_t epoch_;
   std::mutex mutex_;               ///< for the numbers
   std::uint64_t next_number_ = 0;  ///< of the lease that is put next
   std::uint64_t held_number_ = 0;  ///< of the lease that says that the session is alive
@@ -84,6 +88,11 @@ struct live_lease {
 };
 /// Returns the lease of any session that is alive. Errors: those of the storage.
 [[nodiscard]] result<std::optional<live_lease>> find_live_lease(storage& objects, const seal_key& key);
+
+/// Returns the leases of sessions that began before the removal list of an epoch, whether they have expired or not.
+/// Leases that cannot be read count too. Errors: those of the storage.
+[[nodiscard]] result<std::vector<live_lease>> find_leases_before(storage& objects, const seal_key& key,
+                                                                 std::uint64_t epoch);
 
 /// Removes the temporary files of sessions whose leases have expired, and then these leases. Objects that other
 /// processes remove meanwhile are no failure. Errors: those of the storage.

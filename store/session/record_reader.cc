@@ -1,5 +1,7 @@
 #include "store/session/record_reader.h"
 
+#include <optional>
+
 #include "store/format/failure.h"
 
 namespace cutpoint::store {
@@ -12,11 +14,48 @@ status record_damage(const record_reference& record, std::string_view what) {
 
 }  // namespace
 
+template <class Read>
+auto record_reader::read_anywhere(record_kind kind, const record_reference& record, Read read_from)
+    -> decltype(read_from(std::declval<const found_record&>())) {
+  std::optional<found_record> first;
+  const status located = shards_.locate(kind, {&record.content, 1}, {&first, 1}, {&record.hint, 1});
+  if (!located.ok()) return located;
+  status failure = record_damage(record, "no container has it");
+  const auto try_container = [&](const found_record& found) {
+    auto made = read_from(found);
+    if (!made) failure = made.error();
+    if (!made && is_absence(failure)) {
+      shards_.forget_container(found.container->id);
+      failure = record_damage(record, "the container that had it was removed");
+    }
+    return made;
+  };
+  if (first) {
+    auto made = try_container(*first);
+    if (made || !is_damage(failure)) return made;
+  }
+  // What was read of the index may be older than a removal of containers, whose records were moved before.
+  const status first_failure = failure;
+  if (status refreshed = shards_.refresh(); !refreshed.ok()) return refreshed;
+  std::vector<found_record> all;
+  if (status found = shards_.locate_all(kind, record.content, all); !found.ok()) return found;
+  for (const found_record& each : all) {
+    if (first && each.container->id == first->container->id) continue;
+    auto made = try_container(each);
+    if (made || !is_damage(failure)) return made;
+  }
+  return first_failure;
+}
+
 result<std::vector<std::uint8_t>> record_reader::read(record_kind kind, const record_reference& record) {
-  std::optional<found_record> found;
-  if (status located = shards_.locate(kind, {&record.content, 1}, {&found, 1}); !located.ok()) return located;
-  if (!found) return record_damage(record, "no container has it");
-  return read_record(objects_, *found->container, found->place(), key_);
+  return read_anywhere(kind, record, [&](const found_record& found) -> result<std::vector<std::uint8_t>> {
+    auto bytes = read_record(objects_, *found.container, found.place(), key_);
+    if (!bytes) return bytes;
+    const auto content = kind == record_kind::node ? node_content(*bytes) : byte_span(*bytes);
+    if (!content) return record_damage(record, "it is not a node");
+    const status same = compare(record, *content);
+    return same.ok() ? std::move(bytes) : same;
+  });
 }
 
 status record_reader::compare(const record_reference& record, byte_span content) {
@@ -27,19 +66,17 @@ status record_reader::compare(const record_reference& record, byte_span content)
 }
 
 result<std::vector<std::uint8_t>> record_reader::read_chunk(const record_reference& chunk) {
-  auto content = read(record_kind::chunk, chunk);
-  if (!content) return content;
-  if (status same = compare(chunk, *content); !same.ok()) return same;
-  return content;
+  return read(record_kind::chunk, chunk);
+}
+
+result<std::shared_ptr<const std::vector<std::uint8_t>>> record_reader::share_chunk(const record_reference& chunk) {
+  auto content = read_chunk(chunk);
+  if (!content) return content.error();
+  return std::make_shared<const std::vector<std::uint8_t>>(std::move(*content));
 }
 
 result<std::vector<std::uint8_t>> record_reader::read_node(const record_reference& node) {
-  auto bytes = read(record_kind::node, node);
-  if (!bytes) return bytes;
-  const auto content = node_content(*bytes);
-  if (!content) return record_damage(node, "it is not a node");
-  if (status same = compare(node, *content); !same.ok()) return same;
-  return bytes;
+  return read(record_kind::node, node);
 }
 
 }  // namespace cutpoint::store

@@ -3,6 +3,7 @@
 #include <cassert>
 #include <string>
 
+#include "store/container/container_reader.h"
 #include "store/format/failure.h"
 
 namespace cutpoint::store {
@@ -45,6 +46,11 @@ write_session::write_session(const store_config& config, shard_index& shards, re
 
 write_session::~write_session() = default;
 
+void write_session::cap_containers(std::uint64_t most_containers, storage& objects, const seal_key& key) {
+  const std::lock_guard lock(mutex_);
+  bound_.emplace(container_cap(most_containers), objects, key);
+}
+
 std::uint64_t write_session::known_records::hint_of_inserted(const digest& content) const {
   const auto found = inserted.find(map_key(content));
   return found == inserted.end() ? 0 : found->second;
@@ -56,11 +62,36 @@ status write_session::select(std::span<const delivered_chunk> chunks, std::span<
   for (const delivered_chunk& each : chunks) digests_.push_back(each.fingerprint);
   answers_.resize(chunks.size());
   if (status inserted = known_chunks_.index.insert(digests_, answers_); !inserted.ok()) return inserted;
+  if (bound_) return cap(chunks, work);
   for (std::size_t i = 0; i < chunks.size(); ++i) {
-    const bool is_new = answers_[i] == index_answer::absent;
     const auto& found = known_chunks_.index.found()[i];
-    selected_.push_back({is_new, found ? hint_of(found->container->salt) : 0});
-    if (is_new) work[i] = std::make_unique<compression>(compressors_);
+    add_selected({answers_[i] == index_answer::absent, found ? hint_of(found->container->salt) : 0}, work[i]);
+  }
+  return {};
+}
+
+void write_session::add_selected(selected_chunk selected, std::unique_ptr<chunk_work>& work) {
+  selected_.push_back(selected);
+  if (selected.is_new) work = std::make_unique<compression>(compressors_);
+}
+
+/// Selects chunks in few containers of earlier sessions. Those that are stored again are in one of this session then.
+status write_session::cap(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work) {
+  auto& inserted = known_chunks_.inserted;
+  choices_.assign(chunks.size(), {});
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    choices_[i].bytes = chunks[i].length;
+    if (!known_chunks_.index.found()[i] || inserted.contains(map_key(digests_[i]))) continue;
+    found_.clear();
+    if (status located = shards_.locate_all(record_kind::chunk, digests_[i], found_); !located.ok()) return located;
+    for (const found_record& each : found_) choices_[i].containers.push_back(hint_of(each.container->salt));
+  }
+  bound_->cap.choose(choices_);
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const bool is_left_out = !choices_[i].containers.empty() && choices_[i].chosen == 0;
+    // Its hint is known when it has been stored.
+    const bool is_stored_again = is_left_out && inserted.try_emplace(map_key(digests_[i]), 0).second;
+    add_selected({is_stored_again || answers_[i] == index_answer::absent, choices_[i].chosen}, work[i]);
   }
   return {};
 }
@@ -105,8 +136,14 @@ result<record_reference> write_session::put_node(const encoded_node& node) {
   record_reference reference{*name, static_cast<std::uint32_t>(node.content_bytes), 0};
   if (answer == index_answer::present) {
     const auto& found = known_nodes_.index.found().front();
-    reference.hint = found ? hint_of(found->container->salt) : known_nodes_.hint_of_inserted(*name);
-    return reference;
+    const std::uint64_t inserted = known_nodes_.hint_of_inserted(*name);
+    reference.hint = inserted == 0 && found ? hint_of(found->container->salt) : inserted;
+    if (bound_ && inserted == 0) {
+      const auto same = find_same_node(*name, node);
+      if (!same) return same.error();
+      reference.hint = *same;
+    }
+    if (reference.hint != 0) return reference;
   }
   std::vector<std::uint8_t> frame;
   const record_codec codec = compressors_.compress(node.bytes, frame);
@@ -115,6 +152,40 @@ result<record_reference> write_session::put_node(const encoded_node& node) {
   if (!appended) return appended.error();
   reference.hint = *appended;
   return reference;
+}
+
+/// Returns the hint of a container that has the node with the same hints, or 0.
+result<std::uint64_t> write_session::find_same_node(const digest& name, const encoded_node& node) {
+  found_.clear();
+  if (status located = shards_.locate_all(record_kind::node, name, found_); !located.ok()) return located;
+  for (const found_record& each : found_) {
+    const auto stored = read_record(bound_->objects, *each.container, each.place(), bound_->key);
+    if (stored && *stored == node.bytes) return hint_of(each.container->salt);
+  }
+  return std::uint64_t{0};
+}
+
+result<std::vector<write_session::chunk_answer>> write_session::look_up(std::span<const digest> chunks) {
+  const std::lock_guard lock(mutex_);
+  answers_.resize(chunks.size());
+  if (status inserted = known_chunks_.index.insert(chunks, answers_); !inserted.ok()) return inserted;
+  std::vector<chunk_answer> found;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const auto& record = known_chunks_.index.found()[i];
+    found.push_back({answers_[i] == index_answer::absent, record ? hint_of(record->container->salt) : 0});
+  }
+  return found;
+}
+
+status write_session::put_chunk(const digest& content, std::size_t raw_bytes, record_codec codec, byte_span payload) {
+  const std::lock_guard lock(mutex_);
+  const auto hint = append(record_kind::chunk, content, raw_bytes, codec, payload);
+  return hint ? status() : hint.error();
+}
+
+std::uint64_t write_session::hint_of_put(const digest& content) {
+  const std::lock_guard lock(mutex_);
+  return known_chunks_.hint_of_inserted(content);
 }
 
 status write_session::finish() {

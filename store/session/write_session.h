@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "store/index/store_index.h"
 #include "store/objects/config.h"
 #include "store/session/compressor_pool.h"
+#include "store/session/container_cap.h"
 #include "store/session/record_writer.h"
 #include "store/tree/node_list_writer.h"
 
@@ -28,6 +30,10 @@ class write_session final : public node_receiver {
   write_session(const store_config& config, shard_index& shards, record_writer& records, record_fingerprinter nodes);
   ~write_session() override;
 
+  /// From now on the session refers to few containers of earlier sessions, as `container_cap` describes. A node is then
+  /// stored again if no stored one has its hints, because they lead a restore to the containers that were chosen.
+  void cap_containers(std::uint64_t most_containers, storage& objects, const seal_key& key);
+
   /// Looks up many chunks, and asks for the compression of the new ones. Errors: those of the index.
   [[nodiscard]] status select(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work);
   /// Stores the next chunk of those that were selected, in their order, and returns its extent. Errors: those of the
@@ -35,6 +41,18 @@ class write_session final : public node_receiver {
   [[nodiscard]] result<stored_extent> store(const delivered_chunk& chunk);
 
   [[nodiscard]] result<record_reference> put_node(const encoded_node& node) override;
+
+  /// What is known of a chunk that was looked up.
+  struct chunk_answer {
+    bool is_new;         ///< whether the store lacks it; then it counts as stored, and must be given to `put_chunk`
+    std::uint64_t hint;  ///< 0 if it is new, or was new in this session
+  };
+  /// Looks up chunks that are stored elsewhere, by their digests. A digest is new once. Errors: those of the index.
+  [[nodiscard]] result<std::vector<chunk_answer>> look_up(std::span<const digest> chunks);
+  /// Stores a chunk that was new. `payload` is the content as the codec has it. Errors: those of the storage.
+  [[nodiscard]] status put_chunk(const digest& content, std::size_t raw_bytes, record_codec codec, byte_span payload);
+  /// Returns the hint of a chunk that this session has stored.
+  [[nodiscard]] std::uint64_t hint_of_put(const digest& content);
 
   /// Makes everything durable that was stored, so that a snapshot may refer to it. Errors: those of the storage.
   [[nodiscard]] status finish();
@@ -50,6 +68,12 @@ class write_session final : public node_receiver {
     [[nodiscard]] std::uint64_t hint_of_inserted(const digest& content) const;
   };
 
+  /// What bounds the containers that the session refers to.
+  struct container_bound {
+    container_cap cap;
+    storage& objects;
+    const seal_key& key;
+  };
   /// What was found of a selected chunk.
   struct selected_chunk {
     bool is_new;
@@ -59,6 +83,9 @@ class write_session final : public node_receiver {
   [[nodiscard]] known_records& known(record_kind kind) noexcept {
     return kind == record_kind::chunk ? known_chunks_ : known_nodes_;
   }
+  [[nodiscard]] status cap(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work);
+  void add_selected(selected_chunk selected, std::unique_ptr<chunk_work>& work);
+  [[nodiscard]] result<std::uint64_t> find_same_node(const digest& name, const encoded_node& node);
   [[nodiscard]] result<std::uint64_t> append(record_kind kind, const digest& content, std::size_t raw_bytes,
                                              record_codec codec, byte_span payload);
 
@@ -71,9 +98,12 @@ class write_session final : public node_receiver {
   known_records known_nodes_;
   record_writer& records_;
   record_fingerprinter nodes_;
+  std::optional<container_bound> bound_;
   std::deque<selected_chunk> selected_;
   std::vector<digest> digests_;  ///< workspace of `select`
   std::vector<index_answer> answers_;
+  std::vector<container_cap::choice> choices_;  ///< workspace of `cap`
+  std::vector<found_record> found_;             ///< workspace
 };
 
 /// A chunk receiver that stores all streams of a feed in a session and passes their extents on.

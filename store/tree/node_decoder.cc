@@ -52,7 +52,7 @@ class element_reader {
       require(is_entry_name(read.last_name));
     } else {
       read.bytes = fields_.number<std::uint64_t>();
-      require(read.bytes <= largest_file_bytes);
+      require(read.bytes != 0 && read.bytes <= largest_file_bytes);
     }
     return read;
   }

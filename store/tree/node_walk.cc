@@ -1,6 +1,7 @@
 #include "store/tree/node_walk.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "store/format/failure.h"
 
@@ -13,14 +14,15 @@ status wrong_node(const record_reference& node) {
                 "it has another kind, level or order than its parent says");
 }
 
-/// Reads a node, which must be of a kind and, below the root, of a level: a hostile store cannot make a walk endless.
-result<decoded_node> read(const record_reference& reference, node_kind kind, std::optional<std::uint8_t> level,
-                          node_source& nodes) {
-  const auto bytes = nodes.read_node(reference);
-  if (!bytes) return bytes.error();
-  auto node = decode_node(*bytes, reference.content.size);
-  if (!node || node->kind != kind || (level && node->level != *level)) return wrong_node(reference);
-  return std::move(*node);
+/// A node must be of a kind and, below the root, of a level: a hostile store cannot make a walk endless.
+bool is_expected(const decoded_node& node, node_kind kind, std::optional<std::uint8_t> level) noexcept {
+  return node.kind == kind && (!level || node.level == *level);
+}
+
+result<std::shared_ptr<const decoded_node>> share(const record_reference& reference, node_kind kind,
+                                                  std::optional<std::uint8_t> level, node_source& nodes) {
+  auto node = nodes.decode(reference);
+  return !node || is_expected(**node, kind, level) ? std::move(node) : wrong_node(reference);
 }
 
 class extent_walk {
@@ -30,8 +32,9 @@ class extent_walk {
       : begin_(begin), end_(end), nodes_(nodes), visit_(visit) {}
 
   status walk(const record_reference& reference, std::optional<std::uint8_t> level) {
-    const auto node = read(reference, node_kind::extents, level, nodes_);
-    if (!node) return node.error();
+    const auto shared = share(reference, node_kind::extents, level, nodes_);
+    if (!shared) return shared.error();
+    const decoded_node* const node = shared->get();
     for (const stored_extent& each : node->extents) {
       if (position_ < end_ && position_ + each.bytes() > begin_) {
         if (status visited = visit_(each, position_); !visited.ok()) return visited;
@@ -67,15 +70,40 @@ class extent_walk {
 
 }  // namespace
 
+result<std::shared_ptr<const decoded_node>> node_source::decode(const record_reference& node) {
+  const auto bytes = read_node(node);
+  if (!bytes) return bytes.error();
+  auto decoded = decode_node(*bytes, node.content.size);
+  if (!decoded) return wrong_node(node);
+  return std::make_shared<const decoded_node>(std::move(*decoded));
+}
+
+result<decoded_node> read_list_node(const record_reference& reference, node_kind kind,
+                                    std::optional<std::uint8_t> level, node_source& nodes) {
+  const auto bytes = nodes.read_node(reference);
+  if (!bytes) return bytes.error();
+  auto node = decode_node(*bytes, reference.content.size);
+  if (!node || !is_expected(*node, kind, level)) return wrong_node(reference);
+  return std::move(*node);
+}
+
 status visit_extents(const record_reference& root, std::uint64_t begin, std::uint64_t end, node_source& nodes,
                      const std::function<status(const stored_extent&, std::uint64_t)>& visit) {
   return extent_walk(begin, end, nodes, visit).walk(root, std::nullopt);
 }
 
-/// Opens a node. Names that are not above `last_` are passed over if the nodes were released, and are damage otherwise.
-status folder_cursor::open(const record_reference& reference, std::optional<std::uint8_t> level, bool is_resumed) {
-  auto node = read(reference, node_kind::folder, level, *nodes_);
+/// Opens a node, which must end with the name that its parent says: so names increase, and a name comes once. Names that
+/// are not above `last_` are passed over if the nodes were released, and are damage otherwise.
+status folder_cursor::open(const record_reference& reference, std::optional<std::uint8_t> level,
+                           std::optional<std::string_view> last_name, bool is_resumed) {
+  auto node = read_list_node(reference, node_kind::folder, level, *nodes_);
   if (!node) return node.error();
+  const auto ends_as_said = [&](const auto& list, auto name) {
+    return !last_name || (!list.empty() && std::invoke(name, list.back()) == *last_name);
+  };
+  const bool is_right = node->level == 0 ? ends_as_said(node->entries, &folder_entry::name)
+                                         : ends_as_said(node->children, &child_node::last_name);
+  if (!is_right) return wrong_node(reference);
   const auto after = [&](const auto& list, auto name) {
     return static_cast<std::size_t>(std::ranges::upper_bound(list, last_, {}, name) - list.begin());
   };
@@ -86,16 +114,37 @@ status folder_cursor::open(const record_reference& reference, std::optional<std:
   return {};
 }
 
+/// Opens the next child of the open node. If it cannot be opened, it is passed over.
+status folder_cursor::open_next(bool is_resumed) {
+  const child_node child = open_.back().node.children[open_.back().next];
+  const auto level = static_cast<std::uint8_t>(open_.back().node.level - 1);
+  status opened = open(child.node, level, child.last_name, is_resumed);
+  if (opened.ok()) return opened;
+  ++open_.back().next;
+  last_ = child.last_name;
+  return opened;
+}
+
+/// Closes the open node, of which nothing is left.
+void folder_cursor::leave_node() noexcept {
+  open_.pop_back();
+  if (open_.empty()) {
+    is_at_end_ = true;
+  } else {
+    ++open_.back().next;
+  }
+}
+
 result<std::optional<folder_entry>> folder_cursor::next() {
   if (is_at_end_) return std::optional<folder_entry>();
   bool is_resumed = open_.empty();
   if (is_resumed) {
-    if (status opened = open(root_, std::nullopt, is_resumed); !opened.ok()) {
+    if (status opened = open(root_, std::nullopt, std::nullopt, is_resumed); !opened.ok()) {
       is_at_end_ = true;
       return opened;
     }
   }
-  for (;;) {
+  while (!open_.empty()) {
     open_node& here = open_.back();
     if (here.node.level == 0 && here.next < here.node.entries.size()) {
       folder_entry& found = here.node.entries[here.next++];
@@ -103,23 +152,60 @@ result<std::optional<folder_entry>> folder_cursor::next() {
       return std::optional(std::move(found));
     }
     if (here.node.level != 0 && here.next < here.node.children.size()) {
-      const child_node child = here.node.children[here.next];
-      status opened = open(child.node, static_cast<std::uint8_t>(here.node.level - 1), is_resumed);
-      if (opened.ok()) continue;
-      ++here.next;
-      last_ = child.last_name;
-      return opened;
+      if (status opened = open_next(is_resumed); !opened.ok()) return opened;
+      continue;
     }
     is_resumed = false;
-    open_.pop_back();
-    if (open_.empty()) {
-      is_at_end_ = true;
-      return std::optional<folder_entry>();
+    leave_node();
+  }
+  return std::optional<folder_entry>();
+}
+
+void folder_cursor::leave_nodes_without_rest() noexcept {
+  while (!open_.empty()) {
+    const open_node& here = open_.back();
+    if (here.next < std::max(here.node.entries.size(), here.node.children.size())) break;
+    leave_node();
+  }
+}
+
+/// Returns the node that will be opened next, or null if entries are left in an open one.
+const child_node* folder_cursor::next_node() const noexcept {
+  const bool is_between_nodes = !open_.empty() && open_.back().node.level != 0;
+  return is_between_nodes ? &open_.back().node.children[open_.back().next] : nullptr;
+}
+
+status folder_cursor::pass_equal_nodes(folder_cursor& a, folder_cursor& b) {
+  for (folder_cursor* each : {&a, &b}) {
+    if (each->is_at_end_) return {};
+    if (each->open_.empty()) {
+      if (!each->last_.empty()) return {};  // its nodes were released: a part of the next one may have been read
+      if (status opened = each->open(each->root_, std::nullopt, std::nullopt, false); !opened.ok()) {
+        each->is_at_end_ = true;
+        return opened;
+      }
     }
-    const child_node& left = open_.back().node.children[open_.back().next++];
-    if (last_ != left.last_name) {
-      last_ = left.last_name;
-      return wrong_node(left.node);
+  }
+  for (;;) {
+    for (folder_cursor* each : {&a, &b}) each->leave_nodes_without_rest();
+    const child_node* const next_a = a.next_node();
+    const child_node* const next_b = b.next_node();
+    if (next_a == nullptr || next_b == nullptr) return {};
+    const std::uint8_t level_a = a.open_.back().node.level;
+    const std::uint8_t level_b = b.open_.back().node.level;
+    if (next_a->node.content == next_b->node.content && level_a == level_b) {
+      for (folder_cursor* each : {&a, &b}) {
+        each->last_ = each->next_node()->last_name;
+        ++each->open_.back().next;
+      }
+      continue;
+    }
+    if (level_a == 1 && level_b == 1) return {};  // both are nodes of entries, and differ
+    if (level_a >= level_b) {
+      if (status opened = a.open_next(false); !opened.ok()) return opened;
+    }
+    if (level_b >= level_a) {
+      if (status opened = b.open_next(false); !opened.ok()) return opened;
     }
   }
 }
@@ -155,12 +241,13 @@ result<std::optional<folder_entry>> find_entry(const record_reference& root, std
   record_reference at = root;
   std::optional<std::uint8_t> level;
   for (;;) {
-    auto node = read(at, node_kind::folder, level, nodes);
-    if (!node) return node.error();
+    const auto shared = share(at, node_kind::folder, level, nodes);
+    if (!shared) return shared.error();
+    const decoded_node* const node = shared->get();
     if (node->level == 0) {
       const auto found = std::ranges::lower_bound(node->entries, name, {}, &folder_entry::name);
       if (found == node->entries.end() || found->name != name) return std::optional<folder_entry>();
-      return std::optional(std::move(*found));
+      return std::optional(*found);
     }
     const auto child = std::ranges::lower_bound(node->children, name, {}, &child_node::last_name);
     if (child == node->children.end()) return std::optional<folder_entry>();

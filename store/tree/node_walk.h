@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -16,7 +17,14 @@ class node_source {
   virtual ~node_source() = default;
   /// Returns a stored node, whose content has the digest of the reference. Errors: those of the storage; damage.
   [[nodiscard]] virtual result<std::vector<std::uint8_t>> read_node(const record_reference& node) = 0;
+  /// Returns a decoded node. A source that keeps nodes in memory gives the same node to many. Errors: as for `read_node`.
+  [[nodiscard]] virtual result<std::shared_ptr<const decoded_node>> decode(const record_reference& node);
 };
+
+/// Reads a node, which must be of a kind and, unless it is the root of a list, of a level: a hostile store cannot make a
+/// walk endless. Errors: those of `nodes`; damage.
+[[nodiscard]] result<decoded_node> read_list_node(const record_reference& reference, node_kind kind,
+                                                  std::optional<std::uint8_t> level, node_source& nodes);
 
 /// Calls `visit` for each extent that overlaps the bytes `[begin, end)` of a file, with the position of the extent in the
 /// file, in order. Reads only the nodes on the way. Errors: those of `nodes` and of `visit`; damage.
@@ -36,6 +44,9 @@ class folder_cursor {
   [[nodiscard]] result<std::optional<folder_entry>> next();
   /// Returns the next entry whose name is not less than `name`; the others are passed over. Errors: as for `next`.
   [[nodiscard]] result<std::optional<folder_entry>> next_from(std::string_view name);
+  /// Passes over the nodes that both cursors would read next if they are equal, without reading them. Does nothing if one
+  /// of the cursors has not returned all entries of a node. Errors: as for `next`.
+  [[nodiscard]] static status pass_equal_nodes(folder_cursor& a, folder_cursor& b);
   /// Frees the memory of the nodes. The next call reads them again.
   void release_nodes() noexcept { open_.clear(); }
 
@@ -45,7 +56,12 @@ class folder_cursor {
     std::size_t next = 0;  ///< index of the next child or entry
   };
 
-  [[nodiscard]] status open(const record_reference& reference, std::optional<std::uint8_t> level, bool is_resumed);
+  [[nodiscard]] status open(const record_reference& reference, std::optional<std::uint8_t> level,
+                            std::optional<std::string_view> last_name, bool is_resumed);
+  [[nodiscard]] status open_next(bool is_resumed);
+  void leave_node() noexcept;
+  void leave_nodes_without_rest() noexcept;
+  [[nodiscard]] const child_node* next_node() const noexcept;
 
   record_reference root_;
   node_source* nodes_;

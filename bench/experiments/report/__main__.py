@@ -17,13 +17,24 @@ def main() -> int:
         description="Writes the report of a sweep's results: DIR/index.html, a page that needs no other file, and its plots as DIR/*.png.",
         epilog="Exit codes: 0 written; 1 something failed; 2 wrong usage.",
     )
-    parser.add_argument("results", metavar="RESULTS.sqlite", type=Path, help="results of scripts/sweep; the file is only read")
+    parser.add_argument("results", metavar="RESULTS.sqlite", type=Path, nargs="?", help="results of scripts/sweep; the file is only read")
+    parser.add_argument(
+        "--store",
+        metavar="STATS.json",
+        type=Path,
+        action="append",
+        default=[],
+        help="what cutpoint stats --details --json printed of a store, which the file's name names; repeatable",
+    )
     parser.add_argument("-o", "--output", metavar="DIR", type=Path, required=True, help="folder to write to; made if it is missing")
     given = parser.parse_args()
-    if not given.results.is_file():
-        parser.error(f"there is no file {given.results}")
+    if given.results is None and not given.store:
+        parser.error("nothing to report: give results or --store")
+    for path in filter(None, [given.results, *given.store]):
+        if not path.is_file():
+            parser.error(f"there is no file {path}")
     try:
-        write(given.results, given.output, say)
+        write(given.results, given.output, say, given.store)
     except Unreadable as problem:
         say(str(problem))
         return 1

@@ -3,7 +3,7 @@
 import json
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import altair as alt
@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from experiments.report import overview, plots
 from experiments.report.charts import SECTIONS
-from experiments.report.rows import Results, read
+from experiments.report.rows import Results, read, read_stores
 from experiments.report.section import Key, Panel, Section
 from experiments.report.select import in_order
 from experiments.report.style import CONFIG, DASHES, tokens
@@ -94,12 +94,14 @@ def _replace(path: Path, content: bytes) -> None:
     os.replace(file.name, path)
 
 
-def write(results: Path, folder: Path, say: Callable[[str], None]) -> None:
-    """Writes index.html and a PNG for each section and choice. Raises Unreadable if `results` has no results, OSError if a file cannot be written."""
-    found = read(results)
+def write(results: Path | None, folder: Path, say: Callable[[str], None], stores: Sequence[Path] = ()) -> None:
+    """Writes index.html and a PNG for each section and choice. `stores` are outputs of `cutpoint stats --details --json`. Raises Unreadable if
+    a file has no results, OSError if one cannot be read or written."""
+    found = read(results) if results else Results()
+    found.stores = read_stores(stores)
     sections = [section for make in SECTIONS if (section := make(found))]
     for section in sections:
-        section.rows = in_order(section.rows, found)
+        section.rows = section.rows if section.is_in_order else in_order(section.rows, found)
     folder.mkdir(parents=True, exist_ok=True)
     count = 0
     for section in sections:

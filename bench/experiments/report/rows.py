@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,15 +13,18 @@ GIB = 1 << 30
 
 # Rows with equal values of these have the same setting. The newest of several binaries or machines counts.
 SETTING = ("dataset", "algorithm", "size", "parameters", "hash", "backend", "threads", "join_name", "segment")
+STORE_FIELDS = ("snapshots", "snapshot_bytes", "container_bytes", "shard_bytes", "growth", "live_shares", "oldest", "newest", "kinds")
 
 
 @dataclass
 class Results:
-    """The data of the report. `runs`: whole engine; `speeds`: cutting alone, by back end; `tunes`: searches for parameters."""
+    """The data of the report. `runs`: whole engine; `speeds`: cutting alone, by back end; `tunes`: searches for parameters;
+    `stores`: what `cutpoint stats --details --json` printed, each with a name."""
 
     runs: list[dict] = field(default_factory=list)
     speeds: list[dict] = field(default_factory=list)
     tunes: list[dict] = field(default_factory=list)
+    stores: list[dict] = field(default_factory=list)
     datasets: list[dict] = field(default_factory=list)
     machines: list[dict] = field(default_factory=list)
     binaries: list[dict] = field(default_factory=list)
@@ -95,6 +99,23 @@ def read(path: Path) -> Results:
             return _read(lambda query: [dict(row) for row in opened.execute(query)])
         except (ValueError, KeyError, TypeError) as problem:
             raise Unreadable(f"{path} has a result that cannot be read: {problem!r}") from None
+
+
+def read_stores(paths: Iterable[Path]) -> list[dict]:
+    """Reads outputs of `cutpoint stats --details --json`. Raises Unreadable if one is something else, or if two files have one name."""
+    found: dict[str, dict] = {}
+    for path in paths:
+        if path.stem in found:
+            raise Unreadable(f"two stores are called {path.stem}: rename {path}")
+        try:
+            store = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as problem:
+            raise Unreadable(f"{path} is no JSON: {problem}") from None
+        missing = [name for name in STORE_FIELDS if not isinstance(store, dict) or name not in store]
+        if missing:
+            raise Unreadable(f"{path} is not what cutpoint stats --details --json prints: it has no {missing[0]}")
+        found[path.stem] = store | {"name": path.stem}
+    return list(found.values())
 
 
 def _read(ask) -> Results:

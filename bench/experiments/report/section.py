@@ -43,6 +43,7 @@ class Section:
     hint: str = ""  # what a reader can do on the page, but not with a plot
     notes: list[str] = field(default_factory=list)
     panels_a_row: int = 3
+    is_in_order: bool = False  # the rows of the table
 
     @property
     def table(self) -> list[list[str]]:

@@ -158,8 +158,8 @@ class Store:
         return Checked(**_with_problems(record))
 
     def repair(self, *, threads: SupportsIndex | None = None) -> Repaired:
-        """Makes the store consistent for what is left, and closes this object. No other may use the store meanwhile. Raises
-        CutpointError if a backup is running."""
+        """Makes the store consistent for what is left. No other object may use the store meanwhile. Raises CutpointError if
+        a backup is running."""
         record = self._opened.repair(_threads(threads))
         return Repaired(**_with_problems(record))
 

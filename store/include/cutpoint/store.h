@@ -21,7 +21,16 @@
 #include <cutpoint/tree_entry.h>
 #include <cutpoint/walk.h>
 
+namespace cutpoint::store {
+class open_store;
+}
+
 namespace cutpoint {
+
+struct store_diff_options;  // cutpoint/store_diff.h
+struct store_diff_summary;
+struct store_report_options;  // cutpoint/store_report.h
+struct store_report;
 
 /// What opens an encrypted store: a password, or the content of a key file.
 struct store_secret {
@@ -78,6 +87,9 @@ struct store_backup_options {
   /// The id of the snapshot whose unchanged files are not read. Empty: the newest with the same host and paths.
   std::string parent = {};
   bool reads_everything = false;  ///< no parent is used
+  /// At most so many containers of earlier backups are referred to for each 100 MiB that are read: those that have the most
+  /// of it. What only others have is stored again, so that a restore reads few containers. 0: no bound.
+  std::uint64_t most_old_containers = 0;
   std::uint64_t memory_bytes = 256 * MiB;
   store_problem problem = {};
   const cancellation* cancel = nullptr;
@@ -87,7 +99,11 @@ struct store_restore_options {
   std::string path = {};  ///< in the snapshot; a folder's entries are put into the target; empty: everything
   std::string target;
   std::vector<path_pattern> include = {};  ///< if not empty, only what matches
+  /// Whether files that exist are changed or replaced. Otherwise they are problems. Of a regular file only what differs is
+  /// written, unless it has other names or somebody else's owner.
   bool replaces_files = false;
+  /// Whether the contents are brought to the disk, read back and compared with their digests.
+  bool verifies = false;
   std::uint64_t threads = 0;  ///< 0: one for each processor
   store_problem problem = {};
   const cancellation* cancel = nullptr;
@@ -96,8 +112,12 @@ struct store_restore_options {
 struct store_restore_summary {
   std::uint64_t files = 0;
   std::uint64_t folders = 0;
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;  ///< of the contents, with holes
   std::uint64_t problems = 0;
+  std::uint64_t written_bytes = 0;  ///< of the contents, without those that were there already and without holes
+  /// Containers that chunks were read from. A large restore reads up to 65,536 chunks together, and counts anew for each
+  /// time. The fewer for each MiB, the less the data are scattered.
+  std::uint64_t read_containers = 0;
 };
 
 /// A file of a snapshot.
@@ -150,6 +170,55 @@ struct store_repair_summary {
   std::uint64_t replaced_snapshots = 0;
 };
 
+struct store_prune_options {
+  /// The share of the containers' bytes, 0 to 1, that may stay unused. Containers with the smallest shares of used records
+  /// are rewritten until it is reached. A smaller share saves room and costs time; 1 rewrites nothing.
+  double most_unused = 0.05;
+  /// How many bytes of records are copied into new containers at most.
+  std::uint64_t most_rewritten_bytes = UINT64_MAX;
+  bool is_rehearsal = false;  ///< says what would be removed, and changes nothing
+  std::uint64_t threads = 0;  ///< 0: one for each processor
+  const cancellation* cancel = nullptr;
+};
+
+/// Bytes of containers are those of their files. Unused bytes are those of records that no snapshot refers to.
+struct store_prune_summary {
+  std::uint64_t containers = 0;       ///< before
+  std::uint64_t container_bytes = 0;  ///< before
+  std::uint64_t unused_bytes = 0;     ///< before
+  std::uint64_t removed_containers = 0;
+  std::uint64_t removed_bytes = 0;
+  std::uint64_t rewritten_containers = 0;  ///< whose used records were copied
+  std::uint64_t rewritten_bytes = 0;       ///< of the copied records
+  std::uint64_t left_unused_bytes = 0;
+  /// Containers that were to be removed and stay, because a snapshot that was committed meanwhile refers to them.
+  std::uint64_t kept_containers = 0;
+  /// Containers that are not removed yet, because sessions that began before them may refer to them. When these have ended,
+  /// the next prune removes them.
+  std::uint64_t waiting_containers = 0;
+  std::vector<std::string> awaited;  ///< host, process and user of these sessions
+};
+
+struct store_copy_options {
+  std::vector<std::string> snapshots = {};  ///< ids in the source; empty: all
+  std::uint64_t threads = 0;                ///< that read chunks; 0: one for each processor
+  std::uint64_t memory_bytes = 256 * MiB;
+  /// Receives a snapshot of the source and its copy, which is durable.
+  std::function<void(const store_snapshot& original, const store_snapshot& copy)> copied = {};
+  /// Receives a snapshot of the source and the copy that was there before.
+  std::function<void(const store_snapshot& original, const store_snapshot& copy)> skipped = {};
+  store_problem problem = {};  ///< receives a snapshot that cannot be copied, by its id or its path in the source
+  const cancellation* cancel = nullptr;
+};
+
+struct store_copy_summary {
+  std::uint64_t copied = 0;
+  std::uint64_t skipped = 0;           ///< that were copied before
+  std::uint64_t problems = 0;          ///< snapshots that cannot be copied
+  std::uint64_t new_raw_bytes = 0;     ///< of the chunks and nodes that were added
+  std::uint64_t new_stored_bytes = 0;  ///< the same as stored
+};
+
 /// A key of an encrypted store: the store's secret key, sealed for a password or a key file.
 struct store_key {
   std::string id;
@@ -190,14 +259,29 @@ class backup_store {
   /// snapshot exists then; a later backup uses what was stored.
   [[nodiscard]] result<store_snapshot> back_up(engine& threads, const store_backup_options& options);
 
+  /// Copies snapshots of another store into this one, the oldest first, each with everything that it says of its backup.
+  /// A snapshot that was copied before is skipped, and data that this store has are not stored again. If both stores have
+  /// the same cuts and fingerprint and neither is encrypted, chunks are copied as they are; otherwise contents are cut
+  /// again, except those of files that have not changed since an earlier snapshot that was copied. A snapshot of which the
+  /// source has lost data is not copied, and the others are. Errors: invalid_argument, if the source has no snapshot with
+  /// an id; io_error; cancelled. Each copy is a commit of its own: those that were reported stay, and a later copy uses
+  /// what was stored.
+  [[nodiscard]] result<store_copy_summary> copy_snapshots(engine& threads, backup_store& source,
+                                                          const store_copy_options& options);
+
   /// Returns all snapshots, the oldest first. Snapshots that cannot be read are reported to `problem`. Errors: io_error.
   [[nodiscard]] result<std::vector<store_snapshot>> snapshots(const store_problem& problem = {});
   /// Finds a snapshot by its id, by the begin of its id, or by the word "latest". Errors: invalid_argument, if none or
   /// several have it.
   [[nodiscard]] result<store_snapshot> find_snapshot(std::string_view id);
-  /// Removes a snapshot durably. What only it refers to stays in the store. Errors: io_error; invalid_argument, if no
+  /// Removes a snapshot durably. What only it refers to stays in the store until it is pruned. Errors: io_error; invalid_argument, if no
   /// snapshot has the id, also of the functions below.
   [[nodiscard]] status remove_snapshot(const std::string& id);
+
+  /// Removes what no snapshot refers to. Backups may run meanwhile, in this process and in others; neither waits for the
+  /// other. Wherever it stops, nothing that a snapshot refers to is lost, and the next prune goes on. Errors: io_error, also
+  /// if a snapshot or a node of a tree cannot be read; unavailable, if another prune was faster; cancelled.
+  [[nodiscard]] result<store_prune_summary> prune(const store_prune_options& options);
 
   /// Restores files, as docs/store.md says. Errors: the target cannot be used; the path does not exist; cancelled.
   [[nodiscard]] result<store_restore_summary> restore(const std::string& id, const store_restore_options& options);
@@ -209,12 +293,19 @@ class backup_store {
   [[nodiscard]] status read_file(const std::string& id, std::string_view path, std::uint64_t begin, std::uint64_t end,
                                  const std::function<status(byte_span)>& take);
 
+  /// Compares two folders of snapshots. Folders and parts of folders that are equal are not read. Errors: those of `visit`;
+  /// io_error, if a folder does not exist; cancelled.
+  [[nodiscard]] result<store_diff_summary> diff(const store_diff_options& options);
+
   /// Checks everything and reports all damage. Changes nothing. Errors: io_error, except damage; cancelled.
   [[nodiscard]] result<store_check_summary> check(const store_check_options& options);
-  /// Makes the store consistent for what is left, as docs/store.md says. No other process may use it meanwhile, and this
-  /// object must not be used afterwards. Errors: unavailable, if a backup is running now; as for `check`.
+  /// Makes the store consistent for what is left, as docs/store.md says. No other process and no other object may use it
+  /// meanwhile. Errors: unavailable, if a backup is running now; as for `check`.
   [[nodiscard]] result<store_repair_summary> repair(const store_repair_options& options);
   [[nodiscard]] result<store_statistics> statistics();
+  /// Reads the tables of all containers and all nodes of trees, and no chunk. Memory: as `prune`. Errors: io_error, also if
+  /// a node of a tree cannot be read; cancelled.
+  [[nodiscard]] result<store_report> report(const store_report_options& options);
 
   /// Returns the keys of an encrypted store. Errors: io_error; invalid_argument, if the store is not encrypted.
   [[nodiscard]] result<std::vector<store_key>> keys();
@@ -226,7 +317,9 @@ class backup_store {
   [[nodiscard]] status remove_key(const std::string& id);
 
  private:
+  friend class store_view;
   struct implementation;
+  [[nodiscard]] store::open_store& opened() noexcept;
   explicit backup_store(std::unique_ptr<implementation> held) noexcept;
 
   std::unique_ptr<implementation> held_;

@@ -115,3 +115,25 @@ def tune_result() -> dict:
         for i in (4, 5, 6)
     ]  # fmt: skip
     return {"sample": {"share": 0.1}, "candidates": candidates, "recommendation": {"candidate": 1}}
+
+
+def store_stats(path: Path, snapshots: int = 5, **more) -> Path:
+    """What `cutpoint stats --details --json` prints of a made-up store, in a file."""
+    growth = [
+        {"snapshot": f"{i:064x}", "time": i, "bytes": (100 + i) << 20, "new_raw_bytes": (40 >> i) << 20, "new_stored_bytes": (20 >> i) << 20}
+        for i in range(snapshots)
+    ]
+    layout = {"snapshot": "0" * 64, "bytes": 100 << 20, "stored_bytes": 30 << 20, "containers": 4, "containers_per_mib": 0.04}
+    stats = {
+        "snapshots": snapshots,
+        "snapshot_bytes": sum(each["bytes"] for each in growth),
+        "container_bytes": 50 << 20,
+        "shard_bytes": 1 << 20,
+        "growth": growth,
+        "live_shares": [{"at_most": i / 10, "containers": i % 4, "container_bytes": (i % 4) << 25} for i in range(11)],
+        "oldest": layout,
+        "newest": layout | {"containers": 7, "containers_per_mib": 0.07},
+        "kinds": [{"kind": kind, "files": 3, "bytes": 30 << 20, "stored_bytes": 9 << 20} for kind in (".c", ".h", "(none)")],
+    }
+    path.write_text(json.dumps(stats | more), encoding="utf-8")
+    return path

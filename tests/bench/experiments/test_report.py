@@ -14,7 +14,7 @@ import zlib
 from html.parser import HTMLParser
 from pathlib import Path
 
-from results_files import GIB, ROOT, ResultsFile, cuts_of, report_of, tune_result
+from results_files import GIB, ROOT, ResultsFile, cuts_of, report_of, store_stats, tune_result
 
 sys.path.insert(0, str(ROOT / "bench"))
 try:
@@ -90,11 +90,11 @@ class Report(unittest.TestCase):
         self.results = ResultsFile(self.folder / "results.sqlite")
         self.addCleanup(self.results.file.close)
 
-    def page(self, draws_plots: bool = False) -> Page:
-        """The page of the results. Plots are empty files unless they are drawn, which takes seconds."""
+    def page(self, draws_plots: bool = False, stores=()) -> Page:
+        """The page of the results and stores. Plots are empty files unless they are drawn, which takes seconds."""
         said = []
         with contextlib.nullcontext() if draws_plots else unittest.mock.patch("experiments.report.plots.png", return_value=b""):
-            write(self.results.saved(), self.out, said.append)
+            write(self.results.saved(), self.out, said.append, stores)
         self.assertIn("index.html", said[-1])
         self.html = (self.out / "index.html").read_text(encoding="utf-8")
         return Page(self.html)
@@ -211,6 +211,25 @@ class Report(unittest.TestCase):
         self.results.add_run("linux", "gear", "8K", "", 0, speed=0, report=report_of(cuts_of("gear", 2048, 8192, 65536), None, size=0))
         self.assertEqual(self.page().sections, {})
 
+    def test_stores_have_a_section(self):
+        stores = [store_stats(self.folder / "first.json"), store_stats(self.folder / "second.json", 2, container_bytes=0, shard_bytes=0)]
+        page = self.page(stores=stores)
+        self.assertEqual(page.sections, {"stores": 8})
+        self.assertIn("Stores: second takes 0 B for 201 MiB of files in 2 snapshots", self.html)
+        heading, *rows = page.tables["stores"]
+        self.assertEqual(len(rows), 7)
+        self.assertEqual(dict(zip(heading, rows[1])), {
+            "store": "first", "snapshot": "0" * 16, "files MiB": "101.0", "new MiB": "20.00", "new, stored MiB": "10.00",
+            "all files so far MiB": "201.0", "all stored so far MiB": "30.0",
+        })  # fmt: skip
+        self.assertEqual({path.name for path in self.out.glob("*.png")}, {"stores.png", "stores-second.png"})
+
+    def test_a_store_without_results_of_a_sweep_is_drawn(self):
+        store = store_stats(self.folder / "store.json", 1)
+        write(None, self.out, lambda _: None, [store])
+        self.assertGreater(colours_in((self.out / "stores.png").read_bytes()), 20)
+        self.assertEqual(self.page(stores=[store_stats(self.folder / "store.json", 0)]).sections, {})
+
     def test_one_row_is_enough(self):
         self.results.add_run("linux", "restic", "own", cuts_of("rabin", 524288, 1048576, 8388608), 0.25)
         self.assertEqual(set(self.page().sections), RUNS - {"pareto"})
@@ -232,12 +251,26 @@ class Command(unittest.TestCase):
                 self.assertFalse(Path(folder, "out").exists())
                 self.assertRaises(Unreadable, write, path, Path(folder, "out"), print)
 
+    def test_a_file_that_is_not_of_a_store_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path, out = Path(folder, "store.json"), str(Path(folder, "out"))
+            for content, told in (("no JSON", "is no JSON"), ("[]", "it has no snapshots"), ('{"snapshots": 1}', "it has no snapshot_bytes")):
+                path.write_text(content)
+                run = self.run_it("--store", str(path), "-o", out)
+                self.assertEqual((run.returncode, f"{path}" in run.stderr, told in run.stderr), (1, True, True), run.stderr)
+            same = [store_stats(Path(folder, "a.json")), store_stats(Path(folder, "a.txt"))]
+            run = self.run_it("--store", str(same[0]), "--store", str(same[1]), "-o", out)
+            self.assertEqual((run.returncode, "two stores are called a" in run.stderr), (1, True), run.stderr)
+            self.assertFalse(Path(out).exists())
+
     def test_wrong_usage_is_2(self):
         with tempfile.TemporaryDirectory() as folder:
             missing = str(Path(folder, "missing.sqlite"))
             run = self.run_it(missing, "-o", folder)
             self.assertEqual((run.returncode, f"there is no file {missing}" in run.stderr), (2, True))
             self.assertEqual(self.run_it(missing).returncode, 2)
+            self.assertEqual(self.run_it("-o", folder).returncode, 2)
+            self.assertEqual(self.run_it("--store", missing, "-o", folder).returncode, 2)
 
     def test_a_folder_that_cannot_be_made_is_named(self):
         with tempfile.TemporaryDirectory() as folder:

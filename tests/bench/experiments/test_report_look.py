@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 import browser
-from results_files import GIB, ROOT, ResultsFile, cuts_of, tune_result
+from results_files import GIB, ROOT, ResultsFile, cuts_of, store_stats, tune_result
 
 sys.path.insert(0, str(ROOT / "bench"))
 try:
@@ -32,7 +32,7 @@ class Look(unittest.TestCase):
         results.add_speeds("linux", "gear", "8K", cuts_of("gear", 2048, 8192, 65536), {"scalar": GIB, "avx2": 4 * GIB})
         results.add("tune", "linux", "seqcdc-inc", "8K", tune_result())
         results.add("dedup", "linux", "gear", "8K", None, outcome="failed", problem="a problem of many words " * 20)
-        write(results.saved(), cls.folder / "report", lambda _: None)
+        write(results.saved(), cls.folder / "report", lambda _: None, [store_stats(cls.folder / "store.json")])
         results.file.close()
         cls.html = (cls.folder / "report" / "index.html").read_text(encoding="utf-8")
 

@@ -120,12 +120,11 @@ def test_damage_is_named_and_repaired(tmp_path, tree):
         assert {problem.snapshot for problem in found.file_problems} == {snapshot.id}
         repaired = store.repair()
         assert list(repaired.replaced) == [snapshot.id] and repaired.lost and repaired.damaged
-        with pytest.raises(ValueError, match="closed"):
-            store.snapshots()
-    with Store.open(tmp_path / "store") as store:
-        found = store.check(read_data=True)
-        assert (found.object_problems, found.file_problems) == ([], [])
-        assert [each.id for each in store.snapshots()] == list(repaired.replaced.values())
+        with Store.open(tmp_path / "store") as again:
+            for each in store, again:  # the object that was used for the repair goes on, too
+                found = each.check(read_data=True)
+                assert (found.object_problems, found.file_problems) == ([], [])
+                assert [left.id for left in each.snapshots()] == list(repaired.replaced.values())
 
 
 def test_errors_are_exceptions(store, tree, tmp_path):

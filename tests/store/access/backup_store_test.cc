@@ -49,6 +49,25 @@ TEST(backup_store, sees_its_own_repair) {
   }
 }
 
+TEST(backup_store, replaces_a_removal_list_that_cannot_be_read) {
+  const temporary_folder folder;
+  folder.make_file("tree/file", std::string(20'000, 'k'));
+  ASSERT_TRUE(backup_store::create(folder / "store", {}).ok());
+  auto threads = engine::make({.threads = 1});
+  auto opened = backup_store::open(folder / "store");
+  ASSERT_TRUE(opened->back_up(*threads, {.paths = {folder / "tree"}, .host = "h"}).ok());
+  folder.make_file("store/removals/0000000000000005", "not a list");
+  const auto refused = opened->back_up(*threads, {.paths = {folder / "tree"}, .host = "h"});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message().find("removals/0000000000000005 is damaged"), std::string::npos);
+  EXPECT_EQ(opened->check({})->object_problems, 1u);
+  EXPECT_EQ(opened->repair({})->damaged_objects, 1u);
+  opened = backup_store::open(folder / "store");
+  EXPECT_EQ(opened->check({})->object_problems, 0u);
+  EXPECT_TRUE(opened->back_up(*threads, {.paths = {folder / "tree"}, .host = "h"}).ok());
+  EXPECT_TRUE(std::filesystem::exists(folder / "store/removals/0000000000000006"));
+}
+
 TEST(backup_store, refuses_settings_beyond_their_bounds) {
   const temporary_folder folder;
   const auto refusal = [&](const store_settings& settings) {

@@ -5,9 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "store/format/fields.h"
 #include "store/index/shard_rebuild.h"
-#include "store/objects/small_object.h"
+#include "store/objects/removal_list.h"
 #include "store/session/write_session.h"
 #include "tests/store/access/made_store.h"
 
@@ -24,7 +23,7 @@ using testing::SizeIs;
 struct open_session {
   explicit open_session(const made_store& made)
       : opened(made.open()), objects(made.open_storage("w")), lease_objects(made.open_storage("l")) {
-    auto held = store::held_lease::take(*lease_objects, opened->key(), "abc", std::chrono::hours(1));
+    auto held = store::held_lease::take(*lease_objects, opened->key(), "abc", std::chrono::hours(1), 0);
     EXPECT_TRUE(held.ok());
     lease = std::move(*held);
     store::record_writer records(*objects, opened->key(), opened->config().container_bytes, blake3_fingerprinter());
@@ -110,7 +109,7 @@ class modelled_prune {
  public:
   explicit modelled_prune(const made_store& made) : made_(made), objects_(made.open_storage("prune")) {
     listed_ = names(made, object_kind::container);
-    put_list("0000000000000001", listed_);
+    put_list(1, store::removal_state::proposed);
   }
 
   /// Steps 2 and 3: passes over the session, unless it has another lease, and looks for its snapshot.
@@ -119,36 +118,31 @@ class modelled_prune {
     has_begun_removals_ = names(made_, object_kind::lease).empty();
     if (!names(made_, object_kind::snapshot).empty()) listed_.clear();
   }
-  /// Step 4.
+  /// Steps 4 and 5.
   void remove_containers() {
     if (!has_begun_removals_) return;
+    if (!std::exchange(has_decided_, true)) put_list(2, store::removal_state::decided);
     for (const std::string& each : listed_) ASSERT_TRUE(objects_->remove({object_kind::container, each}).ok());
     ASSERT_TRUE(objects_->sync().ok());
   }
-  /// Step 5.
+  /// Step 6.
   void remove_list() {
     if (!has_begun_removals_) return;
-    put_list("0000000000000002", {});
-    ASSERT_TRUE(objects_->remove({object_kind::removal_list, "0000000000000001"}).ok() && objects_->sync().ok());
+    ASSERT_TRUE(store::remove_lists_before(*objects_, 2).ok() && objects_->sync().ok());
   }
 
  private:
-  void put_list(const std::string& id, const std::vector<std::string>& containers) {
-    std::vector<std::uint8_t> body;
-    store::field_writer fields(body);
-    fields.number(static_cast<std::uint32_t>(containers.size()));
-    for (const std::string& each : containers) fields.bytes(*store::container_name_of(each));
-    ASSERT_TRUE(objects_
-                    ->put({object_kind::removal_list, id},
-                          store::encode_small_object(object_kind::removal_list, std::move(body), {}, {}))
-                    .ok());
-    ASSERT_TRUE(objects_->sync().ok());
+  void put_list(std::uint64_t epoch, store::removal_state state) {
+    store::removal_list list{epoch, state, {}};
+    for (const std::string& each : listed_) list.containers.insert(*store::container_name_of(each));
+    ASSERT_TRUE(store::put_removal_list(*objects_, {}, list).ok() && objects_->sync().ok());
   }
 
   const made_store& made_;
   std::unique_ptr<store::storage> objects_;
   std::vector<std::string> listed_;
   bool has_begun_removals_ = false;
+  bool has_decided_ = false;
 };
 
 using commit_function = std::function<result<store::open_store::listed_snapshot>(open_session&)>;
@@ -219,7 +213,7 @@ TEST(commit, numbers_snapshots_in_their_order) {
   std::vector<std::string> ids;
   for (const int time : {300, 200, 100}) {  // a clock that goes back
     const auto held =
-        store::held_lease::take(*objects, opened->key(), "s" + std::to_string(time), std::chrono::hours(1));
+        store::held_lease::take(*objects, opened->key(), "s" + std::to_string(time), std::chrono::hours(1), 0);
     store::snapshot taken;
     taken.time = time;
     const auto done = store::commit_snapshot(*opened, *objects, **held, taken);

@@ -21,7 +21,7 @@ TEST(lease, ends_with_its_time) {
   const std::string dead = store::new_session_id();
   const std::string alive = store::new_session_id();
   ASSERT_TRUE(store::put_lease(*objects, dead + ".00000003", {.time = 1, .duration = 1000, .owner = "x"}, key).ok());
-  const auto held = store::held_lease::take(*objects, key, alive, std::chrono::hours(1));
+  const auto held = store::held_lease::take(*objects, key, alive, std::chrono::hours(1), 0);
   ASSERT_TRUE(held.ok());
   for (const std::string& session : {dead, alive}) {
     ASSERT_TRUE(made.files->create("temporary/" + session + "-0").ok());
@@ -39,7 +39,7 @@ TEST(lease, is_renewed_while_it_is_held) {
   const auto objects = made.open_storage("w");
   const store::seal_key key;
   const std::string session = store::new_session_id();
-  const auto held = store::held_lease::take(*objects, key, session, std::chrono::milliseconds(60));
+  const auto held = store::held_lease::take(*objects, key, session, std::chrono::milliseconds(60), 0);
   ASSERT_TRUE(held.ok());
   while (*objects->list(object_kind::lease) == std::vector<std::string>{session + ".00000000"}) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -69,7 +69,7 @@ TEST(lease, is_lost_if_another_process_removes_it_while_it_is_renewed) {
     if (!path.starts_with("leases/") || !path.ends_with(".00000001") || is_renewing.exchange(true)) return;
     EXPECT_TRUE(made.files->remove("leases/s.00000000").ok());
   };
-  const auto held = store::held_lease::take(*objects, key, "s", std::chrono::milliseconds(3));
+  const auto held = store::held_lease::take(*objects, key, "s", std::chrono::milliseconds(3), 0);
   ASSERT_TRUE(held.ok());
   while (!is_renewing) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_FALSE(*(*held)->is_held()) << "the other process has listed the leases before the new one was there";

@@ -24,6 +24,8 @@ struct made_store {
     EXPECT_TRUE(made.ok()) << made.message();
   }
   explicit made_store(std::shared_ptr<volatile_file_system> crashed) : files(std::move(crashed)) {}
+  made_store(std::shared_ptr<volatile_file_system> crashed, const std::optional<store::key_secret>& secret)
+      : given(secret), files(std::move(crashed)) {}
 
   [[nodiscard]] std::unique_ptr<store::storage> open_storage(const std::string& writer_id) const {
     return store::open_directory_storage(files, {.writer_id = writer_id, .pending_objects = 0});

@@ -132,7 +132,7 @@ TEST(open_store, is_whole_wherever_a_commit_stops) {
     const auto lease_objects = made.open_storage("l");
     const auto objects = made.open_storage("w");
     bool is_committed = false;
-    const auto held = store::held_lease::take(*lease_objects, opened->key(), "s", std::chrono::hours(1));
+    const auto held = store::held_lease::take(*lease_objects, opened->key(), "s", std::chrono::hours(1), 0);
     if (held.ok()) {
       store::snapshot taken;
       taken.root = store_record(*opened, *objects, some_content());

@@ -1,6 +1,8 @@
 // Trees of files of every kind come back equal, unchanged files are not read, and inputs that fail are named.
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -9,6 +11,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "store/files/change_time.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/streams.h"
 #include "tests/store/files/file_store.h"
@@ -114,6 +117,11 @@ TEST_P(file_backups, bring_back_files_of_every_kind_with_all_metadata) {
   EXPECT_EQ(restored_above.st_mtim.tv_nsec, above.st_mtim.tv_nsec);
 }
 
+/// Waits until a backup trusts the ctimes of what was made before.
+void wait_for_trusted_times() {
+  std::this_thread::sleep_for(store::local_change_margin + std::chrono::milliseconds(50));
+}
+
 /// Returns the node of a stored folder. The folders above it are those of the machine, which other programs change.
 std::optional<store::record_reference> node_at(const file_store::done_backup& done, file_store&& opened,
                                                const std::string& path) {
@@ -128,9 +136,12 @@ TEST_P(file_backups, do_not_read_unchanged_files) {
   const temporary_folder source;
   make_tree(source);
   const auto files = make_file_store();
-  const auto first = file_store(files, key_).backup(source / "tree");
+  const auto fresh = file_store(files, key_).backup(source / "tree");
+  ASSERT_TRUE(fresh.ok());
+  wait_for_trusted_times();
+  const auto first = file_store(files, key_).backup(source / "tree", fresh->id);  // reads them once more
   ASSERT_TRUE(first.ok());
-  EXPECT_EQ(first->summary.unchanged_files, 0u);
+  EXPECT_LT(first->summary.unchanged_files, 304u);
   const auto again = file_store(files, key_).backup(source / "tree", first->id);
   ASSERT_TRUE(again.ok());
   EXPECT_LT(again->new_bytes, 2000u) << "only folders above the tree may have changed";
@@ -154,6 +165,7 @@ TEST_P(file_backups, do_not_read_unchanged_files) {
 TEST_P(file_backups, read_unchanged_files_whose_records_are_lost) {
   const temporary_folder source;
   make_tree(source);
+  wait_for_trusted_times();
   const auto files = make_file_store();
   const auto first = file_store(files, key_).backup(source / "tree");
   ASSERT_TRUE(first.ok());

@@ -115,6 +115,7 @@ result<file_store::done_backup> file_store::backup(store::backup_options options
   if (!writing) return writing.error();
   store::record_writer records(*objects_, key_, config.container_bytes, blake3_fingerprinter());
   store::write_session session(config, *writing, records, sha256());
+  if (most_old_containers != 0) session.cap_containers(most_old_containers, *objects_, key_);
   done_backup done;
   const auto stored = with_reading(
       [&](const store::store_reading& reading) { return store::backup_files(*threads, session, reading, options); });

@@ -70,6 +70,7 @@ class file_store {
   [[nodiscard]] static feed_options feed();
 
   std::uint64_t container_bytes = 64 * KiB;
+  std::uint64_t most_old_containers = 0;  ///< for each 100 MiB of a backup; 0: no bound
 
  private:
   store::seal_key key_;

@@ -1,4 +1,4 @@
-// Checks name exactly the files that are lost, and repairs leave a clean store with everything else, wherever they stop.
+// Checks name exactly the files that are lost, and repairs leave a clean store with everything else.
 #include "store/files/repair.h"
 
 #include <fstream>
@@ -9,7 +9,6 @@
 
 #include "store/files/check.h"
 #include "store/files/dump.h"
-#include "tests/host/support/case_count.h"
 #include "tests/store/files/file_store.h"
 #include "tests/store/files/made_trees.h"
 
@@ -179,6 +178,58 @@ TEST(repairs, make_a_lost_index_again_and_lose_nothing) {
   EXPECT_EQ(none, problem_map());
 }
 
+TEST(repairs, bring_an_empty_folder_back_and_keep_its_snapshot) {
+  const temporary_folder source;
+  source.make_file("tree/file", "content");
+  source.make_folder("tree/empty");
+  for (const bool is_incomplete : {false, true}) {
+    const auto files = make_file_store();
+    store::backup_options options{.paths = {source / "tree"}, .feed = file_store::feed()};
+    if (is_incomplete) options.paths.push_back(source / "absent");
+    const auto done = file_store(files).backup(options);
+    ASSERT_TRUE(done.ok());
+    ASSERT_EQ(done->taken.is_incomplete, is_incomplete);
+    const digest empty = digest_of(store::node_builder(store::node_kind::folder, 0).finish().content());
+    file_store(files).with_reading([&](const store::store_reading& reading) {
+      std::optional<store::found_record> found;
+      ASSERT_TRUE(reading.shards.locate(store::record_kind::node, {&empty, 1}, {&found, 1}).ok());
+      ASSERT_TRUE(found);
+      (*files->bytes_of("containers/" + found->container->id))[found->place().position + store::record_header_bytes] ^=
+          1;
+    });
+    const found_damage found = check(files, true);
+    ASSERT_EQ(found.files.size(), 1u);
+    EXPECT_EQ(found.files.begin()->second.begin()->first, source / "tree/empty/");
+    const auto repaired = repair(files);
+    ASSERT_TRUE(repaired.ok()) << repaired.error().message();
+    EXPECT_EQ(repaired->lost_files + repaired->replaced_snapshots, 0u);
+    EXPECT_TRUE(check(files, true).is_clean);
+    problem_map problems;
+    const auto restored = restored_snapshots(files, problems);
+    ASSERT_EQ(restored.size(), 1u);
+    EXPECT_EQ(restored.begin()->first, done->id);
+    EXPECT_EQ(problems, problem_map());
+  }
+}
+
+TEST(repairs, replace_a_snapshot_that_says_another_length_of_its_root) {
+  const temporary_folder source;
+  source.make_folder("tree/empty");
+  const auto files = make_file_store();
+  const auto done = file_store(files).backup(source / "tree");
+  ASSERT_TRUE(done.ok());
+  store::snapshot lying = done->taken;
+  const store::encoded_node empty = store::node_builder(store::node_kind::folder, 0).finish();
+  lying.root = {digest_of(empty.content()), static_cast<std::uint32_t>(empty.content_bytes + 1), 0};
+  file_store opened(files);
+  ASSERT_TRUE(store::put_snapshot(opened.objects(), lying, {}, *blake3_fingerprinter()).ok());
+  EXPECT_FALSE(check(files, true).is_clean);
+  const auto repaired = repair(files);
+  ASSERT_TRUE(repaired.ok()) << repaired.error().message();
+  EXPECT_EQ(repaired->replaced_snapshots, 1u);
+  EXPECT_TRUE(check(files, true).is_clean);
+}
+
 TEST(repairs, remove_nothing_if_an_object_has_a_newer_version) {
   const temporary_folder source;
   make_small_tree(source);
@@ -193,121 +244,6 @@ TEST(repairs, remove_nothing_if_an_object_has_a_newer_version) {
   files->bytes_of("containers/" + containers.back())->resize(100);
   EXPECT_EQ(repair(files).error().code(), status_code::unavailable);
   EXPECT_EQ(file_store(files).objects().list(store::object_kind::container)->size(), containers.size());
-}
-
-/// Stops a repair at every call, and draws states of the disk. Returns a sentence on the first that has lost a file that
-/// was whole, or that another repair does not make clean.
-std::string repair_fault(std::uint64_t states_at_each_call) {
-  const temporary_folder source;
-  source.make_file("tree/lost", drawn_text(content::random, 9'000, 1));
-  source.make_file("tree/kept", drawn_text(content::random, 9'000, 2));
-  source.make_file("tree/sub/other", drawn_text(content::text, 5'000, 3));
-  seeded_choices random(from_environment("CUTPOINT_CRASH_SEED", 1));
-  const auto files = make_file_store();
-  for (int i = 0; i < 2; ++i) {
-    source.make_file("tree/new" + std::to_string(i), "new");
-    if (!file_store(files).backup(source / "tree").ok()) return "no backup";
-  }
-  // Damage one chunk of the file "lost".
-  const auto containers = *file_store(files).objects().list(store::object_kind::container);
-  bool is_damaged = false;
-  for (const std::string& each : containers) {
-    std::vector<std::uint8_t>& bytes = *files->bytes_of("containers/" + each);
-    for (std::size_t at = 100; at < bytes.size() && !is_damaged; at += 500) {
-      bytes[at] ^= 1;
-      const auto found = check(files, true);
-      is_damaged = found.files.size() == 2 && found.files.begin()->second.size() == 1 &&
-                   found.files.begin()->second.begin()->first == source / "tree/lost";
-      if (!is_damaged) bytes[at] ^= 1;
-    }
-  }
-  if (!is_damaged) return "no damage";
-  tree_facts kept = facts_of(source / "tree");
-  kept.erase("lost");
-  for (std::uint64_t stop = 0;; ++stop) {
-    const auto stopped = files->crash(random);  // a copy: everything is durable
-    const std::uint64_t begin = stopped->calls();
-    stopped->stop_at(begin + stop);
-    const auto repaired = repair(stopped);
-    for (std::uint64_t state = 0; state < states_at_each_call; ++state) {
-      const auto after = stopped->crash(random);
-      const std::string place = " (stopped at call " + std::to_string(stop) + ", state " + std::to_string(state) + ")";
-      for (const bool is_repaired : {false, true}) {
-        if (is_repaired) {
-          const auto again = repair(after);
-          if (!again) return again.error().message() + place;
-          if (!check(after, true).is_clean) return "the store is not clean" + place;
-        }
-        problem_map problems;
-        const auto restored = restored_snapshots(after, problems);
-        if (restored.size() < 2) return "a snapshot is lost" + place;
-        if (is_repaired && restored.size() != 2) return "a snapshot is there twice" + place;
-        problems.erase(source / "tree/lost");
-        if (!problems.empty()) return problems.begin()->second + place;
-        std::size_t newest = 0;
-        for (const auto& [id, contents] : restored) {
-          for (const auto& [name, facts] : kept) {
-            const auto found = contents.find(source.path().substr(1) + "/tree/" + name);
-            if (name == "new1" && found == contents.end()) continue;  // only the second snapshot has it
-            if (name == "new1") ++newest;
-            if (found == contents.end() || (found->second != facts && !facts.starts_with("directory"))) {
-              return name + " is lost" + place;
-            }
-          }
-        }
-        if (newest == 0) return "the second snapshot is lost" + place;
-      }
-    }
-    if (repaired.ok() && stopped->calls() <= begin + stop) return "";
-  }
-}
-
-/// Stops two backups at every call, and draws states of the disk. Returns a sentence on the first in which a committed
-/// snapshot does not come back, or the store is not clean, or another backup fails.
-std::string backup_fault(std::uint64_t states_at_each_call) {
-  const temporary_folder source;
-  seeded_choices random(from_environment("CUTPOINT_CRASH_SEED", 1));
-  std::map<std::string, tree_facts> expected;
-  for (const char* const tree : {"one", "two"}) {
-    source.make_file(std::string(tree) + "/same", drawn_text(content::random, 9'000, 1));
-    source.make_file(std::string(tree) + "/sub/" + tree, drawn_text(content::random, 3'000, expected.size()));
-    expected[tree] = facts_of(source / tree);
-  }
-  for (std::uint64_t stop = 0;; ++stop) {
-    const auto files = make_file_store();
-    const std::uint64_t begin = files->calls();
-    files->stop_at(begin + stop);
-    std::map<std::string, std::string> committed;  // names of trees by id
-    for (const auto& [tree, facts] : expected) {
-      const auto done = file_store(files).backup(source / tree);
-      if (!done) break;
-      committed[done->id] = tree;
-    }
-    for (std::uint64_t state = 0; state < states_at_each_call; ++state) {
-      const auto after = files->crash(random);
-      const std::string place = " (stopped at call " + std::to_string(stop) + ", state " + std::to_string(state) + ")";
-      const auto again = file_store(after).backup(source / "two");
-      if (!again) return again.error().message() + place;
-      committed[again->id] = "two";
-      for (const auto& [id, tree] : committed) {
-        const temporary_folder target;
-        const auto restored = file_store(after).restore(id, {.path = source / tree, .target = target / "t"});
-        if (!restored) return restored.error().message() + place;
-        if (facts_of(target / "t") != expected[tree]) return "a snapshot has other files" + place;
-      }
-      committed.erase(again->id);
-      if (!check(after, true).is_clean) return "the store is not clean" + place;
-    }
-    if (files->calls() <= begin + stop) return "";
-  }
-}
-
-TEST(backups_of_files, lose_no_committed_snapshot_wherever_they_stop) {
-  EXPECT_EQ(backup_fault(from_environment("CUTPOINT_CRASH_STATES", case_count(1))), "");
-}
-
-TEST(repairs, lose_nothing_wherever_they_stop) {
-  EXPECT_EQ(repair_fault(from_environment("CUTPOINT_CRASH_STATES", case_count(1))), "");
 }
 
 TEST(dumps, pass_on_any_range) {

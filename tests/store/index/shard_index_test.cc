@@ -119,6 +119,37 @@ TEST_F(shard_index, merges_into_one_shard_and_removes_the_others) {
   EXPECT_EQ(count_found(again, records), records.size());
 }
 
+TEST_F(shard_index, adds_a_shard_that_another_process_has_merged) {
+  auto index = open();
+  const auto records = put_container(1);
+  for (std::uint64_t seed = 2; seed < 5; ++seed) put_container(seed);
+  auto other = open();
+  while (*other.merge([](auto&) { return true; })) {
+  }
+  ASSERT_FALSE(objects_->size({store::object_kind::shard, shard_ids_.front()}).ok()) << "it was merged";
+  ASSERT_TRUE(index.add(shard_ids_.front()).ok());
+  EXPECT_EQ(count_found(index, records), records.size());
+}
+
+TEST_F(shard_index, replaces_a_shard_whose_bytes_have_changed_before_it_merges) {
+  std::vector<wanted_record> records;
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    for (const wanted_record& each : put_container(seed)) records.push_back(each);
+  }
+  std::vector<std::uint8_t>& bytes = *files_->bytes_of("shards/" + shard_ids_[1]);
+  const std::size_t entries = store::object_header_bytes + store::shard_container_bytes;
+  std::ranges::reverse(records);  // so that the shards are asked for each
+  for (std::size_t i = 0; i < 10; ++i) bytes[entries + i * store::shard_entry_bytes] ^= 0x80;  // of the prefixes
+  store::shard_index index = open();
+  EXPECT_LT(count_found(index, records), records.size());
+  while (*index.merge([](const container_name&) { return true; })) {
+  }
+  EXPECT_EQ(count_found(index, records), records.size());
+  store::shard_index again = open();
+  EXPECT_EQ(count_found(again, records), records.size());
+  EXPECT_EQ(objects_->list(store::object_kind::shard)->size(), again.shard_count());
+}
+
 TEST_F(shard_index, treats_records_of_lost_and_damaged_containers_as_absent) {
   const std::vector<wanted_record> lost = put_container(1);
   const std::vector<wanted_record> damaged = put_container(2);

@@ -30,6 +30,71 @@ inline store::store_config small_config() {
 
 inline store::record_fingerprinter sha256() { return *store::record_fingerprinter::make(fingerprint_kind::sha256); }
 
+/// Feeds the chunks of a file as an engine does: selects some, performs their work, and takes them.
+inline status store_file(store::write_session& session, store::record_fingerprinter& digests,
+                         const std::vector<std::uint8_t>& bytes, store::node_list_writer& extents) {
+  constexpr std::size_t chunk_bytes = 700;
+  constexpr std::size_t batch_chunks = 5;
+  std::vector<delivered_chunk> chunks;
+  for (std::size_t begin = 0; begin < bytes.size(); begin += chunk_bytes) {
+    delivered_chunk chunk;
+    chunk.bytes = byte_span(bytes).subspan(begin, std::min(chunk_bytes, bytes.size() - begin));
+    chunk.length = chunk.bytes.size();
+    chunk.fingerprint = *digests(chunk.bytes);
+    chunks.push_back(chunk);
+  }
+  for (std::size_t begin = 0; begin < chunks.size(); begin += batch_chunks) {
+    const auto batch = std::span(chunks).subspan(begin, std::min(batch_chunks, chunks.size() - begin));
+    std::vector<std::unique_ptr<chunk_work>> work(batch.size());
+    if (status selected = session.select(batch, work); !selected.ok()) return selected;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      if (work[i]) {
+        EXPECT_TRUE(work[i]->perform(batch[i]).ok());
+      }
+      batch[i].work = work[i].get();
+      const auto extent = session.store(batch[i]);
+      if (!extent) return extent.error();
+      if (status added = extents.add(*extent); !added.ok()) return added;
+    }
+  }
+  return {};
+}
+
+/// Stores a folder of files, and returns its node.
+inline result<store::record_reference> store_files(store::write_session& session, store::record_fingerprinter& digests,
+                                                   const file_map& files) {
+  store::node_list_writer root(store::node_kind::folder, session);
+  for (const auto& [name, bytes] : files) {
+    store::folder_entry entry;
+    entry.name = name;
+    entry.size = bytes.size();
+    store::node_list_writer extents(store::node_kind::extents, session);
+    if (status stored = store_file(session, digests, bytes, extents); !stored.ok()) return stored;
+    const auto node = extents.finish();
+    if (!node) return node.error();
+    entry.node = *node;
+    if (status added = root.add(entry); !added.ok()) return added;
+  }
+  return root.finish();
+}
+
+/// Reads the files of a folder.
+inline result<file_map> read_files(store::record_reader& records, const store::record_reference& root) {
+  file_map files;
+  const status walked = store::visit_entries(root, records, [&](const store::folder_entry& entry) {
+    std::vector<std::uint8_t>& bytes = files[entry.name];
+    const auto append = [&](const store::stored_extent& extent, std::uint64_t) -> status {
+      const auto content = records.read_chunk(extent.record);
+      if (!content) return content.error();
+      for (std::uint64_t i = 0; i < extent.count; ++i) bytes.insert(bytes.end(), content->begin(), content->end());
+      return {};
+    };
+    return store::visit_extents(*entry.node, 0, entry.size, records, append);
+  });
+  if (!walked.ok()) return walked;
+  return files;
+}
+
 /// Faults that a test plants in a store.
 struct planted_faults {
   bool commits_early = false;     ///< the snapshot is put before the containers and shards are durable
@@ -58,21 +123,10 @@ class small_store {
     if (!shards) return shards.error();
     store::record_writer records(*objects_, key_, config->container_bytes, blake3_fingerprinter());
     store::write_session session(*config, *shards, records, sha256());
-    store::node_list_writer root(store::node_kind::folder, session);
-    for (const auto& [name, bytes] : files) {
-      store::folder_entry entry;
-      entry.name = name;
-      entry.size = bytes.size();
-      store::node_list_writer extents(store::node_kind::extents, session);
-      if (status stored = store_file(session, bytes, extents); !stored.ok()) return stored;
-      const auto node = extents.finish();
-      if (!node) return node.error();
-      entry.node = *node;
-      if (status added = root.add(entry); !added.ok()) return added;
-    }
-    store::snapshot taken;
-    const auto reference = root.finish();
+    auto digests = sha256();
+    const auto reference = store_files(session, digests, files);
     if (!reference) return reference.error();
+    store::snapshot taken;
     taken.root = *reference;
     taken.sequence = sequence;
     if (!planted.commits_early) {
@@ -102,55 +156,13 @@ class small_store {
     auto shards = store::shard_index::open(*objects_, key_.kind(), tables_);
     if (!shards) return shards.error();
     store::record_reader records(*objects_, key_, *shards, sha256());
-    file_map files;
-    const status walked = store::visit_entries(taken->root, records, [&](const store::folder_entry& entry) {
-      std::vector<std::uint8_t>& bytes = files[entry.name];
-      const auto append = [&](const store::stored_extent& extent, std::uint64_t) -> status {
-        const auto content = records.read_chunk(extent.record);
-        if (!content) return content.error();
-        for (std::uint64_t i = 0; i < extent.count; ++i) bytes.insert(bytes.end(), content->begin(), content->end());
-        return {};
-      };
-      return store::visit_extents(*entry.node, 0, entry.size, records, append);
-    });
-    if (!walked.ok()) return walked;
-    return files;
+    return read_files(records, taken->root);
   }
 
  private:
   static std::string new_writer_id() {
     static int last = 0;
     return "s" + std::to_string(++last);
-  }
-  /// Feeds the chunks of a file as an engine does: selects some, performs their work, and takes them.
-  static status store_file(store::write_session& session, const std::vector<std::uint8_t>& bytes,
-                           store::node_list_writer& extents) {
-    constexpr std::size_t chunk_bytes = 700;
-    constexpr std::size_t batch_chunks = 5;
-    auto digests = sha256();
-    std::vector<delivered_chunk> chunks;
-    for (std::size_t begin = 0; begin < bytes.size(); begin += chunk_bytes) {
-      delivered_chunk chunk;
-      chunk.bytes = byte_span(bytes).subspan(begin, std::min(chunk_bytes, bytes.size() - begin));
-      chunk.length = chunk.bytes.size();
-      chunk.fingerprint = *digests(chunk.bytes);
-      chunks.push_back(chunk);
-    }
-    for (std::size_t begin = 0; begin < chunks.size(); begin += batch_chunks) {
-      const auto batch = std::span(chunks).subspan(begin, std::min(batch_chunks, chunks.size() - begin));
-      std::vector<std::unique_ptr<chunk_work>> work(batch.size());
-      if (status selected = session.select(batch, work); !selected.ok()) return selected;
-      for (std::size_t i = 0; i < batch.size(); ++i) {
-        if (work[i]) {
-          EXPECT_TRUE(work[i]->perform(batch[i]).ok());
-        }
-        batch[i].work = work[i].get();
-        const auto extent = session.store(batch[i]);
-        if (!extent) return extent.error();
-        if (status added = extents.add(*extent); !added.ok()) return added;
-      }
-    }
-    return {};
   }
 
   store::seal_key key_;

@@ -1,6 +1,5 @@
 // Lists become trees of nodes and come back, changes of a list change few nodes, and hostile nodes do no harm.
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -9,7 +8,7 @@
 #include "store/tree/node_list_writer.h"
 #include "store/tree/node_walk.h"
 #include "tests/host/support/case_count.h"
-#include "tests/store/support/containers.h"
+#include "tests/store/support/node_memory.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -20,38 +19,6 @@ using store::folder_entry;
 using store::node_kind;
 using store::record_reference;
 using store::stored_extent;
-
-/// Nodes in memory, by their digests.
-class node_memory final : public store::node_receiver, public store::node_source {
- public:
-  result<record_reference> put_node(const store::encoded_node& node) override {
-    EXPECT_LE(node.content_bytes, store::largest_node_bytes);
-    const digest name = digest_of(node.content());
-    nodes_[to_hex(name)] = node.bytes;
-    return record_reference{name, static_cast<std::uint32_t>(node.content_bytes), 5};
-  }
-  result<std::vector<std::uint8_t>> read_node(const record_reference& node) override {
-    ++reads;
-    const auto found = nodes_.find(to_hex(node.content));
-    if (found == nodes_.end()) return store::damage("a node", "it is absent");
-    return found->second;
-  }
-  [[nodiscard]] const std::map<std::string, std::vector<std::uint8_t>>& nodes() const { return nodes_; }
-
-  int reads = 0;
-
- private:
-  std::map<std::string, std::vector<std::uint8_t>> nodes_;
-};
-
-record_reference drawn_reference(choices& random) {
-  record_reference reference;
-  for (std::uint8_t& each : reference.content.bytes) each = static_cast<std::uint8_t>(random.word());
-  reference.content.size = 32;
-  reference.raw_bytes = static_cast<std::uint32_t>(random.between(1, 100'000));
-  reference.hint = random.between(1, 5);
-  return reference;
-}
 
 std::vector<stored_extent> drawn_extents(std::size_t count, std::uint64_t seed) {
   seeded_choices random(seed);

@@ -7,7 +7,8 @@ from experiments.report.charts.pareto import pareto
 from experiments.report.charts.savings import savings
 from experiments.report.charts.speedups import speedups
 from experiments.report.charts.stages import shift, stages
+from experiments.report.charts.stores import stores
 from experiments.report.charts.throughput import cutting, engine
 from experiments.report.charts.tunes import tunes
 
-SECTIONS = (savings, pareto, engine, cutting, speedups, stages, shift, lengths, joins, grids, tunes)
+SECTIONS = (savings, pareto, engine, cutting, speedups, stages, shift, lengths, joins, grids, tunes, stores)

@@ -19,8 +19,8 @@ extern "C" {
 /// A store in a folder. Several processes and several handles may use the same folder at once.
 ///
 /// One thread at a time may use a handle; a second one gets CUTPOINT_BUSY, and a callback of the same handle
-/// CUTPOINT_WRONG_STATE. Any thread may call `cutpoint_store_cancel`. After CUTPOINT_OUT_OF_MEMORY, and after
-/// `cutpoint_store_repair`, the handle can only be destroyed; other calls return CUTPOINT_WRONG_STATE.
+/// CUTPOINT_WRONG_STATE. Any thread may call `cutpoint_store_cancel`. After CUTPOINT_OUT_OF_MEMORY the
+/// handle can only be destroyed; other calls return CUTPOINT_WRONG_STATE.
 typedef struct cutpoint_store cutpoint_store;
 
 enum { CUTPOINT_SECRET_NONE = 0, CUTPOINT_SECRET_PASSWORD = 1, CUTPOINT_SECRET_KEY_FILE = 2 };

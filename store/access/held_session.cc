@@ -1,0 +1,58 @@
+#include "store/access/held_session.h"
+
+#include <charconv>
+#include <new>
+
+#include "store/objects/removal_list.h"
+
+namespace cutpoint::store {
+
+namespace {
+
+constexpr std::chrono::minutes lease_duration(30);
+constexpr std::size_t table_bytes = 64 * MiB;
+/// Containers that wait for the helper thread.
+constexpr std::size_t pending_containers = 2;
+
+}  // namespace
+
+result<std::unique_ptr<held_session>> held_session::begin(open_store& opened) {
+  std::unique_ptr<held_session> made(new held_session(opened));
+  made->id_ = new_session_id();
+  made->lease_objects_ = opened.open_storage(made->id_ + "-lease", 0);
+  storage& objects = *made->lease_objects_;
+  if (status dropped = drop_expired_sessions(objects, opened.key()); !dropped.ok()) return dropped;
+  const auto epoch = newest_epoch(objects);
+  if (!epoch) return epoch.error();
+  auto lease = held_lease::take(objects, opened.key(), made->id_, lease_duration, *epoch);
+  if (!lease) return lease.error();
+  made->lease_ = std::move(*lease);
+  auto list = read_newest_list(objects, opened.key());
+  if (!list) return list.error();
+  // The tables that `opened` has in memory may be of containers that were removed.
+  made->tables_ = std::make_unique<table_cache>(objects, opened.key(), table_bytes, std::move(list->containers));
+  made->objects_ = opened.open_storage(made->id_, pending_containers);
+  return made;
+}
+
+held_session::~held_session() {
+  objects_.reset();  // removes its temporary files
+  if (!lease_) return;
+  try {
+    static_cast<void>(lease_->give_up());
+  } catch (const std::bad_alloc&) {  // it will expire
+  }
+}
+
+std::array<std::uint8_t, 16> held_session::id() const {
+  std::array<std::uint8_t, 16> bytes = {};
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const char* const digits = id_.data() + 2 * i;
+    static_cast<void>(std::from_chars(digits, digits + 2, bytes[i], 16));
+  }
+  return bytes;
+}
+
+result<shard_index> held_session::open_shards() { return shard_index::open(*objects_, opened_.key().kind(), *tables_); }
+
+}  // namespace cutpoint::store

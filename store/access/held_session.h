@@ -1,0 +1,46 @@
+// A session that writes to a store: its lease, and the records that it may rely on.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "store/access/open_store.h"
+#include "store/objects/lease.h"
+
+namespace cutpoint::store {
+
+/// Begins before anything is looked up. No container is removed while the session may refer to it: a prune that proposes
+/// a container later waits for the lease, and containers that were proposed before count as absent. Not thread-safe,
+/// except what its members say.
+class held_session {
+ public:
+  /// Drops sessions whose leases have expired, takes a lease, and then reads the newest removal list. `opened` must outlive the
+  /// session. Errors: those of the storage; damage of a removal list.
+  [[nodiscard]] static result<std::unique_ptr<held_session>> begin(open_store& opened);
+  /// Gives the lease up, if the session did not; a failure is not reported, because the lease expires.
+  ~held_session();
+  held_session(const held_session&) = delete;
+  held_session& operator=(const held_session&) = delete;
+
+  /// Returns the 16 bytes of the session's id.
+  [[nodiscard]] std::array<std::uint8_t, 16> id() const;
+  [[nodiscard]] held_lease& lease() noexcept { return *lease_; }
+  /// The storage for what the session writes.
+  [[nodiscard]] storage& objects() noexcept { return *objects_; }
+  /// Maps the shards. The index has only what the session may refer to. Errors: those of the storage.
+  [[nodiscard]] result<shard_index> open_shards();
+
+ private:
+  explicit held_session(open_store& opened) noexcept : opened_(opened) {}
+
+  open_store& opened_;
+  std::string id_;
+  std::unique_ptr<storage> lease_objects_;
+  std::unique_ptr<storage> objects_;
+  std::unique_ptr<table_cache> tables_;
+  std::unique_ptr<held_lease> lease_;
+};
+
+}  // namespace cutpoint::store

@@ -1,0 +1,52 @@
+// Copies contents by cutting them again, between stores whose cuts or digests differ.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "store/copy/content_copier.h"
+#include "store/files/content_feed.h"
+#include "store/files/parent_tree.h"
+#include "store/view/shared_reader.h"
+
+namespace cutpoint::store {
+
+/// Reads the contents through the engine, as a backup does. Files that an earlier snapshot has at the same path with the
+/// same content are not read, if that snapshot was copied: the copy has their new chunks.
+class recut_copier final : public content_copier {
+ public:
+  /// An earlier snapshot in the source, and its copy in the target; both without a root if there is none.
+  struct earlier_trees {
+    parent_tree original;
+    parent_tree copy;
+  };
+
+  /// The references must outlive the copier.
+  recut_copier(engine& threads, const feed_options& feed, write_session& session, shared_reader& source,
+               earlier_trees earlier)
+      : source_(source), contents_(threads, feed, session), earlier_(std::move(earlier)) {}
+
+  void enter(const std::string& folder) override;
+  void leave() override;
+  [[nodiscard]] status copy(std::shared_ptr<pending_entry> entry, const folder_entry& original,
+                            const std::string& path) override;
+  [[nodiscard]] status finish() override { return contents_.finish(); }
+
+ private:
+  struct first_name {
+    std::shared_ptr<const pending_entry> entry;
+    folder_entry original;
+  };
+
+  [[nodiscard]] bool take_from_earlier(pending_entry& entry, const folder_entry& original);
+
+  shared_reader& source_;
+  content_feed contents_;
+  earlier_trees earlier_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, first_name> first_names_;  ///< by device and inode
+};
+
+}  // namespace cutpoint::store

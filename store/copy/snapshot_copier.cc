@@ -1,0 +1,117 @@
+#include "store/copy/snapshot_copier.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include <cutpoint/backends.h>
+
+#include "store/access/commit.h"
+#include "store/copy/copy_tree.h"
+#include "store/copy/record_copier.h"
+#include "store/copy/recut_copier.h"
+
+namespace cutpoint::store {
+
+snapshot_copier::snapshot_copier(engine& threads, open_store& source, open_store& target, const copy_options& options)
+    : threads_(threads),
+      source_(source),
+      target_(target),
+      options_(options),
+      reader_(source.objects(), source.key(), source.reading().make_fingerprinter, options.memory_bytes / 2) {}
+
+status snapshot_copier::begin(const problem_function& problem) {
+  auto originals = source_.snapshots(problem);
+  if (!originals) return originals.error();
+  originals_ = std::move(*originals);
+  auto copies = target_.snapshots({});
+  if (!copies) return copies.error();
+  copies_ = std::move(*copies);
+  return {};
+}
+
+/// Whether both stores have the same chunks of the same contents, under the same digests.
+bool snapshot_copier::keeps_records() const {
+  return source_.fingerprint() == target_.fingerprint() && source_.cuts().canonical() == target_.cuts().canonical();
+}
+
+bool snapshot_copier::is_copy(const snapshot& original, const snapshot& other) const {
+  const auto facts = [](const snapshot& each) {
+    return std::tie(each.session, each.time, each.duration, each.is_incomplete, each.host, each.paths, each.tags,
+                    each.statistics.files, each.statistics.folders, each.statistics.bytes);
+  };
+  return facts(original) == facts(other) && (!keeps_records() || original.root.content == other.root.content);
+}
+
+const snapshot_copier::listed_snapshot* snapshot_copier::find_copy(const snapshot& original) const {
+  const auto found =
+      std::ranges::find_if(copies_, [&](const listed_snapshot& each) { return is_copy(original, each.taken); });
+  return found == copies_.end() ? nullptr : &*found;
+}
+
+result<snapshot_copier::listed_snapshot> snapshot_copier::copy(const listed_snapshot& original,
+                                                               status& source_failure) {
+  auto session = held_session::begin(target_);
+  if (!session) return session.error();
+  // What was listed before the session may have been removed, with its data, by a prune that does not know of it.
+  auto copies = target_.snapshots({});
+  if (!copies) return copies.error();
+  copies_ = std::move(*copies);
+  if (const listed_snapshot* const there = find_copy(original.taken)) return *there;
+  storage& objects = (*session)->objects();
+  auto names = fingerprints_on(fingerprint_kind::blake3, backend::automatic);
+  if (!names) return names.error();
+  auto nodes = record_fingerprinter::fastest(target_.fingerprint());
+  if (!nodes) return nodes.error();
+  auto shards = (*session)->open_shards();
+  if (!shards) return shards.error();
+  record_writer records(objects, target_.key(), target_.config().container_bytes, std::move(names->batch));
+  write_session writer(target_.config(), *shards, records, std::move(*nodes));
+  const auto root = copy_contents(original.taken, **session, writer, source_failure);
+  if (!root) return root.error();
+  if (status finished = writer.finish(); !finished.ok()) return finished;
+  if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
+
+  snapshot taken = original.taken;
+  taken.root = *root;
+  taken.statistics.new_raw_bytes = records.raw_bytes();
+  taken.statistics.new_stored_bytes = records.stored_bytes();
+  const auto parent = std::ranges::find(originals_, original.taken.parent, &listed_snapshot::id);
+  const listed_snapshot* const parent_copy = parent == originals_.end() ? nullptr : find_copy(parent->taken);
+  taken.parent = parent_copy == nullptr ? std::string() : parent_copy->id;
+  auto committed = commit_snapshot(target_, objects, (*session)->lease(), std::move(taken));
+  if (committed) copies_.push_back(*committed);
+  return committed;
+}
+
+result<record_reference> snapshot_copier::copy_contents(const snapshot& original, held_session& session,
+                                                        write_session& writer, status& source_failure) {
+  if (keeps_records()) {
+    record_copier contents(reader_, source_.config(), writer, target_.config(), options_.threads);
+    return copy_tree(original.root, reader_, contents, writer, options_.cancel, source_failure);
+  }
+  std::optional<record_reference> earlier_original;
+  std::optional<record_reference> earlier_copy;
+  for (const listed_snapshot& each : originals_) {
+    if (each.taken.sequence >= original.sequence) break;
+    if (each.taken.host != original.host || each.taken.paths != original.paths) continue;
+    const listed_snapshot* const copy = find_copy(each.taken);
+    if (copy == nullptr) continue;
+    earlier_original = each.taken.root;
+    earlier_copy = copy->taken.root;
+  }
+  auto earlier_shards = session.open_shards();  // an index is used by one thread
+  if (!earlier_shards) return earlier_shards.error();
+  auto in_source = parent_tree::make(source_.reading(), earlier_original);
+  if (!in_source) return in_source.error();
+  auto in_target = parent_tree::make(target_.reading(*earlier_shards), earlier_copy);
+  if (!in_target) return in_target.error();
+  feed_options feed{.cuts = target_.cuts(), .fingerprint = target_.fingerprint()};
+  feed.memory_bytes = options_.memory_bytes / 2;
+  feed.cancel = options_.cancel;
+  recut_copier contents(threads_, feed, writer, reader_, {std::move(*in_source), std::move(*in_target)});
+  return copy_tree(original.root, reader_, contents, writer, options_.cancel, source_failure);
+}
+
+}  // namespace cutpoint::store

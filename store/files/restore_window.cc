@@ -1,0 +1,147 @@
+#include "store/files/restore_window.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include "store/files/parallel.h"
+#include "store/format/failure.h"
+
+namespace cutpoint::store {
+
+namespace {
+
+constexpr std::size_t most_places = std::size_t{1} << 16;
+/// Names and attributes of the files of a window.
+constexpr std::size_t most_entry_bytes = 64 * MiB;
+
+std::size_t most_open_files() {
+  struct rlimit limit = {};
+  const bool is_known = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return std::clamp<std::size_t>(is_known ? limit.rlim_cur / 4 : 256, 16, 1024);
+}
+
+status lost(const content_place& place, const status& why) {
+  return {why.code(),
+          fmt::format("{} bytes from byte {} on are lost and {}: {}", place.count * place.record.raw_bytes,
+                      place.offset, place.file->is_new ? "are zeros now" : "were left as they are", why.message()),
+          why.system_error()};
+}
+
+}  // namespace
+
+bool is_fatal(const status& outcome) noexcept {
+  const int error = outcome.system_error();
+  return error == ENOSPC || error == EDQUOT || error == EROFS || outcome.code() == status_code::cancelled;
+}
+
+result<restore_window> restore_window::make(const store_reading& store, const restore_options& options) {
+  auto contents = content_window::make(store, options.threads);
+  if (!contents) return contents.error();
+  auto comparison = content_comparison::make(store, options.threads);
+  if (!comparison) return comparison.error();
+  return restore_window(options, std::move(*contents), std::move(*comparison));
+}
+
+restore_window::restore_window(const restore_options& options, content_window contents, content_comparison comparison)
+    : options_(options),
+      contents_(std::move(contents)),
+      comparison_(std::move(comparison)),
+      workers_(thread_count(options.threads)) {}
+
+bool restore_window::has_room() const noexcept {
+  return collected_.files.size() < most_open_files() && collected_.entry_bytes < most_entry_bytes;
+}
+
+bool restore_window::is_full() const noexcept { return collected_.places.size() >= most_places; }
+
+restored_file& restore_window::add(std::unique_ptr<restored_file> file) {
+  collected_.entry_bytes += file->path.size();
+  for (const extended_attribute& each : file->entry.attributes) {
+    collected_.entry_bytes += each.name.size() + each.value.size();
+  }
+  collected_.files.push_back(std::move(file));
+  return *collected_.files.back();
+}
+
+void restore_window::take(const content_place& place, const result<byte_span>& content) const {
+  if (options_.cancel != nullptr && options_.cancel->is_requested()) {
+    place.file->fail(stopped_as_asked());
+  } else if (content) {
+    place.file->write(place.offset, place.count, *content);
+  } else {
+    place.file->fail(lost(place, content.error()));
+  }
+}
+
+status restore_window::write(const done_function& done) {
+  if (status finished = finish(done); !finished.ok()) return finished;
+  written_ = std::exchange(collected_, {});
+  if (!written_.files.empty() && !written_.files.back()->is_complete) {
+    collected_.files.push_back(std::move(written_.files.back()));
+    written_.files.pop_back();
+  }
+  plan();
+  begin_reading();
+  return {};
+}
+
+/// Plans to read what files that existed before lack, and everything of new files.
+void restore_window::plan() {
+  auto& [files, places, wanted, entry_bytes] = written_;
+  const auto present =
+      std::stable_partition(places.begin(), places.end(), [](const auto& each) { return each.file->is_new; });
+  wanted = comparison_.find_differences({present, places.end()});
+  wanted.insert(wanted.end(), places.begin(), present);
+  read_containers_ += contents_.plan(wanted);
+}
+
+/// One thread alone reads at once: it would have to wait otherwise.
+void restore_window::begin_reading() {
+  const auto read = [this] {
+    contents_.read([this](const content_place& place, const result<byte_span>& content) { take(place, content); });
+  };
+  if (workers_ > 1) {
+    try {
+      reading_ = std::async(std::launch::async, read);
+      return;
+    } catch (const std::system_error&) {  // there is no other thread
+    }
+  }
+  read();
+}
+
+status restore_window::finish(const done_function& done) {
+  if (reading_.valid()) reading_.get();
+  contents_.read_rest([this](const content_place& place, const result<byte_span>& content) { take(place, content); });
+  if (options_.verifies) verify();
+  auto& files = written_.files;
+  std::vector<std::vector<metadata_failure>> failures(files.size());
+  run_parallel(workers_, files.size(), [&](std::size_t, std::size_t i) {
+    failures[i] = files[i]->complete();
+    files[i]->descriptor = owned_descriptor();
+  });
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (status outcome = files[i]->outcome(); is_fatal(outcome)) return outcome;
+    done(*files[i], failures[i]);
+  }
+  written_ = {};
+  return {};
+}
+
+void restore_window::verify() {
+  std::set<restored_file*> files;  // also one that is not complete
+  for (const content_place& each : written_.places) files.insert(each.file);
+  for (restored_file* each : files) each->flush();
+  for (const content_place& each : comparison_.find_differences(written_.places)) {
+    each.file->fail(damage(each.file->path, fmt::format("{} bytes from byte {} on were read back with another content",
+                                                        each.count * each.record.raw_bytes, each.offset)));
+  }
+}
+
+}  // namespace cutpoint::store

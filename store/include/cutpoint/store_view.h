@@ -1,0 +1,103 @@
+// A read-only view of a store: files of its snapshots, looked up and read at random by many threads.
+//
+// `cutpoint mount` shows a store through it. docs/store.md describes the store.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <cutpoint/status.h>
+#include <cutpoint/store.h>
+#include <cutpoint/tree_entry.h>
+
+namespace cutpoint {
+
+struct store_view_options {
+  /// How much memory the caches may use: nodes of folders and of lists of extents, chunks, tables of containers. At least
+  /// a few MiB; more makes random reads faster. Each thread that reads needs a chunk beside it.
+  std::uint64_t memory_bytes = 256 * MiB;
+};
+
+/// A file of a snapshot as a view found it. Copies share one description, which is valid without the view.
+class viewed_file {
+ public:
+  /// Returns the metadata. The path is the file's name in its folder, and is empty for the root of a snapshot, of which
+  /// nothing is known but that it is a folder.
+  [[nodiscard]] const tree_entry& facts() const noexcept;
+  /// Returns the extended attributes, with ACLs, sorted by name.
+  [[nodiscard]] const std::vector<extended_attribute>& attributes() const noexcept;
+
+ private:
+  friend class store_view;
+  friend class viewed_folder;
+  struct description;
+  explicit viewed_file(std::shared_ptr<const description> held) noexcept : held_(std::move(held)) {}
+
+  std::shared_ptr<const description> held_;
+};
+
+/// The entries of a folder, read one after the other in the order of their names. Not thread-safe. The view must outlive
+/// it.
+class viewed_folder {
+ public:
+  viewed_folder(viewed_folder&&) noexcept;
+  viewed_folder& operator=(viewed_folder&&) noexcept;
+  ~viewed_folder();
+
+  /// Returns the next entry, or nullopt after the last one. Errors: io_error, also for damage. After an error the next
+  /// call goes on behind the entries that cannot be read.
+  [[nodiscard]] result<std::optional<viewed_file>> next();
+
+ private:
+  friend class store_view;
+  struct state;
+  explicit viewed_folder(std::unique_ptr<state> held) noexcept;
+
+  std::unique_ptr<state> held_;
+};
+
+/// Reads snapshots of one store, also those that other processes make while it is open. Everything that is read has been
+/// compared with its digest. If another process has moved records to other containers, they are found there; what was
+/// removed is an io_error, and never other bytes.
+///
+/// Thread-safe: any number of threads may call any members at once. A view writes nothing to the store.
+class store_view {
+ public:
+  /// Takes over an open store. Errors: io_error.
+  [[nodiscard]] static result<store_view> make(backup_store opened, const store_view_options& options = {});
+
+  store_view(store_view&&) noexcept;
+  store_view& operator=(store_view&&) noexcept;
+  ~store_view();
+
+  /// Returns all snapshots that exist now, the oldest first. Those that cannot be read are reported to `problem` when they
+  /// are first seen. Objects are read only if the store has got other snapshots since the last call. Errors: io_error.
+  [[nodiscard]] result<std::vector<store_snapshot>> snapshots(const store_problem& problem = {});
+
+  /// Finds the file at a path of a snapshot, such as "/home/ann/notes"; an empty path is the root. `id` is the whole id.
+  /// Errors: io_error, with ENOENT as the system error if the snapshot has no such file, and any other for damage;
+  /// invalid_argument, if no snapshot has the id.
+  [[nodiscard]] result<viewed_file> find(const std::string& id, std::string_view path);
+  /// Begins to read the entries of a folder. A file of another kind has none.
+  [[nodiscard]] result<viewed_folder> open_folder(const viewed_file& folder);
+
+  /// Fills `destination` with the content of a regular file from `offset` on. Holes are zeros. Returns the number of
+  /// bytes, less than asked for only at the end of the file. Errors: io_error, also for damage; invalid_argument, if it is
+  /// not a regular file.
+  [[nodiscard]] result<std::size_t> read(const viewed_file& file, std::uint64_t offset,
+                                         std::span<std::uint8_t> destination);
+
+ private:
+  struct implementation;
+  explicit store_view(std::unique_ptr<implementation> held) noexcept;
+
+  std::unique_ptr<implementation> held_;
+};
+
+}  // namespace cutpoint

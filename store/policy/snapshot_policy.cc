@@ -1,0 +1,179 @@
+// The decisions are those of restic 0.18, whose results tests/store/policy compares.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include <cutpoint/store_policy.h>
+#include <fmt/format.h>
+
+#include "store/policy/calendar.h"
+
+namespace cutpoint {
+
+namespace {
+
+struct span_unit {
+  char letter;
+  std::uint32_t calendar_span::*number;
+};
+constexpr std::array<span_unit, 4> span_units = {{{'y', &calendar_span::years},
+                                                  {'m', &calendar_span::months},
+                                                  {'d', &calendar_span::days},
+                                                  {'h', &calendar_span::hours}}};
+
+constexpr std::array<std::string_view, keep_period_count> period_names = {"last",   "hourly",  "daily",
+                                                                          "weekly", "monthly", "yearly"};
+
+bool has_tags(const store_snapshot& taken, const std::vector<std::string>& tags) {
+  for (const std::string& each : tags) {
+    if (each.empty() && taken.tags.empty()) return true;
+    if (std::ranges::find(taken.tags, each) == taken.tags.end()) return false;
+  }
+  return true;
+}
+
+/// Counts the periods of one kind while it is shown the snapshots of a group, the newest first.
+class period_counter {
+ public:
+  explicit period_counter(std::size_t period)
+      : period_(static_cast<keep_period>(period)), name_(period_names[period]) {}
+
+  /// Returns the name of the rule that keeps a snapshot, or nothing. The one at `index` is shown.
+  [[nodiscard]] std::string keeps(const store_snapshot& taken, std::size_t index, bool is_oldest) {
+    const std::int64_t period =
+        period_ == keep_period::last ? static_cast<std::int64_t>(index) : store::period_of(period_, taken.time);
+    const bool is_new = !last_ || *last_ != period;
+    if (!is_new && !is_oldest) return {};
+    last_ = period;
+    return (is_new ? "" : "oldest ") + std::string(name_);
+  }
+
+ private:
+  keep_period period_;
+  std::string_view name_;
+  std::optional<std::int64_t> last_;
+};
+
+/// Fills in the reasons for which a policy keeps the snapshots of a group.
+void decide(std::vector<snapshot_decision>& decisions, const snapshot_policy& policy, std::int64_t now) {
+  std::ranges::sort(decisions, std::greater(), [](const snapshot_decision& each) {
+    return std::pair(each.snapshot.time, each.snapshot.sequence);
+  });
+  const auto newest = std::ranges::find_if(decisions, [&](const auto& each) { return each.snapshot.time < now; });
+  std::vector<period_counter> counters;
+  std::vector<period_counter> span_counters;
+  for (std::size_t period = 0; period < keep_period_count; ++period) {
+    counters.emplace_back(period);
+    span_counters.emplace_back(period);
+  }
+  auto left = policy.counts;
+  for (std::size_t i = 0; i < decisions.size(); ++i) {
+    auto& [taken, reasons] = decisions[i];
+    const bool is_oldest = i + 1 == decisions.size();
+    const auto is_in_span = [&, time = store::time_of(taken.time)](const calendar_span& span) {
+      if (span.is_empty()) return false;
+      return newest == decisions.end() || time > store::earlier(store::time_of(newest->snapshot.time), span);
+    };
+    for (const auto& each : policy.tags) {
+      if (has_tags(taken, each)) reasons.push_back(fmt::format("has tags [{}]", fmt::join(each, ", ")));
+    }
+    if (is_in_span(policy.spans[0])) reasons.push_back("within " + to_string(policy.spans[0]));
+    for (std::size_t period = 0; period < keep_period_count; ++period) {
+      if (left[period] == 0) continue;
+      const std::string rule = counters[period].keeps(taken, i, is_oldest);
+      if (rule.empty()) continue;
+      if (left[period] != unlimited_snapshots) --left[period];
+      reasons.push_back(rule + " snapshot");
+    }
+    for (std::size_t period = 1; period < keep_period_count; ++period) {
+      if (!is_in_span(policy.spans[period])) continue;
+      const std::string rule = span_counters[period].keeps(taken, i, is_oldest);
+      if (!rule.empty()) reasons.push_back(fmt::format("{} within {}", rule, to_string(policy.spans[period])));
+    }
+  }
+}
+
+std::string description_of(const snapshot_group& group) {
+  std::vector<std::string> facts;
+  if (!group.host.empty()) facts.push_back("host " + group.host);
+  if (!group.paths.empty()) facts.push_back(fmt::format("paths {}", fmt::join(group.paths, " ")));
+  if (!group.tags.empty()) facts.push_back(fmt::format("tags {}", fmt::join(group.tags, ", ")));
+  return facts.empty() ? "all snapshots" : fmt::format("the snapshots of {}", fmt::join(facts, ", "));
+}
+
+}  // namespace
+
+result<calendar_span> parse_calendar_span(std::string_view text) {
+  const auto wrong = [&](std::string_view what) {
+    return status(status_code::invalid_argument,
+                  fmt::format("{}: {}; a span is written as 1y2m3d4h, for years, months, days and hours", text, what));
+  };
+  if (text.empty()) return wrong("it is empty");
+  calendar_span span;
+  for (std::string_view rest = text; !rest.empty();) {
+    std::uint32_t number = 0;
+    const auto [end, failed] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+    if (failed == std::errc::result_out_of_range || (failed == std::errc() && number > most_calendar_units)) {
+      return wrong(fmt::format("a number is at most {}", most_calendar_units));
+    }
+    if (failed != std::errc()) return wrong("a number is missing");
+    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+    const auto unit = rest.empty() ? span_units.end() : std::ranges::find(span_units, rest.front(), &span_unit::letter);
+    if (unit == span_units.end()) return wrong(fmt::format("no unit follows the number {}", number));
+    if (span.*unit->number != 0) return wrong(fmt::format("the unit {} stands there twice", unit->letter));
+    span.*unit->number = number;
+    rest.remove_prefix(1);
+  }
+  return span;
+}
+
+std::string to_string(const calendar_span& span) {
+  std::string text;
+  for (const span_unit& each : span_units) {
+    if (span.*each.number != 0) text += fmt::format("{}{}", span.*each.number, each.letter);
+  }
+  return text;
+}
+
+bool snapshot_filter::matches(const store_snapshot& taken) const {
+  const bool has_host = hosts.empty() || std::ranges::find(hosts, taken.host) != hosts.end();
+  const bool has_paths = std::ranges::all_of(
+      paths, [&](const std::string& each) { return std::ranges::find(taken.paths, each) != taken.paths.end(); });
+  return has_host && has_paths &&
+         (tags.empty() || std::ranges::any_of(tags, [&](const auto& each) { return has_tags(taken, each); }));
+}
+
+result<std::vector<snapshot_group>> apply_policy(std::span<const store_snapshot> snapshots,
+                                                 const snapshot_policy& policy, const snapshot_grouping& grouping,
+                                                 std::int64_t now) {
+  if (policy.is_empty()) return status(status_code::invalid_argument, "no rule says which snapshots are kept");
+  const auto sorted = [](std::vector<std::string> words) {
+    std::ranges::sort(words);
+    return words;
+  };
+  using words = std::vector<std::string>;
+  std::map<std::tuple<std::string, words, words>, std::vector<snapshot_decision>> by_key;
+  for (const store_snapshot& each : snapshots) {
+    by_key[{grouping.uses_host ? each.host : std::string(), grouping.uses_paths ? sorted(each.paths) : words(),
+            grouping.uses_tags ? sorted(each.tags) : words()}]
+        .push_back({each, {}});
+  }
+  std::vector<snapshot_group> groups;
+  for (auto& [key, decisions] : by_key) {
+    decide(decisions, policy, now);
+    const auto& [host, paths, tags] = key;
+    groups.push_back({host, paths, tags, std::move(decisions)});
+    if (std::ranges::none_of(groups.back().decisions, &snapshot_decision::is_kept)) {
+      return status(status_code::invalid_argument,
+                    fmt::format("the rules keep none of {}: nothing is removed, because nothing would be left",
+                                description_of(groups.back())));
+    }
+  }
+  return groups;
+}
+
+}  // namespace cutpoint

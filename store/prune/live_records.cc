@@ -1,0 +1,241 @@
+#include "store/prune/live_records.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+
+#include "store/files/parallel.h"
+#include "store/format/failure.h"
+
+namespace cutpoint::store {
+
+namespace {
+
+constexpr std::uint32_t unusable_container = ~std::uint32_t{0};
+/// References whose entries are loaded together.
+constexpr std::size_t looked_up_at_once = 32;
+
+/// Sets a bit that several threads may set. Returns whether it was not set before.
+bool set_bit(std::vector<std::uint64_t>& bits, std::uint64_t index) noexcept {
+  const std::atomic_ref word(bits[index / 64]);
+  const std::uint64_t bit = std::uint64_t{1} << index % 64;
+  if ((word.load(std::memory_order_relaxed) & bit) != 0) return false;
+  return (word.fetch_or(bit, std::memory_order_relaxed) & bit) == 0;
+}
+
+bool test_bit(const std::vector<std::uint64_t>& bits, std::uint64_t index) noexcept {
+  const std::atomic_ref word(const_cast<std::uint64_t&>(bits[index / 64]));
+  return (word.load(std::memory_order_relaxed) >> index % 64 & 1) != 0;
+}
+
+}  // namespace
+
+/// What one thread works with.
+struct live_records::worker {
+  worker(const store_reading& store, record_fingerprinter check, std::uint8_t digest_size)
+      : shards(store.shards.shards()),
+        index(store.shards),
+        nodes(store.objects, store.key, index, std::move(check)),
+        digest_bytes(digest_size) {}
+
+  /// Those whose containers are known. The index below maps more when a node has been moved meanwhile.
+  std::span<const shard> shards;
+  shard_index index;  ///< a copy, because an index is used by one thread
+  record_reader nodes;
+  std::uint8_t digest_bytes;
+  std::vector<shard_entry> entries;
+  std::vector<place> places;
+  std::vector<record_reference> chunks;
+  std::vector<record_reference> below;  ///< nodes
+  std::vector<record_reference> next;   ///< nodes that were not visited before
+  std::uint64_t references = 0;
+};
+
+result<live_records> live_records::mark(const store_reading& store, const std::vector<record_reference>& roots,
+                                        const marking_options& options) {
+  live_records made;
+  made.count_records(store.shards.shards(), options);
+  if (status marked = made.mark_from(store, roots, options); !marked.ok()) return marked;
+  return made;
+}
+
+void live_records::count_records(std::span<const shard> shards, const marking_options& options) {
+  for (const shard& each : shards) {
+    for (std::uint32_t i = 0; i < each.container_count(); ++i) {
+      const shard_container found = each.container_at(i);
+      if (options.usable.contains(found.name)) containers_.push_back({found.name, found.hint});
+    }
+  }
+  std::ranges::sort(containers_, {}, &known_container::name);
+  const auto repeated = std::ranges::unique(containers_, {}, &known_container::name);
+  containers_.erase(repeated.begin(), repeated.end());
+  for (known_container& each : containers_) each.is_avoided = options.avoided.contains(each.name);
+
+  std::vector<shard_entry> entries;
+  for (const shard& each : shards) {
+    std::vector<std::uint32_t>& indices = in_shards_.emplace_back(each.container_count(), unusable_container);
+    for (std::uint32_t i = 0; i < each.container_count(); ++i) {
+      const container_name name = each.container_at(i).name;
+      const auto found = std::ranges::lower_bound(containers_, name, {}, &known_container::name);
+      if (found != containers_.end() && found->name == name) {
+        indices[i] = static_cast<std::uint32_t>(found - containers_.begin());
+      }
+    }
+    for (std::size_t partition = 0; partition < each.partition_count(); ++partition) {
+      entries.clear();
+      each.read_partition(partition, entries);
+      for (const shard_entry& entry : entries) {
+        const std::uint32_t index = indices[entry.container];
+        if (index == unusable_container || entry.ordinal >= most_records) continue;
+        std::uint64_t& records = containers_[index].records;
+        records = std::max<std::uint64_t>(records, entry.ordinal + 1);
+      }
+    }
+  }
+  std::uint64_t bits = 0;
+  for (known_container& each : containers_) {
+    each.first_bit = bits;
+    bits += each.records;
+  }
+  live_.assign(bits / 64 + 1, 0);
+  visited_.assign(bits / 64 + 1, 0);
+}
+
+status live_records::mark_from(const store_reading& store, const std::vector<record_reference>& roots,
+                               const marking_options& options) {
+  const auto digest_bytes = store.digest_bytes();
+  if (!digest_bytes) return digest_bytes.error();
+  std::vector<std::unique_ptr<worker>> workers;
+  for (std::size_t i = 0; i < thread_count(options.threads); ++i) {
+    auto check = store.make_fingerprinter();
+    if (!check) return check.error();
+    workers.push_back(std::make_unique<worker>(store, std::move(*check), *digest_bytes));
+  }
+  if (status marked = mark_all(*workers.front(), record_kind::node, roots); !marked.ok()) return marked;
+  std::vector<record_reference> waiting = std::exchange(workers.front()->next, {});
+  std::mutex mutex;
+  status failure;
+  std::atomic<bool> has_failed = false;
+  while (!waiting.empty() && !has_failed) {
+    run_parallel(workers.size(), waiting.size(), [&](std::size_t index, std::size_t item) {
+      if (has_failed) return;
+      const bool is_cancelled = options.cancel != nullptr && options.cancel->is_requested();
+      const status visited = is_cancelled ? stopped_as_asked() : visit(*workers[index], waiting[item]);
+      if (visited.ok()) return;
+      const std::lock_guard lock(mutex);
+      if (!has_failed.exchange(true)) failure = visited;
+    });
+    waiting.clear();
+    for (const auto& each : workers) {
+      waiting.insert(waiting.end(), each->next.begin(), each->next.end());
+      each->next.clear();
+    }
+  }
+  for (const auto& each : workers) reference_count_ += each->references;
+  return failure;
+}
+
+/// Marks everything that a node refers to, and adds nodes that were not visited to those that wait.
+status live_records::visit(worker& own, const record_reference& node) {
+  const auto bytes = own.nodes.read_node(node);
+  if (!bytes) return bytes.error();
+  const auto decoded = decode_node(*bytes, own.digest_bytes);
+  if (!decoded) return damage("the record " + to_hex(node.content), "it is not a node");
+  own.chunks.clear();
+  own.below.clear();
+  const auto add = [&](const stored_extent& extent) {
+    if (extent.kind != extent_kind::hole) own.chunks.push_back(extent.record);
+  };
+  for (const child_node& each : decoded->children) own.below.push_back(each.node);
+  for (const stored_extent& each : decoded->extents) add(each);
+  for (const folder_entry& each : decoded->entries) {
+    if (each.node) own.below.push_back(*each.node);
+    for (const stored_extent& extent : each.extents) add(extent);
+  }
+  if (status marked = mark_all(own, record_kind::chunk, own.chunks); !marked.ok()) return marked;
+  return mark_all(own, record_kind::node, own.below);
+}
+
+status live_records::mark_all(worker& own, record_kind kind, std::span<const record_reference> references) {
+  const std::span<const shard> shards = own.shards;
+  own.references += references.size();
+  for (std::size_t begin = 0; begin < references.size(); begin += looked_up_at_once) {
+    const auto batch = references.subspan(begin, std::min(looked_up_at_once, references.size() - begin));
+    for (const record_reference& each : batch) {
+      const std::uint64_t prefix = prefix_of(each.content);
+      for (const shard& asked : shards) {
+        asked.prefetch_entry(prefix);
+        if (shards.size() > 1) asked.prefetch_filter(prefix);
+      }
+    }
+    for (const record_reference& each : batch) {
+      const std::uint64_t prefix = prefix_of(each.content);
+      for (const shard& asked : shards) {
+        if (shards.size() == 1 || asked.may_contain(prefix)) asked.prefetch_next(prefix);
+      }
+    }
+    for (const record_reference& each : batch) {
+      const auto chosen = choose(own, kind, each);
+      if (!chosen) return chosen.error();
+      set_bit(live_, bit_of(*chosen));
+      if (kind == record_kind::node && set_bit(visited_, bit_of(*chosen))) own.next.push_back(each);
+    }
+  }
+  return {};
+}
+
+/// Fills `own.places` with the places that may have a record.
+void live_records::find_places(worker& own, const digest& content) {
+  const std::uint64_t prefix = prefix_of(content);
+  const std::span<const shard> shards = own.shards;
+  own.places.clear();
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    if (shards.size() > 1 && !shards[i].may_contain(prefix)) continue;
+    own.entries.clear();
+    shards[i].find(prefix, own.entries);
+    for (const shard_entry& each : own.entries) {
+      const place found{in_shards_[i][each.container], each.ordinal};
+      if (found.container == unusable_container || found.ordinal >= containers_[found.container].records) continue;
+      if (std::ranges::find(own.places, found) == own.places.end()) own.places.push_back(found);
+    }
+  }
+}
+
+/// Chooses one of the places that have a record. A node is always compared with the table of its container, because
+/// another record in its place would hide what the node refers to.
+result<live_records::place> live_records::choose(worker& own, record_kind kind, const record_reference& reference) {
+  find_places(own, reference.content);
+  if (own.places.size() == 1 && kind == record_kind::chunk) return own.places.front();
+  std::optional<place> best;
+  int best_rank = 0;
+  for (const place& each : own.places) {
+    const known_container& container = containers_[each.container];
+    const auto table = own.index.tables().find(container.name);
+    if (!table) return table.error();
+    if (*table == nullptr || each.ordinal >= (*table)->records.size()) continue;
+    const record_description& found = (*table)->records[each.ordinal].description;
+    if (found.kind != kind || found.content != reference.content) continue;
+    const int rank = 1 + (container.is_avoided ? 0 : 4) + (container.hint == reference.hint ? 2 : 0) +
+                     (test_bit(live_, bit_of(each)) ? 1 : 0);
+    if (rank > best_rank) best = each;
+    best_rank = std::max(rank, best_rank);
+  }
+  if (best) return *best;
+  return damage("the record " + to_hex(reference.content), "a snapshot refers to it, and no container has it");
+}
+
+std::uint64_t live_records::record_count(std::size_t container) const noexcept {
+  return containers_[container].records;
+}
+
+std::uint64_t live_records::live_count(std::size_t container) const noexcept {
+  std::uint64_t count = 0;
+  for (std::uint32_t i = 0; i < containers_[container].records; ++i) count += is_live(container, i) ? 1u : 0u;
+  return count;
+}
+
+bool live_records::is_live(std::size_t container, std::uint32_t ordinal) const noexcept {
+  return ordinal < containers_[container].records && test_bit(live_, containers_[container].first_bit + ordinal);
+}
+
+}  // namespace cutpoint::store

@@ -1,0 +1,143 @@
+// The public class of a view.
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include <cutpoint/store_view.h>
+#include <fmt/format.h>
+
+#include "store/access/open_store.h"
+#include "store/files/dump.h"
+#include "store/format/failure.h"
+#include "store/view/shared_reader.h"
+
+namespace cutpoint {
+
+struct viewed_file::description {
+  explicit description(store::folder_entry found) : entry(std::move(found)) {
+    facts.path = entry.name;
+    facts.kind = entry.kind;
+    facts.permissions = entry.permissions;
+    facts.user_id = entry.user_id;
+    facts.group_id = entry.group_id;
+    facts.size = entry.size;
+    facts.modified = entry.modified;
+    facts.changed = entry.changed;
+    facts.link_count = entry.link_count;
+    facts.device = entry.device;
+    facts.inode = entry.inode;
+    facts.device_number = entry.device_number;
+    facts.target = entry.target;
+  }
+
+  store::folder_entry entry;
+  tree_entry facts;
+};
+
+const tree_entry& viewed_file::facts() const noexcept { return held_->facts; }
+const std::vector<extended_attribute>& viewed_file::attributes() const noexcept { return held_->entry.attributes; }
+
+struct viewed_folder::state {
+  std::optional<store::folder_cursor> entries;  ///< none of a file that is no folder
+};
+
+viewed_folder::viewed_folder(std::unique_ptr<state> held) noexcept : held_(std::move(held)) {}
+viewed_folder::viewed_folder(viewed_folder&&) noexcept = default;
+viewed_folder& viewed_folder::operator=(viewed_folder&&) noexcept = default;
+viewed_folder::~viewed_folder() = default;
+
+result<std::optional<viewed_file>> viewed_folder::next() {
+  if (!held_->entries) return std::optional<viewed_file>();
+  auto entry = held_->entries->next();
+  if (!entry) return entry.error();
+  if (!*entry) return std::optional<viewed_file>();
+  return std::optional(viewed_file(std::make_shared<const viewed_file::description>(std::move(**entry))));
+}
+
+struct store_view::implementation {
+  implementation(backup_store held, store::open_store& inside, std::uint64_t memory_bytes)
+      : opened(std::move(held)),
+        objects(inside.objects()),
+        records(objects, inside.key(), inside.reading().make_fingerprinter, memory_bytes) {}
+
+  [[nodiscard]] result<store::record_reference> root_of(const std::string& id);
+
+  std::mutex mutex;                       ///< for the next four
+  backup_store opened;                    ///< an object for one thread at a time
+  std::vector<std::string> snapshot_ids;  ///< sorted: those that `snapshots` has read
+  std::vector<store_snapshot> snapshots;
+  std::map<std::string, store::record_reference> roots;  ///< of the snapshots that were looked into, by id
+
+  store::storage& objects;
+  store::shared_reader records;
+};
+
+result<store_view> store_view::make(backup_store opened, const store_view_options& options) {
+  store::open_store& inside = opened.opened();  // stays where it is
+  return store_view(std::make_unique<implementation>(std::move(opened), inside, options.memory_bytes));
+}
+
+store_view::store_view(std::unique_ptr<implementation> held) noexcept : held_(std::move(held)) {}
+store_view::store_view(store_view&&) noexcept = default;
+store_view& store_view::operator=(store_view&&) noexcept = default;
+store_view::~store_view() = default;
+
+result<std::vector<store_snapshot>> store_view::snapshots(const store_problem& problem) {
+  const std::lock_guard lock(held_->mutex);
+  auto ids = held_->objects.list(store::object_kind::snapshot);
+  if (!ids) return ids.error();
+  std::ranges::sort(*ids);
+  if (*ids != held_->snapshot_ids) {
+    auto read = held_->opened.snapshots(problem);
+    if (!read) return read.error();
+    held_->snapshots = std::move(*read);
+    held_->snapshot_ids = std::move(*ids);
+  }
+  return held_->snapshots;
+}
+
+result<store::record_reference> store_view::implementation::root_of(const std::string& id) {
+  const std::lock_guard lock(mutex);
+  const auto found = roots.find(id);
+  if (found != roots.end()) return found->second;
+  const status unknown(status_code::invalid_argument, fmt::format("no snapshot has the id {}", id));
+  if (!store::is_valid_id(id)) return unknown;  // it could name another object
+  const auto taken = opened.opened().read(id);
+  if (!taken) return store::is_absence(taken.error()) ? unknown : taken.error();
+  roots.emplace(id, taken->root);
+  return taken->root;
+}
+
+result<viewed_file> store_view::find(const std::string& id, std::string_view path) {
+  const auto root = held_->root_of(id);
+  if (!root) return root.error();
+  auto found = store::find_path(*root, path, held_->records);
+  if (!found) return found.error();
+  return viewed_file(std::make_shared<const viewed_file::description>(std::move(*found)));
+}
+
+result<viewed_folder> store_view::open_folder(const viewed_file& folder) {
+  auto state = std::make_unique<viewed_folder::state>();
+  const store::folder_entry& entry = folder.held_->entry;
+  if (entry.kind == file_kind::directory && entry.node) state->entries.emplace(*entry.node, held_->records);
+  return viewed_folder(std::move(state));
+}
+
+result<std::size_t> store_view::read(const viewed_file& file, std::uint64_t offset,
+                                     std::span<std::uint8_t> destination) {
+  std::size_t filled = 0;
+  const auto take = [&](byte_span bytes) {
+    std::memcpy(destination.data() + filled, bytes.data(), bytes.size());
+    filled += bytes.size();
+    return status();
+  };
+  const store::folder_entry& entry = file.held_->entry;
+  const std::uint64_t begin = std::min(offset, entry.size);
+  const std::uint64_t end = begin + std::min<std::uint64_t>(destination.size(), entry.size - begin);
+  if (status read = store::dump_file(entry, begin, end, held_->records, take); !read.ok()) return read;
+  return filled;
+}
+
+}  // namespace cutpoint

@@ -1,0 +1,92 @@
+"""`stats --details` says what the containers of a store have, and how its snapshots lie in them."""
+
+import json
+import os
+import unittest
+
+from streams import random_bytes
+from test_store import StoreTest
+
+
+class Stats(StoreTest):
+    def setUp(self):
+        super().setUp()
+        self.write("data/text.C", b"the same line again and again\n" * 10_000)
+        self.first = self.backup()
+
+    def details(self) -> dict:
+        return json.loads(self.store("stats", "--details", "--json"))
+
+    def test_bytes_and_kinds_of_one_snapshot(self):
+        found = self.details()
+        chunks, nodes = found["chunks"], found["nodes"]
+        self.assertEqual((chunks["live_count"], chunks["live_stored_bytes"]), (chunks["count"], chunks["stored_bytes"]))
+        self.assertEqual(nodes["live_count"], nodes["count"])
+        self.assertEqual(chunks["count"] + nodes["count"], found["records"])
+        self.assertGreater(chunks["raw_bytes"], 500_000 + 300_000)
+        self.assertLess(chunks["stored_bytes"], 600_000)  # 500,000 of them are random
+        self.assertLess(found["newest"]["stored_bytes"], found["container_bytes"])
+        self.assertEqual(found["newest"]["stored_bytes"], chunks["stored_bytes"])
+        self.assertEqual(found["newest"], found["oldest"])
+        self.assertEqual(found["newest"]["bytes"], 300_000 * 2 + 300_000 + 200_000 + self.bytes_after_the_end())
+        self.assertEqual(found["newest"]["containers"], found["containers"])
+        self.assertAlmostEqual(found["newest"]["containers_per_mib"], found["containers"] * 2**20 / found["newest"]["bytes"])
+        kinds = {each.pop("kind"): each for each in found["kinds"]}
+        self.assertEqual(set(kinds), {"(none)", ".c"})
+        self.assertEqual((kinds[".c"]["files"], kinds[".c"]["bytes"]), (1, 300_000))
+        self.assertLess(kinds[".c"]["stored_bytes"], 30_000)
+        self.assertEqual(sum(each["stored_bytes"] for each in kinds.values()), chunks["stored_bytes"])
+        self.assertEqual([each["snapshot"] for each in found["growth"]], [self.first])
+        self.assertEqual(sum(each["containers"] for each in found["live_shares"]), found["containers"])
+        self.assertEqual(found["live_shares"][-1], {"at_most": 1, "containers": found["containers"], "container_bytes": found["container_bytes"]})
+
+    def bytes_after_the_end(self) -> int:
+        """The zeros at the end of b: a hole, or bytes that are stored."""
+        return 0 if (self.folder / "data/deep/folder/b").stat().st_blocks * 512 < 300_000 else 100_000
+
+    def test_forgotten_snapshots_leave_containers_that_are_not_live(self):
+        for path in ("a", "another-name-of-a", "text.C"):
+            os.remove(self.folder / "data" / path)
+        second = self.backup()
+        before = self.details()
+        self.assertEqual((before["oldest"]["snapshot"], before["newest"]["snapshot"]), (self.first, second))
+        self.store("forget", self.first)
+        after = self.details()
+        self.assertEqual(after["chunks"]["count"], before["chunks"]["count"])
+        self.assertLess(after["chunks"]["live_stored_bytes"], before["chunks"]["live_stored_bytes"] - 300_000)
+        self.assertEqual(after["live_shares"][-1]["containers"], 1)  # that of the last backup
+        shares = [each["at_most"] for each in after["live_shares"] if each["containers"] and each["at_most"] < 1]
+        self.assertEqual(len(shares), 1)
+        self.assertTrue(0.3 < shares[0] < 0.6, shares)
+        self.store("forget", "latest")
+        empty = self.details()
+        self.assertEqual(empty["live_shares"][0]["containers"], empty["containers"])
+        self.assertEqual((empty["chunks"]["live_count"], empty["newest"]["bytes"], empty["kinds"]), (0, 0, []))
+
+    def test_the_text_has_the_same(self):
+        self.write("data/new", random_bytes(1000, 7))
+        second = self.backup()
+        text = self.store("stats", "--details")
+        for told in ("chunks", "100.0 % of it live", f"oldest         {self.first[:16]}", f"newest         {second[:16]}", "containers by live share", ".c ", "growth"):
+            self.assertIn(told, text)
+        self.assertNotIn("growth", self.store("stats"))
+
+    def test_what_is_damaged_is_named_and_the_rest_is_shown(self):
+        self.store("backup", "data/link")
+        (self.folder / "store/snapshots" / self.first).chmod(0o644)
+        (self.folder / "store/snapshots" / self.first).write_bytes(b"damage")
+        run = self.run_store("stats", "--details", "--json")
+        self.assert_failed(run, f"snapshots/{self.first}")
+        self.assertEqual(run.stderr.count(self.first), run.stderr.count("\n") * 2, run)
+        self.assertEqual(len(json.loads(run.stdout)["growth"]), 1)
+        for container in (self.folder / "store/containers").iterdir():
+            container.unlink()
+        run = self.run_store("stats", "--details")
+        self.assert_failed(run, "no container has it")
+        self.assertIn("containers     0", run.stdout)
+
+
+del StoreTest  # its tests are those of another module
+
+if __name__ == "__main__":
+    unittest.main()

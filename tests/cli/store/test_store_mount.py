@@ -1,0 +1,290 @@
+"""A mounted store shows its snapshots as they were stored, to many readers at once."""
+
+import contextlib
+import hashlib
+import os
+import random
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+from pathlib import Path
+
+from command import BINARY, PATIENCE, CommandTest, wait_until
+from streams import random_bytes
+
+
+def why_not_mountable() -> str:
+    """Why no store can be mounted here, or nothing."""
+    if not os.path.exists("/dev/fuse"):
+        return "there is no /dev/fuse"
+    if os.getuid() != 0 and not shutil.which("fusermount3"):
+        return "this user is not root, and fusermount3 is not installed"
+    with tempfile.TemporaryDirectory(prefix="cutpoint-") as folder:
+        run = lambda *words, **how: subprocess.run([BINARY, *words], cwd=folder, capture_output=True, text=True, timeout=PATIENCE, **how)
+        run("init", "--store", "store", "--encryption", "none")
+        os.mkdir(f"{folder}/shown")
+        process = subprocess.Popen([BINARY, "mount", "--store", "store", "shown"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        said = process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        complaint = process.communicate(timeout=PATIENCE)[1].decode()
+        return "" if said else complaint
+
+
+WHY_NOT = why_not_mountable()
+
+
+def facts_of(path: Path) -> tuple:
+    facts = path.lstat()
+    is_data = stat.S_ISREG(facts.st_mode)
+    return (
+        stat.filemode(facts.st_mode),
+        facts.st_uid,
+        facts.st_gid,
+        facts.st_nlink,
+        facts.st_rdev,
+        None if path.is_dir() and not path.is_symlink() else facts.st_size,
+        facts.st_mtime_ns,
+        {name: os.getxattr(path, name, follow_symlinks=False) for name in os.listxattr(path, follow_symlinks=False)},
+        os.readlink(path) if path.is_symlink() else None,
+        hashlib.sha256(path.read_bytes()).hexdigest() if is_data else None,
+    )
+
+
+def tree_of(folder: Path) -> dict:
+    return {str(path.relative_to(folder)): facts_of(path) for path in sorted(folder.rglob("*"))}
+
+
+@unittest.skipIf(WHY_NOT, WHY_NOT)
+class Mount(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.store("init", "--encryption", "none")
+        self.write("data/a", random_bytes(300_000, 1))
+        self.write("data/deep/folder/b", random_bytes(200_000, 2) + bytes(1_000_000) + b"end")
+        self.write("data/deep/empty", b"")
+        with open(self.folder / "data/hole", "wb") as file:
+            file.truncate(3_000_000)
+            file.seek(2_000_000)
+            file.write(b"between holes")
+        (self.folder / "data/link").symlink_to("deep/folder/b")
+        os.link(self.folder / "data/a", self.folder / "data/another-name-of-a")
+        os.mkfifo(self.folder / "data/fifo", 0o640)
+        (self.folder / "data/deep/folder").chmod(0o2750)
+        (self.folder / "data/deep/folder/b").chmod(0o4711)
+        os.setxattr(self.folder / "data/a", "user.comment", b"of a\0file")
+        os.utime(self.folder / "data/deep", ns=(5, 1_234_567_890_123_456_789))
+        if os.getuid() == 0:
+            os.chown(self.folder / "data/deep/empty", 12345, 54321)
+            os.mknod(self.folder / "data/device", stat.S_IFCHR | 0o600, os.makedev(259, 70_000))
+        self.shown = self.folder / "shown"
+        self.shown.mkdir()
+
+    def store(self, *words) -> str:
+        run = self.run_command(*words, "--store", "store")
+        self.assert_done(run)
+        return run.stdout.strip()
+
+    def backup(self, *words) -> str:
+        return self.store("backup", *(words or ("data",)))
+
+    def mount(self, *words):
+        """Begins to serve the store. What is mounted when the test fails is unmounted."""
+        process = self.start("mount", "--store", "store", *words, "shown")
+        self.addCleanup(lambda: os.path.ismount(self.shown) and subprocess.run(["umount", "-l", self.shown], check=False))
+        self.assertIn(b"mounted", process.stdout.readline())
+        self.assertTrue(os.path.ismount(self.shown))
+        return process
+
+    def unmount(self, process, complaint=""):
+        unmounted = ["umount", self.shown] if os.getuid() == 0 else ["fusermount3", "-u", self.shown]
+        subprocess.run(unmounted, check=True, timeout=PATIENCE)
+        run = self.wait(process)
+        self.assertEqual((run.code, run.stderr), (0, complaint), run)
+
+    def files_of(self, snapshot: str) -> Path:
+        return Path(f"{self.shown}/ids/{snapshot}{self.folder}/data")
+
+    def test_files_are_what_was_stored(self):
+        snapshot = self.backup()
+        process = self.mount()
+        shown = self.files_of(snapshot)
+        self.assertEqual(tree_of(shown), tree_of(self.folder / "data"))
+        inodes = {}
+        for path in shown.rglob("*"):
+            inodes.setdefault(path.lstat().st_ino, set()).add(path.name)
+        self.assertEqual([names for names in inodes.values() if len(names) > 1], [{"a", "another-name-of-a"}])
+        with self.assertRaises(OSError):
+            (shown / "new").write_bytes(b"")
+        self.unmount(process)
+
+    @unittest.skipUnless(shutil.which("tar"), "tar is not installed")
+    def test_tar_writes_the_archive_that_it_writes_of_the_source(self):
+        process = self.mount()
+        words = ["tar", "--format=posix", "--pax-option=delete=atime,delete=ctime", "--sort=name", "--xattrs", "-cC"]
+        snapshot = self.backup()  # after the mount
+        before = subprocess.run([*words, self.folder / "data", "."], capture_output=True, check=True).stdout
+        wait_until(self.files_of(snapshot).exists, "the snapshot appears")
+        after = subprocess.run([*words, self.files_of(snapshot), "."], capture_output=True, check=True).stdout
+        self.assertGreater(len(before), 1_500_000)
+        self.assertEqual(hashlib.sha256(after).hexdigest(), hashlib.sha256(before).hexdigest())
+        self.unmount(process)
+
+    @unittest.skipUnless(shutil.which("rsync"), "rsync is not installed")
+    def test_rsync_finds_no_difference(self):
+        snapshot = self.backup()
+        process = self.mount()
+        words = ["rsync", "-aHX", "--checksum", "--dry-run", "--itemize-changes", "--delete", f"{self.files_of(snapshot)}/"]
+        run = subprocess.run([*words, f"{self.folder}/data/"], capture_output=True, text=True, check=True, timeout=PATIENCE)
+        self.assertEqual(run.stdout, "")
+        (self.folder / "data/deep/empty").write_bytes(b"no longer")
+        run = subprocess.run([*words, f"{self.folder}/data/"], capture_output=True, text=True, check=True, timeout=PATIENCE)
+        self.assertIn("deep/empty", run.stdout)
+        self.unmount(process)
+
+    def test_snapshots_appear_by_id_time_host_and_tag(self):
+        process = self.mount()
+        self.assertEqual(sorted(os.listdir(self.shown)), ["hosts", "ids", "snapshots", "tags"])
+        taken = [self.backup("data", "--host", "h/1", "--tag", "t", "--tag", "..", "--time", time) for time in ("77", "77", "1763985600")]
+        wait_until(lambda: len(os.listdir(self.shown / "ids")) == 4, "three snapshots and a link appear")
+        names = ["1970-01-01T00:01:17Z", "1970-01-01T00:01:17Z-2", "2025-11-24T12:00:00Z"]
+        self.assertEqual(sorted(os.listdir(self.shown / "ids")), sorted([*taken, "latest"]))
+        for folder in ("snapshots", "hosts/h_1", "tags/t", "tags/_.."):
+            self.assertEqual(sorted(os.listdir(self.shown / folder)), [*names, "latest"])
+            self.assertEqual(os.readlink(self.shown / folder / "latest"), names[-1])
+            self.assertEqual(facts_of(Path(f"{self.shown}/{folder}/latest{self.folder}/data/a")), facts_of(self.folder / "data/a"))
+        self.assertEqual((self.shown / "snapshots" / names[0]).stat().st_mtime, 77)
+        self.assertFalse((self.shown / "ids" / "0123").exists())
+        self.store("forget", taken[0])
+        wait_until(lambda: len(os.listdir(self.shown / "ids")) == 3, "the snapshot that was forgotten disappears")
+        self.assertEqual(sorted(os.listdir(self.shown / "snapshots")), [*names[1:], "latest"])
+        self.unmount(process)
+
+    def test_a_folder_of_thousands_is_listed_once_each(self):
+        names = [f"file number {number}" for number in range(5000)]
+        for name in names:
+            self.write(f"data/many/{name}", name.encode())
+        snapshot = self.backup()
+        process = self.mount()
+        shown = self.files_of(snapshot) / "many"
+        self.assertEqual(sorted(os.listdir(shown)), sorted(names))
+        for name in random.Random(1).sample(names, 100):
+            self.assertEqual((shown / name).read_bytes(), name.encode())
+        with os.scandir(shown) as some:
+            first = [next(some).name for _ in range(3)]
+        self.assertEqual(len(set(first)), 3)
+        self.unmount(process)
+
+    def test_many_read_at_once_while_others_are_killed(self):
+        content = random_bytes(6_000_000, 5)
+        self.write("data/large", content)
+        snapshot = self.backup()
+        process = self.mount("--memory", "8M")
+        path = self.files_of(snapshot) / "large"
+        wrong = []
+
+        def read(seed: int):
+            draw = random.Random(seed)
+            with open(path, "rb", buffering=0) as file:
+                for _ in range(40):
+                    begin, length = draw.randrange(len(content)), draw.randrange(1, 300_000)
+                    if os.pread(file.fileno(), length, begin) != content[begin : begin + length]:
+                        wrong.append((begin, length))
+
+        readers = [threading.Thread(target=read, args=(seed,)) for seed in range(32)]
+        for each in readers:
+            each.start()
+        for _ in range(10):
+            killed = subprocess.Popen(["cat", path, path, path], stdout=subprocess.PIPE)
+            killed.stdout.read(100_000)
+            killed.kill()
+            killed.stdout.close()
+            killed.wait(timeout=PATIENCE)
+        for each in readers:
+            each.join(timeout=PATIENCE)
+        self.assertEqual(wrong, [])
+        self.unmount(process)
+
+    @unittest.skipUnless(shutil.which("fio"), "fio is not installed")
+    def test_fio_verifies_its_blocks(self):
+        words = ["fio", "--name=blocks", "--filename=blocks", "--size=4M", "--bs=4k", "--verify=crc32c", "--output-format=terse", "--thread"]
+        subprocess.run([*words, "--rw=write", "--do_verify=0"], cwd=self.folder / "data", check=True, capture_output=True, timeout=PATIENCE)
+        snapshot = self.backup()
+        process = self.mount()
+        verified = [*words, "--rw=randread", "--verify_fatal=1", "--readonly", "--direct=1"]
+        subprocess.run(verified, cwd=self.files_of(snapshot), check=True, capture_output=True, timeout=PATIENCE)
+        self.unmount(process)
+
+    def test_what_is_damaged_is_an_error_and_never_wrong_bytes(self):
+        self.write("data/lost", random_bytes(900_000, 7))
+        whole = self.backup()
+        contents = {path.name: path.read_bytes() for path in (self.folder / "data").iterdir() if path.is_file() and not path.is_fifo()}
+        for path in (self.folder / "store/containers").iterdir():
+            path.chmod(0o600)
+            with open(path, "r+b") as file:  # the first megabyte or so has the files' chunks
+                for position in range(1000, path.stat().st_size // 2, 150_000):
+                    file.seek(position)
+                    file.write(b"damage")
+        process = self.mount()
+        failed = 0
+        for name, content in contents.items():
+            try:
+                self.assertEqual((self.files_of(whole) / name).read_bytes(), content)
+            except OSError as error:
+                self.assertEqual(error.errno, 5)
+                failed += 1
+        self.assertGreater(failed, 0)
+        for path in (self.folder / "store/containers").iterdir():
+            path.unlink()
+        with self.assertRaises(OSError) as gone:
+            (self.files_of(whole) / "deep/folder/b").read_bytes()
+        self.assertEqual(gone.exception.errno, 5)
+        subprocess.run(["umount", self.shown], check=True)
+        run = self.wait(process)
+        self.assertEqual(run.code, 0, run)
+        self.assertIn("damaged", run.stderr)
+        self.assertIn(f"/ids/{whole}", run.stderr)
+
+    def test_ctrl_c_unmounts_also_while_the_folder_is_in_use(self):
+        snapshot = self.backup()
+        process = self.mount()
+        descriptor = os.open(self.files_of(snapshot) / "a", os.O_RDONLY)
+        self.assertEqual(len(os.read(descriptor, 10)), 10)
+        process.send_signal(signal.SIGINT)
+        run = self.wait(process)
+        self.assertEqual((run.code, run.stderr), (0, ""), run)
+        with contextlib.suppress(OSError):  # nobody answers any more
+            os.close(descriptor)
+        self.assertFalse(os.path.ismount(self.shown))
+        self.assertEqual(os.listdir(self.shown), [])
+
+    def test_others_see_what_modes_allow_only_if_they_are_let_in(self):
+        if os.getuid() != 0:
+            self.skipTest("only root can become another user")
+        self.folder.chmod(0o755)
+        (self.folder / "data/secret").write_bytes(b"secret")
+        (self.folder / "data/secret").chmod(0o600)
+        (self.folder / "data/public").write_bytes(b"public")
+        snapshot = self.backup()
+        read = lambda name: subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", "cat", self.files_of(snapshot) / name], capture_output=True, check=False)
+        process = self.mount()
+        self.assertNotEqual(read("public").returncode, 0)
+        self.unmount(process)
+        process = self.mount("--allow-other")
+        self.assertEqual(read("public").stdout, b"public")
+        self.assertNotEqual(read("secret").returncode, 0)
+        self.unmount(process)
+
+    def test_a_folder_that_cannot_be_mounted_on_is_named(self):
+        self.assert_failed(self.run_command("mount", "--store", "store", "nowhere"), "nowhere: cannot be mounted on: No such file")
+        self.assert_failed(self.run_command("mount", "--store", "store", "data/a"), "data/a: cannot be mounted on: Not a directory")
+        self.assert_refused(self.run_command("mount", "--store", "store", "--memory", "1", "shown"), "--memory")
+        self.assert_refused(self.run_command("mount", "--store", "data", "shown"), "this is not a store")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,197 @@
+// Readers find what another process moves to other containers while they read, and never report damage that is not there.
+#include <functional>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "store/files/check.h"
+#include "store/files/dump.h"
+#include "store/files/list.h"
+#include "tests/host/io/temporary_folder.h"
+#include "tests/store/files/file_store.h"
+#include "tests/store/files/made_trees.h"
+
+namespace cutpoint::tests {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::string_view containers_prefix = "containers/";
+
+/// A store with a snapshot, and another process that changes it.
+class moved_records : public testing::Test {
+ protected:
+  void SetUp() override {
+    make_small_tree(source_);
+    expected_ = facts_of(source_ / "tree");
+    make_store();
+  }
+  void make_store() {
+    files_ = make_file_store();
+    const auto done = file_store(files_).backup(source_ / "tree");
+    ASSERT_TRUE(done.ok());
+    id_ = done->id;
+  }
+
+  std::unique_ptr<store::storage> open_other() {
+    return store::open_directory_storage(files_, {.writer_id = "other", .pending_objects = 0});
+  }
+  /// Stores all records of the containers that exist again, and makes that durable. Returns these containers.
+  std::vector<std::string> copy_all() {
+    const auto objects = open_other();
+    const auto ids = objects->list(store::object_kind::container);
+    store::record_writer records(*objects, key_, 48 * KiB, blake3_fingerprinter());
+    for (const std::string& id : *ids) {
+      const auto table = store::read_container_table(*objects, id, key_);
+      for (const store::placed_record& each : table->records) {
+        const auto content = store::read_record(*objects, *table, each, key_);
+        store::record_description description = each.description;
+        description.codec = store::record_codec::none;
+        description.stored_bytes = description.raw_bytes;
+        EXPECT_TRUE(records.append(description, *content).ok());
+      }
+    }
+    EXPECT_TRUE(records.finish().ok());
+    return *ids;
+  }
+  void remove_containers(const std::vector<std::string>& ids) {
+    const auto objects = open_other();
+    for (const std::string& id : ids) EXPECT_TRUE(objects->remove({store::object_kind::container, id}).ok());
+  }
+  void move_all() { remove_containers(copy_all()); }
+  void remove_all_containers() {
+    const auto ids = open_other()->list(store::object_kind::container);
+    remove_containers(*ids);
+  }
+  /// Before the call with a number that opens a container, another process acts.
+  void act_at(std::size_t call, std::function<void()> act) {
+    calls_ = 0;
+    files_->meanwhile = [this, call, act = std::move(act)](const std::string& path) {
+      if (path.starts_with(containers_prefix) && calls_++ == call) act();
+    };
+  }
+  /// Returns whether the process has acted, and stops it if not.
+  bool has_acted(std::size_t call) {
+    files_->meanwhile = {};
+    return calls_ > call;
+  }
+  result<store::restore_summary> restore(const std::string& target, problem_map& problems) {
+    return file_store(files_).restore(
+        id_, {.path = source_ / "tree", .target = target, .threads = 1, .problem = note_in(problems)});
+  }
+  result<store::check_summary> check(std::uint64_t reads_data, problem_map& problems) {
+    const store::check_options options{.reads_data = reads_data != 0,
+                                       .threads = 1,
+                                       .object_problem = note_in(problems),
+                                       .file_problem = [&](const std::string&, const std::string& path,
+                                                           const status& why) { problems[path] = why.message(); }};
+    return file_store(files_).with_reading(
+        [&](const store::store_reading& reading) { return store::check_store(reading, options); });
+  }
+
+  const temporary_folder source_;
+  const store::seal_key key_;
+  std::shared_ptr<volatile_file_system> files_;
+  std::string id_;
+  tree_facts expected_;
+  std::size_t calls_ = 0;
+};
+
+TEST_F(moved_records, are_restored_whenever_they_are_moved) {
+  std::size_t call = 0;
+  for (bool is_moved = true; is_moved; ++call) {
+    act_at(call, [&] { move_all(); });
+    const temporary_folder target;
+    problem_map problems;
+    const auto restored = restore(target / "t", problems);
+    is_moved = has_acted(call);
+    ASSERT_TRUE(restored.ok()) << restored.error().message();
+    EXPECT_EQ(problems, problem_map()) << "moved at " << call;
+    EXPECT_EQ(facts_of(target / "t"), expected_) << "moved at " << call;
+  }
+  EXPECT_GT(call, 10u) << "tables, nodes and ranges of chunks were read";
+}
+
+TEST_F(moved_records, are_no_damage_to_a_check) {
+  for (const std::uint64_t reads_data : {0u, 1u}) {
+    std::size_t call = 0;
+    for (bool is_moved = true; is_moved; ++call) {
+      act_at(call, [&] { move_all(); });
+      problem_map problems;
+      const auto checked = check(reads_data, problems);
+      is_moved = has_acted(call);
+      ASSERT_TRUE(checked.ok()) << checked.error().message();
+      EXPECT_EQ(problems, problem_map()) << "moved at " << call;
+    }
+    EXPECT_GT(call, 4u);
+  }
+}
+
+TEST_F(moved_records, are_read_by_a_reader_that_knows_the_old_containers) {
+  file_store opened(files_);
+  const auto root = opened.read(id_)->root;
+  opened.with_reading([&](const store::store_reading& reading) {
+    store::record_reader records(reading.objects, reading.key, reading.shards, sha256());
+    const auto read = [&](byte_span expected) {
+      const auto file = store::find_path(root, source_ / "tree/large", records);
+      ASSERT_TRUE(file.ok()) << file.error().message();
+      std::vector<std::uint8_t> bytes;
+      const status dumped = store::dump_file(*file, 0, UINT64_MAX, records, [&](byte_span part) {
+        bytes.insert(bytes.end(), part.begin(), part.end());
+        return status();
+      });
+      EXPECT_TRUE(dumped.ok()) << dumped.message();
+      EXPECT_TRUE(std::ranges::equal(bytes, expected));
+    };
+    const std::string text = drawn_text(content::random, 150'000, 1);
+    const std::vector<std::uint8_t> expected(text.begin(), text.end());
+    read(expected);
+    move_all();
+    read(expected);
+    move_all();
+    read(expected);
+    remove_all_containers();
+    const auto lost = store::find_path(root, source_ / "tree/large", records);
+    ASSERT_FALSE(lost.ok());
+    EXPECT_TRUE(store::is_damage(lost.error()));
+    EXPECT_THAT(lost.error().message(), HasSubstr("was removed"));
+  });
+}
+
+TEST_F(moved_records, of_a_snapshot_that_is_removed_meanwhile_are_no_damage_to_a_check) {
+  for (const std::uint64_t reads_data : {0u, 1u}) {
+    std::size_t call = 0;
+    for (bool is_removed = true; is_removed; ++call) {
+      make_store();
+      act_at(call, [&] {
+        EXPECT_TRUE(open_other()->remove({store::object_kind::snapshot, id_}).ok());
+        remove_all_containers();
+      });
+      problem_map problems;
+      const auto checked = check(reads_data, problems);
+      is_removed = has_acted(call);
+      ASSERT_TRUE(checked.ok()) << checked.error().message();
+      EXPECT_EQ(problems, problem_map()) << "removed at " << call;
+    }
+    EXPECT_GT(call, 4u);
+  }
+}
+
+TEST_F(moved_records, that_are_damaged_are_read_from_another_container) {
+  const std::vector<std::string> old = copy_all();
+  for (const std::string& id : old) {
+    std::vector<std::uint8_t>& bytes = *files_->bytes_of(std::string(containers_prefix) + id);
+    for (std::size_t i = store::object_header_bytes; i + 20'000 < bytes.size(); i += 500) bytes[i] ^= 1;
+  }
+  const temporary_folder target;
+  problem_map problems;
+  ASSERT_TRUE(restore(target / "t", problems).ok());
+  EXPECT_EQ(problems, problem_map());
+  EXPECT_EQ(facts_of(target / "t"), expected_);
+  ASSERT_TRUE(check(1, problems).ok());
+  for (const auto& [path, why] : problems) EXPECT_TRUE(path.starts_with(containers_prefix)) << path << ": " << why;
+  EXPECT_FALSE(problems.empty()) << "the damage itself is named";
+}
+
+}  // namespace
+}  // namespace cutpoint::tests

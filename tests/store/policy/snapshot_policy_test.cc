@@ -1,0 +1,240 @@
+// The rules of `forget` keep what restic keeps.
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <map>
+
+#include <cutpoint/store_policy.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace cutpoint::tests {
+namespace {
+
+constexpr std::int64_t second = 1'000'000'000;
+
+/// Sets the time zone of the process until it goes out of scope.
+class time_zone {
+ public:
+  explicit time_zone(const char* name) {
+    ::setenv("TZ", name, 1);
+    ::tzset();
+  }
+  ~time_zone() {
+    ::unsetenv("TZ");
+    ::tzset();
+  }
+};
+
+/// Reads "2016-01-18 12:02:03" or "2016-01-18 12:02:03.1", in UTC.
+std::int64_t nanoseconds_of(const std::string& text) {
+  std::tm fields = {};
+  const char* const rest = ::strptime(text.c_str(), "%Y-%m-%d %H:%M:%S", &fields);
+  EXPECT_NE(rest, nullptr) << text;
+  const std::int64_t tenths = *rest == '.' ? rest[1] - '0' : 0;
+  return std::int64_t{::timegm(&fields)} * second + tenths * (second / 10);
+}
+
+store_snapshot taken_at(const std::string& time, std::vector<std::string> tags = {}) {
+  store_snapshot taken;
+  taken.id = time;
+  taken.time = nanoseconds_of(time);
+  taken.tags = std::move(tags);
+  return taken;
+}
+
+/// Returns the times of what is kept of one group, in order.
+std::vector<std::string> kept(const std::vector<store_snapshot>& snapshots, const snapshot_policy& policy,
+                              std::int64_t now = INT64_MAX) {
+  std::vector<std::string> found;
+  const auto groups = apply_policy(snapshots, policy, {}, now);
+  EXPECT_TRUE(groups.ok() && groups->size() == 1) << (groups.ok() ? "" : groups.error().message());
+  if (!groups.ok()) return found;
+  for (const snapshot_decision& each : groups->front().decisions) {
+    if (each.is_kept()) found.push_back(each.snapshot.id);
+  }
+  return found;
+}
+
+snapshot_policy counting(keep_period period, std::uint64_t count) {
+  snapshot_policy policy;
+  policy.counts[static_cast<std::size_t>(period)] = count;
+  return policy;
+}
+
+snapshot_policy within(const calendar_span& span) { return {.spans = {span}}; }
+
+TEST(snapshot_policy, keeps_what_restic_keeps_for_the_same_reasons) {
+  const time_zone zone("UTC");
+  const auto facts = nlohmann::json::parse(std::ifstream(CUTPOINT_TEST_DATA "/restic_policies.json"));
+  std::vector<store_snapshot> snapshots;
+  for (const auto& each : facts["snapshots"]) {
+    snapshots.push_back(taken_at(each["time"], each.value("tags", std::vector<std::string>())));
+    snapshots.back().sequence = 1000 - snapshots.size();  // of two with one time, the first is the newer one
+  }
+  std::size_t compared = 0;
+  for (const auto& fact : facts["policies"]) {
+    snapshot_policy policy;
+    for (std::size_t i = 0; i < keep_period_count; ++i) {
+      if (fact.contains("counts")) {
+        const int count = fact["counts"][i];
+        policy.counts[i] = count < 0 ? unlimited_snapshots : static_cast<std::uint64_t>(count);
+      }
+      if (fact.contains("spans") && fact["spans"][i] != "") {
+        policy.spans[i] = *parse_calendar_span(fact["spans"][i].get<std::string>());
+      }
+    }
+    policy.tags = fact.value("tags", policy.tags);
+    const auto groups = apply_policy(snapshots, policy, {}, INT64_MAX);
+    ASSERT_TRUE(groups.ok()) << groups.error().message();
+    ASSERT_EQ(groups->size(), 1u);
+    std::map<std::string, std::vector<std::size_t>> reasons;
+    for (std::size_t i = 0; i < snapshots.size(); ++i) {
+      const snapshot_decision& decision = groups->front().decisions[i];
+      EXPECT_EQ(decision.snapshot.sequence, snapshots[i].sequence);
+      for (const std::string& each : decision.reasons) reasons[each].push_back(i);
+    }
+    EXPECT_EQ(reasons, fact["kept"]) << fact.dump();
+    ++compared;
+  }
+  EXPECT_EQ(compared, 39u);
+}
+
+TEST(snapshot_policy, days_are_those_of_the_local_time_zone) {
+  const std::vector<store_snapshot> snapshots = {taken_at("2021-01-01 06:00:00"), taken_at("2021-01-01 03:00:00"),
+                                                 taken_at("2021-01-01 02:00:00")};
+  {
+    const time_zone zone("UTC");  // one day: its newest snapshot, and the oldest of all
+    EXPECT_EQ(kept(snapshots, counting(keep_period::daily, 2)),
+              (std::vector<std::string>{"2021-01-01 06:00:00", "2021-01-01 02:00:00"}));
+  }
+  const time_zone zone("America/New_York");
+  EXPECT_EQ(kept(snapshots, counting(keep_period::daily, 2)),
+            (std::vector<std::string>{"2021-01-01 06:00:00", "2021-01-01 03:00:00"}));
+}
+
+TEST(snapshot_policy, a_day_before_has_the_same_hour_although_clocks_were_changed) {
+  const time_zone zone("Europe/Berlin");  // clocks were put forward on 2021-03-28
+  const std::vector<store_snapshot> snapshots = {taken_at("2021-03-28 10:00:00"), taken_at("2021-03-27 11:00:01"),
+                                                 taken_at("2021-03-27 11:00:00")};
+  EXPECT_EQ(kept(snapshots, within({.days = 1})),
+            (std::vector<std::string>{"2021-03-28 10:00:00", "2021-03-27 11:00:01"}));
+  EXPECT_EQ(kept(snapshots, within({.hours = 24})),
+            (std::vector<std::string>{"2021-03-28 10:00:00", "2021-03-27 11:00:01", "2021-03-27 11:00:00"}));
+}
+
+TEST(snapshot_policy, a_month_without_the_day_ends_in_the_next_one) {
+  const time_zone zone("UTC");
+  EXPECT_EQ(kept({taken_at("2021-03-31 00:00:00"), taken_at("2021-03-03 00:00:01"), taken_at("2021-03-03 00:00:00"),
+                  taken_at("2021-02-28 00:00:00")},
+                 within({.months = 1})),
+            (std::vector<std::string>{"2021-03-31 00:00:00", "2021-03-03 00:00:01"}));
+}
+
+TEST(snapshot_policy, spans_end_at_the_newest_snapshot_that_is_not_in_the_future) {
+  const time_zone zone("UTC");
+  const std::vector<store_snapshot> snapshots = {taken_at("2031-01-01 00:00:00"), taken_at("2021-01-02 00:00:00"),
+                                                 taken_at("2021-01-01 12:00:00"), taken_at("2020-01-01 00:00:00")};
+  EXPECT_EQ(kept(snapshots, within({.days = 1}), nanoseconds_of("2022-01-01 00:00:00")).size(), 3u);
+  EXPECT_EQ(kept(snapshots, within({.days = 1}), nanoseconds_of("2032-01-01 00:00:00")).size(), 1u);
+  EXPECT_EQ(kept(snapshots, within({.days = 1}), nanoseconds_of("2010-01-01 00:00:00")).size(), 4u);
+}
+
+TEST(snapshot_policy, the_largest_spans_and_times_are_counted) {
+  const time_zone zone("Asia/Kolkata");
+  store_snapshot first = taken_at("2021-01-01 00:00:00");
+  store_snapshot last = first;
+  first.time = INT64_MIN;
+  last.time = INT64_MAX - 1;
+  const calendar_span longest{most_calendar_units, most_calendar_units, most_calendar_units, most_calendar_units};
+  EXPECT_EQ(kept({first, last}, within(longest)).size(), 2u);
+  for (const keep_period each : {keep_period::hourly, keep_period::weekly, keep_period::yearly}) {
+    EXPECT_EQ(kept({first, last}, counting(each, unlimited_snapshots)).size(), 2u);
+  }
+}
+
+TEST(snapshot_policy, an_empty_tag_stands_for_no_tags) {
+  const std::vector<store_snapshot> snapshots = {taken_at("2021-01-02 00:00:00", {"a", "b"}),
+                                                 taken_at("2021-01-01 00:00:00")};
+  EXPECT_EQ(kept(snapshots, {.tags = {{""}}}), (std::vector<std::string>{"2021-01-01 00:00:00"}));
+  EXPECT_EQ(kept(snapshots, {.tags = {{"b", "a"}, {"c"}}}), (std::vector<std::string>{"2021-01-02 00:00:00"}));
+}
+
+TEST(snapshot_policy, rules_are_applied_to_each_group) {
+  std::vector<store_snapshot> snapshots;
+  for (const char* const host : {"h2", "h1"}) {
+    for (const auto& paths : std::vector<std::vector<std::string>>{{"/b", "/a"}, {"/a", "/b"}, {"/c"}}) {
+      snapshots.push_back(taken_at("2021-01-01 00:00:00", {"t" + std::to_string(snapshots.size() % 2)}));
+      snapshots.back().host = host;
+      snapshots.back().paths = paths;
+      snapshots.back().sequence = snapshots.size();
+    }
+  }
+  const auto counts = [&](const snapshot_grouping& grouping) {
+    std::vector<std::string> found;
+    const auto groups = apply_policy(snapshots, counting(keep_period::last, 1), grouping, INT64_MAX);
+    EXPECT_TRUE(groups.ok());
+    for (const snapshot_group& each : *groups) {
+      std::string key = each.host;
+      for (const std::string& path : each.paths) key += path;
+      for (const std::string& tag : each.tags) key += tag;
+      EXPECT_TRUE(each.decisions.front().is_kept());  // the one that was committed last
+      EXPECT_EQ(std::ranges::count_if(each.decisions, &snapshot_decision::is_kept), 1);
+      found.push_back(key + "=" + std::to_string(each.decisions.size()));
+    }
+    return found;
+  };
+  EXPECT_EQ(counts({}), (std::vector<std::string>{"h1/a/b=2", "h1/c=1", "h2/a/b=2", "h2/c=1"}));
+  EXPECT_EQ(counts({.uses_host = false, .uses_paths = false}), (std::vector<std::string>{"=6"}));
+  EXPECT_EQ(counts({.uses_host = false, .uses_paths = false, .uses_tags = true}),
+            (std::vector<std::string>{"t0=3", "t1=3"}));
+}
+
+TEST(snapshot_policy, nothing_is_decided_if_a_group_would_be_lost) {
+  std::vector<store_snapshot> snapshots = {taken_at("2021-01-01 00:00:00", {"kept"}), taken_at("2021-01-01 00:00:00")};
+  snapshots[1].host = "other";
+  snapshots[1].paths = {"/home", "/etc"};
+  const auto refused = apply_policy(snapshots, {.tags = {{"kept"}}}, {}, INT64_MAX);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message(),
+            "the rules keep none of the snapshots of host other, paths /etc /home: nothing is removed, because nothing "
+            "would be left");
+  EXPECT_FALSE(apply_policy(snapshots, {}, {}, INT64_MAX).ok());
+  EXPECT_TRUE(apply_policy({}, {.tags = {{"kept"}}}, {}, INT64_MAX)->empty());
+}
+
+TEST(snapshot_policy, a_filter_has_restics_meaning) {
+  store_snapshot taken = taken_at("2021-01-01 00:00:00", {"x", "y"});
+  taken.host = "h";
+  taken.paths = {"/a", "/b"};
+  EXPECT_TRUE(snapshot_filter().matches(taken));
+  EXPECT_TRUE((snapshot_filter{.hosts = {"g", "h"}}.matches(taken)));
+  EXPECT_FALSE((snapshot_filter{.hosts = {"g"}}.matches(taken)));
+  EXPECT_TRUE((snapshot_filter{.paths = {"/b"}}.matches(taken)));
+  EXPECT_FALSE((snapshot_filter{.paths = {"/b", "/c"}}.matches(taken)));
+  EXPECT_TRUE((snapshot_filter{.tags = {{"z"}, {"y", "x"}}}.matches(taken)));
+  EXPECT_FALSE((snapshot_filter{.tags = {{"x", "z"}}}.matches(taken)));
+  EXPECT_FALSE((snapshot_filter{.tags = {{""}}}.matches(taken)));
+}
+
+TEST(snapshot_policy, spans_that_mean_nothing_are_refused) {
+  EXPECT_EQ(*parse_calendar_span("4h1y"), (calendar_span{.years = 1, .hours = 4}));
+  EXPECT_EQ(to_string(*parse_calendar_span("0d12m")), "12m");
+  const std::pair<const char*, const char*> wrong[] = {{"", "it is empty"},
+                                                       {"d", "a number is missing"},
+                                                       {"1d2", "no unit follows the number 2"},
+                                                       {"3w", "no unit follows"},
+                                                       {"-1d", "a number is missing"},
+                                                       {"1d1d", "the unit d stands there twice"},
+                                                       {"1000001h", "at most 1000000"},
+                                                       {"99999999999999999999y", "at most 1000000"}};
+  for (const auto& [text, message] : wrong) {
+    const auto parsed = parse_calendar_span(text);
+    ASSERT_FALSE(parsed.ok()) << text;
+    EXPECT_NE(parsed.error().message().find(message), std::string::npos) << parsed.error().message();
+  }
+}
+
+}  // namespace
+}  // namespace cutpoint::tests

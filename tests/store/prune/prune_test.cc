@@ -1,0 +1,353 @@
+// A prune removes what no snapshot refers to and nothing else, wherever backups run, sessions expire or the machine stops.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "store/objects/removal_list.h"
+#include "store/prune/removal.h"
+#include "tests/host/support/case_count.h"
+#include "tests/store/access/whole_session.h"
+
+namespace cutpoint::tests {
+namespace {
+
+using store::object_kind;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+const store_prune_options everything{.most_unused = 0, .threads = 1};
+
+/// Files of a seed: half of them are those of the seed before.
+file_map overlapping_files(std::uint64_t seed, std::size_t largest_bytes) {
+  file_map files = drawn_files(seed, 2, largest_bytes);
+  for (auto& [name, bytes] : drawn_files(seed - 1, 2, largest_bytes)) files["old-" + name] = std::move(bytes);
+  return files;
+}
+
+std::vector<std::string> names(const made_store& made, object_kind kind) { return *made.open_storage("n")->list(kind); }
+
+class prunes : public testing::TestWithParam<bool> {
+ protected:
+  made_store made_{GetParam() ? std::optional(store::key_secret{store::secret_kind::password, "p"}) : std::nullopt};
+};
+INSTANTIATE_TEST_SUITE_P(with, prunes, testing::Bool(),
+                         [](const auto& tested) { return tested.param ? "encryption" : "checksums"; });
+
+TEST_P(prunes, remove_what_no_snapshot_refers_to) {
+  const auto opened = made_.open();
+  snapshot_map kept;
+  std::vector<std::string> forgotten;
+  for (std::uint64_t i = 1; i <= 6; ++i) {
+    const file_map files = overlapping_files(i, 60'000);
+    const auto id = back_up(*opened, files);
+    ASSERT_TRUE(id.ok()) << id.error().message();
+    if (i % 2 == 0) {
+      kept[*id] = files;
+    } else {
+      forgotten.push_back(*id);
+    }
+  }
+  for (const std::string& each : forgotten) ASSERT_TRUE(forget(*opened, each).ok());
+  const auto rehearsed = store::prune_store(*opened, {.most_unused = 0, .is_rehearsal = true});
+  ASSERT_TRUE(rehearsed.ok()) << rehearsed.error().message();
+  EXPECT_EQ(rehearsed->containers, names(made_, object_kind::container).size()) << "a rehearsal changes nothing";
+  EXPECT_THAT(names(made_, object_kind::removal_list), IsEmpty());
+  const auto pruned = store::prune_store(*opened, everything);
+  ASSERT_TRUE(pruned.ok()) << pruned.error().message();
+  EXPECT_GT(pruned->rewritten_containers, 0u);
+  EXPECT_GT(pruned->removed_containers, 0u);
+  EXPECT_EQ(pruned->removed_bytes, rehearsed->removed_bytes);
+  EXPECT_EQ(pruned->rewritten_bytes, rehearsed->rewritten_bytes);
+  EXPECT_EQ(pruned->left_unused_bytes, 0u);
+  EXPECT_EQ(loss_in(*opened, kept), "");
+  EXPECT_THAT(opened->shards().containers(), SizeIs(names(made_, object_kind::container).size()))
+      << "the index names no container that was removed";
+  EXPECT_THAT(names(made_, object_kind::lease), IsEmpty());
+  const auto again = store::prune_store(*opened, everything);
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->unused_bytes + again->removed_containers + again->rewritten_containers, 0u);
+}
+
+TEST_P(prunes, rewrite_no_more_than_is_allowed) {
+  const auto opened = made_.open();
+  const auto first = back_up(*opened, drawn_files(1, 8, 60'000));
+  file_map half = drawn_files(1, 4, 60'000);
+  const auto second = back_up(*opened, half);
+  ASSERT_TRUE(first.ok() && second.ok() && forget(*opened, *first).ok());
+  const auto none = store::prune_store(*opened, {.most_unused = 1});
+  ASSERT_TRUE(none.ok());
+  EXPECT_EQ(none->rewritten_containers, 0u);
+  EXPECT_GT(none->left_unused_bytes, 0u);
+  const auto budget = store::prune_store(*opened, {.most_unused = 0, .most_rewritten_bytes = 0});
+  ASSERT_TRUE(budget.ok());
+  EXPECT_EQ(budget->rewritten_containers, 0u);
+  const auto all = store::prune_store(*opened, everything);
+  ASSERT_TRUE(all.ok());
+  EXPECT_GT(all->rewritten_bytes, 0u);
+  EXPECT_EQ(loss_in(*opened, {{*second, half}}), "");
+}
+
+TEST(prune, waits_for_sessions_and_keeps_what_they_committed) {
+  const made_store made;
+  const auto opened = made.open();
+  const file_map files = drawn_files(1, 3, 30'000);
+  ASSERT_TRUE(forget(*opened, *back_up(*opened, files)).ok());
+  const auto running = made.open();
+  auto session = store::held_session::begin(*running);
+  ASSERT_TRUE(session.ok());
+  const auto waiting = store::prune_store(*opened, everything);
+  ASSERT_TRUE(waiting.ok()) << waiting.error().message();
+  EXPECT_THAT(waiting->awaited, SizeIs(1));
+  EXPECT_GT(waiting->waiting_containers, 0u);
+  EXPECT_EQ(waiting->removed_containers, 0u);
+
+  // A session that begins now stores what the proposed containers have once more.
+  const std::size_t before = names(made, object_kind::container).size();
+  const auto later = made.open();
+  const auto own = back_up(*later, {*files.begin()});
+  ASSERT_TRUE(own.ok());
+  EXPECT_GT(names(made, object_kind::container).size(), before);
+  ASSERT_TRUE(forget(*opened, *own).ok());
+
+  // The one that began before refers to them.
+  auto shards = (*session)->open_shards();
+  store::record_writer records((*session)->objects(), running->key(), 64 * KiB, blake3_fingerprinter());
+  auto digests = *store::record_fingerprinter::make(running->fingerprint());
+  store::write_session writer(running->config(), *shards, records,
+                              *store::record_fingerprinter::make(running->fingerprint()));
+  store::snapshot taken;
+  taken.root = *store_files(writer, digests, files);
+  ASSERT_TRUE(writer.finish().ok());
+  EXPECT_EQ(records.stored_bytes(), 0u);
+  const auto committed = store::commit_snapshot(*running, (*session)->objects(), (*session)->lease(), taken);
+  ASSERT_TRUE(committed.ok()) << committed.error().message();
+  const auto pruned = store::prune_store(*opened, everything);
+  ASSERT_TRUE(pruned.ok()) << pruned.error().message();
+  EXPECT_GT(pruned->kept_containers, 0u);
+  EXPECT_EQ(loss_in(*opened, {{committed->id, files}}), "");
+  EXPECT_EQ(store::prune_store(*opened, everything)->unused_bytes, 0u);
+}
+
+TEST(prune, refuses_to_guess_what_an_unreadable_snapshot_needs) {
+  const made_store made;
+  const auto opened = made.open();
+  const auto id = back_up(*opened, drawn_files(1, 3, 30'000));
+  ASSERT_TRUE(id.ok());
+  const auto lost = back_up(*opened, drawn_files(2, 3, 30'000));
+  (*made.files->bytes_of("snapshots/" + *lost))[70] ^= 1;
+  const auto refused = store::prune_store(*opened, everything);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message(), testing::HasSubstr("snapshots/" + *lost));
+  EXPECT_THAT(names(made, object_kind::removal_list), IsEmpty());
+}
+
+TEST(prune, refuses_to_go_on_without_a_record) {
+  const made_store made;
+  const auto opened = made.open();
+  ASSERT_TRUE(back_up(*opened, drawn_files(1, 3, 30'000)).ok());
+  for (const std::string& each : names(made, object_kind::container)) {
+    ASSERT_TRUE(made.files->remove("containers/" + each).ok());
+  }
+  EXPECT_TRUE(store::is_damage(store::prune_store(*opened, everything).error()));
+}
+
+TEST(prune, that_was_suspended_is_overtaken) {
+  const made_store made;
+  const auto opened = made.open();
+  const auto put = [&](std::uint64_t epoch, store::removal_state state) {
+    const auto objects = made.open_storage("l" + std::to_string(epoch));
+    ASSERT_TRUE(store::put_removal_list(*objects, opened->key(), {epoch, state, {}}).ok() && objects->sync().ok());
+  };
+  put(7, store::removal_state::decided);
+  // Epoch 3 was used and removed before.
+  const status late = store::propose_removal(*opened, {3, store::removal_state::proposed, {}});
+  EXPECT_EQ(late.code(), status_code::unavailable);
+  const status taken = store::propose_removal(*opened, {7, store::removal_state::proposed, {}});
+  EXPECT_EQ(taken.code(), status_code::unavailable);
+  EXPECT_EQ(store::read_newest_list(opened->objects(), opened->key())->epoch, 7u);
+  EXPECT_TRUE(store::propose_removal(*opened, {8, store::removal_state::proposed, {}}).ok());
+}
+
+TEST(prune, loses_nothing_by_an_index_whose_bytes_have_changed) {
+  std::size_t shard_bytes = 1;
+  for (std::size_t position = 0; position < shard_bytes; position += 5) {
+    const made_store made;
+    const auto opened = made.open();
+    const auto forgotten = back_up(*opened, drawn_files(1, 2, 3000));
+    const auto kept = back_up(*opened, drawn_files(2, 2, 3000));
+    ASSERT_TRUE(forgotten.ok() && kept.ok() && forget(*opened, *forgotten).ok());
+    ASSERT_TRUE(opened->reopen_shards().ok());
+    for (;;) {
+      const auto merged = opened->shards().merge([](auto&) { return true; });
+      ASSERT_TRUE(merged.ok());
+      if (!*merged) break;
+    }
+    const std::vector<std::string> shards = names(made, object_kind::shard);
+    std::vector<std::uint8_t>& bytes = *made.files->bytes_of("shards/" + shards[position % shards.size()]);
+    shard_bytes = bytes.size();
+    bytes[position] ^= 1;
+    static_cast<void>(store::prune_store(*made.open(), everything));
+    ASSERT_EQ(loss_in(*made.open(), {{*kept, drawn_files(2, 2, 3000)}}), "") << "byte " << position;
+  }
+}
+
+// --- beside other processes ---------------------------------------------------------------------------------------------
+
+/// A store with two snapshots that share records, of which the first is forgotten, and a third backup to make.
+struct prepared_store {
+  prepared_store() {
+    const auto opened = made.open();
+    const auto first = back_up(*opened, overlapping_files(1, 3000));
+    const auto second = back_up(*opened, overlapping_files(2, 3000));
+    EXPECT_TRUE(first.ok() && second.ok() && forget(*opened, *first).ok());
+    kept[*second] = overlapping_files(2, 3000);
+  }
+  made_store made;
+  snapshot_map kept;
+  file_map next = overlapping_files(1, 3000);  ///< the records of the snapshot that was forgotten
+};
+
+/// Runs `act` once, before the call with a number of the file system, while `run` runs. Returns the number of calls.
+std::uint64_t interrupt(const made_store& made, std::uint64_t call, const std::function<void()>& act,
+                        const std::function<void()>& run) {
+  std::uint64_t calls = 0;
+  made.files->meanwhile = [&](const std::string&) {
+    if (calls++ == call) act();
+  };
+  run();
+  made.files->meanwhile = nullptr;
+  return calls;
+}
+
+void prune_twice(const made_store& made, std::vector<std::string>& faults) {
+  for (int i = 0; i < 2; ++i) {
+    const auto opened = made.open();
+    const auto pruned = store::prune_store(*opened, everything);
+    if (!pruned) faults.push_back(pruned.error().message());
+  }
+}
+
+TEST(prune, loses_nothing_of_a_backup_that_runs_at_any_of_its_calls) {
+  std::uint64_t calls = 1;
+  for (std::uint64_t call = 0; call < calls; ++call) {
+    prepared_store store;
+    std::vector<std::string> faults;
+    const auto pruning = store.made.open();
+    calls = interrupt(
+        store.made, call,
+        [&] {
+          const auto other = store.made.open();
+          const auto id = back_up(*other, store.next);
+          ASSERT_TRUE(id.ok()) << id.error().message();
+          store.kept[*id] = store.next;
+        },
+        [&] { static_cast<void>(store::prune_store(*pruning, everything)); });
+    EXPECT_EQ(loss_in(*store.made.open(), store.kept), "") << "at call " << call;
+    prune_twice(store.made, faults);
+    EXPECT_THAT(faults, IsEmpty()) << "at call " << call;
+    EXPECT_EQ(loss_in(*store.made.open(), store.kept), "") << "at call " << call << ", pruned again";
+  }
+  EXPECT_GT(calls, 50u);
+}
+
+/// Makes a backup, and lets a prune run at each of its calls in turn. Returns a sentence on the first loss, or an empty
+/// string.
+std::string loss_beside_prunes(session_faults planted, bool takes_sessions_for_dead) {
+  std::uint64_t calls = 1;
+  int refused = 0;
+  int committed = 0;
+  for (std::uint64_t call = 0; call < calls; ++call) {
+    prepared_store store;
+    std::vector<std::string> faults;
+    const auto backing_up = store.made.open();
+    calls = interrupt(
+        store.made, call,
+        [&] {
+          if (takes_sessions_for_dead) {
+            for (const std::string& each : names(store.made, object_kind::lease)) {
+              EXPECT_TRUE(store.made.files->remove("leases/" + each).ok());
+            }
+          }
+          prune_twice(store.made, faults);
+        },
+        [&] {
+          const auto id = back_up(*backing_up, store.next, planted);
+          if (id) store.kept[*id] = store.next;
+          ++(id ? committed : refused);
+        });
+    prune_twice(store.made, faults);
+    if (!faults.empty()) return faults.front() + " at call " + std::to_string(call);
+    const std::string loss = loss_in(*store.made.open(), store.kept);
+    if (!loss.empty()) return loss + " at call " + std::to_string(call);
+  }
+  EXPECT_GT(committed, 10);
+  EXPECT_EQ(refused > 0, takes_sessions_for_dead) << "only a backup that was taken for dead may be refused";
+  return "";
+}
+
+TEST(prune, loses_nothing_at_any_call_of_a_backup) { EXPECT_EQ(loss_beside_prunes({}, false), ""); }
+
+TEST(prune, loses_nothing_if_a_session_is_taken_for_dead) { EXPECT_EQ(loss_beside_prunes({}, true), ""); }
+
+TEST(prune, shows_a_session_without_a_lease) { EXPECT_NE(loss_beside_prunes({.takes_no_lease = true}, false), ""); }
+
+TEST(prune, shows_a_session_that_ignores_removal_lists) {
+  const auto loss = [](session_faults planted) {
+    prepared_store store;
+    const auto first = store.made.open();
+    auto waiting = store::held_session::begin(*first);
+    EXPECT_THAT(store::prune_store(*store.made.open(), everything)->awaited, SizeIs(1));
+    // The prune does not wait for sessions that begin now, since they have seen its proposal.
+    const auto later = store.made.open();
+    const made_store& made = store.made;
+    std::vector<std::string> faults;
+    made.files->meanwhile = [&](const std::string& path) {
+      if (path.starts_with("snapshots/") && waiting) {
+        waiting = status(status_code::cancelled, "");  // ends the session
+        prune_twice(made, faults);
+      }
+    };
+    const auto id = back_up(*later, store.next, planted);
+    made.files->meanwhile = nullptr;
+    if (id) store.kept[*id] = store.next;
+    return loss_in(*store.made.open(), store.kept);
+  };
+  EXPECT_EQ(loss({}), "");
+  EXPECT_NE(loss({.ignores_removal_lists = true}), "");
+}
+
+TEST(prune, loses_nothing_wherever_it_stops) {
+  seeded_choices random(from_environment("CUTPOINT_CRASH_SEED", 1));
+  const std::uint64_t states = from_environment("CUTPOINT_CRASH_STATES", case_count(6));
+  std::uint64_t tried = 0;
+  for (std::uint64_t stop = 0;; ++stop) {
+    const prepared_store store;
+    const auto opened = store.made.open();
+    store.made.files->stop_at(store.made.files->calls() + stop);
+    const bool is_done = store::prune_store(*opened, everything).ok();
+    for (std::uint64_t state = 0; state < states; ++state, ++tried) {
+      const made_store crashed(store.made.files->crash(random));
+      const auto again = crashed.open();
+      ASSERT_NE(again, nullptr);
+      ASSERT_EQ(loss_in(*again, store.kept), "") << "stopped at call " << stop << ", state " << state;
+      snapshot_map all = store.kept;
+      const auto next = back_up(*again, store.next);
+      ASSERT_TRUE(next.ok()) << next.error().message() << ", stopped at call " << stop;
+      all[*next] = store.next;
+      // The lease of a prune that was killed is that of a session which still runs, for all that others know.
+      for (const std::string& each : names(crashed, object_kind::lease)) {
+        ASSERT_TRUE(crashed.files->remove("leases/" + each).ok());
+      }
+      std::vector<std::string> faults;
+      prune_twice(crashed, faults);
+      ASSERT_THAT(faults, IsEmpty()) << "stopped at call " << stop;
+      ASSERT_EQ(loss_in(*crashed.open(), all), "") << "stopped at call " << stop << ", pruned again";
+      ASSERT_EQ(store::prune_store(*crashed.open(), everything)->unused_bytes, 0u);
+    }
+    if (is_done) break;
+    ASSERT_LT(stop, 1000u);
+  }
+  RecordProperty("states", std::to_string(tried));
+}
+
+}  // namespace
+}  // namespace cutpoint::tests

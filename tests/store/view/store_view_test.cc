@@ -1,0 +1,255 @@
+// A view reads what was stored, from many threads and while other processes change the store.
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <map>
+#include <thread>
+
+#include <cutpoint/store_view.h>
+#include <gtest/gtest.h>
+
+#include "store/container/container_reader.h"
+#include "store/session/record_writer.h"
+#include "store/storage/directory_storage.h"
+#include "store/view/recent_cache.h"
+#include "tests/host/io/temporary_folder.h"
+#include "tests/host/support/choices.h"
+#include "tests/host/support/streams.h"
+#include "tests/store/support/containers.h"
+
+namespace cutpoint::tests {
+namespace {
+
+std::string random_text(std::uint64_t seed, std::size_t bytes) {
+  seeded_choices random(seed);
+  const auto made = make_stream(content::random, bytes, random);
+  return {made.begin(), made.end()};
+}
+
+/// A store in a folder, backed up by handles that end at once, as other processes are.
+class viewed_store {
+ public:
+  viewed_store() {
+    EXPECT_TRUE(backup_store::create(folder_ / "store", {.cuts = {}, .container_bytes = 256 * KiB}).ok());
+  }
+
+  void write(const std::string& name, const std::string& content) { folder_.make_file("tree/" + name, content); }
+  /// Backs up all files with one more, and returns the id of the snapshot.
+  std::string back_up(const std::string& name, const std::string& content) {
+    write(name, content);
+    auto threads = engine::make({.threads = 1});
+    const auto taken = open().back_up(*threads, {.paths = {folder_ / "tree"}, .host = "h"});
+    EXPECT_TRUE(taken.ok()) << taken.error().message();
+    return taken->id;
+  }
+  [[nodiscard]] backup_store open() const {
+    auto opened = backup_store::open(folder_ / "store");
+    EXPECT_TRUE(opened.ok());
+    return std::move(*opened);
+  }
+  [[nodiscard]] store_view view(std::uint64_t memory_bytes = 256 * MiB) const {
+    auto made = store_view::make(open(), {.memory_bytes = memory_bytes});
+    EXPECT_TRUE(made.ok());
+    return std::move(*made);
+  }
+  [[nodiscard]] std::string path_of(const std::string& name) const { return folder_ / ("tree/" + name); }
+  [[nodiscard]] std::unique_ptr<store::storage> objects() const {
+    auto files = store::open_file_system(folder_ / "store");
+    EXPECT_TRUE(files.ok());
+    return store::open_directory_storage(std::move(*files), {.writer_id = "test", .pending_objects = 0});
+  }
+
+  /// Removes all shards and containers. With a writer their records are stored again first.
+  void remove_containers(store::record_writer* moved) {
+    const store::seal_key key;
+    const auto before = objects();
+    const auto shards = before->list(store::object_kind::shard);
+    const auto containers = before->list(store::object_kind::container);
+    ASSERT_TRUE(shards.ok() && containers.ok());
+    for (const std::string& id : *containers) {
+      const auto table = store::read_container_table(*before, id, key);
+      ASSERT_TRUE(table.ok());
+      for (const store::placed_record& each : table->records) {
+        if (moved == nullptr) break;
+        const auto content = store::read_record(*before, *table, each, key);
+        ASSERT_TRUE(content.ok());
+        store::record_description description = each.description;
+        description.codec = store::record_codec::none;
+        description.stored_bytes = description.raw_bytes;
+        ASSERT_TRUE(moved->append(description, *content).ok());
+      }
+    }
+    ASSERT_TRUE(moved == nullptr || moved->finish().ok());
+    for (const std::string& id : *shards) ASSERT_TRUE(before->remove({store::object_kind::shard, id}).ok());
+    for (const std::string& id : *containers) ASSERT_TRUE(before->remove({store::object_kind::container, id}).ok());
+    ASSERT_TRUE(before->sync().ok());
+  }
+
+ private:
+  temporary_folder folder_;
+};
+
+std::string content_of(store_view& view, const viewed_file& file) {
+  std::string content(file.facts().size, '\0');
+  const auto count = view.read(file, 0, {reinterpret_cast<std::uint8_t*>(content.data()), content.size()});
+  return count && *count == content.size() ? content : count ? "too short" : count.error().message();
+}
+
+TEST(store_view, random_reads_of_many_threads_equal_the_file) {
+  viewed_store stored;
+  const std::string content = random_text(1, 2 * MiB) + std::string(300'000, '\0') + random_text(2, 100'000);
+  const std::string id = stored.back_up("file", content);
+  store_view view = stored.view(512 * KiB);  // a few chunks fit
+  const auto file = view.find(id, stored.path_of("file"));
+  ASSERT_TRUE(file.ok()) << file.error().message();
+  std::vector<std::jthread> readers;
+  std::atomic<int> wrong = 0;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    readers.emplace_back([&, seed] {
+      seeded_choices random(seed);
+      std::vector<std::uint8_t> bytes(200'000);
+      for (int i = 0; i < 40; ++i) {
+        const std::uint64_t begin = random.between(0, content.size() + 10);
+        const auto count = view.read(*file, begin, bytes);
+        const std::string expected = begin < content.size() ? content.substr(begin, bytes.size()) : "";
+        if (!count || std::string(bytes.begin(), bytes.begin() + static_cast<long>(*count)) != expected) ++wrong;
+      }
+    });
+  }
+  readers.clear();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(store_view, shows_what_was_backed_up_later) {
+  viewed_store stored;
+  store_view view = stored.view();
+  EXPECT_TRUE(view.snapshots()->empty());
+  for (const std::string name : {"first", "second"}) {
+    const std::string id = stored.back_up(name, random_text(name.size(), 400'000));
+    const auto listed = view.snapshots();
+    ASSERT_TRUE(listed.ok());
+    EXPECT_EQ(listed->back().id, id);
+    const auto file = view.find(id, stored.path_of(name));
+    ASSERT_TRUE(file.ok()) << file.error().message();
+    EXPECT_EQ(content_of(view, *file), random_text(name.size(), 400'000));
+  }
+}
+
+TEST(store_view, lists_folders_in_the_order_of_names) {
+  viewed_store stored;
+  for (const char* const name : {"b", "a/below", "c"}) stored.back_up(name, name);
+  const std::string id = stored.back_up("d", "d");
+  store_view view = stored.view();
+  const auto folder = view.find(id, stored.path_of(""));
+  ASSERT_TRUE(folder.ok()) << folder.error().message();
+  auto entries = view.open_folder(*folder);
+  ASSERT_TRUE(entries.ok());
+  std::string names;
+  for (auto each = entries->next(); each && *each; each = entries->next()) names += (*each)->facts().path;
+  EXPECT_EQ(names, "abcd");
+  const auto file = view.find(id, stored.path_of("d"));
+  ASSERT_TRUE(file.ok());
+  EXPECT_FALSE(view.open_folder(*file)->next()->has_value());
+  EXPECT_EQ(view.read(*folder, 0, {}).error().code(), status_code::invalid_argument);
+}
+
+TEST(store_view, finds_records_that_were_moved) {
+  viewed_store stored;
+  const std::string content = random_text(3, 900'000);
+  const std::string id = stored.back_up("file", content);
+  store_view view = stored.view(8 * KiB);  // keeps nothing
+  const auto file = view.find(id, stored.path_of("file"));
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(content_of(view, *file), content);
+  const auto objects = stored.objects();
+  const store::seal_key key;
+  store::record_writer moved(*objects, key, 256 * KiB, blake3_fingerprinter());
+  stored.remove_containers(&moved);
+  EXPECT_EQ(content_of(view, *file), content);
+  EXPECT_TRUE(view.find(id, stored.path_of("file")).ok());
+}
+
+TEST(store_view, reads_on_while_the_store_is_pruned) {
+  viewed_store stored;
+  std::map<std::string, std::string> kept;
+  for (std::uint64_t number = 0; number < 20; ++number) {
+    const std::string name = std::to_string(number) + " kept";
+    kept[name] = random_text(number, 60'000);
+    stored.write(name, kept[name]);
+    stored.write(std::to_string(number) + " lost", random_text(100 + number, 60'000));
+  }
+  const std::string first = stored.back_up("one more", "first");
+  for (int number = 0; number < 20; ++number) {
+    std::filesystem::remove(stored.path_of(std::to_string(number) + " lost"));
+  }
+  const std::string second = stored.back_up("one more", "second");
+  store_view view = stored.view(8 * KiB);  // keeps nothing
+  const auto lost = view.find(first, stored.path_of("7 lost"));
+  ASSERT_TRUE(lost.ok());
+  EXPECT_EQ(content_of(view, *lost), random_text(107, 60'000));
+  std::atomic<bool> is_pruned = false;
+  std::atomic<int> wrong = 0;
+  std::vector<std::jthread> readers;
+  for (int reader = 0; reader < 4; ++reader) {
+    readers.emplace_back([&] {
+      for (int rounds_after = 0; rounds_after < 2; rounds_after += is_pruned ? 1 : 0) {
+        for (const auto& [name, content] : kept) {
+          const auto file = view.find(second, stored.path_of(name));
+          if (!file || content_of(view, *file) != content) ++wrong;
+        }
+      }
+    });
+  }
+  backup_store opened = stored.open();
+  EXPECT_TRUE(opened.remove_snapshot(first).ok());
+  const auto pruned = opened.prune({.most_unused = 0});
+  is_pruned = true;
+  readers.clear();
+  ASSERT_TRUE(pruned.ok()) << pruned.error().message();
+  EXPECT_GT(pruned->rewritten_containers, 0u);
+  EXPECT_GT(pruned->removed_containers, 0u);
+  EXPECT_EQ(wrong, 0);
+  std::vector<std::uint8_t> bytes(10);
+  EXPECT_EQ(view.read(*lost, 0, bytes).error().code(), status_code::io_error);
+}
+
+TEST(store_view, a_record_that_is_gone_is_damage_and_no_missing_file) {
+  viewed_store stored;
+  const std::string id = stored.back_up("file", random_text(4, 400'000));
+  store_view view = stored.view();
+  EXPECT_EQ(view.find(id, stored.path_of("missing")).error().system_error(), ENOENT);
+  const auto file = view.find(id, stored.path_of("file"));
+  ASSERT_TRUE(file.ok());
+  stored.remove_containers(nullptr);
+  std::vector<std::uint8_t> bytes(10);
+  const auto gone = view.read(*file, 0, bytes);
+  EXPECT_EQ(gone.error().code(), status_code::io_error);
+  EXPECT_NE(gone.error().system_error(), ENOENT);
+  // The nodes that were read are in memory, and nothing else is.
+  EXPECT_TRUE(view.find(id, stored.path_of("file")).ok());
+  store_view another = stored.view();
+  EXPECT_NE(another.find(id, stored.path_of("file")).error().system_error(), ENOENT);
+  EXPECT_EQ(view.find("0123", "").error().code(), status_code::invalid_argument);
+  EXPECT_EQ(view.find("../config", "").error().code(), status_code::invalid_argument);
+}
+
+TEST(recent_cache, keeps_what_was_used_last_within_its_memory) {
+  store::recent_cache<int> kept(10'000);
+  const auto name = [](std::uint8_t number) { return digest{{number}, 32}; };
+  for (std::uint8_t number = 0; number < 100; ++number) {
+    kept.insert(name(number), std::make_shared<const int>(number), 800);
+    ASSERT_LE(kept.memory_bytes(), 10'000u);
+    const auto first = kept.find(name(0));
+    ASSERT_NE(first, nullptr) << int{number};
+    EXPECT_EQ(*first, 0);
+  }
+  EXPECT_NE(kept.find(name(99)), nullptr);
+  EXPECT_EQ(kept.find(name(1)), nullptr);
+  const auto held = kept.find(name(99));
+  kept.insert(name(200), std::make_shared<const int>(200), 20'000);  // too large
+  EXPECT_EQ(kept.find(name(200)), nullptr);
+  EXPECT_EQ(*held, 99);
+}
+
+}  // namespace
+}  // namespace cutpoint::tests
