@@ -58,10 +58,9 @@ std::optional<tested_record> test_record(sealer& seals, byte_span container, std
   if (rest.size() < record_bytes(0)) return std::nullopt;
   std::vector<std::uint8_t> header(rest.begin(), rest.begin() + description_bytes);
   if (!seals.open(sealed_part::record_header, position, header, tag_at(rest, description_bytes))) return std::nullopt;
-  const auto decoded = decode_description(header);
-  if (!decoded || decoded->word != record_magic) return std::nullopt;
-  const std::size_t padded_bytes = padded_payload_bytes(decoded->description.stored_bytes);
-  tested_record tested{{decoded->description, position}, false};
+  tested_record tested{{{}, position}, false};
+  if (decode_description(header, tested.place.description) != record_magic) return std::nullopt;
+  const std::size_t padded_bytes = padded_payload_bytes(tested.place.description.stored_bytes);
   if (rest.size() < record_bytes(padded_bytes)) return tested;
   const auto begin = rest.begin() + record_header_bytes;
   std::vector<std::uint8_t> payload(begin, begin + static_cast<std::ptrdiff_t>(padded_bytes));

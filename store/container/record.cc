@@ -31,18 +31,16 @@ void encode_description(const record_description& description, std::uint32_t wor
       .bytes(description.content.bytes);
 }
 
-std::optional<decoded_description> decode_description(byte_span bytes) {
+std::optional<std::uint32_t> decode_description(byte_span bytes, record_description& description) {
   field_reader fields(bytes);
-  decoded_description decoded;
-  record_description& description = decoded.description;
-  decoded.word = fields.number<std::uint32_t>();
+  const auto word = fields.number<std::uint32_t>();
   const auto kind = fields.number<std::uint8_t>();
   const auto codec = fields.number<std::uint8_t>();
   description.content.size = fields.number<std::uint8_t>();
   const auto zero = fields.number<std::uint8_t>();
   description.raw_bytes = fields.number<std::uint32_t>();
   description.stored_bytes = fields.number<std::uint32_t>();
-  description.content.bytes = fields.bytes<largest_digest_bytes>();
+  fields.read(description.content.bytes);
   description.kind = static_cast<record_kind>(kind);
   description.codec = static_cast<record_codec>(codec);
   const bool is_valid =
@@ -52,7 +50,7 @@ std::optional<decoded_description> decode_description(byte_span bytes) {
       description.raw_bytes <= largest_raw_bytes && description.stored_bytes <= description.raw_bytes &&
       (description.codec != record_codec::none || description.stored_bytes == description.raw_bytes);
   if (!is_valid) return std::nullopt;
-  return decoded;
+  return word;
 }
 
 std::vector<std::uint8_t> encode(const container_footer& footer) {
@@ -85,15 +83,14 @@ std::optional<std::vector<placed_record>> decode_trailer(byte_span bytes, const 
   records.reserve(footer.record_count);
   std::uint64_t end = object_header_bytes;
   for (std::uint32_t i = 0; i < footer.record_count; ++i) {
-    const auto decoded = decode_description(bytes.subspan(i * description_bytes, description_bytes));
-    if (!decoded) return std::nullopt;
-    const bool is_data = decoded->description.kind == record_kind::chunk;
-    if (!is_data && end < footer.metadata_position) return std::nullopt;
-    const std::uint64_t position = std::uint64_t{decoded->word} * record_alignment;
-    if (position != end) return std::nullopt;
-    end += record_bytes(decoded->description.stored_bytes);
+    placed_record& record = records.emplace_back();
+    const auto word = decode_description(bytes.subspan(i * description_bytes, description_bytes), record.description);
+    if (!word) return std::nullopt;
+    record.position = std::uint64_t{*word} * record_alignment;
+    const bool is_data = record.description.kind == record_kind::chunk;
+    if (record.position != end || (!is_data && end < footer.metadata_position)) return std::nullopt;
+    end += record_bytes(record.description.stored_bytes);
     if (end > (is_data ? footer.metadata_position : footer.trailer_position)) return std::nullopt;
-    records.push_back({decoded->description, position});
   }
   if (end != footer.trailer_position) return std::nullopt;
   return records;

@@ -74,12 +74,8 @@ inline constexpr std::uint32_t record_magic = 0x44524350;  // "PCRD"
 /// Appends the 48 bytes of a description, with `word` as their first field.
 void encode_description(const record_description& description, std::uint32_t word, std::vector<std::uint8_t>& bytes);
 
-struct decoded_description {
-  record_description description;
-  std::uint32_t word = 0;
-};
-/// Reads 48 bytes. Returns nullopt if a field is out of its bounds.
-[[nodiscard]] std::optional<decoded_description> decode_description(byte_span bytes);
+/// Reads 48 bytes, and returns their first field. Returns nullopt if another field is out of its bounds.
+[[nodiscard]] std::optional<std::uint32_t> decode_description(byte_span bytes, record_description& description);
 
 /// The fields of a footer. They describe the parts of a container of `total_bytes`.
 struct container_footer {

@@ -55,17 +55,23 @@ class field_reader {
 
   template <std::unsigned_integral Number>
   [[nodiscard]] Number number() noexcept {
-    std::uint64_t value = 0;
     const byte_span field = take(sizeof(Number));
-    for (std::size_t i = 0; i < field.size(); ++i) value |= std::uint64_t{field[i]} << (8 * i);
+    if (field.empty()) return 0;
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < sizeof(Number); ++i) value |= std::uint64_t{field[i]} << (8 * i);  // one load
     return static_cast<Number>(value);
   }
   template <std::size_t Count>
   [[nodiscard]] std::array<std::uint8_t, Count> bytes() noexcept {
     std::array<std::uint8_t, Count> value = {};
-    const byte_span field = take(Count);
-    std::copy(field.begin(), field.end(), value.begin());
+    read(value);
     return value;
+  }
+  /// Reads bytes to where they belong, which avoids a copy. Past the end nothing is written.
+  template <std::size_t Count>
+  void read(std::array<std::uint8_t, Count>& destination) noexcept {
+    const byte_span field = take(Count);
+    if (!field.empty()) std::copy_n(field.begin(), Count, destination.begin());
   }
   [[nodiscard]] std::string text() {
     const byte_span value = take(number<std::uint16_t>());

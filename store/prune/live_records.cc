@@ -14,6 +14,8 @@ namespace {
 constexpr std::uint32_t unusable_container = ~std::uint32_t{0};
 /// References whose entries are loaded together.
 constexpr std::size_t looked_up_at_once = 32;
+/// How far behind the last record the next one is looked for. Nodes lie between chunks.
+constexpr std::uint32_t most_records_ahead = 3;
 
 /// Sets a bit that several threads may set. Returns whether it was not set before.
 bool set_bit(std::vector<std::uint64_t>& bits, std::uint64_t index) noexcept {
@@ -48,6 +50,10 @@ struct live_records::worker {
   std::vector<record_reference> chunks;
   std::vector<record_reference> below;  ///< nodes
   std::vector<record_reference> next;   ///< nodes that were not visited before
+  std::vector<record_reference> unfollowed;
+  place looked_up = {unusable_container, 0};     ///< the last place that shards were asked for
+  place followed = {unusable_container, 0};      ///< the last place in the container that is followed
+  std::shared_ptr<const container_table> table;  ///< of that container, or null
   std::uint64_t references = 0;
 };
 
@@ -159,28 +165,75 @@ status live_records::visit(worker& own, const record_reference& node) {
 status live_records::mark_all(worker& own, record_kind kind, std::span<const record_reference> references) {
   const std::span<const shard> shards = own.shards;
   own.references += references.size();
-  for (std::size_t begin = 0; begin < references.size(); begin += looked_up_at_once) {
-    const auto batch = references.subspan(begin, std::min(looked_up_at_once, references.size() - begin));
-    for (const record_reference& each : batch) {
+  const auto mark = [&](const record_reference& reference, const place& found) {
+    set_bit(live_, bit_of(found));
+    if (kind == record_kind::node && set_bit(visited_, bit_of(found))) own.next.push_back(reference);
+  };
+  for (std::size_t begin = 0; begin < references.size();) {
+    own.unfollowed.clear();
+    for (; begin < references.size() && own.unfollowed.size() < looked_up_at_once; ++begin) {
+      const auto followed = follow(own, kind, references[begin]);
+      if (followed) {
+        mark(references[begin], *followed);
+      } else {
+        own.unfollowed.push_back(references[begin]);
+      }
+    }
+    for (const record_reference& each : own.unfollowed) {
       const std::uint64_t prefix = prefix_of(each.content);
       for (const shard& asked : shards) {
         asked.prefetch_entry(prefix);
         if (shards.size() > 1) asked.prefetch_filter(prefix);
       }
     }
-    for (const record_reference& each : batch) {
+    for (const record_reference& each : own.unfollowed) {
       const std::uint64_t prefix = prefix_of(each.content);
       for (const shard& asked : shards) {
         if (shards.size() == 1 || asked.may_contain(prefix)) asked.prefetch_next(prefix);
       }
     }
-    for (const record_reference& each : batch) {
+    for (const record_reference& each : own.unfollowed) {
       const auto chosen = choose(own, kind, each);
       if (!chosen) return chosen.error();
-      set_bit(live_, bit_of(*chosen));
-      if (kind == record_kind::node && set_bit(visited_, bit_of(*chosen))) own.next.push_back(each);
+      mark(each, *chosen);
+      if (status followed = follow_from(own, each, *chosen); !followed.ok()) return followed;
     }
   }
+  return {};
+}
+
+/// Returns the place of a record that was stored soon after the last one, as most are, without asking the shards. It is the
+/// one that `choose` would return.
+std::optional<live_records::place> live_records::follow(worker& own, record_kind kind,
+                                                        const record_reference& reference) const {
+  if (!own.table || containers_[own.followed.container].hint != reference.hint) return std::nullopt;
+  const auto& records = own.table->records;
+  const std::uint64_t known = std::min<std::uint64_t>(records.size(), containers_[own.followed.container].records);
+  const std::uint64_t end = std::min<std::uint64_t>(known, own.followed.ordinal + 1 + most_records_ahead);
+  for (std::uint32_t ordinal = own.followed.ordinal + 1; ordinal < end; ++ordinal) {
+    const record_description& next = records[ordinal].description;
+    if (next.kind != kind || next.content != reference.content) continue;
+    own.followed.ordinal = ordinal;
+    return own.followed;
+  }
+  return std::nullopt;
+}
+
+/// Notes where a reference led, so that the next may follow. Another container is followed when a second reference goes on
+/// in it, because its table would be of no use to records that lie apart.
+status live_records::follow_from(worker& own, const record_reference& reference, const place& found) const {
+  const place before = std::exchange(own.looked_up, found);
+  const known_container& container = containers_[found.container];
+  if (own.table && own.followed.container == found.container) {
+    own.followed = found;
+    return {};
+  }
+  const bool goes_on = before.container == found.container && found.ordinal - before.ordinal - 1 < most_records_ahead;
+  if (!goes_on || container.is_avoided || container.hint != reference.hint) return {};
+  auto table = own.index.tables().find(container.name);
+  if (!table) return table.error();
+  own.table = std::move(*table);
+  own.followed = found;
   return {};
 }
 

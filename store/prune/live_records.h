@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -67,6 +68,8 @@ class live_records {
                                  const marking_options& options);
   [[nodiscard]] status visit(worker& own, const record_reference& node);
   [[nodiscard]] status mark_all(worker& own, record_kind kind, std::span<const record_reference> references);
+  [[nodiscard]] std::optional<place> follow(worker& own, record_kind kind, const record_reference& reference) const;
+  [[nodiscard]] status follow_from(worker& own, const record_reference& reference, const place& found) const;
   [[nodiscard]] result<place> choose(worker& own, record_kind kind, const record_reference& reference);
   void find_places(worker& own, const digest& content);
   [[nodiscard]] std::uint64_t bit_of(const place& record) const noexcept {

@@ -11,6 +11,7 @@ namespace cutpoint::store {
 namespace {
 
 constexpr std::uint64_t largest_file_bytes = std::uint64_t{1} << 62;
+constexpr std::size_t least_extent_bytes = 9;  // of a hole
 constexpr std::uint32_t nanoseconds_per_second = 1'000'000'000;
 
 /// Reads the elements of one node. After a field that is out of its bounds, `ok` is false and values have no meaning.
@@ -24,7 +25,7 @@ class element_reader {
 
   [[nodiscard]] record_reference reference() {
     record_reference read;
-    read.content.bytes = fields_.bytes<largest_digest_bytes>();
+    fields_.read(read.content.bytes);
     read.content.size = digest_bytes_;
     read.raw_bytes = fields_.number<std::uint32_t>();
     require(read.raw_bytes <= largest_raw_bytes);
@@ -171,6 +172,9 @@ std::optional<decoded_node> decode_node(byte_span bytes, std::uint8_t digest_byt
     return std::nullopt;
   }
   element_reader elements(fields, hints, digest_bytes);
+  if (node.level == 0 && node.kind == node_kind::extents) {
+    node.extents.reserve(std::min<std::size_t>(count, content->size() / least_extent_bytes));
+  }
   for (std::uint32_t i = 0; i < count && elements.ok(); ++i) {
     if (node.level != 0) {
       node.children.push_back(elements.child(node.kind));

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from experiments.papers import ae, p_dedupe, pages, paper, prune, runs, seqcdc, seqcdc_speed, summary
+from experiments.papers import ae, p_dedupe, p_dedupe_store, pages, paper, prune, runs, seqcdc, seqcdc_speed, store_runs, summary
 from experiments.papers.evidence import Evidence
 from experiments.papers.cells import AE_SETS
 from experiments.papers.claims import TABLES as CLAIMS
@@ -15,7 +15,9 @@ from experiments.papers.ours import Ours
 from experiments.sweep.results import Unreadable
 
 ROOT = Path(__file__).resolve().parents[3]
-TABLES = {**p_dedupe.TABLES, **seqcdc.TABLES, **seqcdc_speed.TABLES, **ae.TABLES, **prune.TABLES, **summary.TABLES, **CLAIMS}
+STORE_TABLES = {name: lambda evidence, write=write: write(p_dedupe_store.Stored(evidence.store)) for name, write in p_dedupe_store.TABLES.items()}
+STORE_PAGE = "p-dedupe-store.md"
+TABLES = {**STORE_TABLES, **p_dedupe.TABLES, **seqcdc.TABLES, **seqcdc_speed.TABLES, **ae.TABLES, **prune.TABLES, **summary.TABLES, **CLAIMS}
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
 MOST = 40  # most missing rows that are named
 
@@ -30,9 +32,15 @@ def parse(words: list[str]) -> argparse.Namespace:
         description="Writes the tables of docs/papers/*.md, with the papers' numbers beside those of a sweep. Other text does not change.",
         epilog="Exit codes: 0 done; 1 rows are missing (their cells have a dash), or --check found a page that differs; 2 wrong usage.",
     )
-    parser.add_argument("results", type=Path, metavar="RESULTS.sqlite", help="results of scripts/sweep scripts/sweeps/full.toml")
+    parser.add_argument(
+        "results", type=Path, metavar="RESULTS.sqlite", nargs="?",
+        help=f"results of scripts/sweep scripts/sweeps/full.toml; without them only {STORE_PAGE} is written",
+    )  # fmt: skip
     parser.add_argument("--check", action="store_true", help="do not write; name the pages that would change")
     parser.add_argument("--low-entropy", action="store_true", help=f"measure AE's table 5 first, which takes minutes, and keep it in {runs.FILE}")
+    parser.add_argument("--store", action="store_true", help=f"measure P-Dedupe with the store first, and keep it in {store_runs.FILE}")
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each job of --store (5)")
+    parser.add_argument("--scratch", type=Path, metavar="DIR", default=Path("/dev/shm"), help="folder for the data and the stores of --store (/dev/shm)")
     parser.add_argument(
         "--data",
         type=Path,
@@ -40,9 +48,7 @@ def parse(words: list[str]) -> argparse.Namespace:
         default=Path(os.environ.get("CUTPOINT_DATA") or ROOT / "data"),
         help="folder of its data sets (CUTPOINT_DATA, else data/)",
     )
-    parser.add_argument(
-        "--command", type=Path, metavar="PATH", default=ROOT / "build/release/cli/cutpoint", help="the command to cut them with"
-    )
+    parser.add_argument("--build", type=Path, metavar="DIR", default=ROOT / "build/release", help="folder of the programs that measure (build/release)")
     parser.add_argument("--pages", type=Path, metavar="DIR", default=ROOT / "docs/papers", help="folder of the pages (docs/papers)")
     return parser.parse_args(words)
 
@@ -53,24 +59,39 @@ def write(evidence: Evidence, name: str) -> list[str]:
     return TABLES[name](evidence)
 
 
-def measure_low_entropy(options: argparse.Namespace) -> None:
+def sets(options: argparse.Namespace, names) -> dict[str, tuple[str, list[Path]]]:
+    """Checksums and paths of data sets, which are made if they are not there."""
     from experiments import datasets  # imported late, since generators need more packages
 
-    made = [datasets.make(name, 1 << 30, None, 1, options.data.resolve(), say) for name in AE_SETS]
-    runs.write(options.pages / runs.FILE, options.command, {set_.name: (set_.checksum, set_.paths) for set_ in made})
+    made = [datasets.make(name, 1 << 30, None, 1, options.data.resolve(), say) for name in names]
+    return {set_.name: (set_.checksum, set_.paths) for set_ in made}
+
+
+def measure(options: argparse.Namespace) -> None:
+    if options.low_entropy:
+        runs.write(options.pages / runs.FILE, options.build / "cli/cutpoint", sets(options, AE_SETS))
+    if options.store:
+        found = store_runs.measure(sets(options, store_runs.SETS), options.build, options.scratch, options.rounds, say)
+        (options.pages / store_runs.FILE).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
+
+def kept(file: Path) -> dict:
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
 
 def main(words: list[str]) -> int:
     options = parse(words)
-    files = sorted(options.pages.glob("*.md"))
-    if not options.results.is_file() or not files:
+    files = sorted(options.pages.glob("*.md" if options.results else STORE_PAGE))
+    if not options.results and not options.store and not (options.pages / store_runs.FILE).is_file():
+        say("no results are given")
+        return WRONG_USAGE
+    if (options.results and not options.results.is_file()) or not files:
         say(f"there is no file {options.results}" if files else f"there are no pages in {options.pages}")
         return WRONG_USAGE
     try:
-        if options.low_entropy:
-            measure_low_entropy(options)
-        kept = options.pages / runs.FILE
-        evidence = Evidence(paper.read_all(), Ours(options.results), json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {})
+        measure(options)
+        ours = Ours(options.results) if options.results else None
+        evidence = Evidence(paper.read_all(), ours, kept(options.pages / runs.FILE), kept(options.pages / store_runs.FILE))
         done = {file: pages.rewrite(file.name, file.read_text(encoding="utf-8"), lambda name: write(evidence, name)) for file in files}
     except (Unreadable, pages.Malformed) as wrong:
         say(str(wrong))
@@ -84,11 +105,12 @@ def main(words: list[str]) -> int:
             say(f"{file} differs from the results")
         else:
             file.write_text(done[file], encoding="utf-8")
-    for missing in evidence.ours.missing[:MOST]:
-        say(f"missing: {missing}")
-    if len(evidence.ours.missing) > MOST:
-        say(f"missing: {len(evidence.ours.missing) - MOST} more")
-    return FAILED if evidence.ours.missing or (options.check and changed) else DONE
+    missing = ours.missing if ours else []
+    for each in missing[:MOST]:
+        say(f"missing: {each}")
+    if len(missing) > MOST:
+        say(f"missing: {len(missing) - MOST} more")
+    return FAILED if missing or (options.check and changed) else DONE
 
 
 if __name__ == "__main__":

@@ -189,7 +189,8 @@ TEST(container_bounds, hold_for_descriptions) {
     store::encode_description(good, 1, bytes);
     EXPECT_EQ(bytes.size(), store::description_bytes);
     bytes[position] = value;
-    return store::decode_description(bytes).has_value();
+    store::record_description decoded;
+    return store::decode_description(bytes, decoded).has_value();
   };
   EXPECT_TRUE(decoded_with(0, 9));
   EXPECT_FALSE(decoded_with(4, 0)) << "kind";

@@ -1,0 +1,190 @@
+"""Measures P-Dedupe's approaches with a store behind them, and what the paper leaves out: deletion and restore.
+
+Data and stores are in memory, as on the paper's RAM disk. Each run backs up all versions of a data set into a fresh store, a snapshot for each.
+"""
+
+import json
+import os
+import platform
+import resource
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from experiments.sizes import bytes_of
+
+FILE = "p-dedupe-store.json"  # beside the pages
+SIZE = "2K:8K:64K"
+SETS = ("linux", "packages", "images", "redis")
+STUDIED = ("linux", "images", "redis")  # figures 10 to 13: the paper's Linux, FreeBSD and Redis
+ALGORITHMS = ("rabin", "adler", "gear")
+APPROACHES = ("baseline", "pipeline", "pdedupe")
+SEGMENTS = ("256K", "512K", "1M", "2M", "4M", "8M")
+TIMED_SEGMENTS = ("256K", "1M", "4M")
+SIZES = ("1K:4K:32K", SIZE, "4K:16K:128K", "8K:32K:256K")
+CONTAINER = "4M"
+KEPT = 4  # versions that a deletion leaves
+
+
+@dataclass(frozen=True)
+class Job:
+    """A way to back a data set up. Segments and joins are P-Dedupe's; the others have none."""
+
+    dataset: str
+    algorithm: str
+    size: str
+    approach: str
+    segment: str = ""
+    join: str = ""
+
+    @property
+    def name(self) -> str:
+        return " ".join(word for word in asdict(self).values() if word)
+
+
+def approaches(dataset: str, algorithm: str = "rabin", size: str = SIZE, segment: str = "4M") -> list[Job]:
+    return [Job(dataset, algorithm, size, a, *((segment, "pdedupe") if a == "pdedupe" else ())) for a in APPROACHES]
+
+
+def segmented(dataset: str, segment: str, join: str, size: str = SIZE) -> Job:
+    return Job(dataset, "rabin", size, "pdedupe", segment, join)
+
+
+def timed_groups() -> Iterator[list[Job]]:
+    """Jobs whose times are compared with each other, and so are measured in turns."""
+    for dataset in SETS:
+        for algorithm in ALGORITHMS:
+            yield approaches(dataset, algorithm)
+    for dataset in STUDIED:
+        yield [segmented(dataset, segment, join) for segment in TIMED_SEGMENTS for join in ("none", "pdedupe")]
+    for size in SIZES:
+        yield approaches("linux", size=size, segment="1M")
+
+
+def counted_jobs() -> Iterator[Job]:
+    """Jobs of which only the savings count."""
+    for dataset in SETS:
+        yield from (segmented(dataset, segment, join) for segment in SEGMENTS for join in ("none", "pdedupe"))
+    for dataset in STUDIED:
+        for size in SIZES:
+            yield from (Job(dataset, "rabin", size, "baseline"), segmented(dataset, "1M", "none", size), segmented(dataset, "1M", "pdedupe", size))
+
+
+class Programs:
+    def __init__(self, build: Path, scratch: Path):
+        self.command, self.pipeline = build / "cli/cutpoint", build / "bench/cutpoint_store_pipeline"
+        self.scratch = scratch
+
+    def run(self, *words) -> str:
+        return subprocess.run([*map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True).stdout
+
+    def new_store(self, job: Job) -> Path:
+        store = self.scratch / "store"
+        shutil.rmtree(store, ignore_errors=True)
+        least, average, most = job.size.split(":")
+        cuts = f"{job.algorithm}(min_bytes={least},avg_bytes={average},max_bytes={most})"
+        settings = ["--hash", "sha1", "--for-experiments", "--compression", "none", "--container-size", CONTAINER, "--cuts", cuts]
+        self.run(self.command, "init", "--store", store, "--encryption", "none", *settings)
+        return store
+
+    def back_up(self, job: Job, files: list[Path]) -> dict:
+        store = self.new_store(job)
+        one_processor = ["taskset", "-c", "0"] if job.approach == "baseline" else []  # the storage has a thread of its own
+        parallel = ["--segment", bytes_of(job.segment), "--join", job.join] if job.approach == "pdedupe" else []
+        return json.loads(self.run(*one_processor, self.pipeline, store, *files, "--approach", job.approach, *parallel)) | {"store": store}
+
+    def details(self, store: Path) -> dict:
+        return json.loads(self.run(self.command, "stats", "--store", store, "--details", "--json"))
+
+    def timed(self, *words) -> tuple[float, float]:
+        """Seconds of the clock and of processors."""
+        before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+        self.run(self.command, *words)
+        seconds, after = time.monotonic() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
+        return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def copies(scratch: Path, paths: list[Path]) -> list[Path]:
+    """The versions in memory, without holes, which the paper's stages do not know."""
+    folder = scratch / "data"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    made = []
+    for path in paths:
+        subprocess.run(["cp", "--sparse=never", path, folder / path.name], check=True)
+        made.append(folder / path.name)
+    return made
+
+
+def lives(programs: Programs, dataset: str, files: list[Path], rounds: int) -> dict:
+    """Restores the newest and the oldest version, then deletes all but the newest few, and restores the newest again."""
+    found: dict[str, list] = {}
+
+    def note(name: str, value) -> None:
+        found.setdefault(name, []).append(value)
+
+    def restore(what: str, snapshot: str, version: Path) -> None:
+        target = programs.scratch / "target"
+        shutil.rmtree(target, ignore_errors=True)
+        note(f"restore {what}", programs.timed("restore", snapshot, "--store", programs.scratch / "store", "--target", target))
+        restored = next(path for path in target.rglob("*") if path.is_file())
+        subprocess.run(["cmp", restored, version], check=True)
+        shutil.rmtree(target)
+
+    job = segmented(dataset, "4M", "pdedupe")
+    for _ in range(rounds):
+        store = programs.back_up(job, files)["store"]
+        snapshots = [json.loads(line)["id"] for line in programs.run(programs.command, "snapshots", "--store", store, "--json").splitlines()]
+        before = programs.details(store)
+        restore("newest", snapshots[-1], files[-1])
+        restore("oldest", snapshots[0], files[0])
+        forgotten = snapshots[: len(snapshots) - KEPT]
+        note("forget", programs.timed("forget", *forgotten, "--store", store))
+        note("prune", programs.timed("prune", "--store", store, "--max-unused", "0"))
+        after = programs.details(store)
+        note("prune, nothing to free", programs.timed("prune", "--store", store))
+        restore("newest afterwards", snapshots[-1], files[-1])
+        programs.run(programs.command, "check", "--store", store, "--read-data")
+        for name, details in (("before", before), ("after", after)):
+            found[name] = {key: details[key] for key in ("container_bytes", "containers", "oldest", "newest", "chunks")}
+    return found
+
+
+def measure(sets: dict[str, tuple[str, list[Path]]], build: Path, scratch: Path, rounds: int, say: Callable[[str], None]) -> dict:
+    """Everything, for data sets given by name with checksum and paths."""
+    scratch.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=scratch) as folder:
+        programs = Programs(build, Path(folder))
+        found: dict[str, dict] = {}
+        life = {}
+        groups = [*timed_groups(), *([job] for job in counted_jobs())]
+        for dataset, (_, paths) in sets.items():
+            say(f"measuring {dataset}")
+            files = copies(programs.scratch, paths)
+            total = sum(file.stat().st_size for file in files)
+            for group in groups:
+                if group[0].dataset != dataset or (len(group) == 1 and group[0].name in found):
+                    continue
+                for _ in range(rounds if len(group) > 1 else 1):
+                    for job in group:
+                        ran = programs.back_up(job, files)
+                        entry = found.setdefault(job.name, {"bytes": total, "runs": []})
+                        if "chunk_bytes" not in entry:
+                            entry["chunk_bytes"] = programs.details(ran["store"])["chunks"]["raw_bytes"]
+                        entry["runs"].append({key: ran[key] for key in ("seconds", "processor_seconds", "stage_seconds")})
+            life[dataset] = lives(programs, dataset, files, rounds)
+    machine = json.loads(subprocess.run([build / "cli/cutpoint", "info", "--json"], stdout=subprocess.PIPE, check=True, text=True).stdout)
+    version = subprocess.run([build / "cli/cutpoint", "--version"], stdout=subprocess.PIPE, check=True, text=True).stdout.strip()
+    return {
+        "processor": machine.get("processor_model") or platform.processor(),
+        "processors": os.cpu_count(),
+        "version": version,
+        "rounds": rounds,
+        "checksums": {name: checksum for name, (checksum, _) in sets.items()},
+        "jobs": found,
+        "life": life,
+    }

@@ -1,0 +1,167 @@
+// cutpoint_store_pipeline: backs files up as P-Dedupe's paper compares: serially, in a pipeline of four threads, and in
+// parallel segments.
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <cutpoint/backends.h>
+#include <cutpoint/engine.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/resource.h>
+
+#include "bench/store/stages.h"
+#include "store/access/commit.h"
+#include "store/access/held_session.h"
+#include "store/files/backup.h"
+#include "store/storage/directory_storage.h"
+
+namespace cutpoint::bench {
+
+namespace {
+
+enum class approach { baseline, pipeline, pdedupe };
+
+struct options {
+  approach how = approach::baseline;
+  std::string folder;
+  std::vector<std::string> files;
+  std::uint64_t threads = 0;
+  std::uint64_t segment_bytes = 4 * MiB;
+  join_kind join = join_kind::pdedupe;
+};
+
+struct outcome {
+  double seconds = 0;
+  double processor_seconds = 0;
+  std::array<double, stages> stage_seconds = {};
+};
+
+double processor_seconds() {
+  rusage used = {};
+  ::getrusage(RUSAGE_SELF, &used);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+/// Stores the files by the approach that was asked for. Returns the root of the snapshot.
+result<store::record_reference> store_files(const options& given, store::open_store& opened, engine& threads,
+                                            store::write_session& session, const std::vector<std::string>& files,
+                                            outcome& sum) {
+  if (given.how == approach::pdedupe) {
+    const store::backup_options backup{.paths = files,
+                                       .feed = {.cuts = opened.cuts(),
+                                                .fingerprint = opened.fingerprint(),
+                                                .join = given.join,
+                                                .segment_bytes = given.segment_bytes}};
+    const auto stored = store::backup_files(threads, session, opened.reading(), backup);
+    if (!stored) return stored.error();
+    if (stored->problems != 0) return status(status_code::io_error, "a file cannot be read completely");
+    return stored->root;
+  }
+  const auto cuts = chunker_on(opened.cuts(), backend::automatic);
+  if (!cuts) return cuts.error();
+  auto names = fingerprints_on(opened.fingerprint(), backend::automatic);
+  if (!names) return names.error();
+  staged_backup backup(*cuts, *names->batch, session);
+  auto root = given.how == approach::baseline ? backup.run_serially(files) : backup.run_in_pipeline(files);
+  for (std::size_t i = 0; i < stages; ++i) sum.stage_seconds[i] += backup.seconds()[i];
+  return root;
+}
+
+/// Makes a snapshot of one file.
+status back_up(const options& given, store::open_store& opened, engine& threads, const std::string& file,
+               outcome& sum) {
+  const auto session = store::held_session::begin(opened);
+  if (!session) return session.error();
+  auto shards = (*session)->open_shards();
+  if (!shards) return shards.error();
+  auto names = fingerprints_on(fingerprint_kind::blake3, backend::automatic);
+  if (!names) return names.error();
+  auto nodes = store::record_fingerprinter::fastest(opened.fingerprint());
+  if (!nodes) return nodes.error();
+  store::storage& objects = (*session)->objects();
+  store::record_writer records(objects, opened.key(), opened.config().container_bytes, std::move(names->batch));
+  store::write_session writer(opened.config(), *shards, records, std::move(*nodes));
+  const auto root = store_files(given, opened, threads, writer, {file}, sum);
+  if (!root) return root.error();
+  if (status finished = writer.finish(); !finished.ok()) return finished;
+  store::snapshot taken;
+  taken.root = *root;
+  taken.paths = {"/"};
+  taken.time = std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count();
+  taken.session = (*session)->id();
+  const auto committed = store::commit_snapshot(opened, objects, (*session)->lease(), std::move(taken));
+  if (!committed) return committed.error();
+  return opened.reopen_shards();
+}
+
+result<outcome> measure(const options& given) {
+  auto files = store::open_file_system(given.folder);
+  if (!files) return files.error();
+  const std::shared_ptr<store::file_system> shared = std::move(*files);
+  auto opened = store::open_store::open(
+      [shared](const std::string& writer_id, std::size_t pending_objects) {
+        return store::open_directory_storage(shared, {.writer_id = writer_id, .pending_objects = pending_objects});
+      },
+      std::nullopt);
+  if (!opened) return opened.error();
+  auto threads = engine::make({.threads = given.threads});
+  if (!threads) return threads.error();
+  outcome sum;
+  const double used_before = processor_seconds();
+  const auto begin = std::chrono::steady_clock::now();
+  for (const std::string& file : given.files) {
+    if (status backed_up = back_up(given, **opened, *threads, file, sum); !backed_up.ok()) return backed_up;
+  }
+  sum.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  sum.processor_seconds = processor_seconds() - used_before;
+  return sum;
+}
+
+int run(const options& given) {
+  const auto measured = measure(given);
+  if (!measured) {
+    fmt::print(stderr, "cutpoint_store_pipeline: {}\n", measured.error().message());
+    return 1;
+  }
+  fmt::print("{{\"seconds\": {:.6f}, \"processor_seconds\": {:.6f}, \"stage_seconds\": [{:.6f}]}}\n", measured->seconds,
+             measured->processor_seconds, fmt::join(measured->stage_seconds, ", "));
+  return 0;
+}
+
+}  // namespace
+
+}  // namespace cutpoint::bench
+
+int main(int argc, char** argv) {
+  using cutpoint::join_kind;
+  using cutpoint::bench::approach;
+  const std::map<std::string, approach> approaches = {
+      {"baseline", approach::baseline}, {"pipeline", approach::pipeline}, {"pdedupe", approach::pdedupe}};
+  const std::map<std::string, join_kind> joins = {
+      {"exact", join_kind::exact}, {"pdedupe", join_kind::pdedupe}, {"none", join_kind::none}};
+  cutpoint::bench::options given;
+  CLI::App app(
+      "Backs files up into a store, a snapshot for each, as P-Dedupe's paper compares: one stage after the other, in a "
+      "pipeline of four threads, or in parallel. Prints the seconds of all backups and of each stage as JSON.");
+  app.add_option("STORE", given.folder, "A store that is not encrypted")->required()->check(CLI::ExistingDirectory);
+  app.add_option("FILE", given.files, "Files, the oldest version first")->required()->check(CLI::ExistingFile);
+  app.add_option("--approach", given.how, "How: baseline, pipeline or pdedupe")
+      ->required()
+      ->transform(CLI::CheckedTransformer(approaches));
+  app.add_option("--threads", given.threads, "Threads of pdedupe; 0: one for each processor")
+      ->check(CLI::Range(0, 4096));
+  app.add_option("--segment", given.segment_bytes, "Bytes of a segment of pdedupe");
+  app.add_option("--join", given.join, "How pdedupe joins segments")->transform(CLI::CheckedTransformer(joins));
+  CLI11_PARSE(app, argc, argv);
+  return cutpoint::bench::run(given);
+}

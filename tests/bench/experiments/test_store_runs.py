@@ -1,0 +1,80 @@
+"""P-Dedupe's approaches with the store: each makes a store that brings every version back, and their savings are those of the cuts."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "bench"))
+
+from experiments.papers import p_dedupe_store, pages, store_runs
+from experiments.papers.store_runs import Job, Programs
+
+BUILD = Path(os.environ.get("CUTPOINT_BUILD") or ROOT / "build/release")
+SIZE = "256:1K:8K"
+
+
+class StoreRuns(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.programs = Programs(BUILD, self.folder)
+        content = random.Random(1).randbytes(2_000_000)
+        self.files = []
+        for number, place in enumerate((0, 700_000, 1_500_000)):
+            self.files.append(self.folder / f"version{number}")
+            self.files[-1].write_bytes(content[:place] + bytes([number]) * 1000 + content[place:])
+
+    def backed_up(self, job: Job) -> int:
+        """Backs up, compares every version with what a restore brings, and returns the bytes of all chunks."""
+        run = self.programs.back_up(job, self.files)
+        command, store = self.programs.command, run["store"]
+        listed = self.programs.run(command, "snapshots", "--store", store, "--json").splitlines()
+        for file, line in zip(self.files, listed, strict=True):
+            target = self.folder / f"target-{job.name}-{file.name}"
+            self.programs.run(command, "restore", json.loads(line)["id"], "--store", store, "--target", target)
+            restored = [path for path in target.rglob("*") if path.is_file()]
+            self.assertEqual([path.read_bytes() for path in restored], [file.read_bytes()])
+        self.programs.run(command, "check", "--store", store, "--read-data")
+        self.assertGreater(run["seconds"], 0)
+        self.assertEqual(all(run["stage_seconds"]), job.approach != "pdedupe")
+        return self.programs.details(store)["chunks"]["raw_bytes"]
+
+    def test_approaches_store_the_same_chunks_and_lose_nothing(self):
+        serial = self.backed_up(Job("d", "rabin", SIZE, "baseline"))
+        self.assertTrue(2_000_000 < serial < 2_100_000, serial)
+        self.assertEqual(self.backed_up(Job("d", "rabin", SIZE, "pipeline")), serial)
+        self.assertEqual(self.backed_up(Job("d", "rabin", SIZE, "pdedupe", "64K", "exact")), serial)
+        unjoined = self.backed_up(Job("d", "rabin", SIZE, "pdedupe", "64K", "none"))
+        self.assertTrue(serial <= self.backed_up(Job("d", "rabin", SIZE, "pdedupe", "64K", "pdedupe")) < unjoined)
+
+    def test_a_failure_has_a_message(self):
+        store = self.programs.new_store(Job("d", "rabin", SIZE, "baseline"))
+        os.chmod(store / "config", 0o600)
+        (store / "config").write_bytes(b"no config")
+        for approach in store_runs.APPROACHES:
+            words = [self.programs.pipeline, store, self.files[0], "--approach", approach]
+            failed = subprocess.run(words, capture_output=True, text=True)
+            self.assertEqual(failed.returncode, 1, failed)
+            self.assertIn("cutpoint_store_pipeline: ", failed.stderr)
+
+    def test_a_life_is_measured_and_every_table_is_written(self):
+        life = store_runs.lives(self.programs, "linux", [*self.files, *self.files], 1)
+        self.assertEqual(len(life["prune"]), 1)
+        self.assertGreater(life["before"]["container_bytes"], 0)
+        run = {"seconds": 2.0, "processor_seconds": 3.0, "stage_seconds": [0.5, 0.5, 0.25, 0.25]}
+        job = Job("linux", "rabin", store_runs.SIZE, "baseline")
+        jobs = {job.name: {"bytes": 4_000_000, "chunk_bytes": 1_000_000, "runs": [run]}}
+        measured = {"processor": "p", "processors": 2, "version": "v", "rounds": 1, "checksums": {"linux": "c"}, "jobs": jobs, "life": {"linux": life}}
+        tables = {name: write(p_dedupe_store.Stored(measured)) for name, write in p_dedupe_store.TABLES.items()}
+        self.assertIn("| rabin | linux | 75.00 | – | – | 2 | – | – | – | – | – |", tables["p-dedupe-store-figure-14"])
+        self.assertIn("| rabin | 125.000 | 125.000 | 62.500 | 62.500 | 750.000 | – | – |", tables["p-dedupe-store-stages"])
+        self.assertEqual(sorted(tables), sorted(pages.parts((ROOT / "docs/papers/p-dedupe-store.md").read_text())))
+
+
+if __name__ == "__main__":
+    unittest.main()
