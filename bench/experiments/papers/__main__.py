@@ -72,7 +72,7 @@ def measure(options: argparse.Namespace) -> None:
         runs.write(options.pages / runs.FILE, options.build / "cli/cutpoint", sets(options, AE_SETS))
     if options.store:
         found = store_runs.measure(sets(options, store_runs.SETS), options.build, options.scratch, options.rounds, say)
-        (options.pages / store_runs.FILE).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        (options.pages / store_runs.FILE).write_text(store_runs.text_of(found), encoding="utf-8")
 
 
 def kept(file: Path) -> dict:

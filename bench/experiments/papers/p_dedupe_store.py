@@ -1,7 +1,5 @@
 """The tables of docs/papers/p-dedupe-store.md, from what store_runs.py measured."""
 
-import statistics
-
 from experiments.papers.markdown import DASH, percent, plain, table, times
 from experiments.papers.ours import less, ratio
 from experiments.papers.store_runs import ALGORITHMS, KEPT, SEGMENTS, SETS, SIZE, SIZES, STUDIED, TIMED_SEGMENTS, Job, approaches, segmented
@@ -21,16 +19,15 @@ class Stored:
         return 1 - entry["chunk_bytes"] / entry["bytes"] if entry else None
 
     def speed(self, job: Job) -> float | None:
-        """Bytes a second, the median of all runs."""
+        """Bytes a second."""
         entry = self.kept["jobs"].get(job.name)
-        return entry["bytes"] / statistics.median(run["seconds"] for run in entry["runs"]) if entry else None
+        return entry["bytes"] / entry["seconds"] if entry else None
 
     def seconds_per_gb(self, job: Job, name: str, stage: int | None = None) -> float | None:
         entry = self.kept["jobs"].get(job.name)
         if entry is None:
             return None
-        values = [run[name] if stage is None else run[name][stage] for run in entry["runs"]]
-        return statistics.median(values) / entry["bytes"] * 1e9
+        return (entry[name] if stage is None else entry[name][stage]) / entry["bytes"] * 1e9
 
 
 def rate(bytes_per_second: float | None) -> str:
@@ -41,7 +38,7 @@ def rate(bytes_per_second: float | None) -> str:
 def where(stored: Stored) -> list[str]:
     kept = stored.kept
     sets = ", ".join(f"{name} {checksum[:12]}" for name, checksum in kept["checksums"].items())
-    lines = [f"- processor: {kept['processor']}, {kept['processors']} processors", f"- {kept['version']}", f"- medians of {kept['rounds']} runs, in turns"]
+    lines = [f"- processor: {kept['processor']}, {kept['processors']} processors", f"- cutpoint {kept['version']}", f"- medians of {kept['rounds']} runs, in turns"]
     return [*lines, f"- data: {sets}"]
 
 
@@ -111,13 +108,12 @@ def life(stored: Stored) -> list[str]:
         before, after = found["before"], found["after"]
 
         def restored(what: str, layout: dict, found: dict = found) -> str:
-            seconds = statistics.median(seconds for seconds, _ in found[f"restore {what}"])
-            return f"{rate(layout['bytes'] / seconds)} ({layout['containers_per_mib']:.2f})"
+            return f"{rate(layout['bytes'] / found[f'restore {what}'])} ({layout['containers_per_mib']:.2f})"
 
         freed = before["container_bytes"] - after["container_bytes"]
-        deletion = [statistics.median(seconds for seconds, _ in found[name]) for name in ("forget", "prune", "prune, nothing to free")]
+        deletion = [plain(1e3 * found[name], 0) for name in ("forget", "prune", "prune, nothing to free")]
         speeds = [restored("oldest", before["oldest"]), restored("newest", before["newest"]), restored("newest afterwards", after["newest"])]
-        rows.append([dataset, *speeds, *(plain(1e3 * seconds, 0) for seconds in deletion), plain(before["container_bytes"] / 1e6, 0), plain(freed / 1e6, 0)])
+        rows.append([dataset, *speeds, *deletion, plain(before["container_bytes"] / 1e6, 0), plain(freed / 1e6, 0)])
     header = ["data", "oldest, MB/s", "newest", f"newest, {KEPT} left", "forget ms", "prune ms", "prune again ms", "stored MB", "freed MB"]
     return table(header, rows)
 

@@ -3,11 +3,10 @@
 Data and stores are in memory, as on the paper's RAM disk. Each run backs up all versions of a data set into a fresh store, a snapshot for each.
 """
 
+import hashlib
 import json
-import os
-import platform
-import resource
 import shutil
+import statistics
 import subprocess
 import tempfile
 import time
@@ -100,12 +99,11 @@ class Programs:
     def details(self, store: Path) -> dict:
         return json.loads(self.run(self.command, "stats", "--store", store, "--details", "--json"))
 
-    def timed(self, *words) -> tuple[float, float]:
-        """Seconds of the clock and of processors."""
-        before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    def timed(self, *words) -> float:
+        """Seconds that a command takes."""
+        begin = time.monotonic()
         self.run(self.command, *words)
-        seconds, after = time.monotonic() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
-        return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return time.monotonic() - begin
 
 
 def copies(scratch: Path, paths: list[Path]) -> list[Path]:
@@ -122,10 +120,10 @@ def copies(scratch: Path, paths: list[Path]) -> list[Path]:
 
 def lives(programs: Programs, dataset: str, files: list[Path], rounds: int) -> dict:
     """Restores the newest and the oldest version, then deletes all but the newest few, and restores the newest again."""
-    found: dict[str, list] = {}
+    found: dict[str, list[float]] = {}
 
-    def note(name: str, value) -> None:
-        found.setdefault(name, []).append(value)
+    def note(name: str, seconds: float) -> None:
+        found.setdefault(name, []).append(seconds)
 
     def restore(what: str, snapshot: str, version: Path) -> None:
         target = programs.scratch / "target"
@@ -149,9 +147,24 @@ def lives(programs: Programs, dataset: str, files: list[Path], rounds: int) -> d
         note("prune, nothing to free", programs.timed("prune", "--store", store))
         restore("newest afterwards", snapshots[-1], files[-1])
         programs.run(programs.command, "check", "--store", store, "--read-data")
-        for name, details in (("before", before), ("after", after)):
-            found[name] = {key: details[key] for key in ("container_bytes", "containers", "oldest", "newest", "chunks")}
-    return found
+    layouts = {"before": before, "after": after}
+    return {name: statistics.median(seconds) for name, seconds in found.items()} | {
+        name: {key: details[key] for key in ("container_bytes", "oldest", "newest")} for name, details in layouts.items()
+    }
+
+
+def medians(entry: dict) -> dict:
+    """What is kept of a job: the medians of its runs."""
+    runs = entry.pop("runs")
+    stages = [statistics.median(times) for times in zip(*(run["stage_seconds"] for run in runs), strict=True)]
+    return entry | {key: statistics.median(run[key] for run in runs) for key in ("seconds", "processor_seconds")} | {"stage_seconds": stages}
+
+
+def text_of(measured: dict) -> str:
+    """A line for each job and data set."""
+    lists = {key: ",\n".join(f"  {json.dumps(name)}: {json.dumps(entry)}" for name, entry in measured[key].items()) for key in ("jobs", "life")}
+    facts = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in measured.items() if key not in lists]
+    return "{\n" + ",\n".join([*facts, *(f' "{key}": {{\n{text}\n }}' for key, text in lists.items())]) + "\n}\n"
 
 
 def measure(sets: dict[str, tuple[str, list[Path]]], build: Path, scratch: Path, rounds: int, say: Callable[[str], None]) -> dict:
@@ -177,14 +190,13 @@ def measure(sets: dict[str, tuple[str, list[Path]]], build: Path, scratch: Path,
                             entry["chunk_bytes"] = programs.details(ran["store"])["chunks"]["raw_bytes"]
                         entry["runs"].append({key: ran[key] for key in ("seconds", "processor_seconds", "stage_seconds")})
             life[dataset] = lives(programs, dataset, files, rounds)
-    machine = json.loads(subprocess.run([build / "cli/cutpoint", "info", "--json"], stdout=subprocess.PIPE, check=True, text=True).stdout)
-    version = subprocess.run([build / "cli/cutpoint", "--version"], stdout=subprocess.PIPE, check=True, text=True).stdout.strip()
+    info = json.loads(programs.run(programs.command, "info", "--json"))
     return {
-        "processor": machine.get("processor_model") or platform.processor(),
-        "processors": os.cpu_count(),
-        "version": version,
+        "processor": info["machine"]["processor_model"],
+        "processors": info["machine"]["processors"],
+        "version": f"{info['version']}, binary {hashlib.sha256(programs.pipeline.read_bytes()).hexdigest()[:12]}",
         "rounds": rounds,
         "checksums": {name: checksum for name, (checksum, _) in sets.items()},
-        "jobs": found,
+        "jobs": {name: medians(entry) for name, entry in found.items()},
         "life": life,
     }

@@ -64,12 +64,13 @@ class StoreRuns(unittest.TestCase):
 
     def test_a_life_is_measured_and_every_table_is_written(self):
         life = store_runs.lives(self.programs, "linux", [*self.files, *self.files], 1)
-        self.assertEqual(len(life["prune"]), 1)
+        self.assertGreater(life["prune"], 0)
         self.assertGreater(life["before"]["container_bytes"], 0)
-        run = {"seconds": 2.0, "processor_seconds": 3.0, "stage_seconds": [0.5, 0.5, 0.25, 0.25]}
+        runs = [{"seconds": s, "processor_seconds": 3.0, "stage_seconds": [0.5, 0.5, 0.25, s / 8]} for s in (9.0, 2.0, 1.0)]
         job = Job("linux", "rabin", store_runs.SIZE, "baseline")
-        jobs = {job.name: {"bytes": 4_000_000, "chunk_bytes": 1_000_000, "runs": [run]}}
+        jobs = {job.name: store_runs.medians({"bytes": 4_000_000, "chunk_bytes": 1_000_000, "runs": runs})}
         measured = {"processor": "p", "processors": 2, "version": "v", "rounds": 1, "checksums": {"linux": "c"}, "jobs": jobs, "life": {"linux": life}}
+        measured = json.loads(store_runs.text_of(measured))
         tables = {name: write(p_dedupe_store.Stored(measured)) for name, write in p_dedupe_store.TABLES.items()}
         self.assertIn("| rabin | linux | 75.00 | – | – | 2 | – | – | – | – | – |", tables["p-dedupe-store-figure-14"])
         self.assertIn("| rabin | 125.000 | 125.000 | 62.500 | 62.500 | 750.000 | – | – |", tables["p-dedupe-store-stages"])

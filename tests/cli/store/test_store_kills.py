@@ -1,4 +1,4 @@
-"""Several writers, prunes and forgets are killed at random, and every committed snapshot comes back byte for byte.
+"""Several writers, prunes, forgets and copies are killed at random, and every committed snapshot comes back byte for byte.
 
 CUTPOINT_KILLS says how many kills, CUTPOINT_SEED which."""
 
@@ -26,7 +26,9 @@ class Kills(CommandTest):
         super().setUp()
         self.random = random.Random(int(os.environ.get("CUTPOINT_SEED") or 1))
         self.assert_done(self.run_command("init", "--store", "store", "--encryption", "none"))
+        self.assert_done(self.run_command("init", "--store", "second", "--encryption", "none", "--container-size", "256K"))
         self.expected: dict = {}  # what the snapshots that were printed and not forgotten must contain
+        self.contents: dict = {}  # what each snapshot had, by its time, which its copy has too
         self.folders = [self.folder / f"source{number}" for number in range(WRITERS)]
         for folder in self.folders:
             folder.mkdir()
@@ -36,13 +38,14 @@ class Kills(CommandTest):
         for _ in range(files):
             (folder / f"file{self.random.randrange(30)}").write_bytes(self.random.randbytes(self.random.randrange(300_000)))
 
-    def back_up_all(self) -> int:
-        """Backs up all folders at once, and returns the number of kills."""
+    def run_all(self) -> int:
+        """Backs up all folders at once, beside other commands, and returns the number of kills."""
         running, printed, kills = [], {}, 0
         for folder in self.folders:
             self.change(folder, self.random.randrange(6))
             running.append((self.start("backup", folder, "--store", "store", text=True), digests_of(folder)))
-        running += [(process, None) for process in self.remove_some()]
+        others = [*self.removals(), *self.copies()]
+        running += [(self.start(*words, text=True), None) for words in others]
         for process, _ in running:
             if self.random.random() < 0.8:
                 time.sleep(self.random.random() * 0.03)
@@ -50,42 +53,68 @@ class Kills(CommandTest):
                 process.kill()
         for process, digests in running:
             said, complaint = process.communicate()
-            self.assertIn(process.returncode, (0, -9), complaint)
+            # A copy cannot read a snapshot that is forgotten and pruned meanwhile.
+            codes = (0, -9, 1) if process.args[1] == "copy" and any(words[0] == "forget" for words in others) else (0, -9)
+            self.assertIn(process.returncode, codes, complaint)
             if digests and len(said.strip()) == 64:
                 printed[said.strip()] = digests
         # All sessions have ended, so no prune needs to wait until the leases of those that were killed expire.
-        for lease in (self.folder / "store/leases").iterdir():
-            lease.unlink()
+        for store in ("store", "second"):
+            for lease in (self.folder / store / "leases").iterdir():
+                lease.unlink()
         self.expected |= printed
+        for snapshot, facts in self.snapshots("store").items():
+            if snapshot in printed:
+                self.contents[facts["time"]] = printed[snapshot]
         return kills
 
-    def remove_some(self) -> list:
-        """Forgets a snapshot and prunes, while the backups run."""
+    def removals(self) -> list:
+        """Commands that forget a snapshot and prune."""
         commands = []
         if len(self.expected) > 6:
             forgotten = self.random.choice(sorted(self.expected))
             del self.expected[forgotten]
-            commands.append(["forget", forgotten])
+            commands.append(["forget", forgotten, "--store", "store"])
         if self.random.random() < 0.7:
-            commands.append(["prune", "--max-unused", "0"])
-        return [self.start(*words, "--store", "store", text=True) for words in commands]
+            commands.append(["prune", "--max-unused", "0", "--store", "store"])
+        return commands
+
+    def copies(self) -> list:
+        """Commands that copy everything to the second store, and remove something there."""
+        commands = []
+        if self.random.random() < 0.5:
+            commands.append(["copy", "--from-store", "store", "--store", "second"])
+        if self.random.random() < 0.3:
+            commands.append(["forget", "--keep-last", "3", "--group-by", "", "--prune", "--store", "second"])
+        return commands
+
+    def snapshots(self, store: str) -> dict:
+        return {each["id"]: each for each in map(json.loads, self.run_command("snapshots", "--json", "--store", store).lines)}
+
+    def check(self, store: str):
+        """Restores every snapshot. Some were killed after the commit and before they were printed, so nobody knows what they had."""
+        self.assertIn("no damage", self.run_command("check", "--read-data", "--store", store).stdout)
+        for snapshot, facts in self.snapshots(store).items():
+            shutil.rmtree(self.folder / "out", ignore_errors=True)
+            source = f"{snapshot}:{facts['paths'][0]}"
+            self.assertEqual(self.run_command("restore", source, "--target", "out", "--store", store).code, 0)
+            if facts["time"] in self.contents:
+                self.assertEqual(digests_of(self.folder / "out"), self.contents[facts["time"]])
 
     def test_nothing_committed_is_lost(self):
         kills, rounds = 0, 0
         while kills < KILLS and rounds < 20 * KILLS:
-            kills += self.back_up_all()
+            kills += self.run_all()
             rounds += 1
+            if rounds % 100 == 0:
+                self.check("store")
         self.assertGreaterEqual(kills, KILLS)
-        self.assertIn("no damage", self.run_command("check", "--read-data", "--store", "store").stdout)
-        listed = self.run_command("snapshots", "--json", "--store", "store")
-        found = {each["id"]: each for each in map(json.loads, listed.lines)}
-        self.assertEqual(set(self.expected) - set(found), set())
-        for snapshot, facts in found.items():  # some were killed after the commit and before they were printed
-            shutil.rmtree(self.folder / "out", ignore_errors=True)
-            source = f"{snapshot}:{facts['paths'][0]}"
-            self.assertEqual(self.run_command("restore", source, "--target", "out", "--store", "store").code, 0)
-            if snapshot in self.expected:
-                self.assertEqual(digests_of(self.folder / "out"), self.expected[snapshot])
+        self.assertEqual(set(self.expected) - set(self.snapshots("store")), set())
+        self.check("store")
+        self.assert_done(self.run_command("copy", "--from-store", "store", "--store", "second"))
+        times = {each["time"] for each in self.snapshots("second").values()}
+        self.assertLessEqual({each["time"] for each in self.snapshots("store").values()}, times)
+        self.check("second")
 
 
 if __name__ == "__main__":

@@ -219,6 +219,38 @@ class Mount(CommandTest):
         subprocess.run(verified, cwd=self.files_of(snapshot), check=True, capture_output=True, timeout=PATIENCE)
         self.unmount(process)
 
+    def test_a_store_pruned_meanwhile_shows_what_is_left_and_never_wrong_bytes(self):
+        contents = {f"file{number}": random_bytes(600_000, 20 + number) for number in range(8)}
+        for name, content in contents.items():
+            self.write(f"data/{name}", content)
+        forgotten = self.backup()
+        for number in range(0, 8, 2):
+            (self.folder / f"data/file{number}").unlink()
+        kept = self.backup()
+        process = self.mount("--memory", "4M")  # little stays in memory
+        opened = {name: os.open(self.files_of(forgotten) / name, os.O_RDONLY) for name in contents}
+        for descriptor in opened.values():
+            self.assertEqual(len(os.pread(descriptor, 1000, 0)), 1000)
+        self.store("forget", forgotten)
+        self.store("prune", "--max-unused", "0")
+        lost = 0
+        for name, descriptor in opened.items():
+            try:
+                self.assertEqual(os.pread(descriptor, 600_000, 0), contents[name])
+            except OSError as error:
+                self.assertEqual(error.errno, 5)
+                self.assertEqual(int(name[-1]) % 2, 0, "a file that another snapshot has is not lost")
+                lost += 1
+            os.close(descriptor)
+        self.assertGreater(lost, 0)
+        for number in range(1, 8, 2):  # records of these were moved
+            self.assertEqual((self.files_of(kept) / f"file{number}").read_bytes(), contents[f"file{number}"])
+        subprocess.run(["umount", self.shown], check=True)
+        run = self.wait(process)
+        self.assertEqual(run.code, 0, run)
+        self.assertIn(f"/ids/{forgotten}", run.stderr)
+        self.assertNotIn(f"/ids/{kept}", run.stderr)
+
     def test_what_is_damaged_is_an_error_and_never_wrong_bytes(self):
         self.write("data/lost", random_bytes(900_000, 7))
         whole = self.backup()
