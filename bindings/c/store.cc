@@ -1,7 +1,11 @@
 // The functions of the interface for C that make, open and destroy stores, and that handle snapshots and keys.
 #include "bindings/c/store.h"
 
+#include <chrono>
 #include <memory>
+#include <vector>
+
+#include <cutpoint/store_policy.h>
 
 #include "bindings/c/engine.h"
 #include "bindings/c/store_options.h"
@@ -14,6 +18,7 @@ using cutpoint::embed::guarded;
 using cutpoint::embed::outcome;
 using cutpoint::embed::read;
 using cutpoint::embed::use;
+using cutpoint::embed::write_summary;
 
 cutpoint::store_problem cutpoint_store::reporter(std::string_view name, cutpoint_store_problem problem, void* context) {
   if (problem == nullptr) return {};
@@ -21,6 +26,31 @@ cutpoint::store_problem cutpoint_store::reporter(std::string_view name, cutpoint
     report(name, [&] { return problem(context, path.c_str(), static_cast<int>(why.code()), why.message().c_str()); });
   };
 }
+
+namespace {
+
+/// Shows the caller whether a snapshot is kept, and why.
+status show_decision(cutpoint_store& store, const cutpoint_store_forget_options& options,
+                     const cutpoint::snapshot_decision& decision) {
+  if (options.decided == nullptr) return {};
+  const cutpoint::embed::shown_snapshot made(decision.snapshot);
+  const std::vector<const char*> reasons = cutpoint::embed::pointers_to(decision.reasons);
+  return store.call("decided",
+                    [&] { return options.decided(options.context, &made.shown(), reasons.data(), reasons.size()); });
+}
+
+/// Returns what passes copies to a function of the caller, which may be null.
+std::function<void(const cutpoint::store_snapshot& original, const cutpoint::store_snapshot& copy)> copy_reporter(
+    cutpoint_store& store, std::string_view name, cutpoint_store_copied copied, void* context) {
+  if (copied == nullptr) return {};
+  return
+      [&store, name, copied, context](const cutpoint::store_snapshot& original, const cutpoint::store_snapshot& copy) {
+        const cutpoint::embed::shown_snapshot shown_original(original), shown_copy(copy);
+        store.report(name, [&] { return copied(context, &shown_original.shown(), &shown_copy.shown()); });
+      };
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -114,6 +144,58 @@ cutpoint_status cutpoint_store_remove_snapshot(cutpoint_store* store, const char
   return use(store, error, [&](backup_store& opened) -> outcome {
     if (outcome given = expect_given(id, "id"); !given.ok()) return given;
     return opened.remove_snapshot(id);
+  });
+}
+
+cutpoint_status cutpoint_store_forget(cutpoint_store* store, const cutpoint_store_forget_options* options,
+                                      cutpoint_error* error) {
+  return use(store, error, [&](backup_store& opened) -> outcome {
+    cutpoint_store_forget_options raw = {};
+    cutpoint::embed::forget_rules rules;
+    if (outcome done = read(options, raw, rules); !done.ok()) return done;
+    auto all = opened.snapshots(store->reporter("problem", raw.problem, raw.context));
+    if (!all) return all.error();
+    std::erase_if(*all, [&](const cutpoint::store_snapshot& each) { return !rules.filter.matches(each); });
+    const std::chrono::nanoseconds now = std::chrono::system_clock::now().time_since_epoch();
+    const auto groups = cutpoint::apply_policy(*all, rules.policy, rules.grouping, now.count());
+    if (!groups) return groups.error();
+    std::vector<std::string> removed;
+    for (const cutpoint::snapshot_group& group : *groups) {
+      for (const cutpoint::snapshot_decision& each : group.decisions) {
+        if (status done = show_decision(*store, raw, each); !done.ok()) return done;
+        if (!each.is_kept()) removed.push_back(each.snapshot.id);
+      }
+    }
+    if ((raw.flags & CUTPOINT_FORGET_REHEARSE) != 0) return {};
+    for (const std::string& each : removed) {
+      if (store->cancellation()->is_requested()) return cutpoint::stopped_as_asked();
+      if (status done = opened.remove_snapshot(each); !done.ok()) return done;
+    }
+    return {};
+  });
+}
+
+cutpoint_status cutpoint_store_copy_snapshots(cutpoint_store* store, cutpoint_engine* engine, cutpoint_store* source,
+                                              const cutpoint_store_copy_options* options,
+                                              cutpoint_store_copy_summary* summary, cutpoint_error* error) {
+  return use(store, error, [&](backup_store& opened) -> outcome {
+    if (outcome given = expect_given(engine, "engine"); !given.ok()) return given;
+    if (outcome given = expect_given(source, "source"); !given.ok()) return given;
+    if (source == store) return {CUTPOINT_INVALID_ARGUMENT, "source is the store that is copied into"};
+    cutpoint_store_copy_options raw = {};
+    cutpoint::store_copy_options asked;
+    if (outcome done = read(options, raw, asked); !done.ok()) return done;
+    asked.copied = copy_reporter(*store, "copied", raw.copied, raw.context);
+    asked.skipped = copy_reporter(*store, "skipped", raw.skipped, raw.context);
+    asked.problem = store->reporter("problem", raw.problem, raw.context);
+    asked.cancel = store->cancellation();
+    cutpoint_error failure = {};
+    const cutpoint_status code = use(source, &failure, [&](backup_store& read_store) {
+      return write_summary(opened.copy_snapshots(*engine->threads, read_store, asked), "store_copy_summary", summary);
+    });
+    outcome made(code, failure.message);
+    made.system_error = failure.system_error;
+    return made;
   });
 }
 

@@ -1,4 +1,4 @@
-// The functions of the interface for C that read, check and repair what a store contains.
+// The functions of the interface for C that read, compare, check, repair and prune what a store contains.
 #include "bindings/c/store.h"
 #include "bindings/c/store_options.h"
 #include "bindings/c/structures.h"
@@ -9,15 +9,9 @@ using cutpoint::embed::expect_given;
 using cutpoint::embed::outcome;
 using cutpoint::embed::read;
 using cutpoint::embed::use;
+using cutpoint::embed::write_summary;
 
 namespace {
-
-/// Writes the summary of work that has ended, or returns its failure. `given` may be null.
-template <class Summary, class Structure>
-outcome write_summary(const cutpoint::result<Summary>& done, std::string_view name, Structure* given) {
-  if (!done) return done.error();
-  return given == nullptr ? outcome() : cutpoint::embed::write_structure(cutpoint::embed::shown(*done), name, *given);
-}
 
 /// Returns what passes lost files to a function of the caller, which may be null.
 std::function<void(const std::string& snapshot, const std::string& path, const status& why)> lost_file_reporter(
@@ -74,6 +68,26 @@ cutpoint_status cutpoint_store_read_file(cutpoint_store* store, const char* id, 
   });
 }
 
+cutpoint_status cutpoint_store_diff(cutpoint_store* store, const cutpoint_store_diff_options* options,
+                                    cutpoint_store_diff_summary* summary, cutpoint_error* error) {
+  return use(store, error, [&](backup_store& opened) -> outcome {
+    cutpoint_store_diff_options raw = {};
+    cutpoint::store_diff_options asked;
+    if (outcome done = read(options, raw, asked); !done.ok()) return done;
+    if (raw.visit != nullptr) {
+      asked.visit = [&](const cutpoint::store_change& change) {
+        return store->call("visit", [&] {
+          return raw.visit(raw.context, change.path.c_str(), static_cast<int>(change.which),
+                           static_cast<int>(change.kind));
+        });
+      };
+    }
+    asked.problem = store->reporter("problem", raw.problem, raw.context);
+    asked.cancel = store->cancellation();
+    return write_summary(opened.diff(asked), "store_diff_summary", summary);
+  });
+}
+
 cutpoint_status cutpoint_store_check(cutpoint_store* store, const cutpoint_store_check_options* options,
                                      cutpoint_store_check_summary* summary, cutpoint_error* error) {
   return use(store, error, [&](backup_store& opened) -> outcome {
@@ -108,6 +122,24 @@ cutpoint_status cutpoint_store_repair(cutpoint_store* store, const cutpoint_stor
     asked.lost = lost_file_reporter(*store, "lost", raw.lost, raw.context);
     asked.cancel = store->cancellation();
     return write_summary(opened.repair(asked), "store_repair_summary", summary);
+  });
+}
+
+cutpoint_status cutpoint_store_prune(cutpoint_store* store, const cutpoint_store_prune_options* options,
+                                     cutpoint_store_prune_summary* summary, cutpoint_error* error) {
+  return use(store, error, [&](backup_store& opened) -> outcome {
+    cutpoint_store_prune_options raw = {};
+    cutpoint::store_prune_options asked;
+    if (outcome done = read(options, raw, asked); !done.ok()) return done;
+    asked.cancel = store->cancellation();
+    const auto pruned = opened.prune(asked);
+    if (pruned && raw.awaited != nullptr) {
+      for (const std::string& each : pruned->awaited) {
+        const auto show = [&] { return raw.awaited(raw.context, each.c_str()); };
+        if (status done = store->call("awaited", show); !done.ok()) return done;
+      }
+    }
+    return write_summary(pruned, "store_prune_summary", summary);
   });
 }
 

@@ -1,6 +1,8 @@
 #include "bindings/c/store_options.h"
 
+#include <array>
 #include <cstddef>
+#include <utility>
 
 #include "bindings/c/options.h"
 #include "bindings/c/structures.h"
@@ -16,6 +18,10 @@ constexpr std::uint64_t backup_bytes = offsetof(cutpoint_store_backup_options, p
 constexpr std::uint64_t restore_bytes = offsetof(cutpoint_store_restore_options, problem) + sizeof(void*);
 constexpr std::uint64_t check_bytes = offsetof(cutpoint_store_check_options, file_problem) + sizeof(void*);
 constexpr std::uint64_t repair_bytes = offsetof(cutpoint_store_repair_options, replaced) + sizeof(void*);
+constexpr std::uint64_t forget_bytes = offsetof(cutpoint_store_forget_options, problem) + sizeof(void*);
+constexpr std::uint64_t copy_bytes = offsetof(cutpoint_store_copy_options, problem) + sizeof(void*);
+constexpr std::uint64_t diff_bytes = offsetof(cutpoint_store_diff_options, problem) + sizeof(void*);
+constexpr std::uint64_t prune_bytes = offsetof(cutpoint_store_prune_options, awaited) + sizeof(void*);
 
 /// No snapshot has more paths or tags.
 constexpr std::uint64_t longest_list = 65'535;
@@ -46,6 +52,15 @@ outcome read_patterns(std::string_view name, const char* const* texts, std::uint
     if (!made) return made.error();
     patterns.push_back(std::move(*made));
   }
+  return {};
+}
+
+/// Reads tags, each of which is a list of its own.
+outcome read_tags(std::string_view name, const char* const* texts, std::uint64_t count,
+                  std::vector<std::vector<std::string>>& lists) {
+  std::vector<std::string> tags;
+  if (outcome done = read_list(name, texts, count, tags); !done.ok()) return done;
+  for (std::string& each : tags) lists.push_back({std::move(each)});
   return {};
 }
 
@@ -110,18 +125,21 @@ outcome read(const cutpoint_store_backup_options* given, cutpoint_store_backup_o
   if (raw.standard_input_name != nullptr) options.standard_input_name = raw.standard_input_name;
   if (raw.memory_bytes != 0) options.memory_bytes = raw.memory_bytes;
   options.time = raw.time;
+  options.most_old_containers = raw.most_old_containers;
   return {};
 }
 
 outcome read(const cutpoint_store_restore_options* given, cutpoint_store_restore_options& raw,
              store_restore_options& options) {
   if (outcome done = read_structure(given, "store_restore_options", restore_bytes, raw); !done.ok()) return done;
-  if (outcome done = check_flags(raw.flags, CUTPOINT_RESTORE_REPLACE_FILES); !done.ok()) return done;
+  constexpr std::uint64_t known = CUTPOINT_RESTORE_REPLACE_FILES | CUTPOINT_RESTORE_VERIFY;
+  if (outcome done = check_flags(raw.flags, known); !done.ok()) return done;
   if (outcome done = expect_given(raw.target, "target"); !done.ok()) return done;
   if (outcome done = read_patterns("include", raw.include, raw.include_count, options.include); !done.ok()) return done;
   options.target = raw.target;
   if (raw.path != nullptr) options.path = raw.path;
-  options.replaces_files = raw.flags != 0;
+  options.replaces_files = (raw.flags & CUTPOINT_RESTORE_REPLACE_FILES) != 0;
+  options.verifies = (raw.flags & CUTPOINT_RESTORE_VERIFY) != 0;
   options.threads = raw.threads;
   return {};
 }
@@ -138,6 +156,66 @@ outcome read(const cutpoint_store_check_options* given, cutpoint_store_check_opt
 outcome read(const cutpoint_store_repair_options* given, cutpoint_store_repair_options& raw,
              store_repair_options& options) {
   if (outcome done = read_structure(given, "store_repair_options", repair_bytes, raw); !done.ok()) return done;
+  options.threads = raw.threads;
+  return {};
+}
+
+outcome read(const cutpoint_store_forget_options* given, cutpoint_store_forget_options& raw, forget_rules& rules) {
+  if (outcome done = read_structure(given, "store_forget_options", forget_bytes, raw); !done.ok()) return done;
+  constexpr std::uint64_t known =
+      CUTPOINT_FORGET_REHEARSE | CUTPOINT_FORGET_ANY_HOST | CUTPOINT_FORGET_ANY_PATHS | CUTPOINT_FORGET_BY_TAGS;
+  if (outcome done = check_flags(raw.flags, known); !done.ok()) return done;
+  snapshot_policy& policy = rules.policy;
+  policy.counts = {raw.keep_last, raw.keep_hourly, raw.keep_daily, raw.keep_weekly, raw.keep_monthly, raw.keep_yearly};
+  const std::array spans = {raw.keep_within,        raw.keep_within_hourly,  raw.keep_within_daily,
+                            raw.keep_within_weekly, raw.keep_within_monthly, raw.keep_within_yearly};
+  for (std::size_t period = 0; period < spans.size(); ++period) {
+    if (spans[period] == nullptr) continue;
+    const auto span = parse_calendar_span(spans[period]);
+    if (!span) return span.error();
+    policy.spans[period] = *span;
+  }
+  snapshot_filter& filter = rules.filter;
+  if (outcome done = read_tags("keep_tags", raw.keep_tags, raw.keep_tag_count, policy.tags); !done.ok()) return done;
+  if (outcome done = read_list("hosts", raw.hosts, raw.host_count, filter.hosts); !done.ok()) return done;
+  if (outcome done = read_list("paths", raw.paths, raw.path_count, filter.paths); !done.ok()) return done;
+  if (outcome done = read_tags("tags", raw.tags, raw.tag_count, filter.tags); !done.ok()) return done;
+  rules.grouping = {.uses_host = (raw.flags & CUTPOINT_FORGET_ANY_HOST) == 0,
+                    .uses_paths = (raw.flags & CUTPOINT_FORGET_ANY_PATHS) == 0,
+                    .uses_tags = (raw.flags & CUTPOINT_FORGET_BY_TAGS) != 0};
+  return {};
+}
+
+outcome read(const cutpoint_store_copy_options* given, cutpoint_store_copy_options& raw, store_copy_options& options) {
+  if (outcome done = read_structure(given, "store_copy_options", copy_bytes, raw); !done.ok()) return done;
+  if (outcome done = read_list("snapshots", raw.snapshots, raw.snapshot_count, options.snapshots); !done.ok()) {
+    return done;
+  }
+  options.threads = raw.threads;
+  if (raw.memory_bytes != 0) options.memory_bytes = raw.memory_bytes;
+  return {};
+}
+
+outcome read(const cutpoint_store_diff_options* given, cutpoint_store_diff_options& raw, store_diff_options& options) {
+  if (outcome done = read_structure(given, "store_diff_options", diff_bytes, raw); !done.ok()) return done;
+  if (outcome done = check_flags(raw.flags, CUTPOINT_DIFF_METADATA); !done.ok()) return done;
+  if (outcome done = expect_given(raw.before, "before"); !done.ok()) return done;
+  if (outcome done = expect_given(raw.after, "after"); !done.ok()) return done;
+  options.before = raw.before;
+  options.after = raw.after;
+  if (raw.before_path != nullptr) options.before_path = raw.before_path;
+  if (raw.after_path != nullptr) options.after_path = raw.after_path;
+  options.compares_metadata = raw.flags != 0;
+  return {};
+}
+
+outcome read(const cutpoint_store_prune_options* given, cutpoint_store_prune_options& raw,
+             store_prune_options& options) {
+  if (outcome done = read_structure(given, "store_prune_options", prune_bytes, raw); !done.ok()) return done;
+  if (outcome done = check_flags(raw.flags, CUTPOINT_PRUNE_REHEARSE); !done.ok()) return done;
+  if (raw.most_unused != 0) options.most_unused = raw.most_unused == -1 ? 0 : raw.most_unused;
+  if (raw.most_rewritten_bytes != 0) options.most_rewritten_bytes = raw.most_rewritten_bytes;
+  options.is_rehearsal = raw.flags != 0;
   options.threads = raw.threads;
   return {};
 }

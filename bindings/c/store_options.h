@@ -6,6 +6,8 @@
 
 #include <cutpoint/cutpoint_store.h>
 #include <cutpoint/store.h>
+#include <cutpoint/store_diff.h>
+#include <cutpoint/store_policy.h>
 
 #include "bindings/c/outcome.h"
 
@@ -16,6 +18,13 @@ template <class Argument>
 [[nodiscard]] outcome expect_given(Argument* argument, std::string_view name) {
   return argument != nullptr ? outcome() : outcome(CUTPOINT_INVALID_ARGUMENT, std::string(name) + " is null");
 }
+
+/// Which snapshots a call of `cutpoint_store_forget` looks at, and which of them it keeps.
+struct forget_rules {
+  snapshot_policy policy;
+  snapshot_grouping grouping;
+  snapshot_filter filter;
+};
 
 // Each function copies the caller's structure into `raw`, whose fields are zeros then if `given` is null, and converts it,
 // except its callbacks.
@@ -30,5 +39,13 @@ template <class Argument>
                            store_check_options& options);
 [[nodiscard]] outcome read(const cutpoint_store_repair_options* given, cutpoint_store_repair_options& raw,
                            store_repair_options& options);
+[[nodiscard]] outcome read(const cutpoint_store_forget_options* given, cutpoint_store_forget_options& raw,
+                           forget_rules& rules);
+[[nodiscard]] outcome read(const cutpoint_store_copy_options* given, cutpoint_store_copy_options& raw,
+                           store_copy_options& options);
+[[nodiscard]] outcome read(const cutpoint_store_diff_options* given, cutpoint_store_diff_options& raw,
+                           store_diff_options& options);
+[[nodiscard]] outcome read(const cutpoint_store_prune_options* given, cutpoint_store_prune_options& raw,
+                           store_prune_options& options);
 
 }  // namespace cutpoint::embed

@@ -18,13 +18,20 @@ static_assert(is_same(file_kind::socket, CUTPOINT_SOCKET));
 static_assert(is_same(file_kind::character_device, CUTPOINT_CHARACTER_DEVICE));
 static_assert(is_same(file_kind::block_device, CUTPOINT_BLOCK_DEVICE));
 
+constexpr bool is_same(store_change_kind there, int here) { return static_cast<int>(there) == here; }
+static_assert(is_same(store_change_kind::added, CUTPOINT_CHANGE_ADDED));
+static_assert(is_same(store_change_kind::removed, CUTPOINT_CHANGE_REMOVED));
+static_assert(is_same(store_change_kind::modified, CUTPOINT_CHANGE_MODIFIED));
+static_assert(is_same(store_change_kind::retyped, CUTPOINT_CHANGE_RETYPED));
+static_assert(is_same(store_change_kind::metadata, CUTPOINT_CHANGE_METADATA));
+
+}  // namespace
+
 std::vector<const char*> pointers_to(const std::vector<std::string>& texts) {
   std::vector<const char*> pointers;
   std::ranges::transform(texts, std::back_inserter(pointers), &std::string::c_str);
   return pointers;
 }
-
-}  // namespace
 
 shown_snapshot::shown_snapshot(store_snapshot taken)
     : taken_(std::move(taken)), paths_(pointers_to(taken_.paths)), tags_(pointers_to(taken_.tags)) {
@@ -63,7 +70,13 @@ cutpoint_stored_file shown(const stored_file& file) noexcept {
 }
 
 cutpoint_store_restore_summary shown(const store_restore_summary& summary) noexcept {
-  return {sizeof(cutpoint_store_restore_summary), summary.files, summary.folders, summary.bytes, summary.problems};
+  return {sizeof(cutpoint_store_restore_summary),
+          summary.files,
+          summary.folders,
+          summary.bytes,
+          summary.problems,
+          summary.written_bytes,
+          summary.read_containers};
 }
 
 cutpoint_store_check_summary shown(const store_check_summary& summary) noexcept {
@@ -78,6 +91,45 @@ cutpoint_store_check_summary shown(const store_check_summary& summary) noexcept 
 cutpoint_store_repair_summary shown(const store_repair_summary& summary) noexcept {
   return {sizeof(cutpoint_store_repair_summary), summary.damaged_objects, summary.saved_records, summary.lost_files,
           summary.replaced_snapshots};
+}
+
+cutpoint_store_copy_summary shown(const store_copy_summary& summary) noexcept {
+  return {sizeof(cutpoint_store_copy_summary),
+          summary.copied,
+          summary.skipped,
+          summary.problems,
+          summary.new_raw_bytes,
+          summary.new_stored_bytes};
+}
+
+cutpoint_store_diff_summary shown(const store_diff_summary& summary) noexcept {
+  const store_diff_side& added = summary.added;
+  const store_diff_side& removed = summary.removed;
+  return {sizeof(cutpoint_store_diff_summary),
+          summary.modified,
+          added.files,
+          added.folders,
+          added.others,
+          added.bytes,
+          removed.files,
+          removed.folders,
+          removed.others,
+          removed.bytes,
+          summary.problems};
+}
+
+cutpoint_store_prune_summary shown(const store_prune_summary& summary) noexcept {
+  return {sizeof(cutpoint_store_prune_summary),
+          summary.containers,
+          summary.container_bytes,
+          summary.unused_bytes,
+          summary.removed_containers,
+          summary.removed_bytes,
+          summary.rewritten_containers,
+          summary.rewritten_bytes,
+          summary.left_unused_bytes,
+          summary.kept_containers,
+          summary.waiting_containers};
 }
 
 cutpoint_store_counts shown(const store_statistics& counts) noexcept {

@@ -1,12 +1,20 @@
 // Snapshots and files of a store as the interface for C shows them.
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <cutpoint/cutpoint_store.h>
 #include <cutpoint/store.h>
+#include <cutpoint/store_diff.h>
+
+#include "bindings/c/structures.h"
 
 namespace cutpoint::embed {
+
+/// Returns pointers to texts, which must outlive them.
+[[nodiscard]] std::vector<const char*> pointers_to(const std::vector<std::string>& texts);
 
 /// Owns a snapshot and what points to its text.
 class shown_snapshot {
@@ -30,6 +38,16 @@ class shown_snapshot {
 [[nodiscard]] cutpoint_store_restore_summary shown(const store_restore_summary& summary) noexcept;
 [[nodiscard]] cutpoint_store_check_summary shown(const store_check_summary& summary) noexcept;
 [[nodiscard]] cutpoint_store_repair_summary shown(const store_repair_summary& summary) noexcept;
+[[nodiscard]] cutpoint_store_copy_summary shown(const store_copy_summary& summary) noexcept;
+[[nodiscard]] cutpoint_store_diff_summary shown(const store_diff_summary& summary) noexcept;
+[[nodiscard]] cutpoint_store_prune_summary shown(const store_prune_summary& summary) noexcept;
 [[nodiscard]] cutpoint_store_counts shown(const store_statistics& counts) noexcept;
+
+/// Writes the summary of work that has ended, or returns its failure. `given` may be null.
+template <class Summary, class Structure>
+outcome write_summary(const result<Summary>& done, std::string_view name, Structure* given) {
+  if (!done) return done.error();
+  return given == nullptr ? outcome() : write_structure(shown(*done), name, *given);
+}
 
 }  // namespace cutpoint::embed

@@ -3,6 +3,7 @@
 #include <cutpoint/catalog.h>
 #include <cutpoint/version.h>
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -79,18 +80,27 @@ NB_MODULE(_core, m) {
       .def("close", &open_store::close)
       .def("back_up", &open_store::back_up, nb::arg("paths"), nb::arg("host"), nb::arg("tags"), nb::arg("time"),
            nb::arg("parent"), nb::arg("read_everything"), nb::arg("exclude"), nb::arg("include"),
-           nb::arg("one_file_system"), nb::arg("exclude_caches"), nb::arg("standard_input_name"), nb::arg("threads"),
-           nb::arg("memory_bytes").none())
+           nb::arg("one_file_system"), nb::arg("exclude_caches"), nb::arg("standard_input_name"),
+           nb::arg("most_old_containers"), nb::arg("threads"), nb::arg("memory_bytes").none())
       .def("snapshots", &open_store::snapshots)
       .def("find", &open_store::find, nb::arg("id"))
       .def("remove", &open_store::remove, nb::arg("id"))
       .def("restore", &open_store::restore, nb::arg("id"), nb::arg("target"), nb::arg("path"), nb::arg("include"),
-           nb::arg("replace_files"), nb::arg("threads"))
+           nb::arg("replace_files"), nb::arg("verify"), nb::arg("threads"))
       .def("files", &open_store::files, nb::arg("id"), nb::arg("path"))
       .def("read", &open_store::read, nb::arg("id"), nb::arg("path"), nb::arg("begin"), nb::arg("end"))
       .def("check", &open_store::check, nb::arg("read_data"), nb::arg("threads"))
       .def("repair", &open_store::repair, nb::arg("threads"))
       .def("statistics", &open_store::statistics)
+      .def("apply_policy", &open_store::apply_policy, nb::arg("counts"), nb::arg("spans"), nb::arg("keep_tags"),
+           nb::arg("hosts"), nb::arg("paths"), nb::arg("tags"), nb::arg("by_host"), nb::arg("by_paths"),
+           nb::arg("by_tags"))
+      .def("diff", &open_store::diff, nb::arg("before"), nb::arg("before_path"), nb::arg("after"),
+           nb::arg("after_path"), nb::arg("compare_metadata"))
+      .def("prune", &open_store::prune, nb::arg("most_unused"), nb::arg("most_rewritten_bytes").none(),
+           nb::arg("rehearse"), nb::arg("threads"))
+      .def("copy_snapshots", &open_store::copy_snapshots, nb::arg("source"), nb::arg("ids"), nb::arg("threads"),
+           nb::arg("memory_bytes").none())
       .def("keys", &open_store::keys)
       .def("add_key", &open_store::add_key, nb::arg("secret"))
       .def("remove_key", &open_store::remove_key, nb::arg("id"));

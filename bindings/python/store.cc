@@ -4,9 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
-#include "bindings/python/errors.h"
 #include "bindings/python/input.h"
-#include "bindings/python/ownership.h"
 #include "bindings/python/settings.h"
 #include "bindings/python/store_records.h"
 
@@ -22,16 +20,6 @@ store_secret secret_of(const given_secret& given) {
   const auto& [kind, bytes] = *given;
   return {kind == "password" ? store_secret::kind::password : store_secret::kind::key_file,
           {bytes.c_str(), bytes.size()}};
-}
-
-std::vector<std::string> texts_of(const object_list& given) {
-  std::vector<std::string> texts;
-  for (const nb::object& each : given) texts.push_back(path_of(each));
-  return texts;
-}
-
-store_problem note_in(std::vector<noted_problem>& problems) {
-  return [&problems](const std::string& path, const status& why) { problems.push_back({path, why}); };
 }
 
 auto note_file_in(std::vector<noted_problem>& problems) {
@@ -65,24 +53,10 @@ void open_store::close() {
   opened_.reset();
 }
 
-template <class Body>
-auto open_store::use(Body&& body, duration expected) {
-  const exclusive_use alone(busy_);
-  if (!opened_) raise(PyExc_ValueError, "the store is closed");
-  cancellation cancel;
-  return interruptibly(cancel, expected, [&] { return body(*opened_, cancel); });
-}
-
-template <class T>
-T open_store::value_of(result<T> outcome) const {
-  if (!outcome) raise(outcome.error(), folder_);
-  return std::move(outcome).value();
-}
-
 nb::tuple open_store::back_up(const object_list& paths, nb::handle host, const object_list& tags, std::int64_t time,
                               nb::handle parent, bool reads_everything, const object_list& exclude,
                               const object_list& include, bool one_file_system, bool exclude_caches,
-                              nb::handle standard_input_name, std::uint64_t threads,
+                              nb::handle standard_input_name, std::uint64_t most_old_containers, std::uint64_t threads,
                               std::optional<std::uint64_t> memory_bytes) {
   std::vector<noted_problem> problems;
   store_backup_options options{.paths = texts_of(paths),
@@ -96,6 +70,7 @@ nb::tuple open_store::back_up(const object_list& paths, nb::handle host, const o
                                .tags = texts_of(tags),
                                .parent = path_of(parent),
                                .reads_everything = reads_everything,
+                               .most_old_containers = most_old_containers,
                                .problem = note_in(problems)};
   if (memory_bytes) options.memory_bytes = *memory_bytes;
   const auto taken = value_of(use([&](backup_store& opened, cancellation& cancel) -> result<store_snapshot> {
@@ -127,13 +102,14 @@ void open_store::remove(nb::handle id) {
 }
 
 nb::dict open_store::restore(nb::handle id, nb::handle target, nb::handle path, const object_list& include,
-                             bool replaces_files, std::uint64_t threads) {
+                             bool replaces_files, bool verifies, std::uint64_t threads) {
   std::vector<noted_problem> problems;
   const std::string text = path_of(id);
   store_restore_options options{.path = path_of(path),
                                 .target = path_of(target),
                                 .include = make_patterns(include),
                                 .replaces_files = replaces_files,
+                                .verifies = verifies,
                                 .threads = threads,
                                 .problem = note_in(problems)};
   const auto restored = value_of(use([&](backup_store& opened, cancellation& cancel) {
@@ -144,6 +120,8 @@ nb::dict open_store::restore(nb::handle id, nb::handle target, nb::handle path, 
   record["files"] = restored.files;
   record["folders"] = restored.folders;
   record["bytes"] = restored.bytes;
+  record["written_bytes"] = restored.written_bytes;
+  record["read_containers"] = restored.read_containers;
   record["problems"] = records_of(problems);
   return record;
 }
@@ -198,7 +176,7 @@ nb::dict open_store::check(bool reads_data, std::uint64_t threads) {
 
 nb::dict open_store::repair(std::uint64_t threads) {
   std::vector<noted_problem> damaged, lost;
-  std::vector<std::pair<std::string, std::string>> replaced;
+  id_pairs replaced;
   store_repair_options options{
       .threads = threads,
       .damaged =
@@ -215,9 +193,7 @@ nb::dict open_store::repair(std::uint64_t threads) {
   record["saved_records"] = value_of(std::move(repaired)).saved_records;
   record["damaged"] = records_of(damaged);
   record["lost"] = records_of(lost);
-  nb::dict ids;
-  for (const auto& [before, after] : replaced) ids[nb::str(before.c_str())] = nb::str(after.c_str());
-  record["replaced"] = ids;
+  record["replaced"] = ids_of(replaced);
   return record;
 }
 

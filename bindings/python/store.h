@@ -1,6 +1,7 @@
 // The store behind cutpoint.Store.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <optional>
@@ -9,9 +10,12 @@
 #include <vector>
 
 #include <cutpoint/store.h>
+#include <cutpoint/store_policy.h>
 #include <nanobind/nanobind.h>
 
+#include "bindings/python/errors.h"
 #include "bindings/python/interruptible.h"
+#include "bindings/python/ownership.h"
 
 namespace cutpoint::python {
 
@@ -35,18 +39,35 @@ class open_store {
                                         std::int64_t time, nanobind::handle parent, bool reads_everything,
                                         const object_list& exclude, const object_list& include, bool one_file_system,
                                         bool exclude_caches, nanobind::handle standard_input_name,
-                                        std::uint64_t threads, std::optional<std::uint64_t> memory_bytes);
+                                        std::uint64_t most_old_containers, std::uint64_t threads,
+                                        std::optional<std::uint64_t> memory_bytes);
   [[nodiscard]] nanobind::list snapshots();
   [[nodiscard]] nanobind::dict find(nanobind::handle id);
   void remove(nanobind::handle id);
   [[nodiscard]] nanobind::dict restore(nanobind::handle id, nanobind::handle target, nanobind::handle path,
-                                       const object_list& include, bool replaces_files, std::uint64_t threads);
+                                       const object_list& include, bool replaces_files, bool verifies,
+                                       std::uint64_t threads);
   [[nodiscard]] nanobind::list files(nanobind::handle id, nanobind::handle path);
   [[nodiscard]] nanobind::bytes read(nanobind::handle id, nanobind::handle path, std::uint64_t begin,
                                      std::uint64_t end);
   [[nodiscard]] nanobind::dict check(bool reads_data, std::uint64_t threads);
   [[nodiscard]] nanobind::dict repair(std::uint64_t threads);
   [[nodiscard]] nanobind::dict statistics();
+
+  /// Returns the snapshots that the rules look at, each with the reasons for which it is kept. `counts` and `spans` are
+  /// those of each `keep_period`; an empty text is no span.
+  [[nodiscard]] nanobind::list apply_policy(const std::array<std::uint64_t, keep_period_count>& counts,
+                                            const std::array<std::string, keep_period_count>& spans,
+                                            const object_list& keep_tags, const object_list& hosts,
+                                            const object_list& paths, const object_list& tags, bool uses_host,
+                                            bool uses_paths, bool uses_tags);
+  [[nodiscard]] nanobind::dict diff(nanobind::handle before, nanobind::handle before_path, nanobind::handle after,
+                                    nanobind::handle after_path, bool compares_metadata);
+  [[nodiscard]] nanobind::dict prune(double most_unused, std::optional<std::uint64_t> most_rewritten_bytes,
+                                     bool is_rehearsal, std::uint64_t threads);
+  [[nodiscard]] nanobind::dict copy_snapshots(open_store& source, const object_list& ids, std::uint64_t threads,
+                                              std::optional<std::uint64_t> memory_bytes);
+
   [[nodiscard]] nanobind::list keys();
   [[nodiscard]] std::string add_key(const given_secret& secret);
   void remove_key(const std::string& id);
@@ -54,10 +75,22 @@ class open_store {
  private:
   /// Runs `body` without the GIL, with the store and what ends its work, and returns its result.
   template <class Body>
-  auto use(Body&& body, duration expected = duration::any);
+  auto use(Body&& body, duration expected = duration::any) {
+    const exclusive_use alone(busy_);
+    cancellation cancel;
+    return interruptibly(cancel, expected, [&, &opened = opened()] { return body(opened, cancel); });
+  }
+  /// Returns the store, or throws ValueError.
+  [[nodiscard]] backup_store& opened() {
+    if (!opened_) raise(PyExc_ValueError, "the store is closed");
+    return *opened_;
+  }
   /// Returns the value, or throws the failure.
   template <class T>
-  [[nodiscard]] T value_of(result<T> outcome) const;
+  [[nodiscard]] T value_of(result<T> outcome) const {
+    if (!outcome) raise(outcome.error(), folder_);
+    return std::move(outcome).value();
+  }
 
   std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
   std::string folder_;

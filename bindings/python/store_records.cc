@@ -3,18 +3,21 @@
 #include <nanobind/stl/string_view.h>
 
 #include "bindings/python/errors.h"
+#include "bindings/python/input.h"
 
 namespace cutpoint::python {
 
-namespace {
+std::vector<std::string> texts_of(const std::vector<nb::object>& given) {
+  std::vector<std::string> texts;
+  for (const nb::object& each : given) texts.push_back(path_of(each));
+  return texts;
+}
 
-nb::tuple texts_of(const std::vector<std::string>& texts) {
+nb::tuple system_texts(const std::vector<std::string>& texts) {
   nb::list list;
   for (const std::string& each : texts) list.append(system_text(each));
   return nb::tuple(list);
 }
-
-}  // namespace
 
 nb::dict record_of(const store_snapshot& taken) {
   nb::dict record;
@@ -25,8 +28,8 @@ nb::dict record_of(const store_snapshot& taken) {
   record["is_incomplete"] = taken.is_incomplete;
   record["parent"] = sentence_text(taken.parent);
   record["host"] = system_text(taken.host);
-  record["paths"] = texts_of(taken.paths);
-  record["tags"] = texts_of(taken.tags);
+  record["paths"] = system_texts(taken.paths);
+  record["tags"] = system_texts(taken.tags);
   record["files"] = taken.files;
   record["folders"] = taken.folders;
   record["bytes"] = taken.bytes;
@@ -38,6 +41,12 @@ nb::dict record_of(const store_snapshot& taken) {
 nb::tuple record_of(const stored_file& file) {
   return nb::make_tuple(system_text(file.path), to_string(file.kind), file.permissions, file.user_id, file.group_id,
                         file.size, file.modified.tv_sec, file.modified.tv_nsec, system_text(file.target));
+}
+
+nb::dict ids_of(const id_pairs& ids) {
+  nb::dict record;
+  for (const auto& [first, second] : ids) record[sentence_text(first)] = sentence_text(second);
+  return record;
 }
 
 nb::list records_of(const std::vector<noted_problem>& problems) {

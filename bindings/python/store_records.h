@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <cutpoint/store.h>
@@ -16,8 +17,22 @@ struct noted_problem {
   std::string snapshot = {};
 };
 
+/// Ids of snapshots, each with that of a copy or of the snapshot that replaces it.
+using id_pairs = std::vector<std::pair<std::string, std::string>>;
+
+/// Returns what notes problems in a list, which must outlive it.
+[[nodiscard]] inline store_problem note_in(std::vector<noted_problem>& problems) {
+  return [&problems](const std::string& path, const status& why) { problems.push_back({path, why}); };
+}
+
+/// Returns paths or texts of the system as their bytes.
+[[nodiscard]] std::vector<std::string> texts_of(const std::vector<nanobind::object>& given);
+/// Returns texts of the system as str.
+[[nodiscard]] nanobind::tuple system_texts(const std::vector<std::string>& texts);
+
 [[nodiscard]] nanobind::dict record_of(const store_snapshot& taken);
 [[nodiscard]] nanobind::tuple record_of(const stored_file& file);
+[[nodiscard]] nanobind::dict ids_of(const id_pairs& ids);
 [[nodiscard]] nanobind::list records_of(const std::vector<noted_problem>& problems);
 
 }  // namespace cutpoint::python

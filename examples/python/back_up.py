@@ -19,12 +19,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("store", help="folder of the store")
     parser.add_argument("path", nargs="+", help="file or folder")
+    parser.add_argument("--keep-daily", type=int, metavar="N", help="keep one snapshot of each of the last N days alone")
     options = parser.parse_args()
 
     with open_or_make(options.store) as store:
         taken = store.backup(options.path)
         for problem in taken.problems:
             print(problem.message, file=sys.stderr)
+        if options.keep_daily is not None:
+            store.forget(keep_daily=options.keep_daily)
+            store.prune()
         print(f"{'snapshot':<8}  {'time':<19} {'files':>9} {'MiB':>9} {'added':>9}")
         for each in store.snapshots():
             when = datetime.fromtimestamp(each.time / 1e9).isoformat(" ", "seconds")

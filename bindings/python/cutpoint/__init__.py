@@ -15,16 +15,34 @@ from cutpoint._core import CutpointError, __version__
 from cutpoint._dedup import dedup
 from cutpoint._names import algorithms, backends, canonical, fingerprints, profiles
 from cutpoint._store import Store
-from cutpoint._store_records import Checked, Key, Problem, Repaired, Restored, Snapshot, StoredFile
+from cutpoint._store_records import (
+    Change,
+    Checked,
+    Copied,
+    Decision,
+    Difference,
+    Key,
+    Problem,
+    Pruned,
+    Repaired,
+    Restored,
+    Snapshot,
+    StoredFile,
+)
 
 __all__ = [
+    "Change",
     "Checked",
     "Chunk",
     "ChunkArrays",
     "Chunker",
+    "Copied",
     "CutpointError",
+    "Decision",
+    "Difference",
     "Key",
     "Problem",
+    "Pruned",
     "Repaired",
     "Restored",
     "Snapshot",

@@ -12,7 +12,20 @@ from typing import Any, BinaryIO, SupportsIndex, cast
 
 from cutpoint import _core
 from cutpoint._settings import MOST_BYTES, MOST_THREADS, Path, _list, _number, settings
-from cutpoint._store_records import Checked, Key, Problem, Repaired, Restored, Snapshot, StoredFile
+from cutpoint._store_records import (
+    Change,
+    Checked,
+    Copied,
+    Decision,
+    Difference,
+    Key,
+    Problem,
+    Pruned,
+    Repaired,
+    Restored,
+    Snapshot,
+    StoredFile,
+)
 
 
 class Store:
@@ -72,6 +85,7 @@ class Store:
         one_file_system: bool = False,
         exclude_caches: bool = False,
         standard_input_name: str = "stdin",
+        most_old_containers: SupportsIndex = 0,
         threads: SupportsIndex | None = None,
         memory_bytes: SupportsIndex | None = None,
     ) -> Snapshot:
@@ -86,6 +100,9 @@ class Store:
             `read_everything` all files are read.
         exclude, include, one_file_system, exclude_caches
             As for `dedup`.
+        most_old_containers
+            At most so many containers of earlier backups are referred to for each 100 MiB that are read, and what only
+            others have is stored again, so that a restore reads few containers. 0 is no bound.
 
         A file that cannot be read is one of the snapshot's `problems`. OSError is raised if none of the paths exists."""
         record, problems = self._opened.back_up(
@@ -100,8 +117,9 @@ class Store:
             one_file_system,
             exclude_caches,
             standard_input_name,
+            _number("most_old_containers", most_old_containers, 0, MOST_BYTES),
             _threads(threads),
-            None if memory_bytes is None else _number("memory_bytes", memory_bytes, 1, MOST_BYTES),
+            _memory(memory_bytes),
         )
         return Snapshot(**record, problems=tuple(_problems(problems)))
 
@@ -115,8 +133,98 @@ class Store:
         return Snapshot(**self._opened.find(id))
 
     def remove(self, snapshot: Snapshot | str) -> None:
-        """Removes a snapshot durably, but not its data."""
+        """Removes a snapshot durably, but not its data, which `prune` removes."""
         self._opened.remove(_id(snapshot))
+
+    def forget(
+        self,
+        *,
+        keep_last: SupportsIndex = 0,
+        keep_hourly: SupportsIndex = 0,
+        keep_daily: SupportsIndex = 0,
+        keep_weekly: SupportsIndex = 0,
+        keep_monthly: SupportsIndex = 0,
+        keep_yearly: SupportsIndex = 0,
+        keep_within: str = "",
+        keep_within_hourly: str = "",
+        keep_within_daily: str = "",
+        keep_within_weekly: str = "",
+        keep_within_monthly: str = "",
+        keep_within_yearly: str = "",
+        keep_tags: Iterable[str] = (),
+        hosts: Iterable[str] = (),
+        paths: Path | Iterable[Path] = (),
+        tags: Iterable[str] = (),
+        group_by: Iterable[str] = ("host", "paths"),
+        rehearse: bool = False,
+    ) -> list[Decision]:
+        """Removes the snapshots that no rule keeps, but not their data. Returns all decisions, also with `rehearse`, which
+        removes nothing.
+
+        keep_last, keep_hourly, ...
+            So many of the newest snapshots, or of the last hours, days, ISO weeks, months or years that have a snapshot
+            the newest one.
+        keep_within, keep_within_hourly, ...
+            A span before the newest snapshot, such as "1y2m3d4h", in which all snapshots, or the newest one of each hour
+            and so on, are kept.
+        keep_tags
+            Snapshots that have one of these tags; "" stands for no tags.
+        hosts, paths, tags
+            Only snapshots of one of the hosts, with all of the paths and with one of the tags, are looked at.
+        group_by
+            The rules are applied to each group of snapshots for which these are the same: any of "host", "paths" and
+            "tags".
+
+        Raises ValueError if there is no rule, or if the rules keep no snapshot of a group. Snapshots that cannot be read
+        are not removed."""
+        counts = {
+            "keep_last": keep_last,
+            "keep_hourly": keep_hourly,
+            "keep_daily": keep_daily,
+            "keep_weekly": keep_weekly,
+            "keep_monthly": keep_monthly,
+            "keep_yearly": keep_yearly,
+        }
+        groups = set(group_by)
+        if unknown := groups - {"host", "paths", "tags"}:
+            raise ValueError(f"group_by: {unknown.pop()!r} is not one of 'host', 'paths' and 'tags'")
+        records = self._opened.apply_policy(
+            [_number(name, count, 0, MOST_BYTES) for name, count in counts.items()],
+            [
+                keep_within,
+                keep_within_hourly,
+                keep_within_daily,
+                keep_within_weekly,
+                keep_within_monthly,
+                keep_within_yearly,
+            ],
+            list(keep_tags),
+            list(hosts),
+            _list(paths),
+            list(tags),
+            "host" in groups,
+            "paths" in groups,
+            "tags" in groups,
+        )
+        decisions = [Decision(Snapshot(**record), reasons) for record, reasons in records]
+        for each in decisions:
+            if not each.reasons and not rehearse:
+                self.remove(each.snapshot)
+        return decisions
+
+    def copy_snapshots(
+        self,
+        source: Store,
+        snapshots: Iterable[Snapshot | str] = (),
+        *,
+        threads: SupportsIndex | None = None,
+        memory_bytes: SupportsIndex | None = None,
+    ) -> Copied:
+        """Copies snapshots of another store, or all of them, into this one, the oldest first. Each copy is durable on its
+        own. A snapshot that was copied before is skipped, and one of which the source has lost data is a problem."""
+        ids = [_id(each) for each in snapshots]
+        record = self._opened.copy_snapshots(source._opened, ids, _threads(threads), _memory(memory_bytes))
+        return Copied(**_with_problems(record))
 
     def restore(
         self,
@@ -126,17 +234,36 @@ class Store:
         path: Path = "",
         include: Path | Iterable[Path] = (),
         replace_files: bool = False,
+        verify: bool = False,
         threads: SupportsIndex | None = None,
     ) -> Restored:
         """Restores what is at or below `path`, or everything, into the folder `target`; the entries of a folder are put
         into it. With `include` only what matches one of the patterns is restored. Existing files are problems unless
-        `replace_files`."""
-        record = self._opened.restore(_id(snapshot), target, path, _list(include), replace_files, _threads(threads))
+        `replace_files`, which changes or replaces them. With `verify` the contents are read back from the disk and compared
+        with their digests."""
+        record = self._opened.restore(
+            _id(snapshot), target, path, _list(include), replace_files, verify, _threads(threads)
+        )
         return Restored(**_with_problems(record))
 
     def files(self, snapshot: Snapshot | str, path: Path = "") -> Iterator[StoredFile]:
         """Returns an iterator over the files at or below `path`, in the order of a walk. It holds the list of them."""
         return map(_file, self._opened.files(_id(snapshot), path))
+
+    def diff(
+        self,
+        before: Snapshot | str,
+        after: Snapshot | str,
+        *,
+        before_path: Path = "",
+        after_path: Path = "",
+        compare_metadata: bool = False,
+    ) -> Difference:
+        """Compares two snapshots, or folders of them. What is equal is not read. Files of which only metadata differs are
+        reported with `compare_metadata`. Raises OSError if a folder does not exist."""
+        record = self._opened.diff(_id(before), before_path, _id(after), after_path, compare_metadata)
+        changes = [Change(*fields) for fields in record.pop("changes")]
+        return Difference(changes=changes, **_with_problems(record))
 
     def read(self, snapshot: Snapshot | str, path: Path, begin: int = 0, end: int | None = None) -> bytes:
         """Returns the bytes [begin, end) of a regular file, as far as it has them."""
@@ -162,6 +289,20 @@ class Store:
         a backup is running."""
         record = self._opened.repair(_threads(threads))
         return Repaired(**_with_problems(record))
+
+    def prune(
+        self,
+        *,
+        most_unused: float = 0.05,
+        most_rewritten_bytes: SupportsIndex | None = None,
+        rehearse: bool = False,
+        threads: SupportsIndex | None = None,
+    ) -> Pruned:
+        """Removes what no snapshot refers to. Backups may run meanwhile. Containers are rewritten until at most the share
+        `most_unused` of the stored bytes, 0 to 1, is unused; at most `most_rewritten_bytes` are copied. With `rehearse`
+        nothing is changed. Raises CutpointError if another prune was faster."""
+        most = None if most_rewritten_bytes is None else _number("most_rewritten_bytes", most_rewritten_bytes, 0, MOST_BYTES)
+        return Pruned(**self._opened.prune(most_unused, most, rehearse, _threads(threads)))
 
     def statistics(self) -> dict[str, int]:
         """Returns the numbers `snapshots`, `containers`, `container_bytes`, `records`, `shards` and `shard_bytes`."""
@@ -232,6 +373,10 @@ def _id(snapshot: Snapshot | str) -> str:
 
 def _threads(threads: SupportsIndex | None) -> int:
     return 0 if threads is None else _number("threads", threads, 1, MOST_THREADS)
+
+
+def _memory(memory_bytes: SupportsIndex | None) -> int | None:
+    return None if memory_bytes is None else _number("memory_bytes", memory_bytes, 1, MOST_BYTES)
 
 
 def _problems(records: list[Any]) -> list[Problem]:

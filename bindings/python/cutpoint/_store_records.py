@@ -67,11 +67,16 @@ class StoredFile(NamedTuple):
 
 @dataclass(frozen=True)
 class Restored:
-    """What a restore has written."""
+    """What a restore has restored."""
 
     files: int
     folders: int
+    #: of the contents, with holes
     bytes: int
+    #: of the contents, without those that were there already and without holes
+    written_bytes: int
+    #: from which chunks were read, counted anew for each 65,536 chunks or 1,024 files
+    read_containers: int
     problems: list[Problem]
 
 
@@ -99,6 +104,80 @@ class Repaired:
     lost: list[Problem]
     #: the ids of the snapshots that lost files, and of those that replace them
     replaced: dict[str, str]
+
+
+class Decision(NamedTuple):
+    """A snapshot that `Store.forget` has looked at."""
+
+    snapshot: Snapshot
+    #: why it is kept, such as "daily snapshot"; empty if it is removed
+    reasons: tuple[str, ...]
+
+
+class Change(NamedTuple):
+    """A file that differs between two snapshots."""
+
+    #: in the compared folders; begins with a slash, and that of a folder ends with one
+    path: str
+    #: "added", "removed", "modified" (other content, or another target of a link), "retyped" (a file of another kind) or
+    #: "metadata"
+    change: str
+    #: as that of a `StoredFile`; of the newer file, unless it was removed
+    kind: str
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What differs between two snapshots."""
+
+    #: folders before what is in them
+    changes: list[Change]
+    #: files and links
+    modified: int
+    #: what only the newer one has: the numbers `files`, `folders`, `others` (such as links) and `bytes`
+    added: dict[str, int]
+    #: what only the older one has
+    removed: dict[str, int]
+    #: what cannot be compared
+    problems: list[Problem]
+
+
+@dataclass(frozen=True)
+class Pruned:
+    """What a prune has removed. Unused bytes are those of records that no snapshot refers to."""
+
+    #: before, as the two below
+    containers: int
+    container_bytes: int
+    unused_bytes: int
+    removed_containers: int
+    removed_bytes: int
+    #: whose used records were copied
+    rewritten_containers: int
+    #: of the copied records
+    rewritten_bytes: int
+    left_unused_bytes: int
+    #: that stay, because a snapshot that was made meanwhile refers to them
+    kept_containers: int
+    #: that a later prune removes, when the sessions that may refer to them have ended
+    waiting_containers: int
+    #: hosts, processes and users of these sessions
+    awaited: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Copied:
+    """What a copy has done. The ids are those in the source, each with that of its copy."""
+
+    copied: dict[str, str]
+    #: that were copied before
+    skipped: dict[str, str]
+    #: snapshots that cannot be copied, by their ids or their paths in the source
+    problems: list[Problem]
+    #: of the chunks and nodes that were added
+    new_raw_bytes: int
+    #: the same as stored
+    new_stored_bytes: int
 
 
 class Key(NamedTuple):

@@ -13,6 +13,8 @@ namespace {
 
 int ignore_snapshot(void*, const cutpoint_store_snapshot*) { return 0; }
 int ignore_file(void*, const cutpoint_stored_file*) { return 0; }
+int ignore_change(void*, const char*, int, int) { return 0; }
+int ignore_decision(void*, const cutpoint_store_snapshot*, const char* const*, std::uint64_t) { return 0; }
 int ignore_bytes(void*, const void*, std::size_t) { return 0; }
 
 /// Removes the files of a folder, without operator new, and returns their number.
@@ -50,8 +52,8 @@ class store_without_memory : public testing::Test {
       return used;
     };
   }
-  void expect_whole() {
-    const auto store = open_store(place_);
+  void expect_whole(const std::string& place) {
+    const auto store = open_store(place);
     cutpoint_store_check_options options = {};
     options.struct_bytes = sizeof options;
     options.flags = CUTPOINT_CHECK_READ_DATA;
@@ -109,7 +111,66 @@ TEST_F(store_without_memory, is_not_read) {
   EXPECT_GT(failures_of(on_open_store(
                 [&](cutpoint_store* store) { return cutpoint_store_check(store, &checking, nullptr, nullptr); })),
             10);
-  expect_whole();
+  cutpoint_store_diff_options comparing = {};
+  comparing.struct_bytes = sizeof comparing;
+  comparing.before = comparing.after = id;
+  comparing.before_path = tree_.c_str();
+  comparing.visit = ignore_change;
+  EXPECT_GT(failures_of(on_open_store(
+                [&](cutpoint_store* store) { return cutpoint_store_diff(store, &comparing, nullptr, nullptr); })),
+            10);
+  cutpoint_store_forget_options forgetting = {};
+  forgetting.struct_bytes = sizeof forgetting;
+  forgetting.keep_last = 1;
+  forgetting.decided = ignore_decision;
+  EXPECT_GT(failures_of(on_open_store(
+                [&](cutpoint_store* store) { return cutpoint_store_forget(store, &forgetting, nullptr); })),
+            10);
+  expect_whole(place_);
+}
+
+TEST_F(store_without_memory, keeps_what_a_prune_must_keep) {
+  const std::string old = id_;
+  folder_.make_file("tree/file", std::string(100'000, 'x'));
+  {
+    const auto store = open_store(place_);
+    back_up(store.get(), engine_.get(), tree_);
+    ASSERT_EQ(cutpoint_store_remove_snapshot(store.get(), old.c_str(), nullptr), CUTPOINT_OK);
+  }
+  cutpoint_store_prune_options options = {};
+  options.struct_bytes = sizeof options;
+  options.most_unused = -1;
+  options.threads = 2;
+  const std::array passing = {place_ + "/leases", place_ + "/temporary"};  // what a prune without memory leaves
+  const auto prune = on_open_store([&](cutpoint_store* store) {
+    const cutpoint_status code = cutpoint_store_prune(store, &options, nullptr, nullptr);
+    for (const std::string& each : passing) remove_files_in(each.c_str());
+    return code;
+  });
+  EXPECT_GT(failures_of(prune, all_others, 4), 10);
+  expect_whole(place_);
+}
+
+TEST_F(store_without_memory, copies_a_snapshot_or_not) {
+  for (const char* const cuts :
+       {static_cast<const char*>(nullptr), "gear(avg_bytes=16K)"}) {  // as they are, or cut again
+    const std::string other = folder_ / (cuts == nullptr ? "same" : "other");
+    cutpoint_store_settings settings = {};
+    settings.struct_bytes = sizeof settings;
+    settings.cuts = cuts;
+    ASSERT_EQ(cutpoint_store_create(other.c_str(), &settings, nullptr, nullptr), CUTPOINT_OK);
+    const auto copy = on_open_store([&](cutpoint_store* source) {
+      cutpoint_store* opened = nullptr;
+      cutpoint_status code = cutpoint_store_open(other.c_str(), nullptr, &opened, nullptr);
+      if (opened == nullptr) return code;
+      code = cutpoint_store_copy_snapshots(opened, engine_.get(), source, nullptr, nullptr, nullptr);
+      const cutpoint_status destroyed = cutpoint_store_destroy(opened);
+      EXPECT_EQ(destroyed, CUTPOINT_OK);
+      return code;
+    });
+    EXPECT_GT(failures_of(copy, all_others, 4), 10);
+    expect_whole(other);
+  }
 }
 
 TEST_F(store_without_memory, leaves_no_lease_and_no_temporary_file) {

@@ -1,6 +1,8 @@
 // Calls on stores that must be refused or ended: each gives a code and a sentence, and the store stays usable.
 #include <atomic>
+#include <cstddef>
 #include <filesystem>
+#include <limits>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -187,6 +189,22 @@ TEST_F(c_store_errors, nulls_are_refused) {
   EXPECT_EQ(cutpoint_store_read_file(store_.get(), "x", "/", 0, 1, nullptr, nullptr, &error_),
             CUTPOINT_INVALID_ARGUMENT);
   EXPECT_EQ(cutpoint_store_statistics(store_.get(), nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_store_forget(store_.get(), nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, HasSubstr("no rule"));
+  EXPECT_EQ(cutpoint_store_diff(store_.get(), nullptr, nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, HasSubstr("before is null"));
+  EXPECT_EQ(cutpoint_store_prune(none, nullptr, nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(cutpoint_store_prune(store_.get(), nullptr, nullptr, &error_), CUTPOINT_OK);
+  const auto copied = [&](cutpoint_store* store, cutpoint_engine* engine, cutpoint_store* source) {
+    return cutpoint_store_copy_snapshots(store, engine, source, nullptr, nullptr, &error_);
+  };
+  const auto other = make_store(folder_ / "other");
+  EXPECT_EQ(copied(none, engine_.get(), other.get()), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(copied(store_.get(), nullptr, other.get()), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(copied(store_.get(), engine_.get(), none), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_STREQ(error_.message, "source is null");
+  EXPECT_EQ(copied(store_.get(), engine_.get(), store_.get()), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(copied(store_.get(), engine_.get(), other.get()), CUTPOINT_OK);
   EXPECT_EQ(cutpoint_store_keys(store_.get(), nullptr, nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_EQ(cutpoint_store_add_key(store_.get(), nullptr, nullptr, 1, nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_EQ(cutpoint_store_remove_key(store_.get(), nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
@@ -199,7 +217,8 @@ TEST_F(c_store_errors, options_are_checked) {
     return backed_up(options);
   };
   const char* const nothing[] = {nullptr};
-  EXPECT_EQ(refused([](auto& o) { o.struct_bytes = sizeof o - 1; }), CUTPOINT_INVALID_ARGUMENT);
+  constexpr std::uint64_t first_bytes = offsetof(cutpoint_store_backup_options, most_old_containers);
+  EXPECT_EQ(refused([](auto& o) { o.struct_bytes = first_bytes - 1; }), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_EQ(refused([](auto& o) { o.struct_bytes = 4097; }), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_EQ(refused([](auto& o) { o.flags = 8; }), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_EQ(refused([](auto& o) { o.path_count = ~std::uint64_t{0}; }), CUTPOINT_INVALID_ARGUMENT);
@@ -222,6 +241,79 @@ TEST_F(c_store_errors, options_are_checked) {
   EXPECT_EQ(cutpoint_store_check(store_.get(), nullptr, &summary, &error_), CUTPOINT_OK);
   EXPECT_GT(summary.containers, 0u);
   EXPECT_EQ(summary.records, 0u);
+}
+
+TEST_F(c_store_errors, rules_and_shares_are_checked) {
+  back_up(store_.get(), engine_.get(), tree_);
+  const auto refused = [&](auto change) {
+    cutpoint_store_forget_options options = {};
+    options.struct_bytes = sizeof options;
+    change(options);
+    return cutpoint_store_forget(store_.get(), &options, &error_);
+  };
+  EXPECT_EQ(refused([](auto&) {}), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(refused([](auto& o) { o.keep_within_weekly = "1x"; }), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, HasSubstr("1x"));
+  EXPECT_EQ(refused([](auto& o) { o.keep_last = 1, o.flags = 16; }), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(refused([](auto& o) { o.keep_last = 1, o.host_count = 1; }), CUTPOINT_INVALID_ARGUMENT);
+  const char* const tag = "no snapshot has it";
+  EXPECT_EQ(refused([&](auto& o) { o.keep_tags = &tag, o.keep_tag_count = 1; }), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, HasSubstr("nothing would be left"));
+  EXPECT_EQ(found("latest"), CUTPOINT_OK);
+  for (const double share : {-0.5, 1.5, std::numeric_limits<double>::quiet_NaN()}) {
+    cutpoint_store_prune_options options = {};
+    options.struct_bytes = sizeof options;
+    options.most_unused = share;
+    EXPECT_EQ(cutpoint_store_prune(store_.get(), &options, nullptr, &error_), CUTPOINT_INVALID_ARGUMENT) << share;
+  }
+}
+
+TEST_F(c_store_errors, nothing_is_forgotten_if_a_callback_fails) {
+  for (int i = 0; i < 2; ++i) back_up(store_.get(), engine_.get(), tree_);
+  cutpoint_store_forget_options options = {};
+  options.struct_bytes = sizeof options;
+  options.keep_last = 1;
+  options.decided = [](void*, const cutpoint_store_snapshot*, const char* const*, std::uint64_t reason_count) {
+    return reason_count == 0 ? 1 : 0;
+  };
+  EXPECT_EQ(cutpoint_store_forget(store_.get(), &options, &error_), CUTPOINT_CALLBACK_FAILED);
+  cutpoint_store_counts counts = {};
+  counts.struct_bytes = sizeof counts;
+  ASSERT_EQ(cutpoint_store_statistics(store_.get(), &counts, &error_), CUTPOINT_OK);
+  EXPECT_EQ(counts.snapshots, 2u);
+}
+
+TEST_F(c_store_errors, a_copy_uses_both_handles) {
+  const std::string id = back_up(store_.get(), engine_.get(), tree_);
+  const auto target = make_store(folder_ / "target");
+  auto note = [&](const cutpoint_store_snapshot*, const cutpoint_store_snapshot*) {
+    EXPECT_EQ(found("latest"), CUTPOINT_BUSY);
+    EXPECT_EQ(cutpoint_store_statistics(target.get(), nullptr, &error_), CUTPOINT_WRONG_STATE);
+    return 3;
+  };
+  cutpoint_store_copy_options options = {};
+  options.struct_bytes = sizeof options;
+  options.context = &note;
+  options.copied = forward_call<decltype(note), const cutpoint_store_snapshot*, const cutpoint_store_snapshot*>;
+  const auto copied = [&] {
+    return cutpoint_store_copy_snapshots(target.get(), engine_.get(), store_.get(), &options, nullptr, &error_);
+  };
+  EXPECT_EQ(copied(), CUTPOINT_CALLBACK_FAILED);
+  EXPECT_STREQ(error_.message, "the callback copied returned 3");
+  const std::string unknown(64, '0');
+  const char* const ids[] = {unknown.c_str()};
+  options.snapshots = ids;
+  options.snapshot_count = 1;
+  EXPECT_EQ(copied(), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, HasSubstr("no snapshot has the id " + unknown));
+  auto visit = [&](const cutpoint_stored_file*) {
+    EXPECT_EQ(copied(), CUTPOINT_WRONG_STATE);
+    return 0;
+  };
+  EXPECT_EQ(cutpoint_store_list_files(store_.get(), id.c_str(), nullptr,
+                                      forward_call<decltype(visit), const cutpoint_stored_file*>, &visit, nullptr),
+            CUTPOINT_OK);
+  EXPECT_EQ(found(id), CUTPOINT_OK);
 }
 
 TEST_F(c_store_errors, a_callback_that_fails_ends_its_call_alone) {

@@ -35,7 +35,7 @@ class Symbols(unittest.TestCase):
 
     def test_names_stay_after_a_release(self):
         """Taking one away breaks programs that exist: it needs another SOVERSION, and then this number."""
-        self.assertGreaterEqual(len(listed()), 36)
+        self.assertGreaterEqual(len(listed()), 40)
 
     def test_the_archive_hides_what_is_not_for_callers(self):
         lines = subprocess.run(["readelf", "--syms", "--wide", os.environ["CUTPOINT_C_ARCHIVE"]], check=True, capture_output=True,

@@ -20,7 +20,7 @@ PRINTED = [
     r"[1-9]\d* chunks, [1-9]\d* bytes on average\n",
     r"buzhash\(.*\) 3000000\n",
     r"fastcdc\(.*avg_bytes=4096.*\) \d+\.\d%\nno such file io_error 2\n",
-    r"1 files?, 1000 bytes\n/.*/notes 1000\nb'0101'\n",
+    r"1 files?, 1000 bytes\n/.*/notes 1000\nb'0101'\n1 file, .*daily snapshot, .*monthly snapshot\n",
 ]
 
 
@@ -66,6 +66,8 @@ def test_the_example_backs_up(tmp_path):
         header, *rows = done.stdout.splitlines()
         assert header.split() == ["snapshot", "time", "files", "MiB", "added"]
         assert [row.split()[3:5] for row in rows] == [["1", "0.5"]] * count
+    done = python(EXAMPLES / "back_up.py", tmp_path / "store", tmp_path / "a", "--keep-daily", 1)
+    assert done.returncode == 0 and len(done.stdout.splitlines()) == 2, done.stderr
     failed = python(EXAMPLES / "back_up.py", tmp_path / "store", tmp_path / "a", tmp_path / "missing")
     assert failed.returncode == 1 and "missing" in failed.stderr
 

@@ -51,11 +51,13 @@ def test_what_is_backed_up_comes_back(store, tree, tmp_path):
     assert second.parent == first.id and second.new_stored_bytes < 5000
     assert store.snapshots() == [first, second]
     assert store.find("latest") == second and store.find(first.id[:20]) == first
-    restored = store.restore(second, tmp_path / "target", path=tree)
+    restored = store.restore(second, tmp_path / "target", path=tree, verify=True)
     assert (restored.files, restored.problems) == (3, [])
+    assert restored.written_bytes == len(NOISE) + 19 and restored.read_containers > 0
     assert (tmp_path / "target" / "large").read_bytes() == NOISE
     assert store.restore(second.id, tmp_path / "target", path=tree).problems  # the files exist
-    assert store.restore(second, tmp_path / "target", path=tree, replace_files=True).problems == []
+    again = store.restore(second, tmp_path / "target", path=tree, replace_files=True)
+    assert (again.problems, again.written_bytes) == ([], 0)
     store.remove(second)
     assert store.snapshots() == [first]
     assert store.statistics()["snapshots"] == 1

@@ -114,6 +114,9 @@ typedef struct cutpoint_store_backup_options {
   uint64_t memory_bytes;  ///< 0: 256 MiB
   void* context;
   cutpoint_store_problem problem;  ///< may be null
+  /// At most so many containers of earlier backups are referred to for each 100 MiB that are read, and what only others
+  /// have is stored again, so that a restore reads few containers. 0: no bound.
+  uint64_t most_old_containers;
 } cutpoint_store_backup_options;
 
 /// Backs up files with the threads of an engine. `*snapshot` is durable then; `snapshot` may be null. It stays valid until
@@ -142,9 +145,92 @@ CUTPOINT_API cutpoint_status cutpoint_store_find_snapshot(cutpoint_store* store,
 CUTPOINT_API cutpoint_status cutpoint_store_remove_snapshot(cutpoint_store* store, const char* id,
                                                             cutpoint_error* error);
 
+enum {
+  CUTPOINT_FORGET_REHEARSE = 1,   ///< nothing is removed
+  CUTPOINT_FORGET_ANY_HOST = 2,   ///< snapshots of several hosts may be in one group
+  CUTPOINT_FORGET_ANY_PATHS = 4,  ///< snapshots of several lists of paths may be in one group
+  CUTPOINT_FORGET_BY_TAGS = 8     ///< snapshots of one group have the same tags
+};
+
+/// The rules by which snapshots are kept, as `cutpoint forget` has them. A snapshot is kept if one of them keeps it. They
+/// are applied to each group of snapshots with the same host and paths on its own.
+typedef struct cutpoint_store_forget_options {
+  uint64_t struct_bytes;
+  uint64_t keep_last;    ///< so many of the newest snapshots; 0: no rule, UINT64_MAX: no bound, here and below
+  uint64_t keep_hourly;  ///< the newest snapshot of each of the last so many hours that have one, and so on
+  uint64_t keep_daily;
+  uint64_t keep_weekly;
+  uint64_t keep_monthly;
+  uint64_t keep_yearly;
+  /// Those that are less than a span, such as "1y2m3d4h", older than the newest one. Null: no rule, here and below.
+  const char* keep_within;
+  const char* keep_within_hourly;  ///< of those in a span the newest of each hour, and so on
+  const char* keep_within_daily;
+  const char* keep_within_weekly;
+  const char* keep_within_monthly;
+  const char* keep_within_yearly;
+  const char* const* keep_tags;  ///< those that have one of the tags; "" stands for no tags, here and below
+  uint64_t keep_tag_count;
+  const char* const* hosts;  ///< if there are any, only snapshots of one of the hosts are looked at
+  uint64_t host_count;
+  const char* const* paths;  ///< only those that have all of the paths
+  uint64_t path_count;
+  const char* const* tags;  ///< if there are any, only those that have one of the tags
+  uint64_t tag_count;
+  uint64_t flags;  ///< CUTPOINT_FORGET_...
+  void* context;
+  /// Receives each snapshot that is looked at, and why it is kept. It is removed if there is no reason. May be null.
+  int (*decided)(void* context, const cutpoint_store_snapshot* snapshot, const char* const* reasons,
+                 uint64_t reason_count);
+  cutpoint_store_problem problem;  ///< receives snapshots that cannot be read, which are kept; may be null
+} cutpoint_store_forget_options;
+
+/// Removes the snapshots that no rule keeps, durably, but not their data. All decisions are passed to `decided` before the
+/// first snapshot is removed; nothing is removed if it fails. After another error some of the snapshots may be removed.
+/// Hours to years are those of the process's local time zone. Errors: CUTPOINT_INVALID_ARGUMENT, if there is no rule, or if
+/// the rules keep no snapshot of a group.
+CUTPOINT_API cutpoint_status cutpoint_store_forget(cutpoint_store* store, const cutpoint_store_forget_options* options,
+                                                   cutpoint_error* error);
+
+/// Receives a snapshot of the source, and its copy.
+typedef int (*cutpoint_store_copied)(void* context, const cutpoint_store_snapshot* original,
+                                     const cutpoint_store_snapshot* copy);
+
+typedef struct cutpoint_store_copy_options {
+  uint64_t struct_bytes;
+  const char* const* snapshots;  ///< ids in the source; if there are none, all are copied
+  uint64_t snapshot_count;
+  uint64_t threads;       ///< that read; 0: one for each processor
+  uint64_t memory_bytes;  ///< 0: 256 MiB
+  void* context;
+  cutpoint_store_copied copied;    ///< the copy is durable; may be null, as those below
+  cutpoint_store_copied skipped;   ///< the copy was there before
+  cutpoint_store_problem problem;  ///< receives a snapshot that cannot be copied, by its id or its path in the source
+} cutpoint_store_copy_options;
+
+typedef struct cutpoint_store_copy_summary {
+  uint64_t struct_bytes;
+  uint64_t copied;
+  uint64_t skipped;           ///< that were copied before
+  uint64_t problems;          ///< snapshots that cannot be copied
+  uint64_t new_raw_bytes;     ///< of the chunks and nodes that were added
+  uint64_t new_stored_bytes;  ///< the same as stored
+} cutpoint_store_copy_summary;
+
+/// Copies snapshots of another store into this one, the oldest first. Each copy is durable on its own. The call uses both
+/// handles; its callbacks are those of `store`, and `cutpoint_store_cancel` on `store` ends it. `options` and `summary` may
+/// be null. Errors: CUTPOINT_INVALID_ARGUMENT, if the source has no snapshot with an id, or if the handles are the same.
+CUTPOINT_API cutpoint_status cutpoint_store_copy_snapshots(cutpoint_store* store, cutpoint_engine* engine,
+                                                           cutpoint_store* source,
+                                                           const cutpoint_store_copy_options* options,
+                                                           cutpoint_store_copy_summary* summary, cutpoint_error* error);
+
 // ---- Files of a snapshot
 
-enum { CUTPOINT_RESTORE_REPLACE_FILES = 1 };  ///< files that exist are replaced
+enum {
+  CUTPOINT_RESTORE_REPLACE_FILES = 1,  ///< files that exist are changed or replaced; otherwise they are problems
+  CUTPOINT_RESTORE_VERIFY = 2          ///< contents are read back from the disk and compared with their digests
+};
 
 typedef struct cutpoint_store_restore_options {
   uint64_t struct_bytes;
@@ -162,8 +248,10 @@ typedef struct cutpoint_store_restore_summary {
   uint64_t struct_bytes;
   uint64_t files;
   uint64_t folders;
-  uint64_t bytes;
+  uint64_t bytes;  ///< of the contents, with holes
   uint64_t problems;
+  uint64_t written_bytes;    ///< of the contents, without those that were there already and without holes
+  uint64_t read_containers;  ///< that chunks were read from; counted anew for each 65,536 chunks or 1,024 files
 } cutpoint_store_restore_summary;
 
 /// Restores files. The caller must set the `struct_bytes` of `summary`, which may be null. Errors: the target cannot be
@@ -208,7 +296,86 @@ CUTPOINT_API cutpoint_status cutpoint_store_read_file(cutpoint_store* store, con
                                                       int (*take)(void* context, const void* bytes, size_t byte_count),
                                                       void* context, cutpoint_error* error);
 
+enum {
+  CUTPOINT_CHANGE_ADDED = 0,
+  CUTPOINT_CHANGE_REMOVED = 1,
+  CUTPOINT_CHANGE_MODIFIED = 2,  ///< a file has other content, or a symbolic link another target
+  CUTPOINT_CHANGE_RETYPED = 3,   ///< a name is a file of another kind
+  CUTPOINT_CHANGE_METADATA = 4   ///< nothing but metadata differs
+};
+
+enum { CUTPOINT_DIFF_METADATA = 1 };  ///< files are reported of which only metadata differs
+
+typedef struct cutpoint_store_diff_options {
+  uint64_t struct_bytes;
+  const char* before;       ///< id of a snapshot
+  const char* before_path;  ///< a folder in it; null: everything
+  const char* after;        ///< as those of `before`
+  const char* after_path;
+  uint64_t flags;  ///< CUTPOINT_DIFF_...
+  void* context;
+  /// Receives each change; may be null. The path is one in the compared folders; it begins with a slash, and that of a folder ends with
+  /// one. `change` is CUTPOINT_CHANGE_...; `kind` is CUTPOINT_DIRECTORY and so on, of the newer file, if there is one.
+  int (*visit)(void* context, const char* path, int change, int kind);
+  cutpoint_store_problem problem;  ///< receives what cannot be compared; may be null
+} cutpoint_store_diff_options;
+
+typedef struct cutpoint_store_diff_summary {
+  uint64_t struct_bytes;
+  uint64_t modified;  ///< files and links
+  uint64_t added_files;
+  uint64_t added_folders;
+  uint64_t added_others;  ///< such as links and devices
+  uint64_t added_bytes;   ///< the sizes of the files, and what only the newer version of modified ones has
+  uint64_t removed_files;
+  uint64_t removed_folders;
+  uint64_t removed_others;
+  uint64_t removed_bytes;
+  uint64_t problems;
+} cutpoint_store_diff_summary;
+
+/// Compares two snapshots, or two folders of snapshots. What is equal is not read. `summary` may be null. Errors:
+/// CUTPOINT_IO_ERROR, if a folder does not exist.
+CUTPOINT_API cutpoint_status cutpoint_store_diff(cutpoint_store* store, const cutpoint_store_diff_options* options,
+                                                 cutpoint_store_diff_summary* summary, cutpoint_error* error);
+
 // ---- The whole store
+
+enum { CUTPOINT_PRUNE_REHEARSE = 1 };  ///< nothing is changed
+
+typedef struct cutpoint_store_prune_options {
+  uint64_t struct_bytes;
+  /// The share of the containers' bytes that may stay unused, up to 1. Containers are rewritten until it is reached. 0:
+  /// 0.05; -1: none.
+  double most_unused;
+  uint64_t most_rewritten_bytes;  ///< so many bytes are copied at most; 0: no bound
+  uint64_t flags;                 ///< CUTPOINT_PRUNE_...
+  uint64_t threads;               ///< 0: one for each processor
+  void* context;
+  /// Receives the host, process and user of a session for which containers wait. May be null.
+  int (*awaited)(void* context, const char* session);
+} cutpoint_store_prune_options;
+
+/// Unused bytes are those of records that no snapshot refers to.
+typedef struct cutpoint_store_prune_summary {
+  uint64_t struct_bytes;
+  uint64_t containers;       ///< before
+  uint64_t container_bytes;  ///< before
+  uint64_t unused_bytes;     ///< before
+  uint64_t removed_containers;
+  uint64_t removed_bytes;
+  uint64_t rewritten_containers;  ///< whose used records were copied
+  uint64_t rewritten_bytes;       ///< of the copied records
+  uint64_t left_unused_bytes;
+  uint64_t kept_containers;     ///< that stay, because a snapshot that was committed meanwhile refers to them
+  uint64_t waiting_containers;  ///< that a later prune removes, when the sessions that may refer to them have ended
+} cutpoint_store_prune_summary;
+
+/// Removes what no snapshot refers to. Backups may run meanwhile. `options` and `summary` may be null. Errors:
+/// CUTPOINT_IO_ERROR, also if a snapshot or a folder of it cannot be read; CUTPOINT_UNAVAILABLE, if another prune was
+/// faster. Nothing that a snapshot refers to is lost then, and the next prune goes on.
+CUTPOINT_API cutpoint_status cutpoint_store_prune(cutpoint_store* store, const cutpoint_store_prune_options* options,
+                                                  cutpoint_store_prune_summary* summary, cutpoint_error* error);
 
 /// Receives a file of a snapshot that is lost in part or as a whole, or a folder that has lost entries, and why.
 typedef int (*cutpoint_store_lost_file)(void* context, const char* snapshot_id, const char* path, cutpoint_status code,
