@@ -16,14 +16,32 @@
 namespace cutpoint {
 
 status backup_store::remove_snapshot(const std::string& id) {
-  // A snapshot that is damaged can be removed.
-  if (const auto taken = held_->read(id); !taken && taken.error().code() == status_code::invalid_argument) {
-    return taken.error();
-  }
+  status failure;
+  const auto removed = remove_snapshots({id}, [&](const std::string&, const status& why) { failure = why; });
+  return failure.ok() && !removed ? removed.error() : failure;
+}
+
+result<std::size_t> backup_store::remove_snapshots(const std::set<std::string>& ids, const store_problem& problem,
+                                                   const cancellation* cancel) {
   store::storage& objects = held_->opened->objects();
-  if (status removed = objects.remove({store::object_kind::snapshot, id}); !removed.ok()) return held_->named(removed);
-  const status synced = objects.sync();
-  return synced.ok() ? synced : held_->named(synced);
+  const auto is_cancelled = [&] { return cancel != nullptr && cancel->is_requested(); };
+  const auto remove = [&](const std::string& id) -> status {
+    // A snapshot that is damaged can be removed.
+    const auto taken = held_->read(id);
+    if (!taken && taken.error().code() == status_code::invalid_argument) return taken.error();
+    const status removed = objects.remove({store::object_kind::snapshot, id});
+    return removed.ok() ? removed : held_->named(removed);
+  };
+  std::size_t count = 0;
+  for (const std::string& each : ids) {
+    if (is_cancelled()) break;
+    const status removed = remove(each);
+    count += removed.ok() ? 1u : 0u;
+    if (!removed.ok() && problem) problem(each, removed);
+  }
+  if (status synced = objects.sync(); !synced.ok()) return held_->named(synced);
+  if (is_cancelled()) return stopped_as_asked();
+  return count;
 }
 
 result<store_prune_summary> backup_store::prune(const store_prune_options& options) {

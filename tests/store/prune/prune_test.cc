@@ -46,6 +46,9 @@ TEST_P(prunes, remove_what_no_snapshot_refers_to) {
       forgotten.push_back(*id);
     }
   }
+  const auto foreseen = store::prune_store(
+      *opened, {.most_unused = 0, .is_rehearsal = true, .forgotten = {forgotten.begin(), forgotten.end()}});
+  ASSERT_TRUE(foreseen.ok()) << foreseen.error().message();
   for (const std::string& each : forgotten) ASSERT_TRUE(forget(*opened, each).ok());
   const auto rehearsed = store::prune_store(*opened, {.most_unused = 0, .is_rehearsal = true});
   ASSERT_TRUE(rehearsed.ok()) << rehearsed.error().message();
@@ -57,6 +60,8 @@ TEST_P(prunes, remove_what_no_snapshot_refers_to) {
   EXPECT_GT(pruned->removed_containers, 0u);
   EXPECT_EQ(pruned->removed_bytes, rehearsed->removed_bytes);
   EXPECT_EQ(pruned->rewritten_bytes, rehearsed->rewritten_bytes);
+  EXPECT_EQ(foreseen->removed_bytes, rehearsed->removed_bytes);
+  EXPECT_EQ(foreseen->rewritten_bytes, rehearsed->rewritten_bytes);
   EXPECT_EQ(pruned->left_unused_bytes, 0u);
   EXPECT_EQ(loss_in(*opened, kept), "");
   EXPECT_THAT(opened->shards().containers(), SizeIs(names(made_, object_kind::container).size()))
