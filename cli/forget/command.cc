@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -46,6 +47,17 @@ std::string json_of(const snapshot_group& group) {
   }
   return json_line(
       {{"host", group.host}, {"paths", group.paths}, {"tags", group.tags}, {"keep", kept}, {"remove", removed}});
+}
+
+/// Returns the ids of the snapshots that are not kept.
+std::set<std::string> removed_of(const std::vector<snapshot_group>& groups) {
+  std::set<std::string> ids;
+  for (const snapshot_group& group : groups) {
+    for (const snapshot_decision& each : group.decisions) {
+      if (!each.is_kept()) ids.insert(each.snapshot.id);
+    }
+  }
+  return ids;
 }
 
 }  // namespace
@@ -110,25 +122,9 @@ std::string forget_command::text_of(const plan& made) const {
          (is_dry_run_ ? " would be removed\n" : " to be removed\n");
 }
 
-std::uint64_t forget_command::remove(const console& say, backup_store& opened, plan& made) const {
-  std::uint64_t count = 0;
-  for (const snapshot_group& group : made.groups) {
-    for (const snapshot_decision& each : group.decisions) {
-      if (each.is_kept() || interruption().is_requested()) continue;
-      const status removed = opened.remove_snapshot(each.snapshot.id);
-      if (removed.ok()) {
-        ++count;
-      } else {
-        say.error(removed.message());
-        made.is_whole = false;
-      }
-    }
-  }
-  return count;
-}
-
-exit_code forget_command::prune(const console& say, backup_store& opened) const {
-  const store_prune_options options{.cancel = &interruption()};
+exit_code forget_command::prune(const console& say, backup_store& opened, std::set<std::string> forgotten) const {
+  const store_prune_options options{
+      .is_rehearsal = is_dry_run_, .forgotten = std::move(forgotten), .cancel = &interruption()};
   const auto done = opened.prune(options);
   if (!done) return fail(say, done.error());
   const std::string text = is_json_ ? json_line({{"prune", prune_json(*done)}}) : prune_text(*done, options);
@@ -152,12 +148,19 @@ exit_code forget_command::run() {
   // Nothing is removed before the user was told.
   const exit_code written = write_all(output_option(), text_of(*made), say);
   if (written != exit_code::done) return written;
+  std::set<std::string> ids = removed_of(made->groups);
+  std::size_t count = ids.size();
   if (!is_dry_run_) {
-    const std::uint64_t removed = remove(say, *opened, *made);
-    if (interruption().is_requested()) return exit_code::interrupted;
-    const exit_code pruned = prunes_ && removed != 0 ? prune(say, *opened) : exit_code::done;
-    if (pruned != exit_code::done) return pruned;
+    const auto note = [&](const std::string&, const status& why) {
+      say.error(why.message());
+      made->is_whole = false;
+    };
+    const auto removed = opened->remove_snapshots(ids, note, &interruption());
+    if (!removed) return fail(say, removed.error());
+    count = *removed;
   }
+  const exit_code pruned = prunes_ && count != 0 ? prune(say, *opened, std::move(ids)) : exit_code::done;
+  if (pruned != exit_code::done) return pruned;
   return made->is_whole ? exit_code::done : exit_code::input_failed;
 }
 

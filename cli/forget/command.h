@@ -1,6 +1,7 @@
 // `cutpoint forget`: removes snapshots that are named, or that no rule keeps.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,8 @@ class forget_command final : public subcommand {
   [[nodiscard]] plan plan_named(const console& say, backup_store& opened) const;
   [[nodiscard]] result<plan> plan_by_rules(const console& say, backup_store& opened, const forget_rules& rules) const;
   [[nodiscard]] std::string text_of(const plan& made) const;
-  /// Removes what is not kept. Returns how many snapshots were removed.
-  [[nodiscard]] std::uint64_t remove(const console& say, backup_store& opened, plan& made) const;
-  [[nodiscard]] exit_code prune(const console& say, backup_store& opened) const;
+  /// Prunes, or says what that would do when the snapshots `forgotten` are removed.
+  [[nodiscard]] exit_code prune(const console& say, backup_store& opened, std::set<std::string> forgotten) const;
 
   store_options store_;
   std::vector<std::string> ids_;

@@ -114,12 +114,9 @@ class checker {
 
   /// A list that cannot be read keeps sessions from beginning.
   status check_removal_list() {
-    const auto newest = read_newest_list(store_.objects, store_.key);
-    if (newest || !is_damage(newest.error())) return newest ? status() : newest.error();
-    const auto epoch = newest_epoch(store_.objects);
-    if (!epoch) return epoch.error();
-    report(removal_list_name(*epoch), newest.error());
-    return {};
+    const auto newest = read_newest_list(store_.objects, store_.key,
+                                         [&](const object_name& list, const status& why) { report(list, why); });
+    return newest ? status() : newest.error();
   }
 
   const store_reading& store_;

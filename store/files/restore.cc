@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -76,7 +77,7 @@ class restorer {
   template <class Create>
   int create(const char* name, Create create_file);
   [[nodiscard]] bool link_to_first(const folder_entry& entry, int& error);
-  void remember_first(const folder_entry& entry);
+  [[nodiscard]] linked_file* remember_first(const folder_entry& entry);
   status restore_file(folder_entry entry);
   status restore_content(folder_entry entry);
   status add_extents(restored_file& file);
@@ -92,8 +93,8 @@ class restorer {
   std::vector<level> levels_;
   std::set<std::string> reported_;  ///< kinds of metadata that cannot be set
   const restore_window::done_function done_ = [this](auto& file, const auto& failures) { take_done(file, failures); };
-  /// Paths of the first names of files with several, below the target. Keyed by kind, device and inode.
-  std::map<std::tuple<file_kind, std::uint64_t, std::uint64_t>, std::string> first_paths_;
+  /// Files with several names that have got one. Keyed by kind, device and inode.
+  std::map<std::tuple<file_kind, std::uint64_t, std::uint64_t>, linked_file> linked_files_;
 };
 
 result<restore_summary> restorer::restore(const record_reference& root) {
@@ -205,19 +206,26 @@ int restorer::create(const char* name, Create create_file) {
 
 /// Returns whether the file has a name in the target already and got one more, or failed to.
 bool restorer::link_to_first(const folder_entry& entry, int& error) {
-  const auto first = first_paths_.find({entry.kind, entry.device, entry.inode});
-  if (entry.link_count < 2 || first == first_paths_.end()) return false;
-  const std::size_t slash = first->second.rfind('/') + 1;  // 0 without a slash
-  const owned_descriptor folder = target_.open_below(first->second.substr(0, slash));
-  const std::string name = first->second.substr(slash);
+  const auto found = linked_files_.find({entry.kind, entry.device, entry.inode});
+  if (entry.link_count < 2 || found == linked_files_.end()) return false;
+  linked_file& file = found->second;
+  const std::size_t slash = file.first_path.rfind('/') + 1;  // 0 without a slash
+  const owned_descriptor folder = target_.open_below(file.first_path.substr(0, slash));
+  const std::string name = file.first_path.substr(slash);
   error = create(entry.name.c_str(),
                  [&] { return ::linkat(folder.get(), name.c_str(), target_.folder(), entry.name.c_str(), 0); });
+  if (error == 0 && !file.outcome) file.other_paths.push_back(path_);
+  if (error == 0 && file.outcome && !file.outcome->ok()) report(path_, *file.outcome);
   return error == 0 || error == EEXIST || error == EISDIR;  // otherwise it is restored as a file of its own
 }
 
-void restorer::remember_first(const folder_entry& entry) {
-  if (entry.link_count < 2) return;
-  first_paths_.try_emplace({entry.kind, entry.device, entry.inode}, path_.substr(levels_.front().path_bytes));
+/// Remembers a file with several names by its first one. Returns null for any other file.
+linked_file* restorer::remember_first(const folder_entry& entry) {
+  if (entry.link_count < 2) return nullptr;
+  const auto [file, is_first] = linked_files_.try_emplace({entry.kind, entry.device, entry.inode});
+  if (!is_first) return nullptr;
+  file->second.first_path = path_.substr(levels_.front().path_bytes);
+  return &file->second;
 }
 
 status restorer::restore_file(folder_entry entry) {
@@ -235,7 +243,7 @@ status restorer::restore_file(folder_entry entry) {
   });
   if (error != 0) return report_call("created", error);
   ++summary_.files;
-  remember_first(entry);
+  if (linked_file* const linked = remember_first(entry)) linked->outcome = status();
   report_metadata(path_, set_metadata_in(folder, entry));
   return {};
 }
@@ -255,9 +263,9 @@ status restorer::restore_content(folder_entry entry) {
   }
   ++summary_.files;
   summary_.bytes += entry.size;
-  remember_first(entry);
   auto added = std::make_unique<restored_file>();
   added->path = path_;
+  added->linked = remember_first(entry);
   added->descriptor = std::move(opened);
   added->entry = std::move(entry);
   added->is_new = is_new;
@@ -290,7 +298,15 @@ status restorer::add_extents(restored_file& file) {
 
 void restorer::take_done(restored_file& file, const std::vector<metadata_failure>& failures) {
   summary_.written_bytes += file.written_bytes();
-  if (status outcome = file.outcome(); !outcome.ok()) report(file.path, outcome);
+  const status outcome = file.outcome();
+  if (!outcome.ok()) report(file.path, outcome);
+  if (linked_file* const linked = file.linked) {
+    for (const std::string& each : linked->other_paths) {
+      if (!outcome.ok()) report(each, outcome);
+    }
+    linked->other_paths = {};
+    linked->outcome = outcome;
+  }
   report_metadata(file.path, failures);
 }
 

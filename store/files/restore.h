@@ -51,7 +51,8 @@ struct restore_summary {
 ///
 /// Nothing outside the target is written, whatever the store contains and whatever links the target has. A file that is
 /// damaged or cannot be written is reported to `problem`, and the rest is restored: of a damaged regular file the bytes
-/// that are lost are zeros, or stay as they are if the file existed before. Metadata that this process may not set is
+/// that are lost are zeros, or stay as they are if the file existed before. A damaged file with several names is reported
+/// under each of them. Metadata that this process may not set is
 /// reported once for each kind. If a folder had existed before, its metadata is set too, but not that of the target.
 ///
 /// Errors: the target cannot be opened or has no room; the path does not exist; cancelled. Problems are no errors.

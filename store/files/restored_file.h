@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,10 +13,18 @@
 
 namespace cutpoint::store {
 
+/// A file with several names that has got the first of them.
+struct linked_file {
+  std::string first_path;                ///< below the target
+  std::vector<std::string> other_paths;  ///< in the snapshot: those that it has got before the outcome was known
+  std::optional<status> outcome;         ///< of the content
+};
+
 /// The functions are thread-safe.
 struct restored_file {
   std::string path;  ///< in the snapshot
   folder_entry entry;
+  linked_file* linked = nullptr;  ///< not of a file with one name
   owned_descriptor descriptor;
   bool is_new = true;        ///< otherwise the file existed before, and only what differs of its content is written
   bool is_complete = false;  ///< whether all its places are in the window

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "store/format/clock.h"
 #include "store/format/failure.h"
 #include "store/format/fields.h"
 #include "store/objects/small_object.h"
@@ -20,11 +21,6 @@ namespace {
 constexpr std::size_t largest_lease_bytes = MiB;
 constexpr std::int64_t latest_time = std::int64_t{1} << 62;  // differences of times do not overflow
 constexpr std::int64_t longest_duration = std::int64_t{24} * 3600 * 1'000'000'000;
-
-std::int64_t nanoseconds_now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 std::string own_name() {
   std::array<char, 256> host = {};

@@ -69,6 +69,16 @@ result<removal_list> read_newest_list(storage& objects, const seal_key& key) {
   }
 }
 
+result<removal_list> read_newest_list(storage& objects, const seal_key& key,
+                                      const std::function<void(const object_name& list, const status& why)>& damaged) {
+  auto newest = read_newest_list(objects, key);
+  if (newest || !is_damage(newest.error())) return newest;
+  const auto epoch = newest_epoch(objects);
+  if (!epoch) return epoch.error();
+  damaged(removal_list_name(*epoch), newest.error());
+  return removal_list{*epoch, removal_state::decided, {}};
+}
+
 status put_removal_list(storage& objects, const seal_key& key, const removal_list& list) {
   std::vector<std::uint8_t> body;
   field_writer fields(body);

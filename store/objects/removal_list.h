@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
 
@@ -29,6 +30,11 @@ struct removal_list {
 
 /// Reads the newest list. Errors: those of the storage; damage.
 [[nodiscard]] result<removal_list> read_newest_list(storage& objects, const seal_key& key);
+/// The same, but a list that is damaged is passed to `damaged`, and counts as a decision that removes nothing. Errors: those
+/// of the storage.
+[[nodiscard]] result<removal_list> read_newest_list(
+    storage& objects, const seal_key& key,
+    const std::function<void(const object_name& list, const status& why)>& damaged);
 
 /// Puts the list of an epoch. Does not sync. Errors: those of the storage; if the epoch has a list already, the failure is
 /// one that `is_presence` recognizes.

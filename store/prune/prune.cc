@@ -105,6 +105,9 @@ status pruner::finish_earlier_prune() {
 status pruner::find_waste() {
   auto state = read_state(opened_);
   if (!state) return state.error();
+  if (options_.is_rehearsal) {
+    std::erase_if(state->snapshots, [&](const auto& each) { return options_.forgotten.contains(each.id); });
+  }
   for (const auto& each : state->snapshots) marked_.insert(each.id);
   marking_options marking = this->marking();
   marking.usable = std::move(state->containers);

@@ -98,20 +98,27 @@ result<removal_outcome> complete_removal(open_store& opened, const removal_list&
 
 status settle_removals(open_store& opened,
                        const std::function<void(const std::string& object, const status& why)>& damaged) {
-  const auto newest = read_newest_list(opened.objects(), opened.key());
-  if (newest) return newest->state == removal_state::proposed ? status() : carry_out(opened.objects(), *newest);
-  if (!is_damage(newest.error())) return newest.error();
-  const auto epoch = newest_epoch(opened.objects());
-  if (!epoch) return epoch.error();
-  damaged(path_of(removal_list_name(*epoch)), newest.error());
-  const removal_list empty{*epoch + 1, removal_state::decided, {}};
+  bool is_damaged = false;
+  const auto newest = read_newest_list(opened.objects(), opened.key(), [&](const object_name& list, const status& why) {
+    is_damaged = true;
+    damaged(path_of(list), why);
+  });
+  if (!newest) return newest.error();
+  if (!is_damaged) {
+    return newest->state == removal_state::proposed ? status() : carry_out(opened.objects(), *newest);
+  }
+  const removal_list empty{newest->epoch + 1, removal_state::decided, {}};
   const status put = put_next_list(opened, empty);
   return put.ok() ? carry_out(opened.objects(), empty) : put;
 }
 
 status carry_out(storage& objects, const removal_list& decision) {
-  for (const container_name& each : decision.containers) {
-    if (status removed = objects.remove({object_kind::container, id_of(each)}); !removed.ok()) return removed;
+  const auto ids = objects.list(object_kind::container);
+  if (!ids) return ids.error();
+  for (const std::string& id : *ids) {
+    const auto name = container_name_of(id);
+    if (!name || !decision.containers.contains(*name)) continue;
+    if (status removed = objects.remove({object_kind::container, id}); !removed.ok()) return removed;
   }
   if (status synced = objects.sync(); !synced.ok()) return synced;
   if (status removed = remove_lists_before(objects, decision.epoch); !removed.ok()) return removed;

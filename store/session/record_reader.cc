@@ -69,6 +69,24 @@ result<std::vector<std::uint8_t>> record_reader::read_chunk(const record_referen
   return read(record_kind::chunk, chunk);
 }
 
+result<stored_chunk> record_reader::read_stored_chunk(const record_reference& chunk) {
+  return read_anywhere(record_kind::chunk, chunk, [&](const found_record& found) -> result<stored_chunk> {
+    const placed_record& place = found.place();
+    auto payload = read_payload(objects_, *found.container, place, key_);
+    if (!payload) return payload.error();
+    stored_chunk stored{place.description.codec, {}, {}};
+    if (stored.codec == record_codec::none) {
+      stored.content = std::move(*payload);
+    } else {
+      stored.frame = std::move(*payload);
+      stored.content.resize(place.description.raw_bytes);
+      if (!decompress(stored.frame, stored.content)) return record_damage(chunk, "it cannot be decompressed");
+    }
+    const status same = compare(chunk, stored.content);
+    return same.ok() ? result<stored_chunk>(std::move(stored)) : same;
+  });
+}
+
 result<std::shared_ptr<const std::vector<std::uint8_t>>> record_reader::share_chunk(const record_reference& chunk) {
   auto content = read_chunk(chunk);
   if (!content) return content.error();

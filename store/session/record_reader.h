@@ -20,6 +20,13 @@ class record_source : public node_source {
       const record_reference& chunk) = 0;
 };
 
+/// A chunk, and how its container has it.
+struct stored_chunk {
+  record_codec codec = record_codec::none;
+  std::vector<std::uint8_t> content;
+  std::vector<std::uint8_t> frame;  ///< the compressed content; empty without codec
+};
+
 /// Finds records by the index, and compares each with its digest. Not thread-safe. The arguments must outlive the reader.
 ///
 /// A record may be in several containers. That of its hint is read first. If it was removed, because another process has
@@ -33,6 +40,8 @@ class record_reader final : public record_source {
   /// Returns the content of a chunk. Errors: those of the storage and of the index; damage, also if no container has the
   /// record any more.
   [[nodiscard]] result<std::vector<std::uint8_t>> read_chunk(const record_reference& chunk);
+  /// Returns the chunk with its compressed form. Errors: as for `read_chunk`.
+  [[nodiscard]] result<stored_chunk> read_stored_chunk(const record_reference& chunk);
   [[nodiscard]] result<std::vector<std::uint8_t>> read_node(const record_reference& node) override;
   [[nodiscard]] result<std::shared_ptr<const std::vector<std::uint8_t>>> share_chunk(
       const record_reference& chunk) override;

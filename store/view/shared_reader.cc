@@ -1,8 +1,6 @@
 #include "store/view/shared_reader.h"
 
 #include <algorithm>
-#include <optional>
-#include <string_view>
 #include <utility>
 
 #include "store/format/failure.h"
@@ -45,31 +43,26 @@ shared_reader::shared_reader(storage& objects, const seal_key& key,
       chunks_(memory_bytes / 2) {}
 
 template <class Content>
-result<Content> shared_reader::read(const record_reference& record,
-                                    const std::function<result<Content>(single_reader&)>& read_once) {
-  auto index = newer_index(nullptr, mapping::once);
+result<Content> shared_reader::read(const std::function<result<Content>(record_reader&)>& read_once) {
+  auto index = newer_index(nullptr);
   for (int tries = 1;; ++tries) {
     if (!index) return index.error();
     auto reader = take(**index);
     if (!reader) return reader.error();
-    auto content = read_once(**reader);
+    auto content = read_once((*reader)->records);
     {
       const std::lock_guard lock((*index)->mutex);
       (*index)->idle.push_back(std::move(*reader));
     }
-    if (content || (!is_absence(content.error()) && !is_damage(content.error()))) return content;
-    const mapping when = is_absence(content.error()) ? mapping::anew : mapping::if_shards_changed;
-    auto newer = tries < most_tries ? newer_index(*index, when) : index;
-    if (newer && *newer == *index) {
-      return is_damage(content.error()) ? content.error()
-                                        : damage("the record " + to_hex(record.content), "its container is gone");
-    }
+    if (content || !is_damage(content.error()) || tries == most_tries) return content;
+    auto newer = newer_index(*index);
+    if (newer && *newer == *index) return content;
     index = std::move(newer);
   }
 }
 
 result<std::vector<std::uint8_t>> shared_reader::read_node(const record_reference& node) {
-  return read<std::vector<std::uint8_t>>(node, [&](single_reader& reader) { return reader.records.read_node(node); });
+  return read<std::vector<std::uint8_t>>([&](record_reader& records) { return records.read_node(node); });
 }
 
 result<std::shared_ptr<const decoded_node>> shared_reader::decode(const record_reference& node) {
@@ -81,8 +74,7 @@ result<std::shared_ptr<const decoded_node>> shared_reader::decode(const record_r
 
 result<std::shared_ptr<const std::vector<std::uint8_t>>> shared_reader::share_chunk(const record_reference& chunk) {
   if (auto kept = chunks_.find(chunk.content); kept && kept->size() == chunk.raw_bytes) return kept;
-  auto content =
-      read<std::vector<std::uint8_t>>(chunk, [&](single_reader& reader) { return reader.records.read_chunk(chunk); });
+  auto content = read<std::vector<std::uint8_t>>([&](record_reader& records) { return records.read_chunk(chunk); });
   if (!content) return content.error();
   auto shared = std::make_shared<const std::vector<std::uint8_t>>(std::move(*content));
   chunks_.insert(chunk.content, shared, shared->capacity());
@@ -90,32 +82,7 @@ result<std::shared_ptr<const std::vector<std::uint8_t>>> shared_reader::share_ch
 }
 
 result<stored_chunk> shared_reader::read_stored_chunk(const record_reference& chunk) {
-  return read<stored_chunk>(chunk, [&](single_reader& reader) { return read_stored(reader, chunk); });
-}
-
-result<stored_chunk> shared_reader::read_stored(single_reader& reader, const record_reference& chunk) {
-  const auto damaged = [&](std::string_view what) { return damage("the record " + to_hex(chunk.content), what); };
-  std::optional<found_record> found;
-  if (status located = reader.shards.locate(record_kind::chunk, {&chunk.content, 1}, {&found, 1}, {&chunk.hint, 1});
-      !located.ok()) {
-    return located;
-  }
-  if (!found) return damaged("no container has it");
-  const placed_record& place = found->place();
-  auto payload = read_payload(objects_, *found->container, place, key_);
-  if (!payload) return payload.error();
-  stored_chunk stored{place.description.codec, {}, {}};
-  if (stored.codec == record_codec::none) {
-    stored.content = std::move(*payload);
-  } else {
-    stored.frame = std::move(*payload);
-    stored.content.resize(place.description.raw_bytes);
-    if (!decompress(stored.frame, stored.content)) return damaged("it cannot be decompressed");
-  }
-  const auto made = reader.check(stored.content);
-  if (!made) return made.error();
-  const bool is_same = *made == chunk.content && stored.content.size() == chunk.raw_bytes;
-  return is_same ? result<stored_chunk>(std::move(stored)) : damaged("its content does not have its digest or length");
+  return read<stored_chunk>([&](record_reader& records) { return records.read_stored_chunk(chunk); });
 }
 
 result<std::unique_ptr<shared_reader::single_reader>> shared_reader::take(mapped_index& index) {
@@ -127,25 +94,22 @@ result<std::unique_ptr<shared_reader::single_reader>> shared_reader::take(mapped
       return taken;
     }
   }
-  auto for_records = make_fingerprinter_();
-  if (!for_records) return for_records.error();
-  auto for_stored = make_fingerprinter_();
-  if (!for_stored) return for_stored.error();
+  auto check = make_fingerprinter_();
+  if (!check) return check.error();
   auto shards = shard_index::open(objects_, key_.kind(), index.tables);
   if (!shards) return shards.error();
-  return std::make_unique<single_reader>(objects_, key_, std::move(*shards), std::move(*for_records),
-                                         std::move(*for_stored));
+  return std::make_unique<single_reader>(objects_, key_, std::move(*shards), std::move(*check));
 }
 
-/// Returns the index. Maps it anew if it is still `known`, unless the shards need not or have not changed.
+/// Returns the index. Maps it anew if it is still `known` and the shards have changed.
 result<std::shared_ptr<shared_reader::mapped_index>> shared_reader::newer_index(
-    const std::shared_ptr<mapped_index>& known, mapping when) {
+    const std::shared_ptr<mapped_index>& known) {
   const std::lock_guard lock(mutex_);
   if (index_ != known) return index_;
   auto listed = objects_.list(object_kind::shard);
   if (!listed) return listed.error();
   std::ranges::sort(*listed);
-  if (when != mapping::if_shards_changed || index_->shard_ids != *listed) {
+  if (!index_ || index_->shard_ids != *listed) {
     index_ = std::make_shared<mapped_index>(std::move(*listed), objects_, key_, table_bytes_);
   }
   return index_;

@@ -15,16 +15,9 @@
 
 namespace cutpoint::store {
 
-/// A chunk, and how its container has it.
-struct stored_chunk {
-  record_codec codec = record_codec::none;
-  std::vector<std::uint8_t> content;
-  std::vector<std::uint8_t> frame;  ///< the compressed content; empty without codec
-};
-
-/// Thread-safe. The index is mapped again when a container that it names is gone, or when a record is not where it says and
-/// the store has got other shards since: so records are found that other processes have written or moved. A record that is gone is damage, never absence, which
-/// means that a path does not exist.
+/// Thread-safe. The index is mapped again when a record is lost and the store has got other shards since: so records are
+/// found that other processes have written or moved. A record that is gone is damage, never absence, which means that a
+/// path does not exist.
 class shared_reader final : public record_source {
  public:
   /// Keeps nodes, chunks and tables of `memory_bytes` together. `objects`, the key and what the function needs must outlive
@@ -43,15 +36,11 @@ class shared_reader final : public record_source {
  private:
   /// What one thread at a time reads with.
   struct single_reader {
-    single_reader(storage& objects, const seal_key& key, shard_index mapped, record_fingerprinter for_records,
-                  record_fingerprinter for_stored)
-        : shards(std::move(mapped)),
-          records(objects, key, shards, std::move(for_records)),
-          check(std::move(for_stored)) {}
+    single_reader(storage& objects, const seal_key& key, shard_index mapped, record_fingerprinter check)
+        : shards(std::move(mapped)), records(objects, key, shards, std::move(check)) {}
 
     shard_index shards;
     record_reader records;
-    record_fingerprinter check;  ///< for chunks that `records` does not read
   };
   /// The index as it was when its shards were listed.
   struct mapped_index {
@@ -65,13 +54,9 @@ class shared_reader final : public record_source {
   };
 
   template <class Content>
-  [[nodiscard]] result<Content> read(const record_reference& record,
-                                     const std::function<result<Content>(single_reader&)>& read_once);
-  [[nodiscard]] result<stored_chunk> read_stored(single_reader& reader, const record_reference& chunk);
+  [[nodiscard]] result<Content> read(const std::function<result<Content>(record_reader&)>& read_once);
   [[nodiscard]] result<std::unique_ptr<single_reader>> take(mapped_index& index);
-  enum class mapping { once, if_shards_changed, anew };
-  [[nodiscard]] result<std::shared_ptr<mapped_index>> newer_index(const std::shared_ptr<mapped_index>& known,
-                                                                  mapping when);
+  [[nodiscard]] result<std::shared_ptr<mapped_index>> newer_index(const std::shared_ptr<mapped_index>& known);
 
   storage& objects_;
   const seal_key& key_;

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -177,6 +178,8 @@ struct store_prune_options {
   /// How many bytes of records are copied into new containers at most.
   std::uint64_t most_rewritten_bytes = UINT64_MAX;
   bool is_rehearsal = false;  ///< says what would be removed, and changes nothing
+  /// Ids of snapshots that a rehearsal counts as removed. Any other prune ignores them.
+  std::set<std::string> forgotten = {};
   std::uint64_t threads = 0;  ///< 0: one for each processor
   const cancellation* cancel = nullptr;
 };
@@ -274,9 +277,15 @@ class backup_store {
   /// Finds a snapshot by its id, by the begin of its id, or by the word "latest". Errors: invalid_argument, if none or
   /// several have it.
   [[nodiscard]] result<store_snapshot> find_snapshot(std::string_view id);
-  /// Removes a snapshot durably. What only it refers to stays in the store until it is pruned. Errors: io_error; invalid_argument, if no
-  /// snapshot has the id, also of the functions below.
+  /// Removes a snapshot durably. What only it refers to stays in the store until it is pruned. Errors: io_error;
+  /// invalid_argument, if no snapshot has the id, also of the functions below.
   [[nodiscard]] status remove_snapshot(const std::string& id);
+  /// Removes snapshots, and then makes that durable at once for all. Those that cannot be removed are reported to `problem`,
+  /// by their ids, and the others are removed. Returns how many were removed. Errors: io_error, after which nobody knows
+  /// which of them are removed durably; cancelled, after which those that were removed before are.
+  [[nodiscard]] result<std::size_t> remove_snapshots(const std::set<std::string>& ids,
+                                                     const store_problem& problem = {},
+                                                     const cancellation* cancel = nullptr);
 
   /// Removes what no snapshot refers to. Backups may run meanwhile, in this process and in others; neither waits for the
   /// other. Wherever it stops, nothing that a snapshot refers to is lost, and the next prune goes on. Errors: io_error, also

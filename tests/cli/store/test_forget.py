@@ -119,11 +119,19 @@ class Forget(StoreTest):
             return sum(each.stat().st_size for each in (self.folder / "store/containers").iterdir())
 
         whole = container_bytes()
-        self.store("forget", "--keep-last", "1", "--prune", "--dry-run")
+        (named, newest) = (self.ids()[0], self.ids()[2])
+        for words, removed in ((("--keep-last", "1"), 2), (("--keep-last", "2"), 1), ((named, newest), 2)):
+            group, last = self.forget(*words, "--prune", "--dry-run")
+            self.assertEqual((len(group["remove"]), last["prune"]["removed_containers"]), (removed, removed))
+        self.assertIn("would remove   2 containers", self.store("forget", "--keep-last", "1", "--prune", "--dry-run"))
+        self.assertEqual(len(self.forget("--keep-last", "3", "--prune", "--dry-run")), 1)  # nothing is to be pruned
+        self.assertEqual(container_bytes(), whole)
         self.store("forget", "--keep-last", "2")
         self.store("forget", "--keep-last", "2", "--prune")  # removes no snapshot, so that nothing is pruned
         self.assertEqual(container_bytes(), whole)
+        rehearsed = self.forget("--keep-last", "1", "--prune", "--dry-run")
         group, last = self.forget("--keep-last", "1", "--prune")
+        self.assertEqual([group, last], rehearsed)
         self.assertEqual(len(group["remove"]), 1)
         self.assertEqual(last["prune"]["removed_containers"], 2)
         self.assertLess(container_bytes(), whole / 2)

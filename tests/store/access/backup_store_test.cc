@@ -99,6 +99,32 @@ TEST(backup_store, an_id_names_no_other_object) {
   EXPECT_TRUE(backup_store::open(folder / "store").ok());
 }
 
+TEST(backup_store, removes_several_snapshots_and_reports_those_that_do_not_exist) {
+  const temporary_folder folder;
+  const std::string given = folder.make_file("given", "text");
+  ASSERT_TRUE(backup_store::create(folder / "store", {}).ok());
+  auto opened = backup_store::open(folder / "store");
+  auto threads = engine::make({.threads = 1});
+  ASSERT_TRUE(opened.ok() && threads.ok());
+  std::vector<std::string> ids;
+  for (int i = 0; i < 3; ++i) ids.push_back(opened->back_up(*threads, {.paths = {given}, .host = "h"})->id);
+  cancellation stopped;
+  stopped.request();
+  EXPECT_EQ(opened->remove_snapshots({ids[0]}, {}, &stopped).error().code(), status_code::cancelled);
+  std::vector<std::string> reported;
+  const auto removed = opened->remove_snapshots({"../config", ids[0], std::string(64, '0'), ids[2]},
+                                                [&](const std::string& id, const status& why) {
+                                                  EXPECT_EQ(why.code(), status_code::invalid_argument);
+                                                  reported.push_back(id);
+                                                });
+  ASSERT_TRUE(removed.ok()) << removed.error().message();
+  EXPECT_EQ(*removed, 2u);
+  EXPECT_EQ(reported, (std::vector<std::string>{"../config", std::string(64, '0')}));
+  const auto left = opened->snapshots();
+  ASSERT_TRUE(left.ok() && left->size() == 1);
+  EXPECT_EQ(left->front().id, ids[1]);
+}
+
 TEST(backup_store, counts_the_bytes_of_standard_input) {
   const temporary_folder folder;
   const std::string given = folder.make_file("given", std::string(100'000, 'g'));

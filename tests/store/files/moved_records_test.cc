@@ -63,6 +63,13 @@ class moved_records : public testing::Test {
     const auto ids = open_other()->list(store::object_kind::container);
     remove_containers(*ids);
   }
+  /// Stores all records again, and damages most of those that were there before.
+  void copy_all_and_damage_the_old() {
+    for (const std::string& id : copy_all()) {
+      std::vector<std::uint8_t>& bytes = *files_->bytes_of(std::string(containers_prefix) + id);
+      for (std::size_t i = store::object_header_bytes; i + 20'000 < bytes.size(); i += 500) bytes[i] ^= 1;
+    }
+  }
   /// Before the call with a number that opens a container, another process acts.
   void act_at(std::size_t call, std::function<void()> act) {
     calls_ = 0;
@@ -178,11 +185,7 @@ TEST_F(moved_records, of_a_snapshot_that_is_removed_meanwhile_are_no_damage_to_a
 }
 
 TEST_F(moved_records, that_are_damaged_are_read_from_another_container) {
-  const std::vector<std::string> old = copy_all();
-  for (const std::string& id : old) {
-    std::vector<std::uint8_t>& bytes = *files_->bytes_of(std::string(containers_prefix) + id);
-    for (std::size_t i = store::object_header_bytes; i + 20'000 < bytes.size(); i += 500) bytes[i] ^= 1;
-  }
+  copy_all_and_damage_the_old();
   const temporary_folder target;
   problem_map problems;
   ASSERT_TRUE(restore(target / "t", problems).ok());
@@ -191,6 +194,27 @@ TEST_F(moved_records, that_are_damaged_are_read_from_another_container) {
   ASSERT_TRUE(check(1, problems).ok());
   for (const auto& [path, why] : problems) EXPECT_TRUE(path.starts_with(containers_prefix)) << path << ": " << why;
   EXPECT_FALSE(problems.empty()) << "the damage itself is named";
+}
+
+TEST_F(moved_records, that_are_damaged_are_copied_from_another_container) {
+  copy_all_and_damage_the_old();
+  file_store opened(files_);
+  const auto root = opened.read(id_)->root;
+  opened.with_reading([&](const store::store_reading& reading) {
+    store::record_reader records(reading.objects, reading.key, reading.shards, sha256());
+    const auto file = store::find_path(root, source_ / "tree/large", records);
+    ASSERT_TRUE(file.ok()) << file.error().message();
+    std::string copied;
+    const auto copy = [&](const store::stored_extent& extent, std::uint64_t) -> status {
+      const auto chunk = records.read_stored_chunk(extent.record);
+      if (!chunk) return chunk.error();
+      copied.append(chunk->content.begin(), chunk->content.end());
+      return {};
+    };
+    const status visited = store::visit_file(*file, 0, UINT64_MAX, records, copy);
+    EXPECT_TRUE(visited.ok()) << visited.message();
+    EXPECT_EQ(copied, drawn_text(content::random, 150'000, 1));
+  });
 }
 
 }  // namespace

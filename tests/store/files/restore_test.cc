@@ -197,6 +197,44 @@ TEST(restores_of_damaged_stores, name_what_is_lost_and_bring_back_the_rest) {
   EXPECT_GE(damages, containers.size() * 20);
 }
 
+TEST(restores_of_damaged_stores, name_a_file_under_each_of_its_names) {
+  const temporary_folder folder;
+  hostile_store made;
+  const std::vector<std::uint8_t> text = {'t', 'e', 'x', 't'};
+  const store::record_reference whole = made.put_chunk(text);
+  const store::record_reference lost = {digest_of(std::vector<std::uint8_t>(4)), 4, 0};
+  const auto name_of = [&](std::string name, std::uint64_t inode) {
+    store::folder_entry entry = entry_called(std::move(name), file_kind::regular_file);
+    entry.size = 4;
+    entry.link_count = 3;
+    entry.inode = inode;
+    entry.extents = {{store::extent_kind::data, inode == 1 ? lost : whole, 1}};
+    return entry;
+  };
+  std::vector<store::folder_entry> many;
+  for (int i = 100; i < 800; ++i) many.push_back(entry_called(std::to_string(i), file_kind::regular_file));
+  // A window has at most 1,024 files, so that the outcome of the first files is known when the last ones are reached.
+  std::vector<store::folder_entry> entries = {name_of("a", 1), name_of("b", 2), name_of("c", 1), name_of("d", 2)};
+  for (const char* const name : {"many1", "many2", "many3"}) {
+    entries.push_back(entry_called(name, file_kind::directory));
+    entries.back().node = made.put(many);
+  }
+  entries.push_back(name_of("y", 1));
+  entries.push_back(name_of("z", 2));
+  problem_map problems;
+  const auto done = made.restore(made.put(entries), folder / "t", problems);
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  std::string named;
+  for (const auto& [path, why] : problems) {
+    named += path;
+    EXPECT_NE(why.find("4 bytes from byte 0 on are lost"), std::string::npos) << why;
+  }
+  EXPECT_EQ(named, "/a/c/y");
+  EXPECT_EQ(done->problems, 3u);
+  EXPECT_EQ(std::filesystem::hard_link_count(folder / "t/a"), 3u);
+  EXPECT_EQ(text_of(folder / "t/z"), "text");
+}
+
 // --- hostile trees ------------------------------------------------------------------------------------------------------
 
 class hostile_trees : public testing::Test {

@@ -1,5 +1,5 @@
 // Differences of stored trees are those of their lists of files, and only what differs is read.
-#include "store/files/diff.h"
+#include "store/diff/diff.h"
 
 #include <algorithm>
 #include <map>
@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-#include "store/files/content_difference.h"
+#include "store/diff/content_difference.h"
 #include "tests/store/support/node_memory.h"
 
 namespace cutpoint::tests {

@@ -1,4 +1,4 @@
-#include "store/files/content_difference.h"
+#include "store/diff/content_difference.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "store/files/diff.h"
+#include "store/diff/diff.h"
 
 #include <algorithm>
 #include <optional>
@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "store/files/content_difference.h"
+#include "store/diff/content_difference.h"
 #include "store/format/failure.h"
 
 namespace cutpoint::store {

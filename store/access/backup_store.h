@@ -1,0 +1,46 @@
+// What the parts of the public class of a store share.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <cutpoint/store.h>
+
+#include "store/access/held_session.h"
+#include "store/access/open_store.h"
+#include "store/files/backup.h"
+#include "store/session/record_reader.h"
+
+namespace cutpoint {
+
+struct backup_store::implementation {
+  std::string folder;
+  std::unique_ptr<store::open_store> opened;
+  store_settings settings;
+
+  /// Puts the name of the store before a message that names an object of it.
+  [[nodiscard]] static status in_folder(const std::string& folder, const status& why) {
+    return {why.code(), folder + ": " + why.message(), why.system_error()};
+  }
+  [[nodiscard]] static store_snapshot snapshot_of(std::string id, const store::snapshot& taken);
+
+  [[nodiscard]] status named(const status& why) const { return in_folder(folder, why); }
+  [[nodiscard]] result<store_snapshot> back_up(engine& threads, const store_backup_options& options);
+  [[nodiscard]] result<store::open_store::listed_snapshot> write(engine& threads, const store::backup_options& files,
+                                                                 std::uint64_t most_old_containers,
+                                                                 store::snapshot facts, store::held_session& session);
+  void merge_shards();
+  [[nodiscard]] result<store::snapshot> read(const std::string& id);
+  [[nodiscard]] result<std::optional<store::open_store::listed_snapshot>> parent_of(
+      const store_backup_options& options, const std::vector<std::string>& paths);
+  [[nodiscard]] result<store::record_reader> reader() {
+    auto check = store::record_fingerprinter::fastest(opened->fingerprint());
+    if (!check) return check.error();
+    return store::record_reader(opened->objects(), opened->key(), opened->shards(), std::move(*check));
+  }
+};
+
+}  // namespace cutpoint

@@ -1,0 +1,159 @@
+// The public class of a store: backups and copies.
+#include <algorithm>
+#include <chrono>
+#include <new>
+
+#include <cutpoint/backends.h>
+
+#include "store/access/backup_store.h"
+#include "store/access/commit.h"
+#include "store/copy/snapshot_copier.h"
+#include "store/format/clock.h"
+#include "store/session/record_writer.h"
+#include "store/session/write_session.h"
+
+namespace cutpoint {
+
+result<store_snapshot> backup_store::back_up(engine& threads, const store_backup_options& options) {
+  return held_->back_up(threads, options);
+}
+
+/// The newest snapshot with the same host and paths, or the one that was asked for; nullopt without one.
+result<std::optional<store::open_store::listed_snapshot>> backup_store::implementation::parent_of(
+    const store_backup_options& options, const std::vector<std::string>& paths) {
+  std::optional<store::open_store::listed_snapshot> newest;
+  if (options.reads_everything) return newest;
+  if (!options.parent.empty()) {
+    auto asked = read(options.parent);
+    if (!asked) return asked.error();
+    return std::optional(store::open_store::listed_snapshot{options.parent, std::move(*asked)});
+  }
+  auto all = opened->snapshots({});
+  if (!all) return named(all.error());
+  for (auto& each : *all) {
+    if (each.taken.host == options.host && each.taken.paths == paths) newest = std::move(each);
+  }
+  return newest;
+}
+
+result<store_snapshot> backup_store::implementation::back_up(engine& threads, const store_backup_options& options) {
+  feed_options feed{.cuts = opened->cuts(), .fingerprint = opened->fingerprint()};
+  feed.memory_bytes = options.memory_bytes;
+  if (options.most_old_containers != 0) feed.segment_bytes = store::container_cap::segment_bytes;
+  feed.cancel = options.cancel;
+  store::backup_options files{.paths = options.paths,
+                              .standard_input_name = options.standard_input_name,
+                              .walking = options.walking,
+                              .feed = std::move(feed),
+                              .access = options.access,
+                              .problem = options.problem,
+                              .cancel = options.cancel};
+  const auto paths = store::stored_paths(files);
+  if (!paths) return paths.error();
+  const auto session = store::held_session::begin(*opened);
+  if (!session) return named(session.error());
+  // A parent that was found before the session might lose its data to a prune that does not know of the session.
+  const auto parent = parent_of(options, *paths);
+  if (!parent) return parent.error();
+  if (*parent) files.parent = (*parent)->taken.root;
+  store::snapshot facts;
+  facts.time = options.time != 0 ? options.time : store::nanoseconds_now();
+  if (*parent) facts.parent = (*parent)->id;
+  facts.host = options.host;
+  facts.tags = options.tags;
+  facts.session = (*session)->id();
+  auto committed = write(threads, files, options.most_old_containers, std::move(facts), **session);
+  if (!committed) return committed.error();
+  merge_shards();
+  return snapshot_of(std::move(committed->id), committed->taken);
+}
+
+/// Writes what is new of the files, and commits. `facts` is what is known of the snapshot before.
+result<store::open_store::listed_snapshot> backup_store::implementation::write(engine& threads,
+                                                                               const store::backup_options& files,
+                                                                               std::uint64_t most_old_containers,
+                                                                               store::snapshot facts,
+                                                                               store::held_session& session) {
+  const auto begin = std::chrono::steady_clock::now();
+  store::storage& objects = session.objects();
+  auto names = fingerprints_on(fingerprint_kind::blake3, backend::automatic);
+  if (!names) return names.error();
+  auto nodes = store::record_fingerprinter::fastest(opened->fingerprint());
+  if (!nodes) return nodes.error();
+  auto shards = session.open_shards();
+  if (!shards) return named(shards.error());
+  auto parent_shards = session.open_shards();  // an index is used by one thread
+  if (!parent_shards) return named(parent_shards.error());
+  store::record_writer records(objects, opened->key(), opened->config().container_bytes, std::move(names->batch));
+  store::write_session writer(opened->config(), *shards, records, std::move(*nodes));
+  if (most_old_containers != 0) writer.cap_containers(most_old_containers, objects, opened->key());
+  const auto stored = store::backup_files(threads, writer, opened->reading(*parent_shards), files);
+  if (!stored) return stored.error();
+  if (status finished = writer.finish(); !finished.ok()) return named(finished);
+  if (files.cancel != nullptr && files.cancel->is_requested()) return stopped_as_asked();
+  facts.root = stored->root;
+  facts.is_incomplete = stored->problems != 0;
+  facts.paths = stored->paths;
+  facts.statistics = {.files = stored->files,
+                      .folders = stored->folders,
+                      .bytes = stored->bytes,
+                      .new_raw_bytes = records.raw_bytes(),
+                      .new_stored_bytes = records.stored_bytes()};
+  facts.duration =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin).count();
+  auto committed = store::commit_snapshot(*opened, objects, session.lease(), std::move(facts));
+  return committed ? std::move(committed) : named(committed.error());
+}
+
+/// Merges shards, so that few are looked up. A failure costs speed alone: the next backup merges them.
+void backup_store::implementation::merge_shards() try {
+  if (!opened->reopen_shards().ok()) return;
+  for (;;) {
+    const auto merged = opened->shards().merge([](const store::container_name&) { return true; });
+    if (!merged || !*merged) return;
+  }
+} catch (const std::bad_alloc&) {  // a failure like the others
+}
+
+result<store_copy_summary> backup_store::copy_snapshots(engine& threads, backup_store& source,
+                                                        const store_copy_options& options) {
+  store_copy_summary sum;
+  const auto report = [&](const std::string& snapshot, const status& why) {
+    ++sum.problems;
+    if (options.problem) options.problem(snapshot, why);
+  };
+  store::snapshot_copier copier(
+      threads, source.opened(), opened(),
+      {.threads = options.threads, .memory_bytes = options.memory_bytes, .cancel = options.cancel});
+  if (status begun = copier.begin(report); !begun.ok()) return begun;
+  for (const std::string& id : options.snapshots) {
+    if (const auto found = source.held_->read(id); !found) return found.error();
+  }
+  for (const auto& original : copier.originals()) {
+    if (!options.snapshots.empty() && std::ranges::count(options.snapshots, original.id) == 0) continue;
+    if (const auto* const there = copier.find_copy(original.taken)) {
+      ++sum.skipped;
+      if (options.skipped)
+        options.skipped(implementation::snapshot_of(original.id, original.taken),
+                        implementation::snapshot_of(there->id, there->taken));
+      continue;
+    }
+    status source_failure;
+    const auto copy = copier.copy(original, source_failure);
+    if (!copy && source_failure.ok()) return held_->named(copy.error());
+    if (!copy) {
+      report(original.id, source_failure);
+      continue;
+    }
+    ++sum.copied;
+    sum.new_raw_bytes += copy->taken.statistics.new_raw_bytes;
+    sum.new_stored_bytes += copy->taken.statistics.new_stored_bytes;
+    if (options.copied)
+      options.copied(implementation::snapshot_of(original.id, original.taken),
+                     implementation::snapshot_of(copy->id, copy->taken));
+  }
+  if (sum.copied != 0) held_->merge_shards();
+  return sum;
+}
+
+}  // namespace cutpoint
