@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <memory>
+#include <set>
+#include <string>
 #include <vector>
 
 #include <cutpoint/store_policy.h>
@@ -159,19 +161,18 @@ cutpoint_status cutpoint_store_forget(cutpoint_store* store, const cutpoint_stor
     const std::chrono::nanoseconds now = std::chrono::system_clock::now().time_since_epoch();
     const auto groups = cutpoint::apply_policy(*all, rules.policy, rules.grouping, now.count());
     if (!groups) return groups.error();
-    std::vector<std::string> removed;
+    std::set<std::string> removed;
     for (const cutpoint::snapshot_group& group : *groups) {
       for (const cutpoint::snapshot_decision& each : group.decisions) {
         if (status done = show_decision(*store, raw, each); !done.ok()) return done;
-        if (!each.is_kept()) removed.push_back(each.snapshot.id);
+        if (!each.is_kept()) removed.insert(each.snapshot.id);
       }
     }
     if ((raw.flags & CUTPOINT_FORGET_REHEARSE) != 0) return {};
-    for (const std::string& each : removed) {
-      if (store->cancellation()->is_requested()) return cutpoint::stopped_as_asked();
-      if (status done = opened.remove_snapshot(each); !done.ok()) return done;
-    }
-    return {};
+    status failure;
+    const auto note = [&](const std::string&, const status& why) { failure = why; };
+    const auto done = opened.remove_snapshots(removed, note, store->cancellation());
+    return done ? failure : done.error();
   });
 }
 

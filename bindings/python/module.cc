@@ -84,7 +84,7 @@ NB_MODULE(_core, m) {
            nb::arg("most_old_containers"), nb::arg("threads"), nb::arg("memory_bytes").none())
       .def("snapshots", &open_store::snapshots)
       .def("find", &open_store::find, nb::arg("id"))
-      .def("remove", &open_store::remove, nb::arg("id"))
+      .def("remove", &open_store::remove, nb::arg("ids"))
       .def("restore", &open_store::restore, nb::arg("id"), nb::arg("target"), nb::arg("path"), nb::arg("include"),
            nb::arg("replace_files"), nb::arg("verify"), nb::arg("threads"))
       .def("files", &open_store::files, nb::arg("id"), nb::arg("path"))

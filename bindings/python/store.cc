@@ -1,5 +1,8 @@
 #include "bindings/python/store.h"
 
+#include <set>
+#include <utility>
+
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -96,9 +99,14 @@ nb::dict open_store::find(nb::handle id) {
   return record_of(value_of(use([&](backup_store& opened, cancellation&) { return opened.find_snapshot(text); })));
 }
 
-void open_store::remove(nb::handle id) {
-  const std::string text = path_of(id);
-  python::check(use([&](backup_store& opened, cancellation&) { return opened.remove_snapshot(text); }), folder_);
+void open_store::remove(const object_list& ids) {
+  std::set<std::string> texts;
+  for (std::string& each : texts_of(ids)) texts.insert(std::move(each));
+  status failure;
+  const auto note = [&](const std::string&, const status& why) { failure = why; };
+  const auto removed =
+      use([&](backup_store& opened, cancellation& cancel) { return opened.remove_snapshots(texts, note, &cancel); });
+  python::check(removed ? failure : removed.error(), folder_);
 }
 
 nb::dict open_store::restore(nb::handle id, nb::handle target, nb::handle path, const object_list& include,

@@ -43,7 +43,7 @@ class open_store {
                                         std::optional<std::uint64_t> memory_bytes);
   [[nodiscard]] nanobind::list snapshots();
   [[nodiscard]] nanobind::dict find(nanobind::handle id);
-  void remove(nanobind::handle id);
+  void remove(const object_list& ids);
   [[nodiscard]] nanobind::dict restore(nanobind::handle id, nanobind::handle target, nanobind::handle path,
                                        const object_list& include, bool replaces_files, bool verifies,
                                        std::uint64_t threads);

@@ -134,7 +134,7 @@ class Store:
 
     def remove(self, snapshot: Snapshot | str) -> None:
         """Removes a snapshot durably, but not its data, which `prune` removes."""
-        self._opened.remove(_id(snapshot))
+        self._opened.remove([_id(snapshot)])
 
     def forget(
         self,
@@ -207,9 +207,8 @@ class Store:
             "tags" in groups,
         )
         decisions = [Decision(Snapshot(**record), reasons) for record, reasons in records]
-        for each in decisions:
-            if not each.reasons and not rehearse:
-                self.remove(each.snapshot)
+        if not rehearse:
+            self._opened.remove([each.snapshot.id for each in decisions if not each.reasons])
         return decisions
 
     def copy_snapshots(
