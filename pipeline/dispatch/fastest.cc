@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 
 #include <cutpoint/cut_cursor.h>
 
@@ -14,11 +15,19 @@ namespace cutpoint {
 namespace {
 
 constexpr std::uint64_t sample_bytes = 256 * KiB;  ///< as many bytes as a cut cursor scans at a time
-/// Messages have different lengths, as chunks have, since a back end may be fast for equal ones alone: from the least one
-/// on in equal steps, and 8 KiB on average.
+/// Messages are as unequal as chunks, because a back end may be fast for equal ones alone.
 constexpr std::size_t messages = 32;
-constexpr std::uint64_t least_message_bytes = 2 * KiB;
-constexpr std::uint64_t message_step_bytes = 396;
+
+/// The length of a message: the least of chunks, 2 KiB, and one of the quantiles of an exponential distribution. The
+/// messages fill a sample.
+std::uint64_t message_bytes(std::size_t message) {
+  constexpr std::uint64_t least = 2 * KiB;
+  constexpr double mean_beyond = 6 * 1024;
+  const std::size_t quantile = message * 13 % messages;  // each once
+  const double share = (static_cast<double>(quantile) + 0.5) / messages;
+  return least + static_cast<std::uint64_t>(-std::log(1 - share) * mean_beyond);
+}
+
 /// The most bytes that a chunk may skip if back ends are to be measured.
 constexpr std::uint64_t most_skipped_bytes = 16 * MiB;
 
@@ -107,7 +116,7 @@ result<chosen_fingerprinter> fastest(const fingerprint_recipe& recipe) {
     return seconds_per_byte_of([&] {
       std::uint64_t done = 0;
       for (std::size_t k = 0; k < messages; ++k) {
-        const std::uint64_t bytes = least_message_bytes + k * 13 % messages * message_step_bytes;  // each length once
+        const std::uint64_t bytes = message_bytes(k);
         candidates[i].batch->submit(byte_span(samples().front()).subspan(done, bytes), digests[k]);
         done += bytes;
       }
