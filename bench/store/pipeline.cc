@@ -20,6 +20,7 @@
 #include "store/access/commit.h"
 #include "store/access/held_session.h"
 #include "store/files/backup.h"
+#include "store/format/clock.h"
 #include "store/storage/directory_storage.h"
 
 namespace cutpoint::bench {
@@ -97,7 +98,7 @@ status back_up(const options& given, store::open_store& opened, engine& threads,
   store::snapshot taken;
   taken.root = *root;
   taken.paths = {"/"};
-  taken.time = std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count();
+  taken.time = store::nanoseconds_now();
   taken.session = (*session)->id();
   const auto committed = store::commit_snapshot(opened, objects, (*session)->lease(), std::move(taken));
   if (!committed) return committed.error();
