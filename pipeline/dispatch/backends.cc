@@ -22,16 +22,19 @@ struct known_backend {
   std::string_view name;
   std::string_view meaning;
   std::optional<simd::instruction_set> set = {};
+  backend stand_in = backend::scalar;  ///< the one whose kernels it runs where it has none
 };
 
-constexpr std::array<known_backend, 8> every_backend = {{
+constexpr std::array<known_backend, 9> every_backend = {{
     {backend::scalar, "scalar", "the references and the libraries: one chunk after the other"},
+    {backend::sha_ni, "sha-ni", "the SHA extensions, several messages side by side; other kernels are those of sse4",
+     simd::instruction_set::sha_ni, backend::sse4},
     {backend::sse4, "sse4", "SSE4.2, vectors of 16 bytes", simd::instruction_set::sse4},
     {backend::avx2, "avx2", "AVX2 and BMI2, vectors of 32 bytes", simd::instruction_set::avx2},
     {backend::avx512, "avx512", "AVX-512 F, BW, CD, DQ and VL, vectors of 64 bytes", simd::instruction_set::avx512},
     {backend::avx512_dl, "avx512-dl",
      "AVX-512 with VBMI and GFNI also; kernels without use of these are those of avx512",
-     simd::instruction_set::avx512_dl},
+     simd::instruction_set::avx512_dl, backend::avx512},
     {backend::neon, "neon", "AArch64, vectors of 16 bytes", simd::instruction_set::neon},
     {backend::cuda, "cuda", "an NVIDIA GPU, by CUDA, in batches of segments"},
     {backend::hybrid, "hybrid", "the processor and the GPU together, each as it is free"},
@@ -39,11 +42,20 @@ constexpr std::array<known_backend, 8> every_backend = {{
 
 bool needs_gpu(backend which) { return which == backend::cuda || which == backend::hybrid; }
 
+const known_backend* known(backend which) {
+  const auto found = std::find_if(every_backend.begin(), every_backend.end(),
+                                  [which](const known_backend& b) { return b.kind == which; });
+  return found != every_backend.end() ? &*found : nullptr;
+}
+
 std::optional<simd::instruction_set> set_of(backend which) {
-  for (const known_backend& b : every_backend) {
-    if (b.kind == which) return b.set;
-  }
-  return std::nullopt;
+  const known_backend* const found = known(which);
+  return found != nullptr ? found->set : std::nullopt;
+}
+
+backend stand_in_of(backend which) {
+  const known_backend* const found = known(which);
+  return found != nullptr ? found->stand_in : backend::scalar;
 }
 
 status does_not_run(backend which) {
@@ -83,9 +95,8 @@ gpu_info described(const cuda::device_info& device) {
 
 std::string_view to_string(backend which) noexcept {
   if (which == backend::automatic) return "auto";
-  const auto known = std::find_if(every_backend.begin(), every_backend.end(),
-                                  [which](const known_backend& b) { return b.kind == which; });
-  return known != every_backend.end() ? known->name : "unknown";
+  const known_backend* const found = known(which);
+  return found != nullptr ? found->name : "unknown";
 }
 
 std::vector<backend_info> processor_backends() {
@@ -130,14 +141,14 @@ result<chunker> chunker_on(const chunker& cuts, backend which) {
   const auto set = set_of(which);
   if (!set || !simd::runs_here(*set)) return does_not_run(which);
   auto kernel = simd::kernel_for(cuts.parameters(), *set);
-  if (!kernel && which == backend::avx512_dl) return chunker_on(cuts, backend::avx512);
+  if (!kernel) return chunker_on(cuts, stand_in_of(which));
   return cuts.by(std::move(kernel));
 }
 
 backend backend_of(const chunker& cuts) noexcept {
-  const auto known = std::find_if(every_backend.begin(), every_backend.end(),
+  const auto found = std::find_if(every_backend.begin(), every_backend.end(),
                                   [name = cuts.backend()](const known_backend& b) { return b.name == name; });
-  return known != every_backend.end() ? known->kind : backend::scalar;
+  return found != every_backend.end() ? found->kind : backend::scalar;
 }
 
 result<chosen_fingerprinter> fingerprints_on(const fingerprint_recipe& recipe, backend which) {
@@ -146,7 +157,7 @@ result<chosen_fingerprinter> fingerprints_on(const fingerprint_recipe& recipe, b
     const auto set = set_of(which);
     if (!set || !simd::runs_here(*set)) return does_not_run(which);
     if (auto batch = simd::make_batch_fingerprinter(recipe, *set)) return chosen_fingerprinter{std::move(batch), which};
-    if (which == backend::avx512_dl) return fingerprints_on(recipe, backend::avx512);
+    return fingerprints_on(recipe, stand_in_of(which));
   }
   auto maker = fingerprinter::make(recipe);
   if (!maker) return maker.error();

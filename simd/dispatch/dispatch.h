@@ -28,16 +28,16 @@
 /// False for Highway's fallback targets, for which no kernel is compiled: the reference is faster.
 #define CUTPOINT_HAS_VECTORS (HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128)
 
-/// The functions called `function`, in the order of `instruction_set`. None is for `avx512_dl` alone.
-#define CUTPOINT_KERNELS(function)                                                            \
-  {                                                                                           \
-    HWY_CHOOSE_SSE4(function), HWY_CHOOSE_AVX2(function), HWY_CHOOSE_AVX3(function), nullptr, \
-        HWY_CHOOSE_NEON(function)                                                             \
+/// The functions called `function`, in the order of `instruction_set`. None is for `sha_ni` or `avx512_dl` alone.
+#define CUTPOINT_KERNELS(function)                                                                     \
+  {                                                                                                    \
+    nullptr, HWY_CHOOSE_SSE4(function), HWY_CHOOSE_AVX2(function), HWY_CHOOSE_AVX3(function), nullptr, \
+        HWY_CHOOSE_NEON(function)                                                                      \
   }
 
 /// The same for functions that make a different kernel for `avx512_dl`. They are told the set.
-#define CUTPOINT_KERNELS_WITH_DL(function)                                                                      \
-  {                                                                                                             \
-    HWY_CHOOSE_SSE4(function), HWY_CHOOSE_AVX2(function), HWY_CHOOSE_AVX3(function), HWY_CHOOSE_AVX3(function), \
-        HWY_CHOOSE_NEON(function)                                                                               \
+#define CUTPOINT_KERNELS_WITH_DL(function)                                                    \
+  {                                                                                           \
+    nullptr, HWY_CHOOSE_SSE4(function), HWY_CHOOSE_AVX2(function), HWY_CHOOSE_AVX3(function), \
+        HWY_CHOOSE_AVX3(function), HWY_CHOOSE_NEON(function)                                  \
   }

@@ -21,6 +21,17 @@ bool has_f16c() noexcept {
 }
 #endif
 
+#if defined(__x86_64__)
+/// Detects the SHA extensions, which __builtin_cpu_supports of GCC 12 does not know.
+bool has_sha() noexcept {
+  unsigned int eax = 0;
+  unsigned int ebx = 0;
+  unsigned int ecx = 0;
+  unsigned int edx = 0;
+  return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 && (ebx & bit_SHA) != 0;
+}
+#endif
+
 /// Tells for each instruction set whether the processor has all features that Highway lets the compiler use for it.
 kernel_table<bool> running_sets() noexcept {
 #if defined(__x86_64__)
@@ -32,9 +43,9 @@ kernel_table<bool> running_sets() noexcept {
                       __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512vl");
   const bool avx512_dl = avx512 && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("gfni");
-  return {sse4, avx2, avx512, avx512_dl, false};
+  return {sse4 && has_sha(), sse4, avx2, avx512, avx512_dl, false};
 #elif defined(__aarch64__)
-  return {false, false, false, false, true};
+  return {false, false, false, false, false, true};
 #else
   return {};
 #endif
@@ -58,14 +69,15 @@ bool is_zen4() noexcept {
 }  // namespace
 
 std::string_view to_string(instruction_set set) noexcept {
-  constexpr kernel_table<std::string_view> names = {"sse4", "avx2", "avx512", "avx512-dl", "neon"};
+  constexpr kernel_table<std::string_view> names = {"sha-ni", "sse4", "avx2", "avx512", "avx512-dl", "neon"};
   return names[static_cast<std::size_t>(set)];
 }
 
 bool is_compiled(instruction_set set) noexcept {
-  constexpr kernel_table<bool> compiled = {(HWY_TARGETS & HWY_SSE4) != 0, (HWY_TARGETS & HWY_AVX2) != 0,
-                                           (HWY_TARGETS & HWY_AVX3) != 0, (HWY_TARGETS & HWY_AVX3) != 0,
-                                           (HWY_TARGETS & HWY_NEON) != 0};
+  constexpr bool sse4 = (HWY_TARGETS & HWY_SSE4) != 0;
+  constexpr bool avx512 = (HWY_TARGETS & HWY_AVX3) != 0;
+  constexpr kernel_table<bool> compiled = {sse4,   sse4,   (HWY_TARGETS & HWY_AVX2) != 0,
+                                           avx512, avx512, (HWY_TARGETS & HWY_NEON) != 0};
   return compiled[static_cast<std::size_t>(set)];
 }
 

@@ -7,21 +7,22 @@
 
 namespace cutpoint::simd {
 
-/// Instruction sets, on x86 in the order of their width. The numbers index a `kernel_table`.
+/// Instruction sets. The numbers index a `kernel_table`.
 enum class instruction_set : std::size_t {
+  sha_ni,     ///< the SHA extensions of x86, with SSE4.2
   sse4,       ///< SSE4.2 with AES and PCLMULQDQ
   avx2,       ///< AVX2 with FMA, F16C, BMI and BMI2
   avx512,     ///< AVX-512 F, BW, CD, DQ and VL
   avx512_dl,  ///< also VBMI and GFNI (Ice Lake, Zen 4)
   neon,       ///< AArch64
 };
-inline constexpr std::array<instruction_set, 5> instruction_sets = {instruction_set::sse4, instruction_set::avx2,
-                                                                    instruction_set::avx512, instruction_set::avx512_dl,
-                                                                    instruction_set::neon};
+inline constexpr std::array<instruction_set, 6> instruction_sets = {instruction_set::sha_ni,    instruction_set::sse4,
+                                                                    instruction_set::avx2,      instruction_set::avx512,
+                                                                    instruction_set::avx512_dl, instruction_set::neon};
 
 [[nodiscard]] std::string_view to_string(instruction_set set) noexcept;
 
-/// Returns whether this build contains kernels for `set`. Only some kernels are compiled for `avx512_dl`.
+/// Returns whether this build contains kernels for `set`. Only some kernels are compiled for `sha_ni` and `avx512_dl`.
 [[nodiscard]] bool is_compiled(instruction_set set) noexcept;
 
 /// Returns whether this processor and its operating system support `set`.

@@ -19,6 +19,10 @@ namespace cutpoint::simd {
 [[nodiscard]] std::unique_ptr<batch_fingerprinter> make_sha1_fingerprinter(instruction_set set);
 [[nodiscard]] std::unique_ptr<batch_fingerprinter> make_sha256_fingerprinter(instruction_set set);
 
+/// The fingerprinters of `instruction_set::sha_ni`; null if it was not compiled.
+[[nodiscard]] std::unique_ptr<batch_fingerprinter> make_sha1_by_extensions();
+[[nodiscard]] std::unique_ptr<batch_fingerprinter> make_sha256_by_extensions();
+
 /// Makes a batch fingerprinter in which the leaves and parents of all messages share the vector lanes. It compresses
 /// whole leaves of 1 KiB while messages are submitted, and the rest of them once for each MiB or 1024 messages. It
 /// holds less than 200 KiB.

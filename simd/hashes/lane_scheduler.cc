@@ -18,10 +18,6 @@ constexpr std::size_t length_bytes = 8;
 /// so that vector lanes stay full until near its end.
 constexpr std::size_t waiting_for_each_lane = 8;
 
-/// The time to hash a message alone, relative to the time in which all vector lanes hash the same number of blocks. It
-/// is 0.3 to 0.5 for every hash and instruction set, and less if the processor has instructions for SHA.
-constexpr double time_alone = 0.4;
-
 constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
 template <class Word>
@@ -189,7 +185,7 @@ class lane_scheduler final : public batch_fingerprinter {
       const std::uint64_t longest = count < waiting_.size() ? blocks_of(waiting_[count]) : 0;
       const double time_in_lanes = std::max(static_cast<double>(std::max(longest, longest_held)),
                                             static_cast<double>(in_lanes) / static_cast<double>(hash_.lanes));
-      const double time = time_alone * static_cast<double>(outside) + time_in_lanes;
+      const double time = hash_.time_alone * static_cast<double>(outside) + time_in_lanes;
       if (time < least_time) {
         least_time = time;
         best = count;

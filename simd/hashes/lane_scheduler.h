@@ -21,6 +21,9 @@ struct lane_hash {
   fingerprint_kind kind = fingerprint_kind::none;
   std::size_t state_words = 0;
   std::size_t lanes = 0;
+  /// The time to hash a message alone, relative to the time in which all vector lanes hash the same number of blocks. It
+  /// is 0.3 to 0.5 for the vector kernels, and less if the processor has instructions for SHA.
+  double time_alone = 0.4;
 
   /// Hashes `count` blocks of each vector lane's message. `state` is aligned to 64 bytes and has word i of vector lane
   /// r at index i * lanes + r. If bit r of `beginning` is set, vector lane r begins with the hash's initial state.

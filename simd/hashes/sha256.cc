@@ -143,6 +143,7 @@ HWY_AFTER_NAMESPACE();
 namespace cutpoint::simd {
 
 std::unique_ptr<batch_fingerprinter> make_sha256_fingerprinter(instruction_set set) {
+  if (set == instruction_set::sha_ni) return make_sha256_by_extensions();
   return make_by(CUTPOINT_KERNELS(make_sha256), set);
 }
 

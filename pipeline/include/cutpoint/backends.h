@@ -20,6 +20,7 @@ namespace cutpoint {
 enum class backend : int {
   automatic = 0,  ///< for each job, the processor back end measured to be fastest here, and GPUs if they help
   scalar = 1,     ///< the references and the hash libraries, one chunk after the other
+  sha_ni = 9,     ///< the SHA extensions of x86, several messages side by side
   sse4 = 2,       ///< SSE4.2, vectors of 16 bytes
   avx2 = 3,       ///< AVX2 and BMI2, vectors of 32 bytes
   avx512 = 4,     ///< AVX-512 F, BW, CD, DQ and VL, vectors of 64 bytes

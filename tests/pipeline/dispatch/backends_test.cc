@@ -14,8 +14,20 @@
 namespace cutpoint::tests {
 namespace {
 
-constexpr backend every_backend[] = {backend::automatic, backend::scalar,    backend::sse4, backend::avx2,
-                                     backend::avx512,    backend::avx512_dl, backend::neon};
+constexpr backend every_backend[] = {backend::automatic, backend::scalar, backend::sha_ni,    backend::sse4,
+                                     backend::avx2,      backend::avx512, backend::avx512_dl, backend::neon};
+
+/// Returns the back end whose kernels cut where those of `which` are asked for.
+backend cutting(backend which, bool has_scanner = false) {
+  if (which == backend::sha_ni) return backend::sse4;
+  return which == backend::avx512_dl && !has_scanner ? backend::avx512 : which;
+}
+
+/// The same for fingerprints with kernels.
+backend hashing(backend which, fingerprint_kind kind) {
+  if (which == backend::sha_ni && kind == fingerprint_kind::blake3) return backend::sse4;
+  return which == backend::avx512_dl ? backend::avx512 : which;
+}
 
 bool runs(backend which) {
   const auto all = backends();
@@ -75,8 +87,8 @@ TEST(chunker_on, cuts_by_the_back_end_that_was_asked_for) {
     for (const backend which : running()) {
       const auto placed = chunker_on(made(name), which);
       ASSERT_TRUE(placed.ok()) << name;
-      const bool is_fallback = which == backend::avx512_dl && placed->scanner() == nullptr;
-      const backend expected = !has_kernels(name) ? backend::scalar : is_fallback ? backend::avx512 : which;
+      const bool has_scanner = placed->scanner() != nullptr;
+      const backend expected = has_kernels(name) ? cutting(which, has_scanner) : backend::scalar;
       EXPECT_EQ(backend_of(*placed), expected) << name;
       EXPECT_EQ(placed->backend(), to_string(expected)) << name;
     }
@@ -124,15 +136,12 @@ TEST(backend_cache, measure_each_set_of_cuts_once) {
   for (int i = 0; i < 20; ++i) EXPECT_EQ(choices.place(cuts, backend::automatic)->backend(), first->backend());
 }
 
-/// Returns the back end whose vectors hash where `which` is given.
-backend hashing(backend which) { return which == backend::avx512_dl ? backend::avx512 : which; }
-
 TEST(backend_cache, yield_to_what_is_asked_for) {
   backend_cache choices;
   ASSERT_TRUE(choices.place(made("gear"), backend::automatic).ok());
   for (const backend which : running()) {
-    EXPECT_EQ(choices.place(made("gear"), which)->backend(), to_string(which));
-    EXPECT_EQ(choices.place(fingerprint_kind::sha256, which)->where, hashing(which));
+    EXPECT_EQ(choices.place(made("gear"), which)->backend(), to_string(cutting(which, true)));
+    EXPECT_EQ(choices.place(fingerprint_kind::sha256, which)->where, hashing(which, fingerprint_kind::sha256));
   }
 }
 
@@ -160,7 +169,7 @@ TEST(fingerprints_on, makes_the_same_on_every_back_end) {
     for (const backend which : running()) {
       auto placed = fingerprints_on(info.kind, which);
       ASSERT_TRUE(placed.ok()) << info.name;
-      EXPECT_EQ(placed->where, in_lanes ? hashing(which) : backend::scalar) << info.name;
+      EXPECT_EQ(placed->where, in_lanes ? hashing(which, info.kind) : backend::scalar) << info.name;
       EXPECT_EQ(fingerprints_by(*placed, bytes), expected) << info.name << " on " << to_string(which);
     }
     auto fastest = fingerprints_on(info.kind, backend::automatic);

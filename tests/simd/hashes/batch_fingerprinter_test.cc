@@ -25,7 +25,9 @@ using batch_case = std::tuple<fingerprint_kind, instruction_set>;
 
 std::string case_name(const testing::TestParamInfo<batch_case>& info) {
   const auto [kind, set] = info.param;
-  return std::string(name_of(kind)) + "_" + std::string(to_string(set));
+  std::string name = std::string(name_of(kind)) + "_" + std::string(to_string(set));
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
 }
 
 class fingerprint_batches : public testing::TestWithParam<batch_case> {
@@ -64,7 +66,7 @@ class fingerprint_batches : public testing::TestWithParam<batch_case> {
 
 INSTANTIATE_TEST_SUITE_P(all, fingerprint_batches,
                          testing::Combine(testing::Values(fingerprint_kind::sha1, fingerprint_kind::sha256),
-                                          testing::ValuesIn(complete_sets)),
+                                          testing::ValuesIn(sha_sets)),
                          case_name);
 
 /// Examples from FIPS 180-4 (NIST).
@@ -190,9 +192,10 @@ TEST(batch_fingerprinter, is_there_for_each_kind_that_has_a_vector_kernel) {
   for (const fingerprint_info& info : fingerprints()) {
     const bool has_kernel = info.kind == fingerprint_kind::sha1 || info.kind == fingerprint_kind::sha256 ||
                             info.kind == fingerprint_kind::blake3;
-    for (const instruction_set set : complete_sets) {
+    for (const instruction_set set : sha_sets) {
       if (!simd::runs_here(set)) continue;
-      EXPECT_EQ(simd::make_batch_fingerprinter(info.kind, set) != nullptr, has_kernel) << info.name;
+      const bool has_it = has_kernel && (set != instruction_set::sha_ni || info.kind != fingerprint_kind::blake3);
+      EXPECT_EQ(simd::make_batch_fingerprinter(info.kind, set) != nullptr, has_it) << info.name;
     }
   }
 }
@@ -201,7 +204,7 @@ class large_messages : public fingerprint_batches {};
 
 INSTANTIATE_TEST_SUITE_P(full, large_messages,
                          testing::Combine(testing::Values(fingerprint_kind::sha1, fingerprint_kind::sha256),
-                                          testing::ValuesIn(complete_sets)),
+                                          testing::ValuesIn(sha_sets)),
                          case_name);
 
 TEST_P(large_messages, of_more_than_4_gib_equal_one_by_one) {
