@@ -41,3 +41,7 @@
     nullptr, HWY_CHOOSE_SSE4(function), HWY_CHOOSE_AVX2(function), HWY_CHOOSE_AVX3(function), \
         HWY_CHOOSE_AVX3(function), HWY_CHOOSE_NEON(function)                                  \
   }
+
+/// The same for functions that SSE4 and NEON lack, with `dl_function` for `avx512_dl`.
+#define CUTPOINT_KERNELS_FROM_AVX2(function, dl_function) \
+  { nullptr, nullptr, HWY_CHOOSE_AVX2(function), HWY_CHOOSE_AVX3(function), dl_function, nullptr }

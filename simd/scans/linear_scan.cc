@@ -57,14 +57,12 @@ masked_test common_test(std::span<const masked_test> tests) {
 
 std::unique_ptr<const candidate_scanner> make_linear_scanner(const linear_hash& hash,
                                                              std::span<const masked_test> tests, instruction_set set) {
-  constexpr kernel_table<scan_maker> makers = {
-    nullptr,
-    HWY_CHOOSE_AVX2(make_linear_scan),
-    HWY_CHOOSE_AVX3(make_linear_scan),
 #if (HWY_TARGETS & HWY_AVX3) != 0
-    &avx512_dl::make_linear_scan
+  constexpr scan_maker of_avx512_dl = avx512_dl::make_linear_scan;
+#else
+  constexpr scan_maker of_avx512_dl = nullptr;
 #endif
-  };
+  constexpr kernel_table<scan_maker> makers = CUTPOINT_KERNELS_FROM_AVX2(make_linear_scan, of_avx512_dl);
   const scan_maker make = makers[static_cast<std::size_t>(set)];
   return make == nullptr || hash.window > longest_window ? nullptr : make(hash, tests, common_test(tests));
 }

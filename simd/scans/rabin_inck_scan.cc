@@ -161,9 +161,8 @@ namespace cutpoint::simd {
 std::unique_ptr<const candidate_scanner> make_rabin_inck_scanner(std::uint64_t window, const masked_test& test,
                                                                  instruction_set set) {
   using scan_maker = std::unique_ptr<const candidate_scanner> (*)(std::uint64_t, const masked_test&);
-  constexpr kernel_table<scan_maker> makers = {nullptr, HWY_CHOOSE_AVX2(make_rabin_inck_scan),
-                                               HWY_CHOOSE_AVX3(make_rabin_inck_scan),
-                                               HWY_CHOOSE_AVX3(make_rabin_inck_scan)};
+  constexpr kernel_table<scan_maker> makers =
+      CUTPOINT_KERNELS_FROM_AVX2(make_rabin_inck_scan, HWY_CHOOSE_AVX3(make_rabin_inck_scan));
   const scan_maker make = makers[static_cast<std::size_t>(set)];
   return make == nullptr || window > longest_window ? nullptr : make(window, test);
 }

@@ -2,6 +2,7 @@
 // odd length.
 #include "tests/host/algorithms/golden_cuts.h"
 #include "tests/simd/cuts/kernel_cases.h"
+#include "tests/simd/support/instruction_set_lists.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -27,8 +28,7 @@ TEST_P(golden_kernel, cuts_are_made_exactly) {
 }
 
 INSTANTIATE_TEST_SUITE_P(of_every_kernel, golden_kernel,
-                         testing::Combine(testing::ValuesIn(golden_names_with_kernels()),
-                                          testing::ValuesIn(simd::instruction_sets)),
+                         testing::Combine(testing::ValuesIn(golden_names_with_kernels()), testing::ValuesIn(cut_sets)),
                          set_case_name);
 
 }  // namespace

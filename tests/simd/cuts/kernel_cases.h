@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/host/algorithms/made.h"
-#include "tests/simd/support/complete_sets.h"
+#include "tests/simd/support/instruction_set_lists.h"
 #include "tests/simd/support/kernel_faults.h"
 
 namespace cutpoint::tests {

@@ -10,7 +10,7 @@
 #include "tests/host/support/case_count.h"
 #include "tests/host/support/streams.h"
 #include "tests/simd/cuts/guarded_pages.h"
-#include "tests/simd/support/complete_sets.h"
+#include "tests/simd/support/instruction_set_lists.h"
 
 namespace cutpoint::tests {
 namespace {
