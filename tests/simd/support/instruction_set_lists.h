@@ -7,7 +7,8 @@
 
 namespace cutpoint::tests {
 
-/// Those with kernels for everything that has kernels: all but `avx512_dl`, which has scanners only, and `sha_ni`, which has SHA-1 and SHA-256 only.
+/// Those with kernels for everything that has kernels: all but `avx512_dl`, which has scanners only, and `sha_ni`, which
+/// has SHA-1 and SHA-256 only.
 inline constexpr std::array complete_sets = {simd::instruction_set::sse4, simd::instruction_set::avx2,
                                              simd::instruction_set::avx512, simd::instruction_set::neon};
 
