@@ -49,6 +49,8 @@ class column_ring {
   HWY_INLINE void load_part(std::size_t part) {
     const byte_tag d;
     const std::size_t first = part % 4;
+    std::uint8_t* const made = part < 4 ? half_ : ring_ + slot_;  // read once: bytes may alias members
+    const bool is_mirrored = part >= 4 && !is_forward;
     byte_vector rows[4];
     HWY_UNROLL(4)
     for (std::size_t i = 0; i < 4; ++i) {
@@ -66,7 +68,7 @@ class column_ring {
     HWY_UNROLL(4)
     for (std::size_t i = 0; i < 4; ++i) {
       const std::size_t row = 4 * first + i;
-      hn::Store(rows[i], d, part < 4 ? half_ + row * lanes : ring_ + slot_ + (is_forward ? row : 15 - row) * lanes);
+      hn::Store(rows[i], d, made + (is_mirrored ? block - 1 - row : row) * lanes);
     }
     if (part == parts - 1 && slot_ == 0) std::memcpy(ring_ + columns_ * lanes, ring_, block * lanes);
   }

@@ -33,6 +33,15 @@ struct plane_map {
   }
 };
 
+/// Nothing to do: all matrices fit into registers.
+HWY_INLINE const plane_map* from_memory(const plane_map* maps) { return maps; }
+
+/// Adds two images to `plane`. `last` is known last.
+HWY_INLINE byte_vector add_images(byte_vector plane, const plane_map& exchange, const map_argument& before,
+                                  const plane_map& reduce, const map_argument& last) {
+  return hn::Xor3(plane, reduce(last), exchange(before));
+}
+
 #else
 
 /// Bytes that are looked up in plane maps, split into halves.
@@ -46,7 +55,8 @@ HWY_INLINE map_argument argument_of(byte_vector bytes) {
 
 /// One byte of the words of a `byte_map`: a table for each half.
 struct plane_map {
-  byte_vector low, high;
+  alignas(lanes) std::uint8_t low[lanes];
+  alignas(lanes) std::uint8_t high[lanes];
 
   HWY_INLINE void set(const byte_map& map, std::size_t plane) {
     alignas(16) std::uint8_t tables[2][16] = {};
@@ -57,13 +67,31 @@ struct plane_map {
         tables[1][half] ^= static_cast<std::uint8_t>(map[4 + bit] >> (8 * plane));
       }
     }
-    low = hn::LoadDup128(byte_tag(), tables[0]);
-    high = hn::LoadDup128(byte_tag(), tables[1]);
-  }
-  HWY_INLINE byte_vector operator()(map_argument bytes) const {
-    return hn::Xor(hn::TableLookupBytes(low, bytes.low), hn::TableLookupBytes(high, bytes.high));
+    hn::Store(hn::LoadDup128(byte_tag(), tables[0]), byte_tag(), low);
+    hn::Store(hn::LoadDup128(byte_tag(), tables[1]), byte_tag(), high);
   }
 };
+
+/// Leaves the registers to the planes: the compiler would load some tables once, and keep planes on the stack.
+HWY_INLINE const plane_map* from_memory(const plane_map* maps) {
+  asm volatile("" : "+r"(maps));
+  return maps;
+}
+
+HWY_INLINE byte_vector add_image(byte_vector plane, const std::uint8_t* table, byte_vector halves) {
+  plane = hn::Xor(plane, hn::TableLookupBytes(hn::Load(byte_tag(), table), halves));
+  asm volatile("" : "+v"(plane.raw));  // GCC 12 would look up several planes first, and keep the images on the stack
+  return plane;
+}
+
+/// Adds two images to `plane`. `last` is known last.
+HWY_INLINE byte_vector add_images(byte_vector plane, const plane_map& exchange, const map_argument& before,
+                                  const plane_map& reduce, const map_argument& last) {
+  plane = add_image(plane, exchange.low, before.low);
+  plane = add_image(plane, exchange.high, before.high);
+  plane = add_image(plane, reduce.low, last.low);
+  return add_image(plane, reduce.high, last.high);
+}
 
 #endif
 
@@ -111,10 +139,12 @@ class linear_lanes {
     HWY_INLINE void roll(state& hash, filter& found, std::size_t, byte_vector newest, byte_vector oldest) const {
       const map_argument last = argument_of(hn::Xor(hash.planes[0], is_forward ? newest : oldest));
       const map_argument before = argument_of(is_forward ? oldest : newest);
+      const plane_map* const reduce = from_memory(reduce_);
+      const plane_map* const exchange = from_memory(exchange_);
       HWY_UNROLL(8)
       for (std::size_t i = 0; i < plane_count; ++i) {
         const byte_vector next = i + 1 < plane_count ? hash.planes[i + 1] : hn::Zero(byte_tag());
-        hash.planes[i] = hn::Xor3(next, reduce_[i](last), exchange_[i](before));
+        hash.planes[i] = add_images(next, exchange[i], before, reduce[i], last);
       }
       found.least = hn::Min(found.least, differing(hash));
     }
