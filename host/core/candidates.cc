@@ -15,6 +15,14 @@ std::uint64_t bits_from(std::uint64_t first) { return ~std::uint64_t{0} << (firs
 /// Returns the bits of a word before position `last`, which follows a position of this word.
 std::uint64_t until(std::uint64_t last) { return ~std::uint64_t{0} >> ((64 - last % 64) % 64); }
 
+/// Returns the number of zeros before the first other word, or `count`. Most words are zeros.
+std::uint64_t leading_zeros(const std::uint64_t* words, std::uint64_t count) {
+  std::uint64_t zeros = 0;
+  while (zeros + 4 <= count && (words[zeros] | words[zeros + 1] | words[zeros + 2] | words[zeros + 3]) == 0) zeros += 4;
+  while (zeros < count && words[zeros] == 0) ++zeros;
+  return zeros;
+}
+
 }  // namespace
 
 candidate_bits::candidate_bits(std::uint64_t capacity, std::uint64_t levels)
@@ -49,12 +57,13 @@ std::uint64_t candidate_bits::next(std::uint64_t first, std::uint64_t last, std:
   const std::uint64_t* words = &words_[level * word_count_];
   const std::uint64_t last_word = (last - 1) / 64;
   std::uint64_t word = first / 64;
-  std::uint64_t slot = slot_of(word);
-  std::uint64_t bits = words[slot] & bits_from(first);
+  std::uint64_t bits = words[slot_of(word)] & bits_from(first);
   while (bits == 0 && word != last_word) {
-    ++word;
-    slot = slot + 1 == word_count_ ? 0 : slot + 1;
-    bits = words[slot];
+    const std::uint64_t slot = slot_of(++word);
+    const std::uint64_t count = std::min(last_word + 1 - word, word_count_ - slot);  // to the end of the ring
+    const std::uint64_t zeros = std::min(leading_zeros(words + slot, count), count - 1);
+    word += zeros;
+    bits = words[slot + zeros];
   }
   if (bits == 0) return last;
   return std::min(last, 64 * word + static_cast<std::uint64_t>(std::countr_zero(bits)));
