@@ -43,26 +43,57 @@ HWY_INLINE word_vector rotated_right(word_vector v) {
 template <std::size_t Sets, std::size_t Count>
 using word_sets = word_vector[Sets][Count];
 
-/// Mixes two message words into each of four columns or diagonals of the state, one after the other. 16 registers
-/// cannot hold the state and a temporary of each column. On Zen 3, GCC spills a third less this way than if all four
-/// columns take each step together, and AVX2 is 11 % faster; the processor overlaps the columns.
+/// The words of a column or a diagonal of the state, and the message words that are mixed in.
+struct column {
+  word_vector* a;
+  word_vector* b;
+  word_vector* c;
+  word_vector* d;
+  const word_vector* message[2];
+};
+
+/// The columns that take each step together, which hides latency. Without AVX-512, 16 registers cannot hold the state and
+/// many temporaries: on Zen 3 with AVX2, one, two and four columns reach 3.5, 3.55 and 3.3 GiB/s.
+constexpr std::size_t columns_together = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4 ? 2 : 1;
+
+/// Keeps the order of the instructions. GCC 12 would spill more in its own: 3.2 GiB/s.
+HWY_INLINE word_vector in_order(word_vector x) {
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4
+  asm volatile("" : "+x"(x.raw));
+#endif
+  return x;
+}
+
+/// Half of the mixing of columns that do not depend on each other.
+template <std::size_t Half, int RotationOfD, int RotationOfB, std::size_t Count>
+HWY_INLINE void mix_half(const column (&columns)[Count]) {
+  for (const column& q : columns) *q.a = in_order(hn::Add(*q.a, *q.message[Half]));
+  for (const column& q : columns) *q.a = in_order(hn::Add(*q.a, *q.b));
+  for (const column& q : columns) *q.d = in_order(hn::Xor(*q.d, *q.a));
+  for (const column& q : columns) *q.d = in_order(rotated_right<RotationOfD>(*q.d));
+  for (const column& q : columns) *q.c = in_order(hn::Add(*q.c, *q.d));
+  for (const column& q : columns) *q.b = in_order(hn::Xor(*q.b, *q.c));
+  for (const column& q : columns) *q.b = in_order(rotated_right<RotationOfB>(*q.b));
+}
+
+/// Mixes two message words into each of four columns (`Shift` 0) or diagonals (1) of the state.
 template <std::size_t Round, std::size_t FirstWord, std::size_t Shift, std::size_t Sets>
 HWY_INLINE void mix(word_sets<Sets, 16>& v, const word_sets<Sets, 16>& message) {
-  constexpr blake3::message_order order = blake3::message_orders[Round];
-  for (std::size_t i = 0; i < 4; ++i) {
+  constexpr const auto& order = blake3::message_orders[Round];
+  for (std::size_t first = 0; first < 4; first += columns_together) {
     for (std::size_t set = 0; set < Sets; ++set) {
-      word_vector& a = v[set][i];
-      word_vector& b = v[set][4 + (i + Shift) % 4];
-      word_vector& c = v[set][8 + (i + 2 * Shift) % 4];
-      word_vector& d = v[set][12 + (i + 3 * Shift) % 4];
-      a = hn::Add(hn::Add(a, message[set][order[FirstWord + 2 * i]]), b);
-      d = rotated_right<16>(hn::Xor(d, a));
-      c = hn::Add(c, d);
-      b = rotated_right<12>(hn::Xor(b, c));
-      a = hn::Add(hn::Add(a, message[set][order[FirstWord + 2 * i + 1]]), b);
-      d = rotated_right<8>(hn::Xor(d, a));
-      c = hn::Add(c, d);
-      b = rotated_right<7>(hn::Xor(b, c));
+      column columns[columns_together];
+      for (std::size_t k = 0; k < columns_together; ++k) {
+        const std::size_t i = first + k;
+        const std::size_t word = FirstWord + 2 * i;
+        columns[k] = {.a = &v[set][i],
+                      .b = &v[set][4 + (i + Shift) % 4],
+                      .c = &v[set][8 + (i + 2 * Shift) % 4],
+                      .d = &v[set][12 + (i + 3 * Shift) % 4],
+                      .message = {&message[set][order[word]], &message[set][order[word + 1]]}};
+      }
+      mix_half<0, 16, 12>(columns);
+      mix_half<1, 8, 7>(columns);
     }
   }
 }
