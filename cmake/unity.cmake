@@ -1,4 +1,4 @@
-# Compiles the sources of a program together, folder by folder, so that headers are parsed once for each folder and not for each file.
+# Compiles the sources of a target together, folder by folder, so that headers are parsed once for each folder and not for each file.
 #
 # Names in unnamed namespaces must therefore differ within a folder.
 function(cutpoint_unity target)

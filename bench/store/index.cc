@@ -176,7 +176,7 @@ int measure(const options& given) {
   fmt::print("old, in the largest shard, at random: {:.2f} million a second\n", *old_rate / million);
 
   const store::seal_key key;
-  store::table_cache tables(*objects, key, 64 * MiB);
+  store::table_cache tables(*objects, key, store::table_cache::usual_bytes);
   auto index = store::shard_index::open(*objects, key.kind(), tables);
   if (!index) return fail(index.error());
   const auto new_rate = look_up_new(*index, given.lookups);

@@ -19,7 +19,7 @@
 #include "bench/store/stages.h"
 #include "store/access/commit.h"
 #include "store/access/held_session.h"
-#include "store/files/backup.h"
+#include "store/backup/backup.h"
 #include "store/format/clock.h"
 #include "store/storage/directory_storage.h"
 

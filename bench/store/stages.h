@@ -11,7 +11,7 @@
 #include <cutpoint/batch_fingerprinter.h>
 #include <cutpoint/chunker.h>
 
-#include "store/files/tree_builder.h"
+#include "store/backup/tree_builder.h"
 #include "store/session/write_session.h"
 
 namespace cutpoint::bench {

@@ -16,8 +16,8 @@ namespace cutpoint {
 namespace {
 
 /// More than a core's own caches.
-constexpr std::uint64_t sample_bytes = 8 * MiB;
-constexpr int turns = 5;
+constexpr std::uint64_t kernel_sample_bytes = 8 * MiB;
+constexpr int kernel_turns = 5;
 constexpr double turn_seconds = 1e-3;
 /// At least, in a turn: the shortest turn of a single chunk each would be that of the shortest chunk, in which more of the
 /// bytes are passed over.
@@ -25,7 +25,7 @@ constexpr int chunks_at_once = 16;
 /// Of what was just cut, and so is in some cache. Cuts are of what is in none: where lanes are what a feed waits for, the
 /// ring is full of bytes that wait for them.
 constexpr timing_options fingerprint_turns = {
-    .sample_bytes = sample_bytes, .turns = turns, .turn_seconds = turn_seconds};
+    .sample_bytes = kernel_sample_bytes, .turns = kernel_turns, .turn_seconds = turn_seconds};
 /// Cut to learn the mean length of chunks.
 constexpr std::uint64_t mean_sample_bytes = 4 * MiB;
 constexpr std::uint64_t enough_chunks = 128;
@@ -46,7 +46,7 @@ result<cut_rate> measure_cuts(const named_cuts& named, sample_cursor& sample) {
   if (!placed) return placed.error();
   const double usual_bytes = chunks_at_once * sampled_chunk_bytes(named.cuts);
   const double most_turns = static_cast<double>(sample.bytes().size()) / usual_bytes;
-  const int turn_count = static_cast<int>(std::clamp(most_turns, 1.0, static_cast<double>(turns)));
+  const int turn_count = static_cast<int>(std::clamp(most_turns, 1.0, static_cast<double>(kernel_turns)));
   std::uint64_t bytes = 0;
   std::uint64_t chunks = 0;
   cut_cursor cursor(*placed);
@@ -104,7 +104,7 @@ status measure_processor(const topology& machine, cost_model& model) {
   if (!together) return together.error();
   model.together = *together;
   model.seconds_of_a_chunk = measure_index();
-  const std::vector<std::uint8_t> sample = random_bytes(sample_bytes);
+  const std::vector<std::uint8_t> sample = random_bytes(kernel_sample_bytes);
   sample_cursor walk(sample, largest_cache(machine));
   for (const named_cuts& each : calibration_cuts()) {
     const auto rate = measure_cuts(each, walk);

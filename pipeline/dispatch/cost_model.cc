@@ -19,8 +19,6 @@ namespace {
 constexpr double latency_share = 0.05;
 constexpr std::uint64_t least_batch = 1 * MiB;
 constexpr std::uint64_t most_batch = 1 * GiB;
-/// An upper bound of the device memory for each byte of a batch: the byte, its candidates, its share of the chunks.
-constexpr std::uint64_t device_bytes_for_each = 8;
 /// Bytes of the chunks that a lane of the processor fingerprints together: a segment's.
 constexpr double processor_batch_bytes = 2 * MiB;
 /// Copied out for each chunk: its length, and the digest.

@@ -81,12 +81,13 @@ chunker fastest(const chunker& cuts) {
       candidates.push_back(*std::move(made));
   }
   // To a cursor, each sample is a sequence of its own, in which it comes again with each pass.
-  struct sequence {
+  struct repeated_sample {
     cut_cursor cursor;
     std::uint64_t position = 0;
   };
-  std::vector<std::array<sequence, kinds>> sequences;
-  for (const chunker& c : candidates) sequences.push_back({sequence{cut_cursor(c)}, sequence{cut_cursor(c)}});
+  std::vector<std::array<repeated_sample, kinds>> sequences;
+  for (const chunker& c : candidates)
+    sequences.push_back({repeated_sample{cut_cursor(c)}, repeated_sample{cut_cursor(c)}});
   const auto map_needs = cuts.candidate_map();
   const std::uint64_t skipped = map_needs ? map_needs->unused : 0;
   if (skipped > most_skipped_bytes) return candidates.back();
@@ -94,7 +95,7 @@ chunker fastest(const chunker& cuts) {
   const bool is_cut = *candidates.back().next_cut({.bytes = all[0], .at_end = true}) != all[0].size();
   if (!map_needs && !is_cut) return candidates.back();  // it may have read nothing
   return candidates[find_fastest(candidates.size(), kinds, [&](std::size_t i, std::size_t kind) {
-    sequence& own = sequences[i][kind];
+    repeated_sample& own = sequences[i][kind];
     return seconds_per_byte_of([&] {
       const std::uint64_t done = cut_sample(all[kind], own.cursor, own.position);
       own.position += done;

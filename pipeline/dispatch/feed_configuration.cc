@@ -20,8 +20,6 @@ constexpr std::uint64_t smallest_segment = 64 * KiB;
 constexpr std::uint64_t usual_batch = 32 * MiB;
 /// In a smaller batch latency takes much of the time.
 constexpr std::uint64_t usual_least_batch = 2 * MiB;
-/// An upper bound of the device memory for each byte of a batch: the byte, its candidates, its share of the chunks.
-constexpr std::uint64_t device_bytes_for_each = 8;
 /// The mean of the chunks that a device only fingerprints is at least this in a full batch. Those of small files are
 /// short.
 constexpr std::uint64_t least_mean_chunk = 512;

@@ -11,6 +11,9 @@
 
 namespace cutpoint {
 
+/// An upper bound of the device memory for each byte of a batch: the byte, its candidates, its share of the chunks.
+inline constexpr std::uint64_t device_bytes_for_each = 8;
+
 /// Lanes that keep a device busy: one copies in, another cuts and fingerprints, and a third copies out.
 inline constexpr std::uint64_t device_lane_count = 3;
 

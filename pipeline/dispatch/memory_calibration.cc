@@ -25,7 +25,7 @@ namespace cutpoint {
 
 namespace {
 
-constexpr int turns = 4;
+constexpr int memory_turns = 4;
 constexpr std::uint64_t most_processors = 4096;
 constexpr std::uint64_t piece_bytes = 512 * KiB;
 constexpr std::uint64_t least_memory = 64 * MiB;
@@ -49,9 +49,9 @@ using part_of_turn = std::function<std::uint64_t(std::uint64_t thread)>;
 /// in which waiting for memory counts, and for a processor that something else has does not.
 result<double> rate_of_threads(std::uint64_t count, const part_of_turn& work) {
   std::barrier begin(static_cast<std::ptrdiff_t>(count));
-  std::vector<double> rates(count * turns);
+  std::vector<double> rates(count * memory_turns);
   const auto serve = [&](std::uint64_t thread) {
-    for (std::uint64_t turn = 0; turn < turns; ++turn) {
+    for (std::uint64_t turn = 0; turn < memory_turns; ++turn) {
       begin.arrive_and_wait();
       const double thread_begin = thread_seconds();
       const auto bytes = static_cast<double>(work(thread));
@@ -91,12 +91,12 @@ double page_cache_rate(std::span<std::uint8_t> buffer) {
   }
   double cost = 0;
   if (is_whole) {
-    cost =
-        seconds_per_byte({.sample_bytes = file_bytes, .turns = turns, .turn_seconds = 1}, [&](std::uint64_t position) {
-          is_whole &= ::pread(file, buffer.data() + position % read_into_bytes, piece_bytes,
-                              static_cast<off_t>(position)) == static_cast<ssize_t>(piece_bytes);
-          return position + piece_bytes;
-        });
+    cost = seconds_per_byte({.sample_bytes = file_bytes, .turns = memory_turns, .turn_seconds = 1},
+                            [&](std::uint64_t position) {
+                              is_whole &= ::pread(file, buffer.data() + position % read_into_bytes, piece_bytes,
+                                                  static_cast<off_t>(position)) == static_cast<ssize_t>(piece_bytes);
+                              return position + piece_bytes;
+                            });
   }
   ::close(file);
   return is_whole ? 1 / cost : 0;
@@ -123,7 +123,7 @@ result<memory_rates> measure_memory(std::uint64_t processor_count, std::uint64_t
   });
   if (!together) return together.error();
   memory_rates found{.read_by_all = *together};
-  const timing_options whole = {.sample_bytes = all.size() / 2, .turns = turns, .turn_seconds = 1};
+  const timing_options whole = {.sample_bytes = all.size() / 2, .turns = memory_turns, .turn_seconds = 1};
   found.read_by_one = 1 / seconds_per_byte(whole, [&](std::uint64_t begin) {
                         const std::uint64_t count = std::min(piece_bytes, whole.sample_bytes - begin);
                         sum += plain_read(all.subspan(begin, count), backend::automatic);
@@ -172,7 +172,7 @@ double measure_index() {
   for (std::size_t i = 0; i < index_entries; ++i) std::memcpy(digests[i].bytes.data(), bytes.data() + i * 8, 8);
   std::vector<index_answer> answers(index_batch);
   double best = std::numeric_limits<double>::infinity();
-  for (int turn = 0; turn < turns; ++turn) {
+  for (int turn = 0; turn < memory_turns; ++turn) {
     memory_index known(fingerprint_kind::sha1);
     const double begin = thread_seconds();
     for (std::size_t i = 0; i < index_entries; i += index_batch) {

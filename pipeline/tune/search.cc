@@ -8,9 +8,9 @@
 #include <cutpoint/tune/search.h>
 #include <fmt/format.h>
 
+#include "host/core/parallel.h"
 #include "pipeline/tune/choice.h"
 #include "pipeline/tune/count.h"
-#include "pipeline/tune/parallel.h"
 
 namespace cutpoint {
 
@@ -50,7 +50,9 @@ class searcher {
   status run() {
     if (status listed = list_tasks(); !listed.ok()) return listed;
     done_.resize(tasks_.size());
-    for_each_parallel(plan_.monte_carlo.threads, tasks_.size(), cancel_, [this](std::size_t i) { count(i); });
+    run_parallel(plan_.monte_carlo.threads, tasks_.size(), [this](std::size_t, std::size_t i) {
+      if (!cancel_.is_requested()) count(i);
+    });
     tell({});
     if (!failure_.ok()) return failure_;
     add_rows();

@@ -9,7 +9,7 @@
 #include <cutpoint/tune/seqcdc_search.h>
 #include <fmt/format.h>
 
-#include "pipeline/tune/parallel.h"
+#include "host/core/parallel.h"
 
 namespace cutpoint {
 
@@ -122,7 +122,9 @@ result<std::optional<seqcdc_bounds>> find_bounds(std::uint64_t target_bytes, con
                        .nearest = {}};
   for (std::uint64_t run = 0; run < options.run_count; ++run) {
     const aligned_bytes data = aligned_bytes::random(bounds.bytes_each, options.seed + run);
-    for_each_parallel(options.threads, trials.size(), cancel, [&](std::size_t i) { cut_all(trials[i], data.view()); });
+    run_parallel(options.threads, trials.size(), [&](std::size_t, std::size_t i) {
+      if (!cancel.is_requested()) cut_all(trials[i], data.view());
+    });
     if (cancel.is_requested()) return std::optional<seqcdc_bounds>();
     std::erase_if(trials, [&](const trial& t) { return t.distance(target_bytes) > hopeless_share; });
   }
@@ -182,7 +184,9 @@ result<std::vector<model_row>> compare_model(const monte_carlo_options& options,
   }
   for (std::uint64_t run = 0; run < options.run_count && !cancel.is_requested(); ++run) {
     const aligned_bytes data = aligned_bytes::random(model_run, options.seed + run);
-    for_each_parallel(options.threads, trials.size(), cancel, [&](std::size_t i) { cut_all(trials[i], data.view()); });
+    run_parallel(options.threads, trials.size(), [&](std::size_t, std::size_t i) {
+      if (!cancel.is_requested()) cut_all(trials[i], data.view());
+    });
   }
   std::vector<model_row> rows;
   for (const trial& t : trials) {

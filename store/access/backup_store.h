@@ -11,7 +11,7 @@
 
 #include "store/access/held_session.h"
 #include "store/access/open_store.h"
-#include "store/files/backup.h"
+#include "store/backup/backup.h"
 #include "store/session/record_reader.h"
 
 namespace cutpoint {

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "store/access/backup_store.h"
-#include "store/files/check.h"
-#include "store/files/repair.h"
+#include "store/check/check.h"
+#include "store/check/repair.h"
 #include "store/objects/lease.h"
 #include "store/prune/prune.h"
 #include "store/prune/removal.h"

@@ -9,8 +9,8 @@
 #include "store/diff/diff.h"
 #include "store/files/dump.h"
 #include "store/files/list.h"
-#include "store/files/restore.h"
 #include "store/format/failure.h"
+#include "store/restore/restore.h"
 
 namespace cutpoint {
 

@@ -4,7 +4,7 @@
 
 #include <cutpoint/batch_fingerprinter.h>
 
-#include "store/files/tree_audit.h"
+#include "store/check/tree_audit.h"
 #include "store/format/failure.h"
 #include "store/objects/removal_list.h"
 
@@ -12,14 +12,12 @@ namespace cutpoint::store {
 
 namespace {
 
-constexpr std::size_t table_bytes = 64 * MiB;
-
 /// Looks up all records of a tree in containers that exist and are on no removal list. The tables are read anew, because
 /// those in memory may be of containers that were removed.
 status find_all_records(open_store& opened, const record_reference& root) {
   auto list = read_newest_list(opened.objects(), opened.key());
   if (!list) return list.error();
-  table_cache tables(opened.objects(), opened.key(), table_bytes, std::move(list->containers));
+  table_cache tables(opened.objects(), opened.key(), table_cache::usual_bytes, std::move(list->containers));
   auto shards = shard_index::open(opened.objects(), opened.key().kind(), tables);
   if (!shards) return shards.error();
   const lost_records none;

@@ -10,7 +10,6 @@ namespace cutpoint::store {
 namespace {
 
 constexpr std::chrono::minutes lease_duration(30);
-constexpr std::size_t table_bytes = 64 * MiB;
 /// Containers that wait for the helper thread.
 constexpr std::size_t pending_containers = 2;
 
@@ -30,7 +29,8 @@ result<std::unique_ptr<held_session>> held_session::begin(open_store& opened) {
   auto list = read_newest_list(objects, opened.key());
   if (!list) return list.error();
   // The tables that `opened` has in memory may be of containers that were removed.
-  made->tables_ = std::make_unique<table_cache>(objects, opened.key(), table_bytes, std::move(list->containers));
+  made->tables_ =
+      std::make_unique<table_cache>(objects, opened.key(), table_cache::usual_bytes, std::move(list->containers));
   made->objects_ = opened.open_storage(made->id_, pending_containers);
   return made;
 }

@@ -20,8 +20,6 @@ namespace cutpoint::store {
 
 namespace {
 
-constexpr std::size_t table_cache_bytes = 64 * MiB;
-
 status refused(std::string message) { return {status_code::invalid_argument, std::move(message)}; }
 
 std::unique_ptr<batch_fingerprinter> blake3_names() {
@@ -98,7 +96,7 @@ result<std::unique_ptr<open_store>> open_store::open(storage_opener opener, cons
   if (!config) return config.error();
   made->config_ = std::move(*config);
   if (status unlocked = made->unlock(secret); !unlocked.ok()) return unlocked;
-  made->tables_ = std::make_unique<table_cache>(*made->objects_, made->key_, table_cache_bytes);
+  made->tables_ = std::make_unique<table_cache>(*made->objects_, made->key_, table_cache::usual_bytes);
   if (status mapped = made->reopen_shards(); !mapped.ok()) return mapped;
   if (status indexed = made->index_unknown_containers(); !indexed.ok()) return indexed;
   return made;

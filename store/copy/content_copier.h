@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "store/files/tree_builder.h"
+#include "store/backup/tree_builder.h"
 
 namespace cutpoint::store {
 

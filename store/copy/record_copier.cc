@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "store/files/parallel.h"
+#include "host/core/parallel.h"
 #include "store/format/failure.h"
 
 namespace cutpoint::store {

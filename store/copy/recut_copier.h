@@ -7,9 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "store/backup/content_feed.h"
+#include "store/backup/parent_tree.h"
 #include "store/copy/content_copier.h"
-#include "store/files/content_feed.h"
-#include "store/files/parent_tree.h"
 #include "store/view/shared_reader.h"
 
 namespace cutpoint::store {

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "store/files/parallel.h"
+#include "host/core/parallel.h"
 #include "store/format/failure.h"
 
 namespace cutpoint::store {

@@ -19,6 +19,8 @@ namespace cutpoint::store {
 /// Thread-safe. `objects` and the key must outlive the cache.
 class table_cache {
  public:
+  static constexpr std::size_t usual_bytes = 64 * MiB;  ///< for one operation on a store
+
   /// Keeps tables of `memory_bytes` together, and at least one. The containers `ignored` count as absent.
   table_cache(storage& objects, const seal_key& key, std::size_t memory_bytes, std::set<container_name> ignored = {})
       : objects_(objects), key_(key), limit_bytes_(memory_bytes), ignored_(std::move(ignored)) {}

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <bit>
 
-#include "store/files/parallel.h"
+#include "host/core/parallel.h"
 #include "store/format/failure.h"
 
 namespace cutpoint::store {

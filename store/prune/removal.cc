@@ -10,8 +10,6 @@ namespace cutpoint::store {
 
 namespace {
 
-constexpr std::size_t table_bytes = 64 * MiB;
-
 status overtaken() {
   return {status_code::unavailable, "another prune has begun meanwhile; nothing more was removed: try again"};
 }
@@ -53,7 +51,7 @@ result<store_state> read_state(open_store& opened) {
 
 result<live_records> mark_snapshots(open_store& opened, const std::vector<open_store::listed_snapshot>& snapshots,
                                     const marking_options& options) {
-  table_cache tables(opened.objects(), opened.key(), table_bytes);
+  table_cache tables(opened.objects(), opened.key(), table_cache::usual_bytes);
   auto shards = shard_index::open(opened.objects(), opened.key().kind(), tables);
   if (!shards) return shards.error();
   // The marks are of the places that shards name, and no table of a container confirms them.

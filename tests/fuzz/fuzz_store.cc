@@ -12,11 +12,11 @@
 #include <sys/resource.h>
 
 #include "store/access/open_store.h"
-#include "store/files/check.h"
+#include "store/check/check.h"
+#include "store/check/repair.h"
 #include "store/files/dump.h"
 #include "store/files/list.h"
-#include "store/files/repair.h"
-#include "store/files/restore.h"
+#include "store/restore/restore.h"
 #include "tests/fuzz/crafted_store.h"
 #include "tests/fuzz/require.h"
 #include "tests/host/io/temporary_folder.h"

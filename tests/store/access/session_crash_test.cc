@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "store/files/check.h"
-#include "store/files/repair.h"
+#include "store/check/check.h"
+#include "store/check/repair.h"
 #include "tests/host/support/case_count.h"
 #include "tests/store/access/whole_session.h"
 

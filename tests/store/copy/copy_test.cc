@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "store/access/commit.h"
+#include "store/backup/tree_builder.h"
 #include "store/copy/snapshot_copier.h"
 #include "store/files/dump.h"
 #include "store/files/list.h"
-#include "store/files/tree_builder.h"
 #include "store/format/failure.h"
 #include "tests/host/support/case_count.h"
 #include "tests/host/support/streams.h"

@@ -11,7 +11,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "store/files/change_time.h"
+#include "store/backup/change_time.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/streams.h"
 #include "tests/store/files/file_store.h"

@@ -1,5 +1,5 @@
 // A ctime that a later change may leave as it is does not prove that a file has not changed.
-#include "store/files/change_time.h"
+#include "store/backup/change_time.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

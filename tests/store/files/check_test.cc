@@ -1,5 +1,5 @@
 // Checks compare what nodes, extents and snapshots say of records with the records, and restores do not trust them either.
-#include "store/files/check.h"
+#include "store/check/check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "store/files/backup.h"
-#include "store/files/restore.h"
+#include "store/backup/backup.h"
+#include "store/restore/restore.h"
 #include "tests/store/support/small_store.h"
 
 namespace cutpoint::tests {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "store/files/check.h"
+#include "store/check/check.h"
 #include "tests/store/files/file_store.h"
 
 namespace cutpoint::tests {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "store/files/check.h"
+#include "store/check/check.h"
 #include "store/files/dump.h"
 #include "store/files/list.h"
 #include "tests/host/io/temporary_folder.h"

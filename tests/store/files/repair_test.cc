@@ -1,5 +1,5 @@
 // Checks name exactly the files that are lost, and repairs leave a clean store with everything else.
-#include "store/files/repair.h"
+#include "store/check/repair.h"
 
 #include <fstream>
 
@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "store/files/check.h"
+#include "store/check/check.h"
 #include "store/files/dump.h"
 #include "tests/store/files/file_store.h"
 #include "tests/store/files/made_trees.h"

@@ -9,8 +9,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "store/files/content_comparison.h"
-#include "store/files/restored_file.h"
+#include "store/restore/content_comparison.h"
+#include "store/restore/restored_file.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/store/files/file_store.h"
 #include "tests/store/files/made_trees.h"

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "store/files/check.h"
+#include "store/check/check.h"
 #include "store/session/container_cap.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/store/files/file_store.h"

@@ -1,4 +1,4 @@
-#include "store/files/backup.h"
+#include "store/backup/backup.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -11,10 +11,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "store/files/change_time.h"
-#include "store/files/content_feed.h"
-#include "store/files/parent_tree.h"
-#include "store/files/tree_builder.h"
+#include "store/backup/change_time.h"
+#include "store/backup/content_feed.h"
+#include "store/backup/parent_tree.h"
+#include "store/backup/tree_builder.h"
 
 namespace cutpoint::store {
 

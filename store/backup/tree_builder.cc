@@ -1,4 +1,4 @@
-#include "store/files/tree_builder.h"
+#include "store/backup/tree_builder.h"
 
 #include <cassert>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "store/files/content_feed.h"
+#include "store/backup/content_feed.h"
 
 #include <utility>
 

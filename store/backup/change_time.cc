@@ -1,4 +1,4 @@
-#include "store/files/change_time.h"
+#include "store/backup/change_time.h"
 
 #include <algorithm>
 #include <array>

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "store/files/file_metadata.h"
-#include "store/files/target_tree.h"
+#include "store/restore/file_metadata.h"
+#include "store/restore/target_tree.h"
 
 namespace cutpoint::store {
 

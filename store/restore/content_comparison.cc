@@ -1,9 +1,9 @@
-#include "store/files/content_comparison.h"
+#include "store/restore/content_comparison.h"
 
 #include <algorithm>
 
-#include "store/files/parallel.h"
-#include "store/files/restored_file.h"
+#include "host/core/parallel.h"
+#include "store/restore/restored_file.h"
 
 namespace cutpoint::store {
 

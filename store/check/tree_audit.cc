@@ -1,4 +1,4 @@
-#include "store/files/tree_audit.h"
+#include "store/check/tree_audit.h"
 
 #include <algorithm>
 #include <cstring>

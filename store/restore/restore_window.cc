@@ -1,4 +1,4 @@
-#include "store/files/restore_window.h"
+#include "store/restore/restore_window.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include "store/files/parallel.h"
+#include "host/core/parallel.h"
 #include "store/format/failure.h"
 
 namespace cutpoint::store {

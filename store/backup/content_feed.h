@@ -8,7 +8,7 @@
 
 #include <cutpoint/engine.h>
 
-#include "store/files/tree_builder.h"
+#include "store/backup/tree_builder.h"
 #include "store/session/write_session.h"
 
 namespace cutpoint::store {

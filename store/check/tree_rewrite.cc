@@ -1,4 +1,4 @@
-#include "store/files/tree_rewrite.h"
+#include "store/check/tree_rewrite.h"
 
 #include "store/format/failure.h"
 

@@ -1,7 +1,7 @@
 // Writes the tree of a snapshot again without what is lost.
 #pragma once
 
-#include "store/files/tree_audit.h"
+#include "store/check/tree_audit.h"
 #include "store/tree/node_list_writer.h"
 
 namespace cutpoint::store {

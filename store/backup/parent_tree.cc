@@ -1,4 +1,4 @@
-#include "store/files/parent_tree.h"
+#include "store/backup/parent_tree.h"
 
 namespace cutpoint::store {
 

@@ -1,4 +1,4 @@
-#include "store/files/target_tree.h"
+#include "store/restore/target_tree.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,4 +1,4 @@
-#include "store/files/restore.h"
+#include "store/restore/restore.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/files/restore_window.h"
 #include "store/format/failure.h"
+#include "store/restore/restore_window.h"
 
 namespace cutpoint::store {
 

@@ -1,12 +1,12 @@
-#include "store/files/repair.h"
+#include "store/check/repair.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 
-#include "store/files/container_audit.h"
-#include "store/files/tree_audit.h"
-#include "store/files/tree_rewrite.h"
+#include "store/check/container_audit.h"
+#include "store/check/tree_audit.h"
+#include "store/check/tree_rewrite.h"
 #include "store/format/failure.h"
 #include "store/index/shard_rebuild.h"
 #include "store/objects/snapshot.h"
@@ -15,8 +15,6 @@
 namespace cutpoint::store {
 
 namespace {
-
-constexpr std::size_t table_bytes = 64 * MiB;
 
 result<std::unique_ptr<batch_fingerprinter>> make_blake3() {
   auto made = fingerprinter::make(fingerprint_kind::blake3);
@@ -137,7 +135,7 @@ status repairer::replace_snapshots() {
     }
   }
   // The shards that `store_` has open name containers that are damaged.
-  table_cache tables(store_.objects, store_.key, table_bytes);
+  table_cache tables(store_.objects, store_.key, table_cache::usual_bytes);
   auto reading = shard_index::open(store_.objects, store_.key.kind(), tables);
   if (!reading) return reading.error();
   auto writing = shard_index::open(store_.objects, store_.key.kind(), tables);

@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
-#include "store/files/content_comparison.h"
 #include "store/files/content_window.h"
-#include "store/files/restore.h"
-#include "store/files/restored_file.h"
+#include "store/restore/content_comparison.h"
+#include "store/restore/restore.h"
+#include "store/restore/restored_file.h"
 
 namespace cutpoint::store {
 

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace cutpoint::store {
+namespace cutpoint {
 
 /// Returns how many threads to use if `threads` were asked for; 0 means one for each processor.
 [[nodiscard]] inline std::size_t thread_count(std::uint64_t threads) {
@@ -47,4 +47,4 @@ void run_parallel(std::size_t workers, std::size_t items, const Perform& perform
   if (thrown) std::rethrow_exception(thrown);
 }
 
-}  // namespace cutpoint::store
+}  // namespace cutpoint

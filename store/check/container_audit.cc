@@ -1,9 +1,9 @@
-#include "store/files/container_audit.h"
+#include "store/check/container_audit.h"
 
 #include <algorithm>
 #include <mutex>
 
-#include "store/files/parallel.h"
+#include "host/core/parallel.h"
 #include "store/format/failure.h"
 
 namespace cutpoint::store {

@@ -1,7 +1,7 @@
-#include "store/files/check.h"
+#include "store/check/check.h"
 
-#include "store/files/container_audit.h"
-#include "store/files/tree_audit.h"
+#include "store/check/container_audit.h"
+#include "store/check/tree_audit.h"
 #include "store/format/failure.h"
 #include "store/objects/removal_list.h"
 #include "store/objects/snapshot.h"

@@ -1,4 +1,4 @@
-#include "store/files/restored_file.h"
+#include "store/restore/restored_file.h"
 
 #include <algorithm>
 #include <array>
