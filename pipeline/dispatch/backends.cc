@@ -174,7 +174,7 @@ backend widest_backend() noexcept {
 
 std::uint64_t plain_read(byte_span bytes, backend which) noexcept {
   if (which == backend::scalar) return simd::plain_read(bytes);
-  const auto asked = set_of(which);
+  const auto asked = set_of(which == backend::sha_ni ? stand_in_of(which) : which);  // it has no vectors of its own
   const auto set = asked && simd::runs_here(*asked) ? asked : set_of(widest_backend());
   return set ? simd::plain_read(bytes, *set) : simd::plain_read(bytes);
 }

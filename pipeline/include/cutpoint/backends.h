@@ -20,12 +20,12 @@ namespace cutpoint {
 enum class backend : int {
   automatic = 0,  ///< for each job, the processor back end measured to be fastest here, and GPUs if they help
   scalar = 1,     ///< the references and the hash libraries, one chunk after the other
-  sha_ni = 9,     ///< the SHA extensions of x86, several messages side by side
+  sha_ni = 9,     ///< the SHA extensions of x86, for SHA-1 and SHA-256; the rest is as with sse4
   sse4 = 2,       ///< SSE4.2, vectors of 16 bytes
   avx2 = 3,       ///< AVX2 and BMI2, vectors of 32 bytes
   avx512 = 4,     ///< AVX-512 F, BW, CD, DQ and VL, vectors of 64 bytes
   neon = 5,       ///< AArch64, vectors of 16 bytes
-  avx512_dl = 8,  ///< AVX-512 with VBMI and GFNI also
+  avx512_dl = 8,  ///< AVX-512 with VBMI and GFNI also; what has no use for these is as with avx512
   cuda = 6,       ///< an NVIDIA GPU, in batches of segments; the processor's fastest back end does what remains
   hybrid = 7,     ///< processor and GPU together: each takes work when it is free
 };
