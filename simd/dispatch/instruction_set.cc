@@ -11,25 +11,22 @@ namespace cutpoint::simd {
 namespace {
 
 #if defined(__x86_64__)
-/// Detects F16C, which clang's __builtin_cpu_supports does not know.
-bool has_f16c() noexcept {
+struct cpuid_registers {
   unsigned int eax = 0;
   unsigned int ebx = 0;
   unsigned int ecx = 0;
   unsigned int edx = 0;
-  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
-}
-#endif
+};
 
-#if defined(__x86_64__)
-/// Detects the SHA extensions, which __builtin_cpu_supports of GCC 12 does not know.
-bool has_sha() noexcept {
-  unsigned int eax = 0;
-  unsigned int ebx = 0;
-  unsigned int ecx = 0;
-  unsigned int edx = 0;
-  return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 && (ebx & bit_SHA) != 0;
+/// Returns what CPUID says of a leaf; zeros if the processor lacks it.
+cpuid_registers cpuid(unsigned int leaf) noexcept {
+  cpuid_registers said;
+  return __get_cpuid_count(leaf, 0, &said.eax, &said.ebx, &said.ecx, &said.edx) != 0 ? said : cpuid_registers();
 }
+
+// __builtin_cpu_supports of clang does not know F16C, and that of GCC 12 does not know the SHA extensions.
+bool has_f16c() noexcept { return (cpuid(1).ecx & bit_F16C) != 0; }
+bool has_sha() noexcept { return (cpuid(7).ebx & bit_SHA) != 0; }
 #endif
 
 /// Tells for each instruction set whether the processor has all features that Highway lets the compiler use for it.
@@ -54,13 +51,10 @@ kernel_table<bool> running_sets() noexcept {
 /// Tells Zen 4 by its vendor and family. It is the only one of the family that has AVX-512.
 bool is_zen4() noexcept {
 #if defined(__x86_64__)
-  unsigned int eax = 0;
-  unsigned int ebx = 0;
-  unsigned int ecx = 0;
-  unsigned int edx = 0;
-  if (__get_cpuid(0, &eax, &ebx, &ecx, &edx) == 0 || ebx != signature_AMD_ebx || ecx != signature_AMD_ecx) return false;
-  __get_cpuid(1, &eax, &ebx, &ecx, &edx);
-  return (eax >> 8 & 15) + (eax >> 20 & 255) == 0x19 && runs_here(instruction_set::avx512);
+  const cpuid_registers vendor = cpuid(0);
+  if (vendor.ebx != signature_AMD_ebx || vendor.ecx != signature_AMD_ecx) return false;
+  const unsigned int signature = cpuid(1).eax;
+  return (signature >> 8 & 15) + (signature >> 20 & 255) == 0x19 && runs_here(instruction_set::avx512);
 #else
   return false;
 #endif
