@@ -19,8 +19,8 @@ constexpr double most_number = 1e18;
 constexpr std::size_t most_entries = 10'000;
 constexpr std::size_t most_letters = 100'000;
 
-constexpr std::array<backend, 7> every_backend = {backend::scalar,    backend::sse4, backend::avx2, backend::avx512,
-                                                  backend::avx512_dl, backend::neon, backend::cuda};
+constexpr std::array every_backend = {backend::scalar, backend::sha_ni,    backend::sse4, backend::avx2,
+                                      backend::avx512, backend::avx512_dl, backend::neon, backend::cuda};
 
 ordered_json json_of(const lane_rates& rates) {
   ordered_json out = {{"cuts", ordered_json::array()}, {"fingerprints", ordered_json::array()}};
