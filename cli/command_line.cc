@@ -45,7 +45,7 @@ std::unique_ptr<subcommand> make() {
 }
 
 /// The subcommands, in the order of the help text.
-constexpr std::array<command_row, 21> rows = {{
+constexpr std::array<command_row, 21> command_rows = {{
     {"chunk", "List the chunks of files, folders and standard input, with fingerprints", make<chunk_command>},
     {"dedup", "Report what deduplication would save, and where the time went", make<dedup_command>},
     {"tune", "Recommend an algorithm, sizes and parameters by trying them on a sample of the data", make<tune_command>},
@@ -76,7 +76,7 @@ command_line::command_line()
            "cutpoint") {
   app_.set_version_flag("--version", "cutpoint " + std::string(version()));
   app_.require_subcommand(1);
-  for (const command_row& row : rows) {
+  for (const command_row& row : command_rows) {
     const auto& [app, made] = commands_.emplace_back(app_.add_subcommand(row.name, row.meaning), row.make());
     made->add_options(*app);
     for (CLI::Option* option : app->get_options()) {

@@ -5,7 +5,6 @@
 
 #include <cutpoint/text.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "cli/common/choice.h"
 #include "cli/common/console.h"
@@ -66,27 +65,19 @@ class csv_format final : public chunk_format {
 class jsonl_format final : public chunk_format {
  public:
   std::string header(std::string_view canonical, std::string_view fingerprint) override {
-    return dump({{"cuts", canonical}, {"fingerprint", fingerprint}});
+    return json_line({{"cuts", canonical}, {"fingerprint", fingerprint}});
   }
   std::string line(const std::string& path, const chunk& where, const digest& fingerprint) override {
     ordered_json record = json_path(path);
     record["offset"] = where.offset;
     record["length"] = where.length;
     if (fingerprint.size != 0) record["digest"] = to_hex(fingerprint);
-    return dump(record);
+    return json_line(record);
   }
   std::string failure(const std::string& path, const status& why) override {
     ordered_json record = json_path(path);
     record["error"] = why.message();
-    return dump(record);
-  }
-
- private:
-  using ordered_json = nlohmann::ordered_json;
-
-  /// Replaces text that is not UTF-8, because JSON cannot represent it.
-  static std::string dump(const ordered_json& record) {
-    return record.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+    return json_line(record);
   }
 };
 
@@ -115,8 +106,7 @@ std::string text_path(std::string_view path) {
   return printable(doubled);
 }
 
-nlohmann::ordered_json json_path(std::string_view path) {
-  using ordered_json = nlohmann::ordered_json;
+ordered_json json_path(std::string_view path) {
   ordered_json record = {{"path", path}};
   const std::string shown = record["path"].dump(-1, ' ', false, ordered_json::error_handler_t::replace);
   if (shown != record["path"].dump(-1, ' ', false, ordered_json::error_handler_t::ignore)) {

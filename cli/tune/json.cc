@@ -35,7 +35,7 @@ ordered_json json_of(const model_row& row) {
           {"error_share", row.error_share()}};
 }
 
-ordered_json json_of(const dedup_counts& counts) {
+ordered_json savings_json(const dedup_counts& counts) {
   return {{"bytes", counts.bytes},
           {"chunk_count", counts.chunk_count},
           {"unique_bytes", counts.unique_bytes},
@@ -54,8 +54,8 @@ ordered_json json_of(const tune_row& row, std::uint64_t chunk_cost) {
           {"target_bytes", target != 0 ? ordered_json(target) : ordered_json()},
           {"tried_count", row.tried_count},
           {"mean_bytes", row.mean_bytes},
-          {"sample", json_of(row.counts)},
-          {"whole", row.whole ? json_of(*row.whole) : ordered_json()},
+          {"sample", savings_json(row.counts)},
+          {"whole", row.whole ? savings_json(*row.whole) : ordered_json()},
           {"net_savings_share", row.net_savings(chunk_cost)},
           {"back_end", to_string(backend_of(row.candidate.cuts))},
           {"cut_bytes_per_second", row.speed ? ordered_json(row.speed->cut_bytes_per_second) : ordered_json()},
