@@ -20,6 +20,9 @@ std::uint64_t next_tile_bytes(std::uint64_t tile_bytes, const candidate_scanner&
 /// it tests as many as make loop and scan equally fast.
 constexpr std::uint64_t most_probe_bytes = 8 * KiB;
 
+/// The number of chunks that end there, one after the other, after which the loop is used without a test.
+constexpr std::uint64_t most_short_chunks = 8;
+
 /// The number of bytes that the loop cuts after it was found to be faster. It doubles until as many bytes are scanned.
 /// The least is for a scan that is as fast as the loop.
 constexpr std::uint64_t least_loop_bytes = 256 * KiB;
@@ -72,7 +75,7 @@ std::optional<std::uint64_t> cut_cursor::mapped_cut(const stream_window& window,
       const stream_window seen{
           .bytes = window.bytes.first(window.start + seen_bytes), .start = window.start, .at_end = false};
       const auto length = marked != 0 ? cuts_.next_cut(seen, *map_, position) : cuts_.next_cut(seen);
-      if (length && marked == 0) use_loop();
+      if (length && marked == 0 && ++short_chunks_ == most_short_chunks) use_loop();
       if (length) return length;
     }
     if (is_loop_faster(marked)) return cuts_.next_cut(window);
@@ -107,7 +110,7 @@ void cut_cursor::use_loop() {
   const auto least_bytes = static_cast<std::uint64_t>(least_loop_bytes / scanner_->speedup());
   loop_bytes_ = std::max({least_bytes, 4 * skipped_, std::min(2 * loop_bytes_, most_loop_bytes)});
   loop_until_ = marked_last_ + loop_bytes_;
-  scanned_ = loop_work_ = tile_bytes_ = 0;
+  scanned_ = loop_work_ = tile_bytes_ = short_chunks_ = 0;
 }
 
 /// Marks [marked_last_, last). Returns false if the loop is better.
@@ -130,6 +133,7 @@ bool cut_cursor::mark(const stream_window& window, std::uint64_t position, std::
     use_loop();
     return false;
   }
+  short_chunks_ = 0;
   scanned_ += *work;
   marked_last_ = last;
   marked_first_ = std::max(marked_first_, last - std::min(last, map_->capacity()));

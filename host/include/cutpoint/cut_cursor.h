@@ -42,10 +42,11 @@ class cut_cursor {
   std::optional<candidate_bits> map_ = {};
   std::uint64_t marked_first_ = 0;  ///< all candidates in [marked_first_, marked_last_) are marked
   std::uint64_t marked_last_ = 0;
-  std::uint64_t tile_bytes_ = 0;  ///< of the last scan; 0 if the cursor starts at a new position
-  std::uint64_t scanned_ = 0;     ///< the work of the last scans, in positions without candidates
-  std::uint64_t loop_work_ = 0;   ///< positions of the same chunks that the loop would have hashed
-  std::uint64_t loop_until_ = 0;  ///< chunks that begin before this position are cut by the loop
+  std::uint64_t tile_bytes_ = 0;    ///< of the last scan; 0 if the cursor starts at a new position
+  std::uint64_t scanned_ = 0;       ///< the work of the last scans, in positions without candidates
+  std::uint64_t loop_work_ = 0;     ///< positions of the same chunks that the loop would have hashed
+  std::uint64_t short_chunks_ = 0;  ///< the last chunks that ended before a scan would have begun
+  std::uint64_t loop_until_ = 0;    ///< chunks that begin before this position are cut by the loop
   std::uint64_t loop_bytes_ = 0;
 };
 

@@ -170,6 +170,15 @@ TEST(cut_cursor, does_not_scan_if_a_candidate_follows_each_minimum) {
   EXPECT_EQ(small.kernel->scan_count, 0u);
 }
 
+TEST(cut_cursor, scans_after_a_few_chunks_that_end_at_the_minimum) {
+  const counted c("restic");
+  auto stream = random_stream(9'000'000);
+  std::fill(stream.begin(), stream.begin() + 3 * 512 * KiB, std::uint8_t{});  // three chunks
+  EXPECT_EQ(c.cuts().find_cuts(stream), c.reference.find_cuts(stream));
+  EXPECT_GT(c.kernel->scan_count, 0u);
+  EXPECT_LT(c.kernel->looped_bytes, (3 + 1) * 512 * KiB + 32 * KiB);  // one chunk more is tested in vain
+}
+
 TEST(cut_cursor, loops_if_chunks_are_hardly_longer_than_the_minimum) {
   const counted c("rabin", "min_bytes=64K,avg_bytes=64K,max_bytes=1M", 64 * KiB);
   const auto stream = dense_stream(c.reference, 12'000, 6'000'000);
