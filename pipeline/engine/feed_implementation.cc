@@ -197,8 +197,10 @@ std::uint64_t feed::implementation::most_room() const {
 
 std::uint64_t feed::implementation::preferred_room() const { return std::min(most_room(), ring_.size() / 8); }
 
-std::span<std::uint8_t> feed::implementation::room_of(std::uint64_t bytes) const {
-  return {ring_.at(intake_.cursor()), std::min(bytes, most_room())};
+std::span<std::uint8_t> feed::implementation::room_of(std::uint64_t bytes) {
+  const std::uint64_t size = std::min(bytes, most_room());
+  ring_.prepare(intake_.cursor() + size);
+  return {ring_.at(intake_.cursor()), size};
 }
 
 // --- Lanes -----------------------------------------------------------------------------------------------------------

@@ -88,7 +88,7 @@ class feed::implementation {
   /// A single lane reads no more at a time than it can then work on in the cache.
   [[nodiscard]] std::uint64_t most_room() const;
   [[nodiscard]] std::uint64_t preferred_room() const;
-  [[nodiscard]] std::span<std::uint8_t> room_of(std::uint64_t bytes) const;
+  [[nodiscard]] std::span<std::uint8_t> room_of(std::uint64_t bytes);
   /// Whether the feed's bytes can still be counted in 64 bits after `count` more.
   [[nodiscard]] status check_count(std::uint64_t count) const;
   void close(range_end how, status outcome);
@@ -102,7 +102,7 @@ class feed::implementation {
   engine::pool& pool_;
   feed_memory_key memory_key_;
   std::unique_ptr<feed_memory> memory_;
-  const ring& ring_;
+  ring& ring_;
   std::vector<device_lanes>& devices_;
   intake intake_;  ///< used by the feeding thread only
   schedule schedule_;

@@ -28,7 +28,9 @@ struct feed_memory_key {
 class feed_memory {
  public:
   feed_memory(ring bytes, std::vector<device_lanes> lanes) : held(std::move(bytes)), devices(std::move(lanes)) {
-    if (!devices.empty()) devices.front().pin(held);
+    if (devices.empty()) return;
+    held.prepare(held.size());
+    devices.front().pin(held);
   }
   feed_memory(const feed_memory&) = delete;
   feed_memory& operator=(const feed_memory&) = delete;

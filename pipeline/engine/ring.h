@@ -15,8 +15,8 @@ namespace cutpoint {
 /// ring does not know which of them are valid.
 class ring {
  public:
-  /// Makes a ring of at least `least_bytes`, in whole pages. A page takes memory when it is first written. Errors:
-  /// memory_limit, if the system has too little address space or memory.
+  /// Makes a ring of at least `least_bytes`, in whole pages. They take memory when they are prepared or first written.
+  /// Errors: memory_limit, if the system has too little address space or memory.
   [[nodiscard]] static result<ring> make(std::uint64_t least_bytes);
 
   /// Makes a ring of bytes in memory, at least one, which must outlive it and must not be written. Position 0 is the
@@ -26,6 +26,10 @@ class ring {
   ring(ring&& other) noexcept;
   ring& operator=(ring&&) = delete;
   ~ring();
+
+  /// Prepares the memory of positions before `last` to be written, in huge pages as far as the system provides them:
+  /// they take a tenth of the time, and threads then find addresses faster. No other thread may prepare meanwhile.
+  void prepare(std::uint64_t last) noexcept;
 
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
   /// The byte at a position, and up to `size()` after it.
@@ -47,6 +51,7 @@ class ring {
   std::uint8_t* base_;
   std::uint64_t size_;
   bool is_mapped_;
+  std::uint64_t prepared_ = 0;
 };
 
 }  // namespace cutpoint

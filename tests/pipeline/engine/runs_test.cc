@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "pipeline/engine/ring.h"
 #include "tests/host/algorithms/made.h"
 #include "tests/host/support/case_count.h"
 #include "tests/host/support/streams.h"
@@ -31,19 +30,6 @@ TEST(runs, are_found_as_a_byte_by_byte_search_finds_them) {
       EXPECT_EQ(found->first, expected->first);
       EXPECT_EQ(found->last, expected->last);
     }
-  }
-}
-
-TEST(ring, is_contiguous_over_its_end) {
-  auto made = ring::make(5000);
-  ASSERT_TRUE(made.ok());
-  EXPECT_EQ(made->size() % 4096, 0u);
-  for (std::uint64_t i = 0; i < 3 * made->size(); ++i) {
-    *made->at(i) = static_cast<std::uint8_t>(i * 7);
-    if (i < 100) continue;
-    const byte_span last = made->bytes(i - 99, i + 1);
-    ASSERT_EQ(last.front(), static_cast<std::uint8_t>((i - 99) * 7));
-    ASSERT_EQ(last.back(), static_cast<std::uint8_t>(i * 7));
   }
 }
 
