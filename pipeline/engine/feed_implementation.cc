@@ -199,7 +199,7 @@ std::uint64_t feed::implementation::preferred_room() const { return std::min(mos
 
 std::span<std::uint8_t> feed::implementation::room_of(std::uint64_t bytes) {
   const std::uint64_t size = std::min(bytes, most_room());
-  ring_.prepare(intake_.cursor() + size);
+  if (intake_.cursor() != 0) ring_.prepare(intake_.cursor() + size);  // huge pages would not pay for a single read
   return {ring_.at(intake_.cursor()), size};
 }
 

@@ -67,10 +67,11 @@ result<ring> ring::make(std::uint64_t least_bytes) {
 
 void ring::prepare(std::uint64_t last) noexcept {
   if (!is_mapped_) return;
-  for (; prepared_ < last && size_ - prepared_ >= huge_page; prepared_ += huge_page) {
-    // Pages can be collapsed once there is one of them. Where that fails, each takes memory when it is written.
+  while (prepared_ < last && size_ - prepared_ >= huge_page) {
+    // Pages can be collapsed once there is one of them. The system may look for memory for long in vain, hence once only.
     static_cast<void>(::madvise(base_ + prepared_, 1, MADV_POPULATE_WRITE));
-    static_cast<void>(::madvise(base_ + prepared_, huge_page, collapse_pages));
+    const bool is_huge = ::madvise(base_ + prepared_, huge_page, collapse_pages) == 0;
+    prepared_ = is_huge ? prepared_ + huge_page : size_;
   }
 }
 

@@ -28,7 +28,8 @@ class ring {
   ~ring();
 
   /// Prepares the memory of positions before `last` to be written, in huge pages as far as the system provides them:
-  /// they take a tenth of the time, and threads then find addresses faster. No other thread may prepare meanwhile.
+  /// they take a tenth of the time, and threads then find addresses faster. Where it provides none, pages take memory
+  /// when they are written. No other thread may prepare meanwhile.
   void prepare(std::uint64_t last) noexcept;
 
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
