@@ -83,24 +83,18 @@ status back_up(const options& given, store::open_store& opened, engine& threads,
                outcome& sum) {
   const auto session = store::held_session::begin(opened);
   if (!session) return session.error();
-  auto shards = (*session)->open_shards();
-  if (!shards) return shards.error();
-  auto names = fingerprints_on(fingerprint_kind::blake3, backend::automatic);
-  if (!names) return names.error();
-  auto nodes = store::record_fingerprinter::fastest(opened.fingerprint());
-  if (!nodes) return nodes.error();
-  store::storage& objects = (*session)->objects();
-  store::record_writer records(objects, opened.key(), opened.config().container_bytes, std::move(names->batch));
-  store::write_session writer(opened.config(), *shards, records, std::move(*nodes));
-  const auto root = store_files(given, opened, threads, writer, {file}, sum);
+  auto output = (*session)->open_output();
+  if (!output) return output.error();
+  store::write_session& records = (*output)->records;
+  const auto root = store_files(given, opened, threads, records, {file}, sum);
   if (!root) return root.error();
-  if (status finished = writer.finish(); !finished.ok()) return finished;
+  if (status finished = records.finish(); !finished.ok()) return finished;
   store::snapshot taken;
   taken.root = *root;
   taken.paths = {"/"};
   taken.time = store::nanoseconds_now();
   taken.session = (*session)->id();
-  const auto committed = store::commit_snapshot(opened, objects, (*session)->lease(), std::move(taken));
+  const auto committed = store::commit_snapshot(opened, (*session)->objects(), (*session)->lease(), std::move(taken));
   if (!committed) return committed.error();
   return opened.reopen_shards();
 }

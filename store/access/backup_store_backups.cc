@@ -3,14 +3,10 @@
 #include <chrono>
 #include <new>
 
-#include <cutpoint/backends.h>
-
 #include "store/access/backup_store.h"
 #include "store/access/commit.h"
 #include "store/copy/snapshot_copier.h"
 #include "store/format/clock.h"
-#include "store/session/record_writer.h"
-#include "store/session/write_session.h"
 
 namespace cutpoint {
 
@@ -75,21 +71,15 @@ result<store::open_store::listed_snapshot> backup_store::implementation::write(e
                                                                                store::snapshot facts,
                                                                                store::held_session& session) {
   const auto begin = std::chrono::steady_clock::now();
-  store::storage& objects = session.objects();
-  auto names = fingerprints_on(fingerprint_kind::blake3, backend::automatic);
-  if (!names) return names.error();
-  auto nodes = store::record_fingerprinter::fastest(opened->fingerprint());
-  if (!nodes) return nodes.error();
-  auto shards = session.open_shards();
-  if (!shards) return named(shards.error());
+  auto output = session.open_output();
+  if (!output) return named(output.error());
   auto parent_shards = session.open_shards();  // an index is used by one thread
   if (!parent_shards) return named(parent_shards.error());
-  store::record_writer records(objects, opened->key(), opened->config().container_bytes, std::move(names->batch));
-  store::write_session writer(opened->config(), *shards, records, std::move(*nodes));
-  if (most_old_containers != 0) writer.cap_containers(most_old_containers, objects, opened->key());
-  const auto stored = store::backup_files(threads, writer, opened->reading(*parent_shards), files);
+  store::write_session& records = (*output)->records;
+  if (most_old_containers != 0) records.cap_containers(most_old_containers, session.objects(), opened->key());
+  const auto stored = store::backup_files(threads, records, opened->reading(*parent_shards), files);
   if (!stored) return stored.error();
-  if (status finished = writer.finish(); !finished.ok()) return named(finished);
+  if (status finished = records.finish(); !finished.ok()) return named(finished);
   if (files.cancel != nullptr && files.cancel->is_requested()) return stopped_as_asked();
   facts.root = stored->root;
   facts.is_incomplete = stored->problems != 0;
@@ -97,11 +87,11 @@ result<store::open_store::listed_snapshot> backup_store::implementation::write(e
   facts.statistics = {.files = stored->files,
                       .folders = stored->folders,
                       .bytes = stored->bytes,
-                      .new_raw_bytes = records.raw_bytes(),
-                      .new_stored_bytes = records.stored_bytes()};
+                      .new_raw_bytes = (*output)->containers.raw_bytes(),
+                      .new_stored_bytes = (*output)->containers.stored_bytes()};
   facts.duration =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin).count();
-  auto committed = store::commit_snapshot(*opened, objects, session.lease(), std::move(facts));
+  auto committed = store::commit_snapshot(*opened, session.objects(), session.lease(), std::move(facts));
   return committed ? std::move(committed) : named(committed.error());
 }
 

@@ -2,6 +2,9 @@
 
 #include <charconv>
 #include <new>
+#include <utility>
+
+#include <cutpoint/backends.h>
 
 #include "store/objects/removal_list.h"
 
@@ -54,5 +57,23 @@ std::array<std::uint8_t, 16> held_session::id() const {
 }
 
 result<shard_index> held_session::open_shards() { return shard_index::open(*objects_, opened_.key().kind(), *tables_); }
+
+held_session::record_output::record_output(const open_store& opened, storage& objects, shard_index index,
+                                           std::unique_ptr<batch_fingerprinter> container_names,
+                                           record_fingerprinter node_names)
+    : shards(std::move(index)),
+      containers(objects, opened.key(), opened.config().container_bytes, std::move(container_names)),
+      records(opened.config(), shards, containers, std::move(node_names)) {}
+
+result<std::unique_ptr<held_session::record_output>> held_session::open_output() {
+  auto names = fingerprints_on(fingerprint_kind::blake3, backend::automatic);
+  if (!names) return names.error();
+  auto nodes = record_fingerprinter::fastest(opened_.fingerprint());
+  if (!nodes) return nodes.error();
+  auto shards = open_shards();
+  if (!shards) return shards.error();
+  return std::make_unique<record_output>(opened_, *objects_, *std::move(shards), std::move(names->batch),
+                                         *std::move(nodes));
+}
 
 }  // namespace cutpoint::store

@@ -8,6 +8,8 @@
 
 #include "store/access/open_store.h"
 #include "store/objects/lease.h"
+#include "store/session/record_writer.h"
+#include "store/session/write_session.h"
 
 namespace cutpoint::store {
 
@@ -31,6 +33,18 @@ class held_session {
   [[nodiscard]] storage& objects() noexcept { return *objects_; }
   /// Maps the shards. The index has only what the session may refer to. Errors: those of the storage.
   [[nodiscard]] result<shard_index> open_shards();
+
+  /// What the session writes records with. It does not move, because its parts refer to each other.
+  struct record_output {
+    record_output(const open_store& opened, storage& objects, shard_index index,
+                  std::unique_ptr<batch_fingerprinter> container_names, record_fingerprinter node_names);
+
+    shard_index shards;
+    record_writer containers;
+    write_session records;
+  };
+  /// Opens what the session, which must outlive it, writes records with. Errors: those of the storage and the back ends.
+  [[nodiscard]] result<std::unique_ptr<record_output>> open_output();
 
  private:
   explicit held_session(open_store& opened) noexcept : opened_(opened) {}

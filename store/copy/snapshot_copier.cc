@@ -5,8 +5,6 @@
 #include <tuple>
 #include <utility>
 
-#include <cutpoint/backends.h>
-
 #include "store/access/commit.h"
 #include "store/copy/copy_tree.h"
 #include "store/copy/record_copier.h"
@@ -59,28 +57,22 @@ result<snapshot_copier::listed_snapshot> snapshot_copier::copy(const listed_snap
   if (!copies) return copies.error();
   copies_ = std::move(*copies);
   if (const listed_snapshot* const there = find_copy(original.taken)) return *there;
-  storage& objects = (*session)->objects();
-  auto names = fingerprints_on(fingerprint_kind::blake3, backend::automatic);
-  if (!names) return names.error();
-  auto nodes = record_fingerprinter::fastest(target_.fingerprint());
-  if (!nodes) return nodes.error();
-  auto shards = (*session)->open_shards();
-  if (!shards) return shards.error();
-  record_writer records(objects, target_.key(), target_.config().container_bytes, std::move(names->batch));
-  write_session writer(target_.config(), *shards, records, std::move(*nodes));
-  const auto root = copy_contents(original.taken, **session, writer, source_failure);
+  auto output = (*session)->open_output();
+  if (!output) return output.error();
+  write_session& records = (*output)->records;
+  const auto root = copy_contents(original.taken, **session, records, source_failure);
   if (!root) return root.error();
-  if (status finished = writer.finish(); !finished.ok()) return finished;
+  if (status finished = records.finish(); !finished.ok()) return finished;
   if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
 
   snapshot taken = original.taken;
   taken.root = *root;
-  taken.statistics.new_raw_bytes = records.raw_bytes();
-  taken.statistics.new_stored_bytes = records.stored_bytes();
+  taken.statistics.new_raw_bytes = (*output)->containers.raw_bytes();
+  taken.statistics.new_stored_bytes = (*output)->containers.stored_bytes();
   const auto parent = std::ranges::find(originals_, original.taken.parent, &listed_snapshot::id);
   const listed_snapshot* const parent_copy = parent == originals_.end() ? nullptr : find_copy(parent->taken);
   taken.parent = parent_copy == nullptr ? std::string() : parent_copy->id;
-  auto committed = commit_snapshot(target_, objects, (*session)->lease(), std::move(taken));
+  auto committed = commit_snapshot(target_, (*session)->objects(), (*session)->lease(), std::move(taken));
   if (committed) copies_.push_back(*committed);
   return committed;
 }

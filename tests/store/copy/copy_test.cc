@@ -46,12 +46,9 @@ file_contents contents_of(std::uint64_t number) {
 store::open_store::listed_snapshot put_snapshot(const made_store& made, std::uint64_t number) {
   const auto opened = made.open();
   const auto session = store::held_session::begin(*opened);
-  auto shards = (*session)->open_shards();
-  store::record_writer records((*session)->objects(), opened->key(), opened->config().container_bytes,
-                               blake3_fingerprinter());
+  const auto output = *(*session)->open_output();
+  store::write_session& writer = output->records;
   auto digests = *store::record_fingerprinter::make(opened->fingerprint());
-  store::write_session writer(opened->config(), *shards, records,
-                              *store::record_fingerprinter::make(opened->fingerprint()));
   store::tree_builder tree(writer, {});
   for (const auto& [path, bytes] : contents_of(number)) {
     store::folder_entry folder;

@@ -114,15 +114,12 @@ TEST(prune, waits_for_sessions_and_keeps_what_they_committed) {
   ASSERT_TRUE(forget(*opened, *own).ok());
 
   // The one that began before refers to them.
-  auto shards = (*session)->open_shards();
-  store::record_writer records((*session)->objects(), running->key(), 64 * KiB, blake3_fingerprinter());
+  const auto output = *(*session)->open_output();
   auto digests = *store::record_fingerprinter::make(running->fingerprint());
-  store::write_session writer(running->config(), *shards, records,
-                              *store::record_fingerprinter::make(running->fingerprint()));
   store::snapshot taken;
-  taken.root = *store_files(writer, digests, files);
-  ASSERT_TRUE(writer.finish().ok());
-  EXPECT_EQ(records.stored_bytes(), 0u);
+  taken.root = *store_files(output->records, digests, files);
+  ASSERT_TRUE(output->records.finish().ok());
+  EXPECT_EQ(output->containers.stored_bytes(), 0u);
   const auto committed = store::commit_snapshot(*running, (*session)->objects(), (*session)->lease(), taken);
   ASSERT_TRUE(committed.ok()) << committed.error().message();
   const auto pruned = store::prune_store(*opened, everything);
