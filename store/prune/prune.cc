@@ -19,8 +19,14 @@ namespace cutpoint::store {
 
 namespace {
 
-/// A container with records that no snapshot refers to.
-struct wasteful_container {
+/// A container is small if it has less than this part of the bytes to which containers are filled.
+constexpr std::uint64_t small_part = 8;
+
+/// So many small containers are merged. Fewer stay, so that backups of little data do not have it copied each time.
+constexpr std::size_t least_merged = 8;
+
+/// A container that may be removed, perhaps after its live records were copied.
+struct removable_container {
   std::size_t index = 0;  ///< in the marks
   std::uint64_t bytes = 0;
   std::uint64_t live_bytes = 0;  ///< of whole records
@@ -38,17 +44,22 @@ class pruner {
   status finish_earlier_prune();
   status find_waste();
   void choose_rewrites();
+  void choose_merges();
+  [[nodiscard]] bool choose_rewrite(const removable_container& container);
   void rehearse();
-  void count_rewritten(const wasteful_container& container) {
+  void count_rewritten(const removable_container& container) {
     ++summary_.rewritten_containers;
     summary_.rewritten_bytes += container.live_bytes;
   }
-  status remove(const std::vector<wasteful_container>& containers);
+  [[nodiscard]] bool is_small(const removable_container& container) const {
+    return container.bytes < opened_.config().container_bytes / small_part;
+  }
+  status remove(const std::vector<removable_container>& containers);
   status complete(const removal_list& proposal);
   status rewrite();
-  status copy_records(const wasteful_container& source, record_writer& records);
+  status copy_records(const removable_container& source, record_writer& records);
   status clean_index();
-  [[nodiscard]] const container_name& name(const wasteful_container& container) const {
+  [[nodiscard]] const container_name& name(const removable_container& container) const {
     return marks_->name(container.index);
   }
 
@@ -58,9 +69,11 @@ class pruner {
   std::uint64_t epoch_ = 0;  ///< of the newest removal list
   std::set<std::string> marked_;
   std::optional<live_records> marks_;
-  std::vector<wasteful_container> dead_;
-  std::vector<wasteful_container> partly_live_;
-  std::vector<wasteful_container> rewritten_;
+  std::vector<removable_container> dead_;
+  std::vector<removable_container> partly_live_;
+  std::vector<removable_container> small_;  ///< that are not rewritten for what is unused in them
+  std::vector<removable_container> rewritten_;
+  std::uint64_t chosen_bytes_ = 0;  ///< of the live records of `rewritten_`
 };
 
 result<store_prune_summary> pruner::prune() {
@@ -68,6 +81,7 @@ result<store_prune_summary> pruner::prune() {
   if (!summary_.awaited.empty()) return summary_;
   if (status found = find_waste(); !found.ok()) return found;
   choose_rewrites();
+  if (options_.most_unused < 1) choose_merges();
   if (options_.is_rehearsal) {
     rehearse();
     return summary_;
@@ -84,13 +98,13 @@ result<store_prune_summary> pruner::prune() {
 /// Counts what would be done.
 void pruner::rehearse() {
   for (const auto* chosen : {&dead_, &rewritten_}) {
-    for (const wasteful_container& each : *chosen) {
+    for (const removable_container& each : *chosen) {
       ++summary_.removed_containers;
       summary_.removed_bytes += each.bytes;
       summary_.left_unused_bytes -= each.unused_bytes;
     }
   }
-  for (const wasteful_container& each : rewritten_) count_rewritten(each);
+  for (const removable_container& each : rewritten_) count_rewritten(each);
 }
 
 /// Goes on with the list that an earlier prune has left.
@@ -121,8 +135,12 @@ status pruner::find_waste() {
     ++summary_.containers;
     summary_.container_bytes += *bytes;
     const std::uint64_t live = marks_->live_count(i);
-    wasteful_container found{i, *bytes, 0, 0};
-    if (live == marks_->record_count(i)) continue;
+    removable_container found{i, *bytes, 0, 0};
+    if (live == marks_->record_count(i)) {
+      found.live_bytes = *bytes;
+      if (is_small(found)) small_.push_back(found);
+      continue;
+    }
     if (live == 0) {
       found.unused_bytes = *bytes;
       dead_.push_back(found);
@@ -148,33 +166,52 @@ status pruner::find_waste() {
 void pruner::choose_rewrites() {
   std::uint64_t kept_bytes = summary_.container_bytes;
   std::uint64_t unused_bytes = summary_.unused_bytes;
-  std::uint64_t rewritten_bytes = 0;
-  for (const wasteful_container& each : dead_) {
+  for (const removable_container& each : dead_) {
     kept_bytes -= each.bytes;
     unused_bytes -= each.unused_bytes;
   }
-  const auto live_share = [](const wasteful_container& each) {
+  const auto live_share = [](const removable_container& each) {
     return static_cast<double>(each.live_bytes) / static_cast<double>(each.live_bytes + each.unused_bytes);
   };
   std::ranges::sort(partly_live_, {}, live_share);
-  for (const wasteful_container& each : partly_live_) {
-    if (static_cast<double>(unused_bytes) <= options_.most_unused * static_cast<double>(kept_bytes)) break;
-    if (each.live_bytes > options_.most_rewritten_bytes - rewritten_bytes) continue;
-    rewritten_.push_back(each);
-    rewritten_bytes += each.live_bytes;
-    kept_bytes -= each.unused_bytes;
-    unused_bytes -= each.unused_bytes;
+  for (const removable_container& each : partly_live_) {
+    const bool are_too_many =
+        static_cast<double>(unused_bytes) > options_.most_unused * static_cast<double>(kept_bytes);
+    if (are_too_many && choose_rewrite(each)) {
+      kept_bytes -= each.unused_bytes;
+      unused_bytes -= each.unused_bytes;
+    } else if (is_small(each)) {
+      small_.push_back(each);
+    }
   }
 }
 
-status pruner::remove(const std::vector<wasteful_container>& containers) {
+/// Chooses small containers to be merged, the smallest first, if there are many. A store without them is opened and read
+/// faster.
+void pruner::choose_merges() {
+  if (small_.size() < least_merged) return;
+  std::ranges::sort(small_, {}, &removable_container::bytes);
+  for (const removable_container& each : small_) {
+    if (!choose_rewrite(each)) return;
+  }
+}
+
+/// Returns false if too many bytes would be copied.
+bool pruner::choose_rewrite(const removable_container& container) {
+  if (container.live_bytes > options_.most_rewritten_bytes - chosen_bytes_) return false;
+  rewritten_.push_back(container);
+  chosen_bytes_ += container.live_bytes;
+  return true;
+}
+
+status pruner::remove(const std::vector<removable_container>& containers) {
   if (containers.empty()) return {};
   removal_list proposal{epoch_ + 1, removal_state::proposed, {}};
-  for (const wasteful_container& each : containers) proposal.containers.insert(name(each));
+  for (const removable_container& each : containers) proposal.containers.insert(name(each));
   if (status proposed = propose_removal(opened_, proposal); !proposed.ok()) return proposed;
   if (status completed = complete(proposal); !completed.ok()) return completed;
   if (!summary_.awaited.empty()) return {};
-  for (const wasteful_container& each : containers) summary_.left_unused_bytes -= each.unused_bytes;
+  for (const removable_container& each : containers) summary_.left_unused_bytes -= each.unused_bytes;
   return {};
 }
 
@@ -199,10 +236,11 @@ status pruner::complete(const removal_list& proposal) {
   return {};
 }
 
-/// Copies the live records of the chosen containers. The copies and shards that have them are durable before the
+/// Copies the live records of the chosen containers, except those that are damaged. The copies and shards that have them are durable before the
 /// containers are proposed.
 status pruner::rewrite() {
   if (rewritten_.empty()) return {};
+  std::vector<removable_container> copied;
   {
     const auto session = held_session::begin(opened_);
     if (!session) return session.error();
@@ -210,17 +248,20 @@ status pruner::rewrite() {
     if (!names) return names.error();
     record_writer records((*session)->objects(), opened_.key(), opened_.config().container_bytes,
                           std::move(names->batch));
-    for (const wasteful_container& each : rewritten_) {
+    for (const removable_container& each : rewritten_) {
       if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
-      if (status copied = copy_records(each, records); !copied.ok()) return copied;
+      const status outcome = copy_records(each, records);
+      if (is_damage(outcome)) continue;  // a repair saves what is whole
+      if (!outcome.ok()) return outcome;
+      copied.push_back(each);
       count_rewritten(each);
     }
     if (const auto finished = records.finish(); !finished) return finished.error();
   }
-  return remove(rewritten_);
+  return remove(copied);
 }
 
-status pruner::copy_records(const wasteful_container& source, record_writer& records) {
+status pruner::copy_records(const removable_container& source, record_writer& records) {
   storage& objects = opened_.objects();
   const auto table = read_container_table(objects, id_of(name(source)), opened_.key());
   if (!table) return table.error();

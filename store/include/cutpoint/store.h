@@ -173,7 +173,8 @@ struct store_repair_summary {
 
 struct store_prune_options {
   /// The share of the containers' bytes, 0 to 1, that may stay unused. Containers with the smallest shares of used records
-  /// are rewritten until it is reached. A smaller share saves room and costs time; 1 rewrites nothing.
+  /// are rewritten until it is reached, and eight or more that are small, below an eighth of a full one, are merged. A
+  /// smaller share saves room and costs time; 1 rewrites nothing.
   double most_unused = 0.05;
   /// How many bytes of records are copied into new containers at most.
   std::uint64_t most_rewritten_bytes = UINT64_MAX;

@@ -91,6 +91,53 @@ TEST_P(prunes, rewrite_no_more_than_is_allowed) {
   EXPECT_EQ(loss_in(*opened, {{*second, half}}), "");
 }
 
+/// Makes `count` snapshots of little data, each of which has a container of its own.
+snapshot_map small_backups(store::open_store& opened, std::uint64_t count) {
+  snapshot_map all;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const file_map files = drawn_files(100 + i, 1, 1000);
+    const auto id = back_up(opened, files);
+    EXPECT_TRUE(id.ok());
+    if (id) all[*id] = files;
+  }
+  return all;
+}
+
+TEST_P(prunes, merge_small_containers) {
+  const auto opened = made_.open();
+  snapshot_map kept = small_backups(*opened, 5);
+  ASSERT_THAT(names(made_, object_kind::container), SizeIs(5));
+  const auto few = store::prune_store(*opened, everything);
+  ASSERT_TRUE(few.ok()) << few.error().message();
+  EXPECT_EQ(few->rewritten_containers, 0u);
+
+  kept.merge(small_backups(*opened, 9));  // five of them are there
+  ASSERT_THAT(names(made_, object_kind::container), SizeIs(9));
+  EXPECT_EQ(store::prune_store(*opened, {.most_unused = 1})->rewritten_containers, 0u);
+  const auto rehearsed = store::prune_store(*opened, {.most_unused = 0, .is_rehearsal = true});
+  const auto pruned = store::prune_store(*opened, everything);
+  ASSERT_TRUE(rehearsed.ok() && pruned.ok()) << pruned.error().message();
+  EXPECT_EQ(pruned->unused_bytes, 0u);
+  EXPECT_EQ(pruned->rewritten_containers, 9u);
+  EXPECT_EQ(pruned->removed_containers, 9u);
+  EXPECT_EQ(pruned->rewritten_bytes, rehearsed->rewritten_bytes);
+  EXPECT_THAT(names(made_, object_kind::container), SizeIs(1));
+  EXPECT_EQ(loss_in(*opened, kept), "");
+  EXPECT_EQ(store::prune_store(*opened, everything)->rewritten_containers, 0u);
+}
+
+TEST(prune, leaves_a_damaged_container_where_it_is) {
+  const made_store made;
+  const auto opened = made.open();
+  snapshot_map kept = small_backups(*opened, 9);
+  const std::vector<std::string> containers = names(made, object_kind::container);
+  (*made.files->bytes_of("containers/" + containers.front()))[130] ^= 1;  // in the payload of a record
+  const auto pruned = store::prune_store(*opened, everything);
+  ASSERT_TRUE(pruned.ok()) << pruned.error().message();
+  EXPECT_EQ(pruned->removed_containers, 8u);
+  EXPECT_THAT(names(made, object_kind::container), testing::Contains(containers.front()));
+}
+
 TEST(prune, waits_for_sessions_and_keeps_what_they_committed) {
   const made_store made;
   const auto opened = made.open();
