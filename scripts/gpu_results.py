@@ -131,19 +131,25 @@ def summary(found):
     return table(heads, rows)
 
 
-BY = {"processor": "processor", "cuda": "GPU", "hybrid": "both"}
+BY = {"cuda": "GPU", "hybrid": "both"}  # what a reader calls them; other names stay
+
+
+def measured_by(rows):
+    """The names of the back ends that any of the engine's rows was measured by."""
+    return list(dict.fromkeys(name for row in rows for name, each in row["back_ends"].items() if each.get("bytes_per_second")))
 
 
 def compared(folder):
     """The rows of the chart: job, algorithm, who did it, bytes a second, bottleneck."""
     for row in engines(folder):
-        for name, by in BY.items():
-            rate = row["back_ends"].get(name, {}).get("bytes_per_second")
-            if rate:
-                yield {"job": "engine, data in memory", "algorithm": row["name"], "by": by, "bytes_per_second": rate, "bottleneck": ""}
+        for name in measured_by([row]):
+            yield {
+                "job": "engine, data in memory", "algorithm": row["name"], "by": BY.get(name, name),
+                "bytes_per_second": row["back_ends"][name]["bytes_per_second"], "bottleneck": "",
+            }  # fmt: skip
     for algorithm, where, report in deduplications(folder):
         fields = {name: report[name] for name in ("bytes_per_second", "bottleneck")}
-        yield {"job": "dedup, real data", "algorithm": algorithm, "by": BY[where]} | fields
+        yield {"job": "dedup, real data", "algorithm": algorithm, "by": BY.get(where, where)} | fields
 
 
 def draw(rows, device, file):
@@ -211,8 +217,9 @@ def page(folder, found, chart):
         rows = [(row["name"], row["fingerprint"], giga(best(row)), giga(row.get("target_bytes_per_second"))) for row in found[name].values()]
         yield f"\n## {title}\n\n" + table(["name", "fingerprint", "GB/s", "goal"], rows)
     yield "\n## The engine from memory\n\n" + table(["name", "fingerprint", "GB/s"], [(row["name"], row["fingerprint"], giga(row["bytes_per_second"])) for row in found["engine"].values()])
-    rows = [(row["name"], *(giga(row["back_ends"][name]["bytes_per_second"]) for name in ("processor", "cuda", "hybrid"))) for row in engines(folder)]
-    yield "\n## Processor against GPU: the engine with SHA-1, GB/s\n\n" + table(["name", "processor", "GPU", "both"], rows)
+    names = measured_by(engines(folder))
+    rows = [(row["name"], *(giga(row["back_ends"].get(name, {}).get("bytes_per_second")) for name in names)) for row in engines(folder)]
+    yield "\n## Processor against GPU: the engine with SHA-1, GB/s\n\n" + table(["name", *(BY.get(name, name) for name in names)], rows)
     if chart:
         yield f"\n![Processor against GPU]({chart.name})\n"
     rows = [(algorithm, where, giga(report["bytes_per_second"]), report["bottleneck"], f"{report['device_cut_share']:.2f}") for algorithm, where, report in deduplications(folder)]

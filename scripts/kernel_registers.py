@@ -68,7 +68,7 @@ def tables(found):
     yield "| scan | registers |\n|---|--:|\n"
     yield from (f"| {name} | {registers} |\n" for name, registers in sorted(scans.items()))
     yield "\n| cut finder | map | join | finish |\n|---|--:|--:|--:|\n"
-    yield from (f"| {name} | {' | '.join(str(used[step]) for step in STEPS)} |\n" for name, used in sorted(finders.items()))
+    yield from (f"| {name} | {' | '.join(str(used.get(step, '–')) for step in STEPS)} |\n" for name, used in sorted(finders.items()))
     yield "\n| other kernel | registers |\n|---|--:|\n"
     yield from (f"| {name} | {registers} |\n" for name, registers in sorted(others.items()))
 

@@ -1,6 +1,6 @@
 """The tables of docs/papers/prune.md."""
 
-from experiments.expected import random_mean
+from experiments.catalog import random_mean
 from experiments.papers.cells import PRUNE_BITS
 from experiments.papers.evidence import Evidence
 from experiments.papers.markdown import DASH, kib, percent, plain, speed, table, times

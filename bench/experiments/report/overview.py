@@ -4,8 +4,6 @@ from experiments.report.rows import Results
 from experiments.sizes import rounded
 
 
-INSTRUCTIONS = {"sse4_2": "SSE4.2", "avx2": "AVX2", "avx512f": "AVX-512", "sha_ni": "SHA extensions", "neon": "NEON"}
-
 
 def time_text(first: str, last: str) -> str:
     """The time of the measurements. If it is within a day, the day is shown once."""
@@ -18,12 +16,11 @@ def time_text(first: str, last: str) -> str:
 def machine_text(info: dict) -> str:
     """A machine as one line."""
     machine = info.get("machine", {})
-    sets = [text for name, text in INSTRUCTIONS.items() if name in machine.get("instruction_sets", [])]
     memory = sum(node.get("memory_bytes", 0) for node in machine.get("numa_nodes", []))
     parts = [
         machine.get("processor_model", "unknown processor"),
         f"{machine['cores']} cores" if machine.get("cores") else "",
-        ", ".join(sets),
+        ", ".join(info.get("back_ends", [])),
         f"{rounded(memory)} of memory" if memory else "",
         ", ".join(gpu.get("name", "") for gpu in info.get("gpus", [])) or "no GPU",
         f"Linux {'.'.join(info['kernel'].split('.')[:2])}" if info.get("kernel") else "",
@@ -53,6 +50,8 @@ def dataset_row(info: dict) -> dict:
 def of(results: Results) -> dict:
     """The values for the template."""
     warnings = []
+    if results.binaries and not results.catalog.entries:
+        warnings.append("These results have no catalog of algorithms: sizes are compared by their averages. Start the sweep again to add it.")
     if len(results.machines) > 1:
         warnings.append("Cells were measured on several machines: compare only speeds that the same machine measured.")
     if len(results.binaries) > 1:

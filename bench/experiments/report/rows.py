@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from experiments.report.aims import aim_of, algorithm_of
+from experiments.catalog import Catalog
 from experiments.sweep.results import Unreadable, reading
 
 GIB = 1 << 30
@@ -30,6 +30,7 @@ class Results:
     binaries: list[dict] = field(default_factory=list)
     failures: list[dict] = field(default_factory=list)
     outcomes: dict[str, int] = field(default_factory=dict)
+    catalog: Catalog = field(default_factory=Catalog)
     first: str = ""
     last: str = ""
 
@@ -52,9 +53,9 @@ def _name_datasets(rows: list[dict], known: list[dict]) -> None:
         entry["label"] = labels.get(entry["checksum"], entry.get("name", entry["checksum"][:6]))
 
 
-def _add_aim(row: dict, cuts: str) -> None:
-    row["mechanism"] = algorithm_of(cuts)
-    row["aim"] = aim_of(row["algorithm"], cuts)
+def _add_aim(row: dict, cuts: str, catalog: Catalog) -> None:
+    row["mechanism"] = catalog.mechanism(row["algorithm"])
+    row["aim"] = catalog.aim(row["algorithm"], cuts)
 
 
 def _by_group(rows: list[dict]) -> list[dict]:
@@ -65,7 +66,7 @@ def _by_group(rows: list[dict]) -> list[dict]:
     return rows
 
 
-def _runs(ask) -> list[dict]:
+def _runs(ask, catalog: Catalog) -> list[dict]:
     rows = ask(
         "select rows.key, group_concat(rows.grp) as groups, cells.checksum, cells.rounds, rows.dataset, rows.algorithm, rows.size, rows.parameters, rows.hash,"
         " rows.backend, rows.threads, rows.join_name, rows.segment, rows.bytes, rows.chunk_count, rows.mean_bytes, rows.unique_bytes,"
@@ -75,11 +76,11 @@ def _runs(ask) -> list[dict]:
     )
     for row in rows:
         row["report"] = json.loads(row.pop("result"))["report"]
-        _add_aim(row, row["report"]["cuts"])
+        _add_aim(row, row["report"]["cuts"], catalog)
     return _by_group(rows)
 
 
-def _speeds(ask) -> list[dict]:
+def _speeds(ask, catalog: Catalog) -> list[dict]:
     rows = ask(
         "select speeds.key, group_concat(speeds.grp) as groups, cells.checksum, cells.rounds, speeds.dataset, speeds.algorithm, speeds.size, speeds.parameters,"
         " speeds.cuts, speeds.mean_bytes, speeds.place, speeds.backend, speeds.outcome, speeds.bytes_per_second, speeds.of_read"
@@ -88,7 +89,7 @@ def _speeds(ask) -> list[dict]:
         " group by speeds.key, speeds.place, speeds.backend order by cells.started, cells.key"
     )
     for row in rows:
-        _add_aim(row, row["cuts"])
+        _add_aim(row, row["cuts"], catalog)
     return _by_group(rows)
 
 
@@ -121,7 +122,13 @@ def read_stores(paths: Iterable[Path]) -> list[dict]:
 def _read(ask) -> Results:
     found = Results()
     found.datasets = [json.loads(row["info"]) | {"checksum": row["checksum"]} for row in ask("select * from datasets order by rowid")]
-    runs, speeds = _runs(ask), _speeds(ask)
+    of_cells = "where key in (select {0} from cells) order by rowid"
+    found.machines = [json.loads(row["info"]) for row in ask(f"select info from machines {of_cells.format('machine')}")]
+    found.binaries = [
+        json.loads(row["info"]) | {"key": row["key"]} for row in ask(f"select key, info from binaries {of_cells.format('binary')}")
+    ]
+    found.catalog = Catalog.merged([info["catalog"] for info in found.binaries if "catalog" in info])
+    runs, speeds = _runs(ask, found.catalog), _speeds(ask, found.catalog)
     tunes = ask(
         "select key, checksum, dataset, algorithm, size, result from cells where kind = 'tune' and outcome = 'done' order by started, key"
     )
@@ -131,11 +138,6 @@ def _read(ask) -> Results:
     found.runs = _newest(runs, SETTING)
     found.speeds = _newest(speeds, ("dataset", "algorithm", "size", "parameters", "place", "backend"))
     found.tunes = _newest(tunes, ("dataset", "algorithm", "size"))
-    of_cells = "where key in (select {0} from cells) order by rowid"
-    found.machines = [json.loads(row["info"]) for row in ask(f"select info from machines {of_cells.format('machine')}")]
-    found.binaries = [
-        json.loads(row["info"]) | {"key": row["key"]} for row in ask(f"select key, info from binaries {of_cells.format('binary')}")
-    ]
     found.failures = ask(
         "select dataset, kind, algorithm, size, hash, backend, outcome, problem from cells where outcome <> 'done' order by outcome, started, key"
     )

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 
-from experiments.report.aims import OWN
+from experiments.catalog import OWN
 from experiments.report.rows import Results
 from experiments.report.style import ALGORITHMS
 from experiments.sizes import bytes_of

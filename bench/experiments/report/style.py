@@ -24,7 +24,7 @@ FAMILIES = {
         },
     ),
     "sequences": ("monotone sequences", {"seqcdc-inc": ("#99266f", "#f092cf"), "seqcdc-dec": ("#cf74b0", "#c8569f")}),
-    "minima": ("smallest values", {"mincdchash4": ("#4a3a2a", "#c9b29a")}),
+    "minima": ("smallest values", {"mincdchash4": ("#4a3a2a", "#c9b29a"), "mincdc4": ("#8a7257", "#8f7a66")}),
     "fixed": ("no content", {"fixed": ("#6b7280", "#9aa4b0")}),
 }
 ALGORITHMS = {name: family for family, (_, members) in FAMILIES.items() for name in members}
@@ -32,15 +32,10 @@ ALGORITHMS = {name: family for family, (_, members) in FAMILIES.items() for name
 SHAPES = ["circle", "square", "triangle-up", "diamond"]
 DASHES = [[1, 0], [5, 2], [2, 2], [7, 2, 2, 2]]
 
-BACK_ENDS = {
-    "scalar": ("#8a929c", "#8a929c"),
-    "sha-ni": ("#b7b2d6", "#5b5590"),
-    "sse4": ("#a79fd8", "#6f63b8"),
-    "avx2": ("#6a5bc0", "#a195ee"),
-    "avx512": ("#35268a", "#dcd6ff"),
-    "avx512-dl": ("#1d1458", "#c9bfff"),
-    "neon": ("#6a5bc0", "#a195ee"),
-}
+# The colours of back ends in their order, the first that of the reference. The list repeats after its end; shapes then differ.
+BACK_ENDS = [
+    ("#8a929c", "#8a929c"), ("#b7b2d6", "#5b5590"), ("#a79fd8", "#6f63b8"), ("#6a5bc0", "#a195ee"), ("#35268a", "#dcd6ff"), ("#1d1458", "#c9bfff"),
+]  # fmt: skip
 STAGES = {
     "reading": ("#7b8ea6", "#7b8ea6"),
     "intake": ("#c3ccd6", "#4d5a68"),
@@ -64,7 +59,7 @@ def tokens(theme: str) -> dict[str, str]:
     """The colour of each token; `theme` is light or dark."""
     which = ("light", "dark").index(theme)
     members = {name: pair for _, family in FAMILIES.values() for name, pair in family.items()}
-    every = members | INK | {f"isa-{n}": p for n, p in BACK_ENDS.items()} | {f"stage-{n}": p for n, p in STAGES.items()}
+    every = members | INK | {f"back-end-{i}": p for i, p in enumerate(BACK_ENDS)} | {f"stage-{n}": p for n, p in STAGES.items()}
     return {name: pair[which] for name, pair in every.items()}
 
 
@@ -85,6 +80,13 @@ def member(mechanism: str) -> int:
     """The index in the family, which selects shapes and dashes."""
     family = ALGORITHMS.get(mechanism)
     return list(FAMILIES[family][1]).index(mechanism) % len(SHAPES) if family else 0
+
+
+def back_end_looks(back_ends: list[str], reference: str) -> dict[str, tuple[str, str]]:
+    """The token and the shape of each back end: gray circles for the reference; neighbours in the list differ in both."""
+    others = [name for name in back_ends if name != reference]
+    looks = {name: (f"@back-end-{1 + i % (len(BACK_ENDS) - 1)}", SHAPES[i % len(SHAPES)]) for i, name in enumerate(others)}
+    return {reference: ("@back-end-0", "circle")} | looks
 
 
 FONT = "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"

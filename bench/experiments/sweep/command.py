@@ -7,6 +7,7 @@ import subprocess
 from functools import cached_property
 from pathlib import Path
 
+from experiments.catalog import summary_of
 from experiments.sweep.cell import Cell, digest
 
 
@@ -39,13 +40,14 @@ class Command:
 
     @cached_property
     def info(self) -> dict:
-        return {"version": self._list["version"], "bytes": self.path.stat().st_size}
+        return {"version": self._list["version"], "bytes": self.path.stat().st_size, "catalog": summary_of(self._list)}
 
     @cached_property
     def machine(self) -> dict:
         """Processors, caches and GPUs, without values that change from day to day."""
         info = json.loads(self.run("info", "--json"))
-        return {"machine": info["machine"], "gpus": info["gpus"], "kernel": os.uname().release}
+        usable = [entry["name"] for entry in self._list["back_ends"] if entry["runs_here"]]
+        return {"machine": info["machine"], "gpus": info["gpus"], "kernel": os.uname().release, "back_ends": usable}
 
     @property
     def machine_key(self) -> str:

@@ -1,10 +1,22 @@
 """Results files as a sweep leaves them, with numbers that a test chooses."""
 
 import json
+import os
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "bench"))
+
+from experiments.catalog import Catalog, summary_of  # noqa: E402
+
+BINARY = Path(os.environ.get("CUTPOINT_BIN") or ROOT / "build/release/cli/cutpoint").resolve()
+LISTING = json.loads(subprocess.run([BINARY, "list", "--json"], capture_output=True, check=True).stdout)
+CATALOG = Catalog.merged([summary_of(LISTING)])
+# The back ends of this build, those that other machines have, and one that nobody has yet.
+BACK_ENDS = list(dict.fromkeys([*CATALOG.back_ends, "neon", "cuda", "hybrid", "unheard-of"]))
 SCHEMA = ROOT / "bench" / "experiments" / "sweep" / "schema.sql"
 GIB = 1 << 30
 BUSY = {"reading": 0.2, "intake": 0.0, "chunking": 0.4, "joining": 0.01, "fingerprinting": 0.6, "delivery": 0.02}
@@ -12,8 +24,8 @@ PARALLEL = ("chunking", "fingerprinting")
 
 
 def cuts_of(algorithm: str, least: int, mean: int, most: int) -> str:
-    name, more = {"ae-max": ("ae", ",extreme=max"), "seqcdc-inc": ("seqcdc", ",order=increasing")}.get(algorithm, (algorithm, ""))
-    return f"{name}(min_bytes={least},avg_bytes={mean},max_bytes={most}{more})"
+    """A canonical string of an algorithm or a profile. Several names have the same word before the parenthesis."""
+    return f"{CATALOG.entries[algorithm]['algorithm']}(min_bytes={least},avg_bytes={mean},max_bytes={most})"
 
 
 def report_of(cuts: str, savings: float | None, mean: int = 8192, size: int = GIB, threads: int = 2, busy: dict | None = None) -> dict:
@@ -49,10 +61,10 @@ class ResultsFile:
         self.file = sqlite3.connect(path)
         self.file.executescript(SCHEMA.read_text(encoding="utf-8"))
         self.count = 0
-        machine = {"machine": {"processor_model": "Test Processor", "cores": 2, "instruction_sets": ["avx2"]}, "gpus": []}
+        machine = {"machine": {"processor_model": "Test Processor", "cores": 2, "instruction_sets": ["avx2"]}, "gpus": [], "back_ends": ["scalar", "avx2"]}
         self.file.execute("insert into machines values ('m', ?)", (json.dumps(machine),))
         for key in ("b", "c"):
-            self.file.execute("insert into binaries values (?, ?)", (key, json.dumps({"version": f"1.2.3{key}"})))
+            self.file.execute("insert into binaries values (?, ?)", (key, json.dumps({"version": f"1.2.3{key}", "catalog": summary_of(LISTING)})))
 
     def saved(self) -> Path:
         """The file as it is now."""
@@ -87,7 +99,7 @@ class ResultsFile:
     def add_speeds(self, dataset: str, algorithm: str, size: str, cuts: str, speeds: dict[str, float], **more) -> None:
         """A cell of cutting alone, by back end."""
         back_ends = {name: {"outcome": "measured", "bytes_per_second": speed, "of_read": 0.5} for name, speed in speeds.items()}
-        back_ends["avx512"] = {"outcome": "does_not_run", "bytes_per_second": None, "of_read": None}
+        back_ends["absent"] = {"outcome": "does_not_run", "bytes_per_second": None, "of_read": None}
         rows = [{"place": "memory", "kind": "read", "name": "plain read", "cuts": None, "back_ends": back_ends}]
         for place in ("memory", "l2"):
             rows.append({"place": place, "kind": "cuts", "name": algorithm, "cuts": cuts, "mean_bytes": 8000.0, "back_ends": back_ends})

@@ -63,8 +63,9 @@ class SweepTest(unittest.TestCase):
         """The words that run this sweep."""
         file = self.folder / "small.toml"
         file.write_text(text)
-        options = ["--results", str(self.results), "--data", str(self.folder / "data"), "--command", str(binary), "--no-report"]
-        return [sys.executable, "-B", "-m", "experiments.sweep", str(file), *options, *more]
+        options = ["--results", str(self.results), "--data", str(self.folder / "data"), "--command", str(binary)]
+        end = [] if "--report" in more else ["--no-report"]
+        return [sys.executable, "-B", "-m", "experiments.sweep", str(file), *options, *end, *more]
 
     def sweep(self, text: str, *more: str, code: int = 0, binary: Path = BINARY) -> str:
         """Runs it to its end; what it said on standard error."""

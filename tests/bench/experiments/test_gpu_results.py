@@ -26,14 +26,16 @@ class GpuResults(unittest.TestCase):
         self.assertEqual((made.returncode, made.stderr), (0, ""))
         return (self.folder / "page.md").read_text()
 
-    def test_a_chart_has_engine_and_dedup(self):
-        back_ends = {name: {"outcome": "measured", "bytes_per_second": rate} for name, rate in (("processor", 2e9), ("cuda", 4e9), ("hybrid", 5e9))}
+    def test_a_chart_has_engine_and_dedup_by_whatever_back_end(self):
+        back_ends = {name: {"outcome": "measured", "bytes_per_second": rate} for name, rate in (("processor", 2e9), ("cuda", 4e9), ("hybrid", 5e9), ("unheard-of", 6e9))}
         back_ends["avx2"] = {"outcome": "unavailable", "bytes_per_second": 0}
         (self.logs / "engine.json").write_text(json.dumps({"engine_rows": [{"name": "gear", "back_ends": back_ends}]}))
-        for where, rate, bottleneck in (("processor", 1e9, "chunking"), ("cuda", 3e9, "reading")):
+        for where, rate, bottleneck in (("processor", 1e9, "chunking"), ("cuda", 3e9, "reading"), ("unheard-of", 3e9, "reading")):
             report = {"bytes_per_second": rate, "bottleneck": bottleneck, "device_cut_share": 0.5}
             (self.logs / f"dedup-rabin-{where}.json").write_text(json.dumps(report))
-        self.assertIn("![Processor against GPU](page.png)", self.make_page())
+        page = self.make_page()
+        self.assertIn("![Processor against GPU](page.png)", page)
+        self.assertIn("| name | processor | GPU | both | unheard-of |", page)
         self.assertTrue((self.folder / "page.png").read_bytes().startswith(PNG))
 
     def test_a_page_without_figures_has_no_chart(self):

@@ -12,7 +12,7 @@ from sweeps import ROOT, SweepTest, environment
 
 sys.path.insert(0, str(ROOT / "bench"))
 
-from experiments.expected import random_mean
+from experiments.catalog import random_mean
 from experiments.papers import pages, paper, runs
 from experiments.papers.__main__ import TABLES
 from experiments.papers.claim import HOLDS, NOT, PART, UNKNOWN, at_most, by_cases

@@ -14,9 +14,8 @@ import zlib
 from html.parser import HTMLParser
 from pathlib import Path
 
-from results_files import GIB, ROOT, ResultsFile, cuts_of, report_of, store_stats, tune_result
+from results_files import BACK_ENDS, BUSY, CATALOG, GIB, ROOT, ResultsFile, cuts_of, report_of, store_stats, tune_result
 
-sys.path.insert(0, str(ROOT / "bench"))
 try:
     from experiments.report import Unreadable, write
     from experiments.report.charts import SECTIONS
@@ -155,6 +154,42 @@ class Report(unittest.TestCase):
         self.assertIn(["linux", "rabin", "2K:8K:64K", "none", "1M", "1311", "1.000", "3.125", "20.00"], page.tables["joins"])
         stages = dict(zip(page.tables["stages"][0], page.tables["stages"][1]))
         self.assertEqual((stages["fingerprinting"], stages["sum s/GiB"], stages["bottleneck"]), ("0.600", "1.230", "fingerprinting"))
+
+    def test_back_ends_that_no_list_has_are_drawn(self):
+        rates = {name: (1 + i) * GIB for i, name in enumerate(BACK_ENDS)}
+        for algorithm in ("gear", "mincdchash4"):
+            self.results.add_speeds("linux", algorithm, "8K", cuts_of(algorithm, 2048, 8192, 65536), rates)
+        page = self.page(draws_plots=True)
+        self.assertEqual([row[4] for row in page.tables["speedups"] if row[1:4] == ["gear", "8K", "memory"]], BACK_ENDS)
+        for name in BACK_ENDS:
+            self.assertRegex(self.html, rf"</svg>{name}</li>")
+        self.assertGreater(colours_in((self.out / "speedups.png").read_bytes()), 20)
+
+    def test_names_that_no_list_has_are_drawn(self):
+        """An algorithm, a join, a stage, a back end and a bottleneck of a later version."""
+        report = report_of("invented(avg_bytes=8192)", 0.3, busy=BUSY | {"invented stage": 5.0})
+        report["comparison"] = {"dirty_chunk_count": 10, "missed_duplicate_share": 0.01}
+        for settings in ({}, {"join_name": "invented join", "segment": "1M"}, {"backend": "invented"}, {"hash": "invented hash"}):
+            self.results.add_run("linux", "invented", "8K", "", 0, report=report, **settings)
+        self.results.add_speeds("linux", "invented", "8K", "invented(avg_bytes=8192)", {"scalar": GIB, "invented": 2 * GIB})
+        page = self.page(draws_plots=True)
+        self.assertEqual(set(page.sections), (RUNS | {"joins", "shift", "cutting", "speedups"}) - {"pareto"})
+        self.assertEqual(dict(zip(*page.tables["stages"][:2]))["invented stage"], "5.000")
+        self.assertIn("join invented join", page.text)
+
+    def test_all_algorithms_and_profiles_are_compared_at_their_aims(self):
+        for name in CATALOG.entries:
+            self.results.add_run("linux", name, "8K", cuts_of(name, 0, 8192, 0), 0.9 if name == "mincdchash4" else 0.2)
+        page = self.page()
+        self.assertIn("mincdchash4 saves most on linux", page.text)
+        self.assertEqual({row[1] for row in page.tables["savings"][1:]}, set(CATALOG.entries))
+
+    def test_a_file_without_a_catalog_is_told(self):
+        self.results.add_matrix()
+        self.results.file.execute("""update binaries set info = '{"version": "1"}'""")
+        page = self.page()
+        self.assertEqual(set(page.sections), RUNS)
+        self.assertIn("These results have no catalog of algorithms", page.text)
 
     def test_the_page_loads_nothing(self):
         self.results.add_matrix()

@@ -84,6 +84,22 @@ class Results(SweepTest):
         self.assertTrue(all((rate or 0) > 0 for _, outcome, rate in rows if outcome == "measured"), rows)
 
 
+    def test_every_kind_on_every_back_end_ends_with_a_page(self):
+        names = json.loads(subprocess.run([BINARY, "list", "--json"], capture_output=True, check=True).stdout)["back_ends"]
+        text = (
+            '[datasets.a]\npath = "a"\n'
+            '[[cells]]\nkind = "kernels"\nalgorithms = ["gear", "mincdchash4"]\nsizes = ["8K"]\nbytes = "256K"\n'
+            f'[[cells]]\nalgorithms = ["mincdchash4", "restic"]\nbackends = {json.dumps([each["name"] for each in names])}\n'
+            '[[cells]]\nkind = "tune"\nalgorithms = ["seqcdc-inc"]\nsizes = ["8K"]\nsample = "100%"\n'
+        )
+        page = self.folder / "page"
+        self.sweep(text, "--report", str(page))
+        written = (page / "index.html").read_text(encoding="utf-8")
+        for section in ("savings", "throughput", "cutting", "speedups", "tune"):
+            self.assertIn(f'<section id="{section}">', written)
+        self.assertNotIn("no catalog", written)
+
+
 class Endings(SweepTest):
     def test_kills_at_random_points_leave_the_same_rows(self):
         slow = self.disguise("[[ $1 != dedup ]] || sleep 0.05")

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 import unittest
 from pathlib import Path
 
@@ -80,6 +81,14 @@ class Schemas(CommandTest):
     def test_of_list(self):
         whole = self.json_of("list", "--json")
         self.assert_valid("list", whole, *whole["entries"], self.json_of("list", "restic", "--json"))
+
+    def test_they_repeat_no_names_of_the_catalog(self):
+        """Names come with each version, and other machines have others."""
+        catalog = self.json_of("list", "--json")
+        listed = {each["name"] for names in ("entries", "fingerprints", "back_ends") for each in catalog[names]} - {"none"}
+        for path in SCHEMAS.glob("*.json"):
+            values = re.findall(r'"enum": \[([^]]*)\]', path.read_text(encoding="utf-8"))
+            self.assertEqual(set(re.findall(r'"([^"]*)"', "".join(values))) & listed, set(), path.name)
 
     def test_of_info(self):
         self.assert_valid("info", self.json_of("info", "--json"))

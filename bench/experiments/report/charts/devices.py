@@ -1,11 +1,13 @@
 """Processor against GPU: what a job takes by the processor, by a GPU, and by both. The rows are those of scripts/gpu_results.py."""
 
+import itertools
+
 import altair as alt
 
 from experiments.report.charts.dots import chart, tips
 from experiments.report.section import Key, Panel, Section, number
 
-COLOURS = {"processor": "@stage-reading", "GPU": "@device", "both": "@stage-delivery"}
+COLOURS = ("@stage-reading", "@device", "@stage-delivery", "@stage-joining")
 BAR = 15  # pixels
 GIGA = 1e9
 
@@ -18,7 +20,12 @@ COLUMNS = [
 ]
 
 
-def panel(rows: list[dict]) -> alt.LayerChart:
+def colours_of(rows: list[dict]) -> dict[str, str]:
+    """A colour for each of those that did the work, in their order."""
+    return dict(zip(dict.fromkeys(row["by"] for row in rows), itertools.cycle(COLOURS)))
+
+
+def panel(rows: list[dict], colours: dict[str, str]) -> alt.LayerChart:
     shown = [
         {"algorithm": row["algorithm"], "by": row["by"], "speed": round(row["bytes_per_second"] / GIGA, 3), "bottleneck": row["bottleneck"]} for row in rows
     ]
@@ -26,13 +33,13 @@ def panel(rows: list[dict]) -> alt.LayerChart:
         row["text"] = f"{row['speed']:.2f}" + (f", {row['bottleneck']}" if row["bottleneck"] else "")
     order = list(dict.fromkeys(row["algorithm"] for row in shown))
     y = alt.Y("algorithm:N", sort=order, title=None, axis=alt.Axis(labelColor="@text"), scale=alt.Scale(paddingInner=0.25))
-    beside = alt.YOffset("by:N", sort=list(COLOURS))
+    beside = alt.YOffset("by:N", sort=list(colours))
     x = alt.X("speed:Q", title="GB/s", scale=alt.Scale(domain=[0, 1.35 * max(row["speed"] for row in shown)], nice=False))
-    colours = alt.Color("by:N", title=None, sort=list(COLOURS), scale=alt.Scale(domain=list(COLOURS), range=list(COLOURS.values())))
-    bars = chart(shown, y, beside, x, colours).mark_bar()
+    fill = alt.Color("by:N", title=None, sort=list(colours), scale=alt.Scale(domain=list(colours), range=list(colours.values())))
+    bars = chart(shown, y, beside, x, fill).mark_bar()
     bars = bars.encode(tooltip=tips(("algorithm:N",), ("by:N",), ("speed:Q", "GB/s", ".2f"), ("bottleneck:N",)))
     labels = chart(shown, y, beside, x, alt.Text("text:N")).mark_text(align="left", dx=5, fontSize=10, color="@muted")
-    return alt.layer(bars, labels).properties(height=(BAR * len(COLOURS) + 10) * len(order))
+    return alt.layer(bars, labels).properties(height=(BAR * len(colours) + 10) * len(order))
 
 
 def finding(rows: list[dict]) -> str:
@@ -50,10 +57,11 @@ def finding(rows: list[dict]) -> str:
 
 
 def processor_against_gpu(rows: list[dict], device: str) -> Section | None:
-    """A panel for each job; None without rows. A row has job, algorithm, by (processor, GPU or both), bytes_per_second, bottleneck."""
+    """A panel for each job; None without rows. A row has job, algorithm, by (processor, GPU, both), bytes_per_second, bottleneck."""
     if not rows:
         return None
-    panels = [Panel(job, panel([row for row in rows if row["job"] == job])) for job in dict.fromkeys(row["job"] for row in rows)]
+    colours = colours_of(rows)
+    panels = [Panel(job, panel([row for row in rows if row["job"] == job], colours)) for job in dict.fromkeys(row["job"] for row in rows)]
     caption = f"Cut and fingerprinted with SHA-1 by the processor, by {device}, and by both, of one run; beside a speed stands its bottleneck."
-    keys = [Key(by, colour, "bar") for by, colour in COLOURS.items()]
+    keys = [Key(name, colour, "bar") for name, colour in colours.items()]
     return Section("processor-against-gpu", "GPU", finding(rows), caption, panels, COLUMNS, rows, keys, panels_a_row=2)

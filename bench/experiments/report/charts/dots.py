@@ -1,8 +1,8 @@
-"""Parts that several charts share, and the chart of dots: a row for each algorithm, a dot for each aim (see aims.py)."""
+"""Parts that several charts share, and the chart of dots: a row for each algorithm, a dot for each aim (see catalog.py)."""
 
 import altair as alt
 
-from experiments.report.aims import OWN
+from experiments.catalog import OWN
 from experiments.report.section import Key
 from experiments.report.select import aim_text
 from experiments.report.style import ALGORITHMS, colour
@@ -35,7 +35,7 @@ def mechanisms_of(rows: list[dict]) -> dict[str, str]:
 
 def algorithm_keys(rows: list[dict]) -> list[Key]:
     seen = {row["mechanism"] for row in rows}
-    return [Key(name, f"@{name}") for name in ALGORITHMS if name in seen]
+    return [Key(name, colour(name)) for name in ALGORITHMS if name in seen] + [Key("other", colour("")) for _ in [0] if seen - set(ALGORITHMS)]
 
 
 def area(aim: str, aims: list[str]) -> int:

@@ -1,15 +1,17 @@
 """The cost of joins that are not exact: chunks that the sequential algorithm does not make, and duplicates that are missed."""
 
+import itertools
+
 import altair as alt
 
 from experiments.report.charts.dots import BYTES, by_algorithm, chart, log_scale, mechanisms_of, tips
 from experiments.report.rows import Results
 from experiments.report.section import Key, Panel, Section, columns_of, number, percent
 from experiments.report.select import by_group, datasets_of, listed, usual_first
-from experiments.report.style import SHAPES, colour, member
+from experiments.report.style import DASHES, SHAPES, colour, member
 from experiments.sizes import text_of
 
-JOINS = {"pdedupe": (1, 0), "none": (4, 3)}  # and their dashes
+EXACT = "exact"
 MEASURES = {"dirty": ("dirty chunks", "dirty chunks, share"), "missed_share": ("missed duplicates", "missed duplicates, share")}
 
 COLUMNS = columns_of(
@@ -22,7 +24,7 @@ COLUMNS = columns_of(
 )
 
 
-def panel(rows: list[dict], measure: str, mechanisms: dict[str, str]) -> alt.LayerChart:
+def panel(rows: list[dict], measure: str, mechanisms: dict[str, str], dashes: dict[str, list[int]]) -> alt.LayerChart:
     labels = sorted(mechanisms)
     shown = [
         {"algorithm": r["algorithm"], "join": r["join_name"], "segment": r["segment_bytes"], "value": r[measure], "chunks": r["dirty_chunks"]}
@@ -38,7 +40,7 @@ def panel(rows: list[dict], measure: str, mechanisms: dict[str, str]) -> alt.Lay
         by_algorithm(mechanisms),
     )
     lines = base.mark_line(strokeWidth=1.8).encode(
-        alt.StrokeDash("join:N", scale=alt.Scale(domain=list(JOINS), range=[list(dash) for dash in JOINS.values()]), title="join")
+        alt.StrokeDash("join:N", scale=alt.Scale(domain=list(dashes), range=list(dashes.values())), title="join")
     )
     points = base.mark_point(filled=True, size=48, opacity=1).encode(
         alt.Shape("algorithm:N", title=None, scale=alt.Scale(domain=labels, range=[SHAPES[member(mechanisms[name])] for name in labels])),
@@ -62,12 +64,13 @@ def finding(rows: list[dict]) -> str:
 def joins(results: Results) -> Section | None:
     rows = []
     for row in results.runs:
-        if row["join_name"] in JOINS and row["dirty_chunks"] is not None and row["chunk_count"] and row["parameters"] == "{}":
+        if row["join_name"] != EXACT and row["dirty_chunks"] is not None and row["chunk_count"] and row["parameters"] == "{}":
             rows.append(row | {"segment_bytes": row["report"]["segment_bytes"], "dirty": row["dirty_chunks"] / row["chunk_count"]})
     if not rows:
         return None
     rows = by_group(rows)
     aims, mechanisms = usual_first(rows), mechanisms_of(rows)
+    dashes = dict(zip(dict.fromkeys(row["join_name"] for row in rows), itertools.cycle(DASHES)))
     panels = []
     for aim in aims:
         of_aim = [row for row in rows if row["aim"] == aim]
@@ -75,10 +78,10 @@ def joins(results: Results) -> Section | None:
             here = [row for row in of_aim if row["dataset"] == name]
             for measure, (title, _) in MEASURES.items():
                 if any(row[measure] is not None for row in here):
-                    panels.append(Panel(f"{name} — {title}", panel(here, measure, mechanisms), aim))
+                    panels.append(Panel(f"{name} — {title}", panel(here, measure, mechanisms, dashes), aim))
     keys = [Key(name, colour(mechanism), SHAPES[member(mechanism)]) for name, mechanism in sorted(mechanisms.items())]
-    keys += [Key(f"join {name}", "@muted", "line", dash) for name, dash in JOINS.items() if any(r["join_name"] == name for r in rows)]
-    caption = f"Whole engine with the join {listed([n for n in JOINS if any(r['join_name'] == n for r in rows)])}, against the exact cuts of the same bytes. "
+    keys += [Key(f"join {name}", "@muted", "line", tuple(dash)) for name, dash in dashes.items()]
+    caption = f"Whole engine with the join {listed(list(dashes))}, against the exact cuts of the same bytes. "
     caption += "Dirty: chunks that the exact cuts do not have. Missed: duplicates, in bytes, that the exact cuts find and these do not; "
     caption += "by chance it can be negative. With the exact join, which is the default, both are zero."
     return Section("joins", "Joins", finding(rows), caption, panels, COLUMNS, rows, keys, aims, panels_a_row=4)

@@ -4,7 +4,7 @@ from collections import Counter
 
 import altair as alt
 
-from experiments.report.aims import OWN
+from experiments.catalog import OWN
 from experiments.report.charts.dots import BYTES, aim_keys, algorithm_keys, by_algorithm, chart, dots, log_scale, looks, mechanisms_of, points
 from experiments.report.rows import Results
 from experiments.report.section import Panel, Section, columns_of, number, percent

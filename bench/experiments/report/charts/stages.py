@@ -6,7 +6,7 @@ import altair as alt
 
 from experiments.report.charts.dots import ROW, chart, tips
 from experiments.report.rows import GIB, Results
-from experiments.report.section import Key, Panel, Section, columns_of, number
+from experiments.report.section import Column, Key, Panel, Section, columns_of, number
 from experiments.report.select import ENGINE, aim_text, datasets_of, engine_text, listed, once, plain, usual, usual_aim
 from experiments.report.style import STAGES
 
@@ -25,14 +25,20 @@ def stage_column(name: str):
     return name, lambda row: f"{cost(row).get(name, 0):.3f}"
 
 
-COLUMNS = columns_of(
-    ("hash", lambda row: row["hash"]),
-    ("threads", lambda row: f"{row['report']['thread_count']}"),
-    *[stage_column(name) for name in STAGES],
-    ("sum s/GiB", lambda row: f"{total(row):.3f}"),
-    ("bottleneck", lambda row: row["bottleneck"]),
-    ("GiB/s", number("bytes_per_second", 3, GIB)),
-)
+def stages_of(rows: list[dict]) -> list[str]:
+    """The stages of rows in their order. Some rows may have others, such as those of devices."""
+    return list(dict.fromkeys([*STAGES, *(name for row in rows for name in cost(row))]))
+
+
+def columns(rows: list[dict]) -> list[Column]:
+    return columns_of(
+        ("hash", lambda row: row["hash"]),
+        ("threads", lambda row: f"{row['report']['thread_count']}"),
+        *[stage_column(name) for name in stages_of(rows)],
+        ("sum s/GiB", lambda row: f"{total(row):.3f}"),
+        ("bottleneck", lambda row: row["bottleneck"]),
+        ("GiB/s", number("bytes_per_second", 3, GIB)),
+    )
 
 
 def token(stage: str) -> str:
@@ -42,12 +48,11 @@ def token(stage: str) -> str:
 def bars(rows: list[dict]) -> alt.LayerChart:
     """A panel: a bar for each algorithm, the cheapest first."""
     order = [row["algorithm"] for row in sorted(rows, key=total)]
-    names = list(STAGES)
+    names = stages_of(rows)
     shown = [
         {"algorithm": row["algorithm"], "stage": stage, "place": names.index(stage), "seconds": round(seconds, 4)}
         for row in rows
         for stage, seconds in cost(row).items()
-        if stage in STAGES
     ]
     ends = [{"algorithm": row["algorithm"], "seconds": round(total(row), 4), "bound": row["bottleneck"] or ""} for row in rows]
     y = alt.Y("algorithm:N", sort=order, title=None, axis=alt.Axis(labelColor="@text"))
@@ -107,7 +112,7 @@ def stages(results: Results) -> Section | None:
     caption = f"Busy time of all threads by stage, for a GiB of input, mean aimed at {aim_text(aim)} (profiles: their own): {engine_text(rows)}. "
     caption += "The name beside each bar is the bottleneck: the stage that takes longest alone, with parallel stages divided among the threads."
     panels = [Panel(name, bars([row for row in rows if row["dataset"] == name])) for name in datasets_of(rows, results)]
-    return Section("stages", "Stages", title, caption, panels, COLUMNS, rows, keys_of(rows))
+    return Section("stages", "Stages", title, caption, panels, columns(rows), rows, keys_of(rows))
 
 
 def shift(results: Results) -> Section | None:
@@ -137,4 +142,4 @@ def shift(results: Results) -> Section | None:
         title = f"The bottleneck shifts with hash and threads for {who}"
     caption = "Colour: the stage that takes longest alone; number: GiB/s of the whole engine; ×2: on two threads. Back end auto, exact cuts."
     keys = [key for key in keys_of(used) if key.label in {row["bottleneck"] for row in used}]
-    return Section("shift", "Bottleneck", title, caption, panels, COLUMNS, used, keys, panels_a_row=2)
+    return Section("shift", "Bottleneck", title, caption, panels, columns(used), used, keys, panels_a_row=2)

@@ -4,7 +4,7 @@ import re
 
 import altair as alt
 
-from experiments.report.aims import OWN, algorithm_of
+from experiments.catalog import OWN, Catalog
 from experiments.report.charts.dots import algorithm_keys, by_algorithm, chart, mechanisms_of, tips
 from experiments.report.rows import GIB, Results
 from experiments.report.section import Panel, Section, columns_of, number, percent
@@ -32,14 +32,14 @@ def label(candidate: dict) -> str:
     return " ".join(filter(None, [candidate["name"], target, "/".join(values)]))
 
 
-def candidates(tune: dict) -> list[dict]:
+def candidates(tune: dict, catalog: Catalog) -> list[dict]:
     """One row for each candidate of a search."""
     result = tune["result"]
     chosen = (result["recommendation"] or {}).get("candidate")
     return [
         {
             "dataset": tune["dataset"], "algorithm": entry["name"], "size": text_of(round(entry["target_bytes"])) if entry["target_bytes"] else OWN,
-            "options": re.sub(r"--(algorithm|profile|param) ", "", entry["options"]), "label": label(entry), "mechanism": algorithm_of(entry["cuts"]),
+            "options": re.sub(r"--(algorithm|profile|param) ", "", entry["options"]), "label": label(entry), "mechanism": catalog.mechanism(entry["name"]),
             "mean_bytes": entry["mean_bytes"], "savings": entry["sample"]["savings_share"], "net": entry["net_savings_share"],
             "speed": entry["bytes_per_second"] / GIB, "front": entry["on_front"], "recommended": i == chosen, "aim": OWN,
         }
@@ -72,7 +72,7 @@ def tunes(results: Results) -> Section | None:
     rows, panels = [], []
     for name in datasets_of(results.tunes, results):
         for tune in results.tunes:
-            here = candidates(tune) if tune["dataset"] == name else []
+            here = candidates(tune, results.catalog) if tune["dataset"] == name else []
             if here:
                 panels.append(Panel(f"{name}: {tune['algorithm']}, {tune['size']}", panel(here)))
                 rows += here
