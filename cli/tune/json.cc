@@ -78,10 +78,12 @@ std::string tune_json(const tune_facts& facts) {
   ordered_json recommendation;
   if (facts.is_recommended) {
     const tune_candidate& best = facts.rows.front().candidate;
+    const std::string warning = warning_about(facts);
     recommendation = {{"candidate", 0},
                       {"cuts", best.cuts.canonical()},
                       {"options", options_of(best)},
-                      {"why", why_recommended(facts)}};
+                      {"why", why_recommended(facts)},
+                      {"warning", warning.empty() ? ordered_json() : ordered_json(warning)}};
   }
   return json_text({{"version", version()},
                     {"interrupted", facts.is_interrupted},

@@ -50,4 +50,10 @@ std::string why_recommended(const tune_facts& facts) {
       human_percent(net_savings(best)), human_rate(best.speed->bytes_per_second()));
 }
 
+std::string warning_about(const tune_facts& facts) {
+  if (!facts.rows.front().candidate.cuts.fixed_chunk_bytes()) return {};
+  return "chunks of a fixed length save hardly anything once bytes are inserted or removed, which a single copy of the "
+         "data does not show: give two versions of it";
+}
+
 }  // namespace cutpoint::cli

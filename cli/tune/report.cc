@@ -77,9 +77,11 @@ std::string table(const tune_facts& facts) {
 
 std::string recommendation(const tune_facts& facts) {
   if (!facts.is_recommended) return {};
+  const std::string warning = warning_about(facts);
   return fmt::format("\n* no other setting is better in savings and in speed. Net: each chunk costs {} bytes.\n\n{}{}",
                      facts.chunk_cost, line("recommended", options_of(facts.rows.front().candidate)),
-                     line("", why_recommended(facts)));
+                     line("", why_recommended(facts))) +
+         (warning.empty() ? std::string() : line("warning", warning));
 }
 
 }  // namespace

@@ -16,5 +16,7 @@ namespace cutpoint::cli {
 [[nodiscard]] std::string options_of(const tune_candidate& candidate);
 /// Returns a sentence that says why the first row is recommended.
 [[nodiscard]] std::string why_recommended(const tune_facts& facts);
+/// Returns a sentence that warns about the recommendation, or an empty text.
+[[nodiscard]] std::string warning_about(const tune_facts& facts);
 
 }  // namespace cutpoint::cli

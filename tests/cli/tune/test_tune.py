@@ -103,6 +103,15 @@ class Recommendation(Tune):
         self.assert_done(self.run_command("dedup", *shlex.split(options), "data"))
         self.assertEqual(len(re.findall(r"--algorithm \w+ --size \S+$", run.stdout, re.MULTILINE)), 3, run)
 
+    def test_warns_of_chunks_of_a_fixed_length(self):
+        self.write("data", bytes_of(6, 2_000_000))
+        for name in ("fixed", "gear"):
+            words = ("--sample", "100%", "--algorithm", name, "--size", "4K", "data")
+            is_fixed = name == "fixed"
+            self.assertEqual("give two versions" in (self.tuned(*words)["recommendation"]["warning"] or ""), is_fixed)
+            text = self.run_command("tune", *words).stdout
+            self.assertEqual(bool(re.search(r"^warning +chunks of a fixed length", text, re.MULTILINE)), is_fixed)
+
 
 class Sample(Tune):
     def test_is_the_same_each_time(self):
