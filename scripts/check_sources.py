@@ -1,20 +1,24 @@
-"""Checks of the sources' text: parameters named after prepositions, words that the glossary bans, files without a first line that says
-what they contain, folders that docs/architecture.md does not name.
+"""Checks of the sources' text: parameters named after prepositions, words and names that the glossary does not allow, files without a first
+line that says what they contain, folders that docs/architecture.md does not name.
 
-    check_sources.py [FOLDER]     the files that git tracks below the repository's root, or below FOLDER
+    check_sources.py [FOLDER]            the files that git tracks below the repository's root, or below FOLDER
+    check_sources.py --names [FOLDER]    lists the names that the glossary does not allow, also in folders that are not finished
 
 Prints one line for each problem, as FILE:LINE: PROBLEM, and exits with 1 if there is any.
 """
 
 import ast
+import collections
 import pathlib
 import re
 import subprocess
 import sys
 import typing
 
+import source_names
+from source_names import CPP, block, cpp_code
+
 PREPOSITIONS = {"of", "by", "on", "to", "at", "with", "from", "into"}
-CPP = {".h", ".cc", ".cu", ".cuh", ".c"}
 FIRST_LINES = CPP | {".py", ".cmake", ".sh", ".go", ".rs"}
 PROSE = {".md"}
 # These words are checked neither in what was measured and is quoted, nor in what others wrote.
@@ -28,11 +32,6 @@ UNCHECKED_WORDS = (
     "tests/sources/",
 )
 
-CPP_LEXEME = re.compile(
-    r"""(?P<comment>//[^\n]*|/\*.*?\*/)
-      | (?P<text>R"(?P<mark>[^(\s]{0,16})\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])+')""",
-    re.DOTALL | re.VERBOSE,
-)
 CPP_TOKEN = re.compile(r"[A-Za-z_]\w*|&&|::|->|\.\.\.|[^\s\w]|\d[\w'.]*")
 CONTROL = {"for", "if", "while", "switch", "catch", "return", "sizeof", "co_await", "co_yield"}
 NOT_TYPES = {"return", "throw", "case", "else", "not", "and", "or", "co_return", "delete", "new", "operator", "goto"}
@@ -47,11 +46,6 @@ class Problem(typing.NamedTuple):
         return f"{self.path}:{self.line}: {self.text}"
 
 
-def cpp_code(text: str) -> str:
-    """The text with comments and strings replaced by spaces; the line numbers stay."""
-    return CPP_LEXEME.sub(lambda found: ('""' if found["text"] else "") + "\n" * found[0].count("\n"), text)
-
-
 def cpp_parameters(text: str) -> typing.Iterator[tuple[int, str]]:
     """The line and the name of each C++ parameter that is a preposition.
 
@@ -59,15 +53,15 @@ def cpp_parameters(text: str) -> typing.Iterator[tuple[int, str]]:
     bounds. Parentheses of `for`, `if` and the like have no parameters.
     """
     code = cpp_code(text)
-    tokens = [(found[0], found.start()) for found in CPP_TOKEN.finditer(code)]
-    opened: list[str] = []  # what stands before each open bracket
+    tokens = [(match[0], match.start()) for match in CPP_TOKEN.finditer(code)]
+    brackets: list[str] = []  # what stands before each open bracket
     for i, (token, position) in enumerate(tokens):
         before = tokens[i - 1][0] if i else ""
         if token in "([{":
-            opened.append(before if token == "(" else token)
-        elif token in ")]}" and opened:
-            opened.pop()
-        elif token in PREPOSITIONS and opened and opened[-1] not in CONTROL | {"[", "{"} and i + 1 < len(tokens):
+            brackets.append(before if token == "(" else token)
+        elif token in ")]}" and brackets:
+            brackets.pop()
+        elif token in PREPOSITIONS and brackets and brackets[-1] not in CONTROL | {"[", "{"} and i + 1 < len(tokens):
             is_typed = before in {">", "&", "&&", "*", "..."} or (re.fullmatch(r"[A-Za-z_]\w*", before) and before not in NOT_TYPES)
             if is_typed and tokens[i + 1][0] in {",", ")", "=", "["}:
                 yield code.count("\n", 0, position) + 1, token
@@ -82,13 +76,6 @@ def python_parameters(text: str) -> typing.Iterator[tuple[int, str]]:
                     yield each.lineno, each.arg
 
 
-def banned_words(glossary: str) -> dict[str, str]:
-    """What the glossary's block ```banned says: a word or words in each line, a colon, and what to write instead."""
-    block = re.search(r"^```banned\n(.*?)^```$", glossary, re.DOTALL | re.MULTILINE)
-    lines = block[1].splitlines() if block else []
-    return {word.strip(): instead.strip() for word, _, instead in (line.partition(":") for line in lines) if word.strip()}
-
-
 class Words:
     """Finds banned words, as words of their own or as parts of names_like_this."""
 
@@ -98,9 +85,9 @@ class Words:
         self.pattern = re.compile(rf"(?<![a-z])({any_word})s?(?![a-z])") if banned else None
 
     def find(self, text: str) -> typing.Iterator[tuple[int, str]]:
-        for found in self.pattern.finditer(text.lower()) if self.pattern else ():
-            instead = self.banned.get(found[1]) or self.banned[found[1].replace("_", " ")]
-            yield text.count("\n", 0, found.start()) + 1, f"'{found[1]}' is banned by docs/glossary.md; write '{instead}'"
+        for match in self.pattern.finditer(text.lower()) if self.pattern else ():
+            instead = self.banned.get(match[1]) or self.banned[match[1].replace("_", " ")]
+            yield text.count("\n", 0, match.start()) + 1, f"'{match[1]}' is banned by docs/glossary.md; write '{instead}'"
 
 
 def says_what_it_contains(path: pathlib.PurePath, text: str) -> bool:
@@ -127,21 +114,31 @@ def is_script(path: pathlib.PurePath, text: str) -> bool:
     return path.suffix == "" and text.startswith("#!")
 
 
-def problems_of(path: pathlib.PurePath, text: str, words: Words) -> list[Problem]:
-    found: list[tuple[int, str]] = []
+class Glossary:
+    """What a text's words and names are checked by."""
+
+    def __init__(self, text: str):
+        self.words = Words(block(text, "banned"))
+        self.names = source_names.Rules(text)
+
+
+def problems_of(path: pathlib.PurePath, text: str, glossary: Glossary) -> list[Problem]:
+    problems: list[tuple[int, str]] = []
     of_names = "names a parameter with a preposition: "
     if path.suffix in CPP:
-        found += [(line, of_names + name) for line, name in cpp_parameters(text)]
+        problems += [(line, of_names + name) for line, name in cpp_parameters(text)]
     if path.suffix == ".py" or (is_script(path, text) and "python" in text.partition("\n")[0]):
-        found += [(line, of_names + name) for line, name in python_parameters(text)]
+        problems += [(line, of_names + name) for line, name in python_parameters(text)]
     if path.suffix in FIRST_LINES or path.name == "CMakeLists.txt" or is_script(path, text):
         if not says_what_it_contains(path, text):
-            found.append((1, "does not begin with a comment that says what the file contains"))
+            problems.append((1, "does not begin with a comment that says what the file contains"))
         if not str(path).startswith(UNCHECKED_WORDS):
-            found += words.find(text)
+            problems += glossary.words.find(text)
+        if source_names.is_finished(path):
+            problems += [(line, problem) for line, _, problem in glossary.names.find(path, text).values()]
     elif path.suffix in PROSE and not str(path).startswith(UNCHECKED_WORDS):
-        found += words.find(text)
-    return [Problem(str(path), line, problem) for line, problem in found]
+        problems += glossary.words.find(text)
+    return [Problem(str(path), line, problem) for line, problem in problems]
 
 
 def tracked_files(root: pathlib.Path) -> list[pathlib.PurePath]:
@@ -149,10 +146,18 @@ def tracked_files(root: pathlib.Path) -> list[pathlib.PurePath]:
     return [pathlib.PurePath(name) for name in listing.split("\0") if name and (root / name).is_file()]
 
 
+def texts(root: pathlib.Path, paths: typing.Iterable[pathlib.PurePath]) -> typing.Iterator[tuple[pathlib.PurePath, str]]:
+    for path in paths:
+        try:
+            yield path, (root / path).read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            pass  # no text: a data file
+
+
 def folder_problems(page: str, paths: typing.Iterable[pathlib.PurePath]) -> list[Problem]:
     """The layers' subfolders that docs/architecture.md does not name, and the folders that it names although they do not exist."""
     folders = {f"{path.parts[0]}/{path.parts[1]}/" for path in paths if len(path.parts) > 2}
-    named = {found[1]: page.count("\n", 0, found.start()) + 1 for found in re.finditer(r"`(\w+/[\w-]+/)`", page)}
+    named = {match[1]: page.count("\n", 0, match.start()) + 1 for match in re.finditer(r"`(\w+/[\w-]+/)`", page)}
     layers = {name.split("/")[0] for name in named} - {"tests"}
     unnamed = [name for name in sorted(folders - named.keys()) if name.split("/")[0] in layers and name.split("/")[1] != "include"]
     page_name = "docs/architecture.md"
@@ -161,27 +166,32 @@ def folder_problems(page: str, paths: typing.Iterable[pathlib.PurePath]) -> list
     ]
 
 
+def term_problems(glossary: str) -> list[Problem]:
+    """The terms that the glossary's table has twice."""
+    terms = [(match[1].strip(), glossary.count("\n", 0, match.start()) + 1) for match in re.finditer(r"^\| ([^|]+)\|", glossary, re.MULTILINE)]
+    counts = collections.Counter(term for term, _ in terms)
+    return [Problem("docs/glossary.md", line, f"the term '{term}' is defined twice") for term, line in terms if counts[term] > 1]
+
+
 def all_problems(root: pathlib.Path, paths: typing.Iterable[pathlib.PurePath]) -> list[Problem]:
-    glossary = root / "docs/glossary.md"
-    words = Words(banned_words(glossary.read_text()) if glossary.exists() else {})
-    found = []
-    for path in paths:
-        try:
-            text = (root / path).read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            continue  # no text: a data file
-        found += problems_of(path, text, words)
-    return found
+    glossary = Glossary((root / "docs/glossary.md").read_text())
+    return [problem for path, text in texts(root, paths) for problem in problems_of(path, text, glossary)]
 
 
 def main() -> int:
     root = pathlib.Path(__file__).resolve().parents[1]
-    below = sys.argv[1].rstrip("/") if len(sys.argv) > 1 else "."
-    paths = list(tracked_files(root))
-    found = all_problems(root, [path for path in paths if path.is_relative_to(below)])
-    found += folder_problems((root / "docs/architecture.md").read_text(), paths)
-    print("\n".join(map(str, found)) or "no problems in the sources' text")
-    return 1 if found else 0
+    arguments = sys.argv[1:]
+    lists_names = arguments[:1] == ["--names"]
+    below = pathlib.PurePath(*arguments[lists_names:])
+    every = tracked_files(root)
+    paths = [path for path in every if path.is_relative_to(below)]
+    glossary = (root / "docs/glossary.md").read_text()
+    if lists_names:
+        print(source_names.listing(source_names.Rules(glossary), texts(root, paths)) or "no names that the glossary does not allow")
+        return 0
+    problems = all_problems(root, paths) + folder_problems((root / "docs/architecture.md").read_text(), every) + term_problems(glossary)
+    print("\n".join(map(str, problems)) or "no problems in the sources' text")
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":
