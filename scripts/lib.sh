@@ -14,6 +14,7 @@ readonly deps=$root/.deps              # fetched files, never committed
 readonly cuda_venv=$deps/cuda          # CUDA compiler and CMake from PyPI; complete only when it holds its stamp
 readonly cuda_stamp=$cuda_venv/stamp
 readonly cuda_refused=$deps/no-cuda    # exists if the user gave --no-cuda
+readonly cuda_asked=$deps/with-cuda    # exists if the user gave --cuda
 
 # shellcheck disable=SC2034
 readonly arm64=$deps/arm64             # AArch64's libraries; complete only with their stamp
@@ -132,10 +133,19 @@ pick_tool() {
   fi
 }
 
-# pick_nvcc: prints the path of the CUDA compiler to build with, unless there is none, CMake is too old, or the user refused it.
+# command_has_cuda: whether scripts/cutpoint builds the GPU's code too: where a GPU's driver runs, where the user asked for it, or where
+# build/release has it, as after scripts/test.
+command_has_cuda() {
+  if [[ -e $cuda_refused ]]; then return 1; fi
+  [[ -e $cuda_asked || -e /proc/driver/nvidia/version || -e /dev/dxg ]] ||
+    grep -qse -DCMAKE_CUDA_COMPILER= -- "$(build_folder release)/.configured"
+}
+
+# pick_nvcc: prints the path of the CUDA compiler to build with, unless there is none, CMake is too old, or the user or the script
+# (`without_cuda`) refused it.
 pick_nvcc() {
   local nvcc
-  if [[ -e $cuda_refused ]]; then return; fi
+  if [[ -e $cuda_refused || -n ${without_cuda:-} ]]; then return; fi
   nvcc=$(machine_nvcc)
   if [[ -z $nvcc && -e $cuda_stamp && -x $cuda_venv/toolkit/bin/nvcc ]]; then nvcc=$cuda_venv/toolkit/bin/nvcc; fi
   if [[ -e $cuda_stamp || -n $(machine_cmake) ]]; then printf '%s' "$nvcc"; fi

@@ -5,7 +5,10 @@ namespace cutpoint::cuda {
 
 std::string to_string(version v) { return std::to_string(v.major) + "." + std::to_string(v.minor); }
 
-status no_cuda_in_this_build() { return {status_code::unavailable, "this build has no CUDA code"}; }
+status no_cuda_in_this_build() {
+  return {status_code::unavailable,
+          "this build has no CUDA code (in a checkout, scripts/setup --cuda lets scripts/cutpoint build it)"};
+}
 
 status check_driver(const driver_probe& probe) {
   const auto unavailable = [](std::string sentence) { return status(status_code::unavailable, std::move(sentence)); };

@@ -17,7 +17,8 @@ std::string sentence(const driver_probe& probe) {
 
 TEST(check_driver, names_each_reason_for_no_cuda) {
   const version runtime{13, 0};
-  EXPECT_EQ(no_cuda_in_this_build().message(), "this build has no CUDA code");
+  EXPECT_EQ(no_cuda_in_this_build().message(),
+            "this build has no CUDA code (in a checkout, scripts/setup --cuda lets scripts/cutpoint build it)");
   EXPECT_EQ(sentence({.driver = {}, .runtime = runtime}), "no NVIDIA driver was found");
   EXPECT_EQ(sentence({.driver = {12, 8}, .runtime = runtime}),
             "the NVIDIA driver supports CUDA 12.8, but this build needs CUDA 13.0 or newer");

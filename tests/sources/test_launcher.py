@@ -1,0 +1,100 @@
+"""Tests when scripts/cutpoint builds the command, and whether with CUDA, in a folder with a stand-in for the build."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FOLDERS = re.findall(r"^add_subdirectory\((\w+)\)", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)
+INPUTS = ["CMakeLists.txt", "CMakePresets.json", "cmake/file", *(f"{folder}/deep/file" for folder in FOLDERS)]
+BUILD = """
+build() {
+  configured=$(cuda_arguments release)
+  echo "$* $configured" >>"$root/builds"
+  mkdir -p "$root/build/release/cli"
+  printf '#!/bin/sh\\necho "$@"\\n' >"$root/build/release/cli/cutpoint"
+  chmod +x "$root/build/release/cli/cutpoint"
+  echo "$configured" >"$root/build/release/.configured"
+  touch "$root/build/release/.built"
+}
+"""
+
+
+class Launcher(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.root = pathlib.Path(temporary.name)
+        (self.root / "scripts").mkdir()
+        (self.root / ".deps").mkdir()
+        for path in INPUTS:
+            (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.root / path).touch()
+        shutil.copy(ROOT / "scripts/cutpoint", self.root / "scripts/cutpoint")
+        library = (ROOT / "scripts/lib.sh").read_text()
+        (self.root / "scripts/lib.sh").write_text(library + BUILD)
+        setup = self.root / "scripts/setup"
+        setup.write_text("#!/bin/sh\n")
+        setup.chmod(0o755)
+        for name, version in (("nvcc", "release 13.0,"), ("cmake", "cmake version 3.31.0")):
+            program = self.root / "tools/bin" / name
+            program.parent.mkdir(parents=True, exist_ok=True)
+            program.write_text(f"#!/bin/sh\necho '{version}'\n")
+            program.chmod(0o755)
+
+    def run_command(self) -> subprocess.CompletedProcess:
+        tools = self.root / "tools"
+        environment = {**os.environ, "CUDA_HOME": str(tools), "PATH": f"{tools / 'bin'}:{os.environ['PATH']}"}
+        run = subprocess.run(
+            [self.root / "scripts/cutpoint", "one", "two words"], env=environment, capture_output=True, text=True, check=False
+        )
+        self.assertEqual((run.returncode, run.stdout), (0, "one two words\n"), run.stderr)
+        return run
+
+    def builds(self) -> list[str]:
+        return (self.root / "builds").read_text().splitlines()
+
+    def test_a_newer_file_of_any_folder_that_the_command_consists_of_is_built(self):
+        self.assertIn("store", FOLDERS)
+        self.run_command()
+        for path in INPUTS:
+            with self.subTest(path=path):
+                self.run_command()
+                before = len(self.builds())
+                stamp = (self.root / "build/release/.built").stat().st_mtime_ns
+                os.utime(self.root / path, ns=(stamp + 1, stamp + 1))
+                self.run_command()
+                self.assertEqual(len(self.builds()), before + 1)
+                os.utime(self.root / path, ns=(0, 0))
+
+    def test_nothing_is_built_or_said_when_nothing_is_newer(self):
+        self.assertIn("building the command", self.run_command().stderr)
+        self.assertEqual(self.run_command().stderr, "")
+        self.assertEqual(len(self.builds()), 1)
+
+    @unittest.skipIf(os.path.exists("/proc/driver/nvidia/version") or os.path.exists("/dev/dxg"), "a GPU's driver runs here")
+    def test_cuda_is_built_only_where_it_was_asked_for_or_is_there(self):
+        without = "release cli/cutpoint -DCUTPOINT_CUDA=OFF"
+        self.assertIn("scripts/setup --cuda", self.run_command().stderr)
+        self.assertEqual(self.builds()[-1], without)
+        for present, absent in ((".deps/with-cuda", None), ("build/release/.configured", ".deps/with-cuda")):
+            with self.subTest(present=present):
+                if absent:
+                    (self.root / absent).unlink()
+                if present.startswith(".deps"):
+                    (self.root / present).touch()
+                (self.root / "build/release/.built").unlink()
+                self.assertNotIn("scripts/setup --cuda", self.run_command().stderr)
+                self.assertIn("-DCMAKE_CUDA_COMPILER=", self.builds()[-1])
+        (self.root / ".deps/no-cuda").touch()
+        (self.root / "build/release/.built").unlink()
+        self.run_command()
+        self.assertEqual(self.builds()[-1], without)
+
+
+if __name__ == "__main__":
+    unittest.main()
