@@ -9,6 +9,7 @@ Prints one line for each problem, as FILE:LINE: PROBLEM, and exits with 1 if the
 
 import ast
 import collections
+import os
 import pathlib
 import re
 import subprocess
@@ -173,6 +174,32 @@ def term_problems(glossary: str) -> list[Problem]:
     return [Problem("docs/glossary.md", line, f"the term '{term}' is defined twice") for term, line in terms if counts[term] > 1]
 
 
+def anchors(page: str) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    prose = re.sub(r"^```.*?^```$", "", page, flags=re.DOTALL | re.MULTILINE)
+    titles = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", title) for title in re.findall(r"^#+ +(.*)$", prose, re.MULTILINE)]
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def link_problems(root: pathlib.Path, paths: typing.Iterable[pathlib.PurePath]) -> list[Problem]:
+    """The links of pages to files that are not there, or to headings that a page does not have."""
+    files = set(paths)
+    folders = {parent for path in files for parent in path.parents}
+    problems = []
+    for path, text in texts(root, [path for path in files if path.suffix in PROSE and not str(path).startswith(source_names.NOT_OURS)]):
+        for match in re.finditer(r"\]\(([^)\s]+)\)|(?:href|src|srcset)=\"([^\"\s]+)\"", text):
+            target, _, anchor = (match[1] or match[2]).partition("#")
+            if re.match(r"\w+:", target):
+                continue
+            linked = pathlib.PurePath(os.path.normpath(path.parent / target)) if target else path
+            is_there = linked in files | folders
+            if is_there and (not anchor or linked.suffix not in PROSE or anchor in anchors((root / linked).read_text())):
+                continue
+            line = text.count("\n", 0, match.start()) + 1
+            problems.append(Problem(str(path), line, f"links to {match[1] or match[2]}, which is not there"))
+    return sorted(problems)
+
+
 def all_problems(root: pathlib.Path, paths: typing.Iterable[pathlib.PurePath]) -> list[Problem]:
     glossary = Glossary((root / "docs/glossary.md").read_text())
     return [problem for path, text in texts(root, paths) for problem in problems_of(path, text, glossary)]
@@ -189,7 +216,8 @@ def main() -> int:
     if lists_names:
         print(source_names.listing(source_names.Rules(glossary), texts(root, paths)) or "no names that the glossary does not allow")
         return 0
-    problems = all_problems(root, paths) + folder_problems((root / "docs/architecture.md").read_text(), every) + term_problems(glossary)
+    problems = all_problems(root, paths) + term_problems(glossary) + link_problems(root, every)
+    problems += folder_problems((root / "docs/architecture.md").read_text(), every)
     print("\n".join(map(str, problems)) or "no problems in the sources' text")
     return 1 if problems else 0
 

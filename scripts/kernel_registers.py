@@ -1,7 +1,7 @@
-"""The tables of the GPU kernels' registers in docs/performance.md, made from compiled kernels.
+"""The tables of the GPU kernels' registers in docs/results/gpu-kernels.md, made from compiled kernels.
 
     kernel_registers.py FILE...           prints the tables; FILE: a program, library, object or cubin with kernels
-    kernel_registers.py --write FILE...   writes them into docs/performance.md
+    kernel_registers.py --write FILE...   writes them into docs/results/gpu-kernels.md
 
 It needs cuobjdump, on PATH or in .deps/cuda/toolkit/bin. The exit status is 1 if a kernel has a stack or spills registers.
 """
@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "performance.md"
+PAGE = ROOT / "docs/results/gpu-kernels.md"
 BEGIN, END = "<!-- scripts/kernel_registers.py: begin -->\n", "<!-- scripts/kernel_registers.py: end -->\n"
 SCANS = {
     "gear<unsigned int>, zeros_test<unsigned int>, 1": "gear, xet",

@@ -21,7 +21,7 @@ struct device_sampling {
 };
 
 /// Measures the link, the latency, and the kernels for all calibration cuts and all fingerprints that the device has.
-/// The default takes about 240 batches and less than two seconds (docs/performance.md). If a call fails, the result has
+/// The default takes about 240 batches and less than two seconds (docs/results/cost-model.md). If a call fails, the result has
 /// the problem and no rates. Throws std::bad_alloc.
 [[nodiscard]] device_costs calibrate_device(const device_provider& provider, const gpu_info& gpu,
                                             const device_sampling& how);

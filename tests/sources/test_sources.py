@@ -2,6 +2,7 @@
 
 import pathlib
 import sys
+import tempfile
 import unittest
 import unittest.mock
 
@@ -173,6 +174,31 @@ class Names(unittest.TestCase):
 
     def test_data_of_others_is_not_checked(self):
         self.assertEqual(self.count("tests/data/a.py", '"""About a file."""\npart = 1'), 0)
+
+
+class Links(unittest.TestCase):
+    def setUp(self):
+        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def problems(self, **pages: str) -> list[str]:
+        paths = [pathlib.PurePath(name.replace("__", "/") + ".md") for name in pages]
+        for path, text in zip(paths, pages.values(), strict=True):
+            (self.root / path).parent.mkdir(exist_ok=True)
+            (self.root / path).write_text(text)
+        return [str(each) for each in check_sources.link_problems(self.root, paths)]
+
+    def test_the_pages_have_no_dangling_link(self):
+        self.assertEqual(check_sources.link_problems(ROOT, check_sources.tracked_files(ROOT)), [])
+
+    def test_a_link_to_a_file_or_heading_that_is_not_there_is_seen(self):
+        for link in ("[x](b.md)", "[x](docs/none.md)", "[x](docs/a.md#no)", "[x](#no)", '<img src="x.svg">', '<source srcset="x.svg">'):
+            problems = self.problems(README=f"# Read\n\n{link}\n", docs__a="# One `two`, three\n")
+            self.assertEqual(len(problems), 1, link)
+            self.assertIn("README.md:3: links to", problems[0])
+
+    def test_other_links_are_not(self):
+        text = "# Read\n[x](docs/a.md) [x](docs/) [x](docs/a.md#one-two-three) [x](#read) [x](https://example.org/no.md)\n"
+        self.assertEqual(self.problems(README=text, docs__a="# One `two`, three\n[up](../README.md#read)"), [])
 
 
 class FirstLines(unittest.TestCase):
