@@ -74,13 +74,16 @@ UNFINISHED = (
     "host/machine",
     "tests/host",
     # the pipeline
+    "pipeline/backends",
+    "pipeline/costs",
     "pipeline/dedup",
-    "pipeline/dispatch",
+    "pipeline/devices",
     "pipeline/engine",
     "pipeline/include",
     "pipeline/inputs",
     "pipeline/measure",
     "pipeline/schedule",
+    "pipeline/sequence",
     "pipeline/tune",
     "tests/pipeline",
     # vectors

@@ -5,7 +5,7 @@
 
 #include <cutpoint/engine.h>
 
-#include "pipeline/dispatch/device_lanes.h"
+#include "pipeline/devices/device_lanes.h"
 
 namespace cutpoint {
 

@@ -6,8 +6,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 
-#include "pipeline/engine/feed_implementation.h"
-#include "pipeline/engine/signals_blocked.h"
+#include "pipeline/sequence/signals_blocked.h"
 
 namespace cutpoint {
 

@@ -13,9 +13,10 @@
 #include <cutpoint/engine.h>
 #include <cutpoint/placement.h>
 
-#include "pipeline/dispatch/device_lanes.h"
-#include "pipeline/dispatch/fastest.h"
+#include "pipeline/backends/fastest.h"
+#include "pipeline/devices/device_lanes.h"
 #include "pipeline/engine/feed_memory.h"
+#include "pipeline/engine/task_source.h"
 
 namespace cutpoint {
 
@@ -58,7 +59,7 @@ class engine::pool {
   std::mutex mutex;                  ///< guards every schedule
   std::condition_variable work;      ///< notified when there may be a task to take
   std::condition_variable progress;  ///< notified when a task was handed back
-  std::vector<feed::implementation*> feeds;
+  std::vector<task_source*> feeds;
 
  private:
   void run_lane(std::uint64_t lane);

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "pipeline/engine/signals_blocked.h"
+#include "pipeline/sequence/signals_blocked.h"
 
 namespace cutpoint {
 

@@ -16,7 +16,7 @@
 
 namespace cutpoint {
 
-class feed::implementation {
+class feed::implementation final : public task_source {
  public:
   /// `lanes` has those of the processor first, then those of the devices. `memory` is kept under `key` after the feed.
   implementation(engine::pool& threads, const feed_configuration& configuration, const chunker& cuts,
@@ -31,9 +31,7 @@ class feed::implementation {
   /// Starts the threads that wait for devices. Errors: unavailable.
   [[nodiscard]] status start();
 
-  /// Takes one task, performs it without the lock, and hands it back. Returns false if it took no task, unless the feed
-  /// has failed meanwhile.
-  bool perform_one_task(std::unique_lock<std::mutex>& lock, std::uint64_t lane_index);
+  bool perform_one_task(std::unique_lock<std::mutex>& lock, std::uint64_t lane_index) override;
 
   // The feeding thread calls these through `guarded`, because they may throw std::bad_alloc.
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/dispatch/device_lanes.h"
-#include "pipeline/engine/ring.h"
+#include "pipeline/devices/device_lanes.h"
+#include "pipeline/sequence/ring.h"
 
 namespace cutpoint {
 

@@ -1,6 +1,6 @@
 // Sets a feed up: chooses its configuration, opens its devices, and finds the memory for its bytes.
 #include "pipeline/engine/engine_pool.h"
-#include "pipeline/engine/intake.h"
+#include "pipeline/sequence/intake.h"
 
 namespace cutpoint {
 

@@ -6,7 +6,7 @@
 
 #include <cutpoint/trace.h>
 
-#include "pipeline/engine/lane.h"
+#include "pipeline/sequence/lane.h"
 
 namespace cutpoint {
 

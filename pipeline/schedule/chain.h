@@ -8,7 +8,7 @@
 #include <cutpoint/candidates.h>
 #include <cutpoint/cut_cursor.h>
 
-#include "pipeline/engine/intake.h"
+#include "pipeline/sequence/intake.h"
 
 namespace cutpoint {
 

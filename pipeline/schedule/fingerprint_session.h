@@ -3,7 +3,7 @@
 
 #include <cutpoint/batch_fingerprinter.h>
 
-#include "pipeline/engine/ring.h"
+#include "pipeline/sequence/ring.h"
 
 namespace cutpoint {
 

@@ -12,7 +12,7 @@
 // pauses: the segments are then cut one after the other, while other lanes fingerprint.
 //
 // Lanes of the processor and of devices take from the same segments. A device takes several as one; a lane of the
-// processor takes no more than its share of one (pipeline/dispatch/load_balance.h).
+// processor takes no more than its share of one (pipeline/schedule/load_balance.h).
 #pragma once
 
 #include <atomic>
@@ -24,11 +24,11 @@
 #include <cutpoint/engine.h>
 #include <cutpoint/trace.h>
 
-#include "pipeline/dispatch/feed_configuration.h"
-#include "pipeline/dispatch/load_balance.h"
-#include "pipeline/engine/kept_memory.h"
-#include "pipeline/engine/sequence.h"
+#include "pipeline/schedule/feed_configuration.h"
+#include "pipeline/schedule/load_balance.h"
 #include "pipeline/schedule/tasks.h"
+#include "pipeline/sequence/kept_memory.h"
+#include "pipeline/sequence/sequence.h"
 
 namespace cutpoint {
 

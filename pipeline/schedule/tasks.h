@@ -8,9 +8,9 @@
 #include <variant>
 #include <vector>
 
-#include "pipeline/engine/lane.h"
-#include "pipeline/engine/sequence.h"
 #include "pipeline/schedule/chain.h"
+#include "pipeline/sequence/lane.h"
+#include "pipeline/sequence/sequence.h"
 
 namespace cutpoint {
 

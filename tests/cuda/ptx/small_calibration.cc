@@ -1,7 +1,7 @@
 // Calibrates the interpreted device by small batches. The program links this instead of device_calibration.cc of the library,
 // which is renamed here.
 #define calibrate_device calibrate_device_as_given
-#include "pipeline/dispatch/device_calibration.cc"
+#include "pipeline/costs/device_calibration.cc"
 #undef calibrate_device
 
 namespace cutpoint {

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "pipeline/engine/kept_memory.h"
+#include "pipeline/sequence/kept_memory.h"
 #include "tests/host/support/streams.h"
 #include "tests/pipeline/faults/checking_receiver.h"
 #include "tests/pipeline/support/host_device.h"

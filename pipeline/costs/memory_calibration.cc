@@ -1,0 +1,186 @@
+// Threads begin each turn together.
+#include "pipeline/costs/memory_calibration.h"
+
+#include <atomic>
+#include <barrier>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <new>
+#include <numeric>
+#include <span>
+#include <system_error>
+#include <thread>
+
+#include <cutpoint/memory_index.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "pipeline/backends/fastest.h"
+#include "pipeline/backends/repeated_timing.h"
+#include "pipeline/sequence/signals_blocked.h"
+
+namespace cutpoint {
+
+namespace {
+
+constexpr int memory_turns = 4;
+constexpr std::uint64_t most_processors = 4096;
+constexpr std::uint64_t piece_bytes = 512 * KiB;
+constexpr std::uint64_t least_memory = 64 * MiB;
+constexpr std::uint64_t most_memory = 256 * MiB;
+constexpr std::uint64_t file_bytes = 16 * MiB;
+constexpr std::uint64_t read_into_bytes = 4 * MiB;  ///< as much of a feed's ring as is in use
+constexpr std::uint64_t hashed_bytes = 128 * KiB;
+constexpr double hashing_seconds = 4e-3;
+constexpr std::size_t index_entries = 100'000;
+constexpr std::size_t index_batch = 250;  ///< about as many chunks as a segment has
+
+constexpr std::align_val_t line{64};
+struct aligned_deleter {
+  void operator()(std::uint8_t* bytes) const { ::operator delete[](bytes, line); }
+};
+
+/// Does one thread's part of a turn and gives its bytes.
+using part_of_turn = std::function<std::uint64_t(std::uint64_t thread)>;
+
+/// Bytes a second of so many threads that do a turn at once, added up; the best turn. By each thread's processor time,
+/// in which waiting for memory counts, and for a processor that something else has does not.
+result<double> rate_of_threads(std::uint64_t count, const part_of_turn& work) {
+  std::barrier begin(static_cast<std::ptrdiff_t>(count));
+  std::vector<double> rates(count * memory_turns);
+  const auto serve = [&](std::uint64_t thread) {
+    for (std::uint64_t turn = 0; turn < memory_turns; ++turn) {
+      begin.arrive_and_wait();
+      const double thread_begin = thread_seconds();
+      const auto bytes = static_cast<double>(work(thread));
+      rates[turn * count + thread] = bytes / std::max(thread_seconds() - thread_begin, least_seconds);
+    }
+  };
+  std::vector<std::thread> threads;
+  status outcome;
+  try {
+    const signals_blocked blocked;
+    for (std::uint64_t thread = 1; thread < count; ++thread) threads.emplace_back(serve, thread);
+  } catch (const std::system_error& refused) {
+    outcome = {status_code::unavailable, "threads to measure with cannot be started", refused.code().value()};
+  }
+  if (outcome.ok()) {
+    serve(0);
+  } else {  // those that are there must not wait for those that are not
+    for (std::uint64_t missing = threads.size(); missing < count; ++missing) begin.arrive_and_drop();
+  }
+  for (std::thread& each : threads) each.join();
+  if (!outcome.ok()) return outcome;
+  double best = 0;
+  for (auto turn = rates.begin(); turn != rates.end(); turn += static_cast<std::ptrdiff_t>(count)) {
+    best = std::max(best, std::accumulate(turn, turn + static_cast<std::ptrdiff_t>(count), 0.0));
+  }
+  return best;
+}
+
+/// What one thread reads of a file in memory into a little of its own; 0 where there can be no such file.
+double page_cache_rate(std::span<std::uint8_t> buffer) {
+  const int file = ::memfd_create("cutpoint", MFD_CLOEXEC);
+  if (file < 0) return 0;
+  bool is_whole = true;
+  for (std::uint64_t position = 0; position < file_bytes && is_whole; position += piece_bytes) {
+    is_whole =
+        ::pwrite(file, buffer.data(), piece_bytes, static_cast<off_t>(position)) == static_cast<ssize_t>(piece_bytes);
+  }
+  double cost = 0;
+  if (is_whole) {
+    cost = seconds_per_byte({.sample_bytes = file_bytes, .turns = memory_turns, .turn_seconds = 1},
+                            [&](std::uint64_t position) {
+                              is_whole &= ::pread(file, buffer.data() + position % read_into_bytes, piece_bytes,
+                                                  static_cast<off_t>(position)) == static_cast<ssize_t>(piece_bytes);
+                              return position + piece_bytes;
+                            });
+  }
+  ::close(file);
+  return is_whole ? 1 / cost : 0;
+}
+
+}  // namespace
+
+result<memory_rates> measure_memory(std::uint64_t processor_count, std::uint64_t largest_cache_bytes) {
+  const std::uint64_t threads = std::clamp<std::uint64_t>(processor_count, 1, most_processors);
+  const std::uint64_t wanted = std::clamp(2 * std::min(largest_cache_bytes, most_memory), least_memory, most_memory);
+  const std::uint64_t part = std::max<std::uint64_t>(64, wanted / threads / 64 * 64);
+  // Not touched here, but by those who read it, where they run.
+  const std::unique_ptr<std::uint8_t[], aligned_deleter> held(new (line) std::uint8_t[part * threads]);
+  const std::span<std::uint8_t> all(held.get(), part * threads);
+  std::atomic<std::uint64_t> sum = 0;  // nobody may think that the reads are for nothing
+  const auto touched = rate_of_threads(threads, [&](std::uint64_t thread) {
+    std::memset(all.data() + thread * part, 1, part);
+    return part;
+  });
+  if (!touched) return touched.error();
+  const auto together = rate_of_threads(threads, [&](std::uint64_t thread) {
+    sum += plain_read(all.subspan(thread * part, part), backend::automatic);
+    return part;
+  });
+  if (!together) return together.error();
+  memory_rates found{.read_by_all = *together};
+  const timing_options whole = {.sample_bytes = all.size() / 2, .turns = memory_turns, .turn_seconds = 1};
+  found.read_by_one = 1 / seconds_per_byte(whole, [&](std::uint64_t begin) {
+                        const std::uint64_t count = std::min(piece_bytes, whole.sample_bytes - begin);
+                        sum += plain_read(all.subspan(begin, count), backend::automatic);
+                        return begin + count;
+                      });
+  found.copy = 1 / seconds_per_byte(whole, [&](std::uint64_t begin) {
+                 const std::uint64_t count = std::min(piece_bytes, whole.sample_bytes - begin);
+                 std::memcpy(all.data() + whole.sample_bytes + begin, all.data() + begin, count);
+                 return begin + count;
+               });
+  found.page_cache = page_cache_rate(all);
+  return found;
+}
+
+result<double> measure_together(std::uint64_t processor_count) {
+  const std::uint64_t threads = std::clamp<std::uint64_t>(processor_count, 1, most_processors);
+  if (threads == 1) return 1.0;
+  const std::vector<std::uint8_t> bytes = random_bytes(hashed_bytes);
+  std::vector<chosen_fingerprinter> makers(threads);
+  for (chosen_fingerprinter& maker : makers) {
+    auto made = fingerprints_on(fingerprint_kind::blake3, widest_backend());
+    if (!made) return made.error();
+    maker = *std::move(made);
+  }
+  const part_of_turn work = [&](std::uint64_t thread) {
+    const double begin = thread_seconds();
+    std::uint64_t done = 0;
+    digest made;
+    while (thread_seconds() - begin < hashing_seconds) {
+      makers[thread].batch->submit(bytes, made);
+      if (!makers[thread].batch->flush().ok()) break;
+      done += bytes.size();
+    }
+    return done;
+  };
+  const auto alone = rate_of_threads(1, work);
+  const auto all = rate_of_threads(threads, work);
+  if (!alone) return alone.error();
+  if (!all) return all.error();
+  return std::min(1.0, *all / (*alone * static_cast<double>(threads)));
+}
+
+double measure_index() {
+  const std::vector<std::uint8_t> bytes = random_bytes(index_entries * 8);
+  std::vector<digest> digests(index_entries, digest{.size = 20});
+  for (std::size_t i = 0; i < index_entries; ++i) std::memcpy(digests[i].bytes.data(), bytes.data() + i * 8, 8);
+  std::vector<index_answer> answers(index_batch);
+  double best = std::numeric_limits<double>::infinity();
+  for (int turn = 0; turn < memory_turns; ++turn) {
+    memory_index known(fingerprint_kind::sha1);
+    const double begin = thread_seconds();
+    for (std::size_t i = 0; i < index_entries; i += index_batch) {
+      static_cast<void>(known.insert(std::span(digests).subspan(i, index_batch), answers));
+    }
+    best = std::min(best, thread_seconds() - begin);
+  }
+  return best / static_cast<double>(index_entries);
+}
+
+}  // namespace cutpoint

@@ -1,0 +1,160 @@
+// Between positions of the sequence and those of a batch, which begins `behind` bytes before the segment's first chunk
+// and ends where no cut of the segment depends on what comes.
+#include "pipeline/devices/device_map.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "pipeline/devices/device_trace.h"
+
+namespace cutpoint {
+
+namespace {
+
+/// Maximum streams of a batch. The processor maps segments with more.
+constexpr std::uint64_t max_stream_ranges = 65'536;
+/// Chunks of a batch have 32-bit numbers and lengths.
+constexpr std::uint64_t max_batch_bytes = 2 * GiB;
+
+struct device_batch {
+  std::uint64_t base = 0;  ///< position of its first byte
+  std::uint64_t end = 0;
+  std::vector<cuda::stream_range> stream_ranges;
+};
+
+/// The batch of a map, or nullopt if a device cannot do it.
+std::optional<device_batch> batch_of(const map_task& work, const chunker& cuts, const cuda::batch_limits& limits) {
+  const segment& target = *work.target;
+  const std::uint64_t seen = target.end + std::min(cuts.reach(), limits.bytes);
+  device_batch made;
+  for (const visible_range& s : work.visible_ranges) {
+    if (s.end <= work.start) continue;
+    if (s.begin >= target.end) break;
+    if (s.how == range_end::failed || made.stream_ranges.size() == limits.stream_ranges) return std::nullopt;
+    const std::uint64_t start = std::max(s.begin, work.start);
+    const std::uint64_t begin = std::max(s.begin, start - std::min(start, cuts.behind()));
+    if (made.stream_ranges.empty()) made.base = begin;
+    made.end = std::min(s.end, seen);
+    made.stream_ranges.push_back({.begin = std::max(begin, made.base) - made.base,
+                                  .start = start - made.base,
+                                  .stop = std::min(s.end, target.end) - made.base,
+                                  .end = made.end - made.base,
+                                  .ends = s.how != range_end::open && made.end == s.end ? 1u : 0u});
+  }
+  if (made.end - made.base > limits.bytes) return std::nullopt;
+  return made;
+}
+
+digest digest_at(std::span<const std::uint8_t> digests, std::size_t number, std::size_t size) {
+  digest made;
+  made.size = static_cast<std::uint8_t>(size);
+  std::copy_n(digests.data() + number * size, size, made.bytes.data());
+  return made;
+}
+
+/// Appends the chunks that a batch found to the chain.
+void take_over(const device_batch& batch, const cuda::batch_output& found, std::size_t digest_bytes,
+               chain& found_chain) {
+  found_chain.chunks.reserve(found.lengths.size());
+  for (std::size_t i = 0; i < batch.stream_ranges.size(); ++i) {
+    std::uint64_t position = batch.base + batch.stream_ranges[i].start;
+    const cuda::stream_range_chunks& mine = found.stream_ranges[i];
+    for (std::uint64_t k = mine.first; k < mine.first + mine.count; ++k) {
+      found_chain.chunks.push_back({position, found.lengths[k]});
+      position += found.lengths[k];
+    }
+    found_chain.next = position;
+  }
+  if (digest_bytes == 0) return;
+  for (std::size_t i = 0; i < found_chain.chunks.size(); ++i) {
+    found_chain.fingerprints.push_back(digest_at(found.digests, i, digest_bytes));
+  }
+}
+
+}  // namespace
+
+result<cuda::batch_limits> device_limits(const device_configuration& part, const chunker& cuts) {
+  if (cuts.reach() == unlimited) {
+    return status{status_code::unavailable, "chunks without a maximum are cut on the processor"};
+  }
+  const std::uint64_t bytes = part.batch_bytes + cuts.reach() + cuts.behind();
+  if (bytes > max_batch_bytes) {
+    return status{status_code::unavailable,
+                  fmt::format("chunks of up to {} bytes are cut on the processor: a batch for a device has at most {}",
+                              cuts.reach(), max_batch_bytes)};
+  }
+  return cuda::batch_limits{.bytes = bytes, .stream_ranges = max_stream_ranges};
+}
+
+cuda::batch_limits fingerprint_limits(const device_configuration& part) {
+  return {.bytes = std::min(part.batch_bytes, max_batch_bytes), .chunks = part.batch_chunks};
+}
+
+result<bool> map_on_device(map_task& work, const task_context& context, const cuda::batch_limits& limits,
+                           cuda::offload& offload, lane& worker) {
+  const auto batch = batch_of(work, *context.cuts, limits);
+  if (!batch) return false;
+  const auto parts = context.held->parts(batch->base, batch->end);
+  status outcome;
+  cuda::batch_output found;
+  chain made{.chunks = {}, .fingerprints = {}, .next = work.start};
+  measure(worker.at(stage::chunking), [&] {
+    outcome = offload.run({.parts = parts, .stream_ranges = batch->stream_ranges}, found);
+    if (outcome.ok() && found.is_complete) take_over(*batch, found, offload.digest_bytes(), made);
+    return made.next - work.start;
+  });
+  if (!outcome.ok()) return outcome;
+  if (!found.is_complete) return false;
+  note_phases(worker, found.times,
+              {.copied_in = batch->end - batch->base,
+               .cut = made.next - work.start,
+               .fingerprinted = offload.digest_bytes() != 0 ? made.bytes() : 0,
+               .copied_out = found.lengths.size_bytes() + found.digests.size_bytes()});
+  if (offload.digest_bytes() != 0) worker.at(stage::fingerprinting).counted.bytes += made.bytes();
+  worker.device_bytes += made.next - work.start;
+  work.target->own = std::move(made);
+  return true;
+}
+
+result<bool> fingerprint_on_device(fingerprint_task& work, const task_context& context,
+                                   const cuda::batch_limits& limits, std::uint64_t longest, cuda::offload& offload,
+                                   lane& worker) {
+  std::vector<joined_chunk*> asked;
+  for (const fingerprint_task::batch_range& each : work.ranges) {
+    for (std::size_t i = each.which.first; i < each.which.last; ++i) {
+      if (!each.batch->chunks[i].is_fingerprinted) asked.push_back(&each.batch->chunks[i]);
+    }
+  }
+  if (offload.digest_bytes() == 0 || asked.empty()) return false;
+  const std::uint64_t base = asked.front()->where.offset;
+  const std::uint64_t end = asked.back()->where.offset + asked.back()->where.length;
+  if (end - base > limits.bytes) return false;
+  std::vector<std::uint64_t> begins;
+  std::vector<std::uint32_t> lengths;
+  for (const joined_chunk* c : asked) {
+    if (c->where.length > longest) return false;
+    begins.push_back(c->where.offset - base);
+    lengths.push_back(static_cast<std::uint32_t>(c->where.length));
+  }
+  const auto parts = context.held->parts(base, end);
+  status outcome;
+  cuda::chunk_output found;
+  measure(worker.at(stage::fingerprinting), [&] {
+    outcome = offload.fingerprint({.parts = parts, .begins = begins, .lengths = lengths}, found);
+    if (!outcome.ok()) return std::uint64_t{0};
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      asked[i]->fingerprint = digest_at(found.digests, i, offload.digest_bytes());
+      bytes += asked[i]->where.length;
+    }
+    return bytes;
+  });
+  if (!outcome.ok()) return outcome;
+  const std::uint64_t hashed = worker.work[static_cast<std::size_t>(stage::fingerprinting)].bytes;
+  note_phases(worker, found.times,
+              {.copied_in = end - base, .fingerprinted = hashed, .copied_out = found.digests.size()});
+  return true;
+}
+
+}  // namespace cutpoint

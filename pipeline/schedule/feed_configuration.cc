@@ -1,0 +1,243 @@
+// Chooses a feed's plan from the rates of its lanes, and its sizes from the chunker's reach, the lanes and the memory.
+#include "pipeline/schedule/feed_configuration.h"
+
+#include <algorithm>
+
+#include <cutpoint/cut_stream.h>
+#include <cutpoint/text.h>
+#include <fmt/format.h>
+
+namespace cutpoint {
+
+namespace {
+
+constexpr std::uint64_t least_usual_segment = 2 * MiB;
+/// For one lane, which never speculates: it cuts and fingerprints bytes that are still in the cache. The chunk that crosses
+/// the end of a segment is cut by the plain loop, so segments are longer if chunks are.
+constexpr std::uint64_t least_segment_alone = 512 * KiB;
+constexpr std::uint64_t smallest_segment = 64 * KiB;
+/// In a batch of this size all threads of a device have work, and latency takes little of the time.
+constexpr std::uint64_t usual_batch = 32 * MiB;
+/// In a smaller batch latency takes much of the time.
+constexpr std::uint64_t usual_least_batch = 2 * MiB;
+/// The mean of the chunks that a device only fingerprints is at least this in a full batch. Those of small files are
+/// short.
+constexpr std::uint64_t least_mean_chunk = 512;
+/// With devices, the shared plan must be predicted to be this many times as fast as the processor alone.
+constexpr double worthwhile_gain = 1.1;
+
+std::uint64_t rounded_up(std::uint64_t bytes) {
+  return (bytes + segment_granule - 1) / segment_granule * segment_granule;
+}
+
+/// A kernel cuts so fast that what it cuts twice costs less than the map.
+bool wants_candidates(const feed_options& options) {
+  const auto map = options.cuts.candidate_map();
+  if (!map || options.map == map_kind::cuts) return false;
+  return options.map == map_kind::candidates ||
+         (map->is_cheaper_than_speculation && backend_of(options.cuts) == backend::scalar);
+}
+
+status check_segment(const feed_options& options, std::uint64_t segment_bytes) {
+  if (options.join == join_kind::exact) return {};
+  const std::uint64_t reach = options.cuts.reach();
+  const char* join = options.join == join_kind::pdedupe ? "pdedupe" : "none";
+  if (reach == unlimited) {
+    return {status_code::invalid_argument, fmt::format("the join {} needs a maximum chunk size", join)};
+  }
+  if (segment_bytes / 2 > reach || (segment_bytes / 2 == reach && segment_bytes % 2 != 0)) return {};
+  return {status_code::invalid_argument,
+          fmt::format("segment = {} must be more than {} for the join {}, twice what a cut may depend on",
+                      segment_bytes, 2 * reach, join)};
+}
+
+/// Batches of a device that the ring has room for: one for each of its lanes, and as many that wait.
+constexpr std::uint64_t batches_held = 2 * device_lane_count;
+
+/// Leaves out the devices without rates if others have rates, because the work cannot be shared by unknown rates.
+/// Returns why, or an empty string.
+std::string remove_unmeasured_devices(feed_options& options) {
+  const auto is_measured = [&](int device) { return options.rates->find_device(device) != nullptr; };
+  if (!options.rates || std::none_of(options.devices.begin(), options.devices.end(), is_measured)) return {};
+  const auto measured_end = std::stable_partition(options.devices.begin(), options.devices.end(), is_measured);
+  std::string why;
+  if (measured_end != options.devices.end()) why = fmt::format("GPU {} has no rates and is not used", *measured_end);
+  options.devices.erase(measured_end, options.devices.end());
+  return why;
+}
+
+/// A device's lane takes at least a segment, and at most what fits into the ring and the device.
+device_configuration configure_device(const feed_options& options, int device, work_kind work,
+                                      std::uint64_t segment_bytes, std::uint64_t fitting) {
+  const std::uint64_t on_device = options.device_memory_bytes / (device_lane_count * device_bytes_for_each);
+  std::uint64_t wanted = options.batch_bytes;
+  if (wanted == 0) {
+    wanted = std::max(usual_batch, segment_bytes);
+    const device_rates* const rates = options.rates ? options.rates->find_device(device) : nullptr;
+    if (rates != nullptr && rates->batch_bytes != 0) wanted = rates->batch_bytes;
+    wanted = std::min({wanted, on_device, fitting});
+  }
+  const std::uint64_t batch = std::max(wanted, segment_bytes);
+  return {.device = device,
+          .work = work,
+          .batch_bytes = batch,
+          .batch_chunks = batch / least_mean_chunk + most_chunks_in_range,
+          .least_batch_bytes = std::min(batch, usual_least_batch)};
+}
+
+/// The plan, and what devices do by it.
+struct chosen_work {
+  work_plan plan = work_plan::processor;
+  work_kind on_devices = work_kind::cuts;
+  std::vector<plan_prediction> predictions = {};
+};
+
+chosen_work choose_work(const feed_options& options, std::uint64_t thread_count) {
+  chosen_work chosen;
+  const bool is_bounded = options.cuts.reach() != unlimited;
+  if (options.rates) {
+    job_rates rates = *options.rates;
+    rates.processor.lane_count = thread_count;
+    rates.devices_can_cut = rates.devices_can_cut && is_bounded;
+    std::erase_if(rates.devices, [&](const device_rates& each) {
+      return std::find(options.devices.begin(), options.devices.end(), each.device) == options.devices.end();
+    });
+    chosen.predictions = predict_plans(rates);
+  }
+  if (options.devices.empty()) return chosen;
+  const plan_prediction* const alone = prediction_of(chosen.predictions, work_plan::processor);
+  const plan_prediction* const shared = prediction_of(chosen.predictions, work_plan::shared);
+  const bool is_gain = shared != nullptr && shared->bytes_per_second > worthwhile_gain * alone->bytes_per_second;
+  if (options.where == backend::cuda) {
+    chosen.plan = work_plan::device;
+    return chosen;
+  }
+  if (options.where == backend::hybrid || (options.where == backend::automatic && is_gain)) {
+    chosen.plan = work_plan::shared;
+  }
+  const bool is_faster_without_cuts = shared != nullptr && shared->device_cut_share < shared->device_fingerprint_share;
+  if (!is_bounded || is_faster_without_cuts) chosen.on_devices = work_kind::fingerprints;
+  return chosen;
+}
+
+}  // namespace
+
+std::uint64_t usual_segment_bytes(const chunker& cuts) {
+  return cuts.reach() == unlimited ? least_usual_segment : std::max(least_usual_segment, 4 * cuts.reach());
+}
+
+std::uint64_t feed_configuration::all_lanes() const noexcept {
+  std::uint64_t lanes = lane_count;
+  for (const device_configuration& each : devices) lanes += each.lane_count;
+  return lanes;
+}
+
+std::uint64_t help_threshold_segments(const feed_configuration& configuration) noexcept {
+  if (configuration.lane_count == 1 && configuration.devices.empty()) return 0;
+  std::uint64_t segments = configuration.lane_count;
+  for (const device_configuration& each : configuration.devices)
+    segments += each.lane_count * (each.batch_bytes / configuration.segment_bytes);
+  return segments;
+}
+
+std::string kept_memory_note(std::uint64_t memory_bytes, std::uint64_t kept_memory_bytes) {
+  if (kept_memory_bytes == 0) return {};
+  return fmt::format(" (memory_bytes = {} less kept_memory_bytes = {})", format_size(memory_bytes + kept_memory_bytes),
+                     format_size(kept_memory_bytes));
+}
+
+result<feed_configuration> make_feed_configuration(const feed_options& asked, std::uint64_t thread_count,
+                                                   const chunk_receiver& receiver) {
+  feed_options options = asked;
+  std::string device_warning = remove_unmeasured_devices(options);
+  const chunker& cuts = options.cuts;
+  if (options.kept_memory_bytes >= options.memory_bytes) {
+    return status(status_code::memory_limit, fmt::format("kept_memory_bytes = {} must be less than memory_bytes = {}",
+                                                         options.kept_memory_bytes, options.memory_bytes));
+  }
+  const std::uint64_t memory_bytes = options.memory_bytes - options.kept_memory_bytes;
+  const std::string note = kept_memory_note(memory_bytes, options.kept_memory_bytes);
+  if (status memory = check_memory(cuts, {.memory_bytes = memory_bytes}); !memory.ok()) {
+    return status(memory.code(), memory.message() + note);
+  }
+  chosen_work chosen = choose_work(options, thread_count);
+  const std::uint64_t device_count = chosen.plan != work_plan::processor ? options.devices.size() : 0;
+  const bool is_bounded = cuts.reach() != unlimited;
+  const bool has_devices = device_count != 0;
+  const std::uint64_t memory = std::min(memory_bytes, std::uint64_t{1} << 45);
+  const std::uint64_t reach = is_bounded ? cuts.reach() : 1;
+  const bool is_alone = thread_count == 1 && !has_devices && options.join == join_kind::exact;
+  const std::uint64_t usual = is_alone ? std::max(least_segment_alone, 2 * reach) : usual_segment_bytes(cuts);
+  const std::uint64_t wanted_segment = options.segment_bytes != 0 ? options.segment_bytes : usual;
+  if (status segment = check_segment(options, wanted_segment); !segment.ok()) return segment;
+
+  feed_configuration made{.fingerprint = options.fingerprint.kind,
+                          .join = options.join,
+                          .cancel = options.cancel,
+                          .cancel_grace = options.cancel_grace,
+                          .plan = chosen.plan,
+                          .predictions = std::move(chosen.predictions),
+                          .rates = options.rates,
+                          .lane_count = thread_count,
+                          .devices = {},
+                          .memory_bytes = memory_bytes,
+                          .kept_memory_bytes = options.kept_memory_bytes,
+                          .has_select = receiver.has_select(),
+                          .kept_lookbehind_bytes = cuts.behind()};
+  // An eighth is left for what is known about the bytes, and another for selection ahead.
+  if (made.has_select) made.selection_bytes = memory / 8;
+  const std::uint64_t most = memory - memory / 8 - made.selection_bytes;
+  // The join of P-Dedupe keeps a chunk until the next one is known.
+  const std::uint64_t held_chunks = options.join == join_kind::pdedupe ? 2 : 1;
+  std::uint64_t needed = cuts.behind() + held_chunks * reach;
+  if (options.join == join_kind::pdedupe && needed > memory_bytes) {
+    return status(status_code::memory_limit,
+                  fmt::format("the join pdedupe of {} holds {} bytes, more than the memory allowed, {}{}",
+                              cuts.canonical(), needed, memory_bytes, note));
+  }
+  if (!has_devices && wants_candidates(options)) {
+    const candidate_map_needs map = *cuts.candidate_map();
+    const std::uint64_t kept_lookbehind_bytes = std::max(cuts.behind(), map.behind);
+    const std::uint64_t needed_with_map =
+        kept_lookbehind_bytes + reach + map.ahead + 2 * segment_granule + smallest_segment;
+    made.has_candidates = needed_with_map <= most;
+    if (made.has_candidates) {
+      made.kept_lookbehind_bytes = kept_lookbehind_bytes;
+      needed = needed_with_map;
+    }
+  }
+  const std::uint64_t left = most > needed ? most - needed : 0;
+  // Each lane works on one segment, and another waits for it, because the thread that reads is a lane too and does not
+  // read while it works. A single lane needs only the one that it reads. Two more are joined and delivered.
+  const std::uint64_t held_segments = (thread_count == 1 && !has_devices ? 1 : 2 * thread_count) + 2;
+  const std::uint64_t shared = left / (has_devices ? 2 : 1) / held_segments;
+  const std::uint64_t granule = made.has_candidates ? segment_granule : 1;
+  made.segment_bytes =
+      std::max(granule, std::min(wanted_segment, std::max(shared, smallest_segment)) / granule * granule);
+  const std::uint64_t for_lanes = held_segments * made.segment_bytes;
+  const std::uint64_t batches = batches_held * device_count;
+  if (has_devices) {
+    const std::uint64_t fitting = left > for_lanes ? (left - for_lanes) / batches : 0;
+    for (const int device : options.devices) {
+      made.devices.push_back(configure_device(options, device, chosen.on_devices, made.segment_bytes, fitting));
+    }
+    made.device_warning = std::move(device_warning);
+  }
+  std::uint64_t for_devices = 0;
+  for (const device_configuration& each : made.devices) for_devices += batches_held * each.batch_bytes;
+  // While a run is held back, a segment whose map looks ahead into it waits, and so does the work behind that segment.
+  const std::uint64_t awaited = made.has_candidates ? cuts.candidate_map()->ahead + made.segment_bytes + granule : 0;
+  const std::uint64_t for_runs = is_bounded ? least_ring_for_runs(cuts) + awaited : unlimited;
+  const std::uint64_t comfortable = needed + for_lanes + for_devices + (is_bounded ? for_runs : 0) + 1 * MiB;
+  made.fill_limit = std::clamp(comfortable, needed, std::max(needed, most));
+  made.ring_bytes = rounded_up(is_bounded ? made.fill_limit : memory + 1);
+  made.fill_limit = std::min(rounded_up(made.fill_limit), made.ring_bytes);
+  if (options.join == join_kind::exact) {
+    made.intake.shortens_runs = for_runs <= made.fill_limit;
+  } else {
+    made.intake.cut_every = wanted_segment;
+  }
+  return made;
+}
+
+}  // namespace cutpoint

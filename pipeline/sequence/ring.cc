@@ -1,0 +1,90 @@
+// One anonymous file in memory, mapped at two neighbouring addresses.
+#include "pipeline/sequence/ring.h"
+
+#include <cerrno>
+#include <utility>
+
+#include <cutpoint/text.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace cutpoint {
+
+namespace {
+
+constexpr std::uint64_t huge_page = 2 * MiB;
+
+/// MADV_COLLAPSE of Linux 6.1, which some C libraries do not declare.
+constexpr int collapse_pages = 25;
+
+/// Both halves and their neighbours must have addresses.
+constexpr std::uint64_t largest_ring = std::uint64_t{1} << 46;
+
+status no_memory(std::uint64_t bytes, int error) {
+  const status cause = system_failure("a ring of " + format_size(bytes), "mapped", error);
+  return {status_code::memory_limit, cause.message(), error};
+}
+
+/// Reserves addresses that begin where a huge page may. Returns MAP_FAILED if there are too few.
+void* reserve(std::uint64_t bytes) {
+  void* more = ::mmap(nullptr, bytes + huge_page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (more == MAP_FAILED) return more;
+  auto* const begin = static_cast<std::uint8_t*>(more);
+  const std::uint64_t before = -reinterpret_cast<std::uintptr_t>(begin) % huge_page;
+  if (before != 0) ::munmap(begin, before);
+  if (before != huge_page) ::munmap(begin + before + bytes, huge_page - before);
+  return begin + before;
+}
+
+/// Maps the file over both halves of a reserved range. Returns errno, or 0.
+int map_twice(int file, std::uint8_t* base, std::uint64_t size) {
+  for (std::uint8_t* half : {base, base + size}) {
+    if (::mmap(half, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED) return errno;
+  }
+  return 0;
+}
+
+}  // namespace
+
+result<ring> ring::make(std::uint64_t least_bytes) {
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  if (least_bytes > largest_ring) return no_memory(least_bytes, ENOMEM);
+  const std::uint64_t size = (least_bytes + page - 1) / page * page;
+  const int file = ::memfd_create("cutpoint ring", MFD_CLOEXEC);
+  if (file < 0) return no_memory(size, errno);
+  int error = ::ftruncate(file, static_cast<off_t>(size)) == 0 ? 0 : errno;
+  void* range = MAP_FAILED;
+  if (error == 0) {
+    range = reserve(2 * size);
+    error = range == MAP_FAILED ? errno : map_twice(file, static_cast<std::uint8_t*>(range), size);
+  }
+  ::close(file);  // the mappings keep it
+  if (error == 0) return ring(static_cast<std::uint8_t*>(range), size, true);
+  if (range != MAP_FAILED) ::munmap(range, 2 * size);
+  return no_memory(size, error);
+}
+
+void ring::prepare(std::uint64_t last) noexcept {
+  if (!is_mapped_) return;
+  while (prepared_ < last && size_ - prepared_ >= huge_page) {
+    // Pages can be collapsed once there is one of them. The system may look for memory for long in vain, hence once only.
+    static_cast<void>(::madvise(base_ + prepared_, 1, MADV_POPULATE_WRITE));
+    const bool is_huge = ::madvise(base_ + prepared_, huge_page, collapse_pages) == 0;
+    prepared_ = is_huge ? prepared_ + huge_page : size_;
+  }
+}
+
+ring ring::over(byte_span bytes) noexcept { return {const_cast<std::uint8_t*>(bytes.data()), bytes.size(), false}; }
+
+ring::ring(ring&& other) noexcept
+    : base_(other.base_),
+      size_(other.size_),
+      is_mapped_(std::exchange(other.is_mapped_, false)),
+      prepared_(other.prepared_) {}
+
+ring::~ring() {
+  if (is_mapped_) ::munmap(base_, 2 * size_);
+}
+
+}  // namespace cutpoint

@@ -1,0 +1,192 @@
+// Tests of back ends: the one that was requested is used, the measured one runs here, and all give the same results.
+#include <algorithm>
+#include <memory>
+
+#include <cutpoint/backends.h>
+#include <cutpoint/cut_kernel.h>
+#include <gtest/gtest.h>
+
+#include "pipeline/backends/fastest.h"
+#include "tests/host/algorithms/made.h"
+#include "tests/host/support/streams.h"
+#include "tests/simd/support/kernel_faults.h"
+
+namespace cutpoint::tests {
+namespace {
+
+constexpr backend every_backend[] = {backend::automatic, backend::scalar, backend::sha_ni,    backend::sse4,
+                                     backend::avx2,      backend::avx512, backend::avx512_dl, backend::neon};
+
+/// Returns the back end whose kernels cut where those of `which` are asked for.
+backend cutting(backend which, bool has_scanner = false) {
+  if (which == backend::sha_ni) return backend::sse4;
+  return which == backend::avx512_dl && !has_scanner ? backend::avx512 : which;
+}
+
+/// The same for fingerprints with kernels.
+backend hashing(backend which, fingerprint_kind kind) {
+  if (which == backend::sha_ni && kind == fingerprint_kind::blake3) return backend::sse4;
+  return which == backend::avx512_dl ? backend::avx512 : which;
+}
+
+bool runs(backend which) {
+  const auto all = backends();
+  return std::any_of(all.begin(), all.end(), [which](const backend_info& b) { return b.kind == which && b.runs_here; });
+}
+
+std::vector<backend> running() {
+  std::vector<backend> found;
+  std::copy_if(std::begin(every_backend), std::end(every_backend), std::back_inserter(found), runs);
+  return found;
+}
+
+std::vector<std::uint8_t> some_bytes(std::uint64_t size) {
+  seeded_choices random(9);
+  return make_stream(content::mixed, size, random);
+}
+
+/// A kernel that belongs to no back end. It cuts one chunk up to the end.
+class foreign_kernel final : public cut_kernel {
+ public:
+  std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept override { return bytes.size() - start; }
+  std::string_view backend() const noexcept override { return "foreign"; }
+};
+
+TEST(backends, begin_with_the_reference_and_have_their_names) {
+  const auto all = backends();
+  ASSERT_FALSE(all.empty());
+  EXPECT_EQ(all.front().kind, backend::scalar);
+  EXPECT_TRUE(all.front().runs_here);
+  for (const backend_info& b : all) {
+    EXPECT_EQ(to_string(b.kind), b.name);
+    EXPECT_FALSE(b.meaning.empty()) << b.name;
+    EXPECT_EQ(std::count_if(all.begin(), all.end(), [&b](const backend_info& other) { return other.kind == b.kind; }),
+              1);
+  }
+}
+
+TEST(parse_backend, takes_what_runs_here) {
+  EXPECT_EQ(*parse_backend("auto"), backend::automatic);
+  for (const backend which : running()) EXPECT_EQ(*parse_backend(to_string(which)), which);
+}
+
+TEST(parse_backend, refuses_what_does_not_run_here) {
+  for (const backend_info& b : backends()) {
+    if (b.runs_here) continue;
+    const auto parsed = parse_backend(b.name);
+    ASSERT_FALSE(parsed.ok()) << b.name;
+    EXPECT_EQ(parsed.error().code(), status_code::unavailable);
+  }
+  EXPECT_EQ(parse_backend("scaler").error().code(), status_code::unknown_name);
+  EXPECT_NE(parse_backend("scaler").error().message().find("scalar"), std::string::npos);
+  EXPECT_EQ(parse_backend("").error().code(), status_code::unknown_name);
+}
+
+TEST(chunker_on, cuts_by_the_back_end_that_was_asked_for) {
+  for (const std::string& name : catalog_names()) {
+    for (const backend which : running()) {
+      const auto placed = chunker_on(made(name), which);
+      ASSERT_TRUE(placed.ok()) << name;
+      const bool has_scanner = placed->scanner() != nullptr;
+      const backend expected = has_kernels(name) ? cutting(which, has_scanner) : backend::scalar;
+      EXPECT_EQ(backend_of(*placed), expected) << name;
+      EXPECT_EQ(placed->backend(), to_string(expected)) << name;
+    }
+  }
+}
+
+TEST(chunker_on, takes_a_kernel_away_again) {
+  for (const backend which : running()) {
+    EXPECT_EQ(backend_of(*chunker_on(*chunker_on(made("gear"), which), backend::scalar)), backend::scalar);
+  }
+}
+
+TEST(backend_of, is_the_reference_for_a_chunker_of_no_back_end) {
+  EXPECT_EQ(backend_of(made("gear")), backend::scalar);
+  EXPECT_EQ(backend_of(made("gear").by(std::make_shared<foreign_kernel>())), backend::scalar);
+}
+
+TEST(chunker_on, refuses_a_back_end_that_does_not_run_here) {
+  for (const backend which : every_backend) {
+    if (which == backend::automatic || runs(which)) continue;
+    const auto placed = chunker_on(made("gear"), which);
+    ASSERT_FALSE(placed.ok()) << to_string(which);
+    EXPECT_EQ(placed.error().code(), status_code::unavailable);
+    EXPECT_NE(placed.error().message().find(to_string(which)), std::string::npos) << placed.error().message();
+  }
+}
+
+TEST(chunker_on, cuts_alike_wherever_it_is_measured_to_be_fastest) {
+  const auto stream = some_bytes(300'000);
+  for (const std::string& name : catalog_names()) {
+    const chunker cuts = made(name);
+    const auto placed = chunker_on(cuts, backend::automatic);
+    ASSERT_TRUE(placed.ok()) << name;
+    EXPECT_TRUE(has_kernels(name) || backend_of(*placed) == backend::scalar) << name;
+    EXPECT_EQ(placed->canonical(), cuts.canonical());
+    EXPECT_EQ(placed->find_cuts(stream), cuts.find_cuts(stream)) << name;
+  }
+}
+
+TEST(backend_cache, measure_each_set_of_cuts_once) {
+  backend_cache choices;
+  const chunker cuts = made("gear", "avg_bytes=8K");
+  const auto first = choices.place(cuts, backend::automatic);
+  ASSERT_TRUE(first.ok());
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(choices.place(cuts, backend::automatic)->backend(), first->backend());
+}
+
+TEST(backend_cache, yield_to_what_is_asked_for) {
+  backend_cache choices;
+  ASSERT_TRUE(choices.place(made("gear"), backend::automatic).ok());
+  for (const backend which : running()) {
+    EXPECT_EQ(choices.place(made("gear"), which)->backend(), to_string(cutting(which, true)));
+    EXPECT_EQ(choices.place(fingerprint_kind::sha256, which)->where, hashing(which, fingerprint_kind::sha256));
+  }
+}
+
+/// Returns the digests that `placed` makes of messages of many lengths.
+std::vector<digest> fingerprints_by(chosen_fingerprinter& placed, byte_span bytes) {
+  std::vector<digest> made(400);
+  for (std::size_t i = 0; i < made.size(); ++i)
+    placed.batch->submit(bytes.first(i * bytes.size() / made.size()), made[i]);
+  EXPECT_TRUE(placed.batch->flush().ok());
+  return made;
+}
+
+TEST(fingerprints_on, makes_the_same_on_every_back_end) {
+  const auto bytes = some_bytes(20'000);
+  for (const fingerprint_info& info : fingerprints()) {
+    auto by_library = fingerprints_on(info.kind, backend::scalar);
+    ASSERT_TRUE(by_library.ok()) << info.name;
+    EXPECT_EQ(by_library->where, backend::scalar);
+    const auto expected = fingerprints_by(*by_library, bytes);
+    auto maker = fingerprinter::make(info.kind);
+    ASSERT_TRUE(maker.ok());
+    EXPECT_EQ(expected.back(), *(*maker)(byte_span(bytes).first(399 * bytes.size() / 400))) << info.name;
+    const bool in_lanes = info.kind == fingerprint_kind::sha1 || info.kind == fingerprint_kind::sha256 ||
+                          info.kind == fingerprint_kind::blake3;
+    for (const backend which : running()) {
+      auto placed = fingerprints_on(info.kind, which);
+      ASSERT_TRUE(placed.ok()) << info.name;
+      EXPECT_EQ(placed->where, in_lanes ? hashing(which, info.kind) : backend::scalar) << info.name;
+      EXPECT_EQ(fingerprints_by(*placed, bytes), expected) << info.name << " on " << to_string(which);
+    }
+    auto fastest = fingerprints_on(info.kind, backend::automatic);
+    ASSERT_TRUE(fastest.ok()) << info.name;
+    EXPECT_TRUE(runs(fastest->where)) << info.name;
+    EXPECT_EQ(fingerprints_by(*fastest, bytes), expected) << info.name;
+  }
+}
+
+TEST(fingerprints_on, refuses_a_back_end_that_does_not_run_here) {
+  for (const backend which : every_backend) {
+    if (which == backend::automatic || runs(which)) continue;
+    const auto placed = fingerprints_on(fingerprint_kind::sha256, which);
+    ASSERT_FALSE(placed.ok()) << to_string(which);
+    EXPECT_EQ(placed.error().code(), status_code::unavailable);
+  }
+}
+
+}  // namespace
+}  // namespace cutpoint::tests

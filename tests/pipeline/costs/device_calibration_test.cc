@@ -1,0 +1,193 @@
+// Tests of calibration on the host double of a device: it measures what the device does, and says what failed.
+#include "pipeline/costs/device_calibration.h"
+
+#include <atomic>
+#include <numeric>
+
+#include "cuda/device/measure_link.h"
+#include "tests/cuda/support/host_offload.h"
+#include "tests/pipeline/support/gpus.h"
+#include "tests/pipeline/support/lane_rates.h"
+
+namespace cutpoint::tests {
+namespace {
+
+using cuda::executor_call;
+
+/// Sizes that the host double of a device can process quickly.
+constexpr std::uint64_t tiny_batch = 64 * KiB;
+device_sampling tiny_sampling() {
+  return {.batch_bytes = tiny_batch,
+          .small_bytes = 4 * KiB,
+          .turns = 1,
+          .most_seconds = 0,
+          .chunk_lengths = {2 * KiB, 16 * KiB}};
+}
+
+class linked_host_device final : public device_provider {
+ public:
+  explicit linked_host_device(std::function<status(executor_call)> before = {}) : before_(std::move(before)) {}
+
+  result<std::unique_ptr<cuda::offload>> make(int, const chunker& cuts, const fingerprint_recipe& fingerprint,
+                                              const cuda::batch_limits& limits, cuda::offload_use use) const override {
+    return cuda::make_host_offload(options(), cuts, fingerprint, limits, use);
+  }
+  result<cuda::link_rates> measure_link(int) const override {
+    return cuda::link_of<cuda::host_executor>::measure(cuda::host_executor(options()), cuda::host_executor(options()),
+                                                       {.copy_bytes = tiny_batch, .samples = 1, .launches = 1});
+  }
+
+ private:
+  [[nodiscard]] cuda::host_executor_options options() const {
+    return {.order = cuda::thread_order::forward(), .before = before_};
+  }
+
+  std::function<status(executor_call)> before_;
+};
+
+TEST(calibrate_device, measures_what_the_device_does) {
+  const device_costs costs = calibrate_device(linked_host_device(), gpu(3, "host"), tiny_sampling());
+  EXPECT_EQ(costs.problem, "");
+  EXPECT_EQ(costs.index, 3);
+  EXPECT_EQ(costs.name, "host");
+  EXPECT_EQ(costs.batch_bytes, tiny_batch);
+  EXPECT_GT(costs.link_in, 0);
+  EXPECT_GT(costs.link_out, 0);
+  EXPECT_GE(costs.latency_seconds, 0);
+  expect_positive(costs.rates);
+  EXPECT_GE(names_of(costs.rates).size(), 20u);
+  std::set<std::pair<fingerprint_kind, std::pair<std::uint64_t, std::uint64_t>>> measured;
+  for (const fingerprint_rate& each : costs.rates.fingerprints) {
+    measured.insert({each.kind, {each.chunk_bytes, each.in_flight}});
+    EXPECT_EQ(each.where, backend::cuda);
+  }
+  for (const fingerprint_kind kind : {fingerprint_kind::sha1, fingerprint_kind::sha256, fingerprint_kind::blake3}) {
+    EXPECT_TRUE(measured.contains({kind, {2 * KiB, 32}}));
+    EXPECT_TRUE(measured.contains({kind, {2 * KiB, 4}}));
+    EXPECT_TRUE(measured.contains({kind, {16 * KiB, 4}}));
+  }
+  EXPECT_EQ(measured.size(), 9u) << "nothing that a device leaves to the processor";
+
+  cost_model model;
+  model.devices = {costs};
+  job_costs job = rated_job("gear", fingerprint_kind::sha1);
+  job.devices = {3};
+  EXPECT_EQ(predict_plans(rates_for(model, job)).size(), 3u);
+}
+
+TEST(calibrate_device, says_what_failed) {
+  for (const executor_call failing : {executor_call::allocate, executor_call::copy_in, executor_call::launch,
+                                      executor_call::copy_out, executor_call::wait}) {
+    std::atomic<int> calls = 0;
+    const linked_host_device device([&](executor_call call) {
+      return call == failing && ++calls > 20 ? status(status_code::backend_failure, "planted") : status();
+    });
+    const device_costs costs = calibrate_device(device, gpu(1, "host"), tiny_sampling());
+    EXPECT_EQ(costs.problem, "planted");
+    EXPECT_TRUE(costs.rates.cuts.empty());
+    EXPECT_EQ(costs.link_in, 0);
+  }
+}
+
+TEST(calibrate_device, does_without_locked_memory) {
+  const linked_host_device device([](executor_call call) {
+    return call == executor_call::pin ? status(status_code::memory_limit, "planted") : status();
+  });
+  EXPECT_EQ(calibrate_device(device, gpu(0, "host"), tiny_sampling()).problem, "");
+}
+
+/// An offload that reports fixed times: 2 ms for cutting and 4 ms for fingerprinting. It cuts chunks of 4 KiB, and
+/// lacks the memory for those of gear.
+class timed_batches final : public cuda::offload {
+ public:
+  timed_batches(const chunker& cuts, const fingerprint_recipe& fingerprint)
+      : has_room_(!cuts.canonical().starts_with("gear(")),
+        digest_bytes_(fingerprint.kind == fingerprint_kind::sha1 ? 20 : 0) {}
+
+  status run(const cuda::batch_input& input, cuda::batch_output& output) override {
+    if (!has_room_) return {};
+    lengths_.assign(input.parts.front().size() / (4 * KiB), 4 * KiB);
+    output = {.is_complete = true, .lengths = lengths_, .digests = {}, .stream_ranges = {}, .times = {}};
+    output.times.cutting = {.begin = 1, .end = 1.002};
+    return {};
+  }
+  status fingerprint(const cuda::chunk_input& input, cuda::chunk_output& output) override {
+    const std::uint64_t bytes = std::accumulate(input.lengths.begin(), input.lengths.end(), std::uint64_t{0});
+    EXPECT_EQ(bytes, input.parts.front().size());
+    output.times.fingerprinting = {.begin = 1, .end = 1.004};
+    return {};
+  }
+  status pin(void*, std::size_t) override { return {}; }
+  void unpin(void*) override {}
+  [[nodiscard]] std::uint64_t memory_bytes() const noexcept override { return 0; }
+  [[nodiscard]] std::size_t digest_bytes() const noexcept override { return digest_bytes_; }
+  [[nodiscard]] int numa_node() const noexcept override { return -1; }
+
+ private:
+  bool has_room_;
+  std::size_t digest_bytes_;
+  std::vector<std::uint32_t> lengths_;
+};
+
+class timed_device : public device_provider {
+ public:
+  result<std::unique_ptr<cuda::offload>> make(int, const chunker& cuts, const fingerprint_recipe& fingerprint,
+                                              const cuda::batch_limits&, cuda::offload_use) const override {
+    return std::unique_ptr<cuda::offload>(std::make_unique<timed_batches>(cuts, fingerprint));
+  }
+  result<cuda::link_rates> measure_link(int) const override {
+    return cuda::link_rates{.in = 5e9, .out = 6e9, .in_beside_out = 3e9, .out_beside_in = 4e9, .launch_seconds = 100};
+  }
+};
+
+TEST(calibrate_device, goes_by_the_clock_of_the_device) {
+  const device_costs costs = calibrate_device(timed_device(), gpu(0, "timed"), tiny_sampling());
+  EXPECT_EQ(costs.problem, "");
+  EXPECT_EQ(costs.link_in, 5e9);
+  EXPECT_EQ(costs.link_out, 4e9);
+  EXPECT_EQ(costs.latency_seconds, 100) << "no batch takes less than a launch";
+  EXPECT_FALSE(names_of(costs.rates).contains("gear"));
+  EXPECT_TRUE(names_of(costs.rates).contains("fastcdc"));
+  for (const cut_rate& each : costs.rates.cuts) {
+    EXPECT_DOUBLE_EQ(each.mean_bytes, 4 * KiB) << each.cuts;
+    EXPECT_NEAR(each.bytes_per_second, tiny_batch / 0.002, 1) << each.cuts;
+  }
+  EXPECT_EQ(costs.rates.fingerprints.size(), 3u);
+  for (const fingerprint_rate& each : costs.rates.fingerprints) {
+    EXPECT_EQ(each.kind, fingerprint_kind::sha1);
+    EXPECT_NEAR(each.bytes_per_second, static_cast<double>(each.chunk_bytes * each.in_flight) / 0.004, 1);
+  }
+}
+
+/// A provider that can measure a link but has no device.
+class no_device final : public device_provider {
+ public:
+  result<cuda::link_rates> measure_link(int) const override {
+    return cuda::link_rates{.in = 1e9, .out_beside_in = 1e9};
+  }
+  result<std::unique_ptr<cuda::offload>> make(int, const chunker&, const fingerprint_recipe&, const cuda::batch_limits&,
+                                              cuda::offload_use) const override {
+    return status(status_code::unavailable, "there is none");
+  }
+};
+
+TEST(calibrate_device, has_a_problem_with_a_device_that_does_nothing) {
+  const device_costs costs = calibrate_device(no_device(), gpu(0, "none"), tiny_sampling());
+  EXPECT_EQ(costs.problem, "there is none");
+  EXPECT_TRUE(costs.rates.cuts.empty());
+}
+
+/// A provider whose link cannot be measured, although batches work.
+class linkless_device final : public timed_device {
+ public:
+  result<cuda::link_rates> measure_link(int) const override { return status(status_code::backend_failure, "planted"); }
+};
+
+TEST(calibrate_device, has_a_problem_with_a_link_that_cannot_be_measured) {
+  const device_costs costs = calibrate_device(linkless_device(), gpu(0, "timed"), tiny_sampling());
+  EXPECT_EQ(costs.problem, "planted");
+  EXPECT_TRUE(costs.rates.cuts.empty());
+}
+
+}  // namespace
+}  // namespace cutpoint::tests
