@@ -13,7 +13,7 @@ namespace cutpoint::python {
 /// Returns the chunks of records one by one. Every member needs the GIL.
 class chunk_expander {
  public:
-  /// `chunk_type` is called with the offset, the length and the digest of each chunk.
+  /// `chunk_type` is a class of tuples of an offset, a length and a digest.
   explicit chunk_expander(nanobind::object chunk_type) : chunk_type_(std::move(chunk_type)) {}
 
   /// Replaces the records, all of whose chunks must have been returned.

@@ -16,7 +16,7 @@ struct stream_chunker::work {
   feed_options options;
   std::uint64_t thread_count;
   chunk_queue found;
-  cancellation cancel;
+  process_cancellation cancel;
   std::shared_ptr<engine> threads;
   std::optional<feed> destination;
 

@@ -149,7 +149,7 @@ nb::dict dedup(const settings& how, const std::vector<nb::object>& given, bool f
                             .one_file_system = one_file_system,
                             .exclude_caches = exclude_caches};
 
-  cancellation cancel;
+  process_cancellation cancel;
   feed_options options = how.feed;
   options.cancel = &cancel;
   dedup_receiver receiver(options.fingerprint.kind);

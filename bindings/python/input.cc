@@ -5,6 +5,7 @@
 #include <cutpoint/inputs.h>
 
 #include "bindings/python/errors.h"
+#include "bindings/python/gil.h"
 
 namespace cutpoint::python {
 
@@ -21,7 +22,19 @@ bool holds_objects(std::string_view format) {
   return false;
 }
 
-bool is_path(nb::handle given) { return PyUnicode_Check(given.ptr()) || nb::hasattr(given, "__fspath__"); }
+bool is_path(nb::handle given) {
+  return PyUnicode_Check(given.ptr()) ||
+         call_python([&] { return PyObject_HasAttrString(given.ptr(), "__fspath__"); }) != 0;
+}
+
+/// Gets a buffer as PyObject_GetBuffer, and returns whether the object has one.
+bool get_buffer(nb::handle object, Py_buffer& view, int flags) {
+  return call_python([&] { return PyObject_GetBuffer(object.ptr(), &view, flags); }) == 0;
+}
+
+void release_buffer(Py_buffer& view) {
+  call_python([&] { PyBuffer_Release(&view); });
+}
 
 }  // namespace
 
@@ -30,19 +43,19 @@ held_buffer::held_buffer(nb::handle given) {
     const nb::str type = nb::str(nb::type_name(given.type()));
     raise(PyExc_TypeError, std::string("bytes, or an object with a buffer, are needed, not ") + type.c_str());
   }
-  if (PyObject_GetBuffer(given.ptr(), &view_, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) == 0) {
+  if (get_buffer(given, view_, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)) {
     if (view_.format == nullptr || !holds_objects(view_.format)) return;
-    PyBuffer_Release(&view_);
+    release_buffer(view_);
     raise(PyExc_TypeError, "an array of objects has no bytes of its own: it holds pointers to them");
   }
   PyErr_Clear();
   Py_buffer strided;
-  if (PyObject_GetBuffer(given.ptr(), &strided, PyBUF_FULL_RO) != 0) throw nb::python_error();
-  PyBuffer_Release(&strided);
+  if (!get_buffer(given, strided, PyBUF_FULL_RO)) throw nb::python_error();
+  release_buffer(strided);
   raise(PyExc_BufferError, "the buffer is not C-contiguous: its bytes must follow each other in memory");
 }
 
-held_buffer::~held_buffer() { PyBuffer_Release(&view_); }
+held_buffer::~held_buffer() { release_buffer(view_); }
 
 input::input(nb::handle given) {
   if (is_path(given)) {
@@ -73,7 +86,7 @@ status input::check_unchanged() const { return file_ != nullptr ? file_->check_u
 
 std::string path_of(nb::handle given) {
   PyObject* bytes = nullptr;
-  if (PyUnicode_FSConverter(given.ptr(), &bytes) == 0) throw nb::python_error();
+  if (call_python([&] { return PyUnicode_FSConverter(given.ptr(), &bytes); }) == 0) throw nb::python_error();
   const auto held = nb::steal<nb::bytes>(bytes);
   return {held.c_str(), held.size()};
 }

@@ -12,6 +12,8 @@
 #include <nanobind/nanobind.h>
 #include <unistd.h>
 
+#include "bindings/python/gil.h"
+
 namespace cutpoint::python {
 
 /// The time between two checks for signals.
@@ -33,26 +35,26 @@ enum class duration { shorter_than_signal_period, any };
 /// Runs `body` without the GIL and returns its result. If that may take long, `body` runs on another thread, and this
 /// thread runs the handlers of signals. If a handler raises, `cancel` is requested, which must end the body, and the
 /// exception is thrown when the body has returned. Python runs handlers on its main thread only; other threads wait for
-/// the body. They do not take the GIL meanwhile, because Python ends a thread that takes it while the program exits.
+/// the body.
 template <class Body>
 auto interruptibly(cancellation& cancel, duration expected, Body&& body) {
-  namespace nb = nanobind;
-  std::optional<nb::python_error> raised;
-  auto outcome = [&] {
-    const nb::gil_scoped_release released;
-    if (expected == duration::shorter_than_signal_period) return body();
-    if (::gettid() != ::getpid()) return body();
-    auto done = std::async(std::launch::async, std::forward<Body>(body));
-    while (done.wait_for(signal_period) != std::future_status::ready) {
-      const nb::gil_scoped_acquire held;
-      if (raised || PyErr_CheckSignals() == 0) continue;
-      raised.emplace();
-      cancel.request();
-    }
-    return done.get();
-  }();
+  if (expected == duration::shorter_than_signal_period || ::gettid() != ::getpid()) {
+    const released_gil released;
+    return body();
+  }
+  auto outcome = std::async(std::launch::async, std::forward<Body>(body));
+  const auto is_ready = [&] {
+    const released_gil released;
+    return outcome.wait_for(signal_period) == std::future_status::ready;
+  };
+  std::optional<nanobind::python_error> raised;
+  while (!is_ready()) {
+    if (raised || call_python([] { return PyErr_CheckSignals(); }) == 0) continue;
+    raised.emplace();
+    cancel.request();
+  }
   if (raised) throw *std::move(raised);
-  return outcome;
+  return outcome.get();
 }
 
 }  // namespace cutpoint::python

@@ -13,6 +13,8 @@
 #include "bindings/python/chunker.h"
 #include "bindings/python/dedup.h"
 #include "bindings/python/errors.h"
+#include "bindings/python/gil.h"
+#include "bindings/python/process.h"
 #include "bindings/python/store.h"
 #include "bindings/python/stream.h"
 
@@ -36,7 +38,7 @@ std::vector<std::string_view> fingerprint_names() {
 
 /// Asks the driver which GPUs there are.
 std::vector<std::string_view> backend_names() {
-  const nb::gil_scoped_release released;
+  const released_gil released;
   std::vector<std::string_view> names;
   for (const backend_info& each : backends()) {
     if (each.runs_here) names.push_back(each.name);
@@ -47,6 +49,9 @@ std::vector<std::string_view> backend_names() {
 }  // namespace
 
 NB_MODULE(_core, m) {
+  // At exit a thread that is in a call owns instances, of which the user would be told.
+  nb::set_leak_warnings(false);
+  Py_AtExit(&end_calls);
   add_errors(m);
   m.attr("__version__") = version();
 
@@ -109,7 +114,7 @@ NB_MODULE(_core, m) {
   m.def("profiles", [] { return catalog_names(entry_kind::profile); });
   m.def("fingerprints", &fingerprint_names);
   m.def("backends", &backend_names);
-  m.def("forget_engines", &forget_engines);
+  m.def("forget_threads", &forget_threads);
 }
 
 }  // namespace cutpoint::python

@@ -1,9 +1,6 @@
 #include "bindings/python/settings.h"
 
-#include <algorithm>
 #include <cstring>
-#include <map>
-#include <mutex>
 
 #include <cutpoint/catalog.h>
 
@@ -12,17 +9,6 @@
 namespace cutpoint::python {
 
 namespace {
-
-struct engine_table {
-  std::mutex mutex;
-  std::map<std::uint64_t, std::shared_ptr<engine>> by_thread_count;
-};
-
-/// The table is never destroyed: at exit its threads may be asleep, and after a fork they do not exist.
-engine_table*& engines() {
-  static engine_table* table = new engine_table;
-  return table;
-}
 
 named_chunker make_cuts(const std::string& cuts, const std::vector<std::pair<std::string, std::string>>& parameters) {
   if (cuts.find('(') != std::string::npos) {
@@ -62,19 +48,5 @@ settings make_settings(const std::string& cuts, const std::vector<std::pair<std:
   if (memory_bytes) out.feed.memory_bytes = *memory_bytes;
   return out;
 }
-
-result<std::shared_ptr<engine>> find_engine(std::uint64_t thread_count) {
-  engine_table& table = *engines();
-  const std::lock_guard lock(table.mutex);
-  std::shared_ptr<engine>& held = table.by_thread_count[thread_count];
-  if (held == nullptr) {
-    auto made = engine::make({.threads = thread_count});
-    if (!made) return made.error();
-    held = std::make_shared<engine>(*std::move(made));
-  }
-  return held;
-}
-
-void forget_engines() { engines() = new engine_table; }
 
 }  // namespace cutpoint::python

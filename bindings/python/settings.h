@@ -1,8 +1,7 @@
-// The options that all functions of the package share, and the engines that they use.
+// The options that all functions of the package share.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,12 +26,5 @@ struct settings {
                                      const std::string& fingerprint, std::optional<nanobind::bytes> fingerprint_key,
                                      const std::string& backend, std::uint64_t threads,
                                      std::optional<std::uint64_t> memory_bytes);
-
-/// Returns the process's engine with this number of threads. The first call makes it. Its threads sleep while it has no
-/// feed. The GIL is not needed.
-[[nodiscard]] result<std::shared_ptr<engine>> find_engine(std::uint64_t thread_count);
-
-/// Must be called in the child of a fork, in which the engines have no threads.
-void forget_engines();
 
 }  // namespace cutpoint::python

@@ -41,13 +41,13 @@ void create_store(nb::handle folder, const given_secret& secret, const std::stri
                                 .compression_level = compression_level,
                                 .container_bytes = container_bytes};
   const store_secret key = secret_of(secret);
-  cancellation cancel;
+  process_cancellation cancel;
   python::check(interruptibly(cancel, duration::any, [&] { return backup_store::create(path, settings, key); }), path);
 }
 
 open_store::open_store(nb::handle folder, const given_secret& secret) : folder_(path_of(folder)) {
   const store_secret key = secret_of(secret);
-  cancellation cancel;
+  process_cancellation cancel;
   opened_ = value_of(interruptibly(cancel, duration::any, [&] { return backup_store::open(folder_, key); }));
 }
 

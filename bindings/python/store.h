@@ -77,7 +77,7 @@ class open_store {
   template <class Body>
   auto use(Body&& body, duration expected = duration::any) {
     const exclusive_use alone(busy_);
-    cancellation cancel;
+    process_cancellation cancel;
     return interruptibly(cancel, expected, [&, &opened = opened()] { return body(opened, cancel); });
   }
   /// Returns the store, or throws ValueError.

@@ -20,7 +20,7 @@ struct opened_input {
   feed_options options;
   std::uint64_t thread_count;
   input stream;
-  cancellation cancel;
+  process_cancellation cancel;
   std::shared_ptr<engine> threads;
   source* opened = nullptr;
 
@@ -45,14 +45,14 @@ struct opened_input {
   }
 };
 
-/// Returns a NumPy array that owns the memory of a vector.
-template <class Item, class Shape>
-nb::ndarray<nb::numpy, Item, Shape> array_of(std::vector<Item>&& items, std::initializer_list<std::size_t> shape) {
-  auto held = std::make_unique<std::vector<Item>>(std::move(items));
-  Item* const data = held->data();
-  nb::capsule owner(held.get(), [](void* p) noexcept { delete static_cast<std::vector<Item>*>(p); });
-  static_cast<void>(held.release());
-  return nb::ndarray<nb::numpy, Item, Shape>(data, shape, owner);
+/// Returns a memoryview that owns the memory of a vector. nanobind's conversion to NumPy arrays would run Python code.
+template <class Item>
+nb::object view_of(std::vector<Item>&& items, std::initializer_list<std::size_t> shape) {
+  auto owned = std::make_unique<std::vector<Item>>(std::move(items));
+  Item* const data = owned->data();
+  nb::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<std::vector<Item>*>(p); });
+  static_cast<void>(owned.release());
+  return nb::ndarray<nb::memview, Item>(data, shape, owner).cast();
 }
 
 std::size_t digest_bytes(fingerprint_kind kind) {
@@ -138,10 +138,8 @@ nb::tuple chunk_arrays(const settings& how, nb::handle data) {
   });
   check(outcome, w.stream.path());
   const std::size_t count = columns.offsets.size();
-  return nb::make_tuple(array_of<std::uint64_t, nb::ndim<1>>(std::move(columns.offsets), {count}),
-                        array_of<std::uint64_t, nb::ndim<1>>(std::move(columns.lengths), {count}),
-                        array_of<std::uint8_t, nb::ndim<2>>(std::move(columns.digests),
-                                                            {count, digest_bytes(how.feed.fingerprint.kind)}));
+  return nb::make_tuple(view_of(std::move(columns.offsets), {count}), view_of(std::move(columns.lengths), {count}),
+                        view_of(std::move(columns.digests), {count, digest_bytes(how.feed.fingerprint.kind)}));
 }
 
 }  // namespace cutpoint::python

@@ -37,7 +37,7 @@ class chunk_iterator {
   process_local<work> work_;
 };
 
-/// Returns all chunks of a stream as NumPy arrays of offsets, lengths and digests, which own their memory.
+/// Returns all chunks of a stream as memoryviews of offsets, lengths and digests, which own their memory.
 [[nodiscard]] nanobind::tuple chunk_arrays(const settings& how, nanobind::handle data);
 
 }  // namespace cutpoint::python

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple, SupportsIndex
 
@@ -97,7 +96,9 @@ def chunk_arrays(
 
     Besides `memory_bytes`, each chunk takes 16 bytes and the length of its digest.
     """
-    if importlib.util.find_spec("numpy") is None:
-        raise ModuleNotFoundError("chunk_arrays needs NumPy, which is not installed: pip install cutpoint[numpy]", name="numpy")
+    try:
+        import numpy as np
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError("chunk_arrays needs NumPy, which is not installed: pip install cutpoint[numpy]", name="numpy") from error
     how = settings(cuts, fingerprint, fingerprint_key, backend, threads, memory_bytes, parameters)
-    return ChunkArrays(*_core.chunk_arrays(how, data_or_path))
+    return ChunkArrays(*map(np.asarray, _core.chunk_arrays(how, data_or_path)))

@@ -25,7 +25,7 @@ Parameter: TypeAlias = SupportsIndex | str | bytes
 MOST_THREADS = 4096
 MOST_BYTES = (1 << 64) - 1
 
-os.register_at_fork(after_in_child=_core.forget_engines)
+os.register_at_fork(after_in_child=_core.forget_threads)
 
 
 def _number(name: str, value: SupportsIndex, least: int, most: int) -> int:

@@ -3,6 +3,7 @@
 import os
 import random
 import re
+import sys
 
 import cutpoint
 import numpy as np
@@ -131,6 +132,6 @@ def test_fields_whose_names_have_capitals_are_bytes():
 
 
 def test_arrays_need_numpy(monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "numpy", None)
     with pytest.raises(ModuleNotFoundError, match="needs NumPy"):
         cutpoint.chunk_arrays(b"")

@@ -150,16 +150,83 @@ def test_close_stops_the_threads():
     assert time.monotonic() - begun < LONGEST_INTERRUPTION
 
 
-def test_a_program_ends_while_a_daemon_thread_is_in_a_call():
-    """The call lasts for ever. The exit takes longer than a call takes between two looks at signals."""
-    program = """
-import atexit, threading, time, cutpoint
-threading.Thread(target=cutpoint.dedup, args=("/dev/zero",), daemon=True).start()
-time.sleep(0.2)
-atexit.register(time.sleep, 0.2)
+AT_EXIT = """
+import cutpoint, os, sys, threading
+
+call, folder = sys.argv[1:]
+path = os.path.join(folder, "file")
+data = open(path, "rb").read() * 4
+store = cutpoint.Store.open(os.path.join(folder, "store"))
+snapshot = store.find("latest")
+
+class Path:
+    def __fspath__(self):
+        return path
+
+def write():
+    with cutpoint.Chunker() as chunker:
+        chunker.write(data)
+        chunker.finish()
+
+def restore():
+    restore.count += 1
+    store.restore(snapshot, os.path.join(folder, f"target {os.getpid()} {restore.count}"))
+
+restore.count = 0
+CALLS = {
+    "iterator": lambda: list(cutpoint.chunk(data, avg_bytes=1024)),
+    "iterator over few bytes": lambda: list(cutpoint.chunk(data[:100_000])),
+    "iterator over a file": lambda: list(cutpoint.chunk(path)),
+    "opening": lambda: cutpoint.chunk(Path()),
+    "arrays": lambda: cutpoint.chunk_arrays(data),
+    "write": write,
+    "dedup": lambda: cutpoint.dedup([path]),
+    "dedup without end": lambda: (started.set(), cutpoint.dedup(["/dev/zero"])),
+    "back ends": cutpoint.backends,
+    "backup": lambda: store.backup([path], read_everything=True),
+    "snapshots": store.snapshots,
+    "forget": lambda: store.forget(keep_last=1, rehearse=True),
+    "restore": restore,
+    "files": lambda: list(store.files(snapshot)),
+    "read": lambda: store.read(snapshot, path, 0, 4096),
+    "read by a file object": lambda: store.file(snapshot, path).read(),
+    "check": lambda: store.check(read_data=True),
+    "prune": lambda: store.prune(rehearse=True),
+    "diff": lambda: store.diff(snapshot, snapshot),
+    "open": lambda: cutpoint.Store.open(os.path.join(folder, "store")),
+}
+started = threading.Event()
+
+def loop():
+    while True:
+        CALLS[call]()
+        started.set()
+
+threading.Thread(target=loop, daemon=True).start()
+assert started.wait(60)
 """
-    done = subprocess.run([sys.executable, "-c", program], stderr=subprocess.PIPE, timeout=60)
-    assert done.returncode == 0, done.stderr
+
+
+def test_a_program_ends_while_a_daemon_thread_is_in_a_call(tmp_path):
+    """Python ends such a thread when it takes the GIL again, and nothing that it uses may be destroyed before."""
+    (tmp_path / "file").write_bytes(NOISE[: 1 << 20])
+    with cutpoint.Store.create(tmp_path / "store") as store:
+        store.backup(tmp_path / "file")
+
+    def end(call: str) -> tuple[str, int, str]:
+        done = subprocess.run(
+            [sys.executable, "-c", AT_EXIT, call, tmp_path],
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        return call, done.returncode, done.stderr
+
+    calls = re.findall(r'^    "(.*)": ', AT_EXIT, re.MULTILINE)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        failures = [each for each in pool.map(end, calls * 2) if each[1:] != (0, "")]
+    assert failures == []
 
 
 def test_a_handler_that_does_not_raise_does_not_end_the_call():

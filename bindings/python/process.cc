@@ -1,0 +1,76 @@
+#include "bindings/python/process.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <set>
+
+namespace cutpoint::python {
+
+namespace {
+
+/// The longest time that an exit waits for calls. All work ends soon after its cancellation unless a system call blocks.
+constexpr std::chrono::seconds longest_wait{5};
+
+struct process_state {
+  std::mutex engines_mutex;
+  std::map<std::uint64_t, std::shared_ptr<engine>> engines;
+
+  std::mutex calls_mutex;
+  std::condition_variable call_returned;
+  std::uint64_t running_calls = 0;
+  std::set<cancellation*> cancellations;
+};
+
+/// The state is never destroyed: at exit its threads may be asleep, and after a fork they do not exist.
+process_state*& state() {
+  static process_state* all = new process_state;
+  return all;
+}
+
+}  // namespace
+
+result<std::shared_ptr<engine>> find_engine(std::uint64_t thread_count) {
+  process_state& all = *state();
+  const std::lock_guard lock(all.engines_mutex);
+  std::shared_ptr<engine>& known = all.engines[thread_count];
+  if (known == nullptr) {
+    auto made = engine::make({.threads = thread_count});
+    if (!made) return made.error();
+    known = std::make_shared<engine>(*std::move(made));
+  }
+  return known;
+}
+
+process_cancellation::process_cancellation() {
+  const std::lock_guard lock(state()->calls_mutex);
+  state()->cancellations.insert(this);
+}
+
+process_cancellation::~process_cancellation() {
+  const std::lock_guard lock(state()->calls_mutex);
+  state()->cancellations.erase(this);
+}
+
+running_call::running_call() {
+  const std::lock_guard lock(state()->calls_mutex);
+  ++state()->running_calls;
+}
+
+running_call::~running_call() {
+  const std::lock_guard lock(state()->calls_mutex);
+  --state()->running_calls;
+  state()->call_returned.notify_all();
+}
+
+void end_calls() noexcept {
+  process_state& all = *state();
+  std::unique_lock lock(all.calls_mutex);
+  for (cancellation* each : all.cancellations) each->request();
+  all.call_returned.wait_for(lock, longest_wait, [&] { return all.running_calls == 0; });
+}
+
+void forget_threads() { state() = new process_state; }
+
+}  // namespace cutpoint::python
