@@ -33,18 +33,21 @@ def binary_text(info: dict) -> str:
     return " · ".join(word for word in words if word)
 
 
-def dataset_row(info: dict) -> dict:
+DATASETS = ("data set", "stands for", "bytes", "versions", "checksum", "content")
+FAILURES = ("outcome", "problem", "dataset", "kind", "algorithm", "size", "hash", "backend")
+
+
+def dataset_row(info: dict) -> list[str]:
     versions = info.get("versions", [])
     fixed = info.get("deterministic")
-    return {
-        "name": info["label"],
-        "stands_for": ", ".join(info.get("stands_for", [])) or "–",
-        "bytes": rounded(info["bytes"]) if "bytes" in info else "–",
-        "versions": str(len(versions)) if versions else "–",
-        "checksum": info["checksum"][:12],
-        "made": "the user's own" if fixed is None else "same bytes everywhere" if fixed else "made anew, differs",
-        "notes": info.get("notes", ""),
-    }
+    return [
+        info["label"],
+        ", ".join(info.get("stands_for", [])) or "–",
+        rounded(info["bytes"]) if "bytes" in info else "–",
+        str(len(versions)) if versions else "–",
+        info["checksum"][:12],
+        "the user's own" if fixed is None else "same bytes everywhere" if fixed else "made anew, differs",
+    ]
 
 
 def of(results: Results) -> dict:
@@ -62,6 +65,7 @@ def of(results: Results) -> dict:
         "time": time_text(results.first, results.last) if results.last else "",
         "counts": {name: results.outcomes.get(name, 0) for name in ("done", "failed", "unavailable")},
         "datasets": [dataset_row(info) for info in results.datasets],
-        "failures": results.failures,
+        "notes": [info.get("notes", "") for info in results.datasets],
+        "failures": [[row[name] or "–" for name in FAILURES] for row in results.failures],
         "warnings": warnings,
     }

@@ -11,7 +11,7 @@ import jinja2
 import vl_convert
 from markupsafe import Markup
 
-from experiments.report import overview, plots
+from experiments.report import overview, plots, verdict
 from experiments.report.charts import SECTIONS
 from experiments.report.rows import Results, read, read_stores
 from experiments.report.section import Key, Panel, Section
@@ -75,6 +75,9 @@ def page(results: Results, sections: list[Section]) -> str:
     library = vl_convert.javascript_bundle(vl_version=plots.VEGA_LITE) if charts else ""
     return environment.get_template("page.html").render(
         overview=overview.of(results),
+        headings={"datasets": overview.DATASETS, "failures": overview.FAILURES, "verdict": verdict.HEADINGS},
+        verdict=verdict,
+        lines=verdict.verdict(results),
         sections=sections,
         swatch=swatch,
         colours=colours(),
@@ -110,4 +113,6 @@ def write(results: Path | None, folder: Path, say: Callable[[str], None], stores
             count += 1
     text = page(found, sections).encode()
     _replace(folder / "index.html", text)
+    for name, take, *_, why in verdict.verdict(found):
+        say(f"{name}: take {take}: {why}")
     say(f"{folder / 'index.html'}: {len(sections)} sections, {len(text) / 1e6:.1f} MB; {count} plots")

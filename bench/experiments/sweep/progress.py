@@ -17,26 +17,25 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
+# Seconds for each unit of work (`work_of`) on a small machine, which count until a cell of the kind was measured.
+USUAL_RATES = {"dedup": 2e-9, "kernels": 1.5, "tune": 1e-7}
+
+
 class Estimate:
     """Estimates the seconds of cells by those of cells with the same kind and algorithm, else with the same kind."""
 
     def __init__(self):
         self._rates: dict[tuple, list[float]] = defaultdict(list)
-        self._medians: dict[tuple, float] = {}  # of the rates; kept, since all cells left are estimated after each one
+        # The medians of the rates are kept, since all cells left are estimated after each one.
+        self._medians: dict[tuple, float] = {(kind,): rate for kind, rate in USUAL_RATES.items()}
 
     def learn(self, kind: str, algorithm: str, work: float, seconds: float) -> None:
         for key in ((kind, algorithm), (kind,)):
             self._rates[key].append(seconds / max(work, 1))
             self._medians[key] = statistics.median(self._rates[key])
 
-    def of(self, cell: Cell, work: float) -> float | None:
-        rate = self._medians.get((cell.kind, cell.algorithm), self._medians.get((cell.kind,)))
-        return None if rate is None else rate * work
-
-    def of_all(self, left: list[tuple[Cell, float]]) -> float | None:
-        """The sum for all cells, or None if a kind has not been measured yet."""
-        each = [self.of(cell, work) for cell, work in left]
-        return None if None in each else sum(each)
+    def of(self, cell: Cell, work: float) -> float:
+        return work * self._medians.get((cell.kind, cell.algorithm), self._medians[cell.kind,])
 
 
 def work_of(kind: str, rounds: int, size: int) -> float:
@@ -67,9 +66,9 @@ class Progress:
         self.total, self.count, self._say = total, 0, say
         self._is_terminal = sys.stderr.isatty()
 
-    def add(self, done: Measured, left: float | None) -> None:
+    def add(self, done: Measured, seconds_left: float) -> None:
         self.count += 1
-        end = "" if self.count == self.total else "; how long is left is not known yet" if left is None else f"; about {duration(left)} left"
+        end = "" if self.count == self.total else f"; about {duration(seconds_left)} left"
         line = f"{self.count}/{self.total} {done.cell}: {told(done)}{end}"
         if self._is_terminal and done.outcome == "done":
             print(f"\r\033[K{line[:160]}", end="\n" if self.count == self.total else "", file=sys.stderr, flush=True)

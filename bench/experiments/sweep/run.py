@@ -88,5 +88,5 @@ class Run:
             if done.outcome == "done":
                 estimate.learn(done.cell.kind, done.cell.algorithm, work, done.seconds)
             failed += done.outcome == "failed"
-            progress.add(done, estimate.of_all(list(left.values())))
+            progress.add(done, sum(estimate.of(cell, work) for cell, work in left.values()))
         return failed

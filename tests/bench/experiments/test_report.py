@@ -17,9 +17,11 @@ from pathlib import Path
 from results_files import BACK_ENDS, BUSY, CATALOG, GIB, ROOT, ResultsFile, cuts_of, report_of, store_stats, tune_result
 
 try:
-    from experiments.report import Unreadable, write
+    import vl_convert
+
+    from experiments.report import Unreadable, plots, write
     from experiments.report.charts import SECTIONS
-    from experiments.report.rows import read
+    from experiments.report.rows import read, read_stores
 except ModuleNotFoundError as missing:
     raise unittest.SkipTest(f"no {missing.name} here: scripts/report fetches it") from None
 
@@ -80,6 +82,12 @@ def colours_in(png: bytes) -> int:
     return len({pixels[i : i + stride] for i in range(0, len(pixels), stride)})
 
 
+def axes_of(svg: str) -> list[list[str]]:
+    """The labels of each axis of a plot."""
+    groups = re.findall(r'<g class="mark-text role-axis-label"[^>]*>(.*?)</g>', svg)
+    return [list(filter(None, re.findall(r"<text[^>]*>([^<]*)</text>", group))) for group in groups]
+
+
 class Report(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -91,10 +99,10 @@ class Report(unittest.TestCase):
 
     def page(self, draws_plots: bool = False, stores=()) -> Page:
         """The page of the results and stores. Plots are empty files unless they are drawn, which takes seconds."""
-        said = []
+        self.messages = []
         with contextlib.nullcontext() if draws_plots else unittest.mock.patch("experiments.report.plots.png", return_value=b""):
-            write(self.results.saved(), self.out, said.append, stores)
-        self.assertIn("index.html", said[-1])
+            write(self.results.saved(), self.out, self.messages.append, stores)
+        self.assertIn("index.html", self.messages[-1])
         self.html = (self.out / "index.html").read_text(encoding="utf-8")
         return Page(self.html)
 
@@ -121,8 +129,8 @@ class Report(unittest.TestCase):
             self.assertEqual({section.name for make in SECTIONS if (section := make(found))}, wanted)
         self.results.add("dedup", "linux", "gear", "8K", None, outcome="failed", problem="no such thing")
         page = self.page()
-        self.assertEqual(set(page.sections), wanted | {"problems"})
-        self.assertTrue(all(count for name, count in page.sections.items() if name != "problems"), page.sections)
+        self.assertEqual(set(page.sections), wanted | {"problems", "verdict"})
+        self.assertTrue(all(count for name, count in page.sections.items() if name not in ("problems", "verdict")), page.sections)
         self.assertEqual({path.stem.split("-")[0] for path in self.out.glob("*.png")}, wanted)
 
     def add_join(self):
@@ -173,7 +181,7 @@ class Report(unittest.TestCase):
             self.results.add_run("linux", "invented", "8K", "", 0, report=report, **settings)
         self.results.add_speeds("linux", "invented", "8K", "invented(avg_bytes=8192)", {"scalar": GIB, "invented": 2 * GIB})
         page = self.page(draws_plots=True)
-        self.assertEqual(set(page.sections), (RUNS | {"joins", "shift", "cutting", "speedups"}) - {"pareto"})
+        self.assertEqual(set(page.sections), (RUNS | {"joins", "shift", "cutting", "speedups", "verdict"}) - {"pareto"})
         self.assertEqual(dict(zip(*page.tables["stages"][:2]))["invented stage"], "5.000")
         self.assertIn("join invented join", page.text)
 
@@ -188,8 +196,23 @@ class Report(unittest.TestCase):
         self.results.add_matrix()
         self.results.file.execute("""update binaries set info = '{"version": "1"}'""")
         page = self.page()
-        self.assertEqual(set(page.sections), RUNS)
+        self.assertEqual(set(page.sections), RUNS | {"verdict"})
         self.assertIn("These results have no catalog of algorithms", page.text)
+
+    def test_no_axis_repeats_a_label(self):
+        self.results.add_matrix()
+        self.add_join()
+        self.add_grid()
+        self.results.add_speeds("linux", "gear", "8K", cuts_of("gear", 2048, 8192, 65536), {name: GIB for name in BACK_ENDS})
+        self.results.add("tune", "linux", "seqcdc-inc", "8K", tune_result())
+        for algorithm, savings in (("gear", 0.999990), ("rabin", 0.999991)):
+            self.results.add_run("alike", algorithm, "8K", cuts_of(algorithm, 4096, 8192, 16384), savings)
+        found = read(self.results.saved())
+        found.stores = read_stores([store_stats(self.folder / f"{count}.json", count) for count in (1, 2, 3, 4, 30)])
+        for section in filter(None, (make(found) for make in SECTIONS)):
+            for choice in section.choices or [""]:
+                for axis in axes_of(vl_convert.vegalite_to_svg(plots.composed(section, choice), vl_version=plots.VEGA_LITE)):
+                    self.assertEqual(len(set(axis)), len(axis), (section.name, choice, axis))
 
     def test_the_page_loads_nothing(self):
         self.results.add_matrix()
@@ -208,6 +231,29 @@ class Report(unittest.TestCase):
         for plot in plots:
             self.assertGreater(colours_in(plot.read_bytes()), 20, plot.name)
 
+    def test_the_page_ends_with_a_verdict(self):
+        """The cheapest of the settings that save enough, and a word on data that save nothing and on chunks of one length."""
+        def add(dataset: str, algorithm: str, savings: float, seconds: float, length: int = 8000) -> None:
+            report = report_of(cuts_of(algorithm, 4096, 8192, 16384), savings, busy=BUSY | {"chunking": seconds})
+            report["result"]["chunks"] |= {"percentile_5_bytes": length, "max_bytes": 8192}
+            self.results.add_run(dataset, algorithm, "8K", "", 0, report=report)
+
+        for algorithm, savings, seconds in (("rabin", 0.5, 2), ("gear", 0.495, 1), ("fastcdc", 0.499, 1.5), ("ram", 0.4, 0.1)):
+            add("versions", algorithm, savings, seconds)
+            add("noise", algorithm, 0, seconds)
+        add("pages", "fixed", 0.5, 1, 8192)
+        page = self.page()
+        self.assertEqual(list(page.sections)[-1], "verdict")
+        verdict = {row[0]: row for row in page.tables["verdict"]}
+        # 64 bytes for each chunk of 8192 are 0.78 %
+        self.assertEqual(verdict["versions"][1:5], ["gear 8K", "8 KiB", "48.7%", "1.83"])
+        self.assertIn("the cheapest of the 3 settings that save enough; rabin 8K saves 49.2% at 2.83 s/GiB", verdict["versions"][5])
+        self.assertEqual(verdict["noise"][1], "no deduplication")
+        self.assertIn("store these data as they are", verdict["noise"][5])
+        self.assertIn("fixed length", verdict["pages"][5])
+        self.assertIn("it depends on the data, 3 answers for 3 data sets", page.text)
+        self.assertTrue(any("versions: take gear 8K" in line for line in self.messages), self.messages)
+
     def test_failures_are_told_and_cannot_become_markup(self):
         self.results.add("dedup", "linux", "gear", "8K", None, outcome="failed", problem="<script>alert(1)</script> & more")
         self.results.add("dedup", "linux", "gear", "8K", None, outcome="unavailable", backend="cuda", problem="no driver")
@@ -220,7 +266,7 @@ class Report(unittest.TestCase):
         self.results.add_matrix(["a</script><b>"])
         page = self.page()
         self.assertNotIn("a</script>", self.html)
-        self.assertEqual(set(page.sections), RUNS)
+        self.assertEqual(set(page.sections), RUNS | {"verdict"})
 
     def test_a_later_run_of_a_setting_stands_for_it(self):
         cuts = cuts_of("fastcdc", 4096, 8192, 16384)
@@ -267,7 +313,7 @@ class Report(unittest.TestCase):
 
     def test_one_row_is_enough(self):
         self.results.add_run("linux", "restic", "own", cuts_of("rabin", 524288, 1048576, 8388608), 0.25)
-        self.assertEqual(set(self.page().sections), RUNS - {"pareto"})
+        self.assertEqual(set(self.page().sections), (RUNS | {"verdict"}) - {"pareto"})
 
 
 class Command(unittest.TestCase):

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ sys.path.insert(0, str(ROOT / "bench"))
 
 from experiments.sizes import bytes_of, rounded, text_of  # noqa: E402
 from experiments.sweep import plan  # noqa: E402
-from experiments.sweep.cell import Cell  # noqa: E402
+from experiments.sweep.cell import OF_KIND, Cell  # noqa: E402
 from experiments.sweep.progress import Estimate, duration  # noqa: E402
 
 
@@ -93,7 +94,9 @@ class Results(SweepTest):
             '[[cells]]\nkind = "tune"\nalgorithms = ["seqcdc-inc"]\nsizes = ["8K"]\nsample = "100%"\n'
         )
         page = self.folder / "page"
-        self.sweep(text, "--report", str(page))
+        lines = [line for line in self.sweep(text, "--report", str(page)).splitlines() if re.match(r"sweep: \d+/\d+ ", line)]
+        for line in lines[:-1]:
+            self.assertRegex(line, "; about .* left$")
         written = (page / "index.html").read_text(encoding="utf-8")
         for section in ("savings", "throughput", "cutting", "speedups", "tune"):
             self.assertIn(f'<section id="{section}">', written)
@@ -219,11 +222,14 @@ class Words(unittest.TestCase):
 
     def test_an_estimate_prefers_the_same_algorithm(self):
         estimate = Estimate()
-        self.assertIsNone(estimate.of_all([(Cell("dedup", "a", "gear"), 10)]))
         estimate.learn("dedup", "gear", 10, 1)
         estimate.learn("dedup", "rabin", 10, 9)
         self.assertEqual(estimate.of(Cell("dedup", "a", "gear"), 20), 2)
-        self.assertEqual(estimate.of_all([(Cell("dedup", "a", "gear"), 20), (Cell("dedup", "a", "ram"), 20)]), 12)
+        self.assertEqual(estimate.of(Cell("dedup", "a", "ram"), 20), 10)
+
+    def test_every_kind_has_an_estimate_before_it_is_measured(self):
+        for kind in OF_KIND:
+            self.assertGreater(Estimate().of(Cell(kind, "a", "gear"), 10), 0)
 
     def test_durations(self):
         self.assertEqual([duration(s) for s in (4, 100, 5400, 7500)], ["4 s", "2 min", "1 h 30 min", "2 h 05 min"])

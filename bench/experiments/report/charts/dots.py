@@ -9,6 +9,7 @@ from experiments.report.style import ALGORITHMS, colour
 
 ROW = 17  # pixels of a row
 SMALLEST, STEP = 22, 44  # areas of dots
+MOST_TICKS = 12
 
 # Vega's expression for the labels of an axis in bytes.
 BYTES = "datum.value >= 1048576 ? datum.value / 1048576 + 'M' : datum.value >= 1024 ? datum.value / 1024 + 'K' : datum.value"
@@ -80,6 +81,11 @@ def log_ticks(values: list[float]) -> list[float]:
 
     few = steps((1, 2, 5))
     return few if len(few) > 3 else steps((1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8))
+
+
+def whole_ticks(most: int) -> list[int]:
+    """Whole numbers from 1 on, few enough for an axis. Vega's own ticks lie between whole numbers too, which look equal when they are rounded."""
+    return list(range(1, most + 1, -(-most // MOST_TICKS)))
 
 
 def points(base: alt.Chart, *more: tuple) -> alt.Chart:

@@ -5,7 +5,7 @@ from collections import Counter
 import altair as alt
 
 from experiments.catalog import OWN
-from experiments.report.charts.dots import BYTES, aim_keys, algorithm_keys, by_algorithm, chart, dots, log_scale, looks, mechanisms_of, points
+from experiments.report.charts.dots import BYTES, aim_keys, algorithm_keys, by_algorithm, chart, domain, dots, log_scale, looks, mechanisms_of, points
 from experiments.report.rows import Results
 from experiments.report.section import Panel, Section, columns_of, number, percent
 from experiments.report.select import aim_text, datasets_of, listed, main_aims, order_by, plain, usual_aim
@@ -55,7 +55,7 @@ def by_mean(rows: list[dict], aims: list[str]) -> alt.LayerChart:
     base = chart(
         shown,
         alt.X("mean:Q", title="mean chunk as measured, bytes", scale=scale, axis=alt.Axis(labelExpr=BYTES, tickCount=6)),
-        alt.Y("savings:Q", title="savings, share of the bytes", scale=alt.Scale(zero=False, nice=False), axis=alt.Axis(format=".3~%", tickCount=5)),
+        alt.Y("savings:Q", title="savings, share of the bytes", scale=domain([row["savings"] for row in shown]), axis=alt.Axis(format=".3~%", tickCount=5)),
         by_algorithm(mechanisms_of(rows)),
     )
     drawn = points(base, ("mean:Q", "mean chunk, bytes", ",.0f"), ("savings:Q", None, ".2%"))

@@ -2,7 +2,7 @@
 
 import altair as alt
 
-from experiments.report.charts.dots import ROW, chart, tips
+from experiments.report.charts.dots import ROW, chart, tips, whole_ticks
 from experiments.report.rows import GIB, Results
 from experiments.report.section import Key, Panel, Section, number
 from experiments.sizes import rounded
@@ -46,7 +46,7 @@ def growth(store: dict) -> alt.LayerChart:
     ]
     base = chart(
         shown,
-        alt.X("place:Q", title="snapshot", axis=alt.Axis(tickMinStep=1, format="d")),
+        alt.X("place:Q", title="snapshot", axis=alt.Axis(values=whole_ticks(len(store["growth"])), format="d")),
         alt.Y("gib:Q", title="GiB together"),
         by_series(),
         tooltip=tips(("snapshot:N",), ("series:N",), ("gib:Q", "GiB together", ".3f")),

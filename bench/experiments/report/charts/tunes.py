@@ -5,7 +5,7 @@ import re
 import altair as alt
 
 from experiments.catalog import OWN, Catalog
-from experiments.report.charts.dots import algorithm_keys, by_algorithm, chart, mechanisms_of, tips
+from experiments.report.charts.dots import algorithm_keys, by_algorithm, chart, domain, mechanisms_of, tips
 from experiments.report.rows import GIB, Results
 from experiments.report.section import Panel, Section, columns_of, number, percent
 from experiments.report.select import datasets_of
@@ -56,7 +56,7 @@ def panel(rows: list[dict]) -> alt.LayerChart:
         "speed:Q", title="cutting and fingerprinting in one thread, GiB/s", axis=alt.Axis(tickCount=5),
         scale=alt.Scale(domain=[min(speeds) - 0.3 * room, max(speeds) + 0.12 * room], nice=False),
     )  # fmt: skip
-    y = alt.Y("net:Q", title="savings after the cost of chunks", scale=alt.Scale(zero=False), axis=alt.Axis(format=".3~%", tickCount=5))
+    y = alt.Y("net:Q", title="savings after the cost of chunks", scale=domain([row["net"] for row in shown]), axis=alt.Axis(format=".3~%", tickCount=5))
     points = chart(
         shown, x, y, by_algorithm(mechanisms_of(rows)),
         opacity=alt.condition("datum.front", alt.value(1), alt.value(0.4)),
