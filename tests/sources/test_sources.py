@@ -10,6 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import check_sources  # noqa: E402
+import readme_chart  # noqa: E402
 import source_names  # noqa: E402
 
 
@@ -199,6 +200,19 @@ class Links(unittest.TestCase):
     def test_other_links_are_not(self):
         text = "# Read\n[x](docs/a.md) [x](docs/) [x](docs/a.md#one-two-three) [x](#read) [x](https://example.org/no.md)\n"
         self.assertEqual(self.problems(README=text, docs__a="# One `two`, three\n[up](../README.md#read)"), [])
+
+
+class Pages(unittest.TestCase):
+    def test_each_page_is_in_the_index(self):
+        pages = [path for path in check_sources.tracked_files(ROOT) if path.suffix == ".md" and path.parts[0] == "docs"]
+        for folder in ("docs", "docs/results"):
+            index = (ROOT / folder / "README.md").read_text()
+            missing = [path.name for path in pages if str(path.parent) == folder and path.name != "README.md" and f"]({path.name})" not in index]
+            self.assertEqual(missing, [], folder)
+
+    def test_the_chart_of_the_readme_is_that_of_the_results(self):
+        self.assertEqual(readme_chart.CHART.read_text(), readme_chart.chart(readme_chart.PAGE.read_text()))
+        self.assertIn(str(readme_chart.CHART.relative_to(ROOT)), (ROOT / "README.md").read_text())
 
 
 class FirstLines(unittest.TestCase):
