@@ -13,7 +13,7 @@ std::vector<std::string_view> key_actions() { return {"list", "add", "remove", "
 
 void key_command::add_options(CLI::App& app) {
   app.add_option("ACTION", action_, "list, add, remove or passwd, which replaces the key that was given")->required();
-  app.add_option("KEY", id_, "Key to remove: the begin of its id");
+  app.add_option("KEY", id_, "Key to remove: the beginning of its id");
   store_.add_to(app);
   add_value_option(app, "--new-password-file", new_password_file_, "FILE", "File with the password of the new key");
   add_value_option(app, "--new-key-file", new_key_file_, "FILE", "Key file of the new key, which must exist");

@@ -128,7 +128,7 @@ class Store:
         return [Snapshot(**record) for record in self._opened.snapshots()]
 
     def find(self, id: str) -> Snapshot:
-        """Finds a snapshot by its id, by the begin of its id, or by the word "latest". Raises ValueError if none or several
+        """Finds a snapshot by its id, by the beginning of its id, or by the word "latest". Raises ValueError if none or several
         have it."""
         return Snapshot(**self._opened.find(id))
 

@@ -275,7 +275,7 @@ class backup_store {
 
   /// Returns all snapshots, the oldest first. Snapshots that cannot be read are reported to `problem`. Errors: io_error.
   [[nodiscard]] result<std::vector<store_snapshot>> snapshots(const store_problem& problem = {});
-  /// Finds a snapshot by its id, by the begin of its id, or by the word "latest". Errors: invalid_argument, if none or
+  /// Finds a snapshot by its id, by the beginning of its id, or by the word "latest". Errors: invalid_argument, if none or
   /// several have it.
   [[nodiscard]] result<store_snapshot> find_snapshot(std::string_view id);
   /// Removes a snapshot durably. What only it refers to stays in the store until it is pruned. Errors: io_error;

@@ -1,4 +1,4 @@
-"""The four commands of docs/gpu.md in a folder like an unpacked bundle's and in an empty environment. The programs run on the interpreted
+"""The four commands of docs/gpu-check.md in a folder like an unpacked bundle's and in an empty environment. The programs run on the interpreted
 device, and stand-ins for NVIDIA's tools run what they are given. Then scripts/gpu_results.py makes its page."""
 
 import json

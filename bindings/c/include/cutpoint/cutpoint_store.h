@@ -134,7 +134,7 @@ CUTPOINT_API cutpoint_status cutpoint_store_snapshots(cutpoint_store* store, cut
                                                       cutpoint_store_problem problem, void* context,
                                                       cutpoint_error* error);
 
-/// Finds a snapshot by its id, by the begin of its id, or by the word "latest". `*snapshot` stays valid as for
+/// Finds a snapshot by its id, by the beginning of its id, or by the word "latest". `*snapshot` stays valid as for
 /// `cutpoint_store_back_up`. Errors: CUTPOINT_INVALID_ARGUMENT, if none or several have it.
 CUTPOINT_API cutpoint_status cutpoint_store_find_snapshot(cutpoint_store* store, const char* id,
                                                           const cutpoint_store_snapshot** snapshot,
