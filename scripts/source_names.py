@@ -11,11 +11,9 @@ import typing
 UNFINISHED = (
     # bench, and the tests of it
     "bench/device",
-    "bench/engine",
     "bench/experiments",
     "bench/kernels",
     "bench/peers",
-    "bench/simulation",
     "bench/store",
     "tests/bench",
     # bindings and examples

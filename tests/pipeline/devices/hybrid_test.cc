@@ -7,10 +7,10 @@
 #include <gtest/gtest.h>
 
 #include "pipeline/devices/device_map.h"
-#include "pipeline/schedule/stepped_feed.h"
 #include "tests/host/algorithms/made.h"
 #include "tests/pipeline/support/device_feed.h"
 #include "tests/pipeline/support/selecting_recorder.h"
+#include "tests/pipeline/support/stepped_feed.h"
 
 namespace cutpoint::tests {
 namespace {

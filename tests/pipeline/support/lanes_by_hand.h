@@ -4,9 +4,9 @@
 #include <memory>
 #include <variant>
 
-#include "pipeline/schedule/stepped_feed.h"
 #include "tests/host/support/streams.h"
 #include "tests/pipeline/support/recorder.h"
+#include "tests/pipeline/support/stepped_feed.h"
 
 namespace cutpoint::tests {
 

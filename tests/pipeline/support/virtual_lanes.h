@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "pipeline/schedule/stepped_feed.h"
 #include "tests/host/support/choices.h"
+#include "tests/pipeline/support/stepped_feed.h"
 
 namespace cutpoint::tests {
 

@@ -1,4 +1,4 @@
-#include "pipeline/schedule/stepped_feed.h"
+#include "tests/pipeline/support/stepped_feed.h"
 
 #include <algorithm>
 #include <utility>

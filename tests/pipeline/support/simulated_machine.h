@@ -1,11 +1,9 @@
-// Simulates a machine: lanes of given rates, links and failures on a virtual clock. The schedule is the engine's own,
-// and the cuts are really made. So a run shows how fast the engine would be on such a machine, and delivers the
-// engine's chunks.
+// A simulated machine: lanes of given rates, links and failures on a virtual clock, around the engine's own schedule. The
+// cuts are really made.
 #pragma once
 
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <vector>
 
 #include <cutpoint/bytes.h>
@@ -13,7 +11,7 @@
 #include <cutpoint/status.h>
 #include <cutpoint/work_plan.h>
 
-namespace cutpoint {
+namespace cutpoint::tests {
 
 /// The true rates of the machine. `feed_options::rates` has the rates that the engine expects. `lane_count` and
 /// `batch_bytes` of devices are ignored.
@@ -24,12 +22,6 @@ struct simulated_machine {
   /// The time of each task is drawn: up to this share longer or shorter than its rates say.
   double jitter = 0;
   std::uint64_t seed = 1;
-};
-
-/// A stream of `bytes` bytes that repeats the sample. The sample must not be empty if `bytes` is not 0.
-struct simulated_stream {
-  byte_span sample;
-  std::uint64_t bytes = 0;
 };
 
 /// The work of a lane, in virtual seconds.
@@ -50,12 +42,11 @@ struct simulated_run {
   [[nodiscard]] double bytes_per_second() const { return seconds > 0 ? static_cast<double>(bytes) / seconds : 0; }
 };
 
-/// Feeds streams and delivers their chunks to `receiver`, on the lanes of the processor and of the devices that
-/// `options` names. Batches of a device pass its link, its kernels and its link back in turn, and then wait for the
-/// latency. Lane 0 reads and works like the engine's feeding thread. All copies and reads pass the memory, one after
-/// the other. Equal seeds give equal runs. Errors: invalid_argument, if a needed rate is missing; as `engine::open` and
-/// `feed`.
+/// Feeds one stream and delivers its chunks to `receiver`, on the lanes of the processor and of the devices that
+/// `options` names, whose rates the machine must have. Batches of a device pass its link, its kernels and its link back
+/// in turn, and then wait for the latency. Lane 0 reads and works like the engine's feeding thread. All copies and reads
+/// pass the memory, one after the other. Equal seeds give equal runs. Errors: as `engine::open` and `feed`.
 [[nodiscard]] result<simulated_run> simulate_feed(const simulated_machine& machine, const feed_options& options,
-                                                  std::span<const simulated_stream> streams, chunk_receiver& receiver);
+                                                  byte_span stream, chunk_receiver& receiver);
 
-}  // namespace cutpoint
+}  // namespace cutpoint::tests

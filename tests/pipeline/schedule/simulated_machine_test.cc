@@ -1,10 +1,11 @@
 // Tests of the schedule on simulated machines with lanes of any rates. The speed is the sum of the lanes' rates unless
 // a shared resource bounds it, a slow lane delays the end by at most one batch, and a device that fails loses no chunk.
 // The chunks are the sequential ones.
+#include "tests/pipeline/support/simulated_machine.h"
+
 #include <algorithm>
 #include <map>
 
-#include <cutpoint/simulation.h>
 #include <gtest/gtest.h>
 
 #include "tests/host/algorithms/made.h"
@@ -74,9 +75,8 @@ class paced : public testing::Test {
     for (std::size_t i = asked.devices.size(); i < machine.rates.devices.size(); ++i) {
       asked.devices.push_back(static_cast<int>(i));
     }
-    const std::vector<simulated_stream> streams = {{.sample = stream, .bytes = length}};
     expecting_receiver receiver(expected[length]);
-    const auto made = simulate_feed(machine, asked, streams, receiver);
+    const auto made = simulate_feed(machine, asked, stream, receiver);
     EXPECT_TRUE(made.ok()) << made.error().message();
     return made ? *made : simulated_run();
   }
@@ -256,27 +256,6 @@ TEST_F(paced, equal_seeds_give_equal_runs) {
   EXPECT_EQ(run(machine, options()).seconds, first);
   machine.seed = 2;
   EXPECT_NE(run(machine, options()).seconds, first);
-}
-
-TEST_F(paced, rates_that_are_missing_are_named) {
-  simulated_machine machine = machine_of(3, 20, 1, 70);
-  machine.rates.devices[0].fingerprinting = 0;
-  const std::vector<simulated_stream> streams;
-  const std::vector<chunk> none;
-  expecting_receiver receiver(none);
-  const auto got = simulate_feed(machine, options(), streams, receiver);
-  ASSERT_FALSE(got.ok());
-  EXPECT_EQ(got.error().message(), "a paced machine needs the rate of fingerprinting on a device");
-  machine = machine_of(3, 20, 1, 70);
-  feed_options asked = options();
-  asked.devices = {0, 1};
-  for (const backend where : {backend::hybrid, backend::automatic}) {
-    asked.where = where;
-    asked.rates = std::make_shared<const job_rates>(machine_of(3, 20, 2, 700).rates);
-    const auto refused = simulate_feed(machine, asked, streams, receiver);
-    ASSERT_FALSE(refused.ok());
-    EXPECT_EQ(refused.error().message(), "a paced machine needs the rates of device 1");
-  }
 }
 
 }  // namespace

@@ -1,17 +1,15 @@
 // Discrete events: a lane takes, the work is done at once, and is handed back when the clock says that it would be.
+#include "tests/pipeline/support/simulated_machine.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <optional>
 #include <random>
-#include <string>
 
-#include <cutpoint/simulation.h>
-#include <fmt/format.h>
+#include "tests/pipeline/support/stepped_feed.h"
 
-#include "pipeline/schedule/stepped_feed.h"
-
-namespace cutpoint {
+namespace cutpoint::tests {
 
 namespace {
 
@@ -46,8 +44,8 @@ struct simulated_device {
 class virtual_clock {
  public:
   /// The machine must have the rates of all devices of the feed.
-  virtual_clock(const simulated_machine& machine, stepped_feed& feed, std::span<const simulated_stream> streams)
-      : machine_(machine), feed_(feed), streams_(streams), random_(machine.seed), lanes_(feed.lane_count()) {
+  virtual_clock(const simulated_machine& machine, stepped_feed& feed, byte_span stream)
+      : machine_(machine), feed_(feed), stream_(stream), random_(machine.seed), lanes_(feed.lane_count()) {
     for (std::size_t i = 0; i < feed.configuration().devices.size(); ++i) {
       devices_.push_back({.rates = *machine.rates.find_device(feed.configuration().devices[i].device)});
       if (i < machine.device_fails_at.size()) devices_.back().fails_at = machine.device_fails_at[i];
@@ -63,7 +61,7 @@ class virtual_clock {
       }
       if (feed_.work().is_done()) break;
       if (advance()) continue;
-      if (status relieved = make_room(); !relieved.ok()) return relieved;
+      if (status room = feed_.work().make_room(); !room.ok()) return room;
     }
     simulated_run made{.seconds = now_, .bytes = fed_bytes_, .lanes = {}, .statistics = feed_.statistics()};
     for (const lane_state& each : lanes_) made.lanes.push_back(each.record);
@@ -106,17 +104,14 @@ class virtual_clock {
   std::uint64_t most_read() const { return lanes_.size() == 1 ? most_room_alone : most_room_shared; }
 
   bool read(std::uint64_t room) {
-    if (stream_ == streams_.size()) {
+    if (fed_bytes_ == stream_.size()) {
+      feed_.end({});
       feed_.finish();
       is_finished_ = true;
       return true;
     }
-    if (at_ == 0) feed_.begin(stream_);
-    const std::uint64_t count = std::min({room, most_read(), streams_[stream_].bytes - at_});
-    if (count == 0) {
-      end_stream({});
-      return true;
-    }
+    if (fed_bytes_ == 0) feed_.begin(0);
+    const std::uint64_t count = std::min({room, most_read(), stream_.size() - fed_bytes_});
     // One small read at a time: it waits for none of the others' in the memory, but they for it.
     const double copying = seconds_for(passes_in * count, machine_.rates.processor.memory);
     memory_.serve(now_, copying);
@@ -128,23 +123,10 @@ class virtual_clock {
   }
 
   void put_what_was_read() {
-    const byte_span sample = streams_[stream_].sample;
-    for (std::uint64_t left = std::exchange(lanes_[0].read_bytes, 0); left != 0;) {
-      const std::uint64_t first = at_ % sample.size();
-      const std::uint64_t count = std::min<std::uint64_t>(left, sample.size() - first);
-      feed_.put(sample.subspan(first, count));
-      at_ += count;
-      fed_bytes_ += count;
-      left -= count;
-    }
+    const std::uint64_t count = std::exchange(lanes_[0].read_bytes, 0);
+    feed_.put(stream_.subspan(fed_bytes_, count));
+    fed_bytes_ += count;
     feed_.publish();
-  }
-
-  void end_stream(status outcome) {
-    feed_.end(std::move(outcome));
-    feed_.publish();
-    ++stream_;
-    at_ = 0;
   }
 
   bool take(std::size_t lane) {
@@ -227,13 +209,6 @@ class virtual_clock {
     return true;
   }
 
-  /// Nothing runs, and nothing is taken.
-  status make_room() {
-    if (status relieved = feed_.work().make_room(); relieved.ok() || is_finished_) return relieved;
-    end_stream({status_code::memory_limit, "a chunk outgrows the memory allowed"});
-    return {};
-  }
-
   double drawn(double seconds) {
     if (machine_.jitter <= 0) return seconds;
     return seconds * (1 + machine_.jitter * std::uniform_real_distribution<double>(-1, 1)(random_));
@@ -241,7 +216,7 @@ class virtual_clock {
 
   const simulated_machine& machine_;
   stepped_feed& feed_;
-  std::span<const simulated_stream> streams_;
+  byte_span stream_;
   std::mt19937_64 random_;
   std::vector<lane_state> lanes_;
   std::vector<simulated_device> devices_;
@@ -249,52 +224,18 @@ class virtual_clock {
   double now_ = 0;
   double read_seconds_ = 0;
   std::uint64_t fed_bytes_ = 0;
-  std::size_t stream_ = 0;
-  std::uint64_t at_ = 0;  ///< in the stream
   bool is_finished_ = false;
 };
 
-status check(const simulated_machine& machine, const feed_options& options) {
-  const auto missing = [](const std::string& what) {
-    return status{status_code::invalid_argument, fmt::format("a paced machine needs the rate of {}", what)};
-  };
-  const processor_rates& processor = machine.rates.processor;
-  const bool hashes = options.fingerprint.kind != fingerprint_kind::none;
-  if (processor.lane_count == 0)
-    return {status_code::invalid_argument, "a paced machine needs a lane of the processor"};
-  if (processor.chunking <= 0) return missing("chunking on the processor");
-  if (hashes && processor.fingerprinting <= 0) return missing("fingerprinting on the processor");
-  for (const device_rates& each : machine.rates.devices) {
-    if (each.chunking <= 0) return missing("chunking on a device");
-    if (hashes && each.fingerprinting <= 0) return missing("fingerprinting on a device");
-  }
-  return {};
-}
-
 }  // namespace
 
-result<simulated_run> simulate_feed(const simulated_machine& machine, const feed_options& options,
-                                    std::span<const simulated_stream> streams, chunk_receiver& receiver) {
-  if (status checked = check(machine, options); !checked.ok()) return checked;
-  status made_all;
-  const auto fingerprints = [&]() -> std::unique_ptr<batch_fingerprinter> {
-    auto made = fingerprints_on(options.fingerprint, backend::automatic);
-    if (!made) made_all = made.error();
-    return made ? std::move(made->batch) : nullptr;
-  };
-  feed_options placed = options;
-  const auto cuts = chunker_on(options.cuts, backend::automatic);
-  if (!cuts) return cuts.error();
-  placed.cuts = *cuts;
-  auto feed = stepped_feed::make(placed, machine.rates.processor.lane_count, receiver, fingerprints);
+result<simulated_run> simulate_feed(const simulated_machine& machine, const feed_options& options, byte_span stream,
+                                    chunk_receiver& receiver) {
+  const auto feed = stepped_feed::make(options, machine.rates.processor.lane_count, receiver, [&] {
+    return fingerprints_on(options.fingerprint, backend::scalar).value().batch;
+  });
   if (!feed) return feed.error();
-  if (!made_all.ok()) return made_all;
-  for (const device_configuration& each : (*feed)->configuration().devices) {
-    if (machine.rates.find_device(each.device) != nullptr) continue;
-    return status{status_code::invalid_argument,
-                  fmt::format("a paced machine needs the rates of device {}", each.device)};
-  }
-  return virtual_clock(machine, **feed, streams).run();
+  return virtual_clock(machine, **feed, stream).run();
 }
 
-}  // namespace cutpoint
+}  // namespace cutpoint::tests
