@@ -12,24 +12,24 @@ result<sample_answer> reference_answer(const chunker& cuts, const fingerprint_re
   sample_answer answer;
   for (const chunk& each : cuts.find_cuts(sample)) {
     answer.lengths.push_back(static_cast<std::uint32_t>(each.length));
-    const auto made = (*print)(sample.subspan(each.offset, each.length));
-    if (!made) return made.error();
-    answer.digest_bytes = made->size;
-    answer.digests.insert(answer.digests.end(), made->view().begin(), made->view().end());
+    const auto chunk_digest = (*print)(sample.subspan(each.offset, each.length));
+    if (!chunk_digest) return chunk_digest.error();
+    answer.digest_bytes = chunk_digest->size;
+    answer.digests.insert(answer.digests.end(), chunk_digest->view().begin(), chunk_digest->view().end());
   }
   return answer;
 }
 
 std::string answer_fault(const sample_answer& expected, std::span<const std::uint32_t> lengths,
                          std::span<const std::uint8_t> digests) {
-  const auto [found, right] =
+  const auto [actual, right] =
       std::mismatch(lengths.begin(), lengths.end(), expected.lengths.begin(), expected.lengths.end());
-  if (right != expected.lengths.end() || found != lengths.end()) {
+  if (right != expected.lengths.end() || actual != lengths.end()) {
     const auto text = [](const auto& it, const auto& end) {
       return it == end ? std::string("nothing") : fmt::format("{} bytes", *it);
     };
-    return fmt::format("wrong answer: chunk {} is {}, the reference's {}", found - lengths.begin(),
-                       text(found, lengths.end()), text(right, expected.lengths.end()));
+    return fmt::format("wrong answer: chunk {} is {}, the reference's {}", actual - lengths.begin(),
+                       text(actual, lengths.end()), text(right, expected.lengths.end()));
   }
   if (digests.size() != expected.digests.size()) {
     return fmt::format("wrong answer: {} bytes of digests, the reference has {}", digests.size(),

@@ -32,43 +32,43 @@ lane_job job_of_known_chunks(fingerprint_kind fingerprint) {
 class lane {
  public:
   [[nodiscard]] static result<lane> make(const lane_job& job, const device_data& data, std::uint64_t batch_bytes) {
-    lane made;
+    lane new_lane;
     if (job.use == cuda::offload_use::fingerprint) {
       for (std::uint64_t begin = 0; begin < batch_bytes; begin += job.cuts.reach()) {
-        made.begins_.push_back(begin);
-        made.lengths_.push_back(static_cast<std::uint32_t>(std::min(job.cuts.reach(), batch_bytes - begin)));
+        new_lane.begins_.push_back(begin);
+        new_lane.lengths_.push_back(static_cast<std::uint32_t>(std::min(job.cuts.reach(), batch_bytes - begin)));
       }
     }
     auto offload = cuda::make_offload(data.device, job.cuts, job.fingerprint,
-                                      {.bytes = batch_bytes, .chunks = made.begins_.size()}, job.use);
+                                      {.bytes = batch_bytes, .chunks = new_lane.begins_.size()}, job.use);
     if (!offload) return offload.error();
-    made.offload_ = std::move(*offload);
-    return result<lane>(std::move(made));
+    new_lane.offload_ = std::move(*offload);
+    return result<lane>(std::move(new_lane));
   }
 
   [[nodiscard]] status run(byte_span batch) {
     if (!begins_.empty()) {
       cuda::chunk_output known;
       const status ran = offload_->fingerprint({.parts = {&batch, 1}, .begins = begins_, .lengths = lengths_}, known);
-      found_ = {.is_complete = ran.ok(),
-                .lengths = lengths_,
-                .digests = known.digests,
-                .stream_ranges = {},
-                .times = known.times};
+      output_ = {.is_complete = ran.ok(),
+                 .lengths = lengths_,
+                 .digests = known.digests,
+                 .stream_ranges = {},
+                 .times = known.times};
       return ran;
     }
     const cuda::stream_range all{.begin = 0, .start = 0, .stop = batch.size(), .end = batch.size(), .ends = 1};
-    if (status ran = offload_->run({.parts = {&batch, 1}, .stream_ranges = {&all, 1}}, found_); !ran.ok()) return ran;
-    return found_.is_complete ? status()
-                              : status(status_code::memory_limit, "a batch had more chunks than there is room for");
+    if (status ran = offload_->run({.parts = {&batch, 1}, .stream_ranges = {&all, 1}}, output_); !ran.ok()) return ran;
+    return output_.is_complete ? status()
+                               : status(status_code::memory_limit, "a batch had more chunks than there is room for");
   }
-  [[nodiscard]] const cuda::batch_output& found() const { return found_; }
+  [[nodiscard]] const cuda::batch_output& output() const { return output_; }
 
  private:
   std::unique_ptr<cuda::offload> offload_;
   std::vector<std::uint64_t> begins_;  ///< begins of known chunks; empty if batches are cut
   std::vector<std::uint32_t> lengths_;
-  cuda::batch_output found_;
+  cuda::batch_output output_;
 };
 
 std::string sample_fault(const lane_job& job, const device_data& data) {
@@ -76,7 +76,8 @@ std::string sample_fault(const lane_job& job, const device_data& data) {
   if (!lane) return lane.error().message();
   if (const status ran = lane->run(data.sample); !ran.ok()) return ran.message();
   const auto expected = reference_answer(job.cuts, job.fingerprint, data.sample);
-  return expected ? answer_fault(*expected, lane->found().lengths, lane->found().digests) : expected.error().message();
+  return expected ? answer_fault(*expected, lane->output().lengths, lane->output().digests)
+                  : expected.error().message();
 }
 
 /// Returns bytes a second of all lanes together. Each lane first does a batch that does not count. Then all begin at once, and
@@ -107,20 +108,20 @@ result<double> sample_rate(std::vector<lane>& lanes, byte_span data, std::uint64
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   is_late = true;
   for (std::thread& each : threads) each.join();
-  const double taken = std::chrono::duration<double>(steady::now() - begin).count();
+  const double elapsed = std::chrono::duration<double>(steady::now() - begin).count();
   for (const status& outcome : outcomes) {
     if (!outcome.ok()) return outcome;
   }
-  return static_cast<double>(done * batch_bytes) / taken;
+  return static_cast<double>(done * batch_bytes) / elapsed;
 }
 
 result<lanes_rate> measure_lanes(const lane_job& job, const device_data& data, std::uint64_t lane_count,
                                  std::uint64_t batch_bytes, const lane_sweep& plan) {
   std::vector<lane> lanes;
   for (std::uint64_t i = 0; i < lane_count; ++i) {
-    auto made = lane::make(job, data, batch_bytes);
-    if (!made) return made.error();
-    lanes.push_back(std::move(*made));
+    auto next_lane = lane::make(job, data, batch_bytes);
+    if (!next_lane) return next_lane.error();
+    lanes.push_back(std::move(*next_lane));
   }
   std::vector<double> rates;
   for (int sample = 0; sample < plan.samples; ++sample) {

@@ -41,8 +41,8 @@ result<feed_statistics> feed_all(engine& engine, const feed_options& options, by
   if (!feed) return feed.error();
   if (status begun = feed->begin(0); !begun.ok()) return begun;
   for (std::uint64_t fed = 0; fed < bytes; fed += std::min<std::uint64_t>(data.size(), bytes - fed)) {
-    const byte_span part = data.first(std::min<std::uint64_t>(data.size(), bytes - fed));
-    if (status written = feed->write(part); !written.ok()) return written;
+    const byte_span block = data.first(std::min<std::uint64_t>(data.size(), bytes - fed));
+    if (status written = feed->write(block); !written.ok()) return written;
   }
   if (status ended = feed->end(); !ended.ok()) return ended;
   if (status finished = feed->finish(); !finished.ok()) return finished;

@@ -64,8 +64,8 @@ ordered_json json_of(const device_limits& limits) {
           {"link_out_pinned", limits.link_out_pinned},
           {"link_in_pageable", limits.link_in_pageable},
           {"link_out_pageable", limits.link_out_pageable},
-          {"link_in_beside_out", limits.link_in_beside_out},
-          {"link_out_beside_in", limits.link_out_beside_in},
+          {"link_in_beside_out", limits.link_in_duplex},
+          {"link_out_beside_in", limits.link_out_duplex},
           {"launch_seconds", limits.launch_seconds},
           {"integer_operations", limits.integer_operations}};
 }

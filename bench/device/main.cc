@@ -44,10 +44,10 @@ struct configuration {
 
 /// Returns the names to measure: those of `--name`, else all, or with `--quick` one of each kind of kernel. Each has the
 /// usual sizes, or its own if it does not take them.
-std::vector<configuration> chosen(const options& given) {
+std::vector<configuration> chosen(const options& settings) {
   const std::vector<std::string> quick = {"gear",   "fastcdc",    "rabin", "buzhash",
                                           "ae-max", "seqcdc-inc", "fixed", "xet"};
-  const std::vector<std::string>& wanted = given.names.empty() && given.is_quick ? quick : given.names;
+  const std::vector<std::string>& wanted = settings.names.empty() && settings.is_quick ? quick : settings.names;
   const auto sizes = size_settings(std::string(usual_sizes)).value();
   std::vector<configuration> all;
   for (const catalog_entry& entry : catalog()) {
@@ -70,13 +70,13 @@ status write(const std::string& path, const std::string& text) {
              : status(status_code::io_error, fmt::format("{}: cannot be written", path));
 }
 
-status write_files(const options& given, const device_facts& facts) {
-  if (status written = write(given.markdown, device_markdown(facts)); !written.ok()) return written;
-  return write(given.json, device_json(facts));
+status write_files(const options& settings, const device_facts& facts) {
+  if (status written = write(settings.markdown, device_markdown(facts)); !written.ok()) return written;
+  return write(settings.json, device_json(facts));
 }
 
-status check_names(const options& given) {
-  for (const std::string& name : given.names) {
+status check_names(const options& settings) {
+  for (const std::string& name : settings.names) {
     if (const auto entry = find_entry(name); !entry) return entry.error();
   }
   return {};
@@ -114,8 +114,8 @@ std::vector<named_fact> about(const cuda::device_info& device, const std::vector
 /// the program is killed.
 class measurement {
  public:
-  measurement(const options& given, device_facts& facts, const device_data& data, deadline end)
-      : given_(given), facts_(facts), data_(data), end_(end), configurations_(chosen(given)) {}
+  measurement(const options& settings, device_facts& facts, const device_data& data, deadline end)
+      : settings_(settings), facts_(facts), data_(data), end_(end), configurations_(chosen(settings)) {}
 
   /// `host` is the memory that `data.here` views.
   void run(std::span<std::uint8_t> host) {
@@ -140,7 +140,7 @@ class measurement {
   template <class Row>
   void add(std::vector<Row>& rows, Row row) {
     rows.push_back(std::move(row));
-    static_cast<void>(write_files(given_, facts_));  // the last call reports a failure
+    static_cast<void>(write_files(settings_, facts_));  // the last call reports a failure
   }
 
   void resident(std::vector<resident_row>& rows, const configuration& c, fingerprint_kind kind) {
@@ -175,25 +175,28 @@ class measurement {
   }
 
   [[nodiscard]] lane_sweep plan() const {
-    lane_sweep all = given_.is_quick ? lane_sweep{.lanes = {1, 3}, .batch_sizes = {32 * MiB}} : lane_sweep{};
+    lane_sweep all = settings_.is_quick ? lane_sweep{.lanes = {1, 3}, .batch_sizes = {32 * MiB}} : lane_sweep{};
     all.batch_sizes = no_larger_than(data_.here.size(), all.batch_sizes);
     return all;
   }
 
-  const options& given_;
+  const options& settings_;
   device_facts& facts_;
   const device_data& data_;
   deadline end_;
   std::vector<configuration> configurations_;
 };
 
-result<device_facts> measure(const options& given, const cuda::device_info& device) {
-  const auto seconds = std::chrono::duration<double>(given.seconds > 0 ? given.seconds : given.is_quick ? 60 : 1200);
+result<device_facts> measure(const options& settings, const cuda::device_info& device) {
+  const auto seconds = std::chrono::duration<double>(settings.seconds > 0 ? settings.seconds
+                                                     : settings.is_quick  ? 60
+                                                                          : 1200);
   const deadline end = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(seconds);
-  if (status used = use_device(given.device); !used.ok()) return used;
-  device_facts facts{.device = device.name, .about = about(device, reported_clocks(given.device))};
-  facts.resident_sizes = no_larger_than(given.most_bytes, resident_batch_sizes(device.memory_bytes, given.is_quick));
-  const std::uint64_t host_bytes = std::min(usual_host_bytes, given.most_bytes);
+  if (status used = use_device(settings.device); !used.ok()) return used;
+  device_facts facts{.device = device.name, .about = about(device, reported_clocks(settings.device))};
+  facts.resident_sizes =
+      no_larger_than(settings.most_bytes, resident_batch_sizes(device.memory_bytes, settings.is_quick));
+  const std::uint64_t host_bytes = std::min(usual_host_bytes, settings.most_bytes);
   const auto there = random_device_bytes(std::max(host_bytes, facts.resident_sizes.back()));
   if (!there) return there.error();
   const auto limits = measure_limits(*there);
@@ -201,14 +204,15 @@ result<device_facts> measure(const options& given, const cuda::device_info& devi
   facts.limits = *limits;
   auto here = copy_from_device(there->data(), host_bytes);
   if (!here) return here.error();
-  if (given.has_variants) {
+  if (settings.has_variants) {
     const status measured = measure_variants(*there, facts.variants);
     if (!measured.ok())
       facts.variants.push_back({.name = "variants", .variant = "the rest", .problem = measured.message()});
     return facts;
   }
-  const device_data data{given.device, *there, *here, byte_span(*here).first(std::min(usual_sample_bytes, host_bytes))};
-  measurement(given, facts, data, end).run(*here);
+  const device_data data{settings.device, *there, *here,
+                         byte_span(*here).first(std::min(usual_sample_bytes, host_bytes))};
+  measurement(settings, facts, data, end).run(*here);
   return facts;
 }
 
@@ -218,30 +222,31 @@ int complain(const status& failure, int exit_code) {
 }
 
 int main(int argc, char** argv) {
-  options given;
+  options settings;
   CLI::App app("Measures cuts and fingerprints on one GPU beside the limits of that GPU", "cutpoint_device");
-  app.add_option("--device", given.device, "number of the GPU in cutpoint info")->capture_default_str();
-  app.add_option("--name", given.names, "names of the catalog; default: all, at 2K:8K:64K if they take it");
-  app.add_flag("--quick", given.is_quick, "a few names and sizes, within a minute");
-  app.add_flag("--variants", given.has_variants, "measure only variants of the scans' tuning and ways to wait");
-  app.add_option("--seconds", given.seconds, "begin no measurement after this time; default 1200, or 60 with --quick");
-  app.add_option("--bytes", given.most_bytes, "no more data and no larger batches than this, as for a rehearsal")
+  app.add_option("--device", settings.device, "number of the GPU in cutpoint info")->capture_default_str();
+  app.add_option("--name", settings.names, "names of the catalog; default: all, at 2K:8K:64K if they take it");
+  app.add_flag("--quick", settings.is_quick, "a few names and sizes, within a minute");
+  app.add_flag("--variants", settings.has_variants, "measure only variants of the scans' tuning and ways to wait");
+  app.add_option("--seconds", settings.seconds,
+                 "begin no measurement after this time; default 1200, or 60 with --quick");
+  app.add_option("--bytes", settings.most_bytes, "no more data and no larger batches than this, as for a rehearsal")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(64 * KiB, unlimited));
-  app.add_option("--markdown", given.markdown, "file of the report; default: standard output");
-  app.add_option("--json", given.json, "file of the report in JSON");
+  app.add_option("--markdown", settings.markdown, "file of the report; default: standard output");
+  app.add_option("--json", settings.json, "file of the report in JSON");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  if (const status names = check_names(given); !names.ok()) return complain(names, 2);
-  const auto device = usable_device(given.device);
+  if (const status names = check_names(settings); !names.ok()) return complain(names, 2);
+  const auto device = usable_device(settings.device);
   if (!device) return complain(device.error(), 2);
-  const auto facts = measure(given, *device);
+  const auto facts = measure(settings, *device);
   if (!facts) return complain(facts.error(), 1);
-  if (given.markdown.empty()) fmt::print("{}", device_markdown(*facts));
-  if (const status written = write_files(given, *facts); !written.ok()) return complain(written, 1);
+  if (settings.markdown.empty()) fmt::print("{}", device_markdown(*facts));
+  if (const status written = write_files(settings, *facts); !written.ok()) return complain(written, 1);
   const std::vector<std::string> failed = failures(*facts);
   for (const std::string& sentence : failed) fmt::print(stderr, "cutpoint_device: {}\n", sentence);
   return failed.empty() ? 0 : 1;

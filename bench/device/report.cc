@@ -13,8 +13,8 @@ namespace {
 
 std::string gigabytes(double bytes_per_second) { return fmt::format("{:.1f}", bytes_per_second / 1e9); }
 
-std::string share(double part, double whole) {
-  return whole > 0 ? fmt::format("{:.0f} %", 100 * part / whole) : std::string("-");
+std::string share(double portion, double whole) {
+  return whole > 0 ? fmt::format("{:.0f} %", 100 * portion / whole) : std::string("-");
 }
 
 /// A target and the share of it that was reached, for example "1500.0 (87 %)".
@@ -50,8 +50,8 @@ std::string limits_table(const device_limits& limits) {
   t.add({"device memory, copy, bytes read and written", gigabytes(limits.copy)});
   t.add({"host to device, pinned memory", gigabytes(limits.link_in_pinned)});
   t.add({"device to host, pinned memory", gigabytes(limits.link_out_pinned)});
-  t.add({"host to device, pinned memory, both ways at once", gigabytes(limits.link_in_beside_out)});
-  t.add({"device to host, pinned memory, both ways at once", gigabytes(limits.link_out_beside_in)});
+  t.add({"host to device, pinned memory, both ways at once", gigabytes(limits.link_in_duplex)});
+  t.add({"device to host, pinned memory, both ways at once", gigabytes(limits.link_out_duplex)});
   t.add({"host to device, pageable memory", gigabytes(limits.link_in_pageable)});
   t.add({"device to host, pageable memory", gigabytes(limits.link_out_pageable)});
   return t.text() + fmt::format(
@@ -149,15 +149,15 @@ std::string variant_table(const std::vector<variant_row>& rows) {
 /// Calls `each(sentence, problem)` for all rows with a problem.
 template <class Each>
 void for_each_problem(const device_facts& facts, Each each) {
-  const auto tell = [&](std::string_view what, const std::string& name, fingerprint_kind kind,
-                        const std::string& problem) {
+  const auto check = [&](std::string_view what, const std::string& name, fingerprint_kind kind,
+                         const std::string& problem) {
     if (!problem.empty()) each(fmt::format("{}, {}, {}: {}", what, name, name_of(kind), problem), problem);
   };
-  for (const auto& row : facts.chunking) tell("in device memory", row.name, row.fingerprint, row.problem);
-  for (const auto& row : facts.fingerprints) tell("in device memory", row.name, row.fingerprint, row.problem);
-  for (const auto& row : facts.end_to_end) tell("from host memory", row.name, row.fingerprint, row.problem);
-  for (const auto& row : facts.known_chunks) tell("known chunks", row.name, row.fingerprint, row.problem);
-  for (const auto& row : facts.engine) tell("the engine", row.name, row.fingerprint, row.problem);
+  for (const auto& row : facts.chunking) check("in device memory", row.name, row.fingerprint, row.problem);
+  for (const auto& row : facts.fingerprints) check("in device memory", row.name, row.fingerprint, row.problem);
+  for (const auto& row : facts.end_to_end) check("from host memory", row.name, row.fingerprint, row.problem);
+  for (const auto& row : facts.known_chunks) check("known chunks", row.name, row.fingerprint, row.problem);
+  for (const auto& row : facts.engine) check("the engine", row.name, row.fingerprint, row.problem);
   for (const auto& row : facts.variants) {
     if (!row.problem.empty()) each(fmt::format("{}, {}: {}", row.name, row.variant, row.problem), row.problem);
   }
@@ -173,11 +173,11 @@ std::optional<double> target_of(const resident_row& row, const device_rates& lim
 }
 
 std::vector<std::string> failures(const device_facts& facts) {
-  std::vector<std::string> found;
+  std::vector<std::string> sentences;
   for_each_problem(facts, [&](const std::string& sentence, const std::string& problem) {
-    if (problem != out_of_time) found.push_back(sentence);
+    if (problem != out_of_time) sentences.push_back(sentence);
   });
-  return found;
+  return sentences;
 }
 
 std::string device_markdown(const device_facts& facts) {

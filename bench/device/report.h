@@ -25,8 +25,8 @@ struct device_limits {
   double link_out_pinned = 0;   ///< from the device to host memory
   double link_in_pageable = 0;  ///< from memory that is not pinned
   double link_out_pageable = 0;
-  double link_in_beside_out = 0;  ///< from pinned memory, while as much is copied out
-  double link_out_beside_in = 0;
+  double link_in_duplex = 0;  ///< from pinned memory, while as much is copied out
+  double link_out_duplex = 0;
   double launch_seconds = 0;      ///< launch of an empty kernel, and the wait for it
   double integer_operations = 0;  ///< operations on 32 bits, a second
 

@@ -12,15 +12,15 @@ namespace {
 std::string sample_fault(const chunker& cuts, fingerprint_kind fingerprint, const device_data& data) {
   auto device = device_chunker::make(cuts, fingerprint, data.sample.size(), data.device);
   if (!device) return device.error().message();
-  const auto found = device->enqueue(data.there.data(), data.sample.size(), true, nullptr);
-  if (!found) return found.error().message();
+  const auto outputs = device->enqueue(data.there.data(), data.sample.size(), true, nullptr);
+  if (!outputs) return outputs.error().message();
   const auto chunks = device->chunks();
   if (!chunks) return chunks.error().message();
   std::vector<std::uint32_t> lengths;
   for (const chunk& each : *chunks) lengths.push_back(static_cast<std::uint32_t>(each.length));
   std::vector<std::uint8_t> digests;
-  if (found->digest_bytes != 0) {
-    auto copied = copy_from_device(found->digests, lengths.size() * found->digest_bytes);
+  if (outputs->digest_bytes != 0) {
+    auto copied = copy_from_device(outputs->digests, lengths.size() * outputs->digest_bytes);
     if (!copied) return copied.error().message();
     digests = std::move(*copied);
   }
@@ -42,8 +42,8 @@ result<batch_speed> measure_batches(const chunker& cuts, fingerprint_kind finger
   const auto seconds = median_device_seconds([&](CUstream_st* stream) -> status {
     const std::uint64_t begin = next + batch_bytes <= data.there.size ? next : 0;
     next = begin + batch_bytes;
-    const auto found = device->enqueue(data.there.data() + begin, batch_bytes, true, stream);
-    return found ? status() : found.error();
+    const auto outputs = device->enqueue(data.there.data() + begin, batch_bytes, true, stream);
+    return outputs ? status() : outputs.error();
   });
   if (!seconds) return seconds.error();
   const auto chunks = device->chunks();

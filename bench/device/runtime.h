@@ -19,10 +19,10 @@ namespace cutpoint::bench {
 
 /// Bytes in device memory, aligned to 256, readable up to the next multiple of 16 past the last.
 struct device_bytes {
-  std::shared_ptr<std::uint8_t> held;
+  std::shared_ptr<std::uint8_t> memory;
   std::uint64_t size = 0;
 
-  [[nodiscard]] const std::uint8_t* data() const { return held.get(); }
+  [[nodiscard]] const std::uint8_t* data() const { return memory.get(); }
 };
 
 /// Makes pseudo-random bytes, the same on every machine. Errors: memory_limit; backend_failure.

@@ -107,9 +107,9 @@ class scan_variants {
 };
 
 template <class Parameters>
-status measure_scans(std::string_view name, const Parameters& given, const device_bytes& data,
+status measure_scans(std::string_view name, const Parameters& parameters, const device_bytes& data,
                      std::vector<variant_row>& rows) {
-  const auto cuts = chunker::make(given);
+  const auto cuts = chunker::make(parameters);
   if (!cuts) return cuts.error();
   return scan_variants(name, data, rows).measure(cuda::make_specification(std::get<Parameters>(cuts->parameters())));
 }

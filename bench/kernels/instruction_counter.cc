@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t turns = 2'000'000;
 /// The largest share of instructions by interrupts, which the counter includes.
-constexpr double most_beside = 0.02;
+constexpr double max_deviation = 0.02;
 constexpr int trials = 5;
 
 double ticks_an_instruction(std::uint64_t begin, std::uint64_t instructions) noexcept {
@@ -42,7 +42,7 @@ double try_multiplying() noexcept {
   return ticks_an_instruction(begin, 4 * turns);
 }
 
-bool is_about_one(double ratio) noexcept { return ratio > 1 - most_beside && ratio < 1 + most_beside; }
+bool is_about_one(double ratio) noexcept { return ratio > 1 - max_deviation && ratio < 1 + max_deviation; }
 
 }  // namespace
 

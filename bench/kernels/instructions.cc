@@ -40,11 +40,11 @@ std::uint64_t ticks_of(const timed_work& work, std::uint64_t data_bytes, int rou
   return least;
 }
 
-result<std::string> cell(const cli::bench_contender& way, byte_span data, int rounds) {
-  switch (way.outcome) {
+result<std::string> cell(const cli::bench_contender& contender, byte_span data, int rounds) {
+  switch (contender.outcome) {
     case cli::bench_outcome::measured:
-      return fmt::format(
-          "{:.3f}", static_cast<double>(ticks_of(way.work, data.size(), rounds)) / static_cast<double>(data.size()));
+      return fmt::format("{:.3f}", static_cast<double>(ticks_of(contender.work, data.size(), rounds)) /
+                                       static_cast<double>(data.size()));
     case cli::bench_outcome::no_kernel:
       return std::string("=");
     case cli::bench_outcome::does_not_run:
@@ -53,15 +53,15 @@ result<std::string> cell(const cli::bench_contender& way, byte_span data, int ro
     case cli::bench_outcome::wrong_answer:
       break;
   }
-  return status{status_code::backend_failure, fmt::format("{} {}", to_string(way.where), way.problem)};
+  return status{status_code::backend_failure, fmt::format("{} {}", to_string(contender.where), contender.problem)};
 }
 
 result<std::string> row(const cli::bench_job& job, byte_span data, int rounds) {
   const auto contest = cli::prepare(job, data);
   if (!contest) return contest.error();
   std::string line = fmt::format("{:<15} {:<20}", job.name, job.size);
-  for (const cli::bench_contender& way : contest->contenders) {
-    const auto text = cell(way, data, rounds);
+  for (const cli::bench_contender& contender : contest->contenders) {
+    const auto text = cell(contender, data, rounds);
     if (!text) return status{text.error().code(), fmt::format("{}: {}", job.name, text.error().message())};
     line += fmt::format(" {:>9}", *text);
   }
@@ -69,12 +69,12 @@ result<std::string> row(const cli::bench_job& job, byte_span data, int rounds) {
 }
 
 /// Returns the table as text. It is printed after all counting, since a console takes instructions too.
-result<std::string> table(const options& given, const cli::bench_job_options& wanted) {
-  const auto size = parse_size(given.size);
+result<std::string> table(const options& settings, const cli::bench_job_options& wanted) {
+  const auto size = parse_size(settings.size);
   if (!size) return status{size.error().code(), fmt::format("--bytes: {}", size.error().message())};
   if (*size == 0) return status{status_code::invalid_argument, "--bytes must be at least 1"};
   const tick_trial trial = try_ticks();
-  if (!trial.counts_instructions() && !given.shows_ticks) {
+  if (!trial.counts_instructions() && !settings.shows_ticks) {
     return status{status_code::unavailable,
                   fmt::format("the time-stamp counter counts no instructions here, {:.3f} and {:.3f} ticks for one; "
                               "bench/kernels/count_instructions runs this in an emulator",
@@ -88,13 +88,13 @@ result<std::string> table(const options& given, const cli::bench_job_options& wa
       "commit {}, {}, {}; {} of random bytes; the least of {} passes\n{} a byte; {:.4f} and {:.4f} ticks for one "
       "instruction\n"
       "=  no kernel of its own, same as scalar\n\n{:<15} {:<20}",
-      build_commit, build_compiler, build_flags, format_size(*size), given.rounds,
+      build_commit, build_compiler, build_flags, format_size(*size), settings.rounds,
       trial.counts_instructions() ? "instructions" : "TICKS OF A CLOCK, NOT INSTRUCTIONS,", trial.of_adding,
       trial.of_multiplying, "", "sizes");
   for (const backend_info& b : backends()) out += fmt::format(" {:>9}", b.name);
   out += '\n';
   for (const cli::bench_job& job : *jobs) {
-    const auto line = row(job, data.view(), given.rounds);
+    const auto line = row(job, data.view(), settings.rounds);
     if (!line) return line.error();
     out += *line + '\n';
   }
@@ -102,24 +102,25 @@ result<std::string> table(const options& given, const cli::bench_job_options& wa
 }
 
 int main(int argc, char** argv) {
-  options given;
+  options settings;
   cli::bench_job_options wanted;
   CLI::App app("Counts the instructions that each back end takes for a byte, in an emulator whose clock counts them",
                "cutpoint_instructions");
-  app.add_option("--bytes", given.size, "size of the data, with suffix K or M")->capture_default_str();
-  app.add_option("--rounds", given.rounds, "passes over the data; the smallest count is shown")
+  app.add_option("--bytes", settings.size, "size of the data, with suffix K or M")->capture_default_str();
+  app.add_option("--rounds", settings.rounds, "passes over the data; the smallest count is shown")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_flag("--ticks", given.shows_ticks, "show ticks even if they are not instructions, for use with a profiler");
+  app.add_flag("--ticks", settings.shows_ticks,
+               "show ticks even if they are not instructions, for use with a profiler");
   wanted.add_to(app);
   CLI11_PARSE(app, argc, argv);
-  const auto made = table(given, wanted);
-  if (made) {
-    fmt::print("{}", *made);
+  const auto page = table(settings, wanted);
+  if (page) {
+    fmt::print("{}", *page);
   } else {
-    fmt::print(stderr, "cutpoint_instructions: {}\n", made.error().message());
+    fmt::print(stderr, "cutpoint_instructions: {}\n", page.error().message());
   }
-  return made ? 0 : 1;
+  return page ? 0 : 1;
 }
 
 }  // namespace

@@ -96,21 +96,21 @@ status compare_all(const std::vector<peer_group>& groups, const std::string& inp
   return {};
 }
 
-status run(const options& given, peers_report& report) {
+status run(const options& settings, peers_report& report) {
   std::vector<peer> peers;
-  if (!given.crates.empty()) {
-    auto crates = load_peers(given.crates);
+  if (!settings.crates.empty()) {
+    auto crates = load_peers(settings.crates);
     if (!crates) return crates.error();
     peers = *std::move(crates);
   }
   for (const peer& each : library_peers()) peers.push_back(each);
-  const std::vector<peer_group> groups = usable(group_by_work(peers), given.only);
+  const std::vector<peer_group> groups = usable(group_by_work(peers), settings.only);
 
   std::vector<std::string> files = {""};
-  if (!given.file.empty()) files.push_back(given.file);
+  if (!settings.file.empty()) files.push_back(settings.file);
   for (const std::string& file : files) {
     const std::string input = file.empty() ? "random bytes" : std::filesystem::path(file).filename().string();
-    for (const std::string& text : given.sizes) {
+    for (const std::string& text : settings.sizes) {
       const auto size = parse_size(text);
       if (!size) return size.error();
       if (*size < least_bytes) {
@@ -125,18 +125,18 @@ status run(const options& given, peers_report& report) {
 }
 
 int main(int argc, char** argv) {
-  options given;
+  options settings;
   CLI::App app("Measures chunkers and hashers of other projects beside Cutpoint's", "cutpoint_peers");
-  app.add_option("--bytes", given.sizes, "Sizes of the data, with commas between them")
+  app.add_option("--bytes", settings.sizes, "Sizes of the data, with commas between them")
       ->delimiter(',')
       ->capture_default_str();
-  app.add_option("--rounds", given.rounds, "Rounds, of which medians are shown")
+  app.add_option("--rounds", settings.rounds, "Rounds, of which medians are shown")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  app.add_option("--file", given.file, "Measure with the bytes of this file too, repeated as often as needed");
-  app.add_option("--crates", given.crates, "The library that cargo makes of bench/peers/rust");
-  app.add_option("--only", given.only, "Only works that are named so, or have a peer that is");
-  app.add_flag("--json", given.is_json, "Print JSON, not a table");
+  app.add_option("--file", settings.file, "Measure with the bytes of this file too, repeated as often as needed");
+  app.add_option("--crates", settings.crates, "The library that cargo makes of bench/peers/rust");
+  app.add_option("--only", settings.only, "Only works that are named so, or have a peer that is");
+  app.add_flag("--json", settings.is_json, "Print JSON, not a table");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& failure) {
@@ -146,13 +146,13 @@ int main(int argc, char** argv) {
   const auto machine = discover_topology();
   peers_report report{.machine = machine ? machine->processor_model : "an unknown processor",
                       .build = fmt::format("commit {}, {} {}", build_commit, build_compiler, build_flags),
-                      .rounds = given.rounds,
+                      .rounds = settings.rounds,
                       .comparisons = {}};
-  if (const status ran = run(given, report); !ran.ok()) {
+  if (const status ran = run(settings, report); !ran.ok()) {
     fmt::print(stderr, "cutpoint_peers: {}\n", ran.message());
     return ran.code() == status_code::invalid_argument ? 2 : 1;
   }
-  fmt::print("{}", given.is_json ? report.json() : report.table());
+  fmt::print("{}", settings.is_json ? report.json() : report.table());
   return report.is_right() ? 0 : 1;
 }
 

@@ -106,22 +106,22 @@ def measure(store, data, work):
 
 
 def medians(rounds):
-    made = {step: [statistics.median(values) for values in zip(*(each[step] for each in rounds))] for step in STEPS}
-    made["stored"] = statistics.median(each["stored"] for each in rounds)
-    return made
+    figures = {step: [statistics.median(values) for values in zip(*(each[step] for each in rounds))] for step in STEPS}
+    figures["stored"] = statistics.median(each["stored"] for each in rounds)
+    return figures
 
 
-def table(found, gibibytes):
+def table(results, gibibytes):
     """Seconds (processor seconds; MiB of memory) of each step, and Cutpoint's seconds over the best peer's."""
-    names = list(found)
+    names = list(results)
     yield "| | " + " | ".join(names) + " | Cutpoint over the best peer |"
     yield "|---|" + "--:|" * (len(names) + 1)
     for step in STEPS:
-        cells = [f"{seconds:.2f} s ({cpu / gibibytes:.2f}; {memory:.0f})" for seconds, cpu, memory in (found[name][step] for name in names)]
-        peers = [found[name][step][0] for name in names if not name.startswith("cutpoint")]
-        cells.append(f"{found['cutpoint'][step][0] / min(peers):.2f}" if peers else "-")
+        cells = [f"{seconds:.2f} s ({cpu / gibibytes:.2f}; {memory:.0f})" for seconds, cpu, memory in (results[name][step] for name in names)]
+        peers = [results[name][step][0] for name in names if not name.startswith("cutpoint")]
+        cells.append(f"{results['cutpoint'][step][0] / min(peers):.2f}" if peers else "-")
         yield f"| {step} | " + " | ".join(cells) + " |"
-    yield "| stored, MiB | " + " | ".join(f"{found[name]['stored'] / 2**20:.1f}" for name in names) + " | |"
+    yield "| stored, MiB | " + " | ".join(f"{results[name]['stored'] / 2**20:.1f}" for name in names) + " | |"
 
 
 def main():
@@ -131,15 +131,15 @@ def main():
     parser.add_argument("--work", type=Path, default=None, help="folder for stores, best in memory (a new one in TMPDIR)")
     parser.add_argument("--json", action="store_true", help="print JSON, not a table")
     parser.add_argument("--command", required=True, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    given.command = str(Path(given.command).resolve())  # commands are run in other folders
-    data = given.data.resolve()
+    arguments = parser.parse_args()
+    arguments.command = str(Path(arguments.command).resolve())  # commands are run in other folders
+    data = arguments.data.resolve()
     if not data.is_dir():
         parser.error(f"{data}: not a folder")
-    if given.rounds < 1:
+    if arguments.rounds < 1:
         parser.error("--rounds: at least 1")
     chosen = []
-    for store in stores(given.command):
+    for store in stores(arguments.command):
         if shutil.which(store.program):
             version = subprocess.run(store.version, capture_output=True, text=True).stdout.splitlines()[0]
             print(f"bench-stores: {store.name}: {version}", file=sys.stderr)
@@ -147,17 +147,17 @@ def main():
         else:
             print(f"bench-stores: {store.name} is skipped: it is not on PATH", file=sys.stderr)
     rounds = {store.name: [] for store in chosen}
-    with tempfile.TemporaryDirectory(dir=given.work) as work:
+    with tempfile.TemporaryDirectory(dir=arguments.work) as work:
         size = size_of(data)  # reads the names, and the first round reads the data into the cache
-        for _ in range(given.rounds):
+        for _ in range(arguments.rounds):
             for store in chosen:
                 rounds[store.name].append(measure(store, data, Path(work)))
-    found = {name: medians(each) for name, each in rounds.items()}
-    if given.json:
-        print(json.dumps({"bytes": size, "stores": found}, indent=1))
+    results = {name: medians(each) for name, each in rounds.items()}
+    if arguments.json:
+        print(json.dumps({"bytes": size, "stores": results}, indent=1))
     else:
         print(f"{size / 2**30:.2f} GiB; seconds (processor seconds for each GiB; MiB of memory)\n")
-        print("\n".join(table(found, size / 2**30)))
+        print("\n".join(table(results, size / 2**30)))
 
 
 if __name__ == "__main__":

@@ -48,18 +48,18 @@ agreement compare(const peer& p, bool is_equal) {
   return p.has_same_definition ? agreement::wrong : agreement::other_definition;
 }
 
-/// Returns messages whose digests are written to `made`.
-std::vector<message> messages_of(byte_span data, const std::vector<chunk>& chunks, digests& made) {
+/// Returns messages whose digests are written to `answers`.
+std::vector<message> messages_of(byte_span data, const std::vector<chunk>& chunks, digests& answers) {
   std::vector<message> messages(chunks.size());
   for (std::size_t i = 0; i < chunks.size(); ++i) {
-    messages[i] = {data.data() + chunks[i].offset, chunks[i].length, made[i].bytes.data()};
+    messages[i] = {data.data() + chunks[i].offset, chunks[i].length, answers[i].bytes.data()};
   }
   return messages;
 }
 
-status hash_all(batch_fingerprinter& batch, byte_span data, const std::vector<chunk>& messages, digests& made) {
+status hash_all(batch_fingerprinter& batch, byte_span data, const std::vector<chunk>& messages, digests& answers) {
   for (std::size_t i = 0; i < messages.size(); ++i) {
-    batch.submit(data.subspan(messages[i].offset, messages[i].length), made[i]);
+    batch.submit(data.subspan(messages[i].offset, messages[i].length), answers[i]);
   }
   return batch.flush();
 }
@@ -77,12 +77,12 @@ result<std::vector<contender>> cutting_contenders(std::span<const peer> peers, b
 
   auto [ours, expected] = cutting_contender(
       std::string(to_string(backend_of(*cuts))),
-      [made = *cuts, data](std::uint64_t* ends) { return cut_all(made, data, ends); }, data);
+      [own_cuts = *cuts, data](std::uint64_t* ends) { return cut_all(own_cuts, data, ends); }, data);
   std::vector<contender> all = {plain_reader(data), std::move(ours)};
   for (const peer& p : peers) {
-    auto [theirs, found] = cutting_contender(
+    auto [theirs, their_ends] = cutting_contender(
         p.name, [cut = p.cut, data](std::uint64_t* ends) { return cut(data.data(), data.size(), ends); }, data);
-    theirs.answer = compare(p, found == expected);
+    theirs.answer = compare(p, their_ends == expected);
     all.push_back(std::move(theirs));
   }
   return all;
@@ -106,20 +106,21 @@ result<std::vector<contender>> hashing_contenders(std::span<const peer> peers, b
   if (!chosen) return chosen.error();
 
   const std::shared_ptr<batch_fingerprinter> batch = std::move(chosen->batch);
-  const auto made = std::make_shared<digests>(messages.size());
-  if (const status hashed = hash_all(*batch, data, messages, *made); !hashed.ok()) return hashed;
+  const auto our_digests = std::make_shared<digests>(messages.size());
+  if (const status hashed = hash_all(*batch, data, messages, *our_digests); !hashed.ok()) return hashed;
   std::vector<contender> all = {plain_reader(data),
                                 {.name = std::string(to_string(chosen->where)),
-                                 .run = [=] { static_cast<void>(hash_all(*batch, data, messages, *made)); },
+                                 .run = [=] { static_cast<void>(hash_all(*batch, data, messages, *our_digests)); },
                                  .chunk_count = messages.size()}};
   for (const peer& p : peers) {
-    const auto theirs = std::make_shared<digests>(messages.size(), digest{.bytes = {}, .size = made->front().size});
+    const auto theirs =
+        std::make_shared<digests>(messages.size(), digest{.bytes = {}, .size = our_digests->front().size});
     const std::vector<message> to_hash = messages_of(data, messages, *theirs);
     p.hash(to_hash.data(), to_hash.size());
     all.push_back({.name = p.name,
                    .run = [hash = p.hash, to_hash, theirs] { hash(to_hash.data(), to_hash.size()); },
                    .chunk_count = messages.size(),
-                   .answer = compare(p, *theirs == *made)});
+                   .answer = compare(p, *theirs == *our_digests)});
   }
   return all;
 }

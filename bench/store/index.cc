@@ -93,7 +93,7 @@ result<std::string> write_shard(store::storage& objects, const synthetic_entries
 /// Returns lookups in a second of digests that no shard has.
 result<double> look_up_new(store::shard_index& index, std::uint64_t lookups) {
   std::vector<digest> digests(batch_digests);
-  std::vector<std::optional<store::found_record>> found(batch_digests);
+  std::vector<std::optional<store::found_record>> locations(batch_digests);
   double seconds = 0;
   for (std::uint64_t done = 0; done < lookups; done += batch_digests) {
     for (std::size_t i = 0; i < batch_digests; ++i) {
@@ -102,7 +102,7 @@ result<double> look_up_new(store::shard_index& index, std::uint64_t lookups) {
       std::memcpy(digests[i].bytes.data(), &bits, sizeof bits);
     }
     const stopwatch watch;
-    if (status located = index.locate(store::record_kind::chunk, digests, found); !located.ok()) return located;
+    if (status located = index.locate(store::record_kind::chunk, digests, locations); !located.ok()) return located;
     seconds += watch.seconds();
   }
   return static_cast<double>(lookups) / seconds;
@@ -111,7 +111,7 @@ result<double> look_up_new(store::shard_index& index, std::uint64_t lookups) {
 /// Returns lookups in a second of entries that the shard has, in random order, without the containers' tables.
 result<double> look_up_old(const store::shard& table, const synthetic_entries& entries, std::uint64_t lookups) {
   constexpr std::size_t lookups_at_once = 32;
-  std::vector<store::shard_entry> found;
+  std::vector<store::shard_entry> matches;
   std::uint64_t prefixes[lookups_at_once] = {};
   std::uint64_t hits = 0;
   const stopwatch watch;
@@ -124,9 +124,9 @@ result<double> look_up_old(const store::shard& table, const synthetic_entries& e
       if (table.may_contain(each)) table.prefetch_entry(each);
     }
     for (const std::uint64_t each : prefixes) {
-      found.clear();
-      table.find(each, found);
-      hits += std::uint64_t{!found.empty()};
+      matches.clear();
+      table.find(each, matches);
+      hits += std::uint64_t{!matches.empty()};
     }
   }
   const double rate = static_cast<double>(lookups) / watch.seconds();
@@ -135,10 +135,10 @@ result<double> look_up_old(const store::shard& table, const synthetic_entries& e
 }
 
 /// Returns the entries of each shard: half as many as in the one before, which are as many shards as merging leaves.
-std::vector<std::uint64_t> shard_sizes(const options& given) {
+std::vector<std::uint64_t> shard_sizes(const options& settings) {
   std::vector<std::uint64_t> sizes;
-  std::uint64_t left = given.entries;
-  while (sizes.size() + 1 < given.shards && left > 1) {
+  std::uint64_t left = settings.entries;
+  while (sizes.size() + 1 < settings.shards && left > 1) {
     sizes.push_back((left + 1) / 2);
     left -= sizes.back();
   }
@@ -146,18 +146,18 @@ std::vector<std::uint64_t> shard_sizes(const options& given) {
   return sizes;
 }
 
-int measure(const options& given) {
-  auto files = store::open_file_system(given.folder);
+int measure(const options& settings) {
+  auto files = store::open_file_system(settings.folder);
   if (!files) return fail(files.error());
   const std::shared_ptr<store::file_system> shared = std::move(*files);
-  if (status made = store::make_storage_folders(*shared); !made.ok()) return fail(made);
+  if (status folders = store::make_storage_folders(*shared); !folders.ok()) return fail(folders);
   const auto objects = store::open_directory_storage(shared, {.writer_id = "bench", .pending_objects = 0});
   const double million = 1e6;
   const double before = anonymous_bytes();
   std::vector<synthetic_entries> written;
   std::vector<store::shard> shards;
   double seconds = 0;
-  for (const std::uint64_t size : shard_sizes(given)) {
+  for (const std::uint64_t size : shard_sizes(settings)) {
     written.push_back({written.size() + 1, size});
     const stopwatch watch;
     const auto id = write_shard(*objects, written.back());
@@ -165,13 +165,13 @@ int measure(const options& given) {
     seconds += watch.seconds();
     auto object = objects->map({object_kind::shard, *id});
     if (!object) return fail(object.error());
-    auto opened = store::shard::open(std::move(*object), *id);
-    if (!opened) return fail(opened.error());
-    shards.push_back(std::move(*opened));
+    auto next_shard = store::shard::open(std::move(*object), *id);
+    if (!next_shard) return fail(next_shard.error());
+    shards.push_back(std::move(*next_shard));
   }
-  const auto entries = static_cast<double>(given.entries);
+  const auto entries = static_cast<double>(settings.entries);
   fmt::print("written: {:.2f} million entries a second\n", entries / seconds / million);
-  const auto old_rate = look_up_old(shards.front(), written.front(), given.lookups);
+  const auto old_rate = look_up_old(shards.front(), written.front(), settings.lookups);
   if (!old_rate) return fail(old_rate.error());
   fmt::print("old, in the largest shard, at random: {:.2f} million a second\n", *old_rate / million);
 
@@ -179,7 +179,7 @@ int measure(const options& given) {
   store::table_cache tables(*objects, key, store::table_cache::usual_bytes);
   auto index = store::shard_index::open(*objects, key.kind(), tables);
   if (!index) return fail(index.error());
-  const auto new_rate = look_up_new(*index, given.lookups);
+  const auto new_rate = look_up_new(*index, settings.lookups);
   if (!new_rate) return fail(new_rate.error());
   fmt::print("new, in {} shards: {:.2f} million a second\n", shards.size(), *new_rate / million);
   const double grown = anonymous_bytes() - before;
@@ -209,13 +209,14 @@ int measure(const options& given) {
 }  // namespace cutpoint::bench
 
 int main(int argc, char** argv) {
-  cutpoint::bench::options given;
+  cutpoint::bench::options settings;
   CLI::App app("Measures a store's index with synthetic entries. Removes all shards in the folder at the end.");
-  app.add_option("FOLDER", given.folder, "A folder for nothing else")->required()->check(CLI::ExistingDirectory);
-  app.add_option("--entries", given.entries, "Entries of all shards together")->check(CLI::Range(1'000, 1'000'000'000));
-  app.add_option("--shards", given.shards, "Shards, each with half the entries of the one before")
+  app.add_option("FOLDER", settings.folder, "A folder for nothing else")->required()->check(CLI::ExistingDirectory);
+  app.add_option("--entries", settings.entries, "Entries of all shards together")
+      ->check(CLI::Range(1'000, 1'000'000'000));
+  app.add_option("--shards", settings.shards, "Shards, each with half the entries of the one before")
       ->check(CLI::Range(1, 30));
-  app.add_option("--lookups", given.lookups, "Lookups of each kind")->check(CLI::Range(1'000, 1'000'000'000));
+  app.add_option("--lookups", settings.lookups, "Lookups of each kind")->check(CLI::Range(1'000, 1'000'000'000));
   CLI11_PARSE(app, argc, argv);
-  return cutpoint::bench::measure(given);
+  return cutpoint::bench::measure(settings);
 }

@@ -54,76 +54,77 @@ double processor_seconds() {
 }
 
 /// Stores the files by the approach that was asked for. Returns the root of the snapshot.
-result<store::record_reference> store_files(const options& given, store::open_store& opened, engine& threads,
+result<store::record_reference> store_files(const options& settings, store::open_store& target, engine& threads,
                                             store::write_session& session, const std::vector<std::string>& files,
                                             outcome& sum) {
-  if (given.how == approach::pdedupe) {
+  if (settings.how == approach::pdedupe) {
     const store::backup_options backup{.paths = files,
-                                       .feed = {.cuts = opened.cuts(),
-                                                .fingerprint = opened.fingerprint(),
-                                                .join = given.join,
-                                                .segment_bytes = given.segment_bytes}};
-    const auto stored = store::backup_files(threads, session, opened.reading(), backup);
+                                       .feed = {.cuts = target.cuts(),
+                                                .fingerprint = target.fingerprint(),
+                                                .join = settings.join,
+                                                .segment_bytes = settings.segment_bytes}};
+    const auto stored = store::backup_files(threads, session, target.reading(), backup);
     if (!stored) return stored.error();
     if (stored->problems != 0) return status(status_code::io_error, "a file cannot be read completely");
     return stored->root;
   }
-  const auto cuts = chunker_on(opened.cuts(), backend::automatic);
+  const auto cuts = chunker_on(target.cuts(), backend::automatic);
   if (!cuts) return cuts.error();
-  auto names = fingerprints_on(opened.fingerprint(), backend::automatic);
+  auto names = fingerprints_on(target.fingerprint(), backend::automatic);
   if (!names) return names.error();
   staged_backup backup(*cuts, *names->batch, session);
-  auto root = given.how == approach::baseline ? backup.run_serially(files) : backup.run_in_pipeline(files);
+  auto root = settings.how == approach::baseline ? backup.run_serially(files) : backup.run_in_pipeline(files);
   for (std::size_t i = 0; i < stages; ++i) sum.stage_seconds[i] += backup.seconds()[i];
   return root;
 }
 
 /// Makes a snapshot of one file.
-status back_up(const options& given, store::open_store& opened, engine& threads, const std::string& file,
+status back_up(const options& settings, store::open_store& target, engine& threads, const std::string& file,
                outcome& sum) {
-  const auto session = store::held_session::begin(opened);
+  const auto session = store::held_session::begin(target);
   if (!session) return session.error();
   auto output = (*session)->open_output();
   if (!output) return output.error();
   store::write_session& records = (*output)->records;
-  const auto root = store_files(given, opened, threads, records, {file}, sum);
+  const auto root = store_files(settings, target, threads, records, {file}, sum);
   if (!root) return root.error();
   if (status finished = records.finish(); !finished.ok()) return finished;
-  store::snapshot taken;
-  taken.root = *root;
-  taken.paths = {"/"};
-  taken.time = store::nanoseconds_now();
-  taken.session = (*session)->id();
-  const auto committed = store::commit_snapshot(opened, (*session)->objects(), (*session)->lease(), std::move(taken));
+  store::snapshot snapshot;
+  snapshot.root = *root;
+  snapshot.paths = {"/"};
+  snapshot.time = store::nanoseconds_now();
+  snapshot.session = (*session)->id();
+  const auto committed =
+      store::commit_snapshot(target, (*session)->objects(), (*session)->lease(), std::move(snapshot));
   if (!committed) return committed.error();
-  return opened.reopen_shards();
+  return target.reopen_shards();
 }
 
-result<outcome> measure(const options& given) {
-  auto files = store::open_file_system(given.folder);
+result<outcome> measure(const options& settings) {
+  auto files = store::open_file_system(settings.folder);
   if (!files) return files.error();
   const std::shared_ptr<store::file_system> shared = std::move(*files);
-  auto opened = store::open_store::open(
+  auto target = store::open_store::open(
       [shared](const std::string& writer_id, std::size_t pending_objects) {
         return store::open_directory_storage(shared, {.writer_id = writer_id, .pending_objects = pending_objects});
       },
       std::nullopt);
-  if (!opened) return opened.error();
-  auto threads = engine::make({.threads = given.threads});
+  if (!target) return target.error();
+  auto threads = engine::make({.threads = settings.threads});
   if (!threads) return threads.error();
   outcome sum;
   const double used_before = processor_seconds();
   const auto begin = std::chrono::steady_clock::now();
-  for (const std::string& file : given.files) {
-    if (status backed_up = back_up(given, **opened, *threads, file, sum); !backed_up.ok()) return backed_up;
+  for (const std::string& file : settings.files) {
+    if (status backed_up = back_up(settings, **target, *threads, file, sum); !backed_up.ok()) return backed_up;
   }
   sum.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   sum.processor_seconds = processor_seconds() - used_before;
   return sum;
 }
 
-int run(const options& given) {
-  const auto measured = measure(given);
+int run(const options& settings) {
+  const auto measured = measure(settings);
   if (!measured) {
     fmt::print(stderr, "cutpoint_store_pipeline: {}\n", measured.error().message());
     return 1;
@@ -144,19 +145,19 @@ int main(int argc, char** argv) {
       {"baseline", approach::baseline}, {"pipeline", approach::pipeline}, {"pdedupe", approach::pdedupe}};
   const std::map<std::string, join_kind> joins = {
       {"exact", join_kind::exact}, {"pdedupe", join_kind::pdedupe}, {"none", join_kind::none}};
-  cutpoint::bench::options given;
+  cutpoint::bench::options settings;
   CLI::App app(
       "Backs files up into a store, a snapshot for each, as P-Dedupe's paper compares: one stage after the other, in a "
       "pipeline of four threads, or in parallel. Prints the seconds of all backups and of each stage as JSON.");
-  app.add_option("STORE", given.folder, "A store that is not encrypted")->required()->check(CLI::ExistingDirectory);
-  app.add_option("FILE", given.files, "Files, the oldest version first")->required()->check(CLI::ExistingFile);
-  app.add_option("--approach", given.how, "How: baseline, pipeline or pdedupe")
+  app.add_option("STORE", settings.folder, "A store that is not encrypted")->required()->check(CLI::ExistingDirectory);
+  app.add_option("FILE", settings.files, "Files, the oldest version first")->required()->check(CLI::ExistingFile);
+  app.add_option("--approach", settings.how, "How: baseline, pipeline or pdedupe")
       ->required()
       ->transform(CLI::CheckedTransformer(approaches));
-  app.add_option("--threads", given.threads, "Threads of pdedupe; 0: one for each processor")
+  app.add_option("--threads", settings.threads, "Threads of pdedupe; 0: one for each processor")
       ->check(CLI::Range(0, 4096));
-  app.add_option("--segment", given.segment_bytes, "Bytes of a segment of pdedupe");
-  app.add_option("--join", given.join, "How pdedupe joins segments")->transform(CLI::CheckedTransformer(joins));
+  app.add_option("--segment", settings.segment_bytes, "Bytes of a segment of pdedupe");
+  app.add_option("--join", settings.join, "How pdedupe joins segments")->transform(CLI::CheckedTransformer(joins));
   CLI11_PARSE(app, argc, argv);
-  return cutpoint::bench::run(given);
+  return cutpoint::bench::run(settings);
 }

@@ -48,10 +48,10 @@ class batch_queue {
   std::optional<chunk_batch> take() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return !batches_.empty(); });
-    std::optional<chunk_batch> taken = std::move(batches_.front());
+    std::optional<chunk_batch> batch = std::move(batches_.front());
     batches_.pop_front();
     changed_.notify_all();
-    return taken;
+    return batch;
   }
 
  private:

@@ -98,8 +98,8 @@ class Casync(CasyncTest):
         """casync reads all chunks and hashes the file that they make."""
         path = self.file("D2", golden_input("D2"))
         self.index(path, "--store", "ours.castr")
-        found = self.casync("digest", "--store=ours.castr", "ours.caibx").stdout.decode().strip()
-        self.assertEqual(found, hashlib.new("sha512_256", golden_input("D2")).hexdigest())
+        digest = self.casync("digest", "--store=ours.castr", "ours.caibx").stdout.decode().strip()
+        self.assertEqual(digest, hashlib.new("sha512_256", golden_input("D2")).hexdigest())
 
     def test_stores_have_the_same_chunks_and_either_serves_the_other_index(self):
         path = self.file("runs", dict(self.inputs())["runs"])

@@ -27,8 +27,8 @@ class Xet(ExampleTest):
 
     def test_files_have_the_hashes_of_hf_xet(self):
         paths = [self.file(name, golden_input(name)) for name in FILE_HASHES]
-        found = {pathlib.Path(path).name: (hash, int(size)) for hash, size, path in self.lines(*paths)}
-        self.assertEqual(found, {name: (FILE_HASHES[name], len(golden_input(name))) for name in FILE_HASHES})
+        hashes = {pathlib.Path(path).name: (hash, int(size)) for hash, size, path in self.lines(*paths)}
+        self.assertEqual(hashes, {name: (FILE_HASHES[name], len(golden_input(name))) for name in FILE_HASHES})
 
     def test_chunks_have_the_lengths_of_the_client(self):
         for name in ("D2", "D3"):

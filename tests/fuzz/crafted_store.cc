@@ -66,10 +66,10 @@ bytes frame_of_zeros(std::size_t length) {
 }
 
 /// Makes the tag of a sealed part right.
-void seal(std::span<std::uint8_t> object, store::sealed_part part, std::uint64_t position, std::uint64_t begin,
+void seal(std::span<std::uint8_t> object, store::sealed_part role, std::uint64_t position, std::uint64_t begin,
           std::uint64_t size) {
   const auto sealed = object.subspan(begin, size);
-  const store::seal_tag tag = store::checksum_sealer().seal(part, position, sealed);
+  const store::seal_tag tag = store::checksum_sealer().seal(role, position, sealed);
   std::copy(tag.begin(), tag.end(), object.begin() + static_cast<std::ptrdiff_t>(begin + size));
 }
 
@@ -148,73 +148,74 @@ void crafted_store::add_chunk(store::container_builder& builder) {
 }
 
 store::record_reference crafted_store::reference_to(record_kind kind) {
-  store::record_reference made;
-  made.content.size = 32;
+  store::record_reference reference;
+  reference.content.size = 32;
   std::vector<const made_record*> candidates;
   for (const made_record& each : records_) {
     if (each.kind == kind) candidates.push_back(&each);
   }
-  if (!candidates.empty() && !random_.once_in(12)) made = any_of(candidates, random_)->reference;
-  if (random_.once_in(12)) made.raw_bytes = static_cast<std::uint32_t>(any_of(lengths, random_));
-  if (random_.once_in(3)) made.hint = containers_.empty() ? random_.word() : containers_.front().hint;
-  return made;
+  if (!candidates.empty() && !random_.once_in(12)) reference = any_of(candidates, random_)->reference;
+  if (random_.once_in(12)) reference.raw_bytes = static_cast<std::uint32_t>(any_of(lengths, random_));
+  if (random_.once_in(3)) reference.hint = containers_.empty() ? random_.word() : containers_.front().hint;
+  return reference;
 }
 
 store::stored_extent crafted_store::extent() {
-  store::stored_extent made;
-  made.kind = static_cast<store::extent_kind>(random_.between(1, 3));
-  made.record = reference_to(record_kind::chunk);
-  if (made.kind != store::extent_kind::data) made.count = any_of(lengths, random_);
-  return made;
+  store::stored_extent new_extent;
+  new_extent.kind = static_cast<store::extent_kind>(random_.between(1, 3));
+  new_extent.record = reference_to(record_kind::chunk);
+  if (new_extent.kind != store::extent_kind::data) new_extent.count = any_of(lengths, random_);
+  return new_extent;
 }
 
 store::folder_entry crafted_store::entry(std::string name) {
-  store::folder_entry made;
-  made.name = std::move(name);
-  made.kind = random_.one_of(file_kind::block_device);
-  made.permissions = static_cast<std::uint32_t>(random_.between(0, 010000));
-  made.user_id = static_cast<std::uint32_t>(random_.between(0, 2));
-  made.modified.tv_nsec = random_.once_in(10) ? 1'000'000'000 : 5;
-  made.target = any_of(targets, random_);
-  made.inode = random_.between(1, 2);
-  made.link_count = random_.between(1, 3);
-  if (random_.once_in(6)) made.attributes.push_back({any_of(names, random_), "value"});
-  if (random_.once_in(6)) made.attributes.push_back({"user.a", std::string(random_.between(0, 100), 'v')});
-  const bool has_node = random_.once_in(made.kind == file_kind::directory ? 1 : 3);
-  if (has_node) made.node = reference_to(record_kind::node);
-  for (std::uint64_t left = has_node ? 0 : random_.between(0, 2); left != 0; --left) made.extents.push_back(extent());
-  for (const store::stored_extent& each : made.extents) made.size += each.bytes();
-  if (has_node || random_.once_in(4)) made.size = any_of(lengths, random_);
-  return made;
+  store::folder_entry new_entry;
+  new_entry.name = std::move(name);
+  new_entry.kind = random_.one_of(file_kind::block_device);
+  new_entry.permissions = static_cast<std::uint32_t>(random_.between(0, 010000));
+  new_entry.user_id = static_cast<std::uint32_t>(random_.between(0, 2));
+  new_entry.modified.tv_nsec = random_.once_in(10) ? 1'000'000'000 : 5;
+  new_entry.target = any_of(targets, random_);
+  new_entry.inode = random_.between(1, 2);
+  new_entry.link_count = random_.between(1, 3);
+  if (random_.once_in(6)) new_entry.attributes.push_back({any_of(names, random_), "value"});
+  if (random_.once_in(6)) new_entry.attributes.push_back({"user.a", std::string(random_.between(0, 100), 'v')});
+  const bool has_node = random_.once_in(new_entry.kind == file_kind::directory ? 1 : 3);
+  if (has_node) new_entry.node = reference_to(record_kind::node);
+  for (std::uint64_t left = has_node ? 0 : random_.between(0, 2); left != 0; --left)
+    new_entry.extents.push_back(extent());
+  for (const store::stored_extent& each : new_entry.extents) new_entry.size += each.bytes();
+  if (has_node || random_.once_in(4)) new_entry.size = any_of(lengths, random_);
+  return new_entry;
 }
 
 store::encoded_node crafted_store::node() {
   const bool is_folder = !random_.once_in(3);
   const bool is_leaf = !random_.once_in(3);
   const auto level = static_cast<std::uint8_t>(is_leaf ? 0 : random_.between(1, 3));
-  store::node_builder made(is_folder ? store::node_kind::folder : store::node_kind::extents, level);
+  store::node_builder builder(is_folder ? store::node_kind::folder : store::node_kind::extents, level);
   std::size_t name = 0;
   for (std::uint64_t left = random_.between(0, most_elements); left != 0; --left) {
     name = std::min<std::size_t>(name + random_.between(0, 6), names.size() - 1);
     if (!is_leaf) {
-      made.add(store::child_node{reference_to(record_kind::node), any_of(lengths, random_), names[name]});
+      builder.add(store::child_node{reference_to(record_kind::node), any_of(lengths, random_), names[name]});
     } else if (is_folder) {
-      made.add(entry(names[name]));
+      builder.add(entry(names[name]));
     } else {
-      made.add(extent());
+      builder.add(extent());
     }
   }
-  return made.finish();
+  return builder.finish();
 }
 
 void crafted_store::add_node(store::container_builder& builder) {
-  store::encoded_node made = node();
-  if (random_.once_in(4)) lie(std::span(made.bytes).first(made.content_bytes));
-  if (random_.once_in(8)) lie(std::span(made.bytes).subspan(made.content_bytes));  // the hints
-  const auto raw_bytes = static_cast<std::uint32_t>(made.bytes.size());
-  const auto referred_bytes = static_cast<std::uint32_t>(made.content_bytes);
-  add_record(builder, {record_kind::node, store::record_codec::none, raw_bytes, 0, sha256_of(made.content())},
-             made.bytes, referred_bytes);
+  store::encoded_node encoded = node();
+  if (random_.once_in(4)) lie(std::span(encoded.bytes).first(encoded.content_bytes));
+  if (random_.once_in(8)) lie(std::span(encoded.bytes).subspan(encoded.content_bytes));  // the hints
+  const auto raw_bytes = static_cast<std::uint32_t>(encoded.bytes.size());
+  const auto referred_bytes = static_cast<std::uint32_t>(encoded.content_bytes);
+  add_record(builder, {record_kind::node, store::record_codec::none, raw_bytes, 0, sha256_of(encoded.content())},
+             encoded.bytes, referred_bytes);
 }
 
 void crafted_store::put_container(store::container_builder builder) {
@@ -256,26 +257,26 @@ void crafted_store::put_shard() {
   }
   const auto id = store::put_shard(*objects(), store::seal_kind::checksum, containers_, entries);
   require(id.ok(), "no shard");
-  bytes& made = *files_->bytes_of("shards/" + *id);
-  const std::span<std::uint8_t> all(made);
-  const std::uint64_t directory = made.size() - store::shard_footer_bytes - store::directory_entry_bytes;
+  bytes& shard_bytes = *files_->bytes_of("shards/" + *id);
+  const std::span<std::uint8_t> all(shard_bytes);
+  const std::uint64_t directory = shard_bytes.size() - store::shard_footer_bytes - store::directory_entry_bytes;
   const auto body = all.subspan(store::object_header_bytes, directory - store::object_header_bytes);
   if (random_.once_in(2)) lie(body);
   if (random_.once_in(3)) lie(all.subspan(directory, store::directory_entry_bytes));
   if (random_.once_in(6)) lie(all.last(store::shard_footer_bytes).first(32));
   const store::seal_tag body_tag = checksum(all.first(directory), store::shard_body_seed);
-  std::copy(body_tag.begin(), body_tag.end(), made.end() - 2 * store::tag_bytes);
-  const auto end = all.subspan(directory, made.size() - directory - store::tag_bytes);
+  std::copy(body_tag.begin(), body_tag.end(), shard_bytes.end() - 2 * store::tag_bytes);
+  const auto end = all.subspan(directory, shard_bytes.size() - directory - store::tag_bytes);
   const store::seal_tag tag = checksum(end, store::shard_footer_seed);
-  std::copy(tag.begin(), tag.end(), made.end() - store::tag_bytes);
+  std::copy(tag.begin(), tag.end(), shard_bytes.end() - store::tag_bytes);
 }
 
 void crafted_store::put_snapshot() {
-  store::snapshot taken;
-  taken.root = reference_to(record_kind::node);
-  taken.sequence = random_.between(0, 3);
-  taken.paths = {"/a"};
-  auto id = store::put_snapshot(*objects(), taken, store::seal_key(), *blake3());
+  store::snapshot snapshot;
+  snapshot.root = reference_to(record_kind::node);
+  snapshot.sequence = random_.between(0, 3);
+  snapshot.paths = {"/a"};
+  auto id = store::put_snapshot(*objects(), snapshot, store::seal_key(), *blake3());
   require(id.ok(), "no snapshot");
   if (!random_.once_in(6)) return;
   bytes changed = *files_->bytes_of("snapshots/" + *id);

@@ -48,9 +48,9 @@ class modelled_feed {
     struct {
       cutpoint_feed_options known;
       std::array<unsigned char, 8192> later;  ///< the rest of a structure whose size is given as larger
-    } given = {};
-    cutpoint_feed_options& options = given.known;
-    if (drawn.once_in(32)) given.later.back() = given.later.front() = 1;
+    } padded = {};
+    cutpoint_feed_options& options = padded.known;
+    if (drawn.once_in(32)) padded.later.back() = padded.later.front() = 1;
     options.struct_bytes = drawn.once_in(32) ? drawn.word() : sizeof options;
     options.cuts = cuts[drawn.between(0, cuts.size() - 1)];
     if (drawn.once_in(16)) options.cuts = nullptr;
@@ -135,9 +135,9 @@ class modelled_feed {
     struct {
       cutpoint_statistics statistics;
       std::array<unsigned char, 8192> room;
-    } given = {};
-    given.statistics.struct_bytes = struct_bytes;
-    require_known(cutpoint_feed_statistics(feed_, &given.statistics), "statistics");
+    } padded = {};
+    padded.statistics.struct_bytes = struct_bytes;
+    require_known(cutpoint_feed_statistics(feed_, &padded.statistics), "statistics");
     cutpoint_error error = {};
     require_known(cutpoint_feed_error(feed_, &error), "error");
     require_known(error.code, "the last error");
@@ -245,9 +245,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace cutpoint::tests;
   static cutpoint_engine* const engine = [] {
     const cutpoint_engine_options options = {.struct_bytes = sizeof options, .threads = 2};
-    cutpoint_engine* made = nullptr;
-    require(cutpoint_engine_create(&options, &made, nullptr) == CUTPOINT_OK, "an engine");
-    return made;
+    cutpoint_engine* new_engine = nullptr;
+    require(cutpoint_engine_create(&options, &new_engine, nullptr) == CUTPOINT_OK, "an engine");
+    return new_engine;
   }();
   static const std::vector<std::uint8_t> content = [] {
     seeded_choices random(4);

@@ -16,10 +16,10 @@ namespace {
 /// allocation has the exact size, so that a sanitizer detects reads outside it.
 std::vector<std::uint8_t> drawn_stream(fuzzed_choices& choices) {
   const std::uint64_t times = choices.between(1, 8);
-  const byte_span piece = choices.rest();
+  const byte_span block = choices.rest();
   std::vector<std::uint8_t> stream;
-  stream.reserve(times * piece.size());
-  for (std::uint64_t i = 0; i < times; ++i) stream.insert(stream.end(), piece.begin(), piece.end());
+  stream.reserve(times * block.size());
+  for (std::uint64_t i = 0; i < times; ++i) stream.insert(stream.end(), block.begin(), block.end());
   return stream;
 }
 

@@ -45,8 +45,8 @@ void check_named(std::string_view text) {
     settings.push_back({std::string(key), std::string(value)});
     text.remove_prefix(setting.size());
   }
-  const auto made = make_chunker(name, settings);
-  made.ok() ? check_accepted(made->chunker) : require_message(made.error());
+  const auto chunker_or_error = make_chunker(name, settings);
+  chunker_or_error.ok() ? check_accepted(chunker_or_error->chunker) : require_message(chunker_or_error.error());
 }
 
 void check_text(std::string_view text) {

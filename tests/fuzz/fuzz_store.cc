@@ -29,9 +29,9 @@ void* counted(std::size_t size, std::size_t alignment) {
   std::size_t largest = largest_allocation.load();
   while (size > largest && !largest_allocation.compare_exchange_weak(largest, size)) {
   }
-  void* const made = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-  if (made == nullptr) throw std::bad_alloc();
-  return made;
+  void* const memory = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
 }
 
 }  // namespace
@@ -91,15 +91,15 @@ class watched_folder {
 
 class use_of_store {
  public:
-  use_of_store(store::open_store& opened, choices& random)
-      : opened_(opened),
+  use_of_store(store::open_store& target, choices& random)
+      : target_(target),
         random_(random),
-        reading_{opened.objects(), opened.key(), opened.shards(),
+        reading_{target.objects(), target.key(), target.shards(),
                  [] { return store::record_fingerprinter::make(fingerprint_kind::sha256); }},
-        records_(opened.objects(), opened.key(), opened.shards(), *reading_.make_fingerprinter()) {}
+        records_(target.objects(), target.key(), target.shards(), *reading_.make_fingerprinter()) {}
 
   void read_everything() {
-    const auto snapshots = opened_.snapshots(named());
+    const auto snapshots = target_.snapshots(named());
     require(snapshots.ok(), "snapshots cannot be listed");
     for (const auto& each : *snapshots) {
       list(each.taken.root);
@@ -108,24 +108,24 @@ class use_of_store {
   }
   /// Returns what a check finds first, or an empty string.
   [[nodiscard]] std::string check(bool reads_data) {
-    std::string found;
-    const auto note = [&found](const std::string& path, const status& why) {
+    std::string problem;
+    const auto note = [&problem](const std::string& path, const status& why) {
       named()(path, why);
-      if (found.empty()) found = path + ": " + why.message();
+      if (problem.empty()) problem = path + ": " + why.message();
     };
     const auto note_file = [&](const std::string&, const std::string& path, const status& why) { note(path, why); };
     const auto checked = store::check_store(
         reading_, {.reads_data = reads_data, .threads = 1, .object_problem = note, .file_problem = note_file});
     if (!checked) require_refusal(checked.error());
-    return checked ? found : checked.error().message();
+    return checked ? problem : checked.error().message();
   }
   [[nodiscard]] bool repair() {
-    const auto repaired = store::repair_store(reading_, opened_.config(), {.threads = 1});
+    const auto repaired = store::repair_store(reading_, target_.config(), {.threads = 1});
     if (!repaired) require_refusal(repaired.error());
     return repaired.ok();
   }
   void merge() {
-    if (const auto merged = opened_.shards().merge([](auto&) { return true; }); !merged)
+    if (const auto merged = target_.shards().merge([](auto&) { return true; }); !merged)
       require_refusal(merged.error());
   }
 
@@ -172,29 +172,29 @@ class use_of_store {
     }
   }
 
-  store::open_store& opened_;
+  store::open_store& target_;
   choices& random_;
   store::store_reading reading_;
   store::record_reader records_;
 };
 
 std::unique_ptr<store::open_store> open(const crafted_store& crafted) {
-  auto opened = store::open_store::open(
+  auto target = store::open_store::open(
       [files = crafted.files()](const std::string& writer_id, std::size_t) {
         return store::open_directory_storage(files, {.writer_id = writer_id, .pending_objects = 0});
       },
       std::nullopt);
-  if (!opened) use_of_store::require_refusal(opened.error());
-  return opened ? std::move(*opened) : nullptr;
+  if (!target) use_of_store::require_refusal(target.error());
+  return target ? std::move(*target) : nullptr;
 }
 
 void check_store_of(byte_span choices) {
   fuzzed_choices random(choices);
   const crafted_store crafted(random);
   largest_allocation = 0;
-  const auto opened = open(crafted);
-  if (!opened) return;
-  use_of_store use(*opened, random);
+  const auto target = open(crafted);
+  if (!target) return;
+  use_of_store use(*target, random);
   use.read_everything();
   static_cast<void>(use.check(random.once_in(2)));
   if (random.once_in(2)) use.merge();

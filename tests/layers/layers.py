@@ -89,6 +89,6 @@ def all_problems(root: pathlib.Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    found = all_problems(pathlib.Path(sys.argv[1]))
-    print("\n".join(found) or "every include keeps to the layers")
-    sys.exit(1 if found else 0)
+    problems = all_problems(pathlib.Path(sys.argv[1]))
+    print("\n".join(problems) or "every include keeps to the layers")
+    sys.exit(1 if problems else 0)

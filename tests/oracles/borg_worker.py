@@ -23,7 +23,7 @@ def chunker(job):
 
 def lengths(job, path):
     with open(path, "rb") as file:
-        return [piece.meta["size"] for piece in chunker(job).chunkify(file)]
+        return [chunk.meta["size"] for chunk in chunker(job).chunkify(file)]
 
 
 if sys.argv[1:] == ["--version"]:

@@ -27,12 +27,12 @@ def pytest_sessionstart() -> None:
 @pytest.fixture(scope="session")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callable[[], Iterable]], list[Path]]:
     """`corpus(name, make)` writes make()'s files once and returns their paths."""
-    made: dict[str, list[Path]] = {}
+    files_of: dict[str, list[Path]] = {}
 
     def get(name: str, make: Callable[[], Iterable[tuple[str, bytes]]]) -> list[Path]:
-        if name not in made:
-            made[name] = inputs.write(tmp_path_factory.mktemp("corpus"), make())
-        return made[name]
+        if name not in files_of:
+            files_of[name] = inputs.write(tmp_path_factory.mktemp("corpus"), make())
+        return files_of[name]
 
     return get
 

@@ -27,16 +27,16 @@ def lengths(arguments: Sequence[str], paths: Sequence[Path]) -> list[list[int]]:
     """Returns the chunk lengths of each file. One process cuts all files, which must be in one folder."""
     folder = paths[0].parent
     output = chunk([*arguments, "--hash", "none", "--format", "jsonl"], folder, [path.name for path in paths])
-    found: dict[str, list[int]] = {path.name: [] for path in paths}
-    reached = dict.fromkeys(found, 0)
+    lengths_of: dict[str, list[int]] = {path.name: [] for path in paths}
+    reached = dict.fromkeys(lengths_of, 0)
     for line in output.splitlines():
         row = json.loads(line)
         if "length" not in row:  # the first line names the cuts
             continue
         name = Path(row["path"]).name
         assert row["offset"] == reached[name], f"{name}: chunks are not contiguous: {line}"
-        found[name].append(row["length"])
+        lengths_of[name].append(row["length"])
         reached[name] += row["length"]
     for path in paths:
         assert reached[path.name] == path.stat().st_size, f"{path.name}: chunks do not cover the file"
-    return [found[path.name] for path in paths]
+    return [lengths_of[path.name] for path in paths]

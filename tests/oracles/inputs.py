@@ -62,8 +62,8 @@ def sparse(size: int) -> bytes:
 
 def islands(size: int) -> bytes:
     """Returns four quarters: random, constant, random, and with a short period."""
-    part = size // 4
-    return noise("island 1", part) + bytes(part) + noise("island 2", part) + periodic(16)(size - 3 * part)
+    quarter = size // 4
+    return noise("island 1", quarter) + bytes(quarter) + noise("island 2", quarter) + periodic(16)(size - 3 * quarter)
 
 
 SHAPES: dict[str, Callable[[int], bytes]] = {

@@ -28,7 +28,7 @@ def ask(worker: Sequence[str | Path], jobs: list[dict]) -> list[list[list[int]]]
     A job holds `paths` and whatever parameters the worker knows.
     """
     done = subprocess.run(
-        [str(part) for part in worker],
+        [str(word) for word in worker],
         input=json.dumps(jobs, default=str),
         capture_output=True,
         text=True,

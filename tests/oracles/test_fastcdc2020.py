@@ -17,7 +17,7 @@ def check(module, paths: Sequence[Path], low: int, average: int, high: int, norm
     if seed > MAX_SEED // 2:  # the compiled chunker raises OverflowError on these
         module = importlib.import_module("pyfastcdc.py")
     chunker = module.FastCDC(average, min_size=low, max_size=high, normalized_chunking=normalization, seed=seed)
-    theirs = [[piece.length for piece in chunker.cut_buf(path.read_bytes())] for path in paths]
+    theirs = [[chunk.length for chunk in chunker.cut_buf(path.read_bytes())] for path in paths]
     arguments = ["--profile", "fastcdc2020", "--size", f"{low}:{average}:{high}"]
     arguments += ["--param", f"normalization={normalization}"]
     if seed:
@@ -90,5 +90,5 @@ def test_the_example_lists_the_chunks_of_the_client(pyfastcdc, corpus, example, 
     theirs = []
     for path in paths:
         theirs.append(str(path))
-        theirs += [f"offset={piece.offset} size={piece.length}" for piece in chunker.cut_buf(path.read_bytes())]
+        theirs += [f"offset={chunk.offset} size={chunk.length}" for chunk in chunker.cut_buf(path.read_bytes())]
     assert ours.splitlines() == theirs

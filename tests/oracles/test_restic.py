@@ -47,11 +47,11 @@ class Repository:
         return [[length[blob] for blob in content[name]] for name in names]
 
     def blob_lengths(self) -> dict[str, int]:
-        found = {}
+        blobs = {}
         for index in self.run("list", "index").split():
             for pack in self.json("cat", "index", index)["packs"]:
-                found.update((blob["id"], blob["length"] - OVERHEAD) for blob in pack["blobs"])
-        return found
+                blobs.update((blob["id"], blob["length"] - OVERHEAD) for blob in pack["blobs"])
+        return blobs
 
 
 @pytest.mark.parametrize("repository", range(2))

@@ -92,10 +92,10 @@ def test_forget_keeps_the_same_snapshots(restic, tmp_path):
             assert any(not group["keep"] for group in json.loads(theirs)), rules
             continue
         assert run.returncode == 0, run.stderr
-        found = [each for group in groups for each in group["keep"]]
+        kept_snapshots = [each for group in groups for each in group["keep"]]
         if not keeps_the_oldest(restic):
-            found = [each for each in found if not all(reason.startswith("oldest") for reason in each["reasons"])]
-        assert sorted(each["time"] // 10**9 for each in found) == sorted(expected), rules
+            kept_snapshots = [each for each in kept_snapshots if not all(reason.startswith("oldest") for reason in each["reasons"])]
+        assert sorted(each["time"] // 10**9 for each in kept_snapshots) == sorted(expected), rules
 
 
 def time_of(text: str) -> int:
@@ -140,14 +140,14 @@ def test_diff_names_the_same_changes(restic, tmp_path, options):
     assert len(ids) == len(ours) == 3
     for before, after in ((0, 1), (1, 2), (2, 0), (1, 1)):
         theirs = pair.run([word for word in pair.restic if word != "--quiet"], "diff", *options, ids[before], ids[after])
-        found = pair.run(pair.cutpoint, "diff", *options, ours[before], ours[after])
-        assert changes_in(found) == changes_in(theirs)
-        assert before == after or len(changes_in(found)) > 10
+        listing = pair.run(pair.cutpoint, "diff", *options, ours[before], ours[after])
+        assert changes_in(listing) == changes_in(theirs)
+        assert before == after or len(changes_in(listing)) > 10
 
 
 def changes_in(text: str) -> list[str]:
     """The letter and the path of each change. restic adds U to T, and a question mark to M if metadata are the same."""
-    found = [re.match(r"([-+MTU])[U?]? +(/.*)", line) for line in text.splitlines()]
-    changes = [(each[1], each[2]) for each in found if each]
+    lines = [re.match(r"([-+MTU])[U?]? +(/.*)", line) for line in text.splitlines()]
+    changes = [(each[1], each[2]) for each in lines if each]
     # restic says U of each folder in which something changed.
     return sorted(f"{letter} {path}" for letter, path in changes if letter != "U" or not path.endswith("/"))

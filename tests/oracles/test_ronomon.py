@@ -11,7 +11,7 @@ from oracle import assert_same_cuts
 
 
 def check(chunker: Callable, paths: Sequence[Path], low: int, average: int, high: int) -> None:
-    theirs = [[piece.length for piece in chunker(path.read_bytes(), low, average, high)] for path in paths]
+    theirs = [[chunk.length for chunk in chunker(path.read_bytes(), low, average, high)] for path in paths]
     assert_same_cuts(["--profile", "ronomon", "--size", f"{low}:{average}:{high}"], paths, theirs)
 
 

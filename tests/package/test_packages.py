@@ -117,9 +117,9 @@ class Archive(Packages):
 
     def test_it_needs_the_c_library_alone(self):
         for program in (self.prefix / "bin/cutpoint", self.library):
-            found = re.findall(r"^\s(\S+) => (.*) \(0x", run("ldd", program), re.MULTILINE)
-            self.assertGreater(len(found), 8)
-            outside = {name for name, path in found if not pathlib.Path(path).resolve().is_relative_to(self.prefix.resolve())}
+            links = re.findall(r"^\s(\S+) => (.*) \(0x", run("ldd", program), re.MULTILINE)
+            self.assertGreater(len(links), 8)
+            outside = {name for name, path in links if not pathlib.Path(path).resolve().is_relative_to(self.prefix.resolve())}
             self.assertLessEqual(outside, OF_THE_C_LIBRARY)
 
     def test_the_licences_of_what_it_carries_are_there(self):

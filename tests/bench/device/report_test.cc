@@ -70,8 +70,8 @@ device_facts some_facts() {
                   .copy = 3.9e12,
                   .link_in_pinned = 50e9,
                   .link_out_pinned = 49e9,
-                  .link_in_beside_out = 41e9,
-                  .link_out_beside_in = 40e9,
+                  .link_in_duplex = 41e9,
+                  .link_out_duplex = 40e9,
                   .launch_seconds = 9.5e-6,
                   .integer_operations = 16e12};
   facts.resident_sizes = {64 * MiB, largest_batch};

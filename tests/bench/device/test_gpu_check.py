@@ -156,24 +156,24 @@ class GpuCheck(unittest.TestCase):
         self.assertIn("left out: it does not work on this machine: Error: not supported here", self.report())
 
     def test_reports_what_the_sanitizer_found(self):
-        found = """echo '========= ERROR SUMMARY: 2 errors'; if [[ $* == *--error-exitcode* ]]; then exit 99; fi"""
-        self.assertEqual(self.run_bundle(compute_sanitizer=found).returncode, 1)
+        errors = """echo '========= ERROR SUMMARY: 2 errors'; if [[ $* == *--error-exitcode* ]]; then exit 99; fi"""
+        self.assertEqual(self.run_bundle(compute_sanitizer=errors).returncode, 1)
         self.assertIn("| memcheck | FAILED: exit code 99, ERROR SUMMARY: 2 errors | ", self.report())
 
     def steps_of(self, report: str) -> list[str]:
         return re.findall(r"^\| (\S+) \| passed", (self.folder / report).read_text(), re.MULTILINE)
 
     def test_four_parts_make_a_whole_run(self):
-        parts = {
+        steps_by_number = {
             1: ["cuda-tests", "memcheck", "benchmark"],
             2: ["cuda-golden-tests", "engine-tests", "benchmark", "synccheck", "racecheck"],
             3: ["profile"],
             4: ["variants", "dedup", "engine"],
         }
-        for part, steps in parts.items():
-            run = self.run_bundle("--part", str(part))
+        for number, steps in steps_by_number.items():
+            run = self.run_bundle("--part", str(number))
             self.assertEqual(run.returncode, 0, run.stderr)
-            self.assertEqual(self.steps_of(f"gpu-part-{part}.md"), steps)
+            self.assertEqual(self.steps_of(f"gpu-part-{number}.md"), steps)
         self.assertIn("--name gear --name fixed", (self.folder / "gpu-part-1-logs" / "benchmark.log").read_text())
         self.assertEqual(len(list((self.folder / "gpu-part-3-logs").glob("profile-*.ncu-rep"))), 6)
         self.assertIn("--kernel-name regex:rolling_rabin", (self.folder / "gpu-part-3-logs" / "profile-3.log").read_text())
@@ -221,10 +221,10 @@ class GpuCheck(unittest.TestCase):
         figures = {"device": "A Card", "about": {"link": "wide"}, "limits": limits, "chunking": [row], "fingerprints": []}
         (self.folder / "figures.json").write_text(json.dumps(figures | {"variants": variants, "end_to_end": ends, "known_chunks": [], "engine": engine}))
         benchmark = """while (($# > 0)); do case $1 in --json) cp "$(dirname "$0")/../figures.json" "$2" ;; esac; shift; done"""
-        for part in (1, 3, 4):
-            self.assertEqual(self.run_bundle("--part", str(part), cutpoint_device=benchmark).returncode, 0)
-        made = self.make_page()
-        self.assertEqual(made.returncode, 0, made.stderr)
+        for number in (1, 3, 4):
+            self.assertEqual(self.run_bundle("--part", str(number), cutpoint_device=benchmark).returncode, 0)
+        page = self.make_page()
+        self.assertEqual(page.returncode, 0, page.stderr)
         page = (self.folder / "page.md").read_text()
         for line in (
             "# Cutpoint on A Card",
@@ -243,9 +243,9 @@ class GpuCheck(unittest.TestCase):
             self.assertIn(line, page)
 
     def test_a_page_of_nothing_is_refused(self):
-        made = self.make_page()
-        self.assertEqual(made.returncode, 1)
-        self.assertIn("has no gpu-part-N.json", made.stderr)
+        page = self.make_page()
+        self.assertEqual(page.returncode, 1)
+        self.assertIn("has no gpu-part-N.json", page.stderr)
 
 
 if __name__ == "__main__":

@@ -51,8 +51,8 @@ template <bool IsRight>
 void hash_by_library(const message* messages, std::size_t count) {
   fingerprinter sha1 = *fingerprinter::make(fingerprint_kind::sha1);
   for (std::size_t i = 0; i < count; ++i) {
-    const digest made = *sha1({messages[i].bytes, messages[i].size});
-    std::copy(made.view().begin(), made.view().end(), messages[i].digest);
+    const digest reference_digest = *sha1({messages[i].bytes, messages[i].size});
+    std::copy(reference_digest.view().begin(), reference_digest.view().end(), messages[i].digest);
   }
   if constexpr (!IsRight) ++messages[count - 1].digest[19];
 }
