@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from experiments.datasets.base import Generator, Job
-from experiments.datasets.database import Database
 from experiments.datasets.containers import Containers
+from experiments.datasets.database import Database
 from experiments.datasets.images import Images
 from experiments.datasets.media import Media
 from experiments.datasets.packages import Nightly, Packages

@@ -7,17 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from experiments.papers import ae, p_dedupe, p_dedupe_store, pages, paper, prune, runs, seqcdc, seqcdc_speed, store_runs, summary
-from experiments.papers.evidence import Evidence
+from experiments.papers import ae, p_dedupe, p_dedupe_store, pages, paper, prune, runs, seqcdc, seqcdc_claims, seqcdc_speed, store_runs, summary  # noqa: F401
 from experiments.papers.cells import AE_SETS
-from experiments.papers.claims import TABLES as CLAIMS
-from experiments.papers.ours import Ours
-from experiments.sweep.results import Unreadable
+from experiments.papers.evidence import Evidence, Ours, Stored
+from experiments.papers.tables import TABLES
+from experiments.results import Unreadable
 
 ROOT = Path(__file__).resolve().parents[3]
-STORE_TABLES = {name: lambda evidence, write=write: write(p_dedupe_store.Stored(evidence.store)) for name, write in p_dedupe_store.TABLES.items()}
 STORE_PAGE = "p-dedupe-store.md"
-TABLES = {**STORE_TABLES, **p_dedupe.TABLES, **seqcdc.TABLES, **seqcdc_speed.TABLES, **ae.TABLES, **prune.TABLES, **summary.TABLES, **CLAIMS}
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
 MOST = 40  # most missing rows that are named
 
@@ -91,7 +88,7 @@ def main(words: list[str]) -> int:
     try:
         measure(options)
         ours = Ours(options.results) if options.results else None
-        evidence = Evidence(paper.read_all(), ours, kept(options.pages / runs.FILE), kept(options.pages / store_runs.FILE))
+        evidence = Evidence(paper.read_all(), ours, kept(options.pages / runs.FILE), Stored(kept(options.pages / store_runs.FILE)))
         done = {file: pages.rewrite(file.name, file.read_text(encoding="utf-8"), lambda name: write(evidence, name)) for file in files}
     except (Unreadable, pages.Malformed) as wrong:
         say(str(wrong))

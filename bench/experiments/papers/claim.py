@@ -1,10 +1,11 @@
 """Claims of the papers, and the rules that judge them by cases."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from experiments.papers.evidence import Evidence
-from experiments.papers.markdown import plain
+from experiments.papers.tables import lines, lines_of, plain
 
 HOLDS, PART, NOT, UNKNOWN = "holds", "holds in part", "does not hold", "not measured"
 
@@ -19,6 +20,8 @@ class Finding:
 
 Rule = Callable[[list[tuple]], Finding]  # takes cases: (name, number or None), for `by_cases` also whether the case supports the claim
 
+Cases = Callable[[Evidence], Iterable[tuple]]
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -29,21 +32,18 @@ class Claim:
     judge: Callable[[Evidence], Finding]
 
 
-class Claims(list[Claim]):
-    """The claims of one paper in their order."""
+PAPERS = ("P-Dedupe", "SeqCDC", "AE", "PRUNE")
+CLAIMS: list[Claim] = []
 
-    def __init__(self, paper: str):
-        super().__init__()
-        self.paper = paper
 
-    def add(self, place: str, text: str, theirs: str, rule: Rule) -> Callable:
-        """Decorates the function that returns the cases of a claim."""
+def add_claim(paper: str, place: str, text: str, theirs: str, rule: Rule) -> Callable[[Cases], Cases]:
+    """Decorates the function that returns the cases of a claim."""
 
-        def decorate(cases: Callable[[Evidence], Iterable[tuple]]) -> Callable:
-            self.append(Claim(self.paper, place, text, theirs, lambda evidence: rule(list(cases(evidence)))))
-            return cases
+    def decorate(cases: Cases) -> Cases:
+        CLAIMS.append(Claim(paper, place, text, theirs, lambda evidence: rule(list(cases(evidence)))))
+        return cases
 
-        return decorate
+    return decorate
 
 
 def by_cases(write: Write) -> Rule:
@@ -77,7 +77,7 @@ def at_least(bound: float, write: Write) -> Rule:
     return each(lambda v: v >= bound, write)
 
 
-def percent(share: float) -> str:
+def in_percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
@@ -87,3 +87,16 @@ def off(share: float) -> str:
 
 def points(digits: int) -> Write:
     return lambda share: f"{plain(100 * share, digits)} points"
+
+
+@lines("claims")
+def claims(evidence: Evidence) -> list[str]:
+    """The table of all claims and their verdicts."""
+    rows, verdicts = [], Counter()
+    for each_claim in sorted(CLAIMS, key=lambda each: PAPERS.index(each.paper)):
+        finding = each_claim.judge(evidence)
+        verdicts[finding.verdict] += 1
+        where = f"[{each_claim.paper}]({each_claim.paper.lower()}.md), {each_claim.place}"
+        rows.append([where, each_claim.text, each_claim.theirs, finding.ours, f"**{finding.verdict}**"])
+    counts = "; ".join(f"{verdict}: {verdicts[verdict]}" for verdict in (HOLDS, PART, NOT, UNKNOWN) if verdicts[verdict])
+    return [f"Of {len(CLAIMS)}, {counts}.", "", *lines_of(["where", "claim", "the paper", "ours", "verdict"], rows, words=5)]

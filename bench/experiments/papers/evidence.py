@@ -1,10 +1,99 @@
-"""The evidence for tables and claims: the papers' numbers and our results."""
+"""The evidence for tables and claims: the papers' numbers, and our measurements by their settings. A row that is missing is noted, and is None."""
 
+import json
 from dataclasses import dataclass
+from pathlib import Path
 
 from experiments.papers.cells import matrix_size
-from experiments.papers.ours import Ours
 from experiments.papers.paper import Paper
+from experiments.papers.store_runs import Job
+from experiments.results import RUN, SPEED, TUNE, read
+
+USUAL = ("{}", "sha1", "auto", "exact", "memory", 0)  # settings that messages leave out
+
+
+def value(row: dict | None, path: str):
+    """The value at a path of names, such as `report.result.chunks.mean_bytes`; stages by their name. None if the row is None."""
+    for name in path.split("."):
+        if row is None:
+            return None
+        row = next((entry for entry in row if entry["stage"] == name), None) if isinstance(row, list) else row[name]
+    return row
+
+
+def ratio(over: float | None, under: float | None) -> float | None:
+    return over / under if over is not None and under else None
+
+
+def less(a: float | None, b: float | None) -> float | None:
+    return a - b if a is not None and b is not None else None
+
+
+def _text(parameters: dict | None) -> str:
+    return json.dumps(parameters or {}, sort_keys=True)
+
+
+class Ours:
+    """A results file. `missing` describes every row that was looked up but does not exist."""
+
+    def __init__(self, path: Path):
+        self.missing: list[str] = []
+        results = read(path, tells_data_apart=False)
+        self._runs = {tuple(row[name] for name in RUN): row for row in results.runs}
+        self._speeds = {tuple(row[name] for name in SPEED): row for row in results.speeds}
+        self._tunes = {tuple(row[name] for name in TUNE): row["result"] for row in results.tunes}
+        infos = {info["checksum"]: info for info in results.datasets}
+        self.datasets = {row["dataset"]: infos[row["checksum"]] for row in results.runs}
+        self.machines, self.binaries, self.first, self.last = results.machines, results.binaries, results.first, results.last
+
+    def _get(self, table: dict, names: tuple[str, ...], key: tuple, kind: str):
+        if key not in table:
+            said = zip(names, key, strict=True)
+            words = " ".join([kind, *(f"{word} threads" if name == "threads" else word for name, word in said if word not in USUAL)])
+            if words not in self.missing:
+                self.missing.append(words)
+        return table.get(key)
+
+    def run(self, dataset: str, algorithm: str, size: str, parameters: dict | None = None, **settings) -> dict | None:
+        """A run of the whole engine. `settings` are hash, backend, threads, join and segment, if they are not the sweep's defaults."""
+        chosen = {"hash": "sha1", "backend": "auto", "threads": 0, "join": "exact", "segment": "auto"}
+        unknown = set(settings) - set(chosen)
+        if unknown:
+            raise TypeError(f"no settings {unknown}")
+        return self._get(self._runs, RUN, (dataset, algorithm, size, _text(parameters), *(chosen | settings).values()), "dedup")
+
+    def speed(self, dataset: str, algorithm: str, size: str, backend: str) -> float | None:
+        """Bytes a second of cutting alone, in memory, in one thread. The scalar speed counts for a name without a kernel for the back end."""
+        for name in (backend, "scalar"):
+            if row := self._speeds.get((dataset, algorithm, size, "{}", "memory", name)):
+                return row["bytes_per_second"]
+        return self._get(self._speeds, SPEED, (dataset, algorithm, size, "{}", "memory", backend), "kernels")
+
+    def tune(self, dataset: str, algorithm: str, size: str) -> dict | None:
+        """The result of a search for parameters."""
+        return self._get(self._tunes, TUNE, (dataset, algorithm, size), "tune")
+
+
+class Stored:
+    """What store_runs.py measured. Jobs that were not measured are None everywhere."""
+
+    def __init__(self, kept: dict):
+        self.kept = kept
+
+    def savings(self, job: Job) -> float | None:
+        entry = self.kept["jobs"].get(job.name)
+        return 1 - entry["chunk_bytes"] / entry["bytes"] if entry else None
+
+    def speed(self, job: Job) -> float | None:
+        """Bytes a second."""
+        entry = self.kept["jobs"].get(job.name)
+        return entry["bytes"] / entry["seconds"] if entry else None
+
+    def seconds_per_gb(self, job: Job, name: str, stage: int | None = None) -> float | None:
+        entry = self.kept["jobs"].get(job.name)
+        if entry is None:
+            return None
+        return (entry[name] if stage is None else entry[name][stage]) / entry["bytes"] * 1e9
 
 
 @dataclass(frozen=True)
@@ -12,7 +101,7 @@ class Evidence:
     papers: dict[str, Paper]
     ours: Ours | None  # None if only the tables that need no sweep are written
     low_entropy: dict  # shares measured by runs.py, by data set, expected chunk and row of AE's table 5
-    store: dict  # measured by store_runs.py
+    store: Stored
 
     def matrix(self, dataset: str, algorithm: str, target: str) -> dict | None:
         """The run of every algorithm on every data set at 4, 8 and 16 KiB."""

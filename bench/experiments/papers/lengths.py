@@ -2,8 +2,8 @@
 
 import math
 
-from experiments.papers.markdown import kib, plain
-from experiments.papers.ours import value
+from experiments.papers.evidence import value
+from experiments.papers.tables import kib, plain
 
 PERCENTILES = (5, 25, 50, 75, 95)
 

@@ -1,10 +1,12 @@
-"""The tables of docs/papers/prune.md."""
+"""The tables of docs/papers/prune.md, and the paper's claims."""
+
+from functools import partial
 
 from experiments.catalog import random_mean
 from experiments.papers.cells import PRUNE_BITS
-from experiments.papers.evidence import Evidence
-from experiments.papers.markdown import DASH, kib, percent, plain, speed, table, times
-from experiments.papers.ours import less, ratio, value
+from experiments.papers.claim import add_claim, at_least, at_most, each, in_percent, points
+from experiments.papers.evidence import Evidence, less, ratio, value
+from experiments.papers.tables import DASH, Rows, kib, percent, plain, speed, table, times
 
 K = 1024
 SETS = ("media", "linux", "images")
@@ -20,17 +22,16 @@ def quartiles(row: dict | None) -> list[str]:
     return [*map(kib, at), kib(value(row, "mean_bytes")), kib(value(row, "report.result.chunks.percentile_75_bytes"))]
 
 
-def table_2(evidence: Evidence) -> list[str]:
+@table("prune-table-2", "bits", "25 %", "50 %", "mean", "75 %", "E[S]", "mean off E[S] by %")
+def table_2(evidence: Evidence) -> Rows:
     printed = evidence.papers["prune"].tables["table-2"]
-    rows = []
     for bits in range(10, 16):
         paper = [plain(printed.at(str(bits), column), 1) for column in printed.columns[:5]]
-        rows.append([f"{bits} paper", *paper, percent(printed.at(str(bits), "mean") / printed.at(str(bits), "E[S]") - 1, 1)])
+        yield [f"{bits} paper", *paper, percent(printed.at(str(bits), "mean") / printed.at(str(bits), "E[S]") - 1, 1)]
         for dataset in ("random", "linux") if bits in PRUNE_BITS else ():
             row = run(evidence, dataset, bits)
             expected = kib(value(row, "report.result.chunks.expected_mean_bytes"))
-            rows.append([f"{bits} ours, {dataset}", *quartiles(row), expected, percent(off(row), 1)])
-    return table(["bits", "25 %", "50 %", "mean", "75 %", "E[S]", "mean off E[S] by %"], rows)
+            yield [f"{bits} ours, {dataset}", *quartiles(row), expected, percent(off(row), 1)]
 
 
 def off(row: dict | None) -> float | None:
@@ -38,46 +39,44 @@ def off(row: dict | None) -> float | None:
     return less(ratio(value(row, "mean_bytes"), value(row, "report.result.chunks.expected_mean_bytes")), 1)
 
 
-def figure_9(evidence: Evidence) -> list[str]:
-    rows = []
+@table("prune-figure-9", "bits", "2^bits KiB", *(f"{least}–{most} KiB" for least, most in LIMITS))
+def figure_9(evidence: Evidence) -> Rows:
     for bits in range(10, 16):
-        rows.append([str(bits), plain(2**bits / K, 0), *(kib(random_mean(least * K, 2**bits, most * K)) for least, most in LIMITS)])
+        yield [str(bits), plain(2**bits / K, 0), *(kib(random_mean(least * K, 2**bits, most * K)) for least, most in LIMITS)]
     measured = [kib(value(evidence.ours.run("random", "rabin", f"{least}K:8K:{most}K"), "mean_bytes")) for least, most in LIMITS]
-    rows.append(["13, measured on random data", DASH, *measured])
-    return table(["bits", "2^bits KiB", *(f"{least}–{most} KiB" for least, most in LIMITS)], rows)
+    yield ["13, measured on random data", DASH, *measured]
 
 
 def cutting(evidence: Evidence, dataset: str, algorithm: str, bits: int, backend: str = "scalar") -> float | None:
     return evidence.ours.speed(dataset, algorithm, PRUNE_BITS[bits], backend)
 
 
-def figure_11(evidence: Evidence) -> list[str]:
+@table(
+    "prune-figure-11", "bits", *[f"{of} {c}" for of in ("paper, Linux:", "linux:", "media:") for c in ("Rabin MB/s", "INC-K MB/s", "INC-K / Rabin")],
+)  # fmt: skip
+def figure_11(evidence: Evidence) -> Rows:
     said = evidence.papers["prune"].said["figure-11"]
-    rows = []
     for bits in range(10, 16):
         paper = [said[name].get(str(bits)) for name in ("rabin", "inc_k")]
         cells = [str(bits), *(plain(v, 0) for v in paper), times(ratio(*reversed(paper)))]
         for dataset in ("linux", "media"):
             found = [cutting(evidence, dataset, name, bits) for name in ("rabin", "rabin-inck")] if bits in PRUNE_BITS else [None, None]
             cells += [*(plain(v and v / 1e6, 0) for v in found), times(ratio(*reversed(found)))]
-        rows.append(cells)
-    columns = [f"{of} {c}" for of in ("paper, Linux:", "linux:", "media:") for c in ("Rabin MB/s", "INC-K MB/s", "INC-K / Rabin")]
-    return table(["bits", *columns], rows)
+        yield cells
 
 
-def figure_11_vector(evidence: Evidence) -> list[str]:
+@table("prune-figure-11-vector", "bits, AVX2, GB/s", *(f"{d}: {n}" for d in ("linux", "media") for n in ("Rabin", "INC-K")))
+def figure_11_vector(evidence: Evidence) -> Rows:
     columns = [(dataset, name) for dataset in ("linux", "media") for name in ("rabin", "rabin-inck")]
-    rows = [[str(bits), *(speed(cutting(evidence, *column, bits, "avx2")) for column in columns)] for bits in PRUNE_BITS]
-    return table(["bits, AVX2, GB/s", *(f"{d}: {n}" for d in ("linux", "media") for n in ("Rabin", "INC-K"))], rows)
+    return [[str(bits), *(speed(cutting(evidence, *column, bits, "avx2")) for column in columns)] for bits in PRUNE_BITS]
 
 
-def figure_12(evidence: Evidence) -> list[str]:
-    rows = []
+@table("prune-figure-12", "data", "chunks, 11 bits", "12", "13", "11 / 13", "savings %, 11 bits", "12", "13", "falls by, points")
+def figure_12(evidence: Evidence) -> Rows:
     for dataset in SETS:
         runs = [run(evidence, dataset, bits) for bits in (11, 12, 13)]
         counts, savings = [plain(value(row, "chunk_count"), 0) for row in runs], [percent(value(row, "savings")) for row in runs]
-        rows.append([dataset, *counts, times(more_chunks(evidence, dataset)), *savings, percent(falls(evidence, dataset))])
-    return table(["data", "chunks, 11 bits", "12", "13", "11 / 13", "savings %, 11 bits", "12", "13", "falls by, points"], rows)
+        yield [dataset, *counts, times(more_chunks(evidence, dataset)), *savings, percent(falls(evidence, dataset))]
 
 
 def falls(evidence: Evidence, dataset: str) -> float | None:
@@ -88,10 +87,29 @@ def more_chunks(evidence: Evidence, dataset: str) -> float | None:
     return ratio(*(value(run(evidence, dataset, bits), "chunk_count") for bits in (11, 13)))
 
 
-TABLES = {
-    "prune-table-2": table_2,
-    "prune-figure-9": figure_9,
-    "prune-figure-11": figure_11,
-    "prune-figure-11-vector": figure_11_vector,
-    "prune-figure-12": figure_12,
-}
+claim = partial(add_claim, "PRUNE")
+claim("table 2", "equation 2 is the mean chunk of random data", "within 1 %", each(lambda v: abs(v) <= 0.01, in_percent))(
+    lambda evidence: [(f"{bits} bits", off(run(evidence, "random", bits))) for bits in PRUNE_BITS]
+)
+
+
+@claim("figure 11", "Incremental Modulo-K is faster than Rabin, scalar", "1.10 to 1.15×", at_least(1.1, times))
+def _incremental(evidence):
+    for dataset in ("linux", "media"):
+        for bits in PRUNE_BITS:
+            yield f"{dataset} {bits} bits", ratio(*(cutting(evidence, dataset, name, bits) for name in ("rabin-inck", "rabin")))
+
+
+@claim("figure 11", "cutting is slower with longer patterns: 14 over 11 bits (rule: 0.9)", "0.4× (14 over 10)", at_most(0.9, times))
+def _slower(evidence):
+    for dataset in ("linux", "media"):
+        for name in ("rabin", "rabin-inck"):
+            yield f"{name} on {dataset}", ratio(*(cutting(evidence, dataset, name, bits) for bits in (14, 11)))
+
+
+claim("figure 12", "from 11 to 13 bits the savings fall by", "0.66 %", at_most(0.0066, points(2)))(
+    lambda evidence: [(d, falls(evidence, d)) for d in SETS]
+)
+claim("figure 12", "11 bits make 2.5 times the chunks of 13", "2.5×", each(lambda v: 2.25 <= v <= 2.75, times))(
+    lambda evidence: [(d, more_chunks(evidence, d)) for d in SETS]
+)

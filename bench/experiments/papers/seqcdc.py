@@ -1,18 +1,25 @@
 """The tables of docs/papers/seqcdc.md about savings and lengths."""
 
+import itertools
 import math
 
 from experiments.papers.cells import SEQCDC, SEQCDC_NAMES, TARGETS
-from experiments.papers.evidence import Evidence
+from experiments.papers.evidence import Evidence, less, ratio, value
 from experiments.papers.lengths import PERCENTILES, length_cells
-from experiments.papers.markdown import DASH, kib, percent, plain, speed, table, times
-from experiments.papers.order import kendall
-from experiments.papers.ours import less, ratio, value
+from experiments.papers.tables import DASH, Rows, kib, percent, plain, speed, table, times
 
 DRAWN = ("images", "database")  # the paper's DEB and TPCC, which its figures 9, 11 and 13 show
 PLAIN = ("RC", "TTTD", "CRC", "GEAR", "FCDC", "AE", "RAM", "SEQ")
 KB = {"4K": "4 KB", "8K": "8 KB", "16K": "16 KB"}
 BOTH = [(set_, dataset, f"{set_} / {dataset}") for set_, dataset in SEQCDC.items()]  # with the label of the two
+
+
+def kendall(a: list[float], b: list[float]) -> float | None:
+    """Kendall's τ-b: 1 for the same order, -1 for the opposite one, about 0 for unrelated ones. None if all numbers of a list are equal."""
+    pairs = list(itertools.combinations(zip(a, b, strict=True), 2))
+    sign = [((x > u) - (x < u), (y > v) - (y < v)) for (x, y), (u, v) in pairs]
+    untied = [sum(1 for pair in sign if pair[i]) for i in (0, 1)]
+    return sum(x * y for x, y in sign) / (untied[0] * untied[1]) ** 0.5 if all(untied) else None
 
 
 def cell(evidence: Evidence, dataset: str, name: str, target: str) -> dict | None:
@@ -32,14 +39,13 @@ def theirs(evidence: Evidence, set_: str, name: str, target: str) -> float | Non
     return printed
 
 
-def table_i(evidence: Evidence) -> list[str]:
+@table("seqcdc-table-i", "data: the paper's / ours", "paper GB", "ours GB", "paper, fixed 16 KB %", "ours")
+def table_i(evidence: Evidence) -> Rows:
     fixed = evidence.papers["seqcdc"].tables["table-I"]
-    rows = []
     for set_, dataset, label in BOTH:
         row = evidence.matrix(dataset, "fixed", "16K")
         gigabytes = plain(fixed.at(set_, "GB"), 0), plain((value(row, "bytes") or 0) / 1e9)
-        rows.append([label, *gigabytes, plain(fixed.at(set_, "fixed 16 KB %")), percent(value(row, "savings"))])
-    return table(["data: the paper's / ours", "paper GB", "ours GB", "paper, fixed 16 KB %", "ours"], rows)
+        yield [label, *gigabytes, plain(fixed.at(set_, "fixed 16 KB %")), percent(value(row, "savings"))]
 
 
 def found(evidence: Evidence, dataset: str) -> dict | None:
@@ -49,25 +55,24 @@ def found(evidence: Evidence, dataset: str) -> dict | None:
     return None if chosen is None else result["candidates"][chosen]
 
 
-def table_ii(evidence: Evidence) -> list[str]:
+@table(
+    "seqcdc-table-ii", "data: the paper's / ours", "paper: SeqLength, SkipTrigger, SkipSize", "ours", "mean KiB of the sample", "combinations tried", "savings %", "savings % by default",
+)  # fmt: skip
+def table_ii(evidence: Evidence) -> Rows:
     chosen = evidence.papers["seqcdc"].tables["table-II"]
-    rows = []
     for set_, dataset, label in BOTH:
         best = found(evidence, dataset)
         numbers = [value(best, f"parameters.{name}") for name in ("seq_length", "skip_trigger", "skip_size")]
         cells = [label, ", ".join(plain(v, 0) for v in chosen.rows[set_]), DASH if best is None else ", ".join(map(str, numbers))]
         cells += [kib(value(best, "mean_bytes")), plain(value(best, "tried_count"), 0), percent(value(best, "whole.savings_share"))]
-        rows.append([*cells, percent(value(cell(evidence, dataset, "SEQ", "16K"), "savings"))])
-    header = ["data: the paper's / ours", "paper: SeqLength, SkipTrigger, SkipSize", "ours", "mean KiB of the sample"]
-    return table([*header, "combinations tried", "savings %", "savings % by default"], rows)
+        yield [*cells, percent(value(cell(evidence, dataset, "SEQ", "16K"), "savings"))]
 
 
-def figure_2(evidence: Evidence) -> list[str]:
-    rows = []
+@table("seqcdc-figure-2", "random data, scalar, GB/s", *KB.values(), "16 KB / 4 KB")
+def figure_2(evidence: Evidence) -> Rows:
     for name in (n for n in PLAIN if n != "SEQ"):
         speeds = [cut(evidence, "random", name, target, "scalar") for target in TARGETS]
-        rows.append([f"{name} ({SEQCDC_NAMES[name]})", *map(speed, speeds), times(ratio(speeds[2], speeds[0]))])
-    return table(["random data, scalar, GB/s", *KB.values(), "16 KB / 4 KB"], rows)
+        yield [f"{name} ({SEQCDC_NAMES[name]})", *map(speed, speeds), times(ratio(speeds[2], speeds[0]))]
 
 
 def rate(k: int, values: int = 256) -> float:
@@ -80,13 +85,12 @@ def unlimited(evidence: Evidence, steps: int) -> dict | None:
     return evidence.ours.run("random", "seqcdc-inc", f"{steps + 1}:8K:64M", {"seq_length": steps, "skip_trigger": 0}, hash="xxh3")
 
 
-def figure_6(evidence: Evidence) -> list[str]:
-    rows = []
+@table("seqcdc-figure-6", "seq_length (steps)", "bytes in order, k", "1 / λ_k", "measured mean", "off by %", "1 / λ for k = seq_length")
+def figure_6(evidence: Evidence) -> Rows:
     for steps in (4, 5, 6, 7):
         mean, expected = value(unlimited(evidence, steps), "mean_bytes"), 1 / rate(steps + 1)
         off = percent(mean / expected - 1) if mean else DASH
-        rows.append([str(steps), str(steps + 1), plain(expected, 1), plain(mean, 1), off, plain(1 / rate(steps), 1)])
-    return table(["seq_length (steps)", "bytes in order, k", "1 / λ_k", "measured mean", "off by %", "1 / λ for k = seq_length"], rows)
+        yield [str(steps), str(steps + 1), plain(expected, 1), plain(mean, 1), off, plain(1 / rate(steps), 1)]
 
 
 def savings(evidence: Evidence, set_: str, dataset: str, target: str) -> tuple[dict[str, float | None], dict[str, float | None]]:
@@ -95,9 +99,9 @@ def savings(evidence: Evidence, set_: str, dataset: str, target: str) -> tuple[d
     return {name: theirs(evidence, set_, name, target) for name in PLAIN}, ours
 
 
-def figure_7(evidence: Evidence) -> list[str]:
+@table("seqcdc-figure-7", "data, size", "paper: best", "SEQ behind, points", "ours: best", "SEQ behind, points", "order: Kendall's τ")
+def figure_7(evidence: Evidence) -> Rows:
     """The best algorithm, how far SeqCDC is behind, and whether the order is the paper's."""
-    rows = []
     for set_, dataset, label in BOTH:
         for target in TARGETS:
             paper, ours = savings(evidence, set_, dataset, target)
@@ -105,8 +109,7 @@ def figure_7(evidence: Evidence) -> list[str]:
             cells = [max(paper, key=paper.get), plain(max(paper.values()) - paper["SEQ"])] if known else [DASH, DASH]
             cells += [max(ours, key=ours.get) if measured else DASH, percent(behind(evidence, dataset, target))]
             tau = kendall(list(paper.values()), list(ours.values())) if known and measured else None
-            rows.append([f"{label} {KB[target]}", *cells, plain(tau)])
-    return table(["data, size", "paper: best", "SEQ behind, points", "ours: best", "SEQ behind, points", "order: Kendall's τ"], rows)
+            yield [f"{label} {KB[target]}", *cells, plain(tau)]
 
 
 def behind(evidence: Evidence, dataset: str, target: str) -> float | None:
@@ -115,13 +118,12 @@ def behind(evidence: Evidence, dataset: str, target: str) -> float | None:
     return None if None in savings.values() else max(savings.values()) - savings["SEQ"]
 
 
-def figure_8(evidence: Evidence) -> list[str]:
-    rows = []
+@table("seqcdc-figure-8", "data", *(f"paper {kb} %" for kb in KB.values()), "falls by", *(f"ours {kb} %" for kb in KB.values()), "falls by")
+def figure_8(evidence: Evidence) -> Rows:
     for set_, dataset, label in BOTH:
         paper = [theirs(evidence, set_, "SEQ", target) for target in TARGETS]
         ours = [percent(value(cell(evidence, dataset, "SEQ", target), "savings")) for target in TARGETS]
-        rows.append([label, *map(plain, paper), plain(less(paper[0], paper[2])), *ours, percent(fall(evidence, dataset))])
-    return table(["data", *(f"paper {kb} %" for kb in KB.values()), "falls by", *(f"ours {kb} %" for kb in KB.values()), "falls by"], rows)
+        yield [label, *map(plain, paper), plain(less(paper[0], paper[2])), *ours, percent(fall(evidence, dataset))]
 
 
 def fall(evidence: Evidence, dataset: str) -> float | None:
@@ -129,38 +131,24 @@ def fall(evidence: Evidence, dataset: str) -> float | None:
     return less(*(value(cell(evidence, dataset, "SEQ", target), "savings") for target in ("4K", "16K")))
 
 
-def appendix_a(evidence: Evidence) -> list[str]:
-    rows = []
+@table("seqcdc-appendix-a", "data: the paper's / ours", "", *(f"{whose} {kb} %" for kb in KB.values() for whose in ("paper", "ours")), words=2)
+def appendix_a(evidence: Evidence) -> Rows:
     for set_, dataset, label in BOTH:
         for name in PLAIN:
             pairs = [(theirs(evidence, set_, name, target), value(cell(evidence, dataset, name, target), "savings")) for target in TARGETS]
-            rows.append([label, name, *(text for paper, ours in pairs for text in (plain(paper), percent(ours)))])
-    return table(["data: the paper's / ours", "", *(f"{whose} {kb} %" for kb in KB.values() for whose in ("paper", "ours"))], rows, words=2)
+            yield [label, name, *(text for paper, ours in pairs for text in (plain(paper), percent(ours)))]
 
 
-def appendix_c(evidence: Evidence) -> list[str]:
-    printed, rows = evidence.papers["seqcdc"].tables["appendix-table-II-VII"], []
+@table("seqcdc-appendix-c", "data: the paper's / ours", "", "paper mean KiB", "ours", "paper DER", "ours", words=2)
+def appendix_c(evidence: Evidence) -> Rows:
+    printed = evidence.papers["seqcdc"].tables["appendix-table-II-VII"]
     for set_, dataset, label in BOTH:
         for name in PLAIN:
             row = cell(evidence, dataset, name, "16K")
             means = [kib(printed.at(f"{set_} {name}", "mean")), kib(value(row, "mean_bytes"))]
-            rows.append([label, name, *means, plain(printed.at(f"{set_} {name}", "DER"), 3), plain(value(row, "elimination_ratio"), 3)])
-    return table(["data: the paper's / ours", "", "paper mean KiB", "ours", "paper DER", "ours"], rows, words=2)
+            yield [label, name, *means, plain(printed.at(f"{set_} {name}", "DER"), 3), plain(value(row, "elimination_ratio"), 3)]
 
 
-def figure_13(evidence: Evidence) -> list[str]:
-    rows = [[dataset, name, *length_cells(cell(evidence, dataset, name, "16K"))] for dataset in DRAWN for name in PLAIN]
-    return table(["data", "", "mean KiB", *(f"{p} %" for p in PERCENTILES), "(95 % - 5 %) / mean"], rows, words=2)
-
-
-TABLES = {
-    "seqcdc-table-i": table_i,
-    "seqcdc-table-ii": table_ii,
-    "seqcdc-figure-2": figure_2,
-    "seqcdc-figure-6": figure_6,
-    "seqcdc-figure-7": figure_7,
-    "seqcdc-figure-8": figure_8,
-    "seqcdc-figure-13": figure_13,
-    "seqcdc-appendix-a": appendix_a,
-    "seqcdc-appendix-c": appendix_c,
-}
+@table("seqcdc-figure-13", "data", "", "mean KiB", *(f"{p} %" for p in PERCENTILES), "(95 % - 5 %) / mean", words=2)
+def figure_13(evidence: Evidence) -> Rows:
+    return [[dataset, name, *length_cells(cell(evidence, dataset, name, "16K"))] for dataset in DRAWN for name in PLAIN]

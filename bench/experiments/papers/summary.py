@@ -1,35 +1,37 @@
 """The tables of docs/papers/README.md: all algorithms on all data sets, their order beside SeqCDC's, machines, binaries and data."""
 
+from functools import partial
+
 from experiments.papers import seqcdc
 from experiments.papers.cells import ALGORITHMS, DATASETS, SEQCDC, TARGETS
-from experiments.papers.evidence import Evidence
-from experiments.papers.markdown import DASH, kib, percent, plain, speed, table
-from experiments.papers.order import kendall
-from experiments.papers.ours import value
-from experiments.papers.seqcdc import KB
+from experiments.papers.evidence import Evidence, value
+from experiments.papers.seqcdc import KB, kendall
+from experiments.papers.tables import DASH, Rows, kib, lines, percent, plain, speed, table
 
 
-def savings(evidence: Evidence, target: str) -> list[str]:
-    rows = []
+def savings(target: str, evidence: Evidence) -> Rows:
     for algorithm in ALGORITHMS:
-        found = [evidence.matrix(dataset, algorithm, target) for dataset in DATASETS]
-        rows.append([algorithm, *(f"{percent(value(row, 'savings'), 1)} at {kib(value(row, 'mean_bytes'))}" for row in found)])
-    return table(["% at mean KiB", *DATASETS], rows)
+        runs = [evidence.matrix(dataset, algorithm, target) for dataset in DATASETS]
+        yield [algorithm, *(f"{percent(value(row, 'savings'), 1)} at {kib(value(row, 'mean_bytes'))}" for row in runs)]
 
 
-def engine(evidence: Evidence, target: str) -> list[str]:
-    rows = [[a, *(speed(value(evidence.matrix(d, a, target), "bytes_per_second")) for d in DATASETS)] for a in ALGORITHMS]
-    return table(["engine, GB/s", *DATASETS], rows)
+def engine(target: str, evidence: Evidence) -> Rows:
+    return [[a, *(speed(value(evidence.matrix(d, a, target), "bytes_per_second")) for d in DATASETS)] for a in ALGORITHMS]
 
 
-def cutting(evidence: Evidence, target: str) -> list[str]:
-    rows = [[a, *(speed(evidence.cutting(d, a, target, "avx2")) for d in DATASETS)] for a in ALGORITHMS if a != "fixed"]
-    return table(["cutting, GB/s", *DATASETS], rows)
+def cutting(target: str, evidence: Evidence) -> Rows:
+    return [[a, *(speed(evidence.cutting(d, a, target, "avx2")) for d in DATASETS)] for a in ALGORITHMS if a != "fixed"]
 
 
-def order(evidence: Evidence) -> list[str]:
+for _target in TARGETS:
+    table(f"savings-{_target}", "% at mean KiB", *DATASETS)(partial(savings, _target))
+    table(f"engine-{_target}", "engine, GB/s", *DATASETS)(partial(engine, _target))
+    table(f"cutting-{_target}", "cutting, GB/s", *DATASETS)(partial(cutting, _target))
+
+
+@table("order", "data: the paper's / ours", "SeqCDC's order", "ours", "Kendall's τ", words=3)
+def order(evidence: Evidence) -> Rows:
     """The paper's algorithms, those that save most first."""
-    rows = []
     for set_, dataset in SEQCDC.items():
         for target in TARGETS:
             paper, ours = seqcdc.savings(evidence, set_, dataset, target)
@@ -38,8 +40,7 @@ def order(evidence: Evidence) -> list[str]:
             known = None not in ours.values()
             orders = [" ".join(sorted(names, key=names.get, reverse=True)) if None not in names.values() else DASH for names in (paper, ours)]
             tau = kendall(list(paper.values()), list(ours.values())) if known else None
-            rows.append([f"{set_} / {dataset}, {KB[target]}", *orders, plain(tau)])
-    return table(["data: the paper's / ours", "SeqCDC's order", "ours", "Kendall's τ"], rows, words=3)
+            yield [f"{set_} / {dataset}, {KB[target]}", *orders, plain(tau)]
 
 
 def agreement(evidence: Evidence, target: str) -> list[float]:
@@ -52,27 +53,17 @@ def agreement(evidence: Evidence, target: str) -> list[float]:
     return found
 
 
+@lines("where")
 def where(evidence: Evidence) -> list[str]:
     machines = [m["machine"] for m in evidence.ours.machines]
-    lines = [f"- processor: {m['processor_model']}, {m['processors']} processors, {', '.join(m['instruction_sets'])}" for m in machines]
-    lines += [f"- cutpoint {b['version']}, binary {b['key'][:12]}" for b in evidence.ours.binaries]
-    return [*lines, f"- measured from {evidence.ours.first} to {evidence.ours.last}"]
+    facts = [f"- processor: {m['processor_model']}, {m['processors']} processors, {', '.join(m['instruction_sets'])}" for m in machines]
+    facts += [f"- cutpoint {b['version']}, binary {b['key'][:12]}" for b in evidence.ours.binaries]
+    return [*facts, f"- measured from {evidence.ours.first} to {evidence.ours.last}"]
 
 
-def data(evidence: Evidence) -> list[str]:
-    rows = []
+@table("data", "data set", "stands for", "versions", "GB", "checksum", words=2)
+def data(evidence: Evidence) -> Rows:
     for name in DATASETS:
         if set_ := evidence.ours.datasets.get(name):
             stands_for = ", ".join(set_.get("stands_for", [])) or DASH
-            rows.append([name, stands_for, str(len(set_["versions"])), plain(set_["bytes"] / 1e9), set_["checksum"][:12]])
-    return table(["data set", "stands for", "versions", "GB", "checksum"], rows, words=2)
-
-
-TABLES = {
-    **{f"savings-{target}": (lambda evidence, target=target: savings(evidence, target)) for target in TARGETS},
-    **{f"engine-{target}": (lambda evidence, target=target: engine(evidence, target)) for target in TARGETS},
-    **{f"cutting-{target}": (lambda evidence, target=target: cutting(evidence, target)) for target in TARGETS},
-    "order": order,
-    "where": where,
-    "data": data,
-}
+            yield [name, stands_for, str(len(set_["versions"])), plain(set_["bytes"] / 1e9), set_["checksum"][:12]]

@@ -1,6 +1,6 @@
 """The report of a sweep's results: a page that needs no network, and its plots as PNG. `write` is its interface."""
 
 from experiments.report.page import write
-from experiments.sweep.results import Unreadable
+from experiments.results import Unreadable
 
 __all__ = ["Unreadable", "write"]

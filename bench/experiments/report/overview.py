@@ -1,8 +1,7 @@
 """The head of the page: machines, binaries, time, data sets, and the outcomes of cells."""
 
-from experiments.report.rows import Results
+from experiments.results import Results
 from experiments.sizes import rounded
-
 
 
 def time_text(first: str, last: str) -> str:

@@ -13,10 +13,10 @@ from markupsafe import Markup
 
 from experiments.report import overview, plots, verdict
 from experiments.report.charts import SECTIONS
-from experiments.report.rows import Results, read, read_stores
 from experiments.report.section import Key, Panel, Section
 from experiments.report.select import in_order
 from experiments.report.style import CONFIG, DASHES, tokens
+from experiments.results import Results, read, read_stores
 
 HERE = Path(__file__).parent
 SYMBOLS = {

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Callable
 
 from experiments.catalog import OWN
-from experiments.report.rows import Results
 from experiments.report.style import ALGORITHMS
+from experiments.results import Results
 from experiments.sizes import bytes_of
 
 MOST_AIMS = 6

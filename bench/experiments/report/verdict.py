@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from experiments.report.charts.stages import total
-from experiments.report.rows import Results
 from experiments.report.select import ENGINE, datasets_of, plain, usual
+from experiments.results import Results
 from experiments.sizes import rounded
 
 CHUNK_COST = 64  # bytes that a store needs for each chunk

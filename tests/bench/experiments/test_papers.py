@@ -16,9 +16,9 @@ from experiments.catalog import random_mean
 from experiments.papers import pages, paper, runs
 from experiments.papers.__main__ import TABLES
 from experiments.papers.claim import HOLDS, NOT, PART, UNKNOWN, at_most, by_cases
-from experiments.papers.claims import CLAIMS
+from experiments.papers.claim import CLAIMS
 from experiments.papers.lengths import share_beyond
-from experiments.papers.order import kendall
+from experiments.papers.seqcdc import kendall
 from experiments.papers.seqcdc import rate
 
 PAGES = sorted((ROOT / "docs/papers").glob("*.md"))

@@ -21,7 +21,7 @@ try:
 
     from experiments.report import Unreadable, plots, write
     from experiments.report.charts import SECTIONS
-    from experiments.report.rows import read, read_stores
+    from experiments.results import read, read_stores
 except ModuleNotFoundError as missing:
     raise unittest.SkipTest(f"no {missing.name} here: scripts/report fetches it") from None
 

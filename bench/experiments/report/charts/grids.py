@@ -5,9 +5,9 @@ import json
 import altair as alt
 
 from experiments.report.charts.dots import chart, tips
-from experiments.report.rows import GIB, Results
 from experiments.report.section import Panel, Section, columns_of, number, percent
 from experiments.report.select import datasets_of, once
+from experiments.results import GIB, Results
 
 FEWEST = 3  # cells that make a map
 

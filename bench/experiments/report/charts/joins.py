@@ -5,10 +5,10 @@ import itertools
 import altair as alt
 
 from experiments.report.charts.dots import BYTES, by_algorithm, chart, log_scale, mechanisms_of, tips
-from experiments.report.rows import Results
 from experiments.report.section import Key, Panel, Section, columns_of, number, percent
 from experiments.report.select import by_group, datasets_of, listed, usual_first
 from experiments.report.style import DASHES, SHAPES, colour, member
+from experiments.results import Results
 from experiments.sizes import text_of
 
 EXACT = "exact"

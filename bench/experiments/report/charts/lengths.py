@@ -3,10 +3,10 @@
 import altair as alt
 
 from experiments.report.charts.dots import BYTES, by_algorithm, chart, log_scale, mechanisms_of, tips
-from experiments.report.rows import Results
 from experiments.report.section import Key, Panel, Section, columns_of, number
 from experiments.report.select import datasets_of, main_aims, means_of, place, plain, usual_first
 from experiments.report.style import DASHES, colour, member
+from experiments.results import Results
 
 FINE = 0.002  # smaller steps of the curve are left out, since they are not visible
 

@@ -7,9 +7,9 @@ import altair as alt
 from experiments.report.charts.dots import aim_keys, algorithm_keys, by_algorithm, chart, log_scale, log_ticks, looks, mechanisms_of, tips
 from experiments.report.charts.savings import LEAST
 from experiments.report.charts.stages import total
-from experiments.report.rows import GIB, Results
 from experiments.report.section import Panel, Section, columns_of, number, percent
 from experiments.report.select import ENGINE, datasets_of, engine_text, listed, main_aims, plain, usual
+from experiments.results import GIB, Results
 
 COLUMNS = columns_of(
     ("processor s/GiB", lambda row: f"{row['cost']:.3f}"),

@@ -6,9 +6,9 @@ import altair as alt
 
 from experiments.catalog import OWN
 from experiments.report.charts.dots import BYTES, aim_keys, algorithm_keys, by_algorithm, chart, domain, dots, log_scale, looks, mechanisms_of, points
-from experiments.report.rows import Results
 from experiments.report.section import Panel, Section, columns_of, number, percent
 from experiments.report.select import aim_text, datasets_of, listed, main_aims, order_by, plain, usual_aim
+from experiments.results import Results
 from experiments.sizes import bytes_of, rounded
 
 LIKE = 1.5  # means within this factor of the aim are compared

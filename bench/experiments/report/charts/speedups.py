@@ -4,10 +4,10 @@ import altair as alt
 
 from experiments.report.charts.dots import ROW, chart, log_scale, tips
 from experiments.report.charts.throughput import rounds_text
-from experiments.report.rows import GIB, Results
 from experiments.report.section import Key, Panel, Section, columns_of, number
 from experiments.report.select import aims_of, datasets_of, usual_first
 from experiments.report.style import back_end_looks
+from experiments.results import GIB, Results
 
 REFERENCE = "scalar"
 

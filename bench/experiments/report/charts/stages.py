@@ -5,10 +5,10 @@ from collections import Counter
 import altair as alt
 
 from experiments.report.charts.dots import ROW, chart, tips
-from experiments.report.rows import GIB, Results
 from experiments.report.section import Column, Key, Panel, Section, columns_of, number
 from experiments.report.select import ENGINE, aim_text, datasets_of, engine_text, listed, once, plain, usual, usual_aim
 from experiments.report.style import STAGES
+from experiments.results import GIB, Results
 
 
 def cost(row: dict, which: str = "busy_seconds") -> dict[str, float]:

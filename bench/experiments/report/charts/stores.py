@@ -3,8 +3,8 @@
 import altair as alt
 
 from experiments.report.charts.dots import ROW, chart, tips, whole_ticks
-from experiments.report.rows import GIB, Results
 from experiments.report.section import Key, Panel, Section, number
+from experiments.results import GIB, Results
 from experiments.sizes import rounded
 
 MIB = 1 << 20

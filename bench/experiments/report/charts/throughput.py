@@ -1,9 +1,9 @@
 """Throughput of the whole engine, and of cutting alone."""
 
 from experiments.report.charts.dots import aim_keys, dots
-from experiments.report.rows import GIB, Results
 from experiments.report.section import Panel, Section, columns_of, number
 from experiments.report.select import ENGINE, aim_text, aims_of, datasets_of, engine_text, main_aims, order_by, plain, usual, usual_aim, usual_means
+from experiments.results import GIB, Results
 
 UNIT = "throughput, GiB/s"
 ENGINE_COLUMNS = columns_of(

@@ -6,9 +6,9 @@ import altair as alt
 
 from experiments.catalog import OWN, Catalog
 from experiments.report.charts.dots import algorithm_keys, by_algorithm, chart, domain, mechanisms_of, tips
-from experiments.report.rows import GIB, Results
 from experiments.report.section import Panel, Section, columns_of, number, percent
 from experiments.report.select import datasets_of
+from experiments.results import GIB, Results
 from experiments.sizes import text_of
 
 COLUMNS = columns_of(

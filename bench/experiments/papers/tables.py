@@ -1,8 +1,13 @@
-"""Formats numbers and tables for the pages. A missing number is a dash."""
+"""The tables of the pages by name, and how their numbers are written. A missing number is a dash."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
+from experiments.papers.evidence import Evidence
+
+Rows = Iterable[Sequence[str]]
 DASH = "–"
+
+TABLES: dict[str, Callable[[Evidence], list[str]]] = {}  # what stands on the pages under each name, as lines
 
 
 def plain(value: float | None, digits: int = 2) -> str:
@@ -34,7 +39,7 @@ def tiny(share: float | None) -> str:
     return f"{share:.4f}" if share >= 0.001 else f"{share:.2e}" if share else "0"
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> list[str]:
+def lines_of(header: Sequence[str], rows: Rows, words: int = 1) -> list[str]:
     """A table in Markdown. The first `words` columns are aligned left, the others right."""
     lines = [f"| {' | '.join(header)} |", f"|{'---|' * words}{'--:|' * (len(header) - words)}"]
     for row in rows:
@@ -42,3 +47,18 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) 
             raise ValueError(f"a row of {len(row)} cells under {len(header)} headers: {row}")
         lines.append(f"| {' | '.join(row)} |")
     return lines
+
+
+def table(name: str, *header: str, words: int = 1) -> Callable:
+    """Decorates the function that returns the rows of a table of this name."""
+
+    def decorate(rows: Callable[[Evidence], Rows]) -> Callable:
+        TABLES[name] = lambda evidence: lines_of(header, rows(evidence), words)
+        return rows
+
+    return decorate
+
+
+def lines(name: str) -> Callable:
+    """Decorates the function that returns the lines under this name, which are no table."""
+    return lambda function: TABLES.setdefault(name, function)
