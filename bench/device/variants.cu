@@ -7,7 +7,7 @@
 #include <cutpoint/timing.h>
 
 #include "bench/device/runtime.h"
-#include "cuda/cut/all_specifications.h"
+#include "cuda/algorithms/all_specifications.h"
 #include "cuda/device/device_executor.cuh"
 
 namespace cutpoint::bench {

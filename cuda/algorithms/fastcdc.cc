@@ -1,8 +1,8 @@
 // The specifications of `fastcdc` and `borg2-fastcdc`.
 #include "host/algorithms/fastcdc.h"
 
-#include "cuda/cut/all_specifications.h"
-#include "cuda/cut/make_specification.h"
+#include "cuda/algorithms/all_specifications.h"
+#include "cuda/algorithms/make_specification.h"
 
 namespace cutpoint::cuda {
 namespace {

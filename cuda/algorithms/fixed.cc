@@ -1,5 +1,5 @@
 // The specification of `fixed`.
-#include "cuda/cut/all_specifications.h"
+#include "cuda/algorithms/all_specifications.h"
 
 namespace cutpoint::cuda {
 

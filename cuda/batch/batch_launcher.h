@@ -10,7 +10,7 @@
 
 #include "cuda/batch/workspace.h"
 #include "cuda/hash/hash_launcher.h"
-#include "cuda/return_if_failed.h"
+#include "cuda/kernel/return_if_failed.h"
 
 namespace cutpoint::cuda {
 

@@ -5,8 +5,8 @@
 #include <utility>
 #include <variant>
 
+#include "cuda/algorithms/all_specifications.h"
 #include "cuda/batch/batch_offload.h"
-#include "cuda/cut/all_specifications.h"
 
 namespace cutpoint::cuda {
 

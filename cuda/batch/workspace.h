@@ -7,7 +7,7 @@
 
 #include "cuda/batch/offload.h"
 #include "cuda/cut/cut_launcher.h"
-#include "cuda/return_if_failed.h"
+#include "cuda/kernel/return_if_failed.h"
 
 namespace cutpoint::cuda {
 

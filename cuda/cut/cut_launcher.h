@@ -9,8 +9,8 @@
 
 #include "cuda/cut/cut_kernels.h"
 #include "cuda/cut/specification.h"
+#include "cuda/kernel/return_if_failed.h"
 #include "cuda/kernel/tuning.h"
-#include "cuda/return_if_failed.h"
 
 namespace cutpoint::cuda {
 

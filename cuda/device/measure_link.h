@@ -9,7 +9,7 @@
 
 #include "cuda/device/link.h"
 #include "cuda/kernel/block.h"
-#include "cuda/return_if_failed.h"
+#include "cuda/kernel/return_if_failed.h"
 
 namespace cutpoint::cuda {
 

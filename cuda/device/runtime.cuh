@@ -12,7 +12,7 @@
 #include <cuda_runtime_api.h>
 #include <cutpoint/status.h>
 
-#include "cuda/return_if_failed.h"
+#include "cuda/kernel/return_if_failed.h"
 
 namespace cutpoint::cuda {
 

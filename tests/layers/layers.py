@@ -1,4 +1,4 @@
-"""Checks the include rule, which says which folder may include which, in the text of the sources.
+"""Checks the include rules, which say which folder may include which, in the text of the sources.
 
     host      -> host
     simd      -> host
@@ -7,6 +7,10 @@
     store     -> host, simd, cuda, pipeline
     cli       -> public headers            (bindings: the same)
     bench, tests: anything; nothing includes them
+
+Within a layer, and within `bench`, a folder includes only itself and folders of earlier rows in the table of docs/architecture.md
+("Folders"), which has one row for each step of the order: folders that share a row do not include each other. A row may name the
+layer itself (`cli/`), which stands for the files that lie in no folder of it.
 
 Public headers (`*/include/cutpoint/`) include the standard library and each other, no further than their folder may, and nothing
 else; `cutpoint/cuda.h` may have CUDA's types.
@@ -28,10 +32,13 @@ MAY_INCLUDE = {
 }
 PUBLIC_ONLY = {"cli", "bindings/c", "bindings/python"}
 OF_C = {"stddef.h", "stdint.h"}  # the standard library too
-ANYTHING = {"bench", "tests"}
 SOURCE_SUFFIXES = {".h", ".cc", ".cu", ".cuh"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 LAUNCH = re.compile(r"<<<")
+UNORDERED = {"store", "cli"}  # their folders still include each other in circles
+FOLDER_ROW = re.compile(r"^\| (`[\w/-]+/`(?:, `[\w/-]+/`)*) \|", re.MULTILINE)
+
+Order = dict[str, int]  # the row of each folder, which includes only folders of smaller rows
 
 
 def is_public(path: pathlib.PurePath) -> bool:
@@ -51,9 +58,31 @@ def public_home(root: pathlib.Path, header: str) -> str | None:
     return None
 
 
-def problems_of(root: pathlib.Path, path: pathlib.PurePath) -> list[str]:
+def folder_order(page: str) -> Order:
+    """Reads the order of folders from the table of docs/architecture.md."""
+    table = page.partition("\n## Folders\n")[2].partition("\n## ")[0]
+    return {name: row for row, match in enumerate(FOLDER_ROW.finditer(table)) for name in re.findall(r"`([^`]+)`", match[1])}
+
+
+def folder_of(path: pathlib.PurePath) -> str:
+    return "/".join(path.parts[: min(2, len(path.parts) - 1)]) + "/"
+
+
+def order_problems(order: Order, path: pathlib.PurePath, text: str) -> list[str]:
+    """Returns a sentence for each include within a layer that leads to a folder which is not below the including one."""
+    layer, folder = path.parts[0], folder_of(path)
+    problems = []
+    for bracket, header in INCLUDE.findall(text):
+        target = pathlib.PurePath(header)
+        if bracket == "<" or target.parts[0] != layer or layer in UNORDERED or folder_of(target) == folder or is_public(path):
+            continue
+        if order.get(folder_of(target), len(order)) >= order.get(folder, 0):
+            problems.append(f"{path}: {folder} may not include {header}; docs/architecture.md has the order of the folders")
+    return problems
+
+
+def layer_problems(root: pathlib.Path, path: pathlib.PurePath, text: str) -> list[str]:
     folder = layer_of(path)
-    text = (root / path).read_text(encoding="utf-8")
     problems = []
     if path.suffix in {".h", ".cc"} and LAUNCH.search(text):
         problems.append(f"{path}: a kernel launch outside .cu and .cuh")
@@ -80,15 +109,20 @@ def problems_of(root: pathlib.Path, path: pathlib.PurePath) -> list[str]:
 
 def all_problems(root: pathlib.Path) -> list[str]:
     """Returns a sentence for each line below `root` that breaks the rule."""
+    page = root / "docs/architecture.md"
+    order = folder_order(page.read_text(encoding="utf-8") if page.is_file() else "")
     problems = []
-    for folder in sorted(MAY_INCLUDE):
+    for folder in [*MAY_INCLUDE, "bench"]:
         for path in sorted((root / folder).rglob("*")):
             if path.suffix in SOURCE_SUFFIXES:
-                problems += problems_of(root, path.relative_to(root))
+                text = path.read_text(encoding="utf-8")
+                problems += order_problems(order, path.relative_to(root), text)
+                if folder in MAY_INCLUDE:
+                    problems += layer_problems(root, path.relative_to(root), text)
     return problems
 
 
 if __name__ == "__main__":
     problems = all_problems(pathlib.Path(sys.argv[1]))
-    print("\n".join(problems) or "every include keeps to the layers")
+    print("\n".join(problems) or "every include keeps to the layers and to the order of their folders")
     sys.exit(1 if problems else 0)

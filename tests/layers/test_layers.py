@@ -62,6 +62,26 @@ class Layers(unittest.TestCase):
         self.assertEqual(len(self.problems_with({"cuda/a.h": "kernel<<<1, 2>>>();\n"})), 1)
         self.assertEqual(self.problems_with({"cuda/a.cu": "kernel<<<1, 2>>>();\n"}), [])
 
+    def test_a_folder_includes_only_folders_of_earlier_rows_of_its_layer(self):
+        page = "# A\n\n## Folders\n\n| `host/low/` | a |\n| `host/one/`, `host/two/` | b |\n| `host/` | c |\n| `host/high/` | d |\n"
+        for including, included, problem_count in (
+            ("host/one", "host/low", 0),
+            ("host/one", "host/one", 0),
+            ("host", "host/two", 0),
+            ("host/high", "host", 0),
+            ("host/low", "host/one", 1),
+            ("host/one", "host/two", 1),
+            ("host/one", "host", 1),
+            ("host/high", "host/unnamed", 1),
+            ("host/unnamed", "host/low", 1),
+        ):
+            files = {"docs/architecture.md": page, f"{included}/a.h": "", f"{including}/b.cc": f'#include "{included}/a.h"\n'}
+            self.assertEqual(len(self.problems_with(files)), problem_count, (including, included))
+
+    def test_the_page_has_the_order_of_all_layers(self):
+        layers_with_order = {name.split("/")[0] for name in layers.folder_order((ROOT / "docs/architecture.md").read_text())}
+        self.assertEqual(layers_with_order, {*(name.split("/")[0] for name in layers.MAY_INCLUDE), "bench"})
+
 
 if __name__ == "__main__":
     unittest.main()

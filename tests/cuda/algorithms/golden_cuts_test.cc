@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cuda/cut/all_specifications.h"
+#include "cuda/algorithms/all_specifications.h"
 #include "tests/cuda/support/cut_harness.h"
 #include "tests/cuda/support/first_device.h"
 #include "tests/cuda/support/packed_streams.h"

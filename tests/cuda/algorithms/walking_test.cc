@@ -1,7 +1,7 @@
 // Tests the kernels of walking algorithms, of `maxp` and of `mincdc` on the host: cuts in partitions, against the references.
 #include <gtest/gtest.h>
 
-#include "cuda/cut/all_specifications.h"
+#include "cuda/algorithms/all_specifications.h"
 #include "host/tables/ronomon_gear31.h"
 #include "tests/cuda/support/random_batches.h"
 #include "tests/host/support/tiny_parameters.h"

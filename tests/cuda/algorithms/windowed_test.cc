@@ -1,7 +1,7 @@
 // Tests the kernels of windowed algorithms on the host: scans, cut finders and partitions, against the references.
 #include <gtest/gtest.h>
 
-#include "cuda/cut/all_specifications.h"
+#include "cuda/algorithms/all_specifications.h"
 #include "tests/cuda/support/random_batches.h"
 #include "tests/host/support/tiny_parameters.h"
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cuda/cut/all_specifications.h"
+#include "cuda/algorithms/all_specifications.h"
 #include "host/algorithms/buzhash.h"
 #include "host/algorithms/fastcdc.h"
 #include "tests/cuda/support/cut_harness.h"
