@@ -54,8 +54,8 @@ def mentioned_paths(test: dict) -> list[pathlib.Path]:
 
 def is_built_from(build: pathlib.Path, target: str, stale: set[str]) -> bool:
     """Whether something stale goes into a target; False where it is none."""
-    found = subprocess.run(["ninja", "-C", build, "-t", "inputs", target], capture_output=True, text=True)
-    return not stale.isdisjoint(found.stdout.splitlines())
+    listing = subprocess.run(["ninja", "-C", build, "-t", "inputs", target], capture_output=True, text=True)
+    return not stale.isdisjoint(listing.stdout.splitlines())
 
 
 def affected(root: pathlib.Path, build: pathlib.Path, ctest: str, changed: set[pathlib.Path]) -> tuple[set[str], set[str]]:

@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 GPU_PAGE = ROOT / "docs" / "gpu.md"
 BEGIN, END = "<!-- scripts/gpu_results.py: begin -->\n", "<!-- scripts/gpu_results.py: end -->\n"
-PARTS = (1, 2, 3, 4)
+NUMBERS = (1, 2, 3, 4)
 TABLES = ("chunking", "fingerprints", "end_to_end", "known_chunks", "engine")
 PROFILED = (  # columns of Nsight Compute's raw page, the first name that a version has
     ("µs", ("gpu__time_duration.sum",)),
@@ -46,17 +46,17 @@ def table(heads, rows):
 def benchmark(folder):
     """The figures of all parts in one: of a row that several parts have, the one with most rates."""
     merged = {}
-    for part in PARTS:
-        file = folder / f"gpu-part-{part}.json"
+    for number in NUMBERS:
+        file = folder / f"gpu-part-{number}.json"
         if not file.exists():
             continue
-        found = json.loads(file.read_text())
-        merged.setdefault("device", found["device"])
-        merged.setdefault("about", found["about"])
-        merged.setdefault("limits", found["limits"])
+        figures = json.loads(file.read_text())
+        merged.setdefault("device", figures["device"])
+        merged.setdefault("about", figures["about"])
+        merged.setdefault("limits", figures["limits"])
         for name in TABLES:
             rows = merged.setdefault(name, {})
-            for row in found[name]:
+            for row in figures[name]:
                 key = row["name"], row.get("fingerprint")
                 if key not in rows or len(row.get("rates", "1")) >= len(rows[key].get("rates", "1")):
                     rows[key] = row
@@ -111,13 +111,13 @@ def best(row):
     return max((rate["bytes_per_second"] for rate in row["rates"]), default=0)
 
 
-def summary(found):
+def summary(figures):
     """The table of docs/gpu.md: the best rate of each name in device memory and from host memory, beside what limits them."""
-    limits = found["limits"]
+    limits = figures["limits"]
     rows = []
-    for (name, _), row in found["chunking"].items():
+    for (name, _), row in figures["chunking"].items():
         target = row.get("target_bytes_per_second")
-        ends = [best(each) for (other, _), each in found["end_to_end"].items() if other == name]
+        ends = [best(each) for (other, _), each in figures["end_to_end"].items() if other == name]
         reached = max(ends, default=0)
         rows.append([
             name,
@@ -168,12 +168,12 @@ def draw(rows, device, file):
 
 
 def verdict(cases):
-    held = [case for case in cases if case[1]]
-    outcome = "not measured" if not cases else "holds" if len(held) == len(cases) else "holds in part" if held else "does not hold"
+    supporting = [case for case in cases if case[1]]
+    outcome = "not measured" if not cases else "holds" if len(supporting) == len(cases) else "holds in part" if supporting else "does not hold"
     return outcome, "; ".join(case[0] for case in cases) or "-"
 
 
-def claims(folder, found):
+def claims(folder, figures):
     """The papers' claims about leaving work to an accelerator, each judged by a stated rule."""
     runs = {(algorithm, where): report for algorithm, where, report in deduplications(folder)}
     moved, gained, linked = [], [], []
@@ -198,25 +198,25 @@ def claims(folder, found):
 
 
 def steps(folder):
-    for part in PARTS:
-        file = folder / f"gpu-part-{part}.md"
+    for number in NUMBERS:
+        file = folder / f"gpu-part-{number}.md"
         rows = re.findall(r"^\| (\S+) \| (.*) \| (\d+) \|$", file.read_text(), re.MULTILINE) if file.exists() else []
-        yield from ((f"{part}, {name}", outcome, seconds) for name, outcome, seconds in rows)
+        yield from ((f"{number}, {name}", outcome, seconds) for name, outcome, seconds in rows)
         if not rows:
-            yield f"{part}", "did not come back", "-"
+            yield f"{number}", "did not come back", "-"
 
 
-def page(folder, found, chart):
-    yield f"# Cutpoint on {found['device']}\n\n"
-    yield from (f"- {name}: {value}\n" for name, value in found["about"].items())
+def page(folder, figures, chart):
+    yield f"# Cutpoint on {figures['device']}\n\n"
+    yield from (f"- {name}: {value}\n" for name, value in figures["about"].items())
     yield "\n## Steps\n\n" + table(["part and step", "outcome", "seconds"], steps(folder))
-    yield "\n## Limits\n\n" + table(["limit", "GB/s"], [(name.replace("_", " "), giga(rate)) for name, rate in found["limits"].items() if name not in ("launch_seconds", "integer_operations")])
-    yield f"\nAn empty launch with its wait takes {found['limits']['launch_seconds'] * 1e6:.1f} µs.\n"
-    yield "\n## Cuts\n\n" + summary(found)
+    yield "\n## Limits\n\n" + table(["limit", "GB/s"], [(name.replace("_", " "), giga(rate)) for name, rate in figures["limits"].items() if name not in ("launch_seconds", "integer_operations")])
+    yield f"\nAn empty launch with its wait takes {figures['limits']['launch_seconds'] * 1e6:.1f} µs.\n"
+    yield "\n## Cuts\n\n" + summary(figures)
     for title, name in (("Fingerprints in device memory", "fingerprints"), ("Known chunks in pinned memory", "known_chunks")):
-        rows = [(row["name"], row["fingerprint"], giga(best(row)), giga(row.get("target_bytes_per_second"))) for row in found[name].values()]
+        rows = [(row["name"], row["fingerprint"], giga(best(row)), giga(row.get("target_bytes_per_second"))) for row in figures[name].values()]
         yield f"\n## {title}\n\n" + table(["name", "fingerprint", "GB/s", "goal"], rows)
-    yield "\n## The engine from memory\n\n" + table(["name", "fingerprint", "GB/s"], [(row["name"], row["fingerprint"], giga(row["bytes_per_second"])) for row in found["engine"].values()])
+    yield "\n## The engine from memory\n\n" + table(["name", "fingerprint", "GB/s"], [(row["name"], row["fingerprint"], giga(row["bytes_per_second"])) for row in figures["engine"].values()])
     names = measured_by(engines(folder))
     rows = [(row["name"], *(giga(row["back_ends"].get(name, {}).get("bytes_per_second")) for name in names)) for row in engines(folder)]
     yield "\n## Processor against GPU: the engine with SHA-1, GB/s\n\n" + table(["name", *(BY.get(name, name) for name in names)], rows)
@@ -226,8 +226,8 @@ def page(folder, found, chart):
     yield "\n## `dedup` of real data\n\n" + table(["algorithm", "by", "GB/s", "bottleneck", "share cut by the GPU"], rows)
     yield "\n## Kernels under Nsight Compute\n\n" + table(["kernel", *(head for head, _ in PROFILED)], profiles(folder))
     yield "\n## Variants of the scans, and ways to wait\n\n" + table(["scan or wait", "variant", "GB/s", "of the usual", "µs"], variants(folder))
-    yield "\n## Claims\n\n" + claims(folder, found)
-    problems = [f"- {name}, {row['name']}: {row['problem']}\n" for name in TABLES for row in found[name].values() if row["problem"]]
+    yield "\n## Claims\n\n" + claims(folder, figures)
+    problems = [f"- {name}, {row['name']}: {row['problem']}\n" for name in TABLES for row in figures[name].values() if row["problem"]]
     if problems:
         yield "\n## What is missing\n\n" + "".join(problems)
 
@@ -236,20 +236,20 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--page", type=Path)
-    given = parser.parse_args()
-    found = benchmark(given.folder)
-    if not found:
-        sys.exit(f"gpu_results.py: {given.folder} has no gpu-part-N.json")
-    name = re.sub(r"[^a-z0-9]+", "-", found["device"].lower()).strip("-")
-    file = given.page or ROOT / "docs" / "results" / f"gpu-{name}.md"
+    options = parser.parse_args()
+    figures = benchmark(options.folder)
+    if not figures:
+        sys.exit(f"gpu_results.py: {options.folder} has no gpu-part-N.json")
+    name = re.sub(r"[^a-z0-9]+", "-", figures["device"].lower()).strip("-")
+    file = options.page or ROOT / "docs" / "results" / f"gpu-{name}.md"
     chart = file.with_suffix(".png")
-    if not draw(list(compared(given.folder)), found["device"], chart):
+    if not draw(list(compared(options.folder)), figures["device"], chart):
         chart = None
-    file.write_text("".join(page(given.folder, found, chart)))
-    if given.page is None:
+    file.write_text("".join(page(options.folder, figures, chart)))
+    if options.page is None:
         before, rest = GPU_PAGE.read_text().split(BEGIN)
         link = f"From [results/{file.name}](results/{file.name}):\n\n"
-        GPU_PAGE.write_text(before + BEGIN + link + summary(found) + END + rest.split(END)[1])
+        GPU_PAGE.write_text(before + BEGIN + link + summary(figures) + END + rest.split(END)[1])
     print(file)
 
 

@@ -41,7 +41,7 @@ def resources(files):
     tool = shutil.which("cuobjdump", path=f"{os.environ.get('PATH', '')}:{ROOT}/.deps/cuda/toolkit/bin")
     if tool is None:
         sys.exit("cuobjdump is not here; CUDA's toolkit has it, and so has NVIDIA's package nvidia-cuda-cuobjdump")
-    found = {}
+    kernels = {}
     for file in files:
         listed = subprocess.run([tool, "--dump-resource-usage", file], check=True, capture_output=True, text=True).stdout
         text = subprocess.run(["c++filt"], input=listed, check=True, capture_output=True, text=True).stdout
@@ -49,13 +49,13 @@ def resources(files):
         for name, registers, stack, local in usages:
             kernel = re.match(r"run_kernel<(.*)>\(", name.replace("cutpoint::cuda::", ""))
             if kernel:
-                found[kernel[1].strip()] = (int(registers), int(stack) + int(local))
-    return found
+                kernels[kernel[1].strip()] = (int(registers), int(stack) + int(local))
+    return kernels
 
 
-def tables(found):
+def tables(kernels):
     scans, finders, others = {}, {}, {}
-    for name, (registers, _) in found.items():
+    for name, (registers, _) in kernels.items():
         scan = re.match(r"rolling_scan<rolling_(.*, \d)u, rolling_tuning.*|(\w+)_scan$", name)
         step = re.match(r"(\w+)_kernel<(\w+)_cut_finder ?>$", name)
         if scan:
@@ -77,14 +77,14 @@ def main(words):
     files = [word for word in words if word != "--write"]
     if not files:
         sys.exit(__doc__)
-    found = resources(files)
-    made = "".join(tables(found))
+    kernels = resources(files)
+    text = "".join(tables(kernels))
     if "--write" in words:
         before, rest = PAGE.read_text().split(BEGIN)
-        PAGE.write_text(before + BEGIN + made + END + rest.split(END)[1])
+        PAGE.write_text(before + BEGIN + text + END + rest.split(END)[1])
     else:
-        print(made, end="")
-    spilling = [name for name, (_, bytes_used) in found.items() if bytes_used]
+        print(text, end="")
+    spilling = [name for name, (_, bytes_used) in kernels.items() if bytes_used]
     if spilling:
         sys.exit("kernels with a stack or with spilled registers: " + ", ".join(spilling))
 

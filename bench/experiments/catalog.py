@@ -29,10 +29,10 @@ class Catalog:
     back_ends: tuple[str, ...] = ()
 
     @staticmethod
-    def merged(kept: list[dict]) -> "Catalog":
+    def merged(catalogs: list[dict]) -> "Catalog":
         """The catalog of several binaries, the newest last."""
-        entries = {entry["name"]: entry for catalog in kept for entry in catalog["entries"]}
-        return Catalog(entries, tuple(dict.fromkeys(name for catalog in reversed(kept) for name in catalog["back_ends"])))
+        entries = {entry["name"]: entry for catalog in catalogs for entry in catalog["entries"]}
+        return Catalog(entries, tuple(dict.fromkeys(name for catalog in reversed(catalogs) for name in catalog["back_ends"])))
 
     def is_profile(self, name: str) -> bool:
         return name in self.entries and self.entries[name]["kind"] == "profile"

@@ -48,13 +48,13 @@ def _newest(rows: list[dict], names: tuple[str, ...]) -> list[dict]:
     return list({tuple(row[name] for name in names): row for row in rows}.values())
 
 
-def _label_datasets(rows: list[dict], known: list[dict], tells_data_apart: bool) -> None:
+def _label_datasets(rows: list[dict], known: list[dict], has_unique_labels: bool) -> None:
     """Labels the data sets, and adds the checksum to the names of those with one name and different content."""
     named: dict[str, set[str]] = {}
     for row in rows:
         named.setdefault(row["dataset"], set()).add(row["checksum"])
     for row in rows:
-        if tells_data_apart and len(named[row["dataset"]]) > 1:
+        if has_unique_labels and len(named[row["dataset"]]) > 1:
             row["dataset"] = f"{row['dataset']} {row['checksum'][:6]}"
     labels = {row["checksum"]: row["dataset"] for row in rows}
     for entry in known:
@@ -96,21 +96,21 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
         connection.close()
 
 
-def read(path: Path, tells_data_apart: bool = True) -> Results:
-    """Reads a results file. Data sets with one name and different content get labels of their own unless `tells_data_apart` is false.
+def read(path: Path, has_unique_labels: bool = True) -> Results:
+    """Reads a results file. Data sets with one name and different content get labels of their own unless `has_unique_labels` is false.
     Raises Unreadable if it is none."""
     with _reading(path) as connection:
         try:
-            return _read(lambda query: [dict(row) for row in connection.execute(query)], tells_data_apart)
+            return _read(lambda query: [dict(row) for row in connection.execute(query)], has_unique_labels)
         except (ValueError, KeyError, TypeError) as problem:
             raise Unreadable(f"{path} has a result that cannot be read: {problem!r}") from None
 
 
 def read_stores(paths: Iterable[Path]) -> list[dict]:
     """Reads outputs of `cutpoint stats --details --json`. Raises Unreadable if one is something else, or if two files have one name."""
-    found: dict[str, dict] = {}
+    stores: dict[str, dict] = {}
     for path in paths:
-        if path.stem in found:
+        if path.stem in stores:
             raise Unreadable(f"two stores are called {path.stem}: rename {path}")
         try:
             store = json.loads(path.read_text(encoding="utf-8"))
@@ -119,11 +119,11 @@ def read_stores(paths: Iterable[Path]) -> list[dict]:
         missing = [name for name in STORE_FIELDS if not isinstance(store, dict) or name not in store]
         if missing:
             raise Unreadable(f"{path} is not what cutpoint stats --details --json prints: it has no {missing[0]}")
-        found[path.stem] = store | {"name": path.stem}
-    return list(found.values())
+        stores[path.stem] = store | {"name": path.stem}
+    return list(stores.values())
 
 
-def _read(ask, tells_data_apart: bool) -> Results:
+def _read(ask, has_unique_labels: bool) -> Results:
     results = Results()
     results.datasets = [json.loads(row["info"]) | {"checksum": row["checksum"]} for row in ask("select * from datasets order by rowid")]
     of_cells = "where key in (select {0} from cells) order by rowid"
@@ -140,7 +140,7 @@ def _read(ask, tells_data_apart: bool) -> Results:
     )
     for row in tunes:
         row["result"] = json.loads(row["result"])
-    _label_datasets(runs + speeds + tunes, results.datasets, tells_data_apart)
+    _label_datasets(runs + speeds + tunes, results.datasets, has_unique_labels)
     results.runs = _newest(runs, RUN)
     results.speeds = _newest(speeds, SPEED)
     results.tunes = _newest(tunes, TUNE)

@@ -8,10 +8,10 @@ MOST = 1 << 60
 
 def bytes_of(text: str | int) -> int:
     """Parses a size. Raises ValueError with a sentence for the user."""
-    found = re.fullmatch(r"(\d{1,19})\s*([KMGT]?)(?:i?B)?", str(text).strip())
-    if not found:
+    match = re.fullmatch(r"(\d{1,19})\s*([KMGT]?)(?:i?B)?", str(text).strip())
+    if not match:
         raise ValueError(f"'{text}' is no size: a whole number, with an optional K, M, G or T (powers of 1024)")
-    value = int(found[1]) * UNITS[found[2]]
+    value = int(match[1]) * UNITS[match[2]]
     if not 0 < value <= MOST:
         raise ValueError(f"size '{text}' is outside 1 to {text_of(MOST)} bytes")
     return value

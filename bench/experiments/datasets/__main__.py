@@ -48,10 +48,10 @@ def parse(words: list[str]) -> argparse.Namespace:
                       help="parent of the set's folder (CUTPOINT_DATA, else data/ of the repository)")
     verify = commands.add_parser("verify", help="read data sets again and compare every file with the manifest")
     verify.add_argument("folders", nargs="+", type=Path, metavar="FOLDER", help="folder of a data set")
-    given = parser.parse_args(words)
-    if given.command == "make" and given.versions == 0:
+    options = parser.parse_args(words)
+    if options.command == "make" and options.versions == 0:
         parser.error("argument --versions: must be at least 1")
-    return given
+    return options
 
 
 def print_list() -> int:
@@ -79,14 +79,14 @@ def verify(folders: list[Path]) -> int:
 
 
 def main(words: list[str]) -> int:
-    given = parse(words)
+    options = parse(words)
     signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))  # SIGTERM stops servers too
     try:
-        if given.command == "list":
+        if options.command == "list":
             return print_list()
-        if given.command == "verify":
-            return verify(given.folders)
-        print(store.make(given.name, given.size, given.versions, given.seed, given.folder, say).folder)
+        if options.command == "verify":
+            return verify(options.folders)
+        print(store.make(options.name, options.size, options.versions, options.seed, options.folder, say).folder)
         return DONE
     except ValueError as wrong:
         say(str(wrong))

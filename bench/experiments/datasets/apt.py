@@ -18,9 +18,9 @@ SUITES = tuple(f"{release}{pocket}" for release in RELEASES for pocket in ("", "
 def mirrors() -> tuple[str, str]:
     """The addresses from which this machine's apt gets Debian and its security updates."""
     lines = run("asking apt for its sources", ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)"]).decode().splitlines()
-    found = [line.split() for line in lines if re.search(rf" ({'|'.join(SUITES)}|stable|oldstable)", line)]
-    main = [uri for uri, suite in found if not suite.endswith("-security")]
-    security = [uri for uri, suite in found if suite.endswith("-security")]
+    targets = [line.split() for line in lines if re.search(rf" ({'|'.join(SUITES)}|stable|oldstable)", line)]
+    main = [uri for uri, suite in targets if not suite.endswith("-security")]
+    security = [uri for uri, suite in targets if suite.endswith("-security")]
     if not main:
         raise Failed("this machine's apt has no Debian among its sources, and the set is made of Debian's packages")
     return main[0], (security or main)[0]
@@ -96,8 +96,8 @@ class Apt:
     def installed_bytes(self, packages: list[str]) -> int:
         """Approximate bytes on disk of the packages and their dependencies."""
         said = self.ask(f"asking apt about {packages[-1]}", "apt-get", "install", "--print-uris", "--assume-yes", *packages)
-        found = re.search(r"After this operation, ([\d.,]+) ([kMG]?)B of additional", said)
-        return int(float(found[1].replace(",", "")) * {"": 1, "k": 1e3, "M": 1e6, "G": 1e9}[found[2]]) if found else 0
+        match = re.search(r"After this operation, ([\d.,]+) ([kMG]?)B of additional", said)
+        return int(float(match[1].replace(",", "")) * {"": 1, "k": 1e3, "M": 1e6, "G": 1e9}[match[2]]) if match else 0
 
     def files_of(self, packages: list[str]) -> list[str]:
         """The names of the package files that `fetch` stores: the packages and their dependencies."""

@@ -60,12 +60,12 @@ class Containers(Generator):
         config_name = hashlib.sha256(config.encode()).hexdigest() + ".json"
         inside = [f"{path.stem}/layer.tar" for path in layers]
         manifest = json.dumps([{"Config": config_name, "RepoTags": [f"cutpoint/{planned.facts['tag']}"], "Layers": inside}])
-        with tars.written(target) as made:
+        with tars.written(target) as output:
             for path, name in sorted(zip(layers, inside), key=lambda pair: pair[1]):
                 with path.open("rb") as file:
-                    made.addfile(_member(name, path.stat().st_size), file)
+                    output.addfile(_member(name, path.stat().st_size), file)
             for name, text in ((config_name, config), ("manifest.json", manifest)):
-                made.addfile(_member(name, len(text)), io.BytesIO(text.encode()))
+                output.addfile(_member(name, len(text)), io.BytesIO(text.encode()))
 
     def made_with(self) -> dict[str, str]:
         return {"dpkg": version_of("dpkg", "--version")}
@@ -79,7 +79,7 @@ class Containers(Generator):
 
     def _apts(self) -> dict[str, Apt]:
         """An apt for each release and state of updates, without releases that the mirror lacks."""
-        found, failures = {}, []
+        apts, failures = {}, []
         for release, (state, pockets) in product(RELEASES, POCKETS.items()):
             apt = Apt(self.job.cache / f"apt-{release}-{state}", "deb", tuple(f"{release}{pocket}" for pocket in pockets), archives=self._debs)
             self.job.say(f"fetching the lists of Debian {release}, {state}")
@@ -89,10 +89,10 @@ class Containers(Generator):
                 failures.append(failed)
                 continue
             if apt.has(release):
-                found[f"{release}-{state}"] = apt
-        if failures and not found:
+                apts[f"{release}-{state}"] = apt
+        if failures and not apts:
             raise failures[0]
-        return found
+        return apts
 
     @staticmethod
     def _layers(apt: Apt, steps: list[list[str]]) -> list[list[str]]:
@@ -121,7 +121,7 @@ class Containers(Generator):
 
     def _write_layer(self, names: list[str], target: Path) -> None:
         seen = set()
-        with tars.written(target) as made:
+        with tars.written(target) as output:
             for name in names:
                 with tars.debian_package(self._debs / name) as package:
                     for member in tars.members(package):
@@ -132,7 +132,7 @@ class Containers(Generator):
                         member.name = place
                         if member.islnk():
                             member.linkname = MERGED.sub(r"usr/\1/", member.linkname.removeprefix("./"), count=1)
-                        made.addfile(member, package.extractfile(member) if member.isreg() else None)
+                        output.addfile(member, package.extractfile(member) if member.isreg() else None)
 
 
 def _member(name: str, size: int) -> tarfile.TarInfo:

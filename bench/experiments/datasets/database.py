@@ -69,11 +69,11 @@ class Database(ServedGenerator):
     @staticmethod
     def _program(name: str) -> Path:
         """The newest program of this name. Debian does not put the server's programs into the path."""
-        found = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: float(path.parts[4]))
+        programs = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: float(path.parts[4]))
         on_path = shutil.which(name)
-        if not found and not on_path:
+        if not programs and not on_path:
             raise Failed(f"data set 'database': no {name} on this machine")
-        return found[-1] if found else Path(on_path)
+        return programs[-1] if programs else Path(on_path)
 
     def _begin(self, former: Path | None) -> None:
         if former is None:

@@ -83,9 +83,9 @@ class Images(Generator):
 
     def _base(self, release: str) -> Path:
         """The root of a release as a tar, which is kept."""
-        kept = self.job.cache / "images" / f"{release}.tar"
-        if not kept.exists():
-            kept.parent.mkdir(exist_ok=True)
+        archive = self.job.cache / "images" / f"{release}.tar"
+        if not archive.exists():
+            archive.parent.mkdir(exist_ok=True)
             self.job.say(f"debootstrap of {release}")
             mirror, root = mirrors()[0], self.job.work / "base"
             secure = ["--include=ca-certificates"] if mirror.startswith("https:") else []
@@ -94,11 +94,11 @@ class Images(Generator):
             settings.mkdir(parents=True, exist_ok=True)
             (settings / "fast").write_text("force-unsafe-io\n")
             run(f"debootstrap of {release}, second stage", _inside(root, "/debootstrap/debootstrap", "--second-stage"))
-            new = kept.with_suffix(".new")
-            run(f"keeping {kept.name}", ["tar", "--create", "--sort=name", "--numeric-owner", "--file", new, "--directory", root, "."])
-            new.rename(kept)
+            new = archive.with_suffix(".new")
+            run(f"keeping {archive.name}", ["tar", "--create", "--sort=name", "--numeric-owner", "--file", new, "--directory", root, "."])
+            new.rename(archive)
             remove(root)
-        return kept
+        return archive
 
     def _install(self, root: Path, release: str, packages: list[str], updated: bool) -> None:
         mirror, security = mirrors()
@@ -125,10 +125,10 @@ class Images(Generator):
         blocks = count = 0
         for folder, folders, names in os.walk(root):
             for child in (*folders, *names):
-                found = os.lstat(os.path.join(folder, child))
+                status = os.lstat(os.path.join(folder, child))
                 count += 1
-                blocks += (found.st_size + BLOCK - 1) // BLOCK
-                if found.st_mtime > FIXED_TIME:
+                blocks += (status.st_size + BLOCK - 1) // BLOCK
+                if status.st_mtime > FIXED_TIME:
                     os.utime(os.path.join(folder, child), (FIXED_TIME, FIXED_TIME), follow_symlinks=False)
         inodes = count * 9 // 8
         needed = (blocks * BLOCK + inodes * INODE_BYTES) * 16 // 15 + 2 * JOURNAL_MIB * MIB

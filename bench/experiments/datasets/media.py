@@ -38,23 +38,23 @@ class Media(Generator):
             files += self._files(apt.fetch_one(package, self._debs))
         self.job.draws("files").shuffle(files)
         return [
-            Planned(f"media-{index + 1}", numbered(index, "media", ".tar"), f"{len(part)} files of Debian packages", {"files": part})
-            for index, part in enumerate(self._parts(files))
+            Planned(f"media-{index + 1}", numbered(index, "media", ".tar"), f"{len(members)} files of Debian packages", {"files": members})
+            for index, members in enumerate(self._files_of_versions(files))
         ]
 
     def make(self, planned: Planned, target: Path, former: Path | None) -> None:
         wanted: dict[str, set[str]] = {}
         for deb, member, _ in planned.facts["files"]:
             wanted.setdefault(deb, set()).add(member)
-        with tars.written(target) as made:
+        with tars.written(target) as output:
             for deb in sorted(wanted):
                 if wanted[deb] == {""}:
-                    made.add(self._debs / deb, arcname=f"archives/{deb}", filter=_plain)
+                    output.add(self._debs / deb, arcname=f"archives/{deb}", filter=_plain)
                     continue
                 with tars.debian_package(self._debs / deb) as package:
                     for member in tars.members(package):
                         if member.name in wanted[deb]:
-                            made.addfile(member, package.extractfile(member))
+                            output.addfile(member, package.extractfile(member))
 
     def made_with(self) -> dict[str, str]:
         return {"dpkg": version_of("dpkg", "--version")}
@@ -67,22 +67,22 @@ class Media(Generator):
                 if member.isreg() and member.size >= LEAST_BYTES and member.name.lower().endswith(SUFFIXES)
             ]
 
-    def _parts(self, files: list[tuple[str, str, int]]) -> list[list[tuple[str, str, int]]]:
+    def _files_of_versions(self, files: list[tuple[str, str, int]]) -> list[list[tuple[str, str, int]]]:
         """Splits the files, in order, into a list for each version that fills its share of the size or of the files."""
         share = min(self.job.share, sum(size for _, _, size in files) // self.job.version_count)
-        parts: list[list[tuple[str, str, int]]] = [[]]
+        lists: list[list[tuple[str, str, int]]] = [[]]
         left = share
         for file in files:
             if left <= 0:
-                if len(parts) == self.job.version_count:
+                if len(lists) == self.job.version_count:
                     break
-                parts.append([])
+                lists.append([])
                 left = share
-            parts[-1].append(file)
+            lists[-1].append(file)
             left -= file[2]
-        if len(parts) < self.job.version_count:
+        if len(lists) < self.job.version_count:
             raise Failed(f"too few files for {self.job.version_count} versions of data set 'media'")
-        return parts
+        return lists
 
 
 def _plain(member):

@@ -22,13 +22,13 @@ def is_wheel(file: File) -> bool:
 
 def releases_of(index: Index, package: str, kinds: tuple[str, ...] = ("sdist", "wheel")) -> dict[str, dict[str, File]]:
     """Final releases that have files of all these kinds, oldest first: {"2.0.1": {"sdist": …, "wheel": …}}."""
-    found: dict[str, dict[str, File]] = {}
+    releases: dict[str, dict[str, File]] = {}
     for file in index.files(package):
         kind = "sdist" if file.name.endswith(".tar.gz") else "wheel" if is_wheel(file) else None
         version = release_of(file.name, package)
         if kind in kinds and version:
-            found.setdefault(version, {}).setdefault(kind, file)
-    return {version: found[version] for version in sorted(found, key=release_order) if len(found[version]) == len(kinds)}
+            releases.setdefault(version, {}).setdefault(kind, file)
+    return {version: releases[version] for version in sorted(releases, key=release_order) if len(releases[version]) == len(kinds)}
 
 
 def window(releases: list[str], count: int, draws, what: str) -> list[str]:
@@ -91,11 +91,11 @@ class Packages(OfIndex):
         chosen = window(list(releases), self.job.version_count, self.job.draws("start"), self.PACKAGE)
         first = releases[chosen[-1]]
         self.job.say(f"measuring the folders of {self.PACKAGE} {chosen[-1]}")
-        with tars.opened(self.fetch(first["sdist"])) as tar:
-            found = Counter({f"sdist/{folder}": size for folder, size in tars.sizes_of(tar).items()})
+        with tars.open_tar(self.fetch(first["sdist"])) as tar:
+            folder_sizes = Counter({f"sdist/{folder}": size for folder, size in tars.sizes_of(tar).items()})
         for folder, size in wheel_sizes(self.fetch(first["wheel"]), "wheel").items():
-            found[f"wheel/{folder}"] = size
-        folders = tars.chosen_folders(found, self.job.share, self.job.draws("folders"))
+            folder_sizes[f"wheel/{folder}"] = size
+        folders = tars.chosen_folders(folder_sizes, self.job.share, self.job.draws("folders"))
         if not folders:
             raise Failed(f"no folder of {self.PACKAGE} is as small as {sizes.text_of(self.job.share)}, the share of one version")
         return [
@@ -109,10 +109,10 @@ class Packages(OfIndex):
     def make(self, planned: Planned, target: Path, former: Path | None) -> None:
         files = {kind: self.fetch(File(**file)) for kind, file in planned.facts["files"].items()}
         chosen = {kind: {folder.partition("/")[2] for folder in planned.facts["folders"] if folder.startswith(f"{kind}/")} for kind in files}
-        with tars.written(target) as made:
-            with tars.opened(files["sdist"]) as tar:
-                tars.copy_folders(tar, chosen["sdist"], made)
-            copy_wheel(files["wheel"], f"{planned.name}-wheel", chosen["wheel"], made)
+        with tars.written(target) as output:
+            with tars.open_tar(files["sdist"]) as tar:
+                tars.copy_folders(tar, chosen["sdist"], output)
+            copy_wheel(files["wheel"], f"{planned.name}-wheel", chosen["wheel"], output)
 
     def notes(self) -> str:
         return "Trees of sdists keep their order, owners and times; files of wheels follow in the wheel's order, all of one time."
@@ -135,9 +135,9 @@ class Nightly(OfIndex):
         for package in self.STAYING:
             files = releases_of(self.index, package, ("wheel",))
             file = files[list(files)[-1]]["wheel"]
-            found = wheel_sizes(self.fetch(file), f"tree/{package}")
-            folders = tars.chosen_folders(found, left, self.job.draws(package))
-            left -= sum(found[folder] for folder in folders)
+            folder_sizes = wheel_sizes(self.fetch(file), f"tree/{package}")
+            folders = tars.chosen_folders(folder_sizes, left, self.job.draws(package))
+            left -= sum(folder_sizes[folder] for folder in folders)
             staying.append({"package": package, "file": vars(file), "folders": folders})
         return [
             Planned(
@@ -148,10 +148,10 @@ class Nightly(OfIndex):
         ]
 
     def make(self, planned: Planned, target: Path, former: Path | None) -> None:
-        with tars.written(target) as made:
-            copy_wheel(self.fetch(File(**planned.facts["changing"])), "tree/changing", None, made)
-            for part in planned.facts["staying"]:
-                copy_wheel(self.fetch(File(**part["file"])), f"tree/{part['package']}", set(part["folders"]), made)
+        with tars.written(target) as output:
+            copy_wheel(self.fetch(File(**planned.facts["changing"])), "tree/changing", None, output)
+            for entry in planned.facts["staying"]:
+                copy_wheel(self.fetch(File(**entry["file"])), f"tree/{entry['package']}", set(entry["folders"]), output)
 
     def notes(self) -> str:
         return "Installed files of wheels, all of one time; the same folders of the packages that stay in each version."

@@ -57,12 +57,12 @@ class Index:
         page = f"{self.url}/{package}/"
         with self._open(page) as answer:
             text = answer.read().decode(errors="replace")
-        found = []
+        files = []
         for link, name in re.findall(r'<a\b[^>]*\bhref="([^"]+)"[^>]*>\s*([^<]+?)\s*</a>', text):
             target, _, digest = html.unescape(link).partition("#")
             if digest.startswith("sha256="):
-                found.append(File(html.unescape(name), urllib.parse.urljoin(page, target), digest.removeprefix("sha256=")))
-        return found
+                files.append(File(html.unescape(name), urllib.parse.urljoin(page, target), digest.removeprefix("sha256=")))
+        return files
 
     def fetch(self, file: File, folder: Path) -> Path:
         """Fetches a file into a folder. A complete one is kept."""
@@ -70,17 +70,17 @@ class Index:
         if path.exists() and sha256_of(path) == file.sha256:
             return path
         folder.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(path.name + ".part")
-        with self._open(file.link) as answer, part.open("wb") as to:
+        unfinished = path.with_name(path.name + ".part")
+        with self._open(file.link) as answer, unfinished.open("wb") as to:
             try:
                 while block := answer.read(BLOCK):
                     to.write(block)
             except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
                 raise Failed(f"fetching {file.name} from the Python package index failed: {error}") from None
-        if sha256_of(part) != file.sha256:
-            part.unlink()
+        if sha256_of(unfinished) != file.sha256:
+            unfinished.unlink()
             raise Failed(f"{file.name} from the Python package index has another checksum than in the index; try again")
-        part.rename(path)
+        unfinished.rename(path)
         return path
 
     def _open(self, link: str):
@@ -100,5 +100,5 @@ class Index:
 
 def release_of(name: str, package: str) -> str | None:
     """The release of an sdist or a wheel, or None if it is not a final release of this package."""
-    found = re.match(rf"{re.escape(package)}-([0-9.]+?)(?:\.tar\.gz$|-)", name.lower().replace("_", "-"))
-    return found[1] if found else None
+    match = re.match(rf"{re.escape(package)}-([0-9.]+?)(?:\.tar\.gz$|-)", name.lower().replace("_", "-"))
+    return match[1] if match else None

@@ -32,13 +32,13 @@ class Releases(Generator):
 
     def releases(self) -> list[tuple[str, str, str]]:
         """Upstream versions, source packages and their versions, oldest first. Debian's revisions of one release share its tar."""
-        found = {}
+        by_version = {}
         for package in self.packages:
             for version in self.apt.source_versions(package):
                 upstream = version.split(":")[-1].rpartition("-")[0]
                 if re.fullmatch(r"[0-9.]+", upstream):
-                    found.setdefault(upstream, (upstream, package, version))
-        return sorted(found.values(), key=lambda release: release_order(release[0]))
+                    by_version.setdefault(upstream, (upstream, package, version))
+        return sorted(by_version.values(), key=lambda release: release_order(release[0]))
 
     def plan(self) -> list[Planned]:
         releases, count = self.releases(), self.job.version_count
@@ -78,8 +78,8 @@ class Releases(Generator):
 
     def make(self, planned: Planned, target: Path, former: Path | None) -> None:
         facts = planned.facts
-        with self._tree(facts["upstream"], facts["package"], facts["version"]) as tar, tars.written(target) as made:
-            tars.copy_folders(tar, set(facts["folders"]), made)
+        with self._tree(facts["upstream"], facts["package"], facts["version"]) as tar, tars.written(target) as output:
+            tars.copy_folders(tar, set(facts["folders"]), output)
 
     def notes(self) -> str:
         return "Upstream tars without Debian's patches, cut down to the same folders in each; members keep their order, owners and times."
@@ -94,7 +94,7 @@ class Releases(Generator):
 
     @contextmanager
     def _tree(self, upstream: str, package: str, version: str) -> Iterator[tarfile.TarFile]:
-        with tars.opened(self._fetched(upstream, package, version)) as tar:
+        with tars.open_tar(self._fetched(upstream, package, version)) as tar:
             yield tar
 
 
@@ -109,7 +109,7 @@ class Gcc(Releases):
     def _tree(self, upstream: str, package: str, version: str) -> Iterator[tarfile.TarFile]:
         """Opens the release's tar, which Debian wraps in another."""
         inner = self.job.work / "gcc.tar.xz"
-        with tars.opened(self._fetched(upstream, package, version)) as outer:
+        with tars.open_tar(self._fetched(upstream, package, version)) as outer:
             for member in tars.members(outer):
                 if re.search(r"/gcc-[^/]*\.tar\.xz$", member.name):
                     with inner.open("wb") as file:
@@ -117,6 +117,6 @@ class Gcc(Releases):
                     break
         if not inner.exists():
             raise Failed(f"the tar of {package} {version} holds no tar of GCC")
-        with tars.opened(inner) as tar:
+        with tars.open_tar(inner) as tar:
             yield tar
         inner.unlink()

@@ -135,12 +135,12 @@ def _plan(generator: Generator, path: Path) -> list[Planned]:
 
 
 def _make_version(generator: Generator, planned: Planned, making: Path, path: Path, former: Path | None) -> None:
-    part = making / "part"
-    tools.remove(part)
+    unfinished = making / "part"
+    tools.remove(unfinished)
     _empty(generator.job.work)
-    generator.make(planned, part, former)
-    _write(_lines_of(making, planned), "".join(_hashed(part, planned.file)))
-    part.rename(path)
+    generator.make(planned, unfinished, former)
+    _write(_lines_of(making, planned), "".join(_hashed(unfinished, planned.file)))
+    unfinished.rename(path)
 
 
 def _lines_of(making: Path, planned: Planned) -> Path:
@@ -224,15 +224,15 @@ def verify(folder: Path) -> list[str]:
     if hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest() != data.checksum:
         problems.append(f"{data.folder}/manifest is not the one whose checksum dataset.json has")
     wanted = {line.split("  ", 2)[2]: line for line in text.splitlines(keepends=True)}
-    found = {}
+    actual = {}
     for path in sorted(data.folder.iterdir()):
         if path.name not in ("manifest", "dataset.json", ".making"):
-            found |= {line.split("  ", 2)[2]: line for line in _hashed(path, path.name)}
-    for name in sorted(wanted.keys() | found.keys()):
-        if name not in found:
+            actual |= {line.split("  ", 2)[2]: line for line in _hashed(path, path.name)}
+    for name in sorted(wanted.keys() | actual.keys()):
+        if name not in actual:
             problems.append(f"{data.folder}/{name.rstrip()} is missing")
         elif name not in wanted:
             problems.append(f"{data.folder}/{name.rstrip()} is not in the manifest")
-        elif wanted[name] != found[name]:
+        elif wanted[name] != actual[name]:
             problems.append(f"{data.folder}/{name.rstrip()} has changed")
     return problems

@@ -25,7 +25,7 @@ def _unpacked(path: Path, command: list[str]) -> Iterator[tarfile.TarFile]:
             raise Failed(f"{path.name} is no whole tar: {error}") from None
 
 
-def opened(path: Path) -> AbstractContextManager[tarfile.TarFile]:
+def open_tar(path: Path) -> AbstractContextManager[tarfile.TarFile]:
     """Opens a compressed tar, which is read once from its beginning."""
     return _unpacked(path, UNPACK[path.suffix])
 

@@ -60,19 +60,19 @@ def sets(options: argparse.Namespace, names) -> dict[str, tuple[str, list[Path]]
     """Checksums and paths of data sets, which are made if they are not there."""
     from experiments import datasets  # imported late, since generators need more packages
 
-    made = [datasets.make(name, 1 << 30, None, 1, options.data.resolve(), say) for name in names]
-    return {set_.name: (set_.checksum, set_.paths) for set_ in made}
+    data_sets = [datasets.make(name, 1 << 30, None, 1, options.data.resolve(), say) for name in names]
+    return {set_.name: (set_.checksum, set_.paths) for set_ in data_sets}
 
 
 def measure(options: argparse.Namespace) -> None:
     if options.low_entropy:
         runs.write(options.pages / runs.FILE, options.build / "cli/cutpoint", sets(options, AE_SETS))
     if options.store:
-        found = store_runs.measure(sets(options, store_runs.SETS), options.build, options.scratch, options.rounds, say)
-        (options.pages / store_runs.FILE).write_text(store_runs.text_of(found), encoding="utf-8")
+        measurements = store_runs.measure(sets(options, store_runs.SETS), options.build, options.scratch, options.rounds, say)
+        (options.pages / store_runs.FILE).write_text(store_runs.text_of(measurements), encoding="utf-8")
 
 
-def kept(file: Path) -> dict:
+def stored_json(file: Path) -> dict:
     return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
 
@@ -88,7 +88,7 @@ def main(words: list[str]) -> int:
     try:
         measure(options)
         ours = Ours(options.results) if options.results else None
-        evidence = Evidence(paper.read_all(), ours, kept(options.pages / runs.FILE), Stored(kept(options.pages / store_runs.FILE)))
+        evidence = Evidence(paper.read_all(), ours, stored_json(options.pages / runs.FILE), Stored(stored_json(options.pages / store_runs.FILE)))
         done = {file: pages.rewrite(file.name, file.read_text(encoding="utf-8"), lambda name: write(evidence, name)) for file in files}
     except (Unreadable, pages.Malformed) as wrong:
         say(str(wrong))

@@ -4,13 +4,13 @@ import math
 from functools import partial
 
 from experiments.papers.cells import AE_EXPECTED, AE_NEAR, AE_OTHERS, AE_RABIN, AE_SETS, DATASETS, MAXP_WINDOWS, TARGETS
-from experiments.papers.claim import HOLDS, PART, Finding, Rule, add_claim, at_least, at_most, by_cases, each, in_percent, points
+from experiments.papers.claim import HOLDS, PARTLY, Finding, Rule, add_claim, at_least, at_most, by_cases, each, in_percent, points
 from experiments.papers.evidence import Evidence, less, ratio, value
 from experiments.papers.lengths import PERCENTILES, length_cells, share_beyond, spread
 from experiments.papers.tables import DASH, Rows, kib, percent, plain, speed, table, times, tiny
 
 NO_MAXIMUM = {"max_bytes": 0}
-LEST_PART = 8  # the paper's choice: LEST is an eighth of the expected chunk size
+LEST_DIVISOR = 8  # the paper's choice: LEST is an eighth of the expected chunk size
 FOUR = ("Rabin_0.25", "MAXP", "AE", "AE-Opt2")
 DRAWN = ("linux", "images")
 TAILS = {
@@ -26,7 +26,7 @@ def other(evidence: Evidence, dataset: str, algorithm: str, expected: str, param
 
 
 def opt2(expected: str) -> dict:
-    return {"lest": AE_EXPECTED[expected] // LEST_PART}
+    return {"lest": AE_EXPECTED[expected] // LEST_DIVISOR}
 
 
 def nearest(rows: list[dict | None], mean: float | None) -> dict | None:
@@ -77,10 +77,10 @@ def table_5(evidence: Evidence) -> Rows:
         for whose in ("open-source", "VMDK"):
             yield [name, f"{whose} (paper)", *(plain(printed.at(name, f"{whose} {expected}")) for expected in AE_EXPECTED)]
             for dataset in (d for d, stands_for in AE_SETS.items() if stands_for == whose and name not in ("Rabin", "MAXP")):
-                yield ["", f"**{dataset}** (ours)", *(percent(found(evidence, dataset, expected, name)) for expected in AE_EXPECTED)]
+                yield ["", f"**{dataset}** (ours)", *(percent(detected_share(evidence, dataset, expected, name)) for expected in AE_EXPECTED)]
 
 
-def found(evidence: Evidence, dataset: str, expected: str, name: str) -> float | None:
+def detected_share(evidence: Evidence, dataset: str, expected: str, name: str) -> float | None:
     """The share of low-entropy strings that a row of table 5 detects. One that was not measured is noted as missing."""
     share = evidence.low_entropy.get(dataset, {}).get(expected, {}).get(name)
     if share is None and (words := f"low-entropy strings of {dataset}") not in evidence.ours.missing:
@@ -172,19 +172,19 @@ def _on_average(average: float) -> Rule:
     """Every case is above 1, and their mean is at least 0.8 of the paper's."""
 
     def judge(cases: list[tuple]) -> Finding:
-        found = each(lambda v: v > 1, times)(cases)
+        finding = each(lambda v: v > 1, times)(cases)
         known = [v for _, v in cases if v is not None]
         if not known:
-            return found
+            return finding
         mean = sum(known) / len(known)
-        return Finding(f"{found.ours}; {times(mean)} on average", PART if found.verdict == HOLDS and mean < 0.8 * average else found.verdict)
+        return Finding(f"{finding.ours}; {times(mean)} on average", PARTLY if finding.verdict == HOLDS and mean < 0.8 * average else finding.verdict)
 
     return judge
 
 
 def _detects(name: str, other: str):
     """Bytes of low-entropy strings that one detects, over those of another that finds any."""
-    return lambda evidence: [(f"{d} {e}", ratio(*(found(evidence, d, e, row) for row in (name, other)))) for d, e in CASES]
+    return lambda evidence: [(f"{d} {e}", ratio(*(detected_share(evidence, d, e, row) for row in (name, other)))) for d, e in CASES]
 
 
 claim("table 5", "AE detects more low-entropy strings than Rabin_0.25", "3.9× on average (rule: 0.8 of it)", _on_average(3.9))(_detects("AE", "Rabin_0.25"))

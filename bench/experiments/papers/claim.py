@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from experiments.papers.evidence import Evidence
 from experiments.papers.tables import lines, lines_of, plain
 
-HOLDS, PART, NOT, UNKNOWN = "holds", "holds in part", "does not hold", "not measured"
+HOLDS, PARTLY, NOT, UNKNOWN = "holds", "holds in part", "does not hold", "not measured"
 
 Write = Callable[[float], str]
 
@@ -60,7 +60,7 @@ def by_cases(write: Write) -> Rule:
         if against:
             few = f": not {', '.join(against)}" if len(against) <= 4 else ""
             text += f"; {len(known) - len(against)} of {len(known)} cases{few}"
-        return Finding(text, HOLDS if not against else NOT if len(against) == len(known) else PART)
+        return Finding(text, HOLDS if not against else NOT if len(against) == len(known) else PARTLY)
 
     return judge
 
@@ -98,5 +98,5 @@ def claims(evidence: Evidence) -> list[str]:
         verdicts[finding.verdict] += 1
         where = f"[{each_claim.paper}]({each_claim.paper.lower()}.md), {each_claim.place}"
         rows.append([where, each_claim.text, each_claim.theirs, finding.ours, f"**{finding.verdict}**"])
-    counts = "; ".join(f"{verdict}: {verdicts[verdict]}" for verdict in (HOLDS, PART, NOT, UNKNOWN) if verdicts[verdict])
+    counts = "; ".join(f"{verdict}: {verdicts[verdict]}" for verdict in (HOLDS, PARTLY, NOT, UNKNOWN) if verdicts[verdict])
     return [f"Of {len(CLAIMS)}, {counts}.", "", *lines_of(["where", "claim", "the paper", "ours", "verdict"], rows, words=5)]

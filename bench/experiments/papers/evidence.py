@@ -38,7 +38,7 @@ class Ours:
 
     def __init__(self, path: Path):
         self.missing: list[str] = []
-        results = read(path, tells_data_apart=False)
+        results = read(path, has_unique_labels=False)
         self._runs = {tuple(row[name] for name in RUN): row for row in results.runs}
         self._speeds = {tuple(row[name] for name in SPEED): row for row in results.speeds}
         self._tunes = {tuple(row[name] for name in TUNE): row["result"] for row in results.tunes}
@@ -77,20 +77,20 @@ class Ours:
 class Stored:
     """What store_runs.py measured. Jobs that were not measured are None everywhere."""
 
-    def __init__(self, kept: dict):
-        self.kept = kept
+    def __init__(self, measurements: dict):
+        self.measurements = measurements
 
     def savings(self, job: Job) -> float | None:
-        entry = self.kept["jobs"].get(job.name)
+        entry = self.measurements["jobs"].get(job.name)
         return 1 - entry["chunk_bytes"] / entry["bytes"] if entry else None
 
     def speed(self, job: Job) -> float | None:
         """Bytes a second."""
-        entry = self.kept["jobs"].get(job.name)
+        entry = self.measurements["jobs"].get(job.name)
         return entry["bytes"] / entry["seconds"] if entry else None
 
     def seconds_per_gb(self, job: Job, name: str, stage: int | None = None) -> float | None:
-        entry = self.kept["jobs"].get(job.name)
+        entry = self.measurements["jobs"].get(job.name)
         if entry is None:
             return None
         return (entry[name] if stage is None else entry[name][stage]) / entry["bytes"] * 1e9

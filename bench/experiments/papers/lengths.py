@@ -19,10 +19,10 @@ def share_beyond(row: dict | None, length: float) -> float | None:
         if length < bucket["least_bytes"]:
             break
         if length < bucket["most_bytes"]:
-            part = (length + 1 - bucket["least_bytes"]) / (bucket["most_bytes"] + 1 - bucket["least_bytes"])
+            fraction = (length + 1 - bucket["least_bytes"]) / (bucket["most_bytes"] + 1 - bucket["least_bytes"])
             if rest == 0:
-                return beyond * (1 - part) / count
-            return math.exp(math.log(beyond) + part * (math.log(rest) - math.log(beyond))) / count
+                return beyond * (1 - fraction) / count
+            return math.exp(math.log(beyond) + fraction * (math.log(rest) - math.log(beyond))) / count
         beyond = rest
     return beyond / count
 

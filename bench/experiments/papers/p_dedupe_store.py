@@ -14,10 +14,10 @@ def rate(bytes_per_second: float | None) -> str:
 
 @lines("p-dedupe-store-where")
 def where(evidence: Evidence) -> list[str]:
-    kept = evidence.store.kept
-    sets = ", ".join(f"{name} {checksum[:12]}" for name, checksum in kept["checksums"].items())
-    facts = [f"- processor: {kept['processor']}, {kept['processors']} processors", f"- cutpoint {kept['version']}", f"- medians of {kept['rounds']} runs, in turns"]
-    return [*facts, f"- data: {sets}"]
+    measured = evidence.store.measurements
+    sets = ", ".join(f"{name} {checksum[:12]}" for name, checksum in measured["checksums"].items())
+    processor = f"- processor: {measured['processor']}, {measured['processors']} processors"
+    return [processor, f"- cutpoint {measured['version']}", f"- medians of {measured['rounds']} runs, in turns", f"- data: {sets}"]
 
 
 @table(
@@ -82,13 +82,13 @@ def figure_12(evidence: Evidence) -> Rows:
     "p-dedupe-store-life", "data", "oldest, MB/s", "newest", f"newest, {KEPT} left", "forget ms", "prune ms", "prune again ms", "stored MB", "freed MB",
 )  # fmt: skip
 def life(evidence: Evidence) -> Rows:
-    for dataset, found in evidence.store.kept["life"].items():
-        before, after = found["before"], found["after"]
+    for dataset, facts in evidence.store.measurements["life"].items():
+        before, after = facts["before"], facts["after"]
 
-        def restored(what: str, layout: dict, found: dict = found) -> str:
-            return f"{rate(layout['bytes'] / found[f'restore {what}'])} ({layout['containers_per_mib']:.2f})"
+        def restored(what: str, layout: dict, facts: dict = facts) -> str:
+            return f"{rate(layout['bytes'] / facts[f'restore {what}'])} ({layout['containers_per_mib']:.2f})"
 
         freed = before["container_bytes"] - after["container_bytes"]
-        deletion = [plain(1e3 * found[name], 0) for name in ("forget", "prune", "prune, nothing to free")]
+        deletion = [plain(1e3 * facts[name], 0) for name in ("forget", "prune", "prune, nothing to free")]
         speeds = [restored("oldest", before["oldest"]), restored("newest", before["newest"]), restored("newest afterwards", after["newest"])]
         yield [dataset, *speeds, *deletion, plain(before["container_bytes"] / 1e6, 0), plain(freed / 1e6, 0)]

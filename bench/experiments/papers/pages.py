@@ -15,23 +15,23 @@ def rewrite(name: str, text: str, write: Callable[[str], list[str]]) -> str:
     done: list[str] = []
     inside = ""
     for number, line in enumerate(text.splitlines(), 1):
-        found = OPEN.fullmatch(line.strip())
-        if inside and found:
-            raise Malformed(f"{name}:{number}: table {found[1]} begins inside table {inside}")
+        match = OPEN.fullmatch(line.strip())
+        if inside and match:
+            raise Malformed(f"{name}:{number}: table {match[1]} begins inside table {inside}")
         if line.strip() == CLOSE:
             if not inside:
                 raise Malformed(f"{name}:{number}: an end without a table")
             inside = ""
         if not inside:
             done.append(line)
-        if found:
-            inside = found[1]
+        if match:
+            inside = match[1]
             done += ["", *write(inside), ""]
     if inside:
         raise Malformed(f"{name}: table {inside} has no end")
     return "\n".join(done) + "\n"
 
 
-def parts(text: str) -> list[str]:
+def table_names(text: str) -> list[str]:
     """The names of the parts, in their order."""
-    return [found[1] for line in text.splitlines() if (found := OPEN.fullmatch(line.strip()))]
+    return [match[1] for line in text.splitlines() if (match := OPEN.fullmatch(line.strip()))]

@@ -60,8 +60,8 @@ def figure_11(evidence: Evidence) -> Rows:
         paper = [said[name].get(str(bits)) for name in ("rabin", "inc_k")]
         cells = [str(bits), *(plain(v, 0) for v in paper), times(ratio(*reversed(paper)))]
         for dataset in ("linux", "media"):
-            found = [cutting(evidence, dataset, name, bits) for name in ("rabin", "rabin-inck")] if bits in PRUNE_BITS else [None, None]
-            cells += [*(plain(v and v / 1e6, 0) for v in found), times(ratio(*reversed(found)))]
+            rates = [cutting(evidence, dataset, name, bits) for name in ("rabin", "rabin-inck")] if bits in PRUNE_BITS else [None, None]
+            cells += [*(plain(v and v / 1e6, 0) for v in rates), times(ratio(*reversed(rates)))]
         yield cells
 
 

@@ -25,8 +25,8 @@ def settings(expected: str) -> dict[str, tuple[list[str], int]]:
         "Rabin_0.25": (["--algorithm", "rabin", "--size", AE_RABIN[expected]], 8 * ecs),
         "AE": (ae, bytes_of(others) - WINDOW_LESS + 1),
     }
-    for part in (2, 4, 8):
-        rows[f"AE-Opt2 1/{part}"] = ([*ae, "--param", f"lest={ecs // part}"], ecs // part)
+    for divisor in (2, 4, 8):
+        rows[f"AE-Opt2 1/{divisor}"] = ([*ae, "--param", f"lest={ecs // divisor}"], ecs // divisor)
     return rows
 
 
@@ -44,20 +44,20 @@ def detected(path: Path, lengths: list[int], length: int) -> int:
 
 def measure(command: Path, paths: list[Path], words: list[str], length: int) -> float:
     """The share of the data that is detected."""
-    found = every = 0
+    detected_bytes = every = 0
     for path in paths:
         run = subprocess.run([command, "chunk", "-q", "--format", "lengths", *words, path], stdout=subprocess.PIPE, check=True)
         lengths = [int(line) for line in run.stdout.split()]
-        found += detected(path, lengths, length)
+        detected_bytes += detected(path, lengths, length)
         every += sum(lengths)
-    return found / every
+    return detected_bytes / every
 
 
 def write(file: Path, command: Path, sets: dict[str, tuple[str, list[Path]]]) -> None:
     """Measures data sets, given by name with checksum and paths, and writes the shares of each row and size."""
-    found = {
+    shares = {
         name: {"checksum": checksum}
         | {expected: {row: measure(command, paths, *how) for row, how in settings(expected).items()} for expected in AE_EXPECTED}
         for name, (checksum, paths) in sets.items()
     }
-    file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    file.write_text(json.dumps(shares, indent=1) + "\n", encoding="utf-8")

@@ -48,7 +48,7 @@ def table_i(evidence: Evidence) -> Rows:
         yield [label, *gigabytes, plain(fixed.at(set_, "fixed 16 KB %")), percent(value(row, "savings"))]
 
 
-def found(evidence: Evidence, dataset: str) -> dict | None:
+def recommendation(evidence: Evidence, dataset: str) -> dict | None:
     """The candidate that the search for 16 KB recommends."""
     result = evidence.ours.tune(dataset, "seqcdc-inc", "16K")
     chosen = value(result, "recommendation.candidate")
@@ -61,7 +61,7 @@ def found(evidence: Evidence, dataset: str) -> dict | None:
 def table_ii(evidence: Evidence) -> Rows:
     chosen = evidence.papers["seqcdc"].tables["table-II"]
     for set_, dataset, label in BOTH:
-        best = found(evidence, dataset)
+        best = recommendation(evidence, dataset)
         numbers = [value(best, f"parameters.{name}") for name in ("seq_length", "skip_trigger", "skip_size")]
         cells = [label, ", ".join(plain(v, 0) for v in chosen.rows[set_]), DASH if best is None else ", ".join(map(str, numbers))]
         cells += [kib(value(best, "mean_bytes")), plain(value(best, "tried_count"), 0), percent(value(best, "whole.savings_share"))]

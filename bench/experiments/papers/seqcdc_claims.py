@@ -37,7 +37,7 @@ claim(
 )
 def _tuned(evidence):
     for dataset in SETS.values():
-        best, mine = _savings(evidence, dataset, OTHERS), value(seqcdc.found(evidence, dataset), "whole.savings_share")
+        best, mine = _savings(evidence, dataset, OTHERS), value(seqcdc.recommendation(evidence, dataset), "whole.savings_share")
         yield dataset, None if None in (mine, *best) else max(max(best) - mine, 0)
 
 
@@ -46,8 +46,8 @@ def _tuned(evidence):
 )
 def _content(evidence):
     for dataset in SETS.values():
-        fixed, found = value(evidence.matrix(dataset, "fixed", "16K"), "savings"), _savings(evidence, dataset, PLAIN)
-        yield dataset, None if None in (fixed, *found) else min(found) - fixed
+        fixed, others = value(evidence.matrix(dataset, "fixed", "16K"), "savings"), _savings(evidence, dataset, PLAIN)
+        yield dataset, None if None in (fixed, *others) else min(others) - fixed
 
 
 # At 16 KB the paper has the numbers of all six data sets.
@@ -83,7 +83,7 @@ def _model(evidence):
 def _length(evidence):
     printed = evidence.papers["seqcdc"].tables["table-II"]
     for set_, dataset in SETS.items():
-        ours = value(seqcdc.found(evidence, dataset), "parameters.seq_length")
+        ours = value(seqcdc.recommendation(evidence, dataset), "parameters.seq_length")
         yield dataset, ours, ours == printed.at(set_, "SeqLength")
 
 
@@ -92,8 +92,8 @@ def _faster(name: str, bounds: dict[str, float]):
 
     def cases(evidence):
         for case, dataset, target in CASES:
-            found = over(evidence, name, target, dataset)
-            yield case, found, found is not None and found >= 0.9 * bounds[target]
+            faster = over(evidence, name, target, dataset)
+            yield case, faster, faster is not None and faster >= 0.9 * bounds[target]
 
     return cases
 
@@ -110,8 +110,8 @@ claim("figure 9", "scalar SeqCDC is faster than AE by (rule: 0.9 of the paper's)
 def _fastest(evidence):
     for case, dataset, target in CASES:
         if target != "4K":
-            found = [cut(evidence, dataset, name, target, "scalar") for name in OTHERS]
-            yield case, None if None in found else ratio(cut(evidence, dataset, "SEQ", target, "scalar"), max(found))
+            others = [cut(evidence, dataset, name, target, "scalar") for name in OTHERS]
+            yield case, None if None in others else ratio(cut(evidence, dataset, "SEQ", target, "scalar"), max(others))
 
 
 claim("figure 10", "vectors make SeqCDC 10 times as fast as FastCDC without, 16 KB", "10× (AVX-512)", at_least(10, times))(
@@ -143,10 +143,10 @@ claim("figure 12", "and with them, at the same SeqLength", "1.05 to 3.03× (AVX-
 @claim("figure 13", "AE's and RAM's lengths lie closest together, 16 KB", "“tighter”", by_cases(lambda v: f"spread {v:.2f}"))
 def _tight(evidence):
     for dataset in DRAWN:
-        found = {name: spread(cell(evidence, dataset, name, "16K")) for name in PLAIN}
-        others = [v for name, v in found.items() if name not in ("AE", "RAM")]
+        spreads = {name: spread(cell(evidence, dataset, name, "16K")) for name in PLAIN}
+        others = [v for name, v in spreads.items() if name not in ("AE", "RAM")]
         for name in ("AE", "RAM"):
-            yield f"{name} on {dataset}", found[name], None not in (found[name], *others) and found[name] < min(others)
+            yield f"{name} on {dataset}", spreads[name], None not in (spreads[name], *others) and spreads[name] < min(others)
 
 
 claim("appendix B", "a window of 6 bytes does not make Rabin faster than one of 48 (rule: 5 %)", "no gain", at_most(1.05, times))(

@@ -92,7 +92,7 @@ def figure_14(evidence: Evidence) -> Rows:
         for target in TARGETS:
             native, *wider = (cut(evidence, "images", name, target, backend) for backend in ("scalar", "sse4", VECTOR))
             paper = [f"{a}–{b}×" for a, b in (said["sse4"], said["avx2"])] if (name, target) == ("SEQ", "16K") else [DASH, DASH]
-            gains = [cell for found, printed in zip(wider, paper, strict=True) for cell in (times(ratio(found, native)), printed)]
+            gains = [cell for rate, printed in zip(wider, paper, strict=True) for cell in (times(ratio(rate, native)), printed)]
             yield [name, KB[target], *map(speed, (native, *wider)), *gains]
 
 

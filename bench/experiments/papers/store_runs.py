@@ -111,19 +111,19 @@ def copies(scratch: Path, paths: list[Path]) -> list[Path]:
     folder = scratch / "data"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    made = []
+    files = []
     for path in paths:
         subprocess.run(["cp", "--sparse=never", path, folder / path.name], check=True)
-        made.append(folder / path.name)
-    return made
+        files.append(folder / path.name)
+    return files
 
 
 def lives(programs: Programs, dataset: str, files: list[Path], rounds: int) -> dict:
     """Restores the newest and the oldest version, then deletes all but the newest few, and restores the newest again."""
-    found: dict[str, list[float]] = {}
+    seconds_by_step: dict[str, list[float]] = {}
 
     def note(name: str, seconds: float) -> None:
-        found.setdefault(name, []).append(seconds)
+        seconds_by_step.setdefault(name, []).append(seconds)
 
     def restore(what: str, snapshot: str, version: Path) -> None:
         target = programs.scratch / "target"
@@ -148,7 +148,7 @@ def lives(programs: Programs, dataset: str, files: list[Path], rounds: int) -> d
         restore("newest afterwards", snapshots[-1], files[-1])
         programs.run(programs.command, "check", "--store", store, "--read-data")
     layouts = {"before": before, "after": after}
-    return {name: statistics.median(seconds) for name, seconds in found.items()} | {
+    return {name: statistics.median(seconds) for name, seconds in seconds_by_step.items()} | {
         name: {key: details[key] for key in ("container_bytes", "oldest", "newest")} for name, details in layouts.items()
     }
 
@@ -172,7 +172,7 @@ def measure(sets: dict[str, tuple[str, list[Path]]], build: Path, scratch: Path,
     scratch.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
         programs = Programs(build, Path(folder))
-        found: dict[str, dict] = {}
+        entries: dict[str, dict] = {}
         life = {}
         groups = [*timed_groups(), *([job] for job in counted_jobs())]
         for dataset, (_, paths) in sets.items():
@@ -180,12 +180,12 @@ def measure(sets: dict[str, tuple[str, list[Path]]], build: Path, scratch: Path,
             files = copies(programs.scratch, paths)
             total = sum(file.stat().st_size for file in files)
             for group in groups:
-                if group[0].dataset != dataset or (len(group) == 1 and group[0].name in found):
+                if group[0].dataset != dataset or (len(group) == 1 and group[0].name in entries):
                     continue
                 for _ in range(rounds if len(group) > 1 else 1):
                     for job in group:
                         ran = programs.back_up(job, files)
-                        entry = found.setdefault(job.name, {"bytes": total, "runs": []})
+                        entry = entries.setdefault(job.name, {"bytes": total, "runs": []})
                         if "chunk_bytes" not in entry:
                             entry["chunk_bytes"] = programs.details(ran["store"])["chunks"]["raw_bytes"]
                         entry["runs"].append({key: ran[key] for key in ("seconds", "processor_seconds", "stage_seconds")})
@@ -197,6 +197,6 @@ def measure(sets: dict[str, tuple[str, list[Path]]], build: Path, scratch: Path,
         "version": f"{info['version']}, binary {hashlib.sha256(programs.pipeline.read_bytes()).hexdigest()[:12]}",
         "rounds": rounds,
         "checksums": {name: checksum for name, (checksum, _) in sets.items()},
-        "jobs": {name: medians(entry) for name, entry in found.items()},
+        "jobs": {name: medians(entry) for name, entry in entries.items()},
         "life": life,
     }

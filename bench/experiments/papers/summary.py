@@ -45,12 +45,12 @@ def order(evidence: Evidence) -> Rows:
 
 def agreement(evidence: Evidence, target: str) -> list[float]:
     """Kendall's τ of our order with SeqCDC's, for each data set that both have."""
-    found = []
+    taus = []
     for set_, dataset in SEQCDC.items():
-        paper, ours = (list(found.values()) for found in seqcdc.savings(evidence, set_, dataset, target))
+        paper, ours = (list(savings.values()) for savings in seqcdc.savings(evidence, set_, dataset, target))
         if None not in paper + ours and (tau := kendall(paper, ours)) is not None:
-            found.append(tau)
-    return found
+            taus.append(tau)
+    return taus
 
 
 @lines("where")

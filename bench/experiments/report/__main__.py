@@ -27,19 +27,19 @@ def main() -> int:
         help="what cutpoint stats --details --json printed of a store, which the file's name names; repeatable",
     )
     parser.add_argument("-o", "--output", metavar="DIR", type=Path, required=True, help="folder to write to; made if it is missing")
-    given = parser.parse_args()
-    if given.results is None and not given.store:
+    options = parser.parse_args()
+    if options.results is None and not options.store:
         parser.error("nothing to report: give results or --store")
-    for path in filter(None, [given.results, *given.store]):
+    for path in filter(None, [options.results, *options.store]):
         if not path.is_file():
             parser.error(f"there is no file {path}")
     try:
-        write(given.results, given.output, say, given.store)
+        write(options.results, options.output, say, options.store)
     except Unreadable as problem:
         say(str(problem))
         return 1
     except OSError as problem:
-        say(f"{problem.filename or given.output}: {problem.strerror}")
+        say(f"{problem.filename or options.output}: {problem.strerror}")
         return 1
     return 0
 

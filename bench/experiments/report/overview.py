@@ -16,7 +16,7 @@ def machine_text(info: dict) -> str:
     """A machine as one line."""
     machine = info.get("machine", {})
     memory = sum(node.get("memory_bytes", 0) for node in machine.get("numa_nodes", []))
-    parts = [
+    facts = [
         machine.get("processor_model", "unknown processor"),
         f"{machine['cores']} cores" if machine.get("cores") else "",
         ", ".join(info.get("back_ends", [])),
@@ -24,7 +24,7 @@ def machine_text(info: dict) -> str:
         ", ".join(gpu.get("name", "") for gpu in info.get("gpus", [])) or "no GPU",
         f"Linux {'.'.join(info['kernel'].split('.')[:2])}" if info.get("kernel") else "",
     ]
-    return " · ".join(part for part in parts if part)
+    return " · ".join(fact for fact in facts if fact)
 
 
 def binary_text(info: dict) -> str:

@@ -38,9 +38,9 @@ def swatch(key: Key) -> Markup:
         return Markup(f'<svg width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true"><rect x="-6" y="-6" width="12" height="12" rx="2" fill="{colour}"/></svg>')
     r = (key.area / 3.1416) ** 0.5
     path = SYMBOLS[key.shape].format(r=f"{r:.2f}", s=f"{key.area**0.5 / 2:.2f}", d=f"{(key.area / 2) ** 0.5 * 1.15:.2f}")
-    side = f"{2 * r + 4:.1f}"
-    box = f"-{r + 2:.2f} -{r + 2:.2f} {side} {side}"
-    return Markup(f'<svg width="{side}" height="{side}" viewBox="{box}" aria-hidden="true"><path d="{path}" fill="{colour}"/></svg>')
+    width = f"{2 * r + 4:.1f}"
+    box = f"-{r + 2:.2f} -{r + 2:.2f} {width} {width}"
+    return Markup(f'<svg width="{width}" height="{width}" viewBox="{box}" aria-hidden="true"><path d="{path}" fill="{colour}"/></svg>')
 
 
 def colours() -> Markup:
@@ -100,19 +100,19 @@ def _replace(path: Path, content: bytes) -> None:
 def write(results: Path | None, folder: Path, say: Callable[[str], None], stores: Sequence[Path] = ()) -> None:
     """Writes index.html and a PNG for each section and choice. `stores` are outputs of `cutpoint stats --details --json`. Raises Unreadable if
     a file has no results, OSError if one cannot be read or written."""
-    found = read(results) if results else Results()
-    found.stores = read_stores(stores)
-    sections = [section for make in SECTIONS if (section := make(found))]
+    contents = read(results) if results else Results()
+    contents.stores = read_stores(stores)
+    sections = [section for make in SECTIONS if (section := make(contents))]
     for section in sections:
-        section.rows = section.rows if section.is_in_order else in_order(section.rows, found)
+        section.rows = section.rows if section.is_in_order else in_order(section.rows, contents)
     folder.mkdir(parents=True, exist_ok=True)
     count = 0
     for section in sections:
         for choice in section.choices or [""]:
             _replace(folder / plots.file_name(section, choice), plots.png(section, choice))
             count += 1
-    text = page(found, sections).encode()
+    text = page(contents, sections).encode()
     _replace(folder / "index.html", text)
-    for name, take, *_, why in verdict.verdict(found):
+    for name, take, *_, why in verdict.verdict(contents):
         say(f"{name}: take {take}: {why}")
     say(f"{folder / 'index.html'}: {len(sections)} sections, {len(text) / 1e6:.1f} MB; {count} plots")

@@ -14,9 +14,9 @@ ENGINE = ("hash", "backend", "threads", "segment")  # settings of the whole engi
 
 def size_order(size: str) -> tuple[float, str]:
     """The order of sizes: by the average; own sizes come last."""
-    parts = size.split(":")
+    numbers = size.split(":")
     try:
-        return bytes_of(parts[1] if len(parts) == 3 else parts[0]), size
+        return bytes_of(numbers[1] if len(numbers) == 3 else numbers[0]), size
     except ValueError:
         return float("inf"), size
 
@@ -60,10 +60,10 @@ def usual(rows: list[dict], names: tuple[str, ...]) -> list[dict]:
 
 def once(rows: list[dict], names: tuple[str, ...]) -> list[dict]:
     """The first row of each combination of values of `names`."""
-    kept: dict[tuple, dict] = {}
+    first_rows: dict[tuple, dict] = {}
     for row in rows:
-        kept.setdefault(tuple(row[name] for name in names), row)
-    return list(kept.values())
+        first_rows.setdefault(tuple(row[name] for name in names), row)
+    return list(first_rows.values())
 
 
 def place(name: str) -> tuple[int, str]:
@@ -74,10 +74,10 @@ def place(name: str) -> tuple[int, str]:
 
 def means_of(rows: list[dict], value: Callable[[dict], float]) -> dict[str, float]:
     """The mean of a value for each algorithm."""
-    found: dict[str, list[float]] = {}
+    by_algorithm: dict[str, list[float]] = {}
     for row in rows:
-        found.setdefault(row["algorithm"], []).append(value(row))
-    return {name: sum(values) / len(values) for name, values in found.items()}
+        by_algorithm.setdefault(row["algorithm"], []).append(value(row))
+    return {name: sum(values) / len(values) for name, values in by_algorithm.items()}
 
 
 def usual_means(rows: list[dict], name: str) -> dict[str, float]:

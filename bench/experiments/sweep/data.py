@@ -28,11 +28,11 @@ def files_under(path: Path) -> list[Path]:
     """The regular files below a path, in the byte order of names, or the path itself if it is a file."""
     if path.is_file():
         return [path]
-    found = []
+    files = []
     for folder, folders, names in os.walk(path):
         folders.sort()
-        found += [Path(folder, name) for name in sorted(names) if Path(folder, name).is_file() and not Path(folder, name).is_symlink()]
-    return found
+        files += [Path(folder, name) for name in sorted(names) if Path(folder, name).is_file() and not Path(folder, name).is_symlink()]
+    return files
 
 
 def _checksum(paths: list[Path]) -> tuple[str, int]:
@@ -40,8 +40,8 @@ def _checksum(paths: list[Path]) -> tuple[str, int]:
     total, size = hashlib.sha256(), 0
     for path in paths:
         for file in files_under(path):
-            with file.open("rb") as opened:
-                content = hashlib.file_digest(opened, "sha256").hexdigest()
+            with file.open("rb") as stream:
+                content = hashlib.file_digest(stream, "sha256").hexdigest()
             size += file.stat().st_size
             total.update(f"{content}  {file.relative_to(path.parent)}\n".encode(errors="surrogateescape"))
     return total.hexdigest(), size
@@ -69,8 +69,8 @@ class Data:
                 info = {"name": name, "bytes": size, "stands_for": [], "versions": [{"name": path.name} for path in source.paths]}
                 self.known[name] = Known(checksum, list(source.paths), info)
             else:
-                made = datasets.make(source.make, source.size, source.versions, source.seed, self.folder, say)
-                self.known[name] = Known(made.checksum, made.paths, made.info)
+                data_set = datasets.make(source.make, source.size, source.versions, source.seed, self.folder, say)
+                self.known[name] = Known(data_set.checksum, data_set.paths, data_set.info)
         return self.known[name]
 
     def ready(self, name: str, checksum: str) -> list[Path]:
@@ -81,8 +81,8 @@ class Data:
         if self.cached != name:
             for path in known.paths:
                 for file in files_under(path):
-                    with file.open("rb", buffering=0) as opened:
-                        while opened.read(1 << 20):
+                    with file.open("rb", buffering=0) as stream:
+                        while stream.read(1 << 20):
                             pass
             self.cached = name
         return known.paths

@@ -41,9 +41,9 @@ def dedup(command: Command, cell: Cell, paths: list[Path]) -> dict:
     words = ["dedup", "--json", "-q", *command.engine(cell), *map(str, paths)]
     reports = sorted((json.loads(command.run(*words)) for _ in range(cell.rounds)), key=lambda report: report["wall_seconds"])
     for path in CONSTANT:
-        found = {json.dumps(_at(report, path)) for report in reports}
-        if len(found) > 1:
-            raise Failed(f"rounds differ in {path}: {', '.join(sorted(found))}")
+        values = {json.dumps(_at(report, path)) for report in reports}
+        if len(values) > 1:
+            raise Failed(f"rounds differ in {path}: {', '.join(sorted(values))}")
     return {
         "report": reports[(len(reports) - 1) // 2],
         "wall_seconds": [report["wall_seconds"] for report in reports],

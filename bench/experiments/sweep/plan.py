@@ -123,8 +123,8 @@ def _block(block: dict, names: list[str], where: str) -> list[tuple[str, Cell]]:
     if kind not in OF_KIND:
         raise Wrong(f"{where}: no kind '{kind}'; there are {', '.join(OF_KIND)}")
     shared = {"datasets", "algorithms", "sizes", "parameters", "group", "kind", "grid"}
-    taken = shared | {axis for axis, (field, _) in AXES.items() if field in OF_KIND[kind]} | OF_KIND[kind]
-    _known(block, taken & {"datasets", *AXES, *SCALARS}, f"{where} (kind {kind})")
+    allowed = shared | {axis for axis, (field, _) in AXES.items() if field in OF_KIND[kind]} | OF_KIND[kind]
+    _known(block, allowed & {"datasets", *AXES, *SCALARS}, f"{where} (kind {kind})")
     if "algorithms" not in block:
         raise Wrong(f"{where}: algorithms are missing")
     datasets = _typed(block.get("datasets", ["*"]), list, f"{where}: datasets")

@@ -43,8 +43,8 @@ class Store:
 
     def seconds(self) -> list[tuple[str, str, int, str, float]]:
         """The time of done cells: kind, algorithm, rounds, data checksum, seconds."""
-        found = self._file.execute("select kind, algorithm, coalesce(rounds, 1), checksum, seconds from cells where outcome = 'done'")
-        return found.fetchall()
+        rows = self._file.execute("select kind, algorithm, coalesce(rounds, 1), checksum, seconds from cells where outcome = 'done'")
+        return rows.fetchall()
 
     def problems(self, sweep: str) -> list[tuple[str, str]]:
         """Outcome and problem of the sweep's cells that failed or could not run, each problem once."""

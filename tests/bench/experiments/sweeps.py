@@ -46,9 +46,9 @@ class SweepTest(unittest.TestCase):
     maxDiff = 4000
 
     def setUp(self):
-        held = tempfile.TemporaryDirectory(prefix="cutpoint-sweep-")
-        self.addCleanup(held.cleanup)
-        self.folder = Path(held.name)
+        folder = tempfile.TemporaryDirectory(prefix="cutpoint-sweep-")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
         drawn = random.Random(8)
         (self.folder / "a").write_bytes(drawn.randbytes(300_000))
         shared = drawn.randbytes(200_000)

@@ -78,26 +78,26 @@ class OfStore(unittest.TestCase):
 class TheStore(OfStore):
     def test_a_made_set_says_what_it_is(self):
         self.use(Fake)
-        made = self.make()
-        self.assertEqual(made.folder, self.folder / "fake-1M-v4-s1")
-        lines = (made.folder / "manifest").read_text().splitlines()
+        data_set = self.make()
+        self.assertEqual(data_set.folder, self.folder / "fake-1M-v4-s1")
+        lines = (data_set.folder / "manifest").read_text().splitlines()
         self.assertEqual([line.split("  ")[2] for line in lines], ["000-fake", "001-fake/a", "001-fake/b/two", "002-fake", "003-fake"])
-        self.assertEqual(made.bytes, 1000 + 1000 + 1 + 0 + 1000)
-        self.assertEqual(made.checksum, hashlib.sha256((made.folder / "manifest").read_bytes()).hexdigest())
-        self.assertEqual([version["file_count"] for version in made.versions], [1, 2, 1, 1])
-        self.assertEqual(made.paths, [made.folder / f"{index:03d}-fake" for index in range(4)])
-        self.assertEqual((made.info["version_count"], made.info["seed"], made.info["size"]), (4, 1, MIB))
-        self.assertFalse((made.folder / ".making").exists())
+        self.assertEqual(data_set.bytes, 1000 + 1000 + 1 + 0 + 1000)
+        self.assertEqual(data_set.checksum, hashlib.sha256((data_set.folder / "manifest").read_bytes()).hexdigest())
+        self.assertEqual([version["file_count"] for version in data_set.versions], [1, 2, 1, 1])
+        self.assertEqual(data_set.paths, [data_set.folder / f"{index:03d}-fake" for index in range(4)])
+        self.assertEqual((data_set.info["version_count"], data_set.info["seed"], data_set.info["size"]), (4, 1, MIB))
+        self.assertFalse((data_set.folder / ".making").exists())
         for line in lines:
             digest, size, name = line.split("  ")
-            content = (made.folder / name).read_bytes()
+            content = (data_set.folder / name).read_bytes()
             self.assertEqual((digest, int(size)), (hashlib.sha256(content).hexdigest(), len(content)))
 
     def test_a_whole_set_is_opened_and_not_made_again(self):
         self.use(Fake)
         first = self.make()
         self.said.clear()
-        with unittest.mock.patch.object(Fake, "make", side_effect=AssertionError("made again")):
+        with unittest.mock.patch.object(Fake, "make", side_effect=AssertionError("data_set again")):
             self.assertEqual(self.make().info, first.info)
         self.assertEqual(self.said, [])
 
@@ -110,9 +110,9 @@ class TheStore(OfStore):
                 while self.killed(at, self.folder / f"{generator.__name__}-{at}"):
                     folder = self.folder / f"{generator.__name__}-{at}"
                     self.says_whether_it_is_whole(folder / "fake-1M-v4-s1", wanted)
-                    made = self.make(folder=folder)
-                    self.assertEqual((made.checksum, datasets.verify(made.folder)), (wanted, []), f"killed at step {at}")
-                    self.assertFalse((made.folder / ".making").exists())
+                    data_set = self.make(folder=folder)
+                    self.assertEqual((data_set.checksum, datasets.verify(data_set.folder)), (wanted, []), f"killed at step {at}")
+                    self.assertFalse((data_set.folder / ".making").exists())
                     at += 1
                 self.assertGreater(at, 20)
 
@@ -170,24 +170,24 @@ class TheStore(OfStore):
 
     def test_verify_finds_a_changed_byte_a_missing_file_and_one_too_many(self):
         self.use(Fake)
-        made = self.make()
-        self.assertEqual(datasets.verify(made.folder), [])
-        path = made.folder / "003-fake"
+        data_set = self.make()
+        self.assertEqual(datasets.verify(data_set.folder), [])
+        path = data_set.folder / "003-fake"
         content = path.read_bytes()
         path.write_bytes(content[:500] + bytes([content[500] ^ 1]) + content[501:])
-        self.assertEqual(datasets.verify(made.folder), [f"{path} has changed"])
+        self.assertEqual(datasets.verify(data_set.folder), [f"{path} has changed"])
         path.write_bytes(content)
-        (made.folder / "001-fake/a").rename(made.folder / "001-fake/c")
-        self.assertEqual(datasets.verify(made.folder), [f"{made.folder}/001-fake/a is missing", f"{made.folder}/001-fake/c is not in the manifest"])
+        (data_set.folder / "001-fake/a").rename(data_set.folder / "001-fake/c")
+        self.assertEqual(datasets.verify(data_set.folder), [f"{data_set.folder}/001-fake/a is missing", f"{data_set.folder}/001-fake/c is not in the manifest"])
 
     def test_verify_finds_a_manifest_that_was_mended_with_the_file(self):
         self.use(Fake)
-        made = self.make()
-        (made.folder / "002-fake").write_bytes(b"more")
-        lines = (made.folder / "manifest").read_text().splitlines(keepends=True)
+        data_set = self.make()
+        (data_set.folder / "002-fake").write_bytes(b"more")
+        lines = (data_set.folder / "manifest").read_text().splitlines(keepends=True)
         lines[3] = f"{hashlib.sha256(b'more').hexdigest()}  4  002-fake\n"
-        (made.folder / "manifest").write_text("".join(lines))
-        self.assertEqual(datasets.verify(made.folder), [f"{made.folder}/manifest is not the one whose checksum dataset.json has"])
+        (data_set.folder / "manifest").write_text("".join(lines))
+        self.assertEqual(datasets.verify(data_set.folder), [f"{data_set.folder}/manifest is not the one whose checksum dataset.json has"])
 
     def test_a_full_disk_is_said(self):
         self.use(Full)
@@ -214,8 +214,8 @@ class TheStore(OfStore):
 
 
 class Synthetic(OfStore):
-    def content(self, made):
-        return b"".join(path.read_bytes() for path in made.paths)
+    def content(self, data_set):
+        return b"".join(path.read_bytes() for path in data_set.paths)
 
     def test_random_bytes_depend_on_the_seed_alone(self):
         first, again = self.make("random", MIB, 2), self.make("random", MIB, 2, folder=self.folder / "again")
@@ -236,7 +236,7 @@ class Synthetic(OfStore):
         self.assertGreater(len(blocks) - runs - repeats, len(blocks) // 3)
 
 
-class Parts(unittest.TestCase):
+class Helpers(unittest.TestCase):
     def test_chosen_folders_fit_and_depend_on_the_draws(self):
         sizes = Counter({f"folder-{index}": 1000 + index for index in range(100)})
         draws = catalog.ENTRIES["linux"].generator(store.Job("linux", 1, 1, 1, Path(), Path(), print)).job.draws
@@ -271,9 +271,9 @@ class TheCommand(unittest.TestCase):
         )
 
     def test_it_makes_lists_and_verifies(self):
-        made = self.run_it("make", "random", "--size", "2M", "--versions", "2", "--seed", "7")
+        data_set = self.run_it("make", "random", "--size", "2M", "--versions", "2", "--seed", "7")
         folder = self.folder / "random-2M-v2-s7"
-        self.assertEqual((made.returncode, made.stdout), (0, f"{folder}\n"), made.stderr)
+        self.assertEqual((data_set.returncode, data_set.stdout), (0, f"{folder}\n"), data_set.stderr)
         self.assertEqual(json.loads((folder / "dataset.json").read_text())["seed"], 7)
         self.assertEqual(self.run_it("verify", str(folder)).returncode, 0)
         (folder / "001-random.bin").write_bytes(b"")
@@ -317,8 +317,8 @@ class TheCommand(unittest.TestCase):
 @unittest.skipUnless(all(shutil.which(program) for program in ("redis-server", "redis-benchmark", "setpriv")), "no Redis here")
 class RealRedis(OfStore):
     def test_snapshots_are_redis_files_that_share_most_bytes_and_no_server_stays(self):
-        made = self.make("redis", 4 * MIB, 2)
-        first, second = (path.read_bytes() for path in made.paths)
+        data_set = self.make("redis", 4 * MIB, 2)
+        first, second = (path.read_bytes() for path in data_set.paths)
         self.assertTrue(first.startswith(b"REDIS") and second.startswith(b"REDIS"))
         self.assertNotEqual(first, second)
         keys = lambda content: set(content.split(b"key:")[1:])  # noqa: E731
@@ -338,8 +338,8 @@ class RealRedis(OfStore):
             time.sleep(0.05)
         self.assertEqual(self.servers(), [])
         self.assertTrue(Path(self.place).exists())
-        made = self.make("redis", 4 * MIB, 2)
-        self.assertEqual((datasets.verify(made.folder), Path(self.place).exists()), ([], False))
+        data_set = self.make("redis", 4 * MIB, 2)
+        self.assertEqual((datasets.verify(data_set.folder), Path(self.place).exists()), ([], False))
 
     @property
     def place(self):
@@ -348,14 +348,14 @@ class RealRedis(OfStore):
 
     def servers(self):
         """Redis servers that run in the folder of this test's data set."""
-        found = []
+        names = []
         for process in Path("/proc").glob("[0-9]*"):
             try:
                 if b"redis-server" in (process / "cmdline").read_bytes() and self.place in os.readlink(process / "cwd"):
-                    found.append(process.name)
+                    names.append(process.name)
             except OSError:
                 continue
-        return found
+        return names
 
 
 if __name__ == "__main__":

@@ -22,8 +22,8 @@ class GpuResults(unittest.TestCase):
 
     def make_page(self) -> str:
         words = [sys.executable, "-B", ROOT / "scripts" / "gpu_results.py", self.folder, "--page", self.folder / "page.md"]
-        made = subprocess.run(words, capture_output=True, text=True, timeout=120)
-        self.assertEqual((made.returncode, made.stderr), (0, ""))
+        run = subprocess.run(words, capture_output=True, text=True, timeout=120)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
         return (self.folder / "page.md").read_text()
 
     def test_a_chart_has_engine_and_dedup_by_whatever_back_end(self):

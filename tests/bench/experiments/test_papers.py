@@ -15,8 +15,7 @@ sys.path.insert(0, str(ROOT / "bench"))
 from experiments.catalog import random_mean
 from experiments.papers import pages, paper, runs
 from experiments.papers.__main__ import TABLES
-from experiments.papers.claim import HOLDS, NOT, PART, UNKNOWN, at_most, by_cases
-from experiments.papers.claim import CLAIMS
+from experiments.papers.claim import CLAIMS, HOLDS, NOT, PARTLY, UNKNOWN, at_most, by_cases
 from experiments.papers.lengths import share_beyond
 from experiments.papers.seqcdc import kendall
 from experiments.papers.seqcdc import rate
@@ -54,18 +53,18 @@ def cells(line: str) -> list[str]:
 
 def tables_of(text: str) -> dict[str, list[str]]:
     """The lines of a page's tables, by their names."""
-    found: dict[str, list[str]] = {}
-    pages.rewrite("page", text, lambda name: found.setdefault(name, []))
+    tables: dict[str, list[str]] = {}
+    pages.rewrite("page", text, lambda name: tables.setdefault(name, []))
     name = ""
     for line in text.splitlines():
         if begin := pages.OPEN.fullmatch(line.strip()):
             name = begin[1]
         elif line.startswith("|"):
-            found[name].append(line)
-    return found
+            tables[name].append(line)
+    return tables
 
 
-class Parts(unittest.TestCase):
+class MarkedTables(unittest.TestCase):
     def test_only_what_is_marked_is_written(self):
         text = "a\n<!-- table: x -->\nold\n<!-- end -->\n\nb | c\n<!-- table: y -->\n<!-- end -->\n"
         done = pages.rewrite("page", text, lambda name: [f"new {name}"])
@@ -82,7 +81,7 @@ class Parts(unittest.TestCase):
                 pages.rewrite("page", text, lambda name: [])
 
     def test_each_table_stands_once_in_the_pages(self):
-        named = [name for page in PAGES for name in pages.parts(page.read_text(encoding="utf-8"))]
+        named = [name for page in PAGES for name in pages.table_names(page.read_text(encoding="utf-8"))]
         self.assertEqual(sorted(named), sorted(TABLES))
 
 
@@ -123,15 +122,15 @@ class Arithmetic(unittest.TestCase):
 
     def test_rate_is_that_of_random_values(self):
         drawn, values, k = random.Random(4), 6, 3
-        found, run, last = 0, 0, values
+        count, run, last = 0, 0, values
         total = 200_000
         for _ in range(total):
             byte = drawn.randrange(values)
             run = run + 1 if byte > last and run else 1
             if run == k:
-                found, run = found + 1, 0
+                count, run = count + 1, 0
             last = byte
-        self.assertAlmostEqual(found / total, rate(k, values), delta=0.03 * rate(k, values))
+        self.assertAlmostEqual(count / total, rate(k, values), delta=0.03 * rate(k, values))
 
     def test_random_mean_is_the_expected_value(self):
         least, divisor, most = 3, 8, 40
@@ -161,7 +160,7 @@ class Arithmetic(unittest.TestCase):
         def verdict(*numbers):
             return at_most(5, str)([(f"case {i}", v) for i, v in enumerate(numbers)])
 
-        self.assertEqual([verdict(1, 5).verdict, verdict(1, 6).verdict, verdict(6, 7).verdict], [HOLDS, PART, NOT])
+        self.assertEqual([verdict(1, 5).verdict, verdict(1, 6).verdict, verdict(6, 7).verdict], [HOLDS, PARTLY, NOT])
         self.assertEqual(verdict(None, 1).verdict, HOLDS)
         self.assertEqual(verdict(None).verdict, UNKNOWN)
         self.assertIn("not case 1", verdict(1, 6).ours)

@@ -125,8 +125,8 @@ class Report(unittest.TestCase):
         for more, add in steps:
             add()
             wanted |= more
-            found = read(self.results.saved())
-            self.assertEqual({section.name for make in SECTIONS if (section := make(found))}, wanted)
+            results = read(self.results.saved())
+            self.assertEqual({section.name for make in SECTIONS if (section := make(results))}, wanted)
         self.results.add("dedup", "linux", "gear", "8K", None, outcome="failed", problem="no such thing")
         page = self.page()
         self.assertEqual(set(page.sections), wanted | {"problems", "verdict"})
@@ -207,9 +207,9 @@ class Report(unittest.TestCase):
         self.results.add("tune", "linux", "seqcdc-inc", "8K", tune_result())
         for algorithm, savings in (("gear", 0.999990), ("rabin", 0.999991)):
             self.results.add_run("alike", algorithm, "8K", cuts_of(algorithm, 4096, 8192, 16384), savings)
-        found = read(self.results.saved())
-        found.stores = read_stores([store_stats(self.folder / f"{count}.json", count) for count in (1, 2, 3, 4, 30)])
-        for section in filter(None, (make(found) for make in SECTIONS)):
+        results = read(self.results.saved())
+        results.stores = read_stores([store_stats(self.folder / f"{count}.json", count) for count in (1, 2, 3, 4, 30)])
+        for section in filter(None, (make(results) for make in SECTIONS)):
             for choice in section.choices or [""]:
                 for axis in axes_of(vl_convert.vegalite_to_svg(plots.composed(section, choice), vl_version=plots.VEGA_LITE)):
                     self.assertEqual(len(set(axis)), len(axis), (section.name, choice, axis))

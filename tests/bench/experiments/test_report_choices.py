@@ -23,8 +23,8 @@ class Words(unittest.TestCase):
         self.assertIn("gear saves most on a", finding(rows))
 
     def test_seqcdcs_parameters_stand_in_the_papers_order(self):
-        kept = {"avg_bytes": 16384, "seq_length": 6, "skip_size": 64, "skip_trigger": 75}
-        self.assertEqual(label({"name": "seqcdc-inc", "target_bytes": 16384.0, "parameters": kept}), "seqcdc-inc 16K 6/75/64")
+        parameters = {"avg_bytes": 16384, "seq_length": 6, "skip_size": 64, "skip_trigger": 75}
+        self.assertEqual(label({"name": "seqcdc-inc", "target_bytes": 16384.0, "parameters": parameters}), "seqcdc-inc 16K 6/75/64")
 
 
 class Aims(unittest.TestCase):
@@ -51,9 +51,9 @@ class Aims(unittest.TestCase):
             self.assertEqual(CATALOG.aim(profile, cuts_of(profile, 524288, 1048576, 8388608)), "own", profile)
 
     def test_a_profile_has_the_mechanism_of_its_algorithm(self):
-        found = {name: CATALOG.mechanism(name) for name in ("restic", "casync", "ronomon", "ae-min", "mincdchash4", "invented")}
+        mechanisms = {name: CATALOG.mechanism(name) for name in ("restic", "casync", "ronomon", "ae-min", "mincdchash4", "invented")}
         self.assertEqual(
-            found,
+            mechanisms,
             {"restic": "rabin", "casync": "buzhash", "ronomon": "ronomon", "ae-min": "ae-min", "mincdchash4": "mincdchash4", "invented": "invented"},
         )
 

@@ -34,11 +34,11 @@ class Results(SweepTest):
         self.sweep(SMALL)
         words = "dedup --json --algorithm seqcdc-inc --size 8K --param seq_length=4 --param skip_size=320 b1 b2".split()
         said = json.loads(subprocess.run([BINARY, *words], cwd=self.folder, capture_output=True, check=True).stdout)["result"]
-        found = self.select(
+        rows = self.select(
             "select chunk_count, unique_bytes, mean_bytes from rows where grp = 'parameters' "
             "and json_extract(parameters, '$.seq_length') = 4 and json_extract(parameters, '$.skip_size') = 320"
         )
-        self.assertEqual(found, [(said["chunk_count"], said["unique_bytes"], said["chunks"]["mean_bytes"])])
+        self.assertEqual(rows, [(said["chunk_count"], said["unique_bytes"], said["chunks"]["mean_bytes"])])
 
     def test_what_is_done_is_not_measured_again(self):
         self.sweep(SMALL)
@@ -119,10 +119,10 @@ class Endings(SweepTest):
     def test_an_interrupt_keeps_what_is_done(self):
         slow = self.disguise("[[ $1 != dedup ]] || sleep 0.3")
         self.assertEqual(self.killed(SMALL, 2.5, signal.SIGINT, slow), 130)
-        kept = len(self.cuts())
-        self.assertGreater(kept, 0)
-        self.assertLess(kept, SMALL_COUNT)
-        self.assertIn(f"{SMALL_COUNT - kept} of {SMALL_COUNT} cells are to be measured", self.sweep(SMALL, binary=slow))
+        count = len(self.cuts())
+        self.assertGreater(count, 0)
+        self.assertLess(count, SMALL_COUNT)
+        self.assertIn(f"{SMALL_COUNT - count} of {SMALL_COUNT} cells are to be measured", self.sweep(SMALL, binary=slow))
 
     def test_a_cell_that_fails_is_named_and_the_rest_is_done(self):
         broken = self.disguise('[[ $1 != dedup || "$*" != *gear* ]] || { echo "cutpoint: error: on fire" >&2; exit 1; }')

@@ -33,12 +33,12 @@ def panel(rows: list[dict], colours: dict[str, str]) -> alt.LayerChart:
         row["text"] = f"{row['speed']:.2f}" + (f", {row['bottleneck']}" if row["bottleneck"] else "")
     order = list(dict.fromkeys(row["algorithm"] for row in shown))
     y = alt.Y("algorithm:N", sort=order, title=None, axis=alt.Axis(labelColor="@text"), scale=alt.Scale(paddingInner=0.25))
-    beside = alt.YOffset("by:N", sort=list(colours))
+    offset = alt.YOffset("by:N", sort=list(colours))
     x = alt.X("speed:Q", title="GB/s", scale=alt.Scale(domain=[0, 1.35 * max(row["speed"] for row in shown)], nice=False))
     fill = alt.Color("by:N", title=None, sort=list(colours), scale=alt.Scale(domain=list(colours), range=list(colours.values())))
-    bars = chart(shown, y, beside, x, fill).mark_bar()
+    bars = chart(shown, y, offset, x, fill).mark_bar()
     bars = bars.encode(tooltip=tips(("algorithm:N",), ("by:N",), ("speed:Q", "GB/s", ".2f"), ("bottleneck:N",)))
-    labels = chart(shown, y, beside, x, alt.Text("text:N")).mark_text(align="left", dx=5, fontSize=10, color="@muted")
+    labels = chart(shown, y, offset, x, alt.Text("text:N")).mark_text(align="left", dx=5, fontSize=10, color="@muted")
     return alt.layer(bars, labels).properties(height=(BAR * len(colours) + 10) * len(order))
 
 

@@ -44,14 +44,14 @@ def panel(rows: list[dict], x: str, y: str | None) -> alt.LayerChart:
 
 
 def grids(results: Results) -> Section | None:
-    found: dict[tuple, list[dict]] = {}
+    groups: dict[tuple, list[dict]] = {}
     tried = [row for row in results.runs if row["join_name"] == "exact" and row["parameters"] != "{}" and row["savings"] is not None]
     for row in once(tried, ("dataset", "algorithm", "size", "parameters")):
         values = json.loads(row["parameters"])
-        found.setdefault((row["dataset"], row["algorithm"], row["size"], tuple(sorted(values))), []).append(row | {"values": values})
+        groups.setdefault((row["dataset"], row["algorithm"], row["size"], tuple(sorted(values))), []).append(row | {"values": values})
     panels, used = [], []
     for name in datasets_of(tried, results):
-        for (dataset, algorithm, size, _), rows in found.items():
+        for (dataset, algorithm, size, _), rows in groups.items():
             names = axes(rows)
             if dataset != name or len(rows) < FEWEST or not names:
                 continue

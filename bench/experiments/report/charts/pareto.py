@@ -41,9 +41,9 @@ def with_room(rows: list[dict], every: list[dict]) -> list[dict]:
 
 
 def panel(rows: list[dict], aims: list[str]) -> alt.LayerChart:
-    kept = ("algorithm", "aim", "cost", "savings", "front")
+    fields = ("algorithm", "aim", "cost", "savings", "front")
     changed = [{"cost": round(row["cost"], 4), "label": f"{row['algorithm']} {row['aim']}"} | looks(row["aim"], aims) for row in rows]
-    shown = [{name: row[name] for name in kept} | more for row, more in zip(rows, changed)]
+    shown = [{name: row[name] for name in fields} | more for row, more in zip(rows, changed)]
     savings = [row["savings"] for row in shown]
     spread = max(max(savings) - min(savings), 0.002)
     costs = [row["cost"] for row in shown]

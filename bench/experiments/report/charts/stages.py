@@ -122,10 +122,10 @@ def shift(results: Results) -> Section | None:
     panels, used = [], []
     for name in datasets_of(rows, results):
         here = [row for row in rows if row["dataset"] == name]
-        found: dict[tuple, set] = {}
+        settings: dict[tuple, set] = {}
         for row in here:
-            found.setdefault((row["aim"], row["algorithm"]), set()).add(setting(row))
-        several = [row for row in here if len(found[row["aim"], row["algorithm"]]) > 1]
+            settings.setdefault((row["aim"], row["algorithm"]), set()).add(setting(row))
+        several = [row for row in here if len(settings[row["aim"], row["algorithm"]]) > 1]
         if several:
             aim = usual_aim(several)
             several = once([row | {"setting": setting(row)} for row in several if row["aim"] == aim], ("algorithm", "setting"))

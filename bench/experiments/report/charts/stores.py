@@ -104,24 +104,24 @@ def cost(store: dict) -> float:
 
 
 def stores(results: Results) -> Section | None:
-    found = [store for store in results.stores if store["growth"]]
-    if not found:
+    filled = [store for store in results.stores if store["growth"]]
+    if not filled:
         return None
     panels = []
-    for store in found:
+    for store in filled:
         drawn = (
             ("Growth", growth(store)),
             ("Containers by live share", live_shares(store)),
             ("Fragmentation", fragmentation(store)),
             ("Kinds of files, newest snapshot", kinds(store)),
         )
-        panels += [Panel(title, made, store["name"]) for title, made in drawn]
-    best = min(found, key=cost)
+        panels += [Panel(title, drawing, store["name"]) for title, drawing in drawn]
+    best = min(filled, key=cost)
     count = f"{best['snapshots']:,} snapshot{'' if best['snapshots'] == 1 else 's'}"
     title = f"Stores: {best['name']} takes {rounded(stored_bytes(best))} for {rounded(best['snapshot_bytes'])} of files in {count}"
     caption = "As cutpoint stats --details saw them. Stored bytes of the growth are those that each backup added; what was forgotten since is not among them. "
     caption += "The live share of a container is the bytes of records that snapshots refer to. Chunks count for the first file that has them."
     keys = [Key(name, colour, "bar") for name, colour in SERIES.items()]
-    rows = [row for store in found for row in growth_rows(store)]
-    names = [store["name"] for store in found]
+    rows = [row for store in filled for row in growth_rows(store)]
+    names = [store["name"] for store in filled]
     return Section("stores", "Stores", title, caption, panels, COLUMNS, rows, keys, names, "store", panels_a_row=2, is_in_order=True)
