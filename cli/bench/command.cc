@@ -143,10 +143,9 @@ status bench_command::measure_engine(std::vector<engine_job>& jobs, byte_span da
   facts.thread_count = threads->thread_count();
   facts.sides = engine_setups(!is_cpu_);
   const engine_bench bench(*threads, facts.sides, trace);
-  const auto costs = is_cpu_ ? std::nullopt : dispatch_costs(backend::automatic, say);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (say.shows_progress()) say.progress(fmt::format("engine, {} of {}: {}", i + 1, jobs.size(), named(jobs[i])));
-    jobs[i].feed.rates = expected_rates(costs, jobs[i].feed, facts.thread_count);
+    if (!is_cpu_) jobs[i].feed.rates = expected_rates(jobs[i].feed, facts.thread_count, say);
     auto row = bench.measure(jobs[i], data, facts.rounds, interruption());
     say.progress({});
     if (!row) return row.error();

@@ -92,7 +92,7 @@ exit_code chunk_command::run() {
   if (!reader) return say.refuse(reader.error());
   auto threads = engine::make(job->engine);
   if (!threads) return say.refuse(threads.error());
-  job->feed.rates = expected_rates(dispatch_costs(job->feed.where, say), job->feed, threads->thread_count());
+  job->feed.rates = expected_rates(job->feed, threads->thread_count(), say);
   chunk_lister lister(**format, say);
   auto destination = threads->open(job->feed, lister);
   if (!destination) return say.refuse(destination.error());

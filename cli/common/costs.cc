@@ -14,52 +14,39 @@ bool needs_costs(backend where) { return where == backend::automatic || where ==
 
 }  // namespace
 
-result<known_costs> machine_costs(const topology& machine, const std::vector<gpu_info>& gpus, measurement_policy when,
+result<known_costs> machine_costs(const std::vector<gpu_info>& gpus, const feed_options& job, measurement_policy when,
                                   const console& say) {
-  const std::string key = machine_key(machine, gpus);
+  const auto machine = discover_topology();
+  if (!machine) return machine.error();
+  const std::string key = machine_key(*machine, gpus);
   const std::string build = build_key();
-  const auto file = costs_file(key);
+  const auto file = costs_file(key, job);
   known_costs known;
   if (file && when != measurement_policy::always) {
-    auto kept = load_costs(*file, key, build);
-    if (kept) return known_costs{.costs = *std::move(kept), .file = *file, .problem = {}};
-    if (kept.error().system_error() != ENOENT) say.note(kept.error().message());
+    auto stored = load_costs(*file, key, build);
+    if (stored) return known_costs{.costs = *std::move(stored), .file = *file, .problem = {}};
+    if (stored.error().system_error() != ENOENT) say.note(stored.error().message());
   }
   if (when == measurement_policy::never) return known;
-  auto made = calibrate(machine, gpus);
-  if (!made) return made.error();
-  known.problem = file ? save_costs(*file, *made, build) : file.error();
+  auto model = calibrate(*machine, gpus, job);
+  if (!model) return model.error();
+  known.problem = file ? save_costs(*file, *model, build) : file.error();
   if (known.problem.ok()) known.file = *file;
-  say.note(fmt::format("costs measured in {:.2f} s; {}", made->seconds,
+  say.note(fmt::format("costs measured in {:.2f} s; {}", model->seconds,
                        known.problem.ok() ? "stored in " + known.file : known.problem.message()));
-  known.costs = *std::move(made);
+  known.costs = *std::move(model);
   return known;
 }
 
-std::optional<cost_model> dispatch_costs(backend where, const console& say) {
-  const auto found = needs_costs(where) ? gpus() : std::vector<gpu_info>();
+std::shared_ptr<const job_rates> expected_rates(const feed_options& job, std::uint64_t thread_count,
+                                                const console& say) {
+  const auto devices = needs_costs(job.where) ? gpus() : std::vector<gpu_info>();
   const auto can_be_used = [](const gpu_info& gpu) { return gpu.problem.empty(); };
-  if (!found || std::none_of(found->begin(), found->end(), can_be_used)) return std::nullopt;
-  const auto unknown = [&say](const status& why) {
-    say.note(fmt::format("costs are not known: {}", why.message()));
-    return std::nullopt;
-  };
-  const auto machine = discover_topology();
-  if (!machine) return unknown(machine.error());
-  auto known = machine_costs(*machine, *found, measurement_policy::when_missing, say);
-  if (!known) return unknown(known.error());
-  return std::move(known->costs);
-}
-
-std::shared_ptr<const job_rates> expected_rates(const std::optional<cost_model>& costs, const feed_options& job,
-                                                std::uint64_t thread_count) {
-  if (!costs) return nullptr;
-  return std::make_shared<const job_rates>(rates_for(*costs, {.cuts = job.cuts,
-                                                              .fingerprint = job.fingerprint,
-                                                              .mean_chunk_bytes = sampled_chunk_bytes(job.cuts),
-                                                              .thread_count = thread_count,
-                                                              .device_memory_bytes = job.device_memory_bytes,
-                                                              .devices = job.devices}));
+  if (!devices || std::none_of(devices->begin(), devices->end(), can_be_used)) return nullptr;
+  const auto known = machine_costs(*devices, job, measurement_policy::when_missing, say);
+  if (known) return std::make_shared<const job_rates>(rates_for(*known->costs, job, thread_count));
+  say.note(fmt::format("costs are not known: {}", known.error().message()));
+  return nullptr;
 }
 
 }  // namespace cutpoint::cli

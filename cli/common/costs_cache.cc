@@ -8,20 +8,19 @@
 #include <string_view>
 #include <system_error>
 
-#include <cutpoint/costs_json.h>
 #include <cutpoint/version.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "cli/common/json.h"
+#include "cli/common/costs_json.h"
 
 namespace cutpoint::cli {
 
 namespace {
 
 /// The format of the file. Every change of the fields or of their meaning needs a new number.
-constexpr int format_version = 1;
+constexpr int format_version = 2;
 /// Much more than the costs of many devices take.
 constexpr std::size_t most_bytes = 16 * MiB;
 
@@ -58,7 +57,7 @@ std::string build_key() {
                      std::filesystem::last_write_time(program, unknown).time_since_epoch().count());
 }
 
-result<std::string> costs_file(const std::string& machine) {
+result<std::string> costs_file(const std::string& machine, const feed_options& job) {
   std::string folder(environment("CUTPOINT_CACHE_DIR"));
   if (folder.empty() && environment("XDG_CACHE_HOME").starts_with('/')) {
     folder = fmt::format("{}/cutpoint", environment("XDG_CACHE_HOME"));
@@ -68,7 +67,8 @@ result<std::string> costs_file(const std::string& machine) {
     return status(status_code::unavailable,
                   "no folder to store costs in: CUTPOINT_CACHE_DIR, XDG_CACHE_HOME and HOME are not set");
   }
-  return fmt::format("{}/costs-{:016x}.json", folder, hash_of(machine));
+  return fmt::format("{}/costs-{:016x}.json", folder,
+                     hash_of(fmt::format("{}\n{}\n{}", machine, job.cuts.canonical(), name_of(job.fingerprint.kind))));
 }
 
 result<cost_model> load_costs(const std::string& path, const std::string& machine, const std::string& build) {
@@ -83,10 +83,10 @@ result<cost_model> load_costs(const std::string& path, const std::string& machin
   if (read.value("build", ordered_json()) != build) return refuse("was measured by another build");
   const auto costs = read.find("costs");
   if (costs == read.end()) return refuse("has no costs");
-  auto made = parse_costs(costs->dump());
-  if (!made) return refuse(made.error().message());
-  if (made->machine != machine) return refuse("was measured on another machine");
-  return made;
+  auto model = parse_costs(*costs);
+  if (!model) return refuse(model.error().message());
+  if (model->machine != machine) return refuse("was measured on another machine");
+  return model;
 }
 
 status save_costs(const std::string& path, const cost_model& costs, const std::string& build) {
@@ -96,7 +96,7 @@ status save_costs(const std::string& path, const cost_model& costs, const std::s
   if (failed) return system_failure(folder.string(), "made", failed.value());
   const std::string temporary = fmt::format("{}.{}", path, ::getpid());
   std::ofstream file(temporary, std::ios::binary);
-  file << json_text({{"format", format_version}, {"build", build}, {"costs", ordered_json::parse(costs_json(costs))}});
+  file << json_text({{"format", format_version}, {"build", build}, {"costs", costs_json(costs)}});
   file.close();
   if (!file) failed.assign(errno, std::generic_category());
   if (!failed) std::filesystem::rename(temporary, path, failed);

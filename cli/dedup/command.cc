@@ -130,7 +130,7 @@ exit_code dedup_command::run() {
   if (!reader) return say.refuse(reader.error());
   auto threads = engine::make(job->engine);
   if (!threads) return say.refuse(threads.error());
-  job->feed.rates = expected_rates(dispatch_costs(job->feed.where, say), job->feed, threads->thread_count());
+  job->feed.rates = expected_rates(job->feed, threads->thread_count(), say);
   const auto trace = trace_.open();
   if (!trace) return say.refuse(trace.error());
   return run(*job, *reader, *threads, trace->get(), say);

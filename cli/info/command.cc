@@ -3,7 +3,6 @@
 
 #include <cutpoint/backends.h>
 #include <cutpoint/bytes.h>
-#include <cutpoint/costs_json.h>
 #include <cutpoint/text.h>
 #include <cutpoint/topology.h>
 #include <cutpoint/version.h>
@@ -11,6 +10,7 @@
 
 #include "cli/common/console.h"
 #include "cli/common/costs.h"
+#include "cli/common/costs_json.h"
 #include "cli/common/json.h"
 #include "cli/common/output.h"
 
@@ -59,7 +59,7 @@ ordered_json json_of_all(const topology& machine, const result<std::vector<gpu_i
                       {"machine", json_of(machine)},
                       {"back_ends", back_ends_json()},
                       {"gpus", json_list(found ? *found : std::vector<gpu_info>(), gpu_json)},
-                      {"costs", known.costs ? ordered_json::parse(costs_json(*known.costs)) : ordered_json()},
+                      {"costs", known.costs ? costs_json(*known.costs) : ordered_json()},
                       {"costs_file", known.file.empty() ? ordered_json() : ordered_json(printable(known.file))}};
   if (!found) out["why_no_gpus"] = found.error().message();
   return out;
@@ -94,7 +94,8 @@ std::string text_of(const gpu_info& gpu) {
       gpu.problem.empty() ? "" : "; cannot be used: ", gpu.problem);
 }
 
-std::string text_of_all(const topology& machine, const result<std::vector<gpu_info>>& found, const known_costs& known) {
+std::string text_of_all(const topology& machine, const result<std::vector<gpu_info>>& found, const known_costs& known,
+                        const feed_options& job) {
   std::string out = fmt::format("cutpoint     {}\n", version()) + text_of(machine);
   for (const backend_info& b : backends()) {
     out += fmt::format("back end     {}: {}{}\n", b.name, b.meaning, b.runs_here ? "" : "; does not run here");
@@ -103,19 +104,26 @@ std::string text_of_all(const topology& machine, const result<std::vector<gpu_in
   if (found) {
     for (const gpu_info& gpu : *found) out += text_of(gpu);
   }
-  return out + costs_text(known);
+  return out + costs_text(known, job);
 }
 
 }  // namespace
 
 void info_command::add_options(CLI::App& app) {
-  app.add_flag("--calibrate", calibrates_, "Measure the costs of this machine again, in some seconds, and store them");
+  app.add_flag("--calibrate", calibrates_, "Measure the costs of a job again, in a second or less, and store them");
+  cuts_.add_to(app);
+  hash_.add_to(app);
   app.add_flag("--json", is_json_, "Print as JSON");
   output_.add_to(app);
 }
 
 exit_code info_command::run() {
   const console say(verbosity::normal);
+  const auto cuts = cuts_.checked();
+  if (!cuts) return say.refuse(cuts.error());
+  const auto fingerprint = hash_.checked("sha256");
+  if (!fingerprint) return say.refuse(fingerprint.error());
+  const feed_options job{.cuts = cuts->chunker, .fingerprint = *fingerprint};
   const auto machine = discover_topology();
   const auto failed = [&say](const status& why) {
     say.error(why.message());
@@ -123,12 +131,12 @@ exit_code info_command::run() {
   };
   if (!machine) return failed(machine.error());
   const auto found = gpus();
-  const auto known = machine_costs(*machine, found ? *found : std::vector<gpu_info>(),
+  const auto known = machine_costs(found ? *found : std::vector<gpu_info>(), job,
                                    calibrates_ ? measurement_policy::always : measurement_policy::never, say);
   if (!known) return failed(known.error());
   if (!known->problem.ok()) say.warning(fmt::format("the costs are not stored: {}", known->problem.message()));
   const std::string text =
-      is_json_ ? json_text(json_of_all(*machine, found, *known)) : text_of_all(*machine, found, *known);
+      is_json_ ? json_text(json_of_all(*machine, found, *known)) : text_of_all(*machine, found, *known, job);
   return write_all(output_, text, say);
 }
 

@@ -5,7 +5,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/common/cut_options.h"
 #include "cli/common/exit_code.h"
+#include "cli/common/hash_options.h"
 #include "cli/common/output.h"
 #include "cli/common/subcommand.h"
 
@@ -17,6 +19,8 @@ class info_command final : public subcommand {
   exit_code run() override;
 
  private:
+  cut_options cuts_;
+  hash_options hash_;
   output_option output_;
   bool is_json_ = false;
   bool calibrates_ = false;

@@ -1,8 +1,4 @@
 // Formats the cost model as text.
-#include <algorithm>
-#include <cmath>
-#include <map>
-
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 
@@ -21,47 +17,40 @@ std::string gigabytes(double rate) {
   return fmt::format("{:.{}f}", rate / gigabyte, rate < 10 * gigabyte ? 2 : 0);
 }
 
-/// Returns a line for each name, with the rates at all measured lengths: "gear: 3.27 at 9.8K (avx2)".
-std::string text_of(const std::vector<cut_rate>& rates, std::string_view heading) {
-  std::map<std::string, std::string> by_name;
-  for (const cut_rate& each : rates) {
-    std::string& line = by_name[each.name];
-    line += fmt::format("{}{} at {:.1f}K ({})", line.empty() ? "" : ", ", gigabytes(each.bytes_per_second),
-                        each.mean_bytes / static_cast<double>(KiB), to_string(each.where));
-  }
+std::string text_of(const lane_rates& rates, std::string_view heading) {
   std::string out;
-  for (const auto& [name, line] : by_name) out += fmt::format("{:12} {}: {}\n", heading, name, line);
+  for (const cut_rate& each : rates.cuts) {
+    out += fmt::format("{:12} cuts {}, chunks of {:.1f}K by {}\n", heading, gigabytes(each.bytes_per_second),
+                       each.mean_bytes / static_cast<double>(KiB), to_string(each.where));
+  }
+  for (const fingerprint_rate& each : rates.fingerprints) {
+    out += fmt::format("{:12} fingerprints {} ({}), {} chunks in flight by {}\n", heading,
+                       gigabytes(each.bytes_per_second), name_of(each.kind), each.in_flight, to_string(each.where));
+  }
   return out;
 }
 
-std::string text_of(const std::vector<fingerprint_rate>& rates, std::string_view heading) {
-  std::string out;
-  std::string last;
-  for (const fingerprint_rate& each : rates) {
-    const std::string name = fmt::format("{} of {}", name_of(each.kind), format_size(each.chunk_bytes));
-    if (name != last)
-      out += fmt::format("{}{:12} {}, {}: ", last.empty() ? "" : "\n", heading, name, to_string(each.where));
-    out += fmt::format("{}{} x {}", name == last ? ", " : "", each.in_flight, gigabytes(each.bytes_per_second));
-    last = name;
-  }
-  return out.empty() ? out : out + '\n';
+std::string text_of(const device_costs& device) {
+  const std::string heading = fmt::format("GPU {}", device.index);
+  if (!device.problem.empty()) return fmt::format("{:12} not measured: {}\n", heading, device.problem);
+  return fmt::format("{:12} link: in {}, out {}; latency of a batch {:.0f} us\n", heading, gigabytes(device.link_in),
+                     gigabytes(device.link_out), 1e6 * device.latency_seconds) +
+         text_of(device.rates, heading);
 }
 
-std::string text_of(const device_costs& device) {
-  std::string out = fmt::format("GPU {:8} ", device.index);
-  if (!device.problem.empty()) return out + fmt::format("not measured: {}\n", device.problem);
-  out += fmt::format("link: in {}, out {}; latency of a batch {:.0f} us\n", gigabytes(device.link_in),
-                     gigabytes(device.link_out), 1e6 * device.latency_seconds);
-  const std::string heading = fmt::format("GPU {}", device.index);
-  return out + text_of(device.rates.cuts, heading) + text_of(device.rates.fingerprints, heading);
+std::string text_of(const plan_prediction& predicted) {
+  return fmt::format("{:12} {} {} GB/s, bound by {}\n", "predicted", to_string(predicted.plan),
+                     gigabytes(predicted.bytes_per_second),
+                     predicted.limits.empty() ? "nothing known" : predicted.limits.front().name);
 }
 
 }  // namespace
 
-std::string costs_text(const known_costs& known) {
-  if (!known.costs) return "costs        not known: run 'cutpoint info --calibrate', which takes some seconds\n";
+std::string costs_text(const known_costs& known, const feed_options& job) {
+  const std::string named = fmt::format("{} with {}", job.cuts.canonical(), name_of(job.fingerprint.kind));
+  if (!known.costs) return fmt::format("costs        of {} are not known: run 'cutpoint info --calibrate'\n", named);
   const cost_model& costs = *known.costs;
-  std::string out = fmt::format("costs        measured in {:.2f} s, {}; GB/s\n", costs.seconds,
+  std::string out = fmt::format("costs        of {}, measured in {:.2f} s, {}; GB/s\n", named, costs.seconds,
                                 known.file.empty() ? "not stored" : "stored in " + printable(known.file));
   out += fmt::format("memory       read by one thread {}, by {} {}; copied {}; read from the page cache {}\n",
                      gigabytes(costs.memory.read_by_one), costs.processor_count, gigabytes(costs.memory.read_by_all),
@@ -69,8 +58,16 @@ std::string costs_text(const known_costs& known) {
   out += fmt::format(
       "lanes        while all work, each has {:.0f} % of its speed alone; indexing a chunk takes {:.0f} ns\n",
       100 * costs.together, 1e9 * costs.seconds_of_a_chunk);
-  out += text_of(costs.processor.cuts, "cuts") + text_of(costs.processor.fingerprints, "fingerprints");
-  for (const device_costs& device : costs.devices) out += text_of(device);
+  out += text_of(costs.processor, "processor");
+  feed_options any_device = job;
+  any_device.devices.clear();
+  for (const device_costs& device : costs.devices) {
+    out += text_of(device);
+    any_device.devices.push_back(device.index);
+  }
+  for (const plan_prediction& each : predict_plans(rates_for(costs, any_device, costs.processor_count))) {
+    out += text_of(each);
+  }
   return out;
 }
 

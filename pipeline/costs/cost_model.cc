@@ -1,9 +1,7 @@
 // The rates of a job's lanes, from the cost model.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
-#include <string_view>
 
 #include <cutpoint/cost_model.h>
 #include <fmt/format.h>
@@ -19,71 +17,23 @@ namespace {
 constexpr double latency_share = 0.05;
 constexpr std::uint64_t least_batch = 1 * MiB;
 constexpr std::uint64_t most_batch = 1 * GiB;
-/// Bytes of the chunks that a lane of the processor fingerprints together: a segment's.
-constexpr double processor_batch_bytes = 2 * MiB;
 /// Copied out for each chunk: its length, and the digest.
 constexpr double length_bytes = 4;
 
-std::string_view algorithm_of(std::string_view canonical) { return canonical.substr(0, canonical.find('(')); }
-
-/// The rate of the same chunker, or of the same algorithm at the nearest mean length. Null if there is none.
-const cut_rate* nearest(const std::vector<cut_rate>& measured, const chunker& cuts, double mean_bytes) {
-  const cut_rate* best = nullptr;
-  double least = std::numeric_limits<double>::infinity();
-  for (const cut_rate& each : measured) {
-    if (each.cuts == cuts.canonical()) return &each;
-    if (algorithm_of(each.cuts) != algorithm_of(cuts.canonical())) continue;
-    const double distance = std::abs(std::log(std::max(1.0, each.mean_bytes) / std::max(1.0, mean_bytes)));
-    if (distance >= least) continue;
-    least = distance;
-    best = &each;
-  }
-  return best;
+double cutting_rate(const lane_rates& measured, const chunker& cuts) {
+  const auto entry = std::find_if(measured.cuts.begin(), measured.cuts.end(),
+                                  [&](const cut_rate& each) { return each.cuts == cuts.canonical(); });
+  return entry != measured.cuts.end() ? entry->bytes_per_second : 0;
 }
 
-struct measured_point {
-  double position = 0;
-  double rate = 0;
-};
-
-/// Interpolates linearly between logarithms; beyond the ends, the rate at the end. 0 without points.
-double interpolated(std::vector<measured_point> points, double position) {
-  if (points.empty()) return 0;
-  std::sort(points.begin(), points.end(), [](const auto& x, const auto& y) { return x.position < y.position; });
-  const auto above =
-      std::find_if(points.begin(), points.end(), [position](const auto& p) { return p.position >= position; });
-  if (above == points.begin()) return above->rate;
-  if (above == points.end()) return points.back().rate;
-  const measured_point& below = above[-1];
-  if (below.rate <= 0 || above->rate <= 0) return std::max(below.rate, above->rate);
-  const double part = std::log(position / below.position) / std::log(above->position / below.position);
-  return below.rate * std::pow(above->rate / below.rate, part);
-}
-
-/// Interpolates over the numbers in flight at each measured length, and then over the lengths.
-double fingerprint_rate_at(const std::vector<fingerprint_rate>& measured, fingerprint_kind kind, double chunk_bytes,
-                           double in_flight) {
-  std::vector<std::uint64_t> lengths;
-  for (const fingerprint_rate& each : measured) {
-    if (each.kind == kind) lengths.push_back(each.chunk_bytes);
-  }
-  std::sort(lengths.begin(), lengths.end());
-  lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
-  std::vector<measured_point> by_length;
-  for (const std::uint64_t length : lengths) {
-    std::vector<measured_point> by_number;
-    for (const fingerprint_rate& each : measured) {
-      if (each.kind == kind && each.chunk_bytes == length) {
-        by_number.push_back({static_cast<double>(each.in_flight), each.bytes_per_second});
-      }
-    }
-    by_length.push_back({static_cast<double>(length), interpolated(std::move(by_number), in_flight)});
-  }
-  return interpolated(std::move(by_length), chunk_bytes);
+double fingerprinting_rate(const lane_rates& measured, fingerprint_kind kind) {
+  const auto entry = std::find_if(measured.fingerprints.begin(), measured.fingerprints.end(),
+                                  [kind](const fingerprint_rate& each) { return each.kind == kind; });
+  return entry != measured.fingerprints.end() ? entry->bytes_per_second : 0;
 }
 
 /// The share of its rate that a lane keeps if `lanes` work. It was measured with one lane for each processor.
-double share_beside(const cost_model& model, std::uint64_t lanes) {
+double share_of_rate(const cost_model& model, std::uint64_t lanes) {
   if (lanes <= 1 || model.processor_count <= 1) return 1;
   const double others = static_cast<double>(std::min(lanes, model.processor_count) - 1);
   const double share = 1 + (model.together - 1) * others / static_cast<double>(model.processor_count - 1);
@@ -111,32 +61,24 @@ std::uint64_t batch_bytes_for(const device_rates& rates, std::uint64_t memory_by
 }
 
 /// Nullopt if the device cannot do the job.
-std::optional<device_rates> rates_on(const device_costs& device, const job_costs& job) {
-  const cut_rate* const cuts = nearest(device.rates.cuts, job.cuts, job.mean_chunk_bytes);
-  if (!device.problem.empty() || cuts == nullptr || cuts->bytes_per_second <= 0) return std::nullopt;
-  const double mean = std::max(1.0, job.mean_chunk_bytes);
+std::optional<device_rates> rates_on(const device_costs& device, const feed_options& job, double mean_bytes) {
+  if (!device.problem.empty()) return std::nullopt;
+  const fingerprint_kind kind = job.fingerprint.kind;
   const auto info = std::find_if(fingerprints().begin(), fingerprints().end(),
-                                 [&](const fingerprint_info& f) { return f.kind == job.fingerprint.kind; });
+                                 [kind](const fingerprint_info& each) { return each.kind == kind; });
   device_rates rates{.device = device.index,
                      .link_in = device.link_in,
                      .link_out = device.link_out,
                      .latency_seconds = device.latency_seconds,
-                     .chunking = cuts->bytes_per_second,
-                     .out_share = (length_bytes + static_cast<double>(info->digest_bytes)) / mean};
-  const auto with_batches_of = [&](std::uint64_t bytes) {
-    return fingerprint_rate_at(device.rates.fingerprints, job.fingerprint.kind, mean,
-                               static_cast<double>(bytes) / mean);
-  };
-  if (job.fingerprint.kind == fingerprint_kind::none) {
-    rates.batch_bytes = batch_bytes_for(rates, job.device_memory_bytes);
-    return rates;
-  }
-  rates.fingerprinting = with_batches_of(most_batch);
+                     .chunking = cutting_rate(device.rates, job.cuts),
+                     .fingerprinting = fingerprinting_rate(device.rates, kind),
+                     .out_share = (length_bytes + static_cast<double>(info->digest_bytes)) / mean_bytes};
   const std::uint64_t reach = job.cuts.reach();
-  const bool is_left = reach != unlimited && reach > longest_fingerprinted_on_device(job.fingerprint.kind);
-  if (rates.fingerprinting <= 0 || is_left) return std::nullopt;
+  const bool is_too_long = reach != unlimited && reach > longest_fingerprinted_on_device(kind);
+  if (kind == fingerprint_kind::none ? rates.chunking <= 0 : rates.fingerprinting <= 0 || is_too_long) {
+    return std::nullopt;
+  }
   rates.batch_bytes = batch_bytes_for(rates, job.device_memory_bytes);
-  rates.fingerprinting = with_batches_of(rates.batch_bytes);
   return rates;
 }
 
@@ -156,26 +98,26 @@ std::string machine_key(const topology& machine, const std::vector<gpu_info>& gp
   return key;
 }
 
-job_rates rates_for(const cost_model& model, const job_costs& job) {
-  const double mean = std::max(1.0, job.mean_chunk_bytes);
-  const double share = share_beside(model, job.thread_count);
-  const cut_rate* const cuts = nearest(model.processor.cuts, job.cuts, mean);
+job_rates rates_for(const cost_model& model, const feed_options& job, std::uint64_t thread_count) {
+  const double mean_bytes = model.processor.cuts.empty() ? 1 : std::max(1.0, model.processor.cuts.front().mean_bytes);
+  const double share = share_of_rate(model, thread_count);
   job_rates rates;
   rates.processor = {
-      .lane_count = job.thread_count,
-      .chunking = cuts != nullptr ? cuts->bytes_per_second * share : 0,
-      .fingerprinting = share * fingerprint_rate_at(model.processor.fingerprints, job.fingerprint.kind, mean,
-                                                    std::max(1.0, processor_batch_bytes / mean)),
-      .memory = std::min(model.memory.read_by_all, static_cast<double>(job.thread_count) * model.memory.read_by_one)};
+      .lane_count = thread_count,
+      .chunking = share * cutting_rate(model.processor, job.cuts),
+      .fingerprinting = share * fingerprinting_rate(model.processor, job.fingerprint.kind),
+      .memory = std::min(model.memory.read_by_all, static_cast<double>(thread_count) * model.memory.read_by_one)};
+  rates.devices_can_cut = job.cuts.reach() != unlimited;
   for (const int index : job.devices) {
     const auto device = std::find_if(model.devices.begin(), model.devices.end(),
-                                     [index](const device_costs& d) { return d.index == index; });
-    if (device == model.devices.end()) continue;
-    if (auto made = rates_on(*device, job)) rates.devices.push_back(*made);
+                                     [index](const device_costs& each) { return each.index == index; });
+    const auto measured = device != model.devices.end() ? rates_on(*device, job, mean_bytes) : std::nullopt;
+    if (!measured) continue;
+    rates.devices.push_back(*measured);
+    rates.devices_can_cut = rates.devices_can_cut && measured->chunking > 0;
   }
-  rates.devices_can_cut = job.cuts.reach() != unlimited;
   rates.reading = model.memory.page_cache;
-  rates.delivery = model.seconds_of_a_chunk > 0 ? mean / model.seconds_of_a_chunk : 0;
+  rates.delivery = model.seconds_of_a_chunk > 0 ? mean_bytes / model.seconds_of_a_chunk : 0;
   return rates;
 }
 

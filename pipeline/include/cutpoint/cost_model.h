@@ -1,13 +1,12 @@
-// The cost model: rates of one machine that are measured once, and the rates of a job's lanes that follow from them.
+// The cost model: what one job costs on this machine, by a short measurement, and the rates of its lanes that follow.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include <cutpoint/backends.h>
-#include <cutpoint/chunker.h>
+#include <cutpoint/engine.h>
 #include <cutpoint/fingerprint.h>
 #include <cutpoint/status.h>
 #include <cutpoint/topology.h>
@@ -20,14 +19,14 @@ namespace cutpoint {
 
 /// The rate of one chunker, on one lane.
 struct cut_rate {
-  std::string name;       ///< in the catalog
+  std::string name;       ///< of the algorithm
   std::string cuts;       ///< the canonical string
   double mean_bytes = 0;  ///< of the chunks
   double bytes_per_second = 0;
   backend where = backend::scalar;
 };
 
-/// The rate of one fingerprint, for chunks of one length of which a lane has some number in flight.
+/// The rate of one fingerprint, for chunks of this mean length of which a lane has some number in flight.
 struct fingerprint_rate {
   fingerprint_kind kind = fingerprint_kind::none;
   std::uint64_t chunk_bytes = 0;
@@ -36,6 +35,8 @@ struct fingerprint_rate {
   backend where = backend::scalar;
 };
 
+/// The rates of a processor's lane or of a device. A list is empty if the job has no such work, or the device no kernel
+/// for it.
 struct lane_rates {
   std::vector<cut_rate> cuts;
   std::vector<fingerprint_rate> fingerprints;
@@ -56,14 +57,14 @@ struct device_costs {
   double link_in = 0;             ///< from pinned memory
   double link_out = 0;
   double latency_seconds = 0;  ///< of a very small batch
-  lane_rates rates;            ///< of the kernels that the device has; `in_flight` is the number of chunks in a batch
+  lane_rates rates;            ///< of the kernels; `in_flight` is the number of chunks in a batch
   std::string problem;         ///< the failure that left the device without rates, or empty
 };
 
 struct cost_model {
   std::string machine;                ///< `machine_key` of the measured machine
   std::uint64_t processor_count = 1;  ///< threads of `read_by_all` and `together`
-  double seconds = 0;                 ///< that the calibration took
+  double seconds = 0;                 ///< that the measurement took
   memory_rates memory;
   double together = 1;            ///< speed of a lane while all processors work, relative to its speed alone
   double seconds_of_a_chunk = 0;  ///< to look a new chunk up in the index and add it
@@ -75,30 +76,18 @@ struct cost_model {
 /// model with another key is of another machine.
 [[nodiscard]] std::string machine_key(const topology& machine, const std::vector<gpu_info>& gpus);
 
-/// Measures this machine: every name of the catalog, each fingerprint, memory, and those of `gpus` that have no
-/// problem. It takes about two seconds, more for each GPU, and up to 300 MB of memory. No other program should run
-/// meanwhile, because it would make the rates lower. Errors: unavailable, if the system cannot start threads;
-/// backend_failure. A GPU that fails is no error; its costs have the problem. Throws std::bad_alloc.
-[[nodiscard]] result<cost_model> calibrate(const topology& machine, const std::vector<gpu_info>& gpus = {});
+/// Measures what `job` costs: its cuts and its fingerprint on the processor and on those of `gpus` that have no problem,
+/// links, and memory. Of the job only `cuts` and `fingerprint` matter. It takes some tenths of a second, about as much
+/// for each GPU, and up to 300 MB of memory. No other program should run meanwhile, because it would make the rates
+/// lower. Errors: unavailable, if the system cannot start threads; backend_failure; as `fingerprints_on`. A GPU that
+/// fails is no error; its costs have the problem. Throws std::bad_alloc.
+[[nodiscard]] result<cost_model> calibrate(const topology& machine, const std::vector<gpu_info>& gpus,
+                                           const feed_options& job);
 
-/// The mean length of chunks of random data, measured on a sample of 4 MiB, in milliseconds. If chunks are longer than
-/// the sample, the sample's length. Thread-safe.
-[[nodiscard]] double sampled_chunk_bytes(const chunker& cuts);
-
-/// The properties of a job on which its rates depend.
-struct job_costs {
-  chunker cuts;
-  fingerprint_recipe fingerprint = fingerprint_kind::none;
-  double mean_chunk_bytes = 8192;               ///< as expected
-  std::uint64_t thread_count = 1;               ///< number of the processor's lanes
-  std::uint64_t device_memory_bytes = 1 * GiB;  ///< of each device, for batches
-  std::vector<int> devices = {0};               ///< GPUs that may be used; those without costs are ignored
-};
-
-/// The rates of the job's lanes. The rate of cuts is that of the same canonical string, or that of the same algorithm
-/// at the nearest mean length, or 0 (unknown). Rates of fingerprints are interpolated between the measured lengths and
-/// numbers in flight. Batches are the shortest whose latency is at most a twentieth of their time. The result has no
-/// entry for a device without kernels for the job. Thread-safe.
-[[nodiscard]] job_rates rates_for(const cost_model& model, const job_costs& job);
+/// The rates of the job's lanes, for `feed_options::rates`, with `thread_count` lanes of the processor and the devices
+/// that the job names. `model` must be of this job; what it does not have is unknown. Batches are the shortest whose
+/// latency is at most a twentieth of their time, within the job's device memory. The result has no entry for a device
+/// without kernels for the job. Thread-safe.
+[[nodiscard]] job_rates rates_for(const cost_model& model, const feed_options& job, std::uint64_t thread_count);
 
 }  // namespace cutpoint

@@ -70,7 +70,7 @@ class Info(CommandTest):
 
 @unittest.skipIf(IS_SANITIZED, "measures: the tests of the pipeline calibrate under sanitizers")
 class Costs(CommandTest):
-    """One calibration serves all tests: it takes some seconds."""
+    """One calibration serves nearly all tests."""
 
     @classmethod
     def setUpClass(cls):
@@ -119,15 +119,14 @@ class Costs(CommandTest):
         self.assertEqual(described["costs"], self.made["costs"])
         self.assertEqual(described["costs_file"], str(self.cache / self.file.name))
 
-    def test_have_every_name_and_fingerprint(self):
+    def test_are_of_the_job_that_dedup_does_by_default(self):
         costs = self.made["costs"]
-        known = listed()
-        self.assertEqual({rate["name"] for rate in costs["processor"]["cuts"]}, {e["name"] for e in known["entries"]})
-        prints = {rate["name"] for rate in costs["processor"]["fingerprints"]}
-        self.assertEqual(prints, {f["name"] for f in known["fingerprints"]} - {"none"})
+        report = json.loads(self.run_command("dedup", "--json", str(self.file)).stdout)
+        self.assertEqual([rate["cuts"] for rate in costs["processor"]["cuts"]], [report["cuts"]])
+        self.assertEqual([rate["name"] for rate in costs["processor"]["fingerprints"]], ["sha256"])
         for rate in costs["processor"]["cuts"] + costs["processor"]["fingerprints"]:
             self.assertGreater(rate["bytes_per_second"], 0, rate)
-            self.assertIn(rate["back_end"], {b["name"] for b in known["back_ends"] if b["runs_here"]})
+            self.assertIn(rate["back_end"], {b["name"] for b in listed()["back_ends"] if b["runs_here"]})
         for name, rate in costs["memory"].items():
             self.assertGreater(rate, 0, name)
         self.assertEqual(costs["processors"], self.made["machine"]["processors"])
@@ -136,11 +135,18 @@ class Costs(CommandTest):
         self.keep(self.text)
         run = self.info()
         self.assert_done(run)
-        names = {rate["name"] for rate in self.made["costs"]["processor"]["cuts"]}
-        shown = {match[1] for match in re.finditer(r"^cuts         ([a-z0-9-]+): ", run.stdout, re.MULTILINE)}
-        self.assertEqual(shown, names)
         self.assertIn(f"stored in {self.cache / self.file.name}", run.stdout)
-        self.assertIn("fingerprints sha1 of 8K, ", run.stdout)
+        self.assertRegex(run.stdout, r"(?m)^processor    cuts [0-9.]+, chunks of [0-9.]+K by ")
+        self.assertRegex(run.stdout, r"(?m)^processor    fingerprints [0-9.]+ \(sha256\), ")
+        self.assertRegex(run.stdout, r"(?m)^predicted    processor [0-9.]+ GB/s, bound by ")
+
+    def test_are_of_any_job_that_options_name(self):
+        job = ("--algorithm", "gear", "--size", "4K", "--hash", "sha1")
+        costs = self.described("--calibrate", *job)["costs"]
+        self.assertEqual([rate["name"] for rate in costs["processor"]["cuts"]], ["gear"])
+        self.assertEqual([rate["name"] for rate in costs["processor"]["fingerprints"]], ["sha1"])
+        self.assertEqual(self.described(*job)["costs"], costs)
+        self.assertIsNone(self.described()["costs"], "another job's")
 
     def test_that_cannot_be_used_count_as_none_and_make_way_for_new_ones(self):
         whole = json.loads(self.text)

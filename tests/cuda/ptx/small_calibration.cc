@@ -6,11 +6,12 @@
 
 namespace cutpoint {
 
-device_costs calibrate_device(const device_provider& provider, const gpu_info& gpu, const device_sampling&);
-device_costs calibrate_device(const device_provider& provider, const gpu_info& gpu, const device_sampling&) {
-  return calibrate_device_as_given(
-      provider, gpu,
-      {.batch_bytes = 64 * KiB, .small_bytes = 8 * KiB, .turns = 1, .chunk_lengths = {2 * KiB, 8 * KiB}});
+device_costs calibrate_device(const device_provider& provider, const gpu_info& gpu, const feed_options& job,
+                              double mean_chunk_bytes, const device_sampling&);
+device_costs calibrate_device(const device_provider& provider, const gpu_info& gpu, const feed_options& job,
+                              double mean_chunk_bytes, const device_sampling&) {
+  return calibrate_device_as_given(provider, gpu, job, mean_chunk_bytes,
+                                   {.batch_bytes = 64 * KiB, .small_bytes = 8 * KiB, .turns = 1});
 }
 
 }  // namespace cutpoint

@@ -7,7 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "pipeline/backends/sample_cursor.h"
 #include "tests/host/support/choices.h"
 
 namespace cutpoint::tests {
@@ -52,31 +51,6 @@ TEST(find_fastest, gives_no_more_turns_to_the_slow) {
 
 TEST(find_fastest, measures_nothing_if_there_is_no_choice) {
   EXPECT_EQ(find_fastest(1, 2, [](std::size_t, std::size_t) -> double { throw std::logic_error("a turn"); }), 0u);
-}
-
-TEST(sample_cursor, is_twice_the_largest_cache_within_bounds) {
-  const std::vector<std::uint8_t> random = random_bytes(1 * MiB);
-  EXPECT_EQ(sample_cursor(random, 0).bytes().size(), 32 * MiB);
-  EXPECT_EQ(sample_cursor(random, 20 * MiB).bytes().size(), 40 * MiB);
-  EXPECT_EQ(sample_cursor(random, std::numeric_limits<std::uint64_t>::max()).bytes().size(), 256 * MiB);
-}
-
-TEST(sample_cursor, comes_by_each_byte_once_before_it_begins_anew) {
-  const std::vector<std::uint8_t> random = random_bytes(1 * MiB);
-  sample_cursor walk(random, 0);
-  std::vector<std::uint64_t> begins;
-  const auto measure = [&](std::uint64_t count) {
-    return walk.seconds_per_byte(4, 60, [&](std::uint64_t begin) {
-      begins.push_back(begin);
-      return count;
-    });
-  };
-  EXPECT_GT(measure(3 * MiB), 0);  // 3 steps in each turn, which is 9 MiB for a turn of 8
-  EXPECT_GT(measure(2 * MiB), 0);
-  std::vector<std::uint64_t> expected;
-  for (std::uint64_t step = 0; step < 12; ++step) expected.push_back(step * 3 * MiB % (32 * MiB));
-  for (std::uint64_t step = 0; step < 16; ++step) expected.push_back((36 + 2 * step) * MiB % (32 * MiB));
-  EXPECT_EQ(begins, expected);
 }
 
 }  // namespace

@@ -2,12 +2,11 @@
 #include "pipeline/costs/device_calibration.h"
 
 #include <atomic>
-#include <numeric>
 
 #include "cuda/device/measure_link.h"
 #include "tests/cuda/support/host_offload.h"
+#include "tests/host/algorithms/made.h"
 #include "tests/pipeline/support/gpus.h"
-#include "tests/pipeline/support/lane_rates.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -16,12 +15,14 @@ using cuda::executor_call;
 
 /// Sizes that the host double of a device can process quickly.
 constexpr std::uint64_t tiny_batch = 64 * KiB;
-device_sampling tiny_sampling() {
-  return {.batch_bytes = tiny_batch,
-          .small_bytes = 4 * KiB,
-          .turns = 1,
-          .most_seconds = 0,
-          .chunk_lengths = {2 * KiB, 16 * KiB}};
+device_sampling tiny_sampling() { return {.batch_bytes = tiny_batch, .small_bytes = 4 * KiB, .turns = 1}; }
+
+feed_options job_of(const std::string& name, fingerprint_kind kind = fingerprint_kind::sha1) {
+  return {.cuts = made(name), .fingerprint = kind, .devices = {3}};
+}
+
+device_costs calibrated(const device_provider& provider, const feed_options& job) {
+  return calibrate_device(provider, gpu(3, "host"), job, 4096, tiny_sampling());
 }
 
 class linked_host_device final : public device_provider {
@@ -45,34 +46,34 @@ class linked_host_device final : public device_provider {
   std::function<status(executor_call)> before_;
 };
 
-TEST(calibrate_device, measures_what_the_device_does) {
-  const device_costs costs = calibrate_device(linked_host_device(), gpu(3, "host"), tiny_sampling());
-  EXPECT_EQ(costs.problem, "");
-  EXPECT_EQ(costs.index, 3);
-  EXPECT_EQ(costs.name, "host");
-  EXPECT_EQ(costs.batch_bytes, tiny_batch);
-  EXPECT_GT(costs.link_in, 0);
-  EXPECT_GT(costs.link_out, 0);
-  EXPECT_GE(costs.latency_seconds, 0);
-  expect_positive(costs.rates);
-  EXPECT_GE(names_of(costs.rates).size(), 20u);
-  std::set<std::pair<fingerprint_kind, std::pair<std::uint64_t, std::uint64_t>>> measured;
-  for (const fingerprint_rate& each : costs.rates.fingerprints) {
-    measured.insert({each.kind, {each.chunk_bytes, each.in_flight}});
-    EXPECT_EQ(each.where, backend::cuda);
+TEST(calibrate_device, measures_the_job) {
+  for (const fingerprint_kind kind : {fingerprint_kind::sha1, fingerprint_kind::md5, fingerprint_kind::none}) {
+    const feed_options job = job_of("gear", kind);
+    const device_costs costs = calibrated(linked_host_device(), job);
+    EXPECT_EQ(costs.problem, "");
+    EXPECT_EQ(costs.index, 3);
+    EXPECT_EQ(costs.name, "host");
+    EXPECT_EQ(costs.batch_bytes, tiny_batch);
+    EXPECT_GT(costs.link_in, 0);
+    EXPECT_GT(costs.link_out, 0);
+    EXPECT_GE(costs.latency_seconds, 0);
+    EXPECT_EQ(costs.rates.cuts.at(0).cuts, job.cuts.canonical());
+    EXPECT_GT(costs.rates.cuts.at(0).bytes_per_second, 0);
+    EXPECT_EQ(costs.rates.fingerprints.size(), kind == fingerprint_kind::sha1 ? 1u : 0u)
+        << "nothing that a device leaves to the processor";
   }
-  for (const fingerprint_kind kind : {fingerprint_kind::sha1, fingerprint_kind::sha256, fingerprint_kind::blake3}) {
-    EXPECT_TRUE(measured.contains({kind, {2 * KiB, 32}}));
-    EXPECT_TRUE(measured.contains({kind, {2 * KiB, 4}}));
-    EXPECT_TRUE(measured.contains({kind, {16 * KiB, 4}}));
-  }
-  EXPECT_EQ(measured.size(), 9u) << "nothing that a device leaves to the processor";
-
   cost_model model;
-  model.devices = {costs};
-  job_costs job = rated_job("gear", fingerprint_kind::sha1);
-  job.devices = {3};
-  EXPECT_EQ(predict_plans(rates_for(model, job)).size(), 3u);
+  model.devices = {calibrated(linked_host_device(), job_of("gear"))};
+  EXPECT_EQ(predict_plans(rates_for(model, job_of("gear"), 1)).size(), 3u);
+}
+
+TEST(calibrate_device, has_a_device_that_cannot_cut_fingerprint) {
+  const feed_options job{.cuts = made("gear", "max_bytes=0"), .fingerprint = fingerprint_kind::sha1};
+  const device_costs costs = calibrated(linked_host_device(), job);
+  EXPECT_EQ(costs.problem, "");
+  EXPECT_TRUE(costs.rates.cuts.empty());
+  EXPECT_EQ(costs.rates.fingerprints.at(0).in_flight, tiny_batch / 4096);
+  EXPECT_GT(costs.rates.fingerprints.at(0).bytes_per_second, 0);
 }
 
 TEST(calibrate_device, says_what_failed) {
@@ -80,9 +81,9 @@ TEST(calibrate_device, says_what_failed) {
                                       executor_call::copy_out, executor_call::wait}) {
     std::atomic<int> calls = 0;
     const linked_host_device device([&](executor_call call) {
-      return call == failing && ++calls > 20 ? status(status_code::backend_failure, "planted") : status();
+      return call == failing && ++calls > 2 ? status(status_code::backend_failure, "planted") : status();
     });
-    const device_costs costs = calibrate_device(device, gpu(1, "host"), tiny_sampling());
+    const device_costs costs = calibrated(device, job_of("gear"));
     EXPECT_EQ(costs.problem, "planted");
     EXPECT_TRUE(costs.rates.cuts.empty());
     EXPECT_EQ(costs.link_in, 0);
@@ -93,7 +94,7 @@ TEST(calibrate_device, does_without_locked_memory) {
   const linked_host_device device([](executor_call call) {
     return call == executor_call::pin ? status(status_code::memory_limit, "planted") : status();
   });
-  EXPECT_EQ(calibrate_device(device, gpu(0, "host"), tiny_sampling()).problem, "");
+  EXPECT_EQ(calibrated(device, job_of("gear")).problem, "");
 }
 
 /// An offload that reports fixed times: 2 ms for cutting and 4 ms for fingerprinting. It cuts chunks of 4 KiB, and
@@ -109,14 +110,10 @@ class timed_batches final : public cuda::offload {
     lengths_.assign(input.parts.front().size() / (4 * KiB), 4 * KiB);
     output = {.is_complete = true, .lengths = lengths_, .digests = {}, .stream_ranges = {}, .times = {}};
     output.times.cutting = {.begin = 1, .end = 1.002};
+    output.times.fingerprinting = {.begin = 2, .end = 2.004};
     return {};
   }
-  status fingerprint(const cuda::chunk_input& input, cuda::chunk_output& output) override {
-    const std::uint64_t bytes = std::accumulate(input.lengths.begin(), input.lengths.end(), std::uint64_t{0});
-    EXPECT_EQ(bytes, input.parts.front().size());
-    output.times.fingerprinting = {.begin = 1, .end = 1.004};
-    return {};
-  }
+  status fingerprint(const cuda::chunk_input&, cuda::chunk_output&) override { return {}; }
   status pin(void*, std::size_t) override { return {}; }
   void unpin(void*) override {}
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept override { return 0; }
@@ -141,22 +138,16 @@ class timed_device : public device_provider {
 };
 
 TEST(calibrate_device, goes_by_the_clock_of_the_device) {
-  const device_costs costs = calibrate_device(timed_device(), gpu(0, "timed"), tiny_sampling());
+  const device_costs costs = calibrated(timed_device(), job_of("fastcdc"));
   EXPECT_EQ(costs.problem, "");
   EXPECT_EQ(costs.link_in, 5e9);
   EXPECT_EQ(costs.link_out, 4e9);
   EXPECT_EQ(costs.latency_seconds, 100) << "no batch takes less than a launch";
-  EXPECT_FALSE(names_of(costs.rates).contains("gear"));
-  EXPECT_TRUE(names_of(costs.rates).contains("fastcdc"));
-  for (const cut_rate& each : costs.rates.cuts) {
-    EXPECT_DOUBLE_EQ(each.mean_bytes, 4 * KiB) << each.cuts;
-    EXPECT_NEAR(each.bytes_per_second, tiny_batch / 0.002, 1) << each.cuts;
-  }
-  EXPECT_EQ(costs.rates.fingerprints.size(), 3u);
-  for (const fingerprint_rate& each : costs.rates.fingerprints) {
-    EXPECT_EQ(each.kind, fingerprint_kind::sha1);
-    EXPECT_NEAR(each.bytes_per_second, static_cast<double>(each.chunk_bytes * each.in_flight) / 0.004, 1);
-  }
+  EXPECT_DOUBLE_EQ(costs.rates.cuts.at(0).mean_bytes, 4 * KiB);
+  EXPECT_NEAR(costs.rates.cuts.at(0).bytes_per_second, tiny_batch / 0.002, 1);
+  EXPECT_EQ(costs.rates.fingerprints.at(0).kind, fingerprint_kind::sha1);
+  EXPECT_NEAR(costs.rates.fingerprints.at(0).bytes_per_second, tiny_batch / 0.004, 1);
+  EXPECT_TRUE(calibrated(timed_device(), job_of("gear")).rates.cuts.empty()) << "the device has too little memory";
 }
 
 /// A provider that can measure a link but has no device.
@@ -172,7 +163,7 @@ class no_device final : public device_provider {
 };
 
 TEST(calibrate_device, has_a_problem_with_a_device_that_does_nothing) {
-  const device_costs costs = calibrate_device(no_device(), gpu(0, "none"), tiny_sampling());
+  const device_costs costs = calibrated(no_device(), job_of("gear"));
   EXPECT_EQ(costs.problem, "there is none");
   EXPECT_TRUE(costs.rates.cuts.empty());
 }
@@ -184,7 +175,7 @@ class linkless_device final : public timed_device {
 };
 
 TEST(calibrate_device, has_a_problem_with_a_link_that_cannot_be_measured) {
-  const device_costs costs = calibrate_device(linkless_device(), gpu(0, "timed"), tiny_sampling());
+  const device_costs costs = calibrated(linkless_device(), job_of("gear"));
   EXPECT_EQ(costs.problem, "planted");
   EXPECT_TRUE(costs.rates.cuts.empty());
 }

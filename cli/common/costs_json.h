@@ -1,0 +1,15 @@
+// The JSON of the cost model, in `info --json` and in the files that store costs.
+#pragma once
+
+#include <cutpoint/cost_model.h>
+
+#include "cli/common/json.h"
+
+namespace cutpoint::cli {
+
+[[nodiscard]] ordered_json costs_json(const cost_model& costs);
+
+/// Errors: invalid_argument, if a field is missing or wrong.
+[[nodiscard]] result<cost_model> parse_costs(const ordered_json& json);
+
+}  // namespace cutpoint::cli
