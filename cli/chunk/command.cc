@@ -22,7 +22,7 @@ class chunk_lister final : public input_receiver {
 
   void write_to(output& out) { out_ = &out; }
 
-  status take(const delivered_chunk& c) override {
+  status take_chunk(const delivered_chunk& c) override {
     for (std::uint64_t i = 0; i < c.count; ++i) {
       if (i != 0 && interruption().is_requested()) return {status_code::cancelled, "stopped within a run"};
       const chunk where{c.offset + i * c.length, c.length};

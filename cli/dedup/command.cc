@@ -32,8 +32,8 @@ class dedup_receiver final : public input_tally {
   dedup_receiver(fingerprint_kind fingerprint, cut_comparison* compared, const console& say)
       : input_tally(fingerprint), beside_(compared != nullptr ? &compared->other() : nullptr), say_(say) {}
 
-  status take(const delivered_chunk& c) override {
-    if (status counted = input_tally::take(c); !counted.ok()) return counted;
+  status take_chunk(const delivered_chunk& c) override {
+    if (status counted = input_tally::take_chunk(c); !counted.ok()) return counted;
     bytes_.store(tally().total().bytes, std::memory_order_relaxed);
     duplicate_bytes_.store(tally().total().duplicate_bytes(), std::memory_order_relaxed);
     return beside_ != nullptr ? beside_->take(c) : status();

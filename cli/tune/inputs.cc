@@ -14,9 +14,8 @@ class sample_receiver final : public input_receiver {
  public:
   sample_receiver(content_sample& sample, const console& say) : sample_(sample), say_(say) {}
 
-  status take(const delivered_chunk& c) override { return sample_.add(input_, c.bytes, c.count); }
-
  private:
+  status take_chunk(const delivered_chunk& c) override { return sample_.add(input_, c.bytes, c.count); }
   status begin_input(std::uint64_t, const std::string&) override {
     ++input_;
     return {};

@@ -21,13 +21,24 @@ class stream_ahead final : public file_stream {
   stream_ahead& operator=(const stream_ahead&) = delete;
   ~stream_ahead() override { ahead_.drop(*file_); }
 
-  result<std::size_t> read(std::span<std::uint8_t> destination) override { return ahead_.read(*file_, destination); }
-  result<std::uint64_t> skip_hole() override { return ahead_.skip_hole(*file_); }
-  status check_unchanged() const override { return file_->checked ? *file_->checked : file_->file->check_unchanged(); }
+  result<std::size_t> read(std::span<std::uint8_t> destination) override {
+    return restarted_ != nullptr ? restarted_->read(destination) : ahead_.read(*file_, destination);
+  }
+  result<std::uint64_t> skip_hole() override {
+    return restarted_ != nullptr ? restarted_->skip_hole() : ahead_.skip_hole(*file_);
+  }
+  status check_unchanged() const override {
+    return file_->checked && restarted_ == nullptr ? *file_->checked : file_->file->check_unchanged();
+  }
+  bool restart_unmodified() override {
+    restarted_ = file_->file->restart_unmodified();
+    return restarted_ != nullptr;
+  }
 
  private:
   read_ahead& ahead_;
   std::shared_ptr<file_progress> file_;
+  file_source* restarted_ = nullptr;  ///< reads the file once more
 };
 
 }  // namespace

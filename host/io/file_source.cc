@@ -42,6 +42,10 @@ bool can_wait(int descriptor, mode_t mode) {
 
 }  // namespace
 
+/// Small files are not searched for holes.
+file_source::regular_file::regular_file(const file_state& state) noexcept
+    : opened(state), data_end(is_large(state) ? 0 : state.size) {}
+
 file_source::file_source(int descriptor, ownership held, std::string name, const cancellation* cancel) noexcept
     : descriptor_(descriptor), held_(held), name_(std::move(name)), cancel_(cancel) {}
 
@@ -78,9 +82,8 @@ result<file_source> file_source::open_as(const std::string& path, bool is_fifo, 
   if (S_ISDIR(facts.st_mode)) return interruptible_failure(path, "read", EISDIR, cancel);
   if (can_wait(descriptor, facts.st_mode)) opened.waits_ = waiting::until_polled;
   if (S_ISREG(facts.st_mode)) {
-    const file_state state = state_of(facts);
-    if (is_large(state)) ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);  // only a hint
-    opened.regular_ = {.opened = state, .data_end = is_large(state) ? 0 : state.size};
+    if (is_large(state_of(facts))) ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);  // only a hint
+    opened.regular_ = regular_file(state_of(facts));
   } else if (is_fifo && S_ISFIFO(facts.st_mode)) {
     if (status awaited = opened.await_writer(options.writer_wait); !awaited.ok()) return awaited;
   }
@@ -161,6 +164,14 @@ result<std::uint64_t> file_source::skip_hole() {
 
 status file_source::check_unchanged() const {
   return regular_ ? check_state(descriptor_, regular_->opened, name_, cancel_) : status();
+}
+
+bool file_source::restart_unmodified() {
+  struct stat facts = {};
+  if (!regular_ || ::fstat(descriptor_, &facts) != 0) return false;
+  if (!is_unmodified(state_of(facts), regular_->opened)) return false;
+  regular_ = regular_file(state_of(facts));
+  return true;
 }
 
 }  // namespace cutpoint

@@ -56,5 +56,6 @@ status preopened_file::cancelled() const {
 }
 
 status preopened_file::check_unchanged() const { return source_.check_unchanged(); }
+file_source* preopened_file::restart_unmodified() { return source_.restart_unmodified() ? &source_ : nullptr; }
 
 }  // namespace cutpoint

@@ -42,6 +42,9 @@ class preopened_file {
   /// Errors: cancelled, if a stop has been requested.
   [[nodiscard]] status cancelled() const;
   [[nodiscard]] status check_unchanged() const;
+  /// Starts the file again as `file_stream::restart_unmodified` does. Returns the source to read it by, which belongs to
+  /// the file, or null. `read_at` must not be called afterwards.
+  [[nodiscard]] file_source* restart_unmodified();
 
  private:
   explicit preopened_file(file_source opened);

@@ -33,6 +33,10 @@ file_extent extent_at(int descriptor, const file_state& opened, std::uint64_t of
   return end > begin ? file_extent{.hole_bytes = static_cast<std::uint64_t>(end - begin)} : file_extent{};
 }
 
+bool is_unmodified(const file_state& a, const file_state& b) noexcept {
+  return a.size == b.size && is_same(a.modified, b.modified);
+}
+
 status check_state(int descriptor, const file_state& opened, std::string_view name, const cancellation* cancel) {
   struct stat facts = {};
   if (::fstat(descriptor, &facts) != 0) return interruptible_failure(name, "found", errno, cancel);

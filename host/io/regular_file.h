@@ -26,6 +26,9 @@ struct file_extent {
 /// never extends past that size; the last one ends where the file ends now.
 [[nodiscard]] file_extent extent_at(int descriptor, const file_state& opened, std::uint64_t offset);
 
+/// Returns whether two states have the same size and the same mtime.
+[[nodiscard]] bool is_unmodified(const file_state& a, const file_state& b) noexcept;
+
 /// Checks that the file still has the size, mtime and ctime that it was opened with. The ctime of a file that has lost
 /// its last name may differ. Errors: io_error, also if the file has changed.
 [[nodiscard]] status check_state(int descriptor, const file_state& opened, std::string_view name,

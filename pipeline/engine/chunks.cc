@@ -1,5 +1,7 @@
 // Chunks returned as values, for callers that have no receiver of their own.
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <utility>
 
 #include <cutpoint/chunks.h>
@@ -14,6 +16,32 @@ chunk_record record_of(const delivered_chunk& chunk) noexcept {
           .length = chunk.length,
           .count = chunk.count,
           .fingerprint = chunk.fingerprint};
+}
+
+// --- Lists -----------------------------------------------------------------------------------------------------------
+
+void chunk_list_digest::add(std::uint64_t length, std::uint64_t count, const digest& fingerprint) {
+  has_contents_ = has_contents_ && fingerprint.size != 0;
+  if (last_.length == length && last_.fingerprint == fingerprint) {
+    last_.count += count;
+    return;
+  }
+  sum_ = value();
+  last_ = {.length = length, .count = count, .fingerprint = fingerprint};
+}
+
+digest chunk_list_digest::value() {
+  if (last_.length == 0) return sum_;
+  std::array<std::uint8_t, 2 * largest_digest_bytes + 2 * sizeof(std::uint64_t)> record;
+  std::uint8_t* end = std::ranges::copy(sum_.bytes, record.data()).out;
+  end = std::ranges::copy(last_.fingerprint.bytes, end).out;
+  std::memcpy(end, &last_.length, sizeof(std::uint64_t));
+  std::memcpy(end + sizeof(std::uint64_t), &last_.count, sizeof(std::uint64_t));
+  return *hash_(record);
+}
+
+bool chunk_list_digest::is_same_content(chunk_list_digest& other) {
+  return has_contents_ && other.has_contents_ && value() == other.value();
 }
 
 // --- Queue -----------------------------------------------------------------------------------------------------------

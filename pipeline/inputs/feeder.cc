@@ -78,6 +78,7 @@ class input_feeder::implementation {
 
  private:
   class copying_source;
+  class checked_source;
 
   template <class Call>
   void tell_later(Call call) {
@@ -171,6 +172,23 @@ class input_feeder::implementation::copying_source final : public source {
   std::uint64_t hole_ = 0;  ///< remaining bytes of the present hole
 };
 
+/// A source that passes on the bytes of a file and fails at the end if the file has changed.
+class input_feeder::implementation::checked_source final : public source {
+ public:
+  explicit checked_source(file_stream& checked) : checked_(checked) {}
+
+  result<std::size_t> read(std::span<std::uint8_t> destination) override {
+    auto count = checked_.read(destination);
+    if (!count || *count != 0) return count;
+    const status unchanged = checked_.check_unchanged();
+    return unchanged.ok() ? count : unchanged;
+  }
+  result<std::uint64_t> skip_hole() override { return checked_.skip_hole(); }
+
+ private:
+  file_stream& checked_;
+};
+
 status input_feeder::implementation::feed_opened(const std::string& path, file_stream& opened) {
   ++meter_.record.input_count;
   const std::uint64_t stream = options_.receiver.add(path);
@@ -186,7 +204,13 @@ status input_feeder::implementation::feed_opened(const std::string& path, file_s
   if (outcome.code() == status_code::cancelled) return outcome;
   if (!outcome.ok()) return {};
   const status unchanged = meter_.measure([&] { return opened.check_unchanged(); });
-  return unchanged.ok() ? status() : fail(path, unchanged, input_receiver::failure_kind::fed);
+  if (unchanged.ok()) return {};
+  if (!opened.restart_unmodified()) return fail(path, unchanged, input_receiver::failure_kind::fed);
+  checked_source again(opened);
+  const std::uint64_t second = options_.receiver.add_second_reading(path, unchanged);
+  const status reread = feed_source(options_.destination, second, again);
+  if (status failed = options_.destination.failure(); !failed.ok()) return failed;
+  return reread.code() == status_code::cancelled ? reread : status();
 }
 
 input_feeder::input_feeder(const input_feeder_options& options)

@@ -47,6 +47,7 @@ status content_feed::end_part(std::uint64_t) {
   if (ended.hole_bytes != 0) {
     if (status added = ended.entry->add({extent_kind::hole, {}, ended.hole_bytes}, session_); !added.ok()) return added;
   }
+  if (ended.is_repeated) ended.entry->restart();
   return ended.is_last ? ended.entry->complete() : status();
 }
 
@@ -87,17 +88,22 @@ result<std::uint64_t> content_feed::feed_file(const std::shared_ptr<pending_entr
 }
 
 status content_feed::store(std::shared_ptr<pending_entry> entry, file_stream& file, status& failure) {
-  failure = {};
-  const auto bytes = feed_file(entry, file, failure);
-  if (!bytes) return bytes.error();
-  entry->is_left_out = !failure.ok();
-  entry->entry.size = *bytes;
-  if (failure.ok()) failure = file.check_unchanged();
-  {
-    const std::lock_guard lock(mutex_);
-    parts_.back().is_last = true;
+  for (bool is_first = true;; is_first = false) {
+    failure = {};
+    const auto bytes = feed_file(entry, file, failure);
+    if (!bytes) return bytes.error();
+    entry->is_left_out = !failure.ok();
+    entry->entry.size = *bytes;
+    const status unchanged = failure.ok() ? file.check_unchanged() : status();
+    const bool is_repeated = !unchanged.ok() && is_first && file.restart_unmodified();
+    if (failure.ok()) failure = unchanged;
+    {
+      const std::lock_guard lock(mutex_);
+      parts_.back().is_last = !is_repeated;
+      parts_.back().is_repeated = is_repeated;
+    }
+    if (status ended = feed_->end(); !ended.ok() || !is_repeated) return ended;
   }
-  return feed_->end();
 }
 
 status content_feed::finish() {

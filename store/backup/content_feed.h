@@ -21,7 +21,8 @@ class content_feed {
   content_feed(engine& threads, const feed_options& options, write_session& session);
 
   /// Feeds a file to its end. The entry is completed later, by another thread. If the file cannot be read, it is left out,
-  /// and `failure` says why; if it has changed meanwhile, `failure` says so. Errors: those of the engine and the session.
+  /// and `failure` says why; if it has changed meanwhile, `failure` says so. A file whose ctime alone has changed is read
+  /// once more, and has the content of the second reading. Errors: those of the engine and the session.
   [[nodiscard]] status store(std::shared_ptr<pending_entry> entry, file_stream& file, status& failure);
   /// Waits until all entries are complete. Files may be fed afterwards. Errors: those of the engine and the session.
   [[nodiscard]] status finish();
@@ -31,7 +32,8 @@ class content_feed {
   struct part {
     std::shared_ptr<pending_entry> entry;
     std::uint64_t hole_bytes = 0;
-    bool is_last = false;
+    bool is_last = false;      ///< whether the entry has no more parts
+    bool is_repeated = false;  ///< whether the file is read again afterwards
   };
 
   [[nodiscard]] status begin(part next);

@@ -18,6 +18,11 @@ status pending_entry::add(const stored_extent& extent, node_receiver& nodes) {
   return list_->add(extent);
 }
 
+void pending_entry::restart() {
+  list_.reset();
+  entry.extents.clear();
+}
+
 status pending_entry::complete() {
   if (list_) {
     const auto node = list_->finish();

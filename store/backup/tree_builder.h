@@ -26,6 +26,8 @@ class pending_entry {
 
   /// Appends an extent of the content. Long lists are written to `nodes`. Errors: those of `nodes`.
   [[nodiscard]] status add(const stored_extent& extent, node_receiver& nodes);
+  /// Drops the content so far.
+  void restart();
   /// Ends the content. The entry must not be changed afterwards. Errors: those of the receiver of nodes.
   [[nodiscard]] status complete();
   [[nodiscard]] bool is_complete() const noexcept { return is_complete_.load(std::memory_order_acquire); }

@@ -77,9 +77,14 @@ class file_stream : public source {
   /// tell. Returns success for a stream that is not a regular file.
   ///
   /// A changed ctime alone counts as a change, because a program that overwrites a file can restore its mtime but not
-  /// its ctime. Therefore renaming a file or setting its mode counts as a change too. Removing its last name does not.
-  /// Errors: io_error, also if the file has changed.
+  /// its ctime. Therefore renaming a file or setting its mode counts as a change too; see `restart_unmodified`. Removing
+  /// its last name does not. Errors: io_error, also if the file has changed.
   [[nodiscard]] virtual status check_unchanged() const = 0;
+
+  /// Starts a regular file again at its first byte if it has the size and the mtime that it was opened with, and returns
+  /// whether it does. Call it when `check_unchanged` has failed: if only the mode or a name was changed, the bytes are the
+  /// same as before, and the caller can compare them. From then on `check_unchanged` compares with the present state.
+  [[nodiscard]] virtual bool restart_unmodified() { return false; }
 };
 
 /// The state of a regular file when it was opened.
@@ -127,6 +132,7 @@ class file_source final : public file_stream {
 
   /// Checks a regular file that this source opened; returns success for any other.
   [[nodiscard]] status check_unchanged() const override;
+  [[nodiscard]] bool restart_unmodified() override;
 
  private:
   friend class preopened_file;  // reads the file at offsets of its own
@@ -138,6 +144,8 @@ class file_source final : public file_stream {
 
   /// A regular file that was opened here, and how far it has been read.
   struct regular_file {
+    explicit regular_file(const file_state& state) noexcept;
+
     file_state opened;
     std::uint64_t offset = 0;
     std::uint64_t data_end = 0;  ///< end of the bytes from `offset` on that are known to contain no hole

@@ -31,6 +31,26 @@ struct chunk_record {
 
 [[nodiscard]] chunk_record record_of(const delivered_chunk& chunk) noexcept;
 
+/// A digest of a list of chunks, by which the chunks of a stream that is read twice are compared. Not thread-safe.
+class chunk_list_digest {
+ public:
+  /// Adds the next chunks of the list: `count` equal ones. Equal lists have equal digests also if they are counted in
+  /// other records.
+  void add(std::uint64_t length, std::uint64_t count, const digest& fingerprint);
+
+  /// Returns whether the lists are equal, as far as the fingerprints of the chunks can tell. Lists without fingerprints
+  /// are not, unless they are empty.
+  [[nodiscard]] bool is_same_content(chunk_list_digest& other);
+
+ private:
+  [[nodiscard]] digest value();
+
+  fingerprinter hash_ = *fingerprinter::make(fingerprint_kind::xxh3);
+  digest sum_;                ///< of all chunks but those of the last record
+  chunk_record last_;         ///< equal chunks at the end; none if the length is 0
+  bool has_contents_ = true;  ///< whether all chunks had a fingerprint
+};
+
 /// Passes each chunk to a function, which is called like `chunk_receiver::take`.
 class chunk_callback final : public chunk_receiver {
  public:

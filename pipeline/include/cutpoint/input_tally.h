@@ -18,12 +18,7 @@ class input_tally : public input_receiver {
   /// `fingerprint` is the kind that the feed makes. It must not be `none`.
   explicit input_tally(fingerprint_kind fingerprint);
 
-  [[nodiscard]] status take(const delivered_chunk& c) override { return tally_.take(c); }
   [[nodiscard]] bool has_select() const noexcept override { return true; }
-  [[nodiscard]] status select(std::span<const delivered_chunk> chunks,
-                              std::span<std::unique_ptr<chunk_work>> work) override {
-    return tally_.select(chunks, work);
-  }
 
   // Valid when the feed has finished.
 
@@ -32,6 +27,11 @@ class input_tally : public input_receiver {
   [[nodiscard]] std::vector<std::string> kind_names() const;
 
  protected:
+  [[nodiscard]] status take_chunk(const delivered_chunk& chunk) override { return tally_.take(chunk); }
+  [[nodiscard]] status select_chunks(std::span<const delivered_chunk> chunks,
+                                     std::span<std::unique_ptr<chunk_work>> work) override {
+    return tally_.select(chunks, work);
+  }
   [[nodiscard]] status begin_input(std::uint64_t stream, const std::string& path) override;
   [[nodiscard]] status end_input(std::uint64_t stream, const status& outcome) override;
   /// Returns the name of the kind that `path` counts for; `kind_of_file(path)` by default.

@@ -7,13 +7,16 @@
 // its place among the others and does not stop them.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
+#include <cutpoint/chunks.h>
 #include <cutpoint/engine.h>
 #include <cutpoint/file_reader.h>
 #include <cutpoint/source.h>
@@ -37,7 +40,10 @@ struct reading_record {
 };
 
 /// A chunk receiver that knows which stream is which input, and counts the inputs. A derived class receives the chunks
-/// in `take`, and the beginning, the end and the failure of each input in the functions below.
+/// in `take_chunk`, and the beginning, the end and the failure of each input in the functions below.
+///
+/// An input whose ctime alone changed while it was read is fed once more. The receiver compares these chunks with those
+/// before, and the derived class does not get them.
 ///
 /// A status that a derived class returns ends the feed, as for `chunk_receiver`.
 class input_receiver : public chunk_receiver {
@@ -51,11 +57,17 @@ class input_receiver : public chunk_receiver {
   /// Returns the number of an empty stream that carries a failure to its place in the order of delivery. A failure of
   /// kind `fed` must follow the stream of its input.
   [[nodiscard]] std::uint64_t add_failure(std::string path, failure_kind kind);
+  /// Returns the number of a stream that has the bytes of the last input again. If its chunks are others, or have no
+  /// fingerprints, the input has failed because of `why`.
+  [[nodiscard]] std::uint64_t add_second_reading(std::string path, status why);
 
   // Called by the engine.
 
   [[nodiscard]] status begin_stream(std::uint64_t stream) final;
+  [[nodiscard]] status take(const delivered_chunk& chunk) final;
   [[nodiscard]] status end_stream(std::uint64_t stream, const status& outcome) final;
+  [[nodiscard]] status select(std::span<const delivered_chunk> chunks,
+                              std::span<std::unique_ptr<chunk_work>> work) final;
 
   // Valid when the feed has finished.
 
@@ -66,6 +78,10 @@ class input_receiver : public chunk_receiver {
 
  protected:
   [[nodiscard]] virtual status begin_input(std::uint64_t stream, const std::string& path) = 0;
+  [[nodiscard]] virtual status take_chunk(const delivered_chunk& chunk) = 0;
+  /// As `chunk_receiver::select`.
+  [[nodiscard]] virtual status select_chunks(std::span<const delivered_chunk> chunks,
+                                             std::span<std::unique_ptr<chunk_work>> work);
   /// `outcome` is an error if the input failed or was cancelled while it was read.
   [[nodiscard]] virtual status end_input(std::uint64_t stream, const status& outcome) = 0;
   /// Reports a failed input, after `end_input` if it was begun. The message of `why` begins with the path. Cancelled
@@ -73,19 +89,25 @@ class input_receiver : public chunk_receiver {
   [[nodiscard]] virtual status input_failed(const std::string& path, const status& why) = 0;
 
  private:
-  enum class meaning { input, failure, failure_of_last };
+  enum class meaning { input, failure, failure_of_last, second_reading };
   struct entry {
     std::string path;
     meaning means;
+    status why = {};  ///< of a second reading
   };
 
   [[nodiscard]] std::uint64_t push(entry next);
   [[nodiscard]] entry find(std::uint64_t stream);
   void drop_until(std::uint64_t stream);
+  [[nodiscard]] status end_second_reading(const entry& ended, const status& outcome);
+  [[nodiscard]] status fail(const std::string& path, const status& why);
 
   std::mutex mutex_;
   std::deque<entry> entries_;  ///< entries of the streams from `first_` on; `mutex_` guards both
   std::uint64_t first_ = 0;
+  std::atomic<bool> has_second_readings_ = false;   ///< whether there was any
+  chunk_list_digest last_chunks_;                   ///< of the last input
+  std::optional<chunk_list_digest> second_chunks_;  ///< in a second reading
   std::uint64_t done_count_ = 0;
   std::uint64_t failed_count_ = 0;
 };

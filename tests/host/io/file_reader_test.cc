@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "tests/host/io/await_tick.h"
 #include "tests/host/io/reader_files.h"
 #include "tests/host/io/simulated_reads.h"
 
@@ -182,6 +183,28 @@ TEST_P(file_readers, tell_of_a_file_that_changes_while_it_is_read) {
   });
   EXPECT_EQ(written.first, content.size());
   EXPECT_EQ(written.second, name + ": was written to while it was read");
+}
+
+TEST_P(file_readers, read_a_file_once_more_whose_ctime_alone_has_changed) {
+  const std::string path = folder_.make_file("file", letters(4 * MiB + 100, 3));
+  ASSERT_EQ(::truncate(path.c_str(), 5 * MiB), 0);
+  evict(path);
+  file_reader reader = made();
+  reader.add(path);
+  reader.add(folder_.make_file("next", "the next"));
+  {
+    const auto next = reader.next();
+    std::vector<std::uint8_t> room(1000);
+    EXPECT_EQ(*(*next)->read(room), room.size());
+    await_next_tick(path);
+    ASSERT_EQ(::chmod(path.c_str(), 0640), 0);
+    EXPECT_EQ(read_all(**next).size(), 5 * MiB - room.size());
+    EXPECT_FALSE((*next)->check_unchanged().ok());
+    ASSERT_TRUE((*next)->restart_unmodified());
+    EXPECT_TRUE(read_all(**next) == letters(4 * MiB + 100, 3) + std::string(MiB - 100, '\0'));
+    EXPECT_TRUE((*next)->check_unchanged().ok());
+  }
+  EXPECT_EQ(take(reader).content, "the next");
 }
 
 TEST_P(file_readers, give_way_to_the_next_file_wherever_one_is_left) {

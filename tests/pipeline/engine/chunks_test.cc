@@ -79,6 +79,39 @@ TEST(chunk_buffer, returns_the_error_of_the_engine) {
   EXPECT_EQ(chunk_buffer(threads, tight, {}).error().code(), status_code::memory_limit);
 }
 
+TEST(chunk_list_digest, is_the_same_for_equal_lists_alone) {
+  auto digest_of = *fingerprinter::make(fingerprint_kind::sha1);
+  const std::uint8_t byte = 1;
+  const digest one = *digest_of(byte_span(&byte, 1)), none = *digest_of({});
+  struct record {
+    std::uint64_t length, count;
+    digest fingerprint;
+  };
+  const auto list = [](const std::vector<record>& records) {
+    chunk_list_digest sum;
+    for (const record& each : records) sum.add(each.length, each.count, each.fingerprint);
+    return sum;
+  };
+  const std::vector<record> records = {{5, 1, one}, {7, 3, none}, {5, 1, one}};
+  const auto is_same = [&](const std::vector<record>& other) {
+    chunk_list_digest sum = list(other);
+    return list(records).is_same_content(sum);
+  };
+  EXPECT_TRUE(is_same(records));
+  EXPECT_TRUE(is_same({{5, 1, one}, {7, 1, none}, {7, 2, none}, {5, 1, one}}));
+  for (const auto& other : std::vector<std::vector<record>>{{},
+                                                            {{5, 1, one}, {7, 3, none}},
+                                                            {{5, 1, one}, {7, 2, none}, {5, 1, one}},
+                                                            {{5, 1, one}, {7, 3, none}, {6, 1, one}},
+                                                            {{5, 1, one}, {7, 3, none}, {5, 1, none}},
+                                                            {{5, 1, one}, {5, 1, one}, {7, 3, none}}}) {
+    EXPECT_FALSE(is_same(other));
+  }
+  chunk_list_digest lacking = list({{5, 1, {}}}), empty;
+  EXPECT_FALSE(list({{5, 1, {}}}).is_same_content(lacking)) << "lengths alone prove nothing";
+  EXPECT_TRUE(list({}).is_same_content(empty));
+}
+
 TEST(chunk_columns, have_the_chunks_of_runs_one_by_one) {
   engine threads = two_threads();
   const auto bytes = stream_with_run();

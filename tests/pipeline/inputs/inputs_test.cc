@@ -1,14 +1,19 @@
 // Tests of inputs: they are delivered in the order of the walk, each failure in its place. Also observers, copies and
 // cancellation.
 #include <cerrno>
+#include <functional>
+#include <utility>
 
 #include <cutpoint/algorithms.h>
 #include <cutpoint/input_tally.h>
 #include <cutpoint/inputs.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/host/io/await_tick.h"
+#include "tests/host/io/held_open.h"
 #include "tests/host/io/temporary_folder.h"
 
 namespace cutpoint::tests {
@@ -20,7 +25,7 @@ using testing::IsEmpty;
 /// Records "PATH: BYTES" or "PATH: failed" for each input.
 class recording_receiver : public input_receiver {
  public:
-  status take(const delivered_chunk& c) override {
+  status take_chunk(const delivered_chunk& c) override {
     bytes_ += c.length * c.count;
     return {};
   }
@@ -136,6 +141,54 @@ TEST_F(inputs, that_change_while_they_are_read_are_reported_after_their_chunks) 
   EXPECT_EQ(receiver_.lines.back(), "a: failed");
   EXPECT_EQ(receiver_.done_count(), 0u);
   EXPECT_EQ(receiver_.failed_count(), 1u);
+}
+
+/// Feeds two files with a fingerprint, and changes the first one after its first bytes.
+class changed_inputs : public inputs {
+ protected:
+  changed_inputs() { options_.fingerprint = fingerprint_kind::sha1; }
+
+  void feed_while(const std::function<void()>& change) {
+    into_.emplace(*threads_.open(options_, receiver_));
+    await_next_tick(path_);
+    observer_.on_progress = [&, is_changed = false](const reading_record& record) mutable {
+      if (record.fed_bytes != 0 && !std::exchange(is_changed, true)) change();
+    };
+    input_feeder feeder(feeding());
+    EXPECT_TRUE(feeder.feed_tree("a", {}).ok());
+    EXPECT_TRUE(feeder.feed_tree("b", {}).ok());
+    EXPECT_TRUE(feeder.finish().ok());
+  }
+
+  const std::string path_ = folder_.make_file("a", std::string(300'000, 'a') + std::string(3 * MiB, '\0') + "end");
+  const std::string other_ = folder_.make_file("b", "other");
+};
+
+TEST_F(changed_inputs, are_good_if_their_ctime_alone_has_changed) {
+  feed_while([&] { EXPECT_EQ(::chmod(path_.c_str(), 0640), 0); });
+  EXPECT_THAT(receiver_.lines, ElementsAre("a: 3445731", "b: 5"));
+  EXPECT_EQ(receiver_.done_count(), 2u);
+  EXPECT_EQ(receiver_.failed_count(), 0u);
+}
+
+TEST_F(changed_inputs, fail_if_they_have_other_bytes_and_the_same_mtime) {
+  feed_while([&] {
+    struct stat before = {};
+    ASSERT_EQ(::stat(path_.c_str(), &before), 0);
+    held_open(path_, O_WRONLY).write("b");
+    const std::timespec times[] = {before.st_atim, before.st_mtim};
+    ASSERT_EQ(::utimensat(AT_FDCWD, path_.c_str(), times, 0), 0);
+  });
+  EXPECT_THAT(receiver_.lines, ElementsAre("a: 3445731", "a: failed", "b: 5"));
+  EXPECT_THAT(receiver_.messages, ElementsAre("a: may have been written to while it was read: its ctime has changed"));
+  EXPECT_EQ(receiver_.done_count(), 1u);
+  EXPECT_EQ(receiver_.failed_count(), 1u);
+}
+
+TEST_F(changed_inputs, fail_without_fingerprints) {
+  options_.fingerprint = fingerprint_kind::none;
+  feed_while([&] { EXPECT_EQ(::chmod(path_.c_str(), 0640), 0); });
+  EXPECT_THAT(receiver_.lines, ElementsAre("a: 3445731", "a: failed", "b: 5"));
 }
 
 TEST_F(inputs, that_are_streams_come_in_their_turn) {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "store/backup/change_time.h"
+#include "tests/host/io/await_tick.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/streams.h"
 #include "tests/store/files/file_store.h"
@@ -160,6 +161,35 @@ TEST_P(file_backups, do_not_read_unchanged_files) {
   const temporary_folder target;
   ASSERT_TRUE(file_store(files, key_).restore(changed->id, {.path = source / "tree", .target = target / "t"}).ok());
   EXPECT_EQ(facts_of(target / "t"), facts_of(source / "tree"));
+}
+
+/// A path that does not exist is reported when the file before it is open and has not been read.
+TEST_P(file_backups, read_a_file_once_more_whose_ctime_alone_has_changed) {
+  const temporary_folder source;
+  const std::string path =
+      source.make_file("tree/a", drawn_text(content::text, 500'000, 1) + std::string(200'000, '\0'));
+  ASSERT_EQ(::truncate(path.c_str(), 1'000'000), 0);
+  for (const bool is_written : {false, true}) {
+    const auto files = make_file_store();
+    await_next_tick(path);
+    problem_map problems;
+    const auto change = [&](const std::string& other, const status& why) {
+      problems[other] = why.message();
+      if (!other.ends_with("absent")) return;
+      struct stat facts = {};
+      ASSERT_EQ(::stat(path.c_str(), &facts), 0);
+      if (is_written) std::fstream(path) << "changed";
+      set_time(path, facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec);
+    };
+    const auto done =
+        file_store(files, key_)
+            .backup({.paths = {source / "tree", source / "zz absent"}, .feed = file_store::feed(), .problem = change});
+    ASSERT_TRUE(done.ok()) << done.error().message();
+    EXPECT_EQ(problems.size(), 1u);
+    const temporary_folder target;
+    ASSERT_TRUE(file_store(files, key_).restore(done->id, {.path = source / "tree", .target = target / "t"}).ok());
+    EXPECT_EQ(facts_of(target / "t"), facts_of(source / "tree"));
+  }
 }
 
 TEST_P(file_backups, read_unchanged_files_whose_records_are_lost) {
