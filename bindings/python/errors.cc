@@ -21,16 +21,27 @@ nb::handle type_of(status_code code) {
   }
 }
 
-/// Returns `message` without `path: ` at its beginning, because OSError has the file name apart.
-std::string without_path(const std::string& message, const std::string& path) {
-  const std::string prefix = path + ": ";
-  return message.starts_with(prefix) ? message.substr(prefix.size()) : message;
+/// A file, and what failed with it.
+struct file_failure {
+  std::string path;
+  std::string reason;
+};
+
+/// Splits a message of the form "PATH: REASON". `object` is the file or store that the call is about; the file at fault is
+/// another one if the message begins with its path.
+file_failure split(const std::string& message, const std::string& object) {
+  const std::string rest = message.starts_with(object + ": ") ? message.substr(object.size() + 2) : message;
+  const std::size_t call = rest.rfind(": cannot be ");  // by system_failure
+  const std::size_t end = call != std::string::npos ? call : rest.rfind(": ");
+  const bool begins_with_path = end != std::string::npos && (end == call || rest.find('/') < end);
+  return begins_with_path ? file_failure{rest.substr(0, end), rest.substr(end + 2)} : file_failure{object, rest};
 }
 
 /// Throws the OSError of a failed system call. Python chooses its subclass, such as FileNotFoundError.
-[[noreturn]] void raise_system_failure(const status& why, const std::string& path) {
-  const nb::object error = nb::handle(PyExc_OSError)(
-      why.system_error(), sentence_text(without_path(why.message(), path)), system_text(path));
+[[noreturn]] void raise_system_failure(const status& why, const std::string& object) {
+  const file_failure failure = split(why.message(), object);
+  const nb::object error =
+      nb::handle(PyExc_OSError)(why.system_error(), sentence_text(failure.reason), system_text(failure.path));
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
   throw nb::python_error();
 }
@@ -49,10 +60,11 @@ void add_errors(nb::module_& module) {
   module.attr("CutpointError") = nb::borrow(cutpoint_error);
 }
 
-void raise(const status& why, const std::string& path) {
-  if (why.code() == status_code::io_error && why.system_error() != 0) raise_system_failure(why, path);
-  const bool is_named = path.empty() || why.message().starts_with(path);
-  raise(type_of(why.code()), is_named ? why.message() : path + ": " + why.message());
+void raise(const status& why, const std::string& object) {
+  if (why.code() == status_code::io_error && why.system_error() != 0) raise_system_failure(why, object);
+  const nb::handle type = type_of(why.code());
+  const bool is_complete = object.empty() || type.is(PyExc_ValueError) || why.message().starts_with(object);
+  raise(type, is_complete ? why.message() : object + ": " + why.message());
 }
 
 void raise(nb::handle type, const std::string& sentence) {

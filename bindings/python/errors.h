@@ -15,12 +15,12 @@ namespace nb = nanobind;
 void add_errors(nb::module_& module);
 
 /// Throws the exception for a failure: ValueError for invalid_argument and unknown_name, OSError for io_error (with errno
-/// and file name if a system call failed), MemoryError for memory_limit, and CutpointError for all others. `path` is the
-/// file that is read; it is empty if no file is. Needs the GIL.
-[[noreturn]] void raise(const status& why, const std::string& path = {});
+/// and the name of the file at fault if a system call failed), MemoryError for memory_limit, and CutpointError for all
+/// others. `object` is the file or the store that the call is about; it is empty if there is none. Needs the GIL.
+[[noreturn]] void raise(const status& why, const std::string& object = {});
 
-inline void check(const status& outcome, const std::string& path = {}) {
-  if (!outcome.ok()) raise(outcome, path);
+inline void check(const status& outcome, const std::string& object = {}) {
+  if (!outcome.ok()) raise(outcome, object);
 }
 
 template <class T>

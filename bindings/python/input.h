@@ -53,6 +53,8 @@ class input {
   [[nodiscard]] result<source*> open();
   /// Returns, after the end of the stream, io_error if the file changed while it was read.
   [[nodiscard]] status check_unchanged() const;
+  /// As `file_stream::restart_unmodified`; the source is the one that `open` returned.
+  [[nodiscard]] bool restart_unmodified() { return file_ != nullptr && file_->restart_unmodified(); }
 
  private:
   std::string path_;

@@ -60,6 +60,7 @@ NB_MODULE(_core, m) {
                   nb::arg("fingerprint_key").none(), nb::arg("backend"), nb::arg("threads"),
                   nb::arg("memory_bytes").none())
       .def_prop_ro("canonical", [](const settings& how) { return how.feed.cuts.canonical(); })
+      .def_prop_ro("digest_bytes", &settings::digest_bytes)
       .def_prop_ro("warnings", [](const settings& how) { return how.warnings; });
 
   nb::class_<chunk_iterator>(m, "ChunkIterator")
@@ -68,6 +69,7 @@ NB_MODULE(_core, m) {
       .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
       .def("__next__", &chunk_iterator::next);
   m.def("chunk_arrays", &chunk_arrays, nb::arg("settings"), nb::arg("data").none());
+  m.def("chunk_buffers", &chunk_buffers, nb::arg("settings"), nb::arg("data"));
 
   nb::class_<stream_chunker>(m, "StreamChunker")
       .def(nb::init<const settings&, nb::object>(), nb::arg("settings"), nb::arg("chunk_type"))

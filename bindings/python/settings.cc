@@ -1,5 +1,6 @@
 #include "bindings/python/settings.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include <cutpoint/catalog.h>
@@ -35,6 +36,11 @@ std::optional<fingerprint_key> make_key(const std::optional<nanobind::bytes>& gi
 }
 
 }  // namespace
+
+std::size_t settings::digest_bytes() const {
+  const auto kinds = fingerprints();
+  return std::ranges::find(kinds, feed.fingerprint.kind, &fingerprint_info::kind)->digest_bytes;
+}
 
 settings make_settings(const std::string& cuts, const std::vector<std::pair<std::string, std::string>>& parameters,
                        const std::string& fingerprint, std::optional<nanobind::bytes> fingerprint_key,

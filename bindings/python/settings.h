@@ -17,6 +17,8 @@ struct settings {
   std::uint64_t threads = 0;
   /// Parameters that were accepted but have no effect.
   std::vector<std::string> warnings;
+
+  [[nodiscard]] std::size_t digest_bytes() const;
 };
 
 /// `cuts` is a name of the catalog, or a canonical string if there are no parameters. Throws ValueError for names,

@@ -1,6 +1,6 @@
 #include "bindings/python/stream.h"
 
-#include <algorithm>
+#include <deque>
 #include <utility>
 #include <vector>
 
@@ -36,6 +36,17 @@ struct opened_input {
     return {};
   }
 
+  /// Returns, after the end of the stream, the failure if the file changed while it was read. If only its ctime did,
+  /// `reads_the_same` must read it once more and return whether its chunks are the same.
+  template <class Comparison>
+  [[nodiscard]] status check_unchanged(Comparison&& reads_the_same) {
+    const status unchanged = stream.check_unchanged();
+    if (unchanged.ok() || !stream.restart_unmodified()) return unchanged;
+    const result<bool> is_same = reads_the_same();
+    if (!is_same) return is_same.error();
+    return *is_same ? stream.check_unchanged() : unchanged;
+  }
+
   /// Runs `body` so that signals end it, and returns its result.
   template <class Body>
   auto run(Body&& body) {
@@ -55,10 +66,26 @@ nb::object view_of(std::vector<Item>&& items, std::initializer_list<std::size_t>
   return nb::ndarray<nb::memview, Item>(data, shape, owner).cast();
 }
 
-std::size_t digest_bytes(fingerprint_kind kind) {
-  const auto all = fingerprints();
-  return std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.kind == kind; })->digest_bytes;
+/// Returns views of offsets, lengths and digests.
+nb::tuple views_of(chunk_columns&& columns, const settings& how) {
+  const std::size_t count = columns.offsets.size();
+  return nb::make_tuple(view_of(std::move(columns.offsets), {count}), view_of(std::move(columns.lengths), {count}),
+                        view_of(std::move(columns.digests), {count, how.digest_bytes()}));
 }
+
+/// Collects the chunks of several streams, and where those of each end.
+class column_receiver final : public chunk_receiver {
+ public:
+  chunk_columns columns;
+  std::vector<std::uint64_t> ends;
+
+  status begin_stream(std::uint64_t) override { return {}; }
+  status take(const delivered_chunk& chunk) override { return columns.take(chunk); }
+  status end_stream(std::uint64_t, const status&) override {
+    ends.push_back(columns.offsets.size());
+    return {};
+  }
+};
 
 }  // namespace
 
@@ -73,25 +100,59 @@ struct chunk_iterator::work {
   status failure;
 
   [[nodiscard]] status open() {
-    if (status opened = input.open(); !opened.ok()) return opened;
-    auto made = chunk_reader::open(*input.threads, input.options, *input.opened);
-    if (!made) return made.error();
-    chunks.emplace(*std::move(made));
-    return {};
+    const status opened = input.open();
+    return opened.ok() ? open_reader() : opened;
   }
 
   /// Returns the next records. The result is empty at the end, or after a failure, which is then in `failure`.
   [[nodiscard]] std::vector<chunk_record> next() {
-    std::vector<chunk_record> some(most_at_a_time);
-    const auto count = chunks->read(some);
-    is_at_end = !count || *count == 0;
-    if (is_at_end) failure = count ? input.stream.check_unchanged() : count.error();
-    some.resize(is_at_end ? 0 : *count);
-    return some;
+    auto records = read();
+    if (!records) {
+      failure = records.error();
+    } else if (records->empty()) {
+      failure = input.check_unchanged([this] { return reads_the_same(); });
+    } else {
+      add(read_chunks_, *records);
+    }
+    is_at_end = !records || records->empty();
+    return records ? *std::move(records) : std::vector<chunk_record>();
   }
 
  private:
   static constexpr std::size_t most_at_a_time = 1024;
+
+  static void add(chunk_list_digest& list, const std::vector<chunk_record>& records) {
+    for (const chunk_record& each : records) list.add(each.length, each.count, each.fingerprint);
+  }
+
+  [[nodiscard]] status open_reader() {
+    auto reader = chunk_reader::open(*input.threads, input.options, *input.opened);
+    if (!reader) return reader.error();
+    chunks.emplace(*std::move(reader));
+    return {};
+  }
+
+  [[nodiscard]] result<std::vector<chunk_record>> read() {
+    std::vector<chunk_record> records(most_at_a_time);
+    const auto count = chunks->read(records);
+    if (!count) return count.error();
+    records.resize(*count);
+    return records;
+  }
+
+  [[nodiscard]] result<bool> reads_the_same() {
+    chunks.reset();  // its memory first
+    if (status opened = open_reader(); !opened.ok()) return opened;
+    chunk_list_digest second;
+    for (;;) {
+      const auto records = read();
+      if (!records) return records.error();
+      if (records->empty()) return second.is_same_content(read_chunks_);
+      add(second, *records);
+    }
+  }
+
+  chunk_list_digest read_chunks_;
 };
 
 chunk_iterator::chunk_iterator(const settings& how, nb::handle data, nb::object chunk_type)
@@ -130,16 +191,47 @@ nb::tuple chunk_arrays(const settings& how, nb::handle data) {
   const status outcome = w.run([&]() -> status {
     if (status opened = w.open(); !opened.ok()) return opened;
     if (const auto bytes = w.stream.bytes_in_memory()) return feed_buffer(*w.threads, w.options, *bytes, columns);
-    auto destination = w.threads->open(w.options, columns);
-    if (!destination) return destination.error();
-    if (status fed = feed_source(*destination, 0, *w.opened); !fed.ok()) return fed;
-    if (status finished = destination->finish(); !finished.ok()) return finished;
-    return w.stream.check_unchanged();
+    const auto read = [&](chunk_columns& destination) -> status {
+      auto opened = w.threads->open(w.options, destination);
+      if (!opened) return opened.error();
+      const status fed = feed_source(*opened, 0, *w.opened);
+      return fed.ok() ? opened->finish() : fed;
+    };
+    if (status failure = read(columns); !failure.ok()) return failure;
+    return w.check_unchanged([&]() -> result<bool> {
+      chunk_columns second;
+      if (status failure = read(second); !failure.ok()) return failure;
+      return second.lengths == columns.lengths && second.digests == columns.digests &&
+             w.options.fingerprint.kind != fingerprint_kind::none;
+    });
   });
   check(outcome, w.stream.path());
-  const std::size_t count = columns.offsets.size();
-  return nb::make_tuple(view_of(std::move(columns.offsets), {count}), view_of(std::move(columns.lengths), {count}),
-                        view_of(std::move(columns.digests), {count, digest_bytes(how.feed.fingerprint.kind)}));
+  return views_of(std::move(columns), how);
+}
+
+nb::tuple chunk_buffers(const settings& how, const std::vector<nb::object>& data) {
+  std::deque<held_buffer> buffers;
+  std::uint64_t byte_count = 0;
+  for (const nb::object& each : data) byte_count += buffers.emplace_back(each).bytes().size();
+  process_cancellation cancel;
+  feed_options options = how.feed;
+  options.cancel = &cancel;
+  column_receiver receiver;
+  check(interruptibly(cancel, expected_duration(options.cuts, byte_count), [&]() -> status {
+    const auto threads = find_engine(how.threads);
+    if (!threads) return threads.error();
+    auto destination = (*threads)->open(options, receiver);
+    if (!destination) return destination.error();
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      if (status begun = destination->begin(i); !begun.ok()) return begun;
+      if (status written = destination->write(buffers[i].bytes()); !written.ok()) return written;
+      if (status ended = destination->end(); !ended.ok()) return ended;
+    }
+    return destination->finish();
+  }));
+  const std::size_t count = receiver.ends.size();
+  return nb::tuple(views_of(std::move(receiver.columns), how) +
+                   nb::make_tuple(view_of(std::move(receiver.ends), {count})));
 }
 
 }  // namespace cutpoint::python

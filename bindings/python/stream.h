@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include <cutpoint/engine.h>
 #include <nanobind/nanobind.h>
@@ -39,5 +40,9 @@ class chunk_iterator {
 
 /// Returns all chunks of a stream as memoryviews of offsets, lengths and digests, which own their memory.
 [[nodiscard]] nanobind::tuple chunk_arrays(const settings& how, nanobind::handle data);
+
+/// Returns the chunks of many buffers as three memoryviews for all of them, and a fourth that says where those of each
+/// buffer end.
+[[nodiscard]] nanobind::tuple chunk_buffers(const settings& how, const std::vector<nanobind::object>& data);
 
 }  // namespace cutpoint::python

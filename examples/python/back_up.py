@@ -3,7 +3,6 @@
 
 import argparse
 import sys
-from datetime import datetime
 
 import cutpoint
 
@@ -23,18 +22,18 @@ def main() -> int:
     options = parser.parse_args()
 
     with open_or_make(options.store) as store:
-        taken = store.backup(options.path)
-        for problem in taken.problems:
+        snapshot = store.backup(options.path)
+        for problem in snapshot.problems:
             print(problem.message, file=sys.stderr)
         if options.keep_daily is not None:
             store.forget(keep_daily=options.keep_daily)
             store.prune()
         print(f"{'snapshot':<8}  {'time':<19} {'files':>9} {'MiB':>9} {'added':>9}")
         for each in store.snapshots():
-            when = datetime.fromtimestamp(each.time / 1e9).isoformat(" ", "seconds")
+            time = each.datetime.astimezone()
             size, added = each.bytes / 2**20, each.new_stored_bytes / 2**20
-            print(f"{each.id[:8]}  {when:<19} {each.files:>9,} {size:>9,.1f} {added:>9,.1f}")
-    return 1 if taken.is_incomplete else 0
+            print(f"{each.id[:8]}  {time:%Y-%m-%d %H:%M:%S} {each.files:>9,} {size:>9,.1f} {added:>9,.1f}")
+    return 1 if snapshot.is_incomplete else 0
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Content-defined chunks, fingerprints and deduplicated backups, with exactly the cuts of the sequential algorithm.
 
-`chunk` iterates over the chunks of a stream, `chunk_arrays` returns all of them as NumPy arrays, `Chunker` takes a
-stream in blocks, `dedup` reports what deduplication would save, and a `Store` keeps backups of files. All of them
+`chunk` iterates over the chunks of a stream, `chunk_arrays` returns all of them as NumPy arrays, `chunk_buffers` those of
+many buffers, `Chunker` takes a stream in blocks, `dedup` reports what deduplication would save, and a `Store` keeps backups of files. All of them
 release the GIL while they work, and Ctrl-C interrupts them.
 
 Errors are exceptions with one sentence: ValueError (a name, a parameter or a bound), TypeError, BufferError (a buffer
@@ -10,7 +10,7 @@ the work does not fit into `memory_bytes`), or CutpointError (a back end or a li
 """
 
 from cutpoint._chunker import Chunker
-from cutpoint._chunks import Chunk, ChunkArrays, chunk, chunk_arrays
+from cutpoint._chunks import Chunk, ChunkArrays, chunk, chunk_arrays, chunk_buffers
 from cutpoint._core import CutpointError, __version__
 from cutpoint._dedup import dedup
 from cutpoint._names import algorithms, backends, canonical, fingerprints, profiles
@@ -54,6 +54,7 @@ __all__ = [
     "canonical",
     "chunk",
     "chunk_arrays",
+    "chunk_buffers",
     "dedup",
     "fingerprints",
     "profiles",

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple, SupportsIndex
+import itertools
+import os
+from array import array
+from collections.abc import Iterable, Iterator
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, cast
 
 from cutpoint import _core
-from cutpoint._settings import Parameter, Stream, settings
+from cutpoint._settings import Bytes, Parameter, Stream, settings
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+#: the number of bytes that are read from a file object at a time
+_BLOCK_BYTES = 1 << 20
 
 
 class Chunk(NamedTuple):
@@ -52,9 +59,10 @@ def chunk(
     sparse files are not read.
 
     data_or_path
-        A str or os.PathLike is the path of a file, pipe or device. Any other object must have a C-contiguous buffer
-        (bytes, bytearray, memoryview, mmap, a NumPy array), whose bytes are the stream. They are not copied in Python.
-        The buffer is held, and must not change, until the iterator has ended or is deleted.
+        A str or os.PathLike is the path of a file, pipe or device. The bytes of an object with a C-contiguous buffer
+        (bytes, bytearray, memoryview, mmap, a NumPy array) are not copied in Python; the buffer must not change until
+        the iterator has ended or is deleted. A binary file object (BytesIO, an open file) is read from its position
+        to its end, and an iterable gives such buffers as the blocks of one stream.
     cuts
         An algorithm, a profile, or a canonical string; see `algorithms`, `profiles` and `canonical`.
     parameters
@@ -77,7 +85,34 @@ def chunk(
     error come before it. One thread at a time may use an iterator; a second one gets RuntimeError.
     """
     how = settings(cuts, fingerprint, fingerprint_key, backend, threads, memory_bytes, parameters)
-    return _core.ChunkIterator(how, data_or_path, Chunk)
+    blocks = _blocks(data_or_path)
+    if blocks is None:
+        return _core.ChunkIterator(how, data_or_path, Chunk)
+    return _chunks_of(_core.StreamChunker(how, Chunk), blocks)
+
+
+def _blocks(data: Stream) -> Iterator[Bytes] | None:
+    """Returns the blocks of a file object or an iterable, or None for what the compiled module reads itself."""
+    if isinstance(data, str | os.PathLike):
+        return None
+    try:
+        memoryview(cast(Any, data)).release()
+    except TypeError:  # no buffer
+        if hasattr(data, "read"):
+            return iter(lambda: data.read(_BLOCK_BYTES), b"")
+        return iter(data) if isinstance(data, Iterable) else None
+    except (ValueError, BufferError):
+        pass  # the module says what is wrong with the buffer
+    return None
+
+
+def _chunks_of(stream: _core.StreamChunker, blocks: Iterator[Bytes]) -> Iterator[Chunk]:
+    try:
+        for block in blocks:
+            yield from stream.write(block)
+        yield from stream.finish()
+    finally:
+        stream.close()
 
 
 def chunk_arrays(
@@ -96,9 +131,46 @@ def chunk_arrays(
 
     Besides `memory_bytes`, each chunk takes 16 bytes and the length of its digest.
     """
-    try:
-        import numpy as np
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("chunk_arrays needs NumPy, which is not installed: pip install cutpoint[numpy]", name="numpy") from error
+    np = _numpy()
     how = settings(cuts, fingerprint, fingerprint_key, backend, threads, memory_bytes, parameters)
-    return ChunkArrays(*map(np.asarray, _core.chunk_arrays(how, data_or_path)))
+    blocks = _blocks(data_or_path)
+    if blocks is None:
+        return ChunkArrays(*map(np.asarray, _core.chunk_arrays(how, data_or_path)))
+    offsets, lengths, digests = array("Q"), array("Q"), bytearray()
+    for offset, length, digest in _chunks_of(_core.StreamChunker(how, Chunk), blocks):
+        offsets.append(offset)
+        lengths.append(length)
+        digests += digest
+    rows = np.asarray(digests, np.uint8).reshape(len(offsets), how.digest_bytes)
+    return ChunkArrays(np.asarray(offsets), np.asarray(lengths), rows)
+
+
+def chunk_buffers(
+    buffers: Iterable[Bytes],
+    cuts: str = "fastcdc",
+    *,
+    fingerprint: str = "sha256",
+    fingerprint_key: bytes | None = None,
+    backend: str = "auto",
+    threads: SupportsIndex | None = None,
+    memory_bytes: SupportsIndex | None = None,
+    **parameters: Parameter,
+) -> list[ChunkArrays]:
+    """Returns the chunks of many buffers, each of which is a stream of its own, as NumPy arrays. One call for many small
+    buffers takes less time than a call of `chunk_arrays` for each, and all threads work on them. Takes the options of
+    `chunk` and raises its exceptions; the arrays of all buffers share their memory.
+    """
+    np = _numpy()
+    how = settings(cuts, fingerprint, fingerprint_key, backend, threads, memory_bytes, parameters)
+    offsets, lengths, digests, ends = map(np.asarray, _core.chunk_buffers(how, list(buffers)))
+    ranges = itertools.pairwise([0, *ends.tolist()])
+    return [ChunkArrays(offsets[begin:end], lengths[begin:end], digests[begin:end]) for begin, end in ranges]
+
+
+def _numpy() -> ModuleType:
+    try:
+        import numpy
+    except ModuleNotFoundError as error:
+        message = "arrays of chunks need NumPy, which is not installed: pip install cutpoint[numpy]"
+        raise ModuleNotFoundError(message, name="numpy") from error
+    return numpy

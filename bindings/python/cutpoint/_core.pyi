@@ -3,9 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from cutpoint._chunks import Chunk
 from cutpoint._settings import Bytes, Path, Stream
 
@@ -28,6 +25,8 @@ class Settings:
     @property
     def canonical(self) -> str: ...
     @property
+    def digest_bytes(self) -> int: ...
+    @property
     def warnings(self) -> list[str]: ...
 
 class ChunkIterator:
@@ -41,9 +40,10 @@ class StreamChunker:
     def finish(self) -> list[Chunk]: ...
     def close(self) -> None: ...
 
-def chunk_arrays(
-    settings: Settings, data: Stream
-) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint8]]: ...
+def chunk_arrays(settings: Settings, data: Stream) -> tuple[memoryview, memoryview, memoryview]: ...
+def chunk_buffers(
+    settings: Settings, data: Sequence[Bytes]
+) -> tuple[memoryview, memoryview, memoryview, memoryview]: ...
 def dedup(
     settings: Settings,
     paths: Sequence[Path],

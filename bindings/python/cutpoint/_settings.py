@@ -6,7 +6,7 @@ import operator
 import os
 import warnings
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeAlias
 
 from cutpoint import _core
 
@@ -14,10 +14,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Buffer
 
+
+class SupportsRead(Protocol):
+    """A binary file object."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
 #: An object with a buffer. Before Python 3.12 type checkers do not know that NumPy arrays have one.
 Bytes: TypeAlias = "Buffer | NDArray[Any]"
 Path: TypeAlias = "str | os.PathLike[str]"
-Stream: TypeAlias = "Bytes | Path"
+#: A stream of bytes: as they are, in the file with this path, or in blocks
+Stream: TypeAlias = "Bytes | Path | SupportsRead | Iterable[Bytes]"
 
 #: A parameter of an algorithm: a number, text in the syntax of the command ("16K"), or bytes for a key.
 Parameter: TypeAlias = SupportsIndex | str | bytes

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import dataclass
 from typing import NamedTuple
+
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
 class Problem(NamedTuple):
@@ -47,6 +50,11 @@ class Snapshot:
     new_stored_bytes: int
     #: of the backup that returned this; empty if the snapshot was looked up
     problems: tuple[Problem, ...] = ()
+
+    @property
+    def datetime(self) -> dt.datetime:
+        """The `time` as an aware datetime in UTC, cut to microseconds."""
+        return _EPOCH + dt.timedelta(microseconds=self.time // 1000)
 
 
 class StoredFile(NamedTuple):

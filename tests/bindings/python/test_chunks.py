@@ -2,9 +2,11 @@
 
 import array
 import hashlib
+import io
 import json
 import mmap
 import os
+import signal
 import threading
 
 import cutpoint
@@ -135,6 +137,101 @@ def test_anything_with_a_buffer(buffer, data):
 def test_a_mapped_file(data, file_of):
     with open(file_of(data), "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
         assert list(cutpoint.chunk(mapped)) == list(cutpoint.chunk(data))
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [
+        lambda data, _: io.BytesIO(data),
+        lambda _, path: open(path, "rb"),
+        lambda _, path: open(path, "rb", buffering=0),
+        lambda data, _: [data[:7], bytearray(data[7:70_000]), b"", memoryview(data)[70_000:]],
+        lambda data, _: (data[begin : begin + 50_000] for begin in range(0, len(data), 50_000)),
+        lambda data, _: iter([np.frombuffer(data, np.uint8)]),
+    ],
+)
+def test_streams_in_blocks(stream, data, file_of):
+    path = file_of(data)
+    assert list(cutpoint.chunk(stream(data, path))) == list(cutpoint.chunk(data))
+    assert rows_of(cutpoint.chunk_arrays(stream(data, path))) == list(cutpoint.chunk(data))
+
+
+def test_streams_in_blocks_are_read_from_their_position_as_far_as_chunks_are_asked_for():
+    class Zeros(io.RawIOBase):
+        reads = 0
+
+        def readinto(self, buffer):
+            self.reads += 1
+            buffer[:] = bytes(len(buffer))
+            return len(buffer)
+
+        def readable(self):
+            return True
+
+    endless = Zeros()
+    assert next(cutpoint.chunk(endless)).offset == 0
+    assert endless.reads < 1000
+    file = io.BytesIO(b"header" + bytes(1000))
+    file.seek(6)
+    assert sum(chunk.length for chunk in cutpoint.chunk(file)) == 1000
+    for empty in (io.BytesIO(), [], [b""]):
+        assert list(cutpoint.chunk(empty)) == []
+        assert cutpoint.chunk_arrays(empty).digests.shape == (0, 32)
+
+
+def test_many_buffers_in_one_call(data):
+    buffers = [data[:1000], b"", data[1000:], bytearray(data), *(data[i : i + 100] for i in range(100))]
+    for options in ({}, {"fingerprint": "none"}, {"fingerprint": "sha1", "threads": 1}):
+        arrays = cutpoint.chunk_buffers(buffers, "gear", **SMALL, **options)
+        assert len(arrays) == len(buffers)
+        for each, buffer in zip(arrays, buffers, strict=True):
+            alone = cutpoint.chunk_arrays(buffer, "gear", **SMALL, **options)
+            assert rows_of(each) == rows_of(alone) and each.digests.shape == alone.digests.shape
+    assert cutpoint.chunk_buffers([]) == []
+    with pytest.raises(TypeError):
+        cutpoint.chunk_buffers([data, "path"])
+
+
+CONTENT = bytes(range(251)) * 100_000
+
+
+def test_a_file_whose_mode_is_set_while_it_is_read_is_read_once_more(file_of):
+    path = file_of(CONTENT)
+    expected = list(cutpoint.chunk(CONTENT))
+    chunks = cutpoint.chunk(path, memory_bytes=8 << 20)
+    first = next(chunks)
+    path.chmod(0o640)
+    assert [first, *chunks] == expected
+    chunks = cutpoint.chunk(path, memory_bytes=8 << 20, fingerprint="none")
+    next(chunks)
+    path.chmod(0o600)
+    with pytest.raises(OSError, match="its ctime has changed"):  # there is nothing to compare by
+        list(chunks)
+
+
+def test_a_file_that_is_overwritten_while_it_is_read_fails_though_its_mtime_is_set_back(file_of):
+    path = file_of(CONTENT)
+    chunks = cutpoint.chunk(path, memory_bytes=8 << 20)
+    next(chunks)
+    times = path.stat().st_atime_ns, path.stat().st_mtime_ns
+    with open(path, "r+b") as file:
+        file.write(b"changed")
+    os.utime(path, ns=times)
+    with pytest.raises(OSError, match="its ctime has changed"):
+        list(chunks)
+
+
+def test_arrays_of_a_file_whose_mode_is_set_while_it_is_read(file_of):
+    """The call takes several times as long as it takes until the signal's handler runs."""
+    content = CONTENT[: 1 << 20] * 64
+    path = file_of(content)
+    before = signal.signal(signal.SIGALRM, lambda *_: path.chmod(0o640))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+        arrays = cutpoint.chunk_arrays(path, "rabin", backend="scalar", threads=1, memory_bytes=8 << 20)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert rows_of(arrays) == list(cutpoint.chunk(content, "rabin"))
 
 
 def test_a_buffer_is_held_while_it_is_cut_and_given_back_then(data):

@@ -133,5 +133,5 @@ def test_fields_whose_names_have_capitals_are_bytes():
 
 def test_arrays_need_numpy(monkeypatch):
     monkeypatch.setitem(sys.modules, "numpy", None)
-    with pytest.raises(ModuleNotFoundError, match="needs NumPy"):
+    with pytest.raises(ModuleNotFoundError, match="need NumPy"):
         cutpoint.chunk_arrays(b"")

@@ -3,6 +3,7 @@
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -43,10 +44,11 @@ def damage(folder: Path) -> None:
 
 
 def test_what_is_backed_up_comes_back(store, tree, tmp_path):
-    first = store.backup(tree, tags=["nightly"], time=1_700_000_000_000_000_000)
+    first = store.backup(tree, tags=["nightly"], time=1_700_000_000_123_456_789)
+    assert first.datetime.isoformat() == "2023-11-14T22:13:20.123456+00:00"
     assert (first.files, first.folders > 1, first.bytes) == (3, True, len(NOISE) + 19)
     assert first.paths == (str(tree),) and first.tags == ("nightly",) and first.problems == ()
-    assert first.time == 1_700_000_000_000_000_000 and not first.is_incomplete
+    assert first.time == 1_700_000_000_123_456_789 and not first.is_incomplete
     second = store.backup([str(tree)])
     assert second.parent == first.id and second.new_stored_bytes < 5000
     assert store.snapshots() == [first, second]
@@ -159,6 +161,31 @@ def test_errors_are_exceptions(store, tree, tmp_path):
     store.close()
     with pytest.raises(ValueError, match="closed"):
         store.backup(tree)
+
+
+def test_errors_name_the_file_at_fault(store, tree, tmp_path):
+    snapshot = store.backup(tree)
+    absent = tree / "absent: as its name"
+    calls = {
+        absent: [
+            lambda: store.backup(absent),
+            lambda: store.read(snapshot, absent),
+            lambda: store.files(snapshot, absent),
+            lambda: store.file(snapshot, absent),
+            lambda: store.restore(snapshot, tmp_path / "target", path=absent),
+            lambda: store.diff(snapshot, snapshot, before_path=absent),
+        ],
+        tree / "large": [lambda: store.restore(snapshot, tree / "large")],
+        tree / "large" / "target": [lambda: store.restore(snapshot, tree / "large" / "target")],
+        tmp_path / "store" / "snapshots": [
+            lambda: shutil.rmtree(tmp_path / "store" / "snapshots") or store.find("latest"),
+        ],
+    }
+    for path, each in calls.items():
+        for call in each:
+            with pytest.raises(OSError) as raised:
+                call()
+            assert raised.value.filename == str(path) and "store" not in raised.value.strerror
 
 
 def test_a_second_thread_gets_an_error(store, tmp_path):
