@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -52,21 +52,19 @@ class Generator:
     def __init__(self, job: Job):
         self.job = job
 
-    def plan(self) -> list[Planned]:
+    #: For readers of results.
+    notes = ""
+
+    #: Programs whose versions affect the content, with the words that print them.
+    programs: dict[str, tuple[str, ...]] = {}
+
+    def plan(self) -> Iterable[Planned]:
         """Plans all versions. All random draws are made here or follow from the seed."""
         raise NotImplementedError
 
     def make(self, planned: Planned, target: Path, former: Path | None) -> None:
         """Makes a version as a new file or folder `target`. `former` is the version before it."""
         raise NotImplementedError
-
-    def made_with(self) -> dict[str, str]:
-        """Programs whose versions affect the content."""
-        return {}
-
-    def notes(self) -> str:
-        """Notes on this set for readers of results."""
-        return ""
 
     def close(self) -> None:
         """Stops processes that `make` left running. Called in every case."""
@@ -77,6 +75,6 @@ def release_order(version: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", version)]
 
 
-def numbered(index: int, name: str, suffix: str) -> str:
-    """A file name that sorts in the order of the versions."""
-    return f"{index + 1:03d}-{name}{suffix}"
+def numbered(index: int, name: str, suffix: str, made_from: str, label: str = "", /, **facts) -> Planned:
+    """A version in a file whose name sorts in the order of the versions."""
+    return Planned(label or name, f"{index + 1:03d}-{name}{suffix}", made_from, facts)

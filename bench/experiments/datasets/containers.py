@@ -10,13 +10,14 @@ import json
 import re
 import shutil
 import tarfile
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
 from experiments.datasets import tars
 from experiments.datasets.apt import RELEASES, Apt
 from experiments.datasets.base import Failed, Generator, Planned, numbered
-from experiments.datasets.tools import sha256_of, version_of
+from experiments.datasets.tools import sha256_of
 
 BASE = ["?essential", "apt", "ca-certificates"]
 POCKETS = {"released": ("",), "updated": ("", "-updates", "-security")}
@@ -31,7 +32,10 @@ FIXED_TIME = 1_767_225_600  # 2026-01-01, for files that are in no package
 
 
 class Containers(Generator):
-    def plan(self) -> list[Planned]:
+    notes = "The mirror's state on the day it was made decides about updates. No package's scripts were run."
+    programs = {"dpkg": ("dpkg", "--version")}
+
+    def plan(self) -> Iterator[Planned]:
         apts = self._apts()
         kinds = list(product(apts, RUNTIMES, APPLICATIONS))
         order = self.job.draws("kinds").sample(range(len(kinds)), len(kinds))
@@ -46,13 +50,9 @@ class Containers(Generator):
                 chosen[index] = self._layers(apts[release], steps)
         if len(chosen) < self.job.version_count:
             raise Failed(f"{len(chosen)} different images are that small, and {self.job.version_count} were asked for: ask for fewer versions or a larger size")
-        return [
-            Planned(
-                "-".join(kinds[index]), numbered(number, "-".join(kinds[index]), ".tar"),
-                f"{sum(map(len, layers))} packages of Debian {kinds[index][0]} in {len(layers)} layers", {"layers": layers, "tag": ":".join(kinds[index][1:])},
-            )
-            for number, (index, layers) in enumerate(sorted(chosen.items()))
-        ]
+        for number, (index, layers) in enumerate(sorted(chosen.items())):
+            made_from = f"{sum(map(len, layers))} packages of Debian {kinds[index][0]} in {len(layers)} layers"
+            yield numbered(number, "-".join(kinds[index]), ".tar", made_from, layers=layers, tag=":".join(kinds[index][1:]))
 
     def make(self, planned: Planned, target: Path, former: Path | None) -> None:
         layers = [self._layer(names) for names in planned.facts["layers"]]
@@ -66,12 +66,6 @@ class Containers(Generator):
                     output.addfile(_member(name, path.stat().st_size), file)
             for name, text in ((config_name, config), ("manifest.json", manifest)):
                 output.addfile(_member(name, len(text)), io.BytesIO(text.encode()))
-
-    def made_with(self) -> dict[str, str]:
-        return {"dpkg": version_of("dpkg", "--version")}
-
-    def notes(self) -> str:
-        return "The mirror's state on the day it was made decides about updates. No package's scripts were run."
 
     @property
     def _debs(self) -> Path:

@@ -8,11 +8,12 @@ import os
 import shutil
 import subprocess
 import tarfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from experiments.datasets.base import Failed, Planned, numbered
 from experiments.datasets.servers import Place, ServedGenerator, Server
-from experiments.datasets.tools import run, version_of
+from experiments.datasets.tools import run
 
 EMPTY_BYTES = 32 << 20  # a cluster without pgbench's tables
 SCALE_BYTES = 15 << 20  # pgbench's tables and indices at scale 1
@@ -31,17 +32,15 @@ SETTINGS = {
 
 
 class Database(ServedGenerator):
-    def plan(self) -> list[Planned]:
+    notes = "The whole cluster of the server, log of transactions included, stopped cleanly before each copy. fsync is off."
+
+    def plan(self) -> Iterator[Planned]:
         scale = max(1, round((self.job.share - EMPTY_BYTES) / SCALE_BYTES))
         transactions = scale * SCALE_PAGES // PAGES_PER_TRANSACTION
-        return [
-            Planned(
-                f"database-{index + 1}", numbered(index, "database", ".tar"),
-                f"pgbench at scale {scale}" + (f", {index} rounds of {transactions} transactions" if index else ", before the first round"),
-                {"scale": scale, "transactions": transactions if index else 0, "seed": self.job.draws(index).randrange(1 << 31)},
-            )
-            for index in range(self.job.version_count)
-        ]
+        for index in range(self.job.version_count):
+            made_from = f"pgbench at scale {scale}" + (f", {index} rounds of {transactions} transactions" if index else ", before the first round")
+            seed = self.job.draws(index).randrange(1 << 31)
+            yield numbered(index, "database", ".tar", made_from, f"database-{index + 1}", scale=scale, transactions=transactions if index else 0, seed=seed)
 
     def make(self, planned: Planned, target: Path, former: Path | None) -> None:
         self._place = self._place or Place("postgres", self.job.work)
@@ -56,11 +55,9 @@ class Database(ServedGenerator):
         self._stop()
         _write_tar(self._data, target)
 
-    def made_with(self) -> dict[str, str]:
-        return {"postgresql": version_of(str(self._program("postgres")), "--version")}
-
-    def notes(self) -> str:
-        return "The whole cluster of the server, log of transactions included, stopped cleanly before each copy. fsync is off."
+    @property
+    def programs(self) -> dict[str, tuple[str, ...]]:
+        return {"postgresql": (str(self._program("postgres")), "--version")}
 
     @property
     def _data(self) -> Path:

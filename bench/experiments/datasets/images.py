@@ -7,13 +7,14 @@ made of that copy. A sixteenth of its size is free.
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
 from experiments import sizes
 from experiments.datasets.apt import RELEASES, Apt, mirrors, source_line
 from experiments.datasets.base import Failed, Generator, Planned, numbered
-from experiments.datasets.tools import need_root, remove, run, version_of
+from experiments.datasets.tools import need_root, remove, run
 
 MIB = 1 << 20
 ROOT_BYTES = 190 * MIB  # approximate size of an image without further packages
@@ -42,7 +43,10 @@ CHROOT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 class Images(Generator):
-    def plan(self) -> list[Planned]:
+    notes = f"File systems of {BLOCK}-byte blocks, a sixteenth of each free. The mirror's state on the day it was made decides about updates."
+    programs = {"debootstrap": ("debootstrap", "--version"), "mke2fs": ("mke2fs", "-V")}
+
+    def plan(self) -> Iterator[Planned]:
         self._check()
         apt = Apt(self.job.cache / "apt-images", "deb", RELEASES)
         apt.update(self.job.say)
@@ -53,14 +57,9 @@ class Images(Generator):
         if count > len(kinds):
             raise Failed(f"there are {len(kinds)} different images of about {sizes.rounded(self.job.share)}, and {count} were asked for")
         drawn = set(self.job.draws("kinds").sample(kinds, count))
-        return [
-            Planned(
-                "-".join(kind), numbered(index, "-".join(kind), ".ext4"),
-                f"debootstrap of {kind[0]} {kind[2]}, with {' '.join(PACKAGE_SETS[kind[1]][0]) or 'nothing else'}",
-                {"release": kind[0], "set": kind[1], "state": kind[2]},
-            )
-            for index, kind in enumerate(kind for kind in kinds if kind in drawn)
-        ]
+        for index, (release, packages, state) in enumerate(kind for kind in kinds if kind in drawn):
+            made_from = f"debootstrap of {release} {state}, with {' '.join(PACKAGE_SETS[packages][0]) or 'nothing else'}"
+            yield numbered(index, f"{release}-{packages}-{state}", ".ext4", made_from, release=release, set=packages, state=state)
 
     def make(self, planned: Planned, target: Path, former: Path | None) -> None:
         self._check()
@@ -71,12 +70,6 @@ class Images(Generator):
         self._install(root, facts["release"], PACKAGE_SETS[facts["set"]][0], facts["state"] == "updated")
         _clean(root)
         self._write(root, target, planned.name)
-
-    def made_with(self) -> dict[str, str]:
-        return {"debootstrap": version_of("debootstrap", "--version"), "mke2fs": version_of("mke2fs", "-V")}
-
-    def notes(self) -> str:
-        return f"File systems of {BLOCK}-byte blocks, a sixteenth of each free. The mirror's state on the day it was made decides about updates."
 
     def _check(self) -> None:
         need_root(self.job.name, "debootstrap makes device files and changes its root")

@@ -1,11 +1,11 @@
 """Compressed files: music, pictures and archives of Debian's packages, each only once."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from experiments.datasets import tars
 from experiments.datasets.apt import Apt
 from experiments.datasets.base import Failed, Generator, Planned, numbered
-from experiments.datasets.tools import version_of
 
 RELEASE = "bookworm"
 PACKAGES = (
@@ -20,11 +20,13 @@ LEAST_BYTES = 16 << 10  # in a tar, smaller files would be mostly headers
 class Media(Generator):
     """A tar for each version, each of other files. Packages are fetched in a drawn order until their files suffice."""
 
+    programs = {"dpkg": ("dpkg", "--version")}
+
     def __init__(self, job):
         super().__init__(job)
         self._debs = job.cache / "debs"
 
-    def plan(self) -> list[Planned]:
+    def plan(self) -> Iterator[Planned]:
         apt = Apt(self.job.cache / "apt-media", "deb", (RELEASE,), archives=self._debs)
         self.job.say(f"fetching the lists of Debian {RELEASE}")
         apt.update(self.job.say)
@@ -37,10 +39,8 @@ class Media(Generator):
             self.job.say(f"fetching {package}")
             files += self._files(apt.fetch_one(package, self._debs))
         self.job.draws("files").shuffle(files)
-        return [
-            Planned(f"media-{index + 1}", numbered(index, "media", ".tar"), f"{len(members)} files of Debian packages", {"files": members})
-            for index, members in enumerate(self._files_of_versions(files))
-        ]
+        for index, members in enumerate(self._files_of_versions(files)):
+            yield numbered(index, "media", ".tar", f"{len(members)} files of Debian packages", f"media-{index + 1}", files=members)
 
     def make(self, planned: Planned, target: Path, former: Path | None) -> None:
         wanted: dict[str, set[str]] = {}
@@ -55,9 +55,6 @@ class Media(Generator):
                     for member in tars.members(package):
                         if member.name in wanted[deb]:
                             output.addfile(member, package.extractfile(member))
-
-    def made_with(self) -> dict[str, str]:
-        return {"dpkg": version_of("dpkg", "--version")}
 
     def _files(self, deb: str) -> list[tuple[str, str, int]]:
         with tars.debian_package(self._debs / deb) as package:

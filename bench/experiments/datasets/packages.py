@@ -4,6 +4,7 @@ import io
 import tarfile
 import zipfile
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 from experiments import sizes
@@ -84,9 +85,11 @@ class OfIndex(Generator):
 class Packages(OfIndex):
     """Successive releases of NumPy, a tar each: the trees of the sdist and of the wheel, of which the same folders are taken to fit the size."""
 
+    notes = "Trees of sdists keep their order, owners and times; files of wheels follow in the wheel's order, all of one time."
+
     PACKAGE = "numpy"
 
-    def plan(self) -> list[Planned]:
+    def plan(self) -> Iterator[Planned]:
         releases = releases_of(self.index, self.PACKAGE)
         chosen = window(list(releases), self.job.version_count, self.job.draws("start"), self.PACKAGE)
         first = releases[chosen[-1]]
@@ -98,13 +101,10 @@ class Packages(OfIndex):
         folders = tars.chosen_folders(folder_sizes, self.job.share, self.job.draws("folders"))
         if not folders:
             raise Failed(f"no folder of {self.PACKAGE} is as small as {sizes.text_of(self.job.share)}, the share of one version")
-        return [
-            Planned(
-                f"{self.PACKAGE}-{version}", numbered(index, f"{self.PACKAGE}-{version}", ".tar"), " and ".join(file.name for file in releases[version].values()),
-                {"version": version, "files": {kind: vars(file) for kind, file in releases[version].items()}, "folders": folders},
-            )
-            for index, version in enumerate(chosen)
-        ]
+        for index, version in enumerate(chosen):
+            files = {kind: vars(file) for kind, file in releases[version].items()}
+            made_from = " and ".join(file["name"] for file in files.values())
+            yield numbered(index, f"{self.PACKAGE}-{version}", ".tar", made_from, version=version, files=files, folders=folders)
 
     def make(self, planned: Planned, target: Path, former: Path | None) -> None:
         files = {kind: self.fetch(File(**file)) for kind, file in planned.facts["files"].items()}
@@ -114,9 +114,6 @@ class Packages(OfIndex):
                 tars.copy_folders(tar, chosen["sdist"], output)
             copy_wheel(files["wheel"], f"{planned.name}-wheel", chosen["wheel"], output)
 
-    def notes(self) -> str:
-        return "Trees of sdists keep their order, owners and times; files of wheels follow in the wheel's order, all of one time."
-
 
 class Nightly(OfIndex):
     """Backups of a build server, a tar each: a tree of installed packages in which only one compiled package changes, by its releases.
@@ -124,10 +121,12 @@ class Nightly(OfIndex):
     The package that changes is the first, so that the others are at another offset in each tar.
     """
 
+    notes = "Installed files of wheels, all of one time; the same folders of the packages that stay in each version."
+
     CHANGING = "pydantic-core"
     STAYING = ("numpy", "pandas", "scipy", "scikit-learn", "matplotlib")
 
-    def plan(self) -> list[Planned]:
+    def plan(self) -> Iterator[Planned]:
         releases = {version: files["wheel"] for version, files in releases_of(self.index, self.CHANGING, ("wheel",)).items()}
         chosen = window(list(releases), self.job.version_count, self.job.draws("start"), self.CHANGING)
         left = self.job.share - sum(wheel_sizes(self.fetch(releases[chosen[-1]]), "tree/changing").values())
@@ -139,13 +138,9 @@ class Nightly(OfIndex):
             folders = tars.chosen_folders(folder_sizes, left, self.job.draws(package))
             left -= sum(folder_sizes[folder] for folder in folders)
             staying.append({"package": package, "file": vars(file), "folders": folders})
-        return [
-            Planned(
-                f"{self.CHANGING}-{version}", numbered(index, f"{self.CHANGING}-{version}", ".tar"),
-                f"{releases[version].name} in a tree of {', '.join(self.STAYING)}", {"changing": vars(releases[version]), "staying": staying},
-            )
-            for index, version in enumerate(chosen)
-        ]
+        for index, version in enumerate(chosen):
+            made_from = f"{releases[version].name} in a tree of {', '.join(self.STAYING)}"
+            yield numbered(index, f"{self.CHANGING}-{version}", ".tar", made_from, changing=vars(releases[version]), staying=staying)
 
     def make(self, planned: Planned, target: Path, former: Path | None) -> None:
         with tars.written(target) as output:
@@ -153,5 +148,3 @@ class Nightly(OfIndex):
             for entry in planned.facts["staying"]:
                 copy_wheel(self.fetch(File(**entry["file"])), f"tree/{entry['package']}", set(entry["folders"]), output)
 
-    def notes(self) -> str:
-        return "Installed files of wheels, all of one time; the same folders of the packages that stay in each version."

@@ -8,11 +8,12 @@ compression (LZF for values above 20 bytes, which finds little in these).
 
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 from experiments.datasets.base import Planned, numbered
 from experiments.datasets.servers import Place, ServedGenerator, Server
-from experiments.datasets.tools import run, version_of
+from experiments.datasets.tools import run
 
 STRUCTURES = "set,hset,sadd,zadd"
 VALUE_BYTES = 256
@@ -24,19 +25,16 @@ CHANGED = 200  # later rounds write one key in this many
 class Redis(ServedGenerator):
     # A server orders its keys by a seed that it draws at its start, so snapshots of two servers have little in common.
     resumes = False
+    notes = "rdbcompression yes (the default). Keys are in the order of the server's hash table."
+    programs = {"redis": ("redis-server", "--version")}
 
-    def plan(self) -> list[Planned]:
+
+    def plan(self) -> Iterator[Planned]:
         keys = max(1000, self.job.share // KEY_BYTES)
-        planned = []
         for index in range(self.job.version_count):
             writes = keys * FILL if index == 0 else max(1, keys // CHANGED)
-            planned.append(
-                Planned(
-                    f"dump-{index + 1}", numbered(index, "dump", ".rdb"), f"redis-benchmark, {writes} writes of {VALUE_BYTES} bytes to {keys} keys",
-                    {"keys": keys, "writes": writes},
-                )
-            )
-        return planned
+            made_from = f"redis-benchmark, {writes} writes of {VALUE_BYTES} bytes to {keys} keys"
+            yield numbered(index, "dump", ".rdb", made_from, f"dump-{index + 1}", keys=keys, writes=writes)
 
     def make(self, planned: Planned, target: Path, former: Path | None) -> None:
         if self._server is None:
@@ -49,12 +47,6 @@ class Redis(ServedGenerator):
         )
         run(f"saving {planned.name}", ["redis-cli", "-e", "-s", self._socket, "save"])
         shutil.copyfile(self._place.folder / "dump.rdb", target)
-
-    def made_with(self) -> dict[str, str]:
-        return {"redis": version_of("redis-server", "--version")}
-
-    def notes(self) -> str:
-        return "rdbcompression yes (the default). Keys are in the order of the server's hash table."
 
     def _start(self) -> None:
         self._place = Place("nobody", self.job.work)

@@ -16,6 +16,8 @@ from experiments.datasets.base import Failed, Generator, Planned, numbered, rele
 class Releases(Generator):
     """Successive releases, one for each version, of which the first is drawn. The same folders of each are drawn to fit the size."""
 
+    notes = "Upstream tars without Debian's patches, cut down to the same folders in each; members keep their order, owners and times."
+
     packages: list[str]
 
     def __init__(self, job):
@@ -40,7 +42,7 @@ class Releases(Generator):
                     by_version.setdefault(upstream, (upstream, package, version))
         return sorted(by_version.values(), key=lambda release: release_order(release[0]))
 
-    def plan(self) -> list[Planned]:
+    def plan(self) -> Iterator[Planned]:
         releases, count = self.releases(), self.job.version_count
         if not releases:
             raise Failed(f"none of this machine's Debian sources has a source package {self.packages[0]}")
@@ -52,13 +54,9 @@ class Releases(Generator):
             folders = tars.chosen_folders(tars.sizes_of(tar), self.job.share, self.job.draws("folders"))
         if not folders:
             raise Failed(f"no folder of {self.job.name} is as small as {sizes.text_of(self.job.share)}, the share of one version")
-        return [
-            Planned(
-                f"{self.job.name}-{upstream}", numbered(index, f"{self.job.name}-{upstream}", ".tar"), f"Debian source package {package} {version}",
-                {"upstream": upstream, "package": package, "version": version, "folders": folders},
-            )
-            for index, (upstream, package, version) in enumerate(releases)
-        ]
+        for index, (upstream, package, version) in enumerate(releases):
+            facts = {"upstream": upstream, "package": package, "version": version, "folders": folders}
+            yield numbered(index, f"{self.job.name}-{upstream}", ".tar", f"Debian source package {package} {version}", **facts)
 
     def _fetchable(self, releases: list[tuple[str, str, str]], start: int) -> list[tuple[str, str, str]]:
         """The releases from `start` on, then those before it, without those that the mirror no longer has."""
@@ -80,9 +78,6 @@ class Releases(Generator):
         facts = planned.facts
         with self._tree(facts["upstream"], facts["package"], facts["version"]) as tar, tars.written(target) as output:
             tars.copy_folders(tar, set(facts["folders"]), output)
-
-    def notes(self) -> str:
-        return "Upstream tars without Debian's patches, cut down to the same folders in each; members keep their order, owners and times."
 
     def _fetched(self, upstream: str, package: str, version: str) -> Path:
         folder = self.job.cache / "sources"

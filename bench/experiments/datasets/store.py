@@ -172,8 +172,8 @@ def _finish(entry: catalog.Entry, job: Job, generator: Generator, versions: list
         "checksum": hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest(),
         "deterministic": entry.deterministic,
         "versions": facts,
-        "made_with": generator.made_with(),
-        "notes": generator.notes(),
+        "made_with": {name: tools.version_of(*command) for name, command in generator.programs.items()},
+        "notes": generator.notes,
     }
     _write(folder / "dataset.json", json.dumps(info, indent=2) + "\n")
     tools.remove(folder / ".making")

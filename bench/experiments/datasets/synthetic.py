@@ -1,6 +1,7 @@
 """Bytes drawn by a seed: random bytes, and the low-entropy strings of AE section 3.3."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from experiments.datasets.base import Generator, Planned, numbered
@@ -11,20 +12,18 @@ BLOCK = 1 << 22
 class Random(Generator):
     """Uniform random bytes."""
 
-    def plan(self) -> list[Planned]:
-        return [
-            Planned(f"random-{index + 1}", numbered(index, "random", ".bin"), "Mersenne Twister, seeded by name, seed and version", {"index": index})
-            for index in range(self.job.version_count)
-        ]
+    made_from = "Mersenne Twister, seeded by name, seed and version"
+    programs = {"python": (sys.executable, "--version")}
+
+    def plan(self) -> Iterator[Planned]:
+        for index in range(self.job.version_count):
+            yield numbered(index, self.job.name, ".bin", self.made_from, f"{self.job.name}-{index + 1}", index=index)
 
     def make(self, planned: Planned, target: Path, former: Path | None) -> None:
         draws, left = self.job.draws(planned.facts["index"]), self.job.share
         with target.open("wb") as file:
             while left:
                 left -= file.write(draws.randbytes(min(BLOCK, left)))
-
-    def made_with(self) -> dict[str, str]:
-        return {"python": sys.version.split()[0]}
 
 
 class LowEntropy(Random):
@@ -34,13 +33,8 @@ class LowEntropy(Random):
     bytes to 1 MiB, so that most bytes are in ranges of many chunks. Repeated strings have 2 to 64 bytes, of which at least two differ.
     """
 
+    made_from = "runs, repeats and random stretches"
     LEAST_BITS, MOST_BITS = 8, 20
-
-    def plan(self) -> list[Planned]:
-        return [
-            Planned(f"low-entropy-{index + 1}", numbered(index, "low-entropy", ".bin"), "runs, repeats and random stretches", {"index": index})
-            for index in range(self.job.version_count)
-        ]
 
     def make(self, planned: Planned, target: Path, former: Path | None) -> None:
         draws, left = self.job.draws(planned.facts["index"]), self.job.share
