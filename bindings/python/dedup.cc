@@ -153,6 +153,7 @@ nb::dict dedup(const settings& how, const std::vector<nb::object>& given, bool f
   feed_options options = how.feed;
   options.cancel = &cancel;
   dedup_receiver receiver(options.fingerprint.kind);
+  repeated_file_filter repeats(paths, walked.links);
   std::shared_ptr<engine> threads;
   std::optional<file_reader> reader;
   std::optional<feed> destination;
@@ -168,8 +169,8 @@ nb::dict dedup(const settings& how, const std::vector<nb::object>& given, bool f
     auto opened = threads->open(options, receiver);
     if (!opened) return opened.error();
     destination.emplace(*std::move(opened));
-    feeder.emplace(
-        input_feeder_options{.destination = *destination, .reader = *reader, .receiver = receiver, .cancel = cancel});
+    feeder.emplace(input_feeder_options{
+        .destination = *destination, .reader = *reader, .receiver = receiver, .cancel = cancel, .repeats = &repeats});
     const auto begun = std::chrono::steady_clock::now();
     status outcome;
     for (const std::string& path : paths) {
@@ -186,6 +187,7 @@ nb::dict dedup(const settings& how, const std::vector<nb::object>& given, bool f
                             .thread_count = threads->thread_count(),
                             .input_count = receiver.done_count(),
                             .failed_count = receiver.failed_count(),
+                            .repeated_count = feeder->record().repeated_count,
                             .wall_seconds = wall_seconds,
                             .tally = &tally,
                             .kind_names = receiver.kind_names(),
@@ -209,6 +211,7 @@ nb::dict dedup(const settings& how, const std::vector<nb::object>& given, bool f
   out["memory_limit_bytes"] = report.memory_limit_bytes;
   out["input_count"] = report.input_count;
   out["failed_input_count"] = report.failed_count;
+  out["repeated_input_count"] = report.repeated_count;
   out["failures"] = list_of_failures(receiver.failures());
   out["result"] = result;
   out["kinds"] = list_of_kinds(report);

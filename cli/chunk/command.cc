@@ -107,9 +107,9 @@ exit_code chunk_command::run() {
     outcome = out->write((*format)->header(name_of_cuts(job->feed), name_of(job->feed.fingerprint)));
   }
   if (outcome.ok()) {
-    console_feeder feeder(*destination, nullptr, *reader, lister, *out, say);
+    console_feeder feeder(*destination, nullptr, *reader, lister, inputs_, *out, say);
     if (timeline != nullptr) feeder.trace(**trace, *timeline);
-    outcome = feeder.feed_all(inputs_);
+    outcome = feeder.feed_all();
   }
   const bool is_traced = finish(trace->get(), say);
   const bool is_interrupted = outcome.code() == status_code::cancelled;

@@ -27,7 +27,7 @@ class chunk_command final : public subcommand {
 
   chunking_options chunking_;
   change_options change_;
-  input_options inputs_;
+  input_options inputs_{further_names::read};
   trace_option trace_;
   std::string format_ = "text";
   output_option output_;

@@ -73,7 +73,7 @@ std::vector<std::string_view> input_names() { return names_in(accesses); }
 
 result<walk_options> input_options::walk() const {
   auto options = filter_.checked();
-  if (options && follows_links_) options->links = symlinks::follow;
+  if (options) options->links = links();
   return options;
 }
 
@@ -113,25 +113,28 @@ result<file_reader> input_options::make_reader(chunking& job) const {
 // --- Feeding ---------------------------------------------------------------------------------------------------------
 
 console_feeder::console_feeder(feed& destination, feed* copy, file_reader& reader, input_receiver& receiver,
-                               const output& out, const console& say)
+                               const input_options& inputs, const output& out, const console& say)
     : destination_(destination),
       reader_(reader),
+      inputs_(inputs),
       out_(out),
       say_(say),
+      repeats_(inputs.repeats() == further_names::skip ? inputs.paths() : std::vector<std::string>(), inputs.links()),
       feeder_({.destination = destination,
                .reader = reader,
                .receiver = receiver,
                .cancel = interruption(),
                .copy = copy,
-               .observer = this}) {}
+               .observer = this,
+               .repeats = inputs.repeats() == further_names::skip ? &repeats_ : nullptr}) {}
 
-status console_feeder::feed_all(const input_options& inputs) {
-  const auto walked = inputs.walk();
+status console_feeder::feed_all() {
+  const auto walked = inputs_.walk();
   if (!walked) return walked.error();
   if (!reader_.fallback_reason().empty())
     say_.note(fmt::format("files are not read ahead: {}", reader_.fallback_reason()));
   status outcome;
-  for (const std::string& path : inputs.paths()) {
+  for (const std::string& path : inputs_.paths()) {
     if (!outcome.ok()) break;
     if (path == standard_input_path) {
       file_source opened = file_source::standard_input(&interruption());
@@ -157,6 +160,10 @@ void console_feeder::passed_over(const std::string& path, file_kind kind) {
   } else {
     say_.note(fmt::format("{}: skipped, it is a {}", path, to_string(kind)));
   }
+}
+
+void console_feeder::repeated(const std::string& path) {
+  say_.note(fmt::format("{}: skipped, its file was read under another name", path));
 }
 
 void console_feeder::left_out(const std::string& path, omission why) {

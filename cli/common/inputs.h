@@ -23,13 +23,20 @@ namespace cutpoint::cli {
 
 inline constexpr std::string_view standard_input_path = "-";
 
+/// What happens to a file that is reached under a second name.
+enum class further_names { read, skip };
+
 /// The options that choose what is read, and how.
 class input_options {
  public:
+  explicit input_options(further_names repeats) : repeats_(repeats) {}
+
   void add_to(CLI::App& command);
 
   [[nodiscard]] const std::vector<std::string>& paths() const { return paths_; }
+  [[nodiscard]] further_names repeats() const { return repeats_; }
 
+  [[nodiscard]] symlinks links() const { return follows_links_ ? symlinks::follow : symlinks::skip; }
   /// Returns what to read of a folder. Errors: invalid_argument, for a malformed pattern.
   [[nodiscard]] result<walk_options> walk() const;
 
@@ -42,6 +49,7 @@ class input_options {
   [[nodiscard]] result<file_reader> make_reader(chunking& job) const;
 
  private:
+  further_names repeats_;
   std::vector<std::string> paths_;
   std::string access_ = "auto";
   bool follows_links_ = false;
@@ -55,8 +63,8 @@ class input_options {
 class console_feeder : private input_observer {
  public:
   /// All arguments must outlive the feeder. `copy` is the second feed, or null.
-  console_feeder(feed& destination, feed* copy, file_reader& reader, input_receiver& receiver, const output& out,
-                 const console& say);
+  console_feeder(feed& destination, feed* copy, file_reader& reader, input_receiver& receiver,
+                 const input_options& inputs, const output& out, const console& say);
 
   /// Adds the times of reading to `timeline`, the first feed's, and skips `file` among the inputs.
   void trace(const trace_file& file, feed_timeline& timeline) {
@@ -68,13 +76,14 @@ class console_feeder : private input_observer {
 
   /// Feeds all inputs and waits until all chunks are delivered. Errors: what ended the feed; cancelled, if the user
   /// asked to stop: the chunks of what was read are delivered then too.
-  [[nodiscard]] status feed_all(const input_options& inputs);
+  [[nodiscard]] status feed_all();
 
   [[nodiscard]] const reading_record& record() const { return feeder_.record(); }
 
  private:
   bool takes(const tree_entry& entry) override;
   void passed_over(const std::string& path, file_kind kind) override;
+  void repeated(const std::string& path) override;
   void left_out(const std::string& path, omission why) override;
   void read(std::chrono::steady_clock::time_point begin, std::chrono::steady_clock::time_point end,
             std::uint64_t bytes) override;
@@ -82,11 +91,13 @@ class console_feeder : private input_observer {
 
   feed& destination_;
   file_reader& reader_;
+  const input_options& inputs_;
   const output& out_;
   const console& say_;
   std::function<void(const reading_record&)> watcher_;
   const output* trace_ = nullptr;
   feed_timeline* timeline_ = nullptr;
+  repeated_file_filter repeats_;
   input_feeder feeder_;
 };
 

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include "cli/common/units.h"
 
@@ -46,11 +45,12 @@ std::string progress_text(const progress_facts& facts) {
 
 std::optional<std::uint64_t> known_total(const input_options& inputs) {
   std::uint64_t total = 0;
+  file_set files;
   for (const std::string& path : inputs.paths()) {
-    struct stat facts = {};
-    const bool is_file = path != standard_input_path && ::stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode);
-    if (!is_file) return std::nullopt;
-    total += static_cast<std::uint64_t>(facts.st_size);
+    if (path == standard_input_path) return std::nullopt;
+    const auto file = describe_file(path, symlinks::follow);
+    if (!file || file->kind != file_kind::regular_file) return std::nullopt;
+    if (inputs.repeats() == further_names::read || files.insert(*file)) total += file->size;
   }
   return total != 0 ? std::optional(total) : std::nullopt;
 }

@@ -160,10 +160,10 @@ exit_code dedup_command::run(const chunking& job, file_reader& reader, engine& t
 
   const auto begin = std::chrono::steady_clock::now();
   progress_line progress(say, known_total(inputs_));
-  console_feeder feeder(*destination, beside ? &*beside->destination : nullptr, reader, receiver, *out, say);
+  console_feeder feeder(*destination, beside ? &*beside->destination : nullptr, reader, receiver, inputs_, *out, say);
   feeder.watch([&](const reading_record& read) { progress.update(read, receiver.savings_so_far()); });
   if (timeline != nullptr) feeder.trace(*trace, *timeline);
-  status outcome = feeder.feed_all(inputs_);
+  status outcome = feeder.feed_all();
   progress.clear();
   const bool is_traced = finish(trace, say);
   const bool is_interrupted = outcome.code() == status_code::cancelled;
@@ -179,6 +179,7 @@ exit_code dedup_command::run(const chunking& job, file_reader& reader, engine& t
                      .thread_count = threads.thread_count(),
                      .input_count = receiver.done_count(),
                      .failed_count = receiver.failed_count(),
+                     .repeated_count = feeder.record().repeated_count,
                      .is_interrupted = is_interrupted,
                      .wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
                      .tally = &receiver.tally(),

@@ -24,7 +24,7 @@ class dedup_command final : public subcommand {
   exit_code run(const chunking& job, file_reader& reader, engine& threads, trace_file* trace, const console& say) const;
 
   chunking_options chunking_;
-  input_options inputs_;
+  input_options inputs_{further_names::skip};
   trace_option trace_;
   output_option output_;
   bool is_json_ = false;

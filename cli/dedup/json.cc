@@ -86,6 +86,7 @@ std::string dedup_json(const dedup_report& facts) {
       {"memory_limit_bytes", facts.memory_limit_bytes},
       {"input_count", facts.input_count},
       {"failed_input_count", facts.failed_count},
+      {"repeated_input_count", facts.repeated_count},
       {"result", json_of(*facts.tally, expected)},
       {"kinds", kinds_json(facts)},
       {"wall_seconds", facts.wall_seconds},

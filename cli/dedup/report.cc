@@ -39,9 +39,13 @@ std::string settings_of(const dedup_report& facts) {
 }
 
 std::string inputs_of(const dedup_report& facts) {
+  const std::string repeated = facts.repeated_count == 0
+                                   ? ""
+                                   : fmt::format(", {} more name{} of these files", human_count(facts.repeated_count),
+                                                 facts.repeated_count == 1 ? "" : "s");
   return (facts.is_interrupted ? line("interrupted", "this report is about what was read until then") : std::string()) +
-         line("inputs",
-              fmt::format("{} whole, {} failed", human_count(facts.input_count), human_count(facts.failed_count)));
+         line("inputs", fmt::format("{} whole, {} failed{}", human_count(facts.input_count),
+                                    human_count(facts.failed_count), repeated));
 }
 
 std::string savings_of(const dedup_counts& total) {

@@ -27,7 +27,7 @@ class tune_command final : public subcommand {
   [[nodiscard]] exit_code tell(const tune_facts& facts, const status& outcome, output& out, const console& say) const;
 
   tune_options options_;
-  input_options inputs_;
+  input_options inputs_{further_names::skip};
   bool is_monte_carlo_ = false;
   bool is_verified_ = false;
   bool is_json_ = false;

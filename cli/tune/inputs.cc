@@ -59,9 +59,9 @@ status tune_reading::feed_all(const chunker& cuts, fingerprint_kind fingerprint,
   auto destination = threads.open(how.feed, receiver);
   if (!destination) return destination.error();
   progress_line progress(say, total);
-  console_feeder feeder(*destination, nullptr, *reader, receiver, out, say);
+  console_feeder feeder(*destination, nullptr, *reader, receiver, inputs, out, say);
   feeder.watch([&](const reading_record& read) { progress.update(read, std::nullopt); });
-  status outcome = feeder.feed_all(inputs);
+  status outcome = feeder.feed_all();
   progress.clear();
   return outcome;
 }

@@ -1,4 +1,4 @@
-// Extended attributes, the table of hard links, and the names of the kinds of entries.
+// Extended attributes, the set of files, and the names of the kinds of entries.
 #include <algorithm>
 #include <cerrno>
 
@@ -11,6 +11,11 @@
 namespace cutpoint {
 
 namespace {
+
+constexpr std::uint64_t inodes_in_word = 64;
+
+/// Returns the bit of the entry's file in its word.
+std::uint64_t bit_of(const tree_entry& entry) { return std::uint64_t{1} << (entry.inode % inodes_in_word); }
 
 /// Calls `read(buffer, size)`, which is called like listxattr and getxattr, with a buffer that is large enough. Returns
 /// false and sets errno on failure.
@@ -82,10 +87,17 @@ result<std::vector<extended_attribute>> read_extended_attributes(const tree_entr
   return attributes;
 }
 
-std::string hard_link_table::find_or_add(const tree_entry& entry) {
-  if (entry.kind == file_kind::directory || entry.link_count < 2) return {};
-  const auto [first, is_new] = first_paths_.try_emplace({entry.device, entry.inode}, entry.path);
-  return is_new ? std::string() : first->second;
+bool file_set::insert(const tree_entry& entry) {
+  std::uint64_t& word = words_[{entry.device, entry.inode / inodes_in_word}];
+  const std::uint64_t bit = bit_of(entry);
+  const bool is_new = (word & bit) == 0;
+  word |= bit;
+  return is_new;
+}
+
+bool file_set::contains(const tree_entry& entry) const {
+  const auto word = words_.find({entry.device, entry.inode / inodes_in_word});
+  return word != words_.end() && (word->second & bit_of(entry)) != 0;
 }
 
 }  // namespace cutpoint

@@ -21,6 +21,7 @@ constexpr std::uint64_t most_hole_at_once = 64 * MiB;
 }  // namespace
 
 void input_observer::passed_over(const std::string&, file_kind) {}
+void input_observer::repeated(const std::string&) {}
 void input_observer::left_out(const std::string&, omission) {}
 void input_observer::read(std::chrono::steady_clock::time_point, std::chrono::steady_clock::time_point, std::uint64_t) {
 }
@@ -91,10 +92,15 @@ class input_feeder::implementation {
 
   /// Adds an entry that the walk has found. While the reader is full, this feeds files, and the walk waits.
   status add(const tree_entry& entry) {
+    const bool is_repeated = options_.repeats != nullptr && options_.repeats->is_repeated(entry);
     if (entry.kind == file_kind::directory) return {};
     input_observer* const observer = options_.observer;
     if (!entry.is_readable_stream() || (observer != nullptr && !observer->takes(entry))) {
       tell_later([path = entry.path, kind = entry.kind](input_observer& told) { told.passed_over(path, kind); });
+      return {};
+    }
+    if (is_repeated) {
+      waiting_.push_back([this, path = entry.path] { return skip_repeated(path); });
       return {};
     }
     options_.reader.add(entry.path);
@@ -108,6 +114,12 @@ class input_feeder::implementation {
     const std::function<status()> next = std::move(waiting_.front());
     waiting_.pop_front();
     return options_.cancel.is_requested() ? stopped_as_asked() : next();
+  }
+
+  status skip_repeated(const std::string& path) {
+    ++meter_.record.repeated_count;
+    if (options_.observer != nullptr) options_.observer->repeated(path);
+    return {};
   }
 
   status feed_file(const std::string& path) {

@@ -26,8 +26,8 @@ def dedup(
     **parameters: Parameter,
 ) -> dict[str, Any]:
     """Cuts and fingerprints files, and directories with all their files, and reports what storing each chunk once would
-    save. Stores nothing. Chunks with equal fingerprints count as equal. The arguments that are not listed here are those
-    of `chunk`; `fingerprint` must not be "none".
+    save. Stores nothing. Chunks with equal fingerprints count as equal. A file that several names lead to is read once.
+    The arguments that are not listed here are those of `chunk`; `fingerprint` must not be "none".
 
     follow_links
         Whether symbolic links inside directories are followed. A given path is always followed.
@@ -40,10 +40,10 @@ def dedup(
 
     The report is that of `cutpoint dedup --json` with the same names, and None for a number that is not defined:
     `version`, `cuts`, `fingerprint`, `thread_count`, `segment_bytes`, `memory_limit_bytes`, `input_count`,
-    `failed_input_count`, `result` (`bytes`, `chunk_count`, `unique_bytes`, `savings_share`, `chunks`, ...), `kinds`,
-    `wall_seconds`, `bytes_per_second`, `backends`, `stages` and `work`. The list `failures` is in this report alone: it
-    has, for each input that failed, its `path`, the `error` ("io_error"), `errno` or None, and the `message`. An input
-    that fails raises no exception, and the others are still read.
+    `failed_input_count`, `repeated_input_count`, `result` (`bytes`, `chunk_count`, `unique_bytes`, `savings_share`,
+    `chunks`, ...), `kinds`, `wall_seconds`, `bytes_per_second`, `backends`, `stages` and `work`. The list `failures` is
+    in this report alone: it has, for each input that failed, its `path`, the `error` ("io_error"), `errno` or None, and
+    the `message`. An input that fails raises no exception, and the others are still read.
     """
     how = settings(cuts, fingerprint, fingerprint_key, backend, threads, memory_bytes, parameters)
     return _core.dedup(

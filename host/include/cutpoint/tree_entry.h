@@ -1,4 +1,4 @@
-// An entry of a tree with its metadata, its extended attributes, and a table of hard links.
+// An entry of a tree with its metadata, its extended attributes, and a set of files.
 #pragma once
 
 #include <cstdint>
@@ -52,16 +52,17 @@ struct extended_attribute {
 /// them. Errors: io_error.
 [[nodiscard]] result<std::vector<extended_attribute>> read_extended_attributes(const tree_entry& entry);
 
-/// Finds the names that share one file in the trees that are walked. Stores a path only for files with several names.
-/// Not thread-safe.
-class hard_link_table {
+/// A set of files, which `device` and `inode` identify. File systems number the files of a tree in clusters. So 64
+/// numbers share a word, and the set takes some bytes for each file: about 80 at most. Not thread-safe.
+class file_set {
  public:
-  /// Returns the path under which the entry's file was first seen. Returns an empty path if this is the first time, if
-  /// the file has only one name, or if the entry is a directory.
-  [[nodiscard]] std::string find_or_add(const tree_entry& entry);
+  /// Adds the file of an entry. Returns whether it was not in the set.
+  bool insert(const tree_entry& entry);
+  [[nodiscard]] bool contains(const tree_entry& entry) const;
+  [[nodiscard]] bool is_empty() const noexcept { return words_.empty(); }
 
  private:
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> first_paths_;  ///< keyed by device and inode
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> words_;  ///< keyed by device and inode / 64
 };
 
 }  // namespace cutpoint

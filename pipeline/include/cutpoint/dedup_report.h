@@ -77,6 +77,7 @@ struct dedup_report {
   std::uint64_t thread_count = 0;        ///< as `engine::thread_count`
   std::uint64_t input_count = 0;         ///< inputs that were opened
   std::uint64_t failed_count = 0;        ///< inputs that failed
+  std::uint64_t repeated_count = 0;      ///< as `reading_record::repeated_count`
   bool is_interrupted = false;           ///< whether the execution was cancelled
   double wall_seconds = 0;
   const dedup_tally* tally = nullptr;

@@ -19,6 +19,7 @@
 #include <cutpoint/chunks.h>
 #include <cutpoint/engine.h>
 #include <cutpoint/file_reader.h>
+#include <cutpoint/repeated_file_filter.h>
 #include <cutpoint/source.h>
 #include <cutpoint/status.h>
 #include <cutpoint/walk.h>
@@ -35,8 +36,9 @@ namespace cutpoint {
 /// The work of a feeder so far.
 struct reading_record {
   stage_work work;  ///< time to find, open and read the inputs, with the waiting; bytes that were read, without holes
-  std::uint64_t fed_bytes = 0;    ///< bytes that were fed, with holes
-  std::uint64_t input_count = 0;  ///< inputs that were opened
+  std::uint64_t fed_bytes = 0;       ///< bytes that were fed, with holes
+  std::uint64_t input_count = 0;     ///< inputs that were opened
+  std::uint64_t repeated_count = 0;  ///< names that were skipped because another name of their file came before
 };
 
 /// A chunk receiver that knows which stream is which input, and counts the inputs. A derived class receives the chunks
@@ -123,6 +125,8 @@ class input_observer {
   /// Reports an entry that is not read because it is not a stream or was not taken. The call comes in the entry's place
   /// among the inputs; so does that of `left_out`.
   virtual void passed_over(const std::string& path, file_kind kind);
+  /// Reports a name that is skipped because another name of its file came before; in its place, too.
+  virtual void repeated(const std::string& path);
   /// Reports an entry that the walk left out.
   virtual void left_out(const std::string& path, omission why);
   /// Reports a span of time that was spent on reading alone, and the bytes that were read in it. Spans do not overlap.
@@ -143,6 +147,8 @@ struct input_feeder_options {
   feed* copy = nullptr;
   /// May be null.
   input_observer* observer = nullptr;
+  /// Finds further names of files, which are skipped. If it is null, a file is fed under each name.
+  repeated_file_filter* repeats = nullptr;
 };
 
 /// Walks paths and feeds their files in order. Not thread-safe. The failure of an input goes to the receiver; the

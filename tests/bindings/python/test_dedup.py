@@ -104,3 +104,10 @@ def test_wrong_use(tree):
         cutpoint.dedup(tree, exclude=["!a"])
     with pytest.raises(ValueError, match="fastcd"):
         cutpoint.dedup(tree, "fastcd")
+
+
+def test_each_file_is_counted_once(tree):
+    os.link(tree / "a.TXT", tree / "link")
+    report = cutpoint.dedup([tree / "a.TXT", tree / "link", f"{tree}/./a.TXT"])
+    assert report["result"]["bytes"] == 3_000_000
+    assert (report["input_count"], report["repeated_input_count"]) == (1, 2)

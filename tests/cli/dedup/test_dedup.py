@@ -59,6 +59,25 @@ class Counts(DedupTest):
             self.assert_counts(found["result"], counts_of(rows_of(self, *options, "tree")))
             self.assertEqual(found["input_count"], 3)
 
+    def test_have_each_file_once(self):
+        self.write("tree/a", random_bytes(300_000))
+        os.link(self.folder / "tree/a", self.folder / "tree/b")
+        self.write("tree/inner/c", random_bytes(1000, 1))
+        os.symlink("tree", self.folder / "link")
+        found = self.report("tree")
+        self.assert_counts(found["result"], {"bytes": 301_000, "duplicate_bytes": 0})
+        self.assertEqual((found["input_count"], found["repeated_input_count"]), (2, 1))
+        for paths in (("tree/a", "./tree/a"), ("tree/a", "tree/b"), ("-L", "tree/a", "link/a")):
+            found = self.report(*paths)
+            self.assertEqual((found["result"]["bytes"], found["repeated_input_count"]), (300_000, 1), paths)
+        for paths in (("tree", "tree/inner"), ("tree/inner", "tree"), ("tree", "tree/inner/c"), ("link/inner", "tree")):
+            found = self.report(*paths)
+            self.assertEqual((found["result"]["bytes"], found["repeated_input_count"]), (301_000, 2), paths)
+        run = self.run_command("dedup", "-v", "tree")
+        self.assertIn("2 whole, 0 failed, 1 more name of these files", run.stdout, run)
+        self.assertIn("tree/b: skipped, its file was read under another name", run.stderr, run)
+        self.assertEqual(len({row.path for row in rows_of(self, "tree")}), 3)
+
     def test_of_nothing_are_nothing(self):
         (self.folder / "empty").mkdir()
         self.write("none", b"")

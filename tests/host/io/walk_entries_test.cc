@@ -186,28 +186,34 @@ TEST_F(extended_attributes, of_what_is_gone_are_an_error) {
               ElementsAre(entry.path + ": cannot be asked for its extended attributes: No such file or directory"));
 }
 
-TEST(hard_links, are_names_of_what_was_seen_first_in_any_tree) {
+TEST(file_set, knows_a_file_by_each_of_its_names) {
   const temporary_folder folder;
-  folder.make_file("one/a");
-  folder.make_file("one/alone");
-  folder.make_folder("one/directory");
-  folder.make_folder("two");
-  for (const std::string_view name : {"one/b", "two/c"}) {
-    ASSERT_EQ(::link((folder / "one/a").c_str(), (folder / name).c_str()), 0);
+  for (int i = 0; i < 200; ++i) folder.make_file("tree/" + std::to_string(i));
+  for (const std::string name : {"0", "199"}) {
+    ASSERT_EQ(::link((folder / ("tree/" + name)).c_str(), (folder / ("tree/link_to_" + name)).c_str()), 0);
   }
-  folder.make_link("a", "one/link");
-  ASSERT_EQ(::linkat(AT_FDCWD, (folder / "one/link").c_str(), AT_FDCWD, (folder / "two/link").c_str(), 0), 0);
-  hard_link_table table;
-  std::map<std::string, std::string> first;
-  for (const std::string_view tree : {"one", "two"}) {
-    for (const auto& [path, entry] : entries_of(folder / tree)) {
-      if (const std::string found = table.find_or_add(entry); !found.empty()) first[path] = found;
-    }
+  file_set files;
+  EXPECT_TRUE(files.is_empty());
+  std::vector<std::string> repeated;
+  for (const auto& [path, entry] : entries_of(folder / "tree")) {
+    const bool is_known = files.contains(entry);
+    EXPECT_NE(files.insert(entry), is_known);
+    EXPECT_TRUE(files.contains(entry));
+    if (is_known) repeated.push_back(path);
   }
-  const std::map<std::string, std::string> expected = {{folder / "one/b", folder / "one/a"},
-                                                       {folder / "two/c", folder / "one/a"},
-                                                       {folder / "two/link", folder / "one/link"}};
-  EXPECT_EQ(first, expected);
+  EXPECT_THAT(repeated, ElementsAre(folder / "tree/link_to_0", folder / "tree/link_to_199"));
+  EXPECT_FALSE(files.is_empty());
+}
+
+TEST(file_set, keeps_file_systems_apart) {
+  tree_entry one;
+  one.device = 1;
+  tree_entry other;
+  other.device = 2;
+  file_set files;
+  EXPECT_TRUE(files.insert(one));
+  EXPECT_FALSE(files.contains(other));
+  EXPECT_TRUE(files.insert(other));
 }
 
 }  // namespace

@@ -62,6 +62,7 @@ class recording_observer final : public input_observer {
   void passed_over(const std::string& path, file_kind kind) override {
     told.push_back(path + ": " + std::string(to_string(kind)));
   }
+  void repeated(const std::string& path) override { told.push_back(path + ": repeated"); }
   void left_out(const std::string& path, omission) override { told.push_back(path + ": left out"); }
   void progressed(const reading_record& record) override {
     if (on_progress) on_progress(record);
@@ -124,6 +125,48 @@ TEST_F(inputs, that_are_passed_over_are_reported) {
   EXPECT_TRUE(feeder.finish().ok());
   EXPECT_THAT(receiver_.lines, ElementsAre("tree/a: 7"));
   EXPECT_THAT(observer_.told, ElementsAre("tree/b.o: left out", "tree/fifo: FIFO", "tree/untaken: regular file"));
+}
+
+TEST_F(inputs, are_fed_once_where_a_filter_finds_further_names) {
+  folder_.make_file("tree/a");
+  folder_.make_file("tree/inner/b");
+  folder_.make_file("tree/inner/deeper/c");
+  folder_.make_file("other/d");
+  folder_.make_fifo("fifo");
+  ASSERT_EQ(::link("tree/a", "tree/link"), 0);
+  ASSERT_EQ(::link("tree/a", "other/link"), 0);
+  folder_.make_link("tree/inner/deeper", "inside");
+  const std::vector<std::string> paths = {"other", "./other/d", "inside", "tree", "tree/inner", "tree/a", "missing"};
+  repeated_file_filter repeats(paths, symlinks::skip);
+  input_feeder_options once = feeding();
+  once.repeats = &repeats;
+  input_feeder feeder(once);
+  for (const std::string& path : paths) EXPECT_TRUE(feeder.feed_tree(path, {}).ok());
+  EXPECT_TRUE(feeder.finish().ok());
+  EXPECT_THAT(receiver_.lines,
+              ElementsAre("other/d: 7", "other/link: 7", "inside/c: 7", "tree/inner/b: 7", "missing: failed"));
+  EXPECT_THAT(observer_.told, ElementsAre("./other/d: repeated", "tree/a: repeated", "tree/inner/deeper/c: repeated",
+                                          "tree/link: repeated", "tree/inner/b: repeated",
+                                          "tree/inner/deeper/c: repeated", "tree/a: repeated"));
+  EXPECT_EQ(feeder.record().repeated_count, 7u);
+  EXPECT_EQ(receiver_.done_count(), 4u);
+}
+
+TEST(repeated_file_filter, finds_what_followed_links_lead_to_twice) {
+  const temporary_folder folder;
+  folder.make_file("tree/a");
+  folder.make_file("elsewhere/b");
+  for (const std::string_view name : {"tree/one", "tree/two"}) folder.make_link("../elsewhere", name);
+  repeated_file_filter repeats({folder / "tree"}, symlinks::follow);
+  std::vector<std::string> repeated;
+  const walk_callbacks callbacks = {.entry =
+                                        [&](const tree_entry& entry) {
+                                          if (repeats.is_repeated(entry)) repeated.push_back(entry.path);
+                                          return status();
+                                        },
+                                    .problem = [](const std::string&, const status& why) { return why; }};
+  EXPECT_TRUE(walk(folder / "tree", {.links = symlinks::follow}, callbacks).ok());
+  EXPECT_THAT(repeated, ElementsAre(folder / "tree/two/b"));
 }
 
 TEST_F(inputs, that_change_while_they_are_read_are_reported_after_their_chunks) {

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include <cutpoint/tree_entry.h>
 #include <cutpoint/walk.h>
@@ -42,7 +43,7 @@ std::string content_facts(const std::string& path, std::uint64_t size) {
 
 tree_facts facts_of(const std::string& folder) {
   tree_facts facts;
-  hard_link_table links;
+  std::map<std::uint64_t, std::string> first_names;  // by inode
   const walk_callbacks callbacks = {
       .entry =
           [&](const tree_entry& entry) {
@@ -60,8 +61,9 @@ tree_facts facts_of(const std::string& folder) {
             if (entry.kind == file_kind::regular_file) {
               text += fmt::format(" {} {}", entry.size, content_facts(entry.path, entry.size));
             }
-            const std::string first = links.find_or_add(entry);
-            if (!first.empty()) text += " = " + first.substr(folder.size() + 1);
+            const bool has_links = entry.kind != file_kind::directory && entry.link_count > 1;
+            const std::string first = has_links ? first_names.try_emplace(entry.inode, name).first->second : name;
+            if (first != name) text += " = " + first;
             facts[name] = text;
             return status();
           },
