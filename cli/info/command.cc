@@ -32,6 +32,8 @@ ordered_json json_of(const topology& machine) {
           {"packages", machine.package_count},
           {"cores", machine.core_count},
           {"processors", machine.processor_count},
+          {"usable_processors", machine.usable_processor_count},
+          {"cpu_quota", or_null(machine.cpu_quota)},
           {"instruction_sets", machine.instruction_sets},
           {"caches", json_list(machine.caches, cache)},
           {"numa_nodes", json_list(machine.numa_nodes, node)},
@@ -69,6 +71,8 @@ std::string text_of(const topology& machine) {
   std::string out = fmt::format("processor    {}\n             {} packages, {} cores, {} processors\n",
                                 machine.processor_model.empty() ? "unknown" : machine.processor_model,
                                 machine.package_count, machine.core_count, machine.processor_count);
+  out += fmt::format("threads      {} by default{}\n", machine.usable_processor_count,
+                     machine.cpu_quota ? fmt::format("; a CPU quota grants {} processors", *machine.cpu_quota) : "");
   out += fmt::format("instructions {}\n", fmt::join(machine.instruction_sets, " "));
   for (const cache_info& cache : machine.caches) {
     out += fmt::format("cache        L{} {}: {} x {}, shared by {} processors, lines of {} bytes\n", cache.level,

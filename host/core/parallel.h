@@ -10,11 +10,13 @@
 #include <thread>
 #include <vector>
 
+#include <cutpoint/topology.h>
+
 namespace cutpoint {
 
-/// Returns how many threads to use if `threads` were asked for; 0 means one for each processor.
+/// Returns how many threads to use if `threads` were asked for; 0 means one for each usable processor.
 [[nodiscard]] inline std::size_t thread_count(std::uint64_t threads) {
-  return threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
+  return threads != 0 ? threads : usable_processor_count();
 }
 
 /// Calls `perform(worker, item)` for each item below `items`. The calls of one worker, which is below `workers`, do not

@@ -1,4 +1,4 @@
-// Reads the machine's topology from hwloc, and its instruction sets from /proc/cpuinfo.
+// Reads the machine's topology from hwloc, its instruction sets from /proc/cpuinfo, and what this process may use of it.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -8,10 +8,13 @@
 #include <sstream>
 #include <string_view>
 #include <system_error>
+#include <thread>
 
 #include <cutpoint/topology.h>
 #include <fmt/format.h>
+#include <sched.h>
 
+#include "host/machine/cpu_quota.h"
 #include "host/machine/hwloc_machine.h"
 
 namespace cutpoint {
@@ -147,10 +150,21 @@ result<topology> discover_topology() {
                   .package_count = count_of(machine, HWLOC_OBJ_PACKAGE),
                   .core_count = count_of(machine, HWLOC_OBJ_CORE),
                   .processor_count = count_of(machine, HWLOC_OBJ_PU),
+                  .usable_processor_count = usable_processor_count(),
+                  .cpu_quota = read_cpu_quota(),
                   .caches = caches_of(machine),
                   .numa_nodes = numa_nodes_of(machine),
                   .devices = devices_of(machine),
                   .instruction_sets = instruction_sets()};
+}
+
+std::uint64_t usable_processor_count() {
+  cpu_set_t affinity;
+  CPU_ZERO(&affinity);
+  const bool is_known = ::sched_getaffinity(0, sizeof affinity, &affinity) == 0;
+  return usable_processors(
+      is_known ? static_cast<std::uint64_t>(CPU_COUNT(&affinity)) : std::thread::hardware_concurrency(),
+      read_cpu_quota());
 }
 
 }  // namespace cutpoint

@@ -69,7 +69,7 @@ status measure_cuts_and_fingerprints(const feed_options& job, std::uint64_t cach
 result<cost_model> calibrate(const topology& machine, const std::vector<gpu_info>& gpus, const feed_options& job) {
   const auto begin = std::chrono::steady_clock::now();
   cost_model model{.machine = machine_key(machine, gpus),
-                   .processor_count = std::max<std::uint64_t>(1, machine.processor_count),
+                   .processor_count = std::max<std::uint64_t>(1, machine.usable_processor_count),
                    .memory = {},
                    .processor = {},
                    .devices = {}};

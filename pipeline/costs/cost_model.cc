@@ -88,6 +88,7 @@ std::string machine_key(const topology& machine, const std::vector<gpu_info>& gp
   std::string key =
       fmt::format("{}; {} packages, {} cores, {} processors; {}", machine.processor_model, machine.package_count,
                   machine.core_count, machine.processor_count, fmt::join(machine.instruction_sets, " "));
+  if (machine.cpu_quota) key += fmt::format("; CPU quota {}", *machine.cpu_quota);
   for (const cache_info& cache : machine.caches) {
     key += fmt::format("; L{} {} {} x {}", cache.level, cache.kind, cache.count, cache.bytes);
   }

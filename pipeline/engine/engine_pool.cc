@@ -3,21 +3,14 @@
 #include <algorithm>
 #include <system_error>
 
+#include <cutpoint/topology.h>
 #include <fmt/format.h>
-#include <sched.h>
 
 #include "pipeline/sequence/signals_blocked.h"
 
 namespace cutpoint {
 
 namespace {
-
-std::uint64_t usable_processors() {
-  cpu_set_t usable;
-  CPU_ZERO(&usable);
-  if (::sched_getaffinity(0, sizeof usable, &usable) != 0) return std::max(1u, std::thread::hardware_concurrency());
-  return static_cast<std::uint64_t>(std::max(1, CPU_COUNT(&usable)));
-}
 
 std::optional<processor_places> places_for(thread_placement placement) {
   if (placement == thread_placement::none) return std::nullopt;
@@ -30,7 +23,7 @@ std::optional<processor_places> places_for(thread_placement placement) {
 engine::pool::pool(const engine_options& options, std::shared_ptr<const device_provider> provider)
     : places(places_for(options.placement)),
       devices(std::move(provider)),
-      thread_count_(options.threads != 0 ? options.threads : usable_processors()),
+      thread_count_(options.threads != 0 ? options.threads : usable_processor_count()),
       binds_workers_(options.placement == thread_placement::cores && places &&
                      places->processor_count() >= thread_count_) {}
 

@@ -86,7 +86,8 @@ status audit_containers(const store_reading& store, const std::vector<std::strin
                         const cancellation* cancel,
                         const std::function<status(const audited_container&, const container_auditor&)>& take) {
   std::vector<container_auditor> auditors;
-  for (std::size_t i = 0; i < std::min(thread_count(threads), ids.size()); ++i) {
+  const std::size_t count = std::min(thread_count(threads), ids.size());
+  for (std::size_t i = 0; i < count; ++i) {
     auto made = container_auditor::make(store);
     if (!made) return made.error();
     auditors.push_back(std::move(*made));

@@ -20,7 +20,8 @@ constexpr std::uint64_t most_gap_bytes = 128 * KiB;
 
 result<content_window> content_window::make(const store_reading& store, std::uint64_t threads) {
   std::vector<worker> workers;
-  for (std::size_t i = 0; i < thread_count(threads); ++i) {
+  const std::size_t count = thread_count(threads);
+  for (std::size_t i = 0; i < count; ++i) {
     auto check = store.make_fingerprinter();
     if (!check) return check.error();
     workers.push_back({.check = std::move(*check)});

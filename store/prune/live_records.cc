@@ -112,7 +112,8 @@ status live_records::mark_from(const store_reading& store, const std::vector<rec
   const auto digest_bytes = store.digest_bytes();
   if (!digest_bytes) return digest_bytes.error();
   std::vector<std::unique_ptr<worker>> workers;
-  for (std::size_t i = 0; i < thread_count(options.threads); ++i) {
+  const std::size_t count = thread_count(options.threads);
+  for (std::size_t i = 0; i < count; ++i) {
     auto check = store.make_fingerprinter();
     if (!check) return check.error();
     workers.push_back(std::make_unique<worker>(store, std::move(*check), *digest_bytes));

@@ -16,7 +16,8 @@ constexpr std::size_t places_at_once = 64;
 
 result<content_comparison> content_comparison::make(const store_reading& store, std::uint64_t threads) {
   std::vector<worker> workers;
-  for (std::size_t i = 0; i < thread_count(threads); ++i) {
+  const std::size_t count = thread_count(threads);
+  for (std::size_t i = 0; i < count; ++i) {
     auto check = store.make_fingerprinter();
     if (!check) return check.error();
     workers.push_back({.check = std::move(*check)});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,8 +38,11 @@ struct topology {
   std::string processor_model;  ///< empty if unknown
   std::uint64_t package_count = 0;
   std::uint64_t core_count = 0;
-  std::uint64_t processor_count = 0;  ///< hardware threads
-  std::vector<cache_info> caches;     ///< from the core outwards
+  std::uint64_t processor_count = 0;         ///< hardware threads
+  std::uint64_t usable_processor_count = 0;  ///< as the function below returns it
+  /// The processor time that the control groups of this process grant it, in processors; nullopt without a limit.
+  std::optional<double> cpu_quota;
+  std::vector<cache_info> caches;  ///< from the core outwards
   std::vector<numa_node_info> numa_nodes;
   std::vector<system_device> devices;
   /// The instruction sets that cutpoint's kernels can use and that both the processor and the operating system offer.
@@ -48,5 +52,10 @@ struct topology {
 /// Describes this machine with hwloc and /proc/cpuinfo. Takes milliseconds. Thread-safe. Errors: backend_failure, if
 /// hwloc cannot read the machine's topology.
 [[nodiscard]] result<topology> discover_topology();
+
+/// Returns how many processors this process can keep busy, which is the default for every number of threads: the
+/// hardware threads of the calling thread's affinity, but no more than the CPU quota of the process's control groups,
+/// rounded up; at least 1. Reads some files of /proc and /sys. Thread-safe.
+[[nodiscard]] std::uint64_t usable_processor_count();
 
 }  // namespace cutpoint

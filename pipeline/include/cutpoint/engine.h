@@ -50,8 +50,8 @@ enum class thread_placement {
 class trace_receiver;
 
 struct engine_options {
-  /// Number of threads that work on a feed, including the thread that feeds. 0: one for each processor that the process
-  /// may use. A feed has three more threads for each device, which wait for it.
+  /// Number of threads that work on a feed, including the thread that feeds. 0: as many as `usable_processor_count()`.
+  /// A feed has three more threads for each device, which wait for it.
   std::uint64_t threads = 0;
   thread_placement placement = thread_placement::none;
 };

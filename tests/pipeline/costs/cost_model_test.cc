@@ -132,7 +132,7 @@ TEST(machine_key, tells_machines_and_their_devices_apart) {
   for (const auto change :
        {+[](topology&, gpu_info&g) { g.pci_bus_id += "0000:18:00.0"; },
         +[](topology&, gpu_info&g) { g.driver_version += "13.1"; }, +[](topology&, gpu_info&g) { g.name += "H"; },
-        +[](topology&m, gpu_info&) { m.processor_count = 4; },
+        +[](topology&m, gpu_info&) { m.processor_count = 4; }, +[](topology&m, gpu_info&) { m.cpu_quota = 0.5; },
         +[](topology&m, gpu_info&) { m.caches.emplace_back().level = 3; },
         +[](topology&m, gpu_info&) { m.instruction_sets.emplace_back("avx512f"); },
         +[](topology&m, gpu_info&) { m.processor_model += "Q"; }}) {
