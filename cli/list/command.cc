@@ -41,7 +41,7 @@ ordered_json json_value(std::uint64_t value, value_kind kind) {
 ordered_json json_of(const parameter_rule& rule) {
   using condition = parameter_rule::condition;
   ordered_json out = {{"must", to_string(rule.must)}};
-  const bool is_compared = rule.must <= condition::less_than;
+  const bool is_compared = rule.must <= condition::less_than || rule.must == condition::has_mask;
   if (!rule.other.empty()) out["parameter"] = rule.other;
   if (is_compared && rule.other.empty()) out["value"] = rule.value;
   if (rule.exception) out["or"] = *rule.exception;

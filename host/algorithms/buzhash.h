@@ -57,13 +57,16 @@ class buzhash {
   std::uint64_t window_;
 };
 
-/// Returns casync's divisor: `trunc(avg / (1.33237515 - 1.42888852e-7 avg))`. casync clamps it to the minimum and the
-/// maximum; desync does not.
+/// Returns casync's divisor: `trunc(avg / (1.33237515 - 1.42888852e-7 avg))`, which is negative from 9,324,557 bytes on.
+/// casync clamps it to the minimum and the maximum, as a number without a sign: a negative divisor becomes the maximum,
+/// or, without a maximum that fits, the largest word. desync keeps its low 32 bits, which are not 0 for any average that
+/// is allowed.
 inline std::uint64_t casync_divisor(const buzhash_parameters& p) {
   const auto avg = static_cast<double>(p.avg_bytes);
-  const auto divisor = static_cast<std::uint64_t>(avg / (-1.42888852e-7 * avg + 1.33237515));
-  if (p.test == buzhash_test::desync_legacy) return divisor;
-  return std::clamp(divisor, *p.min_bytes, limit_of(*p.max_bytes));
+  const auto quotient = static_cast<std::int64_t>(avg / (-1.42888852e-7 * avg + 1.33237515));
+  if (p.test == buzhash_test::desync_legacy) return static_cast<std::uint32_t>(quotient);
+  constexpr std::uint64_t largest = std::numeric_limits<std::uint32_t>::max();
+  return std::clamp(static_cast<std::uint64_t>(quotient), *p.min_bytes, std::min(limit_of(*p.max_bytes), largest));
 }
 
 /// The tests of all profiles in one form: the residue must lie between two bounds.
@@ -107,8 +110,7 @@ class buzhash_reference : public windowed_reference<buzhash, buzhash_rule> {
  public:
   using parameters = buzhash_parameters;
   static constexpr std::string_view name = "buzhash";
-  /// The denominator of casync's formula becomes 0 slightly above this average.
-  static constexpr std::uint64_t largest_casync_average = 8 * MiB;
+  static constexpr std::uint64_t largest_casync_average = 128 * MiB;  ///< casync's own limit
 
   template <class Self, class Visit>
   static void visit_fields(Self& p, Visit&& visit) {

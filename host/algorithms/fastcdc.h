@@ -2,8 +2,6 @@
 // `borg2-fastcdc`.
 #pragma once
 
-#include <cmath>
-
 #include "host/algorithms/exponents.h"
 #include "host/algorithms/gear.h"
 #include "host/algorithms/keystream.h"
@@ -16,12 +14,10 @@ inline constexpr std::array<std::uint64_t, 21> fastcdc_masks = {
     0xd90103530000, 0xd90303530000, 0xd90313530000, 0xd90f03530000, 0xd90303537000, 0xd90703537000, 0xd90707537000,
     0xd91707537000, 0xd91747537000, 0xd91767537000, 0xd93767537000, 0xd93777537000, 0xd93777577000, 0xdb3777577000};
 
-inline std::uint64_t fastcdc_mask(std::uint64_t bits) { return fastcdc_masks[bits - 5]; }
+inline constexpr std::uint64_t least_mask_bits = 5;
+inline constexpr std::uint64_t most_mask_bits = least_mask_bits + fastcdc_masks.size() - 1;
 
-/// Returns log2 of an average, rounded to the nearest whole number.
-inline std::uint64_t rounded_log2(std::uint64_t avg_bytes) {
-  return static_cast<std::uint64_t>(std::lround(std::log2(static_cast<double>(avg_bytes))));
-}
+inline std::uint64_t fastcdc_mask(std::uint64_t bits) { return fastcdc_masks[bits - least_mask_bits]; }
 
 inline std::uint64_t strict_mask(const fastcdc_parameters& p) {
   return fastcdc_mask(rounded_log2(p.avg_bytes) + p.normalization);
@@ -96,10 +92,10 @@ class fastcdc_reference : public reference_defaults {
 
   template <class Self, class Visit>
   static void visit_fields(Self& p, Visit&& visit) {
-    visit(p.min_bytes, parameter_info{"min_bytes", value_kind::size, 64, 1 * MiB, "smallest chunk but the last; even"});
-    visit(p.avg_bytes, parameter_info{"avg_bytes", value_kind::size, 256, 4 * MiB,
+    visit(p.min_bytes, parameter_info{"min_bytes", value_kind::size, 64, 2 * MiB, "smallest chunk but the last; even"});
+    visit(p.avg_bytes, parameter_info{"avg_bytes", value_kind::size, 256, 8 * MiB,
                                       "where the strict mask gives way to the loose one; even"});
-    visit(p.max_bytes, parameter_info{"max_bytes", value_kind::size, 0, 16 * MiB,
+    visit(p.max_bytes, parameter_info{"max_bytes", value_kind::size, 0, 64 * MiB,
                                       "largest chunk, at least 1K, even; 0 is no maximum"});
     visit(p.normalization, parameter_info{"normalization", value_kind::count, 0, 3,
                                           "how many bits the masks are stricter and looser than log2(avg_bytes)"});
@@ -107,7 +103,7 @@ class fastcdc_reference : public reference_defaults {
   }
   static parameter_rules rules_of(const parameters&) {
     return joined({rules::even("min_bytes"), rules::even("avg_bytes"), rules::even("max_bytes"),
-                   rules::at_least("max_bytes", KiB, 0)},
+                   rules::at_least("max_bytes", KiB, 0), rules::has_mask("normalization", most_mask_bits)},
                   order_rules());
   }
   static auto presets() {

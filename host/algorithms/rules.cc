@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -51,6 +52,8 @@ bool holds(const parameter_rule& rule, const std::vector<parameter_number>& valu
       return gf2::is_irreducible(value);
     case condition::holds_window:
       return std::uint64_t{1} << value >= bytes_to_hold(values);
+    case condition::has_mask:
+      return value + rounded_log2(value_of("avg_bytes", values)) <= rule.value;
     case condition::mean_of_bounds:
       return value == mean_of_bounds(values);
   }
@@ -81,6 +84,8 @@ std::string sentence(const parameter_rule& rule, std::string_view bound) {
       return "irreducible over GF(2)";
     case condition::holds_window:
       return fmt::format("so large that 2^max_exp holds {}", bound);
+    case condition::has_mask:
+      return fmt::format("at most {}", bound);
     case condition::mean_of_bounds:
       return fmt::format("the mean of min_bytes and max_bytes, {}", bound);
   }
@@ -90,6 +95,9 @@ std::string sentence(const parameter_rule& rule, std::string_view bound) {
 std::string bound_of(const parameter_rule& rule, const std::vector<parameter_number>& values) {
   if (rule.must == condition::holds_window) {
     return fmt::format("2^min_exp + window + 1 = {} bytes", bytes_to_hold(values));
+  }
+  if (rule.must == condition::has_mask) {
+    return fmt::format("{}", rule.value - rounded_log2(value_of("avg_bytes", values)));
   }
   if (rule.must == condition::mean_of_bounds) return fmt::format("{}", mean_of_bounds(values));
   if (rule.other.empty()) return fmt::format("{}", rule.value);
@@ -105,6 +113,10 @@ status broken(const parameter_rule& rule, const std::vector<parameter_number>& v
 }
 
 }  // namespace
+
+std::uint64_t rounded_log2(std::uint64_t avg_bytes) {
+  return static_cast<std::uint64_t>(std::lround(std::log2(static_cast<double>(avg_bytes))));
+}
 
 std::string_view to_string(parameter_rule::condition which) noexcept {
   switch (which) {
@@ -126,6 +138,8 @@ std::string_view to_string(parameter_rule::condition which) noexcept {
       return "irreducible";
     case condition::holds_window:
       return "holds_window";
+    case condition::has_mask:
+      return "has_mask";
     case condition::mean_of_bounds:
       return "mean_of_bounds";
   }
@@ -134,6 +148,7 @@ std::string_view to_string(parameter_rule::condition which) noexcept {
 
 std::string describe(const parameter_rule& rule) {
   if (rule.must == condition::holds_window) return sentence(rule, "2^min_exp + window + 1 bytes");
+  if (rule.must == condition::has_mask) return sentence(rule, fmt::format("{} less log2(avg_bytes)", rule.value));
   if (rule.must == condition::mean_of_bounds) return sentence(rule, "rounded up");
   return sentence(rule, rule.other.empty() ? fmt::format("{}", rule.value) : std::string(rule.other));
 }

@@ -50,11 +50,17 @@ using condition = parameter_rule::condition;
 [[nodiscard]] inline parameter_rule holds_window(std::string_view parameter) {
   return {.parameter = parameter, .must = condition::holds_window};
 }
+[[nodiscard]] inline parameter_rule has_mask(std::string_view parameter, std::uint64_t most_bits) {
+  return {.parameter = parameter, .must = condition::has_mask, .value = most_bits};
+}
 [[nodiscard]] inline parameter_rule mean_of_bounds(std::string_view parameter) {
   return {.parameter = parameter, .must = condition::mean_of_bounds};
 }
 
 }  // namespace rules
+
+/// Returns log2 of an average, rounded to the nearest whole number.
+[[nodiscard]] std::uint64_t rounded_log2(std::uint64_t avg_bytes);
 
 /// A parameter's value, if it is a number.
 struct parameter_number {

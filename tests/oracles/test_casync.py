@@ -1,5 +1,6 @@
 """Profile casync against the casync command, by the table of a .caibx index."""
 
+import platform
 import struct
 import subprocess
 from pathlib import Path
@@ -84,3 +85,11 @@ def test_megabytes(casync, store, corpus):
     paths = corpus("24 MiB", lambda: [("random.24M", noise("24 MiB", (24 << 20) + 1))])
     check(casync, store, paths, 16384, 65536, 262144)
     check(casync, store, paths, 262144, 1048576, 4194304)
+    check(casync, store, paths, 1 << 20, 8 << 20, 20 << 20)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="casync's conversion of a negative number differs")
+def test_the_discriminator_of_a_large_average_is_max(casync, store, corpus):
+    paths = corpus("160 MiB", lambda: [("random.160M", noise("160 MiB", (160 << 20) + 1))])
+    for low, average, high in ((1 << 16, 16 << 20, 20 << 20), (1 << 16, 9_324_557, 64 << 20), (1 << 16, 9_000_000, 64 << 20)):
+        check(casync, store, paths, low, average, high)

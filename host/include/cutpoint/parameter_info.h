@@ -40,6 +40,7 @@ struct parameter_rule {
     odd,             ///< not a multiple of 2
     irreducible,     ///< an irreducible polynomial over GF(2), in which bit k stands for x^k
     holds_window,    ///< applies to max_exp: 2^max_exp is at least 2^min_exp + window + 1
+    has_mask,        ///< applies to normalization: it and log2(avg_bytes), rounded, are together at most `value`
     mean_of_bounds,  ///< applies to avg_bytes: the mean of min_bytes and max_bytes, rounded up
   };
 

@@ -131,6 +131,7 @@ class Bounds(CommandTest):
             "odd": lambda: value % 2 == 1,
             "irreducible": lambda: True,
             "holds_window": lambda: 1 << value >= (1 << values["min_exp"]) + values["window"] + 1,
+            "has_mask": lambda: value + round(math.log2(values["avg_bytes"])) <= rule["value"],
             "mean_of_bounds": lambda: value == (values["min_bytes"] + values["max_bytes"] + 1) // 2,
         }[rule["must"]]()
 

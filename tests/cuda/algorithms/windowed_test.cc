@@ -3,6 +3,9 @@
 
 #include "cuda/algorithms/all_specifications.h"
 #include "tests/cuda/support/random_batches.h"
+#include "tests/host/algorithms/made.h"
+#include "tests/host/support/planted_cuts.h"
+#include "tests/host/support/streams.h"
 #include "tests/host/support/tiny_parameters.h"
 
 namespace cutpoint::cuda {
@@ -28,6 +31,27 @@ TYPED_TEST(specification, cuts_as_the_reference_does) {
     const drawn_streams streams(random.once_in(4) ? 200 : 20'000, random);
     expect_reference_cuts(make_specification(std::get<TypeParam>(reference->parameters())), *reference, streams.parts(),
                           random_partitioning(random));
+  }
+}
+
+TEST(casync_specification, cuts_where_the_residue_is_the_largest_for_a_large_average) {
+  for (const tests::planted_cut& each : tests::planted_cuts) {
+    const chunker reference = tests::made(each.name, each.settings);
+    const auto stream = each.stream();
+    ASSERT_EQ(reference.find_cuts(stream).size(), 2u);
+    expect_reference_cuts(make_specification(std::get<buzhash_parameters>(reference.parameters())), reference,
+                          {{.stream = stream, .shown = stream.size()}}, {});
+  }
+}
+
+TEST(fastcdc_specification, cuts_as_the_reference_does_at_its_largest_sizes) {
+  seeded_choices random(1);
+  const auto stream = tests::make_stream(tests::content::random, 300'000, random);
+  for (const std::string_view settings :
+       {"min_bytes=64,avg_bytes=8M,max_bytes=64M", "min_bytes=64,avg_bytes=8M,max_bytes=0"}) {
+    const chunker reference = tests::made("fastcdc", settings);
+    expect_reference_cuts(make_specification(std::get<fastcdc_parameters>(reference.parameters())), reference,
+                          {{.stream = stream, .shown = stream.size()}}, {});
   }
 }
 

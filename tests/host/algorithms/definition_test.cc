@@ -1,11 +1,13 @@
 // Tests every algorithm against the naive implementation of its definition, on short streams of low entropy.
 #include <gtest/gtest.h>
 
+#include "host/algorithms/buzhash.h"
 #include "tests/host/algorithms/made.h"
 #include "tests/host/naive/naive.h"
 #include "tests/host/support/case_count.h"
 #include "tests/host/support/faults.h"
 #include "tests/host/support/limits.h"
+#include "tests/host/support/planted_cuts.h"
 #include "tests/host/support/streams.h"
 
 namespace cutpoint::tests {
@@ -107,6 +109,36 @@ TEST(tttd, cuts_after_the_last_backup_at_the_maximum_only) {
   bytes[6] = bytes[12] = 2;
   const chunker chunker = made("tttd", "window=1,min_bytes=1,avg_bytes=4,max_bytes=10");
   EXPECT_EQ(lengths_of(chunker.find_cuts(bytes)), (std::vector<std::uint64_t>{7, 9}));
+}
+
+TEST(casync, has_the_divisors_of_the_programs_for_large_averages) {
+  // What Go 1.26 computes on x86-64 for desync. casync takes the maximum where the quotient is negative.
+  const std::pair<std::uint64_t, std::uint64_t> desync[] = {
+      {64 * KiB, 49535},       {8 * MiB, 62724856},    {9'300'000, 2650458854},
+      {9'324'556, 2498119836}, {9'324'557, 876723888}, {12'000'000, 4263577602},
+      {16 * MiB, 4279212592},  {32 * MiB, 4285275588}, {128 * MiB, 4287446344},
+  };
+  for (const auto& [avg, divisor] : desync) {
+    buzhash_parameters p{
+        .avg_bytes = avg, .min_bytes = 48, .max_bytes = 128 * MiB, .test = buzhash_test::desync_legacy};
+    EXPECT_EQ(casync_divisor(p), divisor);
+    p.test = buzhash_test::casync;
+    EXPECT_EQ(casync_divisor(p), avg <= 8 * MiB ? divisor : 128 * MiB);
+  }
+}
+
+TEST(casync, cuts_where_the_residue_is_the_largest_for_a_large_average) {
+  for (const planted_cut& each : planted_cuts) {
+    EXPECT_EQ(lengths_of(made(each.name, each.settings).find_cuts(each.stream())), each.lengths()) << each.name;
+  }
+}
+
+TEST(fastcdc, has_no_mask_of_more_than_25_bits) {
+  EXPECT_TRUE(make_chunker("fastcdc2020", settings_of("avg_bytes=8M,normalization=2")).ok());
+  EXPECT_TRUE(make_chunker("fastcdc", settings_of("avg_bytes=8M")).ok());
+  const auto refused = make_chunker("fastcdc2020", settings_of("avg_bytes=8M,normalization=3"));
+  EXPECT_NE(refused.error().message().find("normalization = 3 must be at most 2"), std::string::npos)
+      << refused.error().message();
 }
 
 TEST(seqcdc, counts_steps_and_skips_bytes_after_the_one_compared) {

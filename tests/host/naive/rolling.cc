@@ -35,13 +35,17 @@ const std::array<std::uint32_t, 256>& table_of(buzhash_table table) {
   return tables::casync_buzhash32;
 }
 
-/// casync clamps its divisor to the limits; desync does not.
+/// casync clamps its divisor to the limits, and takes the maximum for a negative one; desync takes it modulo 2^32.
 std::uint64_t casync_divisor(const buzhash_parameters& p) {
   const auto avg = static_cast<double>(p.avg_bytes);
-  const auto divisor = static_cast<std::uint64_t>(std::trunc(avg / (-1.42888852e-7 * avg + 1.33237515)));
-  if (p.test == buzhash_test::casync && divisor < *p.min_bytes) return *p.min_bytes;
-  if (p.test == buzhash_test::casync && *p.max_bytes != 0 && divisor > *p.max_bytes) return *p.max_bytes;
-  return divisor;
+  const double modulus = std::exp2(32);
+  const double quotient = std::trunc(avg / (-1.42888852e-7 * avg + 1.33237515));
+  if (p.test == buzhash_test::desync_legacy) {
+    return static_cast<std::uint64_t>(quotient - std::floor(quotient / modulus) * modulus);
+  }
+  const double largest = *p.max_bytes == 0 ? modulus - 1 : std::min(static_cast<double>(*p.max_bytes), modulus - 1);
+  if (quotient < 0 || quotient > largest) return static_cast<std::uint64_t>(largest);
+  return std::max(static_cast<std::uint64_t>(quotient), *p.min_bytes);
 }
 
 bool passes(const buzhash_parameters& p, std::uint32_t hash, std::uint64_t length) {

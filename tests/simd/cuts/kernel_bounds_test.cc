@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "tests/host/support/case_count.h"
+#include "tests/host/support/faults.h"
+#include "tests/host/support/planted_cuts.h"
 #include "tests/host/support/streams.h"
 #include "tests/simd/cuts/kernel_cases.h"
 
@@ -140,13 +142,19 @@ constexpr named_settings bounds[] = {
     {"crc32_largest", "crc32", "window=8K,min_bytes=8K,avg_bytes=8K,max_bytes=8G"},
     {"buzhash_largest", "buzhash", "window=64K,min_bytes=64K,avg_bytes=1G,max_bytes=8G"},
     {"buzhash_of_32", "ipfs-buzhash", ""},
-    {"casync_largest", "casync", "min_bytes=48,avg_bytes=8M,max_bytes=8G"},
+    {"casync_of_a_large_maximum", "casync", "min_bytes=48,avg_bytes=8M,max_bytes=8G"},
+    {"casync_of_a_negative_divisor", "casync", "min_bytes=48,avg_bytes=16M,max_bytes=64M"},
+    {"casync_of_the_largest_divisor", "casync", "min_bytes=48,avg_bytes=16M,max_bytes=8G"},
+    {"casync_largest", "casync", "min_bytes=128M,avg_bytes=128M,max_bytes=128M"},
     {"casync_of_a_power_of_two", "casync", "min_bytes=64,avg_bytes=64,max_bytes=4K"},
+    {"desync_legacy_of_a_negative_divisor", "desync-legacy", "min_bytes=48,avg_bytes=16M,max_bytes=64M"},
+    {"desync_legacy_largest", "desync-legacy", "min_bytes=48,avg_bytes=128M,max_bytes=8G"},
     {"desync_legacy_without_room", "desync-legacy", "min_bytes=300,avg_bytes=300,max_bytes=300"},
     {"pbs_smallest", "pbs", "min_bytes=64,avg_bytes=64,max_bytes=64"},
     {"tttd_of_backups", "tttd", "window=1,min_bytes=1,avg_bytes=2,max_bytes=2"},
     {"tttd_at_the_maximum", "tttd", "window=3,min_bytes=3,avg_bytes=1K,max_bytes=1K"},
-    {"fastcdc_largest", "fastcdc", "min_bytes=1M,avg_bytes=4M,max_bytes=16M"},
+    {"fastcdc_largest", "fastcdc", "min_bytes=2M,avg_bytes=8M,max_bytes=64M"},
+    {"fastcdc_of_the_strictest_mask", "fastcdc2020", "min_bytes=64,avg_bytes=8M,max_bytes=32M,normalization=2"},
     {"fastcdc_of_one_size", "fastcdc", "min_bytes=1K,avg_bytes=1K,max_bytes=1K,seed=0xffffffffffffffff"},
     {"fastcdc_seeded", "fastcdc", "min_bytes=64,avg_bytes=256,max_bytes=0,seed=1"},
     {"borg1_largest", "borg1", "min_exp=0,mask_bits=30,max_exp=30,window=1M"},
@@ -182,6 +190,21 @@ constexpr named_settings bounds[] = {
 
 INSTANTIATE_TEST_SUITE_P(of_every_kernel, bounded_kernel,
                          testing::Combine(testing::ValuesIn(bounds), testing::ValuesIn(complete_sets)), set_case_name);
+
+class casync_kernel : public on_every_set<std::string> {};
+
+TEST_P(casync_kernel, cuts_where_the_residue_is_the_largest_for_a_large_average) {
+  for (const planted_cut& each : planted_cuts) {
+    if (each.name != of()) continue;
+    const chunker cuts = by_kernel(made(each.name, each.settings));
+    EXPECT_EQ(lengths_of(cuts.find_cuts(each.stream())), each.lengths()) << each.settings;
+    EXPECT_EQ(cuts_fault(cuts, each.stream()), "") << each.settings;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(of_large_averages, casync_kernel,
+                         testing::Combine(testing::Values("casync", "desync-legacy"), testing::ValuesIn(complete_sets)),
+                         set_case_name);
 
 class ae_kernel : public on_every_set<std::string> {};
 

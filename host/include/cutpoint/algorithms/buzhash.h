@@ -17,9 +17,11 @@ enum class buzhash_test {
   /// The low log2(D) bits are zeros (kopia, IPFS).
   zeros,
   /// `h mod M == M - 1` with `M = trunc(D / (1.33237515 - 1.42888852e-7 * D))`, clamped to between min_bytes and
-  /// max_bytes. D is at most 8 MiB and need not be a power of two.
+  /// max_bytes. D is at most 128 MiB and need not be a power of two. For D above 9,324,556 the quotient is negative, and
+  /// M is max_bytes, as in the program casync on x86-64, but at most 2^32 - 1.
   casync,
-  /// As `casync`, but M is not clamped, and a chunk of exactly `min_bytes` is not tested (desync up to v1.0.4).
+  /// As `casync`, but M is not clamped, and a chunk of exactly `min_bytes` is not tested (desync up to v1.0.4). M is the
+  /// quotient modulo 2^32, as Go computes it on x86-64.
   desync_legacy,
   /// `(h & (2D-1)) >= 2D - 3` (Proxmox Backup Server).
   pbs,

@@ -11,15 +11,16 @@ namespace cutpoint {
 /// A gear hash that is restarted at `min_bytes`. It is tested with a strict mask before `avg_bytes` and with a loose
 /// one after it. The cut is *before* the matching byte. All sizes are even.
 struct fastcdc_parameters {
-  /// The chunk size in bytes at which the loose mask replaces the strict one: 256 to 4 MiB, even.
+  /// The chunk size in bytes at which the loose mask replaces the strict one: 256 to 8 MiB, even.
   std::uint64_t avg_bytes = 8 * KiB;
-  /// The smallest size of a chunk but the last, in bytes: 64 to 1 MiB, even. Default: a quarter of `avg_bytes`.
+  /// The smallest size of a chunk but the last, in bytes: 64 to 2 MiB, even. Default: a quarter of `avg_bytes`.
   std::optional<std::uint64_t> min_bytes = {};
-  /// The largest size of a chunk, in bytes: 1 KiB to 16 MiB, even; 0 means no maximum. Default: eight times
+  /// The largest size of a chunk, in bytes: 1 KiB to 64 MiB, even; 0 means no maximum. Default: eight times
   /// `avg_bytes`.
   std::optional<std::uint64_t> max_bytes = {};
   /// The number of bits, 0 to 3, by which the strict mask exceeds log2(avg_bytes) and the loose one falls short of it.
-  /// A larger number narrows the distribution of sizes.
+  /// A larger number narrows the distribution of sizes. log2(avg_bytes), rounded, and this number together are at most
+  /// 25, so it is at most 2 for an average of 8 MiB.
   std::uint64_t normalization = 2;
   /// A number that is xored into every entry of the gear table; 0 gives the published table.
   std::uint64_t seed = 0;
