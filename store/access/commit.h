@@ -3,6 +3,7 @@
 
 #include "store/access/open_store.h"
 #include "store/objects/lease.h"
+#include "store/storage/storage.h"
 
 namespace cutpoint::store {
 

@@ -14,6 +14,7 @@
 #include "store/objects/config.h"
 #include "store/objects/key.h"
 #include "store/objects/snapshot.h"
+#include "store/storage/storage.h"
 
 namespace cutpoint::store {
 

@@ -7,6 +7,7 @@
 
 #include "store/container/compression.h"
 #include "store/container/record.h"
+#include "store/storage/storage.h"
 
 namespace cutpoint::store {
 

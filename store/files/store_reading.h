@@ -7,6 +7,7 @@
 #include "store/crypto/record_fingerprinter.h"
 #include "store/index/shard_index.h"
 #include "store/session/record_reader.h"
+#include "store/storage/storage.h"
 
 namespace cutpoint::store {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "store/crypto/sealer.h"
-#include "store/storage/storage.h"
+#include "store/format/object_name.h"
 
 namespace cutpoint::store {
 

@@ -11,6 +11,7 @@
 
 #include "store/index/shard.h"
 #include "store/index/table_cache.h"
+#include "store/storage/storage.h"
 
 namespace cutpoint::store {
 

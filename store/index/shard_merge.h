@@ -8,6 +8,7 @@
 
 #include "store/crypto/sealer.h"
 #include "store/index/shard.h"
+#include "store/storage/storage.h"
 
 namespace cutpoint::store {
 

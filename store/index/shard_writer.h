@@ -7,6 +7,7 @@
 
 #include "store/crypto/checksum_sealer.h"
 #include "store/index/shard.h"
+#include "store/storage/storage.h"
 
 namespace cutpoint::store {
 

@@ -13,6 +13,7 @@
 
 #include "store/container/container_reader.h"
 #include "store/index/shard.h"
+#include "store/storage/storage.h"
 
 namespace cutpoint::store {
 

@@ -11,6 +11,7 @@
 #include "store/objects/lease.h"
 #include "store/objects/removal_list.h"
 #include "store/prune/live_records.h"
+#include "store/storage/storage.h"
 
 namespace cutpoint::store {
 

@@ -8,7 +8,7 @@
 
 #include "store/files/content_window.h"
 #include "store/restore/content_comparison.h"
-#include "store/restore/restore.h"
+#include "store/restore/restore_options.h"
 #include "store/restore/restored_file.h"
 
 namespace cutpoint::store {

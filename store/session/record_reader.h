@@ -7,6 +7,7 @@
 
 #include "store/crypto/record_fingerprinter.h"
 #include "store/index/shard_index.h"
+#include "store/storage/storage.h"
 #include "store/tree/node_walk.h"
 
 namespace cutpoint::store {

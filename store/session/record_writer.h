@@ -10,6 +10,7 @@
 
 #include "store/container/container_builder.h"
 #include "store/index/shard.h"
+#include "store/storage/storage.h"
 
 namespace cutpoint::store {
 

@@ -17,6 +17,7 @@
 #include "store/session/compressor_pool.h"
 #include "store/session/container_cap.h"
 #include "store/session/record_writer.h"
+#include "store/storage/storage.h"
 #include "store/tree/node_list_writer.h"
 
 namespace cutpoint::store {

@@ -8,7 +8,7 @@
 #include "store/index/shard_rebuild.h"
 #include "store/objects/removal_list.h"
 #include "store/session/write_session.h"
-#include "tests/store/access/made_store.h"
+#include "tests/store/support/made_store.h"
 
 namespace cutpoint::tests {
 namespace {

@@ -8,7 +8,7 @@
 #include "store/session/record_reader.h"
 #include "store/session/record_writer.h"
 #include "tests/host/support/choices.h"
-#include "tests/store/access/made_store.h"
+#include "tests/store/support/made_store.h"
 
 namespace cutpoint::tests {
 namespace {

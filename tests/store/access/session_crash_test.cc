@@ -8,7 +8,7 @@
 #include "store/check/check.h"
 #include "store/check/repair.h"
 #include "tests/host/support/case_count.h"
-#include "tests/store/access/whole_session.h"
+#include "tests/store/support/whole_session.h"
 
 namespace cutpoint::tests {
 namespace {

@@ -12,7 +12,7 @@
 #include "store/format/failure.h"
 #include "tests/host/support/case_count.h"
 #include "tests/host/support/streams.h"
-#include "tests/store/access/made_store.h"
+#include "tests/store/support/made_store.h"
 
 namespace cutpoint::tests {
 namespace {

@@ -5,7 +5,7 @@
 #include "store/objects/removal_list.h"
 #include "store/prune/removal.h"
 #include "tests/host/support/case_count.h"
-#include "tests/store/access/whole_session.h"
+#include "tests/store/support/whole_session.h"
 
 namespace cutpoint::tests {
 namespace {

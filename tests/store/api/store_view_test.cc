@@ -11,7 +11,6 @@
 #include "store/container/container_reader.h"
 #include "store/session/record_writer.h"
 #include "store/storage/directory_storage.h"
-#include "store/view/recent_cache.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/choices.h"
 #include "tests/host/support/streams.h"
@@ -231,24 +230,6 @@ TEST(store_view, a_record_that_is_gone_is_damage_and_no_missing_file) {
   EXPECT_NE(another.find(id, stored.path_of("file")).error().system_error(), ENOENT);
   EXPECT_EQ(view.find("0123", "").error().code(), status_code::invalid_argument);
   EXPECT_EQ(view.find("../config", "").error().code(), status_code::invalid_argument);
-}
-
-TEST(recent_cache, keeps_what_was_used_last_within_its_memory) {
-  store::recent_cache<int> kept(10'000);
-  const auto name = [](std::uint8_t number) { return digest{{number}, 32}; };
-  for (std::uint8_t number = 0; number < 100; ++number) {
-    kept.insert(name(number), std::make_shared<const int>(number), 800);
-    ASSERT_LE(kept.memory_bytes(), 10'000u);
-    const auto first = kept.find(name(0));
-    ASSERT_NE(first, nullptr) << int{number};
-    EXPECT_EQ(*first, 0);
-  }
-  EXPECT_NE(kept.find(name(99)), nullptr);
-  EXPECT_EQ(kept.find(name(1)), nullptr);
-  const auto held = kept.find(name(99));
-  kept.insert(name(200), std::make_shared<const int>(200), 20'000);  // too large
-  EXPECT_EQ(kept.find(name(200)), nullptr);
-  EXPECT_EQ(*held, 99);
 }
 
 }  // namespace

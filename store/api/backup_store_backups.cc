@@ -3,8 +3,8 @@
 #include <chrono>
 #include <new>
 
-#include "store/access/backup_store.h"
 #include "store/access/commit.h"
+#include "store/api/backup_store.h"
 #include "store/copy/snapshot_copier.h"
 #include "store/format/clock.h"
 

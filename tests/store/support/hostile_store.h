@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "store/check/check.h"
-#include "tests/store/files/file_store.h"
+#include "tests/store/support/file_store.h"
 
 namespace cutpoint::tests {
 

@@ -1,4 +1,4 @@
-#include "tests/store/files/file_store.h"
+#include "tests/store/support/file_store.h"
 
 #include <filesystem>
 #include <fstream>

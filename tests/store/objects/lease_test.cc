@@ -6,7 +6,7 @@
 
 #include "store/format/failure.h"
 #include "store/storage/directory_storage.h"
-#include "tests/store/access/made_store.h"
+#include "tests/store/support/made_store.h"
 
 namespace cutpoint::tests {
 namespace {

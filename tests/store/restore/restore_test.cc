@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "tests/host/io/temporary_folder.h"
-#include "tests/store/files/file_store.h"
-#include "tests/store/files/hostile_store.h"
-#include "tests/store/files/made_trees.h"
+#include "tests/store/support/file_store.h"
+#include "tests/store/support/hostile_store.h"
+#include "tests/store/support/made_trees.h"
 
 namespace cutpoint::tests {
 namespace {

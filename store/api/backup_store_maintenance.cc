@@ -5,7 +5,7 @@
 #include <cutpoint/store_report.h>
 #include <fmt/format.h>
 
-#include "store/access/backup_store.h"
+#include "store/api/backup_store.h"
 #include "store/check/check.h"
 #include "store/check/repair.h"
 #include "store/objects/lease.h"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "tests/host/io/temporary_folder.h"
-#include "tests/store/files/file_store.h"
+#include "tests/store/support/file_store.h"
 
 namespace cutpoint::tests {
 namespace {

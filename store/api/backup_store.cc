@@ -1,5 +1,5 @@
 // The public class of a store: how it is made and opened, its settings and keys.
-#include "store/access/backup_store.h"
+#include "store/api/backup_store.h"
 
 #include <algorithm>
 #include <cerrno>

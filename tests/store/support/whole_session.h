@@ -8,7 +8,7 @@
 #include "store/access/commit.h"
 #include "store/access/held_session.h"
 #include "store/prune/prune.h"
-#include "tests/store/access/made_store.h"
+#include "tests/store/support/made_store.h"
 #include "tests/store/support/small_store.h"
 
 namespace cutpoint::tests {

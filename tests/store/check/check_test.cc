@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/host/io/temporary_folder.h"
-#include "tests/store/files/hostile_store.h"
+#include "tests/store/support/hostile_store.h"
 
 namespace cutpoint::tests {
 namespace {

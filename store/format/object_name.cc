@@ -1,4 +1,4 @@
-#include "store/storage/storage.h"
+#include "store/format/object_name.h"
 
 #include <algorithm>
 #include <array>

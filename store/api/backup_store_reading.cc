@@ -5,7 +5,7 @@
 #include <cutpoint/store_diff.h>
 #include <fmt/format.h>
 
-#include "store/access/backup_store.h"
+#include "store/api/backup_store.h"
 #include "store/diff/diff.h"
 #include "store/files/dump.h"
 #include "store/files/list.h"

@@ -15,8 +15,8 @@
 #include "tests/host/io/await_tick.h"
 #include "tests/host/io/temporary_folder.h"
 #include "tests/host/support/streams.h"
-#include "tests/store/files/file_store.h"
-#include "tests/store/files/made_trees.h"
+#include "tests/store/support/file_store.h"
+#include "tests/store/support/made_trees.h"
 
 namespace cutpoint::tests {
 namespace {

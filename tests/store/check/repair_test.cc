@@ -9,8 +9,8 @@
 
 #include "store/check/check.h"
 #include "store/files/dump.h"
-#include "tests/store/files/file_store.h"
-#include "tests/store/files/made_trees.h"
+#include "tests/store/support/file_store.h"
+#include "tests/store/support/made_trees.h"
 
 namespace cutpoint::tests {
 namespace {

@@ -12,8 +12,8 @@
 #include "store/restore/content_comparison.h"
 #include "store/restore/restored_file.h"
 #include "tests/host/io/temporary_folder.h"
-#include "tests/store/files/file_store.h"
-#include "tests/store/files/made_trees.h"
+#include "tests/store/support/file_store.h"
+#include "tests/store/support/made_trees.h"
 
 namespace cutpoint::tests {
 namespace {
