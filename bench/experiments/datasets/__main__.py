@@ -1,21 +1,16 @@
 """scripts/datasets: lists, makes and verifies data sets."""
 
 import argparse
-import os
 import signal
 import sys
 from pathlib import Path
 
 from experiments import sizes
+from experiments.cli import DATA, DONE, FAILED, INTERRUPTED, WRONG_USAGE, speaker
 from experiments.datasets import catalog, store
 from experiments.datasets.base import Failed
 
-ROOT = Path(__file__).resolve().parents[3]
-DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
-
-
-def say(text: str) -> None:
-    print(f"datasets: {text}", file=sys.stderr, flush=True)
+say = speaker("datasets")
 
 
 def size_of(text: str) -> int:
@@ -44,8 +39,7 @@ def parse(words: list[str]) -> argparse.Namespace:
     make.add_argument("--size", type=size_of, metavar="SIZE", help="approximate bytes of all versions together: 128M, 1G")
     make.add_argument("--versions", type=whole_number, metavar="N", help="number of versions")
     make.add_argument("--seed", type=whole_number, metavar="N", default=1, help="seed of all random draws (1)")
-    make.add_argument("--folder", type=Path, metavar="DIR", default=Path(os.environ.get("CUTPOINT_DATA") or ROOT / "data"),
-                      help="parent of the set's folder (CUTPOINT_DATA, else data/ of the repository)")
+    make.add_argument("--folder", type=Path, metavar="DIR", default=DATA, help="parent of the set's folder (CUTPOINT_DATA, else data/ of the repository)")
     verify = commands.add_parser("verify", help="read data sets again and compare every file with the manifest")
     verify.add_argument("folders", nargs="+", type=Path, metavar="FOLDER", help="folder of a data set")
     options = parser.parse_args(words)

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 
 from experiments.datasets.base import Generator, Job
 from experiments.datasets.containers import Containers
-from experiments.datasets.database import Database
 from experiments.datasets.images import Images
 from experiments.datasets.media import Media
 from experiments.datasets.packages import Nightly, Packages
-from experiments.datasets.redis_snapshots import Redis
+from experiments.datasets.servers import Database, Redis
 from experiments.datasets.sources import Gcc, Linux
 from experiments.datasets.synthetic import LowEntropy, Random
 

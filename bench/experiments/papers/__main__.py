@@ -2,25 +2,20 @@
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
+from experiments.cli import DATA, DONE, FAILED, ROOT, WRONG_USAGE, speaker
 from experiments.papers import ae, p_dedupe, p_dedupe_store, pages, paper, prune, runs, seqcdc, seqcdc_claims, seqcdc_speed, store_runs, summary  # noqa: F401
 from experiments.papers.cells import AE_SETS
 from experiments.papers.evidence import Evidence, Ours, Stored
 from experiments.papers.tables import TABLES
 from experiments.results import Unreadable
 
-ROOT = Path(__file__).resolve().parents[3]
+say = speaker("papers")
 STORE_PAGE = "p-dedupe-store.md"
-DONE, FAILED, WRONG_USAGE = 0, 1, 2
 MOST = 40  # most missing rows that are named
-
-
-def say(text: str) -> None:
-    print(f"papers: {text}", file=sys.stderr)
 
 
 def parse(words: list[str]) -> argparse.Namespace:
@@ -38,13 +33,7 @@ def parse(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--store", action="store_true", help=f"measure P-Dedupe with the store first, and keep it in {store_runs.FILE}")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each job of --store (5)")
     parser.add_argument("--scratch", type=Path, metavar="DIR", default=Path("/dev/shm"), help="folder for the data and the stores of --store (/dev/shm)")
-    parser.add_argument(
-        "--data",
-        type=Path,
-        metavar="DIR",
-        default=Path(os.environ.get("CUTPOINT_DATA") or ROOT / "data"),
-        help="folder of its data sets (CUTPOINT_DATA, else data/)",
-    )
+    parser.add_argument("--data", type=Path, metavar="DIR", default=DATA, help="folder of its data sets (CUTPOINT_DATA, else data/)")
     parser.add_argument("--build", type=Path, metavar="DIR", default=ROOT / "build/release", help="folder of the programs that measure (build/release)")
     parser.add_argument("--pages", type=Path, metavar="DIR", default=ROOT / "docs/papers", help="folder of the pages (docs/papers)")
     return parser.parse_args(words)

@@ -4,28 +4,23 @@ import argparse
 import sys
 from pathlib import Path
 
+from experiments.cli import DONE, FAILED, speaker
 from experiments.report import Unreadable, write
 
-
-def say(text: str) -> None:
-    print(f"report: {text}", file=sys.stderr)
+say = speaker("report")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
-        prog="report",
+        prog="scripts/report",
         description="Writes the report of a sweep's results: DIR/index.html, a page that needs no other file, and its plots as DIR/*.png.",
         epilog="Exit codes: 0 written; 1 something failed; 2 wrong usage.",
     )
     parser.add_argument("results", metavar="RESULTS.sqlite", type=Path, nargs="?", help="results of scripts/sweep; the file is only read")
     parser.add_argument(
-        "--store",
-        metavar="STATS.json",
-        type=Path,
-        action="append",
-        default=[],
+        "--store", metavar="STATS.json", type=Path, action="append", default=[],
         help="what cutpoint stats --details --json printed of a store, which the file's name names; repeatable",
-    )
+    )  # fmt: skip
     parser.add_argument("-o", "--output", metavar="DIR", type=Path, required=True, help="folder to write to; made if it is missing")
     options = parser.parse_args()
     if options.results is None and not options.store:
@@ -37,11 +32,11 @@ def main() -> int:
         write(options.results, options.output, say, options.store)
     except Unreadable as problem:
         say(str(problem))
-        return 1
+        return FAILED
     except OSError as problem:
         say(f"{problem.filename or options.output}: {problem.strerror}")
-        return 1
-    return 0
+        return FAILED
+    return DONE
 
 
 if __name__ == "__main__":

@@ -1,22 +1,17 @@
 """scripts/sweep: measures the cells of a sweep that have no result yet, and writes the report."""
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
+from experiments.cli import DATA, DONE, FAILED, INTERRUPTED, ROOT, WRONG_USAGE, speaker
 from experiments.sweep import plan
 from experiments.sweep.command import Command, Failed
 from experiments.sweep.machines import NoCluster
 from experiments.sweep.run import Run, check
 from experiments.sweep.store import Busy, Store
 
-ROOT = Path(__file__).resolve().parents[3]
-DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
-
-
-def say(text: str) -> None:
-    print(f"sweep: {text}", file=sys.stderr, flush=True)
+say = speaker("sweep")
 
 
 def parse(words: list[str]) -> argparse.Namespace:
@@ -27,8 +22,7 @@ def parse(words: list[str]) -> argparse.Namespace:
         epilog="Exit codes: 0 all cells are measured; 1 a cell or a data set failed (the others are done); 2 wrong usage; 130 interrupted.",
     )
     parser.add_argument("file", type=Path, metavar="FILE.toml", help="the sweep (docs/sweeps.md)")
-    parser.add_argument("--data", type=Path, metavar="DIR", default=Path(os.environ.get("CUTPOINT_DATA") or ROOT / "data"),
-                        help="folder of the data sets (CUTPOINT_DATA, else data/)")
+    parser.add_argument("--data", type=Path, metavar="DIR", default=DATA, help="folder of the data sets (CUTPOINT_DATA, else data/)")
     parser.add_argument("--results", type=Path, metavar="FILE", help="file of the results (sweeps/NAME/results.sqlite in the folder of the data sets)")
     parser.add_argument("--report", type=Path, metavar="DIR", help="folder of the report (report/ beside the results)")
     parser.add_argument("--no-report", action="store_true", help="write no report")
