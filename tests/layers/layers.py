@@ -35,7 +35,7 @@ OF_C = {"stddef.h", "stdint.h"}  # the standard library too
 SOURCE_SUFFIXES = {".h", ".cc", ".cu", ".cuh"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 LAUNCH = re.compile(r"<<<")
-UNORDERED = {"cli"}  # their folders still include each other in circles
+UNORDERED = {"cli"}  # its folders still include each other in circles
 FOLDER_ROW = re.compile(r"^\| (`[\w/-]+/`(?:, `[\w/-]+/`)*) \|", re.MULTILINE)
 
 Order = dict[str, int]  # the row of each folder, which includes only folders of smaller rows
