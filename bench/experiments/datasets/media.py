@@ -22,9 +22,9 @@ class Media(Generator):
 
     programs = {"dpkg": ("dpkg", "--version")}
 
-    def __init__(self, job):
-        super().__init__(job)
-        self._debs = job.cache / "debs"
+    @property
+    def _debs(self) -> Path:
+        return self.job.cache / "debs"
 
     def plan(self) -> Iterator[Planned]:
         apt = Apt(self.job.cache / "apt-media", "deb", (RELEASE,), archives=self._debs)

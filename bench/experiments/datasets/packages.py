@@ -5,9 +5,9 @@ import tarfile
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 
-from experiments import sizes
 from experiments.datasets import tars
 from experiments.datasets.base import Failed, Generator, Planned, numbered, release_order
 from experiments.datasets.pypi import File, Index, release_of
@@ -68,18 +68,12 @@ def copy_wheel(path: Path, prefix: str, folders: set[str] | None, target: tarfil
 class OfIndex(Generator):
     """A data set of files of the Python package index."""
 
-    def __init__(self, job):
-        super().__init__(job)
-        self._index = None
-        self._folder = job.cache / "python"
-
-    @property
+    @cached_property
     def index(self) -> Index:
-        self._index = self._index or Index()
-        return self._index
+        return Index()
 
     def fetch(self, file: File) -> Path:
-        return self.index.fetch(file, self._folder)
+        return self.index.fetch(file, self.job.cache / "python")
 
 
 class Packages(OfIndex):
@@ -98,9 +92,7 @@ class Packages(OfIndex):
             folder_sizes = Counter({f"sdist/{folder}": size for folder, size in tars.sizes_of(tar).items()})
         for folder, size in wheel_sizes(self.fetch(first["wheel"]), "wheel").items():
             folder_sizes[f"wheel/{folder}"] = size
-        folders = tars.chosen_folders(folder_sizes, self.job.share, self.job.draws("folders"))
-        if not folders:
-            raise Failed(f"no folder of {self.PACKAGE} is as small as {sizes.text_of(self.job.share)}, the share of one version")
+        folders = tars.chosen_folders(folder_sizes, self.job.share, self.job.draws("folders"), self.PACKAGE)
         for index, version in enumerate(chosen):
             files = {kind: vars(file) for kind, file in releases[version].items()}
             made_from = " and ".join(file["name"] for file in files.values())

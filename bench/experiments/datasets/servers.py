@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from experiments.datasets.base import Failed, Generator, Job, Planned, numbered
+from experiments.datasets.base import Failed, Generator, Planned, numbered
 from experiments.datasets.tools import remove, run
 
 PATIENCE = 120  # seconds for a server to answer, or to end
@@ -83,10 +83,8 @@ class Server:
 class ServedGenerator(Generator):
     """A generator whose versions are snapshots of a server."""
 
-    def __init__(self, job: Job):
-        super().__init__(job)
-        self._place: Place | None = None
-        self._server: Server | None = None
+    _place: Place | None = None
+    _server: Server | None = None
 
     def close(self) -> None:
         if self._server is not None:

@@ -5,9 +5,9 @@ import shutil
 import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 
-from experiments import sizes
 from experiments.datasets import tars
 from experiments.datasets.apt import SUITES, Apt, Gone
 from experiments.datasets.base import Failed, Generator, Planned, numbered, release_order
@@ -20,17 +20,12 @@ class Releases(Generator):
 
     packages: list[str]
 
-    def __init__(self, job):
-        super().__init__(job)
-        self._apt = None
-
-    @property
+    @cached_property
     def apt(self) -> Apt:
-        if self._apt is None:
-            self._apt = Apt(self.job.cache / "apt-sources", "deb-src", SUITES)
-            self.job.say("fetching the lists of Debian's source packages")
-            self._apt.update(self.job.say)
-        return self._apt
+        apt = Apt(self.job.cache / "apt-sources", "deb-src", SUITES)
+        self.job.say("fetching the lists of Debian's source packages")
+        apt.update(self.job.say)
+        return apt
 
     def releases(self) -> list[tuple[str, str, str]]:
         """Upstream versions, source packages and their versions, oldest first. Debian's revisions of one release share its tar."""
@@ -51,9 +46,7 @@ class Releases(Generator):
         releases = self._fetchable(releases, self.job.draws("start").randrange(len(releases) - count + 1))
         self.job.say(f"measuring the folders of {self.job.name} {releases[0][0]}")
         with self._tree(*releases[0]) as tar:
-            folders = tars.chosen_folders(tars.sizes_of(tar), self.job.share, self.job.draws("folders"))
-        if not folders:
-            raise Failed(f"no folder of {self.job.name} is as small as {sizes.text_of(self.job.share)}, the share of one version")
+            folders = tars.chosen_folders(tars.sizes_of(tar), self.job.share, self.job.draws("folders"), self.job.name)
         for index, (upstream, package, version) in enumerate(releases):
             facts = {"upstream": upstream, "package": package, "version": version, "folders": folders}
             yield numbered(index, f"{self.job.name}-{upstream}", ".tar", f"Debian source package {package} {version}", **facts)

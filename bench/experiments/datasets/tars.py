@@ -9,6 +9,7 @@ from random import Random
 
 from experiments.datasets.base import Failed
 from experiments.datasets.tools import output_of
+from experiments.sizes import text_of
 
 BLOCK = 1 << 20
 DEPTH = 3
@@ -61,8 +62,8 @@ def sizes_of(tar: tarfile.TarFile) -> Counter[str]:
     return sizes
 
 
-def chosen_folders(sizes: Counter[str], most: int, draws: Random) -> list[str]:
-    """Takes folders in a drawn order, each if it still fits."""
+def chosen_folders(sizes: Counter[str], most: int, draws: Random, what: str = "") -> list[str]:
+    """Takes folders in a drawn order, each if it still fits. Raises Failed if none does and `what` says of what they are."""
     left, chosen = most, []
     order = sorted(sizes)
     draws.shuffle(order)
@@ -70,6 +71,8 @@ def chosen_folders(sizes: Counter[str], most: int, draws: Random) -> list[str]:
         if sizes[folder] <= left:
             left -= sizes[folder]
             chosen.append(folder)
+    if what and not chosen:
+        raise Failed(f"no folder of {what} is as small as {text_of(most)}, the share of one version")
     return sorted(chosen)
 
 

@@ -19,7 +19,8 @@ AXES = {
     "joins": ("join", str),
     "segments": ("segment", str),
 }
-SCALARS = {"group": str, "kind": str, "rounds": int, "bytes": str, "sample": str, "grid": dict}
+SCALARS = {"group": str, "kind": str, "rounds": int, "bytes": str, "sample": str}
+OF_BLOCK = {"datasets": list, "grid": dict} | SCALARS | {axis: list for axis in AXES}
 OF_DATASET = {"make": str, "size": str, "versions": int, "seed": int, "path": (str, list)}
 
 
@@ -64,10 +65,13 @@ def _typed(value, kind, where: str):
     raise Wrong(f"{where}: {value!r} is not {names[kind]}")
 
 
-def _known(table: dict, names, where: str) -> None:
-    for key in table:
-        if key not in names:
-            raise Wrong(f"{where}: no key '{key}'; there are {', '.join(sorted(names))}")
+def _table(table, types: dict, where: str) -> dict:
+    """The table, with keys and values as `types` has them."""
+    for key, value in _typed(table, dict, where).items():
+        if key not in types:
+            raise Wrong(f"{where}: no key '{key}'; there are {', '.join(sorted(types))}")
+        _typed(value, types[key], f"{where}: {key}")
+    return table
 
 
 def _size(text: str, where: str) -> int:
@@ -78,9 +82,7 @@ def _size(text: str, where: str) -> int:
 
 
 def _source(name: str, table: dict, folder: Path, where: str) -> Source:
-    _known(_typed(table, dict, where), OF_DATASET, where)
-    for key, value in table.items():
-        _typed(value, OF_DATASET[key], f"{where}: {key}")
+    _table(table, OF_DATASET, where)
     if "path" in table:
         if len(table) > 1:
             raise Wrong(f"{where}: path stands alone, without {', '.join(sorted(set(table) - {'path'}))}")
@@ -98,36 +100,23 @@ def _source(name: str, table: dict, folder: Path, where: str) -> Source:
     return Source(name, table.get("make", name), size, table.get("versions"), table.get("seed", 1))
 
 
-def _values(block: dict, axis: str, where: str) -> list:
-    listed = _typed(block[axis], list, f"{where}: {axis}")
-    if not listed:
-        raise Wrong(f"{where}: {axis} is empty")
-    return [_typed(value, AXES[axis][1], f"{where}: {axis}") for value in listed]
-
-
-def _grid(block: dict, where: str) -> list[dict]:
-    """All combinations of the parameters' values."""
-    grid = block.get("grid", {})
-    for name, values in grid.items():
-        if not _typed(values, list, f"{where}: grid.{name}"):
-            raise Wrong(f"{where}: grid.{name} is empty")
-    return [dict(zip(grid, values)) for values in itertools.product(*grid.values())]
+def _values(listed, kind: type | None, where: str) -> list:
+    """A list that is not empty, of values of this kind if there is one."""
+    if not _typed(listed, list, where):
+        raise Wrong(f"{where} is empty")
+    return [_typed(value, kind, where) if kind else value for value in listed]
 
 
 def _block(block: dict, names: list[str], where: str) -> list[tuple[str, Cell]]:
-    _known(_typed(block, dict, where), {"datasets", *AXES, *SCALARS}, where)
-    for key, kind in SCALARS.items():
-        if key in block:
-            _typed(block[key], kind, f"{where}: {key}")
-    kind = block.get("kind", "dedup")
+    kind = _table(block, OF_BLOCK, where).get("kind", "dedup")
     if kind not in OF_KIND:
         raise Wrong(f"{where}: no kind '{kind}'; there are {', '.join(OF_KIND)}")
-    shared = {"datasets", "algorithms", "sizes", "parameters", "group", "kind", "grid"}
-    allowed = shared | {axis for axis, (field, _) in AXES.items() if field in OF_KIND[kind]} | OF_KIND[kind]
-    _known(block, allowed & {"datasets", *AXES, *SCALARS}, f"{where} (kind {kind})")
+    fields = {key: AXES[key][0] if key in AXES else key for key in OF_BLOCK}
+    shared = {"datasets", "algorithm", "size", "parameters", "group", "kind", "grid"} | OF_KIND[kind]
+    _table(block, {key: OF_BLOCK[key] for key, field in fields.items() if field in shared}, f"{where} (kind {kind})")
     if "algorithms" not in block:
         raise Wrong(f"{where}: algorithms are missing")
-    datasets = _typed(block.get("datasets", ["*"]), list, f"{where}: datasets")
+    datasets = block.get("datasets", ["*"])
     if datasets == ["*"]:
         datasets = names
     for name in datasets:
@@ -137,13 +126,14 @@ def _block(block: dict, names: list[str], where: str) -> list[tuple[str, Cell]]:
         raise Wrong(f"{where}: rounds is {block['rounds']}, at least 1")
     if "bytes" in block:
         _size(block["bytes"], f"{where}: bytes")
-    axes = {AXES[axis][0]: _values(block, axis, where) for axis in AXES if axis in block}
+    axes = {field: _values(block[axis], kind_of_value, f"{where}: {axis}") for axis, (field, kind_of_value) in AXES.items() if axis in block}
     once = {name: block[name] for name in ("rounds", "bytes", "sample") if name in block}
-    grid = _grid(block, where)
+    grid = {name: _values(values, None, f"{where}: grid.{name}") for name, values in block.get("grid", {}).items()}
+    points = [dict(zip(grid, values)) for values in itertools.product(*grid.values())]
     cells = []
     for values in itertools.product(datasets, *axes.values()):
         chosen = dict(zip(["dataset", *axes], values))
-        for point in grid:
+        for point in points:
             parameters = {**chosen.get("parameters", {}), **point}
             cells.append((block.get("group", kind), Cell(**{**chosen, **once, "kind": kind, "parameters": parameters})))
     return cells
@@ -155,15 +145,10 @@ def read(path: Path) -> Plan:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as wrong:
         raise Wrong(f"{path}: {wrong}") from None
-    _known(table, {"datasets", "cells"}, str(path))
-    sources = {
-        name: _source(name, entry, path.parent, f"{path}: datasets.{name}")
-        for name, entry in _typed(table.get("datasets", {}), dict, f"{path}: datasets").items()
-    }
-    blocks = _typed(table.get("cells", []), list, f"{path}: cells")
-    members = [
-        member for i, block in enumerate(blocks, 1) for member in _block(block, list(sources), f"{path}: cells, block {i}")
-    ]
+    _table(table, {"datasets": dict, "cells": list}, str(path))
+    sources = {name: _source(name, entry, path.parent, f"{path}: datasets.{name}") for name, entry in table.get("datasets", {}).items()}
+    blocks = enumerate(table.get("cells", []), 1)
+    members = [member for i, block in blocks for member in _block(block, list(sources), f"{path}: cells, block {i}")]
     if not members:
         raise Wrong(f"{path}: there are no cells")
     return Plan(path.stem, sources, members)
