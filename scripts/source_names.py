@@ -44,21 +44,7 @@ UNFINISHED = (
     "cli/stats",
     "cli/tune",
     "tests/cli",
-    # CUDA
-    "cuda",
-    "cuda/algorithms",
-    "cuda/batch",
-    "cuda/cut",
-    "cuda/device",
-    "cuda/hash",
-    "cuda/include",
-    "cuda/kernel",
-    "cuda/scan",
-    "tests/cuda",
     # the host layer
-    "host/algorithms",
-    "host/core",
-    "host/hash",
     "host/include",
     "host/io",
     "host/machine",
@@ -76,11 +62,6 @@ UNFINISHED = (
     "pipeline/sequence",
     "pipeline/tune",
     "tests/pipeline",
-    # vectors
-    "simd/cuts",
-    "simd/hashes",
-    "simd/scans",
-    "tests/simd",
     # the store
     "store/access",
     "store/api",

@@ -49,7 +49,7 @@ class lane {
   [[nodiscard]] status run(byte_span batch) {
     if (!begins_.empty()) {
       cuda::chunk_output known;
-      const status ran = offload_->fingerprint({.parts = {&batch, 1}, .begins = begins_, .lengths = lengths_}, known);
+      const status ran = offload_->fingerprint({.buffers = {&batch, 1}, .begins = begins_, .lengths = lengths_}, known);
       output_ = {.is_complete = ran.ok(),
                  .lengths = lengths_,
                  .digests = known.digests,
@@ -58,7 +58,8 @@ class lane {
       return ran;
     }
     const cuda::stream_range all{.begin = 0, .start = 0, .stop = batch.size(), .end = batch.size(), .ends = 1};
-    if (status ran = offload_->run({.parts = {&batch, 1}, .stream_ranges = {&all, 1}}, output_); !ran.ok()) return ran;
+    if (status ran = offload_->run({.buffers = {&batch, 1}, .stream_ranges = {&all, 1}}, output_); !ran.ok())
+      return ran;
     return output_.is_complete ? status()
                                : status(status_code::memory_limit, "a batch had more chunks than there is room for");
   }

@@ -135,8 +135,8 @@ result<device_limits> measure_limits(const device_bytes& data) {
   CUTPOINT_RETURN_IF_FAILED(measure_links(data.size, limits));
   const auto link = cuda::measure_link(device);
   if (!link) return link.error();
-  limits.link_in_duplex = link->in_beside_out;
-  limits.link_out_duplex = link->out_beside_in;
+  limits.link_in_duplex = link->in_duplex;
+  limits.link_out_duplex = link->out_duplex;
   limits.launch_seconds = link->launch_seconds;
   CUTPOINT_RETURN_IF_FAILED(measure_integers(blocks, sums->data(), limits));
   return limits;

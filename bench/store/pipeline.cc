@@ -54,7 +54,7 @@ double processor_seconds() {
 }
 
 /// Stores the files by the approach that was asked for. Returns the root of the snapshot.
-result<store::record_reference> store_files(const options& settings, store::open_store& target, engine& threads,
+result<store::record_reference> store_files(const options& settings, store::open_store& target, engine& engine,
                                             store::write_session& session, const std::vector<std::string>& files,
                                             outcome& sum) {
   if (settings.how == approach::pdedupe) {
@@ -63,7 +63,7 @@ result<store::record_reference> store_files(const options& settings, store::open
                                                 .fingerprint = target.fingerprint(),
                                                 .join = settings.join,
                                                 .segment_bytes = settings.segment_bytes}};
-    const auto stored = store::backup_files(threads, session, target.reading(), backup);
+    const auto stored = store::backup_files(engine, session, target.reading(), backup);
     if (!stored) return stored.error();
     if (stored->problems != 0) return status(status_code::io_error, "a file cannot be read completely");
     return stored->root;
@@ -79,14 +79,14 @@ result<store::record_reference> store_files(const options& settings, store::open
 }
 
 /// Makes a snapshot of one file.
-status back_up(const options& settings, store::open_store& target, engine& threads, const std::string& file,
+status back_up(const options& settings, store::open_store& target, engine& engine, const std::string& file,
                outcome& sum) {
   const auto session = store::held_session::begin(target);
   if (!session) return session.error();
   auto output = (*session)->open_output();
   if (!output) return output.error();
   store::write_session& records = (*output)->records;
-  const auto root = store_files(settings, target, threads, records, {file}, sum);
+  const auto root = store_files(settings, target, engine, records, {file}, sum);
   if (!root) return root.error();
   if (status finished = records.finish(); !finished.ok()) return finished;
   store::snapshot snapshot;
@@ -110,13 +110,13 @@ result<outcome> measure(const options& settings) {
       },
       std::nullopt);
   if (!target) return target.error();
-  auto threads = engine::make({.threads = settings.threads});
-  if (!threads) return threads.error();
+  auto engine = engine::make({.threads = settings.threads});
+  if (!engine) return engine.error();
   outcome sum;
   const double used_before = processor_seconds();
   const auto begin = std::chrono::steady_clock::now();
   for (const std::string& file : settings.files) {
-    if (status backed_up = back_up(settings, **target, *threads, file, sum); !backed_up.ok()) return backed_up;
+    if (status backed_up = back_up(settings, **target, *engine, file, sum); !backed_up.ok()) return backed_up;
   }
   sum.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   sum.processor_seconds = processor_seconds() - used_before;

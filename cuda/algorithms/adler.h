@@ -21,9 +21,9 @@ struct rolling_adler {
   template <std::uint32_t Window, class LookUp>
   [[nodiscard]] CUTPOINT_DEVICE state roll(const LookUp& look_up, state h, byte_of outgoing, byte_of incoming) const {
     const std::uint32_t passed = Window != 0 ? Window : window;
-    const std::uint32_t gone = look_up(0, outgoing);
-    h.s1 += look_up(0, incoming) - gone;
-    h.s2 += h.s1 - passed * gone;
+    const std::uint32_t removed = look_up(0, outgoing);
+    h.s1 += look_up(0, incoming) - removed;
+    h.s2 += h.s1 - passed * removed;
     return h;
   }
   [[nodiscard]] CUTPOINT_DEVICE static std::uint32_t word(state h) { return h.s2; }

@@ -35,11 +35,11 @@ struct byte_values {
   }
   /// Returns the position in [first, last) of the value that `take` has found.
   [[nodiscard]] CUTPOINT_DEVICE static std::uint64_t place(const packed_bytes& in, std::uint32_t flip,
-                                                           const ranked<value>& found, std::uint64_t first,
+                                                           const ranked<value>& best, std::uint64_t first,
                                                            std::uint64_t last) {
-    const bytes16 vector = load(in, flip, found.position, last);
-    return found.position + lowest_bit(reaching(vector, four_of(found.value)) &
-                                       offsets::of(found.position, lane_load_bytes, first, last).among_sixteen(0));
+    const bytes16 vector = load(in, flip, best.position, last);
+    return best.position + lowest_bit(reaching(vector, four_of(best.value)) &
+                                      offsets::of(best.position, lane_load_bytes, first, last).among_sixteen(0));
   }
 };
 
@@ -73,16 +73,16 @@ struct word_values {
     std::uint32_t index = none;
     CUTPOINT_UNROLL
     for (std::uint32_t i = 0; i < 16; ++i) {
-      const value found = value{big_endian(all, i)} << 32 | big_endian(all, i + 4);
-      if ((bits >> i & 1) == 0 || found <= best.value) continue;
-      best.value = found;
+      const value candidate = value{big_endian(all, i)} << 32 | big_endian(all, i + 4);
+      if ((bits >> i & 1) == 0 || candidate <= best.value) continue;
+      best.value = candidate;
       index = i;
     }
     if (index != none) best.position = position + index;
   }
   [[nodiscard]] CUTPOINT_DEVICE static std::uint64_t place(const packed_bytes&, std::uint32_t,
-                                                           const ranked<value>& found, std::uint64_t, std::uint64_t) {
-    return found.position;
+                                                           const ranked<value>& best, std::uint64_t, std::uint64_t) {
+    return best.position;
   }
 
  private:
@@ -115,9 +115,9 @@ template <class Values, class Warp>
     });
     return is_over ? last : base + Values::loads_per_step * warp_load_bytes;
   });
-  const ranked<value> found = warp_first_max<value>(warp, mine);
-  if (found.value == best.value) return best;
-  return {found.value, Values::place(in, flip, found, first, last)};
+  const ranked<value> largest = warp_first_max<value>(warp, mine);
+  if (largest.value == best.value) return best;
+  return {largest.value, Values::place(in, flip, largest, first, last)};
 }
 
 }  // namespace ae_detail

@@ -17,8 +17,8 @@ struct window_after_cut_finder {
                                                        const stream_range& range, std::uint64_t start) const {
     const std::uint64_t end = start + least(reach, range.end - start);
     if (range.end - start < first + window + 1) return range.end;
-    const std::uint64_t found = next_candidate(warp, in, 0, start + first + window - 1, end - 1);
-    return found != end - 1 ? found + 1 - window : end;
+    const std::uint64_t match = next_candidate(warp, in, 0, start + first + window - 1, end - 1);
+    return match != end - 1 ? match + 1 - window : end;
   }
 };
 

@@ -23,8 +23,8 @@ struct restarted_cut_finder {
     const std::uint64_t length = least(reach, range.end - start);
     if (length <= first) return start + length;
     const ranges test{.strict = start + (least(strict_end, length) & ends), .loose = start + (length & ends)};
-    const std::uint64_t found = find(warp, in, range, start + first, test);
-    return found < test.loose ? found + past_match : start + length;
+    const std::uint64_t match = find(warp, in, range, start + first, test);
+    return match < test.loose ? match + past_match : start + length;
   }
 
  private:
@@ -95,9 +95,9 @@ struct fastcdc_specification {
     return {in, table_there, {.hash = {}, .tests = chunks.tests}};
   }
   [[nodiscard]] restarted_cut_finder cut_finder(const std::uint64_t* table_there) const {
-    restarted_cut_finder made = chunks;
-    made.table = table_there;
-    return made;
+    restarted_cut_finder finder = chunks;
+    finder.table = table_there;
+    return finder;
   }
 };
 

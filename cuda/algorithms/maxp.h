@@ -110,18 +110,18 @@ struct maxp_scan {
             if (lane >= distance && before > largest[lane]) stands[lane] = 0;
           });
     }
-    std::uint32_t found = 0;
+    std::uint32_t maxima = 0;
     std::uint32_t standing = warp.ballot([&](std::uint32_t lane) { return stands[lane] != 0; });
     for (; standing != 0; standing &= standing - 1) {
       const std::uint32_t source_lane = lowest_bit(standing);
       const std::uint64_t position = (first + source_lane) * word_bytes +
                                      warp.broadcast(source_lane, [&](std::uint32_t lane) { return place[lane]; });
       const std::uint32_t byte = warp.broadcast(source_lane, [&](std::uint32_t lane) { return largest[lane]; });
-      if (is_largest(warp, position, byte)) found |= std::uint32_t{1} << source_lane;
+      if (is_largest(warp, position, byte)) maxima |= std::uint32_t{1} << source_lane;
     }
     warp.for_each_lane([&](std::uint32_t lane) {
       if (first + lane >= in.words) return;
-      in.candidates[first + lane] = (found >> lane & 1) != 0 ? std::uint64_t{1} << place[lane] : 0;
+      in.candidates[first + lane] = (maxima >> lane & 1) != 0 ? std::uint64_t{1} << place[lane] : 0;
     });
   }
 
@@ -189,8 +189,8 @@ struct maxp_cut_finder {
       first = head_end;
     }
     if (first >= last) return end;
-    const std::uint64_t found = next_candidate(warp, in, 0, first, last);
-    return found < last ? found + 1 : end;
+    const std::uint64_t match = next_candidate(warp, in, 0, first, last);
+    return match < last ? match + 1 : end;
   }
 
  private:

@@ -171,13 +171,13 @@ struct mincdc_cut_finder {
       CUTPOINT_UNROLL
       for (std::uint32_t i = 0; i < edge_hashes; ++i) take(near_tail[i], tail + i * warp_size + lane);
     });
-    const ranked<std::uint32_t> found = warp_first_max<std::uint32_t>(warp, best);
-    if (found.position < head_end || found.position >= tail) return found.position;
-    const auto has_value = [&](std::uint64_t position) { return hash.at(in, position) == found.value; };
-    const std::uint32_t low = warp.ballot([&](std::uint32_t lane) { return has_value(found.position + lane); });
+    const ranked<std::uint32_t> smallest = warp_first_max<std::uint32_t>(warp, best);
+    if (smallest.position < head_end || smallest.position >= tail) return smallest.position;
+    const auto has_value = [&](std::uint64_t position) { return hash.at(in, position) == smallest.value; };
+    const std::uint32_t low = warp.ballot([&](std::uint32_t lane) { return has_value(smallest.position + lane); });
     const std::uint32_t high =
-        warp.ballot([&](std::uint32_t lane) { return has_value(found.position + warp_size + lane); });
-    return found.position + lowest_bit(std::uint64_t{high} << warp_size | low);
+        warp.ballot([&](std::uint32_t lane) { return has_value(smallest.position + warp_size + lane); });
+    return smallest.position + lowest_bit(std::uint64_t{high} << warp_size | low);
   }
 };
 

@@ -18,8 +18,8 @@ struct rolling_rabin_inck {
   template <std::uint32_t Window, class LookUp>
   [[nodiscard]] CUTPOINT_DEVICE state roll(const LookUp&, state h, byte_of outgoing, byte_of incoming) const {
     const std::uint32_t passed = Window != 0 ? Window : window;
-    const state gone = rotated(outgoing.value(), 8 * passed % 31);
-    return reduced(reduced(rotated(h, 8) + incoming.value()) + (prime - gone));
+    const state removed = rotated(outgoing.value(), 8 * passed % 31);
+    return reduced(reduced(rotated(h, 8) + incoming.value()) + (prime - removed));
   }
   [[nodiscard]] CUTPOINT_DEVICE static std::uint32_t word(state h) { return h; }
 

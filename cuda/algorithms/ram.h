@@ -18,8 +18,8 @@ struct ram_cut_finder {
     if (length <= window) return start + length;
     const std::uint32_t largest = largest_in(warp, in, start, start + window);
     const std::uint64_t end = start + length;
-    const std::uint64_t found = find_reaching(warp, in, 0, largest, start + window, end);
-    return found < end ? found + 1 : end;
+    const std::uint64_t match = find_reaching(warp, in, 0, largest, start + window, end);
+    return match < end ? match + 1 : end;
   }
 };
 

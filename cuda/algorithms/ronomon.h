@@ -29,7 +29,7 @@ struct ronomon_cut_finder {
     auto bytes = warp.template per_lane<run>({});
     auto before = warp.template per_lane<std::uint32_t>(0);
     auto after = warp.template per_lane<std::uint32_t>(0);
-    auto found = warp.template per_lane<std::uint64_t>(0);
+    auto candidates = warp.template per_lane<std::uint64_t>(0);
     for (std::uint64_t base = start + least(min, range.end - start); base < end; base += warp_size * run_bytes) {
       const std::uint64_t strict = start + strict_bytes > base ? start + strict_bytes - base : 0;
       warp.for_each_lane([&](std::uint32_t lane) {
@@ -40,7 +40,7 @@ struct ronomon_cut_finder {
         warp.for_each_lane([&](std::uint32_t lane) {
           const std::uint64_t skipped = lane * run_bytes;
           const std::uint64_t strict_here = strict > skipped ? least<std::uint64_t>(strict - skipped, run_bytes) : 0;
-          after[lane] = hashed(bytes[lane], before[lane], static_cast<std::uint32_t>(strict_here), found[lane]);
+          after[lane] = hashed(bytes[lane], before[lane], static_cast<std::uint32_t>(strict_here), candidates[lane]);
         });
         auto now = warp.template per_lane<std::uint32_t>(hash);
         warp.shuffle([&](std::uint32_t lane) { return after[lane]; }, [](std::uint32_t lane) { return lane - 1; },
@@ -50,10 +50,10 @@ struct ronomon_cut_finder {
         changes = warp.any([&](std::uint32_t lane) { return now[lane] != before[lane]; });
         warp.for_each_lane([&](std::uint32_t lane) { before[lane] = now[lane]; });
       }
-      const std::uint32_t lanes = warp.ballot([&](std::uint32_t lane) { return found[lane] != 0; });
+      const std::uint32_t lanes = warp.ballot([&](std::uint32_t lane) { return candidates[lane] != 0; });
       if (lanes != 0) {
         const std::uint32_t lane = lowest_bit(lanes);
-        const std::uint64_t bits = warp.broadcast(lane, [&](std::uint32_t l) { return found[l]; });
+        const std::uint64_t bits = warp.broadcast(lane, [&](std::uint32_t l) { return candidates[l]; });
         return least(end, base + lane * run_bytes + lowest_bit(bits) + 1);
       }
       hash = warp.broadcast(warp_size - 1, [&](std::uint32_t lane) { return after[lane]; });
@@ -92,12 +92,12 @@ struct ronomon_cut_finder {
   /// Returns the hash after a run. Sets bit i of `found` if the chunk may end after byte i; the first `strict_count`
   /// bytes are tested with the strict mask.
   [[nodiscard]] CUTPOINT_DEVICE std::uint32_t hashed(const run& bytes, std::uint32_t hash, std::uint32_t strict_count,
-                                                     std::uint64_t& found) const {
-    found = 0;
+                                                     std::uint64_t& candidates) const {
+    candidates = 0;
     CUTPOINT_UNROLL
     for (std::uint32_t i = 0; i < run_bytes; ++i) {
       hash = (hash >> 1) + static_cast<std::uint32_t>(table[bytes.words[i / 4] >> (8 * (i % 4)) & 0xff]);
-      if ((hash & (i < strict_count ? strict_mask : loose_mask)) == 0) found |= std::uint64_t{1} << i;
+      if ((hash & (i < strict_count ? strict_mask : loose_mask)) == 0) candidates |= std::uint64_t{1} << i;
     }
     return hash;
   }

@@ -24,17 +24,17 @@ struct comparisons {
   std::uint32_t opposing;
 
   CUTPOINT_DEVICE static comparisons of(const bytes_with_previous& loaded, std::uint32_t flip) {
-    comparisons found = {};
+    comparisons compared = {};
     std::uint32_t before = loaded.previous ^ flip;
     CUTPOINT_UNROLL
     for (std::uint32_t w = 0; w < 4; ++w) {
       const std::uint32_t now = loaded.vector.words[w] ^ flip;
       const std::uint32_t shifted = now << 8 | before >> 24;
-      found.in_order |= side_by_side(at_least(shifted, now) ^ four_of(0x80)) << (4 * w);
-      found.opposing |= side_by_side(at_least(now, shifted) ^ four_of(0x80)) << (4 * w);
+      compared.in_order |= side_by_side(at_least(shifted, now) ^ four_of(0x80)) << (4 * w);
+      compared.opposing |= side_by_side(at_least(now, shifted) ^ four_of(0x80)) << (4 * w);
       before = now;
     }
-    return found;
+    return compared;
   }
 };
 
@@ -127,7 +127,7 @@ struct seqcdc_cut_finder {
     using namespace seqcdc_detail;
     constexpr std::uint32_t loads_per_step = 2;
     const std::uint64_t end = start + least(reach, range.end - start);
-    std::uint64_t found = end;
+    std::uint64_t cut = end;
     if (end - start <= first) return end;
     std::uint64_t counted_from = start + first;  // the first comparison that counts
     // The number of opposing comparisons, from there or the warp load's beginning on, that make a skip.
@@ -191,7 +191,7 @@ struct seqcdc_cut_finder {
         const bool is_skipped = skip_trigger != 0 && missing <= total - before;
         const std::uint32_t skip_at = is_skipped ? all.opposing_of(before + missing) : warp_load_bytes;
         if (cut_at < skip_at) {
-          found = least(end, base + cut_at + 1);
+          cut = least(end, base + cut_at + 1);
           return true;
         }
         if (!is_skipped) {
@@ -213,7 +213,7 @@ struct seqcdc_cut_finder {
       }
       return greatest(base + loads_per_step * warp_load_bytes, counted_from);
     });
-    return found;
+    return cut;
   }
 };
 

@@ -21,25 +21,25 @@ class batch_launcher {
   /// is null if all chunks are known.
   [[nodiscard]] static result<batch_launcher> make(Executor& executor, std::unique_ptr<cut_launcher<Executor>> launcher,
                                                    const fingerprint_recipe& fingerprint, const batch_limits& limits) {
-    batch_launcher made;
-    made.max_chunks_ = limits.chunks;
+    batch_launcher self;
+    self.max_chunks_ = limits.chunks;
     if (launcher) {
-      made.plan_ = plan_partitions(launcher->sizes(), limits);
-      made.max_chunks_ = std::max(limits.chunks, made.plan_.max_chunks);
+      self.plan_ = plan_partitions(launcher->sizes(), limits);
+      self.max_chunks_ = std::max(limits.chunks, self.plan_.max_chunks);
       CUTPOINT_RETURN_IF_FAILED(store_result(
-          cut_workspace<Executor>::allocate(executor, made.plan_, limits, launcher->levels()), made.workspace_));
-      made.cut_launcher_ = std::move(launcher);
+          cut_workspace<Executor>::allocate(executor, self.plan_, limits, launcher->levels()), self.workspace_));
+      self.cut_launcher_ = std::move(launcher);
     }
     CUTPOINT_RETURN_IF_FAILED(
-        store_result(chunk_workspace<Executor>::allocate(executor, made.max_chunks_), made.chunks_));
+        store_result(chunk_workspace<Executor>::allocate(executor, self.max_chunks_), self.chunks_));
     CUTPOINT_RETURN_IF_FAILED(store_result(
-        hash_launcher<Executor>::make(executor, fingerprint, {limits.bytes, made.max_chunks_}), made.hash_launcher_));
-    CUTPOINT_RETURN_IF_FAILED(executor.reserve_temporary_storage(made.max_chunks_ + made.plan_.max_partitions));
-    const std::size_t staged_bytes = std::max(made.cuts() ? made.workspace_.description.size() : 0,
-                                              made.digest_bytes() != 0 ? made.chunks_.bytes.size() : 0);
+        hash_launcher<Executor>::make(executor, fingerprint, {limits.bytes, self.max_chunks_}), self.hash_launcher_));
+    CUTPOINT_RETURN_IF_FAILED(executor.reserve_temporary_storage(self.max_chunks_ + self.plan_.max_partitions));
+    const std::size_t staged_bytes = std::max(self.cuts() ? self.workspace_.description.size() : 0,
+                                              self.digest_bytes() != 0 ? self.chunks_.bytes.size() : 0);
     CUTPOINT_RETURN_IF_FAILED(
-        store_result(executor.template allocate_on_host<std::uint8_t>(staged_bytes), made.staged_));
-    return result<batch_launcher>(std::move(made));
+        store_result(executor.template allocate_on_host<std::uint8_t>(staged_bytes), self.staged_));
+    return result<batch_launcher>(std::move(self));
   }
 
   /// Computes the partitions of the next batches' stream ranges.
@@ -97,9 +97,9 @@ class batch_launcher {
   [[nodiscard]] const std::vector<partition>& partitions() const { return partitions_; }
   /// The chunks that a batch is cut in, once the stream has done the work, and the counters.
   [[nodiscard]] chunk_list chunks() const {
-    chunk_list found = chunks_.list_in(chunks_.bytes.data(), max_chunks_);
-    found.count = counters() + counter_words::chunk_count;
-    return found;
+    chunk_list list = chunks_.list_in(chunks_.bytes.data(), max_chunks_);
+    list.count = counters() + counter_words::chunk_count;
+    return list;
   }
   [[nodiscard]] std::uint32_t* counters() const { return workspace_.counters.data(); }
   [[nodiscard]] const counter_words& words() const { return workspace_.words; }

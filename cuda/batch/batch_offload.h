@@ -28,11 +28,11 @@ class batch_offload final : public offload {
     if (!bytes) return bytes.error();
     auto work = batch_launcher<Executor>::make(executor, std::move(launcher), fingerprint, limits);
     if (!work) return work.error();
-    auto found = found_chunks::allocate(executor, *work);
-    if (!found) return found.error();
+    auto results = found_chunks::allocate(executor, *work);
+    if (!results) return results.error();
     CUTPOINT_RETURN_IF_FAILED(executor.reserve_events(event_count));
     return std::unique_ptr<offload>(
-        new batch_offload(std::move(executor), limits, std::move(*bytes), std::move(*work), std::move(*found)));
+        new batch_offload(std::move(executor), limits, std::move(*bytes), std::move(*work), std::move(*results)));
   }
 
   status run(const batch_input& input, batch_output& output) override {
@@ -40,14 +40,14 @@ class batch_offload final : public offload {
     if (!work_.cuts()) {
       return {status_code::invalid_argument, "an offload that was made to fingerprint does not cut"};
     }
-    const std::uint64_t byte_count = size_of(input.parts);
+    const std::uint64_t byte_count = size_of(input.buffers);
     CUTPOINT_RETURN_IF_FAILED(
         check_limits(byte_count, input.stream_ranges.size(), limits_.stream_ranges, "stream ranges"));
     CUTPOINT_RETURN_IF_FAILED(executor_.record_event(called));
     work_.partition_streams(input.stream_ranges);
     CUTPOINT_RETURN_IF_FAILED(executor_.record_event(copying));
     CUTPOINT_RETURN_IF_FAILED(work_.copy_description(executor_, input.stream_ranges));
-    CUTPOINT_RETURN_IF_FAILED(copy_bytes(input.parts));
+    CUTPOINT_RETURN_IF_FAILED(copy_bytes(input.buffers));
     CUTPOINT_RETURN_IF_FAILED(executor_.record_event(copied_in));
     CUTPOINT_RETURN_IF_FAILED(work_.enqueue_cuts(executor_, device_bytes(), byte_count));
     CUTPOINT_RETURN_IF_FAILED(executor_.record_event(cut));
@@ -58,7 +58,7 @@ class batch_offload final : public offload {
 
   status fingerprint(const chunk_input& input, chunk_output& output) override {
     output = {};
-    const std::uint64_t byte_count = size_of(input.parts);
+    const std::uint64_t byte_count = size_of(input.buffers);
     CUTPOINT_RETURN_IF_FAILED(check_limits(byte_count, input.begins.size(), work_.max_chunks(), "chunks"));
     CUTPOINT_RETURN_IF_FAILED(check_chunks(input, byte_count));
     CUTPOINT_RETURN_IF_FAILED(executor_.record_event(called));
@@ -66,18 +66,18 @@ class batch_offload final : public offload {
     const std::uint32_t longest = chunk_count == 0 ? 0 : *std::max_element(input.lengths.begin(), input.lengths.end());
     CUTPOINT_RETURN_IF_FAILED(executor_.record_event(copying));
     CUTPOINT_RETURN_IF_FAILED(work_.copy_known_chunks(executor_, input.begins, input.lengths));
-    CUTPOINT_RETURN_IF_FAILED(copy_bytes(input.parts));
+    CUTPOINT_RETURN_IF_FAILED(copy_bytes(input.buffers));
     CUTPOINT_RETURN_IF_FAILED(executor_.record_event(copied_in));
     CUTPOINT_RETURN_IF_FAILED(executor_.record_event(cut));
     CUTPOINT_RETURN_IF_FAILED(
         work_.enqueue_known_fingerprints(executor_, device_bytes(), {byte_count, chunk_count, longest}));
     CUTPOINT_RETURN_IF_FAILED(executor_.record_event(fingerprinted));
     const std::size_t digest_bytes = chunk_count * work_.digest_bytes();
-    CUTPOINT_RETURN_IF_FAILED(executor_.copy_out(found_.digests.data(), work_.digests(), digest_bytes));
+    CUTPOINT_RETURN_IF_FAILED(executor_.copy_out(results_.digests.data(), work_.digests(), digest_bytes));
     CUTPOINT_RETURN_IF_FAILED(executor_.record_event(copied_out));
     CUTPOINT_RETURN_IF_FAILED(executor_.wait());
     CUTPOINT_RETURN_IF_FAILED(read_times(output.times));
-    output.digests = {found_.digests.data(), digest_bytes};
+    output.digests = {results_.digests.data(), digest_bytes};
     return {};
   }
 
@@ -100,34 +100,34 @@ class batch_offload final : public offload {
     host_array<std::uint8_t> digests;
 
     [[nodiscard]] static result<found_chunks> allocate(Executor& executor, const batch_launcher<Executor>& launcher) {
-      found_chunks found;
+      found_chunks results;
       if (launcher.cuts()) {
         CUTPOINT_RETURN_IF_FAILED(store_result(
             executor.template allocate_on_host<std::uint32_t>(launcher.words().counts() + launcher.max_partitions()),
-            found.counters));
+            results.counters));
         CUTPOINT_RETURN_IF_FAILED(
-            store_result(executor.template allocate_on_host<std::uint32_t>(launcher.max_chunks()), found.lengths));
+            store_result(executor.template allocate_on_host<std::uint32_t>(launcher.max_chunks()), results.lengths));
       }
       CUTPOINT_RETURN_IF_FAILED(store_result(
           executor.template allocate_on_host<std::uint8_t>(launcher.max_chunks() * launcher.digest_bytes()),
-          found.digests));
-      return result<found_chunks>(std::move(found));
+          results.digests));
+      return result<found_chunks>(std::move(results));
     }
   };
 
   batch_offload(Executor executor, const batch_limits& limits, typename Executor::template array<bytes16> bytes,
-                batch_launcher<Executor> work, found_chunks found)
+                batch_launcher<Executor> work, found_chunks results)
       : executor_(std::move(executor)),
         limits_(limits),
         bytes_(std::move(bytes)),
         work_(std::move(work)),
-        found_(std::move(found)) {}
+        results_(std::move(results)) {}
 
   [[nodiscard]] std::uint8_t* device_bytes() const { return reinterpret_cast<std::uint8_t*>(bytes_.data()); }
 
-  [[nodiscard]] static std::uint64_t size_of(std::span<const byte_span> parts) {
+  [[nodiscard]] static std::uint64_t size_of(std::span<const byte_span> buffers) {
     std::uint64_t bytes = 0;
-    for (const byte_span& part : parts) bytes += part.size();
+    for (const byte_span& buffer : buffers) bytes += buffer.size();
     return bytes;
   }
 
@@ -162,11 +162,11 @@ class batch_offload final : public offload {
     return {};
   }
 
-  [[nodiscard]] status copy_bytes(std::span<const byte_span> parts) {
+  [[nodiscard]] status copy_bytes(std::span<const byte_span> buffers) {
     std::uint64_t position = 0;
-    for (const byte_span& part : parts) {
-      CUTPOINT_RETURN_IF_FAILED(executor_.copy_in(device_bytes() + position, part.data(), part.size()));
-      position += part.size();
+    for (const byte_span& buffer : buffers) {
+      CUTPOINT_RETURN_IF_FAILED(executor_.copy_in(device_bytes() + position, buffer.data(), buffer.size()));
+      position += buffer.size();
     }
     return {};
   }
@@ -189,20 +189,20 @@ class batch_offload final : public offload {
   /// Copies the counts out first, so that only as many chunks are copied.
   status copy_out(batch_output& output) {
     const std::size_t partition_count = work_.partitions().size();
-    const std::uint32_t* const counters = found_.counters.data();
+    const std::uint32_t* const counters = results_.counters.data();
     CUTPOINT_RETURN_IF_FAILED(
-        executor_.copy_out(found_.counters.data(), work_.counters(), work_.words().counts() + partition_count));
+        executor_.copy_out(results_.counters.data(), work_.counters(), work_.words().counts() + partition_count));
     CUTPOINT_RETURN_IF_FAILED(executor_.wait());
     if (counters[counter_words::overflowed] != 0) return {};
     const std::size_t chunk_count = counters[counter_words::chunk_count];
     const std::size_t digest_bytes = chunk_count * work_.digest_bytes();
-    CUTPOINT_RETURN_IF_FAILED(executor_.copy_out(found_.lengths.data(), work_.chunks().lengths, chunk_count));
-    CUTPOINT_RETURN_IF_FAILED(executor_.copy_out(found_.digests.data(), work_.digests(), digest_bytes));
+    CUTPOINT_RETURN_IF_FAILED(executor_.copy_out(results_.lengths.data(), work_.chunks().lengths, chunk_count));
+    CUTPOINT_RETURN_IF_FAILED(executor_.copy_out(results_.digests.data(), work_.digests(), digest_bytes));
     CUTPOINT_RETURN_IF_FAILED(executor_.record_event(copied_out));
     CUTPOINT_RETURN_IF_FAILED(executor_.wait());
     CUTPOINT_RETURN_IF_FAILED(read_times(output.times));
-    output.lengths = {found_.lengths.data(), chunk_count};
-    output.digests = {found_.digests.data(), digest_bytes};
+    output.lengths = {results_.lengths.data(), chunk_count};
+    output.digests = {results_.digests.data(), digest_bytes};
     output.stream_ranges = chunks_of_stream_ranges();
     output.is_complete = true;
     return {};
@@ -211,12 +211,12 @@ class batch_offload final : public offload {
   /// Computes the chunks of each stream range from the counts of its partitions.
   std::span<const stream_range_chunks> chunks_of_stream_ranges() {
     stream_ranges_.clear();
-    const std::uint32_t* const counts = found_.counters.data() + work_.words().counts();
+    const std::uint32_t* const counts = results_.counters.data() + work_.words().counts();
     std::uint64_t number = 0;
     for (std::size_t k = 0; k < work_.partitions().size(); ++k) {
       const partition& each = work_.partitions()[k];
       if (each.is_first != 0) stream_ranges_.push_back({.first = number, .count = 0, .next = each.begin});
-      for (std::uint32_t i = 0; i < counts[k]; ++i) stream_ranges_.back().next += found_.lengths.data()[number++];
+      for (std::uint32_t i = 0; i < counts[k]; ++i) stream_ranges_.back().next += results_.lengths.data()[number++];
       stream_ranges_.back().count += counts[k];
     }
     return stream_ranges_;
@@ -227,7 +227,7 @@ class batch_offload final : public offload {
   batch_limits limits_;
   typename Executor::template array<bytes16> bytes_;
   batch_launcher<Executor> work_;
-  found_chunks found_;
+  found_chunks results_;
   std::vector<stream_range_chunks> stream_ranges_;
 };
 

@@ -31,7 +31,7 @@ enum class offload_use {
 
 /// Bytes, and the streams in them.
 struct batch_input {
-  std::span<const byte_span> parts;             ///< one after the other: position 0 is the first byte of the first part
+  std::span<const byte_span> buffers;  ///< one after the other: position 0 is the first byte of the first buffer
   std::span<const stream_range> stream_ranges;  ///< ascending, without overlap
 };
 
@@ -44,7 +44,7 @@ struct stream_range_chunks {
 
 /// Bytes, and the known chunks in them. A chunk may be empty.
 struct chunk_input {
-  std::span<const byte_span> parts;        ///< one after the other: position 0 is the first byte of the first part
+  std::span<const byte_span> buffers;      ///< one after the other: position 0 is the first byte of the first buffer
   std::span<const std::uint64_t> begins;   ///< positions, ascending; chunks do not overlap
   std::span<const std::uint32_t> lengths;  ///< one for each of `begins`
 };

@@ -83,50 +83,51 @@ CUTPOINT_DEVICE void store(const Warp& warp, T* destination, const T& value) {
 /// Cuts from `position` on until the partition's end, the first undecided position, or a position for which `meets` is true.
 template <class CutFinder, class Warp, class Meets>
 CUTPOINT_DEVICE std::uint64_t cut_until(const Warp& warp, const cut_kernel_arguments<CutFinder>& work,
-                                        const partition& part, std::uint64_t position, std::uint32_t* ends,
+                                        const partition& bounds, std::uint64_t position, std::uint32_t* ends,
                                         std::uint32_t& count, Meets meets) {
-  const stream_range in = work.stream_ranges[part.stream_range];
-  while (position < part.end && !meets(position)) {
+  const stream_range in = work.stream_ranges[bounds.stream_range];
+  while (position < bounds.end && !meets(position)) {
     if (in.ends == 0 && in.end - position < work.cut_finder.reach) break;
-    if (count == part.slot_count) {
+    if (count == bounds.slot_count) {
       store(warp, work.overflowed, std::uint32_t{1});
       break;
     }
     position = work.cut_finder.next_cut(warp, work.in, in, position);
-    store(warp, ends + count++, static_cast<std::uint32_t>(position - part.begin));
+    store(warp, ends + count++, static_cast<std::uint32_t>(position - bounds.begin));
   }
   return position;
 }
 
 /// The begin of speculative chunk `i` of a partition; if `i` is their count, the exit of the chain.
 template <class CutFinder>
-CUTPOINT_DEVICE std::uint64_t speculative_start(const cut_kernel_arguments<CutFinder>& work, const partition& part,
+CUTPOINT_DEVICE std::uint64_t speculative_start(const cut_kernel_arguments<CutFinder>& work, const partition& bounds,
                                                 std::uint32_t i) {
-  return i == 0 ? part.begin : part.begin + work.speculative_ends[part.first_slot + i - 1];
+  return i == 0 ? bounds.begin : bounds.begin + work.speculative_ends[bounds.first_slot + i - 1];
 }
 
 /// Returns the state of partition `k` if its first chunk begins at `start`.
 template <class CutFinder, class Warp>
 CUTPOINT_DEVICE partition_state joined_at(const Warp& warp, const cut_kernel_arguments<CutFinder>& work,
                                           std::uint32_t k, std::uint64_t start) {
-  const partition part = work.partitions[k];
+  const partition bounds = work.partitions[k];
   const std::uint32_t speculative_count = work.speculative[k].count;
   partition_state state{.start = start, .exit = start, .speculative_first = speculative_count};
-  if (start < part.begin || start >= part.end) return state;  // undecided before it, or a chunk that covers all of it
-  std::uint32_t met = 0;                                      // index of the first own chunk at or after the position
+  if (start < bounds.begin || start >= bounds.end)
+    return state;         // undecided before it, or a chunk that covers all of it
+  std::uint32_t met = 0;  // index of the first own chunk at or after the position
   const auto meets = [&](std::uint64_t position) {
     for (;;) {
       const std::uint32_t before = bit_count(warp.ballot([&](std::uint32_t lane) {
-        return met + lane <= speculative_count && speculative_start(work, part, met + lane) < position;
+        return met + lane <= speculative_count && speculative_start(work, bounds, met + lane) < position;
       }));
       met += before;
       if (before < warp_size) break;
     }
-    return met <= speculative_count && speculative_start(work, part, met) == position;
+    return met <= speculative_count && speculative_start(work, bounds, met) == position;
   };
-  std::uint32_t* const prefix = work.prefix_ends + part.first_slot;
-  state.exit = cut_until(warp, work, part, start, prefix, state.prefix_count, meets);
-  if (state.exit < part.end && met <= speculative_count && speculative_start(work, part, met) == state.exit) {
+  std::uint32_t* const prefix = work.prefix_ends + bounds.first_slot;
+  state.exit = cut_until(warp, work, bounds, start, prefix, state.prefix_count, meets);
+  if (state.exit < bounds.end && met <= speculative_count && speculative_start(work, bounds, met) == state.exit) {
     state.speculative_first = met;
     state.exit = work.speculative[k].exit;
   }
@@ -158,12 +159,12 @@ struct map_partitions_kernel : warp_per_partition<cut_kernel_arguments<CutFinder
   CUTPOINT_KERNEL_BODY void operator()(Block& block) const {
     using namespace cut_kernels_detail;
     for_each_partition(block, work.partition_count, [&](const auto& warp, std::uint32_t k) {
-      const partition part = work.partitions[k];
+      const partition bounds = work.partitions[k];
       speculative_chain own;
-      std::uint32_t* const ends = work.speculative_ends + part.first_slot;
-      own.exit = cut_until(warp, work, part, part.begin, ends, own.count, [](std::uint64_t) { return false; });
+      std::uint32_t* const ends = work.speculative_ends + bounds.first_slot;
+      own.exit = cut_until(warp, work, bounds, bounds.begin, ends, own.count, [](std::uint64_t) { return false; });
       store(warp, work.speculative + k, own);
-      store(warp, states + k, partition_state{.start = part.begin, .exit = own.exit});
+      store(warp, states + k, partition_state{.start = bounds.begin, .exit = own.exit});
     });
   }
 };
@@ -268,16 +269,16 @@ struct gather_chunks_kernel : warp_per_partition<partitioned_batch> {
     using namespace cut_kernels_detail;
     for_each_partition(block, work.partition_count, [&](const auto& warp, std::uint32_t k) {
       const partition_state state = states[k];
-      const partition part = work.partitions[k];
+      const partition bounds = work.partitions[k];
       const std::uint32_t first = firsts[k];
       const std::uint32_t count = firsts[k + 1] - first;
       const std::uint32_t all = firsts[work.partition_count];
-      const std::uint32_t first_left = all + part.first_slot - first;  // the partitions before leave so many slots
+      const std::uint32_t first_left = all + bounds.first_slot - first;  // the partitions before leave so many slots
       const auto end_of = [&](std::uint32_t i) {
-        return part.begin +
+        return bounds.begin +
                (i < state.prefix_count
-                    ? work.prefix_ends[part.first_slot + i]
-                    : work.speculative_ends[part.first_slot + state.speculative_first + i - state.prefix_count]);
+                    ? work.prefix_ends[bounds.first_slot + i]
+                    : work.speculative_ends[bounds.first_slot + state.speculative_first + i - state.prefix_count]);
       };
       warp.for_each_lane([&](std::uint32_t lane) {
         for (std::uint32_t i = lane; i < count; i += warp_size) {
@@ -285,7 +286,7 @@ struct gather_chunks_kernel : warp_per_partition<partitioned_batch> {
           output.begins[first + i] = begin;
           output.lengths[first + i] = static_cast<std::uint32_t>(end_of(i) - begin);
         }
-        for (std::uint32_t i = lane; i < part.slot_count - count; i += warp_size) output.lengths[first_left + i] = 0;
+        for (std::uint32_t i = lane; i < bounds.slot_count - count; i += warp_size) output.lengths[first_left + i] = 0;
         if (k == 0 && lane == 0) *output.count = all;
       });
     });

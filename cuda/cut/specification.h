@@ -45,9 +45,9 @@ struct walking_specification {
   CutFinder chunks = {};  ///< without the table
 
   [[nodiscard]] CutFinder cut_finder(const std::uint64_t* table_there) const {
-    CutFinder made = chunks;
-    if constexpr (requires { made.table; }) made.table = table_there;
-    return made;
+    CutFinder finder = chunks;
+    if constexpr (requires { finder.table; }) finder.table = table_there;
+    return finder;
   }
 };
 

@@ -70,15 +70,15 @@ class device_chunker::implementation {
     const auto scope = device_scope::enter(device_);
     if (!scope) return scope.error();
     CUTPOINT_RETURN_IF_FAILED(executor_->enter_stream(stream));
-    auto found = enqueue_entered(bytes, byte_count, at_end);
-    if (status left = executor_->leave_stream(); !left.ok() && found) return left;
-    return found;
+    auto outputs = enqueue_entered(bytes, byte_count, at_end);
+    if (status left = executor_->leave_stream(); !left.ok() && outputs) return left;
+    return outputs;
   }
 
   result<std::vector<chunk>> chunks() {
     const auto scope = device_scope::enter(device_);
     if (!scope) return scope.error();
-    const cuda::chunk_list found = work_->chunks();
+    const cuda::chunk_list list = work_->chunks();
     std::uint32_t counters[cuda::counter_words::changed] = {};
     if (!shape_) return std::vector<chunk>();
     CUTPOINT_RETURN_IF_FAILED(executor_->copy_out(counters, work_->counters(), std::size(counters)));
@@ -89,8 +89,8 @@ class device_chunker::implementation {
     const std::uint32_t count = counters[cuda::counter_words::chunk_count];
     std::vector<std::uint64_t> offsets(count);
     std::vector<std::uint32_t> lengths(count);
-    CUTPOINT_RETURN_IF_FAILED(executor_->copy_out(offsets.data(), found.begins, count));
-    CUTPOINT_RETURN_IF_FAILED(executor_->copy_out(lengths.data(), found.lengths, count));
+    CUTPOINT_RETURN_IF_FAILED(executor_->copy_out(offsets.data(), list.begins, count));
+    CUTPOINT_RETURN_IF_FAILED(executor_->copy_out(lengths.data(), list.lengths, count));
     CUTPOINT_RETURN_IF_FAILED(executor_->wait());
     std::vector<chunk> all(count);
     for (std::size_t i = 0; i < count; ++i) all[i] = {offsets[i], lengths[i]};
@@ -121,15 +121,15 @@ class device_chunker::implementation {
     const std::uint64_t end = shape.lead + byte_count;
     CUTPOINT_RETURN_IF_FAILED(work_->enqueue_cuts(*executor_, bytes - shape.lead, end));
     CUTPOINT_RETURN_IF_FAILED(work_->enqueue_fingerprints(*executor_, bytes - shape.lead, end));
-    const cuda::chunk_list found = work_->chunks();
+    const cuda::chunk_list list = work_->chunks();
     if (shape.lead != 0) {
       CUTPOINT_RETURN_IF_FAILED(cuda::launch_kernel(&subtract, {.blocks = 64, .threads = 256}, executor_->stream(),
-                                                    found.begins, found.count, shape.lead));
+                                                    list.begins, list.count, shape.lead));
     }
-    return device_chunks{.offsets = found.begins,
-                         .lengths = found.lengths,
+    return device_chunks{.offsets = list.begins,
+                         .lengths = list.lengths,
                          .digests = work_->digests(),
-                         .count = found.count,
+                         .count = list.count,
                          .overflowed = work_->counters() + cuda::counter_words::overflowed,
                          .digest_bytes = static_cast<std::uint32_t>(work_->digest_bytes())};
   }
@@ -151,12 +151,12 @@ result<device_chunker> device_chunker::make(const chunker& cuts, const fingerpri
     return status(status_code::invalid_argument,
                   "no device makes the fingerprint " + std::string(name_of(fingerprint)));
   }
-  auto made = implementation::make(cuts, fingerprint, max_bytes, device);
-  if (!made) return made.error();
-  return device_chunker(std::move(*made));
+  auto own = implementation::make(cuts, fingerprint, max_bytes, device);
+  if (!own) return own.error();
+  return device_chunker(std::move(*own));
 }
 
-device_chunker::device_chunker(std::unique_ptr<implementation> held) noexcept : implementation_(std::move(held)) {}
+device_chunker::device_chunker(std::unique_ptr<implementation> own) noexcept : implementation_(std::move(own)) {}
 device_chunker::device_chunker(device_chunker&&) noexcept = default;
 device_chunker& device_chunker::operator=(device_chunker&&) noexcept = default;
 device_chunker::~device_chunker() = default;

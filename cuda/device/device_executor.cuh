@@ -143,9 +143,9 @@ class device_executor {
 
   [[nodiscard]] status reserve_events(std::size_t count) {
     while (events_.size() < count) {
-      auto made = device_event::create();
-      if (!made) return made.error();
-      events_.push_back(std::move(*made));
+      auto event = device_event::create();
+      if (!event) return event.error();
+      events_.push_back(std::move(*event));
     }
     return {};
   }

@@ -13,37 +13,37 @@ namespace {
 /// Makes the offload's device current during each call, and the thread's former one after it.
 class offload_of_device final : public offload {
  public:
-  offload_of_device(int device, std::unique_ptr<offload> held) : device_(device), held_(std::move(held)) {}
+  offload_of_device(int device, std::unique_ptr<offload> work) : device_(device), offload_(std::move(work)) {}
   ~offload_of_device() override {
     const auto scope = device_scope::enter(device_);
-    held_.reset();
+    offload_.reset();
   }
 
   status run(const batch_input& input, batch_output& output) override {
     output = {};
     const auto scope = device_scope::enter(device_);
-    return scope ? held_->run(input, output) : scope.error();
+    return scope ? offload_->run(input, output) : scope.error();
   }
   status fingerprint(const chunk_input& input, chunk_output& output) override {
     output = {};
     const auto scope = device_scope::enter(device_);
-    return scope ? held_->fingerprint(input, output) : scope.error();
+    return scope ? offload_->fingerprint(input, output) : scope.error();
   }
   status pin(void* memory, std::size_t size) override {
     const auto scope = device_scope::enter(device_);
-    return scope ? held_->pin(memory, size) : scope.error();
+    return scope ? offload_->pin(memory, size) : scope.error();
   }
   void unpin(void* memory) override {
     const auto scope = device_scope::enter(device_);
-    held_->unpin(memory);
+    offload_->unpin(memory);
   }
-  std::uint64_t memory_bytes() const noexcept override { return held_->memory_bytes(); }
-  std::size_t digest_bytes() const noexcept override { return held_->digest_bytes(); }
-  int numa_node() const noexcept override { return held_->numa_node(); }
+  std::uint64_t memory_bytes() const noexcept override { return offload_->memory_bytes(); }
+  std::size_t digest_bytes() const noexcept override { return offload_->digest_bytes(); }
+  int numa_node() const noexcept override { return offload_->numa_node(); }
 
  private:
   int device_;
-  std::unique_ptr<offload> held_;
+  std::unique_ptr<offload> offload_;
 };
 
 }  // namespace
@@ -55,9 +55,9 @@ result<std::unique_ptr<offload>> make_offload(int device, const chunker& cuts, c
   if (!scope) return scope.error();
   auto executor = device_executor::make();
   if (!executor) return executor.error();
-  auto made = make_batch_offload(std::move(*executor), cuts, fingerprint, limits, use);
-  if (!made) return made.error();
-  return std::unique_ptr<offload>(std::make_unique<offload_of_device>(device, std::move(*made)));
+  auto work = make_batch_offload(std::move(*executor), cuts, fingerprint, limits, use);
+  if (!work) return work.error();
+  return std::unique_ptr<offload>(std::make_unique<offload_of_device>(device, std::move(*work)));
 }
 
 }  // namespace cutpoint::cuda

@@ -59,13 +59,13 @@ result<std::vector<device_info>> devices() {
   const auto probe = probe_driver();
   if (!probe) return probe.error();
   CUTPOINT_RETURN_IF_FAILED(check_driver(*probe));
-  std::vector<device_info> found;
+  std::vector<device_info> all;
   for (int index = 0; index < probe->device_count; ++index) {
     auto info = describe(index, *probe);
     if (!info) return info.error();
-    found.push_back(std::move(*info));
+    all.push_back(std::move(*info));
   }
-  return found;
+  return all;
 }
 
 status check_device(int device) {

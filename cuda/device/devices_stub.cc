@@ -24,7 +24,7 @@ namespace cutpoint {
 
 class device_chunker::implementation {};
 
-device_chunker::device_chunker(std::unique_ptr<implementation> held) noexcept : implementation_(std::move(held)) {}
+device_chunker::device_chunker(std::unique_ptr<implementation> own) noexcept : implementation_(std::move(own)) {}
 device_chunker::device_chunker(device_chunker&&) noexcept = default;
 device_chunker& device_chunker::operator=(device_chunker&&) noexcept = default;
 device_chunker::~device_chunker() = default;

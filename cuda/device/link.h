@@ -9,8 +9,8 @@ namespace cutpoint::cuda {
 struct link_rates {
   double in = 0;              ///< to the device, while the other direction is idle
   double out = 0;             ///< from the device, likewise
-  double in_beside_out = 0;   ///< to the device, while the other direction is as busy
-  double out_beside_in = 0;   ///< from the device, likewise
+  double in_duplex = 0;       ///< to the device, while the other direction is as busy
+  double out_duplex = 0;      ///< from the device, likewise
   double launch_seconds = 0;  ///< launch of an empty kernel, and the wait for it
 };
 

@@ -47,8 +47,7 @@ class link_of {
       const status begun = link.copy_in();
       return begun.ok() ? link.copy_out() : begun;
     };
-    CUTPOINT_RETURN_IF_FAILED(
-        link.sample(both, {{&link.in_, &rates.in_beside_out}, {&link.out_, &rates.out_beside_in}}));
+    CUTPOINT_RETURN_IF_FAILED(link.sample(both, {{&link.in_, &rates.in_duplex}, {&link.out_, &rates.out_duplex}}));
     CUTPOINT_RETURN_IF_FAILED(link.time_launches(rates.launch_seconds));
     return rates;
   }
@@ -106,9 +105,9 @@ class link_of {
       CUTPOINT_RETURN_IF_FAILED(begin());
       for (const sampled& each : directions) CUTPOINT_RETURN_IF_FAILED(each.measured->executor.wait());
       for (std::size_t i = 0; i < directions.size() && number > 0; ++i) {
-        const auto taken = directions[i].measured->executor.seconds_between(0, 1);
-        if (!taken) return taken.error();
-        seconds[i].push_back(*taken);
+        const auto elapsed = directions[i].measured->executor.seconds_between(0, 1);
+        if (!elapsed) return elapsed.error();
+        seconds[i].push_back(*elapsed);
       }
     }
     for (std::size_t i = 0; i < directions.size(); ++i) {

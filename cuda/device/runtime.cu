@@ -33,14 +33,14 @@ status_code code_of(cudaError_t error) {
 template <class Function>
 status find_driver_function(const char* name, Function*& function) {
   cudaDriverEntryPointQueryResult answer{};
-  void* found = nullptr;
+  void* address = nullptr;
   CUTPOINT_RETURN_IF_FAILED(
-      check(cudaGetDriverEntryPointByVersion(name, &found, CUDART_VERSION, cudaEnableDefault, &answer),
+      check(cudaGetDriverEntryPointByVersion(name, &address, CUDART_VERSION, cudaEnableDefault, &answer),
             std::string("looking for ") + name));
   if (answer != cudaDriverEntryPointSuccess) {
     return {status_code::unavailable, std::string("CUDA: the driver lacks ") + name};
   }
-  function = reinterpret_cast<Function*>(found);
+  function = reinterpret_cast<Function*>(address);
   return {};
 }
 
@@ -145,16 +145,16 @@ result<std::uint64_t> resident_blocks_of(const void* kernel, std::uint32_t threa
 }
 
 result<device_event> device_event::create() {
-  cudaEvent_t made = nullptr;
-  CUTPOINT_RETURN_IF_FAILED(check(cudaEventCreate(&made), "making an event"));
-  return device_event(made);
+  cudaEvent_t event = nullptr;
+  CUTPOINT_RETURN_IF_FAILED(check(cudaEventCreate(&event), "making an event"));
+  return device_event(event);
 }
 
 result<device_event> device_event::create_to_wait() {
-  cudaEvent_t made = nullptr;
+  cudaEvent_t event = nullptr;
   CUTPOINT_RETURN_IF_FAILED(
-      check(cudaEventCreateWithFlags(&made, cudaEventBlockingSync | cudaEventDisableTiming), "making an event"));
-  return device_event(made);
+      check(cudaEventCreateWithFlags(&event, cudaEventBlockingSync | cudaEventDisableTiming), "making an event"));
+  return device_event(event);
 }
 
 result<double> seconds_between(const device_event& first, const device_event& second) {

@@ -48,9 +48,9 @@ namespace blake3_detail {
   return reinterpret_cast<std::uint32_t*>(args.chunks.digests + std::uint64_t{chunk} * blake3::digest_bytes);
 }
 
-CUTPOINT_DEVICE void store(const words& made, std::uint32_t* destination) {
+CUTPOINT_DEVICE void store(const words& value, std::uint32_t* destination) {
   CUTPOINT_UNROLL
-  for (std::uint32_t i = 0; i < 8; ++i) destination[i] = made.values[i];
+  for (std::uint32_t i = 0; i < 8; ++i) destination[i] = value.values[i];
 }
 
 [[nodiscard]] CUTPOINT_DEVICE words start(const blake3_args& args) {
@@ -118,16 +118,16 @@ struct blake3_leaves_kernel {
         });
       });
       block.for_each_thread([&](auto thread) {
-        message taken;
+        message next;
         if (first + thread.index() < leaf_count) {
           const auto leaf = static_cast<std::uint32_t>(first + thread.index());
           const std::uint32_t chunk = chunk_near(args, chunk_count, leaf, chunk_of_warp[thread.index() / warp_size]);
           jobs[thread] = job_of(args, chunk, leaf);
           const std::uint64_t begin =
               args.chunks.begins[chunk] + jobs[thread].number * std::uint64_t{blake3::leaf_bytes};
-          taken = message{args.chunks.bytes + begin, jobs[thread].length, block_count(jobs[thread].length)};
+          next = message{args.chunks.bytes + begin, jobs[thread].length, block_count(jobs[thread].length)};
         }
-        stage.set(thread, taken);
+        stage.set(thread, next);
       });
       stage.absorb_all(block, [&](auto thread, message_words& w, std::uint32_t number) {
         job& mine = jobs[thread];

@@ -16,7 +16,7 @@ struct words {
 
 /// The index of the message word that a round uses as its I-th word.
 template <std::size_t Round, std::size_t I>
-inline constexpr std::size_t taken = blake3::message_orders[Round][I];
+inline constexpr std::size_t word_order = blake3::message_orders[Round][I];
 
 CUTPOINT_DEVICE void mix(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c, std::uint32_t& d, std::uint32_t x,
                          std::uint32_t y, std::uint32_t one) {
@@ -34,9 +34,9 @@ CUTPOINT_DEVICE void mix(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c, s
 template <std::size_t Round, std::size_t... I>
 CUTPOINT_DEVICE void round(std::uint32_t (&v)[16], const message_words& w, std::uint32_t one,
                            std::index_sequence<I...>) {
-  (mix(v[I], v[4 + I], v[8 + I], v[12 + I], w[taken<Round, 2 * I>], w[taken<Round, 2 * I + 1>], one), ...);
-  (mix(v[I], v[4 + (I + 1) % 4], v[8 + (I + 2) % 4], v[12 + (I + 3) % 4], w[taken<Round, 8 + 2 * I>],
-       w[taken<Round, 9 + 2 * I>], one),
+  (mix(v[I], v[4 + I], v[8 + I], v[12 + I], w[word_order<Round, 2 * I>], w[word_order<Round, 2 * I + 1>], one), ...);
+  (mix(v[I], v[4 + (I + 1) % 4], v[8 + (I + 2) % 4], v[12 + (I + 3) % 4], w[word_order<Round, 8 + 2 * I>],
+       w[word_order<Round, 9 + 2 * I>], one),
    ...);
 }
 

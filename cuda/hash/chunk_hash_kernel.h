@@ -50,14 +50,14 @@ struct chunk_hash_kernel {
     const std::uint64_t threads = block.thread_count();
     for (std::uint64_t first = block.index() * threads; first < chunk_count; first += block.count() * threads) {
       block.for_each_thread([&](auto thread) {
-        message taken;
+        message next;
         if (first + thread.index() < chunk_count) {
           const std::uint32_t chunk = args.order[first + thread.index()];
           const std::uint32_t length = args.lengths[chunk];
-          taken = message{args.bytes + args.begins[chunk], length, block_count(length)};
+          next = message{args.bytes + args.begins[chunk], length, block_count(length)};
           jobs[thread] = job{Hash::start(), chunk, length};
         }
-        stage.set(thread, taken);
+        stage.set(thread, next);
       });
       stage.absorb_all(block, [&](auto thread, message_words& words, std::uint32_t number) {
         job& mine = jobs[thread];

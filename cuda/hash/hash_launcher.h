@@ -154,14 +154,14 @@ class hash_launcher {
   /// no digests.
   [[nodiscard]] static result<hash_launcher> make(Executor& executor, const fingerprint_recipe& recipe,
                                                   const hash_limits& limits) {
-    hash_launcher made;
-    if (!made.choose_hash(recipe.kind, rows()) || made.digest_bytes() == 0)
-      return result<hash_launcher>(std::move(made));
+    hash_launcher launcher;
+    if (!launcher.choose_hash(recipe.kind, rows()) || launcher.digest_bytes() == 0)
+      return result<hash_launcher>(std::move(launcher));
+    CUTPOINT_RETURN_IF_FAILED(store_result(
+        executor.template allocate<std::uint8_t>(limits.chunks * launcher.digest_bytes()), launcher.digests_));
     CUTPOINT_RETURN_IF_FAILED(
-        store_result(executor.template allocate<std::uint8_t>(limits.chunks * made.digest_bytes()), made.digests_));
-    CUTPOINT_RETURN_IF_FAILED(
-        std::visit([&](auto& hash) { return hash.allocate(executor, recipe, limits); }, made.hash_));
-    return result<hash_launcher>(std::move(made));
+        std::visit([&](auto& hash) { return hash.allocate(executor, recipe, limits); }, launcher.hash_));
+    return result<hash_launcher>(std::move(launcher));
   }
 
   /// Whether `device_fingerprints` has a row for the kind, as for `none`.

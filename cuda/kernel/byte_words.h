@@ -49,13 +49,13 @@ struct offsets {
 
 /// Replaces the bytes whose bit is not set by zeros.
 [[nodiscard]] CUTPOINT_HOST_DEVICE bytes16 only(const bytes16& vector, std::uint32_t bits) {
-  bytes16 kept;
+  bytes16 masked;
   CUTPOINT_UNROLL
   for (std::uint32_t w = 0; w < 4; ++w) {
     const std::uint32_t four = bits >> (4 * w) & 0xf;
-    kept.words[w] = vector.words[w] & (four * 0x00204081 & four_of(1)) * 0xff;
+    masked.words[w] = vector.words[w] & (four * 0x00204081 & four_of(1)) * 0xff;
   }
-  return kept;
+  return masked;
 }
 
 /// Exclusive or of every word with `flip`: all ones turn the smallest byte into the largest.

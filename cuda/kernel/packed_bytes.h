@@ -53,9 +53,9 @@ template <class Warp>
       if (64 * word >= last) return std::uint64_t{0};
       return words[word] & (word == first / 64 ? ~std::uint64_t{0} << (first % 64) : ~std::uint64_t{0});
     };
-    const std::uint32_t found = warp.ballot([&](std::uint32_t lane) { return bits_of(lane) != 0; });
-    if (found == 0) continue;
-    const std::uint32_t lane = lowest_bit(found);
+    const std::uint32_t lanes = warp.ballot([&](std::uint32_t lane) { return bits_of(lane) != 0; });
+    if (lanes == 0) continue;
+    const std::uint32_t lane = lowest_bit(lanes);
     return least(last, 64 * (first_word + lane) + lowest_bit(warp.broadcast(lane, bits_of)));
   }
   return last;
@@ -78,9 +78,9 @@ template <class Warp>
       if (word == last / 64) bits &= ~(~std::uint64_t{0} << (last % 64));
       return bits;
     };
-    const std::uint32_t found = warp.ballot([&](std::uint32_t lane) { return bits_of(lane) != 0; });
-    if (found == 0) continue;
-    const std::uint32_t lane = lowest_bit(found);
+    const std::uint32_t lanes = warp.ballot([&](std::uint32_t lane) { return bits_of(lane) != 0; });
+    if (lanes == 0) continue;
+    const std::uint32_t lane = lowest_bit(lanes);
     return 64 * (above - 1 - lane) + highest_bit(warp.broadcast(lane, bits_of)) + 1;
   }
   return first;

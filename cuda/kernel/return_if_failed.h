@@ -13,9 +13,9 @@ namespace cutpoint::cuda {
 
 /// Moves the value of a result to `destination`, or returns its error.
 template <class T>
-[[nodiscard]] status store_result(result<T> made, T& destination) {
-  if (!made) return made.error();
-  destination = std::move(*made);
+[[nodiscard]] status store_result(result<T> value, T& destination) {
+  if (!value) return value.error();
+  destination = std::move(*value);
   return {};
 }
 

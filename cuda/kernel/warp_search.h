@@ -70,7 +70,7 @@ template <class Warp>
 [[nodiscard]] CUTPOINT_DEVICE std::uint64_t find_reaching(const Warp& warp, const packed_bytes& in, std::uint32_t flip,
                                                           std::uint32_t byte, std::uint64_t first, std::uint64_t last) {
   constexpr std::uint32_t vectors = 4;
-  std::uint64_t found = last;
+  std::uint64_t match = last;
   const auto load = [&](std::uint64_t position) { return load_vector(in, position, last); };
   walk_steps<vectors>(warp, first, last, load, [&](std::uint64_t base, auto& loaded) {
     const offsets sought = offsets::of(base, vectors * warp_load_bytes, first, last);
@@ -89,14 +89,14 @@ template <class Warp>
     CUTPOINT_UNROLL
     for (std::uint32_t u = 0; u < vectors; ++u) {
       const std::uint32_t lanes = warp.ballot([&](std::uint32_t lane) { return hits[lane].vector[u] != 0; });
-      if (lanes == 0 || found != last) continue;
+      if (lanes == 0 || match != last) continue;
       const std::uint32_t lane = lowest_bit(lanes);
       const std::uint32_t bits = warp.broadcast(lane, [&](std::uint32_t l) { return hits[l].vector[u]; });
-      found = base + u * warp_load_bytes + lane * lane_load_bytes + lowest_bit(bits);
+      match = base + u * warp_load_bytes + lane * lane_load_bytes + lowest_bit(bits);
     }
     return last;
   });
-  return found;
+  return match;
 }
 
 /// Returns one past the last position in [first, last) whose byte is at least `byte`, or `first` without one. It loads one

@@ -52,11 +52,11 @@ inline constexpr std::uint32_t entry = Table[Index];
 /// Sixty-four bytes of a message.
 using message_words = std::uint32_t[16];
 
-/// Ends a message after `kept` bytes of its block, at most 64: writes `mark` there, if it fits, and zeros after it.
+/// Ends a message after `message_bytes` bytes of its block, at most 64: writes `mark` there, if it fits, and zeros after it.
 template <byte_order Order>
-CUTPOINT_DEVICE void end_message(message_words& words, std::uint32_t kept, std::uint32_t mark) {
-  const std::uint32_t last = kept / 4;
-  const std::uint32_t bits = 8 * (kept % 4);
+CUTPOINT_DEVICE void end_message(message_words& words, std::uint32_t message_bytes, std::uint32_t mark) {
+  const std::uint32_t last = message_bytes / 4;
+  const std::uint32_t bits = 8 * (message_bytes % 4);
   const std::uint32_t mask = Order == byte_order::little ? (std::uint32_t{1} << bits) - 1 : ~(0xffffffff >> bits);
   const std::uint32_t placed = Order == byte_order::little ? mark << bits : mark << 24 >> bits;
   CUTPOINT_UNROLL

@@ -151,9 +151,9 @@ struct found_bits {
   CUTPOINT_DEVICE void store(const packed_bytes& in, std::uint64_t position) const {
     if (position >= in.byte_count) return;
     const std::uint64_t there = in.byte_count - position;
-    const std::uint64_t kept = there < 64 ? ~(~std::uint64_t{0} << there) : ~std::uint64_t{0};
+    const std::uint64_t valid_bits = there < 64 ? ~(~std::uint64_t{0} << there) : ~std::uint64_t{0};
     CUTPOINT_UNROLL
-    for (std::uint32_t l = 0; l < Levels; ++l) in.candidates[l * in.words + position / 64] = level[l] & kept;
+    for (std::uint32_t l = 0; l < Levels; ++l) in.candidates[l * in.words + position / 64] = level[l] & valid_bits;
   }
 };
 

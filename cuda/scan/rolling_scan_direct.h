@@ -64,7 +64,7 @@ CUTPOINT_KERNEL_BODY void scan_direct(Block& block, const packed_bytes& in, cons
       bytes16 low = load_vector(in, before, in.byte_count);
       const std::uint64_t end = least(begin + run_bytes, in.byte_count);
       for (std::uint64_t step_position = begin; step_position < end; step_position += step_bytes) {
-        found_bits<Rule::levels> found;
+        found_bits<Rule::levels> bits;
         CUTPOINT_UNROLL
         for (std::uint32_t vector = 0; vector < vectors; ++vector) {
           const std::uint64_t position = step_position + vector * vector_bytes;
@@ -79,9 +79,9 @@ CUTPOINT_KERNEL_BODY void scan_direct(Block& block, const packed_bytes& in, cons
             h = rule.hash.template roll<0>(look_up, h, byte_at(leaving, i), byte_at(entering, i));
             words[i] = Hash::word(h);
           }
-          found.test(rule.tests, words, vector * vector_bytes);
+          bits.test(rule.tests, words, vector * vector_bytes);
         }
-        found.store(in, step_position);
+        bits.store(in, step_position);
       }
     }
   });

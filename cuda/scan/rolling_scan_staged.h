@@ -99,7 +99,7 @@ CUTPOINT_KERNEL_BODY void scan_staged(Block& block, const packed_bytes& in, cons
   const auto scan = [&](auto thread, const cursor& place) {
     const auto look_up = look_up_of<Hash>(entries, thread);
     passing<Hash, Window> passed = place.step == 0 ? beginning : lane[thread];
-    found_bits<Rule::levels> found;
+    found_bits<Rule::levels> bits;
     bytes16 step[vectors];
     CUTPOINT_UNROLL
     for (std::uint32_t vector = 0; vector < vectors; ++vector) {
@@ -113,14 +113,14 @@ CUTPOINT_KERNEL_BODY void scan_staged(Block& block, const packed_bytes& in, cons
             rule.hash.template roll<Window>(look_up, passed.hash, byte_at(leaving, i), byte_at(step[vector], i));
         words[i] = Hash::word(passed.hash);
       }
-      found.test(rule.tests, words, vector * vector_bytes);
+      bits.test(rule.tests, words, vector * vector_bytes);
     }
     CUTPOINT_UNROLL
     for (std::uint32_t vector = 0; vector < window_vectors; ++vector) {
       passed.leaving[vector] = step[vectors - window_vectors + vector];
     }
     lane[thread] = passed;
-    if (place.step != 0) found.store(in, step_begin(place, thread.index()));
+    if (place.step != 0) bits.store(in, step_begin(place, thread.index()));
   };
 
   cursor next{block.index()};

@@ -63,9 +63,9 @@ status make_index(const cutpoint::chunker& cuts, const std::string& index_path, 
   auto index = casync::index_file::create(index_path, std::get<cutpoint::buzhash_parameters>(cuts.parameters()));
   if (!index) return index.error();
   indexer receiver(*index, store);
-  auto threads = cutpoint::engine::make();
-  if (!threads) return threads.error();
-  auto feed = threads->open({.cuts = cuts, .fingerprint = casync::hash}, receiver);
+  auto engine = cutpoint::engine::make();
+  if (!engine) return engine.error();
+  auto feed = engine->open({.cuts = cuts, .fingerprint = casync::hash}, receiver);
   if (!feed) return feed.error();
   if (status fed = feed_source(*feed, 0, stream); !fed.ok()) return fed;
   if (status finished = feed->finish(); !finished.ok()) return finished;

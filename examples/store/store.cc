@@ -14,10 +14,10 @@ int failed(const cutpoint::status& why) {
 }
 
 int put(cutpoint::backup_store& store, const std::string& name) {
-  auto threads = cutpoint::engine::make({});
-  if (!threads) return failed(threads.error());
+  auto engine = cutpoint::engine::make({});
+  if (!engine) return failed(engine.error());
   const auto taken =
-      store.back_up(*threads, {.paths = {"-"}, .standard_input_name = name, .host = {}, .reads_everything = true});
+      store.back_up(*engine, {.paths = {"-"}, .standard_input_name = name, .host = {}, .reads_everything = true});
   if (!taken) return failed(taken.error());
   std::printf("%llu bytes, %llu new, %llu stored\n", static_cast<unsigned long long>(taken->bytes),
               static_cast<unsigned long long>(taken->new_raw_bytes),

@@ -79,10 +79,10 @@ status hash_files(const std::vector<std::string>& paths, bool lists_chunks, fail
   auto hasher = xet::file_hasher::make();
   if (!hasher) return hasher.error();
   printer out(paths, lists_chunks, *std::move(hasher));
-  auto threads = cutpoint::engine::make();
-  if (!threads) return threads.error();
+  auto engine = cutpoint::engine::make();
+  if (!engine) return engine.error();
   auto feed =
-      threads->open({.cuts = cuts->chunker, .fingerprint = {cutpoint::fingerprint_kind::blake3, xet::data_key}}, out);
+      engine->open({.cuts = cuts->chunker, .fingerprint = {cutpoint::fingerprint_kind::blake3, xet::data_key}}, out);
   if (!feed) return feed.error();
   for (std::uint64_t i = 0; i < paths.size(); ++i) {
     auto file = cutpoint::file_source::open(paths[i]);

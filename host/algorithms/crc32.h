@@ -17,9 +17,9 @@ class crc32_hash {
       absorb_[byte] = crc;
     }
     for (std::uint32_t byte = 0; byte < 256; ++byte) {
-      std::uint32_t gone = absorb_[byte];  // the CRC of the byte and `window` zeros
-      for (std::uint64_t i = 0; i < window; ++i) gone = absorb(gone, 0);
-      remove_[byte] = gone;
+      std::uint32_t removed = absorb_[byte];  // the CRC of the byte and `window` zeros
+      for (std::uint64_t i = 0; i < window; ++i) removed = absorb(removed, 0);
+      remove_[byte] = removed;
     }
   }
   std::uint64_t window() const { return window_; }

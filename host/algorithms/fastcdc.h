@@ -67,13 +67,13 @@ class restarted_walk {
       if ((hash & (i < strict_end ? strict_mask_ : loose_mask_)) == 0) return i;
     }
     if (i < strict_end) {
-      const std::uint64_t found = map.next(position + i, position + strict_end, 0) - position;
-      if (found != strict_end) return found;
+      const std::uint64_t cut = map.next(position + i, position + strict_end, 0) - position;
+      if (cut != strict_end) return cut;
       i = strict_end;
     }
     if (i >= end) return unlimited;
-    const std::uint64_t found = map.next(position + i, position + end, 1) - position;
-    return found != end ? found : unlimited;
+    const std::uint64_t cut = map.next(position + i, position + end, 1) - position;
+    return cut != end ? cut : unlimited;
   }
 
  private:
@@ -247,8 +247,8 @@ class borg2_fastcdc_reference : public reference_defaults {
                            std::uint64_t position) const {
     const std::uint64_t end = std::min<std::uint64_t>(max_, bytes.size() - start);
     const restarted_walk walk(table_, strict_mask_, loose_mask_, min_);
-    const std::uint64_t found = walk.find(bytes.data() + start, std::min(strict_end_, end), end, map, position);
-    return found < end ? found + 1 : end;
+    const std::uint64_t cut = walk.find(bytes.data() + start, std::min(strict_end_, end), end, map, position);
+    return cut < end ? cut + 1 : end;
   }
 
  private:

@@ -60,12 +60,12 @@ inline status parse_value(std::string_view text, const parameter_info& info, par
 template <class Choice>
 requires std::is_enum_v<Choice> status parse_value(std::string_view text, const parameter_info& info, Choice& value) {
   const auto names = choice_names(Choice{});
-  const auto found = std::find(names.begin(), names.end(), text);
-  if (found == names.end()) {
+  const auto choice = std::find(names.begin(), names.end(), text);
+  if (choice == names.end()) {
     return {status_code::invalid_argument,
             fmt::format("{} = '{}' must be one of {}", info.name, text, fmt::join(names, ", "))};
   }
-  value = static_cast<Choice>(found - names.begin());
+  value = static_cast<Choice>(choice - names.begin());
   return {};
 }
 
@@ -142,10 +142,10 @@ void fill(Parameters& p, size_ratios ratios) {
 
 /// Checks the fields that were filled in. The message of an error describes how the value was derived.
 template <class Parameters>
-status check_filled(const Parameters& given, const Parameters& filled, size_ratios ratios) {
+status check_filled(const Parameters& parameters, const Parameters& filled, size_ratios ratios) {
   using reference = typename reference_of<Parameters>::type;
   std::vector<bool> left_out;
-  reference::visit_fields(given,
+  reference::visit_fields(parameters,
                           [&](const auto& field, const parameter_info&) { left_out.push_back(is_left_out(field)); });
   status first_error;
   std::size_t index = 0;
@@ -177,12 +177,12 @@ status check_between(const Parameters& p) {
 
 /// Fills in the fields that are left out, and checks all bounds and rules. The message of an error begins with `name`.
 template <class Parameters>
-result<Parameters> complete(const Parameters& given, size_ratios ratios, std::string_view name) {
-  Parameters filled = given;
-  status outcome = check_given(given);
+result<Parameters> complete(const Parameters& parameters, size_ratios ratios, std::string_view name) {
+  Parameters filled = parameters;
+  status outcome = check_given(parameters);
   if (outcome.ok()) {
     fill(filled, ratios);
-    outcome = check_filled(given, filled, ratios);
+    outcome = check_filled(parameters, filled, ratios);
   }
   if (outcome.ok()) outcome = check_between(filled);
   if (!outcome.ok()) return status{outcome.code(), fmt::format("{}: {}", name, outcome.message())};

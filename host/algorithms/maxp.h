@@ -78,9 +78,9 @@ class maxp_reference : public reference_defaults {
       // The bytes between i and the next byte that is at least as large are no candidates: b[i] is larger, and within
       // the half window before them.
       const auto first = bytes.begin() + static_cast<std::ptrdiff_t>(i + 1);
-      const auto found = std::find_if(first, first + static_cast<std::ptrdiff_t>(half_),
-                                      [value = bytes[i]](std::uint8_t next) { return next >= value; });
-      const std::uint64_t next = static_cast<std::uint64_t>(found - bytes.begin());
+      const auto larger = std::find_if(first, first + static_cast<std::ptrdiff_t>(half_),
+                                       [value = bytes[i]](std::uint8_t next) { return next >= value; });
+      const std::uint64_t next = static_cast<std::uint64_t>(larger - bytes.begin());
       if (next == i + half_ + 1 && is_largest_behind(bytes, i)) return i;
       i = next;
     }

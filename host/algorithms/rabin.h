@@ -17,9 +17,9 @@ class rabin_hash {
       std::uint64_t shifted = byte;  // byte * x^53, which a byte that is shifted out of the residue stands for
       for (int i = 0; i < gf2::rabin_degree; ++i) shifted = gf2::times_x(shifted, polynomial);
       reduce_[byte] = shifted ^ (byte << gf2::rabin_degree);
-      std::uint64_t gone = byte;  // byte * x^(8 window), the contribution of a byte that leaves the window
-      for (std::uint64_t i = 0; i < 8 * window; ++i) gone = gf2::times_x(gone, polynomial);
-      remove_[byte] = gone;
+      std::uint64_t removed = byte;  // byte * x^(8 window), the contribution of a byte that leaves the window
+      for (std::uint64_t i = 0; i < 8 * window; ++i) removed = gf2::times_x(removed, polynomial);
+      remove_[byte] = removed;
     }
   }
   std::uint64_t window() const { return window_; }
@@ -123,14 +123,14 @@ class tttd_reference : public reference_defaults {
   bool is_decided_by_lookahead() const { return max_ == unlimited; }
   std::uint64_t cut(byte_span bytes, std::uint64_t start) const {
     const std::uint64_t end = std::min<std::uint64_t>(max_, bytes.size() - start);
-    bool found = false;
+    bool is_main_cut = false;
     std::uint64_t backup = 0;
     const std::uint64_t length =
         roll_until(hash_, bytes.data() + start, min_, end, [&](std::uint64_t hash, std::uint64_t cut_length) {
           if (is_backup_(hash)) backup = cut_length;
-          return found = is_main_(hash);
+          return is_main_cut = is_main_(hash);
         });
-    return !found && length == max_ && backup != 0 ? backup : length;
+    return !is_main_cut && length == max_ && backup != 0 ? backup : length;
   }
 
   std::optional<candidate_map_needs> candidate_map() const { return rolled_needs(hash_, min_ - 1, 2); }

@@ -13,8 +13,8 @@ class rabin_inck_hash {
 
   explicit rabin_inck_hash(std::uint64_t window) : window_(window) {
     for (std::uint64_t byte = 0; byte < 256; ++byte) {
-      const std::uint64_t gone = reduce(byte << (8 * window % 31));
-      remove_[byte] = gone == 0 ? 0 : prime - gone;
+      const std::uint64_t removed = reduce(byte << (8 * window % 31));
+      remove_[byte] = removed == 0 ? 0 : prime - removed;
     }
   }
   std::uint64_t window() const { return window_; }

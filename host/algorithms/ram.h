@@ -37,9 +37,9 @@ class ram_reference : public reference_defaults {
     const std::uint64_t end = std::min<std::uint64_t>(max_, bytes.size() - start);
     if (end <= window_) return end;
     const std::uint8_t largest = *std::max_element(b, b + window_);
-    const std::uint8_t* const found =
+    const std::uint8_t* const reaching =
         std::find_if(b + window_, b + end, [largest](std::uint8_t byte) { return byte >= largest; });
-    return found != b + end ? static_cast<std::uint64_t>(found - b) + 1 : end;
+    return reaching != b + end ? static_cast<std::uint64_t>(reaching - b) + 1 : end;
   }
 
  private:

@@ -47,7 +47,7 @@ class rolled_lane {
     const auto word = Hash::word(value_);
     if (is_accepted(word)) [[unlikely]] {
       for (std::size_t level = 0; level < levels; ++level) {
-        if (tests_[level](word)) found_[level] |= std::uint64_t{1} << bit;
+        if (tests_[level](word)) marks_[level] |= std::uint64_t{1} << bit;
       }
     }
   }
@@ -55,8 +55,8 @@ class rolled_lane {
   /// Marks the candidates that were found, and clears them. `position` is that of bit 0.
   void flush(std::uint64_t position, candidate_bits& map) {
     for (std::size_t level = 0; level < levels; ++level) {
-      if (found_[level] != 0) map.mark_all(position, found_[level], level);
-      found_[level] = 0;
+      if (marks_[level] != 0) map.mark_all(position, marks_[level], level);
+      marks_[level] = 0;
     }
   }
 
@@ -70,7 +70,7 @@ class rolled_lane {
   const std::array<Test, levels> tests_;
   const std::uint8_t* incoming_;
   decltype(std::declval<Hash>().over(nullptr)) value_;
-  std::array<std::uint64_t, levels> found_ = {};
+  std::array<std::uint64_t, levels> marks_ = {};
 };
 
 /// Marks in level k the positions of a range at which `tests[k]` accepts the hash of the window that ends there. A

@@ -16,8 +16,8 @@ namespace {
 using condition = parameter_rule::condition;
 
 std::uint64_t value_of(std::string_view name, const std::vector<parameter_number>& values) {
-  const auto found = std::find_if(values.begin(), values.end(), [&](const auto& each) { return each.name == name; });
-  return found != values.end() ? found->value : 0;
+  const auto entry = std::find_if(values.begin(), values.end(), [&](const auto& each) { return each.name == name; });
+  return entry != values.end() ? entry->value : 0;
 }
 
 std::uint64_t bytes_to_hold(const std::vector<parameter_number>& values) {

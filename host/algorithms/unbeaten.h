@@ -57,27 +57,27 @@ class unbeaten_marker {
 
   /// Returns a word in which bit k is set if index `first` + k is unbeaten. The indices lie in one word of the map.
   std::uint64_t unbeaten(std::uint64_t first, std::uint64_t last) {
-    std::uint64_t found = 0;
+    std::uint64_t marks = 0;
     for (std::uint64_t c = last; c-- > first;) {
       if (beats(bytes_[c], best_)) {
         best_ = bytes_[c];
         find_beater();
       }
-      found = found << 1 | (bytes_[c] == best_ ? not_seeing_beater(c) & 1 : 0);
+      marks = marks << 1 | (bytes_[c] == best_ ? not_seeing_beater(c) & 1 : 0);
     }
-    return found;
+    return marks;
   }
 
   /// Returns 64 bits. Bit k is set if index `first` + k has the best byte.
   std::uint64_t equal_to_best(std::uint64_t first) const {
     constexpr std::uint64_t each = 0x0101010101010101;  // 1 in each of eight bytes
-    std::uint64_t found = 0;
+    std::uint64_t marks = 0;
     for (std::uint64_t i = 0; i < 64; i += 8) {
       const std::uint64_t difference = little_endian64(bytes_ + first + i) ^ (each * best_);
       const std::uint64_t is_zero = ~(((difference & 0x7f * each) + 0x7f * each) | difference) >> 7 & each;
-      found |= (is_zero * 0x0102040810204080 >> 56) << i;  // gathers the lowest bits of the eight bytes
+      marks |= (is_zero * 0x0102040810204080 >> 56) << i;  // gathers the lowest bits of the eight bytes
     }
-    return found;
+    return marks;
   }
 
   /// In this form, compilers make it one load.
@@ -94,9 +94,9 @@ class unbeaten_marker {
     return limit - first >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << (limit - first)) - 1;
   }
 
-  void mark(std::uint64_t first, std::uint64_t found) {
+  void mark(std::uint64_t first, std::uint64_t marks) {
     const std::uint64_t position = range_.position_of(first);
-    if (found != 0) map_.mark_all(position / 64 * 64, found << (position % 64), 0);
+    if (marks != 0) map_.mark_all(position / 64 * 64, marks << (position % 64), 0);
   }
 
   /// Advances `beater_` to the first byte that beats the best one, or to the end.

@@ -84,9 +84,9 @@ std::optional<std::uint64_t> candidate_bits::previous(std::uint64_t first, std::
     bits = words[slot];
   }
   if (bits == 0) return std::nullopt;
-  const std::uint64_t found = 64 * word + 63 - static_cast<std::uint64_t>(std::countl_zero(bits));
-  if (found < first) return std::nullopt;
-  return found;
+  const std::uint64_t last_marked = 64 * word + 63 - static_cast<std::uint64_t>(std::countl_zero(bits));
+  if (last_marked < first) return std::nullopt;
+  return last_marked;
 }
 
 }  // namespace cutpoint

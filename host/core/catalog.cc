@@ -63,9 +63,9 @@ result<named_chunker> make_changed(const preset<typename Reference::parameters>&
                                    std::span<const parameter_setting> settings) {
   auto parameters = preset.parameters;
   std::vector<std::string> warnings;
-  std::set<std::string_view> given;
+  std::set<std::string_view> names;
   for (const parameter_setting& setting : settings) {
-    if (!given.insert(setting.name).second) {
+    if (!names.insert(setting.name).second) {
       return status{status_code::invalid_argument, fmt::format("{}: {} is given twice", preset.name, setting.name)};
     }
     const status applied = apply<Reference>(parameters, preset.name, preset.fixed, setting, warnings);
@@ -79,9 +79,9 @@ result<named_chunker> make_changed(const preset<typename Reference::parameters>&
                     fmt::format("{}: max_bytes = 0 must be at least 1, for a profile has a maximum", preset.name)};
     }
   }
-  result<chunker> made = chunker::make(*completed);
-  if (!made) return made.error();
-  return named_chunker{*std::move(made), std::move(warnings)};
+  result<chunker> cuts = chunker::make(*completed);
+  if (!cuts) return cuts.error();
+  return named_chunker{*std::move(cuts), std::move(warnings)};
 }
 
 template <class Reference>
@@ -120,8 +120,8 @@ std::vector<chunker> sized_defaults(const preset<typename Reference::parameters>
   std::vector<chunker> sized;
   if constexpr (requires { Reference::sized_sets(); }) {
     for (const std::uint64_t size : Reference::sized_sets()) {
-      auto made = make_changed<Reference>(preset, std::array{parameter_setting{"avg_bytes", fmt::format("{}", size)}});
-      if (made) sized.push_back(std::move(made->chunker));
+      auto cuts = make_changed<Reference>(preset, std::array{parameter_setting{"avg_bytes", fmt::format("{}", size)}});
+      if (cuts) sized.push_back(std::move(cuts->chunker));
     }
   }
   return sized;
@@ -167,8 +167,8 @@ class registry {
   }
 
   result<named_chunker> make_canonical(std::string_view algorithm, std::span<const parameter_setting> settings) const {
-    const auto found = algorithms_.find(algorithm);
-    if (found != algorithms_.end()) return found->second(settings);
+    const auto algorithm_entry = algorithms_.find(algorithm);
+    if (algorithm_entry != algorithms_.end()) return algorithm_entry->second(settings);
     std::vector<std::string_view> names;
     for (const auto& [name, make] : algorithms_) names.push_back(name);
     return unknown_name("algorithm", algorithm, names);
@@ -200,9 +200,9 @@ class registry {
     const auto presets = Reference::presets();
     for (std::size_t index = 0; index < presets.size(); ++index) {
       const auto& preset = presets[index];
-      const auto made = make_changed<Reference>(preset, {});
-      if (!made) continue;
-      const chunker& defaults = made->chunker;
+      const auto cuts = make_changed<Reference>(preset, {});
+      if (!cuts) continue;
+      const chunker& defaults = cuts->chunker;
       presets_.push_back({catalog_entry{.name = preset.name,
                                         .kind = preset.kind,
                                         .algorithm = Reference::name,
@@ -260,10 +260,10 @@ result<chunker> parse_canonical(std::string_view text) {
     if (rest == ",") return not_canonical(text);
     if (!rest.empty()) rest.remove_prefix(1);
   }
-  result<named_chunker> made = the_registry().make_canonical(text.substr(0, open), settings);
-  if (!made) return made.error();
-  if (!made->warnings.empty()) return status{status_code::invalid_argument, made->warnings.front()};
-  return made->chunker;
+  result<named_chunker> cuts = the_registry().make_canonical(text.substr(0, open), settings);
+  if (!cuts) return cuts.error();
+  if (!cuts->warnings.empty()) return status{status_code::invalid_argument, cuts->warnings.front()};
+  return cuts->chunker;
 }
 
 }  // namespace cutpoint

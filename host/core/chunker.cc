@@ -52,9 +52,9 @@ class chunker::implementation {
 template <class Reference>
 class chunker::implementation_of final : public implementation {
  public:
-  explicit implementation_of(const typename Reference::parameters& given) : reference_(given) {
-    parameters = given;
-    canonical = canonical_of(given);
+  explicit implementation_of(const typename Reference::parameters& values) : reference_(values) {
+    parameters = values;
+    canonical = canonical_of(values);
     reach = reference_.reach();
     behind = reference_.behind();
     lookahead = reference_.lookahead();
@@ -77,9 +77,9 @@ class chunker::implementation_of final : public implementation {
   }
 
  private:
-  static std::string canonical_of(const typename Reference::parameters& given) {
+  static std::string canonical_of(const typename Reference::parameters& values) {
     std::vector<std::string> settings;
-    Reference::visit_fields(given, [&](const auto& field, const parameter_info& info) {
+    Reference::visit_fields(values, [&](const auto& field, const parameter_info& info) {
       settings.push_back(fmt::format("{}={}", info.name, format_value(field, info)));
     });
     return fmt::format("{}({})", Reference::name, fmt::join(settings, ","));
@@ -88,13 +88,13 @@ class chunker::implementation_of final : public implementation {
   Reference reference_;
 };
 
-chunker::chunker(std::shared_ptr<const implementation> held) noexcept : implementation_(std::move(held)) {}
+chunker::chunker(std::shared_ptr<const implementation> own) noexcept : implementation_(std::move(own)) {}
 
 result<chunker> chunker::make(const algorithm_parameters& parameters) {
   return std::visit(
-      [](const auto& given) -> result<chunker> {
-        using reference = typename reference_of<std::decay_t<decltype(given)>>::type;
-        const auto completed = complete(given, reference::ratios, reference::name);
+      [](const auto& values) -> result<chunker> {
+        using reference = typename reference_of<std::decay_t<decltype(values)>>::type;
+        const auto completed = complete(values, reference::ratios, reference::name);
         if (!completed) return completed.error();
         return chunker(std::make_shared<implementation_of<reference>>(*completed));
       },

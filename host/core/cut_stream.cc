@@ -56,8 +56,8 @@ class sliding_window {
   /// Drops the bytes before the look-behind, and reads until the buffer is full or the stream ends.
   status refill(source& source) {
     if (const std::uint64_t dropped = start_ - std::min(start_, behind_); dropped != 0) {
-      const std::span<std::uint8_t> kept = buffer_.bytes().first(filled_).subspan(dropped);
-      std::copy(kept.begin(), kept.end(), buffer_.bytes().begin());
+      const std::span<std::uint8_t> remaining = buffer_.bytes().first(filled_).subspan(dropped);
+      std::copy(remaining.begin(), remaining.end(), buffer_.bytes().begin());
       start_ -= dropped;
       filled_ -= dropped;
     }
@@ -122,7 +122,7 @@ status cut_stream(source& source, const chunker& chunker, const stream_limits& l
     while (window.has_bytes()) {
       const auto length = cursor.next_cut(window.view(), offset);
       if (!length) break;
-      if (status taken = sink({offset, *length}, window.front(*length)); !taken.ok()) return taken;
+      if (status delivery = sink({offset, *length}, window.front(*length)); !delivery.ok()) return delivery;
       window.advance(*length);
       offset += *length;
     }

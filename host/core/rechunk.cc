@@ -249,43 +249,43 @@ result<rechunked> rechunk(const chunker& chunker, std::span<const chunk> old_chu
   if (!size) return size.error();
   if (*size != *new_size) return other_size(*size, *new_size);
 
-  rechunked found;
-  found.shift = static_cast<std::int64_t>(change.added_bytes) - static_cast<std::int64_t>(change.removed_bytes);
+  rechunked differences;
+  differences.shift = static_cast<std::int64_t>(change.added_bytes) - static_cast<std::int64_t>(change.removed_bytes);
   if (change.added_bytes == 0 && change.removed_bytes == 0) {
-    found.kept_before = old_chunks.size();
+    differences.kept_before = old_chunks.size();
   } else {
-    found.kept_before = count_decided(chunker, old_chunks, change.offset);
-    const std::uint64_t first = found.kept_before == 0 ? 0 : end_of(old_chunks[found.kept_before - 1]);
+    differences.kept_before = count_decided(chunker, old_chunks, change.offset);
+    const std::uint64_t first = differences.kept_before == 0 ? 0 : end_of(old_chunks[differences.kept_before - 1]);
     moving_window window(chunker, counted, *new_size, first, std::min(limits.memory_bytes, largest_size));
     meeting meeting(chunker, old_chunks, change);
     while (window.position() != *new_size) {
       if (const auto met = meeting.at(window.position())) {
-        found.kept_after = old_chunks.size() - *met;
+        differences.kept_after = old_chunks.size() - *met;
         break;
       }
       const auto length = window.next_cut();
       if (!length) return length.error();
       const chunk next = {window.position(), *length};
-      if (end_of(next) <= change.offset && next == old_chunks[found.kept_before]) {
-        ++found.kept_before;
+      if (end_of(next) <= change.offset && next == old_chunks[differences.kept_before]) {
+        ++differences.kept_before;
       } else {
-        found.cut_anew.push_back(next);
+        differences.cut_anew.push_back(next);
       }
       window.advance(*length);
     }
   }
-  found.read_bytes = counted.read_bytes();
-  return found;
+  differences.read_bytes = counted.read_bytes();
+  return differences;
 }
 
-std::vector<chunk> chunks_after(std::span<const chunk> old_chunks, const rechunked& found) {
+std::vector<chunk> chunks_after(std::span<const chunk> old_chunks, const rechunked& differences) {
   std::vector<chunk> chunks;
-  chunks.reserve(found.kept_before + found.cut_anew.size() + found.kept_after);
-  const auto before = old_chunks.first(found.kept_before);
+  chunks.reserve(differences.kept_before + differences.cut_anew.size() + differences.kept_after);
+  const auto before = old_chunks.first(differences.kept_before);
   chunks.insert(chunks.end(), before.begin(), before.end());
-  chunks.insert(chunks.end(), found.cut_anew.begin(), found.cut_anew.end());
-  for (const chunk& c : old_chunks.last(found.kept_after)) {
-    chunks.push_back({c.offset + static_cast<std::uint64_t>(found.shift), c.length});
+  chunks.insert(chunks.end(), differences.cut_anew.begin(), differences.cut_anew.end());
+  for (const chunk& c : old_chunks.last(differences.kept_after)) {
+    chunks.push_back({c.offset + static_cast<std::uint64_t>(differences.shift), c.length});
   }
   return chunks;
 }

@@ -9,11 +9,11 @@ class one_by_one_fingerprinter final : public batch_fingerprinter {
   explicit one_by_one_fingerprinter(fingerprinter maker) : maker_(std::move(maker)) {}
 
   void submit(byte_span bytes, digest& destination) override {
-    auto made = maker_(bytes);
-    if (made) {
-      destination = *made;
+    auto value = maker_(bytes);
+    if (value) {
+      destination = *value;
     } else if (failure_.ok()) {
-      failure_ = made.error();
+      failure_ = value.error();
     }
   }
   status flush() override { return std::exchange(failure_, {}); }

@@ -20,9 +20,9 @@ struct block {
 block block_of(byte_span bytes) {
   std::array<std::uint8_t, block_bytes> padded = {};
   std::copy(bytes.begin(), bytes.end(), padded.begin());
-  block made{.message = {}, .length = static_cast<std::uint32_t>(bytes.size())};
-  for (std::size_t i = 0; i < made.message.size(); ++i) made.message[i] = load_word(&padded[4 * i]);
-  return made;
+  block padded_block{.message = {}, .length = static_cast<std::uint32_t>(bytes.size())};
+  for (std::size_t i = 0; i < padded_block.message.size(); ++i) padded_block.message[i] = load_word(&padded[4 * i]);
+  return padded_block;
 }
 
 words compress(const words& chaining, const block& block, std::uint64_t counter, std::uint32_t flags) {
@@ -98,10 +98,10 @@ digest hash(byte_span message, const start& start_state) {
     --count;
     top = parent_of(subtrees[count], top, count == 0 ? root : 0, start_state);
   }
-  digest made;
-  made.size = digest_bytes;
-  for (std::size_t i = 0; i < digest_bytes; ++i) made.bytes[i] = static_cast<std::uint8_t>(top[i / 4] >> 8 * (i % 4));
-  return made;
+  digest value;
+  value.size = digest_bytes;
+  for (std::size_t i = 0; i < digest_bytes; ++i) value.bytes[i] = static_cast<std::uint8_t>(top[i / 4] >> 8 * (i % 4));
+  return value;
 }
 
 }  // namespace cutpoint::blake3

@@ -84,7 +84,7 @@ result<fingerprint_kind> parse_fingerprint(std::string_view name) {
   return unknown_name("fingerprint", name, names);
 }
 
-fingerprinter::fingerprinter(std::unique_ptr<state> held) noexcept : state_(std::move(held)) {}
+fingerprinter::fingerprinter(std::unique_ptr<state> own) noexcept : state_(std::move(own)) {}
 fingerprinter::fingerprinter(fingerprinter&&) noexcept = default;
 fingerprinter& fingerprinter::operator=(fingerprinter&&) noexcept = default;
 fingerprinter::~fingerprinter() = default;
@@ -101,17 +101,17 @@ result<fingerprinter> fingerprinter::make(const fingerprint_recipe& recipe) {
     return status{status_code::invalid_argument,
                   fmt::format("fingerprint = {} takes no key: only blake3 does", row.info.name)};
   }
-  auto made = std::make_unique<state>();
-  made->row = &row;
-  made->key = key;
+  auto own_state = std::make_unique<state>();
+  own_state->row = &row;
+  own_state->key = key;
   if (const char* name = row.openssl_name; name != nullptr) {
-    made->algorithm.reset(EVP_MD_fetch(nullptr, name, nullptr));
-    made->context.reset(EVP_MD_CTX_new());
-    if (made->algorithm == nullptr || made->context == nullptr) {
+    own_state->algorithm.reset(EVP_MD_fetch(nullptr, name, nullptr));
+    own_state->context.reset(EVP_MD_CTX_new());
+    if (own_state->algorithm == nullptr || own_state->context == nullptr) {
       return status{status_code::unavailable, fmt::format("OpenSSL does not offer {} here", name)};
     }
   }
-  return fingerprinter(std::move(made));
+  return fingerprinter(std::move(own_state));
 }
 
 result<digest> fingerprinter::operator()(byte_span bytes) {

@@ -134,17 +134,17 @@ class memory_index::table_of final : public table {
 
 std::unique_ptr<memory_index::table> memory_index::make_table(fingerprint_kind kind) {
   const fingerprint_info& info = fingerprints()[static_cast<std::size_t>(kind)];
-  const auto made = [&]<std::size_t bytes>(std::integral_constant<std::size_t, bytes>) -> std::unique_ptr<table> {
+  const auto make_sized = [&]<std::size_t bytes>(std::integral_constant<std::size_t, bytes>) -> std::unique_ptr<table> {
     if (info.resists_collisions) return std::make_unique<table_of<key<bytes>, first_bytes>>();
     return std::make_unique<table_of<key<bytes>, absl::Hash<key<bytes>>>>();
   };
   switch (info.digest_bytes) {
     case 16:
-      return made(std::integral_constant<std::size_t, 16>());
+      return make_sized(std::integral_constant<std::size_t, 16>());
     case 20:
-      return made(std::integral_constant<std::size_t, 20>());
+      return make_sized(std::integral_constant<std::size_t, 20>());
     case 32:
-      return made(std::integral_constant<std::size_t, 32>());
+      return make_sized(std::integral_constant<std::size_t, 32>());
     default:
       assert(false && "no table for digests of this size");
       return nullptr;

@@ -30,7 +30,7 @@ class probe {
     const auto link = provider_.measure_link(device_);
     if (!link) return link.error();
     costs.link_in = link->in;
-    costs.link_out = link->out_beside_in;  // a feed copies in both directions at a time
+    costs.link_out = link->out_duplex;  // a feed copies in both directions at a time
     auto cutter = make_cutter();
     if (!cutter && cutter.error().code() != status_code::unavailable) return cutter.error();
     const status measured =
@@ -52,7 +52,7 @@ class probe {
     const auto run = [&](std::uint64_t bytes) {
       const byte_span batch = sample_.first(bytes);
       const cuda::stream_range all{.begin = 0, .start = 0, .stop = bytes, .end = bytes, .ends = 1};
-      return offload.run({.parts = {&batch, 1}, .stream_ranges = {&all, 1}}, output);
+      return offload.run({.buffers = {&batch, 1}, .stream_ranges = {&all, 1}}, output);
     };
     const auto small = least_seconds_of([&] { return run(how_.small_bytes); }, output.times);
     if (!small) return small.error();
@@ -84,9 +84,10 @@ class probe {
     cuda::chunk_output output;
     const auto run = [&](std::size_t count) {
       const byte_span batch = sample_.first(length * count);
-      return (*hasher)->fingerprint(
-          {.parts = {&batch, 1}, .begins = std::span(begins).first(count), .lengths = std::span(lengths).first(count)},
-          output);
+      return (*hasher)->fingerprint({.buffers = {&batch, 1},
+                                     .begins = std::span(begins).first(count),
+                                     .lengths = std::span(lengths).first(count)},
+                                    output);
     };
     const std::size_t few = std::clamp<std::size_t>(how_.small_bytes / length, 1, begins.size());
     const auto small = least_seconds_of([&] { return run(few); }, output.times);

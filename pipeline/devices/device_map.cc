@@ -100,7 +100,7 @@ result<bool> map_on_device(map_task& work, const task_context& context, const cu
   cuda::batch_output found;
   chain made{.chunks = {}, .fingerprints = {}, .next = work.start};
   measure(worker.at(stage::chunking), [&] {
-    outcome = offload.run({.parts = parts, .stream_ranges = batch->stream_ranges}, found);
+    outcome = offload.run({.buffers = parts, .stream_ranges = batch->stream_ranges}, found);
     if (outcome.ok() && found.is_complete) take_over(*batch, found, offload.digest_bytes(), made);
     return made.next - work.start;
   });
@@ -141,7 +141,7 @@ result<bool> fingerprint_on_device(fingerprint_task& work, const task_context& c
   status outcome;
   cuda::chunk_output found;
   measure(worker.at(stage::fingerprinting), [&] {
-    outcome = offload.fingerprint({.parts = parts, .begins = begins, .lengths = lengths}, found);
+    outcome = offload.fingerprint({.buffers = parts, .begins = begins, .lengths = lengths}, found);
     if (!outcome.ok()) return std::uint64_t{0};
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < asked.size(); ++i) {

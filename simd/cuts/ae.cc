@@ -53,10 +53,10 @@ class word_values {
   static hn::Mask<byte_tag> beating(const std::uint8_t* candidates, const std::uint8_t* value) {
     hn::Mask<byte_tag> result = hn::MaskFromVec(hn::Zero(bytes_d));
     for (int k = 7; k >= 0; --k) {
-      const byte_vector found = hn::LoadU(bytes_d, candidates + k);
+      const byte_vector vector = hn::LoadU(bytes_d, candidates + k);
       const byte_vector wanted = hn::Set(bytes_d, value[k]);
-      const hn::Mask<byte_tag> equal = hn::Eq(found, wanted);
-      result = hn::Or(hn::AndNot(equal, reaching<Order>(found, wanted)), hn::And(equal, result));
+      const hn::Mask<byte_tag> equal = hn::Eq(vector, wanted);
+      result = hn::Or(hn::AndNot(equal, reaching<Order>(vector, wanted)), hn::And(equal, result));
     }
     return result;
   }
@@ -88,8 +88,8 @@ class ae_kernel final : public instruction_set_kernel {
     const std::uint8_t* b = rest.data();
     std::uint64_t i = 1;
     for (; i + lanes <= lest_; i += lanes) {
-      const byte_vector found = hn::LoadU(bytes_d, b + i);
-      if (!hn::AllTrue(bytes_d, hn::Eq(found, hn::LoadU(bytes_d, b + i - 1)))) return false;
+      const byte_vector vector = hn::LoadU(bytes_d, b + i);
+      if (!hn::AllTrue(bytes_d, hn::Eq(vector, hn::LoadU(bytes_d, b + i - 1)))) return false;
     }
     while (i < lest_ && b[i] == b[i - 1]) ++i;
     return i == lest_;

@@ -33,8 +33,8 @@ class borg1_kernel final : public instruction_set_kernel {
     if (remaining < min_ + window + 1) return remaining;
     const std::uint64_t end = std::min(remaining, max_);
     std::uint32_t value = search_.hash().over(b + min_);
-    const std::uint64_t found = search_.find(b, min_ + window, end, value);
-    return found < end ? found - window : end;
+    const std::uint64_t match = search_.find(b, min_ + window, end, value);
+    return match < end ? match - window : end;
   }
 
  private:

@@ -133,12 +133,12 @@ HWY_INLINE std::uint64_t find_reaching_in_vectors(const std::uint8_t* bytes, std
   };
   // Returns the first index that reaches the value in the `count` vectors from i on, one of which does.
   const auto index_in = [&](auto count) HWY_ATTR __attribute__((always_inline)) {
-    std::uint64_t found = 0;
+    std::uint64_t match = 0;
     for (std::uint64_t k = count; k-- > 0;) {
       const std::uint64_t bits = bits_at(i + k * lanes);
-      if (bits != 0) found = k * lanes + static_cast<std::uint64_t>(std::countr_zero(bits));
+      if (bits != 0) match = k * lanes + static_cast<std::uint64_t>(std::countr_zero(bits));
     }
-    return i + found;
+    return i + match;
   };
   constexpr std::integral_constant<std::uint64_t, 1> one;
   constexpr std::integral_constant<std::uint64_t, lanes == 64 ? 2 : 4> few;

@@ -69,8 +69,8 @@ class fastcdc_kernel final : public instruction_set_kernel {
 
   std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept override {
     const std::uint64_t end = std::min<std::uint64_t>(max_, bytes.size() - start);
-    const std::uint64_t found = search_.find(bytes.data() + start, min_, std::min(avg_, end) / 2 * 2, end / 2 * 2);
-    return std::min(found, end);
+    const std::uint64_t cut = search_.find(bytes.data() + start, min_, std::min(avg_, end) / 2 * 2, end / 2 * 2);
+    return std::min(cut, end);
   }
 
  private:
@@ -93,8 +93,8 @@ class borg2_fastcdc_kernel final : public instruction_set_kernel {
 
   std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept override {
     const std::uint64_t end = std::min<std::uint64_t>(max_, bytes.size() - start);
-    const std::uint64_t found = search_.find(bytes.data() + start, min_, std::min(strict_end_, end), end);
-    return found < end ? found + 1 : end;
+    const std::uint64_t cut = search_.find(bytes.data() + start, min_, std::min(strict_end_, end), end);
+    return cut < end ? cut + 1 : end;
   }
 
  private:

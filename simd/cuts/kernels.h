@@ -40,9 +40,9 @@ template <class Parameters>
 kernel_pointer make_by(const kernel_table<kernel_maker<Parameters>>& makers, const Parameters& filled,
                        instruction_set set) {
   const kernel_maker<Parameters> make = makers[static_cast<std::size_t>(set)];
-  kernel_pointer made = make != nullptr ? make(filled, set) : nullptr;
-  if (made && set == instruction_set::avx512_dl && made->scanner() == nullptr) return nullptr;
-  return made;
+  kernel_pointer kernel = make != nullptr ? make(filled, set) : nullptr;
+  if (kernel && set == instruction_set::avx512_dl && kernel->scanner() == nullptr) return nullptr;
+  return kernel;
 }
 
 /// Matches the algorithms without a kernel. `fixed` needs none. `repmaxcdc` needs the largest hash of a range instead of

@@ -67,11 +67,11 @@ class mincdc_kernel final : public instruction_set_kernel {
   }
 
   [[nodiscard]] std::uint64_t first_smallest_of_few(const std::uint8_t* b, std::uint64_t count) const {
-    std::uint64_t found = 0;
+    std::uint64_t smallest = 0;
     for (std::uint64_t i = 1; i < count; ++i) {
-      if (hash_at(b, i) < hash_at(b, found)) found = i;
+      if (hash_at(b, i) < hash_at(b, smallest)) smallest = i;
     }
-    return found;
+    return smallest;
   }
 
   /// Returns the first of the windows 0 to `count` - 1 after `b` that have the smallest hash. `count` is at least

@@ -70,8 +70,8 @@ auto beginning_of(const Hash& hash) {
 /// window() bytes. If it has the member `forgets`, the first length may have less than a window before it. `Test`
 /// accepts or rejects a state. `streams` is the number of positions in flight.
 ///
-///     first          first + part   first + 2 part
-///     |--------------|--------------|--------------|   each stream rolls through one part. All but the first begin
+///     first          first + range   first + 2 range
+///     |--------------|--------------|--------------|   each stream rolls through one range. All but the first begin
 ///               .....>         .....>                  with a window of warm-up; the last continues in the next block.
 template <class Hash, class Test, std::size_t streams>
 class rolling_search {
@@ -80,10 +80,11 @@ class rolling_search {
 
   /// `apart_bytes` is the expected distance between accepted lengths.
   rolling_search(Hash hash, Test test, std::uint64_t apart_bytes)
-      : hash_(std::move(hash)), test_(std::move(test)), usual_part_(least_part()) {
-    // Longer parts need fewer warm-ups, but waste more of the work in flight when a length is accepted. The loss is
+      : hash_(std::move(hash)), test_(std::move(test)), usual_stream_bytes_(least_stream_bytes()) {
+    // Longer ranges need fewer warm-ups, but waste more of the work in flight when a length is accepted. The loss is
     // smallest if the two are equal.
-    while (usual_part_ * usual_part_ * streams < 4 * hash_.window() * apart_bytes) usual_part_ *= 2;
+    while (usual_stream_bytes_ * usual_stream_bytes_ * streams < 4 * hash_.window() * apart_bytes)
+      usual_stream_bytes_ *= 2;
   }
 
   [[nodiscard]] const Hash& hash() const { return hash_; }
@@ -92,12 +93,12 @@ class rolling_search {
   /// Returns the first accepted length in [first, last), or `last`. `value` is the state at `first`; it is set to the
   /// state at the result. Reads no byte from `last` on.
   std::uint64_t find(const std::uint8_t* bytes, std::uint64_t first, std::uint64_t last, state& value) const {
-    while (first < last && last - first >= streams * least_part()) {
-      const std::uint64_t part = std::min(usual_part_, (last - first) / streams);
-      found met = find_in_block(bytes + first, part, value);
+    while (first < last && last - first >= streams * least_stream_bytes()) {
+      const std::uint64_t stream_bytes = std::min(usual_stream_bytes_, (last - first) / streams);
+      match met = find_in_block(bytes + first, stream_bytes, value);
       value = met.value;
-      if (met.stream != streams) return first + met.stream * part + met.step;
-      first += streams * part;
+      if (met.stream != streams) return first + met.stream * stream_bytes + met.step;
+      first += streams * stream_bytes;
     }
     for (; first < last; ++first) {
       if (test_(value)) return first;
@@ -107,7 +108,7 @@ class rolling_search {
   }
 
  private:
-  struct found {
+  struct match {
     std::size_t stream;  ///< index of the stream, or `streams` if no length was accepted
     std::uint64_t step;
     state value;
@@ -115,7 +116,7 @@ class rolling_search {
   template <std::size_t count>
   using each = std::array<state, count>;
 
-  [[nodiscard]] std::uint64_t least_part() const { return 2 * hash_.window(); }
+  [[nodiscard]] std::uint64_t least_stream_bytes() const { return 2 * hash_.window(); }
 
   /// Returns the byte that leaves the window when `incoming` enters. For a hash that ignores it, returns some byte of
   /// the chunk.
@@ -131,21 +132,22 @@ class rolling_search {
     return hash_.roll(value, *outgoing_for(incoming), *incoming);
   }
 
-  found find_in_block(const std::uint8_t* block, std::uint64_t part, state value) const {
+  match find_in_block(const std::uint8_t* block, std::uint64_t stream_bytes, state value) const {
     each<streams> values = {};
     values.fill(beginning_of(hash_));
     values[0] = value;
     const std::uint64_t window = hash_.window();
     for (std::uint64_t i = 0; i < window; ++i) {
-      for (std::size_t k = 1; k < streams; ++k) values[k] = hash_.absorb(values[k], *(block + k * part - window + i));
+      for (std::size_t k = 1; k < streams; ++k)
+        values[k] = hash_.absorb(values[k], *(block + k * stream_bytes - window + i));
     }
-    return find_in_parts<streams>(block, part, 0, values);
+    return find_in_streams<streams>(block, stream_bytes, 0, values);
   }
 
   /// Rolls the first `count` streams from `step` to the end of their parts.
   template <std::size_t count>
-  HWY_NOINLINE found find_in_parts(const std::uint8_t* block, std::uint64_t part, std::uint64_t step,
-                                   each<count> values) const {
+  HWY_NOINLINE match find_in_streams(const std::uint8_t* block, std::uint64_t stream_bytes, std::uint64_t step,
+                                     each<count> values) const {
     const Test test = test_;
     const std::uint8_t* incoming = block + step;
     const std::uint8_t* outgoing = outgoing_for(incoming);
@@ -158,43 +160,44 @@ class rolling_search {
           return true;
         }
       }
-      for (std::size_t k = 0; k < count; ++k) values[k] = hash_.roll(values[k], outgoing[k * part], incoming[k * part]);
+      for (std::size_t k = 0; k < count; ++k)
+        values[k] = hash_.roll(values[k], outgoing[k * stream_bytes], incoming[k * stream_bytes]);
       ++incoming;
       ++outgoing;
       return false;
     };
     // Unrolled eight times, which makes gear's loop 1.5 times as fast.
     const auto step_of = [block](const std::uint8_t* position) { return static_cast<std::uint64_t>(position - block); };
-    const std::uint8_t* const end = block + part;
+    const std::uint8_t* const end = block + stream_bytes;
     while (end - incoming >= 8) {
       // NOLINTNEXTLINE(misc-redundant-expression): each call takes a step
       if (is_accepted() || is_accepted() || is_accepted() || is_accepted() ||  //
           is_accepted() || is_accepted() || is_accepted() || is_accepted()) {
-        return find_before<count>(block, part, step_of(incoming), values, accepted);
+        return find_before<count>(block, stream_bytes, step_of(incoming), values, accepted);
       }
     }
     while (incoming != end) {
-      if (is_accepted()) return find_before<count>(block, part, step_of(incoming), values, accepted);
+      if (is_accepted()) return find_before<count>(block, stream_bytes, step_of(incoming), values, accepted);
     }
-    return {streams, part, values[count - 1]};
+    return {streams, stream_bytes, values[count - 1]};
   }
 
   /// Handles the acceptance of stream `accepted` at `step`: the streams before it have not finished their parts, and a
   /// length that they find comes first.
   template <std::size_t count>
-  found find_before(const std::uint8_t* block, std::uint64_t part, std::uint64_t step, const each<count>& values,
-                    std::size_t accepted) const {
+  match find_before(const std::uint8_t* block, std::uint64_t stream_bytes, std::uint64_t step,
+                    const each<count>& values, std::size_t accepted) const {
     if (accepted + 1 < count) {
       if constexpr (count > 1) {
         each<count - 1> fewer = {};
         std::copy_n(values.begin(), count - 1, fewer.begin());
-        return find_before<count - 1>(block, part, step, fewer, accepted);
+        return find_before<count - 1>(block, stream_bytes, step, fewer, accepted);
       }
     }
     if constexpr (count > 1) {
       each<count - 1> fewer = {};
-      for (std::size_t k = 0; k < count - 1; ++k) fewer[k] = rolled(values[k], block + k * part + step);
-      found met = find_in_parts<count - 1>(block, part, step + 1, fewer);
+      for (std::size_t k = 0; k < count - 1; ++k) fewer[k] = rolled(values[k], block + k * stream_bytes + step);
+      match met = find_in_streams<count - 1>(block, stream_bytes, step + 1, fewer);
       if (met.stream != streams) return met;
     }
     return {count - 1, step, values[count - 1]};
@@ -202,7 +205,7 @@ class rolling_search {
 
   Hash hash_;
   Test test_;
-  std::uint64_t usual_part_;
+  std::uint64_t usual_stream_bytes_;
 };
 
 /// The kernel of a hash with a simple test. `first` is the shortest length that is tested.

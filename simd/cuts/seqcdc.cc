@@ -107,11 +107,11 @@ class seqcdc_kernel final : public instruction_set_kernel {
     std::uint64_t prefetched = prefetch_first(b, i);
     while (i < end) {
       const std::uint64_t count = std::min<std::uint64_t>(64, end - i);
-      const steps found = count == 64 ? compare_64<order>(b + i) : compare_few<order>(b + i, count);
-      const std::uint64_t ended = ends_of_runs(found.in_order, run, seq_length_);
-      const auto opposed = static_cast<std::uint64_t>(std::popcount(found.opposing));
+      const steps comparison = count == 64 ? compare_64<order>(b + i) : compare_few<order>(b + i, count);
+      const std::uint64_t ended = ends_of_runs(comparison.in_order, run, seq_length_);
+      const auto opposed = static_cast<std::uint64_t>(std::popcount(comparison.opposing));
       if (opposing + opposed >= skip_trigger_) {
-        const std::uint64_t trigger = select_bit(found.opposing, skip_trigger_ - opposing - 1);
+        const std::uint64_t trigger = select_bit(comparison.opposing, skip_trigger_ - opposing - 1);
         const std::uint64_t before = ended & ((std::uint64_t{1} << trigger) - 1);
         if (before != 0) return i + static_cast<std::uint64_t>(std::countr_zero(before)) + 1;
         run = 0;
@@ -121,7 +121,7 @@ class seqcdc_kernel final : public instruction_set_kernel {
         continue;
       }
       if (ended != 0) return i + static_cast<std::uint64_t>(std::countr_zero(ended)) + 1;
-      const auto last_run = static_cast<std::uint64_t>(std::countl_one(found.in_order << (64 - count)));
+      const auto last_run = static_cast<std::uint64_t>(std::countl_one(comparison.in_order << (64 - count)));
       run = last_run < count ? last_run : run + count;
       opposing += opposed;
       i += count;

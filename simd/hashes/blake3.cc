@@ -229,8 +229,8 @@ void compress(const blake3_node* nodes, std::size_t count, const blake3::start& 
 }  // namespace
 
 const blake3_kernel& blake3_kernel_here() {
-  static constexpr blake3_kernel made = {nodes_at_once, &compress};
-  return made;
+  static constexpr blake3_kernel kernel = {nodes_at_once, &compress};
+  return kernel;
 }
 
 }  // namespace cutpoint::simd::HWY_NAMESPACE

@@ -23,7 +23,7 @@ using chaining_value = std::array<std::uint8_t, blake3::digest_bytes>;
 /// The largest number of leaves in the queue, a power of two. A larger number would improve the use of vector lanes by
 /// less than 1 %.
 constexpr std::size_t most_leaves = 1024;
-constexpr std::size_t piece_bytes = most_leaves * leaf_bytes;
+constexpr std::size_t subtree_bytes = most_leaves * leaf_bytes;
 
 /// The bytes of a leaf that are prefetched when it is queued. Each leaf of a vector is a stream of its own, and these
 /// are too short for the hardware prefetcher. On Zen 3 this is 6 % faster from memory; prefetching more, or during the
@@ -54,7 +54,7 @@ class blake3_fingerprinter final : public batch_fingerprinter {
   void submit(byte_span bytes, digest& destination) override {
     destination = {};
     destination.size = blake3::digest_bytes;
-    if (bytes.size() > piece_bytes) {
+    if (bytes.size() > subtree_bytes) {
       make_long(bytes, destination);
     } else {
       add({.bytes = bytes, .first_leaf = 0, .top_flags = blake3::root, .output = destination.bytes.data()});
@@ -147,8 +147,8 @@ class blake3_fingerprinter final : public batch_fingerprinter {
     finish();
     std::array<chaining_value, blake3::most_subtrees> subtrees;
     std::size_t count = 0;
-    const auto make_piece = [&](std::uint64_t number, byte_span piece) {
-      add({.bytes = piece, .first_leaf = number * most_leaves, .top_flags = 0, .output = subtrees[count++].data()});
+    const auto add_subtree = [&](std::uint64_t number, byte_span subtree) {
+      add({.bytes = subtree, .first_leaf = number * most_leaves, .top_flags = 0, .output = subtrees[count++].data()});
       finish();
     };
     const auto join_last_two = [&](std::uint32_t top_flags, std::uint8_t* top) {
@@ -156,11 +156,12 @@ class blake3_fingerprinter final : public batch_fingerprinter {
       kernel_.compress(&parent, 1, start_state_);
     };
     std::uint64_t number = 0;
-    for (; bytes.size() > piece_bytes; bytes = bytes.subspan(piece_bytes)) {
-      make_piece(number++, bytes.first(piece_bytes));
-      for (std::uint64_t made = number; made % 2 == 0; made /= 2) join_last_two(0, subtrees[count - 2].data());
+    for (; bytes.size() > subtree_bytes; bytes = bytes.subspan(subtree_bytes)) {
+      add_subtree(number++, bytes.first(subtree_bytes));
+      for (std::uint64_t finished = number; finished % 2 == 0; finished /= 2)
+        join_last_two(0, subtrees[count - 2].data());
     }
-    make_piece(number, bytes);
+    add_subtree(number, bytes);
     while (count > 2) join_last_two(0, subtrees[count - 2].data());
     join_last_two(blake3::root, destination.bytes.data());
   }

@@ -40,7 +40,7 @@ class lane_scheduler final : public batch_fingerprinter {
   explicit lane_scheduler(const lane_hash& hash) : hash_(hash), room_(waiting_for_each_lane * hash.lanes) {
     waiting_.reserve(room_);
     left_.fill(never);
-    if (auto made = fingerprinter::make(hash.kind); made.ok()) alone_.emplace(std::move(*made));
+    if (auto reference = fingerprinter::make(hash.kind); reference.ok()) alone_.emplace(std::move(*reference));
   }
 
   void submit(byte_span bytes, digest& destination) override {
@@ -60,7 +60,7 @@ class lane_scheduler final : public batch_fingerprinter {
 
  private:
   struct lane {
-    message held;
+    message input;
     bool is_busy = false;
     bool is_padding = false;                ///< whether it has reached its padding
     const std::uint8_t* padding = nullptr;  ///< first byte of the padding, in `tail`
@@ -72,9 +72,9 @@ class lane_scheduler final : public batch_fingerprinter {
     for (std::size_t r = 0; r < hash_.lanes; ++r) {
       if (!lanes_[r].is_busy) start_next(r);
     }
-    while (waiting_.size() - taken_ > count) step();
-    waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(taken_));
-    taken_ = 0;
+    while (waiting_.size() - next_waiting_ > count) step();
+    waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(next_waiting_));
+    next_waiting_ = 0;
   }
 
   /// Runs the kernel until a vector lane reaches the end of its blocks.
@@ -109,17 +109,17 @@ class lane_scheduler final : public batch_fingerprinter {
   }
 
   void start_next(std::size_t r) {
-    if (taken_ == waiting_.size()) return;
+    if (next_waiting_ == waiting_.size()) return;
     lane& l = lanes_[r];
-    l.held = waiting_[taken_++];
+    l.input = waiting_[next_waiting_++];
     l.is_busy = true;
     l.is_padding = false;
     ++busy_;
     beginning_ |= std::uint32_t{1} << r;
     prepare_padding(l);
-    if (taken_ < waiting_.size()) prefetch(waiting_[taken_].bytes);
-    next_[r] = l.held.bytes.data();
-    left_[r] = l.held.bytes.size() / block_bytes;
+    if (next_waiting_ < waiting_.size()) prefetch(waiting_[next_waiting_].bytes);
+    next_[r] = l.input.bytes.data();
+    left_[r] = l.input.bytes.size() / block_bytes;
     if (left_[r] == 0) go_on_to_padding(r);
   }
 
@@ -142,7 +142,7 @@ class lane_scheduler final : public batch_fingerprinter {
   /// the vector lane's first block, because the kernel would wait for bytes that were written just before. The one bit
   /// has a fixed place with the message's bytes before it, so the length of a copy varies only for short messages.
   static void prepare_padding(lane& l) {
-    const byte_span bytes = l.held.bytes;
+    const byte_span bytes = l.input.bytes;
     std::uint8_t* const one = l.tail.data() + block_bytes;
     if (bytes.size() >= block_bytes) {
       std::copy_n(bytes.last<block_bytes>().data(), block_bytes, one - block_bytes);
@@ -158,12 +158,12 @@ class lane_scheduler final : public batch_fingerprinter {
   }
 
   void write_digest(std::size_t r) {
-    digest made;
+    digest value;
     for (std::size_t i = 0; i < hash_.state_words; ++i) {
-      store_big_endian(state_[i * hash_.lanes + r], made.bytes.data() + 4 * i);
+      store_big_endian(state_[i * hash_.lanes + r], value.bytes.data() + 4 * i);
     }
-    made.size = static_cast<std::uint8_t>(4 * hash_.state_words);
-    *lanes_[r].held.destination = made;
+    value.size = static_cast<std::uint8_t>(4 * hash_.state_words);
+    *lanes_[r].input.destination = value;
   }
 
   /// Returns how many of the longest messages are better hashed alone than in a vector lane while the others idle.
@@ -200,10 +200,10 @@ class lane_scheduler final : public batch_fingerprinter {
   /// the rest to the vector lanes, which need no memory.
   void hash_alone(std::size_t count) noexcept {
     try {
-      for (; taken_ < count; ++taken_) {
-        const result<digest> made = (*alone_)(waiting_[taken_].bytes);
-        if (!made.ok()) return;
-        *waiting_[taken_].destination = *made;
+      for (; next_waiting_ < count; ++next_waiting_) {
+        const result<digest> value = (*alone_)(waiting_[next_waiting_].bytes);
+        if (!value.ok()) return;
+        *waiting_[next_waiting_].destination = *value;
       }
     } catch (const std::bad_alloc&) {
       return;
@@ -213,8 +213,8 @@ class lane_scheduler final : public batch_fingerprinter {
   lane_hash hash_;
   std::size_t room_;
   std::vector<message> waiting_;
-  std::size_t taken_ = 0;  ///< waiting messages that were given to vector lanes
-  std::size_t busy_ = 0;   ///< vector lanes that have a message
+  std::size_t next_waiting_ = 0;  ///< waiting messages that were given to vector lanes
+  std::size_t busy_ = 0;          ///< vector lanes that have a message
   std::optional<fingerprinter> alone_;
 
   std::array<lane, most_lanes> lanes_ = {};

@@ -46,13 +46,13 @@ HWY_INLINE void transpose_4x4(word_vector& a, word_vector& b, word_vector& c, wo
 /// Loads 16 bytes of every fourth string.
 #if HWY_TARGET == HWY_AVX3
 HWY_INLINE word_vector load_row(word_tag, const std::uint8_t* const* strings, std::size_t offset) {
-  const auto part = [&](std::size_t string) HWY_ATTR {
+  const auto quarter = [&](std::size_t string) HWY_ATTR {
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(strings[string] + offset));
   };
-  __m512i row = _mm512_castsi128_si512(part(0));
-  row = _mm512_inserti32x4(row, part(4), 1);
-  row = _mm512_inserti32x4(row, part(8), 2);
-  return word_vector{_mm512_inserti32x4(row, part(12), 3)};
+  __m512i row = _mm512_castsi128_si512(quarter(0));
+  row = _mm512_inserti32x4(row, quarter(4), 1);
+  row = _mm512_inserti32x4(row, quarter(8), 2);
+  return word_vector{_mm512_inserti32x4(row, quarter(12), 3)};
 }
 #else
 template <class Tag>
@@ -87,12 +87,12 @@ HWY_INLINE void transpose_rows(word_vector* rows) {
 /// SHA-256 1.01. With 64 bytes at a time SHA-1 takes 1.13 (Emerald Rapids).
 template <>
 HWY_INLINE void load_rows<8>(const std::uint8_t* const* strings, std::size_t offset, word_vector* rows) {
-  const auto part = [&](std::size_t string) HWY_ATTR {
+  const auto quarter = [&](std::size_t string) HWY_ATTR {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(strings[string] + offset));
   };
   for (std::size_t row = 0; row < 8; ++row) {
     const std::size_t string = row + row / 4 * 4;
-    rows[row] = word_vector{_mm512_inserti64x4(_mm512_castsi256_si512(part(string)), part(string + 4), 1)};
+    rows[row] = word_vector{_mm512_inserti64x4(_mm512_castsi256_si512(quarter(string)), quarter(string + 4), 1)};
   }
 }
 

@@ -74,18 +74,19 @@ class adler_lanes {
     HWY_INLINE filter begin_group(state&) const {
       return {.rejected = {~__mmask32{0}, ~__mmask32{0}}, .terms = terms_.next_group()};
     }
-    HWY_INLINE void roll(state& sums, filter& found, std::size_t step, byte_vector newest, byte_vector) const {
+    HWY_INLINE void roll(state& sums, filter& filtered, std::size_t step, byte_vector newest, byte_vector) const {
       const __mmask64 upper = _mm512_movepi8_mask(newest.raw);
       const __m512i low = low_(newest.raw, upper), high = high_(newest.raw, upper);
       const __m512i incoming[2] = {_mm512_unpacklo_epi8(low, high), _mm512_unpackhi_epi8(low, high)};
       HWY_UNROLL(2)
       for (std::size_t k = 0; k < 2; ++k) {
-        const __m512i oldest = _mm512_load_si512(found.terms.oldest[step] + k);
+        const __m512i oldest = _mm512_load_si512(filtered.terms.oldest[step] + k);
         sums.p1[k] = _mm512_add_epi16(sums.p1[k], incoming[k]);
         sums.p2[k] = _mm512_add_epi16(sums.p2[k], sums.p1[k]);
-        found.rejected[k] = _mm512_mask_cmpneq_epi16_mask(found.rejected[k], sums.p2[k], oldest);
+        filtered.rejected[k] = _mm512_mask_cmpneq_epi16_mask(filtered.rejected[k], sums.p2[k], oldest);
         const __m512i product = _mm512_mullo_epi16(sums.p1[k], window_);
-        _mm512_store_si512(found.terms.newest[step] + k, _mm512_add_epi16(_mm512_sub_epi16(sums.p2[k], one_), product));
+        _mm512_store_si512(filtered.terms.newest[step] + k,
+                           _mm512_add_epi16(_mm512_sub_epi16(sums.p2[k], one_), product));
       }
     }
 
@@ -96,12 +97,12 @@ class adler_lanes {
     history& terms_;
   };
 
-  HWY_INLINE bool is_any_accepted(const filter& found) const {
-    return (found.rejected[0] & found.rejected[1]) != ~__mmask32{0};
+  HWY_INLINE bool is_any_accepted(const filter& filtered) const {
+    return (filtered.rejected[0] & filtered.rejected[1]) != ~__mmask32{0};
   }
-  HWY_INLINE std::uint64_t accepted(const filter& found) const {
+  HWY_INLINE std::uint64_t accepted(const filter& filtered) const {
     constexpr std::uint64_t lower = 0x00ff00ff00ff00ff;
-    return _pdep_u64(~found.rejected[0], lower) | _pdep_u64(~found.rejected[1], ~lower);
+    return _pdep_u64(~filtered.rejected[0], lower) | _pdep_u64(~filtered.rejected[1], ~lower);
   }
   void words(const state&, std::uint64_t, const lane_group& group, std::uint64_t* words) const {
     const std::uint8_t* const oldest = group.last - hash_.window();

@@ -155,17 +155,17 @@ class running_scan {
   /// too dense.
   HWY_NOINLINE bool mark(std::uint64_t index, std::uint64_t group) {
     const std::uint64_t lines_left = (last_ - index + line_bytes - 1) / line_bytes;
-    std::uint64_t found[group_columns];
+    std::uint64_t marks[group_columns];
     for (std::uint64_t i = 0; i < group_columns; ++i) {
-      found[i] = _bzhi_u64(hash_.filter.accepted(tested_, group + i),
+      marks[i] = _bzhi_u64(hash_.filter.accepted(tested_, group + i),
                            static_cast<unsigned int>(std::min(lines_left, column_lines)));
-      guard_.found(static_cast<std::uint64_t>(std::popcount(found[i])));
+      guard_.add_candidates(static_cast<std::uint64_t>(std::popcount(marks[i])));
     }
     if (guard_.is_exceeded(index - first_ + column_lines * (group + group_columns))) return false;
     for (std::uint64_t i = 0; i < group_columns; ++i) {
       const std::uint64_t column = group + i;
-      for (; found[i] != 0; found[i] &= found[i] - 1) {
-        const auto line = static_cast<std::uint64_t>(std::countr_zero(found[i]));
+      for (; marks[i] != 0; marks[i] &= marks[i] - 1) {
+        const auto line = static_cast<std::uint64_t>(std::countr_zero(marks[i]));
         const std::uint64_t candidate = index + line * line_bytes + column;
         const std::uint32_t word = std::rotl(tested_.hash(hash_.layout.planes(column), line), static_cast<int>(column));
         if (candidate < last_ && hash_.rule(word ^ hash_.inversion)) map_.mark(position_ + (candidate - first_), 0);

@@ -108,8 +108,8 @@ class divisor_filter {
   [[nodiscard]] HWY_INLINE std::uint64_t accepted(const merged& all) const {
     std::uint64_t lanes_found = 0;
     for (std::size_t i = 0; i < 4; ++i) {  // vector i has lanes 4 i to 4 i + 3 of each 16
-      const std::uint64_t found = _mm512_cmple_epu32_mask(all.least[i], filled(largest_));
-      lanes_found |= _pdep_u64(found, std::uint64_t{0x000f000f000f000f} << (4 * i));
+      const std::uint64_t accepted_bits = _mm512_cmple_epu32_mask(all.least[i], filled(largest_));
+      lanes_found |= _pdep_u64(accepted_bits, std::uint64_t{0x000f000f000f000f} << (4 * i));
     }
     return lanes_found;
   }
@@ -168,7 +168,7 @@ class buzhash_lanes {
       all.sums[0] = last;
       return {.hashes = Filter::begin(), .sums = sums_.next_group()};
     }
-    HWY_INLINE void roll(state& all, filter& found, std::size_t step, byte_vector newest, byte_vector) const {
+    HWY_INLINE void roll(state& all, filter& filtered, std::size_t step, byte_vector newest, byte_vector) const {
       const __mmask64 upper = _mm512_movepi8_mask(newest.raw);
       hash_planes hashes;
       HWY_UNROLL(4)
@@ -176,16 +176,16 @@ class buzhash_lanes {
         const __m512i incoming = loaded_byte_table(hash_.tables_[step][plane])(newest.raw, upper);
         all.sums[plane] = _mm512_xor_si512(all.sums[plane], incoming);
         if (plane == Filter::ignored_plane) continue;
-        const auto* const sums = reinterpret_cast<const std::uint8_t*>(found.sums.oldest[step]);
+        const auto* const sums = reinterpret_cast<const std::uint8_t*>(filtered.sums.oldest[step]);
         __m512i oldest = _mm512_load_si512(sums + hash_.oldest_planes_[step][plane]);
         asm("" : "+v"(oldest));  // GCC 12 would copy it to the stack and back
         hashes[plane] = _mm512_ternarylogic_epi32(all.sums[plane], oldest, inversion_, 0x96);
       }
       HWY_UNROLL(4)
       for (std::size_t plane = 0; plane < word_planes; ++plane) {
-        _mm512_store_si512(found.sums.newest[step] + plane, all.sums[plane]);
+        _mm512_store_si512(filtered.sums.newest[step] + plane, all.sums[plane]);
       }
-      hash_.filter_.merge(found.hashes, step, hashes);
+      hash_.filter_.merge(filtered.hashes, step, hashes);
     }
 
    private:
@@ -194,8 +194,8 @@ class buzhash_lanes {
     __m512i inversion_;
   };
 
-  HWY_INLINE bool is_any_accepted(const filter& found) const { return accepted(found) != 0; }
-  HWY_INLINE std::uint64_t accepted(const filter& found) const { return filter_.accepted(found.hashes); }
+  HWY_INLINE bool is_any_accepted(const filter& filtered) const { return accepted(filtered) != 0; }
+  HWY_INLINE std::uint64_t accepted(const filter& filtered) const { return filter_.accepted(filtered.hashes); }
   void words(const state&, std::uint64_t, const lane_group& group, std::uint64_t* words) const {
     const std::uint8_t* const oldest = group.last - hash_.window();
     std::uint32_t word = hash_.over(oldest + 1);

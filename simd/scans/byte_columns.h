@@ -84,13 +84,13 @@ class step_history {
         newest_(steps_ - group_steps),
         oldest_((2 * steps_ - group_steps - window) % steps_),
         is_repeated_(window % group_steps != 0) {
-    std::memset(kept_, 0, (steps_ + group_steps) * sizeof(kept_[0]));
+    std::memset(columns_, 0, (steps_ + group_steps) * sizeof(columns_[0]));
   }
   HWY_INLINE group next_group() {
-    if (is_repeated_ && newest_ == 0) std::memcpy(kept_[steps_], kept_[0], group_steps * sizeof(kept_[0]));
+    if (is_repeated_ && newest_ == 0) std::memcpy(columns_[steps_], columns_[0], group_steps * sizeof(columns_[0]));
     newest_ = newest_ + group_steps == steps_ ? 0 : newest_ + group_steps;
     oldest_ = oldest_ + group_steps >= steps_ ? oldest_ + group_steps - steps_ : oldest_ + group_steps;
-    return {kept_ + newest_, kept_ + oldest_};
+    return {columns_ + newest_, columns_ + oldest_};
   }
 
  private:
@@ -98,7 +98,7 @@ class step_history {
   std::uint64_t newest_;
   std::uint64_t oldest_;
   bool is_repeated_;  ///< whether the first group is also kept after the last
-  alignas(64) kept_vectors kept_[most_window + 2 * group_steps];
+  alignas(64) kept_vectors columns_[most_window + 2 * group_steps];
 };
 
 /// Interleaves four planes to words. Vector i has words 4 i to 4 i + 3 of each 16.

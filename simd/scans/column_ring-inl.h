@@ -22,12 +22,12 @@ HWY_INLINE hn::VFromD<Tag> load_blocks(Tag d, const std::uint8_t* bytes, std::ui
 template <rolling_direction direction>
 class column_ring {
  public:
-  static constexpr std::int64_t block = 16;  ///< columns that are loaded together
-  static constexpr std::size_t parts = 8;    ///< of loading a block
+  static constexpr std::int64_t block = 16;     ///< columns that are loaded together
+  static constexpr std::size_t load_steps = 8;  ///< of loading a block
 
   /// Keeps two blocks, and at least `kept` columns before them.
-  HWY_INLINE column_ring(const lane_tile& tile, std::uint64_t window, std::uint64_t kept)
-      : tile_(tile), window_(static_cast<std::int64_t>(window)), columns_(std::bit_ceil(kept + 2 * block)) {
+  HWY_INLINE column_ring(const lane_tile& tile, std::uint64_t window, std::uint64_t window_columns)
+      : tile_(tile), window_(static_cast<std::int64_t>(window)), columns_(std::bit_ceil(window_columns + 2 * block)) {
     std::memset(ring_, 0, (columns_ + block) * lanes);
   }
 
@@ -37,25 +37,25 @@ class column_ring {
   HWY_INLINE void load(std::int64_t offset) {
     begin_block(offset);
     HWY_UNROLL(8)
-    for (std::size_t i = 0; i < parts; ++i) load_part(i);
+    for (std::size_t i = 0; i < load_steps; ++i) load_step(i);
   }
-  /// Sets the block whose parts the next calls of `load_part` load, in order.
+  /// Sets the block that the next calls of `load_step` load, in order.
   HWY_INLINE void begin_block(std::int64_t offset) {
     const auto stride = static_cast<std::int64_t>(tile_.stride);
     block_ = tile_.first + (is_forward ? offset : stride - window_ - offset - (block - 1));
     slot_ = slot(offset);
   }
   /// Transposes a 4 x 4 part of the matrix: first of blocks of four rows, then of single rows.
-  HWY_INLINE void load_part(std::size_t part) {
+  HWY_INLINE void load_step(std::size_t step) {
     const byte_tag d;
-    const std::size_t first = part % 4;
-    std::uint8_t* const made = part < 4 ? half_ : ring_ + slot_;  // read once: bytes may alias members
-    const bool is_mirrored = part >= 4 && !is_forward;
+    const std::size_t first = step % 4;
+    std::uint8_t* const destination = step < 4 ? half_ : ring_ + slot_;  // read once: bytes may alias members
+    const bool is_mirrored = step >= 4 && !is_forward;
     byte_vector rows[4];
     HWY_UNROLL(4)
     for (std::size_t i = 0; i < 4; ++i) {
       const std::size_t row = first + 4 * i;
-      rows[i] = part < 4 ? load_blocks(d, block_ + row * tile_.stride, tile_.stride) : hn::Load(d, half_ + row * lanes);
+      rows[i] = step < 4 ? load_blocks(d, block_ + row * tile_.stride, tile_.stride) : hn::Load(d, half_ + row * lanes);
     }
     const byte_vector low02 = hn::InterleaveLower(d, rows[0], rows[2]);
     const byte_vector high02 = hn::InterleaveUpper(d, rows[0], rows[2]);
@@ -68,9 +68,9 @@ class column_ring {
     HWY_UNROLL(4)
     for (std::size_t i = 0; i < 4; ++i) {
       const std::size_t row = 4 * first + i;
-      hn::Store(rows[i], d, made + (is_mirrored ? block - 1 - row : row) * lanes);
+      hn::Store(rows[i], d, destination + (is_mirrored ? block - 1 - row : row) * lanes);
     }
-    if (part == parts - 1 && slot_ == 0) std::memcpy(ring_ + columns_ * lanes, ring_, block * lanes);
+    if (step == load_steps - 1 && slot_ == 0) std::memcpy(ring_ + columns_ * lanes, ring_, block * lanes);
   }
 
  private:
@@ -85,6 +85,6 @@ class column_ring {
   std::uint64_t columns_;
   const std::uint8_t* block_ = nullptr;
   std::uint64_t slot_ = 0;
-  alignas(lanes) std::uint8_t half_[block * lanes];                         ///< a block after half of its parts
+  alignas(lanes) std::uint8_t half_[block * lanes];                         ///< a block after half of its steps
   alignas(lanes) std::uint8_t ring_[(longest_window + 3 * block) * lanes];  ///< ends with a copy of its first block
 };

@@ -70,12 +70,12 @@ class column_scanner final : public lane_scanner<column_scanner<Hash, Test>> {
         for (std::size_t i = 0; i < group_steps; ++i) {
           steps.roll(state, filter, i, hn::Load(d, newest + i * lanes), hn::Load(d, oldest + i * lanes));
           // The next block is transposed between the steps, since products and transpositions use different ports.
-          if (i % 2 != 0) columns.load_part((half * group_steps + i) / 2);
+          if (i % 2 != 0) columns.load_step((half * group_steps + i) / 2);
         }
         if (!hash_.is_any_accepted(filter)) [[likely]]
           continue;
         const auto first = static_cast<std::uint64_t>(at);
-        guard.found(mark(tile, first, before, hash_.accepted(filter), newest, oldest, map));
+        guard.add_candidates(mark(tile, first, before, hash_.accepted(filter), newest, oldest, map));
         if (guard.is_exceeded((first + group_steps) * lane_count)) return false;
       }
     }

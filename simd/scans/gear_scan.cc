@@ -78,7 +78,8 @@ class gear_scanner final : public lane_scanner<gear_scanner<planes>> {
         if (all == 0xff) [[likely]]
           continue;
         for (std::size_t g = 0; g < groups; ++g) {
-          guard.found(mark(tile, g, at + 8 * step, before[g], 0xffu & ~static_cast<unsigned int>(rejected[g]), map));
+          guard.add_candidates(
+              mark(tile, g, at + 8 * step, before[g], 0xffu & ~static_cast<unsigned int>(rejected[g]), map));
         }
       }
       if (guard.is_exceeded((at + column_bytes) * lane_count)) return false;

@@ -59,7 +59,7 @@ class density_guard {
   [[nodiscard]] bool is_worthwhile(double mean_distance) const {
     return mean_distance * most_cost_ >= 1.25 * static_cast<double>(cost_);
   }
-  void found(std::uint64_t count) { candidates_ += count; }
+  void add_candidates(std::uint64_t count) { candidates_ += count; }
   void end_tile(std::uint64_t positions) { scanned_ += positions; }
   /// `positions_of_tile` are those of the present tile that were scanned.
   [[nodiscard]] bool is_exceeded(std::uint64_t positions_of_tile) const {

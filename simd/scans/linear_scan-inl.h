@@ -136,7 +136,7 @@ class linear_lanes {
       return zeros;
     }
     HWY_INLINE filter begin_group(state&) const { return {.least = hn::Set(byte_tag(), 0xff)}; }
-    HWY_INLINE void roll(state& hash, filter& found, std::size_t, byte_vector newest, byte_vector oldest) const {
+    HWY_INLINE void roll(state& hash, filter& filtered, std::size_t, byte_vector newest, byte_vector oldest) const {
       const map_argument last = argument_of(hn::Xor(hash.planes[0], is_forward ? newest : oldest));
       const map_argument before = argument_of(is_forward ? oldest : newest);
       const plane_map* const reduce = from_memory(reduce_);
@@ -146,7 +146,7 @@ class linear_lanes {
         const byte_vector next = i + 1 < plane_count ? hash.planes[i + 1] : hn::Zero(byte_tag());
         hash.planes[i] = add_images(next, exchange[i], before, reduce[i], last);
       }
-      found.least = hn::Min(found.least, differing(hash));
+      filtered.least = hn::Min(filtered.least, differing(hash));
     }
 
    private:
@@ -164,13 +164,13 @@ class linear_lanes {
     plane_map exchange_[plane_count];
   };
 
-  HWY_INLINE bool is_any_accepted(const filter& found) const {
-    return !hn::AllFalse(byte_tag(), hn::Eq(found.least, hn::Zero(byte_tag())));
+  HWY_INLINE bool is_any_accepted(const filter& filtered) const {
+    return !hn::AllFalse(byte_tag(), hn::Eq(filtered.least, hn::Zero(byte_tag())));
   }
-  HWY_INLINE std::uint64_t accepted(const filter& found) const {
+  HWY_INLINE std::uint64_t accepted(const filter& filtered) const {
     std::uint64_t accepted = 0;
     std::uint8_t bits[8] = {};
-    hn::StoreMaskBits(byte_tag(), hn::Eq(found.least, hn::Zero(byte_tag())), bits);
+    hn::StoreMaskBits(byte_tag(), hn::Eq(filtered.least, hn::Zero(byte_tag())), bits);
     std::memcpy(&accepted, bits, sizeof(accepted));
     return accepted;
   }

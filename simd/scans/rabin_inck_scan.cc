@@ -71,7 +71,7 @@ class rabin_inck_lanes {
       for (word_vector& least : none.least) least = hn::Set(word_tag(), ~std::uint32_t{0});
       return none;
     }
-    HWY_INLINE void roll(state& hash, filter& found, std::size_t, byte_vector newest, byte_vector oldest) const {
+    HWY_INLINE void roll(state& hash, filter& filtered, std::size_t, byte_vector newest, byte_vector oldest) const {
       const byte_tag d;
       // Pairs of 16-bit words: in - 256 and out
       const byte_vector upper = hn::BitCast(d, hn::Set(hn::ScalableTag<std::uint16_t>(), 0xff));
@@ -82,7 +82,7 @@ class rabin_inck_lanes {
       hash.words[3] = rolled(hash.words[3], hn::InterleaveUpper(d, high, upper));
       HWY_UNROLL(4)
       for (std::size_t k = 0; k < 4; ++k) {
-        found.least[k] = hn::Min(found.least[k], hn::And(hn::Xor(hash.words[k], pattern_), mask_));
+        filtered.least[k] = hn::Min(filtered.least[k], hn::And(hn::Xor(hash.words[k], pattern_), mask_));
       }
     }
 
@@ -104,15 +104,16 @@ class rabin_inck_lanes {
     word_vector factors_, mask_, pattern_;
   };
 
-  HWY_INLINE bool is_any_accepted(const filter& found) const {
-    const word_vector least = hn::Min(hn::Min(found.least[0], found.least[1]), hn::Min(found.least[2], found.least[3]));
+  HWY_INLINE bool is_any_accepted(const filter& filtered) const {
+    const word_vector least =
+        hn::Min(hn::Min(filtered.least[0], filtered.least[1]), hn::Min(filtered.least[2], filtered.least[3]));
     return !hn::AllFalse(word_tag(), hn::Eq(least, hn::Zero(word_tag())));
   }
-  HWY_INLINE std::uint64_t accepted(const filter& found) const {
+  HWY_INLINE std::uint64_t accepted(const filter& filtered) const {
     std::uint64_t all = 0;
     for (std::size_t k = 0; k < 4; ++k) {
       std::uint8_t bytes[8] = {};
-      hn::StoreMaskBits(word_tag(), hn::Eq(found.least[k], hn::Zero(word_tag())), bytes);
+      hn::StoreMaskBits(word_tag(), hn::Eq(filtered.least[k], hn::Zero(word_tag())), bytes);
       const std::uint64_t bits = bytes[0] | std::uint64_t{bytes[1]} << 8;
       for (std::size_t i = 0; i < lanes / 16; ++i) all |= (bits >> (4 * i) & 15) << (16 * i + 4 * k);
     }

@@ -59,7 +59,7 @@ class device_chunker {
 
  private:
   class implementation;
-  explicit device_chunker(std::unique_ptr<implementation> held) noexcept;
+  explicit device_chunker(std::unique_ptr<implementation> own) noexcept;
 
   std::unique_ptr<implementation> implementation_;
 };

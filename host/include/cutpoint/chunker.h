@@ -145,7 +145,7 @@ class chunker {
   template <class Reference>
   class implementation_of;
 
-  explicit chunker(std::shared_ptr<const implementation> held) noexcept;
+  explicit chunker(std::shared_ptr<const implementation> own) noexcept;
   [[nodiscard]] std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept;
 
   std::shared_ptr<const implementation> implementation_;

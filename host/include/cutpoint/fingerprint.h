@@ -96,7 +96,7 @@ class fingerprinter {
 
  private:
   struct state;
-  explicit fingerprinter(std::unique_ptr<state> held) noexcept;
+  explicit fingerprinter(std::unique_ptr<state> own) noexcept;
 
   std::unique_ptr<state> state_;
 };

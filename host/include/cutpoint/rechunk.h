@@ -83,6 +83,6 @@ struct rechunked {
                                         const stream_limits& limits);
 
 /// Returns every chunk of the new stream, in order. `found` is the result of `rechunk` for `old_chunks`.
-[[nodiscard]] std::vector<chunk> chunks_after(std::span<const chunk> old_chunks, const rechunked& found);
+[[nodiscard]] std::vector<chunk> chunks_after(std::span<const chunk> old_chunks, const rechunked& differences);
 
 }  // namespace cutpoint

@@ -5,7 +5,7 @@
 #include <cutpoint/fingerprint.h>
 
 #include "tests/bindings/c/handles.h"
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/streams.h"
 
 namespace cutpoint::tests {
@@ -52,7 +52,7 @@ void expect_same(const std::vector<cutpoint_chunk>& made, const std::vector<cutp
 class c_of_every_name : public testing::TestWithParam<std::string> {};
 
 TEST_P(c_of_every_name, cuts_a_buffer_as_sequentially) {
-  const chunker cuts = made(GetParam());
+  const chunker cuts = chunker_of(GetParam());
   const auto bytes =
       mixed(std::max<std::uint64_t>(1 * MiB, std::min<std::uint64_t>(cuts.reach(), 20 * MiB)) + 4321, 9001);
   const auto expected = sequential(cuts, bytes, 0, fingerprint_kind::xxh3);
@@ -73,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(of_the_catalog, c_of_every_name, testing::ValuesIn(cata
 
 TEST(c_feed, takes_pieces_of_any_size) {
   const auto bytes = mixed(700'000, 9002);
-  const auto expected = sequential(made("gear"), bytes, 5, fingerprint_kind::sha256);
+  const auto expected = sequential(chunker_of("gear"), bytes, 5, fingerprint_kind::sha256);
   const engine_handle engine = make_engine(2);
   for (const std::uint64_t most : {1u, 300u, 20'000u, 700'000u}) {
     const feed_handle feed = open_feed(engine.get(), options_for("gear"));
@@ -96,7 +96,7 @@ TEST(c_feed, takes_pieces_of_any_size) {
 
 TEST(c_feed, takes_zeros_that_nobody_has) {
   std::vector<std::uint8_t> bytes(1 << 20, 0);
-  const auto expected = sequential(made("gear"), bytes, 0, fingerprint_kind::sha256);
+  const auto expected = sequential(chunker_of("gear"), bytes, 0, fingerprint_kind::sha256);
   const engine_handle engine = make_engine(1);
   std::vector<cutpoint_chunk> all;
   chunk_calls calls{[&](const cutpoint_chunk& chunk) {
@@ -143,7 +143,7 @@ TEST(c_feed, of_each_thread_may_share_an_engine) {
       const cutpoint_receiver receiver = calls.receiver();
       const feed_handle feed = open_feed(engine.get(), options_for("fastcdc"), &receiver);
       EXPECT_EQ(feed_one(feed.get(), bytes), CUTPOINT_OK);
-      expect_same(all, sequential(made("fastcdc"), bytes, 0, fingerprint_kind::sha256));
+      expect_same(all, sequential(chunker_of("fastcdc"), bytes, 0, fingerprint_kind::sha256));
     });
   }
   for (std::thread& each : threads) each.join();

@@ -65,13 +65,13 @@ TEST_F(on_first_device, golden_inputs_are_cut_and_fingerprinted_as_the_reference
     auto offload = make_offload(0, *reference, fingerprint_kind::sha1,
                                 {.bytes = inputs.byte_count(), .stream_ranges = inputs.stream_ranges.size()});
     ASSERT_TRUE(offload.ok()) << offload.error().message();
-    batch_output found;
-    const status ran = (*offload)->run(inputs.input(), found);
+    batch_output output;
+    const status ran = (*offload)->run(inputs.input(), output);
     ASSERT_TRUE(ran.ok()) << ran.message();
-    ASSERT_TRUE(found.is_complete);
-    ASSERT_NO_FATAL_FAILURE(expect_streams(found, inputs, *reference, fingerprint_kind::sha1));
+    ASSERT_TRUE(output.is_complete);
+    ASSERT_NO_FATAL_FAILURE(expect_streams(output, inputs, *reference, fingerprint_kind::sha1));
     const auto known = tests::golden_first_lengths(name, "D1");
-    ASSERT_TRUE(std::equal(known.begin(), known.begin() + 3, found.lengths.begin()));  // the end may change later ones
+    ASSERT_TRUE(std::equal(known.begin(), known.begin() + 3, output.lengths.begin()));  // the end may change later ones
     ++tested;
   }
   EXPECT_GT(tested, 30u);

@@ -94,7 +94,7 @@ void expect_reference_cuts_of_batches(std::uint64_t first_seed, std::uint64_t co
     ASSERT_TRUE(reference.ok()) << reference.error().message();
     const drawn_streams streams(longest, random);
     expect_reference_cuts(make_specification(std::get<Parameters>(reference->parameters())), *reference,
-                          streams.parts(), random_partitioning(random));
+                          streams.shown(), random_partitioning(random));
   }
 }
 
@@ -133,9 +133,9 @@ TEST(walking_seqcdc, ends_runs_that_go_on_over_lanes_and_rows) {
     const auto reference = chunker::make(p);
     ASSERT_TRUE(reference.ok()) << reference.error().message();
     const std::vector<std::uint8_t> stream = with_ramps(random.between(1, 20'000), random);
-    const std::vector<stream_part> parts = {{.stream = stream, .shown = stream.size()}};
+    const std::vector<shown_stream> streams_shown = {{.stream = stream, .shown = stream.size()}};
     const seqcdc_specification specification = make_specification(std::get<seqcdc_parameters>(reference->parameters()));
-    expect_reference_cuts(specification, *reference, parts, random_partitioning(random));
+    expect_reference_cuts(specification, *reference, streams_shown, random_partitioning(random));
   }
 }
 
@@ -163,10 +163,10 @@ TEST(walking_ronomon, settles_hashes_that_do_not_draw_together) {
         chunker::make(ronomon_parameters{.avg_bytes = 256, .min_bytes = random.between(64, 256), .max_bytes = 5000});
     ASSERT_TRUE(reference.ok()) << reference.error().message();
     const std::vector<std::uint8_t> stream = with_runs_between_two_hashes(random.between(1, 20'000), random);
-    const std::vector<stream_part> parts = {{.stream = stream, .shown = stream.size()}};
+    const std::vector<shown_stream> streams_shown = {{.stream = stream, .shown = stream.size()}};
     const ronomon_specification specification =
         make_specification(std::get<ronomon_parameters>(reference->parameters()));
-    expect_reference_cuts(specification, *reference, parts, random_partitioning(random));
+    expect_reference_cuts(specification, *reference, streams_shown, random_partitioning(random));
   }
 }
 
@@ -176,10 +176,10 @@ TEST(maxp_scan, looks_at_nothing_past_the_buffer_whatever_its_last_word_has) {
   const maxp_specification specification = make_specification(std::get<maxp_parameters>(reference->parameters()));
   for (std::uint64_t size = 1; size <= 400; ++size) {
     std::vector<std::uint8_t> stream(size);  // zeros, which equal the padding past the buffer
-    const std::vector<stream_part> parts = {{.stream = stream, .shown = size}};
-    expect_reference_cuts(specification, *reference, parts, {});
+    const std::vector<shown_stream> streams_shown = {{.stream = stream, .shown = size}};
+    expect_reference_cuts(specification, *reference, streams_shown, {});
     stream[size / 2] = 1;
-    expect_reference_cuts(specification, *reference, parts, {});
+    expect_reference_cuts(specification, *reference, streams_shown, {});
   }
 }
 

@@ -3,7 +3,7 @@
 
 #include "cuda/algorithms/all_specifications.h"
 #include "tests/cuda/support/random_batches.h"
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/planted_cuts.h"
 #include "tests/host/support/streams.h"
 #include "tests/host/support/tiny_parameters.h"
@@ -29,14 +29,14 @@ TYPED_TEST(specification, cuts_as_the_reference_does) {
     const auto reference = chunker::make(tests::tiny_parameters(which, random));
     ASSERT_TRUE(reference.ok()) << reference.error().message();
     const drawn_streams streams(random.once_in(4) ? 200 : 20'000, random);
-    expect_reference_cuts(make_specification(std::get<TypeParam>(reference->parameters())), *reference, streams.parts(),
+    expect_reference_cuts(make_specification(std::get<TypeParam>(reference->parameters())), *reference, streams.shown(),
                           random_partitioning(random));
   }
 }
 
 TEST(casync_specification, cuts_where_the_residue_is_the_largest_for_a_large_average) {
   for (const tests::planted_cut& each : tests::planted_cuts) {
-    const chunker reference = tests::made(each.name, each.settings);
+    const chunker reference = tests::chunker_of(each.name, each.settings);
     const auto stream = each.stream();
     ASSERT_EQ(reference.find_cuts(stream).size(), 2u);
     expect_reference_cuts(make_specification(std::get<buzhash_parameters>(reference.parameters())), reference,
@@ -49,7 +49,7 @@ TEST(fastcdc_specification, cuts_as_the_reference_does_at_its_largest_sizes) {
   const auto stream = tests::make_stream(tests::content::random, 300'000, random);
   for (const std::string_view settings :
        {"min_bytes=64,avg_bytes=8M,max_bytes=64M", "min_bytes=64,avg_bytes=8M,max_bytes=0"}) {
-    const chunker reference = tests::made("fastcdc", settings);
+    const chunker reference = tests::chunker_of("fastcdc", settings);
     expect_reference_cuts(make_specification(std::get<fastcdc_parameters>(reference.parameters())), reference,
                           {{.stream = stream, .shown = stream.size()}}, {});
   }

@@ -10,7 +10,7 @@
 #include "cuda/batch/workspace.h"
 #include "tests/cuda/support/executor_cases.h"
 #include "tests/cuda/support/packed_streams.h"
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/limits.h"
 #include "tests/host/support/streams.h"
 
@@ -57,16 +57,16 @@ std::vector<byte_vector> edge_streams(const chunker& cuts, std::uint64_t longest
 bool expect_batch(offload& offload, const std::vector<byte_vector>& streams, const chunker& cuts,
                   const fingerprint_recipe& recipe) {
   const packed_streams all = packed(streams);
-  batch_output found;
-  const status ran = offload.run(all.input(), found);
+  batch_output output;
+  const status ran = offload.run(all.input(), output);
   EXPECT_TRUE(ran.ok()) << cuts.canonical() << ": " << ran.message();
   if (!ran.ok()) return true;
-  if (!found.is_complete) {
+  if (!output.is_complete) {
     EXPECT_LT(tests::limits_of(cuts.parameters()).shortest, min_supported_chunk_bytes) << cuts.canonical();
     return false;
   }
   SCOPED_TRACE(cuts.canonical());
-  expect_streams(found, all, cuts, recipe);
+  expect_streams(output, all, cuts, recipe);
   return true;
 }
 
@@ -76,7 +76,7 @@ TEST_P(executors, cut_and_fingerprint_by_tiny_parameters_of_every_algorithm_as_t
     std::uint64_t complete = 0;
     for (std::uint64_t round = 0; round < GetParam().rounds && !HasFailure(); ++round) {
       seeded_choices random(1000 * which + round);
-      const chunker cuts = tests::made_tiny(which, random);
+      const chunker cuts = tests::tiny_chunker(which, random);
       const fingerprint_recipe& recipe = recipes[round % recipes.size()];
       const auto streams = draw_streams(round % 2 == 0 ? 100 : GetParam().longest, random);
       const std::uint64_t byte_count = packed(streams).byte_count();
@@ -126,36 +126,36 @@ TEST_P(executors, stop_where_a_stream_that_goes_on_is_undecided) {
   ASSERT_TRUE(offload);
   const byte_span whole(stream);
   const stream_range shown{.begin = 0, .start = 0, .stop = 90'000, .end = 95'000, .ends = 0};
-  batch_output found;
-  const std::array parts{whole.first(50'000), whole.subspan(50'000, 45'000)};
-  ASSERT_TRUE(offload->run({.parts = parts, .stream_ranges = {&shown, 1}}, found).ok());
+  batch_output output;
+  const std::array buffers{whole.first(50'000), whole.subspan(50'000, 45'000)};
+  ASSERT_TRUE(offload->run({.buffers = buffers, .stream_ranges = {&shown, 1}}, output).ok());
   std::uint64_t position = 0;
   std::size_t count = 0;
   for (const chunk& each : cuts.find_cuts(stream)) {
     if (each.offset >= shown.stop || shown.end - each.offset < cuts.reach()) break;
-    ASSERT_EQ(found.lengths[count++], each.length);
+    ASSERT_EQ(output.lengths[count++], each.length);
     position += each.length;
   }
-  EXPECT_EQ(found.lengths.size(), count);
-  EXPECT_EQ(found.stream_ranges.front().next, position);
+  EXPECT_EQ(output.lengths.size(), count);
+  EXPECT_EQ(output.stream_ranges.front().next, position);
   EXPECT_GE(position, shown.stop);
-  EXPECT_TRUE(found.digests.empty());
+  EXPECT_TRUE(output.digests.empty());
 }
 
 TEST_P(executors, take_no_more_than_their_limits) {
   const auto offload = make(small_gear(), fingerprint_kind::none, {.bytes = 1'000, .stream_ranges = 1});
   ASSERT_TRUE(offload);
-  batch_output found;
-  const status ran = offload->run(packed({random_bytes(1'001, 1)}).input(), found);
+  batch_output output;
+  const status ran = offload->run(packed({random_bytes(1'001, 1)}).input(), output);
   EXPECT_EQ(ran.code(), status_code::invalid_argument);
   EXPECT_NE(ran.message().find("1001 bytes"), std::string::npos) << ran.message();
-  ASSERT_TRUE(offload->run({.parts = {}, .stream_ranges = {}}, found).ok());
-  EXPECT_TRUE(found.is_complete);
-  EXPECT_TRUE(found.lengths.empty());
+  ASSERT_TRUE(offload->run({.buffers = {}, .stream_ranges = {}}, output).ok());
+  EXPECT_TRUE(output.is_complete);
+  EXPECT_TRUE(output.lengths.empty());
 }
 
 TEST_P(executors, serve_two_threads_at_once) {
-  const std::array<chunker, 2> cuts = {small_gear(), tests::made("fixed", "avg_bytes=1000")};
+  const std::array<chunker, 2> cuts = {small_gear(), tests::chunker_of("fixed", "avg_bytes=1000")};
   const std::array<fingerprint_kind, 2> kinds = {fingerprint_kind::sha256, fingerprint_kind::blake3};
   std::array<std::unique_ptr<offload>, 2> offload;
   std::array<packed_streams, 2> all;
@@ -166,18 +166,18 @@ TEST_P(executors, serve_two_threads_at_once) {
     for (const std::size_t size : {250'000u, 30u, 100'000u}) streams[i].push_back(random_bytes(size, size + i));
     all[i] = packed(streams[i]);
   }
-  std::array<batch_output, 2> found;
+  std::array<batch_output, 2> output;
   std::array<status, 2> ran;
   const auto work = [&](std::size_t i) {
-    for (int batch = 0; batch < 5 && ran[i].ok(); ++batch) ran[i] = offload[i]->run(all[i].input(), found[i]);
+    for (int batch = 0; batch < 5 && ran[i].ok(); ++batch) ran[i] = offload[i]->run(all[i].input(), output[i]);
   };
   std::thread other(work, 1);
   work(0);
   other.join();
   for (std::size_t i = 0; i < 2; ++i) {
     ASSERT_TRUE(ran[i].ok()) << ran[i].message();
-    ASSERT_TRUE(found[i].is_complete);
-    ASSERT_NO_FATAL_FAILURE(expect_streams(found[i], all[i], cuts[i], kinds[i]));
+    ASSERT_TRUE(output[i].is_complete);
+    ASSERT_NO_FATAL_FAILURE(expect_streams(output[i], all[i], cuts[i], kinds[i]));
   }
 }
 

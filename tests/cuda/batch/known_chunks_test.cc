@@ -17,12 +17,12 @@ using testing::HasSubstr;
 class known_chunks_on : public executor_test {};
 
 void expect_digests(offload& offload, const known_chunks& chunks, const fingerprint_recipe& recipe) {
-  chunk_output found;
-  const status made = offload.fingerprint(chunks.input(), found);
-  ASSERT_TRUE(made.ok()) << made.message();
+  chunk_output output;
+  const status outcome = offload.fingerprint(chunks.input(), output);
+  ASSERT_TRUE(outcome.ok()) << outcome.message();
   const auto expected = chunks.digests(recipe);
-  ASSERT_EQ(found.digests.size(), expected.size());
-  const auto differing = std::mismatch(expected.begin(), expected.end(), found.digests.begin()).first;
+  ASSERT_EQ(output.digests.size(), expected.size());
+  const auto differing = std::mismatch(expected.begin(), expected.end(), output.digests.begin()).first;
   ASSERT_TRUE(differing == expected.end())
       << "chunk " << static_cast<std::size_t>(differing - expected.begin()) / offload.digest_bytes();
 }
@@ -85,10 +85,10 @@ TEST_P(known_chunks_on, take_turns_with_batches_that_are_cut) {
       packed_streams streams;
       streams.add(first);
       streams.add(second);
-      batch_output found;
-      ASSERT_TRUE(offload->run(streams.input(), found).ok());
-      ASSERT_TRUE(found.is_complete);
-      ASSERT_NO_FATAL_FAILURE(expect_streams(found, streams, cuts, recipe));
+      batch_output output;
+      ASSERT_TRUE(offload->run(streams.input(), output).ok());
+      ASSERT_TRUE(output.is_complete);
+      ASSERT_NO_FATAL_FAILURE(expect_streams(output, streams, cuts, recipe));
     }
   }
 }
@@ -100,10 +100,10 @@ TEST_P(known_chunks_on, are_no_more_than_the_limits_and_neither_overlap_nor_leav
   const auto why = [&](std::size_t bytes, const std::vector<std::pair<std::uint64_t, std::uint32_t>>& chunks) {
     known_chunks asked(random_bytes(bytes, 1));
     for (const auto& [begin, length] : chunks) asked.add(begin, length);
-    chunk_output found;
-    const status refused = offload->fingerprint(asked.input(), found);
+    chunk_output output;
+    const status refused = offload->fingerprint(asked.input(), output);
     EXPECT_EQ(refused.code(), status_code::invalid_argument);
-    EXPECT_TRUE(found.digests.empty());
+    EXPECT_TRUE(output.digests.empty());
     return refused.message();
   };
   EXPECT_EQ(why(1'001, {{0, 1}}), "a batch of 1001 bytes and 1 chunks is more than 1000 and 2");
@@ -112,8 +112,8 @@ TEST_P(known_chunks_on, are_no_more_than_the_limits_and_neither_overlap_nor_leav
   EXPECT_EQ(why(10, {{0, 5}, {8, 3}}), "chunk 1 of 3 bytes at 8 ends after the batch of 10");
   EXPECT_EQ(why(10, {{11, 0}}), "chunk 0 of 0 bytes at 11 ends after the batch of 10");
   const std::uint64_t begin = 0;
-  chunk_output found;
-  EXPECT_THAT(offload->fingerprint({.parts = {}, .begins = {&begin, 1}, .lengths = {}}, found).message(),
+  chunk_output output;
+  EXPECT_THAT(offload->fingerprint({.buffers = {}, .begins = {&begin, 1}, .lengths = {}}, output).message(),
               HasSubstr("1 chunks are given with 0 lengths"));
 }
 
@@ -125,9 +125,9 @@ TEST_P(known_chunks_on, are_refused_for_kinds_that_devices_do_not_make_and_cuts_
   EXPECT_THAT(of_md5->fingerprint({}, none).message(), HasSubstr("no device makes this fingerprint"));
   const auto offload = make(small_gear(), fingerprint_kind::sha1, {.bytes = 100}, offload_use::fingerprint);
   ASSERT_TRUE(offload);
-  batch_output found;
-  EXPECT_EQ(offload->run({}, found).code(), status_code::invalid_argument);
-  EXPECT_FALSE(found.is_complete);
+  batch_output output;
+  EXPECT_EQ(offload->run({}, output).code(), status_code::invalid_argument);
+  EXPECT_FALSE(output.is_complete);
 }
 
 TEST_P(known_chunks_on, ask_for_no_memory_that_cutting_needs) {
@@ -143,10 +143,10 @@ TEST_P(known_chunks_on, ask_for_no_memory_that_cutting_needs) {
 
 void expect_ordered(const batch_times& times) {
   double before = 0;
-  for (const time_span& part : {times.copying_in, times.cutting, times.fingerprinting, times.copying_out}) {
-    EXPECT_LE(before, part.begin);
-    EXPECT_LE(part.begin, part.end);
-    before = part.end;
+  for (const time_span& span : {times.copying_in, times.cutting, times.fingerprinting, times.copying_out}) {
+    EXPECT_LE(before, span.begin);
+    EXPECT_LE(span.begin, span.end);
+    before = span.end;
   }
   EXPECT_GT(times.copying_out.end, 0);
   EXPECT_GT(times.copying_in.seconds(), 0);

@@ -37,10 +37,10 @@ TEST(offload, says_what_failed_whichever_call_it_is) {
   packed.add(stream);
   for (const fingerprint_kind kind : {fingerprint_kind::none, fingerprint_kind::sha1, fingerprint_kind::blake3}) {
     expect_each_failure([&](const auto& before) {
-      batch_output found;
-      auto made = make_host_offload({.before = before}, small_gear(), kind, {.bytes = 20'000, .stream_ranges = 1});
-      const status outcome = made ? (*made)->run(packed.input(), found) : made.error();
-      EXPECT_EQ(found.is_complete, outcome.ok());
+      batch_output output;
+      auto offload = make_host_offload({.before = before}, small_gear(), kind, {.bytes = 20'000, .stream_ranges = 1});
+      const status outcome = offload ? (*offload)->run(packed.input(), output) : offload.error();
+      EXPECT_EQ(output.is_complete, outcome.ok());
       return outcome;
     });
   }
@@ -52,11 +52,11 @@ TEST(offload, says_what_failed_when_it_fingerprints) {
   chunks.add(10'100, 1'000);
   for (const fingerprint_kind kind : {fingerprint_kind::sha1, fingerprint_kind::blake3}) {
     expect_each_failure([&](const auto& before) {
-      chunk_output found;
-      auto made = make_host_offload({.before = before}, small_gear(), kind, {.bytes = 20'000, .chunks = 2},
-                                    offload_use::fingerprint);
-      const status outcome = made ? (*made)->fingerprint(chunks.input(), found) : made.error();
-      EXPECT_EQ(found.digests.empty(), !outcome.ok());
+      chunk_output output;
+      auto offload = make_host_offload({.before = before}, small_gear(), kind, {.bytes = 20'000, .chunks = 2},
+                                       offload_use::fingerprint);
+      const status outcome = offload ? (*offload)->fingerprint(chunks.input(), output) : offload.error();
+      EXPECT_EQ(output.digests.empty(), !outcome.ok());
       return outcome;
     });
   }
@@ -71,10 +71,10 @@ TEST(offload, fingerprints_in_whatever_order_threads_come) {
       const auto host_offload = make_host_offload({.order = order, .block_count = 3, .thread_count = 96}, small_gear(),
                                                   kind, {.bytes = 60'000}, offload_use::fingerprint);
       ASSERT_TRUE(host_offload.ok());
-      chunk_output found;
-      ASSERT_TRUE((*host_offload)->fingerprint(chunks.input(), found).ok());
+      chunk_output output;
+      ASSERT_TRUE((*host_offload)->fingerprint(chunks.input(), output).ok());
       const auto expected = chunks.digests(kind);
-      EXPECT_TRUE(std::equal(found.digests.begin(), found.digests.end(), expected.begin(), expected.end()));
+      EXPECT_TRUE(std::equal(output.digests.begin(), output.digests.end(), expected.begin(), expected.end()));
     }
   }
 }
@@ -86,7 +86,7 @@ TEST(offload, says_which_memory_is_near_to_its_device) {
 }
 
 void expect_plausible(const link_rates& rates) {
-  for (const double rate : {rates.in, rates.out, rates.in_beside_out, rates.out_beside_in}) {
+  for (const double rate : {rates.in, rates.out, rates.in_duplex, rates.out_duplex}) {
     EXPECT_GT(rate, 1e6);
     EXPECT_LT(rate, 1e15);
   }

@@ -13,7 +13,7 @@
 #include "tests/cuda/support/executor_cases.h"
 #include "tests/cuda/support/first_device.h"
 #include "tests/cuda/support/packed_streams.h"
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 
 namespace cutpoint::cuda {
 namespace {
@@ -30,8 +30,8 @@ TEST_F(on_first_device, runs_kernel_bodies_as_the_host_does) {
 using device_chunker_test = on_first_device;
 
 /// Returns the digests of a batch, one after the other.
-std::vector<std::uint8_t> digests_of(const device_chunks& found, std::size_t chunk_count) {
-  const auto copied = copy_from_device(found.digests, chunk_count * found.digest_bytes);
+std::vector<std::uint8_t> digests_of(const device_chunks& chunks, std::size_t chunk_count) {
+  const auto copied = copy_from_device(chunks.digests, chunk_count * chunks.digest_bytes);
   EXPECT_TRUE(copied.ok()) << copied.error().message();
   return copied ? *copied : std::vector<std::uint8_t>();
 }
@@ -41,8 +41,8 @@ std::vector<std::uint8_t> expected_digests(byte_span stream, const std::vector<c
   auto print = *fingerprinter::make(recipe);
   std::vector<std::uint8_t> digests;
   for (const chunk& each : chunks) {
-    const digest made = *print(stream.subspan(each.offset, each.length));
-    digests.insert(digests.end(), made.view().begin(), made.view().end());
+    const digest value = *print(stream.subspan(each.offset, each.length));
+    digests.insert(digests.end(), value.view().begin(), value.view().end());
   }
   return digests;
 }
@@ -60,13 +60,13 @@ void expect_batch(device_chunker& device, byte_span bytes, std::size_t lead, boo
   SCOPED_TRACE(testing::Message() << cuts.canonical() << ", " << bytes.size() << " bytes after " << lead);
   const auto there = copy_to_device(bytes, lead);
   ASSERT_TRUE(there.ok()) << there.error().message();
-  const auto found = device.enqueue(there->get(), bytes.size(), at_end, nullptr);
-  ASSERT_TRUE(found.ok()) << found.error().message();
+  const auto outputs = device.enqueue(there->get(), bytes.size(), at_end, nullptr);
+  ASSERT_TRUE(outputs.ok()) << outputs.error().message();
   const auto chunks = device.chunks();
   ASSERT_TRUE(chunks.ok()) << chunks.error().message();
   const std::vector<chunk> expected = at_end ? cuts.find_cuts(bytes) : decided(cuts, bytes);
   ASSERT_EQ(*chunks, expected);
-  ASSERT_EQ(digests_of(*found, expected.size()), expected_digests(bytes, expected, recipe));
+  ASSERT_EQ(digests_of(*outputs, expected.size()), expected_digests(bytes, expected, recipe));
 }
 
 TEST_F(device_chunker_test, finds_the_same_by_every_name_at_every_alignment) {
@@ -112,7 +112,7 @@ TEST_F(device_chunker_test, goes_on_where_the_last_batch_decided_nothing) {
 
 TEST_F(device_chunker_test, says_that_there_were_too_many_short_chunks) {
   const std::vector<std::uint8_t> stream(100'000);
-  auto device = device_chunker::make(tests::made("fixed", "avg_bytes=3"), fingerprint_kind::none, stream.size());
+  auto device = device_chunker::make(tests::chunker_of("fixed", "avg_bytes=3"), fingerprint_kind::none, stream.size());
   ASSERT_TRUE(device.ok()) << device.error().message();
   const auto there = copy_to_device(stream, 0);
   ASSERT_TRUE(there.ok()) << there.error().message();

@@ -47,14 +47,14 @@ TEST(version, is_decoded_as_cuda_encodes_it) {
 }
 
 TEST(devices, are_listed_or_their_absence_is_explained) {
-  const auto found = devices();
-  if (!found) {
-    EXPECT_EQ(found.error().code(), status_code::unavailable);
-    EXPECT_FALSE(found.error().message().empty());
+  const auto all = devices();
+  if (!all) {
+    EXPECT_EQ(all.error().code(), status_code::unavailable);
+    EXPECT_FALSE(all.error().message().empty());
     return;
   }
-  ASSERT_FALSE(found->empty());
-  for (const device_info& each : *found) {
+  ASSERT_FALSE(all->empty());
+  for (const device_info& each : *all) {
     EXPECT_FALSE(each.name.empty());
     EXPECT_GT(each.memory_bytes, 0u);
     EXPECT_GT(each.multiprocessor_count, 0);

@@ -86,11 +86,12 @@ std::vector<std::uint8_t> kernel_digests(const hash& which, const packed_chunks&
 
 void expect_host_digests(const hash& which, const packed_chunks& chunks, const host_launch& launch) {
   const auto expected = host_digests(which.recipe, chunks);
-  const auto made = kernel_digests(which, chunks, launch);
-  ASSERT_EQ(made.size(), expected.size());
+  const auto actual = kernel_digests(which, chunks, launch);
+  ASSERT_EQ(actual.size(), expected.size());
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     const auto begin = static_cast<std::ptrdiff_t>(i * which.digest_bytes);
-    EXPECT_TRUE(std::equal(made.begin() + begin, made.begin() + begin + which.digest_bytes, expected.begin() + begin))
+    EXPECT_TRUE(
+        std::equal(actual.begin() + begin, actual.begin() + begin + which.digest_bytes, expected.begin() + begin))
         << "chunk " << i << " of " << chunks.lengths()[i] << " bytes";
   }
 }
@@ -172,11 +173,11 @@ TEST(blake3_kernels, equal_the_published_vectors) {
   for (const hash& which : {blake3_hash, keyed_blake3_hash}) {
     const auto digests = kernel_digests(which, chunks, {.block_count = 2, .thread_count = 64});
     for (std::size_t i = 0; i < chunks.size(); ++i) {
-      digest made;
-      made.size = blake3::digest_bytes;
-      std::copy_n(digests.begin() + static_cast<std::ptrdiff_t>(i * made.size), made.size, made.bytes.begin());
+      digest value;
+      value.size = blake3::digest_bytes;
+      std::copy_n(digests.begin() + static_cast<std::ptrdiff_t>(i * value.size), value.size, value.bytes.begin());
       const auto& vector = tests::blake3_vectors[i];
-      EXPECT_EQ(to_hex(made), which.recipe.key ? vector.keyed_hash : vector.hash) << vector.size << " bytes";
+      EXPECT_EQ(to_hex(value), which.recipe.key ? vector.keyed_hash : vector.hash) << vector.size << " bytes";
     }
   }
 }

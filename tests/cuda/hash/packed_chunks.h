@@ -72,8 +72,8 @@ inline std::vector<std::uint8_t> host_digests(const fingerprint_recipe& recipe, 
   auto fingerprint = fingerprinter::make(recipe).value();
   std::vector<std::uint8_t> digests;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
-    const digest made = fingerprint(chunks.chunk(i)).value();
-    digests.insert(digests.end(), made.view().begin(), made.view().end());
+    const digest value = fingerprint(chunks.chunk(i)).value();
+    digests.insert(digests.end(), value.view().begin(), value.view().end());
   }
   return digests;
 }

@@ -11,13 +11,13 @@ struct reverse_kernel {
   template <class Block>
   CUTPOINT_KERNEL_BODY void operator()(Block& block, const std::uint32_t* in, std::uint32_t* out) const {
     const auto copy = block.template shared<std::uint32_t>(block.thread_count());
-    auto kept = block.template per_thread<std::uint32_t>(0);
+    auto stored = block.template per_thread<std::uint32_t>(0);
     block.for_each_thread([&](auto thread) {
       copy.at_offset(thread.index() * sizeof(std::uint32_t)) = in[thread.index()];
-      kept[thread] = thread.index();
+      stored[thread] = thread.index();
     });
     block.for_each_thread(
-        [&](auto thread) { out[thread.index()] = copy[copy.size() - 1 - thread.index()] + kept[thread]; });
+        [&](auto thread) { out[thread.index()] = copy[copy.size() - 1 - thread.index()] + stored[thread]; });
   }
 };
 
@@ -53,9 +53,9 @@ struct warp_kernel {
       const std::uint32_t odd = warp.ballot([&](std::uint32_t lane) { return mine[lane] % 2 == 1; });
       const bool large = warp.any([&](std::uint32_t lane) { return mine[lane] > 0xf0000000; });
       const std::uint32_t fifth = warp.broadcast(5, [&](std::uint32_t lane) { return mine[lane]; });
-      auto kept = warp.template per_lane<std::uint32_t>(odd);
-      warp.for_each_lane([&](std::uint32_t lane) { kept[lane] += fifth + (large ? lane : 0); });
-      warp.for_each_lane([&](std::uint32_t lane) { results[lane] = kept[lane]; });
+      auto stored = warp.template per_lane<std::uint32_t>(odd);
+      warp.for_each_lane([&](std::uint32_t lane) { stored[lane] += fifth + (large ? lane : 0); });
+      warp.for_each_lane([&](std::uint32_t lane) { results[lane] = stored[lane]; });
       warp.shuffle([&](std::uint32_t lane) { return mine[lane]; },
                    [](std::uint32_t lane) { return (lane * 7 + 3) % warp_size; },
                    [&](std::uint32_t lane, std::uint32_t value) { results[lane] ^= value; });

@@ -17,13 +17,13 @@ struct place {
 template <space Space>
 place find(warp& w, u64 address, u64 size) {
   if (address % size != 0) throw fault("an address is not a multiple of " + std::to_string(size));
-  const region& found = Space == space::global   ? w.memory.global_at(address, size)
-                        : Space == space::shared ? w.memory.shared
-                                                 : w.memory.parameters;
-  if (!found.has(address, size)) {
+  const region& target = Space == space::global   ? w.memory.global_at(address, size)
+                         : Space == space::shared ? w.memory.shared
+                                                  : w.memory.parameters;
+  if (!target.has(address, size)) {
     throw fault(std::to_string(size) + " bytes are not within the launch's shared memory or parameters");
   }
-  return {found.bytes(address), found.history(address)};
+  return {target.bytes(address), target.history(address)};
 }
 
 template <space Space>
@@ -68,17 +68,17 @@ void store(warp& w, const instruction& i) {
 
 /// Encodes "ld.global.v2.u32", for example, for registers that are as wide as the type, or wider.
 template <space Space, bool IsLoad>
-void encode_access(const statement& parsed, register_file& registers, instruction& made) {
+void encode_access(const statement& parsed, register_file& registers, instruction& encoded) {
   std::string_view type = parsed.opcode.substr(parsed.opcode.rfind('.') + 1);
   const auto vector = parsed.opcode.find(".v");
-  if (vector != std::string_view::npos) made.count = static_cast<u32>(number(parsed.opcode.substr(vector + 2, 1)));
-  made.type_bytes = static_cast<u32>(number(type.substr(1))) / 8;
-  if (parsed.operands.size() != made.count + 1) throw fault("a wrong number of operands");
-  registers.read_address(parsed.operands[IsLoad ? made.count : 0], made, Space == space::shared ? 4 : 8);
+  if (vector != std::string_view::npos) encoded.count = static_cast<u32>(number(parsed.opcode.substr(vector + 2, 1)));
+  encoded.type_bytes = static_cast<u32>(number(type.substr(1))) / 8;
+  if (parsed.operands.size() != encoded.count + 1) throw fault("a wrong number of operands");
+  registers.read_address(parsed.operands[IsLoad ? encoded.count : 0], encoded, Space == space::shared ? 4 : 8);
   const auto* const values = parsed.operands.data() + (IsLoad ? 0 : 1);
-  made.lane_bytes = registers.lane_bytes(values[0], made.type_bytes);
-  for (u32 n = 0; n < made.count; ++n) made.operands[1 + n] = registers.offset_of(values[n], made.lane_bytes);
-  made.run = IsLoad ? load<Space> : store<Space>;
+  encoded.lane_bytes = registers.lane_bytes(values[0], encoded.type_bytes);
+  for (u32 n = 0; n < encoded.count; ++n) encoded.operands[1 + n] = registers.offset_of(values[n], encoded.lane_bytes);
+  encoded.run = IsLoad ? load<Space> : store<Space>;
 }
 
 template <space Space>
@@ -105,15 +105,15 @@ void begin_copy(warp& w, const instruction& i) {
   });
 }
 
-void encode_copy(const statement& parsed, register_file& registers, instruction& made) {
+void encode_copy(const statement& parsed, register_file& registers, instruction& encoded) {
   if (parsed.operands.size() != 4 || parsed.operands[2] != parsed.operands[3]) throw fault("a copy that is filled up");
   instruction destination;
   registers.read_address(parsed.operands[0], destination, 4);
-  registers.read_address(parsed.operands[1], made, 8);
-  made.operands[1] = destination.operands[0];
-  made.operands[2] = static_cast<u32>(destination.offset);
-  made.type_bytes = static_cast<u32>(number(parsed.operands[2]));
-  made.run = begin_copy;
+  registers.read_address(parsed.operands[1], encoded, 8);
+  encoded.operands[1] = destination.operands[0];
+  encoded.operands[2] = static_cast<u32>(destination.offset);
+  encoded.type_bytes = static_cast<u32>(number(parsed.operands[2]));
+  encoded.run = begin_copy;
 }
 
 void wait_for_copies(warp& w, const instruction& i) {
@@ -133,14 +133,14 @@ bool members_have_met(warp& w, const instruction& i, u32 index) {
 
 void shuffle(warp& w, const instruction& i) {
   if (!members_have_met(w, i, 4)) return;
-  u32 taken[32];
+  u32 received[32];
   for_each_bit(w.active(), [&](u32 lane) {
     if (w.lanes<u32>(i.operands[3])[lane] != 31) throw fault("a shuffle of fewer lanes than a warp has");
     const u32 from = w.lanes<u32>(i.operands[2])[lane] & 31;
     if ((w.active() >> from & 1) == 0) throw fault("a lane takes the value of one that takes no part");
-    taken[lane] = w.lanes<u32>(i.operands[1])[from];
+    received[lane] = w.lanes<u32>(i.operands[1])[from];
   });
-  for_each_bit(w.active(), [&](u32 lane) { w.lanes<u32>(i.result)[lane] = taken[lane]; });
+  for_each_bit(w.active(), [&](u32 lane) { w.lanes<u32>(i.result)[lane] = received[lane]; });
   w.predicate(i.operands[0]) |= w.active();
 }
 
@@ -158,17 +158,17 @@ void any(warp& w, const instruction& i) {
 }
 
 template <u32 ResultBytes>
-void encode_vote(const statement& parsed, register_file& registers, instruction& made) {
-  made.result = registers.offset_of(parsed.operands.at(0), ResultBytes);
-  made.operands[0] = registers.offset_of(parsed.operands.at(1), 0);
-  made.operands[1] = registers.offset_of(parsed.operands.at(2), 4);
-  made.run = ResultBytes == 0 ? any : ballot;
+void encode_vote(const statement& parsed, register_file& registers, instruction& encoded) {
+  encoded.result = registers.offset_of(parsed.operands.at(0), ResultBytes);
+  encoded.operands[0] = registers.offset_of(parsed.operands.at(1), 0);
+  encoded.operands[1] = registers.offset_of(parsed.operands.at(2), 4);
+  encoded.run = ResultBytes == 0 ? any : ballot;
 }
 
 /// The encoder of an operation without operands in registers.
 template <auto Run>
 encoder plain() {
-  return [](const statement&, register_file&, instruction& made) { made.run = Run; };
+  return [](const statement&, register_file&, instruction& encoded) { encoded.run = Run; };
 }
 
 }  // namespace
@@ -188,22 +188,22 @@ operation_table memory_and_warp_operations() {
   table["cp.async.cg.shared.global"] = table["cp.async.ca.shared.global"] = encode_copy;
   table["cp.async.commit_group"] =
       plain<[](warp& w, const instruction&) { for_each_bit(w.active(), [&](u32 lane) { ++w.copy_groups[lane]; }); }>();
-  table["cp.async.wait_group"] = [](const statement& parsed, register_file&, instruction& made) {
-    made.operands[0] = static_cast<u32>(number(parsed.operands.at(0)));
-    made.run = wait_for_copies;
+  table["cp.async.wait_group"] = [](const statement& parsed, register_file&, instruction& encoded) {
+    encoded.operands[0] = static_cast<u32>(number(parsed.operands.at(0)));
+    encoded.run = wait_for_copies;
   };
-  table["shfl.sync.idx.b32"] = [](const statement& parsed, register_file& registers, instruction& made) {
+  table["shfl.sync.idx.b32"] = [](const statement& parsed, register_file& registers, instruction& encoded) {
     if (parsed.operands.size() != 6) throw fault("a shuffle without its predicate");
-    made.result = registers.offset_of(parsed.operands[0], 4);
-    made.operands[0] = registers.offset_of(parsed.operands[1], 0);
-    for (u32 n = 1; n < 5; ++n) made.operands[n] = registers.offset_of(parsed.operands[n + 1], 4);
-    made.run = shuffle;
+    encoded.result = registers.offset_of(parsed.operands[0], 4);
+    encoded.operands[0] = registers.offset_of(parsed.operands[1], 0);
+    for (u32 n = 1; n < 5; ++n) encoded.operands[n] = registers.offset_of(parsed.operands[n + 1], 4);
+    encoded.run = shuffle;
   };
   table["vote.sync.ballot.b32"] = encode_vote<4>;
   table["vote.sync.any.pred"] = encode_vote<0>;
-  table["bar.warp.sync"] = [](const statement& parsed, register_file& registers, instruction& made) {
-    made.operands[0] = registers.offset_of(parsed.operands.at(0), 4);
-    made.run = [](warp& w, const instruction& i) {
+  table["bar.warp.sync"] = [](const statement& parsed, register_file& registers, instruction& encoded) {
+    encoded.operands[0] = registers.offset_of(parsed.operands.at(0), 4);
+    encoded.run = [](warp& w, const instruction& i) {
       if (members_have_met(w, i, 0)) w.synchronise();
     };
   };

@@ -23,11 +23,11 @@ TEST(calls, of_a_batch_are_few) {
   batch.add(stream);
   const auto work = make_offload(0, small_gear(), fingerprint_kind::sha1, {.bytes = stream.size(), .stream_ranges = 1});
   ASSERT_TRUE(work.ok()) << work.error().message();
-  batch_output found;
-  ASSERT_TRUE((*work)->run(batch.input(), found).ok());
+  batch_output output;
+  ASSERT_TRUE((*work)->run(batch.input(), output).ok());
   std::map<device_call, int> counts;
   device::instance().plant({.lose = [&](device_call call) { return ++counts[call] == 0; }});
-  ASSERT_TRUE((*work)->run(batch.input(), found).ok());
+  ASSERT_TRUE((*work)->run(batch.input(), output).ok());
   const std::uint64_t calls = device::instance().calls;
   device::instance().plant({});
   EXPECT_EQ(counts[device_call::copy], 5);   // description and bytes in; counters, lengths and digests out

@@ -11,15 +11,15 @@ device& device::instance() {
 }
 
 device::work_queue& device::queue_of(cudaStream_t stream) {
-  const auto found = streams.find(stream);
-  if (found == streams.end()) throw fault("a stream is used that was destroyed or never made");
-  return found->second;
+  const auto entry = streams.find(stream);
+  if (entry == streams.end()) throw fault("a stream is used that was destroyed or never made");
+  return entry->second;
 }
 
 const std::shared_ptr<event_state>& device::event_of(cudaEvent_t event) {
-  const auto found = events.find(event);
-  if (found == events.end()) throw fault("an event is used that was destroyed or never made");
-  return found->second;
+  const auto entry = events.find(event);
+  if (entry == events.end()) throw fault("an event is used that was destroyed or never made");
+  return entry->second;
 }
 
 void device::enqueue(cudaStream_t stream, std::function<void(device_memory&)> work) {
@@ -48,9 +48,9 @@ void device::finish(work_queue& queue) {
 
 void device::reach(const event_state& event, cudaStream_t stream, u64 record) {
   while (event.reached < record) {
-    const auto found = streams.find(stream);
-    if (found == streams.end() || found->second.empty()) throw fault("an event is waited for that never comes");
-    do_next(found->second);
+    const auto entry = streams.find(stream);
+    if (entry == streams.end() || entry->second.empty()) throw fault("an event is waited for that never comes");
+    do_next(entry->second);
   }
 }
 

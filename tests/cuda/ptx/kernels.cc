@@ -35,9 +35,9 @@ std::string ptx_of(const u8* binary) {
 }
 
 registered_kernel& kernel_of(device& there, const void* function) {
-  const auto found = there.kernels.find(function);
-  if (found == there.kernels.end()) throw fault("a function is launched that is no kernel");
-  registered_kernel& code = found->second;
+  const auto entry = there.kernels.find(function);
+  if (entry == there.kernels.end()) throw fault("a function is launched that is no kernel");
+  registered_kernel& code = entry->second;
   if (code.decoded == nullptr) {
     static std::map<const u8*, std::map<std::string, std::string, std::less<>>> texts;
     auto& kernels = texts[code.binary];

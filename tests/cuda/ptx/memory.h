@@ -125,18 +125,18 @@ class device_memory {
     return reinterpret_cast<void*>(begin);
   }
   void free(void* data) {
-    const auto found = regions_.find(reinterpret_cast<u64>(data));
-    if (found == regions_.end()) throw fault("memory is freed that is not allocated");
-    byte_count_ -= found->second.size();
-    regions_.erase(found);
+    const auto entry = regions_.find(reinterpret_cast<u64>(data));
+    if (entry == regions_.end()) throw fault("memory is freed that is not allocated");
+    byte_count_ -= entry->second.size();
+    regions_.erase(entry);
   }
   /// The region that has these bytes.
   [[nodiscard]] region& at(u64 address, u64 size) {
-    auto found = regions_.upper_bound(address);
-    if (found == regions_.begin() || !(--found)->second.has(address, size)) {
+    auto entry = regions_.upper_bound(address);
+    if (entry == regions_.begin() || !(--entry)->second.has(address, size)) {
       throw fault(std::to_string(size) + " bytes of global memory are not within an allocation");
     }
-    return found->second;
+    return entry->second;
   }
   /// The bytes of an array, on the host.
   template <class T>

@@ -35,26 +35,26 @@ struct lanewise {
   }
   static void run_lanes(warp& w, const instruction& i, u32 active, auto... sources) {
     if constexpr (std::is_same_v<Result, bool>) {
-      u32 made = 0;
-      for (u32 lane = 0; lane < 32; ++lane) made |= (Function(sources[lane]...) ? 1u : 0u) << lane;
+      u32 value = 0;
+      for (u32 lane = 0; lane < 32; ++lane) value |= (Function(sources[lane]...) ? 1u : 0u) << lane;
       u32& result = w.predicate(i.result);
-      result = (result & ~active) | (made & active);
+      result = (result & ~active) | (value & active);
     } else {
       Result* const result = w.lanes<Result>(i.result);
 #pragma GCC ivdep
       for (u32 lane = 0; lane < 32; ++lane) {
-        const Result made = Function(sources[lane]...);
-        result[lane] = (active >> lane & 1) != 0 ? made : result[lane];
+        const Result value = Function(sources[lane]...);
+        result[lane] = (active >> lane & 1) != 0 ? value : result[lane];
       }
     }
   }
-  static void encode(const statement& parsed, register_file& registers, instruction& made) {
+  static void encode(const statement& parsed, register_file& registers, instruction& encoded) {
     if (parsed.operands.size() != sizeof...(Sources) + 1) throw fault("a wrong number of operands");
     constexpr u32 sizes[] = {lane_bytes_of<Sources>...};
-    made.run = run;
-    made.result = registers.offset_of(parsed.operands[0], lane_bytes_of<Result>);
+    encoded.run = run;
+    encoded.result = registers.offset_of(parsed.operands[0], lane_bytes_of<Result>);
     for (std::size_t s = 0; s < sizeof...(Sources); ++s) {
-      made.operands[s] = registers.offset_of(parsed.operands[s + 1], sizes[s]);
+      encoded.operands[s] = registers.offset_of(parsed.operands[s + 1], sizes[s]);
     }
   }
 };
@@ -73,8 +73,8 @@ encoder lanes_by() {
 template <class U, class S>
 void add_integers(operation_table& table) {
   constexpr u32 width = 8 * sizeof(U);
-  const auto add = [&](const std::string& name, const std::string& types, encoder made) {
-    for (const char type : types) table[name + '.' + type + std::to_string(width)] = made;
+  const auto add = [&](const std::string& name, const std::string& types, encoder encode) {
+    for (const char type : types) table[name + '.' + type + std::to_string(width)] = encode;
   };
   add("mov", "bu", lanes_by<[](U a) { return a; }>());
   add("add", "s", lanes_by<[](U a, U b) { return static_cast<U>(a + b); }>());
@@ -124,31 +124,31 @@ void add_integers(operation_table& table) {
 /// Byte n of the result is that of the eight bytes of b and a which nibble n of the selector names.
 u32 permute(u32 a, u32 b, u32 selector) {
   const u64 bytes = u64{b} << 32 | a;
-  u32 made = 0;
+  u32 permuted = 0;
   for (u32 n = 0; n < 4; ++n) {
     const u32 nibble = selector >> (4 * n) & 0xf;
     u32 byte = static_cast<u32>(bytes >> (8 * (nibble & 7))) & 0xff;
     if ((nibble & 8) != 0) byte = (byte & 0x80) != 0 ? 0xff : 0;
-    made |= byte << (8 * n);
+    permuted |= byte << (8 * n);
   }
-  return made;
+  return permuted;
 }
 
 /// "mov.b64 %rd, {%r, %r}", its inverse, or a plain one.
-void encode_move(const statement& parsed, register_file& registers, instruction& made) {
-  if (parsed.operands.size() == 2) return lanes_by<[](u64 a) { return a; }>()(parsed, registers, made);
+void encode_move(const statement& parsed, register_file& registers, instruction& encoded) {
+  if (parsed.operands.size() == 2) return lanes_by<[](u64 a) { return a; }>()(parsed, registers, encoded);
   if (registers.lane_bytes(parsed.operands[0], 8) == 8) {
-    return lanes_by<[](u32 low, u32 high) { return u64{high} << 32 | low; }>()(parsed, registers, made);
+    return lanes_by<[](u32 low, u32 high) { return u64{high} << 32 | low; }>()(parsed, registers, encoded);
   }
-  made.run = [](warp& w, const instruction& i) {
+  encoded.run = [](warp& w, const instruction& i) {
     for_each_bit(w.active(), [&](u32 lane) {
       const u64 both = w.lanes<u64>(i.operands[0])[lane];
       w.lanes<u32>(i.operands[1])[lane] = static_cast<u32>(both);
       w.lanes<u32>(i.operands[2])[lane] = static_cast<u32>(both >> 32);
     });
   };
-  made.operands[0] = registers.offset_of(parsed.operands[2], 8);
-  for (u32 half = 0; half < 2; ++half) made.operands[1 + half] = registers.offset_of(parsed.operands[half], 4);
+  encoded.operands[0] = registers.offset_of(parsed.operands[2], 8);
+  for (u32 half = 0; half < 2; ++half) encoded.operands[1 + half] = registers.offset_of(parsed.operands[half], 4);
 }
 
 operation_table make_table() {
@@ -177,11 +177,11 @@ operation_table make_table() {
 
 }  // namespace
 
-void encode(const statement& parsed, register_file& registers, instruction& made) {
+void encode(const statement& parsed, register_file& registers, instruction& encoded) {
   static const operation_table table = make_table();
-  const auto found = table.find(std::string(parsed.opcode));
-  if (found == table.end()) throw fault("an opcode that the interpreter does not know");
-  found->second(parsed, registers, made);
+  const auto entry = table.find(std::string(parsed.opcode));
+  if (entry == table.end()) throw fault("an opcode that the interpreter does not know");
+  entry->second(parsed, registers, encoded);
 }
 
 }  // namespace cutpoint::ptx

@@ -44,8 +44,8 @@ void remove_all(std::string& text, std::string_view opcode) {
 /// Runs an example kernel that was altered, and returns the faults that were found.
 std::vector<std::string> faults_of(example which, std::function<void(std::string&)> alter) {
   device::instance().plant({.alter = std::move(alter)});
-  const auto made = run_on_device(which, example_input());
-  EXPECT_FALSE(made.ok());
+  const auto outcome = run_on_device(which, example_input());
+  EXPECT_FALSE(outcome.ok());
   return device::instance().end_of_test();
 }
 
@@ -94,12 +94,12 @@ struct chunking {
   std::shared_ptr<const std::uint8_t> bytes = *copy_to_device(stream, 3);
 
   [[nodiscard]] status enqueue(cudaStream_t in) {
-    const auto found = there.enqueue(bytes.get(), stream.size(), true, in);
-    return found ? status() : found.error();
+    const auto outputs = there.enqueue(bytes.get(), stream.size(), true, in);
+    return outputs ? status() : outputs.error();
   }
   [[nodiscard]] bool finds_its_cuts() {
-    const auto found = there.chunks();
-    return found && *found == cuts.find_cuts(stream);
+    const auto chunks = there.chunks();
+    return chunks && *chunks == cuts.find_cuts(stream);
   }
 };
 

@@ -26,43 +26,43 @@ statement read_statement(std::string_view line) {
 /// Reads a line such as ".param .u64 name," or ".param .align 8 .b8 name[48]", which follows `before`.
 parameter read_parameter(std::string_view line, const std::vector<parameter>& before) {
   const auto bracket = line.find('[');
-  parameter made;
+  parameter result;
   u32 alignment = 0;
   take(line, " ");
   if (bracket == std::string_view::npos) {
-    made.size = alignment = static_cast<u32>(number(take(line, " ").substr(2))) / 8;
+    result.size = alignment = static_cast<u32>(number(take(line, " ").substr(2))) / 8;
   } else {
     take(line, " ");
     alignment = static_cast<u32>(number(take(line, " ")));
     take(line, "[");
-    made.size = static_cast<u32>(number(take(line, "]")));
+    result.size = static_cast<u32>(number(take(line, "]")));
   }
   const u32 end = before.empty() ? 0 : before.back().offset + before.back().size;
-  made.offset = (end + alignment - 1) / alignment * alignment;
-  return made;
+  result.offset = (end + alignment - 1) / alignment * alignment;
+  return result;
 }
 
 /// Reads a branch, with the predicate before it. Its label is left in the text.
-void read_branch(std::string_view line, register_file& registers, instruction& made) {
-  made.run = run_jump;
+void read_branch(std::string_view line, register_file& registers, instruction& encoded) {
+  encoded.run = run_jump;
   if (line.starts_with('@')) {
-    made.run = run_branch;
-    made.if_not = line[1] == '!';
-    line.remove_prefix(made.if_not ? 2 : 1);
-    made.operands[0] = registers.offset_of(take(line, " \t"), 0);
+    encoded.run = run_branch;
+    encoded.if_not = line[1] == '!';
+    line.remove_prefix(encoded.if_not ? 2 : 1);
+    encoded.operands[0] = registers.offset_of(take(line, " \t"), 0);
   }
   const statement read = read_statement(line);
   if ((read.opcode != "bra" && read.opcode != "bra.uni") || read.operands.size() != 1) throw fault("no branch");
-  made.text = read.operands[0];
+  encoded.text = read.operands[0];
 }
 
 }  // namespace
 
 std::string_view take(std::string_view& text, std::string_view separators) {
   const auto end = std::min(text.find_first_of(separators), text.size());
-  const std::string_view taken = text.substr(0, end);
+  const std::string_view word = text.substr(0, end);
   text.remove_prefix(std::min(end + 1, text.size()));
-  return trim(taken);
+  return trim(word);
 }
 
 std::int64_t number(std::string_view text) {
@@ -100,8 +100,8 @@ void register_file::declare(std::string_view line) {
 }
 
 u32 register_file::lane_bytes(std::string_view name, u32 otherwise) const {
-  const auto found = banks_.find(name.substr(0, name.find_first_of("0123456789")));
-  return found == banks_.end() ? otherwise : found->second.lane_bytes;
+  const auto bank = banks_.find(name.substr(0, name.find_first_of("0123456789")));
+  return bank == banks_.end() ? otherwise : bank->second.lane_bytes;
 }
 
 u32 register_file::offset_of(std::string_view name, u32 lane_bytes) {
@@ -119,33 +119,33 @@ u32 register_file::offset_of(std::string_view name, u32 lane_bytes) {
     return constant_offset(static_cast<u64>(number(name)), lane_bytes);
   }
   const auto digits = name.find_first_of("0123456789");
-  const auto found = banks_.find(name.substr(0, digits));
-  if (found == banks_.end() || found->second.lane_bytes != lane_bytes) {
+  const auto bank = banks_.find(name.substr(0, digits));
+  if (bank == banks_.end() || bank->second.lane_bytes != lane_bytes) {
     throw fault("no register of " + std::to_string(lane_bytes) + " bytes: " + std::string(name));
   }
   const auto index = static_cast<u32>(number(name.substr(digits)));
-  if (index >= found->second.count) throw fault("no register: " + std::string(name));
-  return found->second.offset + index * register_image::size_of(lane_bytes);
+  if (index >= bank->second.count) throw fault("no register: " + std::string(name));
+  return bank->second.offset + index * register_image::size_of(lane_bytes);
 }
 
 u32 register_file::constant_offset(u64 value, u32 lane_bytes) {
-  const auto [found, is_new] = constants_.try_emplace({value, lane_bytes}, 0);
+  const auto [entry, is_new] = constants_.try_emplace({value, lane_bytes}, 0);
   if (is_new) {
-    found->second = holder_.registers.append(lane_bytes, 1);
+    entry->second = holder_.registers.append(lane_bytes, 1);
     if (lane_bytes == 0 && value != 0) value = ~u64{0};
     const u32 step = lane_bytes == 0 ? 4 : lane_bytes;
     for (u32 at = 0; at < register_image::size_of(lane_bytes); at += step) {
-      std::memcpy(holder_.registers.lanes<u8>(found->second) + at, &value, step);
+      std::memcpy(holder_.registers.lanes<u8>(entry->second) + at, &value, step);
     }
   }
-  return found->second;
+  return entry->second;
 }
 
-void register_file::read_address(std::string_view text, instruction& made, u32 lane_bytes) {
+void register_file::read_address(std::string_view text, instruction& encoded, u32 lane_bytes) {
   if (!text.starts_with('[') || !text.ends_with(']')) throw fault("no address: " + std::string(text));
   text = text.substr(1, text.size() - 2);
-  made.operands[0] = offset_of(take(text, "+"), lane_bytes);
-  made.offset = text.empty() ? 0 : number(text);
+  encoded.operands[0] = offset_of(take(text, "+"), lane_bytes);
+  encoded.offset = text.empty() ? 0 : number(text);
 }
 
 kernel::kernel(std::string ptx) : text(std::move(ptx)) {

@@ -100,7 +100,7 @@ class register_file {
   /// The offset of a register or a constant with lanes of this size.
   [[nodiscard]] u32 offset_of(std::string_view name, u32 lane_bytes);
   /// Reads an address such as "[%rd1+8]" or "[parameter+8]" into operand 0.
-  void read_address(std::string_view text, instruction& made, u32 lane_bytes);
+  void read_address(std::string_view text, instruction& encoded, u32 lane_bytes);
 
  private:
   struct bank {
@@ -115,14 +115,14 @@ class register_file {
   std::map<std::pair<u64, u32>, u32> constants_;
 };
 
-using encoder = void (*)(const statement& parsed, register_file& registers, instruction& made);
+using encoder = void (*)(const statement& parsed, register_file& registers, instruction& encoded);
 using operation_table = std::unordered_map<std::string, encoder>;
 
 /// Returns the operations that access memory, or that lanes and warps do together.
 [[nodiscard]] operation_table memory_and_warp_operations();
 
 /// Writes the operation and the operands of a statement that is no branch. Throws `fault` for an unknown opcode.
-void encode(const statement& parsed, register_file& registers, instruction& made);
+void encode(const statement& parsed, register_file& registers, instruction& encoded);
 
 /// The operations of branches.
 void run_branch(warp& w, const instruction& i);

@@ -41,11 +41,11 @@ status sort_by_length_async(const std::uint32_t* lengths, std::uint32_t* sorted,
   if (size == 0) return {};
   return enqueue(stream, [=](ptx::device_memory& memory) {
     use(memory, temporary, temporary_size, size);
-    std::uint32_t* const found = memory.array(order, size);
+    std::uint32_t* const ordered = memory.array(order, size);
     static_cast<void>(
-        host_executor().sort_by_length(memory.array(lengths, size), memory.array(sorted, size), found, size, bits));
+        host_executor().sort_by_length(memory.array(lengths, size), memory.array(sorted, size), ordered, size, bits));
     const std::uint32_t* const names = memory.array(indices, size);
-    std::transform(found, found + size, found, [&](std::uint32_t i) { return names[i]; });
+    std::transform(ordered, ordered + size, ordered, [&](std::uint32_t i) { return names[i]; });
   });
 }
 

@@ -49,17 +49,17 @@ class Rehearsal(unittest.TestCase):
         for number in range(3):
             (cls.folder / "files" / str(number)).write_bytes(bytes(i * i * (number + 3) // 7 % 251 for i in range(40_000)))
 
-    def rehearse(self, part: int) -> list[str]:
+    def rehearse(self, number: int) -> list[str]:
         """Runs a part and returns the steps that passed."""
-        words = ["env", "-i", f"PATH={self.folder}/tools:/usr/bin:/bin", "cutpoint-gpu/gpu-check", "--part", str(part), "--bytes", "128K"]
+        words = ["env", "-i", f"PATH={self.folder}/tools:/usr/bin:/bin", "cutpoint-gpu/gpu-check", "--part", str(number), "--bytes", "128K"]
         run = subprocess.run([*words, "--data", "files"], cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600)
-        report = (self.folder / f"gpu-part-{part}.md").read_text()
+        report = (self.folder / f"gpu-part-{number}.md").read_text()
         self.assertEqual(run.returncode, 0, run.stderr + report)
         self.assertIn("interpreter of PTX", report)
         return re.findall(r"^\| (\S+) \| passed", report, re.MULTILINE)
 
-    def figures(self, part: int) -> dict:
-        return json.loads((self.folder / f"gpu-part-{part}.json").read_text())
+    def figures(self, number: int) -> dict:
+        return json.loads((self.folder / f"gpu-part-{number}.json").read_text())
 
     def test_part_1(self):
         self.assertEqual(self.rehearse(1), ["cuda-tests", "memcheck", "benchmark"])
@@ -77,8 +77,8 @@ class Rehearsal(unittest.TestCase):
 
     def test_results(self):
         words = [sys.executable, "-B", ROOT / "scripts" / "gpu_results.py", self.folder, "--page", self.folder / "page.md"]
-        made = subprocess.run(words, capture_output=True, text=True, timeout=120)
-        self.assertEqual(made.returncode, 0, made.stderr)
+        run = subprocess.run(words, capture_output=True, text=True, timeout=120)
+        self.assertEqual(run.returncode, 0, run.stderr)
         page = (self.folder / "page.md").read_text()
         self.assertNotIn("did not come back", page)
         for heading in ("## Cuts", "## `dedup` of real data", "## Kernels under Nsight Compute", "## Variants", "## Claims"):

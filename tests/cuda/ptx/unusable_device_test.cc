@@ -14,8 +14,8 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 const std::vector<std::vector<std::uint8_t>>& streams() {
-  static const std::vector<std::vector<std::uint8_t>> made = {mixed_stream(100'000, 1), mixed_stream(3'000, 2)};
-  return made;
+  static const std::vector<std::vector<std::uint8_t>> streams = {mixed_stream(100'000, 1), mixed_stream(3'000, 2)};
+  return streams;
 }
 
 device_run run_on_interpreter(int number = 0) {
@@ -40,8 +40,8 @@ void expect_refused(const std::string& sentence) {
   EXPECT_EQ(refused.outcome.message(), sentence);
   EXPECT_EQ(cuda::check_device(0).message(), sentence);
   recorder out;
-  auto threads = engine::make({.threads = 2}).value();
-  auto feed = threads.open(small_job(), out).value();
+  auto engine = engine::make({.threads = 2}).value();
+  auto feed = engine.open(small_job(), out).value();
   for (std::size_t i = 0; i < streams().size(); ++i) {
     ASSERT_TRUE(feed.begin(i).ok() && feed.write(streams()[i]).ok() && feed.end().ok());
   }

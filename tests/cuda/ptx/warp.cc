@@ -62,15 +62,15 @@ void warp::choose_group() {
   if (!others_.empty()) next_ = std::min_element(others_.begin(), others_.end(), lower)->at;
 }
 
-void warp::branch(u32 taken, u32 target) {
+void warp::branch(u32 jumping, u32 target) {
   if (++branches_ > most_branches) throw fault("a kernel does not end");
-  if (taken == 0) return;
-  const u32 stay = active_ & ~taken;
+  if (jumping == 0) return;
+  const u32 stay = active_ & ~jumping;
   if (stay != 0) {
     others_.push_back({at_, stay});
     next_ = std::min(next_, at_);
   }
-  active_ = taken;
+  active_ = jumping;
   at_ = target;
 }
 

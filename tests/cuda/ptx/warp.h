@@ -81,7 +81,7 @@ class warp {
   [[nodiscard]] u32 active() const { return active_; }
   [[nodiscard]] const thread_clock& clock() const { return clock_; }
 
-  void branch(u32 taken, u32 target);
+  void branch(u32 jumping, u32 target);
   void end_lanes();
   /// Whether all these lanes are at the instruction that runs now. If not, the active ones wait there for the others.
   bool have_met(u32 members);

@@ -19,8 +19,8 @@ using tests::content;
 /// A chunker, which completes the parameters and defines the candidates.
 template <class Parameters>
 struct definition {
-  explicit definition(const Parameters& given)
-      : reference(chunker::make(given).value()), filled(std::get<Parameters>(reference.parameters())) {}
+  explicit definition(const Parameters& parameters)
+      : reference(chunker::make(parameters).value()), filled(std::get<Parameters>(reference.parameters())) {}
 
   chunker reference;
   Parameters filled;
@@ -110,8 +110,8 @@ void run_as_tuned(const definition<Parameters>& expected, const rolling_tuning& 
 
 /// Tests all orders of threads and all contents, with lengths near 0, a step, a run and a tile.
 template <class Parameters>
-void expect_defined_marks(const Parameters& given) {
-  const definition<Parameters> expected(given);
+void expect_defined_marks(const Parameters& parameters) {
+  const definition<Parameters> expected(parameters);
   constexpr rolling_tuning tuned{};
   const std::uint64_t tile = 32 * tuned.run_bytes;
   std::size_t marked = 0;
@@ -209,10 +209,11 @@ TEST(rolling_scan, ignores_tuning) {
 TEST(residue_test, accepts_the_words_of_the_rule) {
   tests::seeded_choices random(1);
   for (int round = 0; round < 400; ++round) {
-    buzhash_parameters given{.test = random.one_of(buzhash_test::pbs)};
-    given.avg_bytes = is_casync(given.test) ? random.between(48, 300) : std::uint64_t{1} << random.between(6, 30);
-    given.min_bytes = 48;
-    const definition expected(given);
+    buzhash_parameters parameters{.test = random.one_of(buzhash_test::pbs)};
+    parameters.avg_bytes =
+        is_casync(parameters.test) ? random.between(48, 300) : std::uint64_t{1} << random.between(6, 30);
+    parameters.min_bytes = 48;
+    const definition expected(parameters);
     const buzhash_rule rule = rule_of(expected.filled);
     const residue_test test = make_specification(expected.filled).rule.tests.level[0];
     std::size_t accepted = 0;

@@ -34,7 +34,7 @@ class packed_buffer {
 
 /// The part of a stream that a batch has: the bytes from the chunk with the number `first_chunk` on, and only those
 /// among the stream's first `shown` bytes.
-struct stream_part {
+struct shown_stream {
   byte_span stream;
   std::uint64_t shown = 0;
   std::size_t first_chunk = 0;
@@ -113,45 +113,46 @@ std::vector<chunk> cut_in_partitions(const Specification& specification, packed_
 /// last one that the shown bytes decide by the reach alone. `specification` must have the parameters of `reference`.
 template <class Specification>
 void expect_reference_cuts(const Specification& specification, const chunker& reference,
-                           const std::vector<stream_part>& parts, const partitioning& how) {
+                           const std::vector<shown_stream>& streams, const partitioning& how) {
   std::vector<std::uint8_t> packed;
   std::vector<stream_range> stream_ranges;
   std::vector<chunk> expected;
   const auto cut_finder = specification.cut_finder(specification.table.data());
   EXPECT_EQ(cut_finder.reach, reference.reach());
   EXPECT_EQ(specification.sizes.behind, reference.behind());
-  for (const stream_part& part : parts) {
-    const std::vector<chunk> chunks = reference.find_cuts(part.stream);
-    if (part.first_chunk >= chunks.size() || chunks[part.first_chunk].offset >= part.shown) continue;
-    const std::uint64_t start = chunks[part.first_chunk].offset;
+  for (const shown_stream& one : streams) {
+    const std::vector<chunk> chunks = reference.find_cuts(one.stream);
+    if (one.first_chunk >= chunks.size() || chunks[one.first_chunk].offset >= one.shown) continue;
+    const std::uint64_t start = chunks[one.first_chunk].offset;
     const std::uint64_t begin = start - std::min(start, specification.sizes.behind);
-    const bool ends = part.shown == part.stream.size();
+    const bool ends = one.shown == one.stream.size();
     const std::uint64_t base = packed.size();
-    const byte_span shown = part.stream.subspan(begin, part.shown - begin);
+    const byte_span shown = one.stream.subspan(begin, one.shown - begin);
     packed.insert(packed.end(), shown.begin(), shown.end());
     stream_ranges.push_back({.begin = base,
                              .start = base + start - begin,
                              .stop = packed.size(),
                              .end = packed.size(),
                              .ends = ends ? 1u : 0u});
-    for (std::size_t i = part.first_chunk; i < chunks.size(); ++i) {
+    for (std::size_t i = one.first_chunk; i < chunks.size(); ++i) {
       const chunk& each = chunks[i];
-      if (!ends && (each.offset >= part.shown || part.shown - each.offset < reference.reach())) break;
+      if (!ends && (each.offset >= one.shown || one.shown - each.offset < reference.reach())) break;
       expected.push_back({.offset = base + each.offset - begin, .length = each.length});
     }
   }
   const packed_buffer buffer(packed);
-  const std::vector<chunk> found = cut_in_partitions(specification, buffer.view(), stream_ranges, how);
-  const auto [actual, instead] = std::mismatch(found.begin(), found.end(), expected.begin(), expected.end());
-  if (actual == found.end() && instead == expected.end()) return;
+  const std::vector<chunk> actual_chunks = cut_in_partitions(specification, buffer.view(), stream_ranges, how);
+  const auto [actual, instead] =
+      std::mismatch(actual_chunks.begin(), actual_chunks.end(), expected.begin(), expected.end());
+  if (actual == actual_chunks.end() && instead == expected.end()) return;
   const auto text = [](const auto& it, const auto& end) {
     return it == end
                ? std::string("nothing")
                : std::string("[") + std::to_string(it->offset) + ", " + std::to_string(it->offset + it->length) + ")";
   };
   ADD_FAILURE() << reference.canonical() << ", " << packed.size() << " bytes in partitions of " << how.partition_bytes
-                << ": chunk " << actual - found.begin() << " is " << text(actual, found.end()) << " instead of "
-                << text(instead, expected.end());
+                << ": chunk " << actual - actual_chunks.begin() << " is " << text(actual, actual_chunks.end())
+                << " instead of " << text(instead, expected.end());
 }
 
 }  // namespace cutpoint::cuda

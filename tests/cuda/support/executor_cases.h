@@ -47,9 +47,9 @@ class executor_test : public testing::TestWithParam<executor_case> {
   /// Makes an offload for batches of up to `limits`. Fails the test and returns null on an error.
   static std::unique_ptr<offload> make(const chunker& cuts, const fingerprint_recipe& recipe,
                                        const batch_limits& limits, offload_use use = offload_use::cut) {
-    auto made = GetParam().make(cuts, recipe, limits, use);
-    if (made) return std::move(*made);
-    ADD_FAILURE() << cuts.canonical() << ": " << made.error().message();
+    auto offload = GetParam().make(cuts, recipe, limits, use);
+    if (offload) return std::move(*offload);
+    ADD_FAILURE() << cuts.canonical() << ": " << offload.error().message();
     return nullptr;
   }
 };

@@ -11,7 +11,7 @@ namespace cutpoint::cuda {
 
 class known_chunks {
  public:
-  explicit known_chunks(std::vector<std::uint8_t> bytes) : bytes_(std::move(bytes)), parts_{bytes_} {}
+  explicit known_chunks(std::vector<std::uint8_t> bytes) : bytes_(std::move(bytes)), buffers_{bytes_} {}
   known_chunks(const known_chunks&) = delete;
   known_chunks& operator=(const known_chunks&) = delete;
 
@@ -31,32 +31,32 @@ class known_chunks {
   }
   /// Splits the bytes into `count` parts, of which some may be empty.
   void split(std::uint64_t count, tests::choices& random) {
-    parts_.clear();
+    buffers_.clear();
     byte_span left(bytes_);
     for (; count > 1; --count) {
       const std::uint64_t size = random.between(0, left.size());
-      parts_.push_back(left.first(size));
+      buffers_.push_back(left.first(size));
       left = left.subspan(size);
     }
-    parts_.push_back(left);
+    buffers_.push_back(left);
   }
 
   [[nodiscard]] byte_span bytes() const { return bytes_; }
-  [[nodiscard]] chunk_input input() const { return {.parts = parts_, .begins = begins_, .lengths = lengths_}; }
+  [[nodiscard]] chunk_input input() const { return {.buffers = buffers_, .begins = begins_, .lengths = lengths_}; }
 
   [[nodiscard]] std::vector<std::uint8_t> digests(const fingerprint_recipe& recipe) const {
     auto print = *fingerprinter::make(recipe);
     std::vector<std::uint8_t> all;
     for (std::size_t i = 0; i < begins_.size(); ++i) {
-      const digest made = *print(bytes().subspan(begins_[i], lengths_[i]));
-      all.insert(all.end(), made.view().begin(), made.view().end());
+      const digest value = *print(bytes().subspan(begins_[i], lengths_[i]));
+      all.insert(all.end(), value.view().begin(), value.view().end());
     }
     return all;
   }
 
  private:
   std::vector<std::uint8_t> bytes_;
-  std::vector<byte_span> parts_;
+  std::vector<byte_span> buffers_;
   std::vector<std::uint64_t> begins_;
   std::vector<std::uint32_t> lengths_;
 };

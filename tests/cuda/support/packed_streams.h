@@ -25,41 +25,41 @@ inline chunker small_gear() {
 
 /// Whole streams, one after the other in a batch. Streams may be empty.
 struct packed_streams {
-  std::vector<byte_span> parts;
+  std::vector<byte_span> streams;
   std::vector<stream_range> stream_ranges;
 
   void add(byte_span stream) {
     const std::uint64_t begin = stream_ranges.empty() ? 0 : stream_ranges.back().end;
-    parts.push_back(stream);
+    streams.push_back(stream);
     stream_ranges.push_back(
         {.begin = begin, .start = begin, .stop = begin + stream.size(), .end = begin + stream.size(), .ends = 1});
   }
   [[nodiscard]] std::uint64_t byte_count() const { return stream_ranges.empty() ? 0 : stream_ranges.back().end; }
-  [[nodiscard]] batch_input input() const { return {.parts = parts, .stream_ranges = stream_ranges}; }
+  [[nodiscard]] batch_input input() const { return {.buffers = streams, .stream_ranges = stream_ranges}; }
 };
 
 /// Expects the lengths and digests of one stream that the references give.
-inline void expect_stream(const batch_output& found, const stream_range_chunks& range, byte_span stream,
+inline void expect_stream(const batch_output& output, const stream_range_chunks& range, byte_span stream,
                           const chunker& cuts, const fingerprint_recipe& recipe) {
   auto print = *fingerprinter::make(recipe);
   const std::vector<chunk> expected = cuts.find_cuts(stream);
   ASSERT_EQ(range.count, expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    ASSERT_EQ(found.lengths[range.first + i], expected[i].length) << "chunk " << i;
-    const digest made = *print(stream.subspan(expected[i].offset, expected[i].length));
-    const auto digests = found.digests.subspan((range.first + i) * made.size, made.size);
-    ASSERT_TRUE(std::equal(digests.begin(), digests.end(), made.bytes.begin())) << "chunk " << i;
+    ASSERT_EQ(output.lengths[range.first + i], expected[i].length) << "chunk " << i;
+    const digest value = *print(stream.subspan(expected[i].offset, expected[i].length));
+    const auto digests = output.digests.subspan((range.first + i) * value.size, value.size);
+    ASSERT_TRUE(std::equal(digests.begin(), digests.end(), value.bytes.begin())) << "chunk " << i;
   }
 }
 
 /// Expects the same for every stream of a batch.
-inline void expect_streams(const batch_output& found, const packed_streams& packed, const chunker& cuts,
+inline void expect_streams(const batch_output& output, const packed_streams& packed, const chunker& cuts,
                            const fingerprint_recipe& recipe) {
-  ASSERT_EQ(found.stream_ranges.size(), packed.stream_ranges.size());
+  ASSERT_EQ(output.stream_ranges.size(), packed.stream_ranges.size());
   for (std::size_t i = 0; i < packed.stream_ranges.size(); ++i) {
-    SCOPED_TRACE(testing::Message() << "stream " << i << " of " << packed.parts[i].size() << " bytes");
-    EXPECT_EQ(found.stream_ranges[i].next, packed.stream_ranges[i].end);
-    ASSERT_NO_FATAL_FAILURE(expect_stream(found, found.stream_ranges[i], packed.parts[i], cuts, recipe));
+    SCOPED_TRACE(testing::Message() << "stream " << i << " of " << packed.streams[i].size() << " bytes");
+    EXPECT_EQ(output.stream_ranges[i].next, packed.stream_ranges[i].end);
+    ASSERT_NO_FATAL_FAILURE(expect_stream(output, output.stream_ranges[i], packed.streams[i], cuts, recipe));
   }
 }
 

@@ -13,16 +13,16 @@ class drawn_streams {
     for (std::uint64_t count = random.between(1, 5); count != 0; --count) {
       const auto what = tests::all_contents[random.between(0, tests::all_contents.size() - 1)];
       const auto& stream = streams_.emplace_back(tests::make_stream(what, random.between(1, longest), random));
-      parts_.push_back({.stream = stream,
+      shown_.push_back({.stream = stream,
                         .shown = random.once_in(2) ? stream.size() : random.between(1, stream.size()),
                         .first_chunk = random.once_in(2) ? 0 : random.between(0, 5)});
     }
   }
-  [[nodiscard]] const std::vector<stream_part>& parts() const { return parts_; }
+  [[nodiscard]] const std::vector<shown_stream>& shown() const { return shown_; }
 
  private:
   std::vector<std::vector<std::uint8_t>> streams_;
-  std::vector<stream_part> parts_;
+  std::vector<shown_stream> shown_;
 };
 
 inline partitioning random_partitioning(tests::choices& random) {

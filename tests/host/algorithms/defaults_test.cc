@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -12,13 +12,14 @@ using testing::HasSubstr;
 struct default_case {
   std::string_view name;
   std::string_view settings;
-  std::string_view canonical_part;
+  std::string_view canonical_words;
 };
 
 /// Checks that the canonical string contains `canonical_part`, which the `settings` leave out.
 void expect_defaults(std::initializer_list<default_case> cases) {
   for (const default_case& c : cases) {
-    EXPECT_THAT(made(c.name, c.settings).canonical(), HasSubstr(c.canonical_part)) << c.name << " " << c.settings;
+    EXPECT_THAT(chunker_of(c.name, c.settings).canonical(), HasSubstr(c.canonical_words))
+        << c.name << " " << c.settings;
   }
 }
 
@@ -44,8 +45,8 @@ TEST(defaults, sizes_follow_the_average) {
 TEST(defaults, a_maximum_of_0_stays_none) {
   for (const std::string_view name : {"gear", "rabin", "rabin-inck", "adler", "crc32", "buzhash", "tttd", "maxp",
                                       "ae-max", "ae-min", "ram", "seqcdc-inc", "seqcdc-dec"}) {
-    EXPECT_THAT(made(name, "max_bytes=0").canonical(), HasSubstr("max_bytes=0,"));
-    EXPECT_EQ(made(name, "max_bytes=0").reach(), unlimited);
+    EXPECT_THAT(chunker_of(name, "max_bytes=0").canonical(), HasSubstr("max_bytes=0,"));
+    EXPECT_EQ(chunker_of(name, "max_bytes=0").reach(), unlimited);
   }
 }
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "host/algorithms/buzhash.h"
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/host/naive/naive.h"
 #include "tests/host/support/case_count.h"
 #include "tests/host/support/faults.h"
@@ -23,7 +23,7 @@ class algorithm_definition : public testing::TestWithParam<algorithm_case> {};
 TEST_P(algorithm_definition, cuts_every_short_stream_as_defined) {
   seeded_choices random(GetParam().which + 1);
   for (int round = 0; round < GetParam().rounds; ++round) {
-    const chunker chunker = made_tiny(GetParam().which, random);
+    const chunker chunker = tiny_chunker(GetParam().which, random);
     const std::uint64_t longest = limits_of(chunker.parameters()).longest;
     const std::uint64_t last_length = longest == unlimited ? 300 : 2 * longest + 8;
     const content what = all_contents[static_cast<std::size_t>(round) % all_contents.size()];
@@ -38,7 +38,7 @@ TEST_P(algorithm_definition, cuts_streams_of_any_content_as_defined) {
   seeded_choices random(GetParam().which + 1001);
   for (int round = 0; round < GetParam().rounds; ++round) {
     for (const content what : all_contents) {
-      const chunker chunker = made_tiny(GetParam().which, random);
+      const chunker chunker = tiny_chunker(GetParam().which, random);
       const auto stream = make_stream(what, random.between(1, 12 * scale_of(chunker)), random);
       ASSERT_EQ(definition_fault(chunker, stream), "") << name_of(what);
     }
@@ -48,7 +48,7 @@ TEST_P(algorithm_definition, cuts_streams_of_any_content_as_defined) {
 TEST_P(algorithm_definition, cuts_long_random_streams_as_defined) {
   seeded_choices random(GetParam().which + 3001);
   for (int round = 0; round < GetParam().rounds; ++round) {
-    const chunker chunker = made_tiny(GetParam().which, random);
+    const chunker chunker = tiny_chunker(GetParam().which, random);
     ASSERT_EQ(definition_fault(chunker, make_stream(content::random, 40'000, random)), "");
   }
 }
@@ -61,7 +61,7 @@ class catalog_definition : public testing::TestWithParam<std::string> {};
 TEST_P(catalog_definition, cuts_by_default_as_defined) {
   seeded_choices random(17);
   for (const content what : {content::random, content::mixed}) {
-    EXPECT_EQ(definition_fault(made(GetParam()), make_stream(what, 150'001, random)), "") << name_of(what);
+    EXPECT_EQ(definition_fault(chunker_of(GetParam()), make_stream(what, 150'001, random)), "") << name_of(what);
   }
 }
 
@@ -71,10 +71,10 @@ TEST(masks, take_every_bit_of_a_large_average) {
   seeded_choices random(16);
   const auto stream = make_stream(content::random, 1'500'000, random);
   for (const std::string_view name : {"rabin", "rabin-inck", "adler", "crc32", "buzhash", "tttd"}) {
-    EXPECT_EQ(definition_fault(made(name, "window=5,min_bytes=5,avg_bytes=64K,max_bytes=0"), stream), "");
-    EXPECT_EQ(definition_fault(made(name, "window=5,min_bytes=5,avg_bytes=256K,max_bytes=512K"), stream), "");
+    EXPECT_EQ(definition_fault(chunker_of(name, "window=5,min_bytes=5,avg_bytes=64K,max_bytes=0"), stream), "");
+    EXPECT_EQ(definition_fault(chunker_of(name, "window=5,min_bytes=5,avg_bytes=256K,max_bytes=512K"), stream), "");
   }
-  EXPECT_EQ(definition_fault(made("gear", "min_bytes=64,avg_bytes=64K,max_bytes=0"), stream), "");
+  EXPECT_EQ(definition_fault(chunker_of("gear", "min_bytes=64,avg_bytes=64K,max_bytes=0"), stream), "");
 }
 
 TEST(ae, equals_the_windowed_rule_for_values_of_one_byte) {
@@ -86,20 +86,21 @@ TEST(ae, equals_the_windowed_rule_for_values_of_one_byte) {
     p.max_bytes = random.once_in(3) ? 0 : random.between(1, 90);
     p.extreme = random.one_of(ae_extreme::minimum);
     const auto stream = make_stream(random.one_of(content::mixed), random.between(1, 700), random);
-    for (const chunk& c : made(p).find_cuts(stream)) {
-      ASSERT_EQ(c.length, naive::windowed_ae_cut(p, stream, c.offset)) << made(p).canonical() << " at " << c.offset;
+    for (const chunk& c : chunker_of(p).find_cuts(stream)) {
+      ASSERT_EQ(c.length, naive::windowed_ae_cut(p, stream, c.offset))
+          << chunker_of(p).canonical() << " at " << c.offset;
     }
   }
 }
 
 TEST(ae, cuts_constant_data_every_window_and_one) {
-  const auto chunks = made("ae-max", "window=100").find_cuts(std::vector<std::uint8_t>(1010, 7));
+  const auto chunks = chunker_of("ae-max", "window=100").find_cuts(std::vector<std::uint8_t>(1010, 7));
   EXPECT_EQ(lengths_of(chunks), (std::vector<std::uint64_t>(10, 101)));
 }
 
 TEST(restic, cuts_zeros_at_every_minimum) {
   const auto chunks =
-      made("restic", "min_bytes=64,avg_bytes=1K,max_bytes=4K").find_cuts(std::vector<std::uint8_t>(640));
+      chunker_of("restic", "min_bytes=64,avg_bytes=1K,max_bytes=4K").find_cuts(std::vector<std::uint8_t>(640));
   EXPECT_EQ(lengths_of(chunks), (std::vector<std::uint64_t>(10, 64)));
 }
 
@@ -107,7 +108,7 @@ TEST(tttd, cuts_after_the_last_backup_at_the_maximum_only) {
   // With D = 4 and a window of one byte, multiples of 4 match the divisor, and 2 is a backup.
   std::vector<std::uint8_t> bytes(16, 1);
   bytes[6] = bytes[12] = 2;
-  const chunker chunker = made("tttd", "window=1,min_bytes=1,avg_bytes=4,max_bytes=10");
+  const chunker chunker = chunker_of("tttd", "window=1,min_bytes=1,avg_bytes=4,max_bytes=10");
   EXPECT_EQ(lengths_of(chunker.find_cuts(bytes)), (std::vector<std::uint64_t>{7, 9}));
 }
 
@@ -129,7 +130,7 @@ TEST(casync, has_the_divisors_of_the_programs_for_large_averages) {
 
 TEST(casync, cuts_where_the_residue_is_the_largest_for_a_large_average) {
   for (const planted_cut& each : planted_cuts) {
-    EXPECT_EQ(lengths_of(made(each.name, each.settings).find_cuts(each.stream())), each.lengths()) << each.name;
+    EXPECT_EQ(lengths_of(chunker_of(each.name, each.settings).find_cuts(each.stream())), each.lengths()) << each.name;
   }
 }
 
@@ -145,7 +146,7 @@ TEST(seqcdc, counts_steps_and_skips_bytes_after_the_one_compared) {
   // min - k = 2. The steps at 2 and 3 fall and trigger a skip of 3 bytes. Then steps 7 and 8 are compared, and rise.
   const std::vector<std::uint8_t> bytes = {9, 8, 7, 6, 7, 8, 9, 10, 11, 12};
   const chunker chunker =
-      made("seqcdc-inc", "seq_length=2,min_bytes=4,avg_bytes=8,max_bytes=0,skip_trigger=2,skip_size=3");
+      chunker_of("seqcdc-inc", "seq_length=2,min_bytes=4,avg_bytes=8,max_bytes=0,skip_trigger=2,skip_size=3");
   EXPECT_EQ(lengths_of(chunker.find_cuts(bytes)), (std::vector<std::uint64_t>{9, 1}));
 }
 

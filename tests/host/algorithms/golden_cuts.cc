@@ -73,9 +73,9 @@ std::vector<std::string> golden_names() { return keys_of(goldens().at("cuts")); 
 
 result<chunker> golden_chunker(const std::string& name) {
   const golden_request request = request_of(goldens().at("cuts").at(name).at("args"));
-  const auto made = make_chunker(request.name, request.settings);
-  if (!made) return made.error();
-  return made->chunker;
+  const auto cuts = make_chunker(request.name, request.settings);
+  if (!cuts) return cuts.error();
+  return cuts->chunker;
 }
 
 std::vector<std::string> golden_inputs_of(const std::string& name) {

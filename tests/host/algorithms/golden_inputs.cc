@@ -27,9 +27,9 @@ std::vector<std::uint8_t> make_d2(byte_span d1) {
   for (int i = 0; i < 20'000; ++i) letters += "abcdefghijklmnop";
   const std::vector<std::uint8_t> zeros(3 * MiB);
   std::vector<std::uint8_t> bytes;
-  for (const byte_span piece : {d1.first(10 * MiB), byte_span(zeros), d1.subspan(middle, 9 * MiB - middle),
+  for (const byte_span block : {d1.first(10 * MiB), byte_span(zeros), d1.subspan(middle, 9 * MiB - middle),
                                 as_bytes(letters), d1.subspan(2 * MiB, 1 * MiB + 1)}) {
-    bytes.insert(bytes.end(), piece.begin(), piece.end());
+    bytes.insert(bytes.end(), block.begin(), block.end());
   }
   return bytes;
 }

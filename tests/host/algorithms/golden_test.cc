@@ -1,8 +1,8 @@
 // Tests the references against known cuts of 32 and 18 MiB (tests/data).
 #include <gtest/gtest.h>
 
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/host/algorithms/golden_cuts.h"
-#include "tests/host/algorithms/made.h"
 
 namespace cutpoint::tests {
 namespace {

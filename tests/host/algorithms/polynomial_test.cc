@@ -2,7 +2,7 @@
 // decides.
 #include <gtest/gtest.h>
 
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -58,15 +58,15 @@ constexpr polynomial degree_53 = std::uint64_t{1} << 53;
 
 TEST(polynomial, is_taken_just_when_it_is_irreducible) {
   seeded_choices random(53);
-  int taken = 0;
+  int accepted_count = 0;
   for (int round = 0; round < 600; ++round) {
     const polynomial p = degree_53 | random.between(0, degree_53 - 1) | 1;
     const bool is_taken = chunker::make(rabin_parameters{.polynomial = p}).ok();
     EXPECT_EQ(is_taken, is_irreducible(p)) << std::hex << p;
     EXPECT_EQ(chunker::make(tttd_parameters{.polynomial = p}).ok(), is_taken) << std::hex << p;
-    taken += is_taken ? 1 : 0;
+    accepted_count += is_taken ? 1 : 0;
   }
-  EXPECT_GT(taken, 5);  // about one in 26 is
+  EXPECT_GT(accepted_count, 5);  // about one in 26 is
 }
 
 TEST(polynomial, with_factors_is_refused) {
@@ -78,9 +78,9 @@ TEST(polynomial, with_factors_is_refused) {
     };
     const polynomial p = product(any_of_degree(degree), any_of_degree(53 - degree));
     ASSERT_EQ(degree_of(p), 53);
-    const auto made = chunker::make(rabin_parameters{.polynomial = p});
-    ASSERT_FALSE(made.ok()) << std::hex << p;
-    EXPECT_NE(made.error().message().find("irreducible"), std::string::npos);
+    const auto refused = chunker::make(rabin_parameters{.polynomial = p});
+    ASSERT_FALSE(refused.ok()) << std::hex << p;
+    EXPECT_NE(refused.error().message().find("irreducible"), std::string::npos);
   }
 }
 

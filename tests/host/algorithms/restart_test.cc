@@ -1,7 +1,7 @@
 // Tests that every cut depends only on the bytes in reach, and that chunks cover their stream within their limits.
 #include <gtest/gtest.h>
 
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/faults.h"
 #include "tests/host/support/streams.h"
 
@@ -15,7 +15,7 @@ class algorithm_restart : public testing::TestWithParam<algorithm_case> {
   void expect_no_fault(std::uint64_t longest_stream, Check&& check) {
     for (int round = 0; round < GetParam().rounds; ++round) {
       for (const content what : all_contents) {
-        const chunker chunker = made_tiny(GetParam().which, random_);
+        const chunker chunker = tiny_chunker(GetParam().which, random_);
         const auto stream = make_stream(what, random_.between(0, longest_stream), random_);
         ASSERT_EQ(check(chunker, stream, chunker.find_cuts(stream)), "") << name_of(what);
       }
@@ -35,7 +35,7 @@ TEST_P(algorithm_restart, needs_no_byte_out_of_reach) { expect_no_fault(2500, re
 
 TEST_P(algorithm_restart, ignores_every_byte_out_of_reach) {
   expect_no_fault(2500, [this](const chunker& chunker, byte_span stream, std::span<const chunk> chunks) {
-    return surroundings_fault(chunker, stream, chunks, random_);
+    return context_fault(chunker, stream, chunks, random_);
   });
 }
 
@@ -66,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(full, algorithm_restart, testing::ValuesIn(algorithm_ca
 
 class catalog_restart : public testing::TestWithParam<std::string> {
  protected:
-  catalog_restart() : random_(5), chunker_(made(GetParam())) {}
+  catalog_restart() : random_(5), chunker_(chunker_of(GetParam())) {}
 
   std::vector<std::uint8_t> stream(content what) { return make_stream(what, 2 * chunker_.reach() + 1001, random_); }
 
@@ -85,14 +85,14 @@ TEST_P(catalog_restart, restarts_anywhere_from_the_bytes_in_reach) {
   const auto bytes = stream(content::mixed);
   const auto chunks = chunker_.find_cuts(bytes);
   EXPECT_EQ(restart_fault(chunker_, bytes, chunks), "");
-  EXPECT_EQ(surroundings_fault(chunker_, bytes, chunks, random_), "");
+  EXPECT_EQ(context_fault(chunker_, bytes, chunks, random_), "");
   EXPECT_EQ(short_window_fault(chunker_, bytes, chunks, chunker_.reach() / 3), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(of_the_catalog, catalog_restart, testing::ValuesIn(catalog_names()), catalog_test_name);
 
 TEST(maxp, looks_behind_its_start_when_the_minimum_is_short) {
-  const chunker chunker = made("maxp", "half_window=3,min_bytes=1,avg_bytes=16,max_bytes=0");
+  const chunker chunker = chunker_of("maxp", "half_window=3,min_bytes=1,avg_bytes=16,max_bytes=0");
   EXPECT_EQ(chunker.behind(), 3u);
   // From byte 1 on, 5 is a local maximum only if the 9 before it is not visible.
   const std::vector<std::uint8_t> bytes = {9, 5, 1, 1, 1, 1, 1, 1};
@@ -102,7 +102,7 @@ TEST(maxp, looks_behind_its_start_when_the_minimum_is_short) {
 }
 
 TEST(unlimited_reach, decides_once_the_cut_is_inside_the_window) {
-  const chunker chunker = made("ae-max", "window=4,avg_bytes=8,max_bytes=0");
+  const chunker chunker = chunker_of("ae-max", "window=4,avg_bytes=8,max_bytes=0");
   const std::vector<std::uint8_t> bytes = {1, 2, 3, 0, 0, 0, 0, 0, 0};
   EXPECT_EQ(chunker.reach(), unlimited);
   EXPECT_EQ(chunker.next_cut({.bytes = byte_span(bytes).first(6)}), std::nullopt);
@@ -111,7 +111,7 @@ TEST(unlimited_reach, decides_once_the_cut_is_inside_the_window) {
 }
 
 TEST(unlimited_reach, waits_for_the_bytes_of_a_value_of_eight) {
-  const chunker chunker = made("ae-max", "window=1,value_bytes=8,avg_bytes=8,max_bytes=0");
+  const chunker chunker = chunker_of("ae-max", "window=1,value_bytes=8,avg_bytes=8,max_bytes=0");
   // The value at 1 is larger than the one at 0, but the first eight bytes do not contain all of it.
   const std::vector<std::uint8_t> bytes = {1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   const auto whole = chunker.next_cut({.bytes = bytes, .at_end = true});

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -13,14 +13,14 @@ using testing::StartsWith;
 /// Returns the message of the refusal. If the parameters are accepted, fails the test and returns an empty string.
 std::string refusal(std::string_view name, std::string_view settings,
                     status_code code = status_code::invalid_argument) {
-  const auto made = make_chunker(name, settings_of(settings));
-  if (made.ok()) {
+  const auto outcome = make_chunker(name, settings_of(settings));
+  if (outcome.ok()) {
     ADD_FAILURE() << name << " accepts " << settings;
     return {};
   }
-  EXPECT_EQ(made.error().code(), code) << name << " with " << settings;
-  EXPECT_THAT(made.error().message(), StartsWith(std::string(name) + ": "));
-  return made.error().message();
+  EXPECT_EQ(outcome.error().code(), code) << name << " with " << settings;
+  EXPECT_THAT(outcome.error().message(), StartsWith(std::string(name) + ": "));
+  return outcome.error().message();
 }
 
 constexpr std::string_view masked_names[] = {"gear",    "rabin", "rabin-inck", "adler",         "crc32",
@@ -72,8 +72,8 @@ TEST(bounds, the_average_of_mincdc_is_the_mean_and_its_multiplier_odd) {
     EXPECT_THAT(refusal(name, "min_bytes=1,avg_bytes=1,max_bytes=2"), HasSubstr("max_bytes, 2"));
     EXPECT_THAT(refusal(name, "max_bytes=64K"), HasSubstr("must be the mean of min_bytes and max_bytes, 32768"));
     EXPECT_THAT(refusal(name, "avg_bytes=1,max_bytes=0"), HasSubstr("max_bytes = 0 must be at least 1"));
-    made(name, "min_bytes=0,avg_bytes=1,max_bytes=1");
-    made(name, "min_bytes=1,avg_bytes=2,max_bytes=2");
+    chunker_of(name, "min_bytes=0,avg_bytes=1,max_bytes=1");
+    chunker_of(name, "min_bytes=1,avg_bytes=2,max_bytes=2");
   }
   EXPECT_THAT(refusal("mincdchash4", "multiplier=2"), HasSubstr("multiplier = 2 must be odd"));
   EXPECT_THAT(refusal("mincdchash4", "multiplier=0x100000001"), HasSubstr("must be at most 4294967295"));
@@ -92,17 +92,17 @@ TEST(bounds, seq_length_is_1_to_255_and_less_than_the_minimum) {
 TEST(bounds, a_window_that_results_from_a_small_average_is_1_or_more) {
   for (const std::string_view name : {"ae-max", "ae-min", "ram"}) {
     EXPECT_THAT(refusal(name, "avg_bytes=256"), HasSubstr("window = 0 must be at least 1"));
-    EXPECT_EQ(made(name, "avg_bytes=257").canonical().find("window=1,") == std::string::npos, name == "ram");
+    EXPECT_EQ(chunker_of(name, "avg_bytes=257").canonical().find("window=1,") == std::string::npos, name == "ram");
   }
   EXPECT_THAT(refusal("maxp", "avg_bytes=256"), HasSubstr("half_window = 0 must be at least 1"));
   EXPECT_THAT(refusal("maxp", "avg_bytes=100"), HasSubstr("half_window = 0 must be at least 1"));
-  EXPECT_THAT(made("maxp", "avg_bytes=257").canonical(), HasSubstr("half_window=1"));
+  EXPECT_THAT(chunker_of("maxp", "avg_bytes=257").canonical(), HasSubstr("half_window=1"));
 }
 
 TEST(bounds, lest_is_2_to_the_window_or_off) {
   EXPECT_THAT(refusal("ae-max", "lest=1"), HasSubstr("lest = 1 must be at least 2, or 0"));
   EXPECT_THAT(refusal("ae-min", "lest=11,window=10"), HasSubstr("lest = 11 must be at most window = 10"));
-  for (const auto settings : {"lest=0", "lest=2", "lest=7936"}) made("ae-max", settings);
+  for (const auto settings : {"lest=0", "lest=2", "lest=7936"}) chunker_of("ae-max", settings);
 }
 
 TEST(bounds, values_of_ae_have_1_or_8_bytes) {
@@ -136,10 +136,10 @@ TEST(bounds, sizes_that_a_name_stands_for_cannot_be_given) {
 }
 
 TEST(bounds, pbs_accepts_three_residues_and_so_has_two_bits) {
-  const auto made = chunker::make(
+  const auto outcome = chunker::make(
       buzhash_parameters{.avg_bytes = 1, .min_bytes = 1, .max_bytes = 9, .window_bytes = 1, .test = buzhash_test::pbs});
-  ASSERT_FALSE(made.ok());
-  EXPECT_THAT(made.error().message(), HasSubstr("avg_bytes = 1 must be at least 2"));
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_THAT(outcome.error().message(), HasSubstr("avg_bytes = 1 must be at least 2"));
 }
 
 TEST(bounds, borgs_exponents_are_in_order) {
@@ -150,7 +150,7 @@ TEST(bounds, borgs_exponents_are_in_order) {
   EXPECT_THAT(refusal("borg1", "min_exp=10,mask_bits=10,max_exp=10,window=1"),
               HasSubstr("max_exp = 10 must be so large"));
   EXPECT_THAT(refusal("borg1", "min_exp=10,mask_bits=10,max_exp=11,window=1024"), HasSubstr("2049"));
-  made("borg1", "min_exp=10,mask_bits=10,max_exp=11,window=1023");
+  chunker_of("borg1", "min_exp=10,mask_bits=10,max_exp=11,window=1023");
   EXPECT_THAT(refusal("borg2-fastcdc", "min_exp=2,mask_bits=5,normalization=5"),
               HasSubstr("normalization = 5 must be less than mask_bits = 5"));
 }
@@ -174,7 +174,7 @@ TEST(bounds, other_values_of_choices_and_keys_are_refused) {
   EXPECT_THAT(refusal("gear", "table=casync"), HasSubstr("table = 'casync' must be one of fastcdc2020, xet"));
   EXPECT_THAT(refusal("buzhash", "table="), HasSubstr("table = '' must be one of casync, kopia, ipfs"));
   const std::string digits(64, 'a');
-  made("borg2-fastcdc", "key=" + digits);
+  chunker_of("borg2-fastcdc", "key=" + digits);
   for (const std::string& key : {digits.substr(1), digits + "a", digits.substr(1) + "g", digits.substr(2) + "-1",
                                  digits.substr(2) + "0x", std::string()}) {
     EXPECT_THAT(refusal("borg2-fastcdc", "key=" + key), HasSubstr("key = '" + key + "' must be 64 hexadecimal digits"));

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/case_count.h"
 #include "tests/host/support/faults.h"
 #include "tests/host/support/streams.h"
@@ -25,7 +25,7 @@ bool is_mapped(const chunker& chunker) {
   return mapped.contains(name) && (ae == nullptr || ae->value_bytes == 1);
 }
 
-/// Makes a random chunker with a candidate map, as `made_tiny` does. For local extremes, its windows may be longer than
+/// Makes a random chunker with a candidate map, as `tiny_chunker` does. For local extremes, its windows may be longer than
 /// a word of the map.
 chunker made_mapped(std::size_t which, choices& random) {
   for (;;) {
@@ -39,7 +39,7 @@ chunker made_mapped(std::size_t which, choices& random) {
       *maxp = {.avg_bytes = 512, .max_bytes = 512 + 3 * window, .half_window = window};
       maxp->min_bytes = random.between(0, 512);
     }
-    const chunker chunker = made(parameters);
+    const chunker chunker = chunker_of(parameters);
     if (is_mapped(chunker)) return chunker;
   }
 }
@@ -59,31 +59,31 @@ struct mapping {
 
   /// Fills [first, last) from a heap allocation that contains only the bytes that may be read. If the bytes after it
   /// are exactly enough, either value of `at_end` is correct.
-  void fill(std::uint64_t first, std::uint64_t last, bool tells_end = true) {
+  void fill(std::uint64_t first, std::uint64_t last, bool shows_end = true) {
     const std::uint64_t begin = first - std::min(first, needs.behind);
     const std::uint64_t end = std::min<std::uint64_t>(stream.size(), last + needs.ahead);
     const byte_span seen = stream.subspan(begin, end - begin);
     const std::vector<std::uint8_t> copy(seen.begin(), seen.end());
-    const bool must_tell = last + needs.ahead > stream.size();
-    const bool at_end = must_tell || (tells_end && end == stream.size());
+    const bool must_show = last + needs.ahead > stream.size();
+    const bool at_end = must_show || (shows_end && end == stream.size());
     chunker.find_candidates({.bytes = copy, .start = first - begin, .at_end = at_end}, last - first, offset + first,
                             bits);
   }
 
   /// Returns the candidates in [first, last), as offsets in the stream.
   [[nodiscard]] std::vector<std::uint64_t> marked(std::uint64_t first, std::uint64_t last, std::uint64_t level) const {
-    std::vector<std::uint64_t> found;
+    std::vector<std::uint64_t> positions;
     for (std::uint64_t position = offset + first;
          (position = bits.next(position, offset + last, level)) != offset + last; ++position) {
-      found.push_back(position - offset);
+      positions.push_back(position - offset);
     }
-    return found;
+    return positions;
   }
 
   [[nodiscard]] std::vector<std::vector<std::uint64_t>> marked() const {
-    std::vector<std::vector<std::uint64_t>> found;
-    for (std::uint64_t level = 0; level < needs.levels; ++level) found.push_back(marked(0, stream.size(), level));
-    return found;
+    std::vector<std::vector<std::uint64_t>> positions;
+    for (std::uint64_t level = 0; level < needs.levels; ++level) positions.push_back(marked(0, stream.size(), level));
+    return positions;
   }
 
   /// Calls `next_cut` at `start` with the stream visible up to `end`.
@@ -147,7 +147,7 @@ mapping mapped_whole(const chunker& chunker, byte_span stream, std::uint64_t off
 }
 
 /// Fills the map in byte ranges of random sizes, in an order that is neither forward nor backward.
-void fill_in_stretches(mapping& map, std::uint64_t longest, choices& random) {
+void fill_in_ranges(mapping& map, std::uint64_t longest, choices& random) {
   std::vector<chunk> ranges;
   for (std::uint64_t first = 0; first < map.stream.size(); first += ranges.back().length) {
     ranges.push_back({first, std::min(random.between(1, longest), map.stream.size() - first)});
@@ -187,7 +187,7 @@ TEST_P(algorithm_candidates, are_the_same_in_stretches_of_any_size) {
   expect_no_fault(2500, [this](const chunker& chunker, byte_span stream) {
     const mapping whole = mapped_whole(chunker, stream, offset());
     mapping map(chunker, stream, whole.offset);
-    fill_in_stretches(map, random_.once_in(2) ? 100 : 900, random_);
+    fill_in_ranges(map, random_.once_in(2) ? 100 : 900, random_);
     return difference_fault(map, whole);
   });
 }
@@ -286,7 +286,7 @@ std::vector<algorithm_case> mapped_cases(int rounds) {
   auto cases = algorithm_cases(rounds);
   std::erase_if(cases, [](const algorithm_case& c) {
     seeded_choices random(c.which);
-    const std::string canonical = made_tiny(c.which, random).canonical();
+    const std::string canonical = tiny_chunker(c.which, random).canonical();
     return !mapped.contains(std::string_view(canonical).substr(0, canonical.find('(')));
   });
   return cases;
@@ -299,7 +299,7 @@ TEST(candidates, are_mapped_where_they_do_not_depend_on_chunks) {
   seeded_choices random(1);
   for (std::size_t which = 0; which < algorithm_count; ++which) {
     for (int round = 0; round < 20; ++round) {
-      const chunker chunker = made_tiny(which, random);
+      const chunker chunker = tiny_chunker(which, random);
       EXPECT_EQ(chunker.candidate_map().has_value(), is_mapped(chunker)) << chunker.canonical();
     }
   }
@@ -350,7 +350,7 @@ TEST(candidates, are_found_in_many_threads_at_once) {
   seeded_choices random(3);
   const auto stream = make_stream(content::mixed, 64'000, random);
   for (const std::string_view name : {"gear", "tttd", "maxp", "ae-max"}) {
-    const chunker chunker = made(name, "avg_bytes=512");
+    const chunker chunker = chunker_of(name, "avg_bytes=512");
     const mapping whole = mapped_whole(chunker, stream, 640);
     mapping map(chunker, stream, 640);
     std::vector<std::thread> threads;
@@ -368,7 +368,7 @@ TEST(candidates, are_found_in_many_threads_at_once) {
 class catalog_candidates : public testing::TestWithParam<std::string> {};
 
 TEST_P(catalog_candidates, lead_to_the_chunks_by_default) {
-  const chunker chunker = made(GetParam());
+  const chunker chunker = chunker_of(GetParam());
   seeded_choices random(7);
   for (const content what : {content::mixed, content::random, content::zeros, content::few_symbols}) {
     const auto stream =
@@ -376,14 +376,14 @@ TEST_P(catalog_candidates, lead_to_the_chunks_by_default) {
     const mapping whole = mapped_whole(chunker, stream, random.between(0, 100));
     EXPECT_EQ(walk_fault(whole), "") << name_of(what);
     mapping map(chunker, stream, whole.offset);
-    fill_in_stretches(map, 300'000, random);
+    fill_in_ranges(map, 300'000, random);
     EXPECT_TRUE(map.marked() == whole.marked()) << name_of(what);
   }
 }
 
 std::vector<std::string> mapped_names() {
   auto names = catalog_names();
-  std::erase_if(names, [](const std::string& name) { return !made(name).candidate_map(); });
+  std::erase_if(names, [](const std::string& name) { return !chunker_of(name).candidate_map(); });
   return names;
 }
 

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/pinned.h"
 
 namespace cutpoint::tests {
@@ -32,7 +32,7 @@ class algorithm_canonical : public testing::TestWithParam<algorithm_case> {};
 TEST_P(algorithm_canonical, has_canonical_strings_that_are_read_back) {
   seeded_choices random(GetParam().which);
   for (int round = 0; round < GetParam().rounds; ++round) {
-    const chunker original = made_tiny(GetParam().which, random);
+    const chunker original = tiny_chunker(GetParam().which, random);
     const auto parsed = parse_canonical(original.canonical());
     ASSERT_TRUE(parsed.ok()) << parsed.error().message();
     EXPECT_EQ(parsed->canonical(), original.canonical());
@@ -44,9 +44,9 @@ TEST_P(algorithm_canonical, has_other_canonical_strings_for_other_parameters) {
   seeded_choices random(GetParam().which + 7);
   std::map<std::string, algorithm_parameters> seen;
   for (int round = 0; round < GetParam().rounds; ++round) {
-    const chunker chunker = made_tiny(GetParam().which, random);
-    const auto [found, is_new] = seen.emplace(chunker.canonical(), chunker.parameters());
-    EXPECT_EQ(found->second, chunker.parameters()) << chunker.canonical();
+    const chunker chunker = tiny_chunker(GetParam().which, random);
+    const auto [entry_seen, is_new] = seen.emplace(chunker.canonical(), chunker.parameters());
+    EXPECT_EQ(entry_seen->second, chunker.parameters()) << chunker.canonical();
   }
 }
 
@@ -71,7 +71,7 @@ TEST(parse_canonical, refuses_every_other_form) {
 }
 
 TEST(parse_canonical, refuses_what_no_canonical_string_says) {
-  for (const auto& [text, code, part] : {
+  for (const auto& [text, code, sentence] : {
            std::tuple{"geer()", status_code::unknown_name, "geer"},
            {" gear()", status_code::unknown_name, " gear"},
            {"Gear()", status_code::unknown_name, "Gear"},
@@ -86,7 +86,7 @@ TEST(parse_canonical, refuses_what_no_canonical_string_says) {
     const auto parsed = parse_canonical(text);
     ASSERT_FALSE(parsed.ok()) << text;
     EXPECT_EQ(parsed.error().code(), code) << text;
-    EXPECT_THAT(parsed.error().message(), HasSubstr(part)) << text;
+    EXPECT_THAT(parsed.error().message(), HasSubstr(sentence)) << text;
   }
 }
 

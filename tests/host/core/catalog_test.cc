@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/pinned.h"
 
 namespace cutpoint::tests {
@@ -27,10 +27,10 @@ TEST(catalog, has_algorithms_first) {
 
 TEST(catalog, finds_every_entry_by_its_name) {
   for (const catalog_entry& entry : catalog()) {
-    const auto found = find_entry(entry.name);
-    ASSERT_TRUE(found.ok());
-    EXPECT_EQ(*found, &entry);
-    EXPECT_EQ(made(entry.name).canonical(), entry.defaults.canonical());
+    const auto same_entry = find_entry(entry.name);
+    ASSERT_TRUE(same_entry.ok());
+    EXPECT_EQ(*same_entry, &entry);
+    EXPECT_EQ(chunker_of(entry.name).canonical(), entry.defaults.canonical());
     EXPECT_TRUE(entry.defaults.canonical().starts_with(std::string(entry.algorithm) + "(")) << entry.name;
     EXPECT_FALSE(entry.source.empty()) << entry.name;
   }
@@ -82,10 +82,11 @@ TEST(catalog, lists_defaults_that_change_nothing_when_given) {
     std::string all;
     for (const listed_parameter& p : entry.parameters) {
       const std::string setting = std::string(p.info.name) + "=" + p.default_value;
-      EXPECT_EQ(made(entry.name, setting).canonical(), entry.defaults.canonical()) << entry.name << " " << setting;
+      EXPECT_EQ(chunker_of(entry.name, setting).canonical(), entry.defaults.canonical())
+          << entry.name << " " << setting;
       all += (all.empty() ? "" : ",") + setting;
     }
-    EXPECT_EQ(made(entry.name, all).canonical(), entry.defaults.canonical()) << entry.name;
+    EXPECT_EQ(chunker_of(entry.name, all).canonical(), entry.defaults.canonical()) << entry.name;
   }
 }
 
@@ -162,7 +163,7 @@ TEST(make_chunker, warns_of_what_it_ignores) {
     ASSERT_TRUE(result.ok()) << name;
     const std::string parameter = settings_of(setting).front().name;
     EXPECT_THAT(result->warnings, ElementsAre(HasSubstr(std::string(name) + " takes no " + parameter)));
-    EXPECT_EQ(result->chunker.canonical(), made(name).canonical());
+    EXPECT_EQ(result->chunker.canonical(), chunker_of(name).canonical());
     EXPECT_TRUE(make_chunker(name, settings_of(parameter + "=0"))->warnings.empty());
     EXPECT_FALSE(make_chunker(name, settings_of(parameter + "=some")).ok());
   }

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/streams.h"
 
 namespace cutpoint::tests {
@@ -30,12 +30,12 @@ TEST(chunker, cuts_one_byte_into_one_chunk) {
 TEST(chunker, outlives_what_it_was_copied_from) {
   seeded_choices random(1);
   const auto stream = make_stream(content::random, 5000, random);
-  std::optional<chunker> original = made("gear", "avg_bytes=256");
+  std::optional<chunker> original = chunker_of("gear", "avg_bytes=256");
   const auto expected = original->find_cuts(stream);
   const chunker copy = *original;
   original.reset();
   EXPECT_EQ(copy.find_cuts(stream), expected);
-  EXPECT_EQ(copy.canonical(), made("gear", "avg_bytes=256").canonical());
+  EXPECT_EQ(copy.canonical(), chunker_of("gear", "avg_bytes=256").canonical());
 }
 
 TEST(chunker, cuts_alike_in_many_threads_at_once) {
@@ -43,11 +43,11 @@ TEST(chunker, cuts_alike_in_many_threads_at_once) {
   const auto stream = make_stream(content::mixed, 100'000, random);
   for (const catalog_entry& entry : catalog()) {
     const auto expected = entry.defaults.find_cuts(stream);
-    std::vector<std::vector<chunk>> found(4);
+    std::vector<std::vector<chunk>> results(4);
     std::vector<std::thread> threads;
-    for (auto& chunks : found) threads.emplace_back([&] { chunks = entry.defaults.find_cuts(stream); });
+    for (auto& chunks : results) threads.emplace_back([&] { chunks = entry.defaults.find_cuts(stream); });
     for (std::thread& thread : threads) thread.join();
-    for (const auto& chunks : found) EXPECT_EQ(chunks, expected) << entry.name;
+    for (const auto& chunks : results) EXPECT_EQ(chunks, expected) << entry.name;
   }
 }
 
@@ -64,7 +64,7 @@ TEST(chunker, gives_back_its_parameters_with_nothing_left_out) {
 
 TEST(chunker, made_of_its_own_parameters_is_the_same) {
   for (const catalog_entry& entry : catalog()) {
-    const chunker again = made(entry.defaults.parameters());
+    const chunker again = chunker_of(entry.defaults.parameters());
     EXPECT_EQ(again.canonical(), entry.defaults.canonical());
     EXPECT_EQ(again.parameters(), entry.defaults.parameters());
   }
@@ -96,16 +96,16 @@ TEST(chunker, states_reach_and_behind_as_specified) {
            reach_case{"fixed", "", 8 * KiB, 0},
            reach_case{"borg1", "", 8 * MiB, 0},
        }) {
-    EXPECT_EQ(made(c.name, c.settings).reach(), c.reach) << c.name << " " << c.settings;
-    EXPECT_EQ(made(c.name, c.settings).behind(), c.behind) << c.name << " " << c.settings;
+    EXPECT_EQ(chunker_of(c.name, c.settings).reach(), c.reach) << c.name << " " << c.settings;
+    EXPECT_EQ(chunker_of(c.name, c.settings).behind(), c.behind) << c.name << " " << c.settings;
   }
 }
 
 TEST(chunker, states_lookahead_past_a_cut) {
-  EXPECT_EQ(made("gear").lookahead(), 0u);
-  EXPECT_EQ(made("ae-max").lookahead(), 0u);
-  EXPECT_EQ(made("ae-max", "value_bytes=8").lookahead(), 7u);
-  EXPECT_EQ(made("maxp").lookahead(), 885u);
+  EXPECT_EQ(chunker_of("gear").lookahead(), 0u);
+  EXPECT_EQ(chunker_of("ae-max").lookahead(), 0u);
+  EXPECT_EQ(chunker_of("ae-max", "value_bytes=8").lookahead(), 7u);
+  EXPECT_EQ(chunker_of("maxp").lookahead(), 885u);
 }
 
 TEST(chunker, says_which_cuts_the_lookahead_does_not_decide) {
@@ -114,17 +114,17 @@ TEST(chunker, says_which_cuts_the_lookahead_does_not_decide) {
     EXPECT_NE(entry.defaults.is_decided_by_lookahead(), decided_at_reach.contains(entry.name)) << entry.name;
     EXPECT_EQ(entry.defaults.fixed_chunk_bytes().has_value(), entry.name == "fixed") << entry.name;
   }
-  EXPECT_TRUE(made("tttd", "max_bytes=0").is_decided_by_lookahead());
+  EXPECT_TRUE(chunker_of("tttd", "max_bytes=0").is_decided_by_lookahead());
 }
 
 TEST(chunker, expected_length_equals_the_values_of_the_paper) {
   // PRUNE table 2: E[S] in KiB for 11 to 13 bits, between 2 KiB and 64 KiB.
   const std::vector<std::pair<std::string, double>> expected = {{"2K", 4.0}, {"4K", 6.0}, {"8K", 10.0}};
   for (const auto& [divisor, kibibytes] : expected) {
-    const auto found =
-        made("rabin-inck", "min_bytes=2K,avg_bytes=" + divisor + ",max_bytes=64K").expected_chunk_bytes();
-    ASSERT_TRUE(found);
-    EXPECT_NEAR(*found / 1024, kibibytes, 0.05) << divisor;
+    const auto average =
+        chunker_of("rabin-inck", "min_bytes=2K,avg_bytes=" + divisor + ",max_bytes=64K").expected_chunk_bytes();
+    ASSERT_TRUE(average);
+    EXPECT_NEAR(*average / 1024, kibibytes, 0.05) << divisor;
   }
 }
 
@@ -142,7 +142,7 @@ TEST(chunker, expected_length_is_the_mean_of_random_streams) {
       {"pbs", "min_bytes=256,avg_bytes=1024,max_bytes=8192"},
   };
   for (const auto& [name, parameters] : cuts) {
-    const chunker made_cuts = made(name, parameters);
+    const chunker made_cuts = chunker_of(name, parameters);
     const auto expected = made_cuts.expected_chunk_bytes();
     ASSERT_TRUE(expected) << name;
     const double mean = static_cast<double>(stream.size()) / static_cast<double>(made_cuts.find_cuts(stream).size());
@@ -153,13 +153,13 @@ TEST(chunker, expected_length_is_the_mean_of_random_streams) {
 TEST(chunker, expected_length_is_nothing_where_the_model_does_not_hold) {
   for (const char* name :
        {"fastcdc", "tttd", "ae-max", "ram", "maxp", "seqcdc-inc", "mincdchash4", "fixed", "ronomon"}) {
-    EXPECT_FALSE(made(name).expected_chunk_bytes()) << name;
+    EXPECT_FALSE(chunker_of(name).expected_chunk_bytes()) << name;
   }
 }
 
 TEST(chunker, expected_length_is_a_number_at_the_edges) {
-  EXPECT_DOUBLE_EQ(*made("gear", "min_bytes=64,avg_bytes=1024,max_bytes=0").expected_chunk_bytes(), 64 + 1024);
-  EXPECT_DOUBLE_EQ(*made("gear", "min_bytes=1024,avg_bytes=1024,max_bytes=1024").expected_chunk_bytes(), 1024);
+  EXPECT_DOUBLE_EQ(*chunker_of("gear", "min_bytes=64,avg_bytes=1024,max_bytes=0").expected_chunk_bytes(), 64 + 1024);
+  EXPECT_DOUBLE_EQ(*chunker_of("gear", "min_bytes=1024,avg_bytes=1024,max_bytes=1024").expected_chunk_bytes(), 1024);
 }
 
 }  // namespace

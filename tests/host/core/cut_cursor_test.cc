@@ -4,8 +4,8 @@
 #include <cutpoint/cut_cursor.h>
 #include <gtest/gtest.h>
 
-#include "tests/host/algorithms/made.h"
-#include "tests/host/core/pieces.h"
+#include "tests/host/algorithms/chunkers.h"
+#include "tests/host/core/read_sizes.h"
 #include "tests/host/support/streams.h"
 
 namespace cutpoint::tests {
@@ -54,7 +54,7 @@ class counting_kernel final : public cut_kernel, public candidate_scanner {
 
 struct counted {
   counted(std::string_view name, std::string_view settings = {}, std::uint64_t least_count = 4096)
-      : reference(made(name, settings)), kernel(std::make_shared<counting_kernel>(reference, least_count)) {}
+      : reference(chunker_of(name, settings)), kernel(std::make_shared<counting_kernel>(reference, least_count)) {}
 
   [[nodiscard]] chunker cuts() const { return reference.by(kernel); }
 
@@ -78,13 +78,13 @@ TEST(cut_cursor, scans_each_byte_of_a_stream_about_once) {
 
 TEST(cut_cursor, goes_on_where_it_stopped_when_a_window_grows) {
   const auto stream = random_stream(2'000'000);
-  for (const std::uint64_t piece : {1000u, 70'000u, 300'000u}) {
+  for (const std::uint64_t read_bytes : {1000u, 70'000u, 300'000u}) {
     const counted c("fastcdc");
-    piecewise_source source(stream, always(piece));
+    piecewise_source source(stream, always(read_bytes));
     const cut_outcome cut = cut_all(source, c.cuts(), stream);
     EXPECT_EQ(cut.chunks, c.reference.find_cuts(stream));
-    EXPECT_LE(c.kernel->scanned_bytes, stream.size() * 11 / 10) << piece;
-    EXPECT_LE(c.kernel->looped_bytes, c.reference.reach()) << piece;
+    EXPECT_LE(c.kernel->scanned_bytes, stream.size() * 11 / 10) << read_bytes;
+    EXPECT_LE(c.kernel->looped_bytes, c.reference.reach()) << read_bytes;
   }
 }
 

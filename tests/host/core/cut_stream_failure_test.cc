@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/host/algorithms/made.h"
-#include "tests/host/core/pieces.h"
+#include "tests/host/algorithms/chunkers.h"
+#include "tests/host/core/read_sizes.h"
 #include "tests/host/support/streams.h"
 
 namespace cutpoint::tests {
@@ -13,14 +13,14 @@ namespace {
 class cut_stream_failure : public testing::Test {
  protected:
   seeded_choices random_{7301};
-  chunker chunker_ = made("gear", "min_bytes=64,avg_bytes=256,max_bytes=1024");
+  chunker chunker_ = chunker_of("gear", "min_bytes=64,avg_bytes=256,max_bytes=1024");
   std::vector<std::uint8_t> stream_ = make_stream(content::random, 700'000, random_);
   std::vector<chunk> expected_ = chunker_.find_cuts(stream_);
 };
 
 TEST_F(cut_stream_failure, of_the_source_comes_back_after_right_chunks) {
   for (const std::uint64_t count : {0u, 1u, 63u, 1023u, 1024u, 1025u, 200'000u, 650'000u, 700'000u}) {
-    for (const piece_sizes& sizes : {always(1000), primes(), whole()}) {
+    for (const read_sizes& sizes : {always(1000), primes(), whole()}) {
       piecewise_source source(stream_, sizes);
       source.fail_after(count, system_failure("tape", "read", EIO));
       const cut_outcome cut = cut_all(source, chunker_, stream_);
@@ -29,7 +29,7 @@ TEST_F(cut_stream_failure, of_the_source_comes_back_after_right_chunks) {
       EXPECT_EQ(cut.outcome.message(), "tape: cannot be read: Input/output error");
       EXPECT_TRUE(are_first_of(cut.chunks, expected_)) << "after " << count << " bytes";
       EXPECT_TRUE(cut.are_bytes_right);
-      EXPECT_EQ(source.given(), count);
+      EXPECT_EQ(source.delivered_bytes(), count);
     }
   }
 }
@@ -58,16 +58,16 @@ TEST_F(cut_stream_failure, of_the_source_is_not_asked_for_twice) {
 TEST_F(cut_stream_failure, of_the_sink_comes_back_at_once) {
   for (const std::size_t last : {std::size_t{0}, std::size_t{1}, std::size_t{1000}, expected_.size() - 1}) {
     piecewise_source source(stream_, primes());
-    std::vector<chunk> taken;
+    std::vector<chunk> chunks_taken;
     const status outcome = cut_stream(source, chunker_, {}, [&](const chunk& where, byte_span) -> status {
-      taken.push_back(where);
-      return taken.size() <= last ? status() : status(status_code::backend_failure, "the store is full", 28);
+      chunks_taken.push_back(where);
+      return chunks_taken.size() <= last ? status() : status(status_code::backend_failure, "the store is full", 28);
     });
     EXPECT_EQ(outcome.code(), status_code::backend_failure);
     EXPECT_EQ(outcome.message(), "the store is full");
     EXPECT_EQ(outcome.system_error(), 28);
-    EXPECT_EQ(taken.size(), last + 1) << "the sink is not called after its failure";
-    EXPECT_TRUE(are_first_of(taken, expected_));
+    EXPECT_EQ(chunks_taken.size(), last + 1) << "the sink is not called after its failure";
+    EXPECT_TRUE(are_first_of(chunks_taken, expected_));
   }
 }
 
@@ -84,7 +84,7 @@ TEST_F(cut_stream_failure, of_the_sink_leaves_the_source_where_it_is) {
   EXPECT_FALSE(cut_stream(source, chunker_, limits, [](const chunk&, byte_span) {
                  return status(status_code::cancelled, "enough");
                }).ok());
-  EXPECT_LE(source.given(), limits.memory_bytes);
+  EXPECT_LE(source.delivered_bytes(), limits.memory_bytes);
 }
 
 TEST_F(cut_stream_failure, thrown_by_the_sink_goes_through) {

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/host/algorithms/made.h"
-#include "tests/host/core/pieces.h"
+#include "tests/host/algorithms/chunkers.h"
+#include "tests/host/core/read_sizes.h"
 #include "tests/host/support/case_count.h"
 #include "tests/host/support/streams.h"
 
@@ -14,11 +14,11 @@ namespace {
 /// and not yet cut, the look-behind, and the memory to be filled.
 class watched_cut {
  public:
-  watched_cut(const chunker& chunker, byte_span stream, const piece_sizes& sizes, stream_limits limits)
+  watched_cut(const chunker& chunker, byte_span stream, const read_sizes& sizes, stream_limits limits)
       : source_(stream, sizes) {
     source_.on_read([&](std::span<std::uint8_t> room) {
       const std::uint64_t behind = std::min(chunker.behind(), cut_);
-      most_held_ = std::max(most_held_, source_.given() - cut_ + behind + room.size());
+      most_held_ = std::max(most_held_, source_.delivered_bytes() - cut_ + behind + room.size());
       note_address(room);
     });
     outcome_ = cut_stream(source_, chunker, limits, [&](const chunk& where, byte_span bytes) -> status {
@@ -57,7 +57,7 @@ TEST(memory_limit, bounds_what_is_held_of_a_stream_with_a_maximum) {
   seeded_choices random(7401);
   const auto stream = make_stream(content::mixed, 3'000'000, random);
   for (const std::string_view name : {"gear", "fastcdc", "ae-max", "maxp", "ronomon", "casync"}) {
-    const chunker chunker = made(name);
+    const chunker chunker = chunker_of(name);
     const std::uint64_t least = chunker.reach() + chunker.behind();
     for (const std::uint64_t memory : {least, least + 1, least + 100'000, 256 * MiB}) {
       const watched_cut cut(chunker, stream, primes(), {.memory_bytes = memory});
@@ -73,13 +73,13 @@ TEST(memory_limit, is_not_used_up_without_need) {
   seeded_choices random(7402);
   const auto stream = make_stream(content::random, 8'000'000, random);
   for (const std::string_view name : {"gear", "fastcdc", "seqcdc-inc"}) {
-    const chunker chunker = made(name);
+    const chunker chunker = chunker_of(name);
     EXPECT_LE(watched_cut(chunker, stream, whole(), {}).address_range(), 2 * chunker.reach() + 1 * MiB) << name;
   }
 }
 
 TEST(memory_limit, below_what_a_cut_depends_on_is_told_before_anything_is_read) {
-  const chunker chunker = made("maxp", "half_window=100,min_bytes=1,avg_bytes=256,max_bytes=1000");
+  const chunker chunker = chunker_of("maxp", "half_window=100,min_bytes=1,avg_bytes=256,max_bytes=1000");
   const std::uint64_t least = chunker.reach() + chunker.behind();
   EXPECT_EQ(least, 1000u + 100u + 100u);
   const std::vector<std::uint8_t> stream(5000, 1);
@@ -101,7 +101,7 @@ constexpr std::uint64_t one_ahead = 1;
 class endless_chunk : public testing::Test {
  protected:
   static std::vector<std::uint8_t> zeros(std::uint64_t size) { return std::vector<std::uint8_t>(size, 0); }
-  chunker chunker_ = made("crc32", "min_bytes=48,avg_bytes=64,max_bytes=0");
+  chunker chunker_ = chunker_of("crc32", "min_bytes=48,avg_bytes=64,max_bytes=0");
 };
 
 TEST_F(endless_chunk, is_found_up_to_the_limit) {
@@ -138,7 +138,7 @@ TEST_F(endless_chunk, is_given_up_without_reading_on) {
   const auto stream = zeros(4 * MiB);
   piecewise_source source(stream, whole());
   EXPECT_EQ(cut_all(source, chunker_, stream, {.memory_bytes = 1 * MiB}).outcome.code(), status_code::memory_limit);
-  EXPECT_LE(source.given(), 1 * MiB + one_ahead);
+  EXPECT_LE(source.delivered_bytes(), 1 * MiB + one_ahead);
 }
 
 TEST_F(endless_chunk, in_the_middle_lets_the_buffer_grow_and_the_rest_be_right) {
@@ -148,7 +148,7 @@ TEST_F(endless_chunk, in_the_middle_lets_the_buffer_grow_and_the_rest_be_right) 
   const auto more = make_stream(content::random, 300'000, random);
   stream.insert(stream.end(), more.begin(), more.end());
   const auto expected = chunker_.find_cuts(stream);
-  for (const piece_sizes& sizes : {primes(), random_sizes(7405), whole()}) {
+  for (const read_sizes& sizes : {primes(), random_sizes(7405), whole()}) {
     const watched_cut cut(chunker_, stream, sizes, {.memory_bytes = 3 * MiB});
     EXPECT_TRUE(cut.outcome().ok()) << cut.outcome().message();
     EXPECT_EQ(cut.chunks(), expected);
@@ -159,7 +159,7 @@ TEST_F(endless_chunk, in_the_middle_lets_the_buffer_grow_and_the_rest_be_right) 
 TEST(memory_limit, without_a_maximum_gives_up_only_on_chunks_that_may_not_fit) {
   seeded_choices random(7406);
   for (int round = 0; round < case_count(300); ++round) {
-    const chunker chunker = made_tiny(random.between(0, algorithm_count - 1), random);
+    const chunker chunker = tiny_chunker(random.between(0, algorithm_count - 1), random);
     if (chunker.reach() != unlimited) continue;
     const auto stream = make_stream(content::mixed, random.between(1, 3000), random);
     const auto expected = chunker.find_cuts(stream);

@@ -67,9 +67,9 @@ TEST(result, is_a_value_or_a_status) {
 }
 
 TEST(result, gives_away_what_cannot_be_copied) {
-  result<std::unique_ptr<int>> held = std::make_unique<int>(7);
-  const std::unique_ptr<int> taken = *std::move(held);
-  EXPECT_EQ(*taken, 7);
+  result<std::unique_ptr<int>> pointer = std::make_unique<int>(7);
+  const std::unique_ptr<int> value = *std::move(pointer);
+  EXPECT_EQ(*value, 7);
 }
 
 }  // namespace

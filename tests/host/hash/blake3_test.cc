@@ -48,11 +48,11 @@ TEST(blake3, depends_on_every_byte_of_the_key) {
 
 TEST(blake3, alone_takes_a_key) {
   for (const fingerprint_info& info : fingerprints()) {
-    const auto made = fingerprinter::make({info.kind, vector_key()});
-    EXPECT_EQ(made.ok(), info.kind == fingerprint_kind::blake3) << info.name;
-    if (made.ok()) continue;
-    EXPECT_EQ(made.error().code(), status_code::invalid_argument);
-    EXPECT_THAT(made.error().message(), HasSubstr(std::string(info.name) + " takes no key: only blake3 does"));
+    const auto keyed = fingerprinter::make({info.kind, vector_key()});
+    EXPECT_EQ(keyed.ok(), info.kind == fingerprint_kind::blake3) << info.name;
+    if (keyed.ok()) continue;
+    EXPECT_EQ(keyed.error().code(), status_code::invalid_argument);
+    EXPECT_THAT(keyed.error().message(), HasSubstr(std::string(info.name) + " takes no key: only blake3 does"));
   }
 }
 

@@ -119,10 +119,10 @@ TEST(fingerprint, sees_every_bit) {
 
 TEST(fingerprint, has_the_listed_size_and_zeros_after_it) {
   for (const fingerprint_info& info : fingerprints()) {
-    const digest made = *(*fingerprinter::make(info.kind))(as_bytes("abc"));
-    EXPECT_EQ(made.view().size(), info.digest_bytes) << info.name;
-    EXPECT_EQ(to_hex(made).size(), 2 * info.digest_bytes) << info.name;
-    for (std::size_t i = info.digest_bytes; i < largest_digest_bytes; ++i) EXPECT_EQ(made.bytes[i], 0) << info.name;
+    const digest value = *(*fingerprinter::make(info.kind))(as_bytes("abc"));
+    EXPECT_EQ(value.view().size(), info.digest_bytes) << info.name;
+    EXPECT_EQ(to_hex(value).size(), 2 * info.digest_bytes) << info.name;
+    for (std::size_t i = info.digest_bytes; i < largest_digest_bytes; ++i) EXPECT_EQ(value.bytes[i], 0) << info.name;
   }
 }
 
@@ -145,17 +145,17 @@ TEST(fingerprint, says_which_kinds_resist_collisions) {
 }
 
 TEST(fingerprint, unknown_names_get_the_nearest) {
-  for (const auto& [given, nearest] : {
+  for (const auto& [name, nearest] : {
            std::pair{"sha-1", "sha1"},
            {"sha265", "sha256"},
            {"sha512256", "sha512-256"},
            {"xxh2", "xxh3"},
            {"blake2", "blake3"},
        }) {
-    const auto parsed = parse_fingerprint(given);
-    ASSERT_FALSE(parsed.ok()) << given;
+    const auto parsed = parse_fingerprint(name);
+    ASSERT_FALSE(parsed.ok()) << name;
     EXPECT_EQ(parsed.error().code(), status_code::unknown_name);
-    EXPECT_THAT(parsed.error().message(), HasSubstr(std::string("did you mean '") + nearest + "'")) << given;
+    EXPECT_THAT(parsed.error().message(), HasSubstr(std::string("did you mean '") + nearest + "'")) << name;
   }
   EXPECT_THAT(parse_fingerprint("").error().message(), HasSubstr("none, sha1, sha256, sha512-256, md5, xxh3, blake3"));
 }

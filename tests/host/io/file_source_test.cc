@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/host/algorithms/made.h"
-#include "tests/host/core/pieces.h"
+#include "tests/host/algorithms/chunkers.h"
+#include "tests/host/core/read_sizes.h"
 #include "tests/host/io/open_descriptors.h"
 #include "tests/host/io/reading.h"
 #include "tests/host/io/signals.h"
@@ -184,7 +184,7 @@ TEST_F(cancelled_source, stops_a_read_that_waits_and_the_cutting_above_it) {
   std::string stream(200'000, '\0');
   for (std::size_t i = 0; i < stream.size(); ++i) stream[i] = static_cast<char>(i * i >> 3);
   const byte_span bytes(reinterpret_cast<const std::uint8_t*>(stream.data()), stream.size());
-  const chunker chunker = made("gear", "min_bytes=64,avg_bytes=256,max_bytes=1024");
+  const chunker chunker = chunker_of("gear", "min_bytes=64,avg_bytes=256,max_bytes=1024");
   cut_outcome cut;
   const auto cut_fifo = [&] {
     auto opened = file_source::open(path_, &cancel_);

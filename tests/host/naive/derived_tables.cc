@@ -77,9 +77,9 @@ const std::array<std::uint32_t, 256>& derived_ronomon_table() {
 
 const std::array<std::uint64_t, 256>& derived_borg2_table(const std::array<std::uint8_t, 32>& key) {
   static std::map<std::array<std::uint8_t, 32>, std::array<std::uint64_t, 256>> tables;
-  const auto [found, is_new] = tables.try_emplace(key);
-  if (is_new) found->second = borg2_from_aes(key);
-  return found->second;
+  const auto [entry, is_new] = tables.try_emplace(key);
+  if (is_new) entry->second = borg2_from_aes(key);
+  return entry->second;
 }
 
 }  // namespace cutpoint::naive

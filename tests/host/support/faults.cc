@@ -76,8 +76,7 @@ std::string restart_fault(const chunker& chunker, byte_span stream, std::span<co
   return {};
 }
 
-std::string surroundings_fault(const chunker& chunker, byte_span stream, std::span<const chunk> chunks,
-                               choices& random) {
+std::string context_fault(const chunker& chunker, byte_span stream, std::span<const chunk> chunks, choices& random) {
   for (const chunk& c : chunks) {
     const neighbourhood n = around(chunker, c.offset, stream.size());
     const auto before = make_stream(content::random, n.is_stream_start ? 0 : random.between(0, 40), random);

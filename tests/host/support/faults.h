@@ -21,8 +21,8 @@ namespace cutpoint::tests {
 [[nodiscard]] std::string restart_fault(const chunker& chunker, byte_span stream, std::span<const chunk> chunks);
 
 /// Checks that `next_cut` gives the same length if the bytes outside `behind` and `reach` are different.
-[[nodiscard]] std::string surroundings_fault(const chunker& chunker, byte_span stream, std::span<const chunk> chunks,
-                                             choices& random);
+[[nodiscard]] std::string context_fault(const chunker& chunker, byte_span stream, std::span<const chunk> chunks,
+                                        choices& random);
 
 /// Checks that `next_cut` gives the same length or nullopt on a window that ends early. Windows of every `step`-th
 /// length are checked.

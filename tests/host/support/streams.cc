@@ -59,8 +59,8 @@ std::vector<std::uint8_t> mixed(std::size_t size, choices& random) {
   std::vector<std::uint8_t> bytes;
   while (bytes.size() < size) {
     const std::uint64_t length = std::min<std::uint64_t>(random.between(1, 1 + size / 4), size - bytes.size());
-    const auto piece = make_stream(random.one_of(content::text), length, random);
-    bytes.insert(bytes.end(), piece.begin(), piece.end());
+    const auto block = make_stream(random.one_of(content::text), length, random);
+    bytes.insert(bytes.end(), block.begin(), block.end());
   }
   return bytes;
 }

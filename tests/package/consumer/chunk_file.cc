@@ -26,10 +26,10 @@ int main(int count, char** words) {
   if (count != 2) return 2;
   auto file = cutpoint::file_source::open(words[1]);
   auto cuts = cutpoint::make_chunker("fastcdc", {});
-  auto threads = cutpoint::engine::make();
-  if (!file || !cuts || !threads) return 1;
+  auto engine = cutpoint::engine::make();
+  if (!file || !cuts || !engine) return 1;
   printer out;
-  auto feed = threads->open({.cuts = cuts->chunker}, out);
+  auto feed = engine->open({.cuts = cuts->chunker}, out);
   if (!feed || !feed_source(*feed, 0, *file).ok() || !feed->finish().ok()) return 1;
   return 0;
 }

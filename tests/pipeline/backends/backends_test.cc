@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "pipeline/backends/fastest.h"
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/streams.h"
 #include "tests/simd/support/kernel_faults.h"
 
@@ -85,7 +85,7 @@ TEST(parse_backend, refuses_what_does_not_run_here) {
 TEST(chunker_on, cuts_by_the_back_end_that_was_asked_for) {
   for (const std::string& name : catalog_names()) {
     for (const backend which : running()) {
-      const auto placed = chunker_on(made(name), which);
+      const auto placed = chunker_on(chunker_of(name), which);
       ASSERT_TRUE(placed.ok()) << name;
       const bool has_scanner = placed->scanner() != nullptr;
       const backend expected = has_kernels(name) ? cutting(which, has_scanner) : backend::scalar;
@@ -97,19 +97,19 @@ TEST(chunker_on, cuts_by_the_back_end_that_was_asked_for) {
 
 TEST(chunker_on, takes_a_kernel_away_again) {
   for (const backend which : running()) {
-    EXPECT_EQ(backend_of(*chunker_on(*chunker_on(made("gear"), which), backend::scalar)), backend::scalar);
+    EXPECT_EQ(backend_of(*chunker_on(*chunker_on(chunker_of("gear"), which), backend::scalar)), backend::scalar);
   }
 }
 
 TEST(backend_of, is_the_reference_for_a_chunker_of_no_back_end) {
-  EXPECT_EQ(backend_of(made("gear")), backend::scalar);
-  EXPECT_EQ(backend_of(made("gear").by(std::make_shared<foreign_kernel>())), backend::scalar);
+  EXPECT_EQ(backend_of(chunker_of("gear")), backend::scalar);
+  EXPECT_EQ(backend_of(chunker_of("gear").by(std::make_shared<foreign_kernel>())), backend::scalar);
 }
 
 TEST(chunker_on, refuses_a_back_end_that_does_not_run_here) {
   for (const backend which : every_backend) {
     if (which == backend::automatic || runs(which)) continue;
-    const auto placed = chunker_on(made("gear"), which);
+    const auto placed = chunker_on(chunker_of("gear"), which);
     ASSERT_FALSE(placed.ok()) << to_string(which);
     EXPECT_EQ(placed.error().code(), status_code::unavailable);
     EXPECT_NE(placed.error().message().find(to_string(which)), std::string::npos) << placed.error().message();
@@ -119,7 +119,7 @@ TEST(chunker_on, refuses_a_back_end_that_does_not_run_here) {
 TEST(chunker_on, cuts_alike_wherever_it_is_measured_to_be_fastest) {
   const auto stream = some_bytes(300'000);
   for (const std::string& name : catalog_names()) {
-    const chunker cuts = made(name);
+    const chunker cuts = chunker_of(name);
     const auto placed = chunker_on(cuts, backend::automatic);
     ASSERT_TRUE(placed.ok()) << name;
     EXPECT_TRUE(has_kernels(name) || backend_of(*placed) == backend::scalar) << name;
@@ -130,7 +130,7 @@ TEST(chunker_on, cuts_alike_wherever_it_is_measured_to_be_fastest) {
 
 TEST(backend_cache, measure_each_set_of_cuts_once) {
   backend_cache choices;
-  const chunker cuts = made("gear", "avg_bytes=8K");
+  const chunker cuts = chunker_of("gear", "avg_bytes=8K");
   const auto first = choices.place(cuts, backend::automatic);
   ASSERT_TRUE(first.ok());
   for (int i = 0; i < 20; ++i) EXPECT_EQ(choices.place(cuts, backend::automatic)->backend(), first->backend());
@@ -138,9 +138,9 @@ TEST(backend_cache, measure_each_set_of_cuts_once) {
 
 TEST(backend_cache, yield_to_what_is_asked_for) {
   backend_cache choices;
-  ASSERT_TRUE(choices.place(made("gear"), backend::automatic).ok());
+  ASSERT_TRUE(choices.place(chunker_of("gear"), backend::automatic).ok());
   for (const backend which : running()) {
-    EXPECT_EQ(choices.place(made("gear"), which)->backend(), to_string(cutting(which, true)));
+    EXPECT_EQ(choices.place(chunker_of("gear"), which)->backend(), to_string(cutting(which, true)));
     EXPECT_EQ(choices.place(fingerprint_kind::sha256, which)->where, hashing(which, fingerprint_kind::sha256));
   }
 }

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "pipeline/costs/memory_calibration.h"
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 
 namespace cutpoint::tests {
 namespace {
@@ -17,7 +17,7 @@ TEST(calibrate, measures_the_job_on_the_processor) {
   for (const auto& [name, kind] :
        {std::pair("fastcdc", fingerprint_kind::sha256), std::pair("pbs", fingerprint_kind::md5),
         std::pair("fixed", fingerprint_kind::none)}) {
-    const feed_options job{.cuts = made(name), .fingerprint = kind};
+    const feed_options job{.cuts = chunker_of(name), .fingerprint = kind};
     const auto model = calibrate(*machine, {}, job);
     ASSERT_TRUE(model.ok()) << model.error().message();
     EXPECT_EQ(model->machine, machine_key(*machine, {}));

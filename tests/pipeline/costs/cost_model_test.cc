@@ -4,13 +4,13 @@
 #include <cutpoint/cost_model.h>
 #include <gtest/gtest.h>
 
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/pipeline/support/gpus.h"
 
 namespace cutpoint::tests {
 namespace {
 
-chunker gear(const std::string& settings) { return made("gear", settings); }
+chunker gear(const std::string& settings) { return chunker_of("gear", settings); }
 const chunker cuts_8k = gear("avg_bytes=8K");
 
 cost_model example() {

@@ -5,7 +5,7 @@
 
 #include "cuda/device/measure_link.h"
 #include "tests/cuda/support/host_offload.h"
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/pipeline/support/gpus.h"
 
 namespace cutpoint::tests {
@@ -18,7 +18,7 @@ constexpr std::uint64_t tiny_batch = 64 * KiB;
 device_sampling tiny_sampling() { return {.batch_bytes = tiny_batch, .small_bytes = 4 * KiB, .turns = 1}; }
 
 feed_options job_of(const std::string& name, fingerprint_kind kind = fingerprint_kind::sha1) {
-  return {.cuts = made(name), .fingerprint = kind, .devices = {3}};
+  return {.cuts = chunker_of(name), .fingerprint = kind, .devices = {3}};
 }
 
 device_costs calibrated(const device_provider& provider, const feed_options& job) {
@@ -68,7 +68,7 @@ TEST(calibrate_device, measures_the_job) {
 }
 
 TEST(calibrate_device, has_a_device_that_cannot_cut_fingerprint) {
-  const feed_options job{.cuts = made("gear", "max_bytes=0"), .fingerprint = fingerprint_kind::sha1};
+  const feed_options job{.cuts = chunker_of("gear", "max_bytes=0"), .fingerprint = fingerprint_kind::sha1};
   const device_costs costs = calibrated(linked_host_device(), job);
   EXPECT_EQ(costs.problem, "");
   EXPECT_TRUE(costs.rates.cuts.empty());
@@ -107,7 +107,7 @@ class timed_batches final : public cuda::offload {
 
   status run(const cuda::batch_input& input, cuda::batch_output& output) override {
     if (!has_room_) return {};
-    lengths_.assign(input.parts.front().size() / (4 * KiB), 4 * KiB);
+    lengths_.assign(input.buffers.front().size() / (4 * KiB), 4 * KiB);
     output = {.is_complete = true, .lengths = lengths_, .digests = {}, .stream_ranges = {}, .times = {}};
     output.times.cutting = {.begin = 1, .end = 1.002};
     output.times.fingerprinting = {.begin = 2, .end = 2.004};
@@ -133,7 +133,7 @@ class timed_device : public device_provider {
     return std::unique_ptr<cuda::offload>(std::make_unique<timed_batches>(cuts, fingerprint));
   }
   result<cuda::link_rates> measure_link(int) const override {
-    return cuda::link_rates{.in = 5e9, .out = 6e9, .in_beside_out = 3e9, .out_beside_in = 4e9, .launch_seconds = 100};
+    return cuda::link_rates{.in = 5e9, .out = 6e9, .in_duplex = 3e9, .out_duplex = 4e9, .launch_seconds = 100};
   }
 };
 
@@ -153,9 +153,7 @@ TEST(calibrate_device, goes_by_the_clock_of_the_device) {
 /// A provider that can measure a link but has no device.
 class no_device final : public device_provider {
  public:
-  result<cuda::link_rates> measure_link(int) const override {
-    return cuda::link_rates{.in = 1e9, .out_beside_in = 1e9};
-  }
+  result<cuda::link_rates> measure_link(int) const override { return cuda::link_rates{.in = 1e9, .out_duplex = 1e9}; }
   result<std::unique_ptr<cuda::offload>> make(int, const chunker&, const fingerprint_recipe&, const cuda::batch_limits&,
                                               cuda::offload_use) const override {
     return status(status_code::unavailable, "there is none");

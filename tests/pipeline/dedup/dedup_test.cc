@@ -10,7 +10,7 @@
 #include <cutpoint/memory_index.h>
 #include <gtest/gtest.h>
 
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/case_count.h"
 #include "tests/host/support/streams.h"
 #include "tests/pipeline/support/recorder.h"
@@ -111,7 +111,7 @@ status tally_stream(byte_span stream, chunk_receiver& receiver, std::uint64_t th
   auto threads = engine::make({.threads = thread_count});
   if (!threads) return threads.error();
   return feed_buffer(*threads,
-                     {.cuts = made("gear", "min_bytes=256,avg_bytes=1024,max_bytes=4096"),
+                     {.cuts = chunker_of("gear", "min_bytes=256,avg_bytes=1024,max_bytes=4096"),
                       .fingerprint = fingerprint_kind::sha1,
                       .segment_bytes = 128 * KiB},
                      stream, receiver);

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/cuda/support/first_device.h"
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/pipeline/support/device_feed.h"
 
 namespace cutpoint::tests {
@@ -30,21 +30,21 @@ void expect_device_run(std::shared_ptr<const device_provider> devices, const chu
 /// An interpreter is slow.
 TEST_P(device_of_every_name, cuts_as_sequentially_on_the_first_device) {
   const auto sized = chunker_at(GetParam(), size_settings("256:1K:8K").value());
-  const chunker cuts = sized ? *sized : made(GetParam());
+  const chunker cuts = sized ? *sized : chunker_of(GetParam());
   if (cuts.reach() > 512 * KiB) return;
   expect_device_run(std::make_shared<const device_provider>(), cuts,
                     std::max<std::uint64_t>(200'000, 3 * cuts.reach()));
 }
 #else
 TEST_P(device_of_every_name, cuts_as_sequentially) {
-  const chunker cuts = made(GetParam());
+  const chunker cuts = chunker_of(GetParam());
   if (cuts.reach() > 256 * KiB) GTEST_SKIP() << "kernels are slow on the host; exactness is tested with small sizes";
   expect_device_run(std::make_shared<host_device>(), cuts, std::max<std::uint64_t>(1 * MiB, 2 * cuts.reach()) + 4321);
 }
 
 TEST_P(device_of_every_name, cuts_as_sequentially_on_the_first_device) {
   if (const std::string why = cuda::why_no_device(); !why.empty()) GTEST_SKIP() << why;
-  const chunker cuts = made(GetParam());
+  const chunker cuts = chunker_of(GetParam());
   expect_device_run(std::make_shared<const device_provider>(), cuts,
                     std::max<std::uint64_t>(8 * MiB, 10 * cuts.reach()) + 4321);
 }

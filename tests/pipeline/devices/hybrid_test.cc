@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "pipeline/devices/device_map.h"
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/pipeline/support/device_feed.h"
 #include "tests/pipeline/support/selecting_recorder.h"
 #include "tests/pipeline/support/stepped_feed.h"
@@ -189,7 +189,7 @@ TEST(hybrid, is_chosen_by_the_rates) {
 
 TEST(hybrid, weighs_a_device_by_what_it_can_do_where_chunks_have_no_maximum) {
   feed_options options = small_job();
-  options.cuts = made("gear", "max_bytes=0");
+  options.cuts = chunker_of("gear", "max_bytes=0");
   job_rates rates;
   rates.processor = {.chunking = 1e9, .fingerprinting = 100e9};
   rates.devices = {{.link_in = 50e9, .chunking = 100e9, .fingerprinting = 100e9}};

@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/case_count.h"
 #include "tests/pipeline/support/feed_streams.h"
 #include "tests/pipeline/support/selecting_recorder.h"
@@ -19,7 +19,7 @@ namespace cutpoint::tests {
 namespace {
 
 feed_options working_options(cancellation* cancel = nullptr) {
-  return {.cuts = made("gear", "min_bytes=1024,avg_bytes=4096,max_bytes=16384"),
+  return {.cuts = chunker_of("gear", "min_bytes=1024,avg_bytes=4096,max_bytes=16384"),
           .fingerprint = fingerprint_kind::xxh3,
           .segment_bytes = 1 * MiB,
           .cancel = cancel};
@@ -31,7 +31,7 @@ TEST(chunk_work, is_done_between_selection_and_delivery_whatever_happens_when) {
     std::vector<fed_stream> streams(random.between(1, 6));
     for (fed_stream& s : streams) s.bytes = make_stream(content::mixed, random.between(0, 9'000), random);
     cancellation cancel;
-    const feed_options options{.cuts = made("gear", "min_bytes=64,avg_bytes=128,max_bytes=400"),
+    const feed_options options{.cuts = chunker_of("gear", "min_bytes=64,avg_bytes=128,max_bytes=400"),
                                .fingerprint = fingerprint_kind::xxh3,
                                .segment_bytes = 700,
                                .memory_bytes = random.between(6'000, 40'000),

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/host/algorithms/made.h"
-#include "tests/host/core/pieces.h"
+#include "tests/host/algorithms/chunkers.h"
+#include "tests/host/core/read_sizes.h"
 #include "tests/host/support/streams.h"
 
 namespace cutpoint::tests {
@@ -14,7 +14,7 @@ namespace {
 engine two_threads() { return *engine::make({.threads = 2}); }
 
 feed_options job(std::string_view name = "fastcdc") {
-  return {.cuts = made(std::string(name)), .fingerprint = fingerprint_kind::sha1, .segment_bytes = 100'000};
+  return {.cuts = chunker_of(std::string(name)), .fingerprint = fingerprint_kind::sha1, .segment_bytes = 100'000};
 }
 
 std::vector<std::uint8_t> random_bytes(std::size_t size) {
@@ -65,7 +65,7 @@ TEST(chunk_buffer, has_the_sequential_cuts_and_runs_as_one) {
   for (const char* name : {"fastcdc", "ae-max", "casync", "fixed"}) {
     const auto found = chunk_buffer(threads, job(name), bytes);
     ASSERT_TRUE(found.ok()) << found.error().message();
-    EXPECT_EQ(unrolled(*found), made(name).find_cuts(bytes)) << name;
+    EXPECT_EQ(unrolled(*found), chunker_of(name).find_cuts(bytes)) << name;
     EXPECT_LT(found->size(), unrolled(*found).size()) << name;
     expect_digests_of(bytes, *found);
   }
@@ -164,7 +164,7 @@ TEST(feed_buffer, has_the_sequential_cuts_in_place) {
       options.map = map;
       const auto found = chunk_buffer(threads, options, bytes);
       ASSERT_TRUE(found.ok()) << found.error().message();
-      EXPECT_EQ(unrolled(*found), made(name).find_cuts(bytes)) << name;
+      EXPECT_EQ(unrolled(*found), chunker_of(name).find_cuts(bytes)) << name;
       expect_digests_of(bytes, *found);
     }
   }
@@ -172,7 +172,7 @@ TEST(feed_buffer, has_the_sequential_cuts_in_place) {
 
 TEST(feed_buffer, fails_if_a_chunk_outgrows_the_memory) {
   engine threads = two_threads();
-  feed_options options{.cuts = made("gear", "max_bytes=0"), .memory_bytes = 8 * MiB};
+  feed_options options{.cuts = chunker_of("gear", "max_bytes=0"), .memory_bytes = 8 * MiB};
   const std::vector<std::uint8_t> zeros(40 * MiB, 1);
   chunk_columns found;
   EXPECT_EQ(feed_buffer(threads, options, zeros, found).code(), status_code::memory_limit);

@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/host/algorithms/made.h"
-#include "tests/host/core/pieces.h"
+#include "tests/host/algorithms/chunkers.h"
+#include "tests/host/core/read_sizes.h"
 #include "tests/host/support/streams.h"
 #include "tests/pipeline/support/held_resources.h"
 #include "tests/pipeline/support/recorder.h"
@@ -49,7 +49,7 @@ std::size_t ring_count() {
 class engine_of_every_name : public testing::TestWithParam<std::string> {};
 
 TEST_P(engine_of_every_name, is_cut_on_three_threads_as_sequentially) {
-  const chunker cuts = made(GetParam());
+  const chunker cuts = chunker_of(GetParam());
   const std::uint64_t size = std::max<std::uint64_t>(3 * MiB, 2 * cuts.reach()) + 4321;
   const std::vector<std::vector<std::uint8_t>> streams = {mixed(size, 8001), {}, mixed(40'000, 8002), mixed(1, 8003)};
   engine threads = with_threads(3);
@@ -81,22 +81,22 @@ TEST(engine, serves_several_feeds_at_once) {
   const std::vector<std::string> names = {"gear", "seqcdc-inc", "ae-max", "fastcdc"};
   for (std::size_t i = 0; i < outs.size(); ++i) {
     feeders.emplace_back([&, i] {
-      outcomes[i] = feed_all(threads, {.cuts = made(names[i]), .segment_bytes = 70'000}, {streams[i]}, outs[i]);
+      outcomes[i] = feed_all(threads, {.cuts = chunker_of(names[i]), .segment_bytes = 70'000}, {streams[i]}, outs[i]);
     });
   }
   for (std::thread& f : feeders) f.join();
   for (std::size_t i = 0; i < outs.size(); ++i) {
     ASSERT_TRUE(outcomes[i].ok()) << outcomes[i].message();
-    EXPECT_EQ(outs[i].streams[0].chunks, made(names[i]).find_cuts(streams[i]));
+    EXPECT_EQ(outs[i].streams[0].chunks, chunker_of(names[i]).find_cuts(streams[i]));
   }
 }
 
 TEST(engine, gives_the_same_however_it_is_fed) {
-  const chunker cuts = made("gear", "min_bytes=64,avg_bytes=256,max_bytes=2048");
+  const chunker cuts = chunker_of("gear", "min_bytes=64,avg_bytes=256,max_bytes=2048");
   const auto stream = mixed(300'000, 8200);
   const auto expected = cuts.find_cuts(stream);
   engine threads = with_threads(2);
-  for (const piece_sizes& sizes : {always(1), primes(), random_sizes(5), whole()}) {
+  for (const read_sizes& sizes : {always(1), primes(), random_sizes(5), whole()}) {
     recorder out;
     auto feed = threads.open({.cuts = cuts, .segment_bytes = 10'000}, out);
     ASSERT_TRUE(feed.ok());
@@ -116,7 +116,7 @@ TEST(engine, leaves_no_thread_and_no_memory_behind) {
   for (int round = 0; round < 20; ++round) {
     engine threads = with_threads(4);
     recorder out;
-    auto feed = threads.open({.cuts = made("rabin"), .segment_bytes = 50'000}, out);
+    auto feed = threads.open({.cuts = chunker_of("rabin"), .segment_bytes = 50'000}, out);
     ASSERT_TRUE(feed.ok());
     ASSERT_TRUE(feed->begin(0).ok());
     ASSERT_TRUE(feed->write(byte_span(stream).first(static_cast<std::size_t>(round) * 100'000)).ok());
@@ -132,7 +132,7 @@ TEST(engine, ends_with_the_receivers_failure) {
   for (std::uint64_t call = 1; call < 180; call += 13) {
     recorder out;
     out.fail_at(call, {status_code::io_error, "no room for chunks"});
-    const status outcome = feed_all(threads, {.cuts = made("gear"), .segment_bytes = 100'000}, {stream}, out);
+    const status outcome = feed_all(threads, {.cuts = chunker_of("gear"), .segment_bytes = 100'000}, {stream}, out);
     EXPECT_EQ(outcome.message(), "no room for chunks");
     EXPECT_EQ(out.calls, call);
   }
@@ -142,7 +142,7 @@ TEST(engine, stops_when_it_is_cancelled) {
   engine threads = with_threads(2);
   cancellation cancel;
   recorder out;
-  auto feed = threads.open({.cuts = made("gear"), .cancel = &cancel}, out);
+  auto feed = threads.open({.cuts = chunker_of("gear"), .cancel = &cancel}, out);
   ASSERT_TRUE(feed.ok());
   ASSERT_TRUE(feed->begin(0).ok());
   std::thread other([&] { cancel.request(); });
@@ -161,7 +161,7 @@ TEST(engine, finishes_what_was_fed_within_the_grace_of_a_cancellation) {
   for (const auto grace : {std::chrono::nanoseconds(0), std::chrono::nanoseconds(std::chrono::hours(1))}) {
     cancellation cancel;
     recorder out;
-    auto feed = threads.open({.cuts = made("fastcdc"), .cancel = &cancel, .cancel_grace = grace}, out);
+    auto feed = threads.open({.cuts = chunker_of("fastcdc"), .cancel = &cancel, .cancel_grace = grace}, out);
     ASSERT_TRUE(feed.ok());
     ASSERT_TRUE(feed->begin(0).ok());
     ASSERT_TRUE(feed->write(stream).ok());
@@ -175,7 +175,7 @@ TEST(engine, finishes_what_was_fed_within_the_grace_of_a_cancellation) {
 TEST(engine, goes_on_after_a_stream_that_fails) {
   engine threads = with_threads(2);
   const auto stream = mixed(500'000, 8500);
-  const chunker cuts = made("fastcdc");
+  const chunker cuts = chunker_of("fastcdc");
   recorder out;
   auto feed = threads.open({.cuts = cuts, .segment_bytes = 40'000}, out);
   ASSERT_TRUE(feed.ok());
@@ -196,7 +196,7 @@ TEST(engine, goes_on_after_a_stream_that_fails) {
 
 TEST(engine, fails_only_the_stream_whose_chunk_outgrows_the_memory) {
   engine threads = with_threads(2);
-  const chunker cuts = made("gear", "max_bytes=0");
+  const chunker cuts = chunker_of("gear", "max_bytes=0");
   const std::vector<std::uint8_t> endless(3 * MiB, 0);  // gear finds no cut in zeros
   const auto stream = mixed(500'000, 8600);
   recorder out;
@@ -217,7 +217,7 @@ TEST(engine, fails_only_the_stream_whose_chunk_outgrows_the_memory) {
 TEST(engine, goes_on_after_a_chunk_that_outgrew_the_memory_where_candidates_look_far_ahead) {
   std::vector<std::uint8_t> rising(8 * MiB);
   for (std::size_t i = 0; i < rising.size(); ++i) rising[i] = static_cast<std::uint8_t>(i >> 15U);
-  const chunker cuts = made("ae-max", "window=2000000,max_bytes=0");
+  const chunker cuts = chunker_of("ae-max", "window=2000000,max_bytes=0");
   const auto stream = mixed(3 * MiB, 8601);
   for (const std::uint64_t thread_count : {1u, 2u}) {
     engine threads = with_threads(thread_count);
@@ -254,7 +254,7 @@ TEST(engine, stops_while_it_finishes) {
     cancellation cancel;
     stopping_receiver out(cancel);
     engine threads = with_threads(thread_count);
-    auto feed = threads.open({.cuts = made("gear"), .segment_bytes = 64 * KiB, .cancel = &cancel}, out);
+    auto feed = threads.open({.cuts = chunker_of("gear"), .segment_bytes = 64 * KiB, .cancel = &cancel}, out);
     ASSERT_TRUE(feed->begin(0).ok() && feed->write(stream).ok() && feed->end().ok());
     EXPECT_EQ(feed->finish().code(), status_code::cancelled);
   }
@@ -264,12 +264,12 @@ TEST(engine, refuses_what_it_cannot_do) {
   EXPECT_EQ(engine::make({.threads = 5000}).error().code(), status_code::invalid_argument);
   engine threads = with_threads(1);
   recorder out;
-  const chunker cuts = made("gear");
+  const chunker cuts = chunker_of("gear");
   EXPECT_EQ(threads.open({.cuts = cuts, .memory_bytes = 10'000}, out).error().code(), status_code::memory_limit);
   const auto refused = threads.open({.cuts = cuts, .join = join_kind::none, .segment_bytes = 128 * KiB}, out);
   EXPECT_THAT(refused.error().message(), testing::HasSubstr("segment = 131072 must be more than 131072"));
   EXPECT_TRUE(threads.open({.cuts = cuts, .join = join_kind::none, .segment_bytes = 128 * KiB + 1}, out).ok());
-  const auto unbounded = threads.open({.cuts = made("gear", "max_bytes=0"), .join = join_kind::pdedupe}, out);
+  const auto unbounded = threads.open({.cuts = chunker_of("gear", "max_bytes=0"), .join = join_kind::pdedupe}, out);
   EXPECT_THAT(unbounded.error().message(), testing::HasSubstr("maximum"));
 }
 

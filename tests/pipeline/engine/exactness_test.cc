@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/case_count.h"
 
 namespace cutpoint::tests {

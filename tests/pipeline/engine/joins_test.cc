@@ -1,7 +1,7 @@
 // Tests of the joins `pdedupe` and `none`, against naive implementations of their definitions on whole streams.
 #include <gtest/gtest.h>
 
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/streams.h"
 #include "tests/pipeline/support/recorder.h"
 #include "tests/pipeline/support/virtual_lanes.h"
@@ -40,7 +40,7 @@ class lossy_joins : public testing::TestWithParam<algorithm_case> {};
 TEST_P(lossy_joins, are_as_the_paper_says) {
   for (int round = 0; round < GetParam().rounds; ++round) {
     seeded_choices random(static_cast<std::uint64_t>(round) * 64 + GetParam().which);
-    const chunker cuts = made_tiny(GetParam().which, random);
+    const chunker cuts = tiny_chunker(GetParam().which, random);
     if (cuts.reach() == unlimited) continue;
     std::vector<fed_stream> streams(random.between(1, 3));
     for (fed_stream& s : streams) {
@@ -74,7 +74,7 @@ TEST_P(lossy_joins, are_as_the_paper_says) {
 INSTANTIATE_TEST_SUITE_P(of_every_algorithm, lossy_joins, testing::ValuesIn(algorithm_cases(200)), case_name);
 
 TEST(joins, of_pdedupe_hold_two_chunks_and_no_more) {
-  const chunker cuts = made("fastcdc", "min_bytes=2K,avg_bytes=8K,max_bytes=64K");
+  const chunker cuts = chunker_of("fastcdc", "min_bytes=2K,avg_bytes=8K,max_bytes=64K");
   const std::vector<fed_stream> zeros = {{.bytes = std::vector<std::uint8_t>(1'000'000, 0)}};
   for (const std::uint64_t segment_bytes : {132 * KiB, 192 * KiB}) {
     feed_options options{.cuts = cuts, .join = join_kind::pdedupe, .segment_bytes = segment_bytes};

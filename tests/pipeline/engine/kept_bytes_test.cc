@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/pipeline/support/feed_streams.h"
 #include "tests/pipeline/support/selecting_recorder.h"
 
@@ -54,7 +54,7 @@ class window_keeper final : public chunk_receiver {
 };
 
 feed_options keeping_options() {
-  return {.cuts = made("gear", "min_bytes=1024,avg_bytes=4096,max_bytes=16384"),
+  return {.cuts = chunker_of("gear", "min_bytes=1024,avg_bytes=4096,max_bytes=16384"),
           .segment_bytes = 64 * KiB,
           .memory_bytes = 1 * MiB,
           .kept_memory_bytes = 300'000};
@@ -111,7 +111,7 @@ TEST(kept_bytes, are_refused_without_memory_for_them) {
 
 TEST(kept_bytes, are_named_as_a_part_of_the_memory_that_a_chunk_outgrows) {
   feed_options options = keeping_options();
-  options.cuts = made("gear", "max_bytes=0");
+  options.cuts = chunker_of("gear", "max_bytes=0");
   options.kept_memory_bytes = 256 * KiB;
   window_keeper keeper(1);
   const status outcome = feed_streams(2, options, {std::vector<std::uint8_t>(2 * MiB, 0)}, keeper);

@@ -15,7 +15,7 @@
 
 #include "pipeline/engine/engine_factory.h"
 #include "tests/cuda/support/host_offload.h"
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/streams.h"
 #include "tests/pipeline/support/recorder.h"
 
@@ -116,7 +116,7 @@ TEST_F(placement, is_the_systems_unless_it_is_asked_for_or_where_threads_are_mor
                                         {.threads = count_, .placement = thread_placement::devices}}) {
     auto engine = engine::make(options).value();
     recorder out;
-    auto feed = engine.open({.cuts = made("gear")}, out).value();
+    auto feed = engine.open({.cuts = chunker_of("gear")}, out).value();
     ASSERT_TRUE(feed.begin(0).ok() && feed.end().ok() && feed.finish().ok());
     EXPECT_THAT(threads_since(before_), Each(mine_));
   }
@@ -126,7 +126,7 @@ TEST_F(placement, brings_what_a_device_needs_near_to_it_and_changes_no_chunk) {
   if (places_.node_of(0) != 0) GTEST_SKIP() << "the first processor is not near to node 0";
   seeded_choices random(1);
   const auto stream = make_stream(content::mixed, 300'000, random);
-  const chunker cuts = made("gear", "min_bytes=64,avg_bytes=256,max_bytes=2048");
+  const chunker cuts = chunker_of("gear", "min_bytes=64,avg_bytes=256,max_bytes=2048");
   for (const auto placed : {thread_placement::none, thread_placement::devices, thread_placement::cores}) {
     auto engine =
         engine_factory::make({.threads = 1, .placement = placed}, std::make_shared<const near_device>()).value();

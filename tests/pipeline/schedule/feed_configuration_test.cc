@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/pipeline/support/recorder.h"
 #include "tests/pipeline/support/selecting_recorder.h"
 
@@ -11,7 +11,7 @@ namespace cutpoint::tests {
 namespace {
 
 feed_options configured_options(std::string_view settings = "min_bytes=1K,avg_bytes=4K,max_bytes=16K") {
-  return {.cuts = made("gear", settings), .fingerprint = fingerprint_kind::sha1};
+  return {.cuts = chunker_of("gear", settings), .fingerprint = fingerprint_kind::sha1};
 }
 
 result<feed_configuration> configured(const feed_options& options, std::uint64_t thread_count) {
@@ -157,7 +157,8 @@ TEST(feed_configuration, leaves_out_a_device_without_rates_if_another_has_rates)
 }
 
 TEST(feed_configuration, aligns_segments_whose_candidates_are_marked) {
-  feed_options options{.cuts = made("ae-max", "avg_bytes=4K,max_bytes=16K"), .fingerprint = fingerprint_kind::none};
+  feed_options options{.cuts = chunker_of("ae-max", "avg_bytes=4K,max_bytes=16K"),
+                       .fingerprint = fingerprint_kind::none};
   options.map = map_kind::candidates;
   options.segment_bytes = 100'001;
   const auto marked = configured(options, 2);

@@ -1,7 +1,7 @@
 // Tests of the schedule on virtual lanes: in every history it ends, delivers in order, and leaves no task behind.
 #include <gtest/gtest.h>
 
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/case_count.h"
 #include "tests/host/support/streams.h"
 #include "tests/pipeline/support/recorder.h"
@@ -24,7 +24,7 @@ std::vector<fed_stream> drawn_streams(choices& random) {
 }
 
 feed_options small_options(cancellation* cancel = nullptr) {
-  return {.cuts = made("gear", tiny_gear),
+  return {.cuts = chunker_of("gear", tiny_gear),
           .fingerprint = fingerprint_kind::xxh3,
           .segment_bytes = 700,
           .memory_bytes = 40'000,
@@ -91,7 +91,7 @@ TEST(schedule, cancelled_at_any_step_leaves_no_task_and_whole_chunks_only) {
     if (!run.outcome.ok()) {
       EXPECT_EQ(run.outcome.code(), status_code::cancelled);
     }
-    expect_beginning(out, streams, made("gear", tiny_gear));
+    expect_beginning(out, streams, chunker_of("gear", tiny_gear));
   }
 }
 
@@ -108,13 +108,13 @@ TEST(schedule, ends_with_the_receivers_failure_at_any_call) {
     if (!run.outcome.ok()) {
       EXPECT_EQ(run.outcome.message(), "the disk is full");
     }
-    expect_beginning(out, streams, made("gear", tiny_gear));
+    expect_beginning(out, streams, chunker_of("gear", tiny_gear));
   }
 }
 
 TEST(schedule, pauses_speculation_that_never_meets) {
   // Chunks have a fixed length, and no segment begins at a cut, so speculation never meets the true cuts.
-  const chunker cuts = made("fixed", "avg_bytes=1000");
+  const chunker cuts = chunker_of("fixed", "avg_bytes=1000");
   seeded_choices random(1);
   std::vector<fed_stream> streams(1);
   streams[0].bytes = make_stream(content::random, 2'000'003, random);
@@ -133,7 +133,7 @@ TEST(schedule, counts_what_is_cut_twice) {
   std::vector<fed_stream> streams(1);
   streams[0].bytes = make_stream(content::random, 1'000'000, random);
   const feed_options options{
-      .cuts = made("gear", tiny_gear), .fingerprint = fingerprint_kind::xxh3, .segment_bytes = 20'000};
+      .cuts = chunker_of("gear", tiny_gear), .fingerprint = fingerprint_kind::xxh3, .segment_bytes = 20'000};
   recorder alone;
   EXPECT_EQ(run_on_virtual_lanes(options, 1, streams, alone, random).statistics.twice_cut_bytes, 0u);
   recorder many;
@@ -145,7 +145,7 @@ TEST(schedule, counts_what_is_cut_twice) {
 
 /// The intake holds a run back while it may continue, and the map of the segment before the run looks ahead into it.
 TEST(schedule, has_room_for_a_run_behind_a_segment_that_waits_for_it) {
-  const chunker cuts = made("ae-max", "avg_bytes=128K,max_bytes=128K");
+  const chunker cuts = chunker_of("ae-max", "avg_bytes=128K,max_bytes=128K");
   for (std::uint64_t before = 700'000; before < 800'000; before += 1'400) {
     seeded_choices random(before);
     std::vector<fed_stream> streams(1);
@@ -177,7 +177,7 @@ TEST(schedule, accounts_for_every_byte_that_a_stage_went_over) {
       std::vector<fed_stream> streams(1);
       streams[0].bytes = make_stream(content::random, 300'000, random);
       const feed_options options{
-          .cuts = made(name), .fingerprint = fingerprint_kind::xxh3, .segment_bytes = segment_bytes};
+          .cuts = chunker_of(name), .fingerprint = fingerprint_kind::xxh3, .segment_bytes = segment_bytes};
       recorder out;
       const feed_statistics got = run_on_virtual_lanes(options, 4, streams, out, random).statistics;
       EXPECT_EQ(got.run_bytes, 0u);

@@ -1,7 +1,7 @@
 // How far selection runs ahead of delivery, and which lane destroys work, step by step.
 #include <gtest/gtest.h>
 
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/pipeline/support/lanes_by_hand.h"
 #include "tests/pipeline/support/selecting_recorder.h"
 
@@ -9,7 +9,7 @@ namespace cutpoint::tests {
 namespace {
 
 feed_options selecting_job() {
-  return {.cuts = made("gear", "min_bytes=64,avg_bytes=128,max_bytes=400"),
+  return {.cuts = chunker_of("gear", "min_bytes=64,avg_bytes=128,max_bytes=400"),
           .fingerprint = fingerprint_kind::xxh3,
           .segment_bytes = 20'000,
           .memory_bytes = 1 * MiB};

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/streams.h"
 
 namespace cutpoint::tests {
@@ -46,7 +46,7 @@ class paced : public testing::Test {
   static constexpr std::uint64_t long_stream_bytes = 64 * MiB + 17;
 
   static const chunker& cuts() {
-    static const chunker made_once = made("gear", "min_bytes=64,avg_bytes=128,max_bytes=400");
+    static const chunker made_once = chunker_of("gear", "min_bytes=64,avg_bytes=128,max_bytes=400");
     return made_once;
   }
   static const std::vector<std::uint8_t>& bytes() {

@@ -1,14 +1,14 @@
 // Which task a lane takes next, step by step.
 #include <gtest/gtest.h>
 
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/pipeline/support/lanes_by_hand.h"
 
 namespace cutpoint::tests {
 namespace {
 
 feed_options ordered_job() {
-  return {.cuts = made("gear", "min_bytes=64,avg_bytes=128,max_bytes=400"),
+  return {.cuts = chunker_of("gear", "min_bytes=64,avg_bytes=128,max_bytes=400"),
           .fingerprint = fingerprint_kind::xxh3,
           .segment_bytes = 2000,
           .memory_bytes = 1 * MiB};
@@ -54,7 +54,7 @@ TEST(task_order, frees_room_when_chunks_are_delivered_and_not_before) {
 }
 
 TEST(task_order, pauses_speculation_after_two_misses) {
-  feed_options options{.cuts = made("fixed", "avg_bytes=1000"), .fingerprint = fingerprint_kind::xxh3};
+  feed_options options{.cuts = chunker_of("fixed", "avg_bytes=1000"), .fingerprint = fingerprint_kind::xxh3};
   options.segment_bytes = 4097;
   lanes_by_hand feed(options, 2);
   feed.put_random(400'000);

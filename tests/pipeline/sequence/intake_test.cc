@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/streams.h"
 
 namespace cutpoint::tests {
@@ -25,7 +25,7 @@ class intake_into_ring : public testing::Test {
     write(make_stream(content::random, count, random));
   }
 
-  chunker cuts_ = made("gear", "min_bytes=64,avg_bytes=128,max_bytes=400");
+  chunker cuts_ = chunker_of("gear", "min_bytes=64,avg_bytes=128,max_bytes=400");
   ring ring_ = ring::make(2 * MiB).value();
   intake taken_;
 };

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/case_count.h"
 #include "tests/host/support/streams.h"
 #include "tests/pipeline/support/recorder.h"
@@ -53,7 +53,7 @@ class adder final : public chunk_receiver {
 };
 
 TEST(runs, of_terabytes_of_zeros_take_no_time) {
-  const chunker cuts = made("fastcdc");
+  const chunker cuts = chunker_of("fastcdc");
   auto threads = engine::make({.threads = 2});
   adder out;
   auto feed = threads->open({.cuts = cuts}, out);
@@ -74,7 +74,7 @@ TEST(runs, of_terabytes_of_zeros_take_no_time) {
 }
 
 TEST(runs, past_what_64_bits_count_are_refused) {
-  const chunker cuts = made("fastcdc");
+  const chunker cuts = chunker_of("fastcdc");
   auto threads = engine::make({.threads = 1});
   adder out;
   auto feed = threads->open({.cuts = cuts}, out);
@@ -95,7 +95,7 @@ TEST(runs, past_what_64_bits_count_are_refused) {
 class runs_of_every_name : public testing::TestWithParam<std::string> {};
 
 TEST_P(runs_of_every_name, cuts_runs_as_sequentially) {
-  const chunker cuts = made(GetParam());
+  const chunker cuts = chunker_of(GetParam());
   if (cuts.reach() > 256 * KiB) GTEST_SKIP() << "runs of its length are too long for a test";
   seeded_choices random(8700);
   std::vector<std::uint8_t> stream;

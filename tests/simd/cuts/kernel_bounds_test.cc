@@ -15,7 +15,7 @@ class sparse_kernel : public on_every_set<named_settings> {
  protected:
   void SetUp() override {
     on_every_set::SetUp();
-    if (!IsSkipped()) cuts_.emplace(by_kernel(made(of().name, of().settings)));
+    if (!IsSkipped()) cuts_.emplace(by_kernel(chunker_of(of().name, of().settings)));
   }
 
   /// Returns the bytes on both sides of the first cut of random bytes that is not at the maximum.
@@ -42,10 +42,10 @@ class sparse_kernel : public on_every_set<named_settings> {
 
 TEST_P(sparse_kernel, finds_the_only_cut_wherever_it_is) {
   for (const std::uint8_t background : {std::uint8_t{0}, std::uint8_t{100}}) {
-    const auto found = needle();
+    const auto content = needle();
     for (std::uint64_t place = 0; place < size; ++place) {
       std::vector<std::uint8_t> stream(size, background);
-      put(stream, place, found);
+      put(stream, place, content);
       ASSERT_EQ(cuts_fault(*cuts_, stream), "") << "needle at " << place;
     }
   }
@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(of_every_kernel, sparse_kernel,
 class long_search : public on_every_set<named_settings> {};
 
 TEST_P(long_search, finds_the_first_of_two_bytes) {
-  const chunker cuts = by_kernel(made(of().name, of().settings));
+  const chunker cuts = by_kernel(chunker_of(of().name, of().settings));
   seeded_choices random(9);
   constexpr std::uint8_t values[] = {0, 99, 101, 200, 255};
   for (int round = 0; round < case_count(2000); ++round) {
@@ -123,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(of_every_kernel, long_search,
 class bounded_kernel : public on_every_set<named_settings> {};
 
 TEST_P(bounded_kernel, cuts_as_its_reference) {
-  const chunker cuts = by_kernel(made(of().name, of().settings));
+  const chunker cuts = by_kernel(chunker_of(of().name, of().settings));
   seeded_choices random(8);
   for (const content what : {content::random, content::mixed, content::zeros, content::ramp_up}) {
     const auto stream = make_stream(what, 70'001, random);
@@ -196,7 +196,7 @@ class casync_kernel : public on_every_set<std::string> {};
 TEST_P(casync_kernel, cuts_where_the_residue_is_the_largest_for_a_large_average) {
   for (const planted_cut& each : planted_cuts) {
     if (each.name != of()) continue;
-    const chunker cuts = by_kernel(made(each.name, each.settings));
+    const chunker cuts = by_kernel(chunker_of(each.name, each.settings));
     EXPECT_EQ(lengths_of(cuts.find_cuts(each.stream())), each.lengths()) << each.settings;
     EXPECT_EQ(cuts_fault(cuts, each.stream()), "") << each.settings;
   }
@@ -209,7 +209,7 @@ INSTANTIATE_TEST_SUITE_P(of_large_averages, casync_kernel,
 class ae_kernel : public on_every_set<std::string> {};
 
 TEST_P(ae_kernel, makes_one_chunk_of_what_is_shorter_than_a_value) {
-  const chunker cuts = by_kernel(made(of(), "window=3,avg_bytes=8,max_bytes=0,value_bytes=8"));
+  const chunker cuts = by_kernel(chunker_of(of(), "window=3,avg_bytes=8,max_bytes=0,value_bytes=8"));
   const std::vector<std::uint8_t> stream = {9, 1, 1, 1, 1, 1, 1};
   EXPECT_EQ(cuts.next_cut({.bytes = stream, .at_end = true}), 7u);
 }
@@ -221,7 +221,7 @@ INSTANTIATE_TEST_SUITE_P(of_both_extremes, ae_kernel,
 class mincdc_kernel : public on_every_set<named_settings> {};
 
 TEST_P(mincdc_kernel, cuts_at_the_first_of_equal_values) {
-  const chunker cuts = by_kernel(made(of().name, of().settings));
+  const chunker cuts = by_kernel(chunker_of(of().name, of().settings));
   for (std::uint64_t first = 0; first <= 1100; ++first) {
     for (const std::uint64_t distance : {1u, 4u, 15u, 16u, 31u, 32u, 63u, 64u, 65u, 511u, 512u, 513u}) {
       std::vector<std::uint8_t> stream(2000, 255);

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/simd/support/instruction_set_lists.h"
 #include "tests/simd/support/kernel_faults.h"
 

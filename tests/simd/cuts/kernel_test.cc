@@ -13,7 +13,7 @@ namespace {
 
 class kernel : public on_every_set<algorithm_case> {
  protected:
-  chunker drawn_kernel() { return by_kernel(made(kernel_parameters(of().which, random_))); }
+  chunker drawn_kernel() { return by_kernel(chunker_of(kernel_parameters(of().which, random_))); }
 
   /// Makes a stream of each kind of content in turn.
   std::vector<std::uint8_t> drawn_stream(int round, std::uint64_t size) {
@@ -91,7 +91,7 @@ std::vector<std::string> names_with_kernels() {
 class catalog_kernel : public on_every_set<std::string> {};
 
 TEST_P(catalog_kernel, cuts_by_default_as_its_reference) {
-  const chunker cuts = by_kernel(made(of()));
+  const chunker cuts = by_kernel(chunker_of(of()));
   const chunk_limits limits = limits_of(cuts.parameters());
   const std::uint64_t size = std::min<std::uint64_t>(3 * limits.longest, 300'000) + 1;
   seeded_choices random(6);

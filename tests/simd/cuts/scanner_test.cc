@@ -5,7 +5,7 @@
 #include <cutpoint/cut_stream.h>
 #include <fmt/format.h>
 
-#include "tests/host/core/pieces.h"
+#include "tests/host/core/read_sizes.h"
 #include "tests/host/support/case_count.h"
 #include "tests/host/support/streams.h"
 #include "tests/simd/cuts/guarded_pages.h"
@@ -19,10 +19,10 @@ std::string map_fault(const candidate_bits& got, const candidate_bits& expected,
                       std::uint64_t count) {
   for (std::uint64_t level = 0; level < levels; ++level) {
     for (std::uint64_t first = 0; first < count; ++first) {
-      const std::uint64_t found = got.next(first, count, level);
+      const std::uint64_t position = got.next(first, count, level);
       const std::uint64_t wanted = expected.next(first, count, level);
-      if (found != wanted) {
-        return fmt::format("level {}: position {} is marked instead of {} (of {})", level, found, wanted, count);
+      if (position != wanted) {
+        return fmt::format("level {}: position {} is marked instead of {} (of {})", level, position, wanted, count);
       }
       first = wanted;
     }
@@ -35,7 +35,7 @@ class scanner : public on_every_set<named_settings> {
   void SetUp() override {
     on_every_set::SetUp();
     if (IsSkipped()) return;
-    cuts_.emplace(on_set(made(of().name, of().settings), set()));
+    cuts_.emplace(on_set(chunker_of(of().name, of().settings), set()));
     if (cuts_->scanner() == nullptr) GTEST_SKIP() << "this set has no scanner for " << of().name;
     needs_ = *cuts_->candidate_map();
     least_ = cuts_->scanner()->least_count();
@@ -104,13 +104,13 @@ TEST_P(scanner, finds_the_cuts_of_every_content) {
       const auto stream = make_stream(what, random_.between(1, 700'000), random_);
       ASSERT_EQ(cuts_fault(*cuts_, stream), "") << name_of(what);
       const std::vector<chunk> expected = cuts_->by(nullptr).find_cuts(stream);
-      std::vector<chunk> found;
+      std::vector<chunk> chunks;
       piecewise_source source(stream, random_sizes(static_cast<std::uint64_t>(round)));
       ASSERT_TRUE(cut_stream(source, *cuts_, {}, [&](const chunk& where, byte_span) {
-                    found.push_back(where);
+                    chunks.push_back(where);
                     return status();
                   }).ok());
-      ASSERT_EQ(found, expected) << name_of(what);
+      ASSERT_EQ(chunks, expected) << name_of(what);
     }
   }
 }

@@ -55,10 +55,10 @@ class batches_without_memory : public testing::TestWithParam<batch_case> {
   }
 
   void expect_right(batch_fingerprinter& batch) const {
-    std::vector<digest> made(messages_.size());
-    EXPECT_EQ(submit_to(batch, made), messages_.size());
+    std::vector<digest> digests(messages_.size());
+    EXPECT_EQ(submit_to(batch, digests), messages_.size());
     EXPECT_TRUE(batch.flush().ok());
-    EXPECT_EQ(made, expected_);
+    EXPECT_EQ(digests, expected_);
   }
 
   fingerprint_kind kind() const { return std::get<0>(GetParam()); }
@@ -82,13 +82,13 @@ TEST_P(batches_without_memory, make_what_was_submitted_and_are_right_later) {
   bool was_refused = true;
   for (std::uint64_t count = 0; was_refused; ++count) {
     const auto batch = make();
-    std::vector<digest> made(messages_.size());
+    std::vector<digest> digests(messages_.size());
     std::size_t submitted = 0;
     status flushed;
     bool has_thrown = false;
     {
       const short_memory none_after(count);
-      submitted = submit_to(*batch, made);
+      submitted = submit_to(*batch, digests);
       try {
         flushed = batch->flush();
       } catch (...) {
@@ -98,7 +98,8 @@ TEST_P(batches_without_memory, make_what_was_submitted_and_are_right_later) {
     }
     ASSERT_FALSE(has_thrown) << "from allocation " << count << " on";
     EXPECT_TRUE(flushed.ok()) << flushed.message();
-    EXPECT_TRUE(std::equal(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(submitted), expected_.begin()))
+    EXPECT_TRUE(
+        std::equal(digests.begin(), digests.begin() + static_cast<std::ptrdiff_t>(submitted), expected_.begin()))
         << "from allocation " << count << " on";
     expect_right(*batch);
   }

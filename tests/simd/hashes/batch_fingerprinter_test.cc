@@ -43,18 +43,18 @@ class fingerprint_batches : public testing::TestWithParam<batch_case> {
   std::vector<digest> batched(const std::vector<byte_span>& messages) {
     digest stale;
     stale.bytes.fill(0xee);
-    std::vector<digest> made(messages.size(), stale);
-    for (std::size_t i = 0; i < messages.size(); ++i) batch_->submit(messages[i], made[i]);
+    std::vector<digest> digests(messages.size(), stale);
+    for (std::size_t i = 0; i < messages.size(); ++i) batch_->submit(messages[i], digests[i]);
     EXPECT_TRUE(batch_->flush().ok());
-    return made;
+    return digests;
   }
 
   void expect_equal_to_one_by_one(const std::vector<byte_span>& messages) {
-    const std::vector<digest> made = batched(messages);
+    const std::vector<digest> digests = batched(messages);
     for (std::size_t i = 0; i < messages.size(); ++i) {
-      EXPECT_EQ(to_hex(made[i]), to_hex(*(*one_by_one_)(messages[i])))
+      EXPECT_EQ(to_hex(digests[i]), to_hex(*(*one_by_one_)(messages[i])))
           << "message " << i << " of " << messages.size() << ", " << messages[i].size() << " bytes";
-      EXPECT_EQ(made[i], *(*one_by_one_)(messages[i])) << "bytes after the digest's";
+      EXPECT_EQ(digests[i], *(*one_by_one_)(messages[i])) << "bytes after the digest's";
     }
   }
 
@@ -96,7 +96,7 @@ TEST_P(fingerprint_batches, equal_published_vectors_in_every_lane) {
            {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", v.of_56_bytes},
            {million, v.of_a_million_a},
        }) {
-    for (const digest& made : batched(std::vector<byte_span>(40, as_bytes(message)))) EXPECT_EQ(to_hex(made), hex);
+    for (const digest& each : batched(std::vector<byte_span>(40, as_bytes(message)))) EXPECT_EQ(to_hex(each), hex);
   }
 }
 
@@ -163,8 +163,8 @@ TEST_P(fingerprint_batches, can_be_used_again_after_a_flush) {
 
 TEST_P(fingerprint_batches, may_be_given_up_with_messages_unmade) {
   const std::vector<std::uint8_t> bytes(5000);
-  std::vector<digest> made(1000);
-  for (digest& digest : made) batch_->submit(bytes, digest);
+  std::vector<digest> digests(1000);
+  for (digest& digest : digests) batch_->submit(bytes, digest);
   batch_.reset();
 }
 
@@ -212,9 +212,9 @@ TEST_P(large_messages, of_more_than_4_gib_equal_one_by_one) {
   void* const zeros = mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   ASSERT_NE(zeros, MAP_FAILED);
   const byte_span message(static_cast<const std::uint8_t*>(zeros), size);
-  const auto made = batched(std::vector<byte_span>(4, message));  // four of equal length fill vector lanes
+  const auto digests = batched(std::vector<byte_span>(4, message));  // four of equal length fill vector lanes
   const digest expected = *(*one_by_one_)(message);
-  for (const digest& m : made) EXPECT_EQ(m, expected);
+  for (const digest& m : digests) EXPECT_EQ(m, expected);
   munmap(zeros, size);
 }
 

@@ -34,20 +34,20 @@ class blake3_of : public testing::TestWithParam<instruction_set> {
   static void expect_reference(batch_fingerprinter& batch, std::span<const byte_span> messages,
                                const std::optional<fingerprint_key>& key) {
     auto reference = fingerprinter::make({fingerprint_kind::blake3, key}).value();
-    std::vector<digest> made(messages.size());
-    for (std::size_t i = 0; i < messages.size(); ++i) batch.submit(messages[i], made[i]);
+    std::vector<digest> digests(messages.size());
+    for (std::size_t i = 0; i < messages.size(); ++i) batch.submit(messages[i], digests[i]);
     ASSERT_TRUE(batch.flush().ok());
     for (std::size_t i = 0; i < messages.size(); ++i) {
       const digest expected = reference(messages[i]).value();
-      ASSERT_TRUE(made[i] == expected) << "message " << i << " of " << messages.size() << ", " << messages[i].size()
-                                       << " bytes: " << to_hex(made[i]) << ", not " << to_hex(expected);
+      ASSERT_TRUE(digests[i] == expected) << "message " << i << " of " << messages.size() << ", " << messages[i].size()
+                                          << " bytes: " << to_hex(digests[i]) << ", not " << to_hex(expected);
     }
   }
 
   static fingerprint_key key() {
-    fingerprint_key made;
-    for (std::size_t i = 0; i < made.size(); ++i) made[i] = static_cast<std::uint8_t>(7 * i + 200);
-    return made;
+    fingerprint_key key;
+    for (std::size_t i = 0; i < key.size(); ++i) key[i] = static_cast<std::uint8_t>(7 * i + 200);
+    return key;
   }
 
   static std::vector<std::uint8_t> random_bytes(std::size_t size) {

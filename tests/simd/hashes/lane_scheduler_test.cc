@@ -96,13 +96,13 @@ TEST(lane_scheduler, shows_the_kernel_the_callers_own_bytes) {
        }});
   const std::vector<std::uint8_t> bytes(4 * 640 + 4);
   std::vector<digest> digests(4);
-  std::vector<const std::uint8_t*> given;
+  std::vector<const std::uint8_t*> submitted;
   for (std::size_t i = 0; i < 4; ++i) {
-    given.push_back(&bytes[i * 641]);
-    batch->submit({given.back(), 640}, digests[i]);
+    submitted.push_back(&bytes[i * 641]);
+    batch->submit({submitted.back(), 640}, digests[i]);
   }
   EXPECT_TRUE(batch->flush().ok());
-  EXPECT_EQ(seen, given);
+  EXPECT_EQ(seen, submitted);
 }
 
 }  // namespace

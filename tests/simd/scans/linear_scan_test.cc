@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "tests/host/algorithms/made.h"
+#include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/streams.h"
 #include "tests/simd/cuts/guarded_pages.h"
 #include "tests/simd/support/kernel_faults.h"
@@ -58,10 +58,10 @@ std::string scan_fault(const candidate_scanner& scanner, const Hash& hash, const
   for (std::uint64_t level = 0; level < levels; ++level) {
     if (expected.next(0, capacity, level) == capacity) return fmt::format("level {} has no candidate", level);
     for (std::uint64_t i = 0; i < capacity; ++i) {
-      const std::uint64_t found = got.next(i, capacity, level);
+      const std::uint64_t position = got.next(i, capacity, level);
       i = expected.next(i, capacity, level);
-      if (found != i) {
-        return fmt::format("level {}: {} instead of {}, window {}, mask {:#x}", level, found, i, hash.window(),
+      if (position != i) {
+        return fmt::format("level {}: {} instead of {}, window {}, mask {:#x}", level, position, i, hash.window(),
                            tests[level].mask);
       }
     }

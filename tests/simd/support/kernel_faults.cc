@@ -16,12 +16,12 @@ std::uint64_t compare_at(std::uint64_t start, cut_cursor& by_kernel, const chunk
                          std::string& fault) {
   const stream_window window{.bytes = stream, .start = start, .at_end = true};
   const std::uint64_t expected = *by_reference.next_cut(window);
-  std::uint64_t found = *by_kernel.next_cut(window, start);
+  std::uint64_t cut = *by_kernel.next_cut(window, start);
   // Without a scanner, the cursor has called the loop.
-  if (found == expected && by_kernel.cuts().scanner() != nullptr) found = *by_kernel.cuts().next_cut(window);
-  if (found != expected) {
+  if (cut == expected && by_kernel.cuts().scanner() != nullptr) cut = *by_kernel.cuts().next_cut(window);
+  if (cut != expected) {
     fault = fmt::format("{} by {}: the chunk at {} of {} bytes has length {} instead of {}", by_reference.canonical(),
-                        by_kernel.cuts().backend(), start, stream.size(), found, expected);
+                        by_kernel.cuts().backend(), start, stream.size(), cut, expected);
   }
   return expected;
 }

@@ -34,9 +34,9 @@ void* allocate(std::size_t size, std::size_t alignment) noexcept {
 }
 
 void* allocate_or_throw(std::size_t size, std::size_t alignment) {
-  void* const made = allocate(size, alignment);
-  if (made == nullptr) throw std::bad_alloc();
-  return made;
+  void* const memory = allocate(size, alignment);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
 }
 
 void* openssl_allocate(std::size_t size, const char*, int) { return allocate(size, usual_alignment); }

@@ -15,17 +15,17 @@
 namespace cutpoint::tests {
 
 /// Returns the size of the next read, at least 1.
-using piece_sizes = std::function<std::uint64_t()>;
+using read_sizes = std::function<std::uint64_t()>;
 
-inline piece_sizes always(std::uint64_t size) {
+inline read_sizes always(std::uint64_t size) {
   return [size] { return size; };
 }
 
 /// Gives as many bytes as are requested.
-inline piece_sizes whole() { return always(std::numeric_limits<std::uint64_t>::max()); }
+inline read_sizes whole() { return always(std::numeric_limits<std::uint64_t>::max()); }
 
 /// Repeats primes from 2 bytes to slightly more than a kibibyte.
-inline piece_sizes primes() {
+inline read_sizes primes() {
   return [next = std::size_t{0}]() mutable {
     constexpr std::array<std::uint64_t, 12> sizes = {2, 3, 5, 7, 13, 31, 61, 127, 251, 509, 1021, 1031};
     return sizes[next++ % sizes.size()];
@@ -33,7 +33,7 @@ inline piece_sizes primes() {
 }
 
 /// Gives mostly small sizes and some large ones.
-inline piece_sizes random_sizes(std::uint64_t seed) {
+inline read_sizes random_sizes(std::uint64_t seed) {
   return [random = std::make_shared<seeded_choices>(seed)] {
     return random->once_in(4) ? random->between(1, 100'000) : random->between(1, 100);
   };
@@ -42,7 +42,7 @@ inline piece_sizes random_sizes(std::uint64_t seed) {
 /// A stream that is read in chosen sizes. It counts its reads, including those after its end.
 class piecewise_source final : public source {
  public:
-  piecewise_source(byte_span bytes, piece_sizes sizes) : rest_(bytes), sizes_(std::move(sizes)) {}
+  piecewise_source(byte_span bytes, read_sizes sizes) : rest_(bytes), sizes_(std::move(sizes)) {}
 
   /// Makes every read fail once `count` bytes have been read.
   void fail_after(std::uint64_t count, status failure) {
@@ -55,27 +55,27 @@ class piecewise_source final : public source {
   [[nodiscard]] result<std::size_t> read(std::span<std::uint8_t> destination) override {
     ++read_count_;
     if (look_) look_(destination);
-    if (given_ >= fails_after_) return failure_;
+    if (delivered_bytes_ >= fails_after_) return failure_;
     const std::uint64_t size =
-        std::min<std::uint64_t>({sizes_(), destination.size(), rest_.size(), fails_after_ - given_});
+        std::min<std::uint64_t>({sizes_(), destination.size(), rest_.size(), fails_after_ - delivered_bytes_});
     std::copy_n(rest_.begin(), size, destination.begin());
     rest_ = rest_.subspan(size);
-    given_ += size;
+    delivered_bytes_ += size;
     if (size == 0) ++end_count_;
     return size;
   }
 
   [[nodiscard]] std::uint64_t read_count() const { return read_count_; }
   [[nodiscard]] std::uint64_t end_count() const { return end_count_; }
-  [[nodiscard]] std::uint64_t given() const { return given_; }
+  [[nodiscard]] std::uint64_t delivered_bytes() const { return delivered_bytes_; }
 
  private:
   byte_span rest_;
-  piece_sizes sizes_;
+  read_sizes sizes_;
   std::function<void(std::span<std::uint8_t>)> look_;
   std::uint64_t fails_after_ = std::numeric_limits<std::uint64_t>::max();
   status failure_;
-  std::uint64_t given_ = 0;
+  std::uint64_t delivered_bytes_ = 0;
   std::uint64_t read_count_ = 0;
   std::uint64_t end_count_ = 0;
 };

@@ -25,21 +25,21 @@ inline std::vector<parameter_setting> settings_of(std::string_view text) {
 }
 
 /// Makes a chunker. If that fails, fails the test and returns the default chunker of `fixed`.
-inline chunker made(std::string_view name, std::string_view settings = {}) {
+inline chunker chunker_of(std::string_view name, std::string_view settings = {}) {
   const auto result = make_chunker(name, settings_of(settings));
   if (result.ok()) return result->chunker;
   ADD_FAILURE() << name << " with " << settings << ": " << result.error().message();
   return *chunker::make(fixed_parameters{});
 }
 
-inline chunker made(const algorithm_parameters& parameters) {
+inline chunker chunker_of(const algorithm_parameters& parameters) {
   const auto result = chunker::make(parameters);
   if (result.ok()) return *result;
   ADD_FAILURE() << "alternative " << parameters.index() << ": " << result.error().message();
   return *chunker::make(fixed_parameters{});
 }
 
-inline chunker made_tiny(std::size_t which, choices& random) { return made(tiny_parameters(which, random)); }
+inline chunker tiny_chunker(std::size_t which, choices& random) { return chunker_of(tiny_parameters(which, random)); }
 
 /// Converts a name to one that GoogleTest accepts, with only letters, digits and underscores.
 inline std::string test_name(std::string_view name) {
@@ -53,7 +53,7 @@ inline std::string test_name(std::string_view name) {
 /// Returns the name in canonical strings of the alternative with index `which`.
 inline std::string algorithm_name(std::size_t which) {
   seeded_choices random(which);
-  const std::string canonical = made_tiny(which, random).canonical();
+  const std::string canonical = tiny_chunker(which, random).canonical();
   return test_name(canonical.substr(0, canonical.find('(')));
 }
 
