@@ -10,6 +10,6 @@ DATA = Path(os.environ.get("CUTPOINT_DATA") or ROOT / "data")
 DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
-def speaker(script: str) -> Callable[[str], None]:
+def logger(script: str) -> Callable[[str], None]:
     """Returns the function that prints a message of this script."""
     return lambda text: print(f"{script}: {text}", file=sys.stderr, flush=True)

@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 
 from experiments import sizes
-from experiments.cli import DATA, DONE, FAILED, INTERRUPTED, WRONG_USAGE, speaker
+from experiments.cli import DATA, DONE, FAILED, INTERRUPTED, WRONG_USAGE, logger
 from experiments.datasets import catalog, store
 from experiments.datasets.base import Failed
 
-say = speaker("datasets")
+log = logger("datasets")
 
 
 def size_of(text: str) -> int:
@@ -64,7 +64,7 @@ def verify(folders: list[Path]) -> int:
         except Failed as failed:
             problems = [str(failed)]
         for problem in problems:
-            say(problem)
+            log(problem)
         if problems:
             outcome = FAILED
         else:
@@ -80,16 +80,16 @@ def main(words: list[str]) -> int:
             return print_list()
         if options.command == "verify":
             return verify(options.folders)
-        print(store.make(options.name, options.size, options.versions, options.seed, options.folder, say).folder)
+        print(store.make(options.name, options.size, options.versions, options.seed, options.folder, log).folder)
         return DONE
     except ValueError as wrong:
-        say(str(wrong))
+        log(str(wrong))
         return WRONG_USAGE
     except Failed as failed:
-        say(str(failed))
+        log(str(failed))
         return FAILED
     except KeyboardInterrupt:
-        say("interrupted; the same command resumes after the last complete version")
+        log("interrupted; the same command resumes after the last complete version")
         return INTERRUPTED
 
 

@@ -76,7 +76,7 @@ class Apt:
         caches = ("-o", "Dir::Cache::pkgcache=pkgcache.bin", "-o", "Dir::Cache::srcpkgcache=srcpkgcache.bin")
         return run(what, [program, *caches, *words], env=self.environment, cwd=cwd).decode(errors="replace")
 
-    def update(self, say: Callable[[str], None]) -> None:
+    def update(self, log: Callable[[str], None]) -> None:
         """Fetches the lists, without suites that the mirror lacks. Raises Failed if it has none of them."""
         reason = "no reason is said"
         try:
@@ -87,7 +87,7 @@ class Apt:
         if len(missing) == len(self.suites):
             raise Failed(f"no list of Debian packages can be had: {reason}")
         if missing:
-            say(f"going on without {', '.join(missing)}, which the mirror does not have")
+            log(f"going on without {', '.join(missing)}, which the mirror does not have")
 
     def has(self, suite: str) -> bool:
         """Whether the mirror has that suite, according to the lists."""
@@ -95,15 +95,15 @@ class Apt:
 
     def installed_bytes(self, packages: list[str]) -> int:
         """Approximate bytes on disk of the packages and their dependencies."""
-        said = self.ask(f"asking apt about {packages[-1]}", "apt-get", "install", "--print-uris", "--assume-yes", *packages)
-        match = re.search(r"After this operation, ([\d.,]+) ([kMG]?)B of additional", said)
+        listing = self.ask(f"asking apt about {packages[-1]}", "apt-get", "install", "--print-uris", "--assume-yes", *packages)
+        match = re.search(r"After this operation, ([\d.,]+) ([kMG]?)B of additional", listing)
         return int(float(match[1].replace(",", "")) * {"": 1, "k": 1e3, "M": 1e6, "G": 1e9}[match[2]]) if match else 0
 
     def files_of(self, packages: list[str]) -> list[str]:
         """The names of the package files that `fetch` stores: the packages and their dependencies."""
         nothing = f"Dir::Cache::archives={self.folder / 'nothing'}"  # else apt would not name packages that are fetched already
-        said = self.ask(f"asking apt about {packages[-1]}", "apt-get", "install", "--print-uris", "--assume-yes", "-o", nothing, *packages)
-        return re.findall(r"^'[^']+' (\S+\.deb) \d+", said, re.MULTILINE)
+        listing = self.ask(f"asking apt about {packages[-1]}", "apt-get", "install", "--print-uris", "--assume-yes", "-o", nothing, *packages)
+        return re.findall(r"^'[^']+' (\S+\.deb) \d+", listing, re.MULTILINE)
 
     def fetch(self, packages: list[str]) -> None:
         """Fetches the packages and their dependencies."""

@@ -21,7 +21,7 @@ class Job:
     seed: int
     cache: Path  # downloads, kept and shared by all sets below one folder
     work: Path  # emptied before each version
-    say: Callable[[str], None]
+    log: Callable[[str], None]
 
     @property
     def share(self) -> int:

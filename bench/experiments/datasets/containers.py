@@ -46,7 +46,7 @@ class Containers(Generator):
             (release, runtime, application) = kinds[index]
             steps = [BASE, RUNTIMES[runtime], APPLICATIONS[application]]
             if apts[release].installed_bytes([word for step in steps for word in step]) <= self.job.share * 5 // 4:
-                self.job.say(f"fetching packages of {'-'.join(kinds[index])}")
+                self.job.log(f"fetching packages of {'-'.join(kinds[index])}")
                 chosen[index] = self._layers(apts[release], steps)
         if len(chosen) < self.job.version_count:
             raise Failed(f"{len(chosen)} different images are that small, and {self.job.version_count} were asked for: ask for fewer versions or a larger size")
@@ -76,9 +76,9 @@ class Containers(Generator):
         apts, failures = {}, []
         for release, (state, pockets) in product(RELEASES, POCKETS.items()):
             apt = Apt(self.job.cache / f"apt-{release}-{state}", "deb", tuple(f"{release}{pocket}" for pocket in pockets), archives=self._debs)
-            self.job.say(f"fetching the lists of Debian {release}, {state}")
+            self.job.log(f"fetching the lists of Debian {release}, {state}")
             try:
-                apt.update(self.job.say)
+                apt.update(self.job.log)
             except Failed as failed:
                 failures.append(failed)
                 continue

@@ -49,7 +49,7 @@ class Images(Generator):
     def plan(self) -> Iterator[Planned]:
         self._check()
         apt = Apt(self.job.cache / "apt-images", "deb", RELEASES)
-        apt.update(self.job.say)
+        apt.update(self.job.log)
         releases = [release for release in RELEASES if apt.has(release)]
         fitting = [name for name, (_, added) in PACKAGE_SETS.items() if ROOT_BYTES + added <= self.job.share * 5 // 4]
         kinds = list(product(releases, fitting, STATES))
@@ -79,7 +79,7 @@ class Images(Generator):
         archive = self.job.cache / "images" / f"{release}.tar"
         if not archive.exists():
             archive.parent.mkdir(exist_ok=True)
-            self.job.say(f"debootstrap of {release}")
+            self.job.log(f"debootstrap of {release}")
             mirror, root = mirrors()[0], self.job.work / "base"
             secure = ["--include=ca-certificates"] if mirror.startswith("https:") else []
             run(f"debootstrap of {release}", [*_isolated(), "debootstrap", "--foreign", "--variant=minbase", *secure, release, root, mirror])

@@ -28,15 +28,15 @@ class Media(Generator):
 
     def plan(self) -> Iterator[Planned]:
         apt = Apt(self.job.cache / "apt-media", "deb", (RELEASE,), archives=self._debs)
-        self.job.say(f"fetching the lists of Debian {RELEASE}")
-        apt.update(self.job.say)
+        self.job.log(f"fetching the lists of Debian {RELEASE}")
+        apt.update(self.job.log)
         archives = apt.files_of(ARCHIVES)
         apt.fetch(ARCHIVES)
         files = [(name, "", (self._debs / name).stat().st_size) for name in archives if (self._debs / name).stat().st_size >= LEAST_BYTES]
         for package in self.job.draws("packages").sample(PACKAGES, len(PACKAGES)):
             if sum(size for _, _, size in files) >= self.job.size:
                 break
-            self.job.say(f"fetching {package}")
+            self.job.log(f"fetching {package}")
             files += self._files(apt.fetch_one(package, self._debs))
         self.job.draws("files").shuffle(files)
         for index, members in enumerate(self._files_of_versions(files)):

@@ -87,7 +87,7 @@ class Packages(OfIndex):
         releases = releases_of(self.index, self.PACKAGE)
         chosen = window(list(releases), self.job.version_count, self.job.draws("start"), self.PACKAGE)
         first = releases[chosen[-1]]
-        self.job.say(f"measuring the folders of {self.PACKAGE} {chosen[-1]}")
+        self.job.log(f"measuring the folders of {self.PACKAGE} {chosen[-1]}")
         with tars.open_tar(self.fetch(first["sdist"])) as tar:
             folder_sizes = Counter({f"sdist/{folder}": size for folder, size in tars.sizes_of(tar).items()})
         for folder, size in wheel_sizes(self.fetch(first["wheel"]), "wheel").items():

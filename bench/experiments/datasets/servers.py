@@ -65,7 +65,7 @@ class Server:
             self.stop()
             raise
 
-    def _said(self) -> str:
+    def _last_line(self) -> str:
         lines = self.log.read_text(errors="replace").strip().splitlines()
         return lines[-1] if lines else "no message"
 

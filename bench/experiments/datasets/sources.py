@@ -23,8 +23,8 @@ class Releases(Generator):
     @cached_property
     def apt(self) -> Apt:
         apt = Apt(self.job.cache / "apt-sources", "deb-src", SUITES)
-        self.job.say("fetching the lists of Debian's source packages")
-        apt.update(self.job.say)
+        self.job.log("fetching the lists of Debian's source packages")
+        apt.update(self.job.log)
         return apt
 
     def releases(self) -> list[tuple[str, str, str]]:
@@ -44,7 +44,7 @@ class Releases(Generator):
         if len(releases) < count:
             raise Failed(f"Debian has {len(releases)} releases for data set '{self.job.name}' now, and {count} were asked for")
         releases = self._fetchable(releases, self.job.draws("start").randrange(len(releases) - count + 1))
-        self.job.say(f"measuring the folders of {self.job.name} {releases[0][0]}")
+        self.job.log(f"measuring the folders of {self.job.name} {releases[0][0]}")
         with self._tree(*releases[0]) as tar:
             folders = tars.chosen_folders(tars.sizes_of(tar), self.job.share, self.job.draws("folders"), self.job.name)
         for index, (upstream, package, version) in enumerate(releases):
@@ -57,12 +57,12 @@ class Releases(Generator):
         for release in releases[start:] + releases[:start][::-1]:
             if len(there) == self.job.version_count:
                 break
-            self.job.say(f"fetching {release[1]} {release[2]}")
+            self.job.log(f"fetching {release[1]} {release[2]}")
             try:
                 self._fetched(*release)
                 there.append(release)
             except Gone:
-                self.job.say(f"leaving out {release[1]} {release[2]}, which the mirror no longer has")
+                self.job.log(f"leaving out {release[1]} {release[2]}, which the mirror no longer has")
         if len(there) < self.job.version_count:
             raise Failed(f"Debian has {len(there)} releases for data set '{self.job.name}' now, and {self.job.version_count} were asked for")
         return sorted(there, key=lambda release: release_order(release[0]))

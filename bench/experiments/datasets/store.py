@@ -47,7 +47,7 @@ class DataSet:
         return [self.folder / version["path"] for version in self.versions]
 
 
-def make(name: str, size: int | None, versions: int | None, seed: int, folder: Path, say: Callable[[str], None]) -> DataSet:
+def make(name: str, size: int | None, versions: int | None, seed: int, folder: Path, log: Callable[[str], None]) -> DataSet:
     """Makes a set below a folder, or resumes making it. Returns at once if it is complete. None stands for the catalog's default.
 
     Raises ValueError (or its subclass Unknown) for wrong arguments, and Failed for failures.
@@ -62,11 +62,11 @@ def make(name: str, size: int | None, versions: int | None, seed: int, folder: P
     cache = folder.parent / ".cache"
     try:
         cache.mkdir(parents=True, exist_ok=True)
-        with _locked(cache / f"{folder.name}.lock", say):
+        with _locked(cache / f"{folder.name}.lock", log):
             if not (folder / "dataset.json").is_file():
                 tools.need_packages(name, entry.packages)
                 _need_space(folder, size + entry.scratch(size))
-                job = Job(name, size, versions, seed, cache, folder / ".making" / "work", say)
+                job = Job(name, size, versions, seed, cache, folder / ".making" / "work", log)
                 _build(entry, job, folder)
     except OSError as error:
         where = error.filename or folder
@@ -96,12 +96,12 @@ def _need_space(folder: Path, size: int) -> None:
 
 
 @contextmanager
-def _locked(path: Path, say: Callable[[str], None]) -> Iterator[None]:
+def _locked(path: Path, log: Callable[[str], None]) -> Iterator[None]:
     with path.open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            say(f"waiting for another process that makes {path.stem}")
+            log(f"waiting for another process that makes {path.stem}")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -119,7 +119,7 @@ def _build(entry: catalog.Entry, job: Job, folder: Path) -> None:
         for index, planned in enumerate(versions):
             path = folder / planned.file
             if not path.exists():
-                job.say(f"{folder.name}: version {index + 1} of {len(versions)}: {planned.name}")
+                job.log(f"{folder.name}: version {index + 1} of {len(versions)}: {planned.name}")
                 _make_version(generator, planned, making, path, former)
             former = path
         _finish(entry, job, generator, versions, folder)

@@ -14,7 +14,7 @@ from experiments.datasets.base import Failed
 SETUP = Path(__file__).resolve().parents[3] / "scripts" / "setup"
 
 
-def _said(text: bytes) -> str:
+def _error_line(text: bytes) -> str:
     """The first line with an error, else the last line."""
     lines = [line.strip() for line in text.decode(errors="replace").splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith(("E:", "ERROR", "error", "fatal"))]
@@ -29,15 +29,15 @@ def run(what: str, command: Sequence[str | Path], **options: object) -> bytes:
     except FileNotFoundError:
         raise Failed(f"{what}: no {command[0]} on this machine") from None
     if done.returncode != 0:
-        reason = _said(done.stderr or done.stdout or b"")
+        reason = _error_line(done.stderr or done.stdout or b"")
         raise Failed(f"{what} failed ({Path(command[0]).name}, exit code {done.returncode}): {reason}")
     return done.stdout or b""
 
 
 def version_of(*command: str) -> str:
     """The first line of a program's version."""
-    said = run("asking for a version", command, stderr=subprocess.STDOUT).decode(errors="replace").strip()
-    return said.splitlines()[0] if said else "unknown"
+    output = run("asking for a version", command, stderr=subprocess.STDOUT).decode(errors="replace").strip()
+    return output.splitlines()[0] if output else "unknown"
 
 
 @contextmanager
@@ -51,7 +51,7 @@ def output_of(what: str, command: Sequence[str | Path]) -> Iterator[IO[bytes]]:
         yield process.stdout
         while process.stdout.read(1 << 20):  # else the program would fail for a closed pipe
             pass
-        reason = _said(process.stderr.read())
+        reason = _error_line(process.stderr.read())
         if process.wait() != 0:
             raise Failed(f"{what} failed ({command[0]}): {reason}")
     finally:

@@ -6,14 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from experiments.cli import DATA, DONE, FAILED, ROOT, WRONG_USAGE, speaker
+from experiments.cli import DATA, DONE, FAILED, ROOT, WRONG_USAGE, logger
 from experiments.papers import ae, p_dedupe, p_dedupe_store, pages, paper, prune, runs, seqcdc, seqcdc_claims, seqcdc_speed, store_runs, summary  # noqa: F401
 from experiments.papers.cells import AE_SETS
 from experiments.papers.evidence import Evidence, Ours, Stored
 from experiments.papers.tables import TABLES
 from experiments.results import Unreadable
 
-say = speaker("papers")
+log = logger("papers")
 STORE_PAGE = "p-dedupe-store.md"
 MOST = 40  # most missing rows that are named
 
@@ -49,7 +49,7 @@ def sets(options: argparse.Namespace, names) -> dict[str, tuple[str, list[Path]]
     """Checksums and paths of data sets, which are made if they are not there."""
     from experiments import datasets  # imported late, since generators need more packages
 
-    data_sets = [datasets.make(name, 1 << 30, None, 1, options.data.resolve(), say) for name in names]
+    data_sets = [datasets.make(name, 1 << 30, None, 1, options.data.resolve(), log) for name in names]
     return {set_.name: (set_.checksum, set_.paths) for set_ in data_sets}
 
 
@@ -57,7 +57,7 @@ def measure(options: argparse.Namespace) -> None:
     if options.low_entropy:
         runs.write(options.pages / runs.FILE, options.build / "cli/cutpoint", sets(options, AE_SETS))
     if options.store:
-        measurements = store_runs.measure(sets(options, store_runs.SETS), options.build, options.scratch, options.rounds, say)
+        measurements = store_runs.measure(sets(options, store_runs.SETS), options.build, options.scratch, options.rounds, log)
         (options.pages / store_runs.FILE).write_text(store_runs.text_of(measurements), encoding="utf-8")
 
 
@@ -69,10 +69,10 @@ def main(words: list[str]) -> int:
     options = parse(words)
     files = sorted(options.pages.glob("*.md" if options.results else STORE_PAGE))
     if not options.results and not options.store and not (options.pages / store_runs.FILE).is_file():
-        say("no results are given")
+        log("no results are given")
         return WRONG_USAGE
     if (options.results and not options.results.is_file()) or not files:
-        say(f"there is no file {options.results}" if files else f"there are no pages in {options.pages}")
+        log(f"there is no file {options.results}" if files else f"there are no pages in {options.pages}")
         return WRONG_USAGE
     try:
         measure(options)
@@ -80,22 +80,22 @@ def main(words: list[str]) -> int:
         evidence = Evidence(paper.read_all(), ours, stored_json(options.pages / runs.FILE), Stored(stored_json(options.pages / store_runs.FILE)))
         done = {file: pages.rewrite(file.name, file.read_text(encoding="utf-8"), lambda name: write(evidence, name)) for file in files}
     except (Unreadable, pages.Malformed) as wrong:
-        say(str(wrong))
+        log(str(wrong))
         return WRONG_USAGE
     except (OSError, subprocess.CalledProcessError) as failed:
-        say(str(failed))
+        log(str(failed))
         return FAILED
     changed = [file for file, text in done.items() if file.read_text(encoding="utf-8") != text]
     for file in changed:
         if options.check:
-            say(f"{file} differs from the results")
+            log(f"{file} differs from the results")
         else:
             file.write_text(done[file], encoding="utf-8")
     missing = ours.missing if ours else []
     for each in missing[:MOST]:
-        say(f"missing: {each}")
+        log(f"missing: {each}")
     if len(missing) > MOST:
-        say(f"missing: {len(missing) - MOST} more")
+        log(f"missing: {len(missing) - MOST} more")
     return FAILED if missing or (options.check and changed) else DONE
 
 

@@ -48,8 +48,7 @@ class Ours:
 
     def _get(self, table: dict, names: tuple[str, ...], key: tuple, kind: str):
         if key not in table:
-            said = zip(names, key, strict=True)
-            words = " ".join([kind, *(f"{word} threads" if name == "threads" else word for name, word in said if word not in USUAL)])
+            words = " ".join([kind, *(f"{word} threads" if name == "threads" else word for name, word in zip(names, key, strict=True) if word not in USUAL)])
             if words not in self.missing:
                 self.missing.append(words)
         return table.get(key)

@@ -139,7 +139,8 @@ def figure_13(evidence: Evidence) -> Rows:
 
 
 @table(
-    "p-dedupe-figure-14", "data", "one thread GB/s", "two threads GB/s", "two / one", "eq. 4 (one after the other)", "eq. 5 (pipeline)", "eq. 6 (two threads)", "slowest stage",
+    "p-dedupe-figure-14", "data", "one thread GB/s", "two threads GB/s", "two / one",
+    "eq. 4 (one after the other)", "eq. 5 (pipeline)", "eq. 6 (two threads)", "slowest stage",
 )  # fmt: skip
 def figure_14(evidence: Evidence) -> Rows:
     for dataset in TIMED:
@@ -151,10 +152,10 @@ def figure_14(evidence: Evidence) -> Rows:
 
 @table("p-dedupe-section-2-2", "one thread, GB/s", "the paper", "ours")
 def section_2_2(evidence: Evidence) -> Rows:
-    said = evidence.papers["p-dedupe"].said["section-2-2"]
+    statements = evidence.papers["p-dedupe"].statements["section-2-2"]
     row = evidence.ours.run("linux", "rabin", SIZE, threads=1)
     for name, key, stage in (("Rabin", "rabin", "chunking"), ("SHA-1", "sha1", "fingerprinting")):
-        yield [name, speed(1e6 * said[key]), speed(value(row, f"report.stages.{stage}.bytes_per_second"))]
+        yield [name, speed(1e6 * statements[key]), speed(value(row, f"report.stages.{stage}.bytes_per_second"))]
 
 
 claim = partial(add_claim, "P-Dedupe")
@@ -199,7 +200,8 @@ def _segments(evidence):
 
 
 claim(
-    "figure 11", "what is missed is what equation 8 expects, on Linux and Redis (over it; rule: a factor of 2)", "“nearly identical”", each(lambda factor: 0.5 <= factor <= 2, times)
+    "figure 11", "what is missed is what equation 8 expects, on Linux and Redis (over it; rule: a factor of 2)", "“nearly identical”",
+    each(lambda factor: 0.5 <= factor <= 2, times)
 )(lambda evidence: [(d, ratio(missed(joined(evidence, d, "pdedupe", "1M")), DIRTY_KIB / 1024)) for d in ("linux", "redis")])
 claim("figure 13", "the gain is the same at every chunk size (rule: 1.6 on two cores)", "3 to 4× on 4 cores", at_least(1.6, times))(
     lambda evidence: [(size, ratio(*reversed(timed(evidence, "linux", size=size)))) for size in SIZES]

@@ -33,7 +33,7 @@ class Paper:
     title: str
     setting: str
     tables: dict[str, Table]
-    said: dict[str, dict]  # each has place, says (its sentence, shortened), and the numbers in it
+    statements: dict[str, dict]  # each has place, says (its sentence, shortened), and the numbers in it
 
 
 def read(name: str) -> Paper:
@@ -44,7 +44,7 @@ def read(name: str) -> Paper:
         table["title"],
         table["setting"],
         {key: Table(**entry) for key, entry in table["tables"].items()},
-        table["said"],
+        table["statements"],
     )
 
 

@@ -55,9 +55,9 @@ def cutting(evidence: Evidence, dataset: str, algorithm: str, bits: int, backend
     "prune-figure-11", "bits", *[f"{of} {c}" for of in ("paper, Linux:", "linux:", "media:") for c in ("Rabin MB/s", "INC-K MB/s", "INC-K / Rabin")],
 )  # fmt: skip
 def figure_11(evidence: Evidence) -> Rows:
-    said = evidence.papers["prune"].said["figure-11"]
+    statements = evidence.papers["prune"].statements["figure-11"]
     for bits in range(10, 16):
-        paper = [said[name].get(str(bits)) for name in ("rabin", "inc_k")]
+        paper = [statements[name].get(str(bits)) for name in ("rabin", "inc_k")]
         cells = [str(bits), *(plain(v, 0) for v in paper), times(ratio(*reversed(paper)))]
         for dataset in ("linux", "media"):
             rates = [cutting(evidence, dataset, name, bits) for name in ("rabin", "rabin-inck")] if bits in PRUNE_BITS else [None, None]

@@ -56,7 +56,8 @@ def recommendation(evidence: Evidence, dataset: str) -> dict | None:
 
 
 @table(
-    "seqcdc-table-ii", "data: the paper's / ours", "paper: SeqLength, SkipTrigger, SkipSize", "ours", "mean KiB of the sample", "combinations tried", "savings %", "savings % by default",
+    "seqcdc-table-ii", "data: the paper's / ours", "paper: SeqLength, SkipTrigger, SkipSize", "ours", "mean KiB of the sample",
+    "combinations tried", "savings %", "savings % by default",
 )  # fmt: skip
 def table_ii(evidence: Evidence) -> Rows:
     chosen = evidence.papers["seqcdc"].tables["table-II"]

@@ -19,9 +19,9 @@ def figure_9(evidence: Evidence) -> Rows:
 @table("order-of-speed", "data", "back end", "paper: order, fastest first", "ours", words=4)
 def order(evidence: Evidence) -> Rows:
     """Algorithms from the fastest on; the paper's as far as its text has them."""
-    said = {"scalar": evidence.papers["seqcdc"].said["figure-9"]["order"], VECTOR: evidence.papers["seqcdc"].said["figure-11"]["order"]}
+    statements = {"scalar": evidence.papers["seqcdc"].statements["figure-9"]["order"], VECTOR: evidence.papers["seqcdc"].statements["figure-11"]["order"]}
     for dataset in DRAWN:
-        for backend, paper in said.items():
+        for backend, paper in statements.items():
             for target in TARGETS:
                 speeds = {name: cut(evidence, dataset, name, target, backend) for name in PLAIN}
                 ours = DASH if None in speeds.values() else " ".join(sorted(speeds, key=speeds.get, reverse=True))
@@ -35,16 +35,16 @@ def over(evidence: Evidence, name: str, target: str, dataset: str, backend: str 
 
 @table("seqcdc-figure-9-ratios", "scalar", "paper", *(f"ours, {d}" for d in DRAWN))
 def figure_9_ratios(evidence: Evidence) -> Rows:
-    said = evidence.papers["seqcdc"].said["figure-9"]
+    statements = evidence.papers["seqcdc"].statements["figure-9"]
     for name, key in (("FCDC", "over_fastcdc"), ("AE", "over_ae")):
         for target in TARGETS:
-            yield [f"SEQ over {name}, {KB[target]}", times(said[key][target]), *(times(over(evidence, name, target, d)) for d in DRAWN)]
+            yield [f"SEQ over {name}, {KB[target]}", times(statements[key][target]), *(times(over(evidence, name, target, d)) for d in DRAWN)]
 
 
 @table("seqcdc-figure-10", "images, 16 KB", "scalar GB/s", "AVX2 GB/s", "gain", "paper's gain, AVX-512")
 def figure_10(evidence: Evidence) -> Rows:
-    said = evidence.papers["seqcdc"].said["figure-10"]
-    paper = {"RAM": said["vram_over_ram"], "SEQ": said["vseq_over_seq"]}
+    statements = evidence.papers["seqcdc"].statements["figure-10"]
+    paper = {"RAM": statements["vram_over_ram"], "SEQ": statements["vseq_over_seq"]}
     for name in ("CRC", "GEAR", "FCDC", "RC", "TTTD", "AE", "RAM", "SEQ"):
         native, vector = (cut(evidence, "images", name, "16K", backend) for backend in ("scalar", VECTOR))
         yield [name, speed(native), speed(vector), times(ratio(vector, native)), times(paper.get(name))]
@@ -68,15 +68,16 @@ def chunking(evidence: Evidence, dataset: str, parameters: dict, backend: str) -
 
 
 @table(
-    "seqcdc-figure-12", "data", "SEQ GB/s", "over BASE, same SeqLength", "over BASE, like mean", "paper", "VSEQ GB/s (AVX2)", "over VBASE, same SeqLength", "over VBASE, like mean", "paper (AVX-512)",
+    "seqcdc-figure-12", "data", "SEQ GB/s", "over BASE, same SeqLength", "over BASE, like mean", "paper", "VSEQ GB/s (AVX2)",
+    "over VBASE, same SeqLength", "over VBASE, like mean", "paper (AVX-512)",
 )  # fmt: skip
 def figure_12(evidence: Evidence) -> Rows:
-    said = evidence.papers["seqcdc"].said["figure-12"]
+    statements = evidence.papers["seqcdc"].statements["figure-12"]
     for set_, dataset, label in BOTH:
         cells = [label]
         for backend, key in (("scalar", "native"), (VECTOR, "vector")):
             mine, *bases = (chunking(evidence, dataset, parameters, backend) for parameters in ({}, BASE, BASE_LIKE))
-            cells += [speed(mine), *(times(ratio(mine, base)) for base in bases), said[key].get(set_, DASH)]
+            cells += [speed(mine), *(times(ratio(mine, base)) for base in bases), statements[key].get(set_, DASH)]
         yield cells
 
 
@@ -87,11 +88,11 @@ def figure_12_means(evidence: Evidence) -> Rows:
 
 @table("seqcdc-figure-14", "images", "size", "scalar GB/s", "SSE4 GB/s", "AVX2 GB/s", "SSE4 gain", "paper", "AVX2 gain", "paper", words=2)
 def figure_14(evidence: Evidence) -> Rows:
-    said = evidence.papers["seqcdc"].said["figure-14"]
+    statements = evidence.papers["seqcdc"].statements["figure-14"]
     for name in ("SEQ", "RAM"):
         for target in TARGETS:
             native, *wider = (cut(evidence, "images", name, target, backend) for backend in ("scalar", "sse4", VECTOR))
-            paper = [f"{a}–{b}×" for a, b in (said["sse4"], said["avx2"])] if (name, target) == ("SEQ", "16K") else [DASH, DASH]
+            paper = [f"{a}–{b}×" for a, b in (statements["sse4"], statements["avx2"])] if (name, target) == ("SEQ", "16K") else [DASH, DASH]
             gains = [cell for rate, printed in zip(wider, paper, strict=True) for cell in (times(ratio(rate, native)), printed)]
             yield [name, KB[target], *map(speed, (native, *wider)), *gains]
 

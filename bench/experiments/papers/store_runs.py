@@ -167,7 +167,7 @@ def text_of(measured: dict) -> str:
     return "{\n" + ",\n".join([*facts, *(f' "{key}": {{\n{text}\n }}' for key, text in lists.items())]) + "\n}\n"
 
 
-def measure(sets: dict[str, tuple[str, list[Path]]], build: Path, scratch: Path, rounds: int, say: Callable[[str], None]) -> dict:
+def measure(sets: dict[str, tuple[str, list[Path]]], build: Path, scratch: Path, rounds: int, log: Callable[[str], None]) -> dict:
     """Everything, for data sets given by name with checksum and paths."""
     scratch.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
@@ -176,7 +176,7 @@ def measure(sets: dict[str, tuple[str, list[Path]]], build: Path, scratch: Path,
         life = {}
         groups = [*timed_groups(), *([job] for job in counted_jobs())]
         for dataset, (_, paths) in sets.items():
-            say(f"measuring {dataset}")
+            log(f"measuring {dataset}")
             files = copies(programs.scratch, paths)
             total = sum(file.stat().st_size for file in files)
             for group in groups:

@@ -4,10 +4,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from experiments.cli import DONE, FAILED, speaker
+from experiments.cli import DONE, FAILED, logger
 from experiments.report import Unreadable, write
 
-say = speaker("report")
+log = logger("report")
 
 
 def main() -> int:
@@ -29,12 +29,12 @@ def main() -> int:
         if not path.is_file():
             parser.error(f"there is no file {path}")
     try:
-        write(options.results, options.output, say, options.store)
+        write(options.results, options.output, log, options.store)
     except Unreadable as problem:
-        say(str(problem))
+        log(str(problem))
         return FAILED
     except OSError as problem:
-        say(f"{problem.filename or options.output}: {problem.strerror}")
+        log(f"{problem.filename or options.output}: {problem.strerror}")
         return FAILED
     return DONE
 

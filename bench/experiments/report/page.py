@@ -97,7 +97,7 @@ def _replace(path: Path, content: bytes) -> None:
     os.replace(file.name, path)
 
 
-def write(results: Path | None, folder: Path, say: Callable[[str], None], stores: Sequence[Path] = ()) -> None:
+def write(results: Path | None, folder: Path, log: Callable[[str], None], stores: Sequence[Path] = ()) -> None:
     """Writes index.html and a PNG for each section and choice. `stores` are outputs of `cutpoint stats --details --json`. Raises Unreadable if
     a file has no results, OSError if one cannot be read or written."""
     contents = read(results) if results else Results()
@@ -114,5 +114,5 @@ def write(results: Path | None, folder: Path, say: Callable[[str], None], stores
     text = page(contents, sections).encode()
     _replace(folder / "index.html", text)
     for name, take, *_, why in verdict.verdict(contents):
-        say(f"{name}: take {take}: {why}")
-    say(f"{folder / 'index.html'}: {len(sections)} sections, {len(text) / 1e6:.1f} MB; {count} plots")
+        log(f"{name}: take {take}: {why}")
+    log(f"{folder / 'index.html'}: {len(sections)} sections, {len(text) / 1e6:.1f} MB; {count} plots")

@@ -4,14 +4,14 @@ import argparse
 import sys
 from pathlib import Path
 
-from experiments.cli import DATA, DONE, FAILED, INTERRUPTED, ROOT, WRONG_USAGE, speaker
+from experiments.cli import DATA, DONE, FAILED, INTERRUPTED, ROOT, WRONG_USAGE, logger
 from experiments.sweep import plan
 from experiments.sweep.command import Command, Failed
 from experiments.sweep.machines import NoCluster
 from experiments.sweep.run import Run, check
 from experiments.sweep.store import Busy, Store
 
-say = speaker("sweep")
+log = logger("sweep")
 
 
 def parse(words: list[str]) -> argparse.Namespace:
@@ -42,23 +42,23 @@ def sweep(options: argparse.Namespace) -> int:
     results = options.results or options.data / "sweeps" / wanted.name / "results.sqlite"
     store = Store(results)
     try:
-        run = Run(wanted, command, options.data.resolve(), store, say)
+        run = Run(wanted, command, options.data.resolve(), store, log)
         cells = run.missing(options.only)
         if options.list:
             for cell in cells:
                 print(cell)
-            say(f"{len(cells)} of {len(wanted.cells)} cells are missing in {results}")
+            log(f"{len(cells)} of {len(wanted.cells)} cells are missing in {results}")
             return DONE
-        say(f"{len(cells)} of {len(wanted.cells)} cells are to be measured; results: {results}")
+        log(f"{len(cells)} of {len(wanted.cells)} cells are to be measured; results: {results}")
         failed = run.measure(cells, options.ray)
         for outcome, problem in store.problems(wanted.name):
-            say(f"{outcome}: {problem}")
+            log(f"{outcome}: {problem}")
     finally:
         store.close()
     if not options.no_report:
         from experiments import report
 
-        report.write(results, options.report or results.parent / "report", say)
+        report.write(results, options.report or results.parent / "report", log)
     return FAILED if failed or run.absent else DONE
 
 
@@ -67,16 +67,16 @@ def main(words: list[str]) -> int:
     try:
         return sweep(options)
     except KeyboardInterrupt:
-        say("interrupted; results are kept, and the same command continues")
+        log("interrupted; results are kept, and the same command continues")
         return INTERRUPTED
     except plan.Wrong as wrong:
-        say(str(wrong))
+        log(str(wrong))
         return WRONG_USAGE
     except OSError as failed:
-        say(f"{failed.filename or ''}: {failed.strerror or failed}".removeprefix(": "))
+        log(f"{failed.filename or ''}: {failed.strerror or failed}".removeprefix(": "))
         return WRONG_USAGE if failed.filename == str(options.file) else FAILED
     except (Failed, Busy, NoCluster) as failed:
-        say(str(failed))
+        log(str(failed))
         return FAILED
 
 

@@ -28,8 +28,8 @@ class Command:
         """Returns the output. Raises Failed with the last line of standard error, or with the exit code if that is empty."""
         run = subprocess.run([self.path, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
         if run.returncode:
-            said = run.stderr.strip().splitlines()
-            raise Failed(said[-1] if said else f"cutpoint {words[0]}: exit code {run.returncode}")
+            messages = run.stderr.strip().splitlines()
+            raise Failed(messages[-1] if messages else f"cutpoint {words[0]}: exit code {run.returncode}")
         return run.stdout
 
     @cached_property

@@ -59,17 +59,17 @@ class Data:
     def __reduce__(self):
         return Data, (self.sources, self.folder)  # another machine finds or makes them again
 
-    def open(self, name: str, say: Callable[[str], None]) -> Known:
+    def open(self, name: str, log: Callable[[str], None]) -> Known:
         """Opens a data set, and makes it if it is missing. Raises the errors of generators."""
         if name not in self.known:
             source = self.sources[name]
             if source.paths:
-                say(f"{name}: reading the files for their checksum")
+                log(f"{name}: reading the files for their checksum")
                 checksum, size = _checksum(list(source.paths))
                 info = {"name": name, "bytes": size, "stands_for": [], "versions": [{"name": path.name} for path in source.paths]}
                 self.known[name] = Known(checksum, list(source.paths), info)
             else:
-                data_set = datasets.make(source.make, source.size, source.versions, source.seed, self.folder, say)
+                data_set = datasets.make(source.make, source.size, source.versions, source.seed, self.folder, log)
                 self.known[name] = Known(data_set.checksum, data_set.paths, data_set.info)
         return self.known[name]
 

@@ -43,7 +43,7 @@ def work_of(kind: str, rounds: int, size: int) -> float:
     return rounds if kind == "kernels" else rounds * size
 
 
-def told(done: Measured) -> str:
+def outcome_text(done: Measured) -> str:
     """The result of a cell in a few words."""
     if done.outcome != "done":
         return f"{done.outcome}: {done.problem}"
@@ -62,15 +62,15 @@ def told(done: Measured) -> str:
 class Progress:
     """Prints a line for each cell on standard error. On a terminal it overwrites the line."""
 
-    def __init__(self, total: int, say: Callable[[str], None]):
-        self.total, self.count, self._say = total, 0, say
+    def __init__(self, total: int, log: Callable[[str], None]):
+        self.total, self.count, self._log = total, 0, log
         self._is_terminal = sys.stderr.isatty()
 
     def add(self, done: Measured, seconds_left: float) -> None:
         self.count += 1
         end = "" if self.count == self.total else f"; about {duration(seconds_left)} left"
-        line = f"{self.count}/{self.total} {done.cell}: {told(done)}{end}"
+        line = f"{self.count}/{self.total} {done.cell}: {outcome_text(done)}{end}"
         if self._is_terminal and done.outcome == "done":
             print(f"\r\033[K{line[:160]}", end="\n" if self.count == self.total else "", file=sys.stderr, flush=True)
         else:
-            self._say(line)
+            self._log(line)

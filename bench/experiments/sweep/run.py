@@ -13,7 +13,7 @@ from experiments.sweep.plan import Plan, Wrong
 from experiments.sweep.progress import Estimate, Progress, work_of
 from experiments.sweep.store import Store
 
-Say = Callable[[str], None]
+Log = Callable[[str], None]
 
 
 def check(plan: Plan, command: Command) -> None:
@@ -33,8 +33,8 @@ def check(plan: Plan, command: Command) -> None:
 class Run:
     """A running sweep: its cells, their data, and the results."""
 
-    def __init__(self, plan: Plan, command: Command, folder: Path, store: Store, say: Say):
-        self.plan, self.command, self.store, self.say = plan, command, store, say
+    def __init__(self, plan: Plan, command: Command, folder: Path, store: Store, log: Log):
+        self.plan, self.command, self.store, self.log = plan, command, store, log
         self.data = Data(plan.sources, folder)
         self.absent: set[str] = set()  # data sets that could not be made
         used = {cell.dataset for cell in plan.cells}
@@ -46,10 +46,10 @@ class Run:
 
     def _open(self, name: str) -> None:
         try:
-            known = self.data.open(name, self.say)
+            known = self.data.open(name, self.log)
         except datasets.Failed as failed:
             self.absent.add(name)
-            self.say(f"failed: {failed}; the cells of '{name}' are left out")
+            self.log(f"failed: {failed}; the cells of '{name}' are left out")
         except ValueError as wrong:
             raise Wrong(f"{self.plan.name}: datasets.{name}: {wrong}") from None
         else:
@@ -81,7 +81,7 @@ class Run:
         checksums = {name: known.checksum for name, known in self.data.known.items()}
         measurer = Measurer(self.command, self.data, self.command.key, checksums)
         left = {self.key(cell): (cell, self._work(cell)) for cell in cells}
-        estimate, progress, failed = self._estimate(), Progress(len(cells), self.say), 0
+        estimate, progress, failed = self._estimate(), Progress(len(cells), self.log), 0
         for done in spread_over(address)(measurer, cells):
             self.store.add(done, checksums[done.cell.dataset], self.command.key)
             _, work = left.pop(done.key)

@@ -90,13 +90,13 @@ class Numbers(unittest.TestCase):
 
     def test_every_number_names_its_place(self):
         for name, of in paper.read_all().items():
-            self.assertTrue(of.tables and of.said and of.title and of.setting, name)
+            self.assertTrue(of.tables and of.statements and of.title and of.setting, name)
             for key, table in of.tables.items():
                 self.assertRegex(table.place, r"tables? [IV\d]+", f"{name} {key}")
                 self.assertTrue(table.rows and table.what, f"{name} {key}")
-            for key, said in of.said.items():
-                self.assertRegex(said["place"], r"figure|section|table|appendix", f"{name} {key}")
-                self.assertTrue(said["says"], f"{name} {key}")
+            for key, statement in of.statements.items():
+                self.assertRegex(statement["place"], r"figure|section|table|appendix", f"{name} {key}")
+                self.assertTrue(statement["says"], f"{name} {key}")
 
     def test_a_row_of_another_length_is_refused(self):
         with self.assertRaisesRegex(ValueError, "table 9: row 'a' has 1 numbers for 2 columns"):
@@ -189,7 +189,7 @@ class Pages(SweepTest):
     def test_tables_have_what_the_results_have(self):
         self.sweep(FEW)
         folder = self.page(PAGE)
-        said = self.papers(folder, code=1)
+        messages = self.papers(folder, code=1)
         lines = (folder / "page.md").read_text().splitlines()
         self.assertEqual(
             [line for line in lines if not line.startswith("|") and line],
@@ -206,8 +206,8 @@ class Pages(SweepTest):
         row = cells(next(line for line in lines if line.startswith("| LNX")))
         self.assertEqual(row[1:4], ["63.13", "49.46", "35.63"])
         self.assertEqual(row[5:8], [f"{100 * s:.2f}" for s in savings])
-        self.assertIn("missing: dedup linux rabin 2K:8K:64K none 1M", said)
-        self.assertNotIn("missing: dedup linux seqcdc-inc", said)
+        self.assertIn("missing: dedup linux rabin 2K:8K:64K none 1M", messages)
+        self.assertNotIn("missing: dedup linux seqcdc-inc", messages)
 
     def test_check_writes_nothing(self):
         self.sweep(FEW)

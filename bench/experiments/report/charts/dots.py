@@ -114,5 +114,5 @@ def dots(
         by_algorithm(mechanisms, order, legend=None, title=alt.Undefined),
     )
     thread = base.mark_line(strokeWidth=1.5, opacity=0.45).encode(alt.Order("area:Q"))
-    told = ("value:Q", title, form if form.endswith("%") else ".3~f")
-    return alt.layer(thread, points(base, told, *((f"{name}:Q", *rest) for name, *rest in more))).properties(height=ROW * len(order))
+    value_tip = ("value:Q", title, form if form.endswith("%") else ".3~f")
+    return alt.layer(thread, points(base, value_tip, *((f"{name}:Q", *rest) for name, *rest in more))).properties(height=ROW * len(order))

@@ -86,7 +86,9 @@ def matrix(rows: list[dict], order: list[str]) -> alt.LayerChart:
     base = chart(
         shown,
         alt.Y("algorithm:N", sort=order, title=None, axis=alt.Axis(labelColor="@text", grid=False)),
-        alt.X("setting:N", sort=columns, title=None, axis=alt.Axis(orient="top", labelAngle=0, labelExpr="split(datum.label, ' ')", labelPadding=19, labelFontSize=10, domain=False, ticks=False, grid=False)),
+        alt.X("setting:N", sort=columns, title=None, axis=alt.Axis(
+            orient="top", labelAngle=0, labelExpr="split(datum.label, ' ')", labelPadding=19, labelFontSize=10, domain=False, ticks=False, grid=False,
+        )),
         tooltip=tips(("algorithm:N",), ("setting:N",), ("bound:N", "bottleneck"), ("speed:N", "GiB/s")),
     )
     cells = base.mark_rect(cornerRadius=2, stroke="@paper", strokeWidth=2).encode(
