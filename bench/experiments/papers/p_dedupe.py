@@ -7,14 +7,12 @@ from experiments.papers.cells import P_DEDUPE, REAL
 from experiments.papers.claim import add_claim, at_least, at_most, each, in_percent, off, points
 from experiments.papers.evidence import Evidence, less, ratio, value
 from experiments.papers.lengths import share_beyond
+from experiments.papers.store_runs import SIZE, SIZES, STUDIED
 from experiments.papers.tables import DASH, Rows, kib, percent, plain, speed, table, times, tiny
 
-SIZE = "2K:8K:64K"
 TIMED = ("linux", "packages", "images", "redis")
-STUDIED = ("linux", "images", "redis")  # figures 10 to 13: the paper's Linux, FreeBSD and Redis
 SEGMENTS = {"256K": 0.25, "512K": 0.5, "1M": 1, "2M": 2, "4M": 4, "8M": 8}
 FEW_SEGMENTS = ("256K", "1M", "4M")
-SIZES = ("1K:4K:32K", SIZE, "4K:16K:128K", "8K:32K:256K")
 JOINS = ("none", "pdedupe")
 DIRTY_KIB = 0.6258  # equation 8, of each segment
 

@@ -87,7 +87,7 @@ def matrix(rows: list[dict], order: list[str]) -> alt.LayerChart:
         shown,
         alt.Y("algorithm:N", sort=order, title=None, axis=alt.Axis(labelColor="@text", grid=False)),
         alt.X("setting:N", sort=columns, title=None, axis=alt.Axis(
-            orient="top", labelAngle=0, labelExpr="split(datum.label, ' ')", labelPadding=19, labelFontSize=10, domain=False, ticks=False, grid=False,
+            orient="top", labelAngle=0, labelExpr="split(datum.label, ' ')", labelPadding=19, labelFontSize=9, domain=False, ticks=False, grid=False,
         )),
         tooltip=tips(("algorithm:N",), ("setting:N",), ("bound:N", "bottleneck"), ("speed:N", "GiB/s")),
     )
