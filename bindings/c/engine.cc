@@ -38,16 +38,16 @@ class chunk_writer final : public chunk_receiver {
   std::uint64_t count_ = 0;
 };
 
-outcome make(const cutpoint_engine_options* given, cutpoint_engine** created) {
+outcome make(const cutpoint_engine_options* user_options, cutpoint_engine** created) {
   if (created == nullptr) return {CUTPOINT_INVALID_ARGUMENT, "engine is null: there is no place for the handle"};
   *created = nullptr;
   cutpoint_engine_options options = {};
-  if (outcome done = read_structure(given, "engine_options", first_engine_options_bytes, options); !done.ok())
+  if (outcome done = read_structure(user_options, "engine_options", first_engine_options_bytes, options); !done.ok())
     return done;
   auto handle = std::make_unique<cutpoint_engine>();
-  auto made = engine::make({.threads = options.threads});
-  if (!made) return made.error();
-  handle->threads = std::make_shared<engine>(*std::move(made));
+  auto new_engine = engine::make({.threads = options.threads});
+  if (!new_engine) return new_engine.error();
+  handle->implementation = std::make_shared<engine>(*std::move(new_engine));
   *created = handle.release();
   return {};
 }
@@ -66,7 +66,7 @@ cutpoint_status cutpoint_engine_create(const cutpoint_engine_options* options, c
 void cutpoint_engine_destroy(cutpoint_engine* engine) { delete engine; }
 
 uint64_t cutpoint_engine_threads(const cutpoint_engine* engine) {
-  return engine != nullptr ? engine->threads->thread_count() : 0;
+  return engine != nullptr ? engine->implementation->thread_count() : 0;
 }
 
 cutpoint_status cutpoint_chunk_buffer(cutpoint_engine* engine, const cutpoint_feed_options* options, const void* bytes,
@@ -88,7 +88,8 @@ cutpoint_status cutpoint_chunk_buffer(cutpoint_engine* engine, const cutpoint_fe
     if (only_counts) read->feed.fingerprint = cutpoint::fingerprint_kind::none;
     cutpoint::embed::chunk_writer writer({chunks, capacity});
     const cutpoint::byte_span whole(static_cast<const std::uint8_t*>(bytes), byte_count);
-    if (outcome done = cutpoint::feed_buffer(*engine->threads, read->feed, whole, writer); !done.ok()) return done;
+    if (outcome done = cutpoint::feed_buffer(*engine->implementation, read->feed, whole, writer); !done.ok())
+      return done;
     *count = static_cast<size_t>(writer.count());
     if (*count <= capacity || only_counts) return {};
     return {CUTPOINT_BUFFER_TOO_SMALL,

@@ -7,5 +7,5 @@
 #include <cutpoint/engine.h>
 
 struct cutpoint_engine {
-  std::shared_ptr<cutpoint::engine> threads;
+  std::shared_ptr<cutpoint::engine> implementation;
 };

@@ -21,9 +21,9 @@ void copy_text(std::string_view text, char (&destination)[Size]) {
 
 outcome cutpoint_feed::open(cutpoint::feed_options options) {
   options.cancel = &cancel_;
-  auto opened = threads_->open(options, *receiver_);
-  if (!opened) return opened.error();
-  feed_.emplace(*std::move(opened));
+  auto new_feed = engine_->open(options, *receiver_);
+  if (!new_feed) return new_feed.error();
+  feed_.emplace(*std::move(new_feed));
   return {};
 }
 
@@ -142,16 +142,17 @@ cutpoint_status cutpoint_feed_create(cutpoint_engine* engine, const cutpoint_fee
     if (outcome done = cutpoint::embed::read(options, read); !done.ok()) return done;
     std::unique_ptr<cutpoint::embed::c_receiver> chosen;
     if (receiver != nullptr) {
-      cutpoint_receiver given = {};
-      if (outcome done = cutpoint::embed::read_structure(receiver, "receiver", first_receiver_bytes, given); !done.ok())
+      cutpoint_receiver functions = {};
+      if (outcome done = cutpoint::embed::read_structure(receiver, "receiver", first_receiver_bytes, functions);
+          !done.ok())
         return done;
-      chosen = std::make_unique<cutpoint::embed::callback_receiver>(given);
+      chosen = std::make_unique<cutpoint::embed::callback_receiver>(functions);
     } else {
       chosen = std::make_unique<cutpoint::embed::queue_receiver>(read->waiting_chunks);
     }
-    auto made = std::make_unique<cutpoint_feed>(engine->threads, std::move(chosen));
-    if (outcome opened = made->open(read->feed); !opened.ok()) return opened;
-    *feed = made.release();
+    auto handle = std::make_unique<cutpoint_feed>(engine->implementation, std::move(chosen));
+    if (outcome done = handle->open(read->feed); !done.ok()) return done;
+    *feed = handle.release();
     return {};
   });
 }

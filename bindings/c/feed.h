@@ -13,7 +13,7 @@ struct cutpoint_feed {
  public:
   cutpoint_feed(std::shared_ptr<cutpoint::engine> engine,
                 std::unique_ptr<cutpoint::embed::c_receiver> receiver) noexcept
-      : threads_(std::move(engine)), receiver_(std::move(receiver)) {}
+      : engine_(std::move(engine)), receiver_(std::move(receiver)) {}
 
   [[nodiscard]] cutpoint::embed::outcome open(cutpoint::feed_options options);
 
@@ -45,7 +45,7 @@ struct cutpoint_feed {
   [[nodiscard]] cutpoint::embed::outcome refuse_while_full();
   void keep(const cutpoint_error& error) noexcept;
 
-  std::shared_ptr<cutpoint::engine> threads_;
+  std::shared_ptr<cutpoint::engine> engine_;
   std::unique_ptr<cutpoint::embed::c_receiver> receiver_;
   cutpoint::cancellation cancel_;
   std::optional<cutpoint::feed> feed_;  ///< must be destroyed before the members above, which it uses

@@ -40,14 +40,14 @@ outcome read_devices(const cutpoint_feed_options& options, std::vector<int>& dev
 
 result<chunker> parse_cuts(std::string_view text) {
   if (text.find('(') != std::string_view::npos) return parse_canonical(text);
-  auto made = make_chunker(text, {});
-  if (!made) return made.error();
-  return made->chunker;
+  auto named = make_chunker(text, {});
+  if (!named) return named.error();
+  return named->chunker;
 }
 
-outcome read(const cutpoint_feed_options* given, std::optional<read_options>& output) {
+outcome read(const cutpoint_feed_options* user_options, std::optional<read_options>& output) {
   cutpoint_feed_options raw = {};
-  if (outcome is_read = read_structure(given, "feed_options", first_options_bytes, raw); !is_read.ok()) return is_read;
+  if (outcome done = read_structure(user_options, "feed_options", first_options_bytes, raw); !done.ok()) return done;
   const auto cuts = parse_cuts(raw.cuts != nullptr ? raw.cuts : "fastcdc");
   if (!cuts) return cuts.error();
   read_options options = {.feed = {.cuts = *cuts}};

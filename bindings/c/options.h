@@ -20,7 +20,7 @@ struct read_options {
   std::uint64_t waiting_chunks = 65'536;
 };
 /// Checks and converts options; null gives the defaults.
-[[nodiscard]] outcome read(const cutpoint_feed_options* given, std::optional<read_options>& output);
+[[nodiscard]] outcome read(const cutpoint_feed_options* user_options, std::optional<read_options>& output);
 
 /// Converts a chunk of the engine.
 [[nodiscard]] cutpoint_chunk to_c(const chunk_record& record) noexcept;

@@ -29,7 +29,8 @@ struct outcome {
 };
 
 /// Writes a failure for the caller; `error` may be null.
-inline void tell(cutpoint_error* error, cutpoint_status code, std::string_view message, int system_error) noexcept {
+inline void write_error(cutpoint_error* error, cutpoint_status code, std::string_view message,
+                        int system_error) noexcept {
   if (error == nullptr) return;
   *error = {};
   error->code = code;
@@ -42,14 +43,14 @@ inline void tell(cutpoint_error* error, cutpoint_status code, std::string_view m
 template <class Body>
 cutpoint_status guarded(cutpoint_error* error, Body&& body) noexcept {
   try {
-    const outcome made = std::forward<Body>(body)();
-    tell(error, made.code, made.message, made.system_error);
-    return made.code;
+    const outcome outcome_of_body = std::forward<Body>(body)();
+    write_error(error, outcome_of_body.code, outcome_of_body.message, outcome_of_body.system_error);
+    return outcome_of_body.code;
   } catch (const std::bad_alloc&) {
-    tell(error, CUTPOINT_OUT_OF_MEMORY, "there is no memory left", 0);
+    write_error(error, CUTPOINT_OUT_OF_MEMORY, "there is no memory left", 0);
     return CUTPOINT_OUT_OF_MEMORY;
   } catch (...) {
-    tell(error, CUTPOINT_INTERNAL_ERROR, "an unexpected exception was thrown", 0);
+    write_error(error, CUTPOINT_INTERNAL_ERROR, "an unexpected exception was thrown", 0);
     return CUTPOINT_INTERNAL_ERROR;
   }
 }

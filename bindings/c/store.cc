@@ -35,10 +35,10 @@ namespace {
 status show_decision(cutpoint_store& store, const cutpoint_store_forget_options& options,
                      const cutpoint::snapshot_decision& decision) {
   if (options.decided == nullptr) return {};
-  const cutpoint::embed::shown_snapshot made(decision.snapshot);
+  const cutpoint::embed::shown_snapshot snapshot(decision.snapshot);
   const std::vector<const char*> reasons = cutpoint::embed::pointers_to(decision.reasons);
-  return store.call("decided",
-                    [&] { return options.decided(options.context, &made.shown(), reasons.data(), reasons.size()); });
+  return store.call(
+      "decided", [&] { return options.decided(options.context, &snapshot.shown(), reasons.data(), reasons.size()); });
 }
 
 /// Returns what passes copies to a function of the caller, which may be null.
@@ -59,7 +59,7 @@ extern "C" {
 cutpoint_status cutpoint_store_create(const char* folder, const cutpoint_store_settings* settings,
                                       const cutpoint_store_secret* secret, cutpoint_error* error) {
   return guarded(error, [&]() -> outcome {
-    if (outcome given = expect_given(folder, "folder"); !given.ok()) return given;
+    if (outcome check = expect_given(folder, "folder"); !check.ok()) return check;
     cutpoint::store_settings fixed;
     cutpoint::store_secret key;
     if (outcome done = read(settings, fixed); !done.ok()) return done;
@@ -71,14 +71,14 @@ cutpoint_status cutpoint_store_create(const char* folder, const cutpoint_store_s
 cutpoint_status cutpoint_store_open(const char* folder, const cutpoint_store_secret* secret, cutpoint_store** store,
                                     cutpoint_error* error) {
   return guarded(error, [&]() -> outcome {
-    if (outcome given = expect_given(store, "store"); !given.ok()) return given;
+    if (outcome check = expect_given(store, "store"); !check.ok()) return check;
     *store = nullptr;
-    if (outcome given = expect_given(folder, "folder"); !given.ok()) return given;
+    if (outcome check = expect_given(folder, "folder"); !check.ok()) return check;
     cutpoint::store_secret key;
     if (outcome done = read(secret, key); !done.ok()) return done;
-    auto opened = backup_store::open(folder, key);
-    if (!opened) return opened.error();
-    *store = std::make_unique<cutpoint_store>(std::move(*opened)).release();
+    auto backups = backup_store::open(folder, key);
+    if (!backups) return backups.error();
+    *store = std::make_unique<cutpoint_store>(std::move(*backups)).release();
     return {};
   });
 }
@@ -100,30 +100,31 @@ cutpoint_status cutpoint_store_back_up(cutpoint_store* store, cutpoint_engine* e
                                        const cutpoint_store_backup_options* options,
                                        const cutpoint_store_snapshot** snapshot, cutpoint_error* error) {
   if (snapshot != nullptr) *snapshot = nullptr;
-  return use(store, error, [&](backup_store& opened) -> outcome {
-    if (outcome given = expect_given(engine, "engine"); !given.ok()) return given;
+  return use(store, error, [&](backup_store& backups) -> outcome {
+    if (outcome check = expect_given(engine, "engine"); !check.ok()) return check;
     cutpoint_store_backup_options raw = {};
     cutpoint::store_backup_options files;
     if (outcome done = read(options, raw, files); !done.ok()) return done;
     files.problem = store->reporter("problem", raw.problem, raw.context);
     files.cancel = store->cancellation();
-    auto taken = opened.back_up(*engine->threads, files);
-    if (!taken) return taken.error();
-    store->keep(std::move(*taken), snapshot);
+    auto new_snapshot = backups.back_up(*engine->implementation, files);
+    if (!new_snapshot) return new_snapshot.error();
+    store->keep(std::move(*new_snapshot), snapshot);
     return {};
   });
 }
 
 cutpoint_status cutpoint_store_snapshots(cutpoint_store* store, cutpoint_store_visit visit,
                                          cutpoint_store_problem problem, void* context, cutpoint_error* error) {
-  return use(store, error, [&](backup_store& opened) -> outcome {
-    if (outcome given = expect_given(visit, "visit"); !given.ok()) return given;
-    auto all = opened.snapshots(store->reporter("problem", problem, context));
+  return use(store, error, [&](backup_store& backups) -> outcome {
+    if (outcome check = expect_given(visit, "visit"); !check.ok()) return check;
+    auto all = backups.snapshots(store->reporter("problem", problem, context));
     if (!all) return all.error();
     for (cutpoint::store_snapshot& each : *all) {
       if (store->cancellation()->is_requested()) return cutpoint::stopped_as_asked();
-      const cutpoint::embed::shown_snapshot made(std::move(each));
-      if (status done = store->call("visit", [&] { return visit(context, &made.shown()); }); !done.ok()) return done;
+      const cutpoint::embed::shown_snapshot snapshot(std::move(each));
+      if (status done = store->call("visit", [&] { return visit(context, &snapshot.shown()); }); !done.ok())
+        return done;
     }
     return {};
   });
@@ -131,31 +132,31 @@ cutpoint_status cutpoint_store_snapshots(cutpoint_store* store, cutpoint_store_v
 
 cutpoint_status cutpoint_store_find_snapshot(cutpoint_store* store, const char* id,
                                              const cutpoint_store_snapshot** snapshot, cutpoint_error* error) {
-  return use(store, error, [&](backup_store& opened) -> outcome {
-    if (outcome given = expect_given(snapshot, "snapshot"); !given.ok()) return given;
+  return use(store, error, [&](backup_store& backups) -> outcome {
+    if (outcome check = expect_given(snapshot, "snapshot"); !check.ok()) return check;
     *snapshot = nullptr;
-    if (outcome given = expect_given(id, "id"); !given.ok()) return given;
-    auto found = opened.find_snapshot(id);
-    if (!found) return found.error();
-    store->keep(std::move(*found), snapshot);
+    if (outcome check = expect_given(id, "id"); !check.ok()) return check;
+    auto known_snapshot = backups.find_snapshot(id);
+    if (!known_snapshot) return known_snapshot.error();
+    store->keep(std::move(*known_snapshot), snapshot);
     return {};
   });
 }
 
 cutpoint_status cutpoint_store_remove_snapshot(cutpoint_store* store, const char* id, cutpoint_error* error) {
-  return use(store, error, [&](backup_store& opened) -> outcome {
-    if (outcome given = expect_given(id, "id"); !given.ok()) return given;
-    return opened.remove_snapshot(id);
+  return use(store, error, [&](backup_store& backups) -> outcome {
+    if (outcome check = expect_given(id, "id"); !check.ok()) return check;
+    return backups.remove_snapshot(id);
   });
 }
 
 cutpoint_status cutpoint_store_forget(cutpoint_store* store, const cutpoint_store_forget_options* options,
                                       cutpoint_error* error) {
-  return use(store, error, [&](backup_store& opened) -> outcome {
+  return use(store, error, [&](backup_store& backups) -> outcome {
     cutpoint_store_forget_options raw = {};
     cutpoint::embed::forget_rules rules;
     if (outcome done = read(options, raw, rules); !done.ok()) return done;
-    auto all = opened.snapshots(store->reporter("problem", raw.problem, raw.context));
+    auto all = backups.snapshots(store->reporter("problem", raw.problem, raw.context));
     if (!all) return all.error();
     std::erase_if(*all, [&](const cutpoint::store_snapshot& each) { return !rules.filter.matches(each); });
     const std::chrono::nanoseconds now = std::chrono::system_clock::now().time_since_epoch();
@@ -171,7 +172,7 @@ cutpoint_status cutpoint_store_forget(cutpoint_store* store, const cutpoint_stor
     if ((raw.flags & CUTPOINT_FORGET_REHEARSE) != 0) return {};
     status failure;
     const auto note = [&](const std::string&, const status& why) { failure = why; };
-    const auto done = opened.remove_snapshots(removed, note, store->cancellation());
+    const auto done = backups.remove_snapshots(removed, note, store->cancellation());
     return done ? failure : done.error();
   });
 }
@@ -179,31 +180,32 @@ cutpoint_status cutpoint_store_forget(cutpoint_store* store, const cutpoint_stor
 cutpoint_status cutpoint_store_copy_snapshots(cutpoint_store* store, cutpoint_engine* engine, cutpoint_store* source,
                                               const cutpoint_store_copy_options* options,
                                               cutpoint_store_copy_summary* summary, cutpoint_error* error) {
-  return use(store, error, [&](backup_store& opened) -> outcome {
-    if (outcome given = expect_given(engine, "engine"); !given.ok()) return given;
-    if (outcome given = expect_given(source, "source"); !given.ok()) return given;
+  return use(store, error, [&](backup_store& backups) -> outcome {
+    if (outcome check = expect_given(engine, "engine"); !check.ok()) return check;
+    if (outcome check = expect_given(source, "source"); !check.ok()) return check;
     if (source == store) return {CUTPOINT_INVALID_ARGUMENT, "source is the store that is copied into"};
     cutpoint_store_copy_options raw = {};
-    cutpoint::store_copy_options asked;
-    if (outcome done = read(options, raw, asked); !done.ok()) return done;
-    asked.copied = copy_reporter(*store, "copied", raw.copied, raw.context);
-    asked.skipped = copy_reporter(*store, "skipped", raw.skipped, raw.context);
-    asked.problem = store->reporter("problem", raw.problem, raw.context);
-    asked.cancel = store->cancellation();
+    cutpoint::store_copy_options library_options;
+    if (outcome done = read(options, raw, library_options); !done.ok()) return done;
+    library_options.copied = copy_reporter(*store, "copied", raw.copied, raw.context);
+    library_options.skipped = copy_reporter(*store, "skipped", raw.skipped, raw.context);
+    library_options.problem = store->reporter("problem", raw.problem, raw.context);
+    library_options.cancel = store->cancellation();
     cutpoint_error failure = {};
     const cutpoint_status code = use(source, &failure, [&](backup_store& read_store) {
-      return write_summary(opened.copy_snapshots(*engine->threads, read_store, asked), "store_copy_summary", summary);
+      return write_summary(backups.copy_snapshots(*engine->implementation, read_store, library_options),
+                           "store_copy_summary", summary);
     });
-    outcome made(code, failure.message);
-    made.system_error = failure.system_error;
-    return made;
+    outcome copying(code, failure.message);
+    copying.system_error = failure.system_error;
+    return copying;
   });
 }
 
 cutpoint_status cutpoint_store_statistics(cutpoint_store* store, cutpoint_store_counts* counts, cutpoint_error* error) {
-  return use(store, error, [&](backup_store& opened) -> outcome {
-    if (outcome given = expect_given(counts, "counts"); !given.ok()) return given;
-    const auto counted = opened.statistics();
+  return use(store, error, [&](backup_store& backups) -> outcome {
+    if (outcome check = expect_given(counts, "counts"); !check.ok()) return check;
+    const auto counted = backups.statistics();
     if (!counted) return counted.error();
     return cutpoint::embed::write_structure(cutpoint::embed::shown(*counted), "store_counts", *counts);
   });
@@ -212,9 +214,9 @@ cutpoint_status cutpoint_store_statistics(cutpoint_store* store, cutpoint_store_
 cutpoint_status cutpoint_store_keys(cutpoint_store* store,
                                     int (*visit)(void* context, const char* id, int kind, int is_used), void* context,
                                     cutpoint_error* error) {
-  return use(store, error, [&](backup_store& opened) -> outcome {
-    if (outcome given = expect_given(visit, "visit"); !given.ok()) return given;
-    const auto keys = opened.keys();
+  return use(store, error, [&](backup_store& backups) -> outcome {
+    if (outcome check = expect_given(visit, "visit"); !check.ok()) return check;
+    const auto keys = backups.keys();
     if (!keys) return keys.error();
     for (const cutpoint::store_key& each : *keys) {
       const auto show = [&] { return visit(context, each.id.c_str(), static_cast<int>(each.kind), each.is_used); };
@@ -226,20 +228,20 @@ cutpoint_status cutpoint_store_keys(cutpoint_store* store,
 
 cutpoint_status cutpoint_store_add_key(cutpoint_store* store, const cutpoint_store_secret* secret, char* id,
                                        size_t capacity, size_t* length, cutpoint_error* error) {
-  return use(store, error, [&](backup_store& opened) -> outcome {
+  return use(store, error, [&](backup_store& backups) -> outcome {
     cutpoint::store_secret key;
     if (id == nullptr && capacity != 0) return {CUTPOINT_INVALID_ARGUMENT, "id is null, but its capacity is not 0"};
     if (outcome done = read(secret, key); !done.ok()) return done;
-    const auto added = opened.add_key(key);
+    const auto added = backups.add_key(key);
     if (!added) return added.error();
     return cutpoint::embed::write_text(*added, id, capacity, length);
   });
 }
 
 cutpoint_status cutpoint_store_remove_key(cutpoint_store* store, const char* id, cutpoint_error* error) {
-  return use(store, error, [&](backup_store& opened) -> outcome {
-    if (outcome given = expect_given(id, "id"); !given.ok()) return given;
-    return opened.remove_key(id);
+  return use(store, error, [&](backup_store& backups) -> outcome {
+    if (outcome check = expect_given(id, "id"); !check.ok()) return check;
+    return backups.remove_key(id);
   });
 }
 

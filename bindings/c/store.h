@@ -1,4 +1,4 @@
-// The handle of a store: the store, the snapshot that was found last, and the calls of the caller's functions.
+// The handle of a store: the store, the snapshot that was looked up last, and the calls of the caller's functions.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 
 struct cutpoint_store {
  public:
-  explicit cutpoint_store(cutpoint::backup_store store) : opened_(std::move(store)) {}
+  explicit cutpoint_store(cutpoint::backup_store store) : store_(std::move(store)) {}
 
   /// Runs `body`, which takes the store and returns an outcome. Returns the failure of a callback, if there is one, or else
   /// the outcome, and writes it to `error`.
@@ -25,8 +25,8 @@ struct cutpoint_store {
     if (const cutpoint_status entered = enter(error); entered != CUTPOINT_OK) return entered;
     const cutpoint_status code = cutpoint::embed::guarded(error, [&]() -> cutpoint::embed::outcome {
       if (cutpoint::embed::outcome ready = prepare(); !ready.ok()) return ready;
-      cutpoint::embed::outcome made = body(opened_);
-      return callbacks_.failure().value_or(std::move(made));
+      cutpoint::embed::outcome outcome = body(store_);
+      return callbacks_.failure().value_or(std::move(outcome));
     });
     if (code == CUTPOINT_OUT_OF_MEMORY || code == CUTPOINT_INTERNAL_ERROR) is_unusable_ = true;
     callbacks_.leave();
@@ -43,7 +43,7 @@ struct cutpoint_store {
     const cutpoint_status entered = callbacks_.enter();
     if (entered == CUTPOINT_OK) return entered;
     const bool is_busy = entered == CUTPOINT_BUSY;
-    cutpoint::embed::tell(
+    cutpoint::embed::write_error(
         error, entered,
         is_busy ? "another thread is in a call on this store" : "a callback of this store made the call", 0);
     return entered;
@@ -68,9 +68,9 @@ struct cutpoint_store {
   [[nodiscard]] cutpoint::store_problem reporter(std::string_view name, cutpoint_store_problem problem, void* context);
 
   /// Keeps a snapshot until the next one, and shows it.
-  void keep(cutpoint::store_snapshot found, const cutpoint_store_snapshot** shown) {
-    found_.emplace(std::move(found));
-    if (shown != nullptr) *shown = &found_->shown();
+  void keep(cutpoint::store_snapshot snapshot, const cutpoint_store_snapshot** shown) {
+    snapshot_.emplace(std::move(snapshot));
+    if (shown != nullptr) *shown = &snapshot_->shown();
   }
 
  private:
@@ -85,8 +85,8 @@ struct cutpoint_store {
     return {};
   }
 
-  cutpoint::backup_store opened_;
-  std::optional<cutpoint::embed::shown_snapshot> found_;
+  cutpoint::backup_store store_;
+  std::optional<cutpoint::embed::shown_snapshot> snapshot_;
   bool is_unusable_ = false;
   cutpoint::embed::callbacks callbacks_;
   /// A callback that fails requests the end of its call alone. The requests stay, because another thread that cancels may

@@ -31,26 +31,26 @@ extern "C" {
 cutpoint_status cutpoint_store_restore(cutpoint_store* store, const char* id,
                                        const cutpoint_store_restore_options* options,
                                        cutpoint_store_restore_summary* summary, cutpoint_error* error) {
-  return use(store, error, [&](backup_store& opened) -> outcome {
-    if (outcome given = expect_given(id, "id"); !given.ok()) return given;
+  return use(store, error, [&](backup_store& backups) -> outcome {
+    if (outcome check = expect_given(id, "id"); !check.ok()) return check;
     cutpoint_store_restore_options raw = {};
     cutpoint::store_restore_options files;
     if (outcome done = read(options, raw, files); !done.ok()) return done;
     files.problem = store->reporter("problem", raw.problem, raw.context);
     files.cancel = store->cancellation();
-    return write_summary(opened.restore(id, files), "store_restore_summary", summary);
+    return write_summary(backups.restore(id, files), "store_restore_summary", summary);
   });
 }
 
 cutpoint_status cutpoint_store_list_files(cutpoint_store* store, const char* id, const char* path,
                                           int (*visit)(void* context, const cutpoint_stored_file* file), void* context,
                                           cutpoint_error* error) {
-  return use(store, error, [&](backup_store& opened) -> outcome {
-    if (outcome given = expect_given(id, "id"); !given.ok()) return given;
-    if (outcome given = expect_given(visit, "visit"); !given.ok()) return given;
-    return opened.list_files(id, path != nullptr ? path : "", [&](const cutpoint::stored_file& file) {
-      const cutpoint_stored_file made = cutpoint::embed::shown(file);
-      return store->call("visit", [&] { return visit(context, &made); });
+  return use(store, error, [&](backup_store& backups) -> outcome {
+    if (outcome check = expect_given(id, "id"); !check.ok()) return check;
+    if (outcome check = expect_given(visit, "visit"); !check.ok()) return check;
+    return backups.list_files(id, path != nullptr ? path : "", [&](const cutpoint::stored_file& file) {
+      const cutpoint_stored_file record = cutpoint::embed::shown(file);
+      return store->call("visit", [&] { return visit(context, &record); });
     });
   });
 }
@@ -58,11 +58,11 @@ cutpoint_status cutpoint_store_list_files(cutpoint_store* store, const char* id,
 cutpoint_status cutpoint_store_read_file(cutpoint_store* store, const char* id, const char* path, uint64_t begin,
                                          uint64_t end, int (*take)(void* context, const void* bytes, size_t byte_count),
                                          void* context, cutpoint_error* error) {
-  return use(store, error, [&](backup_store& opened) -> outcome {
-    if (outcome given = expect_given(id, "id"); !given.ok()) return given;
-    if (outcome given = expect_given(path, "path"); !given.ok()) return given;
-    if (outcome given = expect_given(take, "take"); !given.ok()) return given;
-    return opened.read_file(id, path, begin, end, [&](cutpoint::byte_span bytes) {
+  return use(store, error, [&](backup_store& backups) -> outcome {
+    if (outcome check = expect_given(id, "id"); !check.ok()) return check;
+    if (outcome check = expect_given(path, "path"); !check.ok()) return check;
+    if (outcome check = expect_given(take, "take"); !check.ok()) return check;
+    return backups.read_file(id, path, begin, end, [&](cutpoint::byte_span bytes) {
       return store->call("take", [&] { return take(context, bytes.data(), bytes.size()); });
     });
   });
@@ -70,69 +70,69 @@ cutpoint_status cutpoint_store_read_file(cutpoint_store* store, const char* id, 
 
 cutpoint_status cutpoint_store_diff(cutpoint_store* store, const cutpoint_store_diff_options* options,
                                     cutpoint_store_diff_summary* summary, cutpoint_error* error) {
-  return use(store, error, [&](backup_store& opened) -> outcome {
+  return use(store, error, [&](backup_store& backups) -> outcome {
     cutpoint_store_diff_options raw = {};
-    cutpoint::store_diff_options asked;
-    if (outcome done = read(options, raw, asked); !done.ok()) return done;
+    cutpoint::store_diff_options library_options;
+    if (outcome done = read(options, raw, library_options); !done.ok()) return done;
     if (raw.visit != nullptr) {
-      asked.visit = [&](const cutpoint::store_change& change) {
+      library_options.visit = [&](const cutpoint::store_change& change) {
         return store->call("visit", [&] {
           return raw.visit(raw.context, change.path.c_str(), static_cast<int>(change.which),
                            static_cast<int>(change.kind));
         });
       };
     }
-    asked.problem = store->reporter("problem", raw.problem, raw.context);
-    asked.cancel = store->cancellation();
-    return write_summary(opened.diff(asked), "store_diff_summary", summary);
+    library_options.problem = store->reporter("problem", raw.problem, raw.context);
+    library_options.cancel = store->cancellation();
+    return write_summary(backups.diff(library_options), "store_diff_summary", summary);
   });
 }
 
 cutpoint_status cutpoint_store_check(cutpoint_store* store, const cutpoint_store_check_options* options,
                                      cutpoint_store_check_summary* summary, cutpoint_error* error) {
-  return use(store, error, [&](backup_store& opened) -> outcome {
+  return use(store, error, [&](backup_store& backups) -> outcome {
     cutpoint_store_check_options raw = {};
-    cutpoint::store_check_options asked;
-    if (outcome done = read(options, raw, asked); !done.ok()) return done;
-    asked.object_problem = store->reporter("object_problem", raw.object_problem, raw.context);
-    asked.file_problem = lost_file_reporter(*store, "file_problem", raw.file_problem, raw.context);
-    asked.cancel = store->cancellation();
-    return write_summary(opened.check(asked), "store_check_summary", summary);
+    cutpoint::store_check_options library_options;
+    if (outcome done = read(options, raw, library_options); !done.ok()) return done;
+    library_options.object_problem = store->reporter("object_problem", raw.object_problem, raw.context);
+    library_options.file_problem = lost_file_reporter(*store, "file_problem", raw.file_problem, raw.context);
+    library_options.cancel = store->cancellation();
+    return write_summary(backups.check(library_options), "store_check_summary", summary);
   });
 }
 
 cutpoint_status cutpoint_store_repair(cutpoint_store* store, const cutpoint_store_repair_options* options,
                                       cutpoint_store_repair_summary* summary, cutpoint_error* error) {
-  return use(store, error, [&](backup_store& opened) -> outcome {
+  return use(store, error, [&](backup_store& backups) -> outcome {
     cutpoint_store_repair_options raw = {};
-    cutpoint::store_repair_options asked;
-    if (outcome done = read(options, raw, asked); !done.ok()) return done;
+    cutpoint::store_repair_options library_options;
+    if (outcome done = read(options, raw, library_options); !done.ok()) return done;
     if (raw.damaged != nullptr) {
-      asked.damaged = [&](const std::string& object, const status& why, std::uint64_t saved) {
+      library_options.damaged = [&](const std::string& object, const status& why, std::uint64_t saved) {
         store->report("damaged", [&] {
           return raw.damaged(raw.context, object.c_str(), static_cast<int>(why.code()), why.message().c_str(), saved);
         });
       };
     }
     if (raw.replaced != nullptr) {
-      asked.replaced = [&](const std::string& old_id, const std::string& new_id) {
+      library_options.replaced = [&](const std::string& old_id, const std::string& new_id) {
         store->report("replaced", [&] { return raw.replaced(raw.context, old_id.c_str(), new_id.c_str()); });
       };
     }
-    asked.lost = lost_file_reporter(*store, "lost", raw.lost, raw.context);
-    asked.cancel = store->cancellation();
-    return write_summary(opened.repair(asked), "store_repair_summary", summary);
+    library_options.lost = lost_file_reporter(*store, "lost", raw.lost, raw.context);
+    library_options.cancel = store->cancellation();
+    return write_summary(backups.repair(library_options), "store_repair_summary", summary);
   });
 }
 
 cutpoint_status cutpoint_store_prune(cutpoint_store* store, const cutpoint_store_prune_options* options,
                                      cutpoint_store_prune_summary* summary, cutpoint_error* error) {
-  return use(store, error, [&](backup_store& opened) -> outcome {
+  return use(store, error, [&](backup_store& backups) -> outcome {
     cutpoint_store_prune_options raw = {};
-    cutpoint::store_prune_options asked;
-    if (outcome done = read(options, raw, asked); !done.ok()) return done;
-    asked.cancel = store->cancellation();
-    const auto pruned = opened.prune(asked);
+    cutpoint::store_prune_options library_options;
+    if (outcome done = read(options, raw, library_options); !done.ok()) return done;
+    library_options.cancel = store->cancellation();
+    const auto pruned = backups.prune(library_options);
     if (pruned && raw.awaited != nullptr) {
       for (const std::string& each : pruned->awaited) {
         const auto show = [&] { return raw.awaited(raw.context, each.c_str()); };

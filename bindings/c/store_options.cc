@@ -48,9 +48,9 @@ outcome read_patterns(std::string_view name, const char* const* texts, std::uint
   std::vector<std::string> list;
   if (outcome done = read_list(name, texts, count, list); !done.ok()) return done;
   for (const std::string& each : list) {
-    auto made = path_pattern::make(each);
-    if (!made) return made.error();
-    patterns.push_back(std::move(*made));
+    auto pattern = path_pattern::make(each);
+    if (!pattern) return pattern.error();
+    patterns.push_back(std::move(*pattern));
   }
   return {};
 }
@@ -71,9 +71,9 @@ outcome check_flags(std::uint64_t flags, std::uint64_t known) {
 
 }  // namespace
 
-outcome read(const cutpoint_store_secret* given, store_secret& secret) {
+outcome read(const cutpoint_store_secret* user_secret, store_secret& secret) {
   cutpoint_store_secret raw = {};
-  if (outcome done = read_structure(given, "store_secret", secret_bytes, raw); !done.ok()) return done;
+  if (outcome done = read_structure(user_secret, "store_secret", secret_bytes, raw); !done.ok()) return done;
   if (raw.kind < CUTPOINT_SECRET_NONE || raw.kind > CUTPOINT_SECRET_KEY_FILE || raw.reserved != 0) {
     return refused("kind = " + std::to_string(raw.kind) + " is no kind of secret, or reserved is not 0");
   }
@@ -88,9 +88,9 @@ outcome read(const cutpoint_store_secret* given, store_secret& secret) {
   return {};
 }
 
-outcome read(const cutpoint_store_settings* given, store_settings& settings) {
+outcome read(const cutpoint_store_settings* user_settings, store_settings& settings) {
   cutpoint_store_settings raw = {};
-  if (outcome done = read_structure(given, "store_settings", settings_bytes, raw); !done.ok()) return done;
+  if (outcome done = read_structure(user_settings, "store_settings", settings_bytes, raw); !done.ok()) return done;
   if (raw.cuts != nullptr) {
     const auto cuts = parse_cuts(raw.cuts);
     if (!cuts) return cuts.error();
@@ -106,9 +106,9 @@ outcome read(const cutpoint_store_settings* given, store_settings& settings) {
   return {};
 }
 
-outcome read(const cutpoint_store_backup_options* given, cutpoint_store_backup_options& raw,
+outcome read(const cutpoint_store_backup_options* user_options, cutpoint_store_backup_options& raw,
              store_backup_options& options) {
-  if (outcome done = read_structure(given, "store_backup_options", backup_bytes, raw); !done.ok()) return done;
+  if (outcome done = read_structure(user_options, "store_backup_options", backup_bytes, raw); !done.ok()) return done;
   constexpr std::uint64_t known =
       CUTPOINT_BACKUP_ONE_FILE_SYSTEM | CUTPOINT_BACKUP_EXCLUDE_CACHES | CUTPOINT_BACKUP_READ_EVERYTHING;
   if (outcome done = check_flags(raw.flags, known); !done.ok()) return done;
@@ -129,9 +129,9 @@ outcome read(const cutpoint_store_backup_options* given, cutpoint_store_backup_o
   return {};
 }
 
-outcome read(const cutpoint_store_restore_options* given, cutpoint_store_restore_options& raw,
+outcome read(const cutpoint_store_restore_options* user_options, cutpoint_store_restore_options& raw,
              store_restore_options& options) {
-  if (outcome done = read_structure(given, "store_restore_options", restore_bytes, raw); !done.ok()) return done;
+  if (outcome done = read_structure(user_options, "store_restore_options", restore_bytes, raw); !done.ok()) return done;
   constexpr std::uint64_t known = CUTPOINT_RESTORE_REPLACE_FILES | CUTPOINT_RESTORE_VERIFY;
   if (outcome done = check_flags(raw.flags, known); !done.ok()) return done;
   if (outcome done = expect_given(raw.target, "target"); !done.ok()) return done;
@@ -144,24 +144,25 @@ outcome read(const cutpoint_store_restore_options* given, cutpoint_store_restore
   return {};
 }
 
-outcome read(const cutpoint_store_check_options* given, cutpoint_store_check_options& raw,
+outcome read(const cutpoint_store_check_options* user_options, cutpoint_store_check_options& raw,
              store_check_options& options) {
-  if (outcome done = read_structure(given, "store_check_options", check_bytes, raw); !done.ok()) return done;
+  if (outcome done = read_structure(user_options, "store_check_options", check_bytes, raw); !done.ok()) return done;
   if (outcome done = check_flags(raw.flags, CUTPOINT_CHECK_READ_DATA); !done.ok()) return done;
   options.reads_data = raw.flags != 0;
   options.threads = raw.threads;
   return {};
 }
 
-outcome read(const cutpoint_store_repair_options* given, cutpoint_store_repair_options& raw,
+outcome read(const cutpoint_store_repair_options* user_options, cutpoint_store_repair_options& raw,
              store_repair_options& options) {
-  if (outcome done = read_structure(given, "store_repair_options", repair_bytes, raw); !done.ok()) return done;
+  if (outcome done = read_structure(user_options, "store_repair_options", repair_bytes, raw); !done.ok()) return done;
   options.threads = raw.threads;
   return {};
 }
 
-outcome read(const cutpoint_store_forget_options* given, cutpoint_store_forget_options& raw, forget_rules& rules) {
-  if (outcome done = read_structure(given, "store_forget_options", forget_bytes, raw); !done.ok()) return done;
+outcome read(const cutpoint_store_forget_options* user_options, cutpoint_store_forget_options& raw,
+             forget_rules& rules) {
+  if (outcome done = read_structure(user_options, "store_forget_options", forget_bytes, raw); !done.ok()) return done;
   constexpr std::uint64_t known =
       CUTPOINT_FORGET_REHEARSE | CUTPOINT_FORGET_ANY_HOST | CUTPOINT_FORGET_ANY_PATHS | CUTPOINT_FORGET_BY_TAGS;
   if (outcome done = check_flags(raw.flags, known); !done.ok()) return done;
@@ -186,8 +187,9 @@ outcome read(const cutpoint_store_forget_options* given, cutpoint_store_forget_o
   return {};
 }
 
-outcome read(const cutpoint_store_copy_options* given, cutpoint_store_copy_options& raw, store_copy_options& options) {
-  if (outcome done = read_structure(given, "store_copy_options", copy_bytes, raw); !done.ok()) return done;
+outcome read(const cutpoint_store_copy_options* user_options, cutpoint_store_copy_options& raw,
+             store_copy_options& options) {
+  if (outcome done = read_structure(user_options, "store_copy_options", copy_bytes, raw); !done.ok()) return done;
   if (outcome done = read_list("snapshots", raw.snapshots, raw.snapshot_count, options.snapshots); !done.ok()) {
     return done;
   }
@@ -196,8 +198,9 @@ outcome read(const cutpoint_store_copy_options* given, cutpoint_store_copy_optio
   return {};
 }
 
-outcome read(const cutpoint_store_diff_options* given, cutpoint_store_diff_options& raw, store_diff_options& options) {
-  if (outcome done = read_structure(given, "store_diff_options", diff_bytes, raw); !done.ok()) return done;
+outcome read(const cutpoint_store_diff_options* user_options, cutpoint_store_diff_options& raw,
+             store_diff_options& options) {
+  if (outcome done = read_structure(user_options, "store_diff_options", diff_bytes, raw); !done.ok()) return done;
   if (outcome done = check_flags(raw.flags, CUTPOINT_DIFF_METADATA); !done.ok()) return done;
   if (outcome done = expect_given(raw.before, "before"); !done.ok()) return done;
   if (outcome done = expect_given(raw.after, "after"); !done.ok()) return done;
@@ -209,9 +212,9 @@ outcome read(const cutpoint_store_diff_options* given, cutpoint_store_diff_optio
   return {};
 }
 
-outcome read(const cutpoint_store_prune_options* given, cutpoint_store_prune_options& raw,
+outcome read(const cutpoint_store_prune_options* user_options, cutpoint_store_prune_options& raw,
              store_prune_options& options) {
-  if (outcome done = read_structure(given, "store_prune_options", prune_bytes, raw); !done.ok()) return done;
+  if (outcome done = read_structure(user_options, "store_prune_options", prune_bytes, raw); !done.ok()) return done;
   if (outcome done = check_flags(raw.flags, CUTPOINT_PRUNE_REHEARSE); !done.ok()) return done;
   if (raw.most_unused != 0) options.most_unused = raw.most_unused == -1 ? 0 : raw.most_unused;
   if (raw.most_rewritten_bytes != 0) options.most_rewritten_bytes = raw.most_rewritten_bytes;

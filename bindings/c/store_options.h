@@ -26,26 +26,26 @@ struct forget_rules {
   snapshot_filter filter;
 };
 
-// Each function copies the caller's structure into `raw`, whose fields are zeros then if `given` is null, and converts it,
+// Each function copies the caller's structure into `raw`, whose fields are zeros then if `user_options` is null, and converts it,
 // except its callbacks.
 
-[[nodiscard]] outcome read(const cutpoint_store_secret* given, store_secret& secret);
-[[nodiscard]] outcome read(const cutpoint_store_settings* given, store_settings& settings);
-[[nodiscard]] outcome read(const cutpoint_store_backup_options* given, cutpoint_store_backup_options& raw,
+[[nodiscard]] outcome read(const cutpoint_store_secret* user_secret, store_secret& secret);
+[[nodiscard]] outcome read(const cutpoint_store_settings* user_settings, store_settings& settings);
+[[nodiscard]] outcome read(const cutpoint_store_backup_options* user_options, cutpoint_store_backup_options& raw,
                            store_backup_options& options);
-[[nodiscard]] outcome read(const cutpoint_store_restore_options* given, cutpoint_store_restore_options& raw,
+[[nodiscard]] outcome read(const cutpoint_store_restore_options* user_options, cutpoint_store_restore_options& raw,
                            store_restore_options& options);
-[[nodiscard]] outcome read(const cutpoint_store_check_options* given, cutpoint_store_check_options& raw,
+[[nodiscard]] outcome read(const cutpoint_store_check_options* user_options, cutpoint_store_check_options& raw,
                            store_check_options& options);
-[[nodiscard]] outcome read(const cutpoint_store_repair_options* given, cutpoint_store_repair_options& raw,
+[[nodiscard]] outcome read(const cutpoint_store_repair_options* user_options, cutpoint_store_repair_options& raw,
                            store_repair_options& options);
-[[nodiscard]] outcome read(const cutpoint_store_forget_options* given, cutpoint_store_forget_options& raw,
+[[nodiscard]] outcome read(const cutpoint_store_forget_options* user_options, cutpoint_store_forget_options& raw,
                            forget_rules& rules);
-[[nodiscard]] outcome read(const cutpoint_store_copy_options* given, cutpoint_store_copy_options& raw,
+[[nodiscard]] outcome read(const cutpoint_store_copy_options* user_options, cutpoint_store_copy_options& raw,
                            store_copy_options& options);
-[[nodiscard]] outcome read(const cutpoint_store_diff_options* given, cutpoint_store_diff_options& raw,
+[[nodiscard]] outcome read(const cutpoint_store_diff_options* user_options, cutpoint_store_diff_options& raw,
                            store_diff_options& options);
-[[nodiscard]] outcome read(const cutpoint_store_prune_options* given, cutpoint_store_prune_options& raw,
+[[nodiscard]] outcome read(const cutpoint_store_prune_options* user_options, cutpoint_store_prune_options& raw,
                            store_prune_options& options);
 
 }  // namespace cutpoint::embed

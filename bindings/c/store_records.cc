@@ -33,40 +33,40 @@ std::vector<const char*> pointers_to(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-shown_snapshot::shown_snapshot(store_snapshot taken)
-    : taken_(std::move(taken)), paths_(pointers_to(taken_.paths)), tags_(pointers_to(taken_.tags)) {
+shown_snapshot::shown_snapshot(store_snapshot snapshot)
+    : snapshot_(std::move(snapshot)), paths_(pointers_to(snapshot_.paths)), tags_(pointers_to(snapshot_.tags)) {
   shown_.struct_bytes = sizeof shown_;
-  shown_.id = taken_.id.c_str();
-  shown_.sequence = taken_.sequence;
-  shown_.time = taken_.time;
-  shown_.duration = taken_.duration;
-  shown_.flags = taken_.is_incomplete ? CUTPOINT_SNAPSHOT_INCOMPLETE : 0;
-  shown_.parent = taken_.parent.c_str();
-  shown_.host = taken_.host.c_str();
+  shown_.id = snapshot_.id.c_str();
+  shown_.sequence = snapshot_.sequence;
+  shown_.time = snapshot_.time;
+  shown_.duration = snapshot_.duration;
+  shown_.flags = snapshot_.is_incomplete ? CUTPOINT_SNAPSHOT_INCOMPLETE : 0;
+  shown_.parent = snapshot_.parent.c_str();
+  shown_.host = snapshot_.host.c_str();
   shown_.paths = paths_.data();
   shown_.path_count = paths_.size();
   shown_.tags = tags_.data();
   shown_.tag_count = tags_.size();
-  shown_.files = taken_.files;
-  shown_.folders = taken_.folders;
-  shown_.bytes = taken_.bytes;
-  shown_.new_raw_bytes = taken_.new_raw_bytes;
-  shown_.new_stored_bytes = taken_.new_stored_bytes;
+  shown_.files = snapshot_.files;
+  shown_.folders = snapshot_.folders;
+  shown_.bytes = snapshot_.bytes;
+  shown_.new_raw_bytes = snapshot_.new_raw_bytes;
+  shown_.new_stored_bytes = snapshot_.new_stored_bytes;
 }
 
 cutpoint_stored_file shown(const stored_file& file) noexcept {
-  cutpoint_stored_file made = {};
-  made.struct_bytes = sizeof made;
-  made.path = file.path.c_str();
-  made.target = file.target.c_str();
-  made.kind = static_cast<std::int32_t>(file.kind);
-  made.permissions = file.permissions;
-  made.user_id = file.user_id;
-  made.group_id = file.group_id;
-  made.size = file.size;
-  made.modified_seconds = file.modified.tv_sec;
-  made.modified_nanoseconds = file.modified.tv_nsec;
-  return made;
+  cutpoint_stored_file record = {};
+  record.struct_bytes = sizeof record;
+  record.path = file.path.c_str();
+  record.target = file.target.c_str();
+  record.kind = static_cast<std::int32_t>(file.kind);
+  record.permissions = file.permissions;
+  record.user_id = file.user_id;
+  record.group_id = file.group_id;
+  record.size = file.size;
+  record.modified_seconds = file.modified.tv_sec;
+  record.modified_nanoseconds = file.modified.tv_nsec;
+  return record;
 }
 
 cutpoint_store_restore_summary shown(const store_restore_summary& summary) noexcept {

@@ -19,14 +19,14 @@ namespace cutpoint::embed {
 /// Owns a snapshot and what points to its text.
 class shown_snapshot {
  public:
-  explicit shown_snapshot(store_snapshot taken);
+  explicit shown_snapshot(store_snapshot snapshot);
   shown_snapshot(const shown_snapshot&) = delete;
   shown_snapshot& operator=(const shown_snapshot&) = delete;
 
   [[nodiscard]] const cutpoint_store_snapshot& shown() const noexcept { return shown_; }
 
  private:
-  store_snapshot taken_;
+  store_snapshot snapshot_;
   std::vector<const char*> paths_;
   std::vector<const char*> tags_;
   cutpoint_store_snapshot shown_ = {};
@@ -43,11 +43,11 @@ class shown_snapshot {
 [[nodiscard]] cutpoint_store_prune_summary shown(const store_prune_summary& summary) noexcept;
 [[nodiscard]] cutpoint_store_counts shown(const store_statistics& counts) noexcept;
 
-/// Writes the summary of work that has ended, or returns its failure. `given` may be null.
+/// Writes the summary of work that has ended, or returns its failure. `user_summary` may be null.
 template <class Summary, class Structure>
-outcome write_summary(const result<Summary>& done, std::string_view name, Structure* given) {
+outcome write_summary(const result<Summary>& done, std::string_view name, Structure* user_summary) {
   if (!done) return done.error();
-  return given == nullptr ? outcome() : write_structure(shown(*done), name, *given);
+  return user_summary == nullptr ? outcome() : write_structure(shown(*done), name, *user_summary);
 }
 
 }  // namespace cutpoint::embed

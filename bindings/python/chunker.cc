@@ -15,19 +15,19 @@ struct stream_chunker::work {
 
   feed_options options;
   std::uint64_t thread_count;
-  chunk_queue found;
+  chunk_queue chunks;
   process_cancellation cancel;
-  std::shared_ptr<engine> threads;
+  std::shared_ptr<engine> shared_engine;
   std::optional<feed> destination;
 
   [[nodiscard]] status open() {
-    auto held = find_engine(thread_count);
-    if (!held) return held.error();
-    threads = *std::move(held);
+    auto found_engine = find_engine(thread_count);
+    if (!found_engine) return found_engine.error();
+    shared_engine = *std::move(found_engine);
     options.cancel = &cancel;
-    auto made = threads->open(options, found);
-    if (!made) return made.error();
-    destination.emplace(*std::move(made));
+    auto new_feed = shared_engine->open(options, chunks);
+    if (!new_feed) return new_feed.error();
+    destination.emplace(*std::move(new_feed));
     return destination->begin(0);
   }
 };
@@ -51,7 +51,7 @@ nb::list stream_chunker::feed_interruptibly(duration expected, Body&& body) {
   try {
     check(interruptibly(w.cancel, expected, [&] { return body(*w.destination); }));
     chunk_expander expander(chunk_type_);
-    expander.begin(w.found.take_all());
+    expander.begin(w.chunks.take_all());
     nb::list chunks;
     while (!expander.is_at_end()) chunks.append(expander.next());
     return chunks;
@@ -62,16 +62,16 @@ nb::list stream_chunker::feed_interruptibly(duration expected, Body&& body) {
 }
 
 nb::list stream_chunker::write(nb::handle bytes) {
-  const exclusive_use alone(busy_);
+  const exclusive_use use(busy_);
   work& w = open_work();
-  const held_buffer held(bytes);
-  const byte_span block = held.bytes();
+  const held_buffer buffer(bytes);
+  const byte_span block = buffer.bytes();
   return feed_interruptibly(expected_duration(w.options.cuts, block.size()),
                             [&](feed& destination) { return destination.write(block); });
 }
 
 nb::list stream_chunker::finish() {
-  const exclusive_use alone(busy_);
+  const exclusive_use use(busy_);
   nb::list rest = feed_interruptibly(duration::any, [](feed& destination) {
     const status ended = destination.end();
     return ended.ok() ? destination.finish() : ended;
@@ -81,7 +81,7 @@ nb::list stream_chunker::finish() {
 }
 
 void stream_chunker::close() {
-  const exclusive_use alone(busy_);
+  const exclusive_use use(busy_);
   work_.reset();
 }
 

@@ -135,14 +135,14 @@ nb::dict dict_of_work(const feed_statistics& work) {
 
 }  // namespace
 
-nb::dict dedup(const settings& how, const std::vector<nb::object>& given, bool follow_links,
+nb::dict dedup(const settings& how, const std::vector<nb::object>& path_objects, bool follow_links,
                const std::vector<nb::object>& exclude, const std::vector<nb::object>& include, bool one_file_system,
                bool exclude_caches) {
   if (how.feed.fingerprint.kind == fingerprint_kind::none) {
     raise(PyExc_ValueError, "fingerprint = 'none': duplicates are found by their fingerprints");
   }
   std::vector<std::string> paths;
-  for (const nb::object& path : given) paths.push_back(path_of(path));
+  for (const nb::object& path : path_objects) paths.push_back(path_of(path));
   const walk_options walked{.links = follow_links ? symlinks::follow : symlinks::skip,
                             .exclude = make_patterns(exclude),
                             .include = make_patterns(include),
@@ -154,21 +154,21 @@ nb::dict dedup(const settings& how, const std::vector<nb::object>& given, bool f
   options.cancel = &cancel;
   dedup_receiver receiver(options.fingerprint.kind);
   repeated_file_filter repeats(paths, walked.links);
-  std::shared_ptr<engine> threads;
+  std::shared_ptr<engine> shared_engine;
   std::optional<file_reader> reader;
   std::optional<feed> destination;
   std::optional<input_feeder> feeder;
   double wall_seconds = 0;
   check(interruptibly(cancel, duration::any, [&]() -> status {
-    auto made_reader = make_input_reader(options, file_access::automatic, &cancel);
-    if (!made_reader) return made_reader.error();
-    reader.emplace(*std::move(made_reader));
-    auto made_engine = find_engine(how.threads);
-    if (!made_engine) return made_engine.error();
-    threads = *std::move(made_engine);
-    auto opened = threads->open(options, receiver);
-    if (!opened) return opened.error();
-    destination.emplace(*std::move(opened));
+    auto new_reader = make_input_reader(options, file_access::automatic, &cancel);
+    if (!new_reader) return new_reader.error();
+    reader.emplace(*std::move(new_reader));
+    auto found_engine = find_engine(how.threads);
+    if (!found_engine) return found_engine.error();
+    shared_engine = *std::move(found_engine);
+    auto new_feed = shared_engine->open(options, receiver);
+    if (!new_feed) return new_feed.error();
+    destination.emplace(*std::move(new_feed));
     feeder.emplace(input_feeder_options{
         .destination = *destination, .reader = *reader, .receiver = receiver, .cancel = cancel, .repeats = &repeats});
     const auto begun = std::chrono::steady_clock::now();
@@ -184,7 +184,7 @@ nb::dict dedup(const settings& how, const std::vector<nb::object>& given, bool f
   const dedup_tally& tally = receiver.tally();
   const dedup_report report{.feed = &options,
                             .memory_limit_bytes = how.feed.memory_bytes,
-                            .thread_count = threads->thread_count(),
+                            .thread_count = shared_engine->thread_count(),
                             .input_count = receiver.done_count(),
                             .failed_count = receiver.failed_count(),
                             .repeated_count = feeder->record().repeated_count,

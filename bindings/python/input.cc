@@ -22,9 +22,9 @@ bool holds_objects(std::string_view format) {
   return false;
 }
 
-bool is_path(nb::handle given) {
-  return PyUnicode_Check(given.ptr()) ||
-         call_python([&] { return PyObject_HasAttrString(given.ptr(), "__fspath__"); }) != 0;
+bool is_path(nb::handle object) {
+  return PyUnicode_Check(object.ptr()) ||
+         call_python([&] { return PyObject_HasAttrString(object.ptr(), "__fspath__"); }) != 0;
 }
 
 /// Gets a buffer as PyObject_GetBuffer, and returns whether the object has one.
@@ -38,63 +38,63 @@ void release_buffer(Py_buffer& view) {
 
 }  // namespace
 
-held_buffer::held_buffer(nb::handle given) {
-  if (!PyObject_CheckBuffer(given.ptr())) {
-    const nb::str type = nb::str(nb::type_name(given.type()));
+held_buffer::held_buffer(nb::handle object) {
+  if (!PyObject_CheckBuffer(object.ptr())) {
+    const nb::str type = nb::str(nb::type_name(object.type()));
     raise(PyExc_TypeError, std::string("bytes, or an object with a buffer, are needed, not ") + type.c_str());
   }
-  if (get_buffer(given, view_, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)) {
+  if (get_buffer(object, view_, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)) {
     if (view_.format == nullptr || !holds_objects(view_.format)) return;
     release_buffer(view_);
     raise(PyExc_TypeError, "an array of objects has no bytes of its own: it holds pointers to them");
   }
   PyErr_Clear();
   Py_buffer strided;
-  if (!get_buffer(given, strided, PyBUF_FULL_RO)) throw nb::python_error();
+  if (!get_buffer(object, strided, PyBUF_FULL_RO)) throw nb::python_error();
   release_buffer(strided);
   raise(PyExc_BufferError, "the buffer is not C-contiguous: its bytes must follow each other in memory");
 }
 
 held_buffer::~held_buffer() { release_buffer(view_); }
 
-input::input(nb::handle given) {
-  if (is_path(given)) {
-    path_ = path_of(given);
+input::input(nb::handle object) {
+  if (is_path(object)) {
+    path_ = path_of(object);
   } else {
-    buffer_.emplace(given);
+    buffer_.emplace(object);
   }
 }
 
 status input::prepare(feed_options& feed, const cancellation& cancel) {
   if (buffer_) return {};
-  auto made = make_input_reader(feed, file_access::automatic, &cancel);
-  if (!made) return made.error();
-  reader_.emplace(*std::move(made));
+  auto reader = make_input_reader(feed, file_access::automatic, &cancel);
+  if (!reader) return reader.error();
+  reader_.emplace(*std::move(reader));
   reader_->add(path_);
   return {};
 }
 
 result<source*> input::open() {
   if (buffer_) return &memory_.emplace(buffer_->bytes());
-  auto opened = reader_->next();
-  if (!opened) return opened.error();
-  file_ = *std::move(opened);
+  auto file = reader_->next();
+  if (!file) return file.error();
+  file_ = *std::move(file);
   return file_.get();
 }
 
 status input::check_unchanged() const { return file_ != nullptr ? file_->check_unchanged() : status(); }
 
-std::string path_of(nb::handle given) {
+std::string path_of(nb::handle object) {
   PyObject* bytes = nullptr;
-  if (call_python([&] { return PyUnicode_FSConverter(given.ptr(), &bytes); }) == 0) throw nb::python_error();
-  const auto held = nb::steal<nb::bytes>(bytes);
-  return {held.c_str(), held.size()};
+  if (call_python([&] { return PyUnicode_FSConverter(object.ptr(), &bytes); }) == 0) throw nb::python_error();
+  const auto path = nb::steal<nb::bytes>(bytes);
+  return {path.c_str(), path.size()};
 }
 
 std::vector<path_pattern> make_patterns(const std::vector<nb::object>& patterns) {
-  std::vector<path_pattern> made;
-  for (const nb::object& pattern : patterns) made.push_back(value_or_raise(path_pattern::make(path_of(pattern))));
-  return made;
+  std::vector<path_pattern> parsed;
+  for (const nb::object& each : patterns) parsed.push_back(value_or_raise(path_pattern::make(path_of(each))));
+  return parsed;
 }
 
 }  // namespace cutpoint::python

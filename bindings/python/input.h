@@ -36,7 +36,7 @@ class held_buffer {
 /// destruction need the GIL.
 class input {
  public:
-  explicit input(nanobind::handle given);
+  explicit input(nanobind::handle object);
 
   /// Returns the path of the file, or an empty string for bytes.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
@@ -65,7 +65,7 @@ class input {
 };
 
 /// Returns a path that Python gives, in the bytes of the file system. Throws TypeError.
-[[nodiscard]] std::string path_of(nanobind::handle given);
+[[nodiscard]] std::string path_of(nanobind::handle object);
 
 /// Returns the patterns that Python gives. Throws TypeError and ValueError.
 [[nodiscard]] std::vector<path_pattern> make_patterns(const std::vector<nanobind::object>& patterns);

@@ -55,62 +55,50 @@ NB_MODULE(_core, m) {
   add_errors(m);
   m.attr("__version__") = version();
 
+  // The package passes all arguments by position, so they have no names here. `none` lets None through, of
+  // which `held_buffer` says that it has no bytes.
   nb::class_<settings>(m, "Settings")
-      .def_static("make", &make_settings, nb::arg("cuts"), nb::arg("parameters"), nb::arg("fingerprint"),
-                  nb::arg("fingerprint_key").none(), nb::arg("backend"), nb::arg("threads"),
-                  nb::arg("memory_bytes").none())
+      .def_static("make", &make_settings)
       .def_prop_ro("canonical", [](const settings& how) { return how.feed.cuts.canonical(); })
       .def_prop_ro("digest_bytes", &settings::digest_bytes)
       .def_prop_ro("warnings", [](const settings& how) { return how.warnings; });
 
   nb::class_<chunk_iterator>(m, "ChunkIterator")
-      .def(nb::init<const settings&, nb::handle, nb::object>(), nb::arg("settings"), nb::arg("data").none(),
-           nb::arg("chunk_type"))
+      .def(nb::init<const settings&, nb::handle, nb::object>(), nb::arg(), nb::arg().none(), nb::arg())
       .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
       .def("__next__", &chunk_iterator::next);
-  m.def("chunk_arrays", &chunk_arrays, nb::arg("settings"), nb::arg("data").none());
-  m.def("chunk_buffers", &chunk_buffers, nb::arg("settings"), nb::arg("data"));
+  m.def("chunk_arrays", &chunk_arrays, nb::arg(), nb::arg().none());
+  m.def("chunk_buffers", &chunk_buffers);
 
   nb::class_<stream_chunker>(m, "StreamChunker")
-      .def(nb::init<const settings&, nb::object>(), nb::arg("settings"), nb::arg("chunk_type"))
-      .def("write", &stream_chunker::write, nb::arg("data").none())
+      .def(nb::init<const settings&, nb::object>())
+      .def("write", &stream_chunker::write, nb::arg().none())
       .def("finish", &stream_chunker::finish)
       .def("close", &stream_chunker::close);
 
-  m.def("dedup", &dedup, nb::arg("settings"), nb::arg("paths"), nb::arg("follow_links"), nb::arg("exclude"),
-        nb::arg("include"), nb::arg("one_file_system"), nb::arg("exclude_caches"));
+  m.def("dedup", &dedup);
 
-  m.def("create_store", &create_store, nb::arg("folder"), nb::arg("secret").none(), nb::arg("cuts"),
-        nb::arg("fingerprint"), nb::arg("compression_level"), nb::arg("container_bytes"));
+  m.def("create_store", &create_store);
   nb::class_<open_store>(m, "OpenStore")
-      .def(nb::init<nb::handle, const given_secret&>(), nb::arg("folder"), nb::arg("secret").none())
+      .def(nb::init<nb::handle, const optional_secret&>())
       .def("close", &open_store::close)
-      .def("back_up", &open_store::back_up, nb::arg("paths"), nb::arg("host"), nb::arg("tags"), nb::arg("time"),
-           nb::arg("parent"), nb::arg("read_everything"), nb::arg("exclude"), nb::arg("include"),
-           nb::arg("one_file_system"), nb::arg("exclude_caches"), nb::arg("standard_input_name"),
-           nb::arg("most_old_containers"), nb::arg("threads"), nb::arg("memory_bytes").none())
+      .def("back_up", &open_store::back_up)
       .def("snapshots", &open_store::snapshots)
-      .def("find", &open_store::find, nb::arg("id"))
-      .def("remove", &open_store::remove, nb::arg("ids"))
-      .def("restore", &open_store::restore, nb::arg("id"), nb::arg("target"), nb::arg("path"), nb::arg("include"),
-           nb::arg("replace_files"), nb::arg("verify"), nb::arg("threads"))
-      .def("files", &open_store::files, nb::arg("id"), nb::arg("path"))
-      .def("read", &open_store::read, nb::arg("id"), nb::arg("path"), nb::arg("begin"), nb::arg("end"))
-      .def("check", &open_store::check, nb::arg("read_data"), nb::arg("threads"))
-      .def("repair", &open_store::repair, nb::arg("threads"))
+      .def("find", &open_store::find)
+      .def("remove", &open_store::remove)
+      .def("restore", &open_store::restore)
+      .def("files", &open_store::files)
+      .def("read", &open_store::read)
+      .def("check", &open_store::check)
+      .def("repair", &open_store::repair)
       .def("statistics", &open_store::statistics)
-      .def("apply_policy", &open_store::apply_policy, nb::arg("counts"), nb::arg("spans"), nb::arg("keep_tags"),
-           nb::arg("hosts"), nb::arg("paths"), nb::arg("tags"), nb::arg("by_host"), nb::arg("by_paths"),
-           nb::arg("by_tags"))
-      .def("diff", &open_store::diff, nb::arg("before"), nb::arg("before_path"), nb::arg("after"),
-           nb::arg("after_path"), nb::arg("compare_metadata"))
-      .def("prune", &open_store::prune, nb::arg("most_unused"), nb::arg("most_rewritten_bytes").none(),
-           nb::arg("rehearse"), nb::arg("threads"))
-      .def("copy_snapshots", &open_store::copy_snapshots, nb::arg("source"), nb::arg("ids"), nb::arg("threads"),
-           nb::arg("memory_bytes").none())
+      .def("apply_policy", &open_store::apply_policy)
+      .def("diff", &open_store::diff)
+      .def("prune", &open_store::prune)
+      .def("copy_snapshots", &open_store::copy_snapshots)
       .def("keys", &open_store::keys)
-      .def("add_key", &open_store::add_key, nb::arg("secret"))
-      .def("remove_key", &open_store::remove_key, nb::arg("id"));
+      .def("add_key", &open_store::add_key)
+      .def("remove_key", &open_store::remove_key);
 
   m.def("algorithms", [] { return catalog_names(entry_kind::algorithm); });
   m.def("profiles", [] { return catalog_names(entry_kind::profile); });

@@ -13,25 +13,25 @@ namespace cutpoint::python {
 
 /// Owns an object that threads of this process work on. The child of a fork has none of these threads; there the object
 /// is neither used nor destroyed, and its memory is lost.
-template <class Held>
+template <class Object>
 class process_local {
  public:
-  explicit process_local(std::unique_ptr<Held> held) noexcept : held_(std::move(held)) {}
+  explicit process_local(std::unique_ptr<Object> object) noexcept : object_(std::move(object)) {}
   ~process_local() { reset(); }
 
-  [[nodiscard]] explicit operator bool() const noexcept { return held_ != nullptr; }
+  [[nodiscard]] explicit operator bool() const noexcept { return object_ != nullptr; }
   /// Throws RuntimeError in another process.
-  [[nodiscard]] Held& get() {
+  [[nodiscard]] Object& get() {
     if (!is_in_its_process()) {
       raise(PyExc_RuntimeError, "this was made before a fork; the threads that it needs do not run in the child");
     }
-    return *held_;
+    return *object_;
   }
   void reset() noexcept {
     if (is_in_its_process()) {
-      held_.reset();
+      object_.reset();
     } else {
-      static_cast<void>(held_.release());
+      static_cast<void>(object_.release());
     }
   }
 
@@ -39,7 +39,7 @@ class process_local {
   [[nodiscard]] bool is_in_its_process() const noexcept { return process_ == ::getpid(); }
 
   pid_t process_ = ::getpid();
-  std::unique_ptr<Held> held_;
+  std::unique_ptr<Object> object_;
 };
 
 /// Admits one thread at a time to an object. While a call has released the GIL, another thread could begin a second one.

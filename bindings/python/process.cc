@@ -36,9 +36,9 @@ result<std::shared_ptr<engine>> find_engine(std::uint64_t thread_count) {
   const std::lock_guard lock(all.engines_mutex);
   std::shared_ptr<engine>& known = all.engines[thread_count];
   if (known == nullptr) {
-    auto made = engine::make({.threads = thread_count});
-    if (!made) return made.error();
-    known = std::make_shared<engine>(*std::move(made));
+    auto new_engine = engine::make({.threads = thread_count});
+    if (!new_engine) return new_engine.error();
+    known = std::make_shared<engine>(*std::move(new_engine));
   }
   return known;
 }

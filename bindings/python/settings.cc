@@ -15,7 +15,7 @@ named_chunker make_cuts(const std::string& cuts, const std::vector<std::pair<std
   if (cuts.find('(') != std::string::npos) {
     if (!parameters.empty()) {
       raise(PyExc_ValueError,
-            "cuts = '" + cuts + "' names its parameters: " + parameters.front().first + " cannot be given with it");
+            "cuts = '" + cuts + "' names its parameters: " + parameters.front().first + " cannot be bytes with it");
     }
     return {value_or_raise(parse_canonical(cuts)), {}};
   }
@@ -24,14 +24,14 @@ named_chunker make_cuts(const std::string& cuts, const std::vector<std::pair<std
   return value_or_raise(make_chunker(cuts, all));
 }
 
-std::optional<fingerprint_key> make_key(const std::optional<nanobind::bytes>& given) {
-  if (!given) return std::nullopt;
+std::optional<fingerprint_key> make_key(const std::optional<nanobind::bytes>& bytes) {
+  if (!bytes) return std::nullopt;
   fingerprint_key key;
-  if (given->size() != key.size()) {
-    raise(PyExc_ValueError, "fingerprint_key has " + std::to_string(given->size()) + " bytes, and must have " +
+  if (bytes->size() != key.size()) {
+    raise(PyExc_ValueError, "fingerprint_key has " + std::to_string(bytes->size()) + " bytes, and must have " +
                                 std::to_string(key.size()));
   }
-  std::memcpy(key.data(), given->data(), key.size());
+  std::memcpy(key.data(), bytes->data(), key.size());
   return key;
 }
 
@@ -45,12 +45,13 @@ std::size_t settings::digest_bytes() const {
 settings make_settings(const std::string& cuts, const std::vector<std::pair<std::string, std::string>>& parameters,
                        const std::string& fingerprint, std::optional<nanobind::bytes> fingerprint_key,
                        const std::string& backend, std::uint64_t threads, std::optional<std::uint64_t> memory_bytes) {
-  named_chunker made = make_cuts(cuts, parameters);
+  named_chunker named = make_cuts(cuts, parameters);
   const fingerprint_recipe recipe(value_or_raise(parse_fingerprint(fingerprint)), make_key(fingerprint_key));
-  settings out{
-      .feed = {.cuts = std::move(made.chunker), .fingerprint = recipe, .where = value_or_raise(parse_backend(backend))},
-      .threads = threads,
-      .warnings = std::move(made.warnings)};
+  settings out{.feed = {.cuts = std::move(named.chunker),
+                        .fingerprint = recipe,
+                        .where = value_or_raise(parse_backend(backend))},
+               .threads = threads,
+               .warnings = std::move(named.warnings)};
   if (memory_bytes) out.feed.memory_bytes = *memory_bytes;
   return out;
 }

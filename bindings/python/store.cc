@@ -18,9 +18,9 @@ namespace {
 /// Reads of at most this many bytes are done on the calling thread.
 constexpr std::uint64_t short_read_bytes = 1 * MiB;
 
-store_secret secret_of(const given_secret& given) {
-  if (!given) return {};
-  const auto& [kind, bytes] = *given;
+store_secret secret_of(const optional_secret& secret) {
+  if (!secret) return {};
+  const auto& [kind, bytes] = *secret;
   return {kind == "password" ? store_secret::kind::password : store_secret::kind::key_file,
           {bytes.c_str(), bytes.size()}};
 }
@@ -33,7 +33,7 @@ auto note_file_in(std::vector<noted_problem>& problems) {
 
 }  // namespace
 
-void create_store(nb::handle folder, const given_secret& secret, const std::string& cuts,
+void create_store(nb::handle folder, const optional_secret& secret, const std::string& cuts,
                   const std::string& fingerprint, int compression_level, std::uint32_t container_bytes) {
   const std::string path = path_of(folder);
   const store_settings settings{.cuts = cuts,
@@ -45,15 +45,15 @@ void create_store(nb::handle folder, const given_secret& secret, const std::stri
   python::check(interruptibly(cancel, duration::any, [&] { return backup_store::create(path, settings, key); }), path);
 }
 
-open_store::open_store(nb::handle folder, const given_secret& secret) : folder_(path_of(folder)) {
+open_store::open_store(nb::handle folder, const optional_secret& secret) : folder_(path_of(folder)) {
   const store_secret key = secret_of(secret);
   process_cancellation cancel;
-  opened_ = value_of(interruptibly(cancel, duration::any, [&] { return backup_store::open(folder_, key); }));
+  store_ = value_of(interruptibly(cancel, duration::any, [&] { return backup_store::open(folder_, key); }));
 }
 
 void open_store::close() {
-  const exclusive_use alone(busy_);
-  opened_.reset();
+  const exclusive_use use(busy_);
+  store_.reset();
 }
 
 nb::tuple open_store::back_up(const object_list& paths, nb::handle host, const object_list& tags, std::int64_t time,
@@ -76,19 +76,19 @@ nb::tuple open_store::back_up(const object_list& paths, nb::handle host, const o
                                .most_old_containers = most_old_containers,
                                .problem = note_in(problems)};
   if (memory_bytes) options.memory_bytes = *memory_bytes;
-  const auto taken = value_of(use([&](backup_store& opened, cancellation& cancel) -> result<store_snapshot> {
+  const auto snapshot = value_of(use([&](backup_store& store, cancellation& cancel) -> result<store_snapshot> {
     options.cancel = &cancel;
     const auto engine = find_engine(threads);
     if (!engine) return engine.error();
-    return opened.back_up(**engine, options);
+    return store.back_up(**engine, options);
   }));
-  return nb::make_tuple(record_of(taken), records_of(problems));
+  return nb::make_tuple(record_of(snapshot), records_of(problems));
 }
 
 nb::list open_store::snapshots() {
   nb::list records;
   for (const store_snapshot& each :
-       value_of(use([](backup_store&opened, cancellation&) { return opened.snapshots(); }))) {
+       value_of(use([](backup_store&store, cancellation&) { return store.snapshots(); }))) {
     records.append(record_of(each));
   }
   return records;
@@ -96,7 +96,7 @@ nb::list open_store::snapshots() {
 
 nb::dict open_store::find(nb::handle id) {
   const std::string text = path_of(id);
-  return record_of(value_of(use([&](backup_store& opened, cancellation&) { return opened.find_snapshot(text); })));
+  return record_of(value_of(use([&](backup_store& store, cancellation&) { return store.find_snapshot(text); })));
 }
 
 void open_store::remove(const object_list& ids) {
@@ -105,7 +105,7 @@ void open_store::remove(const object_list& ids) {
   status failure;
   const auto note = [&](const std::string&, const status& why) { failure = why; };
   const auto removed =
-      use([&](backup_store& opened, cancellation& cancel) { return opened.remove_snapshots(texts, note, &cancel); });
+      use([&](backup_store& store, cancellation& cancel) { return store.remove_snapshots(texts, note, &cancel); });
   python::check(removed ? failure : removed.error(), folder_);
 }
 
@@ -120,9 +120,9 @@ nb::dict open_store::restore(nb::handle id, nb::handle target, nb::handle path, 
                                 .verifies = verifies,
                                 .threads = threads,
                                 .problem = note_in(problems)};
-  const auto restored = value_of(use([&](backup_store& opened, cancellation& cancel) {
+  const auto restored = value_of(use([&](backup_store& store, cancellation& cancel) {
     options.cancel = &cancel;
-    return opened.restore(text, options);
+    return store.restore(text, options);
   }));
   nb::dict record;
   record["files"] = restored.files;
@@ -136,16 +136,16 @@ nb::dict open_store::restore(nb::handle id, nb::handle target, nb::handle path, 
 
 nb::list open_store::files(nb::handle id, nb::handle path) {
   const std::string text = path_of(id), top = path_of(path);
-  std::vector<stored_file> found;
-  python::check(use([&](backup_store& opened, cancellation& cancel) {
-                  return opened.list_files(text, top, [&](const stored_file& file) {
-                    found.push_back(file);
+  std::vector<stored_file> files;
+  python::check(use([&](backup_store& store, cancellation& cancel) {
+                  return store.list_files(text, top, [&](const stored_file& file) {
+                    files.push_back(file);
                     return cancel.is_requested() ? stopped_as_asked() : status();
                   });
                 }),
                 folder_);
   nb::list records;
-  for (const stored_file& each : found) records.append(record_of(each));
+  for (const stored_file& each : files) records.append(record_of(each));
   return records;
 }
 
@@ -153,8 +153,8 @@ nb::bytes open_store::read(nb::handle id, nb::handle path, std::uint64_t begin, 
   const std::string text = path_of(id), file = path_of(path);
   std::string content;
   const bool is_short = end <= begin || end - begin <= short_read_bytes;
-  const auto append = [&](backup_store& opened, cancellation& cancel) {
-    return opened.read_file(text, file, begin, end, [&](byte_span bytes) {
+  const auto append = [&](backup_store& store, cancellation& cancel) {
+    return store.read_file(text, file, begin, end, [&](byte_span bytes) {
       content.append(bytes.begin(), bytes.end());
       return cancel.is_requested() ? stopped_as_asked() : status();
     });
@@ -169,9 +169,9 @@ nb::dict open_store::check(bool reads_data, std::uint64_t threads) {
                               .threads = threads,
                               .object_problem = note_in(objects),
                               .file_problem = note_file_in(files)};
-  const auto checked = value_of(use([&](backup_store& opened, cancellation& cancel) {
+  const auto checked = value_of(use([&](backup_store& store, cancellation& cancel) {
     options.cancel = &cancel;
-    return opened.check(options);
+    return store.check(options);
   }));
   nb::dict record;
   record["containers"] = checked.containers;
@@ -193,9 +193,9 @@ nb::dict open_store::repair(std::uint64_t threads) {
           },
       .lost = note_file_in(lost),
       .replaced = [&](const std::string& before, const std::string& after) { replaced.emplace_back(before, after); }};
-  auto repaired = use([&](backup_store& opened, cancellation& cancel) {
+  auto repaired = use([&](backup_store& store, cancellation& cancel) {
     options.cancel = &cancel;
-    return opened.repair(options);
+    return store.repair(options);
   });
   nb::dict record;
   record["saved_records"] = value_of(std::move(repaired)).saved_records;
@@ -206,7 +206,7 @@ nb::dict open_store::repair(std::uint64_t threads) {
 }
 
 nb::dict open_store::statistics() {
-  const auto counted = value_of(use([](backup_store& opened, cancellation&) { return opened.statistics(); }));
+  const auto counted = value_of(use([](backup_store& store, cancellation&) { return store.statistics(); }));
   nb::dict record;
   record["snapshots"] = counted.snapshots;
   record["containers"] = counted.containers;
@@ -219,20 +219,20 @@ nb::dict open_store::statistics() {
 
 nb::list open_store::keys() {
   nb::list records;
-  for (const store_key& each : value_of(use([](backup_store&opened, cancellation&) { return opened.keys(); }))) {
+  for (const store_key& each : value_of(use([](backup_store&store, cancellation&) { return store.keys(); }))) {
     const bool is_password = each.kind == store_secret::kind::password;
     records.append(nb::make_tuple(each.id, is_password ? "password" : "key file", each.is_used));
   }
   return records;
 }
 
-std::string open_store::add_key(const given_secret& secret) {
+std::string open_store::add_key(const optional_secret& secret) {
   const store_secret key = secret_of(secret);
-  return value_of(use([&](backup_store& opened, cancellation&) { return opened.add_key(key); }));
+  return value_of(use([&](backup_store& store, cancellation&) { return store.add_key(key); }));
 }
 
 void open_store::remove_key(const std::string& id) {
-  python::check(use([&](backup_store& opened, cancellation&) { return opened.remove_key(id); }), folder_);
+  python::check(use([&](backup_store& store, cancellation&) { return store.remove_key(id); }), folder_);
 }
 
 }  // namespace cutpoint::python

@@ -20,18 +20,18 @@
 namespace cutpoint::python {
 
 /// The kind of a secret, "password" or "key file", and its bytes.
-using given_secret = std::optional<std::pair<std::string, nanobind::bytes>>;
+using optional_secret = std::optional<std::pair<std::string, nanobind::bytes>>;
 using object_list = std::vector<nanobind::object>;
 
 /// Makes a store. `cuts` is empty for the default.
-void create_store(nanobind::handle folder, const given_secret& secret, const std::string& cuts,
+void create_store(nanobind::handle folder, const optional_secret& secret, const std::string& cuts,
                   const std::string& fingerprint, int compression_level, std::uint32_t container_bytes);
 
 /// Records are returned as dict or tuple, of which the Python files of the package make their classes. All members throw
 /// ValueError after `close` and RuntimeError while another thread is in a call.
 class open_store {
  public:
-  open_store(nanobind::handle folder, const given_secret& secret);
+  open_store(nanobind::handle folder, const optional_secret& secret);
   void close();
 
   /// Returns the snapshot and its problems.
@@ -64,26 +64,26 @@ class open_store {
   [[nodiscard]] nanobind::dict diff(nanobind::handle before, nanobind::handle before_path, nanobind::handle after,
                                     nanobind::handle after_path, bool compares_metadata);
   [[nodiscard]] nanobind::dict prune(double most_unused, std::optional<std::uint64_t> most_rewritten_bytes,
-                                     bool is_rehearsal, std::uint64_t threads);
+                                     bool is_dry_run, std::uint64_t threads);
   [[nodiscard]] nanobind::dict copy_snapshots(open_store& source, const object_list& ids, std::uint64_t threads,
                                               std::optional<std::uint64_t> memory_bytes);
 
   [[nodiscard]] nanobind::list keys();
-  [[nodiscard]] std::string add_key(const given_secret& secret);
+  [[nodiscard]] std::string add_key(const optional_secret& secret);
   void remove_key(const std::string& id);
 
  private:
   /// Runs `body` without the GIL, with the store and what ends its work, and returns its result.
   template <class Body>
   auto use(Body&& body, duration expected = duration::any) {
-    const exclusive_use alone(busy_);
+    const exclusive_use admitted(busy_);
     process_cancellation cancel;
-    return interruptibly(cancel, expected, [&, &opened = opened()] { return body(opened, cancel); });
+    return interruptibly(cancel, expected, [&, &library_store = store()] { return body(library_store, cancel); });
   }
   /// Returns the store, or throws ValueError.
-  [[nodiscard]] backup_store& opened() {
-    if (!opened_) raise(PyExc_ValueError, "the store is closed");
-    return *opened_;
+  [[nodiscard]] backup_store& store() {
+    if (!store_) raise(PyExc_ValueError, "the store is closed");
+    return *store_;
   }
   /// Returns the value, or throws the failure.
   template <class T>
@@ -94,7 +94,7 @@ class open_store {
 
   std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
   std::string folder_;
-  std::optional<backup_store> opened_;
+  std::optional<backup_store> store_;
 };
 
 }  // namespace cutpoint::python

@@ -7,9 +7,9 @@
 
 namespace cutpoint::python {
 
-std::vector<std::string> texts_of(const std::vector<nb::object>& given) {
+std::vector<std::string> texts_of(const std::vector<nb::object>& objects) {
   std::vector<std::string> texts;
-  for (const nb::object& each : given) texts.push_back(path_of(each));
+  for (const nb::object& each : objects) texts.push_back(path_of(each));
   return texts;
 }
 
@@ -19,22 +19,22 @@ nb::tuple system_texts(const std::vector<std::string>& texts) {
   return nb::tuple(list);
 }
 
-nb::dict record_of(const store_snapshot& taken) {
+nb::dict record_of(const store_snapshot& snapshot) {
   nb::dict record;
-  record["id"] = sentence_text(taken.id);
-  record["sequence"] = taken.sequence;
-  record["time"] = taken.time;
-  record["duration"] = taken.duration;
-  record["is_incomplete"] = taken.is_incomplete;
-  record["parent"] = sentence_text(taken.parent);
-  record["host"] = system_text(taken.host);
-  record["paths"] = system_texts(taken.paths);
-  record["tags"] = system_texts(taken.tags);
-  record["files"] = taken.files;
-  record["folders"] = taken.folders;
-  record["bytes"] = taken.bytes;
-  record["new_raw_bytes"] = taken.new_raw_bytes;
-  record["new_stored_bytes"] = taken.new_stored_bytes;
+  record["id"] = sentence_text(snapshot.id);
+  record["sequence"] = snapshot.sequence;
+  record["time"] = snapshot.time;
+  record["duration"] = snapshot.duration;
+  record["is_incomplete"] = snapshot.is_incomplete;
+  record["parent"] = sentence_text(snapshot.parent);
+  record["host"] = system_text(snapshot.host);
+  record["paths"] = system_texts(snapshot.paths);
+  record["tags"] = system_texts(snapshot.tags);
+  record["files"] = snapshot.files;
+  record["folders"] = snapshot.folders;
+  record["bytes"] = snapshot.bytes;
+  record["new_raw_bytes"] = snapshot.new_raw_bytes;
+  record["new_stored_bytes"] = snapshot.new_stored_bytes;
   return record;
 }
 

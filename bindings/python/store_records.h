@@ -26,11 +26,11 @@ using id_pairs = std::vector<std::pair<std::string, std::string>>;
 }
 
 /// Returns paths or texts of the system as their bytes.
-[[nodiscard]] std::vector<std::string> texts_of(const std::vector<nanobind::object>& given);
+[[nodiscard]] std::vector<std::string> texts_of(const std::vector<nanobind::object>& objects);
 /// Returns texts of the system as str.
 [[nodiscard]] nanobind::tuple system_texts(const std::vector<std::string>& texts);
 
-[[nodiscard]] nanobind::dict record_of(const store_snapshot& taken);
+[[nodiscard]] nanobind::dict record_of(const store_snapshot& snapshot);
 [[nodiscard]] nanobind::tuple record_of(const stored_file& file);
 [[nodiscard]] nanobind::dict ids_of(const id_pairs& ids);
 [[nodiscard]] nanobind::list records_of(const std::vector<noted_problem>& problems);

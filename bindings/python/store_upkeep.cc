@@ -30,12 +30,12 @@ auto note_copy_in(id_pairs& copies) {
   };
 }
 
-nb::dict record_of(const store_diff_side& side) {
+nb::dict record_of(const store_diff_side& counts) {
   nb::dict record;
-  record["files"] = side.files;
-  record["folders"] = side.folders;
-  record["others"] = side.others;
-  record["bytes"] = side.bytes;
+  record["files"] = counts.files;
+  record["folders"] = counts.folders;
+  record["others"] = counts.others;
+  record["bytes"] = counts.bytes;
   return record;
 }
 
@@ -50,7 +50,7 @@ nb::list open_store::apply_policy(const std::array<std::uint64_t, keep_period_co
     if (!spans[period].empty()) policy.spans[period] = value_or_raise(parse_calendar_span(spans[period]));
   }
   const snapshot_filter filter{.hosts = texts_of(hosts), .paths = texts_of(paths), .tags = lists_of(tags)};
-  auto all = value_of(use([](backup_store& opened, cancellation&) { return opened.snapshots(); }));
+  auto all = value_of(use([](backup_store& store, cancellation&) { return store.snapshots(); }));
   std::erase_if(all, [&](const store_snapshot& each) { return !filter.matches(each); });
   const std::chrono::nanoseconds now = std::chrono::system_clock::now().time_since_epoch();
   nb::list decided;
@@ -78,9 +78,9 @@ nb::dict open_store::diff(nb::handle before, nb::handle before_path, nb::handle 
                                    return status();
                                  },
                              .problem = note_in(problems)};
-  const auto compared = value_of(use([&](backup_store& opened, cancellation& cancel) {
+  const auto compared = value_of(use([&](backup_store& store, cancellation& cancel) {
     options.cancel = &cancel;
-    return opened.diff(options);
+    return store.diff(options);
   }));
   nb::list visited;
   for (const store_change& each : changes) {
@@ -96,13 +96,13 @@ nb::dict open_store::diff(nb::handle before, nb::handle before_path, nb::handle 
   return record;
 }
 
-nb::dict open_store::prune(double most_unused, std::optional<std::uint64_t> most_rewritten_bytes, bool is_rehearsal,
+nb::dict open_store::prune(double most_unused, std::optional<std::uint64_t> most_rewritten_bytes, bool is_dry_run,
                            std::uint64_t threads) {
-  store_prune_options options{.most_unused = most_unused, .is_rehearsal = is_rehearsal, .threads = threads};
+  store_prune_options options{.most_unused = most_unused, .is_rehearsal = is_dry_run, .threads = threads};
   if (most_rewritten_bytes) options.most_rewritten_bytes = *most_rewritten_bytes;
-  const auto pruned = value_of(use([&](backup_store& opened, cancellation& cancel) {
+  const auto pruned = value_of(use([&](backup_store& store, cancellation& cancel) {
     options.cancel = &cancel;
-    return opened.prune(options);
+    return store.prune(options);
   }));
   nb::dict record;
   record["containers"] = pruned.containers;
@@ -122,7 +122,7 @@ nb::dict open_store::prune(double most_unused, std::optional<std::uint64_t> most
 nb::dict open_store::copy_snapshots(open_store& source, const object_list& ids, std::uint64_t threads,
                                     std::optional<std::uint64_t> memory_bytes) {
   if (&source == this) raise(PyExc_ValueError, "the source is the store that is copied into");
-  const exclusive_use alone(source.busy_);
+  const exclusive_use use_of_source(source.busy_);
   id_pairs copied, skipped;
   std::vector<noted_problem> problems;
   store_copy_options options{.snapshots = texts_of(ids),
@@ -132,11 +132,11 @@ nb::dict open_store::copy_snapshots(open_store& source, const object_list& ids, 
                              .problem = note_in(problems)};
   if (memory_bytes) options.memory_bytes = *memory_bytes;
   const auto sum = value_of(
-      use([&, &from = source.opened()](backup_store& opened, cancellation& cancel) -> result<store_copy_summary> {
+      use([&, &from = source.store()](backup_store& store, cancellation& cancel) -> result<store_copy_summary> {
         options.cancel = &cancel;
         const auto engine = find_engine(threads);
         if (!engine) return engine.error();
-        return opened.copy_snapshots(**engine, from, options);
+        return store.copy_snapshots(**engine, from, options);
       }));
   nb::dict record;
   record["copied"] = ids_of(copied);

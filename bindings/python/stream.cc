@@ -14,25 +14,25 @@ namespace cutpoint::python {
 namespace {
 
 /// A stream, and the engine that cuts it.
-struct opened_input {
-  opened_input(const settings& how, nb::handle data) : options(how.feed), thread_count(how.threads), stream(data) {}
+struct input_stream {
+  input_stream(const settings& how, nb::handle data) : options(how.feed), thread_count(how.threads), stream(data) {}
 
   feed_options options;
   std::uint64_t thread_count;
   input stream;
   process_cancellation cancel;
-  std::shared_ptr<engine> threads;
-  source* opened = nullptr;
+  std::shared_ptr<engine> shared_engine;
+  source* bytes = nullptr;  ///< of the stream; null before `open`
 
   [[nodiscard]] status open() {
     options.cancel = &cancel;
     if (status prepared = stream.prepare(options, cancel); !prepared.ok()) return prepared;
-    auto held = find_engine(thread_count);
-    if (!held) return held.error();
-    threads = *std::move(held);
-    const auto found = stream.open();
-    if (!found) return found.error();
-    opened = *found;
+    auto found_engine = find_engine(thread_count);
+    if (!found_engine) return found_engine.error();
+    shared_engine = *std::move(found_engine);
+    const auto source = stream.open();
+    if (!source) return source.error();
+    bytes = *source;
     return {};
   }
 
@@ -50,8 +50,8 @@ struct opened_input {
   /// Runs `body` so that signals end it, and returns its result.
   template <class Body>
   auto run(Body&& body) {
-    const auto bytes = stream.bytes_in_memory();
-    const duration expected = bytes ? expected_duration(options.cuts, bytes->size()) : duration::any;
+    const auto memory = stream.bytes_in_memory();
+    const duration expected = memory ? expected_duration(options.cuts, memory->size()) : duration::any;
     return interruptibly(cancel, expected, std::forward<Body>(body));
   }
 };
@@ -94,14 +94,14 @@ struct chunk_iterator::work {
   /// Without the request the destructor of the feed would wait until every lane has finished its segment.
   ~work() { input.cancel.request(); }
 
-  opened_input input;
+  input_stream input;
   std::optional<chunk_reader> chunks;
   bool is_at_end = false;
   status failure;
 
   [[nodiscard]] status open() {
-    const status opened = input.open();
-    return opened.ok() ? open_reader() : opened;
+    const status done = input.open();
+    return done.ok() ? open_reader() : done;
   }
 
   /// Returns the next records. The result is empty at the end, or after a failure, which is then in `failure`.
@@ -126,7 +126,7 @@ struct chunk_iterator::work {
   }
 
   [[nodiscard]] status open_reader() {
-    auto reader = chunk_reader::open(*input.threads, input.options, *input.opened);
+    auto reader = chunk_reader::open(*input.shared_engine, input.options, *input.bytes);
     if (!reader) return reader.error();
     chunks.emplace(*std::move(reader));
     return {};
@@ -142,7 +142,7 @@ struct chunk_iterator::work {
 
   [[nodiscard]] result<bool> reads_the_same() {
     chunks.reset();  // its memory first
-    if (status opened = open_reader(); !opened.ok()) return opened;
+    if (status done = open_reader(); !done.ok()) return done;
     chunk_list_digest second;
     for (;;) {
       const auto records = read();
@@ -164,7 +164,7 @@ chunk_iterator::chunk_iterator(const settings& how, nb::handle data, nb::object 
 chunk_iterator::~chunk_iterator() = default;
 
 nb::object chunk_iterator::next() {
-  const exclusive_use alone(busy_);
+  const exclusive_use use(busy_);
   if (expander_.is_at_end() && work_) advance();
   if (expander_.is_at_end()) throw nb::stop_iteration();
   return expander_.next();
@@ -187,15 +187,15 @@ void chunk_iterator::advance() {
 
 nb::tuple chunk_arrays(const settings& how, nb::handle data) {
   chunk_columns columns;
-  opened_input w(how, data);
+  input_stream w(how, data);
   const status outcome = w.run([&]() -> status {
-    if (status opened = w.open(); !opened.ok()) return opened;
-    if (const auto bytes = w.stream.bytes_in_memory()) return feed_buffer(*w.threads, w.options, *bytes, columns);
+    if (status done = w.open(); !done.ok()) return done;
+    if (const auto bytes = w.stream.bytes_in_memory()) return feed_buffer(*w.shared_engine, w.options, *bytes, columns);
     const auto read = [&](chunk_columns& destination) -> status {
-      auto opened = w.threads->open(w.options, destination);
-      if (!opened) return opened.error();
-      const status fed = feed_source(*opened, 0, *w.opened);
-      return fed.ok() ? opened->finish() : fed;
+      auto new_feed = w.shared_engine->open(w.options, destination);
+      if (!new_feed) return new_feed.error();
+      const status fed = feed_source(*new_feed, 0, *w.bytes);
+      return fed.ok() ? new_feed->finish() : fed;
     };
     if (status failure = read(columns); !failure.ok()) return failure;
     return w.check_unchanged([&]() -> result<bool> {
@@ -218,9 +218,9 @@ nb::tuple chunk_buffers(const settings& how, const std::vector<nb::object>& data
   options.cancel = &cancel;
   column_receiver receiver;
   check(interruptibly(cancel, expected_duration(options.cuts, byte_count), [&]() -> status {
-    const auto threads = find_engine(how.threads);
-    if (!threads) return threads.error();
-    auto destination = (*threads)->open(options, receiver);
+    const auto shared_engine = find_engine(how.threads);
+    if (!shared_engine) return shared_engine.error();
+    auto destination = (*shared_engine)->open(options, receiver);
     if (!destination) return destination.error();
     for (std::size_t i = 0; i < buffers.size(); ++i) {
       if (status begun = destination->begin(i); !begun.ok()) return begun;

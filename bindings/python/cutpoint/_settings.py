@@ -43,6 +43,14 @@ def _number(name: str, value: SupportsIndex, least: int, most: int) -> int:
     return number
 
 
+def _threads(threads: SupportsIndex | None) -> int:
+    return 0 if threads is None else _number("threads", threads, 1, MOST_THREADS)
+
+
+def _memory(memory_bytes: SupportsIndex | None) -> int | None:
+    return None if memory_bytes is None else _number("memory_bytes", memory_bytes, 1, MOST_BYTES)
+
+
 def _text(name: str, value: Parameter) -> str:
     if isinstance(value, str):
         return value
@@ -61,8 +69,8 @@ def _checked(name: str, value: object, kind: type) -> None:
         raise TypeError(f"{name} must be {kind.__name__}, not {type(value).__name__}")
 
 
-def _list(given: Path | Iterable[Path]) -> list[Path]:
-    return [given] if isinstance(given, str | os.PathLike) else list(given)
+def _list(paths: Path | Iterable[Path]) -> list[Path]:
+    return [paths] if isinstance(paths, str | os.PathLike) else list(paths)
 
 
 def settings(
@@ -78,15 +86,15 @@ def settings(
         _checked(name, value, str)
     if fingerprint_key is not None:
         _checked("fingerprint_key", fingerprint_key, bytes)
-    made = _core.Settings.make(
+    checked = _core.Settings.make(
         cuts,
         [(name, _text(name, value)) for name, value in (parameters or {}).items()],
         fingerprint,
         fingerprint_key,
         backend,
-        0 if threads is None else _number("threads", threads, 1, MOST_THREADS),
-        None if memory_bytes is None else _number("memory_bytes", memory_bytes, 1, MOST_BYTES),
+        _threads(threads),
+        _memory(memory_bytes),
     )
-    for warning in made.warnings:
+    for warning in checked.warnings:
         warnings.warn(warning, UserWarning, stacklevel=3)
-    return made
+    return checked

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, BinaryIO, SupportsIndex, cast
 
 from cutpoint import _core
-from cutpoint._settings import MOST_BYTES, MOST_THREADS, Path, _list, _number, settings
+from cutpoint._settings import MOST_BYTES, Path, _list, _memory, _number, _threads, settings
 from cutpoint._store_records import (
     Change,
     Checked,
@@ -40,8 +40,8 @@ class Store:
     them; a backup that was ended has no snapshot, and a later one uses what it stored.
     """
 
-    def __init__(self, opened: _core.OpenStore) -> None:
-        self._opened = opened
+    def __init__(self, store: _core.OpenStore) -> None:
+        self._store = store
 
     @classmethod
     def create(
@@ -105,7 +105,7 @@ class Store:
             others have is stored again, so that a restore reads few containers. 0 is no bound.
 
         A file that cannot be read is one of the snapshot's `problems`. OSError is raised if none of the paths exists."""
-        record, problems = self._opened.back_up(
+        record, problems = self._store.back_up(
             _list(paths),
             socket.gethostname() if host is None else host,
             list(tags),
@@ -125,16 +125,16 @@ class Store:
 
     def snapshots(self) -> list[Snapshot]:
         """Returns all snapshots that can be read, the oldest first. `check` names the others."""
-        return [Snapshot(**record) for record in self._opened.snapshots()]
+        return [Snapshot(**record) for record in self._store.snapshots()]
 
     def find(self, id: str) -> Snapshot:
         """Finds a snapshot by its id, by the beginning of its id, or by the word "latest". Raises ValueError if none or several
         have it."""
-        return Snapshot(**self._opened.find(id))
+        return Snapshot(**self._store.find(id))
 
     def remove(self, snapshot: Snapshot | str) -> None:
         """Removes a snapshot durably, but not its data, which `prune` removes."""
-        self._opened.remove([_id(snapshot)])
+        self._store.remove([_id(snapshot)])
 
     def forget(
         self,
@@ -188,7 +188,7 @@ class Store:
         groups = set(group_by)
         if unknown := groups - {"host", "paths", "tags"}:
             raise ValueError(f"group_by: {unknown.pop()!r} is not one of 'host', 'paths' and 'tags'")
-        records = self._opened.apply_policy(
+        records = self._store.apply_policy(
             [_number(name, count, 0, MOST_BYTES) for name, count in counts.items()],
             [
                 keep_within,
@@ -208,7 +208,7 @@ class Store:
         )
         decisions = [Decision(Snapshot(**record), reasons) for record, reasons in records]
         if not rehearse:
-            self._opened.remove([each.snapshot.id for each in decisions if not each.reasons])
+            self._store.remove([each.snapshot.id for each in decisions if not each.reasons])
         return decisions
 
     def copy_snapshots(
@@ -222,7 +222,7 @@ class Store:
         """Copies snapshots of another store, or all of them, into this one, the oldest first. Each copy is durable on its
         own. A snapshot that was copied before is skipped, and one of which the source has lost data is a problem."""
         ids = [_id(each) for each in snapshots]
-        record = self._opened.copy_snapshots(source._opened, ids, _threads(threads), _memory(memory_bytes))
+        record = self._store.copy_snapshots(source._store, ids, _threads(threads), _memory(memory_bytes))
         return Copied(**_with_problems(record))
 
     def restore(
@@ -240,14 +240,14 @@ class Store:
         into it. With `include` only what matches one of the patterns is restored. Existing files are problems unless
         `replace_files`, which changes or replaces them. With `verify` the contents are read back from the disk and compared
         with their digests."""
-        record = self._opened.restore(
+        record = self._store.restore(
             _id(snapshot), target, path, _list(include), replace_files, verify, _threads(threads)
         )
         return Restored(**_with_problems(record))
 
     def files(self, snapshot: Snapshot | str, path: Path = "") -> Iterator[StoredFile]:
         """Returns an iterator over the files at or below `path`, in the order of a walk. It holds the list of them."""
-        return map(_file, self._opened.files(_id(snapshot), path))
+        return map(_file, self._store.files(_id(snapshot), path))
 
     def diff(
         self,
@@ -260,7 +260,7 @@ class Store:
     ) -> Difference:
         """Compares two snapshots, or folders of them. What is equal is not read. Files of which only metadata differs are
         reported with `compare_metadata`. Raises OSError if a folder does not exist."""
-        record = self._opened.diff(_id(before), before_path, _id(after), after_path, compare_metadata)
+        record = self._store.diff(_id(before), before_path, _id(after), after_path, compare_metadata)
         changes = [Change(*fields) for fields in record.pop("changes")]
         return Difference(changes=changes, **_with_problems(record))
 
@@ -268,25 +268,25 @@ class Store:
         """Returns the bytes [begin, end) of a regular file, as far as it has them."""
         _number("begin", begin, 0, MOST_BYTES)
         stop = MOST_BYTES if end is None else _number("end", end, 0, MOST_BYTES)
-        return self._opened.read(_id(snapshot), path, begin, stop)
+        return self._store.read(_id(snapshot), path, begin, stop)
 
     def file(self, snapshot: Snapshot | str, path: Path) -> BinaryIO:
         """Returns a regular file as a file object that can be read and that seeks. It uses the store whenever it is read."""
-        found = next(self.files(snapshot, path))
-        if found.kind != "regular file":
-            raise ValueError(f"{found.path}: it is a {found.kind}, which has no content")
-        reader = _Reader(self, _id(snapshot), path, found.size)
+        entry = next(self.files(snapshot, path))
+        if entry.kind != "regular file":
+            raise ValueError(f"{entry.path}: it is a {entry.kind}, which has no content")
+        reader = _Reader(self, _id(snapshot), path, entry.size)
         return cast(BinaryIO, io.BufferedReader(reader, 1 << 20))
 
     def check(self, *, read_data: bool = False, threads: SupportsIndex | None = None) -> Checked:
         """Checks everything, with `read_data` all bytes too. Changes nothing. Damage raises no exception."""
-        record = self._opened.check(read_data, _threads(threads))
+        record = self._store.check(read_data, _threads(threads))
         return Checked(**_with_problems(record))
 
     def repair(self, *, threads: SupportsIndex | None = None) -> Repaired:
         """Makes the store consistent for what is left. No other object may use the store meanwhile. Raises CutpointError if
         a backup is running."""
-        record = self._opened.repair(_threads(threads))
+        record = self._store.repair(_threads(threads))
         return Repaired(**_with_problems(record))
 
     def prune(
@@ -301,27 +301,27 @@ class Store:
         `most_unused` of the stored bytes, 0 to 1, is unused; at most `most_rewritten_bytes` are copied. With `rehearse`
         nothing is changed. Raises CutpointError if another prune was faster."""
         most = None if most_rewritten_bytes is None else _number("most_rewritten_bytes", most_rewritten_bytes, 0, MOST_BYTES)
-        return Pruned(**self._opened.prune(most_unused, most, rehearse, _threads(threads)))
+        return Pruned(**self._store.prune(most_unused, most, rehearse, _threads(threads)))
 
     def statistics(self) -> dict[str, int]:
         """Returns the numbers `snapshots`, `containers`, `container_bytes`, `records`, `shards` and `shard_bytes`."""
-        return self._opened.statistics()
+        return self._store.statistics()
 
     def keys(self) -> list[Key]:
         """Returns the keys of an encrypted store. Raises ValueError, as the two functions below, if it is not encrypted."""
-        return [Key(*fields) for fields in self._opened.keys()]
+        return [Key(*fields) for fields in self._store.keys()]
 
     def add_key(self, *, password: str | None = None, key_file: Path | None = None) -> str:
         """Adds a key for another password or key file, durably, and returns its id."""
-        return self._opened.add_key(_secret(password, key_file))
+        return self._store.add_key(_secret(password, key_file))
 
     def remove_key(self, id: str) -> None:
         """Removes a key, durably. Whoever has read it before can still open the store."""
-        self._opened.remove_key(id)
+        self._store.remove_key(id)
 
     def close(self) -> None:
         """Frees the memory. After this call all others raise ValueError."""
-        self._opened.close()
+        self._store.close()
 
     def __enter__(self) -> Store:
         return self
@@ -368,14 +368,6 @@ def _secret(password: str | None, key_file: Path | None) -> tuple[str, bytes] | 
 
 def _id(snapshot: Snapshot | str) -> str:
     return snapshot.id if isinstance(snapshot, Snapshot) else snapshot
-
-
-def _threads(threads: SupportsIndex | None) -> int:
-    return 0 if threads is None else _number("threads", threads, 1, MOST_THREADS)
-
-
-def _memory(memory_bytes: SupportsIndex | None) -> int | None:
-    return None if memory_bytes is None else _number("memory_bytes", memory_bytes, 1, MOST_BYTES)
 
 
 def _problems(records: list[Any]) -> list[Problem]:
