@@ -23,7 +23,7 @@ int main(int count, char** words) {
   cutpoint_error error;
   cutpoint_engine* engine = NULL;
   cutpoint_store* store = NULL;
-  const cutpoint_store_snapshot* taken = NULL;
+  const cutpoint_store_snapshot* snapshot = NULL;
   const cutpoint_store_backup_options options = {.struct_bytes = sizeof options,
                                                  .paths = (const char* const*)(words + 3),
                                                  .path_count = (uint64_t)(count - 3),
@@ -35,14 +35,15 @@ int main(int count, char** words) {
   if (status == CUTPOINT_IO_ERROR && error.system_error == EEXIST) status = CUTPOINT_OK;  // a store is there already
   if (status == CUTPOINT_OK) status = cutpoint_store_open(words[1], NULL, &store, &error);
   if (status == CUTPOINT_OK) status = cutpoint_engine_create(NULL, &engine, &error);
-  if (status == CUTPOINT_OK) status = cutpoint_store_back_up(store, engine, &options, &taken, &error);
+  if (status == CUTPOINT_OK) status = cutpoint_store_back_up(store, engine, &options, &snapshot, &error);
   if (status == CUTPOINT_OK) {
-    printf("%s\n%" PRIu64 " bytes, %" PRIu64 " stored anew\n", taken->id, taken->bytes, taken->new_stored_bytes);
-    status = cutpoint_store_list_files(store, taken->id, NULL, print_file, stdout, &error);
+    printf("%s\n%" PRIu64 " bytes, %" PRIu64 " stored anew\n", snapshot->id, snapshot->bytes,
+           snapshot->new_stored_bytes);
+    status = cutpoint_store_list_files(store, snapshot->id, NULL, print_file, stdout, &error);
   }
-  if (status == CUTPOINT_OK) status = cutpoint_store_restore(store, taken->id, &restoring, NULL, &error);
+  if (status == CUTPOINT_OK) status = cutpoint_store_restore(store, snapshot->id, &restoring, NULL, &error);
   if (status != CUTPOINT_OK) fprintf(stderr, "%s: %s\n", cutpoint_status_name(status), error.message);
-  const int is_incomplete = taken != NULL && (taken->flags & CUTPOINT_SNAPSHOT_INCOMPLETE) != 0;
+  const int is_incomplete = snapshot != NULL && (snapshot->flags & CUTPOINT_SNAPSHOT_INCOMPLETE) != 0;
   cutpoint_store_destroy(store);
   cutpoint_engine_destroy(engine);
   return status != CUTPOINT_OK || is_incomplete;

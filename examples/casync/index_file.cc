@@ -37,15 +37,15 @@ index_file::~index_file() {
 }
 
 result<index_file> index_file::create(const std::string& path, const cutpoint::buzhash_parameters& cuts) {
-  index_file made(path);
-  if (!made.file_) return cutpoint::system_failure(made.unfinished(), "created", errno);
+  index_file index(path);
+  if (!index.file_) return cutpoint::system_failure(index.unfinished(), "created", errno);
   for (const std::uint64_t number :
        {header_bytes, index_magic, excludes_nodump | has_sha512_256 | reads_exclude_files, *cuts.min_bytes,
         cuts.avg_bytes, *cuts.max_bytes, ~std::uint64_t{0}, table_magic}) {
-    made.write_number(number);
+    index.write_number(number);
   }
-  made.table_bytes_ = table_edge_bytes;
-  return made;
+  index.table_bytes_ = table_edge_bytes;
+  return index;
 }
 
 void index_file::write_number(std::uint64_t number) {

@@ -53,9 +53,9 @@ result<cutpoint::chunker> parse_cuts(const std::string& sizes) {
                 {"avg_bytes", sizes.substr(first + 1, second - first - 1)},
                 {"max_bytes", sizes.substr(second + 1)}};
   }
-  auto made = cutpoint::make_chunker("casync", settings);
-  if (!made) return made.error();
-  return made->chunker;
+  auto casync = cutpoint::make_chunker("casync", settings);
+  if (!casync) return casync.error();
+  return casync->chunker;
 }
 
 status make_index(const cutpoint::chunker& cuts, const std::string& index_path, casync::chunk_store* store,
@@ -97,8 +97,8 @@ int run(std::vector<std::string> words) {
   auto stream = words[1] == "-" ? result<cutpoint::file_source>(cutpoint::file_source::standard_input())
                                 : cutpoint::file_source::open(words[1]);
   if (!stream) return fail(stream.error().message(), failed);
-  const status made = make_index(*cuts, words[0], store ? &*store : nullptr, *stream);
-  return made.ok() ? 0 : fail(made.message(), failed);
+  const status outcome = make_index(*cuts, words[0], store ? &*store : nullptr, *stream);
+  return outcome.ok() ? 0 : fail(outcome.message(), failed);
 }
 
 }  // namespace

@@ -39,13 +39,13 @@ fastcdc2020* fastcdc2020_with_level_and_seed(const void* source, size_t byte_cou
            "fastcdc(min_bytes=%" PRIu32 ",avg_bytes=%" PRIu32 ",max_bytes=%" PRIu32 ",normalization=%u,seed=%" PRIu64
            ")",
            min_size, avg_size, max_size, level, seed);
-  fastcdc2020* made = calloc(1, sizeof *made);
-  if (made == NULL) {
+  fastcdc2020* chunks = calloc(1, sizeof *chunks);
+  if (chunks == NULL) {
     if (error != NULL) *error = (cutpoint_error){.code = CUTPOINT_OUT_OF_MEMORY, .message = "out of memory"};
     return NULL;
   }
-  if (cut(source, byte_count, cuts, min_size, made, error) == CUTPOINT_OK) return made;
-  fastcdc2020_free(made);
+  if (cut(source, byte_count, cuts, min_size, chunks, error) == CUTPOINT_OK) return chunks;
+  fastcdc2020_free(chunks);
   return NULL;
 }
 
@@ -56,8 +56,8 @@ fastcdc2020* fastcdc2020_new(const void* source, size_t byte_count, uint32_t min
 
 bool fastcdc2020_next(fastcdc2020* chunks, fastcdc2020_chunk* chunk) {
   if (chunks == NULL || chunks->next == chunks->count) return false;
-  const cutpoint_chunk* found = &chunks->chunks[chunks->next++];
-  *chunk = (fastcdc2020_chunk){.offset = found->offset, .length = found->length};
+  const cutpoint_chunk* next = &chunks->chunks[chunks->next++];
+  *chunk = (fastcdc2020_chunk){.offset = next->offset, .length = next->length};
   return true;
 }
 

@@ -25,10 +25,10 @@ def main() -> int:
         print(failure["message"], file=sys.stderr)
     print(COLUMNS.format("profile", "savings", "mean bytes", "chunks", "MiB/s"))
     for name, report in sorted(reports.items(), key=lambda row: -(row[1]["result"]["savings_share"] or 0)):
-        found, speed = report["result"], report["bytes_per_second"] or 0
-        savings, mean = found["savings_share"] or 0, found["chunks"]["mean_bytes"] or 0
+        result, speed = report["result"], report["bytes_per_second"] or 0
+        savings, mean = result["savings_share"] or 0, result["chunks"]["mean_bytes"] or 0
         print(
-            COLUMNS.format(name, f"{savings:.2%}", f"{mean:,.0f}", f"{found['chunk_count']:,}", f"{speed / 2**20:,.0f}")
+            COLUMNS.format(name, f"{savings:.2%}", f"{mean:,.0f}", f"{result['chunk_count']:,}", f"{speed / 2**20:,.0f}")
         )
     return 1 if failures else 0
 

@@ -16,12 +16,12 @@ int failed(const cutpoint::status& why) {
 int put(cutpoint::backup_store& store, const std::string& name) {
   auto engine = cutpoint::engine::make({});
   if (!engine) return failed(engine.error());
-  const auto taken =
+  const auto snapshot =
       store.back_up(*engine, {.paths = {"-"}, .standard_input_name = name, .host = {}, .reads_everything = true});
-  if (!taken) return failed(taken.error());
-  std::printf("%llu bytes, %llu new, %llu stored\n", static_cast<unsigned long long>(taken->bytes),
-              static_cast<unsigned long long>(taken->new_raw_bytes),
-              static_cast<unsigned long long>(taken->new_stored_bytes));
+  if (!snapshot) return failed(snapshot.error());
+  std::printf("%llu bytes, %llu new, %llu stored\n", static_cast<unsigned long long>(snapshot->bytes),
+              static_cast<unsigned long long>(snapshot->new_raw_bytes),
+              static_cast<unsigned long long>(snapshot->new_stored_bytes));
   return 0;
 }
 
@@ -37,12 +37,13 @@ int list(cutpoint::backup_store& store) {
 
 /// Writes the stream of a snapshot. A chunk is written only if it has its digest, so damage is never passed on.
 int get(cutpoint::backup_store& store, const std::string& id) {
-  const auto found = store.find_snapshot(id);
-  if (!found) return failed(found.error());
-  const auto written = store.read_file(found->id, found->paths.front(), 0, found->bytes, [](cutpoint::byte_span bytes) {
-    if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size()) return cutpoint::status();
-    return cutpoint::status(cutpoint::status_code::io_error, "standard output cannot be written");
-  });
+  const auto snapshot = store.find_snapshot(id);
+  if (!snapshot) return failed(snapshot.error());
+  const auto written =
+      store.read_file(snapshot->id, snapshot->paths.front(), 0, snapshot->bytes, [](cutpoint::byte_span bytes) {
+        if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size()) return cutpoint::status();
+        return cutpoint::status(cutpoint::status_code::io_error, "standard output cannot be written");
+      });
   return written.ok() && std::fflush(stdout) == 0 ? 0 : failed(written);
 }
 
@@ -56,7 +57,7 @@ int main(int count, char** words) {
   }
   auto store = cutpoint::backup_store::open(words[2]);
   if (!store && command == "put") {
-    if (const auto made = cutpoint::backup_store::create(words[2], {}); !made.ok()) return failed(made);
+    if (const auto created = cutpoint::backup_store::create(words[2], {}); !created.ok()) return failed(created);
     store = cutpoint::backup_store::open(words[2]);
   }
   if (!store) return failed(store.error());

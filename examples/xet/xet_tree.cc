@@ -53,15 +53,15 @@ result<file_hasher> file_hasher::make() {
 
 result<node> file_hasher::parent(const node* first, std::size_t count) {
   std::string lines;
-  node made;
+  node parent_node;
   for (const node* child = first; child != first + count; ++child) {
     lines += hexadecimal(child->hash) + " : " + std::to_string(child->bytes) + "\n";
-    made.bytes += child->bytes;
+    parent_node.bytes += child->bytes;
   }
   const auto hash = nodes_({reinterpret_cast<const std::uint8_t*>(lines.data()), lines.size()});
   if (!hash) return hash.error();
-  made.hash = *hash;
-  return made;
+  parent_node.hash = *hash;
+  return parent_node;
 }
 
 result<cutpoint::digest> file_hasher::operator()(std::vector<node> chunks) {
@@ -71,9 +71,9 @@ result<cutpoint::digest> file_hasher::operator()(std::vector<node> chunks) {
     std::size_t parents = 0;
     for (std::size_t first = 0; first < level.size();) {
       const std::size_t count = children_of_first(&level[first], level.size() - first);
-      const auto made = parent(&level[first], count);
-      if (!made) return made.error();
-      level[parents++] = *made;
+      const auto above = parent(&level[first], count);
+      if (!above) return above.error();
+      level[parents++] = *above;
       first += count;
     }
     level.resize(parents);

@@ -48,8 +48,8 @@ TEST_F(without_memory, names_and_engines_are_refused) {
 TEST_F(without_memory, a_feed_fails_and_goes) {
   const int failures = failures_of([&] {
     cutpoint_feed* feed = nullptr;
-    const cutpoint_status made = cutpoint_feed_create(engine_.get(), &options_, nullptr, &feed, nullptr);
-    if (made != CUTPOINT_OK) return made;
+    const cutpoint_status created = cutpoint_feed_create(engine_.get(), &options_, nullptr, &feed, nullptr);
+    if (created != CUTPOINT_OK) return created;
     const cutpoint_status fed = feed_one(feed, bytes_);
     EXPECT_NE(cutpoint_feed_begin(feed, 1), CUTPOINT_OK);  // finished, or failed
     const cutpoint_status destroyed = cutpoint_feed_destroy(feed);

@@ -131,11 +131,11 @@ static int end_stream(void* context, uint64_t stream, cutpoint_status outcome) {
   return 0;
 }
 
-static void a_stream_is_fed(cutpoint_feed* feed, uint64_t stream, size_t piece) {
+static void a_stream_is_fed(cutpoint_feed* feed, uint64_t stream, size_t block_bytes) {
   CHECK(cutpoint_feed_begin(feed, stream) == CUTPOINT_OK);
-  for (size_t position = 0; position < byte_count; position += piece) {
+  for (size_t position = 0; position < byte_count; position += block_bytes) {
     const size_t rest = byte_count - position;
-    CHECK(cutpoint_feed_write(feed, data + position, rest < piece ? rest : piece) == CUTPOINT_OK);
+    CHECK(cutpoint_feed_write(feed, data + position, rest < block_bytes ? rest : block_bytes) == CUTPOINT_OK);
   }
   CHECK(cutpoint_feed_end(feed, CUTPOINT_OK) == CUTPOINT_OK);
 }

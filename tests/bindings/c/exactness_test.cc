@@ -42,10 +42,10 @@ void add_each(std::vector<cutpoint_chunk>& all, cutpoint_chunk chunk) {
   }
 }
 
-void expect_same(const std::vector<cutpoint_chunk>& made, const std::vector<cutpoint_chunk>& expected) {
-  ASSERT_EQ(made.size(), expected.size());
-  for (std::size_t i = 0; i < made.size(); ++i) {
-    ASSERT_EQ(std::memcmp(&made[i], &expected[i], sizeof made[i]), 0) << "chunk " << i;
+void expect_same(const std::vector<cutpoint_chunk>& chunks, const std::vector<cutpoint_chunk>& expected) {
+  ASSERT_EQ(chunks.size(), expected.size());
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    ASSERT_EQ(std::memcmp(&chunks[i], &expected[i], sizeof chunks[i]), 0) << "chunk " << i;
   }
 }
 
@@ -160,10 +160,10 @@ TEST(c_feed, keeps_a_key) {
   ASSERT_EQ(cutpoint_chunk_buffer(engine.get(), &options, bytes.data(), bytes.size(), plain, 100, &count, nullptr), 0);
   options.key = key.data();
   ASSERT_EQ(cutpoint_chunk_buffer(engine.get(), &options, bytes.data(), bytes.size(), keyed, 100, &count, nullptr), 0);
-  fingerprint_key held;
-  std::copy(key.begin(), key.end(), held.begin());
+  fingerprint_key secret;
+  std::copy(key.begin(), key.end(), secret.begin());
   const digest expected =
-      *(*fingerprinter::make({fingerprint_kind::blake3, held}))(byte_span(bytes).first(keyed[0].length));
+      *(*fingerprinter::make({fingerprint_kind::blake3, secret}))(byte_span(bytes).first(keyed[0].length));
   EXPECT_EQ(std::memcmp(keyed[0].digest, expected.bytes.data(), 32), 0);
   EXPECT_NE(std::memcmp(keyed[0].digest, plain[0].digest, 32), 0);
 }

@@ -19,9 +19,9 @@ using feed_handle = std::unique_ptr<cutpoint_feed, destroyer>;
 
 inline engine_handle make_engine(std::uint64_t threads) {
   const cutpoint_engine_options options = {.struct_bytes = sizeof options, .threads = threads};
-  cutpoint_engine* made = nullptr;
-  EXPECT_EQ(cutpoint_engine_create(&options, &made, nullptr), CUTPOINT_OK);
-  return engine_handle(made);
+  cutpoint_engine* engine = nullptr;
+  EXPECT_EQ(cutpoint_engine_create(&options, &engine, nullptr), CUTPOINT_OK);
+  return engine_handle(engine);
 }
 
 /// Returns default options for these cuts, on the scalar reference, which needs no measurement.
@@ -35,10 +35,10 @@ inline cutpoint_feed_options options_for(const char* cuts) {
 
 inline feed_handle open_feed(cutpoint_engine* engine, const cutpoint_feed_options& options,
                              const cutpoint_receiver* receiver = nullptr) {
-  cutpoint_feed* made = nullptr;
+  cutpoint_feed* feed = nullptr;
   cutpoint_error error = {};
-  EXPECT_EQ(cutpoint_feed_create(engine, &options, receiver, &made, &error), CUTPOINT_OK) << error.message;
-  return feed_handle(made);
+  EXPECT_EQ(cutpoint_feed_create(engine, &options, receiver, &feed, &error), CUTPOINT_OK) << error.message;
+  return feed_handle(feed);
 }
 
 inline cutpoint_error last_error(cutpoint_feed* feed) {
@@ -52,13 +52,13 @@ struct chunk_calls {
   std::function<int(const cutpoint_chunk&)> on_chunk;
 
   [[nodiscard]] cutpoint_receiver receiver() {
-    cutpoint_receiver made = {};
-    made.struct_bytes = sizeof made;
-    made.context = this;
-    made.take_chunk = [](void* context, const cutpoint_chunk* chunk, const void*) {
+    cutpoint_receiver receiver = {};
+    receiver.struct_bytes = sizeof receiver;
+    receiver.context = this;
+    receiver.take_chunk = [](void* context, const cutpoint_chunk* chunk, const void*) {
       return static_cast<chunk_calls*>(context)->on_chunk(*chunk);
     };
-    return made;
+    return receiver;
   }
 };
 

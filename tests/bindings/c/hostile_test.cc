@@ -128,20 +128,20 @@ TEST_F(hostile, statistics_are_written_as_far_as_they_reach) {
   struct {
     cutpoint_statistics known;
     std::uint64_t after[2];
-  } given;
-  std::memset(&given, 255, sizeof given);
-  given.known.struct_bytes = 16;
-  EXPECT_EQ(cutpoint_feed_statistics(feed_.get(), &given.known), CUTPOINT_OK);
-  EXPECT_EQ(given.known.struct_bytes, 16u);
-  EXPECT_EQ(given.known.fed_bytes, 0u);
-  EXPECT_EQ(given.known.chunk_count, ~std::uint64_t{0});
-  given.known.struct_bytes = sizeof given - 8;
-  EXPECT_EQ(cutpoint_feed_statistics(feed_.get(), &given.known), CUTPOINT_OK);
-  EXPECT_STREQ(given.known.chunked_on, "scalar");
-  EXPECT_EQ(given.after[0], 0u);
-  EXPECT_EQ(given.after[1], ~std::uint64_t{0});
-  given.known.struct_bytes = 0;
-  EXPECT_EQ(cutpoint_feed_statistics(feed_.get(), &given.known), CUTPOINT_INVALID_ARGUMENT);
+  } statistics;
+  std::memset(&statistics, 255, sizeof statistics);
+  statistics.known.struct_bytes = 16;
+  EXPECT_EQ(cutpoint_feed_statistics(feed_.get(), &statistics.known), CUTPOINT_OK);
+  EXPECT_EQ(statistics.known.struct_bytes, 16u);
+  EXPECT_EQ(statistics.known.fed_bytes, 0u);
+  EXPECT_EQ(statistics.known.chunk_count, ~std::uint64_t{0});
+  statistics.known.struct_bytes = sizeof statistics - 8;
+  EXPECT_EQ(cutpoint_feed_statistics(feed_.get(), &statistics.known), CUTPOINT_OK);
+  EXPECT_STREQ(statistics.known.chunked_on, "scalar");
+  EXPECT_EQ(statistics.after[0], 0u);
+  EXPECT_EQ(statistics.after[1], ~std::uint64_t{0});
+  statistics.known.struct_bytes = 0;
+  EXPECT_EQ(cutpoint_feed_statistics(feed_.get(), &statistics.known), CUTPOINT_INVALID_ARGUMENT);
 }
 
 TEST_F(hostile, options_are_checked) {

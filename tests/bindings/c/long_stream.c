@@ -7,15 +7,15 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum { piece_bytes = 1 << 20, allowed_bytes = 64 << 20 };
+enum { block_bytes = 1 << 20, allowed_bytes = 64 << 20 };
 
-struct taken {
+struct totals {
   uint64_t bytes;
   uint64_t chunks;
 };
 
 static int take(void* context, const cutpoint_chunk* chunk, const void* bytes) {
-  struct taken* const all = context;
+  struct totals* const all = context;
   if (bytes == NULL || chunk->offset != all->bytes) return 1;
   all->bytes += chunk->length * chunk->count;
   all->chunks += chunk->count;
@@ -29,9 +29,9 @@ static uint64_t peak_bytes(void) {
   return (uint64_t)usage.ru_maxrss * 1024;
 }
 
-/* Other bytes for each piece, made as fast as they are cut: random ones, of which some words count. */
-static void make_piece(uint64_t* words, uint64_t number) {
-  const size_t count = piece_bytes / sizeof *words;
+/* Other bytes for each block, made as fast as they are cut: random ones, of which some words count. */
+static void change_block(uint64_t* words, uint64_t number) {
+  const size_t count = block_bytes / sizeof *words;
   for (size_t i = 0; i < count; i += 128) words[i] = (number * count + i) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
@@ -41,12 +41,12 @@ int main(int argc, char** argv) {
     fputs("usage: long_stream GIB\n", stderr);
     return 2;
   }
-  struct taken all = {0, 0};
-  uint64_t* const piece = malloc(piece_bytes);
+  struct totals all = {0, 0};
+  uint64_t* const block = malloc(block_bytes);
   uint64_t state = 1;
-  for (size_t i = 0; i < piece_bytes / sizeof *piece; ++i) {
+  for (size_t i = 0; i < block_bytes / sizeof *block; ++i) {
     state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
-    piece[i] = state ^ (state >> 29);
+    block[i] = state ^ (state >> 29);
   }
 
   cutpoint_engine* engine = NULL;
@@ -63,18 +63,18 @@ int main(int argc, char** argv) {
   }
   code = cutpoint_feed_begin(feed, 0);
   for (uint64_t number = 0; number < gib << 10 && code == CUTPOINT_OK; ++number) {
-    make_piece(piece, number);
-    code = cutpoint_feed_write(feed, piece, piece_bytes);
+    change_block(block, number);
+    code = cutpoint_feed_write(feed, block, block_bytes);
   }
   if (code == CUTPOINT_OK) code = cutpoint_feed_end(feed, CUTPOINT_OK);
   if (code == CUTPOINT_OK) code = cutpoint_feed_finish(feed);
   cutpoint_feed_error(feed, &error);
   cutpoint_feed_destroy(feed);
   cutpoint_engine_destroy(engine);
-  free(piece);
+  free(block);
 
-  const uint64_t held = peak_bytes() - before;
+  const uint64_t grown_bytes = peak_bytes() - before;
   printf("%s %s; %" PRIu64 " bytes in %" PRIu64 " chunks, held %.1f MiB\n", cutpoint_status_name(code), error.message,
-         all.bytes, all.chunks, (double)held / (1 << 20));
-  return code == CUTPOINT_OK && all.bytes == gib << 30 && held <= allowed_bytes ? 0 : 1;
+         all.bytes, all.chunks, (double)grown_bytes / (1 << 20));
+  return code == CUTPOINT_OK && all.bytes == gib << 30 && grown_bytes <= allowed_bytes ? 0 : 1;
 }

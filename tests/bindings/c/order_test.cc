@@ -103,8 +103,8 @@ TEST(order, a_callback_may_not_call_its_feed) {
       return 0;
     }};
     const cutpoint_receiver receiver = calling.receiver();
-    const feed_handle held = open_feed(engine.get(), options_for("gear"), &receiver);
-    feed = held.get();
+    const feed_handle handle = open_feed(engine.get(), options_for("gear"), &receiver);
+    feed = handle.get();
     EXPECT_EQ(feed_one(feed, random_bytes()), CUTPOINT_OK);
     EXPECT_GT(calls, 100u);
   }
@@ -152,8 +152,8 @@ TEST(order, a_cancelled_feed_stops) {
     return static_cast<int>(cutpoint_feed_cancel(feed));
   }};
   const cutpoint_receiver receiver = cancelling.receiver();
-  const feed_handle held = open_feed(engine.get(), options_for("gear"), &receiver);
-  feed = held.get();
+  const feed_handle handle = open_feed(engine.get(), options_for("gear"), &receiver);
+  feed = handle.get();
   std::vector<std::uint8_t> bytes = random_bytes();
   for (int i = 0; i < 3; ++i) bytes.insert(bytes.end(), bytes.begin(), bytes.end());
   EXPECT_EQ(feed_one(feed, bytes), CUTPOINT_CANCELLED);
@@ -194,10 +194,10 @@ TEST(order, no_bytes_are_taken_while_too_many_chunks_wait) {
       end += room[i].length * room[i].count;
     }
   };
-  const std::size_t piece = 100'000;
+  const std::size_t block_bytes = 100'000;
   for (std::size_t position = 0; position < random_bytes().size();) {
-    const cutpoint_status written = cutpoint_feed_write(feed.get(), &random_bytes()[position], piece);
-    if (written == CUTPOINT_OK) position += piece;
+    const cutpoint_status written = cutpoint_feed_write(feed.get(), &random_bytes()[position], block_bytes);
+    if (written == CUTPOINT_OK) position += block_bytes;
     if (written == CUTPOINT_CHUNKS_WAITING) ++refused, take();
     ASSERT_TRUE(written == CUTPOINT_OK || written == CUTPOINT_CHUNKS_WAITING);
   }

@@ -42,12 +42,12 @@ class store_without_memory : public testing::Test {
   template <class Use>
   auto on_open_store(Use use) {
     return [this, use] {
-      cutpoint_store* opened = nullptr;
-      const cutpoint_status code = cutpoint_store_open(place_.c_str(), nullptr, &opened, nullptr);
-      EXPECT_EQ(opened == nullptr, code != CUTPOINT_OK);
-      if (opened == nullptr) return code;
-      const cutpoint_status used = use(opened);
-      const cutpoint_status destroyed = cutpoint_store_destroy(opened);
+      cutpoint_store* store = nullptr;
+      const cutpoint_status code = cutpoint_store_open(place_.c_str(), nullptr, &store, nullptr);
+      EXPECT_EQ(store == nullptr, code != CUTPOINT_OK);
+      if (store == nullptr) return code;
+      const cutpoint_status used = use(store);
+      const cutpoint_status destroyed = cutpoint_store_destroy(store);
       EXPECT_EQ(destroyed, CUTPOINT_OK);
       return used;
     };
@@ -160,11 +160,11 @@ TEST_F(store_without_memory, copies_a_snapshot_or_not) {
     settings.cuts = cuts;
     ASSERT_EQ(cutpoint_store_create(other.c_str(), &settings, nullptr, nullptr), CUTPOINT_OK);
     const auto copy = on_open_store([&](cutpoint_store* source) {
-      cutpoint_store* opened = nullptr;
-      cutpoint_status code = cutpoint_store_open(other.c_str(), nullptr, &opened, nullptr);
-      if (opened == nullptr) return code;
-      code = cutpoint_store_copy_snapshots(opened, engine_.get(), source, nullptr, nullptr, nullptr);
-      const cutpoint_status destroyed = cutpoint_store_destroy(opened);
+      cutpoint_store* store = nullptr;
+      cutpoint_status code = cutpoint_store_open(other.c_str(), nullptr, &store, nullptr);
+      if (store == nullptr) return code;
+      code = cutpoint_store_copy_snapshots(store, engine_.get(), source, nullptr, nullptr, nullptr);
+      const cutpoint_status destroyed = cutpoint_store_destroy(store);
       EXPECT_EQ(destroyed, CUTPOINT_OK);
       return code;
     });

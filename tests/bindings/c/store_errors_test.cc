@@ -23,24 +23,24 @@ class c_store_errors : public testing::Test {
  protected:
   c_store_errors() { folder_.make_file("tree/file", std::string(100'000, 'f')); }
 
-  cutpoint_status opened(const std::string& folder, const cutpoint_store_secret* secret = nullptr) {
-    cutpoint_store* made = nullptr;
-    const cutpoint_status code = cutpoint_store_open(folder.c_str(), secret, &made, &error_);
-    EXPECT_EQ(made != nullptr, code == CUTPOINT_OK);
+  cutpoint_status open(const std::string& folder, const cutpoint_store_secret* secret = nullptr) {
+    cutpoint_store* store = nullptr;
+    const cutpoint_status code = cutpoint_store_open(folder.c_str(), secret, &store, &error_);
+    EXPECT_EQ(store != nullptr, code == CUTPOINT_OK);
     EXPECT_EQ(error_.code, code);
-    EXPECT_EQ(cutpoint_store_destroy(made), CUTPOINT_OK);
+    EXPECT_EQ(cutpoint_store_destroy(store), CUTPOINT_OK);
     return code;
   }
   cutpoint_status created(const cutpoint_store_settings& settings, const cutpoint_store_secret* secret = nullptr) {
     return cutpoint_store_create((folder_ / "other").c_str(), &settings, secret, &error_);
   }
   cutpoint_status backed_up(const cutpoint_store_backup_options& options) {
-    const cutpoint_store_snapshot* taken = nullptr;
-    const cutpoint_status code = cutpoint_store_back_up(store_.get(), engine_.get(), &options, &taken, &error_);
-    EXPECT_EQ(taken != nullptr, code == CUTPOINT_OK);
+    const cutpoint_store_snapshot* snapshot = nullptr;
+    const cutpoint_status code = cutpoint_store_back_up(store_.get(), engine_.get(), &options, &snapshot, &error_);
+    EXPECT_EQ(snapshot != nullptr, code == CUTPOINT_OK);
     return code;
   }
-  cutpoint_status found(const std::string& id) {
+  cutpoint_status find(const std::string& id) {
     const cutpoint_store_snapshot* snapshot = nullptr;
     return cutpoint_store_find_snapshot(store_.get(), id.c_str(), &snapshot, &error_);
   }
@@ -54,9 +54,9 @@ class c_store_errors : public testing::Test {
 };
 
 TEST_F(c_store_errors, what_is_no_store_is_not_opened) {
-  EXPECT_EQ(opened(folder_ / "tree"), CUTPOINT_UNAVAILABLE);
+  EXPECT_EQ(open(folder_ / "tree"), CUTPOINT_UNAVAILABLE);
   EXPECT_THAT(error_.message, HasSubstr("not a store"));
-  EXPECT_EQ(opened(folder_ / "none"), CUTPOINT_IO_ERROR);
+  EXPECT_EQ(open(folder_ / "none"), CUTPOINT_IO_ERROR);
   EXPECT_EQ(error_.system_error, ENOENT);
   EXPECT_EQ(cutpoint_store_create((folder_ / "store").c_str(), nullptr, nullptr, &error_), CUTPOINT_IO_ERROR);
   EXPECT_EQ(error_.system_error, EEXIST);
@@ -64,18 +64,18 @@ TEST_F(c_store_errors, what_is_no_store_is_not_opened) {
 
 TEST_F(c_store_errors, wrong_secrets_open_nothing) {
   const cutpoint_store_secret right = password("right"), wrong = password("wrong"), empty = password("");
-  EXPECT_EQ(opened(folder_ / "store", &right), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(open(folder_ / "store", &right), CUTPOINT_INVALID_ARGUMENT);
   const auto encrypted = make_store(folder_ / "encrypted", &right);
-  EXPECT_EQ(opened(folder_ / "encrypted", &wrong), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(open(folder_ / "encrypted", &wrong), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_THAT(error_.message, HasSubstr("no key"));
-  EXPECT_EQ(opened(folder_ / "encrypted"), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(opened(folder_ / "encrypted", &empty), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(opened(folder_ / "encrypted", &right), CUTPOINT_OK);
+  EXPECT_EQ(open(folder_ / "encrypted"), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(open(folder_ / "encrypted", &empty), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(open(folder_ / "encrypted", &right), CUTPOINT_OK);
   cutpoint_store_secret other = right;
   other.kind = CUTPOINT_SECRET_KEY_FILE;
-  EXPECT_EQ(opened(folder_ / "encrypted", &other), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(open(folder_ / "encrypted", &other), CUTPOINT_INVALID_ARGUMENT);
   other.kind = 3;
-  EXPECT_EQ(opened(folder_ / "encrypted", &other), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(open(folder_ / "encrypted", &other), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_EQ(cutpoint_store_keys(store_.get(), ignore_key, nullptr, &error_), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_THAT(error_.message, HasSubstr("not encrypted"));
 }
@@ -100,7 +100,7 @@ TEST_F(c_store_errors, settings_are_checked_before_a_folder_is_made) {
   EXPECT_EQ(refused([](auto& s) { s.struct_bytes = 8; }), CUTPOINT_INVALID_ARGUMENT);
   const cutpoint_store_settings least = {sizeof least, "gear", "sha256", -1, 65'536};
   EXPECT_EQ(created(least), CUTPOINT_OK) << error_.message;
-  EXPECT_EQ(opened(folder_ / "other"), CUTPOINT_OK);
+  EXPECT_EQ(open(folder_ / "other"), CUTPOINT_OK);
 }
 
 TEST_F(c_store_errors, an_id_names_a_snapshot_or_nothing) {
@@ -124,8 +124,8 @@ TEST_F(c_store_errors, an_id_names_a_snapshot_or_nothing) {
     options.parent = text;
     EXPECT_EQ(backed_up(options), CUTPOINT_INVALID_ARGUMENT);
   }
-  EXPECT_EQ(opened(folder_ / "store"), CUTPOINT_OK);
-  EXPECT_EQ(found(id), CUTPOINT_OK);
+  EXPECT_EQ(open(folder_ / "store"), CUTPOINT_OK);
+  EXPECT_EQ(find(id), CUTPOINT_OK);
 }
 
 TEST_F(c_store_errors, an_id_of_several_snapshots_is_ambiguous) {
@@ -135,15 +135,15 @@ TEST_F(c_store_errors, an_id_of_several_snapshots_is_ambiguous) {
     const std::string id = back_up(store_.get(), engine_.get(), tree_);
     if (++begins.at(static_cast<unsigned char>(id[0])) == 2) twice = id.substr(0, 1);
   }
-  EXPECT_EQ(found(twice), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(find(twice), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_THAT(error_.message, HasSubstr("2 snapshots"));
-  EXPECT_EQ(found("nothing"), CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(find("nothing"), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_THAT(error_.message, HasSubstr("no snapshot"));
 }
 
 TEST_F(c_store_errors, paths_that_do_not_exist_are_named) {
-  const std::string gone = folder_ / "gone";
-  const char* const paths[] = {path_, gone.c_str()};
+  const std::string missing = folder_ / "gone";
+  const char* const paths[] = {path_, missing.c_str()};
   std::string problem;
   cutpoint_store_backup_options options = backup_of(paths[1]);
   EXPECT_EQ(backed_up(options), CUTPOINT_IO_ERROR);
@@ -156,13 +156,13 @@ TEST_F(c_store_errors, paths_that_do_not_exist_are_named) {
     EXPECT_STRNE(message, "");
     return 0;
   };
-  const cutpoint_store_snapshot* taken = nullptr;
-  ASSERT_EQ(cutpoint_store_back_up(store_.get(), engine_.get(), &options, &taken, &error_), CUTPOINT_OK);
-  EXPECT_EQ(problem, gone);
-  EXPECT_EQ(taken->flags, std::uint64_t{CUTPOINT_SNAPSHOT_INCOMPLETE});
-  EXPECT_EQ(cutpoint_store_list_files(store_.get(), taken->id, "/nothing", ignore_file, nullptr, &error_),
+  const cutpoint_store_snapshot* snapshot = nullptr;
+  ASSERT_EQ(cutpoint_store_back_up(store_.get(), engine_.get(), &options, &snapshot, &error_), CUTPOINT_OK);
+  EXPECT_EQ(problem, missing);
+  EXPECT_EQ(snapshot->flags, std::uint64_t{CUTPOINT_SNAPSHOT_INCOMPLETE});
+  EXPECT_EQ(cutpoint_store_list_files(store_.get(), snapshot->id, "/nothing", ignore_file, nullptr, &error_),
             CUTPOINT_IO_ERROR);
-  EXPECT_EQ(cutpoint_store_read_file(store_.get(), taken->id, path_, 0, 1, ignore_bytes, nullptr, &error_),
+  EXPECT_EQ(cutpoint_store_read_file(store_.get(), snapshot->id, path_, 0, 1, ignore_bytes, nullptr, &error_),
             CUTPOINT_INVALID_ARGUMENT);  // a folder
 }
 
@@ -259,7 +259,7 @@ TEST_F(c_store_errors, rules_and_shares_are_checked) {
   const char* const tag = "no snapshot has it";
   EXPECT_EQ(refused([&](auto& o) { o.keep_tags = &tag, o.keep_tag_count = 1; }), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_THAT(error_.message, HasSubstr("nothing would be left"));
-  EXPECT_EQ(found("latest"), CUTPOINT_OK);
+  EXPECT_EQ(find("latest"), CUTPOINT_OK);
   for (const double share : {-0.5, 1.5, std::numeric_limits<double>::quiet_NaN()}) {
     cutpoint_store_prune_options options = {};
     options.struct_bytes = sizeof options;
@@ -287,7 +287,7 @@ TEST_F(c_store_errors, a_copy_uses_both_handles) {
   const std::string id = back_up(store_.get(), engine_.get(), tree_);
   const auto target = make_store(folder_ / "target");
   auto note = [&](const cutpoint_store_snapshot*, const cutpoint_store_snapshot*) {
-    EXPECT_EQ(found("latest"), CUTPOINT_BUSY);
+    EXPECT_EQ(find("latest"), CUTPOINT_BUSY);
     EXPECT_EQ(cutpoint_store_statistics(target.get(), nullptr, &error_), CUTPOINT_WRONG_STATE);
     return 3;
   };
@@ -313,7 +313,7 @@ TEST_F(c_store_errors, a_copy_uses_both_handles) {
   EXPECT_EQ(cutpoint_store_list_files(store_.get(), id.c_str(), nullptr,
                                       forward_call<decltype(visit), const cutpoint_stored_file*>, &visit, nullptr),
             CUTPOINT_OK);
-  EXPECT_EQ(found(id), CUTPOINT_OK);
+  EXPECT_EQ(find(id), CUTPOINT_OK);
 }
 
 TEST_F(c_store_errors, a_callback_that_fails_ends_its_call_alone) {
@@ -323,8 +323,8 @@ TEST_F(c_store_errors, a_callback_that_fails_ends_its_call_alone) {
           store_.get(), id.c_str(), nullptr, [](void*, const cutpoint_stored_file*) { return 7; }, nullptr, &error_),
       CUTPOINT_CALLBACK_FAILED);
   EXPECT_STREQ(error_.message, "the callback visit returned 7");
-  const std::string gone = folder_ / "gone";
-  const char* const paths[] = {path_, gone.c_str()};
+  const std::string missing = folder_ / "gone";
+  const char* const paths[] = {path_, missing.c_str()};
   cutpoint_store_backup_options options = backup_of(paths[0]);
   options.paths = paths;
   options.path_count = 2;
@@ -340,11 +340,11 @@ TEST_F(c_store_errors, a_callback_that_fails_ends_its_call_alone) {
 TEST_F(c_store_errors, callbacks_and_other_threads_are_refused) {
   const std::string id = back_up(store_.get(), engine_.get(), tree_);
   auto visit = [&](const cutpoint_stored_file*) {
-    EXPECT_EQ(found("latest"), CUTPOINT_WRONG_STATE);
+    EXPECT_EQ(find("latest"), CUTPOINT_WRONG_STATE);
     EXPECT_THAT(error_.message, HasSubstr("callback"));
     EXPECT_EQ(cutpoint_store_destroy(store_.get()), CUTPOINT_WRONG_STATE);
     std::thread([&] {
-      EXPECT_EQ(found("latest"), CUTPOINT_BUSY);
+      EXPECT_EQ(find("latest"), CUTPOINT_BUSY);
       EXPECT_THAT(error_.message, HasSubstr("another thread"));
       EXPECT_EQ(cutpoint_store_destroy(store_.get()), CUTPOINT_BUSY);
     }).join();
@@ -368,7 +368,7 @@ TEST_F(c_store_errors, a_store_that_is_cancelled_does_no_more) {
   EXPECT_EQ(visited, 1);
   EXPECT_EQ(backed_up(backup_of(path_)), CUTPOINT_CANCELLED);
   EXPECT_EQ(cutpoint_store_snapshots(store_.get(), ignore_snapshot, nullptr, nullptr, &error_), CUTPOINT_CANCELLED);
-  EXPECT_EQ(opened(folder_ / "store"), CUTPOINT_OK);
+  EXPECT_EQ(open(folder_ / "store"), CUTPOINT_OK);
 }
 
 }  // namespace

@@ -29,10 +29,10 @@ inline cutpoint_store_secret password(std::string_view text) {
 }
 
 inline store_handle open_store(const std::string& folder, const cutpoint_store_secret* secret = nullptr) {
-  cutpoint_store* opened = nullptr;
+  cutpoint_store* store = nullptr;
   cutpoint_error error = {};
-  EXPECT_EQ(cutpoint_store_open(folder.c_str(), secret, &opened, &error), CUTPOINT_OK) << error.message;
-  return store_handle(opened);
+  EXPECT_EQ(cutpoint_store_open(folder.c_str(), secret, &store, &error), CUTPOINT_OK) << error.message;
+  return store_handle(store);
 }
 
 inline store_handle make_store(const std::string& folder, const cutpoint_store_secret* secret = nullptr) {
@@ -55,10 +55,10 @@ inline cutpoint_store_backup_options backup_of(const char* const& path) {
 inline std::string back_up(cutpoint_store* store, cutpoint_engine* engine, const std::string& path) {
   const char* const text = path.c_str();
   const cutpoint_store_backup_options options = backup_of(text);
-  const cutpoint_store_snapshot* taken = nullptr;
+  const cutpoint_store_snapshot* snapshot = nullptr;
   cutpoint_error error = {};
-  EXPECT_EQ(cutpoint_store_back_up(store, engine, &options, &taken, &error), CUTPOINT_OK) << error.message;
-  return taken != nullptr ? taken->id : "";
+  EXPECT_EQ(cutpoint_store_back_up(store, engine, &options, &snapshot, &error), CUTPOINT_OK) << error.message;
+  return snapshot != nullptr ? snapshot->id : "";
 }
 
 /// Calls a C++ function, which is the context, with the arguments of a callback.

@@ -34,10 +34,10 @@ class c_store_life : public testing::Test {
     options.tags = &tag;
     options.tag_count = 1;
     options.time = (20'000 + time) * day;
-    const cutpoint_store_snapshot* taken = nullptr;
-    EXPECT_EQ(cutpoint_store_back_up(store_.get(), engine_.get(), &options, &taken, &error_), CUTPOINT_OK)
+    const cutpoint_store_snapshot* snapshot = nullptr;
+    EXPECT_EQ(cutpoint_store_back_up(store_.get(), engine_.get(), &options, &snapshot, &error_), CUTPOINT_OK)
         << error_.message;
-    return taken->id;
+    return snapshot->id;
   }
   std::vector<std::string> ids_in(cutpoint_store* store) {
     std::vector<std::string> ids;
@@ -136,8 +136,8 @@ TEST_F(c_store_life, a_prune_names_the_sessions_that_it_waits_for) {
   folder_.make_file("tree/large", random_bytes(300'000, 2));
   take("new", 1);
   ASSERT_EQ(cutpoint_store_remove_snapshot(store_.get(), old.c_str(), &error_), CUTPOINT_OK);
-  const std::string gone = folder_ / "gone";
-  const char* const paths[] = {tree_.c_str(), gone.c_str()};
+  const std::string missing = folder_ / "gone";
+  const char* const paths[] = {tree_.c_str(), missing.c_str()};
   std::vector<std::string> sessions;
   cutpoint_store_prune_summary pruned = {};
   pruned.struct_bytes = sizeof pruned;
@@ -264,10 +264,10 @@ TEST_F(c_store_life, a_restore_in_place_says_what_it_wrote) {
 TEST_F(c_store_life, a_cap_stores_again_what_lies_in_many_containers) {
   std::string whole;
   for (std::uint64_t i = 0; i < 4; ++i) {  // each backup has a container of its own
-    const std::string part = random_bytes(1'000'000, 10 + i);
-    folder_.make_file("tree/large", part);
+    const std::string content = random_bytes(1'000'000, 10 + i);
+    folder_.make_file("tree/large", content);
     take("part", static_cast<std::int64_t>(i));
-    whole += part;
+    whole += content;
   }
   folder_.make_file("tree/large", whole);
   const char* const path = tree_.c_str();
@@ -275,10 +275,10 @@ TEST_F(c_store_life, a_cap_stores_again_what_lies_in_many_containers) {
     cutpoint_store_backup_options options = backup_of(path);
     options.flags = CUTPOINT_BACKUP_READ_EVERYTHING;
     options.most_old_containers = most_old_containers;
-    const cutpoint_store_snapshot* taken = nullptr;
-    EXPECT_EQ(cutpoint_store_back_up(store_.get(), engine_.get(), &options, &taken, &error_), CUTPOINT_OK)
+    const cutpoint_store_snapshot* snapshot = nullptr;
+    EXPECT_EQ(cutpoint_store_back_up(store_.get(), engine_.get(), &options, &snapshot, &error_), CUTPOINT_OK)
         << error_.message;
-    return taken->new_raw_bytes;
+    return snapshot->new_raw_bytes;
   };
   const std::uint64_t stored = stored_with_cap(0);
   EXPECT_GT(stored_with_cap(1), stored);

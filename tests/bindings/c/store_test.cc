@@ -54,20 +54,20 @@ TEST_F(c_store, shows_the_snapshots_that_were_made) {
   options.tags = tags;
   options.tag_count = 2;
   options.time = 1'700'000'000'000'000'000;
-  const cutpoint_store_snapshot* taken = nullptr;
-  ASSERT_EQ(cutpoint_store_back_up(store.get(), engine_.get(), &options, &taken, &error_), CUTPOINT_OK)
+  const cutpoint_store_snapshot* snapshot = nullptr;
+  ASSERT_EQ(cutpoint_store_back_up(store.get(), engine_.get(), &options, &snapshot, &error_), CUTPOINT_OK)
       << error_.message;
-  EXPECT_EQ(taken->struct_bytes, sizeof *taken);
-  EXPECT_EQ(taken->time, options.time);
-  EXPECT_EQ(taken->flags, 0u);
-  EXPECT_EQ(taken->files, 3u);
-  EXPECT_EQ(taken->bytes, large_.size() + 5);
-  EXPECT_STREQ(taken->host, "h");
-  ASSERT_EQ(taken->path_count, 1u);
-  EXPECT_EQ(taken->paths[0], tree_);
-  ASSERT_EQ(taken->tag_count, 2u);
-  EXPECT_STREQ(taken->tags[1], "first");
-  const std::string first = taken->id;
+  EXPECT_EQ(snapshot->struct_bytes, sizeof *snapshot);
+  EXPECT_EQ(snapshot->time, options.time);
+  EXPECT_EQ(snapshot->flags, 0u);
+  EXPECT_EQ(snapshot->files, 3u);
+  EXPECT_EQ(snapshot->bytes, large_.size() + 5);
+  EXPECT_STREQ(snapshot->host, "h");
+  ASSERT_EQ(snapshot->path_count, 1u);
+  EXPECT_EQ(snapshot->paths[0], tree_);
+  ASSERT_EQ(snapshot->tag_count, 2u);
+  EXPECT_STREQ(snapshot->tags[1], "first");
+  const std::string first = snapshot->id;
   EXPECT_EQ(first.size(), 64u);
   const std::string second = back_up(store.get(), engine_.get(), tree_);
 
@@ -80,11 +80,11 @@ TEST_F(c_store, shows_the_snapshots_that_were_made) {
                                      &note, &error_),
             CUTPOINT_OK);
   EXPECT_EQ(ids, (std::vector{first, second}));
-  ASSERT_EQ(cutpoint_store_find_snapshot(store.get(), first.substr(0, 20).c_str(), &taken, &error_), CUTPOINT_OK);
-  EXPECT_EQ(taken->id, first);
-  ASSERT_EQ(cutpoint_store_find_snapshot(store.get(), "latest", &taken, &error_), CUTPOINT_OK);
-  EXPECT_EQ(taken->id, second);
-  ASSERT_EQ(cutpoint_store_remove_snapshot(store.get(), taken->id, &error_), CUTPOINT_OK);
+  ASSERT_EQ(cutpoint_store_find_snapshot(store.get(), first.substr(0, 20).c_str(), &snapshot, &error_), CUTPOINT_OK);
+  EXPECT_EQ(snapshot->id, first);
+  ASSERT_EQ(cutpoint_store_find_snapshot(store.get(), "latest", &snapshot, &error_), CUTPOINT_OK);
+  EXPECT_EQ(snapshot->id, second);
+  ASSERT_EQ(cutpoint_store_remove_snapshot(store.get(), snapshot->id, &error_), CUTPOINT_OK);
   EXPECT_EQ(cutpoint_store_remove_snapshot(store.get(), second.c_str(), &error_), CUTPOINT_INVALID_ARGUMENT);
   cutpoint_store_counts counts = {};
   counts.struct_bytes = sizeof counts;
@@ -186,9 +186,10 @@ TEST_F(c_store, keys_open_an_encrypted_store_until_they_are_removed) {
   EXPECT_EQ(read_range(open_store(folder_ / "store", &second).get(), id, tree_ + "/sub/small", 1, 3), "ma");
   ASSERT_EQ(cutpoint_store_remove_key(store.get(), added, &error_), CUTPOINT_OK);
   EXPECT_EQ(cutpoint_store_remove_key(store.get(), added, &error_), CUTPOINT_INVALID_ARGUMENT);
-  cutpoint_store* opened = nullptr;
-  EXPECT_EQ(cutpoint_store_open((folder_ / "store").c_str(), &second, &opened, &error_), CUTPOINT_INVALID_ARGUMENT);
-  EXPECT_EQ(opened, nullptr);
+  cutpoint_store* second_store = nullptr;
+  EXPECT_EQ(cutpoint_store_open((folder_ / "store").c_str(), &second, &second_store, &error_),
+            CUTPOINT_INVALID_ARGUMENT);
+  EXPECT_EQ(second_store, nullptr);
 }
 
 TEST_F(c_store, damage_is_checked_and_repaired) {

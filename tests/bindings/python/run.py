@@ -60,8 +60,8 @@ def environment(folder: Path, requirements: Path | None) -> Path:
 def test_wheel(folder: Path) -> None:
     build, prefix, wheels = Path(os.environ["CUTPOINT_BUILD"]), folder / "prefix", folder / "wheels"
     python = environment(folder / "environment", TESTS / "requirements.txt")
-    for made in (prefix, wheels):
-        shutil.rmtree(made, ignore_errors=True)
+    for output in (prefix, wheels):
+        shutil.rmtree(output, ignore_errors=True)
     step("engine", os.environ["CUTPOINT_CMAKE"], "--install", build, "--prefix", prefix)
     settings = {"cmake.source-dir": "bindings/python", "cmake.define.cutpoint_ROOT": prefix, "build-dir": folder / "build"}
     said = [word for name, value in settings.items() for word in ("--config-settings", f"{name}={value}")]

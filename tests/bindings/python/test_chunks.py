@@ -27,9 +27,9 @@ def rows_of(arrays: cutpoint.ChunkArrays) -> list[Chunk]:
     ]
 
 
-def streamed(pieces, *how, **options) -> list[Chunk]:
+def streamed(blocks, *how, **options) -> list[Chunk]:
     with cutpoint.Chunker(*how, **options) as chunker:
-        return [chunk for piece in pieces for chunk in chunker.write(piece)] + chunker.finish()
+        return [chunk for block in blocks for chunk in chunker.write(block)] + chunker.finish()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -63,11 +63,11 @@ def test_pieces_threads_and_forms_change_nothing(content, name, sizes, fingerpri
     expected = list(cutpoint.chunk(content, name, fingerprint=fingerprint, threads=1, backend="scalar"))
     assert [chunk.offset for chunk in expected] == [sum(c.length for c in expected[:i]) for i in range(len(expected))]
     assert sum(chunk.length for chunk in expected) == len(content)
-    pieces, at = [], 0
+    blocks, at = [], 0
     for size in sizes:
-        pieces.append(content[at : at + size])
+        blocks.append(content[at : at + size])
         at += size
-    assert streamed([*pieces, content[at:]], name, **how) == expected
+    assert streamed([*blocks, content[at:]], name, **how) == expected
     assert rows_of(cutpoint.chunk_arrays(content, name, **how)) == expected
     assert list(cutpoint.chunk(content, name, **how)) == expected
 

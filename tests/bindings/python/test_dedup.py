@@ -67,8 +67,8 @@ def test_every_field_is_documented(tree):
     page = (ROOT / "docs" / "dedup.md").read_text()
     documented = set(re.findall(r"^\| `([^`]+)` \|", page, re.MULTILINE))
     assert len(documented) > 60
-    found = {field for field in fields_of(cutpoint.dedup([tree])) if not field.startswith("failures")}
-    assert found <= documented
+    fields = {field for field in fields_of(cutpoint.dedup([tree])) if not field.startswith("failures")}
+    assert fields <= documented
 
 
 def test_inputs_that_fail_are_listed_and_the_others_read(tree):

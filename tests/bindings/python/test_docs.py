@@ -89,8 +89,8 @@ def test_the_stub_names_what_is_compiled():
     stub = ast.parse((Path(cutpoint.__file__).parent / "_core.pyi").read_text())
 
     def names(body: list[ast.stmt]) -> set[str]:
-        found = {node.name for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
-        return found | {
+        defined = {node.name for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+        return defined | {
             node.target.id for node in body if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
         }
 

@@ -90,11 +90,11 @@ def test_a_chunk_that_outgrows_the_memory():
     with pytest.raises(MemoryError, match=outgrown):
         cutpoint.chunk_arrays(content, "rabin", **how)
     expected = [chunk for chunk in cutpoint.chunk(content, "rabin", **how | {"memory_bytes": 1 << 28})][:-1]
-    chunks, found = cutpoint.chunk(content, "rabin", **how), []
+    chunks, read = cutpoint.chunk(content, "rabin", **how), []
     with pytest.raises(MemoryError, match=outgrown):
         for chunk in chunks:
-            found.append(chunk)
-    assert len(found) > 3 and found == expected
+            read.append(chunk)
+    assert len(read) > 3 and read == expected
     chunker = cutpoint.Chunker("rabin", **how)
     with pytest.raises(MemoryError, match=outgrown):
         chunker.write(content)

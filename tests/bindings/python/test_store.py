@@ -30,8 +30,8 @@ def tree(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def store(tmp_path: Path):
-    with Store.create(tmp_path / "store") as made:
-        yield made
+    with Store.create(tmp_path / "store") as store:
+        yield store
 
 
 def damage(folder: Path) -> None:
@@ -119,15 +119,15 @@ def test_damage_is_named_and_repaired(tmp_path, tree):
         assert store.check(read_data=True).object_problems == []
     damage(tmp_path / "store")
     with Store.open(tmp_path / "store") as store:
-        found = store.check(read_data=True)
-        assert found.object_problems and found.file_problems
-        assert {problem.snapshot for problem in found.file_problems} == {snapshot.id}
+        report = store.check(read_data=True)
+        assert report.object_problems and report.file_problems
+        assert {problem.snapshot for problem in report.file_problems} == {snapshot.id}
         repaired = store.repair()
         assert list(repaired.replaced) == [snapshot.id] and repaired.lost and repaired.damaged
         with Store.open(tmp_path / "store") as again:
             for each in store, again:  # the object that was used for the repair goes on, too
-                found = each.check(read_data=True)
-                assert (found.object_problems, found.file_problems) == ([], [])
+                report = each.check(read_data=True)
+                assert (report.object_problems, report.file_problems) == ([], [])
                 assert [left.id for left in each.snapshots()] == list(repaired.replaced.values())
 
 

@@ -22,25 +22,25 @@ def tree(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def store(tmp_path: Path):
-    with Store.create(tmp_path / "store") as made:
-        yield made
+    with Store.create(tmp_path / "store") as store:
+        yield store
 
 
 def test_rules_say_which_snapshots_are_removed(store, tree):
     tags = ["release", "daily", "daily", "daily"]
-    taken = [store.backup(tree, tags=[tag], time=(20_000 + day) * DAY) for day, tag in enumerate(tags)]
+    snapshots = [store.backup(tree, tags=[tag], time=(20_000 + day) * DAY) for day, tag in enumerate(tags)]
     rules = {"keep_daily": 1, "keep_within": "1d12h", "keep_tags": ["release"]}
     decisions = store.forget(**rules, rehearse=True)
-    assert [each.snapshot for each in decisions] == taken[::-1]
+    assert [each.snapshot for each in decisions] == snapshots[::-1]
     assert [each.reasons for each in decisions] == [
         ("within 1d12h", "daily snapshot"),
         ("within 1d12h",),
         (),
         ("has tags [release]",),
     ]
-    assert store.snapshots() == taken
+    assert store.snapshots() == snapshots
     assert store.forget(**rules) == decisions
-    assert store.snapshots() == [taken[0], *taken[2:]]
+    assert store.snapshots() == [snapshots[0], *snapshots[2:]]
 
 
 def test_rules_apply_to_groups_of_the_snapshots_that_are_looked_at(store, tree):
@@ -79,15 +79,15 @@ def test_differences_are_named(store, tree):
     (tree / "link").unlink()
     (tree / "sub").chmod(0o700)
     after = store.backup(tree)
-    found = store.diff(before, after.id, before_path=tree, after_path=tree)
-    assert found.changes == [
+    difference = store.diff(before, after.id, before_path=tree, after_path=tree)
+    assert difference.changes == [
         Change("/link", "removed", "symbolic link"),
         Change("/new", "added", "regular file"),
         Change("/sub/small", "modified", "regular file"),
     ]
-    assert (found.modified, found.problems) == (1, [])
-    assert found.added == {"files": 1, "folders": 0, "others": 0, "bytes": 10}
-    assert found.removed == {"files": 0, "folders": 0, "others": 1, "bytes": 5}
+    assert (difference.modified, difference.problems) == (1, [])
+    assert difference.added == {"files": 1, "folders": 0, "others": 0, "bytes": 10}
+    assert difference.removed == {"files": 0, "folders": 0, "others": 1, "bytes": 5}
     changes = store.diff(before, after, before_path=tree, after_path=tree, compare_metadata=True).changes
     assert Change("/sub/", "metadata", "directory") in changes
     with pytest.raises(OSError):
@@ -115,10 +115,10 @@ def test_snapshots_are_copied_once(store, tree, tmp_path):
 
 
 def test_a_cap_stores_again_what_lies_in_many_containers(store, tree):
-    parts = [random.Random(seed).randbytes(1_000_000) for seed in range(4)]
-    for part in parts:  # each backup has a container of its own
-        (tree / "large").write_bytes(part)
+    contents = [random.Random(seed).randbytes(1_000_000) for seed in range(4)]
+    for content in contents:  # each backup has a container of its own
+        (tree / "large").write_bytes(content)
         store.backup(tree)
-    (tree / "large").write_bytes(b"".join(parts))
+    (tree / "large").write_bytes(b"".join(contents))
     stored = store.backup(tree).new_raw_bytes
     assert store.backup(tree, read_everything=True, most_old_containers=1).new_raw_bytes > stored

@@ -45,8 +45,8 @@ def test_any_number_of_streams_at_once():
     data = NOISE[: 3 << 20]
     expected = list(cutpoint.chunk(data))
     with ThreadPoolExecutor(8) as pool:
-        for found in pool.map(lambda _: list(cutpoint.chunk(data)), range(32)):
-            assert found == expected
+        for chunks in pool.map(lambda _: list(cutpoint.chunk(data)), range(32)):
+            assert chunks == expected
 
 
 @pytest.mark.parametrize("call", ["write", "next"])
@@ -54,12 +54,12 @@ def test_a_second_thread_gets_an_error(call):
     """With many threads on one object each call does its work or raises, and no chunk is lost."""
     data = NOISE[: 4 << 20]
     chunker, iterator = cutpoint.Chunker(), cutpoint.chunk(data * 6)
-    found, refused = [], []
+    chunks, refused = [], []
 
     def work() -> None:
         for _ in range(6 if call == "write" else 1_000_000):
             try:
-                found.extend(chunker.write(data) if call == "write" else [next(iterator)])
+                chunks.extend(chunker.write(data) if call == "write" else [next(iterator)])
             except RuntimeError as error:
                 refused.append(str(error))
             except StopIteration:
@@ -73,9 +73,9 @@ def test_a_second_thread_gets_an_error(call):
     assert set(refused) <= {"another thread is in a call on this object"}
     if call == "write":
         assert refused
-        found += chunker.finish()
-    taken = sum(chunk.length for chunk in found)
-    assert taken == (len(data) * (24 - len(refused)) if call == "write" else 6 * len(data))
+        chunks += chunker.finish()
+    byte_count = sum(chunk.length for chunk in chunks)
+    assert byte_count == (len(data) * (24 - len(refused)) if call == "write" else 6 * len(data))
 
 
 INTERRUPTED = """
