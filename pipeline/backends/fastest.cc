@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include <cutpoint/cut_cursor.h>
+#include <fmt/format.h>
 
 #include "pipeline/backends/repeated_timing.h"
 
@@ -129,6 +130,14 @@ result<chosen_fingerprinter> fastest(const fingerprint_recipe& recipe) {
 }
 
 result<chunker> backend_cache::place(const chunker& cuts, backend which) {
+  const bool has_kernel = cuts.backend() != to_string(backend::scalar);
+  if (has_kernel && which == backend::automatic) return cuts;
+  if (has_kernel && backend_of(cuts) == backend::scalar) {
+    return status(
+        status_code::invalid_argument,
+        fmt::format("the chunker's kernel '{}' belongs to no back end: it is used with the back end auto, not {}",
+                    cuts.backend(), to_string(which)));
+  }
   if (which != backend::automatic) return chunker_on(cuts, which);
   const std::lock_guard lock(mutex_);
   if (const auto known = of_cuts_.find(cuts.canonical()); known != of_cuts_.end()) {

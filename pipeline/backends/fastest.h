@@ -19,7 +19,8 @@ namespace cutpoint {
 /// Measures once for each chunker and each kind of fingerprint, and remembers the result. Thread-safe.
 class backend_cache {
  public:
-  /// As `chunker_on`.
+  /// As `chunker_on`, but `automatic` keeps a kernel that the chunker has. Errors: also invalid_argument, if another back
+  /// end is to replace a kernel that belongs to none.
   [[nodiscard]] result<chunker> place(const chunker& cuts, backend which);
   /// As `fingerprints_on`.
   [[nodiscard]] result<chosen_fingerprinter> place(const fingerprint_recipe& recipe, backend which);

@@ -68,6 +68,10 @@ result<engine> engine_factory::make(const engine_options& options, std::shared_p
     return status{status_code::invalid_argument,
                   fmt::format("threads = {} must be at most {}", options.threads, most_threads)};
   }
+  if (options.thread_limit > most_threads) {
+    return status{status_code::invalid_argument,
+                  fmt::format("thread_limit = {} must be at most {}", options.thread_limit, most_threads)};
+  }
   auto threads = std::make_unique<engine::pool>(options, std::move(devices));
   if (status started = threads->start(); !started.ok()) return started;
   return engine(std::move(threads));

@@ -1,6 +1,7 @@
 #include "pipeline/engine/engine_pool.h"
 
 #include <algorithm>
+#include <limits>
 #include <system_error>
 
 #include <cutpoint/topology.h>
@@ -23,7 +24,9 @@ std::optional<processor_places> places_for(thread_placement placement) {
 engine::pool::pool(const engine_options& options, std::shared_ptr<const device_provider> provider)
     : places(places_for(options.placement)),
       devices(std::move(provider)),
+      budget(options.memory_bytes),
       thread_count_(options.threads != 0 ? options.threads : usable_processor_count()),
+      thread_limit_(options.thread_limit != 0 ? options.thread_limit : std::numeric_limits<std::uint64_t>::max()),
       binds_workers_(options.placement == thread_placement::cores && places &&
                      places->processor_count() >= thread_count_) {}
 

@@ -54,17 +54,23 @@ class engine::pool {
   }
 
   const std::optional<processor_places> places;  ///< where threads and memory are bound; nullopt if they are not
+  /// Whether as many threads perform tasks as may. Call it under the lock.
+  [[nodiscard]] bool is_busy() const noexcept { return working_threads == thread_limit_; }
+
   const std::shared_ptr<const device_provider> devices;
   backend_cache choices;
   std::mutex mutex;                  ///< guards every schedule
   std::condition_variable work;      ///< notified when there may be a task to take
   std::condition_variable progress;  ///< notified when a task was handed back
   std::vector<task_source*> feeds;
+  std::uint64_t working_threads = 0;  ///< that perform tasks; guarded by `mutex`
+  memory_budget budget;               ///< of the memory of all feeds
 
  private:
   void run_lane(std::uint64_t lane);
 
   std::uint64_t thread_count_;
+  std::uint64_t thread_limit_;
   bool binds_workers_;
   std::vector<std::thread> workers_;
   bool is_stopping_ = false;

@@ -18,6 +18,7 @@ status feed::begin(std::uint64_t stream) {
 result<std::span<std::uint8_t>> feed::space() {
   return implementation_->guarded([&] { return implementation_->space(); });
 }
+std::uint64_t feed::room() { return implementation_->room(); }
 status feed::commit(std::uint64_t count) {
   return implementation_->guarded([&] { return implementation_->commit(count); });
 }

@@ -52,7 +52,7 @@ feed::implementation::~implementation() {
   }
   pool_.work.notify_all();
   for (std::thread& waiting : device_threads_) waiting.join();
-  if (memory_->is_reusable()) pool_.keep(std::move(memory_key_), std::move(memory_));
+  if (memory_->is_reusable() && !pool_.budget.is_limited()) pool_.keep(std::move(memory_key_), std::move(memory_));
 }
 
 void feed::implementation::trace(trace_receiver& receiver) {
@@ -89,18 +89,26 @@ result<std::span<std::uint8_t>> feed::implementation::space() {
   for (;;) {
     if (!schedule_.failure().ok()) return failed(lock);
     const std::uint64_t room = schedule_.room(intake_.cursor());
-    if (room >= preferred_room()) return room_of(room);
+    if (room >= preferred_room() || (is_polled_ && room != 0)) return room_of(room);
     publish(lock);
     if (perform_one_task(lock, 0)) continue;
     if (room != 0) return room_of(room);
     schedule_.allow_small_batches();
-    if (schedule_.has_running() || schedule_.has_device_work()) {
+    if (can_wait_for_progress()) {
       pool_.progress.wait(lock);
     } else if (status relieved = schedule_.make_room(); !relieved.ok()) {
       close(range_end::failed, relieved);
       return relieved;
     }
   }
+}
+
+std::uint64_t feed::implementation::room() {
+  is_polled_ = true;
+  std::unique_lock lock(pool_.mutex);
+  if (!schedule_.failure().ok()) return 0;
+  if (unpublished_bytes_ != 0) publish(lock);  // else the other threads would have nothing to make room by
+  return std::min(schedule_.room(intake_.cursor()), preferred_room());
 }
 
 status feed::implementation::commit(std::uint64_t count) {
@@ -151,7 +159,7 @@ status feed::implementation::finish() {
     if (!schedule_.failure().ok()) return failed(lock);
     if (schedule_.is_done()) return {};
     if (perform_one_task(lock, 0)) continue;
-    assert(schedule_.has_running() || schedule_.has_device_work());
+    assert(can_wait_for_progress());
     pool_.progress.wait(lock);
   }
 }
@@ -168,7 +176,7 @@ status feed::implementation::publish_if_due(status outcome, std::uint64_t count)
   std::unique_lock lock(pool_.mutex);
   if (!outcome.ok()) schedule_.fail(std::move(outcome));
   publish(lock);
-  while (schedule_.waiting_segments() >= help_threshold_segments_ && perform_one_task(lock, 0)) {
+  while (!is_polled_ && schedule_.waiting_segments() >= help_threshold_segments_ && perform_one_task(lock, 0)) {
   }
   return schedule_.failure().ok() ? status() : failed(lock);
 }
@@ -206,15 +214,18 @@ std::span<std::uint8_t> feed::implementation::room_of(std::uint64_t bytes) {
 // --- Lanes -----------------------------------------------------------------------------------------------------------
 
 bool feed::implementation::perform_one_task(std::unique_lock<std::mutex>& lock, std::uint64_t lane_index) {
+  if (pool_.is_busy()) return false;
   const bool has_failed = !schedule_.failure().ok();
   std::optional<task> taken;
   run_or_fail([&] { taken = schedule_.take(lane_index == 0 ? lane_role::feeds : lane_role::works); });
   if (!taken) return !has_failed && notify_failure();
   lane& worker = lanes_[lane_index];
   worker.work = {};
+  ++pool_.working_threads;
   lock.unlock();
   perform(*taken, schedule_.context(), worker);
   lock.lock();
+  --pool_.working_threads;
   hand_back(*std::move(taken), lane_index);
   return true;
 }

@@ -37,6 +37,7 @@ class feed::implementation final : public task_source {
 
   [[nodiscard]] status begin(std::uint64_t stream);
   [[nodiscard]] result<std::span<std::uint8_t>> space();
+  [[nodiscard]] std::uint64_t room();
   [[nodiscard]] status commit(std::uint64_t count);
   [[nodiscard]] status write_zeros(std::uint64_t count);
   [[nodiscard]] status end(status outcome);
@@ -96,6 +97,10 @@ class feed::implementation final : public task_source {
   void publish(const std::unique_lock<std::mutex>& lock);
   [[nodiscard]] status failed(std::unique_lock<std::mutex>& lock);
   void wait_for_running_tasks(std::unique_lock<std::mutex>& lock);
+  /// Whether a task of this feed, or of any other that takes its thread, will be handed back.
+  [[nodiscard]] bool can_wait_for_progress() const {
+    return schedule_.has_running() || schedule_.has_device_work() || pool_.is_busy();
+  }
 
   engine::pool& pool_;
   feed_memory_key memory_key_;
@@ -115,6 +120,7 @@ class feed::implementation final : public task_source {
   queue_meter watch_;
   feed_trace trace_;
   bool is_open_ = false;
+  bool is_polled_ = false;  ///< the feeding thread works only if there is no room
   stage_work intake_work_;
   std::uint64_t unpublished_bytes_ = 0;
   std::uint64_t unpublished_calls_ = 0;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pipeline/devices/device_lanes.h"
+#include "pipeline/engine/memory_budget.h"
 #include "pipeline/sequence/ring.h"
 
 namespace cutpoint {
@@ -27,7 +28,8 @@ struct feed_memory_key {
 /// A ring and the lanes of devices. While it exists, the ring is locked in memory for the devices, if they can do that.
 class feed_memory {
  public:
-  feed_memory(ring bytes, std::vector<device_lanes> lanes) : held(std::move(bytes)), devices(std::move(lanes)) {
+  feed_memory(memory_budget::reservation reserved, ring bytes, std::vector<device_lanes> lanes)
+      : reservation_(std::move(reserved)), held(std::move(bytes)), devices(std::move(lanes)) {
     if (devices.empty()) return;
     held.prepare(held.size());
     devices.front().pin(held);
@@ -44,6 +46,10 @@ class feed_memory {
            std::all_of(devices.begin(), devices.end(), [](const device_lanes& each) { return each.warning().empty(); });
   }
 
+ private:
+  memory_budget::reservation reservation_;  ///< ends after the ring
+
+ public:
   ring held;
   std::vector<device_lanes> devices;
 };

@@ -1,4 +1,9 @@
 // Sets a feed up: chooses its configuration, opens its devices, and finds the memory for its bytes.
+#include <algorithm>
+
+#include <cutpoint/text.h>
+#include <fmt/format.h>
+
 #include "pipeline/engine/engine_pool.h"
 #include "pipeline/sequence/intake.h"
 
@@ -15,6 +20,17 @@ bool has_many_runs(byte_span bytes) {
     if (run_bytes > bytes.size() / 16) return true;
   }
   return false;
+}
+
+/// The most that a feed with a ring of this size holds: the bytes, what is known about them, and chunks for the receiver.
+std::uint64_t bytes_to_reserve(const feed_configuration& configuration, std::uint64_t ring_bytes) {
+  return std::min(ring_bytes + ring_bytes / 7 + configuration.selection_bytes, configuration.memory_bytes) +
+         configuration.kept_memory_bytes;
+}
+
+status too_little_left(const status& failure, const memory_budget& budget) {
+  return {failure.code(), fmt::format("{}; open feeds leave {} of the {} that the engine may use", failure.message(),
+                                      format_size(budget.available_bytes()), format_size(budget.limit_bytes()))};
 }
 
 /// Opens the lanes of the configuration's devices. If one cannot be used, stops, erases it from `options` and says why.
@@ -40,14 +56,22 @@ result<feed_setup> engine::pool::set_up(feed_options options, const chunk_receiv
   const bool may_stay = !bytes.empty() && !has_many_runs(bytes);
   if (may_stay && options.segment_bytes == 0) options.segment_bytes = usual_segment_bytes(options.cuts);
   feed_setup made;
+  const std::uint64_t allowed_bytes = options.memory_bytes;
   for (std::string warning; made.memory == nullptr;) {
+    options.memory_bytes = std::min(allowed_bytes, budget.available_bytes());
     auto configuration = make_feed_configuration(options, thread_count_, receiver);
-    if (!configuration) return configuration.error();
+    if (!configuration) {
+      const bool is_limited = options.memory_bytes < allowed_bytes;
+      return is_limited ? too_little_left(configuration.error(), budget) : configuration.error();
+    }
     made.configuration = *std::move(configuration);
     if (!warning.empty()) made.configuration.device_warning = warning;
     if (may_stay && made.configuration.devices.empty()) {
+      const std::uint64_t reserved_bytes = bytes_to_reserve(made.configuration, 0);
+      if (!budget.reserve(reserved_bytes)) continue;
       made.configuration.intake.shortens_runs = false;
-      made.memory = std::make_unique<feed_memory>(ring::over(bytes), std::vector<device_lanes>());
+      made.memory = std::make_unique<feed_memory>(memory_budget::reservation(budget, reserved_bytes), ring::over(bytes),
+                                                  std::vector<device_lanes>());
       break;
     }
     made.key = {.cuts = options.cuts.canonical(),
@@ -66,7 +90,10 @@ result<feed_setup> engine::pool::set_up(feed_options options, const chunk_receiv
     if (places && !opened->empty() && opened->front().node() >= 0) {  // else it lies where it is first written
       static_cast<void>(places->bind_memory(held->at(0), held->size(), opened->front().node()));
     }
-    made.memory = std::make_unique<feed_memory>(*std::move(held), *std::move(opened));
+    const std::uint64_t reserved_bytes = bytes_to_reserve(made.configuration, made.configuration.ring_bytes);
+    if (!budget.reserve(reserved_bytes)) continue;
+    made.memory = std::make_unique<feed_memory>(memory_budget::reservation(budget, reserved_bytes), *std::move(held),
+                                                *std::move(opened));
   }
   for (std::size_t i = 0; i < made.memory->devices.size(); ++i) {
     made.configuration.devices[i].fingerprints = made.memory->devices[i].fingerprints();

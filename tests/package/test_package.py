@@ -113,6 +113,7 @@ class Package(unittest.TestCase):
         self.assertEqual(said[1:3], ["every byte lies in a chunk\n", "stored, 2100000 bytes of 3 streams\n"])
         self.assertRegex(said[3], r"\A4\d\d new chunks\n\Z")
         self.assertRegex(said[4], r"\A[12] of 4\d\d chunks cut anew, as sequentially\n\Z")
+        self.assertRegex(said[5], r"\A[1-9]\d* records\n\Z")
         runs = re.findall(r"^(\d+) chunks of (\d+) bytes, [0-9a-f]{8}$", said[0], re.MULTILINE)
         self.assertEqual(sum(int(count) * int(length) for count, length in runs), 1_000_000)
         self.assertIn("fastcdc(", said[0])

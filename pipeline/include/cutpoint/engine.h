@@ -53,6 +53,16 @@ struct engine_options {
   /// Number of threads that work on a feed, including the thread that feeds. 0: as many as `usable_processor_count()`.
   /// A feed has three more threads for each device, which wait for it.
   std::uint64_t threads = 0;
+  /// Most threads that work at the same time on all feeds together, those that feed included; at least 1. Threads that only
+  /// copy bytes into a feed, or wait for a device, do not count. 0: no limit, so that each thread that feeds works besides
+  /// the engine's own. With a limit, a chunk receiver must not wait for another feed of the engine.
+  std::uint64_t thread_limit = 0;
+  /// Most bytes that all open feeds together may hold; 0: no limit. A feed reserves what it may need when it is opened: its
+  /// ring, with what is known about the bytes in it, and the memory for selection and kept chunks. That is much less than
+  /// `feed_options::memory_bytes`, for 2 threads and chunks of 8 KiB some 15 MiB, and at most what other feeds have left:
+  /// the last ones work with less. Bytes that `chunk_buffer` is given stay where they are and do not count. With a limit,
+  /// the engine keeps no memory between feeds.
+  std::uint64_t memory_bytes = 0;
   thread_placement placement = thread_placement::none;
 };
 
@@ -61,7 +71,8 @@ struct feed_options {
   chunker cuts;
   fingerprint_recipe fingerprint = fingerprint_kind::sha256;
   /// The back end that cuts and fingerprints. It does not change the chunks. `automatic` uses devices only with `rates`
-  /// that promise at least a tenth more speed with them.
+  /// that promise at least a tenth more speed with them. It takes the fastest back end of the processor, unless `cuts` has
+  /// a kernel (`chunker::by`, `chunker_on`), which it keeps.
   backend where = backend::automatic;
   /// The expected rates of the job's lanes, or null. The plan and the size of batches follow from them. While the feed
   /// works, lanes share the work by measured rates.
@@ -168,8 +179,10 @@ class engine {
   [[nodiscard]] std::uint64_t thread_count() const noexcept;
 
   /// Opens a feed that delivers its chunks to `receiver`, which must outlive it. Errors: invalid_argument, for a
-  /// segment that is too small for the join, for a device that does not exist, and as `fingerprinter::make`;
-  /// memory_limit, if a cut may depend on more bytes than the memory allowed, or two cuts with the join pdedupe;
+  /// segment that is too small for the join, for a device that does not exist, for a chunker with a kernel of its own if
+  /// `where` names a back end of the processor, and as `fingerprinter::make`; memory_limit, if a cut may depend on more
+  /// bytes than the memory allowed, or two cuts with the join pdedupe, or if open feeds have left too little of the
+  /// engine's memory;
   /// unavailable, also if the back end is cuda and no device can be used. A device that fails or has too little memory
   /// is no error: the processor does its work, and the statistics say why.
   ///
@@ -210,6 +223,12 @@ class feed {
   /// memory_limit, if a chunk without a maximum outgrows the memory: the stream has then ended with that status, and
   /// the next may begin; cancelled.
   [[nodiscard]] result<std::span<std::uint8_t>> space();
+
+  /// How many bytes the feed takes now, for a thread that must not wait, such as that of an event loop. After the first
+  /// call of `room`, `space`, `commit`, `write` and `end` neither wait nor perform tasks on the calling thread, as long as
+  /// no more bytes are written than `room` returned. If it returns 0, ask again when other threads have worked. An engine
+  /// of one thread has no other: then only `space`, `write` and `finish` make room, by working. `finish` always waits.
+  [[nodiscard]] std::uint64_t room();
   /// Takes the first `count` bytes of the room as the stream's next bytes.
   [[nodiscard]] status commit(std::uint64_t count);
 
