@@ -2,10 +2,12 @@
 #include "cli/bench/report.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <cutpoint/text.h>
 #include <cutpoint/version.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/common/console.h"
 #include "cli/common/units.h"
@@ -91,6 +93,56 @@ std::string engine_text(const bench_facts& facts) {
   return out;
 }
 
+/// The fastest cell of some rows.
+struct fastest_cell {
+  std::string job;
+  std::string_view back_end;
+  double bytes_per_second = 0;
+
+  void look_at(const bench_cell& cell, std::string_view named) {
+    if (!cell.bytes_per_second || *cell.bytes_per_second <= bytes_per_second) return;
+    *this = {.job = std::string(named), .back_end = cell.name, .bytes_per_second = *cell.bytes_per_second};
+  }
+  [[nodiscard]] std::string text(std::string_view what) const {
+    return fmt::format("{}{} by {} ({} GiB/s)", what, job, back_end, gib_per_second(bytes_per_second));
+  }
+};
+
+/// The last lines: why a rate may be above that of a plain read, and what was fastest.
+std::string closing_text(const bench_facts& facts) {
+  fastest_cell cuts;
+  fastest_cell fingerprint;
+  fastest_cell whole;
+  bool is_above_read = false;
+  for (const bench_row& row : facts.rows) {
+    for (const bench_cell& cell : row.cells) {
+      if (row.job->kind == bench_kind::read) continue;
+      is_above_read = is_above_read || cell.of_read.value_or(0) > 1;
+      if (row.place != bench_place::memory) continue;
+      const std::string sizes = row.job->kind == bench_kind::cuts ? " " + row.job->size : "";
+      (row.job->kind == bench_kind::cuts ? cuts : fingerprint).look_at(cell, row.job->name + sizes);
+    }
+  }
+  for (const engine_row& row : facts.engine_rows) {
+    for (const bench_cell& cell : row.cells) {
+      is_above_read = is_above_read || cell.of_read.value_or(0) > 1;
+      whole.look_at(cell, fmt::format("{} {} with {}", row.job->name, row.job->size, row.job->hash));
+    }
+  }
+  std::vector<std::string> fastest;
+  for (const auto& [what, cell] :
+       {std::pair("cuts ", &cuts), std::pair("fingerprint ", &fingerprint), std::pair("engine ", &whole)}) {
+    if (cell->bytes_per_second > 0) fastest.push_back(cell->text(what));
+  }
+  if (fastest.empty()) return {};
+  return fmt::format("\n{}fastest here: {}\n",
+                     is_above_read
+                         ? "Above 100 % of a plain read: these cuts skip most of each chunk's minimum, and so read "
+                           "fewer bytes than they cut.\n"
+                         : "",
+                     fmt::join(fastest, "; "));
+}
+
 }  // namespace
 
 std::string bench_report(const bench_facts& facts) {
@@ -101,7 +153,8 @@ std::string bench_report(const bench_facts& facts) {
                                 format_size(facts.data_bytes), data.empty() ? "random bytes" : data,
                                 facts.rounds == 1 ? "one round" : fmt::format("medians of {} rounds", facts.rounds));
   if (facts.has_kernels) out += kernel_text(facts);
-  return facts.has_engine ? out + engine_text(facts) : out;
+  if (facts.has_engine) out += engine_text(facts);
+  return out + closing_text(facts);
 }
 
 }  // namespace cutpoint::cli

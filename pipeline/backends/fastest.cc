@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 
 #include <cutpoint/cut_cursor.h>
@@ -42,14 +41,13 @@ double seconds_per_byte_of(Pass&& pass) {
 /// Cuts a sample, or as much of it as a millisecond allows if each cut takes long. `position` is that of the sample in
 /// the sequence of the cursor. Returns the number of bytes that were cut.
 std::uint64_t cut_sample(byte_span sample, cut_cursor& cursor, std::uint64_t position) {
-  using clock = std::chrono::steady_clock;
-  constexpr std::chrono::milliseconds longest(1);
+  constexpr double longest_seconds = 1e-3;
   constexpr std::uint64_t cuts_between_looks = 8;
-  const auto begin = clock::now();
+  const double begin = thread_seconds();
   std::uint64_t done = 0;
   for (std::uint64_t count = 1; done < sample.size(); ++count) {
     done += *cursor.next_cut({.bytes = sample, .start = done, .at_end = true}, position + done);
-    if (count % cuts_between_looks == 0 && clock::now() - begin > longest) break;
+    if (count % cuts_between_looks == 0 && thread_seconds() - begin > longest_seconds) break;
   }
   return done;
 }

@@ -1,9 +1,9 @@
 // Measures speeds in a few short turns over some bytes, and finds the fastest of several candidates. The shortest turn
-// counts, because other work on the machine only makes turns longer. Time is the thread's processor time.
+// counts, because other work on the machine only makes turns longer. Time is the thread's processor time, also for the
+// end of turns and rounds: by the clock, a busy machine would leave each candidate a turn or two.
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -34,17 +34,15 @@ struct timing_options {
 /// it stopped.
 template <class Work>
 double seconds_per_byte(const timing_options& plan, Work&& work) {
-  using clock = std::chrono::steady_clock;
   double best = std::numeric_limits<double>::infinity();
   for (int turn = 0; turn < plan.turns; ++turn) {
-    const auto begin = clock::now();
-    const double thread_begin = thread_seconds();
+    const double begin = thread_seconds();
+    double seconds = least_seconds;
     std::uint64_t done = 0;
     do {
       done = work(done);
-    } while (done < plan.sample_bytes &&
-             std::chrono::duration<double>(clock::now() - begin).count() < plan.turn_seconds);
-    const double seconds = std::max(thread_seconds() - thread_begin, least_seconds);
+      seconds = std::max(thread_seconds() - begin, least_seconds);
+    } while (done < plan.sample_bytes && seconds < plan.turn_seconds);
     best = std::min(best, seconds / static_cast<double>(done));
   }
   return best;
@@ -57,9 +55,8 @@ double seconds_per_byte(const timing_options& plan, Work&& work) {
 /// always the same.
 template <class Cost>
 std::size_t find_fastest(std::size_t count, std::size_t parts, Cost&& cost) {
-  using clock = std::chrono::steady_clock;
   constexpr int rounds = 7;
-  constexpr std::chrono::milliseconds longest(5);
+  constexpr double longest_seconds = 5e-3;
   constexpr double about_equal = 1.05;
   struct contender {
     std::size_t index;
@@ -75,9 +72,9 @@ std::size_t find_fastest(std::size_t count, std::size_t parts, Cost&& cost) {
     for (const contender& c : left) best = std::min(best, c.total());
     std::erase_if(left, [&](const contender& c) { return c.total() > factor * best; });
   };
-  const auto begin = clock::now();
+  const double begin = thread_seconds();
   for (int round = 0; round < rounds && left.size() > 1; ++round) {
-    if (round > 1 && clock::now() - begin > longest) break;
+    if (round > 1 && thread_seconds() - begin > longest_seconds) break;
     for (contender& c : left) {
       for (std::size_t part = 0; part < parts; ++part) c.least[part] = std::min(c.least[part], cost(c.index, part));
     }

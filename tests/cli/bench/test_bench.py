@@ -264,13 +264,24 @@ class Text(Bench):
     def test_has_a_table_for_each_place(self):
         run = self.run_command("bench", "--kernels", *SHORT, "-q", "--algorithm", "gear", "--hash", "md5")
         self.assert_done(run)
-        tables = run.stdout.split("\n\n")[1:]
+        *tables, closing = run.stdout.split("\n\n")[1:]
         self.assertEqual([table.split(",")[0] for table in tables], ["In memory", "In L2"])
         for table in tables:
             for words in (*(b["name"] for b in of_the_processor()), "plain read", "gear", "md5", "auto"):
                 self.assertIn(words, table)
         for backend in of_the_processor():
             self.assertEqual(f"{backend['name']}: this processor does not run it" in run.stdout, not backend["runs_here"])
+
+        rate = r"by \S+ \([0-9.]+ GiB/s\)"
+        self.assertRegex(closing, rf"(?m)^fastest here: cuts gear \S+ {rate}; fingerprint md5 {rate}$")
+
+    def test_explains_rates_above_those_of_a_read(self):
+        run = self.run_command("bench", "--json", "--kernels", *SHORT, "-q", "--algorithm", "fixed")
+        self.assert_done(run)
+        cells = [cell for row in json.loads(run.stdout)["rows"] if row["kind"] == "cuts" for cell in row["back_ends"].values()]
+        self.assertGreater(max(cell["of_read"] or 0 for cell in cells), 1, "it reads nothing")
+        run = self.run_command("bench", "--kernels", *SHORT, "-q", "--algorithm", "fixed")
+        self.assertIn("Above 100 % of a plain read: ", run.stdout)
 
     def test_goes_where_output_is_asked_for(self):
         run = self.run_command("bench", *SHORT, "-q", "--algorithm", "gear", "-o", "table")
