@@ -40,16 +40,9 @@ UNFINISHED = (
     "host/machine",
     "tests/host",
     # the pipeline
-    "pipeline/backends",
-    "pipeline/costs",
     "pipeline/dedup",
-    "pipeline/devices",
-    "pipeline/engine",
     "pipeline/include",
     "pipeline/inputs",
-    "pipeline/measure",
-    "pipeline/schedule",
-    "pipeline/sequence",
     "pipeline/tune",
     "tests/pipeline",
     # the store

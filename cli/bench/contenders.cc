@@ -17,7 +17,7 @@ bench_contender wrong_way(backend where, std::string problem) {
 
 timed_work reading_work(backend where, byte_span data) {
   return [where, data](std::uint64_t begin) {
-    const std::uint64_t count = std::min<std::uint64_t>(data.size() - begin, work_piece_bytes);
+    const std::uint64_t count = std::min<std::uint64_t>(data.size() - begin, work_block_bytes);
     static_cast<void>(plain_read(data.subspan(begin, count), where));
     return begin + count;
   };

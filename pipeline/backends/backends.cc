@@ -43,19 +43,19 @@ constexpr std::array<known_backend, 9> every_backend = {{
 bool needs_gpu(backend which) { return which == backend::cuda || which == backend::hybrid; }
 
 const known_backend* known(backend which) {
-  const auto found = std::find_if(every_backend.begin(), every_backend.end(),
+  const auto entry = std::find_if(every_backend.begin(), every_backend.end(),
                                   [which](const known_backend& b) { return b.kind == which; });
-  return found != every_backend.end() ? &*found : nullptr;
+  return entry != every_backend.end() ? &*entry : nullptr;
 }
 
 std::optional<simd::instruction_set> set_of(backend which) {
-  const known_backend* const found = known(which);
-  return found != nullptr ? found->set : std::nullopt;
+  const known_backend* const entry = known(which);
+  return entry != nullptr ? entry->set : std::nullopt;
 }
 
 backend stand_in_of(backend which) {
-  const known_backend* const found = known(which);
-  return found != nullptr ? found->stand_in : backend::scalar;
+  const known_backend* const entry = known(which);
+  return entry != nullptr ? entry->stand_in : backend::scalar;
 }
 
 status does_not_run(backend which) {
@@ -95,8 +95,8 @@ gpu_info described(const cuda::device_info& device) {
 
 std::string_view to_string(backend which) noexcept {
   if (which == backend::automatic) return "auto";
-  const known_backend* const found = known(which);
-  return found != nullptr ? found->name : "unknown";
+  const known_backend* const entry = known(which);
+  return entry != nullptr ? entry->name : "unknown";
 }
 
 std::vector<backend_info> processor_backends() {
@@ -146,9 +146,9 @@ result<chunker> chunker_on(const chunker& cuts, backend which) {
 }
 
 backend backend_of(const chunker& cuts) noexcept {
-  const auto found = std::find_if(every_backend.begin(), every_backend.end(),
+  const auto entry = std::find_if(every_backend.begin(), every_backend.end(),
                                   [name = cuts.backend()](const known_backend& b) { return b.name == name; });
-  return found != every_backend.end() ? found->kind : backend::scalar;
+  return entry != every_backend.end() ? entry->kind : backend::scalar;
 }
 
 result<chosen_fingerprinter> fingerprints_on(const fingerprint_recipe& recipe, backend which) {
@@ -182,9 +182,9 @@ std::uint64_t plain_read(byte_span bytes, backend which) noexcept {
 result<std::vector<gpu_info>> gpus() {
   const auto devices = cuda::devices();
   if (!devices) return devices.error();
-  std::vector<gpu_info> found;
-  for (const cuda::device_info& device : *devices) found.push_back(described(device));
-  return found;
+  std::vector<gpu_info> all;
+  for (const cuda::device_info& device : *devices) all.push_back(described(device));
+  return all;
 }
 
 }  // namespace cutpoint

@@ -56,18 +56,18 @@ std::uint64_t cut_sample(byte_span sample, cut_cursor& cursor, std::uint64_t pos
 constexpr std::size_t kinds = 2;
 using sample_set = std::array<std::vector<std::uint8_t>, kinds>;
 const sample_set& samples() {
-  static const sample_set made = {random_bytes(sample_bytes), text_bytes(sample_bytes)};
-  return made;
+  static const sample_set both = {random_bytes(sample_bytes), text_bytes(sample_bytes)};
+  return both;
 }
 
 /// The samples after as many zeros as each chunk skips.
 sample_set samples_after(std::uint64_t skipped) {
-  sample_set made;
+  sample_set longer;
   for (std::size_t kind = 0; kind < kinds; ++kind) {
-    made[kind].resize(skipped);
-    made[kind].insert(made[kind].end(), samples()[kind].begin(), samples()[kind].end());
+    longer[kind].resize(skipped);
+    longer[kind].insert(longer[kind].end(), samples()[kind].begin(), samples()[kind].end());
   }
-  return made;
+  return longer;
 }
 
 }  // namespace
@@ -76,8 +76,8 @@ chunker fastest(const chunker& cuts) {
   std::vector<chunker> candidates = {cuts.by(nullptr)};
   for (const backend_info& b : processor_backends()) {
     if (!b.runs_here || b.kind == backend::scalar) continue;
-    if (auto made = chunker_on(cuts, b.kind); made && backend_of(*made) == b.kind)
-      candidates.push_back(*std::move(made));
+    if (auto candidate = chunker_on(cuts, b.kind); candidate && backend_of(*candidate) == b.kind)
+      candidates.push_back(*std::move(candidate));
   }
   // To a cursor, each sample is a sequence of its own, in which it comes again with each pass.
   struct repeated_sample {
@@ -107,9 +107,9 @@ result<chosen_fingerprinter> fastest(const fingerprint_recipe& recipe) {
   std::vector<chosen_fingerprinter> candidates;
   for (const backend_info& b : processor_backends()) {
     if (!b.runs_here) continue;
-    auto made = fingerprints_on(recipe, b.kind);
-    if (!made) return made.error();
-    if (made->where == b.kind) candidates.push_back(*std::move(made));
+    auto candidate = fingerprints_on(recipe, b.kind);
+    if (!candidate) return candidate.error();
+    if (candidate->where == b.kind) candidates.push_back(*std::move(candidate));
   }
   std::vector<digest> digests(messages);
   const std::size_t best = find_fastest(candidates.size(), 1, [&](std::size_t i, std::size_t) {

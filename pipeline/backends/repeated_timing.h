@@ -54,7 +54,7 @@ double seconds_per_byte(const timing_options& plan, Work&& work) {
 /// added up. Of candidates that differ by less than such measurements do, the last is chosen, so that the choice is
 /// always the same.
 template <class Cost>
-std::size_t find_fastest(std::size_t count, std::size_t parts, Cost&& cost) {
+std::size_t find_fastest(std::size_t count, std::size_t kind_count, Cost&& cost) {
   constexpr int rounds = 7;
   constexpr double longest_seconds = 5e-3;
   constexpr double about_equal = 1.05;
@@ -65,7 +65,7 @@ std::size_t find_fastest(std::size_t count, std::size_t parts, Cost&& cost) {
   };
   std::vector<contender> left;
   for (std::size_t i = 0; i < count; ++i) {
-    left.push_back({i, std::vector<double>(parts, std::numeric_limits<double>::infinity())});
+    left.push_back({i, std::vector<double>(kind_count, std::numeric_limits<double>::infinity())});
   }
   const auto keep_within = [&left](double factor) {
     double best = std::numeric_limits<double>::infinity();
@@ -76,7 +76,8 @@ std::size_t find_fastest(std::size_t count, std::size_t parts, Cost&& cost) {
   for (int round = 0; round < rounds && left.size() > 1; ++round) {
     if (round > 1 && thread_seconds() - begin > longest_seconds) break;
     for (contender& c : left) {
-      for (std::size_t part = 0; part < parts; ++part) c.least[part] = std::min(c.least[part], cost(c.index, part));
+      for (std::size_t kind = 0; kind < kind_count; ++kind)
+        c.least[kind] = std::min(c.least[kind], cost(c.index, kind));
     }
     if (round != 0) keep_within(1.1 + 0.4 / round);  // the first turns warm up
   }

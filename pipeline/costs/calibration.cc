@@ -58,7 +58,7 @@ status measure_cuts_and_fingerprints(const feed_options& job, std::uint64_t cach
   rates.fingerprints = {
       {.kind = job.fingerprint.kind,
        .chunk_bytes = mean_bytes,
-       .in_flight = std::max<std::uint64_t>(1, work_piece_bytes / mean_bytes),
+       .in_flight = std::max<std::uint64_t>(1, work_block_bytes / mean_bytes),
        .bytes_per_second = best_rate(hashing_work(std::move(chosen->batch), block.view(), chunks), block_bytes),
        .where = chosen->where}};
   return {};

@@ -27,7 +27,7 @@ namespace {
 
 constexpr int memory_turns = 4;
 constexpr std::uint64_t most_processors = 4096;
-constexpr std::uint64_t piece_bytes = 512 * KiB;
+constexpr std::uint64_t read_block_bytes = 512 * KiB;
 constexpr std::uint64_t least_memory = 64 * MiB;
 constexpr std::uint64_t most_memory = 256 * MiB;
 constexpr std::uint64_t file_bytes = 16 * MiB;
@@ -43,11 +43,11 @@ struct aligned_deleter {
 };
 
 /// Does one thread's part of a turn and gives its bytes.
-using part_of_turn = std::function<std::uint64_t(std::uint64_t thread)>;
+using thread_work = std::function<std::uint64_t(std::uint64_t thread)>;
 
 /// Bytes a second of so many threads that do a turn at once, added up; the best turn. By each thread's processor time,
 /// in which waiting for memory counts, and for a processor that something else has does not.
-result<double> rate_of_threads(std::uint64_t count, const part_of_turn& work) {
+result<double> rate_of_threads(std::uint64_t count, const thread_work& work) {
   std::barrier begin(static_cast<std::ptrdiff_t>(count));
   std::vector<double> rates(count * memory_turns);
   const auto serve = [&](std::uint64_t thread) {
@@ -85,18 +85,18 @@ double page_cache_rate(std::span<std::uint8_t> buffer) {
   const int file = ::memfd_create("cutpoint", MFD_CLOEXEC);
   if (file < 0) return 0;
   bool is_whole = true;
-  for (std::uint64_t position = 0; position < file_bytes && is_whole; position += piece_bytes) {
-    is_whole =
-        ::pwrite(file, buffer.data(), piece_bytes, static_cast<off_t>(position)) == static_cast<ssize_t>(piece_bytes);
+  for (std::uint64_t position = 0; position < file_bytes && is_whole; position += read_block_bytes) {
+    is_whole = ::pwrite(file, buffer.data(), read_block_bytes, static_cast<off_t>(position)) ==
+               static_cast<ssize_t>(read_block_bytes);
   }
   double cost = 0;
   if (is_whole) {
-    cost = seconds_per_byte({.sample_bytes = file_bytes, .turns = memory_turns, .turn_seconds = 1},
-                            [&](std::uint64_t position) {
-                              is_whole &= ::pread(file, buffer.data() + position % read_into_bytes, piece_bytes,
-                                                  static_cast<off_t>(position)) == static_cast<ssize_t>(piece_bytes);
-                              return position + piece_bytes;
-                            });
+    cost = seconds_per_byte(
+        {.sample_bytes = file_bytes, .turns = memory_turns, .turn_seconds = 1}, [&](std::uint64_t position) {
+          is_whole &= ::pread(file, buffer.data() + position % read_into_bytes, read_block_bytes,
+                              static_cast<off_t>(position)) == static_cast<ssize_t>(read_block_bytes);
+          return position + read_block_bytes;
+        });
   }
   ::close(file);
   return is_whole ? 1 / cost : 0;
@@ -107,35 +107,35 @@ double page_cache_rate(std::span<std::uint8_t> buffer) {
 result<memory_rates> measure_memory(std::uint64_t processor_count, std::uint64_t largest_cache_bytes) {
   const std::uint64_t threads = std::clamp<std::uint64_t>(processor_count, 1, most_processors);
   const std::uint64_t wanted = std::clamp(2 * std::min(largest_cache_bytes, most_memory), least_memory, most_memory);
-  const std::uint64_t part = std::max<std::uint64_t>(64, wanted / threads / 64 * 64);
+  const std::uint64_t thread_bytes = std::max<std::uint64_t>(64, wanted / threads / 64 * 64);
   // Not touched here, but by those who read it, where they run.
-  const std::unique_ptr<std::uint8_t[], aligned_deleter> held(new (line) std::uint8_t[part * threads]);
-  const std::span<std::uint8_t> all(held.get(), part * threads);
+  const std::unique_ptr<std::uint8_t[], aligned_deleter> memory(new (line) std::uint8_t[thread_bytes * threads]);
+  const std::span<std::uint8_t> all(memory.get(), thread_bytes * threads);
   std::atomic<std::uint64_t> sum = 0;  // nobody may think that the reads are for nothing
   const auto touched = rate_of_threads(threads, [&](std::uint64_t thread) {
-    std::memset(all.data() + thread * part, 1, part);
-    return part;
+    std::memset(all.data() + thread * thread_bytes, 1, thread_bytes);
+    return thread_bytes;
   });
   if (!touched) return touched.error();
   const auto together = rate_of_threads(threads, [&](std::uint64_t thread) {
-    sum += plain_read(all.subspan(thread * part, part), backend::automatic);
-    return part;
+    sum += plain_read(all.subspan(thread * thread_bytes, thread_bytes), backend::automatic);
+    return thread_bytes;
   });
   if (!together) return together.error();
-  memory_rates found{.read_by_all = *together};
+  memory_rates rates{.read_by_all = *together};
   const timing_options whole = {.sample_bytes = all.size() / 2, .turns = memory_turns, .turn_seconds = 1};
-  found.read_by_one = 1 / seconds_per_byte(whole, [&](std::uint64_t begin) {
-                        const std::uint64_t count = std::min(piece_bytes, whole.sample_bytes - begin);
+  rates.read_by_one = 1 / seconds_per_byte(whole, [&](std::uint64_t begin) {
+                        const std::uint64_t count = std::min(read_block_bytes, whole.sample_bytes - begin);
                         sum += plain_read(all.subspan(begin, count), backend::automatic);
                         return begin + count;
                       });
-  found.copy = 1 / seconds_per_byte(whole, [&](std::uint64_t begin) {
-                 const std::uint64_t count = std::min(piece_bytes, whole.sample_bytes - begin);
+  rates.copy = 1 / seconds_per_byte(whole, [&](std::uint64_t begin) {
+                 const std::uint64_t count = std::min(read_block_bytes, whole.sample_bytes - begin);
                  std::memcpy(all.data() + whole.sample_bytes + begin, all.data() + begin, count);
                  return begin + count;
                });
-  found.page_cache = page_cache_rate(all);
-  return found;
+  rates.page_cache = page_cache_rate(all);
+  return rates;
 }
 
 result<double> measure_together(std::uint64_t processor_count) {
@@ -144,16 +144,16 @@ result<double> measure_together(std::uint64_t processor_count) {
   const std::vector<std::uint8_t> bytes = random_bytes(hashed_bytes);
   std::vector<chosen_fingerprinter> makers(threads);
   for (chosen_fingerprinter& maker : makers) {
-    auto made = fingerprints_on(fingerprint_kind::blake3, widest_backend());
-    if (!made) return made.error();
-    maker = *std::move(made);
+    auto fingerprinter = fingerprints_on(fingerprint_kind::blake3, widest_backend());
+    if (!fingerprinter) return fingerprinter.error();
+    maker = *std::move(fingerprinter);
   }
-  const part_of_turn work = [&](std::uint64_t thread) {
+  const thread_work work = [&](std::uint64_t thread) {
     const double begin = thread_seconds();
     std::uint64_t done = 0;
-    digest made;
+    digest output;
     while (thread_seconds() - begin < hashing_seconds) {
-      makers[thread].batch->submit(bytes, made);
+      makers[thread].batch->submit(bytes, output);
       if (!makers[thread].batch->flush().ok()) break;
       done += bytes.size();
     }

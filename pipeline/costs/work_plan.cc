@@ -65,12 +65,12 @@ plan_prediction predict(const job_rates& rates, work_plan plan, work_kind device
   }
 
   const bool devices_cut = device_work == work_kind::cuts;
-  plan_prediction made{.plan = plan,
-                       .device_cut_share = devices_cut ? share : 0,
-                       .device_fingerprint_share = has_fingerprints(rates) ? share : 0,
-                       .limits = {}};
+  plan_prediction prediction{.plan = plan,
+                             .device_cut_share = devices_cut ? share : 0,
+                             .device_fingerprint_share = has_fingerprints(rates) ? share : 0,
+                             .limits = {}};
   const auto add_limit = [&](std::string name, double seconds) {
-    if (seconds > 0) made.limits.push_back({std::move(name), std::nearbyint(1 / seconds)});
+    if (seconds > 0) prediction.limits.push_back({std::move(name), std::nearbyint(1 / seconds)});
   };
   add_limit("processor", (fixed + (1 - share) * movable) / processor_lanes);
   for (std::size_t i = 0; i < rates.devices.size() && all_devices > 0; ++i) {
@@ -84,10 +84,10 @@ plan_prediction predict(const job_rates& rates, work_plan plan, work_kind device
   add_limit("reading", reading);
   add_limit("joining", joining);
   add_limit("delivery", delivery);
-  std::stable_sort(made.limits.begin(), made.limits.end(),
+  std::stable_sort(prediction.limits.begin(), prediction.limits.end(),
                    [](const auto& a, const auto& b) { return a.bytes_per_second < b.bytes_per_second; });
-  if (!made.limits.empty()) made.bytes_per_second = made.limits.front().bytes_per_second;
-  return made;
+  if (!prediction.limits.empty()) prediction.bytes_per_second = prediction.limits.front().bytes_per_second;
+  return prediction;
 }
 
 }  // namespace
@@ -105,9 +105,9 @@ std::string_view to_string(work_plan which) noexcept {
 }
 
 const device_rates* job_rates::find_device(int device) const noexcept {
-  const auto found = std::find_if(devices.begin(), devices.end(),
+  const auto entry = std::find_if(devices.begin(), devices.end(),
                                   [device](const device_rates& each) { return each.device == device; });
-  return found != devices.end() ? &*found : nullptr;
+  return entry != devices.end() ? &*entry : nullptr;
 }
 
 double predict_device_rate(const device_rates& device, work_kind which) {
@@ -117,27 +117,27 @@ double predict_device_rate(const device_rates& device, work_kind which) {
 }
 
 std::vector<plan_prediction> predict_plans(const job_rates& rates) {
-  std::vector<plan_prediction> found = {predict(rates, work_plan::processor, work_kind::cuts)};
-  if (rates.devices.empty()) return found;
-  if (rates.devices_can_cut) found.push_back(predict(rates, work_plan::shared, work_kind::cuts));
+  std::vector<plan_prediction> predictions = {predict(rates, work_plan::processor, work_kind::cuts)};
+  if (rates.devices.empty()) return predictions;
+  if (rates.devices_can_cut) predictions.push_back(predict(rates, work_plan::shared, work_kind::cuts));
   if (has_fingerprints(rates)) {
     plan_prediction second = predict(rates, work_plan::shared, work_kind::fingerprints);
     if (!rates.devices_can_cut) {
-      found.push_back(std::move(second));
-    } else if (second.bytes_per_second > found.back().bytes_per_second) {
-      found.back() = std::move(second);
+      predictions.push_back(std::move(second));
+    } else if (second.bytes_per_second > predictions.back().bytes_per_second) {
+      predictions.back() = std::move(second);
     }
   }
-  if (rates.devices_can_cut) found.push_back(predict(rates, work_plan::device, work_kind::cuts));
-  std::stable_sort(found.begin(), found.end(),
+  if (rates.devices_can_cut) predictions.push_back(predict(rates, work_plan::device, work_kind::cuts));
+  std::stable_sort(predictions.begin(), predictions.end(),
                    [](const auto& a, const auto& b) { return a.bytes_per_second > b.bytes_per_second; });
-  return found;
+  return predictions;
 }
 
 const plan_prediction* prediction_of(std::span<const plan_prediction> predictions, work_plan plan) noexcept {
-  const auto found =
+  const auto entry =
       std::find_if(predictions.begin(), predictions.end(), [plan](const auto& each) { return each.plan == plan; });
-  return found != predictions.end() ? &*found : nullptr;
+  return entry != predictions.end() ? &*entry : nullptr;
 }
 
 }  // namespace cutpoint

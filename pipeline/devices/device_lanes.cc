@@ -19,64 +19,65 @@ result<std::unique_ptr<cuda::offload>> device_provider::make(int device, const c
 result<cuda::link_rates> device_provider::measure_link(int device) const { return cuda::measure_link(device); }
 
 result<device_lanes> device_lanes::open(const device_provider& provider, int device, const feed_options& options,
-                                        const device_configuration& part) {
-  device_lanes made;
-  made.device_ = device;
-  const auto none = [&made](std::string why) {
-    made.offloads_.clear();
-    made.warning_ = std::move(why) + "; the processor does the work";
-    return std::move(made);
+                                        const device_configuration& configuration) {
+  device_lanes lanes;
+  lanes.device_ = device;
+  const auto none = [&lanes](std::string why) {
+    lanes.offloads_.clear();
+    lanes.warning_ = std::move(why) + "; the processor does the work";
+    return std::move(lanes);
   };
-  const bool cuts = part.work == work_kind::cuts;
+  const bool cuts = configuration.work == work_kind::cuts;
   const cuda::offload_use use = cuts ? cuda::offload_use::cut : cuda::offload_use::fingerprint;
-  const auto limits = cuts ? device_limits(part, options.cuts) : result<cuda::batch_limits>(fingerprint_limits(part));
+  const auto limits =
+      cuts ? device_limits(configuration, options.cuts) : result<cuda::batch_limits>(fingerprint_limits(configuration));
   if (!limits) return none(limits.error().message());
-  made.limits_ = *limits;
-  made.longest_fingerprinted_ = longest_fingerprinted_on_device(options.fingerprint.kind);
-  const bool is_left = cuts && options.cuts.reach() > made.longest_fingerprinted_;
+  lanes.limits_ = *limits;
+  lanes.longest_fingerprinted_ = longest_fingerprinted_on_device(options.fingerprint.kind);
+  const bool is_left = cuts && options.cuts.reach() > lanes.longest_fingerprinted_;
   const fingerprint_recipe fingerprint = is_left ? fingerprint_recipe(fingerprint_kind::none) : options.fingerprint;
-  while (made.offloads_.size() < part.lane_count) {
+  while (lanes.offloads_.size() < configuration.lane_count) {
     auto next = provider.make(device, options.cuts, fingerprint, *limits, use);
     if (!next) {
       const status_code why = next.error().code();
       const bool is_fault = why == status_code::memory_limit || why == status_code::backend_failure;
       return is_fault ? result<device_lanes>(none(next.error().message())) : next.error();
     }
-    const std::uint64_t needed = part.lane_count * (*next)->memory_bytes();
+    const std::uint64_t needed = configuration.lane_count * (*next)->memory_bytes();
     if (needed > options.device_memory_bytes) {
       return none(fmt::format("batches of {} bytes need {} of the device's memory, more than the {} allowed",
                               limits->bytes, format_size(needed), format_size(options.device_memory_bytes)));
     }
-    made.offloads_.push_back(*std::move(next));
+    lanes.offloads_.push_back(*std::move(next));
   }
-  return made;
+  return lanes;
 }
 
-void device_lanes::pin(const ring& held) {
-  if (size() != 0) is_pinned_ = offloads_.front()->pin(held.at(0), held.size()).ok();
+void device_lanes::pin(const ring& ring) {
+  if (size() != 0) is_pinned_ = offloads_.front()->pin(ring.at(0), ring.size()).ok();
 }
 
-void device_lanes::unpin(const ring& held) {
-  if (is_pinned_) offloads_.front()->unpin(held.at(0));
+void device_lanes::unpin(const ring& ring) {
+  if (is_pinned_) offloads_.front()->unpin(ring.at(0));
   is_pinned_ = false;
 }
 
-status device_lanes::perform(task& taken, const task_context& context, lane& worker, std::size_t device_lane) {
+status device_lanes::perform(task& task, const task_context& context, lane& worker, std::size_t device_lane) {
   status failure;
   try {
-    if (map_task* map = std::get_if<map_task>(&taken.work)) {
+    if (map_task* map = std::get_if<map_task>(&task.work)) {
       const auto mapped = map_on_device(*map, context, limits_, *offloads_[device_lane], worker);
       if (mapped && *mapped) return {};
       if (!mapped) failure = mapped.error();
-    } else if (auto* chunks = std::get_if<fingerprint_task>(&taken.work)) {
-      const auto made =
+    } else if (auto* chunks = std::get_if<fingerprint_task>(&task.work)) {
+      const auto is_done =
           fingerprint_on_device(*chunks, context, limits_, longest_fingerprinted_, *offloads_[device_lane], worker);
-      if (made && *made) return {};
-      if (!made) failure = made.error();
+      if (is_done && *is_done) return {};
+      if (!is_done) failure = is_done.error();
     }
   } catch (const std::bad_alloc&) {  // the processor needs less
   }
-  cutpoint::perform(taken, context, worker);
+  cutpoint::perform(task, context, worker);
   return failure;
 }
 

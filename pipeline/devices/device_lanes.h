@@ -35,7 +35,8 @@ class device_lanes {
   /// Opens all lanes of a device. Opens none, with a warning, if the device has too little memory, needs more than is
   /// allowed, or cannot do the job. Errors: of calls that make the feed impossible.
   [[nodiscard]] static result<device_lanes> open(const device_provider& provider, int device,
-                                                 const feed_options& options, const device_configuration& part);
+                                                 const feed_options& options,
+                                                 const device_configuration& configuration);
 
   /// The GPU's number.
   [[nodiscard]] int device() const noexcept { return device_; }
@@ -48,11 +49,11 @@ class device_lanes {
   [[nodiscard]] const std::string& warning() const noexcept { return warning_; }
 
   /// Locks the ring's memory, which makes copies from it faster. Ignores a failure.
-  void pin(const ring& held);
-  void unpin(const ring& held);
+  void pin(const ring& ring);
+  void unpin(const ring& ring);
 
   /// Performs a task on the device, or on the calling thread if the device cannot do it. Returns the device's failure.
-  [[nodiscard]] status perform(task& taken, const task_context& context, lane& worker, std::size_t device_lane);
+  [[nodiscard]] status perform(task& task, const task_context& context, lane& worker, std::size_t device_lane);
   /// Remembers the first failure.
   void record_failure(const status& failure);
 

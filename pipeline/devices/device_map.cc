@@ -27,58 +27,58 @@ struct device_batch {
 std::optional<device_batch> batch_of(const map_task& work, const chunker& cuts, const cuda::batch_limits& limits) {
   const segment& target = *work.target;
   const std::uint64_t seen = target.end + std::min(cuts.reach(), limits.bytes);
-  device_batch made;
+  device_batch batch;
   for (const visible_range& s : work.visible_ranges) {
     if (s.end <= work.start) continue;
     if (s.begin >= target.end) break;
-    if (s.how == range_end::failed || made.stream_ranges.size() == limits.stream_ranges) return std::nullopt;
+    if (s.how == range_end::failed || batch.stream_ranges.size() == limits.stream_ranges) return std::nullopt;
     const std::uint64_t start = std::max(s.begin, work.start);
     const std::uint64_t begin = std::max(s.begin, start - std::min(start, cuts.behind()));
-    if (made.stream_ranges.empty()) made.base = begin;
-    made.end = std::min(s.end, seen);
-    made.stream_ranges.push_back({.begin = std::max(begin, made.base) - made.base,
-                                  .start = start - made.base,
-                                  .stop = std::min(s.end, target.end) - made.base,
-                                  .end = made.end - made.base,
-                                  .ends = s.how != range_end::open && made.end == s.end ? 1u : 0u});
+    if (batch.stream_ranges.empty()) batch.base = begin;
+    batch.end = std::min(s.end, seen);
+    batch.stream_ranges.push_back({.begin = std::max(begin, batch.base) - batch.base,
+                                   .start = start - batch.base,
+                                   .stop = std::min(s.end, target.end) - batch.base,
+                                   .end = batch.end - batch.base,
+                                   .ends = s.how != range_end::open && batch.end == s.end ? 1u : 0u});
   }
-  if (made.end - made.base > limits.bytes) return std::nullopt;
-  return made;
+  if (batch.end - batch.base > limits.bytes) return std::nullopt;
+  return batch;
 }
 
 digest digest_at(std::span<const std::uint8_t> digests, std::size_t number, std::size_t size) {
-  digest made;
-  made.size = static_cast<std::uint8_t>(size);
-  std::copy_n(digests.data() + number * size, size, made.bytes.data());
-  return made;
+  digest value;
+  value.size = static_cast<std::uint8_t>(size);
+  std::copy_n(digests.data() + number * size, size, value.bytes.data());
+  return value;
 }
 
 /// Appends the chunks that a batch found to the chain.
-void take_over(const device_batch& batch, const cuda::batch_output& found, std::size_t digest_bytes,
+void take_over(const device_batch& batch, const cuda::batch_output& output, std::size_t digest_bytes,
                chain& found_chain) {
-  found_chain.chunks.reserve(found.lengths.size());
+  found_chain.chunks.reserve(output.lengths.size());
   for (std::size_t i = 0; i < batch.stream_ranges.size(); ++i) {
     std::uint64_t position = batch.base + batch.stream_ranges[i].start;
-    const cuda::stream_range_chunks& mine = found.stream_ranges[i];
+    const cuda::stream_range_chunks& mine = output.stream_ranges[i];
     for (std::uint64_t k = mine.first; k < mine.first + mine.count; ++k) {
-      found_chain.chunks.push_back({position, found.lengths[k]});
-      position += found.lengths[k];
+      found_chain.chunks.push_back({position, output.lengths[k]});
+      position += output.lengths[k];
     }
     found_chain.next = position;
   }
   if (digest_bytes == 0) return;
   for (std::size_t i = 0; i < found_chain.chunks.size(); ++i) {
-    found_chain.fingerprints.push_back(digest_at(found.digests, i, digest_bytes));
+    found_chain.fingerprints.push_back(digest_at(output.digests, i, digest_bytes));
   }
 }
 
 }  // namespace
 
-result<cuda::batch_limits> device_limits(const device_configuration& part, const chunker& cuts) {
+result<cuda::batch_limits> device_limits(const device_configuration& configuration, const chunker& cuts) {
   if (cuts.reach() == unlimited) {
     return status{status_code::unavailable, "chunks without a maximum are cut on the processor"};
   }
-  const std::uint64_t bytes = part.batch_bytes + cuts.reach() + cuts.behind();
+  const std::uint64_t bytes = configuration.batch_bytes + cuts.reach() + cuts.behind();
   if (bytes > max_batch_bytes) {
     return status{status_code::unavailable,
                   fmt::format("chunks of up to {} bytes are cut on the processor: a batch for a device has at most {}",
@@ -87,33 +87,33 @@ result<cuda::batch_limits> device_limits(const device_configuration& part, const
   return cuda::batch_limits{.bytes = bytes, .stream_ranges = max_stream_ranges};
 }
 
-cuda::batch_limits fingerprint_limits(const device_configuration& part) {
-  return {.bytes = std::min(part.batch_bytes, max_batch_bytes), .chunks = part.batch_chunks};
+cuda::batch_limits fingerprint_limits(const device_configuration& configuration) {
+  return {.bytes = std::min(configuration.batch_bytes, max_batch_bytes), .chunks = configuration.batch_chunks};
 }
 
 result<bool> map_on_device(map_task& work, const task_context& context, const cuda::batch_limits& limits,
                            cuda::offload& offload, lane& worker) {
   const auto batch = batch_of(work, *context.cuts, limits);
   if (!batch) return false;
-  const auto parts = context.held->parts(batch->base, batch->end);
+  const auto buffers = context.ring->buffers(batch->base, batch->end);
   status outcome;
-  cuda::batch_output found;
-  chain made{.chunks = {}, .fingerprints = {}, .next = work.start};
+  cuda::batch_output output;
+  chain own{.chunks = {}, .fingerprints = {}, .next = work.start};
   measure(worker.at(stage::chunking), [&] {
-    outcome = offload.run({.buffers = parts, .stream_ranges = batch->stream_ranges}, found);
-    if (outcome.ok() && found.is_complete) take_over(*batch, found, offload.digest_bytes(), made);
-    return made.next - work.start;
+    outcome = offload.run({.buffers = buffers, .stream_ranges = batch->stream_ranges}, output);
+    if (outcome.ok() && output.is_complete) take_over(*batch, output, offload.digest_bytes(), own);
+    return own.next - work.start;
   });
   if (!outcome.ok()) return outcome;
-  if (!found.is_complete) return false;
-  note_phases(worker, found.times,
+  if (!output.is_complete) return false;
+  note_phases(worker, output.times,
               {.copied_in = batch->end - batch->base,
-               .cut = made.next - work.start,
-               .fingerprinted = offload.digest_bytes() != 0 ? made.bytes() : 0,
-               .copied_out = found.lengths.size_bytes() + found.digests.size_bytes()});
-  if (offload.digest_bytes() != 0) worker.at(stage::fingerprinting).counted.bytes += made.bytes();
-  worker.device_bytes += made.next - work.start;
-  work.target->own = std::move(made);
+               .cut = own.next - work.start,
+               .fingerprinted = offload.digest_bytes() != 0 ? own.bytes() : 0,
+               .copied_out = output.lengths.size_bytes() + output.digests.size_bytes()});
+  if (offload.digest_bytes() != 0) worker.at(stage::fingerprinting).counted.bytes += own.bytes();
+  worker.device_bytes += own.next - work.start;
+  work.target->own = std::move(own);
   return true;
 }
 
@@ -137,23 +137,23 @@ result<bool> fingerprint_on_device(fingerprint_task& work, const task_context& c
     begins.push_back(c->where.offset - base);
     lengths.push_back(static_cast<std::uint32_t>(c->where.length));
   }
-  const auto parts = context.held->parts(base, end);
+  const auto buffers = context.ring->buffers(base, end);
   status outcome;
-  cuda::chunk_output found;
+  cuda::chunk_output output;
   measure(worker.at(stage::fingerprinting), [&] {
-    outcome = offload.fingerprint({.buffers = parts, .begins = begins, .lengths = lengths}, found);
+    outcome = offload.fingerprint({.buffers = buffers, .begins = begins, .lengths = lengths}, output);
     if (!outcome.ok()) return std::uint64_t{0};
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < asked.size(); ++i) {
-      asked[i]->fingerprint = digest_at(found.digests, i, offload.digest_bytes());
+      asked[i]->fingerprint = digest_at(output.digests, i, offload.digest_bytes());
       bytes += asked[i]->where.length;
     }
     return bytes;
   });
   if (!outcome.ok()) return outcome;
   const std::uint64_t hashed = worker.work[static_cast<std::size_t>(stage::fingerprinting)].bytes;
-  note_phases(worker, found.times,
-              {.copied_in = end - base, .fingerprinted = hashed, .copied_out = found.digests.size()});
+  note_phases(worker, output.times,
+              {.copied_in = end - base, .fingerprinted = hashed, .copied_out = output.digests.size()});
   return true;
 }
 

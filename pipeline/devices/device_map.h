@@ -8,10 +8,10 @@
 namespace cutpoint {
 
 /// The limits of a device's batch. Errors: unavailable, if chunks have no maximum or are too long for a device.
-[[nodiscard]] result<cuda::batch_limits> device_limits(const device_configuration& part, const chunker& cuts);
+[[nodiscard]] result<cuda::batch_limits> device_limits(const device_configuration& configuration, const chunker& cuts);
 
 /// The limits of a device that only fingerprints. The processor fingerprints chunks that have more bytes.
-[[nodiscard]] cuda::batch_limits fingerprint_limits(const device_configuration& part);
+[[nodiscard]] cuda::batch_limits fingerprint_limits(const device_configuration& configuration);
 
 /// Maps a segment, with fingerprints if the device makes them. The chain may end a few chunks before one that the
 /// processor finds. Returns false and does nothing if the device cannot do it: a stream in the segment failed, or its

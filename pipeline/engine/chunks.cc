@@ -97,13 +97,13 @@ status feed_buffer(engine& engine, const feed_options& options, byte_span bytes,
 }
 
 result<std::vector<chunk_record>> chunk_buffer(engine& engine, const feed_options& options, byte_span bytes) {
-  std::vector<chunk_record> found;
-  chunk_callback keep([&found](const delivered_chunk& chunk) {
-    found.push_back(record_of(chunk));
+  std::vector<chunk_record> chunks;
+  chunk_callback keep([&chunks](const delivered_chunk& chunk) {
+    chunks.push_back(record_of(chunk));
     return status();
   });
   if (status fed = feed_buffer(engine, options, bytes, keep); !fed.ok()) return fed;
-  return found;
+  return chunks;
 }
 
 // --- A source --------------------------------------------------------------------------------------------------------
@@ -136,23 +136,23 @@ class chunk_reader::short_reads final : public source {
   std::uint64_t hole_left_ = 0;
 };
 
-chunk_reader::chunk_reader(std::unique_ptr<chunk_queue> found, feed feed, std::unique_ptr<short_reads> input) noexcept
-    : found_(std::move(found)), feed_(std::move(feed)), source_(std::move(input)) {}
+chunk_reader::chunk_reader(std::unique_ptr<chunk_queue> queue, feed feed, std::unique_ptr<short_reads> input) noexcept
+    : queue_(std::move(queue)), feed_(std::move(feed)), source_(std::move(input)) {}
 
 chunk_reader::chunk_reader(chunk_reader&&) noexcept = default;
 chunk_reader::~chunk_reader() = default;
 
 result<chunk_reader> chunk_reader::open(engine& engine, const feed_options& options, source& source) {
-  auto found = std::make_unique<chunk_queue>();
-  auto feed = engine.open(options, *found);
+  auto queue = std::make_unique<chunk_queue>();
+  auto feed = engine.open(options, *queue);
   if (!feed) return feed.error();
   if (status begun = feed->begin(0); !begun.ok()) return begun;
-  return result<chunk_reader>(chunk_reader(std::move(found), *std::move(feed), std::make_unique<short_reads>(source)));
+  return result<chunk_reader>(chunk_reader(std::move(queue), *std::move(feed), std::make_unique<short_reads>(source)));
 }
 
 result<std::size_t> chunk_reader::read(std::span<chunk_record> room) {
   for (;;) {
-    if (const std::size_t count = found_->take(room); count != 0) return count;
+    if (const std::size_t count = queue_->take(room); count != 0) return count;
     if (!failure_.ok()) return failure_;
     if (is_done_ || room.empty()) return std::size_t{0};
     const auto goes_on = advance();

@@ -54,7 +54,7 @@ std::string_view to_string(device_step which) noexcept {
   return "unknown";
 }
 
-engine::engine(std::unique_ptr<pool> held) noexcept : pool_(std::move(held)) {}
+engine::engine(std::unique_ptr<pool> owned) noexcept : pool_(std::move(owned)) {}
 engine::engine(engine&&) noexcept = default;
 engine& engine::operator=(engine&&) noexcept = default;
 engine::~engine() = default;
@@ -94,21 +94,21 @@ result<feed> engine::open(const feed_options& options, chunk_receiver& receiver,
   feed_configuration& configuration = setup->configuration;
   std::vector<lane> lanes;
   while (lanes.size() < configuration.all_lanes()) {
-    auto made = pool_->choices.place(options.fingerprint, on_processor);
-    if (!made) return made.error();
-    configuration.fingerprinted_on = made->where;
-    lanes.push_back({.fingerprints = std::move(made->batch)});
+    auto fingerprinter = pool_->choices.place(options.fingerprint, on_processor);
+    if (!fingerprinter) return fingerprinter.error();
+    configuration.fingerprinted_on = fingerprinter->where;
+    lanes.push_back({.fingerprints = std::move(fingerprinter->batch)});
   }
   configuration.chunked_on = backend_of(*cuts);
   if (configuration.fingerprinted_on != backend::scalar) configuration.fingerprint_task_bytes = vector_task_bytes;
   auto for_runs = fingerprinter::make(options.fingerprint);
   if (!for_runs) return for_runs.error();
-  auto made = std::make_unique<feed::implementation>(*pool_, configuration, *cuts, std::move(setup->key),
-                                                     std::move(setup->memory), std::move(lanes),
-                                                     run_periods(*cuts, *std::move(for_runs)), receiver);
-  if (options.trace != nullptr) made->trace(*options.trace);
-  if (status started = made->start(); !started.ok()) return started;
-  return feed(std::move(made));
+  auto implementation = std::make_unique<feed::implementation>(*pool_, configuration, *cuts, std::move(setup->key),
+                                                               std::move(setup->memory), std::move(lanes),
+                                                               run_periods(*cuts, *std::move(for_runs)), receiver);
+  if (options.trace != nullptr) implementation->trace(*options.trace);
+  if (status started = implementation->start(); !started.ok()) return started;
+  return feed(std::move(implementation));
 }
 
 }  // namespace cutpoint

@@ -51,19 +51,19 @@ status engine::pool::start() {
 }
 
 std::unique_ptr<feed_memory> engine::pool::take_kept(const feed_memory_key& key) {
-  std::unique_ptr<feed_memory> found;
+  std::unique_ptr<feed_memory> memory;
   std::vector<kept_entry> others;  // freed without the lock
   const std::lock_guard lock(mutex);
-  others.swap(kept_);
+  others.swap(reusable_);
   const auto same = std::find_if(others.begin(), others.end(), [&](const kept_entry& each) { return each.key == key; });
-  if (same != others.end()) found = std::move(same->memory);
-  return found;
+  if (same != others.end()) memory = std::move(same->memory);
+  return memory;
 }
 
 void engine::pool::keep(feed_memory_key key, std::unique_ptr<feed_memory> memory) noexcept {
   try {
     const std::lock_guard lock(mutex);
-    kept_.push_back({std::move(key), std::move(memory)});
+    reusable_.push_back({std::move(key), std::move(memory)});
   } catch (const std::bad_alloc&) {
   }
 }

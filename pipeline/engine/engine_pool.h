@@ -78,7 +78,7 @@ class engine::pool {
     feed_memory_key key;
     std::unique_ptr<feed_memory> memory;
   };
-  std::vector<kept_entry> kept_;  ///< guarded by `mutex`
+  std::vector<kept_entry> reusable_;  ///< guarded by `mutex`
 };
 
 }  // namespace cutpoint

@@ -8,7 +8,7 @@
 
 namespace cutpoint {
 
-feed::feed(std::unique_ptr<implementation> held) noexcept : implementation_(std::move(held)) {}
+feed::feed(std::unique_ptr<implementation> owned) noexcept : implementation_(std::move(owned)) {}
 feed::feed(feed&&) noexcept = default;
 feed::~feed() = default;
 
@@ -40,7 +40,7 @@ status feed::write(byte_span bytes) {
     if (!room) return room.error();
     const std::size_t count = std::min(room->size(), bytes.size());
     if (room->data() != bytes.data()) std::copy_n(bytes.begin(), count, room->begin());
-    if (status taken = commit(count); !taken.ok()) return taken;
+    if (status outcome = commit(count); !outcome.ok()) return outcome;
     bytes = bytes.subspan(count);
   }
   return {};
@@ -53,7 +53,7 @@ result<bool> feed_next_block(feed& feed, source& source) {
   const auto hole = source.skip_hole();
   if (!hole) return ended_by(hole.error());
   if (*hole != 0) {
-    if (status taken = feed.write_zeros(*hole); !taken.ok()) return taken;
+    if (status outcome = feed.write_zeros(*hole); !outcome.ok()) return outcome;
     return true;
   }
   const auto room = feed.space();
@@ -64,7 +64,7 @@ result<bool> feed_next_block(feed& feed, source& source) {
     if (status ended = feed.end(); !ended.ok()) return ended;
     return false;
   }
-  if (status taken = feed.commit(*count); !taken.ok()) return taken;
+  if (status outcome = feed.commit(*count); !outcome.ok()) return outcome;
   return true;
 }
 

@@ -26,7 +26,7 @@ feed::implementation::implementation(engine::pool& threads, const feed_configura
     : pool_(threads),
       memory_key_(std::move(key)),
       memory_(std::move(memory)),
-      ring_(memory_->held),
+      ring_(memory_->ring),
       devices_(memory_->devices),
       intake_(ring_, cuts, std::move(periods), configuration.intake),
       schedule_(configuration, cuts, ring_, receiver),
@@ -113,12 +113,12 @@ std::uint64_t feed::implementation::room() {
 
 status feed::implementation::commit(std::uint64_t count) {
   if (status countable = check_count(count); !countable.ok()) return countable;
-  status taken;
+  status outcome;
   measure(intake_meter(), [&] {
-    taken = intake_.commit(count);
+    outcome = intake_.commit(count);
     return count;
   });
-  return publish_if_due(std::move(taken), count);
+  return publish_if_due(std::move(outcome), count);
 }
 
 status feed::implementation::write_zeros(std::uint64_t count) {
@@ -126,13 +126,15 @@ status feed::implementation::write_zeros(std::uint64_t count) {
   while (count != 0) {
     const auto room = space();
     if (!room) return room.error();
-    result<std::uint64_t> taken = std::uint64_t{0};
+    result<std::uint64_t> byte_count = std::uint64_t{0};
     measure(intake_meter(), [&] {
-      taken = intake_.commit_zeros(count, room->size());
-      return taken ? *taken : 0;
+      byte_count = intake_.commit_zeros(count, room->size());
+      return byte_count ? *byte_count : 0;
     });
-    if (status told = publish_if_due(taken ? status() : taken.error(), taken ? *taken : 0); !told.ok()) return told;
-    count -= *taken;
+    if (status told = publish_if_due(byte_count ? status() : byte_count.error(), byte_count ? *byte_count : 0);
+        !told.ok())
+      return told;
+    count -= *byte_count;
   }
   return {};
 }
@@ -216,17 +218,17 @@ std::span<std::uint8_t> feed::implementation::room_of(std::uint64_t bytes) {
 bool feed::implementation::perform_one_task(std::unique_lock<std::mutex>& lock, std::uint64_t lane_index) {
   if (pool_.is_busy()) return false;
   const bool has_failed = !schedule_.failure().ok();
-  std::optional<task> taken;
-  run_or_fail([&] { taken = schedule_.take(lane_index == 0 ? lane_role::feeds : lane_role::works); });
-  if (!taken) return !has_failed && notify_failure();
+  std::optional<task> next_task;
+  run_or_fail([&] { next_task = schedule_.take(lane_index == 0 ? lane_role::feeds : lane_role::works); });
+  if (!next_task) return !has_failed && notify_failure();
   lane& worker = lanes_[lane_index];
   worker.work = {};
   ++pool_.working_threads;
   lock.unlock();
-  perform(*taken, schedule_.context(), worker);
+  perform(*next_task, schedule_.context(), worker);
   lock.lock();
   --pool_.working_threads;
-  hand_back(*std::move(taken), lane_index);
+  hand_back(*std::move(next_task), lane_index);
   return true;
 }
 
@@ -242,19 +244,19 @@ void feed::implementation::run_lane(std::size_t device, std::size_t device_lane,
 bool feed::implementation::perform_one_device_task(std::unique_lock<std::mutex>& lock, std::size_t device,
                                                    std::size_t device_lane, std::uint64_t lane_index) {
   const bool has_failed = !schedule_.failure().ok();
-  std::optional<task> taken;
-  run_or_fail([&] { taken = schedule_.take_for_device(device, now()); });
-  if (!taken) return !has_failed && notify_failure();
+  std::optional<task> next_task;
+  run_or_fail([&] { next_task = schedule_.take_for_device(device, now()); });
+  if (!next_task) return !has_failed && notify_failure();
   lane& worker = lanes_[lane_index];
   worker.work = {};
   lock.unlock();
-  status failure = devices_[device].perform(*taken, schedule_.context(), worker, device_lane);
+  status failure = devices_[device].perform(*next_task, schedule_.context(), worker, device_lane);
   lock.lock();
   if (!failure.ok()) {
     schedule_.remove_device(device);
     run_or_fail([&] { devices_[device].record_failure(failure); });
   }
-  hand_back(*std::move(taken), lane_index);
+  hand_back(*std::move(next_task), lane_index);
   return true;
 }
 
@@ -282,7 +284,7 @@ void feed::implementation::record_queue_levels(std::uint64_t lane_index) {
 }
 
 double feed::implementation::now() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - opened_).count();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - opening_time_).count();
 }
 
 // --- Results ---------------------------------------------------------------------------------------------------------

@@ -116,7 +116,7 @@ class feed::implementation final : public task_source {
   bool is_dropped_ = false;
   std::vector<lane_record> totals_;
   std::uint64_t device_bytes_ = 0;  ///< cut by devices, in tasks that were handed back
-  const std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
+  const std::chrono::steady_clock::time_point opening_time_ = std::chrono::steady_clock::now();
   queue_meter watch_;
   feed_trace trace_;
   bool is_open_ = false;

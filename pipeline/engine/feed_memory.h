@@ -28,16 +28,16 @@ struct feed_memory_key {
 /// A ring and the lanes of devices. While it exists, the ring is locked in memory for the devices, if they can do that.
 class feed_memory {
  public:
-  feed_memory(memory_budget::reservation reserved, ring bytes, std::vector<device_lanes> lanes)
-      : reservation_(std::move(reserved)), held(std::move(bytes)), devices(std::move(lanes)) {
+  feed_memory(memory_budget::reservation reserved, cutpoint::ring bytes, std::vector<device_lanes> lanes)
+      : reservation_(std::move(reserved)), ring(std::move(bytes)), devices(std::move(lanes)) {
     if (devices.empty()) return;
-    held.prepare(held.size());
-    devices.front().pin(held);
+    ring.prepare(ring.size());
+    devices.front().pin(ring);
   }
   feed_memory(const feed_memory&) = delete;
   feed_memory& operator=(const feed_memory&) = delete;
   ~feed_memory() {
-    if (!devices.empty()) devices.front().unpin(held);
+    if (!devices.empty()) devices.front().unpin(ring);
   }
 
   /// Whether another feed can use it: it has devices, and none has failed.
@@ -50,7 +50,7 @@ class feed_memory {
   memory_budget::reservation reservation_;  ///< ends after the ring
 
  public:
-  ring held;
+  cutpoint::ring ring;
   std::vector<device_lanes> devices;
 };
 

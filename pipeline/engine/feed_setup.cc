@@ -38,14 +38,14 @@ result<std::vector<device_lanes>> open_devices(const device_provider& provider, 
                                                const feed_configuration& configuration, std::string& warning) {
   std::vector<device_lanes> devices;
   for (const device_configuration& each : configuration.devices) {
-    auto opened = device_lanes::open(provider, each.device, options, each);
-    if (!opened) return opened.error();
-    if (opened->size() == 0) {
-      warning = opened->warning();
+    auto lanes = device_lanes::open(provider, each.device, options, each);
+    if (!lanes) return lanes.error();
+    if (lanes->size() == 0) {
+      warning = lanes->warning();
       std::erase(options.devices, each.device);
       break;
     }
-    devices.push_back(*std::move(opened));
+    devices.push_back(*std::move(lanes));
   }
   return devices;
 }
@@ -55,50 +55,50 @@ result<std::vector<device_lanes>> open_devices(const device_provider& provider, 
 result<feed_setup> engine::pool::set_up(feed_options options, const chunk_receiver& receiver, byte_span bytes) {
   const bool may_stay = !bytes.empty() && !has_many_runs(bytes);
   if (may_stay && options.segment_bytes == 0) options.segment_bytes = usual_segment_bytes(options.cuts);
-  feed_setup made;
+  feed_setup setup;
   const std::uint64_t allowed_bytes = options.memory_bytes;
-  for (std::string warning; made.memory == nullptr;) {
+  for (std::string warning; setup.memory == nullptr;) {
     options.memory_bytes = std::min(allowed_bytes, budget.available_bytes());
     auto configuration = make_feed_configuration(options, thread_count_, receiver);
     if (!configuration) {
       const bool is_limited = options.memory_bytes < allowed_bytes;
       return is_limited ? too_little_left(configuration.error(), budget) : configuration.error();
     }
-    made.configuration = *std::move(configuration);
-    if (!warning.empty()) made.configuration.device_warning = warning;
-    if (may_stay && made.configuration.devices.empty()) {
-      const std::uint64_t reserved_bytes = bytes_to_reserve(made.configuration, 0);
+    setup.configuration = *std::move(configuration);
+    if (!warning.empty()) setup.configuration.device_warning = warning;
+    if (may_stay && setup.configuration.devices.empty()) {
+      const std::uint64_t reserved_bytes = bytes_to_reserve(setup.configuration, 0);
       if (!budget.reserve(reserved_bytes)) continue;
-      made.configuration.intake.shortens_runs = false;
-      made.memory = std::make_unique<feed_memory>(memory_budget::reservation(budget, reserved_bytes), ring::over(bytes),
-                                                  std::vector<device_lanes>());
+      setup.configuration.intake.shortens_runs = false;
+      setup.memory = std::make_unique<feed_memory>(memory_budget::reservation(budget, reserved_bytes),
+                                                   ring::over(bytes), std::vector<device_lanes>());
       break;
     }
-    made.key = {.cuts = options.cuts.canonical(),
-                .fingerprint = options.fingerprint,
-                .devices = options.devices,
-                .configurations = made.configuration.devices,
-                .device_memory_bytes = options.device_memory_bytes,
-                .ring_bytes = made.configuration.ring_bytes};
-    made.memory = take_kept(made.key);
-    if (made.memory != nullptr) break;
-    auto opened = open_devices(*devices, options, made.configuration, warning);
-    if (!opened) return opened.error();
-    if (opened->size() != made.configuration.devices.size()) continue;
-    auto held = ring::make(made.configuration.ring_bytes);
-    if (!held) return held.error();
-    if (places && !opened->empty() && opened->front().node() >= 0) {  // else it lies where it is first written
-      static_cast<void>(places->bind_memory(held->at(0), held->size(), opened->front().node()));
+    setup.key = {.cuts = options.cuts.canonical(),
+                 .fingerprint = options.fingerprint,
+                 .devices = options.devices,
+                 .configurations = setup.configuration.devices,
+                 .device_memory_bytes = options.device_memory_bytes,
+                 .ring_bytes = setup.configuration.ring_bytes};
+    setup.memory = take_kept(setup.key);
+    if (setup.memory != nullptr) break;
+    auto lanes = open_devices(*devices, options, setup.configuration, warning);
+    if (!lanes) return lanes.error();
+    if (lanes->size() != setup.configuration.devices.size()) continue;
+    auto new_ring = ring::make(setup.configuration.ring_bytes);
+    if (!new_ring) return new_ring.error();
+    if (places && !lanes->empty() && lanes->front().node() >= 0) {  // else it lies where it is first written
+      static_cast<void>(places->bind_memory(new_ring->at(0), new_ring->size(), lanes->front().node()));
     }
-    const std::uint64_t reserved_bytes = bytes_to_reserve(made.configuration, made.configuration.ring_bytes);
+    const std::uint64_t reserved_bytes = bytes_to_reserve(setup.configuration, setup.configuration.ring_bytes);
     if (!budget.reserve(reserved_bytes)) continue;
-    made.memory = std::make_unique<feed_memory>(memory_budget::reservation(budget, reserved_bytes), *std::move(held),
-                                                *std::move(opened));
+    setup.memory = std::make_unique<feed_memory>(memory_budget::reservation(budget, reserved_bytes),
+                                                 *std::move(new_ring), *std::move(lanes));
   }
-  for (std::size_t i = 0; i < made.memory->devices.size(); ++i) {
-    made.configuration.devices[i].fingerprints = made.memory->devices[i].fingerprints();
+  for (std::size_t i = 0; i < setup.memory->devices.size(); ++i) {
+    setup.configuration.devices[i].fingerprints = setup.memory->devices[i].fingerprints();
   }
-  return made;
+  return setup;
 }
 
 }  // namespace cutpoint

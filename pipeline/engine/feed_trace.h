@@ -16,11 +16,11 @@ class feed_trace {
   feed_trace() = default;
   /// Lets every lane keep notes.
   feed_trace(trace_receiver& receiver, std::span<lane> lanes, std::span<const lane_record> records)
-      : receiver_(&receiver), opened_(span_notes::clock::now()) {
+      : receiver_(&receiver), opening_time_(span_notes::clock::now()) {
     for (std::size_t i = 0; i < lanes.size(); ++i) {
-      lanes[i].notes = std::make_unique<span_notes>(span_notes{i, records[i].device, opened_});
+      lanes[i].notes = std::make_unique<span_notes>(span_notes{i, records[i].device, opening_time_});
     }
-    receiver.begin(opened_, records);
+    receiver.begin(opening_time_, records);
   }
 
   /// Hands over the notes of `worker`, and `levels` with the present time.
@@ -34,7 +34,7 @@ class feed_trace {
 
  private:
   trace_receiver* receiver_ = nullptr;
-  span_notes::clock::time_point opened_ = {};
+  span_notes::clock::time_point opening_time_ = {};
 };
 
 }  // namespace cutpoint

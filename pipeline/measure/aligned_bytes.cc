@@ -10,20 +10,20 @@
 namespace cutpoint {
 
 aligned_bytes aligned_bytes::random(std::uint64_t size, std::uint64_t seed) {
-  aligned_bytes made(size);
+  aligned_bytes buffer(size);
   splitmix64 random(seed << 32);  // seeds begin far apart in the generator's one sequence
-  for (line& l : made.lines_) {
+  for (line& l : buffer.lines_) {
     std::array<std::uint64_t, sizeof(line) / sizeof(std::uint64_t)> words;
     for (std::uint64_t& word : words) word = random.next();
     l.bytes = std::bit_cast<std::array<std::uint8_t, sizeof(line)>>(words);
   }
-  return made;
+  return buffer;
 }
 
 result<aligned_bytes> aligned_bytes::read_files(const std::vector<std::string>& paths, std::uint64_t most_bytes,
                                                 const cancellation& cancel) {
-  aligned_bytes made(most_bytes);
-  const std::span<std::uint8_t> all(reinterpret_cast<std::uint8_t*>(made.lines_.data()), most_bytes);
+  aligned_bytes buffer(most_bytes);
+  const std::span<std::uint8_t> all(reinterpret_cast<std::uint8_t*>(buffer.lines_.data()), most_bytes);
   std::uint64_t size = 0;
   for (const std::string& path : paths) {
     auto file = file_source::open(path, &cancel);
@@ -37,17 +37,17 @@ result<aligned_bytes> aligned_bytes::read_files(const std::vector<std::string>& 
     }
     if (size == begin && size < most_bytes) return status{status_code::io_error, path + ": is empty"};
   }
-  made.size_ = size;
-  return made;
+  buffer.size_ = size;
+  return buffer;
 }
 
-aligned_bytes aligned_bytes::copy(const std::vector<byte_span>& pieces) {
+aligned_bytes aligned_bytes::copy(const std::vector<byte_span>& buffers) {
   std::uint64_t size = 0;
-  for (const byte_span& piece : pieces) size += piece.size();
-  aligned_bytes made(size);
-  auto* destination = reinterpret_cast<std::uint8_t*>(made.lines_.data());
-  for (const byte_span& piece : pieces) destination = std::copy(piece.begin(), piece.end(), destination);
-  return made;
+  for (const byte_span& each : buffers) size += each.size();
+  aligned_bytes buffer(size);
+  auto* destination = reinterpret_cast<std::uint8_t*>(buffer.lines_.data());
+  for (const byte_span& each : buffers) destination = std::copy(each.begin(), each.end(), destination);
+  return buffer;
 }
 
 }  // namespace cutpoint

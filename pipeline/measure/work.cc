@@ -13,20 +13,20 @@ constexpr std::uint64_t least_bytes = 16 * MiB;
 /// The clock is read once in this many bytes, because reading it takes as long as reading some KiB of memory.
 constexpr std::uint64_t look_bytes = 4 * MiB;
 
-/// Returns the end of the chunk range that begins at `first` and has about `work_piece_bytes`.
-std::size_t piece_end(const std::vector<chunk>& chunks, std::size_t first) {
+/// Returns the end of the chunk range that begins at `first` and has about `work_block_bytes`.
+std::size_t block_end(const std::vector<chunk>& chunks, std::size_t first) {
   std::uint64_t bytes = 0;
-  while (first < chunks.size() && bytes < work_piece_bytes) bytes += chunks[first++].length;
+  while (first < chunks.size() && bytes < work_block_bytes) bytes += chunks[first++].length;
   return first;
 }
 
-/// Makes the digests of about `work_piece_bytes` of chunks from `first` on. Returns the index of the next chunk.
-result<std::size_t> hash_piece(batch_fingerprinter& batch, byte_span data, const std::vector<chunk>& chunks,
-                               std::size_t first, std::vector<digest>& made) {
-  const std::size_t end = piece_end(chunks, first);
-  made.resize(std::max(made.size(), end - first));
+/// Makes the digests of about `work_block_bytes` of chunks from `first` on. Returns the index of the next chunk.
+result<std::size_t> hash_block(batch_fingerprinter& batch, byte_span data, const std::vector<chunk>& chunks,
+                               std::size_t first, std::vector<digest>& digests) {
+  const std::size_t end = block_end(chunks, first);
+  digests.resize(std::max(digests.size(), end - first));
   for (std::size_t i = first; i < end; ++i)
-    batch.submit(data.subspan(chunks[i].offset, chunks[i].length), made[i - first]);
+    batch.submit(data.subspan(chunks[i].offset, chunks[i].length), digests[i - first]);
   if (status flushed = batch.flush(); !flushed.ok()) return flushed;
   return end;
 }
@@ -35,7 +35,7 @@ result<std::size_t> hash_piece(batch_fingerprinter& batch, byte_span data, const
 
 timed_work cutting_work(const chunker& cuts, byte_span data) {
   return [cursor = cut_cursor(cuts), data, position = std::uint64_t{0}](std::uint64_t begin) mutable {
-    const std::uint64_t end = std::min<std::uint64_t>(data.size(), begin + work_piece_bytes);
+    const std::uint64_t end = std::min<std::uint64_t>(data.size(), begin + work_block_bytes);
     while (begin < end) {
       const std::uint64_t length = *cursor.next_cut({.bytes = data, .start = begin, .at_end = true}, position);
       begin += length;
@@ -47,11 +47,11 @@ timed_work cutting_work(const chunker& cuts, byte_span data) {
 
 timed_work hashing_work(std::shared_ptr<batch_fingerprinter> batch, byte_span data,
                         std::shared_ptr<const std::vector<chunk>> chunks) {
-  return [batch = std::move(batch), data, chunks = std::move(chunks), made = std::vector<digest>(),
+  return [batch = std::move(batch), data, chunks = std::move(chunks), digests = std::vector<digest>(),
           next = std::size_t{0}](std::uint64_t begin) mutable {
     if (begin == 0) next = 0;
     // The caller guarantees that the batch does not fail.
-    next = hash_piece(*batch, data, *chunks, next, made).value();
+    next = hash_block(*batch, data, *chunks, next, digests).value();
     return next == chunks->size() ? std::uint64_t{data.size()} : (*chunks)[next].offset;
   };
 }

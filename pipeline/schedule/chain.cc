@@ -36,7 +36,7 @@ std::optional<std::size_t> chain_cursor::find(std::uint64_t position) {
   return chain_->next == position ? std::optional(at_) : std::nullopt;
 }
 
-void mark_candidates(const chunker& chunker, const ring& held, std::span<const visible_range> visible_ranges,
+void mark_candidates(const chunker& chunker, const ring& ring, std::span<const visible_range> visible_ranges,
                      std::uint64_t first, std::uint64_t last, candidate_bits& candidates) {
   const candidate_map_needs needs = *chunker.candidate_map();
   candidates.clear(first, last);
@@ -46,7 +46,7 @@ void mark_candidates(const chunker& chunker, const ring& held, std::span<const v
     if (begin >= end) continue;
     const std::uint64_t behind = std::min(needs.behind, begin - s.begin);
     const std::uint64_t shown = std::min(end + needs.ahead, s.end);
-    const stream_window window{.bytes = held.bytes(begin - behind, shown),
+    const stream_window window{.bytes = ring.bytes(begin - behind, shown),
                                .start = behind,
                                .at_end = shown == s.end && s.how != range_end::open};
     chunker.find_candidates(window, end - begin, begin, candidates);

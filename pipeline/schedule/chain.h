@@ -16,13 +16,13 @@ namespace cutpoint {
 class chunk_finder {
  public:
   /// `candidates`, where not null, has those of every visible_range. All must outlive it.
-  chunk_finder(const chunker& chunker, const ring& held, std::span<const visible_range> visible_ranges,
+  chunk_finder(const chunker& chunker, const ring& ring, std::span<const visible_range> visible_ranges,
                const candidate_bits* candidates = nullptr)
-      : chunker_(&chunker), ring_(&held), ranges_(visible_ranges), candidates_(candidates) {}
+      : chunker_(&chunker), ring_(&ring), ranges_(visible_ranges), candidates_(candidates) {}
 
   /// Finds many chunks in a row with a cursor over the same sequence, which must outlive it.
-  chunk_finder(cut_cursor& cursor, const ring& held, std::span<const visible_range> visible_ranges)
-      : chunker_(&cursor.cuts()), ring_(&held), ranges_(visible_ranges), cursor_(&cursor) {}
+  chunk_finder(cut_cursor& cursor, const ring& ring, std::span<const visible_range> visible_ranges)
+      : chunker_(&cursor.cuts()), ring_(&ring), ranges_(visible_ranges), cursor_(&cursor) {}
 
   struct step {
     std::uint64_t next = 0;  ///< where the next chunk begins
@@ -65,7 +65,7 @@ class chain_cursor {
 };
 
 /// Marks the candidates of positions [first, last), which `visible_ranges` cover, with what is needed around them.
-void mark_candidates(const chunker& chunker, const ring& held, std::span<const visible_range> visible_ranges,
+void mark_candidates(const chunker& chunker, const ring& ring, std::span<const visible_range> visible_ranges,
                      std::uint64_t first, std::uint64_t last, candidate_bits& candidates);
 
 }  // namespace cutpoint

@@ -23,7 +23,7 @@ class deliverer {
     for (const stream_entry& entry : work_.entries) {
       if (status begun = begin(entry); !begun.ok()) return begun;
       for (; next_ < work_.batch->chunks.size() && work_.batch->chunks[next_].where.offset < entry.end; ++next_) {
-        if (status taken = take(entry, work_.batch->chunks[next_]); !taken.ok()) return taken;
+        if (status outcome = take(entry, work_.batch->chunks[next_]); !outcome.ok()) return outcome;
       }
       if (entry.how == range_end::open || entry.end > work_.batch->end) return {};
       if (entry.how == range_end::cut) continue;
@@ -46,13 +46,13 @@ class deliverer {
     for (; work_.delivered_runs < work_.runs.size() && work_.runs[work_.delivered_runs].position <= c.where.offset;
          ++work_.delivered_runs) {
       const removed_run& run = work_.runs[work_.delivered_runs];
-      const status taken = hand_over({.stream = entry.stream,
-                                      .offset = work_.state.offset,
-                                      .length = run.period.length,
-                                      .count = run.count,
-                                      .fingerprint = run.period.fingerprint,
-                                      .bytes = bytes_of(c.where.offset, run.period.length)});
-      if (!taken.ok()) return taken;
+      const status outcome = hand_over({.stream = entry.stream,
+                                        .offset = work_.state.offset,
+                                        .length = run.period.length,
+                                        .count = run.count,
+                                        .fingerprint = run.period.fingerprint,
+                                        .bytes = bytes_of(c.where.offset, run.period.length)});
+      if (!outcome.ok()) return outcome;
     }
     return hand_over({.stream = entry.stream,
                       .offset = work_.state.offset,
@@ -63,13 +63,13 @@ class deliverer {
 
   /// The removed periods of a run have the same byte as the rest of the run, which is still in the ring.
   byte_span bytes_of(std::uint64_t begin, std::uint64_t length) const {
-    return context_.held->bytes(begin, begin + length);
+    return context_.ring->bytes(begin, begin + length);
   }
 
   status hand_over(delivered_chunk c) {
     work_.state.offset += c.length * c.count;
     bytes_ += c.length * c.count;
-    c.memory = context_.kept;
+    c.memory = context_.kept_memory;
     return receiver_.take(c);
   }
 
@@ -143,7 +143,7 @@ status replay(selected_batch& selected, chunk_receiver& receiver, std::uint64_t&
     delivered_chunk& chunk = selected.chunks[i];
     chunk.work = work[i].get();
     bytes += chunk.length * chunk.count;
-    if (status taken = receiver.take(chunk); !taken.ok()) return taken;
+    if (status outcome = receiver.take(chunk); !outcome.ok()) return outcome;
     work[i].reset();
   }
   return {};

@@ -171,22 +171,22 @@ result<feed_configuration> make_feed_configuration(const feed_options& asked, st
   const std::uint64_t wanted_segment = options.segment_bytes != 0 ? options.segment_bytes : usual;
   if (status segment = check_segment(options, wanted_segment); !segment.ok()) return segment;
 
-  feed_configuration made{.fingerprint = options.fingerprint.kind,
-                          .join = options.join,
-                          .cancel = options.cancel,
-                          .cancel_grace = options.cancel_grace,
-                          .plan = chosen.plan,
-                          .predictions = std::move(chosen.predictions),
-                          .rates = options.rates,
-                          .lane_count = thread_count,
-                          .devices = {},
-                          .memory_bytes = memory_bytes,
-                          .kept_memory_bytes = options.kept_memory_bytes,
-                          .has_select = receiver.has_select(),
-                          .kept_lookbehind_bytes = cuts.behind()};
+  feed_configuration configuration{.fingerprint = options.fingerprint.kind,
+                                   .join = options.join,
+                                   .cancel = options.cancel,
+                                   .cancel_grace = options.cancel_grace,
+                                   .plan = chosen.plan,
+                                   .predictions = std::move(chosen.predictions),
+                                   .rates = options.rates,
+                                   .lane_count = thread_count,
+                                   .devices = {},
+                                   .memory_bytes = memory_bytes,
+                                   .kept_memory_bytes = options.kept_memory_bytes,
+                                   .has_select = receiver.has_select(),
+                                   .kept_lookbehind_bytes = cuts.behind()};
   // An eighth is left for what is known about the bytes, and another for selection ahead.
-  if (made.has_select) made.selection_bytes = memory / 8;
-  const std::uint64_t most = memory - memory / 8 - made.selection_bytes;
+  if (configuration.has_select) configuration.selection_bytes = memory / 8;
+  const std::uint64_t most = memory - memory / 8 - configuration.selection_bytes;
   // The join of P-Dedupe keeps a chunk until the next one is known.
   const std::uint64_t held_chunks = options.join == join_kind::pdedupe ? 2 : 1;
   std::uint64_t needed = cuts.behind() + held_chunks * reach;
@@ -200,9 +200,9 @@ result<feed_configuration> make_feed_configuration(const feed_options& asked, st
     const std::uint64_t kept_lookbehind_bytes = std::max(cuts.behind(), map.behind);
     const std::uint64_t needed_with_map =
         kept_lookbehind_bytes + reach + map.ahead + 2 * segment_granule + smallest_segment;
-    made.has_candidates = needed_with_map <= most;
-    if (made.has_candidates) {
-      made.kept_lookbehind_bytes = kept_lookbehind_bytes;
+    configuration.has_candidates = needed_with_map <= most;
+    if (configuration.has_candidates) {
+      configuration.kept_lookbehind_bytes = kept_lookbehind_bytes;
       needed = needed_with_map;
     }
   }
@@ -211,33 +211,35 @@ result<feed_configuration> make_feed_configuration(const feed_options& asked, st
   // read while it works. A single lane needs only the one that it reads. Two more are joined and delivered.
   const std::uint64_t held_segments = (thread_count == 1 && !has_devices ? 1 : 2 * thread_count) + 2;
   const std::uint64_t shared = left / (has_devices ? 2 : 1) / held_segments;
-  const std::uint64_t granule = made.has_candidates ? segment_granule : 1;
-  made.segment_bytes =
+  const std::uint64_t granule = configuration.has_candidates ? segment_granule : 1;
+  configuration.segment_bytes =
       std::max(granule, std::min(wanted_segment, std::max(shared, smallest_segment)) / granule * granule);
-  const std::uint64_t for_lanes = held_segments * made.segment_bytes;
+  const std::uint64_t for_lanes = held_segments * configuration.segment_bytes;
   const std::uint64_t batches = batches_held * device_count;
   if (has_devices) {
     const std::uint64_t fitting = left > for_lanes ? (left - for_lanes) / batches : 0;
     for (const int device : options.devices) {
-      made.devices.push_back(configure_device(options, device, chosen.on_devices, made.segment_bytes, fitting));
+      configuration.devices.push_back(
+          configure_device(options, device, chosen.on_devices, configuration.segment_bytes, fitting));
     }
-    made.device_warning = std::move(device_warning);
+    configuration.device_warning = std::move(device_warning);
   }
   std::uint64_t for_devices = 0;
-  for (const device_configuration& each : made.devices) for_devices += batches_held * each.batch_bytes;
+  for (const device_configuration& each : configuration.devices) for_devices += batches_held * each.batch_bytes;
   // While a run is held back, a segment whose map looks ahead into it waits, and so does the work behind that segment.
-  const std::uint64_t awaited = made.has_candidates ? cuts.candidate_map()->ahead + made.segment_bytes + granule : 0;
+  const std::uint64_t awaited =
+      configuration.has_candidates ? cuts.candidate_map()->ahead + configuration.segment_bytes + granule : 0;
   const std::uint64_t for_runs = is_bounded ? least_ring_for_runs(cuts) + awaited : unlimited;
   const std::uint64_t comfortable = needed + for_lanes + for_devices + (is_bounded ? for_runs : 0) + 1 * MiB;
-  made.fill_limit = std::clamp(comfortable, needed, std::max(needed, most));
-  made.ring_bytes = rounded_up(is_bounded ? made.fill_limit : memory + 1);
-  made.fill_limit = std::min(rounded_up(made.fill_limit), made.ring_bytes);
+  configuration.fill_limit = std::clamp(comfortable, needed, std::max(needed, most));
+  configuration.ring_bytes = rounded_up(is_bounded ? configuration.fill_limit : memory + 1);
+  configuration.fill_limit = std::min(rounded_up(configuration.fill_limit), configuration.ring_bytes);
   if (options.join == join_kind::exact) {
-    made.intake.shortens_runs = for_runs <= made.fill_limit;
+    configuration.intake.shortens_runs = for_runs <= configuration.fill_limit;
   } else {
-    made.intake.cut_every = wanted_segment;
+    configuration.intake.cut_every = wanted_segment;
   }
-  return made;
+  return configuration;
 }
 
 }  // namespace cutpoint

@@ -11,7 +11,7 @@ namespace cutpoint {
 /// fingerprinter would otherwise write digests to memory that may have been freed.
 class fingerprint_session {
  public:
-  fingerprint_session(const ring& held, batch_fingerprinter& batch) : ring_(held), batch_(batch) {}
+  fingerprint_session(const ring& ring, batch_fingerprinter& batch) : ring_(ring), batch_(batch) {}
   fingerprint_session(const fingerprint_session&) = delete;
   fingerprint_session& operator=(const fingerprint_session&) = delete;
   ~fingerprint_session() {

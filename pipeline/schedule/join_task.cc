@@ -14,7 +14,7 @@ class joiner {
       : work_(work),
         context_(context),
         target_(*work.target),
-        cut_(*context.cuts, *context.held, work.visible_ranges, work.follows_candidates ? context.candidates : nullptr),
+        cut_(*context.cuts, *context.ring, work.visible_ranges, work.follows_candidates ? context.candidates : nullptr),
         own_(target_.own),
         early_(target_.early_join) {}
 
@@ -70,22 +70,22 @@ void recut_boundaries(join_task& work, const task_context& context) {
   };
   for (const joined_chunk& next : work.joined) {
     const std::uint64_t end = next.where.offset + next.where.length;
-    if (work.held && work.held->where.offset + work.held->where.length == next.where.offset) {
-      const std::uint64_t begin = work.held->where.offset;
-      for (const chunk& again : context.cuts->find_cuts(context.held->bytes(begin, end))) {
+    if (work.recut_chunk && work.recut_chunk->where.offset + work.recut_chunk->where.length == next.where.offset) {
+      const std::uint64_t begin = work.recut_chunk->where.offset;
+      for (const chunk& again : context.cuts->find_cuts(context.ring->bytes(begin, end))) {
         joined.push_back({.where = {begin + again.offset, again.length}});
       }
       work.recut_bytes += end - begin;
-      for (const joined_chunk& c : {*work.held, next}) {
+      for (const joined_chunk& c : {*work.recut_chunk, next}) {
         if (c.is_fingerprinted) work.recut_fingerprinted_bytes += c.where.length;
       }
-      work.held.reset();
+      work.recut_chunk.reset();
     } else {
-      if (work.held) joined.push_back(*std::exchange(work.held, std::nullopt));
+      if (work.recut_chunk) joined.push_back(*std::exchange(work.recut_chunk, std::nullopt));
       joined.push_back(next);
     }
     if (is_before_cut(end)) {
-      work.held = joined.back();
+      work.recut_chunk = joined.back();
       joined.pop_back();
     }
   }

@@ -30,16 +30,16 @@ status perform(map_task& work, const task_context& context, lane& worker) {
   segment& target = *work.target;
   if (work.marks_candidates) {
     measure(worker.at(stage::chunking), [&] {
-      mark_candidates(*context.cuts, *context.held, work.visible_ranges, target.begin, target.end, *context.candidates);
+      mark_candidates(*context.cuts, *context.ring, work.visible_ranges, target.begin, target.end, *context.candidates);
       return target.end - target.begin;
     });
     return {};
   }
   if (!worker.cursor) worker.cursor.emplace(*context.cuts);
-  chunk_finder cut(*worker.cursor, *context.held, work.visible_ranges);
+  chunk_finder cut(*worker.cursor, *context.ring, work.visible_ranges);
   target.own.next = work.start;
-  std::deque<digest> made;  // a deque, because the fingerprinter holds pointers to the digests
-  fingerprint_session session(*context.held, *worker.fingerprints);
+  std::deque<digest> digests;  // a deque, because the fingerprinter holds pointers to the digests
+  fingerprint_session session(*context.ring, *worker.fingerprints);
   std::uint64_t cut_bytes = 1;  // 0 once nothing more is decided
   while (cut_bytes != 0 && target.own.next < target.end) {
     measure(worker.at(stage::chunking), [&] { return cut_bytes = cut_tile(cut, target.end, context, target.own); });
@@ -47,18 +47,18 @@ status perform(map_task& work, const task_context& context, lane& worker) {
     if (!work.fingerprints) continue;
     measure(worker.at(stage::fingerprinting), [&] {
       std::uint64_t bytes = 0;
-      while (made.size() < target.own.chunks.size()) {
-        const chunk& next = target.own.chunks[made.size()];
-        bytes += session.submit(next, made.emplace_back());
+      while (digests.size() < target.own.chunks.size()) {
+        const chunk& next = target.own.chunks[digests.size()];
+        bytes += session.submit(next, digests.emplace_back());
       }
       return bytes;
     });
   }
-  if (made.empty()) return {};
+  if (digests.empty()) return {};
   status outcome;
   measure(worker.at(stage::fingerprinting), [&] {
     outcome = session.flush();
-    target.own.fingerprints.assign(made.begin(), made.end());
+    target.own.fingerprints.assign(digests.begin(), digests.end());
     return std::uint64_t{0};
   });
   return outcome;
@@ -66,7 +66,7 @@ status perform(map_task& work, const task_context& context, lane& worker) {
 
 status perform(early_join_task& work, const task_context& context, lane& worker) {
   segment& target = *work.target;
-  chunk_finder cut(*context.cuts, *context.held, work.visible_ranges);
+  chunk_finder cut(*context.cuts, *context.ring, work.visible_ranges);
   chain_cursor own(target.own);
   measure(worker.at(stage::chunking), [&] {
     const std::uint64_t begin = target.early_join.next;

@@ -18,9 +18,9 @@ class queue_meter {
                                                levels.waiting_fingerprint_bytes, levels.waiting_delivery_bytes};
     for (std::size_t i = 0; i < queues_.size(); ++i) {
       queue& measured = queues_[i];
-      measured.area += static_cast<double>(measured.held) * (now - since_);
-      measured.held = seen[i];
-      measured.most = std::max(measured.most, measured.held);
+      measured.area += static_cast<double>(measured.value) * (now - since_);
+      measured.value = seen[i];
+      measured.most = std::max(measured.most, measured.value);
     }
     since_ = now;
   }
@@ -30,7 +30,7 @@ class queue_meter {
                                               &statistics.waiting_fingerprints, &statistics.waiting_deliveries};
     for (std::size_t i = 0; i < queues_.size(); ++i) {
       const queue& measured = queues_[i];
-      const double area = measured.area + static_cast<double>(measured.held) * (now - since_);
+      const double area = measured.area + static_cast<double>(measured.value) * (now - since_);
       *places[i] = {.mean = now > 0 ? area / now : 0, .most = measured.most};
     }
   }
@@ -38,7 +38,7 @@ class queue_meter {
  private:
   struct queue {
     double area = 0;
-    std::uint64_t held = 0;
+    std::uint64_t value = 0;
     std::uint64_t most = 0;
   };
   std::array<queue, 4> queues_ = {};

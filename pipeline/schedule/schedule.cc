@@ -18,11 +18,11 @@ std::uint64_t less(std::uint64_t position, std::uint64_t bytes) { return positio
 
 }  // namespace
 
-schedule::schedule(const feed_configuration& chosen, const chunker& cuts, const ring& held, chunk_receiver& receiver)
+schedule::schedule(const feed_configuration& chosen, const chunker& cuts, const ring& ring, chunk_receiver& receiver)
     : configuration_(chosen),
       balance_(chosen),
       chunker_(cuts),
-      ring_(&held),
+      ring_(&ring),
       receiver_(&receiver),
       kept_memory_(std::make_shared<kept_memory>(chosen.kept_memory_bytes)),
       fill_limit_(chosen.fill_limit),
@@ -66,14 +66,14 @@ void schedule::finish() {
   is_finished_ = true;
   request_join();
   if (sequence_.readable() > open_begin_) seal(sequence_.readable());
-  if (segments_.empty() && held_) append_batch({*std::exchange(held_, std::nullopt)}, frontier_);
+  if (segments_.empty() && recut_chunk_) append_batch({*std::exchange(recut_chunk_, std::nullopt)}, frontier_);
 }
 
 std::uint64_t schedule::room(std::uint64_t cursor) const noexcept {
   std::uint64_t needed = delivered_;
   for (const std::uint64_t retained : retained_positions_) needed = std::min(needed, retained);
-  const std::uint64_t held = cursor - less(needed, configuration_.kept_lookbehind_bytes);
-  return held < fill_limit_ ? fill_limit_ - held : 0;
+  const std::uint64_t used_bytes = cursor - less(needed, configuration_.kept_lookbehind_bytes);
+  return used_bytes < fill_limit_ ? fill_limit_ - used_bytes : 0;
 }
 
 status schedule::make_room() {
@@ -127,10 +127,10 @@ void schedule::seal(std::uint64_t end) {
 
 task_context schedule::context() const noexcept {
   return {.cuts = &chunker_,
-          .held = ring_,
+          .ring = ring_,
           .candidates = candidates_.get(),
           .receiver = receiver_,
-          .kept = kept_memory_.get(),
+          .kept_memory = kept_memory_.get(),
           .cancel = configuration_.cancel,
           .cancel_grace = configuration_.cancel_grace,
           .has_failed = &has_failed_};

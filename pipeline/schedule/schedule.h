@@ -37,7 +37,7 @@ enum class lane_role { works, feeds };
 
 class schedule {
  public:
-  schedule(const feed_configuration& chosen, const chunker& cuts, const ring& held, chunk_receiver& receiver);
+  schedule(const feed_configuration& chosen, const chunker& cuts, const ring& ring, chunk_receiver& receiver);
 
   // The feeding side.
 
@@ -148,7 +148,7 @@ class schedule {
   /// Fails the feed if it was cancelled. Returns whether tasks may be taken.
   [[nodiscard]] bool may_take();
   /// Keeps the bytes of a task in the ring until it is handed back.
-  [[nodiscard]] std::optional<task> retain_bytes(std::optional<task> taken);
+  [[nodiscard]] std::optional<task> retain_bytes(std::optional<task> next);
 
   feed_configuration configuration_;
   load_balance balance_;
@@ -175,7 +175,7 @@ class schedule {
   std::uint64_t next_join_attempt_ = 0;  ///< no join is tried before so many bytes are joinable
   std::uint64_t last_join_request_ = 0;
   std::uint64_t last_forced_join_ = 0;  ///< joinable bytes at the last try because the ring was full
-  std::optional<joined_chunk> held_;
+  std::optional<joined_chunk> recut_chunk_;
 
   std::deque<joined_batch> batches_;
   std::size_t selected_batches_ = 0;  ///< at the front of `batches_`

@@ -40,7 +40,7 @@ void schedule::complete(join_task& work) {
   is_joining_ = false;
   const std::uint64_t progress = work.frontier - frontier_;
   frontier_ = work.frontier;
-  held_ = work.held;
+  recut_chunk_ = work.recut_chunk;
   statistics_.twice_cut_bytes += work.recut_bytes;
   statistics_.twice_hashed_bytes += work.recut_fingerprinted_bytes;
   if (frontier_ >= work.target->end) {
@@ -50,9 +50,9 @@ void schedule::complete(join_task& work) {
     postpone_join(frontier_);
   }
   const bool is_all = is_finished_ && segments_.empty();
-  if (is_all && held_) work.joined.push_back(*std::exchange(held_, std::nullopt));
+  if (is_all && recut_chunk_) work.joined.push_back(*std::exchange(recut_chunk_, std::nullopt));
   if (progress != 0 || !work.joined.empty()) {
-    append_batch(std::move(work.joined), held_ ? held_->where.offset : frontier_);
+    append_batch(std::move(work.joined), recut_chunk_ ? recut_chunk_->where.offset : frontier_);
   }
 }
 
@@ -61,19 +61,19 @@ void schedule::complete(fingerprint_task& work) {
 }
 
 void schedule::append_batch(std::vector<joined_chunk> chunks, std::uint64_t end) {
-  joined_batch made{.chunks = std::move(chunks), .ranges = {}, .end = end};
+  joined_batch batch{.chunks = std::move(chunks), .ranges = {}, .end = end};
   if (configuration_.fingerprint != fingerprint_kind::none) {
-    for (std::size_t i = 0; i < made.chunks.size(); ++i) {
-      if (made.chunks[i].is_fingerprinted) continue;
-      const bool is_full = made.ranges.empty() || made.ranges.back().bytes >= configuration_.fingerprint_task_bytes ||
-                           i - made.ranges.back().first >= most_chunks_in_range;
-      if (is_full) made.ranges.push_back({.first = i, .last = i});
-      made.ranges.back().last = i + 1;
-      made.ranges.back().bytes += made.chunks[i].where.length;
-      waiting_fingerprint_bytes_ += made.chunks[i].where.length;
+    for (std::size_t i = 0; i < batch.chunks.size(); ++i) {
+      if (batch.chunks[i].is_fingerprinted) continue;
+      const bool is_full = batch.ranges.empty() || batch.ranges.back().bytes >= configuration_.fingerprint_task_bytes ||
+                           i - batch.ranges.back().first >= most_chunks_in_range;
+      if (is_full) batch.ranges.push_back({.first = i, .last = i});
+      batch.ranges.back().last = i + 1;
+      batch.ranges.back().bytes += batch.chunks[i].where.length;
+      waiting_fingerprint_bytes_ += batch.chunks[i].where.length;
     }
   }
-  batches_.push_back(std::move(made));
+  batches_.push_back(std::move(batch));
 }
 
 void schedule::drop_front_segment() {

@@ -24,23 +24,23 @@ bool schedule::may_take() {
   return failure_.ok();
 }
 
-std::optional<task> schedule::retain_bytes(std::optional<task> taken) {
-  if (taken) retained_positions_.push_back(taken->retained_from);
-  return taken;
+std::optional<task> schedule::retain_bytes(std::optional<task> next) {
+  if (next) retained_positions_.push_back(next->retained_from);
+  return next;
 }
 
 std::optional<task> schedule::take(lane_role role) {
   if (!may_take()) return std::nullopt;
   // Tasks that other work waits for come first.
-  auto taken = take_delivery();
-  if (!taken) taken = take_join();
-  if (!taken) taken = take_first_map(role);
-  if (!taken) taken = take_chunk_work();
-  if (!taken) taken = take_fingerprints();
-  if (!taken) taken = take_early_join();
-  if (!taken) taken = take_map(role);
-  if (!taken) taken = take_deferred_fingerprints();
-  return retain_bytes(std::move(taken));
+  auto next = take_delivery();
+  if (!next) next = take_join();
+  if (!next) next = take_first_map(role);
+  if (!next) next = take_chunk_work();
+  if (!next) next = take_fingerprints();
+  if (!next) next = take_early_join();
+  if (!next) next = take_map(role);
+  if (!next) next = take_deferred_fingerprints();
+  return retain_bytes(std::move(next));
 }
 
 // --- Joins -----------------------------------------------------------------------------------------------------------
@@ -53,12 +53,12 @@ std::optional<task> schedule::take_join() {
   if (!is_passed && (next.mapped != segment::state::done || joinable() < next_join_attempt_)) return std::nullopt;
   if (is_passed && candidates_ && next.mapped != segment::state::done) return std::nullopt;
   is_joining_ = true;
-  const std::uint64_t first = held_ ? held_->where.offset : frontier_;
+  const std::uint64_t first = recut_chunk_ ? recut_chunk_->where.offset : frontier_;
   join_task work{.target = &next,
                  .frontier = frontier_,
                  .follows_candidates = candidates_ != nullptr,
                  .visible_ranges = sequence_.visible_ranges(first, next.end, joinable()),
-                 .held = held_,
+                 .recut_chunk = recut_chunk_,
                  .join_request = last_join_request_,
                  .recuts_boundaries = configuration_.join == join_kind::pdedupe,
                  .joined = {}};

@@ -5,11 +5,11 @@
 
 namespace cutpoint {
 
-void perform(task& taken, const task_context& context, lane& worker) {
+void perform(task& task, const task_context& context, lane& worker) {
   try {
-    taken.outcome = std::visit([&](auto& work) { return perform(work, context, worker); }, taken.work);
+    task.outcome = std::visit([&](auto& work) { return perform(work, context, worker); }, task.work);
   } catch (const std::bad_alloc&) {
-    taken.outcome = out_of_memory();
+    task.outcome = out_of_memory();
   }
 }
 

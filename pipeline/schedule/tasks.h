@@ -98,8 +98,8 @@ struct join_task {
   std::uint64_t frontier = 0;  ///< in: where the first chunk begins; out: where the joined chunks end
   bool follows_candidates = false;
   std::vector<visible_range> visible_ranges = {};
-  std::optional<joined_chunk> held = {};  ///< the chunk before a forced cut, for the join that cuts it again
-  std::uint64_t join_request = 0;         ///< the last one when the task was taken
+  std::optional<joined_chunk> recut_chunk = {};  ///< the chunk before a forced cut, for the join that cuts it again
+  std::uint64_t join_request = 0;                ///< the last one when the task was taken
   bool recuts_boundaries = false;
   std::vector<joined_chunk> joined = {};
   std::uint64_t recut_bytes = 0;                ///< cut again at forced cuts
@@ -147,11 +147,11 @@ struct task {
 /// of its own segment.
 struct task_context {
   const chunker* cuts = nullptr;
-  const ring* held = nullptr;
+  const cutpoint::ring* ring = nullptr;
   candidate_bits* candidates = nullptr;
   chunk_receiver* receiver = nullptr;
-  kept_memory* kept = nullptr;           ///< counts the bytes that the receiver keeps
-  const cancellation* cancel = nullptr;  ///< may be null
+  cutpoint::kept_memory* kept_memory = nullptr;  ///< counts the bytes that the receiver keeps
+  const cancellation* cancel = nullptr;          ///< may be null
   std::chrono::nanoseconds cancel_grace = {};
   const std::atomic<bool>* has_failed = nullptr;  ///< set when the feed fails or is destroyed; may be null
 
@@ -168,7 +168,7 @@ struct task_context {
 /// Performs the task on the calling thread and sets its outcome; std::bad_alloc becomes memory_limit. If the feed is
 /// cancelled or has failed, a map, a join and chunk work stop after the chunk that they work on, because a segment may
 /// take minutes with some algorithms; their outcome is cancelled.
-void perform(task& taken, const task_context& context, lane& worker);
+void perform(task& task, const task_context& context, lane& worker);
 
 // One function for each kind of task.
 [[nodiscard]] status perform(map_task& work, const task_context& context, lane& worker);

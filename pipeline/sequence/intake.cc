@@ -43,18 +43,18 @@ status intake::commit(std::uint64_t count) {
 }
 
 result<std::uint64_t> intake::commit_zeros(std::uint64_t count, std::uint64_t room) {
-  std::uint64_t taken = 0;
+  std::uint64_t removed_bytes = 0;
   if (run_ && run_->count != 0 && *ring_->at(cursor_ - 1) == 0) {
     const std::uint64_t periods = count / run_->period.length;
     run_->count += periods;
-    taken = periods * run_->period.length;
-    stream_bytes_ += taken;
-    taken_bytes_ += taken;
+    removed_bytes = periods * run_->period.length;
+    stream_bytes_ += removed_bytes;
+    taken_bytes_ += removed_bytes;
   }
-  const std::uint64_t written = std::min(count - taken, room);
+  const std::uint64_t written = std::min(count - removed_bytes, room);
   std::memset(ring_->at(cursor_), 0, written);
   if (status absorbed = commit(written); !absorbed.ok()) return absorbed;
-  return taken + written;
+  return removed_bytes + written;
 }
 
 void intake::end(range_end how, status outcome) {
@@ -83,13 +83,13 @@ void intake::force_cuts(std::uint64_t count) {
 status intake::scan_for_runs() {
   while (scanned_ < cursor_) {
     const byte_span bytes = ring_->bytes(scanned_, cursor_);
-    const auto found = find_run(bytes, 0, std::min(least_run(reach_), long_run_bytes));
-    if (!found) {
+    const auto run = find_run(bytes, 0, std::min(least_run(reach_), long_run_bytes));
+    if (!run) {
       scanned_ = cursor_ - trailing_run(bytes);
       return {};
     }
-    const std::uint64_t last = scanned_ + found->last;
-    run_ = pending_run{.kept_from = std::max(scanned_ + found->first + behind_, update_.readable)};
+    const std::uint64_t last = scanned_ + run->last;
+    run_ = pending_run{.kept_from = std::max(scanned_ + run->first + behind_, update_.readable)};
     const auto removed = shorten(last);
     if (!removed) return removed.error();
     scanned_ = last - *removed;
@@ -118,9 +118,9 @@ result<std::uint64_t> intake::shorten(std::uint64_t last) {
   run_->period = *period;
   run_->count += count;
   run_->removed_bytes += removed;
-  std::uint8_t* kept = ring_->at(last - removed);
+  std::uint8_t* destination = ring_->at(last - removed);
   // Both addresses are in one mapping, so that memmove sees the overlap.
-  std::memmove(kept, kept + removed, cursor_ - last);
+  std::memmove(destination, destination + removed, cursor_ - last);
   cursor_ -= removed;
   return removed;
 }

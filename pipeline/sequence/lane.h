@@ -20,11 +20,11 @@ struct span_notes {
 
   std::uint64_t lane = 0;
   int device = -1;
-  clock::time_point opened = {};  ///< when the feed was opened
+  clock::time_point opening_time = {};  ///< when the feed was opened
   std::vector<trace_span> spans = {};
 
   [[nodiscard]] double seconds(clock::time_point time) const {
-    return std::chrono::duration<double>(time - opened).count();
+    return std::chrono::duration<double>(time - opening_time).count();
   }
   void note(std::variant<stage, device_step> what, double begin, double end, std::uint64_t bytes) {
     spans.push_back({.lane = lane, .device = device, .what = what, .begin = begin, .end = end, .bytes = bytes});

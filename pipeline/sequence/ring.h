@@ -35,8 +35,8 @@ class ring {
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
   /// The byte at a position, and up to `size()` after it.
   [[nodiscard]] std::uint8_t* at(std::uint64_t position) const noexcept { return base_ + position % size_; }
-  /// The bytes [first, last) in one or two parts of the first mapping, which begins at `at(0)`.
-  [[nodiscard]] std::array<byte_span, 2> parts(std::uint64_t first, std::uint64_t last) const noexcept {
+  /// The bytes [first, last) in one or two buffers of the first mapping, which begins at `at(0)`.
+  [[nodiscard]] std::array<byte_span, 2> buffers(std::uint64_t first, std::uint64_t last) const noexcept {
     const std::uint64_t until_end = std::min(last - first, size_ - first % size_);
     return {byte_span(at(first), until_end), byte_span(base_, last - first - until_end)};
   }

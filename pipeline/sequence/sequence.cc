@@ -33,42 +33,42 @@ void sequence::apply_update(intake_update update) {
 }
 
 std::size_t sequence::entry_after(std::uint64_t position) const noexcept {
-  const auto found = std::partition_point(entries_.begin(), entries_.end(),
-                                          [&](const stream_entry& entry) { return entry.end <= position; });
-  return static_cast<std::size_t>(found - entries_.begin());
+  const auto position_after = std::partition_point(entries_.begin(), entries_.end(),
+                                                   [&](const stream_entry& entry) { return entry.end <= position; });
+  return static_cast<std::size_t>(position_after - entries_.begin());
 }
 
 std::vector<visible_range> sequence::visible_ranges(std::uint64_t first, std::uint64_t last,
                                                     std::uint64_t visible) const {
-  std::vector<visible_range> found;
+  std::vector<visible_range> ranges;
   for (std::size_t i = entry_after(first); i < entries_.size() && entries_[i].begin < std::min(last, visible); ++i) {
     const stream_entry& entry = entries_[i];
     if (entry.begin == entry.end) continue;
     const bool is_whole = entry.end <= visible;
-    found.push_back(
+    ranges.push_back(
         {.begin = entry.begin, .end = is_whole ? entry.end : visible, .how = is_whole ? entry.how : range_end::open});
   }
-  return found;
+  return ranges;
 }
 
 std::vector<stream_entry> sequence::take_entries(std::uint64_t position) {
-  std::vector<stream_entry> taken;
+  std::vector<stream_entry> entries;
   while (!entries_.empty()) {
     stream_entry& entry = entries_.front();
     if (entry.how == range_end::open || entry.end > position) {
-      taken.push_back(entry);
+      entries.push_back(entry);
       break;
     }
-    taken.push_back(std::move(entry));
+    entries.push_back(std::move(entry));
     entries_.pop_front();
   }
-  return taken;
+  return entries;
 }
 
 std::vector<removed_run> sequence::take_runs(std::uint64_t position) {
-  std::vector<removed_run> taken;
-  for (; !runs_.empty() && runs_.front().position < position; runs_.pop_front()) taken.push_back(runs_.front());
-  return taken;
+  std::vector<removed_run> runs;
+  for (; !runs_.empty() && runs_.front().position < position; runs_.pop_front()) runs.push_back(runs_.front());
+  return runs;
 }
 
 bool sequence::has_lookahead(std::uint64_t position, std::uint64_t ahead) const noexcept {

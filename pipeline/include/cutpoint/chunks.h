@@ -127,11 +127,11 @@ class chunk_reader {
 
  private:
   class short_reads;
-  chunk_reader(std::unique_ptr<chunk_queue> found, feed feed, std::unique_ptr<short_reads> input) noexcept;
+  chunk_reader(std::unique_ptr<chunk_queue> queue, feed feed, std::unique_ptr<short_reads> input) noexcept;
   /// Reads the next bytes and returns whether there may be more.
   [[nodiscard]] result<bool> advance();
 
-  std::unique_ptr<chunk_queue> found_;
+  std::unique_ptr<chunk_queue> queue_;
   feed feed_;
   std::unique_ptr<short_reads> source_;
   bool is_done_ = false;

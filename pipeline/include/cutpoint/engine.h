@@ -195,7 +195,7 @@ class engine {
   friend class feed;
   friend struct engine_factory;
   friend status feed_buffer(engine& engine, const feed_options& options, byte_span bytes, chunk_receiver& receiver);
-  explicit engine(std::unique_ptr<pool> held) noexcept;
+  explicit engine(std::unique_ptr<pool> pool) noexcept;
 
   /// As the public function. `write` must then be called with `bytes` only, which may stay where they are.
   [[nodiscard]] result<feed> open(const feed_options& options, chunk_receiver& receiver, byte_span bytes);
@@ -251,7 +251,7 @@ class feed {
  private:
   class implementation;
   friend class engine;
-  explicit feed(std::unique_ptr<implementation> held) noexcept;
+  explicit feed(std::unique_ptr<implementation> implementation) noexcept;
 
   std::unique_ptr<implementation> implementation_;
 };

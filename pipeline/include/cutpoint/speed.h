@@ -26,8 +26,8 @@ class aligned_bytes {
   /// Errors: io_error, also for an empty file; cancelled.
   [[nodiscard]] static result<aligned_bytes> read_files(const std::vector<std::string>& paths, std::uint64_t most_bytes,
                                                         const cancellation& cancel);
-  /// Returns a copy of `pieces`, one after the other.
-  [[nodiscard]] static aligned_bytes copy(const std::vector<byte_span>& pieces);
+  /// Returns a copy of `buffers`, one after the other.
+  [[nodiscard]] static aligned_bytes copy(const std::vector<byte_span>& buffers);
 
   [[nodiscard]] byte_span view() const { return {reinterpret_cast<const std::uint8_t*>(lines_.data()), size_}; }
 
@@ -42,9 +42,9 @@ class aligned_bytes {
 };
 
 /// The number of bytes, about, that a `timed_work` processes in one call. The engine fingerprints as many at a time.
-inline constexpr std::uint64_t work_piece_bytes = 512 * KiB;
+inline constexpr std::uint64_t work_block_bytes = 512 * KiB;
 
-/// A function that processes about `work_piece_bytes` of its data from the offset `begin` on, and returns the offset at
+/// A function that processes about `work_block_bytes` of its data from the offset `begin` on, and returns the offset at
 /// which it stopped. The first call must have the offset 0. Each further call must have the offset that the call before
 /// it returned, or 0 to start again; after the end of the data it must have 0.
 using timed_work = std::function<std::uint64_t(std::uint64_t begin)>;

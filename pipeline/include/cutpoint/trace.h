@@ -41,9 +41,10 @@ struct trace_levels {
 class trace_receiver {
  public:
   virtual ~trace_receiver() = default;
-  /// Is called once, before all other calls. `opened` is the time 0 of the trace. `lanes` are the feed's lanes, valid
+  /// Is called once, before all other calls. `opening_time` is the time 0 of the trace. `lanes` are the feed's lanes, valid
   /// during the call.
-  virtual void begin(std::chrono::steady_clock::time_point opened, std::span<const lane_record> lanes) noexcept = 0;
+  virtual void begin(std::chrono::steady_clock::time_point opening_time,
+                     std::span<const lane_record> lanes) noexcept = 0;
   virtual void take(const trace_span& span) noexcept = 0;
   virtual void take(const trace_levels& levels) noexcept = 0;
 };

@@ -164,7 +164,7 @@ TEST(hybrid, fingerprints_as_many_chunks_on_the_device_as_it_has_room_for) {
   fingerprint_task work{.ranges = {{.batch = &batch, .which = {.first = 0, .last = batch.chunks.size()}}}};
   lane worker;
   for (const std::uint64_t longest : {2u, 1u}) {
-    const auto done = fingerprint_on_device(work, {.held = &*bytes}, limits, longest, **offload, worker);
+    const auto done = fingerprint_on_device(work, {.ring = &*bytes}, limits, longest, **offload, worker);
     ASSERT_TRUE(done.ok()) << done.error().message();
     EXPECT_EQ(*done, longest == 2);
   }
