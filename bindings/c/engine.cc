@@ -45,7 +45,8 @@ outcome make(const cutpoint_engine_options* user_options, cutpoint_engine** crea
   if (outcome done = read_structure(user_options, "engine_options", first_engine_options_bytes, options); !done.ok())
     return done;
   auto handle = std::make_unique<cutpoint_engine>();
-  auto new_engine = engine::make({.threads = options.threads});
+  auto new_engine = engine::make(
+      {.threads = options.threads, .thread_limit = options.thread_limit, .memory_bytes = options.memory_bytes});
   if (!new_engine) return new_engine.error();
   handle->implementation = std::make_shared<engine>(*std::move(new_engine));
   *created = handle.release();

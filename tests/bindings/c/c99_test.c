@@ -181,7 +181,7 @@ int main(void) {
   names_are_listed();
   cuts_are_described();
 
-  const cutpoint_engine_options two = {sizeof two, 2};
+  const cutpoint_engine_options two = {.struct_bytes = sizeof two, .threads = 2};
   cutpoint_engine* engine = NULL;
   CHECK(cutpoint_engine_create(&two, &engine, NULL) == CUTPOINT_OK);
   CHECK(cutpoint_engine_threads(engine) == 2);

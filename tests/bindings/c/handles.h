@@ -18,7 +18,8 @@ using engine_handle = std::unique_ptr<cutpoint_engine, destroyer>;
 using feed_handle = std::unique_ptr<cutpoint_feed, destroyer>;
 
 inline engine_handle make_engine(std::uint64_t threads) {
-  const cutpoint_engine_options options = {.struct_bytes = sizeof options, .threads = threads};
+  const cutpoint_engine_options options = {
+      .struct_bytes = sizeof options, .threads = threads, .thread_limit = 0, .memory_bytes = 0};
   cutpoint_engine* engine = nullptr;
   EXPECT_EQ(cutpoint_engine_create(&options, &engine, nullptr), CUTPOINT_OK);
   return engine_handle(engine);

@@ -106,10 +106,27 @@ TEST_F(hostile, sizes_of_structures_are_checked) {
     EXPECT_EQ(size == 87 ? 1 : cutpoint_feed_create(engine_.get(), nullptr, &receiver, &feed, &error_),
               CUTPOINT_INVALID_ARGUMENT);
   }
-  const cutpoint_engine_options options = {.struct_bytes = 15, .threads = 1};
+  const cutpoint_engine_options options = {.struct_bytes = 15, .threads = 1, .thread_limit = 0, .memory_bytes = 0};
   cutpoint_engine* engine = nullptr;
   EXPECT_EQ(cutpoint_engine_create(&options, &engine, &error_), CUTPOINT_INVALID_ARGUMENT);
   EXPECT_EQ(engine, nullptr);
+}
+
+TEST_F(hostile, an_engine_without_memory_refuses_feeds_and_an_old_structure_sets_no_limit) {
+  cutpoint_engine_options options = {
+      .struct_bytes = sizeof options, .threads = 1, .thread_limit = 1, .memory_bytes = 1000};
+  cutpoint_engine* small = nullptr;
+  ASSERT_EQ(cutpoint_engine_create(&options, &small, &error_), CUTPOINT_OK);
+  const cutpoint_feed_options feed = options_for("gear");
+  uint64_t count = 0;
+  EXPECT_EQ(cutpoint_chunk_buffer(small, &feed, "bytes", 5, nullptr, 0, &count, &error_), CUTPOINT_MEMORY_LIMIT);
+  EXPECT_THAT(error_.message, HasSubstr("open feeds leave"));
+  cutpoint_engine_destroy(small);
+  options.struct_bytes = 16;  // as it was before it had limits
+  cutpoint_engine* old = nullptr;
+  ASSERT_EQ(cutpoint_engine_create(&options, &old, &error_), CUTPOINT_OK);
+  EXPECT_EQ(cutpoint_chunk_buffer(old, &feed, "bytes", 5, nullptr, 0, &count, &error_), CUTPOINT_OK);
+  cutpoint_engine_destroy(old);
 }
 
 TEST_F(hostile, newer_structures_are_taken_while_what_is_new_is_zero) {
@@ -161,7 +178,8 @@ TEST_F(hostile, options_are_checked) {
   EXPECT_EQ(refused([&](auto& o) { o.devices = &device, o.device_count = ~std::uint64_t{0}; }),
             CUTPOINT_INVALID_ARGUMENT);
   EXPECT_EQ(refused([](auto& o) { o.memory_bytes = 1; }), CUTPOINT_MEMORY_LIMIT);
-  const cutpoint_engine_options threads = {.struct_bytes = sizeof threads, .threads = ~std::uint64_t{0}};
+  const cutpoint_engine_options threads = {
+      .struct_bytes = sizeof threads, .threads = ~std::uint64_t{0}, .thread_limit = 0, .memory_bytes = 0};
   cutpoint_engine* engine = nullptr;
   EXPECT_EQ(cutpoint_engine_create(&threads, &engine, &error_), CUTPOINT_INVALID_ARGUMENT);
 }

@@ -87,6 +87,13 @@ typedef struct cutpoint_engine cutpoint_engine;
 typedef struct cutpoint_engine_options {
   uint64_t struct_bytes;
   uint64_t threads;  ///< includes the thread that feeds; 0: one for each processor; at most 4096
+  /// Most threads that work at the same time on all feeds together, those that feed included; 0: no limit, so that each
+  /// thread that feeds works besides the engine's own; at most 4096. With a limit, a callback must not wait for another
+  /// feed of the engine.
+  uint64_t thread_limit;
+  /// Most bytes that all open feeds together may hold; 0: no limit. A feed reserves what it may need when it is created, at
+  /// most what other feeds have left, and is refused with CUTPOINT_MEMORY_LIMIT if that is too little.
+  uint64_t memory_bytes;
 } cutpoint_engine_options;
 
 /// Makes an engine. `options` and `error` may be null. On failure `*engine` becomes null.
