@@ -107,7 +107,7 @@ def test_wrong_use(tree):
 
 
 def test_each_file_is_counted_once(tree):
-    os.link(tree / "a.TXT", tree / "link")
-    report = cutpoint.dedup([tree / "a.TXT", tree / "link", f"{tree}/./a.TXT"])
+    os.link(tree / "a.TXT", tree / "second name")
+    report = cutpoint.dedup([tree / "a.TXT", tree / "second name", f"{tree}/./a.TXT"])
     assert report["result"]["bytes"] == 3_000_000
     assert (report["input_count"], report["repeated_input_count"]) == (1, 2)
