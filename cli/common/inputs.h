@@ -16,8 +16,8 @@
 #include "cli/common/chunking_options.h"
 #include "cli/common/console.h"
 #include "cli/common/output.h"
+#include "cli/common/trace_file.h"
 #include "cli/common/walk_filter.h"
-#include "cli/dedup/trace_file.h"
 
 namespace cutpoint::cli {
 

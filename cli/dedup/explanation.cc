@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cli/dedup/trace_events.h"
+#include "cli/common/trace_events.h"
 
 namespace cutpoint::cli {
 

@@ -71,13 +71,6 @@ class ControlCharacters(CommandTest):
             self.assertIn(f" tree/{shown}\n", self.run_command("chunk", "tree").stdout)
             self.assertIn(f"tree/{shown}.missing: ", self.run_command("chunk", f"tree/{name}.missing").stderr)
 
-    def test_are_the_same_name_to_a_listing(self):
-        for name in self.SHOWN:
-            old = self.run_command("chunk", self.write(f"{name}").name)
-            self.write("old", old.bytes)
-            run = self.run_command("chunk", "--since", "old", "--changed", "0:0:0", name)
-            self.assertEqual(run.stdout, old.stdout, run)
-
 
 if __name__ == "__main__":
     unittest.main()

@@ -194,8 +194,6 @@ class Refusal(Trace):
         self.events("tree/trace")
 
     def test_where_no_lane_works(self):
-        self.write("a")
-        self.assert_refused(self.run_command("chunk", "--since", "a", "--changed", "0:0:0", "--trace", "t", "a"), "--trace")
         self.assert_refused(self.run_command("bench", "--kernels", "--trace", "t", "--rounds", "1"), "--trace")
 
 

@@ -1,0 +1,149 @@
+// `cutpoint chunk`: lists the chunks of files, folders and standard input.
+// Writes a line for each chunk as the engine delivers it.
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <cutpoint/engine.h>
+#include <fmt/format.h>
+
+#include "cli/chunk/format.h"
+#include "cli/common/chunking_options.h"
+#include "cli/common/console.h"
+#include "cli/common/costs.h"
+#include "cli/common/exit_code.h"
+#include "cli/common/inputs.h"
+#include "cli/common/interrupt.h"
+#include "cli/common/option_values.h"
+#include "cli/common/output.h"
+#include "cli/common/trace_file.h"
+#include "cli/subcommands.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+class chunk_command final : public subcommand {
+ public:
+  void add_options(CLI::App& app) override;
+  exit_code run() override;
+
+ private:
+  chunking_options chunking_;
+  input_options inputs_{further_names::read};
+  trace_option trace_;
+  std::string format_ = "text";
+  output_option output_;
+  verbosity verbosity_ = verbosity::normal;
+};
+
+/// Lists chunks. `write_to` must be called before the first.
+class chunk_lister final : public input_receiver {
+ public:
+  chunk_lister(chunk_format& format, const console& say) : format_(format), say_(say) {}
+
+  void write_to(output& out) { out_ = &out; }
+
+  status take_chunk(const delivered_chunk& c) override {
+    for (std::uint64_t i = 0; i < c.count; ++i) {
+      if (i != 0 && interruption().is_requested()) return {status_code::cancelled, "stopped within a run"};
+      const chunk where{c.offset + i * c.length, c.length};
+      if (status written = out_->write(format_.line(path_, where, c.fingerprint)); !written.ok()) return written;
+      ++chunk_count_;
+      byte_count_ += c.length;
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::string summary() const {
+    return fmt::format("{} inputs, {} bytes, {} chunks, {} failed", done_count(), byte_count_, chunk_count_,
+                       failed_count());
+  }
+
+ private:
+  status begin_input(std::uint64_t, const std::string& path) override {
+    path_ = path;
+    return {};
+  }
+  status end_input(std::uint64_t, const status&) override { return {}; }
+  status input_failed(const std::string& path, const status& why) override {
+    say_.error(why.message());
+    return out_->write(format_.failure(path, why));
+  }
+
+  chunk_format& format_;
+  const console& say_;
+  output* out_ = nullptr;
+  std::string path_;
+  std::uint64_t chunk_count_ = 0;
+  std::uint64_t byte_count_ = 0;
+};
+
+}  // namespace
+
+void chunk_command::add_options(CLI::App& app) {
+  inputs_.add_to(app);
+  chunking_.add_to(app);
+  add_value_option(app, "--format", format_, "NAME", "Output format: text, lengths, csv or jsonl");
+  output_.add_to(app);
+  trace_.add_to(app);
+  add_verbosity(app, verbosity_);
+}
+
+exit_code chunk_command::run() {
+  const console say(verbosity_);
+  const auto wrong = [&](const char* why) { return say.refuse(usage_error(why)); };
+  const bool is_lengths = format_ == "lengths";
+  if (is_lengths && chunking_.hash().has_fingerprint()) {
+    return wrong("--hash cannot be given with --format lengths, which prints lengths only");
+  }
+  const auto format = make_chunk_format(format_);
+  if (!format) return say.refuse(format.error());
+  auto job = chunking_.checked(is_lengths ? "none" : "sha256");
+  if (!job) return say.refuse(job.error());
+  const auto trace = trace_.open();
+  if (!trace) return say.refuse(trace.error());
+  feed_timeline* const timeline = *trace ? &(*trace)->add("cutpoint chunk") : nullptr;
+  job->feed.trace = timeline;
+  auto reader = inputs_.make_reader(*job);
+  if (!reader) return say.refuse(reader.error());
+  auto threads = engine::make(job->engine);
+  if (!threads) return say.refuse(threads.error());
+  job->feed.rates = expected_rates(job->feed, threads->thread_count(), say);
+  chunk_lister lister(**format, say);
+  auto destination = threads->open(job->feed, lister);
+  if (!destination) return say.refuse(destination.error());
+  for (const std::string& warning : job->warnings) say.warning(warning);
+
+  auto out = output_.open();
+  if (!out) return say.refuse(out.error());
+  if (const status inputs = inputs_.check(*out, trace->get()); !inputs.ok()) return say.refuse(inputs);
+  lister.write_to(*out);
+  status outcome = out->begin();
+  if (outcome.ok()) {
+    outcome = out->write((*format)->header(name_of_cuts(job->feed), name_of(job->feed.fingerprint)));
+  }
+  if (outcome.ok()) {
+    console_feeder feeder(*destination, nullptr, *reader, lister, inputs_, *out, say);
+    if (timeline != nullptr) feeder.trace(**trace, *timeline);
+    outcome = feeder.feed_all();
+  }
+  const bool is_traced = finish(trace->get(), say);
+  const bool is_interrupted = outcome.code() == status_code::cancelled;
+  if (outcome.ok() || is_interrupted) {
+    const status finished = out->finish();
+    if (is_interrupted) {
+      say.error(fmt::format("interrupted after {} whole inputs{}", lister.done_count(),
+                            finished.ok() ? "; the chunks so far are written" : ""));
+    }
+    outcome = finished;
+  }
+  say.note(lister.summary());
+  if (!outcome.ok()) say.error(outcome.message());
+  if (is_interrupted) return exit_code::interrupted;
+  return outcome.ok() && is_traced && lister.failed_count() == 0 ? exit_code::done : exit_code::input_failed;
+}
+
+std::unique_ptr<subcommand> make_chunk_command() { return std::make_unique<chunk_command>(); }
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,125 @@
+// Writes events through a buffer. Nothing is written after the first failure, which `finish` reports.
+#include "cli/common/trace_file.h"
+
+#include <exception>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/common/option_values.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+double seconds_between(std::chrono::steady_clock::time_point begin, std::chrono::steady_clock::time_point end) {
+  return std::chrono::duration<double>(end - begin).count();
+}
+
+}  // namespace
+
+// --- A feed ----------------------------------------------------------------------------------------------------------
+
+feed_timeline::feed_timeline(trace_file& file, std::uint64_t number, std::string name)
+    : file_(file), process_{.number = number}, name_(std::move(name)) {}
+
+void feed_timeline::begin(std::chrono::steady_clock::time_point opened, std::span<const lane_record> lanes) noexcept {
+  const std::lock_guard lock(file_.mutex_);
+  if (!file_.first_opened_) file_.first_opened_ = opened;
+  opened_ = opened;
+  process_.begin = seconds_between(*file_.first_opened_, opened);
+  lane_names_ = names_of(lanes);
+}
+
+std::string feed_timeline::names() const {
+  std::string all = process_name_event(process_, name_);
+  for (std::size_t lane = 0; lane < lane_names_.size(); ++lane) {
+    all += std::string(next_trace_event) + thread_name_event(process_, lane, lane_names_[lane]);
+  }
+  return all;
+}
+
+/// Writes an event. The first one is preceded by the names, because the file must not be changed earlier.
+template <class Event>
+void feed_timeline::write(Event&& event) noexcept {
+  const std::lock_guard lock(file_.mutex_);
+  if (!file_.outcome_.ok() || file_.is_finished_) return;
+  try {
+    const std::string text = event();
+    if (text.empty()) return;
+    if (!std::exchange(is_named_, true)) file_.write(names());
+    file_.write(text);
+  } catch (const std::exception& failure) {  // memory
+    file_.outcome_ = {status_code::memory_limit, fmt::format("{}: {}", file_.path_, failure.what())};
+  }
+}
+
+void feed_timeline::take(const trace_span& span) noexcept {
+  write([&] { return span_event(process_, span); });
+}
+
+void feed_timeline::take(const trace_levels& levels) noexcept {
+  write([&] { return level_events(process_, levels, std::exchange(last_levels_, levels)); });
+}
+
+void feed_timeline::read(std::chrono::steady_clock::time_point begin, std::chrono::steady_clock::time_point end,
+                         std::uint64_t bytes) noexcept {
+  write([&] {
+    return span_event(process_, 0, "reading", seconds_between(opened_, begin), seconds_between(opened_, end), bytes);
+  });
+}
+
+// --- The file --------------------------------------------------------------------------------------------------------
+
+result<std::unique_ptr<trace_file>> trace_file::open(const std::string& path) {
+  if (path.empty()) return usage_error("--trace: needs the name of a file");
+  auto out = output::open(path);
+  if (!out) return out.error();
+  return std::unique_ptr<trace_file>(new trace_file(path, *std::move(out)));
+}
+
+feed_timeline& trace_file::add(std::string name) {
+  const std::lock_guard lock(mutex_);
+  return feeds_.emplace_back(*this, feeds_.size() + 1, std::move(name));
+}
+
+void trace_file::write(std::string_view event) {
+  const std::string_view before = is_begun_ ? next_trace_event : first_trace_event;
+  if (!std::exchange(is_begun_, true)) outcome_ = out_.begin();
+  if (outcome_.ok()) outcome_ = out_.write(before);
+  if (outcome_.ok()) outcome_ = out_.write(event);
+}
+
+status trace_file::finish() {
+  const std::lock_guard lock(mutex_);
+  is_finished_ = true;
+  if (!is_begun_) outcome_ = out_.begin();
+  if (!is_begun_ && outcome_.ok()) outcome_ = out_.write(first_trace_event);
+  if (outcome_.ok()) outcome_ = out_.write(last_trace_event);
+  if (outcome_.ok()) outcome_ = out_.finish();
+  return outcome_;
+}
+
+// --- The option ------------------------------------------------------------------------------------------------------
+
+void trace_option::add_to(CLI::App& command) {
+  add_value_option(command, "--trace", path_, "FILE",
+                   "Write a timeline of the lanes, which Perfetto and Chrome's trace viewer open");
+}
+
+result<std::unique_ptr<trace_file>> trace_option::open() const {
+  return path_ ? trace_file::open(*path_) : std::unique_ptr<trace_file>();
+}
+
+status check_different_files(const trace_file* trace, const output& out) {
+  if (trace == nullptr || !out.is_same_file(trace->path())) return {};
+  return usage_error(fmt::format("--trace {}: is also the output of the results", trace->path()));
+}
+
+bool finish(trace_file* trace, const console& say) {
+  const status outcome = trace != nullptr ? trace->finish() : status();
+  if (!outcome.ok()) say.error(outcome.message());
+  return outcome.ok();
+}
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,99 @@
+// `--trace FILE`: writes the timelines of feeds while they run.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <cutpoint/status.h>
+#include <cutpoint/trace.h>
+
+#include "cli/common/output.h"
+#include "cli/common/trace_events.h"
+
+namespace cutpoint::cli {
+
+class trace_file;
+
+/// The timeline of one feed. Called from any thread.
+class feed_timeline final : public trace_receiver {
+ public:
+  feed_timeline(trace_file& file, std::uint64_t number, std::string name);
+
+  void begin(std::chrono::steady_clock::time_point opened, std::span<const lane_record> lanes) noexcept override;
+  void take(const trace_span& span) noexcept override;
+  void take(const trace_levels& levels) noexcept override;
+
+  /// Adds a time in which the feeding thread read and did nothing for the feed.
+  void read(std::chrono::steady_clock::time_point begin, std::chrono::steady_clock::time_point end,
+            std::uint64_t bytes) noexcept;
+
+ private:
+  template <class Event>
+  void write(Event&& event) noexcept;
+  [[nodiscard]] std::string names() const;
+
+  trace_file& file_;
+  trace_process process_;
+  std::string name_;
+  std::vector<std::string> lane_names_;
+  std::chrono::steady_clock::time_point opened_ = {};
+  bool is_named_ = false;
+  std::optional<trace_levels> last_levels_;
+};
+
+/// The file. Memory does not grow with the trace. An existing file stays as it is until the first event or `finish`.
+class trace_file {
+ public:
+  /// Opens the file. Errors: invalid_argument, for an empty path; io_error.
+  [[nodiscard]] static result<std::unique_ptr<trace_file>> open(const std::string& path);
+
+  trace_file(const trace_file&) = delete;
+  trace_file& operator=(const trace_file&) = delete;
+
+  /// Adds the timeline of the next feed. It lives as long as the file.
+  [[nodiscard]] feed_timeline& add(std::string name);
+
+  [[nodiscard]] const output& file() const { return out_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  /// Writes the end and closes the file; later events are dropped. Errors: the first error of this file.
+  [[nodiscard]] status finish();
+
+ private:
+  friend class feed_timeline;
+  trace_file(std::string path, output out) : path_(std::move(path)), out_(std::move(out)) {}
+  void write(std::string_view event);
+
+  std::string path_;
+  std::mutex mutex_;
+  output out_;
+  status outcome_;
+  bool is_begun_ = false;
+  bool is_finished_ = false;
+  std::deque<feed_timeline> feeds_;
+  std::optional<std::chrono::steady_clock::time_point> first_opened_;
+};
+
+/// The option `--trace`.
+class trace_option {
+ public:
+  void add_to(CLI::App& command);
+  [[nodiscard]] bool is_given() const { return path_.has_value(); }
+  /// Opens the file. Returns null if the option is not given. Errors: as `trace_file::open`.
+  [[nodiscard]] result<std::unique_ptr<trace_file>> open() const;
+
+ private:
+  std::optional<std::string> path_;
+};
+
+/// Checks that the trace and the results have different files. Errors: invalid_argument.
+[[nodiscard]] status check_different_files(const trace_file* trace, const output& out);
+
+/// Finishes the trace, if there is one. Prints errors, and returns false if there was one.
+[[nodiscard]] bool finish(trace_file* trace, const console& say);
+
+}  // namespace cutpoint::cli

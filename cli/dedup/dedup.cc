@@ -1,0 +1,232 @@
+// `cutpoint dedup`: reports what deduplication would save, and where the time went.
+// Runs a feed and counts its chunks. If the join changes the cuts, a second feed with the exact join runs too.
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <cutpoint/dedup.h>
+#include <cutpoint/dedup_report.h>
+#include <cutpoint/engine.h>
+#include <cutpoint/input_tally.h>
+#include <fmt/format.h>
+
+#include "cli/common/chunking_options.h"
+#include "cli/common/console.h"
+#include "cli/common/costs.h"
+#include "cli/common/exit_code.h"
+#include "cli/common/inputs.h"
+#include "cli/common/option_values.h"
+#include "cli/common/output.h"
+#include "cli/common/progress.h"
+#include "cli/common/trace_file.h"
+#include "cli/dedup/report.h"
+#include "cli/subcommands.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+class dedup_command final : public subcommand {
+ public:
+  void add_options(CLI::App& app) override;
+  exit_code run() override;
+
+ private:
+  exit_code run(const chunking& job, file_reader& reader, engine& threads, trace_file* trace, const console& say) const;
+
+  chunking_options chunking_;
+  input_options inputs_{further_names::skip};
+  trace_option trace_;
+  output_option output_;
+  bool is_json_ = false;
+  bool is_detailed_ = false;
+  verbosity verbosity_ = verbosity::normal;
+};
+
+std::string kind_of_input(std::string_view path) {
+  return path == standard_input_path ? "(standard input)" : kind_of_file(path);
+}
+
+/// Counts chunks by kinds of files. If a comparison is given, passes the chunks on to it.
+class dedup_receiver final : public input_tally {
+ public:
+  dedup_receiver(fingerprint_kind fingerprint, cut_comparison* compared, const console& say)
+      : input_tally(fingerprint), beside_(compared != nullptr ? &compared->other() : nullptr), say_(say) {}
+
+  status take_chunk(const delivered_chunk& c) override {
+    if (status counted = input_tally::take_chunk(c); !counted.ok()) return counted;
+    bytes_.store(tally().total().bytes, std::memory_order_relaxed);
+    duplicate_bytes_.store(tally().total().duplicate_bytes(), std::memory_order_relaxed);
+    return beside_ != nullptr ? beside_->take(c) : status();
+  }
+
+  /// Returns the savings of the chunks so far. May be called from any thread.
+  [[nodiscard]] std::optional<double> savings_so_far() const {
+    const dedup_counts counts{.bytes = bytes_.load(std::memory_order_relaxed)};
+    if (counts.bytes == 0) return std::nullopt;
+    return static_cast<double>(duplicate_bytes_.load(std::memory_order_relaxed)) / static_cast<double>(counts.bytes);
+  }
+
+ private:
+  std::string kind_of(const std::string& path) const override { return kind_of_input(path); }
+  status begin_input(std::uint64_t stream, const std::string& path) override {
+    if (status begun = input_tally::begin_input(stream, path); !begun.ok()) return begun;
+    return beside_ != nullptr ? beside_->begin_stream(stream) : status();
+  }
+  status end_input(std::uint64_t stream, const status& outcome) override {
+    if (status ended = input_tally::end_input(stream, outcome); !ended.ok()) return ended;
+    return beside_ != nullptr ? beside_->end_stream(stream, outcome) : status();
+  }
+  status input_failed(const std::string&, const status& why) override {
+    say_.error(why.message());
+    return {};
+  }
+
+  chunk_receiver* beside_;
+  const console& say_;
+  std::atomic<std::uint64_t> bytes_ = 0;
+  std::atomic<std::uint64_t> duplicate_bytes_ = 0;
+};
+
+/// Counts the chunks of the exact cuts and passes them on to the comparison.
+class exact_receiver final : public chunk_receiver {
+ public:
+  exact_receiver(fingerprint_kind fingerprint, cut_comparison& compared)
+      : tally_(fingerprint), beside_(compared.exact()) {}
+
+  status begin_stream(std::uint64_t stream) override {
+    const status begun = tally_.begin_stream(stream);
+    return begun.ok() ? beside_.begin_stream(stream) : begun;
+  }
+  status take(const delivered_chunk& c) override {
+    const status taken = tally_.take(c);
+    return taken.ok() ? beside_.take(c) : taken;
+  }
+  bool has_select() const noexcept override { return true; }
+  status select(std::span<const delivered_chunk> chunks, std::span<std::unique_ptr<chunk_work>> work) override {
+    return tally_.select(chunks, work);
+  }
+  status end_stream(std::uint64_t stream, const status& outcome) override {
+    const status ended = tally_.end_stream(stream, outcome);
+    return ended.ok() ? beside_.end_stream(stream, outcome) : ended;
+  }
+
+  [[nodiscard]] const dedup_tally& tally() const { return tally_; }
+
+ private:
+  dedup_tally tally_;
+  chunk_receiver& beside_;
+};
+
+/// The second feed, for a join that changes the cuts.
+struct comparison {
+  cut_comparison compared;
+  exact_receiver receiver;
+  std::optional<feed> destination = {};
+
+  comparison(fingerprint_kind fingerprint, std::uint64_t segment_bytes)
+      : compared(segment_bytes), receiver(fingerprint, compared) {}
+};
+
+}  // namespace
+
+void dedup_command::add_options(CLI::App& app) {
+  inputs_.add_to(app);
+  chunking_.add_to(app);
+  auto* json = app.add_flag("--json", is_json_, "Print the report as JSON");
+  app.add_flag("--details", is_detailed_, "Also report chunk lengths, stages, lanes and predictions")->excludes(json);
+  output_.add_to(app);
+  trace_.add_to(app);
+  add_verbosity(app, verbosity_);
+}
+
+exit_code dedup_command::run() {
+  const console say(verbosity_);
+  auto job = chunking_.checked("sha256");
+  if (!job) return say.refuse(job.error());
+  if (job->feed.fingerprint.kind == fingerprint_kind::none) {
+    return say.refuse(usage_error("--hash none: duplicates are found by their fingerprints"));
+  }
+  auto reader = inputs_.make_reader(*job);
+  if (!reader) return say.refuse(reader.error());
+  auto threads = engine::make(job->engine);
+  if (!threads) return say.refuse(threads.error());
+  job->feed.rates = expected_rates(job->feed, threads->thread_count(), say);
+  const auto trace = trace_.open();
+  if (!trace) return say.refuse(trace.error());
+  return run(*job, *reader, *threads, trace->get(), say);
+}
+
+exit_code dedup_command::run(const chunking& job, file_reader& reader, engine& threads, trace_file* trace,
+                             const console& say) const {
+  std::optional<comparison> beside;
+  if (job.feed.join != join_kind::exact) beside.emplace(job.feed.fingerprint.kind, job.feed.segment_bytes);
+  dedup_receiver receiver(job.feed.fingerprint.kind, beside ? &beside->compared : nullptr, say);
+  feed_timeline* const timeline = trace != nullptr ? &trace->add("cutpoint dedup") : nullptr;
+  feed_options traced = job.feed;
+  traced.trace = timeline;
+  auto destination = threads.open(traced, receiver);
+  if (!destination) return say.refuse(destination.error());
+  if (beside) {
+    feed_options exact = job.feed;
+    exact.join = join_kind::exact;
+    auto opened = threads.open(exact, beside->receiver);
+    if (!opened) return say.refuse(opened.error());
+    beside->destination.emplace(*std::move(opened));
+  }
+  for (const std::string& warning : job.warnings) say.warning(warning);
+  auto out = output_.open();
+  if (!out) return say.refuse(out.error());
+  if (const status inputs = inputs_.check(*out, trace); !inputs.ok()) return say.refuse(inputs);
+
+  const auto begin = std::chrono::steady_clock::now();
+  progress_line progress(say, known_total(inputs_));
+  console_feeder feeder(*destination, beside ? &*beside->destination : nullptr, reader, receiver, inputs_, *out, say);
+  feeder.watch([&](const reading_record& read) { progress.update(read, receiver.savings_so_far()); });
+  if (timeline != nullptr) feeder.trace(*trace, *timeline);
+  status outcome = feeder.feed_all();
+  progress.clear();
+  const bool is_traced = finish(trace, say);
+  const bool is_interrupted = outcome.code() == status_code::cancelled;
+  // An interrupted run whose chunks take long drops those that are not finished in time.
+  const bool is_complete = destination->failure().ok() && (!beside || beside->destination->failure().ok());
+  if (!outcome.ok() && !is_interrupted) {
+    say.error(outcome.message());
+    return exit_code::input_failed;
+  }
+
+  dedup_report facts{.feed = &job.feed,
+                     .memory_limit_bytes = job.feed.memory_bytes + job.reading_bytes,
+                     .thread_count = threads.thread_count(),
+                     .input_count = receiver.done_count(),
+                     .failed_count = receiver.failed_count(),
+                     .repeated_count = feeder.record().repeated_count,
+                     .is_interrupted = is_interrupted,
+                     .wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
+                     .tally = &receiver.tally(),
+                     .kind_names = receiver.kind_names(),
+                     .reading = feeder.record().work,
+                     .work = destination->statistics(),
+                     .exact = {}};
+  if (beside && is_complete) facts.exact = exact_comparison{&beside->receiver.tally(), beside->compared.differences()};
+  outcome = write_all(*out, is_json_ ? dedup_json(facts) : is_detailed_ ? dedup_details(facts) : dedup_summary(facts));
+  if (is_interrupted) {
+    say.error(fmt::format("interrupted after {} whole inputs{}", facts.input_count,
+                          !outcome.ok() ? ""
+                          : is_complete ? "; the report covers what was read"
+                                        : "; the report covers a part of what was read"));
+  }
+  say.note(fmt::format("{} inputs, {} bytes, {} chunks, {} failed", facts.input_count, facts.tally->total().bytes,
+                       facts.tally->total().chunk_count, facts.failed_count));
+  if (!outcome.ok()) say.error(outcome.message());
+  if (is_interrupted) return exit_code::interrupted;
+  return outcome.ok() && is_traced && facts.failed_count == 0 ? exit_code::done : exit_code::input_failed;
+}
+
+std::unique_ptr<subcommand> make_dedup_command() { return std::make_unique<dedup_command>(); }
+
+}  // namespace cutpoint::cli

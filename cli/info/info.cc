@@ -1,0 +1,169 @@
+// `cutpoint info`: shows processors, caches, memory nodes, devices, instruction sets, GPUs and costs.
+// Shows the topology, the back ends and the costs of this machine, as text or as JSON.
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <cutpoint/backends.h>
+#include <cutpoint/bytes.h>
+#include <cutpoint/text.h>
+#include <cutpoint/topology.h>
+#include <cutpoint/version.h>
+#include <fmt/format.h>
+
+#include "cli/common/console.h"
+#include "cli/common/costs.h"
+#include "cli/common/costs_json.h"
+#include "cli/common/cut_options.h"
+#include "cli/common/exit_code.h"
+#include "cli/common/hash_options.h"
+#include "cli/common/json.h"
+#include "cli/common/output.h"
+#include "cli/subcommands.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+class info_command final : public subcommand {
+ public:
+  void add_options(CLI::App& app) override;
+  exit_code run() override;
+
+ private:
+  cut_options cuts_;
+  hash_options hash_;
+  output_option output_;
+  bool is_json_ = false;
+  bool calibrates_ = false;
+};
+
+ordered_json json_of(const topology& machine) {
+  const auto cache = [](const cache_info& each) {
+    return ordered_json{{"level", each.level},           {"kind", each.kind},   {"bytes", each.bytes},
+                        {"line_bytes", each.line_bytes}, {"count", each.count}, {"processors", each.processor_count}};
+  };
+  const auto node = [](const numa_node_info& each) {
+    return ordered_json{
+        {"index", each.index}, {"memory_bytes", each.memory_bytes}, {"processors", each.processor_count}};
+  };
+  const auto device = [](const system_device& each) { return ordered_json{{"kind", each.kind}, {"name", each.name}}; };
+  return {{"processor_model", machine.processor_model},
+          {"packages", machine.package_count},
+          {"cores", machine.core_count},
+          {"processors", machine.processor_count},
+          {"usable_processors", machine.usable_processor_count},
+          {"cpu_quota", or_null(machine.cpu_quota)},
+          {"instruction_sets", machine.instruction_sets},
+          {"caches", json_list(machine.caches, cache)},
+          {"numa_nodes", json_list(machine.numa_nodes, node)},
+          {"devices", json_list(machine.devices, device)}};
+}
+
+ordered_json gpu_json(const gpu_info& gpu) {
+  return {{"index", gpu.index},
+          {"name", gpu.name},
+          {"memory_bytes", gpu.memory_bytes},
+          {"l2_bytes", gpu.l2_bytes},
+          {"multiprocessors", gpu.multiprocessor_count},
+          {"compute_capability", gpu.compute_capability},
+          {"pci_bus_id", gpu.pci_bus_id},
+          {"link", gpu.link},
+          {"numa_node", gpu.numa_node},
+          {"driver_version", gpu.driver_version},
+          {"runtime_version", gpu.runtime_version},
+          {"problem", gpu.problem}};
+}
+
+ordered_json json_of_all(const topology& machine, const result<std::vector<gpu_info>>& found,
+                         const known_costs& known) {
+  ordered_json out = {{"version", version()},
+                      {"machine", json_of(machine)},
+                      {"back_ends", back_ends_json()},
+                      {"gpus", json_list(found ? *found : std::vector<gpu_info>(), gpu_json)},
+                      {"costs", known.costs ? costs_json(*known.costs) : ordered_json()},
+                      {"costs_file", known.file.empty() ? ordered_json() : ordered_json(printable(known.file))}};
+  if (!found) out["why_no_gpus"] = found.error().message();
+  return out;
+}
+
+std::string text_of(const topology& machine) {
+  std::string out = fmt::format("processor    {}\n             {} packages, {} cores, {} processors\n",
+                                machine.processor_model.empty() ? "unknown" : machine.processor_model,
+                                machine.package_count, machine.core_count, machine.processor_count);
+  out += fmt::format("threads      {} by default{}\n", machine.usable_processor_count,
+                     machine.cpu_quota ? fmt::format("; a CPU quota grants {} processors", *machine.cpu_quota) : "");
+  out += fmt::format("instructions {}\n", fmt::join(machine.instruction_sets, " "));
+  for (const cache_info& cache : machine.caches) {
+    out += fmt::format("cache        L{} {}: {} x {}, shared by {} processors, lines of {} bytes\n", cache.level,
+                       cache.kind, cache.count, format_size(cache.bytes), cache.processor_count, cache.line_bytes);
+  }
+  for (const numa_node_info& node : machine.numa_nodes) {
+    out += fmt::format("NUMA node    {}: {:.1f} GiB, {} processors\n", node.index,
+                       static_cast<double>(node.memory_bytes) / static_cast<double>(GiB), node.processor_count);
+  }
+  for (const system_device& device : machine.devices)
+    out += fmt::format("device       {} {}\n", device.kind, device.name);
+  return out;
+}
+
+std::string text_of(const gpu_info& gpu) {
+  return fmt::format(
+      "GPU          {}: {}, {:.1f} GiB, {} multiprocessors, compute capability {}, L2 {}\n"
+      "             PCI {} {}, NUMA node {}\n"
+      "             driver for CUDA {}, build with CUDA {}{}{}\n",
+      gpu.index, gpu.name, static_cast<double>(gpu.memory_bytes) / static_cast<double>(GiB), gpu.multiprocessor_count,
+      gpu.compute_capability, format_size(gpu.l2_bytes), gpu.pci_bus_id, gpu.link,
+      gpu.numa_node < 0 ? "unknown" : std::to_string(gpu.numa_node), gpu.driver_version, gpu.runtime_version,
+      gpu.problem.empty() ? "" : "; cannot be used: ", gpu.problem);
+}
+
+std::string text_of_all(const topology& machine, const result<std::vector<gpu_info>>& found, const known_costs& known,
+                        const feed_options& job) {
+  std::string out = fmt::format("cutpoint     {}\n", version()) + text_of(machine);
+  for (const backend_info& b : backends()) {
+    out += fmt::format("back end     {}: {}{}\n", b.name, b.meaning, b.runs_here ? "" : "; does not run here");
+  }
+  if (!found) out += fmt::format("GPU          none: {}\n", found.error().message());
+  if (found) {
+    for (const gpu_info& gpu : *found) out += text_of(gpu);
+  }
+  return out + costs_text(known, job);
+}
+
+}  // namespace
+
+void info_command::add_options(CLI::App& app) {
+  app.add_flag("--calibrate", calibrates_, "Measure the costs of a job again, in a second or less, and store them");
+  cuts_.add_to(app);
+  hash_.add_to(app);
+  app.add_flag("--json", is_json_, "Print as JSON");
+  output_.add_to(app);
+}
+
+exit_code info_command::run() {
+  const console say(verbosity::normal);
+  const auto cuts = cuts_.checked();
+  if (!cuts) return say.refuse(cuts.error());
+  const auto fingerprint = hash_.checked("sha256");
+  if (!fingerprint) return say.refuse(fingerprint.error());
+  const feed_options job{.cuts = cuts->chunker, .fingerprint = *fingerprint};
+  const auto machine = discover_topology();
+  const auto failed = [&say](const status& why) {
+    say.error(why.message());
+    return exit_code::input_failed;
+  };
+  if (!machine) return failed(machine.error());
+  const auto found = gpus();
+  const auto known = machine_costs(found ? *found : std::vector<gpu_info>(), job,
+                                   calibrates_ ? measurement_policy::always : measurement_policy::never, say);
+  if (!known) return failed(known.error());
+  if (!known->problem.ok()) say.warning(fmt::format("the costs are not stored: {}", known->problem.message()));
+  const std::string text =
+      is_json_ ? json_text(json_of_all(*machine, found, *known)) : text_of_all(*machine, found, *known, job);
+  return write_all(output_, text, say);
+}
+
+std::unique_ptr<subcommand> make_info_command() { return std::make_unique<info_command>(); }
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,57 @@
+// `cutpoint mount`: shows the snapshots of a store as folders.
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/common/option_values.h"
+#include "cli/common/output.h"
+#include "cli/common/store_options.h"
+#include "cli/mount/fuse_server.h"
+#include "cli/subcommands.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+class mount_command final : public subcommand {
+ public:
+  void add_options(CLI::App& app) override;
+  exit_code run() override;
+
+ private:
+  store_options store_;
+  std::string folder_;
+  std::string memory_ = "256M";
+  bool allows_others_ = false;
+};
+
+}  // namespace
+
+void mount_command::add_options(CLI::App& app) {
+  app.add_option("MOUNTPOINT", folder_, "Folder to show the snapshots in")->required();
+  store_.add_to(app);
+  app.add_flag("--allow-other", allows_others_, "Let other users in, as the modes of the stored files say");
+  add_value_option(app, "--memory", memory_, "SIZE", "Memory for what was read last");
+}
+
+exit_code mount_command::run() {
+  const console say(verbosity::normal);
+  const auto memory = checked_size("--memory", memory_, 8 * MiB);
+  if (!memory) return say.refuse(memory.error());
+  auto opened = store_.open();
+  if (!opened) return say.refuse(opened.error());
+  auto view = store_view::make(std::move(*opened), {.memory_bytes = *memory});
+  if (!view) return fail(say, view.error());
+  const status served =
+      serve(*view, folder_, allows_others_ ? mount_audience::all_users : mount_audience::own_user, say, [&] {
+        static_cast<void>(write_all(
+            output_option(), fmt::format("{}: mounted until it is unmounted or Ctrl-C is pressed\n", folder_), say));
+      });
+  return served.ok() ? exit_code::done : fail(say, served);
+}
+
+std::unique_ptr<subcommand> make_mount_command() { return std::make_unique<mount_command>(); }
+
+}  // namespace cutpoint::cli

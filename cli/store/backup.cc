@@ -1,0 +1,117 @@
+// `cutpoint backup`: backs up files and folders into a store.
+#include <array>
+#include <charconv>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/common/interrupt.h"
+#include "cli/common/json.h"
+#include "cli/common/option_values.h"
+#include "cli/common/output.h"
+#include "cli/common/store_options.h"
+#include "cli/common/units.h"
+#include "cli/common/walk_filter.h"
+#include "cli/subcommands.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+class backup_command final : public subcommand {
+ public:
+  void add_options(CLI::App& app) override;
+  exit_code run() override;
+
+ private:
+  store_options store_;
+  std::vector<std::string> paths_;
+  walk_filter filter_;
+  std::string standard_input_name_ = "stdin";
+  std::vector<std::string> tags_;
+  std::string host_;
+  std::string time_;
+  std::string parent_;
+  std::string memory_ = "256M";
+  std::string cap_;
+  bool reads_everything_ = false;
+  bool is_json_ = false;
+  verbosity verbosity_ = verbosity::normal;
+};
+
+std::string own_host() {
+  std::array<char, 256> name = {};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+}  // namespace
+
+void backup_command::add_options(CLI::App& app) {
+  app.add_option("PATH", paths_, "Files or folders to back up; '-' is standard input")->required();
+  store_.add_to(app);
+  filter_.add_to(app);
+  add_value_option(app, "--stdin-name", standard_input_name_, "TEXT", "Name under which standard input is stored");
+  add_value_option(app, "--tag", tags_, "TEXT", "Tag of the snapshot (repeatable)");
+  add_value_option(app, "--host", host_, "HOST", "Host of the snapshot (default: this one)");
+  add_value_option(app, "--time", time_, "SECONDS", "Time of the snapshot, since 1970 (default: now)");
+  add_value_option(app, "--parent", parent_, "SNAPSHOT",
+                   "Snapshot whose unchanged files are not read (default: the newest with this host and these paths)");
+  app.add_flag("--force", reads_everything_, "Read all files, also unchanged ones");
+  add_value_option(
+      app, "--cap", cap_, "N",
+      "Refer to at most N containers of earlier backups for each 100 MiB that are read, and store the rest again");
+  add_value_option(app, "--memory", memory_, "SIZE", "Most bytes of files to hold in memory");
+  app.add_flag("--json", is_json_, "Print the snapshot as JSON");
+  add_verbosity(app, verbosity_);
+}
+
+exit_code backup_command::run() {
+  const console say(verbosity_);
+  auto walking = filter_.checked();
+  if (!walking) return say.refuse(walking.error());
+  const auto memory = checked_size("--memory", memory_, MiB);
+  if (!memory) return say.refuse(memory.error());
+  const auto seconds = time_.empty() ? result<std::uint64_t>(0) : checked_number("--time", time_, 1, 9'000'000'000);
+  if (!seconds) return say.refuse(seconds.error());
+  const auto cap = cap_.empty() ? result<std::uint64_t>(0) : checked_number("--cap", cap_, 1, 1'000'000);
+  if (!cap) return say.refuse(cap.error());
+  auto opened = store_.open();
+  if (!opened) return say.refuse(opened.error());
+  std::string parent;
+  if (!parent_.empty()) {
+    const auto found = opened->find_snapshot(parent_);
+    if (!found) return fail(say, found.error());
+    parent = found->id;
+  }
+  auto threads = engine::make({});
+  if (!threads) return fail(say, threads.error());
+  const auto taken = opened->back_up(
+      *threads, {.paths = paths_,
+                 .standard_input_name = standard_input_name_,
+                 .walking = std::move(*walking),
+                 .host = host_.empty() ? own_host() : host_,
+                 .time = static_cast<std::int64_t>(*seconds) * 1'000'000'000,
+                 .tags = tags_,
+                 .parent = parent,
+                 .reads_everything = reads_everything_,
+                 .most_old_containers = *cap,
+                 .memory_bytes = *memory,
+                 .problem = [&](const std::string& path, const status& why) { say.error(problem_text(path, why)); },
+                 .cancel = &interruption()});
+  if (!taken) return fail(say, taken.error());
+  say.note(fmt::format("{} files, {}; {} new, {} stored", human_count(taken->files),
+                       human_bytes(as_double(taken->bytes)), human_bytes(as_double(taken->new_raw_bytes)),
+                       human_bytes(as_double(taken->new_stored_bytes))));
+  const exit_code written =
+      write_all(output_option(), is_json_ ? json_line(snapshot_json(*taken)) : taken->id + '\n', say);
+  return taken->is_incomplete ? exit_code::input_failed : written;
+}
+
+std::unique_ptr<subcommand> make_backup_command() { return std::make_unique<backup_command>(); }
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,72 @@
+// `cutpoint check`: checks a store.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "cli/common/interrupt.h"
+#include "cli/common/json.h"
+#include "cli/common/output.h"
+#include "cli/common/store_options.h"
+#include "cli/common/units.h"
+#include "cli/subcommands.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+class check_command final : public subcommand {
+ public:
+  void add_options(CLI::App& app) override;
+  exit_code run() override;
+
+ private:
+  store_options store_;
+  bool reads_data_ = false;
+  bool is_json_ = false;
+};
+
+}  // namespace
+
+void check_command::add_options(CLI::App& app) {
+  store_.add_to(app);
+  app.add_flag("--read-data", reads_data_, "Read all data and compare it with its fingerprints");
+  app.add_flag("--json", is_json_, "Print as JSON");
+}
+
+exit_code check_command::run() {
+  const console say(verbosity::normal);
+  auto opened = store_.open();
+  if (!opened) return say.refuse(opened.error());
+  const store_check_options options{
+      .reads_data = reads_data_,
+      .object_problem = [&](const std::string& object, const status& why) { say.error(problem_text(object, why)); },
+      .file_problem =
+          [&](const std::string& snapshot, const std::string& path, const status& why) {
+            say.error(fmt::format("{}:{}", snapshot.substr(0, 16), problem_text(path, why)));
+          },
+      .cancel = &interruption()};
+  const auto found = opened->check(options);
+  if (!found) return fail(say, found.error());
+  const bool is_clean = found->object_problems == 0 && found->file_problems == 0;
+  std::string text;
+  if (is_json_) {
+    text = json_text({{"containers", found->containers},
+                      {"records", found->records},
+                      {"snapshots", found->snapshots},
+                      {"object_problems", found->object_problems},
+                      {"file_problems", found->file_problems},
+                      {"moved_chunks", found->moved_chunks}});
+  } else {
+    text = fmt::format("{} snapshots, {} containers, {} chunks and nodes: {}\n", human_count(found->snapshots),
+                       human_count(found->containers), human_count(found->records),
+                       is_clean ? "no damage"
+                                : fmt::format("{} damaged objects, {} files with losses", found->object_problems,
+                                              found->file_problems));
+  }
+  const exit_code written = write_all(output_option(), text, say);
+  return is_clean ? written : exit_code::input_failed;
+}
+
+std::unique_ptr<subcommand> make_check_command() { return std::make_unique<check_command>(); }
+
+}  // namespace cutpoint::cli

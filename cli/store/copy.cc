@@ -1,0 +1,99 @@
+// `cutpoint copy`: copies snapshots from another store.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <cutpoint/engine.h>
+#include <fmt/format.h>
+
+#include "cli/common/interrupt.h"
+#include "cli/common/json.h"
+#include "cli/common/option_values.h"
+#include "cli/common/output.h"
+#include "cli/common/store_options.h"
+#include "cli/subcommands.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+class copy_command final : public subcommand {
+ public:
+  void add_options(CLI::App& app) override;
+  exit_code run() override;
+
+ private:
+  store_options source_;
+  store_options target_;
+  std::vector<std::string> snapshots_;
+  std::string memory_ = "256M";
+  bool is_json_ = false;
+  verbosity level_ = verbosity::normal;
+};
+
+}  // namespace
+
+void copy_command::add_options(CLI::App& app) {
+  app.add_option("SNAPSHOT", snapshots_, "Snapshots to copy; 'latest' is the newest (default: all)");
+  source_.add_to(app, "from-");
+  target_.add_to(app);
+  add_value_option(app, "--memory", memory_, "SIZE", "Most bytes of contents to hold in memory");
+  app.add_flag("--json", is_json_, "Print one line of JSON for each snapshot");
+  add_verbosity(app, level_);
+}
+
+exit_code copy_command::run() {
+  const console say(level_);
+  const auto memory = checked_size("--memory", memory_, MiB);
+  if (!memory) return say.refuse(memory.error());
+  auto source = source_.open();
+  if (!source) return say.refuse(source.error());
+  auto target = target_.open();
+  if (!target) return say.refuse(target.error());
+  std::vector<std::string> ids;
+  for (const std::string& each : snapshots_) {
+    const auto found = source->find_snapshot(each);
+    if (!found) return fail(say, found.error());
+    ids.push_back(found->id);
+  }
+  auto threads = engine::make({});
+  if (!threads) return fail(say, threads.error());
+  auto out = output_option().open();
+  if (!out) return fail(say, out.error());
+  status written;
+  const auto print = [&](const std::string& text) {
+    if (written.ok()) written = out->write(text);
+  };
+  const auto print_copied = [&](const store_snapshot& original, const store_snapshot& copy) {
+    print(is_json_ ? ordered_json{{"outcome", "copied"},
+                                  {"original", original.id},
+                                  {"copy", copy.id},
+                                  {"new_raw_bytes", copy.new_raw_bytes},
+                                  {"new_stored_bytes", copy.new_stored_bytes}}
+                             .dump() +
+                         "\n"
+                   : copy.id + "\n");
+  };
+  const auto print_skipped = [&](const store_snapshot& original, const store_snapshot& copy) {
+    say.note(fmt::format("{} was copied before, as {}", original.id.substr(0, 16), copy.id.substr(0, 16)));
+    if (!is_json_) return;
+    print(ordered_json{{"outcome", "skipped"}, {"original", original.id}, {"copy", copy.id}}.dump() + "\n");
+  };
+  const auto copied = target->copy_snapshots(
+      *threads, *source,
+      {.snapshots = std::move(ids),
+       .memory_bytes = *memory,
+       .copied = print_copied,
+       .skipped = print_skipped,
+       .problem = [&](const std::string& snapshot, const status& why) { say.error(problem_text(snapshot, why)); },
+       .cancel = &interruption()});
+  if (written.ok()) written = out->finish();
+  if (!copied) return fail(say, copied.error());
+  if (!written.ok()) return fail(say, written);
+  return copied->problems == 0 ? exit_code::done : exit_code::input_failed;
+}
+
+std::unique_ptr<subcommand> make_copy_command() { return std::make_unique<copy_command>(); }
+
+}  // namespace cutpoint::cli

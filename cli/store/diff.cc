@@ -1,0 +1,117 @@
+// `cutpoint diff`: shows what differs between two snapshots.
+#include <memory>
+#include <string>
+
+#include <cutpoint/store_diff.h>
+#include <fmt/format.h>
+
+#include "cli/common/interrupt.h"
+#include "cli/common/output.h"
+#include "cli/common/store_options.h"
+#include "cli/common/units.h"
+#include "cli/subcommands.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+class diff_command final : public subcommand {
+ public:
+  void add_options(CLI::App& app) override;
+  exit_code run() override;
+
+ private:
+  store_options store_;
+  std::string before_;
+  std::string after_;
+  bool compares_metadata_ = false;
+  bool is_json_ = false;
+};
+
+/// The letters are restic's.
+std::string_view letter_of(store_change_kind which) {
+  switch (which) {
+    case store_change_kind::added:
+      return "+";
+    case store_change_kind::removed:
+      return "-";
+    case store_change_kind::modified:
+      return "M";
+    case store_change_kind::retyped:
+      return "T";
+    case store_change_kind::metadata:
+      return "U";
+  }
+  return "?";
+}
+
+std::string text_of(const store_change& change) {
+  return fmt::format("{:<5}{}\n", letter_of(change.which), printable(change.path));
+}
+
+std::string json_of(const store_change& change) {
+  return json_line({{"message_type", "change"}, {"path", change.path}, {"modifier", letter_of(change.which)}});
+}
+
+std::string text_of(const store_diff_summary& sum) {
+  std::string text = "\n";
+  text += line("files", fmt::format("{} added, {} removed, {} modified", human_count(sum.added.files),
+                                    human_count(sum.removed.files), human_count(sum.modified)));
+  text += line("folders",
+               fmt::format("{} added, {} removed", human_count(sum.added.folders), human_count(sum.removed.folders)));
+  text += line("others",
+               fmt::format("{} added, {} removed", human_count(sum.added.others), human_count(sum.removed.others)));
+  text += line("bytes", fmt::format("{} added, {} removed", human_bytes(as_double(sum.added.bytes)),
+                                    human_bytes(as_double(sum.removed.bytes))));
+  return text;
+}
+
+ordered_json json_of(const store_diff_side& side) {
+  return {{"files", side.files}, {"dirs", side.folders}, {"others", side.others}, {"bytes", side.bytes}};
+}
+
+}  // namespace
+
+void diff_command::add_options(CLI::App& app) {
+  app.add_option("BEFORE", before_, "Snapshot, as SNAPSHOT[:PATH]; 'latest' is the newest")->required();
+  app.add_option("AFTER", after_, "Snapshot that is compared with it, as SNAPSHOT[:PATH]")->required();
+  store_.add_to(app);
+  app.add_flag("--metadata", compares_metadata_, "Show files of which only metadata differs");
+  app.add_flag("--json", is_json_, "Print a line of JSON for each change, and one with the sums");
+}
+
+exit_code diff_command::run() {
+  const console say(verbosity::normal);
+  auto opened = store_.open();
+  if (!opened) return say.refuse(opened.error());
+  const auto before = find_snapshot_path(*opened, before_);
+  if (!before) return fail(say, before.error());
+  const auto after = find_snapshot_path(*opened, after_);
+  if (!after) return fail(say, after.error());
+  auto out = output::open("");
+  if (!out) return fail(say, out.error());
+  const auto sum = opened->diff(
+      {.before = before->snapshot.id,
+       .before_path = before->path,
+       .after = after->snapshot.id,
+       .after_path = after->path,
+       .compares_metadata = compares_metadata_,
+       .visit = [&](const store_change& change) { return out->write(is_json_ ? json_of(change) : text_of(change)); },
+       .problem = [&](const std::string& path, const status& why) { say.error(problem_text(path, why)); },
+       .cancel = &interruption()});
+  if (!sum) return fail(say, sum.error());
+  status written = out->write(is_json_ ? json_line({{"message_type", "statistics"},
+                                                    {"source_snapshot", before->snapshot.id},
+                                                    {"target_snapshot", after->snapshot.id},
+                                                    {"changed_files", sum->modified},
+                                                    {"added", json_of(sum->added)},
+                                                    {"removed", json_of(sum->removed)}})
+                                       : text_of(*sum));
+  if (written.ok()) written = out->finish();
+  if (!written.ok()) return fail(say, written);
+  return sum->problems == 0 ? exit_code::done : exit_code::input_failed;
+}
+
+std::unique_ptr<subcommand> make_diff_command() { return std::make_unique<diff_command>(); }
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,200 @@
+// `cutpoint forget`: removes snapshots that are named, or that no rule keeps.
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/common/interrupt.h"
+#include "cli/common/option_values.h"
+#include "cli/common/output.h"
+#include "cli/common/store_options.h"
+#include "cli/common/units.h"
+#include "cli/store/forget_rules.h"
+#include "cli/store/prune_report.h"
+#include "cli/subcommands.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+class forget_command final : public subcommand {
+ public:
+  void add_options(CLI::App& app) override;
+  exit_code run() override;
+
+ private:
+  /// What is kept and removed, and whether something was left out that could not be found or read.
+  struct plan {
+    std::vector<snapshot_group> groups;
+    bool is_whole = true;
+  };
+  [[nodiscard]] plan plan_named(const console& say, backup_store& opened) const;
+  [[nodiscard]] result<plan> plan_by_rules(const console& say, backup_store& opened, const forget_rules& rules) const;
+  [[nodiscard]] std::string text_of(const plan& made) const;
+  /// Prunes, or says what that would do when the snapshots `forgotten` are removed.
+  [[nodiscard]] exit_code prune(const console& say, backup_store& opened, std::set<std::string> forgotten) const;
+
+  store_options store_;
+  std::vector<std::string> ids_;
+  rule_options rules_;
+  bool is_dry_run_ = false;
+  bool prunes_ = false;
+  bool is_json_ = false;
+};
+
+std::int64_t nanoseconds_now() {
+  return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::string heading_of(const snapshot_group& group) {
+  std::string text = "snapshots";
+  if (!group.host.empty()) text += " of " + group.host;
+  if (!group.paths.empty()) text += fmt::format(" with {}", fmt::join(group.paths, " "));
+  if (!group.tags.empty()) text += fmt::format(" tagged {}", fmt::join(group.tags, ", "));
+  return printable(text) + ":\n";
+}
+
+std::string line_of(const snapshot_decision& decision) {
+  const store_snapshot& taken = decision.snapshot;
+  const std::string paths = fmt::format("{}", fmt::join(taken.paths, " "));
+  const std::string note =
+      decision.is_kept() ? fmt::format("{}", fmt::join(decision.reasons, ", ")) : taken.host + "  " + paths;
+  return fmt::format("  {:6}  {}  {}  {}\n", decision.is_kept() ? "keep" : "remove", taken.id.substr(0, 16),
+                     local_time(taken.time), printable(note));
+}
+
+std::string json_of(const snapshot_group& group) {
+  ordered_json kept = ordered_json::array();
+  ordered_json removed = ordered_json::array();
+  for (const auto& [taken, reasons] : group.decisions) {
+    ordered_json snapshot = snapshot_json(taken);
+    if (!reasons.empty()) snapshot["reasons"] = reasons;
+    (reasons.empty() ? removed : kept).push_back(std::move(snapshot));
+  }
+  return json_line(
+      {{"host", group.host}, {"paths", group.paths}, {"tags", group.tags}, {"keep", kept}, {"remove", removed}});
+}
+
+/// Returns the ids of the snapshots that are not kept.
+std::set<std::string> removed_of(const std::vector<snapshot_group>& groups) {
+  std::set<std::string> ids;
+  for (const snapshot_group& group : groups) {
+    for (const snapshot_decision& each : group.decisions) {
+      if (!each.is_kept()) ids.insert(each.snapshot.id);
+    }
+  }
+  return ids;
+}
+
+}  // namespace
+
+void forget_command::add_options(CLI::App& app) {
+  app.add_option("SNAPSHOT", ids_, "Snapshots to remove; 'latest' is the newest. Without them, rules say what is kept");
+  store_.add_to(app);
+  rules_.add_to(app);
+  app.add_flag("--dry-run", is_dry_run_, "Remove nothing, and print what would be removed");
+  app.add_flag("--prune", prunes_, "Remove what no snapshot refers to any more, if snapshots were removed");
+  app.add_flag("--json", is_json_, "Print a line of JSON for each group");
+}
+
+/// Finds the snapshots that were named, in one group.
+forget_command::plan forget_command::plan_named(const console& say, backup_store& opened) const {
+  plan made{.groups = {{}}};
+  auto& decisions = made.groups.front().decisions;
+  for (const std::string& id : ids_) {
+    auto found = opened.find_snapshot(id);
+    if (!found) {
+      say.error(found.error().message());
+      made.is_whole = false;
+    } else if (std::ranges::none_of(decisions, [&](const auto& each) { return each.snapshot.id == found->id; })) {
+      decisions.push_back({std::move(*found), {}});
+    }
+  }
+  return made;
+}
+
+result<forget_command::plan> forget_command::plan_by_rules(const console& say, backup_store& opened,
+                                                           const forget_rules& rules) const {
+  plan made;
+  auto all = opened.snapshots([&](const std::string& object, const status& why) {
+    say.error(problem_text(object, why));
+    made.is_whole = false;
+  });
+  if (!all) return all.error();
+  std::erase_if(*all, [&](const store_snapshot& each) { return !rules.filter.matches(each); });
+  auto groups = apply_policy(*all, rules.policy, rules.grouping, nanoseconds_now());
+  if (!groups) return groups.error();
+  made.groups = std::move(*groups);
+  return made;
+}
+
+std::string forget_command::text_of(const plan& made) const {
+  std::string text;
+  std::uint64_t kept = 0;
+  std::uint64_t removed = 0;
+  for (const snapshot_group& group : made.groups) {
+    if (is_json_) {
+      text += json_of(group);
+      continue;
+    }
+    if (ids_.empty()) text += heading_of(group);
+    for (const snapshot_decision& each : group.decisions) {
+      text += line_of(each);
+      ++(each.is_kept() ? kept : removed);
+    }
+  }
+  if (is_json_) return text;
+  return text + (ids_.empty() ? human_count(kept) + " kept, " : "") + human_count(removed) +
+         (is_dry_run_ ? " would be removed\n" : " to be removed\n");
+}
+
+exit_code forget_command::prune(const console& say, backup_store& opened, std::set<std::string> forgotten) const {
+  const store_prune_options options{
+      .is_rehearsal = is_dry_run_, .forgotten = std::move(forgotten), .cancel = &interruption()};
+  const auto done = opened.prune(options);
+  if (!done) return fail(say, done.error());
+  const std::string text = is_json_ ? json_line({{"prune", prune_json(*done)}}) : prune_text(*done, options);
+  return write_all(output_option(), text, say);
+}
+
+exit_code forget_command::run() {
+  const console say(verbosity::normal);
+  const auto rules = rules_.read();
+  if (!rules) return say.refuse(rules.error());
+  if (ids_.empty() && rules->policy.is_empty()) {
+    return say.refuse(usage_error("nothing says what to forget: name snapshots, or give a rule such as --keep-last 7"));
+  }
+  if (!ids_.empty() && rules_.is_any_given()) {
+    return say.refuse(usage_error("snapshots are named, so that rules, groups and filters would have no effect"));
+  }
+  auto opened = store_.open();
+  if (!opened) return say.refuse(opened.error());
+  auto made = ids_.empty() ? plan_by_rules(say, *opened, *rules) : plan_named(say, *opened);
+  if (!made) return fail(say, made.error());
+  // Nothing is removed before the user was told.
+  const exit_code written = write_all(output_option(), text_of(*made), say);
+  if (written != exit_code::done) return written;
+  std::set<std::string> ids = removed_of(made->groups);
+  std::size_t count = ids.size();
+  if (!is_dry_run_) {
+    const auto note = [&](const std::string&, const status& why) {
+      say.error(why.message());
+      made->is_whole = false;
+    };
+    const auto removed = opened->remove_snapshots(ids, note, &interruption());
+    if (!removed) return fail(say, removed.error());
+    count = *removed;
+  }
+  const exit_code pruned = prunes_ && count != 0 ? prune(say, *opened, std::move(ids)) : exit_code::done;
+  if (pruned != exit_code::done) return pruned;
+  return made->is_whole ? exit_code::done : exit_code::input_failed;
+}
+
+std::unique_ptr<subcommand> make_forget_command() { return std::make_unique<forget_command>(); }
+
+}  // namespace cutpoint::cli

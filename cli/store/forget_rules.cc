@@ -1,0 +1,119 @@
+#include "cli/store/forget_rules.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "cli/common/option_values.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+/// The options of a `keep_period`.
+struct period_options {
+  const char* count;
+  const char* count_meaning;
+  const char* span;
+  const char* span_meaning;
+};
+
+constexpr std::array<period_options, keep_period_count> periods = {{
+    {"--keep-last", "Keep the N newest snapshots; 'unlimited' or -1 keeps all, also below", "--keep-within",
+     "Keep the snapshots that are less than SPAN older than the newest one, such as 1y2m3d4h"},
+    {"--keep-hourly", "Keep the newest snapshot of each of the last N hours that have one", "--keep-within-hourly",
+     "Keep the newest snapshot of each hour in the SPAN before the newest one"},
+    {"--keep-daily", "Keep the newest snapshot of each of the last N days that have one", "--keep-within-daily",
+     "Keep the newest snapshot of each day in the SPAN before the newest one"},
+    {"--keep-weekly", "Keep the newest snapshot of each of the last N weeks that have one", "--keep-within-weekly",
+     "Keep the newest snapshot of each week in the SPAN before the newest one"},
+    {"--keep-monthly", "Keep the newest snapshot of each of the last N months that have one", "--keep-within-monthly",
+     "Keep the newest snapshot of each month in the SPAN before the newest one"},
+    {"--keep-yearly", "Keep the newest snapshot of each of the last N years that have one", "--keep-within-yearly",
+     "Keep the newest snapshot of each year in the SPAN before the newest one"},
+}};
+
+/// Splits a list at its commas, and removes the spaces around its words.
+std::vector<std::string> words_of(std::string_view list) {
+  std::vector<std::string> words;
+  for (;;) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    std::string_view word = list.substr(0, comma);
+    while (word.starts_with(' ')) word.remove_prefix(1);
+    while (word.ends_with(' ')) word.remove_suffix(1);
+    words.emplace_back(word);
+    if (comma == list.size()) return words;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+std::vector<std::vector<std::string>> lists_of(const std::vector<std::string>& texts) {
+  std::vector<std::vector<std::string>> lists;
+  for (const std::string& each : texts) lists.push_back(words_of(each));
+  return lists;
+}
+
+result<snapshot_grouping> grouping_of(const std::string& text) {
+  snapshot_grouping grouping{.uses_host = false, .uses_paths = false, .uses_tags = false};
+  for (const std::string& each : words_of(text)) {
+    if (each == "host" || each == "hosts") {
+      grouping.uses_host = true;
+    } else if (each == "path" || each == "paths") {
+      grouping.uses_paths = true;
+    } else if (each == "tag" || each == "tags") {
+      grouping.uses_tags = true;
+    } else if (!each.empty()) {
+      return usage_error(fmt::format("--group-by {}: {} is not one of host, paths and tags", text, each));
+    }
+  }
+  return grouping;
+}
+
+}  // namespace
+
+void rule_options::add_to(CLI::App& app) {
+  for (std::size_t i = 0; i < keep_period_count; ++i) {
+    options_.push_back(add_value_option(app, periods[i].count, counts_[i], "N", periods[i].count_meaning));
+  }
+  for (std::size_t i = 0; i < keep_period_count; ++i) {
+    options_.push_back(add_value_option(app, periods[i].span, spans_[i], "SPAN", periods[i].span_meaning));
+  }
+  options_.push_back(add_value_option(app, "--keep-tag", keep_tags_, "TAG,...",
+                                      "Keep the snapshots that have all of the tags; '' means without tags"));
+  options_.push_back(add_value_option(app, "--group-by", group_by_, "LIST",
+                                      "Apply the rules to each group: 'host', 'paths', 'tags', or '' for one group"));
+  options_.push_back(add_value_option(app, "--host", hosts_, "HOST", "Look only at snapshots of this host"));
+  options_.push_back(add_value_option(app, "--path", paths_, "PATH", "Look only at snapshots with this absolute path"));
+  options_.push_back(
+      add_value_option(app, "--tag", tags_, "TAG,...", "Look only at snapshots that have all of the tags"));
+}
+
+bool rule_options::is_any_given() const {
+  return std::ranges::any_of(options_, [](const CLI::Option* each) { return each->count() != 0; });
+}
+
+result<forget_rules> rule_options::read() const {
+  forget_rules rules;
+  for (std::size_t i = 0; i < keep_period_count; ++i) {
+    if (!counts_[i].empty()) {
+      const bool is_unlimited = counts_[i] == "unlimited" || counts_[i] == "-1";
+      const auto count = is_unlimited ? unlimited_snapshots : checked_number(periods[i].count, counts_[i], 0);
+      if (!count) return count.error();
+      rules.policy.counts[i] = *count;
+    }
+    if (!spans_[i].empty()) {
+      const auto span = parse_calendar_span(spans_[i]);
+      if (!span) return usage_error(fmt::format("{} {}", periods[i].span, span.error().message()));
+      rules.policy.spans[i] = *span;
+    }
+  }
+  rules.policy.tags = lists_of(keep_tags_);
+  const auto grouping = grouping_of(group_by_);
+  if (!grouping) return grouping.error();
+  rules.grouping = *grouping;
+  rules.filter = {.hosts = hosts_, .paths = paths_, .tags = lists_of(tags_)};
+  return rules;
+}
+
+}  // namespace cutpoint::cli

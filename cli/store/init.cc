@@ -1,0 +1,102 @@
+// `cutpoint init`: makes a store.
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <string>
+
+#include <cutpoint/fingerprint.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/common/option_values.h"
+#include "cli/common/store_options.h"
+#include "cli/subcommands.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+class init_command final : public subcommand {
+ public:
+  void add_options(CLI::App& app) override;
+  exit_code run() override;
+
+ private:
+  store_options store_;
+  std::string encryption_;
+  std::string cuts_;
+  std::string hash_ = "blake3";
+  std::string compression_ = "zstd";
+  std::string container_size_ = "32M";
+  bool is_for_experiments_ = false;
+};
+
+/// Creates a key file with random bytes, if it does not exist. Errors: io_error.
+status make_key_file(const std::string& path) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (file < 0 && errno == EEXIST) return {};
+  if (file < 0) return {status_code::io_error, path + ": " + std::strerror(errno), errno};
+  std::array<std::uint8_t, 32> bytes = {};
+  const bool is_random = ::getentropy(bytes.data(), bytes.size()) == 0;
+  const bool is_written =
+      is_random && ::write(file, bytes.data(), bytes.size()) == std::ssize(bytes) && ::fsync(file) == 0;
+  const bool is_closed = ::close(file) == 0;
+  if (is_written && is_closed) return {};
+  return {status_code::io_error, path + ": " + std::strerror(errno), errno};
+}
+
+}  // namespace
+
+void init_command::add_options(CLI::App& app) {
+  store_.add_to(app);
+  add_value_option(app, "--encryption", encryption_, "NAME", "none, password or key-file")->required();
+  add_value_option(app, "--cuts", cuts_, "STRING", "Canonical string of the chunker (default: about 64 KiB)");
+  add_value_option(app, "--hash", hash_, "NAME", "Fingerprint of chunks: sha256 or blake3");
+  add_value_option(app, "--compression", compression_, "NAME", "zstd or none");
+  add_value_option(app, "--container-size", container_size_, "SIZE", "Length of containers");
+  app.add_flag("--for-experiments", is_for_experiments_, "Accept fingerprints that a store must not trust");
+}
+
+exit_code init_command::run() {
+  const console say(verbosity::normal);
+  if (store_.location().empty()) return say.refuse(usage_error("no store: give --store or set CUTPOINT_STORE"));
+  if (encryption_ != "none" && encryption_ != "password" && encryption_ != "key-file") {
+    return say.refuse(usage_error("--encryption " + encryption_ + ": the names are none, password and key-file"));
+  }
+  if (compression_ != "zstd" && compression_ != "none") {
+    return say.refuse(usage_error("--compression " + compression_ + ": the names are zstd and none"));
+  }
+  const bool needs_password = encryption_ == "password";
+  const bool needs_key_file = encryption_ == "key-file";
+  if (needs_password != store_.has_password() || needs_key_file == store_.key_file().empty()) {
+    return say.refuse(usage_error("--encryption " + encryption_ +
+                                  (needs_password   ? " needs --password-file alone"
+                                   : needs_key_file ? " needs --key-file alone"
+                                                    : " takes no password and no key file")));
+  }
+  const auto container_bytes = checked_size("--container-size", container_size_, 64 * KiB, 128 * MiB);
+  if (!container_bytes) return say.refuse(container_bytes.error());
+  const auto kind = parse_fingerprint(hash_);
+  if (!kind) return say.refuse(kind.error());
+  if (*kind == fingerprint_kind::none) return say.refuse(usage_error("--hash none: a store needs fingerprints"));
+  if (needs_key_file) {
+    if (const status made = make_key_file(store_.key_file()); !made.ok()) return fail(say, made);
+  }
+  const auto secret = store_.secret();
+  if (!secret) return say.refuse(secret.error());
+  const store_settings settings{.cuts = cuts_,
+                                .fingerprint = *kind,
+                                .compression_level = compression_ == "zstd" ? 1 : 0,
+                                .container_bytes = static_cast<std::uint32_t>(*container_bytes),
+                                .is_for_experiments = is_for_experiments_};
+  const status made = backup_store::create(store_.location(), settings, *secret);
+  if (made.code() == status_code::invalid_argument || made.code() == status_code::unknown_name) return say.refuse(made);
+  return made.ok() ? exit_code::done : fail(say, made);
+}
+
+std::unique_ptr<subcommand> make_init_command() { return std::make_unique<init_command>(); }
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,111 @@
+// `cutpoint key`: lists, adds and removes keys of an encrypted store.
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/common/option_values.h"
+#include "cli/common/output.h"
+#include "cli/common/store_options.h"
+#include "cli/subcommands.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> actions = {"list", "add", "remove", "passwd"};
+
+class key_command final : public subcommand {
+ public:
+  void add_options(CLI::App& app) override;
+  exit_code run() override;
+
+ private:
+  [[nodiscard]] exit_code list(backup_store& opened, const console& say) const;
+  /// Adds a key. Removes the one that opened the store if `replaces`.
+  [[nodiscard]] exit_code add(backup_store& opened, bool replaces, const console& say) const;
+  [[nodiscard]] exit_code remove(backup_store& opened, const console& say) const;
+
+  store_options store_;
+  std::string action_;
+  std::string id_;
+  std::string new_password_file_;
+  std::string new_key_file_;
+};
+
+}  // namespace
+
+void key_command::add_options(CLI::App& app) {
+  app.add_option("ACTION", action_, "list, add, remove or passwd, which replaces the key that was given")->required();
+  app.add_option("KEY", id_, "Key to remove: the beginning of its id");
+  store_.add_to(app);
+  add_value_option(app, "--new-password-file", new_password_file_, "FILE", "File with the password of the new key");
+  add_value_option(app, "--new-key-file", new_key_file_, "FILE", "Key file of the new key, which must exist");
+}
+
+exit_code key_command::run() {
+  const console say(verbosity::normal);
+  if (std::ranges::count(actions, action_) == 0) {
+    return say.refuse(usage_error(fmt::format("{}: the actions are {}", action_, fmt::join(actions, ", "))));
+  }
+  const bool adds = action_ == "add" || action_ == "passwd";
+  if (adds == (new_password_file_.empty() && new_key_file_.empty())) {
+    return say.refuse(
+        usage_error(action_ + (adds ? ": give --new-password-file or --new-key-file" : " makes no new key")));
+  }
+  if ((action_ == "remove") == id_.empty()) {
+    return say.refuse(usage_error(action_ + (id_.empty() ? ": give the begin of a key's id" : " takes no key")));
+  }
+  auto opened = store_.open();
+  if (!opened) return say.refuse(opened.error());
+  if (adds) return add(*opened, action_ == "passwd", say);
+  return action_ == "list" ? list(*opened, say) : remove(*opened, say);
+}
+
+exit_code key_command::list(backup_store& opened, const console& say) const {
+  const auto all = opened.keys();
+  if (!all) return fail(say, all.error());
+  std::string text;
+  for (const store_key& each : *all) {
+    text += fmt::format("{}  {}{}\n", each.id, each.kind == store_secret::kind::password ? "password" : "key file",
+                        each.is_used ? "  used now" : "");
+  }
+  return write_all(output_option(), text, say);
+}
+
+exit_code key_command::add(backup_store& opened, bool replaces, const console& say) const {
+  const auto before = opened.keys();
+  if (!before) return fail(say, before.error());
+  const auto secret = read_secret(new_password_file_, new_key_file_);
+  if (!secret) return say.refuse(secret.error());
+  const auto id = opened.add_key(*secret);
+  if (!id) return fail(say, id.error());
+  const auto used = std::ranges::find(*before, true, &store_key::is_used);
+  if (replaces && used != before->end()) {
+    if (const status removed = opened.remove_key(used->id); !removed.ok()) return fail(say, removed);
+  }
+  return write_all(output_option(), *id + '\n', say);
+}
+
+exit_code key_command::remove(backup_store& opened, const console& say) const {
+  const auto all = opened.keys();
+  if (!all) return fail(say, all.error());
+  std::vector<std::string> found;
+  for (const store_key& each : *all) {
+    if (each.id.starts_with(id_)) found.push_back(each.id);
+  }
+  if (found.size() != 1) {
+    const std::string which = found.empty() ? "no key" : fmt::format("{} keys", found.size());
+    return fail(say, usage_error(fmt::format("{}: {} begins with it", id_, which)));
+  }
+  const status removed = opened.remove_key(found.front());
+  return removed.ok() ? exit_code::done : fail(say, removed);
+}
+
+std::unique_ptr<subcommand> make_key_command() { return std::make_unique<key_command>(); }
+
+}  // namespace cutpoint::cli

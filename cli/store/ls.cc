@@ -1,0 +1,71 @@
+// `cutpoint ls`: lists the files of a snapshot.
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "cli/common/json.h"
+#include "cli/common/output.h"
+#include "cli/common/store_options.h"
+#include "cli/common/units.h"
+#include "cli/subcommands.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+class ls_command final : public subcommand {
+ public:
+  void add_options(CLI::App& app) override;
+  exit_code run() override;
+
+ private:
+  store_options store_;
+  std::string what_;
+  bool is_json_ = false;
+};
+
+std::string text_of(const stored_file& file) {
+  return fmt::format("{:10} {:04o} {:>5} {:>5} {:>14} {} {}{}\n", to_string(file.kind), file.permissions, file.user_id,
+                     file.group_id, file.size, local_time(std::int64_t{file.modified.tv_sec} * 1'000'000'000),
+                     printable(file.path), file.target.empty() ? "" : " -> " + printable(file.target));
+}
+
+std::string json_of(const stored_file& file) {
+  return json_line({{"path", file.path},
+                    {"kind", to_string(file.kind)},
+                    {"permissions", file.permissions},
+                    {"user", file.user_id},
+                    {"group", file.group_id},
+                    {"size", file.size},
+                    {"modified", file.modified.tv_sec},
+                    {"modified_nanoseconds", file.modified.tv_nsec},
+                    {"target", file.target}});
+}
+
+}  // namespace
+
+void ls_command::add_options(CLI::App& app) {
+  app.add_option("SNAPSHOT", what_, "Snapshot, as SNAPSHOT[:PATH]; 'latest' is the newest")->required();
+  store_.add_to(app);
+  app.add_flag("--json", is_json_, "Print a line of JSON for each file");
+}
+
+exit_code ls_command::run() {
+  const console say(verbosity::normal);
+  auto opened = store_.open();
+  if (!opened) return say.refuse(opened.error());
+  const auto which = find_snapshot_path(*opened, what_);
+  if (!which) return fail(say, which.error());
+  auto out = output::open("");
+  if (!out) return fail(say, out.error());
+  status listed =
+      opened->list_files(which->snapshot.id, which->path.empty() ? "/" : which->path,
+                         [&](const stored_file& file) { return out->write(is_json_ ? json_of(file) : text_of(file)); });
+  if (listed.ok()) listed = out->finish();
+  return listed.ok() ? exit_code::done : fail(say, listed);
+}
+
+std::unique_ptr<subcommand> make_ls_command() { return std::make_unique<ls_command>(); }
+
+}  // namespace cutpoint::cli

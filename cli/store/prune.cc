@@ -1,0 +1,106 @@
+// `cutpoint prune`: removes what no snapshot refers to.
+#include <memory>
+#include <string>
+
+#include <cutpoint/text.h>
+#include <fmt/format.h>
+
+#include "cli/common/interrupt.h"
+#include "cli/common/json.h"
+#include "cli/common/option_values.h"
+#include "cli/common/output.h"
+#include "cli/common/store_options.h"
+#include "cli/common/units.h"
+#include "cli/store/prune_report.h"
+#include "cli/subcommands.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+class prune_command final : public subcommand {
+ public:
+  void add_options(CLI::App& app) override;
+  exit_code run() override;
+
+ private:
+  store_options store_;
+  std::string most_unused_ = "5%";
+  std::string most_rewritten_;
+  bool is_rehearsal_ = false;
+  bool is_json_ = false;
+};
+
+/// Parses "5%" or "5". Errors: invalid_argument, with the bounds.
+result<double> checked_percent(std::string_view option, std::string_view text) {
+  const std::string_view number = text.ends_with('%') ? text.substr(0, text.size() - 1) : text;
+  const auto percent = checked_number(option, number, 0, 100);
+  if (!percent) return percent.error();
+  return static_cast<double>(*percent) / 100;
+}
+
+}  // namespace
+
+void prune_command::add_options(CLI::App& app) {
+  store_.add_to(app);
+  app.add_flag("--dry-run", is_rehearsal_, "Say what would be removed, and change nothing");
+  add_value_option(app, "--max-unused", most_unused_, "PERCENT", "Share of the stored bytes that may stay unused");
+  add_value_option(app, "--max-rewrite", most_rewritten_, "SIZE", "Copy at most so much into new containers");
+  app.add_flag("--json", is_json_, "Print as JSON");
+}
+
+exit_code prune_command::run() {
+  const console say(verbosity::normal);
+  store_prune_options options{.is_rehearsal = is_rehearsal_, .cancel = &interruption()};
+  const auto most_unused = checked_percent("--max-unused", most_unused_);
+  if (!most_unused) return say.refuse(most_unused.error());
+  options.most_unused = *most_unused;
+  if (!most_rewritten_.empty()) {
+    const auto most_rewritten = checked_size("--max-rewrite", most_rewritten_, 0);
+    if (!most_rewritten) return say.refuse(most_rewritten.error());
+    options.most_rewritten_bytes = *most_rewritten;
+  }
+  auto opened = store_.open();
+  if (!opened) return say.refuse(opened.error());
+  const auto done = opened->prune(options);
+  if (!done) return fail(say, done.error());
+  return write_all(output_option(), is_json_ ? json_text(prune_json(*done)) : prune_text(*done, options), say);
+}
+
+std::string prune_text(const store_prune_summary& done, const store_prune_options& options) {
+  const auto bytes = [](std::uint64_t count) { return human_bytes(as_double(count)); };
+  std::string text = line("before", fmt::format("{} containers, {}, of which {} unused", human_count(done.containers),
+                                                bytes(done.container_bytes), bytes(done.unused_bytes)));
+  text += line(options.is_rehearsal ? "would copy" : "copied",
+               fmt::format("{} of {} containers", bytes(done.rewritten_bytes), human_count(done.rewritten_containers)));
+  text += line(options.is_rehearsal ? "would remove" : "removed",
+               fmt::format("{} containers, {}", human_count(done.removed_containers), bytes(done.removed_bytes)));
+  text += line("left unused", bytes(done.left_unused_bytes));
+  if (done.kept_containers != 0) {
+    text += line("kept",
+                 fmt::format("{} containers, which backups have used meanwhile", human_count(done.kept_containers)));
+  }
+  if (done.awaited.empty()) return text;
+  text += line("waiting", fmt::format("{} containers; the next prune removes them when these have ended:",
+                                      human_count(done.waiting_containers)));
+  for (const std::string& each : done.awaited) text += line("", printable(each));
+  return text;
+}
+
+ordered_json prune_json(const store_prune_summary& done) {
+  return {{"containers", done.containers},
+          {"container_bytes", done.container_bytes},
+          {"unused_bytes", done.unused_bytes},
+          {"removed_containers", done.removed_containers},
+          {"removed_bytes", done.removed_bytes},
+          {"rewritten_containers", done.rewritten_containers},
+          {"rewritten_bytes", done.rewritten_bytes},
+          {"left_unused_bytes", done.left_unused_bytes},
+          {"kept_containers", done.kept_containers},
+          {"waiting_containers", done.waiting_containers},
+          {"awaited", done.awaited}};
+}
+
+std::unique_ptr<subcommand> make_prune_command() { return std::make_unique<prune_command>(); }
+
+}  // namespace cutpoint::cli

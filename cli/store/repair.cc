@@ -1,0 +1,70 @@
+// `cutpoint repair`: makes a damaged store consistent for what is left.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "cli/common/interrupt.h"
+#include "cli/common/json.h"
+#include "cli/common/output.h"
+#include "cli/common/store_options.h"
+#include "cli/common/units.h"
+#include "cli/subcommands.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+class repair_command final : public subcommand {
+ public:
+  void add_options(CLI::App& app) override;
+  exit_code run() override;
+
+ private:
+  store_options store_;
+  bool is_json_ = false;
+};
+
+}  // namespace
+
+void repair_command::add_options(CLI::App& app) {
+  store_.add_to(app);
+  app.add_flag("--json", is_json_, "Print as JSON");
+}
+
+exit_code repair_command::run() {
+  const console say(verbosity::normal);
+  auto opened = store_.open();
+  if (!opened) return say.refuse(opened.error());
+  const store_repair_options options{
+      .damaged =
+          [&](const std::string& object, const status& why, std::uint64_t saved) {
+            say.warning(fmt::format("{}; {} chunks and nodes were saved", problem_text(object, why), saved));
+          },
+      .lost =
+          [&](const std::string& snapshot, const std::string& path, const status& why) {
+            say.warning(fmt::format("{}:{} is lost: {}", snapshot.substr(0, 16), printable(path), why.message()));
+          },
+      .replaced =
+          [&](const std::string& old_id, const std::string& new_id) {
+            say.warning(fmt::format("snapshot {} is replaced by {}", old_id.substr(0, 16), new_id.substr(0, 16)));
+          },
+      .cancel = &interruption()};
+  const auto done = opened->repair(options);
+  if (!done) return fail(say, done.error());
+  if (is_json_) {
+    return write_all(output_option(),
+                     json_text({{"damaged_objects", done->damaged_objects},
+                                {"saved_records", done->saved_records},
+                                {"lost_files", done->lost_files},
+                                {"replaced_snapshots", done->replaced_snapshots}}),
+                     say);
+  }
+  return write_all(output_option(),
+                   fmt::format("{} damaged objects, {} chunks and nodes saved, {} files lost, {} snapshots replaced\n",
+                               done->damaged_objects, done->saved_records, done->lost_files, done->replaced_snapshots),
+                   say);
+}
+
+std::unique_ptr<subcommand> make_repair_command() { return std::make_unique<repair_command>(); }
+
+}  // namespace cutpoint::cli

@@ -1,0 +1,150 @@
+// `cutpoint tune`: recommends an algorithm with sizes and parameters by its savings and speed on a sample of the data.
+// Samples the inputs, searches and chooses. With --verify, tries the best settings on all inputs and chooses again.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/common/console.h"
+#include "cli/common/exit_code.h"
+#include "cli/common/inputs.h"
+#include "cli/common/interrupt.h"
+#include "cli/common/option_values.h"
+#include "cli/common/output.h"
+#include "cli/subcommands.h"
+#include "cli/tune/inputs.h"
+#include "cli/tune/options.h"
+#include "cli/tune/report.h"
+
+namespace cutpoint::cli {
+
+namespace {
+
+class tune_command final : public subcommand {
+ public:
+  void add_options(CLI::App& app) override;
+  exit_code run() override;
+
+ private:
+  [[nodiscard]] status check() const;
+  [[nodiscard]] status simulate(const tune_job& job, tune_facts& facts) const;
+  [[nodiscard]] status find(const tune_job& job, engine& threads, const output& out, const console& say,
+                            tune_facts& facts) const;
+  [[nodiscard]] exit_code tell(const tune_facts& facts, const status& outcome, output& out, const console& say) const;
+
+  tune_options options_;
+  input_options inputs_{further_names::skip};
+  bool is_monte_carlo_ = false;
+  bool is_verified_ = false;
+  bool is_json_ = false;
+  output_option output_;
+  verbosity verbosity_ = verbosity::normal;
+};
+
+/// The number of settings that --verify tries on all inputs.
+constexpr std::size_t verified_count = 5;
+
+}  // namespace
+
+void tune_command::add_options(CLI::App& app) {
+  inputs_.add_to(app);
+  CLI::Option* const path = app.get_option("PATH")->required(false);
+  options_.add_to(app);
+  auto* verify =
+      app.add_flag("--verify", is_verified_, "Try the five best settings on all inputs, and choose among them");
+  app.add_flag("--monte-carlo", is_monte_carlo_,
+               "Read no inputs; search seqcdc's parameters on random bytes and compare them with its model")
+      ->excludes(path)
+      ->excludes(verify);
+  app.add_flag("--json", is_json_, "Print the report as JSON");
+  output_.add_to(app);
+  add_verbosity(app, verbosity_);
+}
+
+status tune_command::check() const {
+  const auto& paths = inputs_.paths();
+  if (paths.empty() && !is_monte_carlo_) return usage_error("a PATH is needed, or --monte-carlo");
+  if (is_verified_ && std::find(paths.begin(), paths.end(), standard_input_path) != paths.end()) {
+    return usage_error("--verify: standard input cannot be read again");
+  }
+  return {};
+}
+
+exit_code tune_command::run() {
+  const console say(verbosity_);
+  if (const status checked = check(); !checked.ok()) return say.refuse(checked);
+  auto job = options_.checked();
+  if (!job) return say.refuse(job.error());
+  auto threads = engine::make({.threads = job->threads});
+  if (!threads) return say.refuse(threads.error());
+  job->plan.monte_carlo.threads = threads->thread_count();
+  auto out = output_.open();
+  if (!out) return say.refuse(out.error());
+  if (const status inputs = inputs_.check(*out, nullptr); !inputs.ok()) return say.refuse(inputs);
+
+  tune_facts facts{.goal = job->goal,
+                   .fingerprint = job->fingerprint,
+                   .chunk_cost = job->chunk_cost,
+                   .thread_count = threads->thread_count(),
+                   .memory_bytes = job->memory_bytes,
+                   .has_inputs = !is_monte_carlo_};
+  const status outcome = is_monte_carlo_ ? simulate(*job, facts) : find(*job, *threads, *out, say, facts);
+  if (outcome.code() == status_code::invalid_argument) return say.refuse(outcome);
+  return tell(facts, outcome, *out, say);
+}
+
+status tune_command::simulate(const tune_job& job, tune_facts& facts) const {
+  for (const std::uint64_t target : job.plan.targets) {
+    const auto bounds = find_bounds(target, job.plan.monte_carlo, interruption());
+    if (!bounds) return bounds.error();
+    if (*bounds) facts.bounds.push_back(**bounds);
+  }
+  auto model = compare_model(job.plan.monte_carlo, interruption());
+  if (!model) return model.error();
+  facts.model = *std::move(model);
+  return interruption().is_requested() ? stopped_as_asked() : status();
+}
+
+status tune_command::find(const tune_job& job, engine& threads, const output& out, const console& say,
+                          tune_facts& facts) const {
+  auto sample = content_sample::make(job.size);
+  if (!sample) return sample.error();
+  const tune_reading reading{.inputs = inputs_, .job = job, .threads = threads, .out = out, .say = say};
+  if (status read = reading.fill(*sample, facts); !read.ok()) return read;
+  if (facts.sample_bytes == 0) return {status_code::io_error, "the inputs have no bytes to sample"};
+  const auto progress = [&say](std::string_view text) {
+    if (text.empty() || say.shows_progress()) say.progress(text);
+  };
+  status searched = search(job.plan, *sample, progress, interruption(), facts);
+  choose(facts);
+  if (!searched.ok() || !is_verified_) return searched;
+  status counted;
+  for (std::size_t i = 0; counted.ok() && i < std::min(verified_count, facts.rows.size()); ++i) {
+    counted = reading.count_whole(facts.rows[i]);
+  }
+  choose(facts);
+  return counted;
+}
+
+exit_code tune_command::tell(const tune_facts& facts, const status& outcome, output& out, const console& say) const {
+  const bool is_interrupted = outcome.code() == status_code::cancelled;
+  if (is_interrupted) say.error("interrupted; the report covers what was measured");
+  if (!outcome.ok() && !is_interrupted) {
+    const bool is_too_much = outcome.code() == status_code::memory_limit;
+    say.error(outcome.message() + (is_too_much ? ": change --sample or --memory" : ""));
+    return exit_code::input_failed;
+  }
+  tune_facts told = facts;
+  told.is_interrupted = is_interrupted;
+  const status written = write_all(out, is_json_ ? tune_json(told) : tune_report(told));
+  if (!written.ok()) say.error(written.message());
+  if (is_interrupted) return exit_code::interrupted;
+  return written.ok() && facts.failed_count == 0 ? exit_code::done : exit_code::input_failed;
+}
+
+std::unique_ptr<subcommand> make_tune_command() { return std::make_unique<tune_command>(); }
+
+}  // namespace cutpoint::cli
