@@ -72,9 +72,9 @@ result<engine> engine_factory::make(const engine_options& options, std::shared_p
     return status{status_code::invalid_argument,
                   fmt::format("thread_limit = {} must be at most {}", options.thread_limit, most_threads)};
   }
-  auto threads = std::make_unique<engine::pool>(options, std::move(devices));
-  if (status started = threads->start(); !started.ok()) return started;
-  return engine(std::move(threads));
+  auto pool = std::make_unique<engine::pool>(options, std::move(devices));
+  if (status started = pool->start(); !started.ok()) return started;
+  return engine(std::move(pool));
 }
 
 std::uint64_t engine::thread_count() const noexcept { return pool_->thread_count(); }

@@ -20,10 +20,10 @@ constexpr std::uint64_t publish_threshold_calls = 1024;
 
 }  // namespace
 
-feed::implementation::implementation(engine::pool& threads, const feed_configuration& configuration,
-                                     const chunker& cuts, feed_memory_key key, std::unique_ptr<feed_memory> memory,
-                                     std::vector<lane> lanes, run_periods periods, chunk_receiver& receiver)
-    : pool_(threads),
+feed::implementation::implementation(engine::pool& pool, const feed_configuration& configuration, const chunker& cuts,
+                                     feed_memory_key key, std::unique_ptr<feed_memory> memory, std::vector<lane> lanes,
+                                     run_periods periods, chunk_receiver& receiver)
+    : pool_(pool),
       memory_key_(std::move(key)),
       memory_(std::move(memory)),
       ring_(memory_->ring),
@@ -211,80 +211,6 @@ std::span<std::uint8_t> feed::implementation::room_of(std::uint64_t bytes) {
   const std::uint64_t size = std::min(bytes, most_room());
   if (intake_.cursor() != 0) ring_.prepare(intake_.cursor() + size);  // huge pages would not pay for a single read
   return {ring_.at(intake_.cursor()), size};
-}
-
-// --- Lanes -----------------------------------------------------------------------------------------------------------
-
-bool feed::implementation::perform_one_task(std::unique_lock<std::mutex>& lock, std::uint64_t lane_index) {
-  if (pool_.is_busy()) return false;
-  const bool has_failed = !schedule_.failure().ok();
-  std::optional<task> next_task;
-  run_or_fail([&] { next_task = schedule_.take(lane_index == 0 ? lane_role::feeds : lane_role::works); });
-  if (!next_task) return !has_failed && notify_failure();
-  lane& worker = lanes_[lane_index];
-  worker.work = {};
-  ++pool_.working_threads;
-  lock.unlock();
-  perform(*next_task, schedule_.context(), worker);
-  lock.lock();
-  --pool_.working_threads;
-  hand_back(*std::move(next_task), lane_index);
-  return true;
-}
-
-void feed::implementation::run_lane(std::size_t device, std::size_t device_lane, std::uint64_t lane_index) {
-  const int node = devices_[device].node();
-  if (pool_.places && node >= 0) pool_.bind([&] { return pool_.places->bind_thread_to_node(node); });
-  std::unique_lock lock(pool_.mutex);
-  while (!is_dropped_) {
-    if (!perform_one_device_task(lock, device, device_lane, lane_index)) pool_.work.wait(lock);
-  }
-}
-
-bool feed::implementation::perform_one_device_task(std::unique_lock<std::mutex>& lock, std::size_t device,
-                                                   std::size_t device_lane, std::uint64_t lane_index) {
-  const bool has_failed = !schedule_.failure().ok();
-  std::optional<task> next_task;
-  run_or_fail([&] { next_task = schedule_.take_for_device(device, now()); });
-  if (!next_task) return !has_failed && notify_failure();
-  lane& worker = lanes_[lane_index];
-  worker.work = {};
-  lock.unlock();
-  status failure = devices_[device].perform(*next_task, schedule_.context(), worker, device_lane);
-  lock.lock();
-  if (!failure.ok()) {
-    schedule_.remove_device(device);
-    run_or_fail([&] { devices_[device].record_failure(failure); });
-  }
-  hand_back(*std::move(next_task), lane_index);
-  return true;
-}
-
-void feed::implementation::hand_back(task done, std::uint64_t lane_index) {
-  run_or_fail([&] {
-    schedule_.complete(std::move(done), lanes_[lane_index].work, now());
-    add(totals_[lane_index], lanes_[lane_index].work);
-    device_bytes_ += std::exchange(lanes_[lane_index].device_bytes, 0);
-    record_queue_levels(lane_index);
-  });
-  pool_.work.notify_all();
-  pool_.progress.notify_all();
-}
-
-bool feed::implementation::notify_failure() {
-  if (schedule_.failure().ok()) return false;
-  pool_.progress.notify_all();
-  return true;
-}
-
-void feed::implementation::record_queue_levels(std::uint64_t lane_index) {
-  const trace_levels levels = schedule_.levels();
-  watch_.record(levels, now());
-  trace_.hand_over(lanes_[lane_index], levels);
-}
-
-double feed::implementation::now() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - opening_time_).count();
 }
 
 // --- Results ---------------------------------------------------------------------------------------------------------

@@ -19,8 +19,8 @@ namespace cutpoint {
 class feed::implementation final : public task_source {
  public:
   /// `lanes` has those of the processor first, then those of the devices. `memory` is kept under `key` after the feed.
-  implementation(engine::pool& threads, const feed_configuration& configuration, const chunker& cuts,
-                 feed_memory_key key, std::unique_ptr<feed_memory> memory, std::vector<lane> lanes, run_periods periods,
+  implementation(engine::pool& pool, const feed_configuration& configuration, const chunker& cuts, feed_memory_key key,
+                 std::unique_ptr<feed_memory> memory, std::vector<lane> lanes, run_periods periods,
                  chunk_receiver& receiver);
   implementation(const implementation&) = delete;
   implementation& operator=(const implementation&) = delete;
