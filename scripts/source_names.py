@@ -22,10 +22,6 @@ UNFINISHED = (
     "cli/tune",
     "tests/cli",
     # the host layer
-    "host/include",
-    "host/io",
-    "host/machine",
-    "tests/host",
     # the pipeline
     "pipeline/dedup",
     "pipeline/include",

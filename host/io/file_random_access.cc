@@ -39,11 +39,11 @@ result<file_random_access> file_random_access::open(const std::string& path, con
   std::string name = path;  // copied first: if the copy fails for lack of memory, no descriptor is lost
   const int descriptor = repeat_interrupted(cancel, [&] { return open_path(path, flags); });
   if (descriptor < 0) return interruptible_failure(path, "opened", errno, cancel);
-  file_random_access opened(descriptor, std::move(name), cancel);
+  file_random_access file(descriptor, std::move(name), cancel);
   if (::fstat(descriptor, &facts) != 0) return interruptible_failure(path, "found", errno, cancel);
   if (S_ISDIR(facts.st_mode)) return interruptible_failure(path, "read", EISDIR, cancel);
   if (::lseek(descriptor, 0, SEEK_CUR) < 0) return interruptible_failure(path, "read", errno, cancel);
-  return opened;
+  return file;
 }
 
 result<std::size_t> file_random_access::read_at(std::uint64_t offset, std::span<std::uint8_t> destination) {

@@ -51,17 +51,17 @@ class file_reader::implementation {
   }
 
   void add(const std::string& path) {
-    entry next = {.path = path, .opened = std::shared_ptr<file_progress>()};
+    entry next = {.path = path, .file = std::shared_ptr<file_progress>()};
     if (ahead_ != nullptr) {
-      auto opened = preopened_file::open(path, options_.cancel);
-      if (!opened) {
-        next.opened = opened.error();
-      } else if (*opened != nullptr) {
-        next.opened = std::make_shared<file_progress>(*std::move(opened));
-        ahead_->add(*next.opened);
+      auto file = preopened_file::open(path, options_.cancel);
+      if (!file) {
+        next.file = file.error();
+      } else if (*file != nullptr) {
+        next.file = std::make_shared<file_progress>(*std::move(file));
+        ahead_->add(*next.file);
       }
     }
-    is_held_up_ = next.opened && *next.opened == nullptr;
+    is_held_up_ = next.file && *next.file == nullptr;
     entries_.push_back(std::move(next));
   }
 
@@ -73,11 +73,11 @@ class file_reader::implementation {
   result<std::unique_ptr<file_stream>> next() {
     const entry first = std::move(entries_.front());
     entries_.pop_front();
-    if (!first.opened) return first.opened.error();
-    if (*first.opened != nullptr) return std::unique_ptr<file_stream>(new stream_ahead(*ahead_, *first.opened));
-    auto opened = file_source::open(first.path, options_.cancel, options_.opening);
-    if (!opened) return opened.error();
-    return std::unique_ptr<file_stream>(new file_source(*std::move(opened)));
+    if (!first.file) return first.file.error();
+    if (*first.file != nullptr) return std::unique_ptr<file_stream>(new stream_ahead(*ahead_, *first.file));
+    auto file = file_source::open(first.path, options_.cancel, options_.opening);
+    if (!file) return file.error();
+    return std::unique_ptr<file_stream>(new file_source(*std::move(file)));
   }
 
   bool reads_ahead() const { return ahead_ != nullptr; }
@@ -87,7 +87,7 @@ class file_reader::implementation {
  private:
   struct entry {
     std::string path;
-    result<std::shared_ptr<file_progress>> opened;  ///< null if the file is opened in its turn
+    result<std::shared_ptr<file_progress>> file;  ///< null if the file is opened in its turn
   };
 
   file_reader_options options_;
@@ -97,25 +97,25 @@ class file_reader::implementation {
   bool is_held_up_ = false;  ///< whether the last file is opened in its turn, which may take any time
 };
 
-file_reader::file_reader(std::unique_ptr<implementation> held) noexcept : implementation_(std::move(held)) {}
+file_reader::file_reader(std::unique_ptr<implementation> own) noexcept : implementation_(std::move(own)) {}
 file_reader::file_reader(file_reader&&) noexcept = default;
 file_reader::~file_reader() = default;
 
 result<file_reader> file_reader::make(const file_reader_options& options) {
-  const auto made = [&](std::shared_ptr<read_queue> queue, std::string fallback_reason) {
+  const auto make_reader = [&](std::shared_ptr<read_queue> queue, std::string fallback_reason) {
     return file_reader(std::make_unique<implementation>(options, std::move(queue), std::move(fallback_reason)));
   };
-  if (options.access == file_access::pread) return made(nullptr, {});
+  if (options.access == file_access::pread) return make_reader(nullptr, {});
   const bool may_do_without = options.access == file_access::automatic;
   if (options.budget_bytes < least_budget_bytes) {
     const std::string why =
         fmt::format("{} bytes are too few to read ahead: it takes {}", options.budget_bytes, least_budget_bytes);
-    return may_do_without ? made(nullptr, why) : result<file_reader>(status(status_code::invalid_argument, why));
+    return may_do_without ? make_reader(nullptr, why) : result<file_reader>(status(status_code::invalid_argument, why));
   }
-  if (options.reads != nullptr) return made(options.reads, {});
+  if (options.reads != nullptr) return make_reader(options.reads, {});
   auto queue = make_uring_queue(queue_depth);
-  if (queue) return made(*std::move(queue), {});
-  return may_do_without ? made(nullptr, queue.error().message()) : result<file_reader>(queue.error());
+  if (queue) return make_reader(*std::move(queue), {});
+  return may_do_without ? make_reader(nullptr, queue.error().message()) : result<file_reader>(queue.error());
 }
 
 void file_reader::add(const std::string& path) { implementation_->add(path); }

@@ -44,14 +44,14 @@ bool can_wait(int descriptor, mode_t mode) {
 
 /// Small files are not searched for holes.
 file_source::regular_file::regular_file(const file_state& state) noexcept
-    : opened(state), data_end(is_large(state) ? 0 : state.size) {}
+    : state_at_opening(state), data_end(is_large(state) ? 0 : state.size) {}
 
-file_source::file_source(int descriptor, ownership held, std::string name, const cancellation* cancel) noexcept
-    : descriptor_(descriptor), held_(held), name_(std::move(name)), cancel_(cancel) {}
+file_source::file_source(int descriptor, ownership owns, std::string name, const cancellation* cancel) noexcept
+    : descriptor_(descriptor), ownership_(owns), name_(std::move(name)), cancel_(cancel) {}
 
 file_source::file_source(file_source&& other) noexcept
     : descriptor_(other.descriptor_),
-      held_(std::exchange(other.held_, ownership::borrowed)),
+      ownership_(std::exchange(other.ownership_, ownership::borrowed)),
       waits_(other.waits_),
       name_(std::move(other.name_)),
       cancel_(other.cancel_),
@@ -59,7 +59,7 @@ file_source::file_source(file_source&& other) noexcept
       early_(other.early_) {}
 
 file_source::~file_source() {
-  if (held_ == ownership::owned) ::close(descriptor_);
+  if (ownership_ == ownership::owned) ::close(descriptor_);
 }
 
 result<file_source> file_source::open(const std::string& path, const cancellation* cancel,
@@ -77,25 +77,25 @@ result<file_source> file_source::open_as(const std::string& path, bool is_fifo, 
   std::string name = path;  // copied first: if the copy fails for lack of memory, no descriptor is lost
   const int descriptor = repeat_interrupted(cancel, [&] { return open_path(path, flags); });
   if (descriptor < 0) return interruptible_failure(path, "opened", errno, cancel);
-  file_source opened(descriptor, ownership::owned, std::move(name), cancel);
+  file_source source(descriptor, ownership::owned, std::move(name), cancel);
   if (::fstat(descriptor, &facts) != 0) return interruptible_failure(path, "found", errno, cancel);
   if (S_ISDIR(facts.st_mode)) return interruptible_failure(path, "read", EISDIR, cancel);
-  if (can_wait(descriptor, facts.st_mode)) opened.waits_ = waiting::until_polled;
+  if (can_wait(descriptor, facts.st_mode)) source.waits_ = waiting::until_polled;
   if (S_ISREG(facts.st_mode)) {
     if (is_large(state_of(facts))) ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);  // only a hint
-    opened.regular_ = regular_file(state_of(facts));
+    source.regular_ = regular_file(state_of(facts));
   } else if (is_fifo && S_ISFIFO(facts.st_mode)) {
-    if (status awaited = opened.await_writer(options.writer_wait); !awaited.ok()) return awaited;
+    if (status awaited = source.await_writer(options.writer_wait); !awaited.ok()) return awaited;
   }
-  return opened;
+  return source;
 }
 
 file_source file_source::standard_input(const cancellation* cancel) {
-  file_source opened(STDIN_FILENO, ownership::borrowed, "standard input", cancel);
+  file_source source(STDIN_FILENO, ownership::borrowed, "standard input", cancel);
   struct stat facts = {};
   const bool is_found = ::fstat(STDIN_FILENO, &facts) == 0;
-  if (is_found && can_wait(STDIN_FILENO, facts.st_mode)) opened.waits_ = waiting::until_polled;
-  return opened;
+  if (is_found && can_wait(STDIN_FILENO, facts.st_mode)) source.waits_ = waiting::until_polled;
+  return source;
 }
 
 bool file_source::is_cancelled() const noexcept { return cancel_ != nullptr && cancel_->is_requested(); }
@@ -155,21 +155,22 @@ result<std::size_t> file_source::read(std::span<std::uint8_t> destination) {
 
 result<std::uint64_t> file_source::skip_hole() {
   if (is_cancelled()) return interruptible_failure(name_, "read", EINTR, cancel_);
-  if (!regular_ || regular_->offset < regular_->data_end || regular_->offset >= regular_->opened.size) return 0;
-  const file_extent next = extent_at(descriptor_, regular_->opened, regular_->offset);
+  if (!regular_ || regular_->offset < regular_->data_end || regular_->offset >= regular_->state_at_opening.size)
+    return 0;
+  const file_extent next = extent_at(descriptor_, regular_->state_at_opening, regular_->offset);
   regular_->data_end = std::max(regular_->data_end, next.data_end);
   regular_->offset += next.hole_bytes;
   return next.hole_bytes;
 }
 
 status file_source::check_unchanged() const {
-  return regular_ ? check_state(descriptor_, regular_->opened, name_, cancel_) : status();
+  return regular_ ? check_state(descriptor_, regular_->state_at_opening, name_, cancel_) : status();
 }
 
 bool file_source::restart_unmodified() {
   struct stat facts = {};
   if (!regular_ || ::fstat(descriptor_, &facts) != 0) return false;
-  if (!is_unmodified(state_of(facts), regular_->opened)) return false;
+  if (!is_unmodified(state_of(facts), regular_->state_at_opening)) return false;
   regular_ = regular_file(state_of(facts));
   return true;
 }

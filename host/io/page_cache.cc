@@ -59,11 +59,11 @@ bool is_mostly_cached(int descriptor, std::uint64_t offset, std::uint64_t length
 }
 
 direct_descriptor open_direct(int descriptor) {
-  direct_descriptor opened = {.alignment = alignment_of(descriptor)};
-  if (opened.alignment == 0 || opened.alignment > most_alignment) return {};
+  direct_descriptor direct = {.alignment = alignment_of(descriptor)};
+  if (direct.alignment == 0 || direct.alignment > most_alignment) return {};
   const std::string path = fmt::format("/proc/self/fd/{}", descriptor);
-  opened.descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_DIRECT);
-  return opened;
+  direct.descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_DIRECT);
+  return direct;
 }
 
 }  // namespace cutpoint

@@ -34,8 +34,8 @@ class byte_locale {
 
  private:
   static locale_t bytes() {
-    static const locale_t made = ::newlocale(LC_ALL_MASK, "C", nullptr);
-    return made;
+    static const locale_t locale = ::newlocale(LC_ALL_MASK, "C", nullptr);
+    return locale;
   }
 
   locale_t before_;
@@ -53,21 +53,22 @@ result<path_pattern> path_pattern::make(std::string_view text) {
   };
   if (text.starts_with('!')) return refused("a pattern has no negation; write \\! where a name begins with '!'");
   if (text.find('\0') != std::string_view::npos) return refused("no name has a zero byte");
-  path_pattern made;
+  path_pattern pattern;
   std::string_view rest = text;
-  made.is_for_directories_ = rest.ends_with('/');
-  if (made.is_for_directories_) rest.remove_suffix(1);
+  pattern.is_for_directories_ = rest.ends_with('/');
+  if (pattern.is_for_directories_) rest.remove_suffix(1);
   const bool has_slash = rest.find('/') != std::string_view::npos;
   if (rest.starts_with('/')) rest.remove_prefix(1);
   if (rest.empty()) return refused("a pattern needs a name");
-  made.names_ = split(rest);
-  for (const std::string& name : made.names_) {
+  pattern.names_ = split(rest);
+  for (const std::string& name : pattern.names_) {
     if (name.empty() || name == "." || name == "..") {
       return refused(fmt::format("'{}' is no name below the directory that is walked", name));
     }
   }
-  if (!has_slash && made.names_.front() != any_names) made.names_.insert(made.names_.begin(), std::string(any_names));
-  return made;
+  if (!has_slash && pattern.names_.front() != any_names)
+    pattern.names_.insert(pattern.names_.begin(), std::string(any_names));
+  return pattern;
 }
 
 bool path_pattern::matches(std::string_view path, bool is_directory) const {

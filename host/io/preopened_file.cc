@@ -17,24 +17,26 @@ result<std::unique_ptr<preopened_file>> preopened_file::open(const std::string& 
   std::unique_ptr<preopened_file> none;
   struct stat facts = {};
   if (stat_path(path, facts) == 0 && !S_ISREG(facts.st_mode)) return none;
-  auto opened = file_source::open_as(path, false, cancel, {});
-  if (opened && !opened->regular_) return none;
-  if (opened) return std::unique_ptr<preopened_file>(new preopened_file(*std::move(opened)));
-  const int error = opened.error().system_error();
-  return error == EMFILE || error == ENFILE ? result<std::unique_ptr<preopened_file>>(std::move(none)) : opened.error();
+  auto source = file_source::open_as(path, false, cancel, {});
+  if (source && !source->regular_) return none;
+  if (source) return std::unique_ptr<preopened_file>(new preopened_file(*std::move(source)));
+  const int error = source.error().system_error();
+  return error == EMFILE || error == ENFILE ? result<std::unique_ptr<preopened_file>>(std::move(none)) : source.error();
 }
 
-preopened_file::preopened_file(file_source opened) : source_(std::move(opened)), opened_(source_.regular_->opened) {}
+preopened_file::preopened_file(file_source source)
+    : source_(std::move(source)), state_at_opening_(source_.regular_->state_at_opening) {}
 
 preopened_file::~preopened_file() {
   if (direct_.descriptor >= 0) ::close(direct_.descriptor);
 }
 
 file_extent preopened_file::extent_from(std::uint64_t offset) const {
-  if (!is_large(opened_)) return {.data_end = opened_.size};
-  const file_extent found = extent_at(descriptor(), opened_, offset);
-  if (found.hole_bytes != 0) return found;
-  return {.data_end = found.data_end > offset ? std::min(found.data_end, opened_.size) : opened_.size};
+  if (!is_large(state_at_opening_)) return {.data_end = state_at_opening_.size};
+  const file_extent extent = extent_at(descriptor(), state_at_opening_, offset);
+  if (extent.hole_bytes != 0) return extent;
+  return {.data_end =
+              extent.data_end > offset ? std::min(extent.data_end, state_at_opening_.size) : state_at_opening_.size};
 }
 
 const direct_descriptor& preopened_file::direct() {

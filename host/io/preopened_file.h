@@ -28,7 +28,7 @@ class preopened_file {
 
   [[nodiscard]] int descriptor() const noexcept { return source_.descriptor_; }
   /// Returns the size that the file had when it was opened.
-  [[nodiscard]] std::uint64_t size() const noexcept { return opened_.size; }
+  [[nodiscard]] std::uint64_t size() const noexcept { return state_at_opening_.size; }
   /// Returns the extent that begins at `offset`. Small files are not searched for holes.
   [[nodiscard]] file_extent extent_from(std::uint64_t offset) const;
   /// Returns the descriptor for direct reads, which the first call opens.
@@ -47,10 +47,10 @@ class preopened_file {
   [[nodiscard]] file_source* restart_unmodified();
 
  private:
-  explicit preopened_file(file_source opened);
+  explicit preopened_file(file_source source);
 
   file_source source_;
-  file_state opened_;
+  file_state state_at_opening_;
   bool is_direct_opened_ = false;
   direct_descriptor direct_;
 };

@@ -19,7 +19,7 @@ constexpr std::uint64_t block_granule = 64 * KiB;
 /// Measured at 256 KiB and 2 MiB on a tree of small files: the differences were noise.
 constexpr std::uint64_t smallest_direct_file = 1 * MiB;
 
-constexpr std::size_t most_pieces = 256;
+constexpr std::size_t most_ranges = 256;
 /// Blocks that are cached now may not be cached later.
 constexpr std::uint64_t most_in_their_turn = 32;
 
@@ -51,10 +51,10 @@ read_ahead::read_ahead(const file_reader_options& options, std::shared_ptr<read_
 
 read_ahead::~read_ahead() {
   for (std::size_t i = 0; i < ranges_.size(); ++i) {
-    if (ranges_[i].is_under_way && !ranges_[i].of->is_dropped) queue_->cancel(first_token_ + i);
+    if (ranges_[i].is_in_flight && !ranges_[i].of->is_dropped) queue_->cancel(first_token_ + i);
   }
   for (file_range& each : ranges_) each.of->is_dropped = true;
-  while (under_way_ > 0) wait();
+  while (in_flight_ > 0) wait();
 }
 
 void read_ahead::add(std::shared_ptr<file_progress> next) {
@@ -97,13 +97,13 @@ result<std::size_t> read_ahead::read(file_progress& file, std::span<std::uint8_t
     }
     if (next->consumed < next->ready()) {
       const std::size_t count = std::min<std::uint64_t>(destination.size(), next->ready() - next->consumed);
-      std::memcpy(destination.data(), next->held.room.data() + next->consumed, count);
+      std::memcpy(destination.data(), next->block.room.data() + next->consumed, count);
       next->consumed += count;
       file.consumed += count;
-      if (next->consumed == next->ready() && !next->is_under_way && next->consumed >= next->length) pop();
+      if (next->consumed == next->ready() && !next->is_in_flight && next->consumed >= next->length) pop();
       return count;
     }
-    if (next->is_under_way) {
+    if (next->is_in_flight) {
       wait();
     } else if (next->consumed < next->length) {
       const auto count = read_in_turn(file, next->offset + next->length, destination);
@@ -120,7 +120,7 @@ result<std::uint64_t> read_ahead::skip_hole(file_progress& file) {
   if (file.file->is_stream()) return std::uint64_t{0};
   advance();
   file_range* next = front_of(file);
-  while (next != nullptr && !next->is_under_way && next->consumed >= std::max(next->length, next->ready())) {
+  while (next != nullptr && !next->is_in_flight && next->consumed >= std::max(next->length, next->ready())) {
     pop();
     next = front_of(file);
   }
@@ -135,7 +135,7 @@ void read_ahead::drop(file_progress& file) {
   file.is_dropped = true;
   std::erase_if(unplanned_, [&](const auto& other) { return other.get() == &file; });
   for (std::size_t i = 0; file.unread > 0 && i < ranges_.size(); ++i) {
-    if (ranges_[i].of.get() == &file && ranges_[i].is_under_way) queue_->cancel(first_token_ + i);
+    if (ranges_[i].of.get() == &file && ranges_[i].is_in_flight) queue_->cancel(first_token_ + i);
   }
   release();
 }
@@ -143,13 +143,13 @@ void read_ahead::drop(file_progress& file) {
 void read_ahead::pop() {
   file_range& first = ranges_.front();
   if (first.kind == file_range_kind::in_its_turn) --in_their_turn_;
-  window_.give_back(first.held);
+  window_.give_back(first.block);
   ranges_.pop_front();
   ++first_token_;
 }
 
 void read_ahead::release() {
-  while (!ranges_.empty() && ranges_.front().of->is_dropped && !ranges_.front().is_under_way) pop();
+  while (!ranges_.empty() && ranges_.front().of->is_dropped && !ranges_.front().is_in_flight) pop();
 }
 
 // --- Planning --------------------------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ void read_ahead::advance() {
 }
 
 bool read_ahead::plan_next_range() {
-  if (unplanned_.empty() || ranges_.size() >= most_pieces || under_way_ >= queue_->depth() ||
+  if (unplanned_.empty() || ranges_.size() >= most_ranges || in_flight_ >= queue_->depth() ||
       in_their_turn_ >= most_in_their_turn) {
     return false;
   }
@@ -186,12 +186,12 @@ bool read_ahead::plan_next_range() {
 }
 
 bool read_ahead::plan_data(const std::shared_ptr<file_progress>& file, std::uint64_t length) {
-  preopened_file& opened = *file->file;
+  preopened_file& source = *file->file;
   file_range next = {.of = file, .kind = file_range_kind::ahead, .offset = file->planned, .length = length};
-  next.is_last = next.offset + length >= opened.size();
-  next.descriptor = opened.descriptor();
+  next.is_last = next.offset + length >= source.size();
+  next.descriptor = source.descriptor();
   const bool is_probed = access_ == file_access::automatic;
-  if (is_probed && is_mostly_cached(opened.descriptor(), next.offset, length)) {
+  if (is_probed && is_mostly_cached(source.descriptor(), next.offset, length)) {
     next.kind = file_range_kind::in_its_turn;
     file->is_all_ahead = false;
     ranges_.push_back(std::move(next));
@@ -199,16 +199,16 @@ bool read_ahead::plan_data(const std::shared_ptr<file_progress>& file, std::uint
     return true;
   }
   std::uint64_t asked = length + (next.is_last ? 1 : 0);
-  const bool wants_direct = access_ == file_access::direct || (is_probed && opened.size() >= smallest_direct_file);
+  const bool wants_direct = access_ == file_access::direct || (is_probed && source.size() >= smallest_direct_file);
   if (wants_direct) {
-    const direct_descriptor& direct = opened.direct();
+    const direct_descriptor& direct = source.direct();
     next.is_direct = direct.descriptor >= 0 && next.offset % direct.alignment == 0;
     if (next.is_direct) next.descriptor = direct.descriptor;
     if (next.is_direct) asked = rounded_up(length, direct.alignment);
   }
-  const auto held = window_.take(asked);
-  if (!held) return false;
-  next.held = *held;
+  const auto block = window_.take(asked);
+  if (!block) return false;
+  next.block = *block;
   ranges_.push_back(std::move(next));
   ++file->unread;
   request(ranges_.back(), first_token_ + ranges_.size() - 1);
@@ -219,15 +219,15 @@ bool read_ahead::plan_data(const std::shared_ptr<file_progress>& file, std::uint
 
 /// Requests the rest of the range.
 void read_ahead::request(file_range& which, std::uint64_t token) {
-  const std::span<std::uint8_t> rest = which.held.room.subspan(which.filled);
+  const std::span<std::uint8_t> rest = which.block.room.subspan(which.filled);
   const bool is_taken = queue_->push({which.descriptor, which.offset + which.filled, rest, token});
   if (!is_taken) return deliver_outcome(which);
-  which.is_under_way = true;
-  ++under_way_;
+  which.is_in_flight = true;
+  ++in_flight_;
   ++unsubmitted_;
   unsubmitted_bytes_ += rest.size();
   ++statistics_.read_count;
-  statistics_.most_under_way = std::max(statistics_.most_under_way, under_way_);
+  statistics_.most_in_flight = std::max(statistics_.most_in_flight, in_flight_);
 }
 
 void read_ahead::submit_if_worth_it() {
@@ -247,8 +247,8 @@ void read_ahead::wait() {
 
 void read_ahead::complete(const read_outcome& done) {
   file_range& which = ranges_[done.token - first_token_];
-  which.is_under_way = false;
-  --under_way_;
+  which.is_in_flight = false;
+  --in_flight_;
   if (which.of->is_dropped) return;
   bool is_repeated = done.count == -EINTR || done.count == -EAGAIN;
   if (done.count > 0) {
@@ -256,10 +256,10 @@ void read_ahead::complete(const read_outcome& done) {
     statistics_.read_bytes += static_cast<std::uint64_t>(done.count);
     if (which.is_direct) statistics_.direct_bytes += static_cast<std::uint64_t>(done.count);
     const bool is_aligned = !which.is_direct || which.filled % which.of->file->direct().alignment == 0;
-    is_repeated = which.filled < which.held.room.size() && which.filled < which.length && is_aligned;
+    is_repeated = which.filled < which.block.room.size() && which.filled < which.length && is_aligned;
   }
   const bool is_read = done.count >= 0 && which.is_last && which.filled == which.length;
-  if (is_read && which.filled < which.held.room.size()) which.of->is_end_seen = true;
+  if (is_read && which.filled < which.block.room.size()) which.of->is_end_seen = true;
   if (is_repeated && which.repeated++ < most_repeats) return request(which, done.token);
   deliver_outcome(which);
 }

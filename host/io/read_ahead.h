@@ -25,7 +25,7 @@ namespace cutpoint {
 
 /// A file, with how far it has been planned and how far it has been consumed. Used by read_ahead.
 struct file_progress {
-  explicit file_progress(std::unique_ptr<preopened_file> opened) : file(std::move(opened)) {}
+  explicit file_progress(std::unique_ptr<preopened_file> source) : file(std::move(source)) {}
 
   std::unique_ptr<preopened_file> file;
   std::uint64_t planned = 0;      ///< bytes of the file that have been planned
@@ -67,12 +67,12 @@ class read_ahead {
     std::uint64_t offset;
     std::uint64_t length;  ///< bytes of the file in this range
     bool is_direct = false;
-    bool is_under_way = false;
+    bool is_in_flight = false;
     bool is_last = false;  ///< whether it ends where the file did when it was opened
     int descriptor = -1;
     int repeated = 0;
-    read_window::block held = {};  ///< larger than `length` at the end of the file, so that the read detects the end
-    std::uint64_t filled = 0;      ///< bytes of `held.room` that have been read
+    read_window::block block = {};  ///< larger than `length` at the end of the file, so that the read detects the end
+    std::uint64_t filled = 0;       ///< bytes of `block.room` that have been read
     std::uint64_t consumed = 0;
 
     [[nodiscard]] std::uint64_t ready() const;
@@ -99,7 +99,7 @@ class read_ahead {
   std::deque<std::shared_ptr<file_progress>> unplanned_;  ///< files that have not been planned to their end
   std::deque<file_range> ranges_;
   std::uint64_t first_token_ = 0;  ///< token of the first range; the following ranges have the numbers after it
-  std::uint64_t under_way_ = 0;    ///< requests in flight
+  std::uint64_t in_flight_ = 0;    ///< requests in flight
   std::uint64_t unsubmitted_ = 0;  ///< requests of these that have not been submitted
   std::uint64_t unsubmitted_bytes_ = 0;
   std::uint64_t in_their_turn_ = 0;  ///< ranges that are read in their turn

@@ -36,16 +36,16 @@ class read_window {
     const std::uint64_t size = (bytes + page - 1) / page * page;
     const std::uint64_t at = end_ % size_;
     const std::uint64_t passed = at + size > size_ ? size_ - at : 0;  // the unused bytes at the ring's end
-    if (size > size_ || held() + passed + size > size_) return std::nullopt;
+    if (size > size_ || used_bytes() + passed + size > size_) return std::nullopt;
     end_ += passed + size;
-    most_held_ = std::max(most_held_, held());
+    most_held_ = std::max(most_held_, used_bytes());
     return block{{begin_ + (end_ - size) % size_, bytes}, passed + size};
   }
 
   /// Gives back the oldest block.
   void give_back(const block& oldest) { given_back_ += oldest.held_bytes; }
 
-  [[nodiscard]] std::uint64_t held() const { return end_ - given_back_; }
+  [[nodiscard]] std::uint64_t used_bytes() const { return end_ - given_back_; }
   [[nodiscard]] std::uint64_t most_held() const { return most_held_; }
 
  private:

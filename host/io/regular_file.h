@@ -13,7 +13,7 @@ namespace cutpoint {
 [[nodiscard]] file_state state_of(const struct stat& facts);
 
 /// Returns whether the file is large enough that looking for holes and advising the kernel are worth a system call.
-[[nodiscard]] inline bool is_large(const file_state& opened) { return opened.size >= 64 * KiB; }
+[[nodiscard]] inline bool is_large(const file_state& earlier) { return earlier.size >= 64 * KiB; }
 
 /// The hole or the data that begins at an offset of a file.
 struct file_extent {
@@ -24,14 +24,14 @@ struct file_extent {
 
 /// Returns the extent that begins at `offset`, which must be less than the size that the file was opened with. A hole
 /// never extends past that size; the last one ends where the file ends now.
-[[nodiscard]] file_extent extent_at(int descriptor, const file_state& opened, std::uint64_t offset);
+[[nodiscard]] file_extent extent_at(int descriptor, const file_state& earlier, std::uint64_t offset);
 
 /// Returns whether two states have the same size and the same mtime.
 [[nodiscard]] bool is_unmodified(const file_state& a, const file_state& b) noexcept;
 
 /// Checks that the file still has the size, mtime and ctime that it was opened with. The ctime of a file that has lost
 /// its last name may differ. Errors: io_error, also if the file has changed.
-[[nodiscard]] status check_state(int descriptor, const file_state& opened, std::string_view name,
+[[nodiscard]] status check_state(int descriptor, const file_state& earlier, std::string_view name,
                                  const cancellation* cancel);
 
 }  // namespace cutpoint

@@ -104,12 +104,12 @@ class uring_queue final : public read_queue {
  private:
   void enter() {
     if (is_broken_ || prepared_.empty()) return;
-    const int taken = ::io_uring_submit(&ring_);
-    if (taken > 0) {
+    const int count = ::io_uring_submit(&ring_);
+    if (count > 0) {
       refusals_ = 0;
-      prepared_.erase(prepared_.begin(), prepared_.begin() + taken);
-    } else if ((taken != -EAGAIN && taken != -EBUSY && taken != -EINTR) || ++refusals_ == most_refusals) {
-      break_off(taken == 0 ? -EAGAIN : taken);
+      prepared_.erase(prepared_.begin(), prepared_.begin() + count);
+    } else if ((count != -EAGAIN && count != -EBUSY && count != -EINTR) || ++refusals_ == most_refusals) {
+      break_off(count == 0 ? -EAGAIN : count);
     }
   }
 
@@ -138,12 +138,12 @@ class uring_queue final : public read_queue {
 }  // namespace
 
 result<std::shared_ptr<read_queue>> make_uring_queue(std::size_t depth) {
-  auto made = std::make_shared<uring_queue>(depth);
-  if (const int error = made->set_up(); error != 0) {
+  auto queue = std::make_shared<uring_queue>(depth);
+  if (const int error = queue->set_up(); error != 0) {
     const status why = system_failure("io_uring", "set up", error);
     return status(status_code::unavailable, why.message(), error);
   }
-  return std::shared_ptr<read_queue>(std::move(made));
+  return std::shared_ptr<read_queue>(std::move(queue));
 }
 
 #else

@@ -48,13 +48,13 @@ file_kind kind_of(mode_t mode) {
 /// failure.
 open_directory directory_of(int descriptor) {
   if (descriptor < 0) return nullptr;
-  open_directory opened(::fdopendir(descriptor));
-  if (opened == nullptr) {
+  open_directory directory(::fdopendir(descriptor));
+  if (directory == nullptr) {
     const int error = errno;
     ::close(descriptor);
     errno = error;
   }
-  return opened;
+  return directory;
 }
 
 /// Reads the names in a directory, sorted by byte. Returns false and sets errno on failure.
@@ -206,7 +206,7 @@ class walker {
     if (S_ISLNK(facts.st_mode) && !read_target(directory, name, entry_.target)) {
       return report("read as a symbolic link", errno);
     }
-    if (status taken = callbacks_.entry(entry_); !taken.ok()) return taken;
+    if (status outcome = callbacks_.entry(entry_); !outcome.ok()) return outcome;
     if (!S_ISDIR(facts.st_mode)) return {};
     if (!options_.one_file_system || facts.st_dev == device_) return enter(directory, name, facts);
     leave_out(omission::other_file_system);

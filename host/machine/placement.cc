@@ -14,15 +14,15 @@ namespace cutpoint {
 namespace {
 
 hwloc_set empty_set() {
-  hwloc_set made(hwloc_bitmap_alloc(), &hwloc_bitmap_free);
-  if (!made) throw std::bad_alloc();
-  return made;
+  hwloc_set set(hwloc_bitmap_alloc(), &hwloc_bitmap_free);
+  if (!set) throw std::bad_alloc();
+  return set;
 }
 
 hwloc_set set_of(unsigned number) {
-  hwloc_set made = empty_set();
-  hwloc_bitmap_set(made.get(), number);
-  return made;
+  hwloc_set set = empty_set();
+  hwloc_bitmap_set(set.get(), number);
+  return set;
 }
 
 /// Converts the return value of an hwloc call that binds `what` to a status.
@@ -99,7 +99,7 @@ class processor_places::implementation {
   std::vector<processor_place> places_;
 };
 
-processor_places::processor_places(std::unique_ptr<implementation> held) noexcept : implementation_(std::move(held)) {}
+processor_places::processor_places(std::unique_ptr<implementation> own) noexcept : implementation_(std::move(own)) {}
 processor_places::processor_places(processor_places&&) noexcept = default;
 processor_places& processor_places::operator=(processor_places&&) noexcept = default;
 processor_places::~processor_places() = default;

@@ -46,7 +46,7 @@ struct file_reader_statistics {
   std::uint64_t read_count = 0;       ///< number of requests
   std::uint64_t read_bytes = 0;       ///< bytes that the requests read
   std::uint64_t direct_bytes = 0;     ///< bytes of these that bypassed the page cache
-  std::uint64_t most_under_way = 0;   ///< largest number of requests in flight at once
+  std::uint64_t most_in_flight = 0;   ///< largest number of requests in flight at once
   std::uint64_t most_held_bytes = 0;  ///< largest number of bytes of the budget in use at once
 };
 
@@ -88,7 +88,7 @@ class file_reader {
 
  private:
   class implementation;
-  explicit file_reader(std::unique_ptr<implementation> held) noexcept;
+  explicit file_reader(std::unique_ptr<implementation> own) noexcept;
 
   std::unique_ptr<implementation> implementation_;
 };

@@ -45,7 +45,7 @@ class processor_places {
 
  private:
   class implementation;
-  explicit processor_places(std::unique_ptr<implementation> held) noexcept;
+  explicit processor_places(std::unique_ptr<implementation> own) noexcept;
 
   std::unique_ptr<implementation> implementation_;
 };

@@ -146,12 +146,12 @@ class file_source final : public file_stream {
   struct regular_file {
     explicit regular_file(const file_state& state) noexcept;
 
-    file_state opened;
+    file_state state_at_opening;
     std::uint64_t offset = 0;
     std::uint64_t data_end = 0;  ///< end of the bytes from `offset` on that are known to contain no hole
   };
 
-  file_source(int descriptor, ownership held, std::string name, const cancellation* cancel) noexcept;
+  file_source(int descriptor, ownership owns, std::string name, const cancellation* cancel) noexcept;
 
   [[nodiscard]] static result<file_source> open_as(const std::string& path, bool is_fifo, const cancellation* cancel,
                                                    const file_options& options);
@@ -160,7 +160,7 @@ class file_source final : public file_stream {
   [[nodiscard]] std::ptrdiff_t read_once(std::span<std::uint8_t> destination);
 
   int descriptor_;
-  ownership held_;
+  ownership ownership_;
   waiting waits_ = waiting::never;
   std::string name_;
   const cancellation* cancel_;

@@ -138,10 +138,10 @@ TEST_F(file_changes, are_none_when_it_is_removed_or_replaced) {
 }
 
 TEST_F(file_changes, are_those_of_the_source_that_it_was_moved_to) {
-  auto opened = file_source::open(path_);
+  auto source = file_source::open(path_);
   std::vector<std::uint8_t> room(first_bytes);
-  EXPECT_EQ(*opened->read(room), first_bytes);
-  file_source moved = *std::move(opened);
+  EXPECT_EQ(*source->read(room), first_bytes);
+  file_source moved = *std::move(source);
   EXPECT_EQ(read_all(moved).size(), 9'000u);
   EXPECT_TRUE(moved.check_unchanged().ok());
   write("more", O_APPEND, 0);

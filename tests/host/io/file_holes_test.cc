@@ -63,7 +63,7 @@ class file_holes : public testing::Test {
     are_holes_kept_ = told_holes(file.get()) == holes_;
   }
 
-  file_source opened(const cancellation* cancel = nullptr) const { return *file_source::open(path_, cancel); }
+  file_source open_file(const cancellation* cancel = nullptr) const { return *file_source::open(path_, cancel); }
 
   temporary_folder folder_;
   std::string path_;
@@ -81,7 +81,7 @@ TEST_F(file_holes, are_passed_over_wherever_they_are) {
     make(drawing);
     SKIP_WITHOUT_HOLES();
     for (const std::size_t room_bytes : {std::size_t{1000}, std::size_t{unit}, std::size_t{10 * unit}}) {
-      file_source stream = opened();
+      file_source stream = open_file();
       const stream_read got = read_skipping(stream, room_bytes, always_asks);
       EXPECT_TRUE(got.outcome.ok()) << got.outcome.message();
       EXPECT_TRUE(got.content == content_) << drawing << " in pieces of " << room_bytes;
@@ -93,7 +93,7 @@ TEST_F(file_holes, are_passed_over_wherever_they_are) {
 
 TEST_F(file_holes, of_small_files_are_read) {
   make("-----");
-  file_source stream = opened();
+  file_source stream = open_file();
   const stream_read got = read_skipping(stream, 1000, always_asks);
   EXPECT_TRUE(got.outcome.ok()) << got.outcome.message();
   EXPECT_EQ(got.content, std::string(5, '\0'));
@@ -111,7 +111,7 @@ TEST_F(file_holes, of_any_pattern_and_bytes_between_are_the_content_however_ofte
     make(drawing);
     SKIP_WITHOUT_HOLES();
     for (const std::uint64_t seldom : {1u, 2u, 10u}) {
-      file_source stream = opened();
+      file_source stream = open_file();
       const auto got = read_skipping(stream, random.between(1000, 3 * unit), [&] { return random.once_in(seldom); });
       EXPECT_TRUE(got.content == content_) << drawing << " asked once in " << seldom;
       EXPECT_TRUE(got.holes == holes_ || seldom != 1) << drawing;
@@ -125,7 +125,7 @@ TEST_F(file_holes, of_any_pattern_and_bytes_between_are_the_content_however_ofte
 TEST_F(file_holes, are_zeros_where_nobody_asks) {
   for (const std::string drawing : {".", "a..b.-", "..."}) {
     make(drawing);
-    file_source stream = opened();
+    file_source stream = open_file();
     EXPECT_TRUE(read_all(stream) == content_) << drawing;
   }
 }
@@ -133,7 +133,7 @@ TEST_F(file_holes, are_zeros_where_nobody_asks) {
 TEST_F(file_holes, do_not_stop_a_read_that_comes_without_asking_again) {
   make("a..b");
   SKIP_WITHOUT_HOLES();
-  file_source stream = opened();
+  file_source stream = open_file();
   EXPECT_EQ(*stream.skip_hole(), 0u);
   std::vector<std::uint8_t> room(10 * unit);
   EXPECT_EQ(*stream.read(room), unit) << "short, at the hole";
@@ -145,7 +145,7 @@ TEST_F(file_holes, do_not_stop_a_read_that_comes_without_asking_again) {
 TEST_F(file_holes, are_told_again_after_a_part_of_one_was_read) {
   make("a..b");
   SKIP_WITHOUT_HOLES();
-  file_source stream = opened();
+  file_source stream = open_file();
   std::vector<std::uint8_t> room(unit + 100);
   EXPECT_EQ(*stream.read(room), unit + 100);
   EXPECT_EQ(*stream.skip_hole(), 2 * unit - 100);
@@ -158,7 +158,7 @@ TEST_F(file_holes, at_the_end_end_where_the_file_does_by_then) {
   for (const std::uint64_t units : {1u, 2u, 3u}) {
     make("a....");
     SKIP_WITHOUT_HOLES();
-    file_source stream = opened();
+    file_source stream = open_file();
     std::vector<std::uint8_t> room(unit);
     EXPECT_EQ(*stream.skip_hole(), 0u);
     EXPECT_EQ(*stream.read(room), unit);
@@ -173,7 +173,7 @@ TEST_F(file_holes, at_the_end_end_where_the_file_does_by_then) {
 TEST_F(file_holes, at_the_end_end_where_the_file_did_if_it_has_grown) {
   make("a..");
   SKIP_WITHOUT_HOLES();
-  file_source stream = opened();
+  file_source stream = open_file();
   std::vector<std::uint8_t> room(unit);
   EXPECT_EQ(*stream.read(room), unit);
   ASSERT_EQ(::truncate(path_.c_str(), 4 * unit), 0);
@@ -186,7 +186,7 @@ TEST_F(file_holes, at_the_end_end_where_the_file_did_if_it_has_grown) {
 /// The file system is asked once for each extent and not for each read. Holes that appear later are read as zeros.
 TEST_F(file_holes, that_come_late_are_not_looked_for) {
   make("aaa");
-  file_source stream = opened();
+  file_source stream = open_file();
   EXPECT_EQ(*stream.skip_hole(), 0u);
   const held_open file(path_, O_RDWR);
   if (::fallocate(file.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, unit, 2 * unit) != 0 ||
@@ -209,7 +209,7 @@ TEST_F(file_holes, may_be_huge) {
   const held_open file(path_, O_WRONLY);
   const bool is_written = ::pwrite(file.get(), "z", 1, static_cast<off_t>(far)) == 1;
   if (!is_written) GTEST_SKIP() << "no file of a tebibyte in " << folder_.path();
-  file_source stream = opened();
+  file_source stream = open_file();
   std::vector<std::uint8_t> room(2 * unit);
   EXPECT_EQ(*stream.skip_hole(), 0u);
   if (*stream.read(room) != unit) GTEST_SKIP() << "no holes in " << folder_.path();
@@ -223,7 +223,7 @@ TEST_F(file_holes, may_be_huge) {
 TEST_F(file_holes, are_not_looked_for_after_a_request_to_stop) {
   make("..a");
   cancellation cancel;
-  file_source stream = opened(&cancel);
+  file_source stream = open_file(&cancel);
   cancel.request();
   const auto hole = stream.skip_hole();
   ASSERT_FALSE(hole.ok());

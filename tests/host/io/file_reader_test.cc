@@ -34,14 +34,14 @@ bool has_uring() {
 
 /// Uses io_uring if the kernel has it, else a simulated queue.
 file_reader_options options(file_access access, std::uint64_t budget_bytes = least_budget_bytes) {
-  file_reader_options made{.access = access, .budget_bytes = budget_bytes};
-  if (!has_uring()) made.reads = std::make_shared<simulated_reads>(1, read_faults());
-  return made;
+  file_reader_options options{.access = access, .budget_bytes = budget_bytes};
+  if (!has_uring()) options.reads = std::make_shared<simulated_reads>(1, read_faults());
+  return options;
 }
 
 class file_readers : public testing::TestWithParam<file_access> {
  protected:
-  file_reader made(std::uint64_t budget_bytes = least_budget_bytes) const {
+  file_reader make_reader(std::uint64_t budget_bytes = least_budget_bytes) const {
     return *file_reader::make(options(GetParam(), budget_bytes));
   }
 
@@ -69,7 +69,7 @@ TEST_P(file_readers, give_files_of_every_size_around_blocks_and_pages) {
   }
   for (const std::uint64_t budget : {1 * MiB, 16 * MiB}) {
     for (const bool is_cached : {true, budget != 1 * MiB}) {
-      file_reader reader = made(budget);
+      file_reader reader = make_reader(budget);
       std::size_t added = 0;
       for (std::size_t i = 0; i < contents.size(); ++i) {
         for (; added < contents.size() && !reader.is_full(); ++added) {
@@ -89,7 +89,7 @@ TEST_P(file_readers, give_thousands_of_small_files_in_order) {
   constexpr std::size_t count = 500;
   for (std::size_t i = 0; i < count; ++i)
     folder_.make_file(std::to_string(i), std::string(i % 300, 'x') + std::to_string(i));
-  file_reader reader = made();
+  file_reader reader = make_reader();
   std::size_t added = 0;
   for (std::size_t i = 0; i < count; ++i) {
     for (; added < count && !reader.is_full(); ++added) reader.add(folder_ / std::to_string(added));
@@ -99,7 +99,7 @@ TEST_P(file_readers, give_thousands_of_small_files_in_order) {
   }
   if (GetParam() == file_access::uring || GetParam() == file_access::direct) {
     EXPECT_EQ(reader.statistics().read_count, count);
-    EXPECT_GT(reader.statistics().most_under_way, 10u);
+    EXPECT_GT(reader.statistics().most_in_flight, 10u);
   }
 }
 
@@ -112,7 +112,7 @@ TEST_P(file_readers, pass_over_the_holes_that_a_source_passes_over) {
       auto plain = file_source::open(path);
       const stream_read expected = read_skipping(*plain, 100'000, [] { return true; });
       for (const bool asks : {true, false}) {
-        file_reader reader = made();
+        file_reader reader = make_reader();
         reader.add(path);
         const stream_read got = take(reader, 100'000, asks);
         EXPECT_TRUE(got.outcome.ok()) << got.outcome.message();
@@ -126,11 +126,11 @@ TEST_P(file_readers, pass_over_the_holes_that_a_source_passes_over) {
 TEST_P(file_readers, say_what_cannot_be_read_in_its_place) {
   const std::string first = folder_.make_file("a", "before");
   const std::string last = folder_.make_file("z", "after");
-  const std::string gone = folder_ / "gone";
-  file_reader reader = made();
-  for (const std::string& path : {first, gone, folder_.path(), first + "/b", last}) reader.add(path);
+  const std::string missing = folder_ / "gone";
+  file_reader reader = make_reader();
+  for (const std::string& path : {first, missing, folder_.path(), first + "/b", last}) reader.add(path);
   EXPECT_EQ(take(reader).content, "before");
-  EXPECT_EQ(take(reader).outcome.message(), gone + ": cannot be opened: No such file or directory");
+  EXPECT_EQ(take(reader).outcome.message(), missing + ": cannot be opened: No such file or directory");
   EXPECT_EQ(take(reader).outcome.message(), folder_.path() + ": cannot be read: Is a directory");
   EXPECT_EQ(take(reader).outcome.message(), first + "/b: cannot be opened: Not a directory");
   EXPECT_EQ(take(reader).content, "after");
@@ -139,7 +139,7 @@ TEST_P(file_readers, say_what_cannot_be_read_in_its_place) {
 TEST_P(file_readers, keep_what_was_removed_after_it_was_opened_and_leave_fifos_to_their_turn) {
   const std::string file = folder_.make_file("file", letters(3'000'000, 5));
   const std::string fifo = folder_.make_fifo("fifo");
-  file_reader reader = made();
+  file_reader reader = make_reader();
   reader.add(file);
   reader.add(fifo);
   EXPECT_TRUE(reader.is_full()) << "a FIFO may take any time";
@@ -161,7 +161,7 @@ TEST_P(file_readers, tell_of_a_file_that_changes_while_it_is_read) {
   const auto read_while = [&](const std::function<void(const std::string&)>& change) {
     const std::string path = folder_.make_file("file", content);
     evict(path);
-    file_reader reader = made();
+    file_reader reader = make_reader();
     reader.add(path);
     const auto next = reader.next();
     std::vector<std::uint8_t> room(1000);
@@ -189,7 +189,7 @@ TEST_P(file_readers, read_a_file_once_more_whose_ctime_alone_has_changed) {
   const std::string path = folder_.make_file("file", letters(4 * MiB + 100, 3));
   ASSERT_EQ(::truncate(path.c_str(), 5 * MiB), 0);
   evict(path);
-  file_reader reader = made();
+  file_reader reader = make_reader();
   reader.add(path);
   reader.add(folder_.make_file("next", "the next"));
   {
@@ -212,7 +212,7 @@ TEST_P(file_readers, give_way_to_the_next_file_wherever_one_is_left) {
   const std::string small = folder_.make_file("small", "small");
   for (const std::size_t read_bytes : {0u, 1u, 70'000u, 1'000'000u}) {
     evict(large);
-    file_reader reader = made();
+    file_reader reader = make_reader();
     for (const std::string& path : {large, small, large}) reader.add(path);
     {
       const auto next = reader.next();
@@ -225,7 +225,7 @@ TEST_P(file_readers, give_way_to_the_next_file_wherever_one_is_left) {
 }
 
 TEST_P(file_readers, read_the_kernels_own_files) {
-  file_reader reader = made();
+  file_reader reader = make_reader();
   for (const std::string path : {"/proc/filesystems", "/sys/devices/system/cpu/online", "/dev/null"}) {
     if (::access(path.c_str(), R_OK) != 0) continue;
     reader.add(path);
@@ -236,7 +236,7 @@ TEST_P(file_readers, read_the_kernels_own_files) {
 TEST_P(file_readers, do_with_the_descriptors_that_there_are) {
   std::vector<std::string> paths;
   for (int i = 0; i < 100; ++i) paths.push_back(folder_.make_file(std::to_string(i), std::to_string(i)));
-  file_reader reader = made();
+  file_reader reader = make_reader();
   rlimit before = {};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   const int next = ::dup(STDERR_FILENO);
@@ -269,7 +269,7 @@ TEST(file_reader, reads_past_the_page_cache_what_is_large_and_not_in_it) {
   EXPECT_EQ(reader.statistics().read_bytes, content.size());
   if (reader.statistics().direct_bytes == 0) GTEST_SKIP() << "no direct I/O in " << folder.path();
   EXPECT_EQ(reader.statistics().direct_bytes, content.size());
-  EXPECT_GT(reader.statistics().most_under_way, 10u);
+  EXPECT_GT(reader.statistics().most_in_flight, 10u);
 }
 
 TEST(file_reader, reads_small_files_in_their_turn_if_they_are_in_the_page_cache) {
@@ -309,7 +309,7 @@ TEST(file_reader, stops_at_once_with_reads_under_way) {
     EXPECT_EQ(got.error().message(), path + ": stopped before it was read");
   }
   EXPECT_EQ(reads->cancelled(), reads->pushed());
-  EXPECT_EQ(reads->under_way(), 0u);
+  EXPECT_EQ(reads->in_flight(), 0u);
 }
 
 TEST(file_reader, may_go_at_any_time) {

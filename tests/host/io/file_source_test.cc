@@ -24,12 +24,12 @@ namespace {
 
 void expect_refused(const std::string& path, int error, std::string_view reason) {
   const std::size_t before = open_descriptor_count();
-  const auto opened = file_source::open(path);
-  ASSERT_FALSE(opened.ok()) << path;
-  EXPECT_EQ(opened.error().code(), status_code::io_error);
-  EXPECT_EQ(opened.error().system_error(), error);
-  EXPECT_THAT(opened.error().message(), testing::StartsWith(path + ": cannot be "));
-  EXPECT_THAT(opened.error().message(), testing::EndsWith(std::string(reason)));
+  const auto source = file_source::open(path);
+  ASSERT_FALSE(source.ok()) << path;
+  EXPECT_EQ(source.error().code(), status_code::io_error);
+  EXPECT_EQ(source.error().system_error(), error);
+  EXPECT_THAT(source.error().message(), testing::StartsWith(path + ": cannot be "));
+  EXPECT_THAT(source.error().message(), testing::EndsWith(std::string(reason)));
   EXPECT_EQ(open_descriptor_count(), before);
 }
 
@@ -65,10 +65,10 @@ TEST(file_source, refuses_what_may_not_be_read) {
 }
 
 TEST(file_source, tells_a_read_that_fails) {
-  auto opened = file_source::open("/proc/self/mem");  // address 0 is never mapped
-  ASSERT_TRUE(opened.ok());
+  auto source = file_source::open("/proc/self/mem");  // address 0 is never mapped
+  ASSERT_TRUE(source.ok());
   std::array<std::uint8_t, 4> room = {};
-  const auto count = opened->read(room);
+  const auto count = source->read(room);
   ASSERT_FALSE(count.ok());
   EXPECT_EQ(count.error().code(), status_code::io_error);
   EXPECT_EQ(count.error().system_error(), EIO);
@@ -80,10 +80,10 @@ TEST(file_source, closes_its_file_once) {
   const std::string path = folder.make_file("a", "abc");
   const std::size_t before = open_descriptor_count();
   {
-    auto opened = file_source::open(path);
-    ASSERT_TRUE(opened.ok());
+    auto source = file_source::open(path);
+    ASSERT_TRUE(source.ok());
     EXPECT_EQ(open_descriptor_count(), before + 1);
-    file_source moved = *std::move(opened);
+    file_source moved = *std::move(source);
     EXPECT_EQ(open_descriptor_count(), before + 1);
     EXPECT_EQ(read_all(moved), "abc");
   }
@@ -100,8 +100,8 @@ TEST(file_source, is_not_handed_to_programs_that_are_started) {
   const temporary_folder folder;
   const int next = ::dup(STDERR_FILENO);  // the next file gets this number
   ::close(next);
-  const auto opened = file_source::open(folder.make_file("a"));
-  ASSERT_TRUE(opened.ok());
+  const auto source = file_source::open(folder.make_file("a"));
+  ASSERT_TRUE(source.ok());
   EXPECT_NE(::fcntl(next, F_GETFD) & FD_CLOEXEC, 0);
 }
 
@@ -111,8 +111,8 @@ TEST(file_source, waits_for_the_writer_of_a_fifo_and_reads_to_its_end) {
   std::string got;
   std::thread reader([&] { got = content_of(path); });
   const int writer = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  for (const std::string_view piece : {"one ", "two ", "three"}) {
-    EXPECT_EQ(::write(writer, piece.data(), piece.size()), static_cast<ssize_t>(piece.size()));
+  for (const std::string_view block : {"one ", "two ", "three"}) {
+    EXPECT_EQ(::write(writer, block.data(), block.size()), static_cast<ssize_t>(block.size()));
   }
   ::close(writer);
   reader.join();
@@ -127,8 +127,8 @@ TEST(file_source, takes_an_interrupted_opening_and_reading_up_again) {
   for (const cancellation* cancel : {static_cast<const cancellation*>(nullptr), &never}) {
     std::string got;
     std::thread reader([&] {
-      auto opened = file_source::open(path, cancel);
-      got = opened ? read_all(*opened) : opened.error().message();
+      auto source = file_source::open(path, cancel);
+      got = source ? read_all(*source) : source.error().message();
     });
     signals.interrupt(reader, 10);  // while it waits for the writer
     const int writer = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
@@ -162,9 +162,9 @@ class cancelled_source : public testing::Test {
     return outcome;
   }
 
-  status opened() {
-    const auto opened = file_source::open(path_, &cancel_);
-    return opened ? status() : opened.error();
+  status outcome_of_opening() {
+    const auto source = file_source::open(path_, &cancel_);
+    return source ? status() : source.error();
   }
 
   temporary_folder folder_;
@@ -174,7 +174,7 @@ class cancelled_source : public testing::Test {
 };
 
 TEST_F(cancelled_source, stops_an_opening_that_waits) {
-  const status outcome = stopped([&] { return opened(); });
+  const status outcome = stopped([&] { return outcome_of_opening(); });
   EXPECT_EQ(outcome.code(), status_code::cancelled);
   EXPECT_THAT(outcome.message(), testing::StartsWith(path_ + ": "));
 }
@@ -187,8 +187,8 @@ TEST_F(cancelled_source, stops_a_read_that_waits_and_the_cutting_above_it) {
   const chunker chunker = chunker_of("gear", "min_bytes=64,avg_bytes=256,max_bytes=1024");
   cut_outcome cut;
   const auto cut_fifo = [&] {
-    auto opened = file_source::open(path_, &cancel_);
-    cut = cut_all(*opened, chunker, bytes, {.memory_bytes = 2048});
+    auto source = file_source::open(path_, &cancel_);
+    cut = cut_all(*source, chunker, bytes, {.memory_bytes = 2048});
     return cut.outcome;
   };
   const status outcome = stopped(cut_fifo, [&] {
@@ -203,10 +203,10 @@ TEST_F(cancelled_source, stops_a_read_that_waits_and_the_cutting_above_it) {
 
 TEST_F(cancelled_source, reads_nothing_after_a_request) {
   cancel_.request();
-  auto opened = file_source::open(folder_.make_file("a"), &cancel_);
-  ASSERT_TRUE(opened.ok());
+  auto source = file_source::open(folder_.make_file("a"), &cancel_);
+  ASSERT_TRUE(source.ok());
   std::array<std::uint8_t, 4> room = {};
-  const auto count = opened->read(room);
+  const auto count = source->read(room);
   ASSERT_FALSE(count.ok());
   EXPECT_EQ(count.error().code(), status_code::cancelled);
 }

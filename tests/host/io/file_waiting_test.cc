@@ -60,9 +60,9 @@ class waiting : public testing::Test {
     return outcome.get();
   }
 
-  status opened(const file_options& options = {}) {
-    const auto opened = file_source::open(fifo_, &cancel_, options);
-    return opened ? status() : opened.error();
+  status outcome_of_opening(const file_options& options = {}) {
+    const auto source = file_source::open(fifo_, &cancel_, options);
+    return source ? status() : source.error();
   }
 
   status read_one(source& stream) {
@@ -77,7 +77,7 @@ class waiting : public testing::Test {
 };
 
 TEST_F(waiting, for_a_writer_ends_by_a_request) {
-  const status outcome = stopped([&] { return opened(); });
+  const status outcome = stopped([&] { return outcome_of_opening(); });
   EXPECT_EQ(outcome.code(), status_code::cancelled);
   EXPECT_EQ(outcome.message(), fifo_ + ": stopped before it was opened");
 }
@@ -122,7 +122,7 @@ TEST_F(waiting, for_a_terminal_ends_by_a_request) {
 TEST_F(waiting, for_a_writer_that_does_not_come_is_an_error) {
   for (const auto& [wait, told] : {std::pair{50ms, "0.05"}, std::pair{0ms, "0"}, std::pair{1000ms, "1"}}) {
     const auto begin = steady_clock::now();
-    const status outcome = opened({.writer_wait = wait});
+    const status outcome = outcome_of_opening({.writer_wait = wait});
     EXPECT_GE(steady_clock::now() - begin, wait);
     EXPECT_EQ(outcome.code(), status_code::io_error);
     EXPECT_EQ(outcome.system_error(), ETIMEDOUT);
@@ -133,7 +133,7 @@ TEST_F(waiting, for_a_writer_that_does_not_come_is_an_error) {
 }
 
 TEST_F(waiting, for_a_writer_may_be_for_ever) {
-  EXPECT_EQ(stopped([&] { return opened({.writer_wait = std::chrono::milliseconds::max()}); }).code(),
+  EXPECT_EQ(stopped([&] { return outcome_of_opening({.writer_wait = std::chrono::milliseconds::max()}); }).code(),
             status_code::cancelled);
 }
 
@@ -151,7 +151,7 @@ TEST_F(waiting, for_a_late_writer_gives_all_of_it) {
 
 TEST_F(waiting, takes_a_silent_writer_for_one) {
   const held_open writer(fifo_, O_RDWR);
-  for (const auto wait : {0ms, 50ms, 10'000ms}) EXPECT_TRUE(opened({.writer_wait = wait}).ok());
+  for (const auto wait : {0ms, 50ms, 10'000ms}) EXPECT_TRUE(outcome_of_opening({.writer_wait = wait}).ok());
 }
 
 TEST_F(waiting, for_a_silent_writer_ends_when_it_goes) {

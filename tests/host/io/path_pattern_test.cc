@@ -19,9 +19,9 @@ struct pattern_case {
 bool is_matched(const std::string& pattern, std::string path) {
   const bool is_directory = path.ends_with('/');
   if (is_directory) path.pop_back();
-  const auto made = path_pattern::make(pattern);
-  EXPECT_TRUE(made.ok()) << made.error().message();
-  return made->matches(path, is_directory);
+  const auto compiled = path_pattern::make(pattern);
+  EXPECT_TRUE(compiled.ok()) << compiled.error().message();
+  return compiled->matches(path, is_directory);
 }
 
 class path_patterns : public testing::TestWithParam<pattern_case> {};

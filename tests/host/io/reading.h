@@ -48,8 +48,8 @@ inline std::string read_all(source& stream) {
 }
 
 inline std::string content_of(const std::string& path, const file_options& options = {}) {
-  auto opened = file_source::open(path, nullptr, options);
-  return opened ? read_all(*opened) : "failed: " + opened.error().message();
+  auto source = file_source::open(path, nullptr, options);
+  return source ? read_all(*source) : "failed: " + source.error().message();
 }
 
 }  // namespace cutpoint::tests

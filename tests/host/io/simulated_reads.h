@@ -52,18 +52,18 @@ class simulated_reads final : public read_queue {
  public:
   simulated_reads(std::uint64_t seed, const read_faults& faults, std::size_t depth = 64)
       : faults_(seed, faults), depth_(depth) {
-    under_way_.reserve(depth);
+    in_flight_.reserve(depth);
     done_.reserve(depth);
   }
-  ~simulated_reads() override { EXPECT_TRUE(under_way_.empty()) << "memory of requests went before their outcomes"; }
+  ~simulated_reads() override { EXPECT_TRUE(in_flight_.empty()) << "memory of requests went before their outcomes"; }
 
   std::size_t depth() const noexcept override { return depth_; }
 
   bool push(const read_request& next) override {
-    EXPECT_LT(under_way_.size(), depth_);
+    EXPECT_LT(in_flight_.size(), depth_);
     EXPECT_FALSE(next.into.empty());
     EXPECT_NE(next.token, std::numeric_limits<std::uint64_t>::max());
-    for (const read_request& other : under_way_) {
+    for (const read_request& other : in_flight_) {
       EXPECT_NE(next.token, other.token);
       EXPECT_TRUE(next.into.data() + next.into.size() <= other.into.data() ||
                   other.into.data() + other.into.size() <= next.into.data())
@@ -72,7 +72,7 @@ class simulated_reads final : public read_queue {
     has_ended_ = has_ended_ || faults_.happens(&read_faults::queue_ends);
     if (has_ended_) return false;
     std::fill(next.into.begin(), next.into.end(), poison);
-    under_way_.push_back(next);
+    in_flight_.push_back(next);
     ++pushed_;
     return true;
   }
@@ -81,14 +81,14 @@ class simulated_reads final : public read_queue {
 
   std::span<const read_outcome> collect(std::chrono::milliseconds at_most) override {
     done_.clear();
-    if (is_stuck_ || under_way_.empty()) return done_;
-    std::uint64_t count = faults_.random().between(at_most.count() > 0 ? 1 : 0, under_way_.size());
+    if (is_stuck_ || in_flight_.empty()) return done_;
+    std::uint64_t count = faults_.random().between(at_most.count() > 0 ? 1 : 0, in_flight_.size());
     if (faults_.random().once_in(3)) count = std::min<std::uint64_t>(count, 1);
     for (; count > 0; --count) {
       const auto which =
-          under_way_.begin() + static_cast<std::ptrdiff_t>(faults_.random().between(0, under_way_.size() - 1));
+          in_flight_.begin() + static_cast<std::ptrdiff_t>(faults_.random().between(0, in_flight_.size() - 1));
       done_.push_back({which->token, outcome_of(*which)});
-      under_way_.erase(which);
+      in_flight_.erase(which);
     }
     return done_;
   }
@@ -96,8 +96,8 @@ class simulated_reads final : public read_queue {
   void cancel(std::uint64_t token) override {
     ++cancelled_;
     const auto which =
-        std::find_if(under_way_.begin(), under_way_.end(), [&](const auto& r) { return r.token == token; });
-    ASSERT_NE(which, under_way_.end());
+        std::find_if(in_flight_.begin(), in_flight_.end(), [&](const auto& r) { return r.token == token; });
+    ASSERT_NE(which, in_flight_.end());
     is_stuck_ = false;
   }
 
@@ -108,7 +108,7 @@ class simulated_reads final : public read_queue {
   [[nodiscard]] const read_faults& happened() const { return faults_.happened(); }
   [[nodiscard]] std::uint64_t pushed() const { return pushed_; }
   [[nodiscard]] std::uint64_t cancelled() const { return cancelled_; }
-  [[nodiscard]] std::size_t under_way() const { return under_way_.size(); }
+  [[nodiscard]] std::size_t in_flight() const { return in_flight_.size(); }
 
  private:
   static constexpr std::uint8_t poison = 0xdb;
@@ -122,9 +122,9 @@ class simulated_reads final : public read_queue {
         ::pread(asked.descriptor, asked.into.data(), asked.into.size(), static_cast<off_t>(asked.offset));
     if (count < 0) return -errno;
     if (count == 0 || !faults_.happens(&read_faults::is_short)) return count;
-    const auto kept = static_cast<std::ptrdiff_t>(faults_.random().between(1, static_cast<std::uint64_t>(count)));
-    std::fill(asked.into.begin() + kept, asked.into.end(), poison);
-    return kept;
+    const auto kept_bytes = static_cast<std::ptrdiff_t>(faults_.random().between(1, static_cast<std::uint64_t>(count)));
+    std::fill(asked.into.begin() + kept_bytes, asked.into.end(), poison);
+    return kept_bytes;
   }
 
   drawn_faults faults_;
@@ -133,7 +133,7 @@ class simulated_reads final : public read_queue {
   bool is_stuck_ = false;
   std::uint64_t pushed_ = 0;
   std::uint64_t cancelled_ = 0;
-  std::vector<read_request> under_way_;
+  std::vector<read_request> in_flight_;
   std::vector<read_outcome> done_;
 };
 

@@ -21,10 +21,10 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 std::map<std::string, tree_entry> entries_of(const std::string& path, const walk_options& options = {}) {
-  std::map<std::string, tree_entry> found;
+  std::map<std::string, tree_entry> entries;
   const status outcome = walk(path, options,
                               {.entry = [&](const tree_entry& entry) -> status {
-                                 EXPECT_TRUE(found.emplace(entry.path, entry).second) << entry.path;
+                                 EXPECT_TRUE(entries.emplace(entry.path, entry).second) << entry.path;
                                  return {};
                                },
                                .problem = [](const std::string&, const status& why) -> status {
@@ -32,7 +32,7 @@ std::map<std::string, tree_entry> entries_of(const std::string& path, const walk
                                  return {};
                                }});
   EXPECT_TRUE(outcome.ok()) << outcome.message();
-  return found;
+  return entries;
 }
 
 void expect_metadata(const tree_entry& entry, const struct stat& facts) {
@@ -74,10 +74,10 @@ TEST_F(walk_entries, have_the_metadata_of_the_file_system) {
       {"tree", file_kind::directory},          {"tree/directory", file_kind::directory},
       {"tree/fifo", file_kind::fifo},          {"tree/file", file_kind::regular_file},
       {"tree/link", file_kind::symbolic_link}, {"tree/socket", file_kind::socket}};
-  const auto found = entries_of(folder_ / "tree");
-  ASSERT_EQ(found.size(), expected.size());
+  const auto entries = entries_of(folder_ / "tree");
+  ASSERT_EQ(entries.size(), expected.size());
   for (const auto& [name, kind] : expected) {
-    const tree_entry& entry = found.at(folder_ / name);
+    const tree_entry& entry = entries.at(folder_ / name);
     struct stat facts = {};
     ASSERT_EQ(::lstat(entry.path.c_str(), &facts), 0);
     EXPECT_EQ(entry.kind, kind) << name;
@@ -85,7 +85,7 @@ TEST_F(walk_entries, have_the_metadata_of_the_file_system) {
     EXPECT_EQ(entry.target, name == "tree/link" ? "some/where" : "");
     expect_metadata(entry, facts);
   }
-  EXPECT_EQ(found.at(folder_ / "tree/file").modified.tv_nsec, 123'456'789);
+  EXPECT_EQ(entries.at(folder_ / "tree/file").modified.tv_nsec, 123'456'789);
 }
 
 TEST_F(walk_entries, of_links_that_are_followed_are_what_they_lead_to) {
@@ -128,9 +128,9 @@ TEST_F(walk_entries, of_directories_that_cannot_be_read_are_yielded_all_the_same
   ASSERT_EQ(::chmod((folder_ / "tree/shut").c_str(), 0), 0);
   const without_privileges now;
   if (!now.holds()) GTEST_SKIP() << "root cannot become another user here";
-  const walked found = walk_all(folder_.path(), folder_ / "tree");
-  EXPECT_THAT(found.directories, ElementsAre("tree", "tree/shut"));
-  EXPECT_THAT(found.problem_paths, ElementsAre("tree/shut"));
+  const walked tree = walk_all(folder_.path(), folder_ / "tree");
+  EXPECT_THAT(tree.directories, ElementsAre("tree", "tree/shut"));
+  EXPECT_THAT(tree.problem_paths, ElementsAre("tree/shut"));
 }
 
 class extended_attributes : public walk_entries {

@@ -35,12 +35,12 @@ TEST(walk_failure, of_what_may_not_be_seen_is_a_problem_and_the_rest_is_visited)
   ASSERT_EQ(::chmod((folder / "tree/unlisted").c_str(), 0444), 0);  // its names can be read, but not their metadata
   const without_privileges now;
   if (!now.holds()) GTEST_SKIP() << "root cannot become another user here";
-  const walked found = walk_all(folder.path(), folder / "tree");
-  EXPECT_TRUE(found.outcome.ok());
-  EXPECT_THAT(found.files, ElementsAre("tree/a", "tree/z"));
-  EXPECT_THAT(found.problems, ElementsAre("tree/shut: cannot be read as a directory: Permission denied",
-                                          "tree/unlisted/file: cannot be found: Permission denied"));
-  EXPECT_THAT(found.problem_paths, ElementsAre("tree/shut", "tree/unlisted/file"));
+  const walked tree = walk_all(folder.path(), folder / "tree");
+  EXPECT_TRUE(tree.outcome.ok());
+  EXPECT_THAT(tree.files, ElementsAre("tree/a", "tree/z"));
+  EXPECT_THAT(tree.problems, ElementsAre("tree/shut: cannot be read as a directory: Permission denied",
+                                         "tree/unlisted/file: cannot be found: Permission denied"));
+  EXPECT_THAT(tree.problem_paths, ElementsAre("tree/shut", "tree/unlisted/file"));
 }
 
 TEST(walk_failure, of_what_vanishes_meanwhile_is_a_problem) {

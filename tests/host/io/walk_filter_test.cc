@@ -21,9 +21,9 @@ using testing::IsEmpty;
 using names = std::vector<std::string>;
 
 std::vector<path_pattern> patterns(const names& texts) {
-  std::vector<path_pattern> made;
-  for (const std::string& text : texts) made.push_back(*path_pattern::make(text));
-  return made;
+  std::vector<path_pattern> compiled;
+  for (const std::string& text : texts) compiled.push_back(*path_pattern::make(text));
+  return compiled;
 }
 
 class walk_filter : public testing::Test {
@@ -44,9 +44,9 @@ class walk_filter : public testing::Test {
 };
 
 TEST_F(walk_filter, leaves_out_what_a_pattern_excludes_and_what_is_in_it) {
-  const walked found = walk_tree({.exclude = patterns({"build/", "*.o"})});
-  EXPECT_THAT(found.files, ElementsAre("a.c", "lib/y.c"));
-  EXPECT_THAT(found.left_out, ElementsAre("a.o: pattern", "build: pattern", "lib/build: pattern", "lib/y.o: pattern"));
+  const walked tree = walk_tree({.exclude = patterns({"build/", "*.o"})});
+  EXPECT_THAT(tree.files, ElementsAre("a.c", "lib/y.c"));
+  EXPECT_THAT(tree.left_out, ElementsAre("a.o: pattern", "build: pattern", "lib/build: pattern", "lib/y.o: pattern"));
   EXPECT_THAT(walk_tree({.exclude = patterns({"/build"})}).files,
               ElementsAre("a.c", "a.o", "lib/build/y.c", "lib/y.c", "lib/y.o"));
   EXPECT_THAT(walk_tree({.exclude = patterns({"lib/*"})}).directories, ElementsAre(folder_ / "tree", "build", "lib"));
@@ -86,9 +86,9 @@ TEST_F(walk_filter, takes_what_is_given_whatever_the_patterns) {
 }
 
 TEST_F(walk_filter, matches_below_the_given_directory_however_it_is_written) {
-  for (const std::string given : {"tree", "tree/", "tree//", "./tree/."}) {
-    const walked found = walk_all("", folder_ / given, {.exclude = patterns({"/lib", "/build"})});
-    EXPECT_EQ(found.files.size(), 2u) << given;
+  for (const std::string name : {"tree", "tree/", "tree//", "./tree/."}) {
+    const walked tree = walk_all("", folder_ / name, {.exclude = patterns({"/lib", "/build"})});
+    EXPECT_EQ(tree.files.size(), 2u) << name;
   }
 }
 
@@ -99,10 +99,10 @@ class walk_of_caches : public walk_filter {
 
 TEST_F(walk_of_caches, leaves_only_their_tags) {
   folder_.make_file("tree/lib/CACHEDIR.TAG", std::string(signature) + "\n# made by a test\n");
-  const walked found = walk_tree({.exclude_caches = true});
-  EXPECT_THAT(found.all, ElementsAre(folder_ / "tree", "a.c", "a.o", "build", "build/x.c", "build/x.o", "lib",
-                                     "lib/CACHEDIR.TAG"));
-  EXPECT_THAT(found.left_out, ElementsAre("lib: cache"));
+  const walked tree = walk_tree({.exclude_caches = true});
+  EXPECT_THAT(tree.all, ElementsAre(folder_ / "tree", "a.c", "a.o", "build", "build/x.c", "build/x.o", "lib",
+                                    "lib/CACHEDIR.TAG"));
+  EXPECT_THAT(tree.left_out, ElementsAre("lib: cache"));
   EXPECT_EQ(walk_tree({}).files.size(), 8u);
 }
 
@@ -148,9 +148,9 @@ TEST_F(walk_filter, stays_on_one_file_system) {
   if (!other.holds()) GTEST_SKIP() << "this user cannot mount a file system here: " << ::strerror(errno);
   folder_.make_file("tree/lib/mounted/file");
   folder_.make_link("lib/mounted", "tree/link");
-  const walked found = walk_tree({.one_file_system = true});
-  EXPECT_THAT(found.left_out, ElementsAre("lib/mounted: file_system"));
-  EXPECT_EQ(found.files.size(), 7u);
+  const walked tree = walk_tree({.one_file_system = true});
+  EXPECT_THAT(tree.left_out, ElementsAre("lib/mounted: file_system"));
+  EXPECT_EQ(tree.files.size(), 7u);
   EXPECT_EQ(walk_tree({}).files.size(), 8u);
   EXPECT_THAT(walk_tree({.links = symlinks::follow, .one_file_system = true}).left_out,
               ElementsAre("lib/mounted: file_system", "link: file_system"));

@@ -21,11 +21,11 @@ class walk_links : public testing::Test {
 
   /// Expects one problem, ELOOP, for each link to a folder that the walk is in.
   void expect_loops(const std::vector<std::string>& files, const std::vector<std::string>& problems) {
-    const walked found = walk_tree();
-    EXPECT_TRUE(found.outcome.ok()) << found.outcome.message();
-    EXPECT_EQ(found.files, files);
-    EXPECT_EQ(found.problems, problems);
-    EXPECT_EQ(found.errors, std::vector<int>(problems.size(), ELOOP));
+    const walked tree = walk_tree();
+    EXPECT_TRUE(tree.outcome.ok()) << tree.outcome.message();
+    EXPECT_EQ(tree.files, files);
+    EXPECT_EQ(tree.problems, problems);
+    EXPECT_EQ(tree.errors, std::vector<int>(problems.size(), ELOOP));
   }
 
   temporary_folder folder_;
@@ -36,9 +36,9 @@ TEST_F(walk_links, are_followed_to_files_and_folders) {
   folder_.make_link("../elsewhere/a", "tree/1");
   folder_.make_link("../elsewhere", "tree/2");
   folder_.make_link("2", "tree/3");
-  const walked found = walk_tree();
-  EXPECT_THAT(found.files, ElementsAre("tree/1", "tree/2/a", "tree/3/a"));
-  EXPECT_THAT(found.problems, IsEmpty());
+  const walked tree = walk_tree();
+  EXPECT_THAT(tree.files, ElementsAre("tree/1", "tree/2/a", "tree/3/a"));
+  EXPECT_THAT(tree.problems, IsEmpty());
   EXPECT_THAT(walk_tree(symlinks::skip).files, IsEmpty());
 }
 
@@ -51,11 +51,11 @@ TEST_F(walk_links, that_are_given_are_followed_always) {
 TEST_F(walk_links, to_nowhere_are_problems_and_the_walk_goes_on) {
   folder_.make_link("nowhere", "tree/a");
   folder_.make_file("tree/b");
-  const walked found = walk_tree();
-  EXPECT_TRUE(found.outcome.ok());
-  EXPECT_THAT(found.files, ElementsAre("tree/b"));
-  EXPECT_THAT(found.problems, ElementsAre("tree/a: cannot be found: No such file or directory"));
-  EXPECT_THAT(found.errors, ElementsAre(ENOENT));
+  const walked tree = walk_tree();
+  EXPECT_TRUE(tree.outcome.ok());
+  EXPECT_THAT(tree.files, ElementsAre("tree/b"));
+  EXPECT_THAT(tree.problems, ElementsAre("tree/a: cannot be found: No such file or directory"));
+  EXPECT_THAT(tree.errors, ElementsAre(ENOENT));
 }
 
 TEST_F(walk_links, to_their_own_folder_are_loops) {
@@ -95,9 +95,9 @@ TEST_F(walk_links, that_lead_twice_to_one_folder_are_no_loops) {
   folder_.make_file("tree/a/file");
   folder_.make_link("a", "tree/b");
   folder_.make_link("../a", "tree/c/a");
-  const walked found = walk_tree();
-  EXPECT_THAT(found.files, ElementsAre("tree/a/file", "tree/b/file", "tree/c/a/file"));
-  EXPECT_THAT(found.problems, IsEmpty());
+  const walked tree = walk_tree();
+  EXPECT_THAT(tree.files, ElementsAre("tree/a/file", "tree/b/file", "tree/c/a/file"));
+  EXPECT_THAT(tree.problems, IsEmpty());
 }
 
 }  // namespace

@@ -19,15 +19,15 @@ TEST(walk, visits_a_tree_in_the_byte_order_of_names) {
   const temporary_folder folder;
   const names expected = {"\x01",  "\n", " ",  "-",  ".hidden", "10", "9",    "A",        "a/b/c",
                           "a/b.c", "a-", "a.", "aa", "b",       "~",  "\x7f", "\xc3\xa9", "\xff"};
-  names made = expected;
-  std::reverse(made.begin(), made.end());
-  for (const std::string& name : made) folder.make_file("tree/" + name);
-  for (const std::string_view given : {"tree", "tree/"}) {
-    const walked found = walk_all(folder / "tree", folder / given);
-    EXPECT_TRUE(found.outcome.ok());
-    EXPECT_EQ(found.files, expected);
-    EXPECT_THAT(found.problems, IsEmpty());
-    EXPECT_THAT(found.others, IsEmpty());
+  names reversed = expected;
+  std::reverse(reversed.begin(), reversed.end());
+  for (const std::string& name : reversed) folder.make_file("tree/" + name);
+  for (const std::string_view root : {"tree", "tree/"}) {
+    const walked tree = walk_all(folder / "tree", folder / root);
+    EXPECT_TRUE(tree.outcome.ok());
+    EXPECT_EQ(tree.files, expected);
+    EXPECT_THAT(tree.problems, IsEmpty());
+    EXPECT_THAT(tree.others, IsEmpty());
   }
 }
 
@@ -51,9 +51,9 @@ TEST(walk, of_an_empty_tree_visits_nothing) {
   const temporary_folder folder;
   folder.make_folder("tree/a/b/c");
   folder.make_folder("tree/z");
-  const walked found = walk_all(folder.path(), folder / "tree");
-  EXPECT_TRUE(found.outcome.ok());
-  EXPECT_THAT(found.files, IsEmpty());
+  const walked tree = walk_all(folder.path(), folder / "tree");
+  EXPECT_TRUE(tree.outcome.ok());
+  EXPECT_THAT(tree.files, IsEmpty());
 }
 
 TEST(walk, tells_every_kind_that_is_no_stream) {
@@ -64,20 +64,20 @@ TEST(walk, tells_every_kind_that_is_no_stream) {
   folder.make_link("a", "tree/d");
   folder.make_link("nowhere", "tree/e");
   folder.make_link(".", "tree/f");
-  const walked found = walk_all(folder.path(), folder / "tree");
-  EXPECT_TRUE(found.outcome.ok());
-  EXPECT_THAT(found.files, ElementsAre("tree/a"));
-  EXPECT_THAT(found.others, ElementsAre("tree/b: FIFO", "tree/c: socket", "tree/d: symbolic link",
-                                        "tree/e: symbolic link", "tree/f: symbolic link"));
-  EXPECT_THAT(found.problems, IsEmpty());
+  const walked tree = walk_all(folder.path(), folder / "tree");
+  EXPECT_TRUE(tree.outcome.ok());
+  EXPECT_THAT(tree.files, ElementsAre("tree/a"));
+  EXPECT_THAT(tree.others, ElementsAre("tree/b: FIFO", "tree/c: socket", "tree/d: symbolic link",
+                                       "tree/e: symbolic link", "tree/f: symbolic link"));
+  EXPECT_THAT(tree.problems, IsEmpty());
 }
 
 TEST(walk, reads_no_devices_behind_followed_links) {
   const temporary_folder folder;
   folder.make_link("/dev/zero", "tree/zero");
-  const walked found = walk_all(folder.path(), folder / "tree", {.links = symlinks::follow});
-  EXPECT_THAT(found.files, IsEmpty());
-  EXPECT_THAT(found.others, ElementsAre("tree/zero: character device"));
+  const walked tree = walk_all(folder.path(), folder / "tree", {.links = symlinks::follow});
+  EXPECT_THAT(tree.files, IsEmpty());
+  EXPECT_THAT(tree.others, ElementsAre("tree/zero: character device"));
 }
 
 TEST(walk, goes_deep) {
@@ -85,9 +85,9 @@ TEST(walk, goes_deep) {
   std::string deep;
   for (int i = 0; i < 500; ++i) deep += "d/";
   folder.make_file(deep + "file");
-  const walked found = walk_all(folder.path(), folder / "d");
-  EXPECT_THAT(found.files, ElementsAre(deep + "file"));
-  EXPECT_THAT(found.problems, IsEmpty());
+  const walked tree = walk_all(folder.path(), folder / "d");
+  EXPECT_THAT(tree.files, ElementsAre(deep + "file"));
+  EXPECT_THAT(tree.problems, IsEmpty());
 }
 
 }  // namespace

@@ -28,33 +28,32 @@ inline walked walk_all(const std::string& root, const std::string& path, const w
     }
     return text;
   };
-  walked found;
-  found.outcome =
-      walk(path, options,
-           {.entry = [&](const tree_entry& entry) -> status {
-              const std::string name = below(entry.path);
-              found.all.push_back(name);
-              if (entry.is_readable_stream()) {
-                found.files.push_back(name);
-              } else if (entry.kind == file_kind::directory) {
-                found.directories.push_back(name);
-              } else {
-                found.others.push_back(name + ": " + std::string(to_string(entry.kind)));
-              }
-              return {};
-            },
-            .problem = [&](const std::string& file, const status& why) -> status {
-              found.problem_paths.push_back(below(file));
-              found.problems.push_back(below(why.message()));
-              found.errors.push_back(why.system_error());
-              return {};
-            },
-            .left_out =
-                [&](const std::string& file, omission why) {
-                  constexpr std::string_view reasons[] = {"pattern", "file_system", "cache"};
-                  found.left_out.push_back(below(file) + ": " + std::string(reasons[static_cast<int>(why)]));
-                }});
-  return found;
+  walked tree;
+  tree.outcome = walk(path, options,
+                      {.entry = [&](const tree_entry& entry) -> status {
+                         const std::string name = below(entry.path);
+                         tree.all.push_back(name);
+                         if (entry.is_readable_stream()) {
+                           tree.files.push_back(name);
+                         } else if (entry.kind == file_kind::directory) {
+                           tree.directories.push_back(name);
+                         } else {
+                           tree.others.push_back(name + ": " + std::string(to_string(entry.kind)));
+                         }
+                         return {};
+                       },
+                       .problem = [&](const std::string& file, const status& why) -> status {
+                         tree.problem_paths.push_back(below(file));
+                         tree.problems.push_back(below(why.message()));
+                         tree.errors.push_back(why.system_error());
+                         return {};
+                       },
+                       .left_out =
+                           [&](const std::string& file, omission why) {
+                             constexpr std::string_view reasons[] = {"pattern", "file_system", "cache"};
+                             tree.left_out.push_back(below(file) + ": " + std::string(reasons[static_cast<int>(why)]));
+                           }});
+  return tree;
 }
 
 }  // namespace cutpoint::tests

@@ -24,10 +24,10 @@ using testing::IsEmpty;
 hwloc_machine synthetic(const char* description) {
   hwloc_topology_t raw = nullptr;
   EXPECT_EQ(hwloc_topology_init(&raw), 0);
-  hwloc_machine made(raw, &hwloc_topology_destroy);
+  hwloc_machine topology(raw, &hwloc_topology_destroy);
   EXPECT_EQ(hwloc_topology_set_synthetic(raw, description), 0) << description;
   EXPECT_EQ(hwloc_topology_load(raw), 0);
-  return made;
+  return topology;
 }
 
 std::vector<processor_place> places_of(const hwloc_machine& machine) {
@@ -134,8 +134,8 @@ TEST(processor_places, bind_each_thread_to_another_processor_and_no_thread_besid
   std::set<unsigned> bound;
   for (std::uint64_t number = 0; number < places.processor_count(); ++number) {
     on_thread([&] {
-      if (const status made = places.bind_thread(number); !made.ok()) {
-        EXPECT_EQ(made.code(), status_code::unavailable) << made.message();
+      if (const status outcome = places.bind_thread(number); !outcome.ok()) {
+        EXPECT_EQ(outcome.code(), status_code::unavailable) << outcome.message();
         EXPECT_EQ(affinity(), before);
         bound = before;
         return;
@@ -183,10 +183,10 @@ TEST(processor_places, bind_a_thread_to_the_processors_of_a_node) {
   std::set<unsigned> of_nodes;
   for (std::uint64_t number = 0; number < places.processor_count(); ++number) {
     on_thread([&] {
-      if (const status made = places.bind_thread_to_node(places.node_of(number)); made.ok()) {
+      if (const status outcome = places.bind_thread_to_node(places.node_of(number)); outcome.ok()) {
         of_nodes.merge(affinity());
       } else {
-        EXPECT_EQ(made.code(), status_code::unavailable) << made.message();
+        EXPECT_EQ(outcome.code(), status_code::unavailable) << outcome.message();
         of_nodes = affinity();
       }
     });

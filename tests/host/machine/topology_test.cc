@@ -12,9 +12,9 @@ namespace {
 class this_machine : public testing::Test {
  protected:
   void SetUp() override {
-    auto found = discover_topology();
-    ASSERT_TRUE(found.ok()) << found.error().message();
-    machine_ = *std::move(found);
+    auto machine = discover_topology();
+    ASSERT_TRUE(machine.ok()) << machine.error().message();
+    machine_ = *std::move(machine);
   }
   topology machine_;
 };
