@@ -12,7 +12,6 @@ UNFINISHED = (
     # the command
     "cli",
     "cli/bench",
-    "cli/chunk",
     "cli/common",
     "cli/dedup",
     "cli/info",
@@ -21,7 +20,6 @@ UNFINISHED = (
     "cli/store",
     "cli/tune",
     "tests/cli",
-    # the host layer
     # the pipeline
     "pipeline/dedup",
     "pipeline/include",
