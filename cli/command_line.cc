@@ -51,8 +51,8 @@ command_line::command_line()
   app_.set_version_flag("--version", "cutpoint " + std::string(version()));
   app_.require_subcommand(1);
   for (const command_row& row : command_rows) {
-    const auto& [app, made] = commands_.emplace_back(app_.add_subcommand(row.name, row.meaning), row.make());
-    made->add_options(*app);
+    const auto& [app, command] = commands_.emplace_back(app_.add_subcommand(row.name, row.meaning), row.make());
+    command->add_options(*app);
     for (CLI::Option* option : app->get_options()) {
       if (option->get_items_expected_max() != 0) option->transform(unprotected);
     }

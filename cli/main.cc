@@ -29,10 +29,10 @@ namespace {
 /// Opens /dev/null for each closed standard descriptor, in the direction that fails as a closed one does. Otherwise a
 /// file that is opened later would get the number of a standard descriptor.
 void occupy_closed_descriptors() {
-  constexpr std::array<int, 3> wrong_ways = {O_WRONLY, O_RDONLY, O_RDONLY};
+  constexpr std::array<int, 3> unusable_modes = {O_WRONLY, O_RDONLY, O_RDONLY};
   for (int descriptor = 0; descriptor < 3; ++descriptor) {
     if (::fcntl(descriptor, F_GETFD) == -1) {
-      static_cast<void>(::open("/dev/null", wrong_ways[static_cast<std::size_t>(descriptor)]));
+      static_cast<void>(::open("/dev/null", unusable_modes[static_cast<std::size_t>(descriptor)]));
     }
   }
 }
@@ -46,7 +46,7 @@ status check_command(const CLI::App& app, std::string_view word) {
 }
 
 /// Prints help or the version to standard output, or a usage error as one line on standard error.
-exit_code tell(const CLI::App& app, const CLI::ParseError& error, const console& say) {
+exit_code print_help_or_error(const CLI::App& app, const CLI::ParseError& error, const console& say) {
   if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success)) {
     const auto chosen = app.get_subcommands();
     return say.refuse(
@@ -68,7 +68,7 @@ exit_code run(int argc, char** argv, const console& say) {
   try {
     line.app().parse(std::move(words));
   } catch (const CLI::ParseError& error) {
-    return tell(line.app(), error, say);
+    return print_help_or_error(line.app(), error, say);
   }
   return line.run_chosen();
 }

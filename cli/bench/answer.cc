@@ -20,29 +20,29 @@ result<bench_answer> reference_answer(const chunker& cuts, const fingerprint_rec
   if (!reference) return reference.error();
   auto maker = fingerprinter::make(fingerprint);
   if (!maker) return maker.error();
-  bench_answer made;
+  bench_answer answer;
   for (std::uint64_t start = 0; start < data.size();) {
-    if (made.chunks.size() % check_every == 0 && cancel.is_requested()) return stopped();
+    if (answer.chunks.size() % check_every == 0 && cancel.is_requested()) return stopped();
     const std::uint64_t length = *reference->next_cut({.bytes = data, .start = start, .at_end = true});
-    made.chunks.push_back({start, length});
+    answer.chunks.push_back({start, length});
     if (fingerprint.kind != fingerprint_kind::none) {
       const auto digest = (*maker)(data.subspan(start, length));
       if (!digest) return digest.error();
-      made.digests.push_back(*digest);
+      answer.digests.push_back(*digest);
     }
     start += length;
   }
-  return made;
+  return answer;
 }
 
 status answer_check::take(const delivered_chunk& c) {
   for (std::uint64_t i = 0; i < c.count; ++i, ++next_) {
-    const chunk found{c.offset + i * c.length, c.length};
-    if (next_ == expected_.chunks.size() || !(found == expected_.chunks[next_])) {
-      problem_ = fmt::format("cuts another chunk at offset {} than the reference", found.offset);
+    const chunk delivered{c.offset + i * c.length, c.length};
+    if (next_ == expected_.chunks.size() || !(delivered == expected_.chunks[next_])) {
+      problem_ = fmt::format("cuts another chunk at offset {} than the reference", delivered.offset);
     } else if (!expected_.digests.empty() && !(c.fingerprint == expected_.digests[next_])) {
       problem_ = fmt::format("gives another fingerprint of the chunk of {} bytes at offset {} than the library",
-                             found.length, found.offset);
+                             delivered.length, delivered.offset);
     }
     if (!problem_.empty()) return {status_code::backend_failure, problem_};
   }

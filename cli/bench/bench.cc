@@ -48,7 +48,7 @@ class bench_command final : public subcommand {
                                        const console& say) const;
   [[nodiscard]] status measure_engine(std::vector<engine_job>& jobs, byte_span data, bench_facts& facts,
                                       trace_file* trace, const console& say) const;
-  [[nodiscard]] exit_code tell(const bench_facts& facts, output& out, const console& say) const;
+  [[nodiscard]] exit_code write_report(const bench_facts& facts, output& out, const console& say) const;
 
   bool is_cpu_ = false;
   bool is_kernels_ = false;
@@ -140,23 +140,23 @@ result<bench_facts> bench_command::facts() const {
                      .rows = {},
                      .has_engine = is_all || is_engine_,
                      .thread_count = *threads,
-                     .sides = {},
+                     .setups = {},
                      .engine_rows = {}};
 }
 
 result<bench_command::job_lists> bench_command::checked_jobs(const bench_facts& facts) const {
-  job_lists made;
+  job_lists lists;
   if (facts.has_kernels) {
     auto kernels = jobs_.kernel_jobs();
     if (!kernels) return kernels.error();
-    made.kernels = *std::move(kernels);
+    lists.kernels = *std::move(kernels);
   }
   if (facts.has_engine) {
     auto engine = jobs_.engine_jobs();
     if (!engine) return engine.error();
-    made.engine = *std::move(engine);
+    lists.engine = *std::move(engine);
   }
-  return made;
+  return lists;
 }
 
 status bench_command::measure_kernels(const std::vector<bench_job>& jobs, byte_span data, bench_facts& facts,
@@ -187,8 +187,8 @@ status bench_command::measure_engine(std::vector<engine_job>& jobs, byte_span da
   auto threads = engine::make({.threads = facts.thread_count});
   if (!threads) return threads.error();
   facts.thread_count = threads->thread_count();
-  facts.sides = engine_setups(!is_cpu_);
-  const engine_bench bench(*threads, facts.sides, trace);
+  facts.setups = engine_setups(!is_cpu_);
+  const engine_bench bench(*threads, facts.setups, trace);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (say.shows_progress()) say.progress(fmt::format("engine, {} of {}: {}", i + 1, jobs.size(), named(jobs[i])));
     if (!is_cpu_) jobs[i].feed.rates = expected_rates(jobs[i].feed, facts.thread_count, say);
@@ -205,11 +205,11 @@ status bench_command::measure_engine(std::vector<engine_job>& jobs, byte_span da
 
 exit_code bench_command::run() {
   const console say(verbosity_);
-  auto given = facts();
-  if (!given) return say.refuse(given.error());
-  auto jobs = checked_jobs(*given);
+  auto asked = facts();
+  if (!asked) return say.refuse(asked.error());
+  auto jobs = checked_jobs(*asked);
   if (!jobs) return say.refuse(jobs.error());
-  return run(*jobs, *std::move(given), say);
+  return run(*jobs, *std::move(asked), say);
 }
 
 /// Checks that neither the results nor the trace are written to the data.
@@ -248,11 +248,11 @@ exit_code bench_command::run(job_lists& jobs, bench_facts facts, const console& 
   const bool is_traced = finish(trace->get(), say);
   facts.is_interrupted = outcome.code() == status_code::cancelled;
   if (!outcome.ok() && !facts.is_interrupted) return say.refuse(outcome);
-  const exit_code told = tell(facts, *out, say);
-  return told == exit_code::done && !is_traced ? exit_code::input_failed : told;
+  const exit_code written = write_report(facts, *out, say);
+  return written == exit_code::done && !is_traced ? exit_code::input_failed : written;
 }
 
-exit_code bench_command::tell(const bench_facts& facts, output& out, const console& say) const {
+exit_code bench_command::write_report(const bench_facts& facts, output& out, const console& say) const {
   if (facts.is_interrupted) say.error("interrupted; the table covers what was measured");
   const status outcome = write_all(out, is_json_ ? bench_json(facts) : bench_report(facts));
   if (!outcome.ok()) say.error(outcome.message());

@@ -11,7 +11,7 @@ namespace cutpoint::cli {
 
 namespace {
 
-bench_contender wrong_way(backend where, std::string problem) {
+bench_contender wrong_contender(backend where, std::string problem) {
   return {.where = where, .outcome = bench_outcome::wrong_answer, .problem = std::move(problem)};
 }
 
@@ -38,21 +38,21 @@ checked_bench_job prepare_reads(byte_span data) {
   return contest;
 }
 
-backend used_backend(const chunker& made) { return backend_of(made); }
-backend used_backend(const chosen_fingerprinter& made) { return made.where; }
+backend used_backend(const chunker& candidate) { return backend_of(candidate); }
+backend used_backend(const chosen_fingerprinter& candidate) { return candidate.where; }
 
 /// Adds a contender for every back end but the scalar one: what `check` makes of what `make` returned.
 template <class Make, class Check>
 void add_contenders(checked_bench_job& contest, Make&& make, Check&& check) {
   for (const backend_info& b : processor_backends()) {
     if (b.kind == backend::scalar) continue;
-    auto made = make(b.kind);
-    if (!made) {
+    auto candidate = make(b.kind);
+    if (!candidate) {
       contest.contenders.push_back({.where = b.kind, .outcome = bench_outcome::does_not_run});
-    } else if (used_backend(*made) != b.kind) {
+    } else if (used_backend(*candidate) != b.kind) {
       contest.contenders.push_back({.where = b.kind, .outcome = bench_outcome::no_kernel});
     } else {
-      contest.contenders.push_back(check(b.kind, *made));
+      contest.contenders.push_back(check(b.kind, *candidate));
     }
   }
 }
@@ -65,17 +65,17 @@ result<checked_bench_job> prepare_cuts(const bench_job& job, byte_span data) {
                             .mean_bytes = mean_of(data, expected)};
   add_contenders(
       contest, [&](backend where) { return chunker_on(*job.cuts, where); },
-      [&](backend where, const chunker& made) { return cutting_contender(where, made, data, expected); });
+      [&](backend where, const chunker& candidate) { return cutting_contender(where, candidate, data, expected); });
   return contest;
 }
 
 result<std::vector<digest>> digests_of(batch_fingerprinter& batch, byte_span data, const std::vector<chunk>& chunks) {
-  std::vector<digest> made(chunks.size());
+  std::vector<digest> digests(chunks.size());
   for (std::size_t i = 0; i < chunks.size(); ++i) {
-    batch.submit(data.subspan(chunks[i].offset, chunks[i].length), made[i]);
+    batch.submit(data.subspan(chunks[i].offset, chunks[i].length), digests[i]);
   }
   const status flushed = batch.flush();
-  return flushed.ok() ? result<std::vector<digest>>(std::move(made)) : flushed;
+  return flushed.ok() ? result<std::vector<digest>>(std::move(digests)) : flushed;
 }
 
 result<checked_bench_job> prepare_fingerprints(const bench_job& job, byte_span data) {
@@ -91,8 +91,8 @@ result<checked_bench_job> prepare_fingerprints(const bench_job& job, byte_span d
       .mean_bytes = mean_of(data, *chunks)};
   add_contenders(
       contest, [&](backend where) { return fingerprints_on(job.fingerprint, where); },
-      [&](backend where, chosen_fingerprinter& made) {
-        return hashing_contender(where, std::move(made.batch), data, chunks, *expected);
+      [&](backend where, chosen_fingerprinter& hasher) {
+        return hashing_contender(where, std::move(hasher.batch), data, chunks, *expected);
       });
   return contest;
 }
@@ -109,24 +109,24 @@ result<checked_bench_job> prepare(const bench_job& job, byte_span data) {
   return job.kind == bench_kind::cuts ? prepare_cuts(job, data) : prepare_fingerprints(job, data);
 }
 
-bench_contender cutting_contender(backend where, const chunker& made, byte_span data, std::span<const chunk> expected) {
-  const std::vector<chunk> found = made.find_cuts(data);
-  const auto [wrong, right] = std::mismatch(found.begin(), found.end(), expected.begin(), expected.end());
-  if (wrong != found.end() || right != expected.end()) {
+bench_contender cutting_contender(backend where, const chunker& cuts, byte_span data, std::span<const chunk> expected) {
+  const std::vector<chunk> chunks = cuts.find_cuts(data);
+  const auto [wrong, right] = std::mismatch(chunks.begin(), chunks.end(), expected.begin(), expected.end());
+  if (wrong != chunks.end() || right != expected.end()) {
     const std::uint64_t offset = right != expected.end() ? right->offset : data.size();
-    return wrong_way(where, fmt::format("cuts another chunk at offset {} than the reference", offset));
+    return wrong_contender(where, fmt::format("cuts another chunk at offset {} than the reference", offset));
   }
-  return {.where = where, .work = cutting_work(made, data)};
+  return {.where = where, .work = cutting_work(cuts, data)};
 }
 
 bench_contender hashing_contender(backend where, std::shared_ptr<batch_fingerprinter> batch, byte_span data,
                                   std::shared_ptr<const std::vector<chunk>> chunks, std::span<const digest> expected) {
-  const auto made = digests_of(*batch, data, *chunks);
-  if (!made) return wrong_way(where, made.error().message());
-  const auto wrong = std::mismatch(made->begin(), made->end(), expected.begin(), expected.end()).first;
-  if (wrong != made->end()) {
-    const chunk& c = (*chunks)[static_cast<std::size_t>(wrong - made->begin())];
-    return wrong_way(
+  const auto digests = digests_of(*batch, data, *chunks);
+  if (!digests) return wrong_contender(where, digests.error().message());
+  const auto wrong = std::mismatch(digests->begin(), digests->end(), expected.begin(), expected.end()).first;
+  if (wrong != digests->end()) {
+    const chunk& c = (*chunks)[static_cast<std::size_t>(wrong - digests->begin())];
+    return wrong_contender(
         where, fmt::format("gives another fingerprint of the chunk of {} bytes at offset {} than the library", c.length,
                            c.offset));
   }

@@ -49,8 +49,8 @@ struct checked_bench_job {
 /// Checks the answers of all back ends. `data` must outlive the result. Errors: those of fingerprints.
 [[nodiscard]] result<checked_bench_job> prepare(const bench_job& job, byte_span data);
 
-/// Returns the contender that cuts `data` by `made`, whose chunks must be `expected`.
-[[nodiscard]] bench_contender cutting_contender(backend where, const chunker& made, byte_span data,
+/// Returns the contender that cuts `data` by `cuts`, whose chunks must be `expected`.
+[[nodiscard]] bench_contender cutting_contender(backend where, const chunker& cuts, byte_span data,
                                                 std::span<const chunk> expected);
 
 /// Returns the contender that fingerprints chunks of `data` by `batch`, whose digests must be `expected`.

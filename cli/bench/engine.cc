@@ -47,12 +47,12 @@ std::string problem_of(std::string_view backend_name) {
 }  // namespace
 
 std::vector<engine_setup> engine_setups(bool has_devices) {
-  std::vector<engine_setup> sides = {{.name = "processor"}};
-  if (!has_devices) return sides;
+  std::vector<engine_setup> setups = {{.name = "processor"}};
+  if (!has_devices) return setups;
   for (const auto& [name, where] : {std::pair("cuda", backend::cuda), std::pair("hybrid", backend::hybrid)}) {
-    sides.push_back({.name = name, .where = where, .problem = problem_of(name)});
+    setups.push_back({.name = name, .where = where, .problem = problem_of(name)});
   }
-  return sides;
+  return setups;
 }
 
 std::optional<double> engine_row::gain_of_both() const {
@@ -71,12 +71,12 @@ struct engine_bench::run_outcome {
 };
 
 /// Times one run, without opening the feed, which allocates memory and chooses kernels.
-result<engine_bench::run_outcome> engine_bench::run(const engine_job& job, const engine_setup& side, byte_span data,
+result<engine_bench::run_outcome> engine_bench::run(const engine_job& job, const engine_setup& setup, byte_span data,
                                                     const bench_answer& expected, const cancellation& cancel,
                                                     trace_receiver* trace) const {
   feed_options options = job.feed;
-  options.where = side.where;
-  if (options.rates && side.where == backend::automatic) options.rates = without_devices(*options.rates);
+  options.where = setup.where;
+  if (options.rates && setup.where == backend::automatic) options.rates = without_devices(*options.rates);
   options.cancel = &cancel;
   options.trace = trace;
   answer_check check(expected);
@@ -87,24 +87,24 @@ result<engine_bench::run_outcome> engine_bench::run(const engine_job& job, const
   if (outcome.ok()) outcome = into->write(data);
   if (outcome.ok()) outcome = into->end();
   if (outcome.ok()) outcome = into->finish();
-  run_outcome made{.bytes_per_second = rate_since(begin, data.size()), .statistics = into->statistics()};
+  run_outcome timed_run{.bytes_per_second = rate_since(begin, data.size()), .statistics = into->statistics()};
   if (outcome.code() == status_code::cancelled) return outcome;
-  made.problem = check.problem();
-  if (made.problem.empty() && !outcome.ok()) return outcome;
-  if (made.problem.empty() && !made.statistics.device_warning.empty()) {
-    made.problem = made.statistics.device_warning;
-    made.is_unavailable = true;
+  timed_run.problem = check.problem();
+  if (timed_run.problem.empty() && !outcome.ok()) return outcome;
+  if (timed_run.problem.empty() && !timed_run.statistics.device_warning.empty()) {
+    timed_run.problem = timed_run.statistics.device_warning;
+    timed_run.is_unavailable = true;
   }
-  return made;
+  return timed_run;
 }
 
-result<bench_cell> engine_bench::check(const engine_job& job, const engine_setup& side, byte_span data,
+result<bench_cell> engine_bench::check(const engine_job& job, const engine_setup& setup, byte_span data,
                                        const bench_answer& expected, const cancellation& cancel) const {
-  bench_cell cell{.name = side.name, .outcome = bench_outcome::unavailable, .problem = side.problem};
-  if (!side.problem.empty()) return cell;
+  bench_cell cell{.name = setup.name, .outcome = bench_outcome::unavailable, .problem = setup.problem};
+  if (!setup.problem.empty()) return cell;
   feed_timeline* const told =
-      trace_ != nullptr ? &trace_->add(fmt::format("{} {} {}, {}", job.name, job.size, job.hash, side.name)) : nullptr;
-  auto first = run(job, side, data, expected, cancel, told);
+      trace_ != nullptr ? &trace_->add(fmt::format("{} {} {}, {}", job.name, job.size, job.hash, setup.name)) : nullptr;
+  auto first = run(job, setup, data, expected, cancel, told);
   if (!first) return first.error();
   cell.problem = std::move(first->problem);
   if (first->is_unavailable) return cell;
@@ -142,8 +142,8 @@ result<engine_row> engine_bench::measure(const engine_job& job, byte_span data, 
   engine_row row{.job = &job,
                  .mean_bytes = static_cast<double>(data.size()) / static_cast<double>(expected->chunks.size()),
                  .cells = {}};
-  for (const engine_setup& side : setups_) {
-    auto cell = check(job, side, data, *expected, cancel);
+  for (const engine_setup& setup : setups_) {
+    auto cell = check(job, setup, data, *expected, cancel);
     if (!cell) return cell.error();
     row.cells.push_back(*std::move(cell));
   }

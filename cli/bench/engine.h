@@ -24,7 +24,7 @@ struct engine_job {
   feed_options feed;
 };
 
-/// A side of the table: the back end that the engine uses.
+/// A setup of the table: the back end that the engine uses.
 struct engine_setup {
   std::string_view name;               ///< "processor", "cuda", "hybrid"
   backend where = backend::automatic;  ///< the option of the feed; `automatic` uses the processor only
@@ -38,7 +38,7 @@ struct engine_row {
   const engine_job* job = nullptr;
   double mean_bytes = 0;             ///< of the chunks
   double read_bytes_per_second = 0;  ///< the median of the rounds' plain reads, by as many threads
-  std::vector<bench_cell> cells;     ///< of all sides
+  std::vector<bench_cell> cells;     ///< of all setups
 
   /// Returns the rate of both over that of the faster one alone; nullopt unless all three were measured.
   [[nodiscard]] std::optional<double> gain_of_both() const;
@@ -47,21 +47,21 @@ struct engine_row {
 /// Measures jobs on the threads of one engine.
 class engine_bench {
  public:
-  /// If `trace` is not null, it gets the first run of each side at each job, which is not timed.
-  engine_bench(engine& threads, std::vector<engine_setup> sides, trace_file* trace)
-      : threads_(threads), setups_(std::move(sides)), trace_(trace) {}
+  /// If `trace` is not null, it gets the first run of each setup at each job, which is not timed.
+  engine_bench(engine& threads, std::vector<engine_setup> setups, trace_file* trace)
+      : threads_(threads), setups_(std::move(setups)), trace_(trace) {}
 
-  /// Measures all sides at a job. Every run is checked against the sequential reference. Errors: those of fingerprints;
+  /// Measures all setups at a job. Every run is checked against the sequential reference. Errors: those of fingerprints;
   /// cancelled.
   [[nodiscard]] result<engine_row> measure(const engine_job& job, byte_span data, std::uint64_t rounds,
                                            const cancellation& cancel) const;
 
  private:
   struct run_outcome;
-  [[nodiscard]] result<run_outcome> run(const engine_job& job, const engine_setup& side, byte_span data,
+  [[nodiscard]] result<run_outcome> run(const engine_job& job, const engine_setup& setup, byte_span data,
                                         const bench_answer& expected, const cancellation& cancel,
                                         trace_receiver* trace) const;
-  [[nodiscard]] result<bench_cell> check(const engine_job& job, const engine_setup& side, byte_span data,
+  [[nodiscard]] result<bench_cell> check(const engine_job& job, const engine_setup& setup, byte_span data,
                                          const bench_answer& expected, const cancellation& cancel) const;
   [[nodiscard]] double read_rate(byte_span data) const;
 

@@ -57,7 +57,7 @@ std::string bench_json(const bench_facts& facts) {
   const auto back_end = [](const backend_info& b) {
     return ordered_json{{"name", b.name}, {"runs_here", b.runs_here}};
   };
-  const auto side = [](const engine_setup& s) { return ordered_json{{"name", s.name}, {"problem", s.problem}}; };
+  const auto setup = [](const engine_setup& s) { return ordered_json{{"name", s.name}, {"problem", s.problem}}; };
   return json_text({{"version", version()},
                     {"processor_model", facts.processor_model},
                     {"file", facts.files.size() == 1 ? ordered_json(facts.files.front()) : ordered_json()},
@@ -70,7 +70,7 @@ std::string bench_json(const bench_facts& facts) {
                     {"back_ends", json_list(processor_backends(), back_end)},
                     {"rows", json_list(facts.rows, json_of)},
                     {"thread_count", facts.has_engine ? ordered_json(facts.thread_count) : ordered_json()},
-                    {"engine_back_ends", json_list(facts.sides, side)},
+                    {"engine_back_ends", json_list(facts.setups, setup)},
                     {"engine_rows", json_list(facts.engine_rows, json_of_engine)}});
 }
 

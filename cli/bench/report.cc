@@ -23,10 +23,10 @@ std::string percent_of(const std::optional<double>& share) {
   return or_dash(share, [](double number) { return fmt::format("{:.0f} %", 100 * number); });
 }
 
-/// Returns whether the columns of a side include shares of the link and of the kernels.
-bool has_device(std::string_view side) { return side == "cuda" || side == "hybrid"; }
+/// Returns whether the columns of a setup include shares of the link and of the kernels.
+bool has_device(std::string_view setup) { return setup == "cuda" || setup == "hybrid"; }
 
-/// The width of the columns of a back end or of a side of the engine.
+/// The width of the columns of a back end or of a setup of the engine.
 int columns_of(std::string_view name) { return has_device(name) ? 27 : 13; }
 
 std::string text_of(const bench_cell& cell) {
@@ -79,11 +79,11 @@ std::string engine_text(const bench_facts& facts) {
       "\nThe engine, from memory to chunks and fingerprints, {} thread{}, wall time\n"
       "GiB/s, and the share of a plain read by as many threads; for devices also of the link and of the kernels\n",
       facts.thread_count, facts.thread_count == 1 ? "" : "s");
-  for (const engine_setup& side : facts.sides) {
-    if (!side.problem.empty()) out += fmt::format("-  {}: {}\n", side.name, side.problem);
+  for (const engine_setup& setup : facts.setups) {
+    if (!setup.problem.empty()) out += fmt::format("-  {}: {}\n", setup.name, setup.problem);
   }
   out += fmt::format("{:<15} {:<20} {:<12} {:>8}", "", "sizes", "hash", "mean");
-  for (const engine_setup& side : facts.sides) out += fmt::format("  {:>{}}", side.name, columns_of(side.name));
+  for (const engine_setup& setup : facts.setups) out += fmt::format("  {:>{}}", setup.name, columns_of(setup.name));
   out += "  gain of both\n";
   for (const engine_row& row : facts.engine_rows) {
     out += fmt::format("{:<15} {:<20} {:<12} {:>8}{}  {:>12}\n", row.job->name, row.job->size, row.job->hash,

@@ -22,7 +22,7 @@ struct bench_facts {
   std::vector<bench_row> rows;
   bool has_engine = true;
   std::uint64_t thread_count = 0;  ///< of the engine
-  std::vector<engine_setup> sides;
+  std::vector<engine_setup> setups;
   std::vector<engine_row> engine_rows;
 };
 

@@ -75,15 +75,14 @@ ordered_json gpu_json(const gpu_info& gpu) {
           {"problem", gpu.problem}};
 }
 
-ordered_json json_of_all(const topology& machine, const result<std::vector<gpu_info>>& found,
-                         const known_costs& known) {
+ordered_json json_of_all(const topology& machine, const result<std::vector<gpu_info>>& gpus, const known_costs& known) {
   ordered_json out = {{"version", version()},
                       {"machine", json_of(machine)},
                       {"back_ends", back_ends_json()},
-                      {"gpus", json_list(found ? *found : std::vector<gpu_info>(), gpu_json)},
+                      {"gpus", json_list(gpus ? *gpus : std::vector<gpu_info>(), gpu_json)},
                       {"costs", known.costs ? costs_json(*known.costs) : ordered_json()},
                       {"costs_file", known.file.empty() ? ordered_json() : ordered_json(printable(known.file))}};
-  if (!found) out["why_no_gpus"] = found.error().message();
+  if (!gpus) out["why_no_gpus"] = gpus.error().message();
   return out;
 }
 
@@ -118,15 +117,15 @@ std::string text_of(const gpu_info& gpu) {
       gpu.problem.empty() ? "" : "; cannot be used: ", gpu.problem);
 }
 
-std::string text_of_all(const topology& machine, const result<std::vector<gpu_info>>& found, const known_costs& known,
+std::string text_of_all(const topology& machine, const result<std::vector<gpu_info>>& gpus, const known_costs& known,
                         const feed_options& job) {
   std::string out = fmt::format("cutpoint     {}\n", version()) + text_of(machine);
   for (const backend_info& b : backends()) {
     out += fmt::format("back end     {}: {}{}\n", b.name, b.meaning, b.runs_here ? "" : "; does not run here");
   }
-  if (!found) out += fmt::format("GPU          none: {}\n", found.error().message());
-  if (found) {
-    for (const gpu_info& gpu : *found) out += text_of(gpu);
+  if (!gpus) out += fmt::format("GPU          none: {}\n", gpus.error().message());
+  if (gpus) {
+    for (const gpu_info& gpu : *gpus) out += text_of(gpu);
   }
   return out + costs_text(known, job);
 }
@@ -154,13 +153,13 @@ exit_code info_command::run() {
     return exit_code::input_failed;
   };
   if (!machine) return failed(machine.error());
-  const auto found = gpus();
-  const auto known = machine_costs(found ? *found : std::vector<gpu_info>(), job,
+  const auto gpus = cutpoint::gpus();
+  const auto known = machine_costs(gpus ? *gpus : std::vector<gpu_info>(), job,
                                    calibrates_ ? measurement_policy::always : measurement_policy::never, say);
   if (!known) return failed(known.error());
   if (!known->problem.ok()) say.warning(fmt::format("the costs are not stored: {}", known->problem.message()));
   const std::string text =
-      is_json_ ? json_text(json_of_all(*machine, found, *known)) : text_of_all(*machine, found, *known, job);
+      is_json_ ? json_text(json_of_all(*machine, gpus, *known)) : text_of_all(*machine, gpus, *known, job);
   return write_all(output_, text, say);
 }
 

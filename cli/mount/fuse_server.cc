@@ -46,15 +46,15 @@ int answer(const Call& call) noexcept {
 }
 
 // NOLINTBEGIN(performance-no-int-to-ptr): libfuse keeps what is open as a number
-void* opened(const fuse_file_info* info) { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(info->fh)); }
+void* open_object(const fuse_file_info* info) { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(info->fh)); }
 // NOLINTEND(performance-no-int-to-ptr)
-int keep_open(served_store& served, fuse_file_info* info, std::shared_ptr<void> held) {
-  info->fh = reinterpret_cast<std::uintptr_t>(served.keep_open(std::move(held)));
+int keep_open(served_store& served, fuse_file_info* info, std::shared_ptr<void> object) {
+  info->fh = reinterpret_cast<std::uintptr_t>(served.keep_open(std::move(object)));
   return 0;
 }
 int release(const char*, fuse_file_info* info) {
   return answer([&](served_store& served) {
-    served.close(opened(info));
+    served.close(open_object(info));
     return 0;
   });
 }
@@ -112,7 +112,7 @@ int open_file(const char* path, fuse_file_info* info) {
 int read_file(const char* path, char* bytes, std::size_t size, off_t offset, fuse_file_info* info) {
   return answer([&](served_store& served) {
     const std::span destination(reinterpret_cast<std::uint8_t*>(bytes), size);
-    const auto& file = *static_cast<const viewed_file*>(opened(info));
+    const auto& file = *static_cast<const viewed_file*>(open_object(info));
     const auto count = served.view().read(file, static_cast<std::uint64_t>(offset), destination);
     return count ? static_cast<int>(*count) : served.failed(path, count.error());
   });
@@ -122,11 +122,11 @@ int get_attribute(const char* path, const char* name, char* value, std::size_t s
   return answer([&](served_store& served) {
     const auto file = served.file_at(path);
     if (!file) return file.error().system_error() == ENOENT ? -ENODATA : served.failed(path, file.error());
-    const auto found = std::ranges::find(file->attributes(), std::string_view(name), &extended_attribute::name);
-    if (found == file->attributes().end()) return -ENODATA;
-    if (size != 0 && size < found->value.size()) return -ERANGE;
-    if (size != 0) std::memcpy(value, found->value.data(), found->value.size());
-    return static_cast<int>(found->value.size());
+    const auto attribute = std::ranges::find(file->attributes(), std::string_view(name), &extended_attribute::name);
+    if (attribute == file->attributes().end()) return -ENODATA;
+    if (size != 0 && size < attribute->value.size()) return -ERANGE;
+    if (size != 0) std::memcpy(value, attribute->value.data(), attribute->value.size());
+    return static_cast<int>(attribute->value.size());
   });
 }
 
@@ -154,7 +154,7 @@ int read_folder(const char*, void* buffer, fuse_fill_dir_t fill, off_t offset, f
                 fuse_readdir_flags flags) {
   return answer([&](served_store&) {
     const auto plus = (flags & FUSE_READDIR_PLUS) != 0 ? FUSE_FILL_DIR_PLUS : fuse_fill_dir_flags{};
-    return static_cast<opened_folder*>(opened(info))
+    return static_cast<opened_folder*>(open_object(info))
         ->read(offset, [&](const std::string& name, const struct stat& facts, off_t next) {
           return fill(buffer, name.c_str(), &facts, next, plus) == 0;
         });
@@ -162,19 +162,19 @@ int read_folder(const char*, void* buffer, fuse_fill_dir_t fill, off_t offset, f
 }
 
 constexpr fuse_operations requests() {
-  fuse_operations made = {};
-  made.init = begin;
-  made.getattr = get_attributes;
-  made.readlink = read_link;
-  made.open = open_file;
-  made.read = read_file;
-  made.release = release;
-  made.getxattr = get_attribute;
-  made.listxattr = list_attributes;
-  made.opendir = open_folder;
-  made.readdir = read_folder;
-  made.releasedir = release;
-  return made;
+  fuse_operations operations = {};
+  operations.init = begin;
+  operations.getattr = get_attributes;
+  operations.readlink = read_link;
+  operations.open = open_file;
+  operations.read = read_file;
+  operations.release = release;
+  operations.getxattr = get_attribute;
+  operations.listxattr = list_attributes;
+  operations.opendir = open_folder;
+  operations.readdir = read_folder;
+  operations.releasedir = release;
+  return operations;
 }
 
 /// What libfuse says goes into the message of the failure, and not to standard error by itself.
@@ -216,19 +216,19 @@ status serve(store_view& view, const std::string& folder, mount_audience audienc
   std::array<char*, 3> words = {program.data(), options.data(), nullptr};
   fuse_args arguments = FUSE_ARGS_INIT(2, words.data());
   fuse_set_log_func(note_what_is_said);
-  const std::unique_ptr<fuse, fuse_deleter> made(fuse_new(&arguments, &operations, sizeof operations, &served));
+  const std::unique_ptr<fuse, fuse_deleter> filesystem(fuse_new(&arguments, &operations, sizeof operations, &served));
   fuse_opt_free_args(&arguments);
   // The handlers come first, so that no signal leaves a folder mounted without a process.
-  if (!made || fuse_set_signal_handlers(fuse_get_session(made.get())) != 0) return not_mounted(folder);
-  if (fuse_mount(made.get(), folder.c_str()) != 0) return not_mounted(folder);
-  const std::unique_ptr<fuse, decltype(&fuse_unmount)> unmounted_at_end(made.get(), fuse_unmount);
+  if (!filesystem || fuse_set_signal_handlers(fuse_get_session(filesystem.get())) != 0) return not_mounted(folder);
+  if (fuse_mount(filesystem.get(), folder.c_str()) != 0) return not_mounted(folder);
+  const std::unique_ptr<fuse, decltype(&fuse_unmount)> unmounted_at_end(filesystem.get(), fuse_unmount);
   mounted();
   const std::unique_ptr<fuse_loop_config, decltype(&fuse_loop_cfg_destroy)> loop(fuse_loop_cfg_create(),
                                                                                  fuse_loop_cfg_destroy);
   fuse_loop_cfg_set_max_threads(loop.get(), most_request_threads);
   fuse_loop_cfg_set_idle_threads(loop.get(), most_request_threads);
-  const int ended = fuse_loop_mt(made.get(), loop.get());  // more than 0: by a signal
-  fuse_remove_signal_handlers(fuse_get_session(made.get()));
+  const int ended = fuse_loop_mt(filesystem.get(), loop.get());  // more than 0: by a signal
+  fuse_remove_signal_handlers(fuse_get_session(filesystem.get()));
   return ended >= 0 ? status() : system_failure(folder, "served", -ended);
 }
 

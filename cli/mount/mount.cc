@@ -40,9 +40,9 @@ exit_code mount_command::run() {
   const console say(verbosity::normal);
   const auto memory = checked_size("--memory", memory_, 8 * MiB);
   if (!memory) return say.refuse(memory.error());
-  auto opened = store_.open();
-  if (!opened) return say.refuse(opened.error());
-  auto view = store_view::make(std::move(*opened), {.memory_bytes = *memory});
+  auto store = store_.open();
+  if (!store) return say.refuse(store.error());
+  auto view = store_view::make(std::move(*store), {.memory_bytes = *memory});
   if (!view) return fail(say, view.error());
   const status served =
       serve(*view, folder_, allows_others_ ? mount_audience::all_users : mount_audience::own_user, say, [&] {

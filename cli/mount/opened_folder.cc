@@ -62,9 +62,9 @@ int opened_folder::read_stored(off_t begin, const fill_function& fill) {
 int opened_folder::rewind() {
   const auto folder = served_.view().find(place_.entry->text, place_.path_in_snapshot);
   if (!folder) return served_.failed(path_, folder.error());
-  auto opened = served_.view().open_folder(*folder);
-  if (!opened) return served_.failed(path_, opened.error());
-  entries_.emplace(std::move(*opened));
+  auto entries = served_.view().open_folder(*folder);
+  if (!entries) return served_.failed(path_, entries.error());
+  entries_.emplace(std::move(*entries));
   waiting_.reset();
   next_ = first_entry;
   failure_ = 0;

@@ -25,16 +25,16 @@ int served_store::failed(std::string_view path, const status& why) {
   return -EIO;
 }
 
-void* served_store::keep_open(std::shared_ptr<void> held) {
-  void* const key = held.get();
+void* served_store::keep_open(std::shared_ptr<void> object) {
+  void* const key = object.get();
   const std::lock_guard lock(mutex_);
-  open_.emplace(key, std::move(held));
+  open_.emplace(key, std::move(object));
   return key;
 }
 
-void served_store::close(void* held) {
+void served_store::close(void* object) {
   const std::lock_guard lock(mutex_);
-  open_.erase(held);
+  open_.erase(object);
 }
 
 /// Programs ask again for what they did not get, and so does the kernel: a message that is the same is not repeated.

@@ -31,8 +31,8 @@ class served_store {
 
   /// Keeps what a program opened until it closes it, or until nothing is served any more: a mount that is ended while files
   /// are open is never told that they were closed. Returns the object, by which `close` knows it.
-  [[nodiscard]] void* keep_open(std::shared_ptr<void> held);
-  void close(void* held);
+  [[nodiscard]] void* keep_open(std::shared_ptr<void> object);
+  void close(void* object);
 
  private:
   void report(const std::string& path, const status& why);

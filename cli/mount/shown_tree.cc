@@ -20,9 +20,9 @@ std::string folder_name(std::string text) {
 }
 
 shown_entry& folder_in(shown_entry& above, const std::string& name) {
-  auto& found = above.entries[name];
-  if (!found) found = std::make_shared<shown_entry>();
-  return *found;
+  auto& entry = above.entries[name];
+  if (!entry) entry = std::make_shared<shown_entry>();
+  return *entry;
 }
 
 /// Adds a snapshot, of which there is no newer one yet, to a folder.
@@ -40,10 +40,10 @@ void add(shown_entry& folder, const std::string& name, const std::shared_ptr<sho
 
 shown_tree::shown_tree(store_view& view, store_problem problem) : view_(view), problem_(std::move(problem)) {}
 
-const std::string& shown_tree::name_of(const store_snapshot& taken) {
-  std::string& name = names_[taken.id];
+const std::string& shown_tree::name_of(const store_snapshot& snapshot) {
+  std::string& name = names_[snapshot.id];
   if (!name.empty()) return name;
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(std::chrono::nanoseconds(taken.time)).count();
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(std::chrono::nanoseconds(snapshot.time)).count();
   const std::string time = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(seconds)));
   name = time;
   for (int number = 2; !used_names_.insert(name).second; ++number) name = fmt::format("{}-{}", time, number);
@@ -97,9 +97,9 @@ std::optional<shown_place> shown_tree::find(std::string_view path) {
       place.path_in_snapshot = "/" + std::string(path);
       return place;
     }
-    const auto found = place.entry->entries.find(std::string(path.substr(0, slash)));
-    if (found == place.entry->entries.end()) return std::nullopt;
-    place.entry = found->second;
+    const auto entry = place.entry->entries.find(std::string(path.substr(0, slash)));
+    if (entry == place.entry->entries.end()) return std::nullopt;
+    place.entry = entry->second;
     path.remove_prefix(slash);
   }
   return place;

@@ -48,7 +48,7 @@ class shown_tree {
  private:
   [[nodiscard]] std::shared_ptr<const shown_entry> root();
   [[nodiscard]] std::shared_ptr<const shown_entry> build(const std::vector<store_snapshot>& snapshots);
-  [[nodiscard]] const std::string& name_of(const store_snapshot& taken);
+  [[nodiscard]] const std::string& name_of(const store_snapshot& snapshot);
 
   store_view& view_;
   store_problem problem_;

@@ -29,32 +29,32 @@ names owned(const Views& views) {
 }
 
 names entries(std::initializer_list<entry_kind> kinds) {
-  names found;
+  names list;
   for (const catalog_entry& entry : catalog()) {
-    if (std::find(kinds.begin(), kinds.end(), entry.kind) != kinds.end()) found.emplace_back(entry.name);
+    if (std::find(kinds.begin(), kinds.end(), entry.kind) != kinds.end()) list.emplace_back(entry.name);
   }
-  return found;
+  return list;
 }
 
 names back_ends() {
-  names found = {"auto"};
-  for (const backend_info& each : backends()) found.emplace_back(each.name);
-  return found;
+  names list = {"auto"};
+  for (const backend_info& each : backends()) list.emplace_back(each.name);
+  return list;
 }
 
 names hashes() {
-  names found;
-  for (const fingerprint_info& each : fingerprints()) found.emplace_back(each.name);
-  return found;
+  names list;
+  for (const fingerprint_info& each : fingerprints()) list.emplace_back(each.name);
+  return list;
 }
 
 /// Returns the parameters of all algorithms, because the algorithm may follow later on the line.
 names parameters() {
-  std::set<std::string> found;
+  std::set<std::string> keys;
   for (const catalog_entry& entry : catalog()) {
-    for (const listed_parameter& parameter : entry.parameters) found.insert(std::string(parameter.info.name) + '=');
+    for (const listed_parameter& parameter : entry.parameters) keys.insert(std::string(parameter.info.name) + '=');
   }
-  return owned(found);
+  return owned(keys);
 }
 
 /// Returns the names that an option takes; empty if it takes no names.

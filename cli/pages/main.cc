@@ -18,7 +18,7 @@ constexpr std::string_view usage =
     "usage: cutpoint_pages (bash | zsh | fish) OUTPUT\n"
     "       cutpoint_pages COMMAND TEMPLATE OUTPUT\n";
 
-result<std::string> made(std::string_view what, const std::string& template_path, const line_facts& facts) {
+result<std::string> page_text(std::string_view what, const std::string& template_path, const line_facts& facts) {
   if (template_path.empty() && what == "bash") return bash_completion(facts);
   if (template_path.empty() && what == "zsh") return zsh_completion(facts);
   if (template_path.empty() && what == "fish") return fish_completion(facts);
@@ -36,7 +36,7 @@ exit_code run(int argc, char** argv) {
   }
   const command_line line;
   const auto facts = facts_of(line);
-  const auto text = facts ? made(argv[1], argc == 4 ? argv[2] : "", *facts) : facts.error();
+  const auto text = facts ? page_text(argv[1], argc == 4 ? argv[2] : "", *facts) : facts.error();
   if (!text) {
     say.error(text.error().message());
     return exit_code::input_failed;

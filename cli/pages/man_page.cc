@@ -104,17 +104,17 @@ void replace(std::string& text, std::string_view mark, std::string_view value) {
 
 result<std::string> man_page(const line_facts& facts, std::string_view command, std::string_view text) {
   const bool is_whole = command == facts.whole.name;
-  const auto found = std::find_if(facts.commands.begin(), facts.commands.end(),
-                                  [&](const command_facts& each) { return each.name == command; });
-  if (!is_whole && found == facts.commands.end()) {
+  const auto row = std::find_if(facts.commands.begin(), facts.commands.end(),
+                                [&](const command_facts& each) { return each.name == command; });
+  if (!is_whole && row == facts.commands.end()) {
     return status(status_code::invalid_argument, fmt::format("there is no command {}", command));
   }
   std::string page(text);
   replace(page, "@version@", version());
   replace(page, "@commands@\n", commands(facts));
   replace(page, "@see_also@\n", see_also(facts));
-  replace(page, "@synopsis@\n", is_whole ? synopsis(facts) : synopsis(*found));
-  replace(page, "@options@\n", items(is_whole ? facts.whole : *found));
+  replace(page, "@synopsis@\n", is_whole ? synopsis(facts) : synopsis(*row));
+  replace(page, "@options@\n", items(is_whole ? facts.whole : *row));
   return page;
 }
 

@@ -80,17 +80,17 @@ exit_code backup_command::run() {
   if (!seconds) return say.refuse(seconds.error());
   const auto cap = cap_.empty() ? result<std::uint64_t>(0) : checked_number("--cap", cap_, 1, 1'000'000);
   if (!cap) return say.refuse(cap.error());
-  auto opened = store_.open();
-  if (!opened) return say.refuse(opened.error());
+  auto store = store_.open();
+  if (!store) return say.refuse(store.error());
   std::string parent;
   if (!parent_.empty()) {
-    const auto found = opened->find_snapshot(parent_);
-    if (!found) return fail(say, found.error());
-    parent = found->id;
+    const auto parent_snapshot = store->find_snapshot(parent_);
+    if (!parent_snapshot) return fail(say, parent_snapshot.error());
+    parent = parent_snapshot->id;
   }
   auto threads = engine::make({});
   if (!threads) return fail(say, threads.error());
-  const auto taken = opened->back_up(
+  const auto snapshot = store->back_up(
       *threads, {.paths = paths_,
                  .standard_input_name = standard_input_name_,
                  .walking = std::move(*walking),
@@ -103,13 +103,13 @@ exit_code backup_command::run() {
                  .memory_bytes = *memory,
                  .problem = [&](const std::string& path, const status& why) { say.error(problem_text(path, why)); },
                  .cancel = &interruption()});
-  if (!taken) return fail(say, taken.error());
-  say.note(fmt::format("{} files, {}; {} new, {} stored", human_count(taken->files),
-                       human_bytes(as_double(taken->bytes)), human_bytes(as_double(taken->new_raw_bytes)),
-                       human_bytes(as_double(taken->new_stored_bytes))));
+  if (!snapshot) return fail(say, snapshot.error());
+  say.note(fmt::format("{} files, {}; {} new, {} stored", human_count(snapshot->files),
+                       human_bytes(as_double(snapshot->bytes)), human_bytes(as_double(snapshot->new_raw_bytes)),
+                       human_bytes(as_double(snapshot->new_stored_bytes))));
   const exit_code written =
-      write_all(output_option(), is_json_ ? json_line(snapshot_json(*taken)) : taken->id + '\n', say);
-  return taken->is_incomplete ? exit_code::input_failed : written;
+      write_all(output_option(), is_json_ ? json_line(snapshot_json(*snapshot)) : snapshot->id + '\n', say);
+  return snapshot->is_incomplete ? exit_code::input_failed : written;
 }
 
 std::unique_ptr<subcommand> make_backup_command() { return std::make_unique<backup_command>(); }

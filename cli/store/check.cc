@@ -35,8 +35,8 @@ void check_command::add_options(CLI::App& app) {
 
 exit_code check_command::run() {
   const console say(verbosity::normal);
-  auto opened = store_.open();
-  if (!opened) return say.refuse(opened.error());
+  auto store = store_.open();
+  if (!store) return say.refuse(store.error());
   const store_check_options options{
       .reads_data = reads_data_,
       .object_problem = [&](const std::string& object, const status& why) { say.error(problem_text(object, why)); },
@@ -45,23 +45,23 @@ exit_code check_command::run() {
             say.error(fmt::format("{}:{}", snapshot.substr(0, 16), problem_text(path, why)));
           },
       .cancel = &interruption()};
-  const auto found = opened->check(options);
-  if (!found) return fail(say, found.error());
-  const bool is_clean = found->object_problems == 0 && found->file_problems == 0;
+  const auto summary = store->check(options);
+  if (!summary) return fail(say, summary.error());
+  const bool is_clean = summary->object_problems == 0 && summary->file_problems == 0;
   std::string text;
   if (is_json_) {
-    text = json_text({{"containers", found->containers},
-                      {"records", found->records},
-                      {"snapshots", found->snapshots},
-                      {"object_problems", found->object_problems},
-                      {"file_problems", found->file_problems},
-                      {"moved_chunks", found->moved_chunks}});
+    text = json_text({{"containers", summary->containers},
+                      {"records", summary->records},
+                      {"snapshots", summary->snapshots},
+                      {"object_problems", summary->object_problems},
+                      {"file_problems", summary->file_problems},
+                      {"moved_chunks", summary->moved_chunks}});
   } else {
-    text = fmt::format("{} snapshots, {} containers, {} chunks and nodes: {}\n", human_count(found->snapshots),
-                       human_count(found->containers), human_count(found->records),
+    text = fmt::format("{} snapshots, {} containers, {} chunks and nodes: {}\n", human_count(summary->snapshots),
+                       human_count(summary->containers), human_count(summary->records),
                        is_clean ? "no damage"
-                                : fmt::format("{} damaged objects, {} files with losses", found->object_problems,
-                                              found->file_problems));
+                                : fmt::format("{} damaged objects, {} files with losses", summary->object_problems,
+                                              summary->file_problems));
   }
   const exit_code written = write_all(output_option(), text, say);
   return is_clean ? written : exit_code::input_failed;

@@ -53,9 +53,9 @@ exit_code copy_command::run() {
   if (!target) return say.refuse(target.error());
   std::vector<std::string> ids;
   for (const std::string& each : snapshots_) {
-    const auto found = source->find_snapshot(each);
-    if (!found) return fail(say, found.error());
-    ids.push_back(found->id);
+    const auto snapshot = source->find_snapshot(each);
+    if (!snapshot) return fail(say, snapshot.error());
+    ids.push_back(snapshot->id);
   }
   auto threads = engine::make({});
   if (!threads) return fail(say, threads.error());

@@ -66,8 +66,8 @@ std::string text_of(const store_diff_summary& sum) {
   return text;
 }
 
-ordered_json json_of(const store_diff_side& side) {
-  return {{"files", side.files}, {"dirs", side.folders}, {"others", side.others}, {"bytes", side.bytes}};
+ordered_json json_of(const store_diff_side& totals) {
+  return {{"files", totals.files}, {"dirs", totals.folders}, {"others", totals.others}, {"bytes", totals.bytes}};
 }
 
 }  // namespace
@@ -82,15 +82,15 @@ void diff_command::add_options(CLI::App& app) {
 
 exit_code diff_command::run() {
   const console say(verbosity::normal);
-  auto opened = store_.open();
-  if (!opened) return say.refuse(opened.error());
-  const auto before = find_snapshot_path(*opened, before_);
+  auto store = store_.open();
+  if (!store) return say.refuse(store.error());
+  const auto before = find_snapshot_path(*store, before_);
   if (!before) return fail(say, before.error());
-  const auto after = find_snapshot_path(*opened, after_);
+  const auto after = find_snapshot_path(*store, after_);
   if (!after) return fail(say, after.error());
   auto out = output::open("");
   if (!out) return fail(say, out.error());
-  const auto sum = opened->diff(
+  const auto sum = store->diff(
       {.before = before->snapshot.id,
        .before_path = before->path,
        .after = after->snapshot.id,

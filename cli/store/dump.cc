@@ -34,18 +34,18 @@ void dump_command::add_options(CLI::App& app) {
 exit_code dump_command::run() {
   const console say(verbosity::normal);
   if (what_.find(':') == std::string::npos) return say.refuse(usage_error(what_ + ": give SNAPSHOT:PATH"));
-  auto opened = store_.open();
-  if (!opened) return say.refuse(opened.error());
-  const auto which = find_snapshot_path(*opened, what_);
+  auto store = store_.open();
+  if (!store) return say.refuse(store.error());
+  const auto which = find_snapshot_path(*store, what_);
   if (!which) return fail(say, which.error());
   auto out = output_.open();
   if (!out) return fail(say, out.error());
   status written = out->begin();
   if (written.ok()) {
-    written = opened->read_file(which->snapshot.id, which->path, 0, std::numeric_limits<std::uint64_t>::max(),
-                                [&](byte_span bytes) {
-                                  return out->write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-                                });
+    written = store->read_file(which->snapshot.id, which->path, 0, std::numeric_limits<std::uint64_t>::max(),
+                               [&](byte_span bytes) {
+                                 return out->write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+                               });
   }
   if (written.ok()) written = out->finish();
   return written.ok() ? exit_code::done : fail(say, written);

@@ -29,15 +29,16 @@ class forget_command final : public subcommand {
 
  private:
   /// What is kept and removed, and whether something was left out that could not be found or read.
-  struct plan {
+  struct forget_plan {
     std::vector<snapshot_group> groups;
     bool is_whole = true;
   };
-  [[nodiscard]] plan plan_named(const console& say, backup_store& opened) const;
-  [[nodiscard]] result<plan> plan_by_rules(const console& say, backup_store& opened, const forget_rules& rules) const;
-  [[nodiscard]] std::string text_of(const plan& made) const;
+  [[nodiscard]] forget_plan plan_named(const console& say, backup_store& store) const;
+  [[nodiscard]] result<forget_plan> plan_by_rules(const console& say, backup_store& store,
+                                                  const forget_rules& rules) const;
+  [[nodiscard]] std::string text_of(const forget_plan& plan) const;
   /// Prunes, or says what that would do when the snapshots `forgotten` are removed.
-  [[nodiscard]] exit_code prune(const console& say, backup_store& opened, std::set<std::string> forgotten) const;
+  [[nodiscard]] exit_code prune(const console& say, backup_store& store, std::set<std::string> forgotten) const;
 
   store_options store_;
   std::vector<std::string> ids_;
@@ -60,24 +61,24 @@ std::string heading_of(const snapshot_group& group) {
 }
 
 std::string line_of(const snapshot_decision& decision) {
-  const store_snapshot& taken = decision.snapshot;
-  const std::string paths = fmt::format("{}", fmt::join(taken.paths, " "));
+  const store_snapshot& snapshot = decision.snapshot;
+  const std::string paths = fmt::format("{}", fmt::join(snapshot.paths, " "));
   const std::string note =
-      decision.is_kept() ? fmt::format("{}", fmt::join(decision.reasons, ", ")) : taken.host + "  " + paths;
-  return fmt::format("  {:6}  {}  {}  {}\n", decision.is_kept() ? "keep" : "remove", taken.id.substr(0, 16),
-                     local_time(taken.time), printable(note));
+      decision.is_kept() ? fmt::format("{}", fmt::join(decision.reasons, ", ")) : snapshot.host + "  " + paths;
+  return fmt::format("  {:6}  {}  {}  {}\n", decision.is_kept() ? "keep" : "remove", snapshot.id.substr(0, 16),
+                     local_time(snapshot.time), printable(note));
 }
 
 std::string json_of(const snapshot_group& group) {
-  ordered_json kept = ordered_json::array();
-  ordered_json removed = ordered_json::array();
-  for (const auto& [taken, reasons] : group.decisions) {
-    ordered_json snapshot = snapshot_json(taken);
-    if (!reasons.empty()) snapshot["reasons"] = reasons;
-    (reasons.empty() ? removed : kept).push_back(std::move(snapshot));
+  ordered_json keep = ordered_json::array();
+  ordered_json remove = ordered_json::array();
+  for (const auto& [snapshot, reasons] : group.decisions) {
+    ordered_json json = snapshot_json(snapshot);
+    if (!reasons.empty()) json["reasons"] = reasons;
+    (reasons.empty() ? remove : keep).push_back(std::move(json));
   }
   return json_line(
-      {{"host", group.host}, {"paths", group.paths}, {"tags", group.tags}, {"keep", kept}, {"remove", removed}});
+      {{"host", group.host}, {"paths", group.paths}, {"tags", group.tags}, {"keep", keep}, {"remove", remove}});
 }
 
 /// Returns the ids of the snapshots that are not kept.
@@ -103,41 +104,41 @@ void forget_command::add_options(CLI::App& app) {
 }
 
 /// Finds the snapshots that were named, in one group.
-forget_command::plan forget_command::plan_named(const console& say, backup_store& opened) const {
-  plan made{.groups = {{}}};
-  auto& decisions = made.groups.front().decisions;
+forget_command::forget_plan forget_command::plan_named(const console& say, backup_store& store) const {
+  forget_plan plan{.groups = {{}}};
+  auto& decisions = plan.groups.front().decisions;
   for (const std::string& id : ids_) {
-    auto found = opened.find_snapshot(id);
-    if (!found) {
-      say.error(found.error().message());
-      made.is_whole = false;
-    } else if (std::ranges::none_of(decisions, [&](const auto& each) { return each.snapshot.id == found->id; })) {
-      decisions.push_back({std::move(*found), {}});
+    auto snapshot = store.find_snapshot(id);
+    if (!snapshot) {
+      say.error(snapshot.error().message());
+      plan.is_whole = false;
+    } else if (std::ranges::none_of(decisions, [&](const auto& each) { return each.snapshot.id == snapshot->id; })) {
+      decisions.push_back({std::move(*snapshot), {}});
     }
   }
-  return made;
+  return plan;
 }
 
-result<forget_command::plan> forget_command::plan_by_rules(const console& say, backup_store& opened,
-                                                           const forget_rules& rules) const {
-  plan made;
-  auto all = opened.snapshots([&](const std::string& object, const status& why) {
+result<forget_command::forget_plan> forget_command::plan_by_rules(const console& say, backup_store& store,
+                                                                  const forget_rules& rules) const {
+  forget_plan plan;
+  auto all = store.snapshots([&](const std::string& object, const status& why) {
     say.error(problem_text(object, why));
-    made.is_whole = false;
+    plan.is_whole = false;
   });
   if (!all) return all.error();
   std::erase_if(*all, [&](const store_snapshot& each) { return !rules.filter.matches(each); });
   auto groups = apply_policy(*all, rules.policy, rules.grouping, nanoseconds_now());
   if (!groups) return groups.error();
-  made.groups = std::move(*groups);
-  return made;
+  plan.groups = std::move(*groups);
+  return plan;
 }
 
-std::string forget_command::text_of(const plan& made) const {
+std::string forget_command::text_of(const forget_plan& plan) const {
   std::string text;
-  std::uint64_t kept = 0;
-  std::uint64_t removed = 0;
-  for (const snapshot_group& group : made.groups) {
+  std::uint64_t kept_count = 0;
+  std::uint64_t removed_count = 0;
+  for (const snapshot_group& group : plan.groups) {
     if (is_json_) {
       text += json_of(group);
       continue;
@@ -145,18 +146,18 @@ std::string forget_command::text_of(const plan& made) const {
     if (ids_.empty()) text += heading_of(group);
     for (const snapshot_decision& each : group.decisions) {
       text += line_of(each);
-      ++(each.is_kept() ? kept : removed);
+      ++(each.is_kept() ? kept_count : removed_count);
     }
   }
   if (is_json_) return text;
-  return text + (ids_.empty() ? human_count(kept) + " kept, " : "") + human_count(removed) +
+  return text + (ids_.empty() ? human_count(kept_count) + " kept, " : "") + human_count(removed_count) +
          (is_dry_run_ ? " would be removed\n" : " to be removed\n");
 }
 
-exit_code forget_command::prune(const console& say, backup_store& opened, std::set<std::string> forgotten) const {
+exit_code forget_command::prune(const console& say, backup_store& store, std::set<std::string> forgotten) const {
   const store_prune_options options{
       .is_rehearsal = is_dry_run_, .forgotten = std::move(forgotten), .cancel = &interruption()};
-  const auto done = opened.prune(options);
+  const auto done = store.prune(options);
   if (!done) return fail(say, done.error());
   const std::string text = is_json_ ? json_line({{"prune", prune_json(*done)}}) : prune_text(*done, options);
   return write_all(output_option(), text, say);
@@ -172,27 +173,27 @@ exit_code forget_command::run() {
   if (!ids_.empty() && rules_.is_any_given()) {
     return say.refuse(usage_error("snapshots are named, so that rules, groups and filters would have no effect"));
   }
-  auto opened = store_.open();
-  if (!opened) return say.refuse(opened.error());
-  auto made = ids_.empty() ? plan_by_rules(say, *opened, *rules) : plan_named(say, *opened);
-  if (!made) return fail(say, made.error());
+  auto store = store_.open();
+  if (!store) return say.refuse(store.error());
+  auto plan = ids_.empty() ? plan_by_rules(say, *store, *rules) : plan_named(say, *store);
+  if (!plan) return fail(say, plan.error());
   // Nothing is removed before the user was told.
-  const exit_code written = write_all(output_option(), text_of(*made), say);
+  const exit_code written = write_all(output_option(), text_of(*plan), say);
   if (written != exit_code::done) return written;
-  std::set<std::string> ids = removed_of(made->groups);
+  std::set<std::string> ids = removed_of(plan->groups);
   std::size_t count = ids.size();
   if (!is_dry_run_) {
     const auto note = [&](const std::string&, const status& why) {
       say.error(why.message());
-      made->is_whole = false;
+      plan->is_whole = false;
     };
-    const auto removed = opened->remove_snapshots(ids, note, &interruption());
+    const auto removed = store->remove_snapshots(ids, note, &interruption());
     if (!removed) return fail(say, removed.error());
     count = *removed;
   }
-  const exit_code pruned = prunes_ && count != 0 ? prune(say, *opened, std::move(ids)) : exit_code::done;
+  const exit_code pruned = prunes_ && count != 0 ? prune(say, *store, std::move(ids)) : exit_code::done;
   if (pruned != exit_code::done) return pruned;
-  return made->is_whole ? exit_code::done : exit_code::input_failed;
+  return plan->is_whole ? exit_code::done : exit_code::input_failed;
 }
 
 std::unique_ptr<subcommand> make_forget_command() { return std::make_unique<forget_command>(); }

@@ -83,7 +83,7 @@ exit_code init_command::run() {
   if (!kind) return say.refuse(kind.error());
   if (*kind == fingerprint_kind::none) return say.refuse(usage_error("--hash none: a store needs fingerprints"));
   if (needs_key_file) {
-    if (const status made = make_key_file(store_.key_file()); !made.ok()) return fail(say, made);
+    if (const status created = make_key_file(store_.key_file()); !created.ok()) return fail(say, created);
   }
   const auto secret = store_.secret();
   if (!secret) return say.refuse(secret.error());
@@ -92,9 +92,10 @@ exit_code init_command::run() {
                                 .compression_level = compression_ == "zstd" ? 1 : 0,
                                 .container_bytes = static_cast<std::uint32_t>(*container_bytes),
                                 .is_for_experiments = is_for_experiments_};
-  const status made = backup_store::create(store_.location(), settings, *secret);
-  if (made.code() == status_code::invalid_argument || made.code() == status_code::unknown_name) return say.refuse(made);
-  return made.ok() ? exit_code::done : fail(say, made);
+  const status created = backup_store::create(store_.location(), settings, *secret);
+  if (created.code() == status_code::invalid_argument || created.code() == status_code::unknown_name)
+    return say.refuse(created);
+  return created.ok() ? exit_code::done : fail(say, created);
 }
 
 std::unique_ptr<subcommand> make_init_command() { return std::make_unique<init_command>(); }

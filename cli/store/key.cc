@@ -25,10 +25,10 @@ class key_command final : public subcommand {
   exit_code run() override;
 
  private:
-  [[nodiscard]] exit_code list(backup_store& opened, const console& say) const;
+  [[nodiscard]] exit_code list(backup_store& store, const console& say) const;
   /// Adds a key. Removes the one that opened the store if `replaces`.
-  [[nodiscard]] exit_code add(backup_store& opened, bool replaces, const console& say) const;
-  [[nodiscard]] exit_code remove(backup_store& opened, const console& say) const;
+  [[nodiscard]] exit_code add(backup_store& store, bool replaces, const console& say) const;
+  [[nodiscard]] exit_code remove(backup_store& store, const console& say) const;
 
   store_options store_;
   std::string action_;
@@ -60,14 +60,14 @@ exit_code key_command::run() {
   if ((action_ == "remove") == id_.empty()) {
     return say.refuse(usage_error(action_ + (id_.empty() ? ": give the begin of a key's id" : " takes no key")));
   }
-  auto opened = store_.open();
-  if (!opened) return say.refuse(opened.error());
-  if (adds) return add(*opened, action_ == "passwd", say);
-  return action_ == "list" ? list(*opened, say) : remove(*opened, say);
+  auto store = store_.open();
+  if (!store) return say.refuse(store.error());
+  if (adds) return add(*store, action_ == "passwd", say);
+  return action_ == "list" ? list(*store, say) : remove(*store, say);
 }
 
-exit_code key_command::list(backup_store& opened, const console& say) const {
-  const auto all = opened.keys();
+exit_code key_command::list(backup_store& store, const console& say) const {
+  const auto all = store.keys();
   if (!all) return fail(say, all.error());
   std::string text;
   for (const store_key& each : *all) {
@@ -77,32 +77,32 @@ exit_code key_command::list(backup_store& opened, const console& say) const {
   return write_all(output_option(), text, say);
 }
 
-exit_code key_command::add(backup_store& opened, bool replaces, const console& say) const {
-  const auto before = opened.keys();
+exit_code key_command::add(backup_store& store, bool replaces, const console& say) const {
+  const auto before = store.keys();
   if (!before) return fail(say, before.error());
   const auto secret = read_secret(new_password_file_, new_key_file_);
   if (!secret) return say.refuse(secret.error());
-  const auto id = opened.add_key(*secret);
+  const auto id = store.add_key(*secret);
   if (!id) return fail(say, id.error());
   const auto used = std::ranges::find(*before, true, &store_key::is_used);
   if (replaces && used != before->end()) {
-    if (const status removed = opened.remove_key(used->id); !removed.ok()) return fail(say, removed);
+    if (const status removed = store.remove_key(used->id); !removed.ok()) return fail(say, removed);
   }
   return write_all(output_option(), *id + '\n', say);
 }
 
-exit_code key_command::remove(backup_store& opened, const console& say) const {
-  const auto all = opened.keys();
+exit_code key_command::remove(backup_store& store, const console& say) const {
+  const auto all = store.keys();
   if (!all) return fail(say, all.error());
-  std::vector<std::string> found;
+  std::vector<std::string> matches;
   for (const store_key& each : *all) {
-    if (each.id.starts_with(id_)) found.push_back(each.id);
+    if (each.id.starts_with(id_)) matches.push_back(each.id);
   }
-  if (found.size() != 1) {
-    const std::string which = found.empty() ? "no key" : fmt::format("{} keys", found.size());
+  if (matches.size() != 1) {
+    const std::string which = matches.empty() ? "no key" : fmt::format("{} keys", matches.size());
     return fail(say, usage_error(fmt::format("{}: {} begins with it", id_, which)));
   }
-  const status removed = opened.remove_key(found.front());
+  const status removed = store.remove_key(matches.front());
   return removed.ok() ? exit_code::done : fail(say, removed);
 }
 

@@ -53,15 +53,15 @@ void ls_command::add_options(CLI::App& app) {
 
 exit_code ls_command::run() {
   const console say(verbosity::normal);
-  auto opened = store_.open();
-  if (!opened) return say.refuse(opened.error());
-  const auto which = find_snapshot_path(*opened, what_);
+  auto store = store_.open();
+  if (!store) return say.refuse(store.error());
+  const auto which = find_snapshot_path(*store, what_);
   if (!which) return fail(say, which.error());
   auto out = output::open("");
   if (!out) return fail(say, out.error());
   status listed =
-      opened->list_files(which->snapshot.id, which->path.empty() ? "/" : which->path,
-                         [&](const stored_file& file) { return out->write(is_json_ ? json_of(file) : text_of(file)); });
+      store->list_files(which->snapshot.id, which->path.empty() ? "/" : which->path,
+                        [&](const stored_file& file) { return out->write(is_json_ ? json_of(file) : text_of(file)); });
   if (listed.ok()) listed = out->finish();
   return listed.ok() ? exit_code::done : fail(say, listed);
 }

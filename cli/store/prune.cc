@@ -60,9 +60,9 @@ exit_code prune_command::run() {
     if (!most_rewritten) return say.refuse(most_rewritten.error());
     options.most_rewritten_bytes = *most_rewritten;
   }
-  auto opened = store_.open();
-  if (!opened) return say.refuse(opened.error());
-  const auto done = opened->prune(options);
+  auto store = store_.open();
+  if (!store) return say.refuse(store.error());
+  const auto done = store->prune(options);
   if (!done) return fail(say, done.error());
   return write_all(output_option(), is_json_ ? json_text(prune_json(*done)) : prune_text(*done, options), say);
 }

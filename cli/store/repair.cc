@@ -33,8 +33,8 @@ void repair_command::add_options(CLI::App& app) {
 
 exit_code repair_command::run() {
   const console say(verbosity::normal);
-  auto opened = store_.open();
-  if (!opened) return say.refuse(opened.error());
+  auto store = store_.open();
+  if (!store) return say.refuse(store.error());
   const store_repair_options options{
       .damaged =
           [&](const std::string& object, const status& why, std::uint64_t saved) {
@@ -49,7 +49,7 @@ exit_code repair_command::run() {
             say.warning(fmt::format("snapshot {} is replaced by {}", old_id.substr(0, 16), new_id.substr(0, 16)));
           },
       .cancel = &interruption()};
-  const auto done = opened->repair(options);
+  const auto done = store->repair(options);
   if (!done) return fail(say, done.error());
   if (is_json_) {
     return write_all(output_option(),

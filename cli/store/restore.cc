@@ -52,11 +52,11 @@ exit_code restore_command::run() {
   const console say(verbosity::normal);
   auto include = checked_patterns("--include", included_);
   if (!include) return say.refuse(include.error());
-  auto opened = store_.open();
-  if (!opened) return say.refuse(opened.error());
-  const auto which = find_snapshot_path(*opened, what_);
+  auto store = store_.open();
+  if (!store) return say.refuse(store.error());
+  const auto which = find_snapshot_path(*store, what_);
   if (!which) return fail(say, which.error());
-  const auto restored = opened->restore(
+  const auto restored = store->restore(
       which->snapshot.id,
       {.path = which->path,
        .target = target_,

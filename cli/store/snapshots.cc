@@ -32,10 +32,10 @@ void snapshots_command::add_options(CLI::App& app) {
 
 exit_code snapshots_command::run() {
   const console say(verbosity::normal);
-  auto opened = store_.open();
-  if (!opened) return say.refuse(opened.error());
+  auto store = store_.open();
+  if (!store) return say.refuse(store.error());
   bool is_whole = true;
-  const auto all = opened->snapshots([&](const std::string& object, const status& why) {
+  const auto all = store->snapshots([&](const std::string& object, const status& why) {
     say.error(problem_text(object, why));
     is_whole = false;
   });

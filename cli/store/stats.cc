@@ -32,12 +32,12 @@ std::uint64_t bytes_of(const std::vector<store_snapshot>& snapshots) {
   return bytes;
 }
 
-ordered_json json_of(const backup_store& opened, const store_statistics& counted,
+ordered_json json_of(const backup_store& store, const store_statistics& counted,
                      const std::vector<store_snapshot>& snapshots) {
-  const store_settings& settings = opened.settings();
+  const store_settings& settings = store.settings();
   return {{"cuts", settings.cuts},
           {"fingerprint", name_of(settings.fingerprint)},
-          {"is_encrypted", opened.is_encrypted()},
+          {"is_encrypted", store.is_encrypted()},
           {"compression_level", settings.compression_level},
           {"snapshots", counted.snapshots},
           {"snapshot_bytes", bytes_of(snapshots)},
@@ -49,14 +49,14 @@ ordered_json json_of(const backup_store& opened, const store_statistics& counted
           {"growth", growth_json(snapshots)}};
 }
 
-std::string text_of(const backup_store& opened, const store_statistics& counted,
+std::string text_of(const backup_store& store, const store_statistics& counted,
                     const std::vector<store_snapshot>& snapshots) {
-  const store_settings& settings = opened.settings();
+  const store_settings& settings = store.settings();
   const std::uint64_t bytes = bytes_of(snapshots);
   const double stored = as_double(counted.container_bytes + counted.shard_bytes);
   std::string text = line("cuts", settings.cuts);
   text += line("fingerprint", name_of(settings.fingerprint));
-  text += line("encrypted", opened.is_encrypted() ? "yes" : "no");
+  text += line("encrypted", store.is_encrypted() ? "yes" : "no");
   text += line("snapshots", fmt::format("{}, with files of {} together", human_count(counted.snapshots),
                                         human_bytes(as_double(bytes))));
   text += line("containers",
@@ -78,26 +78,26 @@ void stats_command::add_options(CLI::App& app) {
 
 exit_code stats_command::run() {
   const console say(verbosity::normal);
-  auto opened = store_.open();
-  if (!opened) return say.refuse(opened.error());
+  auto store = store_.open();
+  if (!store) return say.refuse(store.error());
   exit_code outcome = exit_code::done;
   const auto note = [&](const std::string& object, const status& why) {
     say.error(problem_text(object, why));
     outcome = exit_code::input_failed;
   };
-  const auto all = opened->snapshots(note);
+  const auto all = store->snapshots(note);
   if (!all) return fail(say, all.error());
-  const auto counted = opened->statistics();
+  const auto counted = store->statistics();
   if (!counted) return fail(say, counted.error());
-  ordered_json json = json_of(*opened, *counted, *all);
-  std::string text = text_of(*opened, *counted, *all);
+  ordered_json json = json_of(*store, *counted, *all);
+  std::string text = text_of(*store, *counted, *all);
   if (has_details_) {
     // Snapshots that cannot be read were named already.
-    const auto report = opened->report({.problem =
-                                            [&](const std::string& object, const status& why) {
-                                              if (!object.starts_with("snapshots/")) note(object, why);
-                                            },
-                                        .cancel = &interruption()});
+    const auto report = store->report({.problem =
+                                           [&](const std::string& object, const status& why) {
+                                             if (!object.starts_with("snapshots/")) note(object, why);
+                                           },
+                                       .cancel = &interruption()});
     if (report) {
       json.update(details_json(*report));
       text += details_text(*report) + growth_text(*all);
