@@ -6,7 +6,7 @@
 namespace cutpoint::cuda {
 
 /// CRC-32C with reflected bits, no initial value and no final xor, combined with the pattern of the test
-/// (cuda/algorithms/make_specification.h). The tables have the CRC of each byte, and the value of each byte that leaves the
+/// (`append_removals`). The tables have the CRC of each byte, and the value of each byte that leaves the
 /// window.
 struct rolling_crc32 : word_hash<std::uint32_t> {
   static constexpr std::uint32_t tables = 2;

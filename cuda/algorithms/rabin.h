@@ -6,7 +6,7 @@
 namespace cutpoint::cuda {
 
 /// The residue of the window modulo a polynomial of degree 53, combined with the pattern of the test
-/// (cuda/algorithms/make_specification.h). The tables have the reduction of the top byte of a shifted residue, and the value
+/// (`append_removals`). The tables have the reduction of the top byte of a shifted residue, and the value
 /// of each byte that leaves the window.
 struct rolling_rabin : word_hash<std::uint64_t> {
   static constexpr std::uint32_t tables = 2;

@@ -20,7 +20,7 @@
 //                                                              with any number
 //   template <class Block> void operator()(Block&) const;      the body
 //
-// `make_specification` has an overload for each algorithm's parameters, in the file of the algorithm.
+// `make_specification` has an overload for each algorithm's parameters (cuda/algorithms/make_specification.cc).
 #pragma once
 
 #include <cstdint>

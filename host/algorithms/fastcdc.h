@@ -31,64 +31,123 @@ inline gear64_table seeded_table(const fastcdc_parameters& p) {
   return table;
 }
 
-/// The candidate map of a hash that is restarted in each chunk: level 0 has the positions that the strict mask accepts,
-/// level 1 those that the loose mask accepts.
-inline candidate_map_needs restarted_needs(std::uint64_t min_bytes) {
-  return {.levels = 2, .behind = gear_hash::window_bytes - 1, .unused = min_bytes};
-}
+/// The rule of a hash that restarts at byte `min_bytes` of each chunk: the chunk is cut at the first byte that the strict
+/// mask accepts before `strict_end`, or that the loose mask accepts from there on.
+struct restarted_rule {
+  std::uint64_t strict_mask;
+  std::uint64_t loose_mask;
+  std::uint64_t min_bytes;
+  std::uint64_t strict_end;
+  std::uint64_t max_bytes;                     ///< `unlimited` without a maximum
+  std::uint64_t end_mask = ~std::uint64_t{0};  ///< for the offsets at which the ranges of the masks may end
+  std::uint64_t match_bytes = 1;               ///< 1 if the accepted byte ends its chunk, 0 if it begins the next
 
-inline void mark_restarted(const gear64_table& table, std::uint64_t strict_mask, std::uint64_t loose_mask,
-                           const map_range& range, candidate_bits& map) {
-  mark_rolled(gear_hash(table), std::array{masked_test{strict_mask, 0}, masked_test{loose_mask, 0}}, range, map);
-}
+  /// The ends of the ranges in which a chunk of at most `end` bytes is tested.
+  [[nodiscard]] std::uint64_t strict_range_end(std::uint64_t end) const { return std::min(strict_end, end) & end_mask; }
+  [[nodiscard]] std::uint64_t loose_range_end(std::uint64_t end) const { return end & end_mask; }
 
-/// Finds the first byte of a chunk that a mask accepts, where the hash is restarted at byte `min_bytes`. Masked bits do
-/// not depend on where the hash began once as many bytes were absorbed as the highest of them has bits below it and
-/// itself; from then on, the candidate map has them.
-class restarted_walk {
- public:
-  restarted_walk(const gear64_table& table, std::uint64_t strict_mask, std::uint64_t loose_mask,
-                 std::uint64_t min_bytes)
-      : table_(&table),
-        strict_mask_(strict_mask),
-        loose_mask_(loose_mask),
-        min_(min_bytes),
-        mapped_(min_bytes + static_cast<std::uint64_t>(std::bit_width(strict_mask | loose_mask)) - 1) {}
-
-  /// Returns the index of the first byte that the strict mask accepts before `strict_end`, or the loose mask before
-  /// `end`; `unlimited` if there is none. `position` is that of `b[0]` in the map.
-  [[nodiscard]] std::uint64_t find(const std::uint8_t* b, std::uint64_t strict_end, std::uint64_t end,
-                                   const candidate_bits& map, std::uint64_t position) const {
-    const gear_hash gear(*table_);
-    std::uint64_t hash = 0;
-    std::uint64_t i = min_;
-    for (; i < std::min(mapped_, end); ++i) {
-      hash = gear.absorb(hash, b[i]);
-      if ((hash & (i < strict_end ? strict_mask_ : loose_mask_)) == 0) return i;
-    }
-    if (i < strict_end) {
-      const std::uint64_t cut = map.next(position + i, position + strict_end, 0) - position;
-      if (cut != strict_end) return cut;
-      i = strict_end;
-    }
-    if (i >= end) return unlimited;
-    const std::uint64_t cut = map.next(position + i, position + end, 1) - position;
-    return cut != end ? cut : unlimited;
+  /// Returns the length of a chunk of at most `end` bytes, whose first accepted byte is `match`, or `unlimited`.
+  [[nodiscard]] std::uint64_t length_for(std::uint64_t match, std::uint64_t end) const {
+    return match == unlimited ? end : match + match_bytes;
   }
-
- private:
-  const gear64_table* table_;
-  std::uint64_t strict_mask_;
-  std::uint64_t loose_mask_;
-  std::uint64_t min_;
-  std::uint64_t mapped_;  ///< index of the first byte for which the map is right
 };
 
-class fastcdc_reference : public reference_defaults {
+/// Cuts by a restarted rule. `absorb(hash, byte)` returns the next hash; the first one is 0.
+template <class Hash, class Absorb>
+std::uint64_t restarted_cut(const restarted_rule& rule, byte_span bytes, std::uint64_t start, Absorb absorb) {
+  const std::uint8_t* b = bytes.data() + start;
+  const std::uint64_t end = std::min<std::uint64_t>(rule.max_bytes, bytes.size() - start);
+  const std::uint64_t strict_end = rule.strict_range_end(end);
+  const std::uint64_t loose_end = rule.loose_range_end(end);
+  Hash hash = 0;
+  std::uint64_t i = rule.min_bytes;
+  for (; i < strict_end; ++i) {
+    hash = absorb(hash, b[i]);
+    if ((hash & rule.strict_mask) == 0) return i + rule.match_bytes;
+  }
+  for (; i < loose_end; ++i) {
+    hash = absorb(hash, b[i]);
+    if ((hash & rule.loose_mask) == 0) return i + rule.match_bytes;
+  }
+  return end;
+}
+
+/// The base of the references that restart a gear hash. Level 0 of the candidate map has the positions that the strict
+/// mask accepts, level 1 those that the loose mask accepts. Masked bits do not depend on where the hash began once as many
+/// bytes were absorbed as the highest of them has bits below it and itself; from then on the map has them.
+class restarted_reference : public reference_defaults {
+ public:
+  static constexpr candidate_kind candidates = candidate_kind::restarted;
+
+  std::uint64_t reach() const { return rule_.max_bytes; }
+  std::uint64_t behind() const { return 0; }
+  std::uint64_t cut(byte_span bytes, std::uint64_t start) const {
+    return restarted_cut<std::uint64_t>(
+        rule_, bytes, start, [gear = gear_hash(table_)](auto hash, auto byte) { return gear.absorb(hash, byte); });
+  }
+
+  std::optional<candidate_map_needs> candidate_map() const {
+    return candidate_map_needs{.levels = 2, .behind = gear_hash::window_bytes - 1, .unused = rule_.min_bytes};
+  }
+  void find_candidates(const map_range& range, candidate_bits& map) const {
+    mark_rolled(gear_hash(table_), std::array{masked_test{rule_.strict_mask, 0}, masked_test{rule_.loose_mask, 0}},
+                range, map);
+  }
+  std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits& map,
+                           std::uint64_t position) const {
+    const std::uint64_t end = std::min<std::uint64_t>(rule_.max_bytes, bytes.size() - start);
+    return rule_.length_for(first_accepted(bytes.data() + start, end, map, position), end);
+  }
+
+ protected:
+  restarted_reference(const gear64_table& table, const restarted_rule& rule) : table_(table), rule_(rule) {}
+
+ private:
+  /// Returns the first accepted byte of a chunk of at most `end` bytes, or `unlimited`. `position` is that of `b[0]` in the
+  /// map.
+  std::uint64_t first_accepted(const std::uint8_t* b, std::uint64_t end, const candidate_bits& map,
+                               std::uint64_t position) const {
+    const std::uint64_t strict_end = rule_.strict_range_end(end);
+    const std::uint64_t loose_end = rule_.loose_range_end(end);
+    const auto mask_bits = static_cast<std::uint64_t>(std::bit_width(rule_.strict_mask | rule_.loose_mask));
+    const std::uint64_t mapped = std::min(rule_.min_bytes + mask_bits - 1, loose_end);
+    const gear_hash gear(table_);
+    std::uint64_t hash = 0;
+    std::uint64_t i = rule_.min_bytes;
+    for (; i < mapped; ++i) {
+      hash = gear.absorb(hash, b[i]);
+      if ((hash & (i < strict_end ? rule_.strict_mask : rule_.loose_mask)) == 0) return i;
+    }
+    if (i < strict_end) {
+      const std::uint64_t match = map.next(position + i, position + strict_end, 0) - position;
+      if (match != strict_end) return match;
+      i = strict_end;
+    }
+    if (i >= loose_end) return unlimited;
+    const std::uint64_t match = map.next(position + i, position + loose_end, 1) - position;
+    return match != loose_end ? match : unlimited;
+  }
+
+  gear64_table table_;
+  restarted_rule rule_;
+};
+
+/// The crate processes two bytes in each step, so the ranges of both masks end at an even offset. The byte that matches is
+/// the first of the next chunk.
+inline restarted_rule rule_of(const fastcdc_parameters& p) {
+  return {.strict_mask = strict_mask(p),
+          .loose_mask = loose_mask(p),
+          .min_bytes = *p.min_bytes,
+          .strict_end = p.avg_bytes,
+          .max_bytes = limit_of(*p.max_bytes),
+          .end_mask = ~std::uint64_t{1},
+          .match_bytes = 0};
+}
+
+class fastcdc_reference : public restarted_reference {
  public:
   using parameters = fastcdc_parameters;
   static constexpr std::string_view name = "fastcdc";
-  static constexpr candidate_kind candidates = candidate_kind::restarted;
 
   template <class Self, class Visit>
   static void visit_fields(Self& p, Visit&& visit) {
@@ -116,58 +175,8 @@ class fastcdc_reference : public reference_defaults {
                            .ratios = size_ratios{.min_divisor = 4, .max_factor = 4}}};
   }
 
-  explicit fastcdc_reference(const parameters& p)
-      : table_(seeded_table(p)),
-        strict_mask_(strict_mask(p)),
-        loose_mask_(loose_mask(p)),
-        min_(*p.min_bytes),
-        avg_(p.avg_bytes),
-        max_(limit_of(*p.max_bytes)) {}
-  std::uint64_t reach() const { return max_; }
-  std::uint64_t behind() const { return 0; }
+  explicit fastcdc_reference(const parameters& p) : restarted_reference(seeded_table(p), rule_of(p)) {}
   std::uint64_t lookahead() const { return 1; }
-
-  /// The crate processes two bytes in each step, so both ranges end at an even offset. The byte that matches is the
-  /// first of the next chunk.
-  std::uint64_t cut(byte_span bytes, std::uint64_t start) const {
-    const std::uint8_t* b = bytes.data() + start;
-    const std::uint64_t remaining = bytes.size() - start;
-    if (remaining <= min_) return remaining;
-    const std::uint64_t end = std::min(remaining, max_);
-    const std::uint64_t strict_end = std::min(avg_, end) / 2 * 2;
-    const std::uint64_t loose_end = end / 2 * 2;
-    const gear_hash gear(table_);
-    std::uint64_t hash = 0;
-    std::uint64_t i = min_;
-    for (; i < strict_end; ++i) {
-      hash = gear.absorb(hash, b[i]);
-      if ((hash & strict_mask_) == 0) return i;
-    }
-    for (; i < loose_end; ++i) {
-      hash = gear.absorb(hash, b[i]);
-      if ((hash & loose_mask_) == 0) return i;
-    }
-    return end;
-  }
-
-  std::optional<candidate_map_needs> candidate_map() const { return restarted_needs(min_); }
-  void find_candidates(const map_range& range, candidate_bits& map) const {
-    mark_restarted(table_, strict_mask_, loose_mask_, range, map);
-  }
-  std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits& map,
-                           std::uint64_t position) const {
-    const std::uint64_t end = std::min<std::uint64_t>(max_, bytes.size() - start);
-    const restarted_walk walk(table_, strict_mask_, loose_mask_, min_);
-    return std::min(walk.find(bytes.data() + start, std::min(avg_, end) / 2 * 2, end / 2 * 2, map, position), end);
-  }
-
- private:
-  gear64_table table_;
-  std::uint64_t strict_mask_;
-  std::uint64_t loose_mask_;
-  std::uint64_t min_;
-  std::uint64_t avg_;
-  std::uint64_t max_;
 };
 
 inline std::uint64_t strict_mask(const borg2_fastcdc_parameters& p) {
@@ -176,9 +185,12 @@ inline std::uint64_t strict_mask(const borg2_fastcdc_parameters& p) {
 inline std::uint64_t loose_mask(const borg2_fastcdc_parameters& p) {
   return top_mask(static_cast<int>(p.mask_bits - p.normalization));
 }
-/// Returns the number of bytes of a chunk to which the strict mask applies.
-inline std::uint64_t strict_end(const borg2_fastcdc_parameters& p) {
-  return (std::uint64_t{1} << p.mask_bits) - (std::uint64_t{1} << (p.mask_bits - p.normalization));
+inline restarted_rule rule_of(const borg2_fastcdc_parameters& p) {
+  return {.strict_mask = strict_mask(p),
+          .loose_mask = loose_mask(p),
+          .min_bytes = std::uint64_t{1} << p.min_exp,
+          .strict_end = (std::uint64_t{1} << p.mask_bits) - (std::uint64_t{1} << (p.mask_bits - p.normalization)),
+          .max_bytes = std::uint64_t{1} << p.max_exp};
 }
 inline gear64_table keyed_table(const borg2_fastcdc_parameters& p) {
   gear64_table table = {};
@@ -189,11 +201,10 @@ inline gear64_table keyed_table(const borg2_fastcdc_parameters& p) {
   return table;
 }
 
-class borg2_fastcdc_reference : public reference_defaults {
+class borg2_fastcdc_reference : public restarted_reference {
  public:
   using parameters = borg2_fastcdc_parameters;
   static constexpr std::string_view name = "borg2-fastcdc";
-  static constexpr candidate_kind candidates = candidate_kind::restarted;
 
   template <class Self, class Visit>
   static void visit_fields(Self& p, Visit&& visit) {
@@ -216,48 +227,7 @@ class borg2_fastcdc_reference : public reference_defaults {
         .name = "borg2-fastcdc", .kind = entry_kind::profile, .source = "Borg 2 (BSD-3-Clause), its default chunker"}};
   }
 
-  explicit borg2_fastcdc_reference(const parameters& p)
-      : table_(keyed_table(p)),
-        strict_mask_(strict_mask(p)),
-        loose_mask_(loose_mask(p)),
-        min_(std::uint64_t{1} << p.min_exp),
-        strict_end_(strict_end(p)),
-        max_(std::uint64_t{1} << p.max_exp) {}
-  std::uint64_t reach() const { return max_; }
-  std::uint64_t behind() const { return 0; }
-  std::uint64_t cut(byte_span bytes, std::uint64_t start) const {
-    const std::uint8_t* b = bytes.data() + start;
-    const std::uint64_t remaining = bytes.size() - start;
-    if (remaining <= min_) return remaining;
-    const std::uint64_t end = std::min(remaining, max_);
-    const gear_hash gear(table_);
-    std::uint64_t hash = 0;
-    for (std::uint64_t i = min_; i < end; ++i) {
-      hash = gear.absorb(hash, b[i]);
-      if ((hash & (i < strict_end_ ? strict_mask_ : loose_mask_)) == 0) return i + 1;
-    }
-    return end;
-  }
-
-  std::optional<candidate_map_needs> candidate_map() const { return restarted_needs(min_); }
-  void find_candidates(const map_range& range, candidate_bits& map) const {
-    mark_restarted(table_, strict_mask_, loose_mask_, range, map);
-  }
-  std::uint64_t mapped_cut(byte_span bytes, std::uint64_t start, const candidate_bits& map,
-                           std::uint64_t position) const {
-    const std::uint64_t end = std::min<std::uint64_t>(max_, bytes.size() - start);
-    const restarted_walk walk(table_, strict_mask_, loose_mask_, min_);
-    const std::uint64_t cut = walk.find(bytes.data() + start, std::min(strict_end_, end), end, map, position);
-    return cut < end ? cut + 1 : end;
-  }
-
- private:
-  gear64_table table_;
-  std::uint64_t strict_mask_;
-  std::uint64_t loose_mask_;
-  std::uint64_t min_;
-  std::uint64_t strict_end_;
-  std::uint64_t max_;
+  explicit borg2_fastcdc_reference(const parameters& p) : restarted_reference(keyed_table(p), rule_of(p)) {}
 };
 
 template <>

@@ -13,9 +13,12 @@ inline std::uint64_t loose_mask(const ronomon_parameters& p) {
   return low_mask(std::uint64_t{1} << (rounded_log2(p.avg_bytes) - 1));
 }
 
-/// Returns the offset at which the loose mask replaces the strict one.
-inline std::uint64_t strict_bytes(const ronomon_parameters& p) {
-  return p.avg_bytes - std::min(p.avg_bytes, *p.min_bytes + (*p.min_bytes + 1) / 2);
+inline restarted_rule rule_of(const ronomon_parameters& p) {
+  return {.strict_mask = strict_mask(p),
+          .loose_mask = loose_mask(p),
+          .min_bytes = *p.min_bytes,
+          .strict_end = p.avg_bytes - std::min(p.avg_bytes, *p.min_bytes + (*p.min_bytes + 1) / 2),
+          .max_bytes = *p.max_bytes};
 }
 
 /// A gear hash that shifts right: `H = (H >> 1) + T[b]` in 32 bits. It has no finite window, so the algorithm is
@@ -39,34 +42,17 @@ class ronomon_reference : public reference_defaults {
                                          .source = "ronomon/deduplication, Python package fastcdc, attic (MIT)"}};
   }
 
-  explicit ronomon_reference(const parameters& p)
-      : strict_mask_(strict_mask(p)),
-        loose_mask_(loose_mask(p)),
-        min_(*p.min_bytes),
-        strict_bytes_(strict_bytes(p)),
-        max_(*p.max_bytes) {}
-  std::uint64_t reach() const { return max_; }
+  explicit ronomon_reference(const parameters& p) : rule_(rule_of(p)) {}
+  std::uint64_t reach() const { return rule_.max_bytes; }
   std::uint64_t behind() const { return 0; }
   std::uint64_t cut(byte_span bytes, std::uint64_t start) const {
-    const std::uint8_t* b = bytes.data() + start;
-    const std::uint64_t remaining = bytes.size() - start;
-    if (remaining <= min_) return remaining;
-    const std::uint64_t end = std::min(remaining, max_);
-    const std::uint64_t strict_end = std::min(strict_bytes_, end);
-    std::uint32_t hash = 0;
-    for (std::uint64_t i = min_; i < end; ++i) {
-      hash = (hash >> 1) + tables::ronomon_gear31[b[i]];
-      if ((hash & (i < strict_end ? strict_mask_ : loose_mask_)) == 0) return i + 1;
-    }
-    return end;
+    return restarted_cut<std::uint32_t>(rule_, bytes, start, [](std::uint32_t hash, std::uint8_t byte) {
+      return (hash >> 1) + tables::ronomon_gear31[byte];
+    });
   }
 
  private:
-  std::uint64_t strict_mask_;
-  std::uint64_t loose_mask_;
-  std::uint64_t min_;
-  std::uint64_t strict_bytes_;
-  std::uint64_t max_;
+  restarted_rule rule_;
 };
 
 template <>

@@ -3,7 +3,7 @@
 
 #include "simd/cuts/kernels.h"
 #include "simd/dispatch/dispatch.h"
-#include "simd/scans/adler_scan.h"
+#include "simd/scans/scanners.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/cuts/adler.cc"
@@ -45,11 +45,5 @@ HWY_AFTER_NAMESPACE();
 #endif
 
 #if HWY_ONCE
-namespace cutpoint::simd {
-
-kernel_pointer make_kernel(const adler_parameters& filled, instruction_set set) {
-  return make_by<adler_parameters>(CUTPOINT_KERNELS_WITH_DL(make_adler), filled, set);
-}
-
-}  // namespace cutpoint::simd
+CUTPOINT_DEFINE_KERNEL(adler, CUTPOINT_KERNELS_WITH_DL)
 #endif

@@ -154,11 +154,5 @@ HWY_AFTER_NAMESPACE();
 #endif
 
 #if HWY_ONCE
-namespace cutpoint::simd {
-
-kernel_pointer make_kernel(const ae_parameters& filled, instruction_set set) {
-  return make_by<ae_parameters>(CUTPOINT_KERNELS(make_ae), filled, set);
-}
-
-}  // namespace cutpoint::simd
+CUTPOINT_DEFINE_KERNEL(ae, CUTPOINT_KERNELS)
 #endif

@@ -3,7 +3,7 @@
 
 #include "simd/cuts/kernels.h"
 #include "simd/dispatch/dispatch.h"
-#include "simd/scans/buzhash_scan.h"
+#include "simd/scans/scanners.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/cuts/borg1.cc"
@@ -57,11 +57,5 @@ HWY_AFTER_NAMESPACE();
 #endif
 
 #if HWY_ONCE
-namespace cutpoint::simd {
-
-kernel_pointer make_kernel(const borg1_parameters& filled, instruction_set set) {
-  return make_by<borg1_parameters>(CUTPOINT_KERNELS_WITH_DL(make_borg1), filled, set);
-}
-
-}  // namespace cutpoint::simd
+CUTPOINT_DEFINE_KERNEL(borg1, CUTPOINT_KERNELS_WITH_DL)
 #endif

@@ -3,7 +3,7 @@
 
 #include "simd/cuts/kernels.h"
 #include "simd/dispatch/dispatch.h"
-#include "simd/scans/buzhash_scan.h"
+#include "simd/scans/scanners.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/cuts/buzhash.cc"
@@ -69,11 +69,5 @@ HWY_AFTER_NAMESPACE();
 #endif
 
 #if HWY_ONCE
-namespace cutpoint::simd {
-
-kernel_pointer make_kernel(const buzhash_parameters& filled, instruction_set set) {
-  return make_by<buzhash_parameters>(CUTPOINT_KERNELS_WITH_DL(make_buzhash), filled, set);
-}
-
-}  // namespace cutpoint::simd
+CUTPOINT_DEFINE_KERNEL(buzhash, CUTPOINT_KERNELS_WITH_DL)
 #endif

@@ -3,7 +3,7 @@
 
 #include "simd/cuts/kernels.h"
 #include "simd/dispatch/dispatch.h"
-#include "simd/scans/linear_scan.h"
+#include "simd/scans/scanners.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/cuts/crc32.cc"
@@ -40,11 +40,5 @@ HWY_AFTER_NAMESPACE();
 #endif
 
 #if HWY_ONCE
-namespace cutpoint::simd {
-
-kernel_pointer make_kernel(const crc32_parameters& filled, instruction_set set) {
-  return make_by<crc32_parameters>(CUTPOINT_KERNELS_WITH_DL(make_crc32), filled, set);
-}
-
-}  // namespace cutpoint::simd
+CUTPOINT_DEFINE_KERNEL(crc32, CUTPOINT_KERNELS_WITH_DL)
 #endif

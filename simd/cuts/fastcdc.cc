@@ -3,7 +3,7 @@
 
 #include "simd/cuts/kernels.h"
 #include "simd/dispatch/dispatch.h"
-#include "simd/scans/gear_scan.h"
+#include "simd/scans/scanners.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/cuts/fastcdc.cc"
@@ -24,23 +24,21 @@ class restarted_search {
       : strict_(gear_hash(table), {strict_mask}, apart_by(strict_mask)),
         loose_(gear_hash(table), {loose_mask}, apart_by(loose_mask)) {}
 
-  /// Returns the index of the first byte that matches, or `none`.
+  /// Returns the index of the first byte that matches, or `unlimited`.
   [[nodiscard]] std::uint64_t find(const std::uint8_t* b, std::uint64_t first, std::uint64_t strict_end,
                                    std::uint64_t end) const {
-    if (first >= end) return none;
+    if (first >= end) return unlimited;
     std::uint64_t length = first + 1;
     std::uint64_t value = strict_.hash().absorb(0, b[first]);
     if (length <= strict_end) {
       length = strict_.find(b, length, strict_end, value);
       if (strict_.accepts(value)) return length - 1;
-      if (strict_end == end) return none;
+      if (strict_end == end) return unlimited;
       value = strict_.hash().absorb(value, b[length++]);
     }
     length = loose_.find(b, length, end, value);
-    return loose_.accepts(value) ? length - 1 : none;
+    return loose_.accepts(value) ? length - 1 : unlimited;
   }
-
-  static constexpr std::uint64_t none = unlimited;
 
  private:
   using gear_search = rolling_search<gear_hash, zeros_test, 1>;
@@ -51,65 +49,39 @@ class restarted_search {
   gear_search loose_;
 };
 
-scanner_pointer make_restarted_scanner(const gear64_table& table, std::uint64_t strict_mask, std::uint64_t loose_mask,
-                                       instruction_set set) {
-  if (set != instruction_set::avx512_dl) return nullptr;
-  return make_gear_scanner(table, std::array{strict_mask, loose_mask});
+class restarted_kernel final : public instruction_set_kernel {
+ public:
+  restarted_kernel(const gear64_table& table, const restarted_rule& rule, instruction_set set, scanner_pointer scanner)
+      : instruction_set_kernel(set, std::move(scanner)),
+        table_(table),
+        rule_(rule),
+        search_(table_, rule.strict_mask, rule.loose_mask) {}
+
+  std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept override {
+    const std::uint64_t end = std::min<std::uint64_t>(rule_.max_bytes, bytes.size() - start);
+    const std::uint64_t match =
+        search_.find(bytes.data() + start, rule_.min_bytes, rule_.strict_range_end(end), rule_.loose_range_end(end));
+    return rule_.length_for(match, end);
+  }
+
+ private:
+  const gear64_table table_;
+  restarted_rule rule_;
+  restarted_search search_;
+};
+
+kernel_pointer make_restarted(const gear64_table& table, const restarted_rule& rule, instruction_set set) {
+  scanner_pointer scanner;
+  if (set == instruction_set::avx512_dl) {
+    scanner = make_gear_scanner(table, std::array{rule.strict_mask, rule.loose_mask});
+  }
+  return std::make_shared<restarted_kernel>(table, rule, set, std::move(scanner));
 }
-
-class fastcdc_kernel final : public instruction_set_kernel {
- public:
-  fastcdc_kernel(const fastcdc_parameters& p, instruction_set set)
-      : instruction_set_kernel(set, make_restarted_scanner(seeded_table(p), strict_mask(p), loose_mask(p), set)),
-        table_(seeded_table(p)),
-        search_(table_, strict_mask(p), loose_mask(p)),
-        min_(*p.min_bytes),
-        avg_(p.avg_bytes),
-        max_(limit_of(*p.max_bytes)) {}
-
-  std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept override {
-    const std::uint64_t end = std::min<std::uint64_t>(max_, bytes.size() - start);
-    const std::uint64_t cut = search_.find(bytes.data() + start, min_, std::min(avg_, end) / 2 * 2, end / 2 * 2);
-    return std::min(cut, end);
-  }
-
- private:
-  const gear64_table table_;
-  restarted_search search_;
-  std::uint64_t min_;
-  std::uint64_t avg_;
-  std::uint64_t max_;
-};
-
-class borg2_fastcdc_kernel final : public instruction_set_kernel {
- public:
-  borg2_fastcdc_kernel(const borg2_fastcdc_parameters& p, instruction_set set)
-      : instruction_set_kernel(set, make_restarted_scanner(keyed_table(p), strict_mask(p), loose_mask(p), set)),
-        table_(keyed_table(p)),
-        search_(table_, strict_mask(p), loose_mask(p)),
-        min_(std::uint64_t{1} << p.min_exp),
-        strict_end_(strict_end(p)),
-        max_(std::uint64_t{1} << p.max_exp) {}
-
-  std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept override {
-    const std::uint64_t end = std::min<std::uint64_t>(max_, bytes.size() - start);
-    const std::uint64_t cut = search_.find(bytes.data() + start, min_, std::min(strict_end_, end), end);
-    return cut < end ? cut + 1 : end;
-  }
-
- private:
-  const gear64_table table_;
-  restarted_search search_;
-  std::uint64_t min_;
-  std::uint64_t strict_end_;
-  std::uint64_t max_;
-};
-
 kernel_pointer make_fastcdc(const fastcdc_parameters& p, instruction_set set) {
-  return std::make_shared<fastcdc_kernel>(p, set);
+  return make_restarted(seeded_table(p), rule_of(p), set);
 }
 kernel_pointer make_borg2_fastcdc(const borg2_fastcdc_parameters& p, instruction_set set) {
-  return std::make_shared<borg2_fastcdc_kernel>(p, set);
+  return make_restarted(keyed_table(p), rule_of(p), set);
 }
 
 }  // namespace cutpoint::simd::HWY_NAMESPACE
@@ -117,15 +89,6 @@ HWY_AFTER_NAMESPACE();
 #endif
 
 #if HWY_ONCE
-namespace cutpoint::simd {
-
-kernel_pointer make_kernel(const fastcdc_parameters& filled, instruction_set set) {
-  return make_by<fastcdc_parameters>(CUTPOINT_KERNELS_WITH_DL(make_fastcdc), filled, set);
-}
-
-kernel_pointer make_kernel(const borg2_fastcdc_parameters& filled, instruction_set set) {
-  return make_by<borg2_fastcdc_parameters>(CUTPOINT_KERNELS_WITH_DL(make_borg2_fastcdc), filled, set);
-}
-
-}  // namespace cutpoint::simd
+CUTPOINT_DEFINE_KERNEL(fastcdc, CUTPOINT_KERNELS_WITH_DL)
+CUTPOINT_DEFINE_KERNEL(borg2_fastcdc, CUTPOINT_KERNELS_WITH_DL)
 #endif

@@ -2,20 +2,15 @@
 #pragma once
 
 #include <memory>
+#include <variant>
 
 #include <cutpoint/algorithms.h>
 #include <cutpoint/cut_kernel.h>
 
 #include "simd/dispatch/instruction_set.h"
+#include "simd/scans/scanners.h"
 
 namespace cutpoint::simd {
-
-/// Returns the kernel of an algorithm for an instruction set, or null if the algorithm has no kernel or it was not
-/// compiled for that set. The caller must check `runs_here(set)`. `filled` holds the parameters of a chunker, with none
-/// left out.
-[[nodiscard]] std::shared_ptr<const cut_kernel> kernel_for(const algorithm_parameters& filled, instruction_set set);
-
-using scanner_pointer = std::unique_ptr<const candidate_scanner>;
 
 /// The base of all kernels, which stores the instruction set and perhaps a scanner.
 class instruction_set_kernel : public cut_kernel {
@@ -67,5 +62,21 @@ kernel_pointer make_kernel(const ram_parameters& filled, instruction_set set);
 kernel_pointer make_kernel(const ronomon_parameters& filled, instruction_set set);
 kernel_pointer make_kernel(const seqcdc_parameters& filled, instruction_set set);
 kernel_pointer make_kernel(const tttd_parameters& filled, instruction_set set);
+
+/// Returns the kernel of an algorithm for an instruction set, or null if the algorithm has no kernel or it was not
+/// compiled for that set. The caller must check `runs_here(set)`. `filled` holds the parameters of a chunker, with none
+/// left out.
+[[nodiscard]] inline kernel_pointer kernel_for(const algorithm_parameters& filled, instruction_set set) {
+  return std::visit([set](const auto& p) { return make_kernel(p, set); }, filled);
+}
+
+/// Defines `make_kernel` for `algorithm_parameters`. `table` is the macro of dispatch.h that lists the compiled functions
+/// `make_algorithm`.
+#define CUTPOINT_DEFINE_KERNEL(algorithm, table)                                          \
+  namespace cutpoint::simd {                                                              \
+  kernel_pointer make_kernel(const algorithm##_parameters& filled, instruction_set set) { \
+    return make_by<algorithm##_parameters>(table(make_##algorithm), filled, set);         \
+  }                                                                                       \
+  }
 
 }  // namespace cutpoint::simd

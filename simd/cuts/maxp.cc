@@ -106,11 +106,5 @@ HWY_AFTER_NAMESPACE();
 #endif
 
 #if HWY_ONCE
-namespace cutpoint::simd {
-
-kernel_pointer make_kernel(const maxp_parameters& filled, instruction_set set) {
-  return make_by<maxp_parameters>(CUTPOINT_KERNELS(make_maxp), filled, set);
-}
-
-}  // namespace cutpoint::simd
+CUTPOINT_DEFINE_KERNEL(maxp, CUTPOINT_KERNELS)
 #endif

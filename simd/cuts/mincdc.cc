@@ -133,11 +133,5 @@ HWY_AFTER_NAMESPACE();
 #endif
 
 #if HWY_ONCE
-namespace cutpoint::simd {
-
-kernel_pointer make_kernel(const mincdc_parameters& filled, instruction_set set) {
-  return make_by<mincdc_parameters>(CUTPOINT_KERNELS(make_mincdc), filled, set);
-}
-
-}  // namespace cutpoint::simd
+CUTPOINT_DEFINE_KERNEL(mincdc, CUTPOINT_KERNELS)
 #endif

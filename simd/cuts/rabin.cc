@@ -3,7 +3,7 @@
 
 #include "simd/cuts/kernels.h"
 #include "simd/dispatch/dispatch.h"
-#include "simd/scans/linear_scan.h"
+#include "simd/scans/scanners.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/cuts/rabin.cc"
@@ -74,15 +74,6 @@ HWY_AFTER_NAMESPACE();
 #endif
 
 #if HWY_ONCE
-namespace cutpoint::simd {
-
-kernel_pointer make_kernel(const rabin_parameters& filled, instruction_set set) {
-  return make_by<rabin_parameters>(CUTPOINT_KERNELS_WITH_DL(make_rabin), filled, set);
-}
-
-kernel_pointer make_kernel(const tttd_parameters& filled, instruction_set set) {
-  return make_by<tttd_parameters>(CUTPOINT_KERNELS_WITH_DL(make_tttd), filled, set);
-}
-
-}  // namespace cutpoint::simd
+CUTPOINT_DEFINE_KERNEL(rabin, CUTPOINT_KERNELS_WITH_DL)
+CUTPOINT_DEFINE_KERNEL(tttd, CUTPOINT_KERNELS_WITH_DL)
 #endif

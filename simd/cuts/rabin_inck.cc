@@ -3,7 +3,7 @@
 
 #include "simd/cuts/kernels.h"
 #include "simd/dispatch/dispatch.h"
-#include "simd/scans/rabin_inck_scan.h"
+#include "simd/scans/scanners.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/cuts/rabin_inck.cc"
@@ -49,11 +49,5 @@ HWY_AFTER_NAMESPACE();
 #endif
 
 #if HWY_ONCE
-namespace cutpoint::simd {
-
-kernel_pointer make_kernel(const rabin_inck_parameters& filled, instruction_set set) {
-  return make_by<rabin_inck_parameters>(CUTPOINT_KERNELS_WITH_DL(make_rabin_inck), filled, set);
-}
-
-}  // namespace cutpoint::simd
+CUTPOINT_DEFINE_KERNEL(rabin_inck, CUTPOINT_KERNELS_WITH_DL)
 #endif

@@ -47,11 +47,5 @@ HWY_AFTER_NAMESPACE();
 #endif
 
 #if HWY_ONCE
-namespace cutpoint::simd {
-
-kernel_pointer make_kernel(const ram_parameters& filled, instruction_set set) {
-  return make_by<ram_parameters>(CUTPOINT_KERNELS(make_ram), filled, set);
-}
-
-}  // namespace cutpoint::simd
+CUTPOINT_DEFINE_KERNEL(ram, CUTPOINT_KERNELS)
 #endif

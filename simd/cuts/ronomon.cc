@@ -60,33 +60,23 @@ class ronomon_search {
 
 class ronomon_kernel final : public instruction_set_kernel {
  public:
-  ronomon_kernel(const ronomon_parameters& p, instruction_set set)
-      : instruction_set_kernel(set),
-        strict_mask_(strict_mask(p)),
-        loose_mask_(loose_mask(p)),
-        min_(*p.min_bytes),
-        strict_bytes_(strict_bytes(p)),
-        max_(*p.max_bytes) {}
+  ronomon_kernel(const ronomon_parameters& p, instruction_set set) : instruction_set_kernel(set), rule_(rule_of(p)) {}
 
   std::uint64_t cut(byte_span bytes, std::uint64_t start) const noexcept override {
     const std::uint8_t* b = bytes.data() + start;
-    const std::uint64_t remaining = bytes.size() - start;
-    if (remaining <= min_) return remaining;
-    const std::uint64_t end = std::min(remaining, max_);
-    const std::uint64_t strict_end = std::clamp(strict_bytes_, min_, end);
+    const std::uint64_t min = rule_.min_bytes;
+    const std::uint64_t end = std::min<std::uint64_t>(rule_.max_bytes, bytes.size() - start);
+    if (end <= min) return end;
+    const std::uint64_t strict_end = std::clamp(rule_.strict_end, min, end);
     std::uint64_t half = 0;
-    std::uint64_t i = search_.find(b, min_, strict_end, strict_mask_, half);
-    if (i == strict_end) i = search_.find(b, strict_end, end, loose_mask_, half);
+    std::uint64_t i = search_.find(b, min, strict_end, rule_.strict_mask, half);
+    if (i == strict_end) i = search_.find(b, strict_end, end, rule_.loose_mask, half);
     return i < end ? i + 1 : end;
   }
 
  private:
   ronomon_search search_;
-  std::uint64_t strict_mask_;
-  std::uint64_t loose_mask_;
-  std::uint64_t min_;
-  std::uint64_t strict_bytes_;
-  std::uint64_t max_;
+  restarted_rule rule_;
 };
 
 kernel_pointer make_ronomon(const ronomon_parameters& p, instruction_set set) {
@@ -98,11 +88,5 @@ HWY_AFTER_NAMESPACE();
 #endif
 
 #if HWY_ONCE
-namespace cutpoint::simd {
-
-kernel_pointer make_kernel(const ronomon_parameters& filled, instruction_set set) {
-  return make_by<ronomon_parameters>(CUTPOINT_KERNELS(make_ronomon), filled, set);
-}
-
-}  // namespace cutpoint::simd
+CUTPOINT_DEFINE_KERNEL(ronomon, CUTPOINT_KERNELS)
 #endif

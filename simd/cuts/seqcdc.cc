@@ -176,11 +176,5 @@ HWY_AFTER_NAMESPACE();
 #endif
 
 #if HWY_ONCE
-namespace cutpoint::simd {
-
-kernel_pointer make_kernel(const seqcdc_parameters& filled, instruction_set set) {
-  return make_by<seqcdc_parameters>(CUTPOINT_KERNELS(make_seqcdc), filled, set);
-}
-
-}  // namespace cutpoint::simd
+CUTPOINT_DEFINE_KERNEL(seqcdc, CUTPOINT_KERNELS)
 #endif

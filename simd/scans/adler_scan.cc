@@ -1,7 +1,5 @@
 // Scans with the rolling Adler-32 sum: 64 lanes of 16 bits in two vectors. The low bits of sums depend only on low bits.
 // They are shifted to the top, where the test compares a whole word.
-#include "simd/scans/adler_scan.h"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -14,6 +12,7 @@
 #include "simd/dispatch/dispatch.h"
 #include "simd/scans/byte_columns.h"
 #include "simd/scans/lane_scanner.h"
+#include "simd/scans/scanners.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/scans/adler_scan.cc"
@@ -119,7 +118,7 @@ class adler_lanes {
   byte_table table_[2];  ///< the lower and the upper bytes of the words
 };
 
-std::unique_ptr<const candidate_scanner> make_adler_scan(const adler_hash& hash, const masked_test& test) {
+scanner_pointer make_adler_scan(const adler_hash& hash, const masked_test& test) {
   if (!guard_of<adler_lanes>().is_worthwhile(std::exp2(std::popcount(test.mask)))) return nullptr;
   return std::make_unique<column_scanner<adler_lanes, masked_test>>(adler_lanes(hash, test), std::span(&test, 1));
 }
@@ -131,8 +130,7 @@ CUTPOINT_AFTER_AVX512_DL;
 #if HWY_ONCE
 namespace cutpoint::simd {
 
-std::unique_ptr<const candidate_scanner> make_adler_scanner(const adler_hash& hash, const masked_test& test,
-                                                            instruction_set set) {
+scanner_pointer make_adler_scanner(const adler_hash& hash, const masked_test& test, instruction_set set) {
 #if (HWY_TARGETS & HWY_AVX3) != 0
   const bool is_kept = hash.window() >= group_steps && hash.window() <= longest_window;
   if (set == instruction_set::avx512_dl && is_kept) return avx512_dl::make_adler_scan(hash, test);

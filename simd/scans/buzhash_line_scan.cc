@@ -1,13 +1,12 @@
 // Scans with buzhash for long windows: the look-ups of a block in one loop with the tests of the block before it. The
 // lanes are neighbouring lines of a block, which share the sums of the window.
-#include "simd/scans/buzhash_line_scan.h"
-
 #include <cstring>
 #include <optional>
 #include <utility>
 
 #include "simd/scans/buzhash_sums.h"
 #include "simd/scans/lane_scanner.h"
+#include "simd/scans/scanners.h"
 
 #if CUTPOINT_HAS_AVX512_DL
 CUTPOINT_BEFORE_AVX512_DL;
@@ -212,9 +211,8 @@ CUTPOINT_AFTER_AVX512_DL;
 
 namespace cutpoint::simd {
 
-std::unique_ptr<const candidate_scanner> make_buzhash_line_scan(const buzhash32_table& table, std::uint64_t window,
-                                                                const buzhash_rule& rule, std::uint32_t fixed,
-                                                                std::uint32_t inversion) {
+scanner_pointer make_buzhash_line_scan(const buzhash32_table& table, std::uint64_t window, const buzhash_rule& rule,
+                                       std::uint32_t fixed, std::uint32_t inversion) {
 #if CUTPOINT_HAS_AVX512_DL
   if (window > ring_layout::most_window || !guard_of<running_scan>().is_worthwhile(rule.mean_distance())) {
     return nullptr;

@@ -2,8 +2,6 @@
 //
 // The word of byte i, rotated right i times, is added to a sum (a sum is a XOR). A hash is then the difference of two
 // sums, rotated left i times. Rotations by 8 exchange planes, so tables for rotations by 0 to 7 are enough.
-#include "simd/scans/buzhash_scan.h"
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -14,9 +12,9 @@
 
 #include "simd/dispatch/avx512_dl.h"
 #include "simd/dispatch/dispatch.h"
-#include "simd/scans/buzhash_line_scan.h"
 #include "simd/scans/byte_columns.h"
 #include "simd/scans/lane_scanner.h"
+#include "simd/scans/scanners.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/scans/buzhash_scan.cc"
@@ -216,16 +214,14 @@ class buzhash_lanes {
 };
 
 template <class Filter>
-std::unique_ptr<const candidate_scanner> make_scan(const buzhash32_table& table, std::uint64_t window,
-                                                   const buzhash_rule& rule, const Filter& filter,
-                                                   std::uint32_t inversion) {
+scanner_pointer make_scan(const buzhash32_table& table, std::uint64_t window, const buzhash_rule& rule,
+                          const Filter& filter, std::uint32_t inversion) {
   if (!guard_of<buzhash_lanes<Filter>>().is_worthwhile(rule.mean_distance())) return nullptr;
   return std::make_unique<column_scanner<buzhash_lanes<Filter>, buzhash_rule>>(
       buzhash_lanes<Filter>(table, window, filter, inversion), std::span(&rule, 1));
 }
 
-std::unique_ptr<const candidate_scanner> make_buzhash_scan(const buzhash32_table& table, std::uint64_t window,
-                                                           const buzhash_rule& rule) {
+scanner_pointer make_buzhash_scan(const buzhash32_table& table, std::uint64_t window, const buzhash_rule& rule) {
   const bool is_kept = window >= group_steps && window <= longest_kept_window;
   if (rule.divisor != 0) {
     if (!is_kept) return nullptr;
@@ -245,8 +241,7 @@ CUTPOINT_AFTER_AVX512_DL;
 #if HWY_ONCE
 namespace cutpoint::simd {
 
-std::unique_ptr<const candidate_scanner> make_buzhash_scanner(const buzhash32_table& table, std::uint64_t window,
-                                                              const buzhash_rule& rule) {
+scanner_pointer make_buzhash_scanner(const buzhash32_table& table, std::uint64_t window, const buzhash_rule& rule) {
 #if (HWY_TARGETS & HWY_AVX3) != 0
   return avx512_dl::make_buzhash_scan(table, window, rule);
 #else

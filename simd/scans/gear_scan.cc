@@ -1,7 +1,5 @@
 // Scans with the gear hash: 32 lanes of 64 bits. The table is looked up for 64 bytes at a time, one plane (byte of the
 // words) after the other; the planes are then interleaved to words.
-#include "simd/scans/gear_scan.h"
-
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -12,6 +10,7 @@
 #include "simd/dispatch/instruction_set.h"
 #include "simd/scans/byte_columns.h"
 #include "simd/scans/lane_scanner.h"
+#include "simd/scans/scanners.h"
 
 #if CUTPOINT_HAS_AVX512_DL
 CUTPOINT_BEFORE_AVX512_DL;
@@ -200,8 +199,7 @@ CUTPOINT_AFTER_AVX512_DL;
 
 namespace cutpoint::simd {
 
-std::unique_ptr<const candidate_scanner> make_gear_scanner(const std::array<std::uint64_t, 256>& table,
-                                                           std::span<const std::uint64_t> masks) {
+scanner_pointer make_gear_scanner(const std::array<std::uint64_t, 256>& table, std::span<const std::uint64_t> masks) {
 #if CUTPOINT_HAS_AVX512_DL
   const std::uint64_t filter = std::accumulate(masks.begin(), masks.end(), ~std::uint64_t{0}, std::bit_and<>());
   if (!guard_of<gear_scanner<8>>().is_worthwhile(std::exp2(std::popcount(filter)))) return nullptr;

@@ -1,6 +1,4 @@
 // Makes the scanners of the hashes that are linear over GF(2).
-#include "simd/scans/linear_scan.h"
-
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -10,6 +8,7 @@
 #include "simd/dispatch/avx512_dl.h"
 #include "simd/dispatch/dispatch.h"
 #include "simd/scans/lane_scanner.h"
+#include "simd/scans/scanners.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/scans/linear_scan.cc"
@@ -55,8 +54,7 @@ masked_test common_test(std::span<const masked_test> tests) {
 
 }  // namespace
 
-std::unique_ptr<const candidate_scanner> make_linear_scanner(const linear_hash& hash,
-                                                             std::span<const masked_test> tests, instruction_set set) {
+scanner_pointer make_linear_scanner(const linear_hash& hash, std::span<const masked_test> tests, instruction_set set) {
 #if (HWY_TARGETS & HWY_AVX3) != 0
   constexpr scan_maker of_avx512_dl = avx512_dl::make_linear_scan;
 #else

@@ -1,6 +1,4 @@
 // Scans with the polynomial hash modulo 2^31 - 1: lanes of 32 bits in four vectors.
-#include "simd/scans/rabin_inck_scan.h"
-
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -8,8 +6,10 @@
 #include <type_traits>
 #include <vector>
 
+#include "host/algorithms/rabin_inck.h"
 #include "simd/dispatch/dispatch.h"
 #include "simd/scans/lane_scanner.h"
+#include "simd/scans/scanners.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/scans/rabin_inck_scan.cc"
@@ -144,7 +144,7 @@ class rabin_inck_lanes {
   std::uint32_t pattern_;
 };
 
-std::unique_ptr<const candidate_scanner> make_rabin_inck_scan(std::uint64_t window, const masked_test& test) {
+scanner_pointer make_rabin_inck_scan(std::uint64_t window, const masked_test& test) {
   constexpr std::uint64_t largest_shift = 15;  // of a factor of 16 bits
   if (rabin_inck_lanes::removal_shift(window) > largest_shift) return nullptr;
   if (!guard_of<rabin_inck_lanes>().is_worthwhile(std::exp2(std::popcount(test.mask)))) return nullptr;
@@ -159,8 +159,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace cutpoint::simd {
 
-std::unique_ptr<const candidate_scanner> make_rabin_inck_scanner(std::uint64_t window, const masked_test& test,
-                                                                 instruction_set set) {
+scanner_pointer make_rabin_inck_scanner(std::uint64_t window, const masked_test& test, instruction_set set) {
   using scan_maker = std::unique_ptr<const candidate_scanner> (*)(std::uint64_t, const masked_test&);
   constexpr kernel_table<scan_maker> makers =
       CUTPOINT_KERNELS_FROM_AVX2(make_rabin_inck_scan, HWY_CHOOSE_AVX3(make_rabin_inck_scan));

@@ -1,12 +1,11 @@
 // Tests the scanners of linear hashes with all kinds of windows, polynomials and masks, which chunkers rarely use.
-#include "simd/scans/linear_scan.h"
-
 #include <algorithm>
 #include <numeric>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "simd/scans/scanners.h"
 #include "tests/host/algorithms/chunkers.h"
 #include "tests/host/support/streams.h"
 #include "tests/simd/cuts/guarded_pages.h"

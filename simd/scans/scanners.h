@@ -1,0 +1,52 @@
+// Declares the makers of candidate scanners, each defined in the file of its hash.
+//
+// A maker returns null where a loop is faster than a scan, for example because a test accepts so many hashes. The processor
+// must support the instruction set, which is `avx512_dl` where no set is named.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include <cutpoint/cut_kernel.h>
+
+#include "host/algorithms/adler.h"
+#include "host/algorithms/buzhash.h"
+#include "simd/dispatch/instruction_set.h"
+#include "simd/scans/linear_hash.h"
+
+namespace cutpoint::simd {
+
+using scanner_pointer = std::unique_ptr<const candidate_scanner>;
+
+/// Marks the positions at which `test` accepts the rolling Adler-32 sum. The test must compare low bits with ones. Null also
+/// if the window is very short or long, or the set is not `avx512_dl`.
+[[nodiscard]] scanner_pointer make_adler_scanner(const adler_hash& hash, const masked_test& test, instruction_set set);
+
+/// Marks the positions at which `rule` accepts the buzhash of the last `window` bytes. Null also if the window is too long.
+[[nodiscard]] scanner_pointer make_buzhash_scanner(const buzhash32_table& table, std::uint64_t window,
+                                                   const buzhash_rule& rule);
+
+/// The same for long windows. All hashes that `rule` accepts have zeros in the bits `fixed` after they have been xored with
+/// `inversion`, which is all zeros or all ones. Null if the window is longer than 12 KiB.
+[[nodiscard]] scanner_pointer make_buzhash_line_scan(const buzhash32_table& table, std::uint64_t window,
+                                                     const buzhash_rule& rule, std::uint32_t fixed,
+                                                     std::uint32_t inversion);
+
+/// Marks in level k the positions at which the gear hash with this table has zeros under `masks[k]`. Null if the masks share
+/// few bits.
+[[nodiscard]] scanner_pointer make_gear_scanner(const std::array<std::uint64_t, 256>& table,
+                                                std::span<const std::uint64_t> masks);
+
+/// Marks in level k the positions at which `tests[k]` accepts a hash that is linear over GF(2). Null if the tests share few
+/// bits, the window is long, or the set has no vectors of 32 bytes.
+[[nodiscard]] scanner_pointer make_linear_scanner(const linear_hash& hash, std::span<const masked_test> tests,
+                                                  instruction_set set);
+
+/// Marks the positions at which `test` accepts the polynomial hash modulo 2^31 - 1. Null also if the window is long, the set
+/// has no vectors of 32 bytes, or a byte that leaves the window has a weight of more than 2^15.
+[[nodiscard]] scanner_pointer make_rabin_inck_scanner(std::uint64_t window, const masked_test& test,
+                                                      instruction_set set);
+
+}  // namespace cutpoint::simd
