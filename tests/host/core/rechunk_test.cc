@@ -7,7 +7,6 @@
 #include <cutpoint/rechunk.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "tests/host/algorithms/chunkers.h"
 #include "tests/host/core/read_sizes.h"
@@ -639,98 +638,7 @@ TEST(rechunk, counts_offsets_past_four_gibibytes) {
   for (std::size_t i = 0; i < chunks.size(); ++i) ASSERT_EQ(chunks[i], (chunk{i * length, length}));
 }
 
-std::string read_whole(random_access& file, std::size_t room_bytes) {
-  std::string content;
-  bytes room(room_bytes);
-  for (;;) {
-    const auto count = file.read_at(content.size(), room);
-    if (!count) return "failed: " + count.error().message();
-    if (*count == 0) return content;
-    content.append(room.begin(), room.begin() + signed_of(*count));
-  }
-}
-
-void expect_refused(const std::string& path, int error, std::string_view message) {
-  const int next = ::dup(STDERR_FILENO);  // the next file gets this number
-  ::close(next);
-  const auto file = file_random_access::open(path);
-  ASSERT_FALSE(file.ok()) << path;
-  EXPECT_EQ(file.error().code(), status_code::io_error);
-  EXPECT_EQ(file.error().system_error(), error);
-  EXPECT_EQ(file.error().message(), path + ": cannot be " + std::string(message));
-  const int again = ::dup(STDERR_FILENO);
-  ::close(again);
-  EXPECT_EQ(again, next) << "left open";
-}
-
-TEST(file_random_access, gives_what_the_file_holds_from_anywhere) {
-  const temporary_folder folder;
-  std::string content;
-  for (int i = 0; i < 5000; ++i) content += std::to_string(i);
-  auto file = file_random_access::open(folder.make_file("a", content));
-  ASSERT_TRUE(file.ok());
-  EXPECT_EQ(read_whole(*file, 1000), content);
-  bytes room(10);
-  for (const std::uint64_t offset : {std::uint64_t{17}, std::uint64_t{0}, content.size() - 3}) {
-    const auto count = file->read_at(offset, room);
-    ASSERT_TRUE(count.ok());
-    EXPECT_EQ(std::string(room.begin(), room.begin() + signed_of(*count)), content.substr(offset, 10));
-  }
-  const std::uint64_t half = std::uint64_t{1} << 63;
-  for (const std::uint64_t past : {content.size(), content.size() + 1, half - 1, half, half + half - 1}) {
-    const auto count = file->read_at(past, room);
-    ASSERT_TRUE(count.ok()) << past << ": " << count.error().message();
-    EXPECT_EQ(*count, 0u) << past;
-  }
-}
-
-TEST(file_random_access, refuses_what_cannot_be_read_anywhere) {
-  const temporary_folder folder;
-  folder.make_file("a");
-  expect_refused(folder / "missing", ENOENT, "opened: No such file or directory");
-  expect_refused(folder / "a/b", ENOTDIR, "opened: Not a directory");
-  expect_refused(folder.path(), EISDIR, "read: Is a directory");
-  expect_refused(folder.make_socket("socket"), ENXIO, "opened: No such device or address");
-  expect_refused(folder.make_fifo("fifo"), ESPIPE, "read: Illegal seek");
-}
-
-TEST(file_random_access, tells_a_read_that_fails) {
-  auto file = file_random_access::open("/proc/self/mem");  // address 0 is never mapped
-  ASSERT_TRUE(file.ok());
-  EXPECT_EQ(read_whole(*file, 4), "failed: /proc/self/mem: cannot be read: Input/output error");
-}
-
-TEST(file_random_access, reads_nothing_after_a_request_to_stop) {
-  const temporary_folder folder;
-  cancellation cancel;
-  auto file = file_random_access::open(folder.make_file("a", "abc"), &cancel);
-  ASSERT_TRUE(file.ok());
-  EXPECT_EQ(read_whole(*file, 2), "abc");
-  cancel.request();
-  bytes room(2);
-  const auto count = file->read_at(0, room);
-  ASSERT_FALSE(count.ok());
-  EXPECT_EQ(count.error().code(), status_code::cancelled);
-  EXPECT_EQ(count.error().message(), (folder / "a") + ": stopped before it was read");
-}
-
-TEST(file_random_access, closes_its_file_once) {
-  const temporary_folder folder;
-  const std::string path = folder.make_file("a", "abc");
-  const int next = ::dup(STDERR_FILENO);
-  ::close(next);
-  {
-    auto file = file_random_access::open(path);
-    ASSERT_TRUE(file.ok());
-    file_random_access moved = *std::move(file);
-    EXPECT_EQ(read_whole(moved, 10), "abc");
-  }
-  const int again = ::dup(STDERR_FILENO);
-  ::close(again);
-  EXPECT_EQ(again, next);
-}
-
-TEST(file_random_access, serves_a_rechunking) {
+TEST(rechunk, reads_a_file) {
   const temporary_folder folder;
   seeded_choices random(8101);
   const edit e(chunker_of("gear"), make_stream(content::random, 2 * MiB, random), 1 * MiB, 3, bytes{1, 2, 3, 4});
