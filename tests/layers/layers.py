@@ -35,7 +35,6 @@ OF_C = {"stddef.h", "stdint.h"}  # the standard library too
 SOURCE_SUFFIXES = {".h", ".cc", ".cu", ".cuh"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 LAUNCH = re.compile(r"<<<")
-UNORDERED = {"cli"}  # its folders still include each other in circles
 FOLDER_ROW = re.compile(r"^\| (`[\w/-]+/`(?:, `[\w/-]+/`)*) \|", re.MULTILINE)
 
 Order = dict[str, int]  # the row of each folder, which includes only folders of smaller rows
@@ -74,7 +73,7 @@ def order_problems(order: Order, path: pathlib.PurePath, text: str) -> list[str]
     problems = []
     for bracket, header in INCLUDE.findall(text):
         target = pathlib.PurePath(header)
-        if bracket == "<" or target.parts[0] != layer or layer in UNORDERED or folder_of(target) == folder or is_public(path):
+        if bracket == "<" or target.parts[0] != layer or folder_of(target) == folder or is_public(path):
             continue
         if order.get(folder_of(target), len(order)) >= order.get(folder, 0):
             problems.append(f"{path}: {folder} may not include {header}; docs/architecture.md has the order of the folders")
