@@ -157,8 +157,8 @@ TEST(bounds, borgs_exponents_are_in_order) {
 
 TEST(bounds, casyncs_divisor_has_a_largest_average) {
   for (const std::string_view name : {"casync", "desync-legacy"}) {
-    EXPECT_THAT(refusal(name, "min_bytes=1K,avg_bytes=8388609,max_bytes=16M"),
-                HasSubstr("avg_bytes = 8388609 must be at most 8388608"));
+    EXPECT_THAT(refusal(name, "min_bytes=1K,avg_bytes=134217729,max_bytes=256M"),
+                HasSubstr("avg_bytes = 134217729 must be at most 134217728"));
   }
 }
 
