@@ -19,7 +19,6 @@ UNFINISHED = (
     "pipeline/include",
     "pipeline/inputs",
     "pipeline/tune",
-    "tests/pipeline",
     # the store
     "store/access",
     "store/api",

@@ -35,9 +35,9 @@ bool runs(backend which) {
 }
 
 std::vector<backend> running() {
-  std::vector<backend> found;
-  std::copy_if(std::begin(every_backend), std::end(every_backend), std::back_inserter(found), runs);
-  return found;
+  std::vector<backend> available;
+  std::copy_if(std::begin(every_backend), std::end(every_backend), std::back_inserter(available), runs);
+  return available;
 }
 
 std::vector<std::uint8_t> some_bytes(std::uint64_t size) {
@@ -147,11 +147,11 @@ TEST(backend_cache, yield_to_what_is_asked_for) {
 
 /// Returns the digests that `placed` makes of messages of many lengths.
 std::vector<digest> fingerprints_by(chosen_fingerprinter& placed, byte_span bytes) {
-  std::vector<digest> made(400);
-  for (std::size_t i = 0; i < made.size(); ++i)
-    placed.batch->submit(bytes.first(i * bytes.size() / made.size()), made[i]);
+  std::vector<digest> digests(400);
+  for (std::size_t i = 0; i < digests.size(); ++i)
+    placed.batch->submit(bytes.first(i * bytes.size() / digests.size()), digests[i]);
   EXPECT_TRUE(placed.batch->flush().ok());
-  return made;
+  return digests;
 }
 
 TEST(fingerprints_on, makes_the_same_on_every_back_end) {

@@ -38,7 +38,7 @@ TEST(find_fastest, gives_all_turns_although_others_use_the_processor) {
 
 TEST(find_fastest, adds_up_the_parts) {
   const double costs[3][2] = {{1, 5}, {2, 2}, {5, 1}};
-  EXPECT_EQ(find_fastest(3, 2, [&](std::size_t i, std::size_t part) { return costs[i][part]; }), 1u);
+  EXPECT_EQ(find_fastest(3, 2, [&](std::size_t i, std::size_t round) { return costs[i][round]; }), 1u);
 }
 
 TEST(find_fastest, chooses_the_last_of_those_that_are_about_equal) {

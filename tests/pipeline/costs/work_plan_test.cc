@@ -21,16 +21,16 @@ job_rates processor_only(double chunking, double fingerprinting, std::uint64_t l
   return {.processor = {.lane_count = lanes, .chunking = chunking, .fingerprinting = fingerprinting}, .devices = {}};
 }
 
-plan_prediction found(const std::vector<plan_prediction>& all, work_plan which) {
+plan_prediction prediction_for(const std::vector<plan_prediction>& all, work_plan which) {
   const plan_prediction* const each = prediction_of(all, which);
   EXPECT_NE(each, nullptr) << to_string(which);
   return each != nullptr ? *each : plan_prediction{};
 }
 
 std::vector<work_plan> plans(const std::vector<plan_prediction>& all) {
-  std::vector<work_plan> made;
-  for (const plan_prediction& each : all) made.push_back(each.plan);
-  return made;
+  std::vector<work_plan> plans;
+  for (const plan_prediction& each : all) plans.push_back(each.plan);
+  return plans;
 }
 
 void expect_rate(const plan_prediction& prediction, double expected) {
@@ -112,7 +112,7 @@ TEST(predict_plans, has_devices_only_fingerprint_if_they_cut_slowly) {
   job_rates rates = processor_only(12 * GB, 0.5 * GB, 4);
   rates.devices = {fast_device()};
   rates.devices[0].chunking = 2 * GB;
-  const plan_prediction shared = found(predict_plans(rates), work_plan::shared);
+  const plan_prediction shared = prediction_for(predict_plans(rates), work_plan::shared);
   expect_rate(shared, (4 + 25 / 0.5) / (1.0 / 12 + 1 / 0.5) * GB);
   EXPECT_EQ(shared.device_cut_share, 0);
   EXPECT_GT(shared.device_fingerprint_share, 0.9);
@@ -122,11 +122,11 @@ TEST(predict_plans, counts_how_often_bytes_pass_memory) {
   job_rates rates = processor_only(100 * GB, 100 * GB, 4);
   rates.processor.memory = 12 * GB;
   rates.devices = {fast_device()};
-  expect_rate(found(predict_plans(rates), work_plan::processor), 4 * GB);
-  expect_rate(found(predict_plans(rates), work_plan::device), 4 * GB);
+  expect_rate(prediction_for(predict_plans(rates), work_plan::processor), 4 * GB);
+  expect_rate(prediction_for(predict_plans(rates), work_plan::device), 4 * GB);
   rates.processor.fingerprinting = 0.01 * GB;
   rates.devices_can_cut = false;
-  const plan_prediction shared = found(predict_plans(rates), work_plan::shared);
+  const plan_prediction shared = prediction_for(predict_plans(rates), work_plan::shared);
   EXPECT_EQ(shared.limits[0].name, "memory");
   EXPECT_NEAR(shared.bytes_per_second / GB, 12 / (3 + shared.device_fingerprint_share), 1e-8);
 }
@@ -172,7 +172,7 @@ TEST(predict_plans, finds_the_best_share) {
     for (const work_kind kind : {work_kind::cuts, work_kind::fingerprints}) {
       for (int i = 0; i <= steps; ++i) best = std::max(best, rate_at(rates, kind, static_cast<double>(i) / steps));
     }
-    const plan_prediction shared = found(predict_plans(rates), work_plan::shared);
+    const plan_prediction shared = prediction_for(predict_plans(rates), work_plan::shared);
     ASSERT_LE(best, shared.bytes_per_second * (1 + 1e-8)) << "round " << round;
     ASSERT_GE(best, shared.bytes_per_second * 0.97) << "round " << round;
     if (shared.device_cut_share < shared.device_fingerprint_share) ++fingerprint_only;

@@ -19,9 +19,9 @@ namespace cutpoint::tests {
 namespace {
 
 digest numbered(std::uint64_t number) {
-  digest made{.size = 20};
-  for (std::size_t i = 0; i < sizeof number; ++i) made.bytes[i + 7] = static_cast<std::uint8_t>(number >> 8 * i);
-  return made;
+  digest value{.size = 20};
+  for (std::size_t i = 0; i < sizeof number; ++i) value.bytes[i + 7] = static_cast<std::uint8_t>(number >> 8 * i);
+  return value;
 }
 
 status give(chunk_receiver& receiver, std::uint64_t stream, const std::vector<delivered_chunk>& chunks) {
@@ -71,7 +71,7 @@ class watched_index final : public fingerprint_index {
   explicit watched_index(record& watched) : watched_(watched) {}
 
   status look_up(std::span<const digest> digests, std::span<index_answer> answers) override {
-    return held_.look_up(digests, answers);
+    return index_.look_up(digests, answers);
   }
   status insert(std::span<const digest> digests, std::span<index_answer> answers) override {
     if (watched_.batches.size() == watched_.fails_at) {
@@ -79,14 +79,14 @@ class watched_index final : public fingerprint_index {
       return {status_code::io_error, "the index cannot be read"};
     }
     watched_.batches.push_back(digests.size());
-    return held_.insert(digests, answers);
+    return index_.insert(digests, answers);
   }
-  std::uint64_t size() const noexcept override { return held_.size(); }
-  std::uint64_t memory_bytes() const noexcept override { return held_.memory_bytes(); }
+  std::uint64_t size() const noexcept override { return index_.size(); }
+  std::uint64_t memory_bytes() const noexcept override { return index_.memory_bytes(); }
 
  private:
   record& watched_;
-  memory_index held_{fingerprint_kind::sha1};
+  memory_index index_{fingerprint_kind::sha1};
 };
 
 /// Has no `select`, so that its tally inserts digests one by one.
@@ -238,38 +238,38 @@ std::vector<std::uint64_t> many_lengths(std::uint64_t seed, std::size_t count) {
 }
 
 length_distribution distribution_of(const std::vector<std::uint64_t>& lengths) {
-  length_distribution made;
-  for (const std::uint64_t length : lengths) made.add(length, 1);
-  return made;
+  length_distribution distribution;
+  for (const std::uint64_t length : lengths) distribution.add(length, 1);
+  return distribution;
 }
 
 TEST(length_distribution, has_percentiles_to_within_one_percent) {
   const auto lengths = many_lengths(1, 30'000);
-  const length_distribution made = distribution_of(lengths);
+  const length_distribution distribution = distribution_of(lengths);
   for (const double percent : {0.0, 0.01, 1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0, 99.99, 100.0}) {
     const auto expected = static_cast<double>(percentile_of(lengths, percent));
-    EXPECT_NEAR(static_cast<double>(*made.percentile(percent)), expected, expected / 100) << percent;
+    EXPECT_NEAR(static_cast<double>(*distribution.percentile(percent)), expected, expected / 100) << percent;
   }
 }
 
 TEST(length_distribution, has_exact_smallest_largest_and_mean) {
   const auto lengths = many_lengths(2, 5000);
-  const length_distribution made = distribution_of(lengths);
-  EXPECT_EQ(made.min(), *std::min_element(lengths.begin(), lengths.end()));
-  EXPECT_EQ(made.max(), *std::max_element(lengths.begin(), lengths.end()));
+  const length_distribution distribution = distribution_of(lengths);
+  EXPECT_EQ(distribution.min(), *std::min_element(lengths.begin(), lengths.end()));
+  EXPECT_EQ(distribution.max(), *std::max_element(lengths.begin(), lengths.end()));
   std::uint64_t sum = 0;
   for (const std::uint64_t length : lengths) sum += length;
-  EXPECT_DOUBLE_EQ(*made.mean(), static_cast<double>(sum) / 5000);
+  EXPECT_DOUBLE_EQ(*distribution.mean(), static_cast<double>(sum) / 5000);
 }
 
 TEST(length_distribution, of_one_length_is_that_length) {
   for (const std::uint64_t length : std::initializer_list<std::uint64_t>{1, 127, 128, 65'537, ~std::uint64_t{0}}) {
-    length_distribution made;
-    made.add(length, 3);
-    for (const double percent : {0.0, 50.0, 100.0}) EXPECT_EQ(made.percentile(percent), length);
-    ASSERT_EQ(made.buckets(3).size(), 1u);
-    EXPECT_LE(made.buckets(3)[0].least, length);
-    EXPECT_GE(made.buckets(3)[0].most, length);
+    length_distribution distribution;
+    distribution.add(length, 3);
+    for (const double percent : {0.0, 50.0, 100.0}) EXPECT_EQ(distribution.percentile(percent), length);
+    ASSERT_EQ(distribution.buckets(3).size(), 1u);
+    EXPECT_LE(distribution.buckets(3)[0].least, length);
+    EXPECT_GE(distribution.buckets(3)[0].most, length);
   }
 }
 
@@ -291,9 +291,9 @@ TEST(length_distribution, merges_to_the_distribution_of_all) {
 
 TEST(length_distribution, has_adjacent_buckets_with_all_chunks_in_their_own) {
   const auto lengths = many_lengths(5, 4000);
-  const length_distribution made = distribution_of(lengths);
+  const length_distribution distribution = distribution_of(lengths);
   for (unsigned fineness = 0; fineness <= 8; ++fineness) {
-    const auto buckets = made.buckets(fineness);
+    const auto buckets = distribution.buckets(fineness);
     ASSERT_FALSE(buckets.empty());
     for (std::size_t i = 0; i < buckets.size(); ++i) {
       if (i != 0) {
@@ -314,21 +314,21 @@ TEST(length_distribution, has_adjacent_buckets_with_all_chunks_in_their_own) {
 using cuts_of_streams = std::vector<std::vector<std::uint64_t>>;
 
 /// Returns the calls that one side gets, one function for each.
-std::vector<std::function<void()>> calls_of(chunk_receiver& side, const cuts_of_streams& streams) {
+std::vector<std::function<void()>> calls_of(chunk_receiver& receiver, const cuts_of_streams& streams) {
   std::vector<std::function<void()>> calls;
   for (std::size_t s = 0; s < streams.size(); ++s) {
-    calls.emplace_back([&side, s] { EXPECT_TRUE(side.begin_stream(s).ok()); });
+    calls.emplace_back([&receiver, s] { EXPECT_TRUE(receiver.begin_stream(s).ok()); });
     for (const delivered_chunk& c : of_lengths(s, streams[s])) {
-      calls.emplace_back([&side, c] { EXPECT_TRUE(side.take(c).ok()); });
+      calls.emplace_back([&receiver, c] { EXPECT_TRUE(receiver.take(c).ok()); });
     }
-    calls.emplace_back([&side, s] { EXPECT_TRUE(side.end_stream(s, {}).ok()); });
+    calls.emplace_back([&receiver, s] { EXPECT_TRUE(receiver.end_stream(s, {}).ok()); });
   }
   return calls;
 }
 
 /// Counts the differences naively, by the definition.
 cut_differences naive_differences(const cuts_of_streams& exact, const cuts_of_streams& other, std::uint64_t segment) {
-  cut_differences found;
+  cut_differences differences;
   for (std::size_t s = 0; s < other.size(); ++s) {
     std::map<std::uint64_t, std::uint64_t> true_chunks;
     for (const delivered_chunk& c : of_lengths(s, exact[s])) true_chunks[c.offset] = c.length;
@@ -336,23 +336,23 @@ cut_differences naive_differences(const cuts_of_streams& exact, const cuts_of_st
     for (const delivered_chunk& c : of_lengths(s, other[s])) {
       const auto expected = true_chunks.find(c.offset);
       const bool is_dirty = expected == true_chunks.end() || expected->second != c.length;
-      ++found.chunk_count;
-      found.bytes += c.length;
-      found.dirty_chunk_count += is_dirty ? 1 : 0;
-      found.dirty_bytes += is_dirty ? c.length : 0;
+      ++differences.chunk_count;
+      differences.bytes += c.length;
+      differences.dirty_chunk_count += is_dirty ? 1 : 0;
+      differences.dirty_bytes += is_dirty ? c.length : 0;
       bytes += c.length;
     }
-    for (std::uint64_t boundary = segment; boundary < bytes; boundary += segment) ++found.boundary_count;
+    for (std::uint64_t boundary = segment; boundary < bytes; boundary += segment) ++differences.boundary_count;
   }
-  return found;
+  return differences;
 }
 
-void expect_equal(const cut_differences& found, const cut_differences& expected) {
-  EXPECT_EQ(found.chunk_count, expected.chunk_count);
-  EXPECT_EQ(found.bytes, expected.bytes);
-  EXPECT_EQ(found.dirty_chunk_count, expected.dirty_chunk_count);
-  EXPECT_EQ(found.dirty_bytes, expected.dirty_bytes);
-  EXPECT_EQ(found.boundary_count, expected.boundary_count);
+void expect_equal(const cut_differences& actual, const cut_differences& expected) {
+  EXPECT_EQ(actual.chunk_count, expected.chunk_count);
+  EXPECT_EQ(actual.bytes, expected.bytes);
+  EXPECT_EQ(actual.dirty_chunk_count, expected.dirty_chunk_count);
+  EXPECT_EQ(actual.dirty_bytes, expected.dirty_bytes);
+  EXPECT_EQ(actual.boundary_count, expected.boundary_count);
 }
 
 /// Returns lengths with the sum `bytes`. They are at most four, so that equal chunks in a row and accidental meetings

@@ -116,10 +116,10 @@ class counting_device final : public device_provider {
  public:
   result<std::unique_ptr<cuda::offload>> make(int device, const chunker& cuts, const fingerprint_recipe& fingerprint,
                                               const cuda::batch_limits& limits, cuda::offload_use use) const override {
-    ++made;
+    ++made_count;
     return devices_.make(device, cuts, fingerprint, limits, use);
   }
-  mutable std::atomic<int> made = 0;
+  mutable std::atomic<int> made_count = 0;
   mutable std::atomic<bool> fails = false;
 
  private:
@@ -143,7 +143,7 @@ TEST(device, keeps_its_memory_for_the_next_feed_with_the_same_options) {
     }
     const status outcome = feed->finish();
     ASSERT_NO_FATAL_FAILURE(expect_sequential(outcome, out, options, streams));
-    EXPECT_EQ(devices->made, expected += newly_made);
+    EXPECT_EQ(devices->made_count, expected += newly_made);
   };
   feed_options options = small_job();
   options.where = backend::cuda;

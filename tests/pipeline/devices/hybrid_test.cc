@@ -139,8 +139,10 @@ TEST(hybrid, gives_a_device_no_more_chunks_than_it_has_room_for) {
       if (!feed->take(lane, 0)) continue;
       works = true;
       std::uint64_t count = 0;
-      if (const auto* taken = std::get_if<fingerprint_task>(&feed->taken(lane).work); taken != nullptr && lane == 1) {
-        for (const fingerprint_task::batch_range& each : taken->ranges) count += each.which.last - each.which.first;
+      if (const auto* task_taken = std::get_if<fingerprint_task>(&feed->current_task(lane).work);
+          task_taken != nullptr && lane == 1) {
+        for (const fingerprint_task::batch_range& each : task_taken->ranges)
+          count += each.which.last - each.which.first;
       }
       largest = std::max(largest, count);
       feed->perform(lane);

@@ -37,9 +37,9 @@ TEST(engine_memory, is_shared_by_all_feeds) {
   std::list<recorder> receivers;
   std::list<feed> feeds;
   const auto open = [&] {
-    auto opened = lanes.open(options, receivers.emplace_back());
-    if (opened.ok()) feeds.push_back(*std::move(opened));
-    return opened.ok() ? status() : opened.error();
+    auto feed_opened = lanes.open(options, receivers.emplace_back());
+    if (feed_opened.ok()) feeds.push_back(*std::move(feed_opened));
+    return feed_opened.ok() ? status() : feed_opened.error();
   };
   status refusal;
   std::uint64_t ring_bytes = 0;

@@ -63,11 +63,11 @@ TEST(chunk_buffer, has_the_sequential_cuts_and_runs_as_one) {
   engine threads = two_threads();
   const auto bytes = stream_with_run();
   for (const char* name : {"fastcdc", "ae-max", "casync", "fixed"}) {
-    const auto found = chunk_buffer(threads, job(name), bytes);
-    ASSERT_TRUE(found.ok()) << found.error().message();
-    EXPECT_EQ(unrolled(*found), chunker_of(name).find_cuts(bytes)) << name;
-    EXPECT_LT(found->size(), unrolled(*found).size()) << name;
-    expect_digests_of(bytes, *found);
+    const auto records = chunk_buffer(threads, job(name), bytes);
+    ASSERT_TRUE(records.ok()) << records.error().message();
+    EXPECT_EQ(unrolled(*records), chunker_of(name).find_cuts(bytes)) << name;
+    EXPECT_LT(records->size(), unrolled(*records).size()) << name;
+    expect_digests_of(bytes, *records);
   }
   EXPECT_THAT(*chunk_buffer(threads, job(), {}), testing::IsEmpty());
 }
@@ -115,18 +115,18 @@ TEST(chunk_list_digest, is_the_same_for_equal_lists_alone) {
 TEST(chunk_columns, have_the_chunks_of_runs_one_by_one) {
   engine threads = two_threads();
   const auto bytes = stream_with_run();
-  chunk_columns found;
-  ASSERT_TRUE(feed_buffer(threads, job(), bytes, found).ok());
+  chunk_columns records;
+  ASSERT_TRUE(feed_buffer(threads, job(), bytes, records).ok());
   const std::vector<chunk> expected = job().cuts.find_cuts(bytes);
-  ASSERT_EQ(found.offsets.size(), expected.size());
-  ASSERT_EQ(found.lengths.size(), expected.size());
-  ASSERT_EQ(found.digests.size(), 20 * expected.size());
+  ASSERT_EQ(records.offsets.size(), expected.size());
+  ASSERT_EQ(records.lengths.size(), expected.size());
+  ASSERT_EQ(records.digests.size(), 20 * expected.size());
   auto digest_of = *fingerprinter::make(fingerprint_kind::sha1);
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    EXPECT_EQ((chunk{found.offsets[i], found.lengths[i]}), expected[i]);
+    EXPECT_EQ((chunk{records.offsets[i], records.lengths[i]}), expected[i]);
     const digest whole = *digest_of(byte_span(bytes).subspan(expected[i].offset, expected[i].length));
     EXPECT_TRUE(
-        std::equal(whole.view().begin(), whole.view().end(), found.digests.begin() + static_cast<long>(20 * i)));
+        std::equal(whole.view().begin(), whole.view().end(), records.digests.begin() + static_cast<long>(20 * i)));
   }
 }
 
@@ -162,10 +162,10 @@ TEST(feed_buffer, has_the_sequential_cuts_in_place) {
     for (const map_kind map : {map_kind::cuts, map_kind::candidates}) {
       feed_options options = job(name);
       options.map = map;
-      const auto found = chunk_buffer(threads, options, bytes);
-      ASSERT_TRUE(found.ok()) << found.error().message();
-      EXPECT_EQ(unrolled(*found), chunker_of(name).find_cuts(bytes)) << name;
-      expect_digests_of(bytes, *found);
+      const auto records = chunk_buffer(threads, options, bytes);
+      ASSERT_TRUE(records.ok()) << records.error().message();
+      EXPECT_EQ(unrolled(*records), chunker_of(name).find_cuts(bytes)) << name;
+      expect_digests_of(bytes, *records);
     }
   }
 }
@@ -174,8 +174,8 @@ TEST(feed_buffer, fails_if_a_chunk_outgrows_the_memory) {
   engine threads = two_threads();
   feed_options options{.cuts = chunker_of("gear", "max_bytes=0"), .memory_bytes = 8 * MiB};
   const std::vector<std::uint8_t> zeros(40 * MiB, 1);
-  chunk_columns found;
-  EXPECT_EQ(feed_buffer(threads, options, zeros, found).code(), status_code::memory_limit);
+  chunk_columns records;
+  EXPECT_EQ(feed_buffer(threads, options, zeros, records).code(), status_code::memory_limit);
 }
 
 TEST(feed_buffer, ends_with_the_functions_failure) {
@@ -224,10 +224,10 @@ TEST(chunk_reader, gives_the_chunks_of_a_source_as_they_are_asked_for) {
     memory_source source(bytes);
     auto reader = chunk_reader::open(threads, job(), source);
     ASSERT_TRUE(reader.ok());
-    const auto [found, outcome] = all_of(*reader, at_a_time);
+    const auto [records, outcome] = all_of(*reader, at_a_time);
     EXPECT_TRUE(outcome.ok()) << outcome.message();
-    EXPECT_EQ(unrolled(found), job().cuts.find_cuts(bytes));
-    expect_digests_of(bytes, found);
+    EXPECT_EQ(unrolled(records), job().cuts.find_cuts(bytes));
+    expect_digests_of(bytes, records);
     EXPECT_EQ(reader->statistics().fed_bytes, bytes.size());
     chunk_record one;
     EXPECT_EQ(*reader->read({&one, 1}), 0u) << "after the last";
@@ -241,11 +241,11 @@ TEST(chunk_reader, returns_the_failure_of_its_source_after_all_decided_chunks) {
   source.fail_after(400'000, {status_code::io_error, "tape: cannot be read: it is torn", EIO});
   auto reader = chunk_reader::open(threads, job(), source);
   ASSERT_TRUE(reader.ok());
-  const auto [found, outcome] = all_of(*reader, 10);
+  const auto [records, outcome] = all_of(*reader, 10);
   EXPECT_EQ(outcome.code(), status_code::io_error);
   EXPECT_EQ(outcome.system_error(), EIO);
-  ASSERT_FALSE(found.empty());
-  EXPECT_GE(found.back().offset + found.back().length + 65'536, 400'000u) << "at most a chunk is undecided";
+  ASSERT_FALSE(records.empty());
+  EXPECT_GE(records.back().offset + records.back().length + 65'536, 400'000u) << "at most a chunk is undecided";
   chunk_record one;
   EXPECT_EQ(reader->read({&one, 1}).error().message(), outcome.message()) << "again";
 }
@@ -279,11 +279,11 @@ TEST(chunk_reader, counts_the_chunks_of_a_hole) {
   hole_source source(64 * GiB + 5);
   auto reader = chunk_reader::open(threads, job("gear"), source);
   ASSERT_TRUE(reader.ok());
-  const auto [found, outcome] = all_of(*reader, 50);
+  const auto [records, outcome] = all_of(*reader, 50);
   EXPECT_TRUE(outcome.ok()) << outcome.message();
-  EXPECT_LT(found.size(), 1000u);
+  EXPECT_LT(records.size(), 1000u);
   std::uint64_t end = 0;
-  for (const chunk_record& each : found) {
+  for (const chunk_record& each : records) {
     EXPECT_EQ(each.offset, end);
     end += each.length * each.count;
   }
@@ -302,7 +302,7 @@ TEST(chunk_reader, stops_when_it_is_cancelled) {
   chunk_record one;
   ASSERT_EQ(*reader->read({&one, 1}), 1u);
   cancel.request();
-  const auto [found, outcome] = all_of(*reader, 100);
+  const auto [records, outcome] = all_of(*reader, 100);
   EXPECT_EQ(outcome.code(), status_code::cancelled);
 }
 

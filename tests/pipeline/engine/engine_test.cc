@@ -17,9 +17,9 @@ namespace cutpoint::tests {
 namespace {
 
 engine with_threads(std::uint64_t count) {
-  auto made = engine::make({.threads = count});
-  EXPECT_TRUE(made.ok());
-  return *std::move(made);
+  auto new_engine = engine::make({.threads = count});
+  EXPECT_TRUE(new_engine.ok());
+  return *std::move(new_engine);
 }
 
 std::vector<std::uint8_t> mixed(std::size_t size, std::uint64_t seed) {
@@ -146,9 +146,9 @@ TEST(engine, stops_when_it_is_cancelled) {
   ASSERT_TRUE(feed.ok());
   ASSERT_TRUE(feed->begin(0).ok());
   std::thread other([&] { cancel.request(); });
-  const std::vector<std::uint8_t> piece(100'000, 1);
+  const std::vector<std::uint8_t> block(100'000, 1);
   status outcome;
-  while (outcome.ok()) outcome = feed->write(piece);
+  while (outcome.ok()) outcome = feed->write(block);
   other.join();
   EXPECT_EQ(outcome.code(), status_code::cancelled);
   EXPECT_EQ(feed->finish().code(), status_code::cancelled);

@@ -34,19 +34,19 @@ class window_keeper final : public chunk_receiver {
 
   status begin_stream(std::uint64_t stream) override { return out.begin_stream(stream); }
   status take(const delivered_chunk& chunk) override {
-    if (kept.size() == most_chunks_) {
-      all_intact = all_intact && kept.front().is_intact();
-      kept.pop_front();
+    if (chunks_kept.size() == most_chunks_) {
+      all_intact = all_intact && chunks_kept.front().is_intact();
+      chunks_kept.pop_front();
     }
     auto bytes = chunk.keep();
     if (!bytes) return bytes.error();
-    kept.push_back({*std::move(bytes), chunk.fingerprint});
+    chunks_kept.push_back({*std::move(bytes), chunk.fingerprint});
     return out.take(chunk);
   }
   status end_stream(std::uint64_t stream, const status& outcome) override { return out.end_stream(stream, outcome); }
 
   recorder out;
-  std::deque<kept_chunk> kept;
+  std::deque<kept_chunk> chunks_kept;
   bool all_intact = true;
 
  private:
@@ -71,13 +71,13 @@ TEST(kept_bytes, of_all_chunks_end_the_feed_with_an_error_that_names_the_limit) 
     EXPECT_THAT(outcome.message(), testing::HasSubstr("kept_memory_bytes allows"));
     EXPECT_THAT(outcome.message(), testing::HasSubstr("300000"));
     EXPECT_THAT(outcome.message(), testing::HasSubstr("offset "));
-    std::uint64_t kept = 0;
-    for (const kept_chunk& each : keeper.kept) {
-      kept += each.bytes.view().size();
+    std::uint64_t kept_total = 0;
+    for (const kept_chunk& each : keeper.chunks_kept) {
+      kept_total += each.bytes.view().size();
       EXPECT_TRUE(each.is_intact());  // after the feed and the engine
     }
-    EXPECT_LE(kept, 300'000u);
-    EXPECT_GT(kept, 300'000u - 2 * 16384);
+    EXPECT_LE(kept_total, 300'000u);
+    EXPECT_GT(kept_total, 300'000u - 2 * 16384);
   }
 }
 
@@ -92,7 +92,7 @@ TEST(kept_bytes, of_a_window_are_right_and_change_no_chunk_in_little_memory) {
     EXPECT_EQ(keeper.out.streams[0].chunks, options.cuts.find_cuts(stream));
     EXPECT_EQ(keeper.out.streams[2].chunks, options.cuts.find_cuts(stream));
     EXPECT_TRUE(keeper.all_intact);
-    for (const kept_chunk& each : keeper.kept) EXPECT_TRUE(each.is_intact());
+    for (const kept_chunk& each : keeper.chunks_kept) EXPECT_TRUE(each.is_intact());
   }
 }
 
@@ -148,13 +148,13 @@ class releasing_elsewhere final : public chunk_receiver {
       const std::lock_guard lock(mutex_);
       waiting_.push_back({*std::move(bytes), chunk.fingerprint});
     }
-    ++taken;
+    ++taken_count;
     changed_.notify_all();
     return {};
   }
   status end_stream(std::uint64_t, const status&) override { return {}; }
 
-  std::uint64_t taken = 0;
+  std::uint64_t taken_count = 0;
   std::atomic<std::uint64_t> released = 0;
   std::atomic<bool> all_intact = true;
 
@@ -190,8 +190,8 @@ TEST(kept_bytes, are_released_on_another_thread_while_the_feed_waits_for_them) {
     releasing_elsewhere receiver;
     const status outcome = feed_streams(2, options, {stream}, receiver);
     EXPECT_TRUE(outcome.ok()) << outcome.message();
-    EXPECT_GT(receiver.taken, 300u);
-    while (receiver.released < receiver.taken) std::this_thread::yield();
+    EXPECT_GT(receiver.taken_count, 300u);
+    while (receiver.released < receiver.taken_count) std::this_thread::yield();
     EXPECT_TRUE(receiver.all_intact);
   }
 }
@@ -199,22 +199,22 @@ TEST(kept_bytes, are_released_on_another_thread_while_the_feed_waits_for_them) {
 TEST(kept_bytes, of_a_chunk_that_no_feed_delivered_have_no_limit) {
   const std::vector<std::uint8_t> bytes(100'000, 7);
   const delivered_chunk chunk{.length = bytes.size(), .bytes = bytes};
-  const auto kept = chunk.keep();
-  ASSERT_TRUE(kept.ok());
-  EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), kept->view().begin(), kept->view().end()));
+  const auto copy = chunk.keep();
+  ASSERT_TRUE(copy.ok());
+  EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), copy->view().begin(), copy->view().end()));
   EXPECT_TRUE(kept_bytes().view().empty());
 }
 
 TEST(kept_bytes, may_be_kept_by_work_on_several_lanes) {
   std::mutex mutex;
-  std::vector<kept_chunk> kept;
+  std::vector<kept_chunk> chunks_kept;
   std::atomic<std::uint64_t> refused = 0;
   selecting_recorder receiver;
   receiver.on_work = [&](const delivered_chunk& chunk) {
     auto bytes = chunk.keep();
     if (!bytes) return ++refused, status();
     const std::lock_guard lock(mutex);
-    kept.push_back({*std::move(bytes), chunk.fingerprint});
+    chunks_kept.push_back({*std::move(bytes), chunk.fingerprint});
     return status();
   };
   feed_options options = keeping_options();
@@ -224,7 +224,7 @@ TEST(kept_bytes, may_be_kept_by_work_on_several_lanes) {
   ASSERT_TRUE(feed_streams(4, options, {mixed_stream(4 * MiB, 9210)}, receiver).ok());
   EXPECT_GT(refused, 0u);
   std::uint64_t total = 0;
-  for (const kept_chunk& each : kept) {
+  for (const kept_chunk& each : chunks_kept) {
     EXPECT_TRUE(each.is_intact());
     total += each.bytes.view().size();
   }

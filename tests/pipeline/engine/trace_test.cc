@@ -19,9 +19,10 @@ constexpr double clock_error = 1e-9;  ///< rounding error of sums and difference
 
 class timeline final : public trace_receiver {
  public:
-  void begin(std::chrono::steady_clock::time_point opened, std::span<const lane_record> records) noexcept override {
+  void begin(std::chrono::steady_clock::time_point opening_time,
+             std::span<const lane_record> records) noexcept override {
     EXPECT_TRUE(lanes.empty());
-    EXPECT_LE(opened, std::chrono::steady_clock::now());
+    EXPECT_LE(opening_time, std::chrono::steady_clock::now());
     lanes.assign(records.begin(), records.end());
   }
   void take(const trace_span& span) noexcept override { spans.push_back(span); }
@@ -51,10 +52,10 @@ struct traced_run {
 };
 
 traced_run run_traced(const engine_options& threads, feed_options options, std::uint64_t bytes) {
-  traced_run made;
+  traced_run run;
   recorder out;
   auto engine = engine_factory::make(threads, std::make_shared<host_device>()).value();
-  options.trace = &made.seen;
+  options.trace = &run.seen;
   auto feed = engine.open(options, out).value();
   EXPECT_TRUE(feed.begin(0).ok());
   seeded_choices random(1);
@@ -63,8 +64,8 @@ traced_run run_traced(const engine_options& threads, feed_options options, std::
   EXPECT_TRUE(feed.end().ok());
   EXPECT_TRUE(feed.finish().ok());
   EXPECT_EQ(out.fault, "");
-  made.statistics = feed.statistics();
-  return made;
+  run.statistics = feed.statistics();
+  return run;
 }
 
 void expect_no_overlap(const traced_run& run) {

@@ -94,11 +94,11 @@ TEST(kept_bytes, without_memory_are_an_error_and_no_exception) {
     std::uint64_t granted = 0;
     for (; was_refused; ++granted) {
       const short_memory shortage(granted);
-      const auto kept = chunk.keep();
+      const auto copy = chunk.keep();
       was_refused = short_memory::has_refused();
-      ASSERT_EQ(kept.ok(), !was_refused) << "from allocation " << granted << " on";
+      ASSERT_EQ(copy.ok(), !was_refused) << "from allocation " << granted << " on";
       if (was_refused) {
-        EXPECT_EQ(kept.error().code(), status_code::memory_limit);
+        EXPECT_EQ(copy.error().code(), status_code::memory_limit);
       }
     }
     EXPECT_GT(granted, 1u);

@@ -97,13 +97,13 @@ class one_run {
     if (!feed) return feed.error();
     std::optional<file_reader> reader;
     if (job_.reads != reading::by_source) {
-      auto made =
+      auto new_reader =
           file_reader::make({.access = job_.access, .budget_bytes = 1 * MiB, .cancel = &stop_, .reads = queue_});
-      if (!made) return made.error();
-      reader.emplace(*std::move(made));
+      if (!new_reader) return new_reader.error();
+      reader.emplace(*std::move(new_reader));
     }
     for (std::size_t i = 0; i < job_.files.size() && !stop_.is_requested() && feed->failure().ok(); ++i) {
-      const auto stream = reader ? next_of(*reader) : opened(job_.files[i].path);
+      const auto stream = reader ? next_of(*reader) : open_stream(job_.files[i].path);
       if (!stream) {
         errors_[i] = stream.error();
         continue;
@@ -121,10 +121,10 @@ class one_run {
     return reader.next();
   }
 
-  result<std::unique_ptr<file_stream>> opened(const std::string& path) {
-    auto made = file_source::open(path, &stop_);
-    if (!made) return made.error();
-    return std::unique_ptr<file_stream>(std::make_unique<file_source>(*std::move(made)));
+  result<std::unique_ptr<file_stream>> open_stream(const std::string& path) {
+    auto source = file_source::open(path, &stop_);
+    if (!source) return source.error();
+    return std::unique_ptr<file_stream>(std::make_unique<file_source>(*std::move(source)));
   }
 
   void note_troubles(run_report& report) const {

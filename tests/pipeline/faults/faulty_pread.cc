@@ -34,8 +34,8 @@ std::optional<std::uint64_t> faulty_pread::broken_from(int descriptor) const {
   struct stat facts = {};
   if (broken_count_ == 0 || ::fstat(descriptor, &facts) != 0) return std::nullopt;
   const auto last = broken_.begin() + static_cast<std::ptrdiff_t>(broken_count_);
-  const auto found = std::find_if(broken_.begin(), last, [&](const auto& b) { return b.inode == facts.st_ino; });
-  return found == last ? std::nullopt : std::optional(found->begin);
+  const auto broken = std::find_if(broken_.begin(), last, [&](const auto& b) { return b.inode == facts.st_ino; });
+  return broken == last ? std::nullopt : std::optional(broken->begin);
 }
 
 std::int64_t faulty_pread::read(int descriptor, void* destination, std::size_t size, std::int64_t offset) {

@@ -19,7 +19,7 @@ feed_options selecting_job() {
 template <class Task>
 [[nodiscard]] bool reach(lanes_by_hand& feed, std::size_t lane) {
   while (feed.take(lane)) {
-    if (feed.taken<Task>(lane) != nullptr) return true;
+    if (feed.current_task<Task>(lane) != nullptr) return true;
     feed.hand_back(lane);
   }
   return false;

@@ -22,8 +22,8 @@ class expecting_receiver final : public chunk_receiver {
   explicit expecting_receiver(const std::vector<chunk>& expected) : expected_(&expected) {}
   status begin_stream(std::uint64_t) override { return {}; }
   status take(const delivered_chunk& c) override {
-    for (std::uint64_t i = 0; i < c.count; ++i, ++taken_) {
-      if (taken_ == expected_->size() || (*expected_)[taken_] != chunk{c.offset + i * c.length, c.length}) {
+    for (std::uint64_t i = 0; i < c.count; ++i, ++taken_count_) {
+      if (taken_count_ == expected_->size() || (*expected_)[taken_count_] != chunk{c.offset + i * c.length, c.length}) {
         return {status_code::backend_failure, "another chunk than the sequential one"};
       }
     }
@@ -31,12 +31,12 @@ class expecting_receiver final : public chunk_receiver {
   }
   status end_stream(std::uint64_t, const status& outcome) override {
     if (!outcome.ok()) return outcome;
-    return taken_ == expected_->size() ? status() : status(status_code::backend_failure, "chunks are missing");
+    return taken_count_ == expected_->size() ? status() : status(status_code::backend_failure, "chunks are missing");
   }
 
  private:
   const std::vector<chunk>* expected_;
-  std::size_t taken_ = 0;
+  std::size_t taken_count_ = 0;
 };
 
 class paced : public testing::Test {
@@ -76,27 +76,27 @@ class paced : public testing::Test {
       asked.devices.push_back(static_cast<int>(i));
     }
     expecting_receiver receiver(expected[length]);
-    const auto made = simulate_feed(machine, asked, stream, receiver);
-    EXPECT_TRUE(made.ok()) << made.error().message();
-    return made ? *made : simulated_run();
+    const auto run = simulate_feed(machine, asked, stream, receiver);
+    EXPECT_TRUE(run.ok()) << run.error().message();
+    return run ? *run : simulated_run();
   }
 };
 
 /// Returns a machine on which mapping a segment takes milliseconds, as on a real one.
 simulated_machine machine_of(std::uint64_t cores, double processor_rate, std::size_t devices, double device_rate) {
-  simulated_machine made;
-  made.rates.processor = {
+  simulated_machine machine;
+  machine.rates.processor = {
       .lane_count = cores, .chunking = 2 * processor_rate * mb, .fingerprinting = 2 * processor_rate * mb};
   for (std::size_t i = 0; i < devices; ++i) {
-    made.rates.devices.push_back({.device = static_cast<int>(i),
-                                  .link_in = 4 * device_rate * mb,
-                                  .link_out = 4 * device_rate * mb,
-                                  .latency_seconds = 20e-6,
-                                  .chunking = 2 * device_rate * mb,
-                                  .fingerprinting = 2 * device_rate * mb,
-                                  .out_share = 0.01});
+    machine.rates.devices.push_back({.device = static_cast<int>(i),
+                                     .link_in = 4 * device_rate * mb,
+                                     .link_out = 4 * device_rate * mb,
+                                     .latency_seconds = 20e-6,
+                                     .chunking = 2 * device_rate * mb,
+                                     .fingerprinting = 2 * device_rate * mb,
+                                     .out_share = 0.01});
   }
-  return made;
+  return machine;
 }
 
 TEST_F(paced, hybrid_runs_reach_nine_tenths_of_the_sum_of_their_lanes) {

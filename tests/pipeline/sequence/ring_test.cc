@@ -39,44 +39,44 @@ bool collapses_pages() {
 }
 
 TEST(ring, is_contiguous_over_its_end) {
-  auto made = ring::make(5000);
-  ASSERT_TRUE(made.ok());
-  EXPECT_EQ(made->size() % 4096, 0u);
-  for (std::uint64_t i = 0; i < 3 * made->size(); ++i) {
-    *made->at(i) = static_cast<std::uint8_t>(i * 7);
+  auto memory = ring::make(5000);
+  ASSERT_TRUE(memory.ok());
+  EXPECT_EQ(memory->size() % 4096, 0u);
+  for (std::uint64_t i = 0; i < 3 * memory->size(); ++i) {
+    *memory->at(i) = static_cast<std::uint8_t>(i * 7);
     if (i < 100) continue;
-    const byte_span last = made->bytes(i - 99, i + 1);
+    const byte_span last = memory->bytes(i - 99, i + 1);
     ASSERT_EQ(last.front(), static_cast<std::uint8_t>((i - 99) * 7));
     ASSERT_EQ(last.back(), static_cast<std::uint8_t>(i * 7));
   }
 }
 
 TEST(ring, keeps_what_is_written_when_it_is_prepared) {
-  ring held = *ring::make(5 * huge_page / 2);
-  for (std::uint64_t i = 0; i < held.size(); ++i) *held.at(i) = static_cast<std::uint8_t>(i % 251);
-  for (std::uint64_t last = 0; last < 2 * held.size(); last += huge_page / 3) held.prepare(last);
-  for (std::uint64_t i = 0; i < 2 * held.size(); ++i) ASSERT_EQ(held.at(0)[i], i % held.size() % 251);
+  ring memory = *ring::make(5 * huge_page / 2);
+  for (std::uint64_t i = 0; i < memory.size(); ++i) *memory.at(i) = static_cast<std::uint8_t>(i % 251);
+  for (std::uint64_t last = 0; last < 2 * memory.size(); last += huge_page / 3) memory.prepare(last);
+  for (std::uint64_t i = 0; i < 2 * memory.size(); ++i) ASSERT_EQ(memory.at(0)[i], i % memory.size() % 251);
 }
 
 TEST(ring, prepares_huge_pages_as_far_as_asked) {
   if (!collapses_pages()) GTEST_SKIP() << "the system makes no huge pages of a file in memory";
-  ring held = *ring::make(7 * huge_page / 2);
+  ring memory = *ring::make(7 * huge_page / 2);
   const std::uint64_t before = huge_bytes();
-  held.prepare(0);
+  memory.prepare(0);
   EXPECT_EQ(huge_bytes() - before, 0u);
-  held.prepare(1);
+  memory.prepare(1);
   EXPECT_EQ(huge_bytes() - before, huge_page);
-  held.prepare(2 * huge_page);
+  memory.prepare(2 * huge_page);
   EXPECT_EQ(huge_bytes() - before, 2 * huge_page);
-  held.prepare(3 * held.size());
+  memory.prepare(3 * memory.size());
   EXPECT_EQ(huge_bytes() - before, 3 * huge_page);  // the rest is less than a huge page
 }
 
 TEST(ring, of_bytes_in_memory_needs_no_preparation) {
   const std::string bytes(3 * huge_page, 'x');
-  ring held = ring::over({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
-  held.prepare(bytes.size());
-  EXPECT_EQ(*held.at(bytes.size() - 1), 'x');
+  ring memory = ring::over({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+  memory.prepare(bytes.size());
+  EXPECT_EQ(*memory.at(bytes.size() - 1), 'x');
 }
 
 }  // namespace

@@ -24,11 +24,11 @@ TEST(runs, are_found_as_a_byte_by_byte_search_finds_them) {
       if (last - first >= least) expected = byte_run{first, last};
       first = last;
     }
-    const auto found = find_run(bytes, begin, least);
-    ASSERT_EQ(found.has_value(), expected.has_value()) << "seed " << seed;
-    if (found) {
-      EXPECT_EQ(found->first, expected->first);
-      EXPECT_EQ(found->last, expected->last);
+    const auto actual = find_run(bytes, begin, least);
+    ASSERT_EQ(actual.has_value(), expected.has_value()) << "seed " << seed;
+    if (actual) {
+      EXPECT_EQ(actual->first, expected->first);
+      EXPECT_EQ(actual->last, expected->last);
     }
   }
 }
@@ -100,8 +100,8 @@ TEST_P(runs_of_every_name, cuts_runs_as_sequentially) {
   seeded_choices random(8700);
   std::vector<std::uint8_t> stream;
   const auto append = [&](content what, std::uint64_t size, std::uint8_t value) {
-    const auto piece = make_stream(what, size, random);
-    for (const std::uint8_t byte : piece) stream.push_back(what == content::zeros ? value : byte);
+    const auto block = make_stream(what, size, random);
+    for (const std::uint8_t byte : block) stream.push_back(what == content::zeros ? value : byte);
   };
   for (const std::uint8_t value : std::vector<std::uint8_t>{0, 255, 7}) {
     append(content::random, 10'000, 0);

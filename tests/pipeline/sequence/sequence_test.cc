@@ -10,14 +10,14 @@ using event = intake_event::kind;
 
 /// Stream 7 in [0, 100), the empty stream 8, stream 9 from 100 on, of which 50 bytes are known.
 sequence three_streams() {
-  sequence made;
-  made.apply_update({.readable = 150,
-                     .events = {{.what = event::begin, .position = 0, .stream = 7},
-                                {.what = event::end, .position = 100, .how = range_end::stream},
-                                {.what = event::begin, .position = 100, .stream = 8},
-                                {.what = event::end, .position = 100, .how = range_end::stream},
-                                {.what = event::begin, .position = 100, .stream = 9}}});
-  return made;
+  sequence streams;
+  streams.apply_update({.readable = 150,
+                        .events = {{.what = event::begin, .position = 0, .stream = 7},
+                                   {.what = event::end, .position = 100, .how = range_end::stream},
+                                   {.what = event::begin, .position = 100, .stream = 8},
+                                   {.what = event::end, .position = 100, .how = range_end::stream},
+                                   {.what = event::begin, .position = 100, .stream = 9}}});
+  return streams;
 }
 
 TEST(sequence, shows_each_stream_up_to_its_end) {
@@ -86,9 +86,9 @@ TEST(sequence, gives_runs_that_stand_before_a_position) {
                   {.what = event::run, .position = 10, .period = {.length = 4, .fingerprint = {}}, .count = 3},
                   {.what = event::run, .position = 30, .period = {.length = 4, .fingerprint = {}}, .count = 5}}});
   EXPECT_TRUE(streams.take_runs(10).empty()) << "the chunk at 10 comes later";
-  const auto taken = streams.take_runs(30);
-  ASSERT_EQ(taken.size(), 1u);
-  EXPECT_EQ(taken[0].count, 3u);
+  const auto runs = streams.take_runs(30);
+  ASSERT_EQ(runs.size(), 1u);
+  EXPECT_EQ(runs[0].count, 3u);
   EXPECT_EQ(streams.take_runs(31).size(), 1u);
 }
 

@@ -22,19 +22,19 @@ struct feed_run {
 inline feed_run feed_on(std::shared_ptr<const device_provider> devices, feed_options options,
                         const std::vector<std::vector<std::uint8_t>>& streams, chunk_receiver& receiver,
                         const status& of_the_last = {}) {
-  feed_run made;
+  feed_run run;
   if (options.where == backend::automatic) options.where = backend::cuda;
   auto threads = engine_factory::make({.threads = 2}, std::move(devices)).value();
   auto feed = threads.open(options, receiver);
   if (!feed) return {.outcome = feed.error()};
-  for (std::size_t i = 0; i < streams.size() && made.outcome.ok(); ++i) {
-    made.outcome = feed->begin(i);
-    if (made.outcome.ok()) made.outcome = feed->write(streams[i]);
-    if (made.outcome.ok()) made.outcome = feed->end(i + 1 == streams.size() ? of_the_last : status());
+  for (std::size_t i = 0; i < streams.size() && run.outcome.ok(); ++i) {
+    run.outcome = feed->begin(i);
+    if (run.outcome.ok()) run.outcome = feed->write(streams[i]);
+    if (run.outcome.ok()) run.outcome = feed->end(i + 1 == streams.size() ? of_the_last : status());
   }
-  if (made.outcome.ok()) made.outcome = feed->finish();
-  made.statistics = feed->statistics();
-  return made;
+  if (run.outcome.ok()) run.outcome = feed->finish();
+  run.statistics = feed->statistics();
+  return run;
 }
 
 struct device_run {
@@ -46,8 +46,8 @@ struct device_run {
 inline device_run run_on(std::shared_ptr<const device_provider> devices, const feed_options& options,
                          const std::vector<std::vector<std::uint8_t>>& streams, const status& of_the_last = {}) {
   recorder out;
-  feed_run made = feed_on(std::move(devices), options, streams, out, of_the_last);
-  return {std::move(made.outcome), std::move(out), std::move(made.statistics)};
+  feed_run run = feed_on(std::move(devices), options, streams, out, of_the_last);
+  return {std::move(run.outcome), std::move(out), std::move(run.statistics)};
 }
 
 inline void expect_sequential(const status& outcome, const recorder& out, const feed_options& options,

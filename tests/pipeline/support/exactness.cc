@@ -34,8 +34,8 @@ std::vector<std::uint8_t> half_runs(std::uint64_t size, choices& random) {
     if (random.once_in(2)) {
       bytes.insert(bytes.end(), length, random.once_in(2) ? std::uint8_t{0} : static_cast<std::uint8_t>(random.word()));
     } else {
-      const auto piece = make_stream(content::random, length, random);
-      bytes.insert(bytes.end(), piece.begin(), piece.end());
+      const auto block = make_stream(content::random, length, random);
+      bytes.insert(bytes.end(), block.begin(), block.end());
     }
   }
   return bytes;

@@ -10,10 +10,10 @@ namespace cutpoint::tests {
 inline constexpr double GB = 1e9;
 
 inline gpu_info gpu(int index, const std::string& name) {
-  gpu_info made;
-  made.index = index;
-  made.name = name;
-  return made;
+  gpu_info gpu;
+  gpu.index = index;
+  gpu.name = name;
+  return gpu;
 }
 
 }  // namespace cutpoint::tests

@@ -33,11 +33,11 @@ class lanes_by_hand {
   }
   template <class Task>
   [[nodiscard]] bool takes(std::size_t lane) {
-    return take(lane) && std::holds_alternative<Task>(feed_->taken(lane).work);
+    return take(lane) && std::holds_alternative<Task>(feed_->current_task(lane).work);
   }
   template <class Task>
-  [[nodiscard]] const Task* taken(std::size_t lane) const {
-    return feed_->is_busy(lane) ? std::get_if<Task>(&feed_->taken(lane).work) : nullptr;
+  [[nodiscard]] const Task* current_task(std::size_t lane) const {
+    return feed_->is_busy(lane) ? std::get_if<Task>(&feed_->current_task(lane).work) : nullptr;
   }
   stepped_feed& operator*() { return *feed_; }
   stepped_feed* operator->() { return feed_.get(); }

@@ -63,10 +63,10 @@ class virtual_clock {
       if (advance()) continue;
       if (status room = feed_.work().make_room(); !room.ok()) return room;
     }
-    simulated_run made{.seconds = now_, .bytes = fed_bytes_, .lanes = {}, .statistics = feed_.statistics()};
-    for (const lane_state& each : lanes_) made.lanes.push_back(each.record);
-    made.statistics.lanes[0].work[static_cast<std::size_t>(stage::intake)] = {read_seconds_, fed_bytes_};
-    return made;
+    simulated_run run{.seconds = now_, .bytes = fed_bytes_, .lanes = {}, .statistics = feed_.statistics()};
+    for (const lane_state& each : lanes_) run.lanes.push_back(each.record);
+    run.statistics.lanes[0].work[static_cast<std::size_t>(stage::intake)] = {read_seconds_, fed_bytes_};
+    return run;
   }
 
  private:
@@ -133,12 +133,12 @@ class virtual_clock {
     if (!feed_.take(lane, now_)) return false;
     const lane_owner owner = feed_.owner(lane);
     auto& work = feed_.perform(lane);
-    const double done_at = owner ? pass(devices_[*owner], work, feed_.taken(lane)) : now_ + drawn(spend(work));
+    const double done_at = owner ? pass(devices_[*owner], work, feed_.current_task(lane)) : now_ + drawn(spend(work));
     lane_state& worker = lanes_[lane];
-    const bool is_bulk = std::holds_alternative<map_task>(feed_.taken(lane).work) ||
-                         std::holds_alternative<fingerprint_task>(feed_.taken(lane).work);
+    const bool is_bulk = std::holds_alternative<map_task>(feed_.current_task(lane).work) ||
+                         std::holds_alternative<fingerprint_task>(feed_.current_task(lane).work);
     if (is_bulk) ++worker.record.task_count;
-    if (std::holds_alternative<map_task>(feed_.taken(lane).work)) {
+    if (std::holds_alternative<map_task>(feed_.current_task(lane).work)) {
       worker.record.last_begin = now_;
       worker.record.last_end = done_at;
     }
@@ -179,10 +179,10 @@ class virtual_clock {
     const double in = std::max(copied, now_ + pass_memory(bytes));
     const double kernels =
         seconds_for(cut, device.rates.chunking) + seconds_for(fingerprinted, device.rates.fingerprinting);
-    const double found = device.kernels.serve(in, drawn(kernels));
+    const double kernels_end = device.kernels.serve(in, drawn(kernels));
     const auto bytes_out = static_cast<std::uint64_t>(static_cast<double>(bytes) * device.rates.out_share);
-    double done_at =
-        device.link_out.serve(found, seconds_for(bytes_out, device.rates.link_out)) + device.rates.latency_seconds;
+    double done_at = device.link_out.serve(kernels_end, seconds_for(bytes_out, device.rates.link_out)) +
+                     device.rates.latency_seconds;
     if (done_at > device.fails_at) done_at = std::max(now_, device.fails_at) + drawn(spend(work));
     for (stage_work& each : work) each.seconds = 0;
     const bool is_map = std::holds_alternative<map_task>(batch.work);

@@ -10,8 +10,8 @@ result<std::unique_ptr<stepped_feed>> stepped_feed::make(const feed_options& opt
                                                          const make_fingerprints& fingerprints) {
   auto configuration = make_feed_configuration(options, processor_lanes, receiver);
   if (!configuration) return configuration.error();
-  auto held = ring::make(configuration->ring_bytes);
-  if (!held) return held.error();
+  auto memory = ring::make(configuration->ring_bytes);
+  if (!memory) return memory.error();
   auto of_runs = fingerprinter::make(options.fingerprint);
   if (!of_runs) return of_runs.error();
   std::vector<driven_lane> lanes;
@@ -24,15 +24,15 @@ result<std::unique_ptr<stepped_feed>> stepped_feed::make(const feed_options& opt
   };
   add({}, processor_lanes);
   for (std::size_t i = 0; i < configuration->devices.size(); ++i) add(i, configuration->devices[i].lane_count);
-  return std::unique_ptr<stepped_feed>(new stepped_feed(options, *std::move(configuration), *std::move(held),
+  return std::unique_ptr<stepped_feed>(new stepped_feed(options, *std::move(configuration), *std::move(memory),
                                                         std::move(lanes),
                                                         run_periods(options.cuts, *std::move(of_runs)), receiver));
 }
 
-stepped_feed::stepped_feed(const feed_options& options, feed_configuration configuration, ring held,
+stepped_feed::stepped_feed(const feed_options& options, feed_configuration configuration, ring memory,
                            std::vector<driven_lane> lanes, run_periods periods, chunk_receiver& receiver)
     : configuration_(std::move(configuration)),
-      ring_(std::move(held)),
+      ring_(std::move(memory)),
       intake_(ring_, options.cuts, std::move(periods), configuration_.intake),
       schedule_(configuration_, options.cuts, ring_, receiver),
       lanes_(std::move(lanes)) {}
@@ -53,23 +53,23 @@ void stepped_feed::finish() {
 
 bool stepped_feed::take(std::size_t lane, double now) {
   driven_lane& driven = lanes_[lane];
-  driven.taken = driven.owner ? schedule_.take_for_device(*driven.owner, now)
-                              : schedule_.take(lane == 0 ? lane_role::feeds : lane_role::works);
+  driven.current = driven.owner ? schedule_.take_for_device(*driven.owner, now)
+                                : schedule_.take(lane == 0 ? lane_role::feeds : lane_role::works);
   driven.is_performed = false;
-  return driven.taken.has_value();
+  return driven.current.has_value();
 }
 
 std::array<stage_work, stage_count>& stepped_feed::perform(std::size_t lane) {
   driven_lane& driven = lanes_[lane];
   if (std::exchange(driven.is_performed, true)) return driven.tools.work;
   driven.tools.work = {};
-  cutpoint::perform(*driven.taken, schedule_.context(), driven.tools);
+  cutpoint::perform(*driven.current, schedule_.context(), driven.tools);
   return driven.tools.work;
 }
 
 void stepped_feed::hand_back(std::size_t lane, double now) {
   driven_lane& driven = lanes_[lane];
-  schedule_.complete(*std::exchange(driven.taken, std::nullopt), driven.tools.work, now);
+  schedule_.complete(*std::exchange(driven.current, std::nullopt), driven.tools.work, now);
   add(driven.record, driven.tools.work);
 }
 

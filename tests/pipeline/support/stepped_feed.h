@@ -39,10 +39,10 @@ class stepped_feed {
 
   [[nodiscard]] std::size_t lane_count() const noexcept { return lanes_.size(); }
   [[nodiscard]] lane_owner owner(std::size_t lane) const noexcept { return lanes_[lane].owner; }
-  [[nodiscard]] bool is_busy(std::size_t lane) const noexcept { return lanes_[lane].taken.has_value(); }
+  [[nodiscard]] bool is_busy(std::size_t lane) const noexcept { return lanes_[lane].current.has_value(); }
   /// Returns false if the lane finds no task.
   [[nodiscard]] bool take(std::size_t lane, double now);
-  [[nodiscard]] const task& taken(std::size_t lane) const { return *lanes_[lane].taken; }
+  [[nodiscard]] const task& current_task(std::size_t lane) const { return *lanes_[lane].current; }
   /// Performs the lane's task if that was not done yet. Returns the work of each stage, to which the caller may add
   /// times.
   std::array<stage_work, stage_count>& perform(std::size_t lane);
@@ -58,13 +58,13 @@ class stepped_feed {
   struct driven_lane {
     lane tools;
     lane_owner owner = {};
-    std::optional<task> taken = {};
+    std::optional<task> current = {};
     bool is_performed = false;
     lane_record record = {};
   };
 
-  stepped_feed(const feed_options& options, feed_configuration configuration, ring held, std::vector<driven_lane> lanes,
-               run_periods periods, chunk_receiver& receiver);
+  stepped_feed(const feed_options& options, feed_configuration configuration, ring memory,
+               std::vector<driven_lane> lanes, run_periods periods, chunk_receiver& receiver);
 
   feed_configuration configuration_;
   ring ring_;

@@ -23,9 +23,9 @@ using bytes = std::vector<std::uint8_t>;
 
 bytes random_bytes(std::size_t size, std::uint32_t seed) {
   std::mt19937 random(seed);
-  bytes made(size);
-  for (std::uint8_t& byte : made) byte = static_cast<std::uint8_t>(random());
-  return made;
+  bytes random_content(size);
+  for (std::uint8_t& byte : random_content) byte = static_cast<std::uint8_t>(random());
+  return random_content;
 }
 
 void add_input(content_sample& sample, std::uint64_t number, byte_span content) {
@@ -36,10 +36,10 @@ void add_input(content_sample& sample, std::uint64_t number, byte_span content) 
 }
 
 content_sample sample_of(const sample_size& size, const std::vector<bytes>& inputs) {
-  content_sample made = *content_sample::make(size);
-  for (std::size_t i = 0; i < inputs.size(); ++i) add_input(made, i, inputs[i]);
-  made.finish();
-  return made;
+  content_sample sample_made = *content_sample::make(size);
+  for (std::size_t i = 0; i < inputs.size(); ++i) add_input(sample_made, i, inputs[i]);
+  sample_made.finish();
+  return sample_made;
 }
 
 bool is_in(const content_sample& where, byte_span what) {
@@ -49,9 +49,9 @@ bool is_in(const content_sample& where, byte_span what) {
 
 std::size_t count_of(const content_sample& where, byte_span what) {
   std::size_t count = 0;
-  for (auto found = where.bytes().begin();; ++found, ++count) {
-    found = std::search(found, where.bytes().end(), what.begin(), what.end());
-    if (found == where.bytes().end()) return count;
+  for (auto match = where.bytes().begin();; ++match, ++count) {
+    match = std::search(match, where.bytes().end(), what.begin(), what.end());
+    if (match == where.bytes().end()) return count;
   }
 }
 
@@ -69,16 +69,16 @@ TEST(sample, of_all_is_the_inputs) {
 TEST(sample, has_each_super_chunk_as_often_as_the_inputs) {
   const bytes one = random_bytes(20'000'000, 3);
   const content_sample some = sample_of({.share = 0.3}, {one, one, one});
-  std::size_t kept = 0;
+  std::size_t kept_count = 0;
   const std::vector<chunk> chunks = super_chunks().find_cuts(one);
   for (const chunk& c : chunks) {
     const byte_span start = byte_span(one).subspan(c.offset, 64);
-    if (is_in(some, start)) ++kept;
+    if (is_in(some, start)) ++kept_count;
     EXPECT_THAT(count_of(some, start), testing::AnyOf(0u, 3u)) << c.offset;
   }
-  EXPECT_GT(kept, chunks.size() / 6);
-  EXPECT_LT(kept, chunks.size() / 2);
-  EXPECT_EQ(3 * kept, [&] {
+  EXPECT_GT(kept_count, chunks.size() / 6);
+  EXPECT_LT(kept_count, chunks.size() / 2);
+  EXPECT_EQ(3 * kept_count, [&] {
     std::size_t super = 0;
     for (const sampled_range& s : some.streams()) super += super_chunks().find_cuts(some.bytes(s)).size();
     return super;
@@ -108,9 +108,9 @@ TEST(sample, marks_ranges_that_end_before_their_input) {
   ASSERT_GT(streams.size(), 1u);
   for (const sampled_range& s : streams) {
     const byte_span content = some.bytes(s);
-    const auto found = std::search(one.begin(), one.end(), content.begin(), content.end());
-    ASSERT_NE(found, one.end());
-    EXPECT_EQ(s.is_cut_off, found + static_cast<std::ptrdiff_t>(content.size()) != one.end());
+    const auto match = std::search(one.begin(), one.end(), content.begin(), content.end());
+    ASSERT_NE(match, one.end());
+    EXPECT_EQ(s.is_cut_off, match + static_cast<std::ptrdiff_t>(content.size()) != one.end());
   }
 }
 
