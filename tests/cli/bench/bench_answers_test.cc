@@ -66,37 +66,37 @@ TEST(bench_answers, of_wrong_cuts_are_named_by_their_offset_and_not_measured) {
   const auto data = ramp();
   const auto expected = fixed().find_cuts(data);
   for (const std::uint64_t off : {std::uint64_t{1}, size}) {
-    const bench_contender way =
+    const bench_contender contender =
         cutting_contender(backend::avx2, fixed().by(std::make_shared<faulty_kernel>(off)), data, expected);
-    EXPECT_EQ(way.outcome, bench_outcome::wrong_answer);
-    EXPECT_NE(way.problem.find("offset 40960"), std::string::npos) << way.problem;
-    EXPECT_FALSE(way.work);
+    EXPECT_EQ(contender.outcome, bench_outcome::wrong_answer);
+    EXPECT_NE(contender.problem.find("offset 40960"), std::string::npos) << contender.problem;
+    EXPECT_FALSE(contender.work);
   }
 }
 
 TEST(bench_answers, of_right_cuts_are_measured_over_all_the_data) {
   const auto data = ramp();
-  const bench_contender way =
+  const bench_contender contender =
       cutting_contender(backend::avx2, fixed().by(std::make_shared<faulty_kernel>(0)), data, fixed().find_cuts(data));
-  EXPECT_EQ(way.outcome, bench_outcome::measured);
-  EXPECT_EQ(way.problem, "");
-  EXPECT_EQ(way.work(0), size);
+  EXPECT_EQ(contender.outcome, bench_outcome::measured);
+  EXPECT_EQ(contender.problem, "");
+  EXPECT_EQ(contender.work(0), size);
 }
 
 TEST(bench_answers, of_wrong_digests_are_named_by_their_chunk_and_not_measured) {
   const auto data = ramp();
-  const bench_contender way = hashing(1, data);
-  EXPECT_EQ(way.outcome, bench_outcome::wrong_answer);
-  EXPECT_NE(way.problem.find("8192 bytes at offset 40960"), std::string::npos) << way.problem;
-  EXPECT_FALSE(way.work);
+  const bench_contender contender = hashing(1, data);
+  EXPECT_EQ(contender.outcome, bench_outcome::wrong_answer);
+  EXPECT_NE(contender.problem.find("8192 bytes at offset 40960"), std::string::npos) << contender.problem;
+  EXPECT_FALSE(contender.work);
 }
 
 TEST(bench_answers, of_right_digests_are_measured_over_all_the_data_again_and_again) {
   const auto data = ramp();
-  const bench_contender way = hashing(0, data);
-  EXPECT_EQ(way.outcome, bench_outcome::measured);
-  EXPECT_EQ(way.work(0), size);
-  EXPECT_EQ(way.work(0), size);
+  const bench_contender contender = hashing(0, data);
+  EXPECT_EQ(contender.outcome, bench_outcome::measured);
+  EXPECT_EQ(contender.work(0), size);
+  EXPECT_EQ(contender.work(0), size);
 }
 
 bench_answer reference(const std::vector<std::uint8_t>& data) {

@@ -115,7 +115,7 @@ class Engine(Bench):
 
     def test_measures_the_processor_and_says_why_it_does_not_measure_others(self):
         told = self.engine("--algorithm", "ram", "--hash", "sha1")
-        problems = {side["name"]: side["problem"] for side in told["engine_back_ends"]}
+        problems = {setup["name"]: setup["problem"] for setup in told["engine_back_ends"]}
         self.assertEqual(list(problems), ["processor", "cuda", "hybrid"])
         self.assertEqual(problems["processor"], "")
         cells = told["engine_rows"][0]["back_ends"]

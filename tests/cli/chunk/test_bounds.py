@@ -9,8 +9,8 @@ from command import CommandTest
 class Bounds(CommandTest):
     def assert_out_of_bounds(self, name, arguments, *told):
         """`arguments` are settings, or MIN:AVG:MAX."""
-        given = [word for a in arguments for word in (("--param", a) if "=" in a else ("--size", a))]
-        run = self.run_command("chunk", option_of(name), name, *given, "missing")
+        options = [word for a in arguments for word in (("--param", a) if "=" in a else ("--size", a))]
+        run = self.run_command("chunk", option_of(name), name, *options, "missing")
         self.assert_refused(run, f"cutpoint: error: {name}: ", *told)
         self.assertNotIn("missing", run.stderr, "it was read before the bounds were checked")
 
@@ -102,7 +102,7 @@ class Bounds(CommandTest):
 
     def test_just_kept_are_accepted(self):
         self.write("a", b"content")
-        for name, given in (
+        for name, options in (
             ("gear", ("--size", "64:64:64")),
             ("rabin", ("--size", "48:8K:8K")),
             ("tttd", ("--size", "48:64:0")),
@@ -117,8 +117,8 @@ class Bounds(CommandTest):
             ("fastcdc2020", ("--size", "64:256:1K")),
             ("fixed", ("--size", "1")),
         ):
-            run = self.run_command("chunk", option_of(name), name, *given, "--format", "lengths", "a")
-            with self.subTest(name=name, given=given):
+            run = self.run_command("chunk", option_of(name), name, *options, "--format", "lengths", "a")
+            with self.subTest(name=name, options=options):
                 self.assertEqual((run.code, sum(map(int, run.lines))), (0, 7), run)
 
 

@@ -14,10 +14,10 @@ SMALL = ("--algorithm", "gear", "--size", "256:1K:4K")
 
 def mixed_bytes() -> bytes:
     """Random bytes with runs between them, short and long."""
-    pieces = []
+    blocks = []
     for seed, length in enumerate((1, 100_000, 5, 300_000, 70_000)):
-        pieces += [random_bytes(150_000 + seed, seed), bytes([seed]) * length]
-    return b"".join(pieces) + random_bytes(3000, 99)
+        blocks += [random_bytes(150_000 + seed, seed), bytes([seed]) * length]
+    return b"".join(blocks) + random_bytes(3000, 99)
 
 
 class WhatChangesNoCut(CommandTest):
@@ -40,8 +40,8 @@ class WhatChangesNoCut(CommandTest):
             expected = self.listing(*cuts, "--threads", "1", "tree")
             self.assertGreater(expected.count("\n"), 50)
             for threads, segment in itertools.product("123", ("4K", "5001", "64K", "1M", "1T")):
-                found = self.listing(*cuts, "--threads", threads, "--segment", segment, "tree")
-                self.assertEqual(found, expected, (cuts, threads, segment))
+                listing = self.listing(*cuts, "--threads", threads, "--segment", segment, "tree")
+                self.assertEqual(listing, expected, (cuts, threads, segment))
 
     def test_the_way_of_reading(self):
         options = (*SMALL, "--format", "lengths", "--threads", "3", "--segment", "100K")
@@ -79,10 +79,10 @@ class Joins(CommandTest):
         self.assertLessEqual(boundaries, set(self.ends("--join", "none")))
 
     def test_pdedupe_cuts_nothing_there_but_near_it(self):
-        found = self.ends("--join", "pdedupe")
-        self.assertNotEqual(found, self.exact)
-        self.assertEqual(found[-1], self.exact[-1])
-        self.assertLess(len(set(found) ^ set(self.exact)), len(found) // 2)
+        ends = self.ends("--join", "pdedupe")
+        self.assertNotEqual(ends, self.exact)
+        self.assertEqual(ends[-1], self.exact[-1])
+        self.assertLess(len(set(ends) ^ set(self.exact)), len(ends) // 2)
 
     def test_change_no_cut_in_a_stream_of_one_segment(self):
         self.write("a", random_bytes(self.segment))

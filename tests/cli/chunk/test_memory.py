@@ -39,10 +39,10 @@ class MemoryLimit(CommandTest):
         arguments = ("--algorithm", "rabin", "--size", "2K:8K:0", "--format", "lengths", "-")
         expected = read_lengths(self.run_command("chunk", *arguments, content=content).stdout)
         run = self.run_command("chunk", "--memory", "1M", *arguments, content=content)
-        found = read_lengths(run.stdout)
-        self.assertGreater(len(found), 3)
-        self.assertEqual(found, expected[:-1])
-        self.assert_failed(run, f"the chunk at offset {sum(found)} outgrows")
+        lengths = read_lengths(run.stdout)
+        self.assertGreater(len(lengths), 3)
+        self.assertEqual(lengths, expected[:-1])
+        self.assert_failed(run, f"the chunk at offset {sum(lengths)} outgrows")
 
 
 if __name__ == "__main__":

@@ -21,8 +21,9 @@ TEST(progress, shows_the_bytes_where_it_is_not) {
 
 TEST(progress, fits_in_40_columns) {
   for (std::uint64_t total = 1; total < std::uint64_t{1} << 55; total = total * 3 + 1) {
-    for (std::uint64_t part = 1; part < 1000; part += 7) {
-      const auto bytes = static_cast<std::uint64_t>(static_cast<double>(total) / 1000 * static_cast<double>(part));
+    for (std::uint64_t thousandths = 1; thousandths < 1000; thousandths += 7) {
+      const auto bytes =
+          static_cast<std::uint64_t>(static_cast<double>(total) / 1000 * static_cast<double>(thousandths));
       for (double seconds = 0.01; seconds < 1e6; seconds *= 1.7) {
         const std::string text =
             progress_text({.bytes = bytes, .total_bytes = total, .seconds = seconds, .savings = 0.99});

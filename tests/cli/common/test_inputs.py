@@ -112,10 +112,10 @@ class ManyInputs(CommandTest):
 
     def test_of_a_tree_have_the_path_given_before_them(self):
         self.write("tree/a")
-        for given in (".", "./tree", "tree//", str(self.folder), "/" + str(self.folder)):
-            found = self.paths(given)
-            self.assertEqual(len(found), 1)
-            self.assertTrue(found[0].startswith(given), found)
+        for spelling in (".", "./tree", "tree//", str(self.folder), "/" + str(self.folder)):
+            paths = self.paths(spelling)
+            self.assertEqual(len(paths), 1)
+            self.assertTrue(paths[0].startswith(spelling), paths)
 
     def test_that_are_empty_have_no_chunk(self):
         self.write("empty", b"")
@@ -220,7 +220,7 @@ class InputThatFails(CommandTest):
         self.assertEqual([row.path for row in read_text(run.stdout).rows], ["a", "z"])
 
 
-class WaysOfReading(CommandTest):
+class MethodsOfReading(CommandTest):
     """--input changes nothing that comes out."""
 
     def has_uring(self):

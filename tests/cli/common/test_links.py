@@ -64,8 +64,8 @@ class Loops(LinkTest):
     """Each is named, exit code 1, and the rest is done."""
 
     def assert_loop(self, paths, *loops):
-        found, run = self.listed("-L", "tree", code=INPUT_FAILED)
-        self.assertEqual(found, paths, run)
+        listed_paths, run = self.listed("-L", "tree", code=INPUT_FAILED)
+        self.assertEqual(listed_paths, paths, run)
         self.assertEqual(len(run.stderr.splitlines()), len(loops), run)
         for loop in loops:
             self.assertIn(loop, run.stderr, run)

@@ -137,8 +137,8 @@ class Malformed(Usage):
     def test_keys_are_refused_and_not_told(self):
         right = "5e" * 32
         for key in ("", "5", right[2:], right + "5e", right[1:] + "g", "0x" + right[2:], " " + right[1:], "+5" * 32):
-            given = ("--hash", "blake3", "--hash-key", key)
-            run = self.refused(*given, told=("--hash-key must be 64 hexadecimal digits",))
+            options = ("--hash", "blake3", "--hash-key", key)
+            run = self.refused(*options, told=("--hash-key must be 64 hexadecimal digits",))
             self.assertNotIn("5", run.stderr)
             self.assert_refused(self.run_command("dedup", "--hash", "blake3", "--hash-key", key, "a"), "--hash-key")
 
@@ -152,8 +152,8 @@ class Malformed(Usage):
             with self.subTest(option=option):
                 self.refused(f"{option}=", told=("''",))
         with self.subTest(option="--output"):
-            for given in (("--output=",), ("-o", ""), ("--output", "")):
-                self.assert_refused(self.run_command("chunk", *given, "a", "missing"), "--output", "name of a file")
+            for options in (("--output=",), ("-o", ""), ("--output", "")):
+                self.assert_refused(self.run_command("chunk", *options, "a", "missing"), "--output", "name of a file")
             self.assertEqual((self.folder / "a").read_bytes(), b"content of a")
 
     def test_values_are_told_as_they_were_given(self):

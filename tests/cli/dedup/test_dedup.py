@@ -20,8 +20,8 @@ class DedupTest(CommandTest):
         self.assertEqual(run.code, code, run)
         return report_of(run)
 
-    def assert_counts(self, found: dict, expected: dict):
-        self.assertEqual({name: found[name] for name in expected}, expected)
+    def assert_counts(self, report: dict, expected: dict):
+        self.assertEqual({name: report[name] for name in expected}, expected)
 
 
 class Counts(DedupTest):
@@ -55,24 +55,24 @@ class Counts(DedupTest):
         self.write("tree/b", base[:200_000] + b"inserted" + base[200_000:] + bytes(50_000))
         self.write("tree/c", base[100_000:] + base[:100_000])
         for options in (SMALL, ("--profile", "restic"), (*SMALL, "--hash", "xxh3"), (*SMALL, "--hash", "md5")):
-            found = self.report(*options, "tree")
-            self.assert_counts(found["result"], counts_of(rows_of(self, *options, "tree")))
-            self.assertEqual(found["input_count"], 3)
+            report = self.report(*options, "tree")
+            self.assert_counts(report["result"], counts_of(rows_of(self, *options, "tree")))
+            self.assertEqual(report["input_count"], 3)
 
     def test_have_each_file_once(self):
         self.write("tree/a", random_bytes(300_000))
         os.link(self.folder / "tree/a", self.folder / "tree/b")
         self.write("tree/inner/c", random_bytes(1000, 1))
         os.symlink("tree", self.folder / "link")
-        found = self.report("tree")
-        self.assert_counts(found["result"], {"bytes": 301_000, "duplicate_bytes": 0})
-        self.assertEqual((found["input_count"], found["repeated_input_count"]), (2, 1))
+        report = self.report("tree")
+        self.assert_counts(report["result"], {"bytes": 301_000, "duplicate_bytes": 0})
+        self.assertEqual((report["input_count"], report["repeated_input_count"]), (2, 1))
         for paths in (("tree/a", "./tree/a"), ("tree/a", "tree/b"), ("-L", "tree/a", "link/a")):
-            found = self.report(*paths)
-            self.assertEqual((found["result"]["bytes"], found["repeated_input_count"]), (300_000, 1), paths)
+            report = self.report(*paths)
+            self.assertEqual((report["result"]["bytes"], report["repeated_input_count"]), (300_000, 1), paths)
         for paths in (("tree", "tree/inner"), ("tree/inner", "tree"), ("tree", "tree/inner/c"), ("link/inner", "tree")):
-            found = self.report(*paths)
-            self.assertEqual((found["result"]["bytes"], found["repeated_input_count"]), (301_000, 2), paths)
+            report = self.report(*paths)
+            self.assertEqual((report["result"]["bytes"], report["repeated_input_count"]), (301_000, 2), paths)
         run = self.run_command("dedup", "-v", "tree")
         self.assertIn("2 whole, 0 failed, 1 more name of these files", run.stdout, run)
         self.assertIn("tree/b: skipped, its file was read under another name", run.stderr, run)
@@ -83,27 +83,27 @@ class Counts(DedupTest):
         self.write("none", b"")
         for path, streams in (("empty", 0), ("none", 1)):
             for join in ("exact", "pdedupe", "none"):
-                found = self.report("--join", join, path)
-                self.assertEqual(found["result"]["stream_count"], streams)
-                self.assert_counts(found["result"], counts_of([]))
-                self.assertIsNone(found["result"]["chunks"]["mean_bytes"])
-                self.assertIsNone(found["bottleneck"])
-                self.assertIsNone(found["bytes_per_second"])
+                report = self.report("--join", join, path)
+                self.assertEqual(report["result"]["stream_count"], streams)
+                self.assert_counts(report["result"], counts_of([]))
+                self.assertIsNone(report["result"]["chunks"]["mean_bytes"])
+                self.assertIsNone(report["bottleneck"])
+                self.assertIsNone(report["bytes_per_second"])
                 self.assert_done(self.run_command("dedup", "--join", join, path))
 
     def test_of_a_sparse_file_are_what_arithmetic_says(self):
         size = 10 << 30
         with open(self.folder / "sparse", "wb") as file:
             file.truncate(size + 5)
-        found = self.report("sparse")
+        report = self.report("sparse")
         self.assert_counts(
-            found["result"],
+            report["result"],
             {"bytes": size + 5, "chunk_count": size // 65536 + 1, "unique_bytes": 65541, "unique_chunk_count": 2},
         )
-        self.assertLess(found["wall_seconds"], 10)
-        self.assertGreater(found["work"]["run_bytes"], size * 0.99)
-        self.assertEqual(found["result"]["chunks"]["percentile_1_bytes"], 65536)
-        self.assertEqual(found["result"]["chunks"]["min_bytes"], 5)
+        self.assertLess(report["wall_seconds"], 10)
+        self.assertGreater(report["work"]["run_bytes"], size * 0.99)
+        self.assertEqual(report["result"]["chunks"]["percentile_1_bytes"], 65536)
+        self.assertEqual(report["result"]["chunks"]["min_bytes"], 5)
 
     def test_are_the_same_from_every_kind_of_input(self):
         content = random_bytes(500_000) * 2
@@ -120,9 +120,9 @@ class Counts(DedupTest):
         self.write("a", base + bytes(300_000) + base)
         expected = self.report(*SMALL, "--threads", "1", "a")["result"]
         for threads, segment in (("1", "10000"), ("2", "10000"), ("3", "64K")):
-            found = self.report(*SMALL, "--threads", threads, "--segment", segment, "a")
-            self.assertEqual(found["result"], expected)
-            self.assertEqual((found["thread_count"], len(found["lanes"])), (int(threads), int(threads)))
+            report = self.report(*SMALL, "--threads", threads, "--segment", segment, "a")
+            self.assertEqual(report["result"], expected)
+            self.assertEqual((report["thread_count"], len(report["lanes"])), (int(threads), int(threads)))
 
 
 class Lengths(DedupTest):
@@ -154,8 +154,8 @@ class Kinds(DedupTest):
         names = ("a.txt", "b.TXT", "c", ".hidden", "d.tar.gz", "x.d/e", "f.", "g.txt.", ".h.md")
         for seed, name in enumerate(names):
             self.write(f"tree/{name}", random_bytes(1000, seed))
-        found = self.report("tree", "-", content=b"piped")
-        kinds = {kind["kind"]: kind["stream_count"] for kind in found["kinds"]}
+        report = self.report("tree", "-", content=b"piped")
+        kinds = {kind["kind"]: kind["stream_count"] for kind in report["kinds"]}
         self.assertEqual(kinds, {".txt": 2, "(none)": 5, ".gz": 1, ".md": 1, "(standard input)": 1})
 
     def test_have_counts_of_their_own(self):
@@ -171,16 +171,16 @@ class Kinds(DedupTest):
             kind = expected.setdefault(name[1:], dict.fromkeys(("bytes", "unique_bytes", "chunk_count"), 0))
             for field in kind:
                 kind[field] += counts[field]
-        found = self.report(*SMALL, *contents)["kinds"]
-        self.assertEqual([kind["kind"] for kind in found], [".a", ".b", ".c"], "by falling bytes")
-        for kind in found:
+        report = self.report(*SMALL, *contents)["kinds"]
+        self.assertEqual([kind["kind"] for kind in report], [".a", ".b", ".c"], "by falling bytes")
+        for kind in report:
             self.assert_counts(kind, expected[kind["kind"]])
 
     def test_do_not_count_what_could_not_be_opened(self):
         self.write("a.txt")
-        found = self.report("a.txt", "missing.txt", code=INPUT_FAILED)
-        self.assertEqual([(k["kind"], k["stream_count"]) for k in found["kinds"]], [(".txt", 1)])
-        self.assertEqual((found["input_count"], found["failed_input_count"]), (1, 1))
+        report = self.report("a.txt", "missing.txt", code=INPUT_FAILED)
+        self.assertEqual([(k["kind"], k["stream_count"]) for k in report["kinds"]], [(".txt", 1)])
+        self.assertEqual((report["input_count"], report["failed_input_count"]), (1, 1))
 
 
 class JoinsThatChangeTheCuts(DedupTest):
@@ -201,9 +201,9 @@ class JoinsThatChangeTheCuts(DedupTest):
         exact = rows_of(self, *options, "tree")
         for join, threads in (("none", "1"), ("pdedupe", "1"), ("none", "3"), ("pdedupe", "3")):
             other = rows_of(self, *options, "--join", join, "tree")
-            found = self.report(*options, "--join", join, "--threads", threads, "tree")
-            self.assert_counts(found["result"], counts_of(other))
-            compared = found["comparison"]
+            report = self.report(*options, "--join", join, "--threads", threads, "tree")
+            self.assert_counts(report["result"], counts_of(other))
+            compared = report["comparison"]
             self.assert_counts(compared["exact"], counts_of(exact))
             missed = counts_of(exact)["duplicate_bytes"] - counts_of(other)["duplicate_bytes"]
             self.assertEqual(compared["missed_duplicate_bytes"], missed)
@@ -219,19 +219,19 @@ class JoinsThatChangeTheCuts(DedupTest):
             self.assertAlmostEqual(compared["dirty_bytes_per_boundary"], compared["dirty_bytes"] / boundaries)
 
     def test_have_no_dirty_chunk_in_streams_of_one_segment(self):
-        found = self.report(*SMALL, "--segment", "1M", "--join", "none", "tree")["comparison"]
-        self.assertEqual((found["dirty_chunk_count"], found["missed_duplicate_bytes"]), (0, 0))
-        self.assertEqual((found["boundary_count"], found["dirty_bytes_per_boundary"]), (0, None))
+        report = self.report(*SMALL, "--segment", "1M", "--join", "none", "tree")["comparison"]
+        self.assertEqual((report["dirty_chunk_count"], report["missed_duplicate_bytes"]), (0, 0))
+        self.assertEqual((report["boundary_count"], report["dirty_bytes_per_boundary"]), (0, None))
 
     def test_see_holes_and_failures_too(self):
         with open(self.folder / "sparse", "wb") as file:
             file.truncate(40 * MIB)
-        found = self.report("--join", "none", "missing", "sparse", "tree", code=INPUT_FAILED)
+        report = self.report("--join", "none", "missing", "sparse", "tree", code=INPUT_FAILED)
         sizes = [(self.folder / "tree" / name).stat().st_size for name in "abcd"]
-        self.assertEqual(found["result"]["bytes"], 40 * MIB + sum(sizes))
-        self.assertEqual(found["comparison"]["exact"]["bytes"], found["result"]["bytes"])
-        self.assertEqual(found["comparison"]["boundary_count"], 19)
-        self.assertEqual(found["result"]["stream_count"], 5)
+        self.assertEqual(report["result"]["bytes"], 40 * MIB + sum(sizes))
+        self.assertEqual(report["comparison"]["exact"]["bytes"], report["result"]["bytes"])
+        self.assertEqual(report["comparison"]["boundary_count"], 19)
+        self.assertEqual(report["result"]["stream_count"], 5)
 
     def test_are_not_compared_when_exact(self):
         self.assertIsNone(self.report(*SMALL, "tree")["comparison"])
@@ -249,9 +249,9 @@ class Failures(DedupTest):
         run = self.run_command("dedup", "--json", "a", *arguments, "z")
         self.assert_failed(run, told)
         self.assertEqual(len(run.stderr.splitlines()), failed, run)
-        found = report_of(run)
-        self.assertEqual(found["result"]["bytes"], total)
-        self.assertEqual((found["failed_input_count"], found["interrupted"]), (failed, False))
+        report = report_of(run)
+        self.assertEqual(report["result"]["bytes"], total)
+        self.assertEqual((report["failed_input_count"], report["interrupted"]), (failed, False))
 
     def test_of_a_missing_file(self):
         self.assert_only_fails("missing", told="missing: cannot be found: No such file or directory")
@@ -295,10 +295,10 @@ class Interrupt(DedupTest):
             process.wait(PATIENCE)  # though its input is still open
             run = self.wait(process)
             self.assert_failed(run, "interrupted after 0 whole inputs; the report covers what was read", code=INTERRUPTED)
-            found = report_of(run)
-            self.assertTrue(found["interrupted"])
-            self.assertGreater(found["result"]["bytes"], 5 * MIB)
-            self.assertLessEqual(found["result"]["bytes"], 6 * MIB)
+            report = report_of(run)
+            self.assertTrue(report["interrupted"])
+            self.assertGreater(report["result"]["bytes"], 5 * MIB)
+            self.assertLessEqual(report["result"]["bytes"], 6 * MIB)
 
     def test_ends_a_run_over_an_endless_device(self):
         for device in ("/dev/zero", "/dev/urandom"):

@@ -36,19 +36,19 @@ class Json(CommandTest):
         absent = {field for field in documented if field.startswith(("predictions[].", "devices[]."))}
         self.assertEqual(len(absent), 13)
         documented = documented - absent | {"predictions", "devices"}
-        found = self.report(*SMALL, "--join", "none", "--segment", "16K")
-        exact = found["comparison"].pop("exact")
-        self.assertEqual(fields_of(found) | {"comparison.exact"}, documented)
-        self.assertEqual(fields_of(exact), fields_of(found["result"]))
+        report = self.report(*SMALL, "--join", "none", "--segment", "16K")
+        exact = report["comparison"].pop("exact")
+        self.assertEqual(fields_of(report) | {"comparison.exact"}, documented)
+        self.assertEqual(fields_of(exact), fields_of(report["result"]))
         alone = self.report(*SMALL)
         self.assertIsNone(alone.pop("comparison"))
         self.assertEqual(fields_of(alone), {field for field in documented if not field.startswith("comparison.")})
 
     def test_says_what_was_asked_for(self):
-        found = self.report("--profile", "casync", "--hash", "sha1", "--threads", "2", "--memory", "16M", "--segment", "1M")
-        self.assertTrue(found["cuts"].startswith("buzhash("))
+        report = self.report("--profile", "casync", "--hash", "sha1", "--threads", "2", "--memory", "16M", "--segment", "1M")
+        self.assertTrue(report["cuts"].startswith("buzhash("))
         self.assertEqual(
-            (found["fingerprint"], found["join"], found["thread_count"], found["segment_bytes"], found["memory_limit_bytes"]),
+            (report["fingerprint"], report["join"], report["thread_count"], report["segment_bytes"], report["memory_limit_bytes"]),
             ("sha1", "exact", 2, 1 << 20, 16 << 20),
         )
         for said, segment_bytes in (
@@ -60,30 +60,30 @@ class Json(CommandTest):
             self.assertEqual(self.report(*said)["segment_bytes"], segment_bytes, said)
 
     def test_has_times_that_fit_together(self):
-        found = self.report(*SMALL, "--threads", "2")
-        stages = {stage["stage"]: stage for stage in found["stages"]}
+        report = self.report(*SMALL, "--threads", "2")
+        stages = {stage["stage"]: stage for stage in report["stages"]}
         self.assertEqual(list(stages), ["reading", "intake", "chunking", "joining", "fingerprinting", "delivery"])
         for name, stage in stages.items():
-            lanes = sum(lane[f"{name}_seconds"] for lane in found["lanes"])
+            lanes = sum(lane[f"{name}_seconds"] for lane in report["lanes"])
             self.assertAlmostEqual(stage["busy_seconds"], lanes)
             shared = name in ("chunking", "fingerprinting")
             self.assertEqual(stage["is_parallel"], shared)
             self.assertAlmostEqual(stage["alone_seconds"], stage["busy_seconds"] / (2 if shared else 1))
-        slowest = max(found["stages"], key=lambda stage: stage["alone_seconds"])
-        self.assertEqual(found["bottleneck"], slowest["stage"])
-        self.assertEqual(stages["reading"]["bytes"], found["result"]["bytes"])
-        self.assertAlmostEqual(found["bytes_per_second"], found["result"]["bytes"] / found["wall_seconds"])
+        slowest = max(report["stages"], key=lambda stage: stage["alone_seconds"])
+        self.assertEqual(report["bottleneck"], slowest["stage"])
+        self.assertEqual(stages["reading"]["bytes"], report["result"]["bytes"])
+        self.assertAlmostEqual(report["bytes_per_second"], report["result"]["bytes"] / report["wall_seconds"])
 
     def test_has_the_equations_of_the_model(self):
-        found = self.report(*SMALL, "--threads", "3")
-        busy = {stage["stage"]: stage["busy_seconds"] for stage in found["stages"]}
-        t_c = (busy["chunking"] + busy["joining"]) / found["result"]["bytes"]
-        t_f = busy["fingerprinting"] / found["result"]["bytes"]
-        t_i = busy["delivery"] / found["result"]["bytes"]
+        report = self.report(*SMALL, "--threads", "3")
+        busy = {stage["stage"]: stage["busy_seconds"] for stage in report["stages"]}
+        t_c = (busy["chunking"] + busy["joining"]) / report["result"]["bytes"]
+        t_f = busy["fingerprinting"] / report["result"]["bytes"]
+        t_i = busy["delivery"] / report["result"]["bytes"]
         expected = (1 / (t_c + t_f + t_i), 1 / max(t_c, t_f, t_i), 1 / max(t_c / 3, t_f / 3, t_i))
         names = ("serial_bytes_per_second", "pipelined_bytes_per_second", "parallel_bytes_per_second")
         for name, value in zip(names, expected):
-            self.assertAlmostEqual(found["model"][name] / value, 1, places=6)
+            self.assertAlmostEqual(report["model"][name] / value, 1, places=6)
 
     def test_goes_to_a_file_when_asked(self):
         run = self.run_command("dedup", "--json", "-o", "out", "tree")
@@ -117,10 +117,10 @@ class Text(CommandTest):
 
     def test_says_what_the_json_says(self):
         text = self.report("--details", *SMALL)
-        found = report_of(self.run_command("dedup", "--json", *SMALL, "tree"))
-        result = found["result"]
+        report = report_of(self.run_command("dedup", "--json", *SMALL, "tree"))
+        result = report["result"]
         for words in (
-            f"cuts           {found['cuts']}\n",
+            f"cuts           {report['cuts']}\n",
             "fingerprint    sha256\n",
             "inputs         14 whole, 0 failed\n",
             f"({result['bytes']:,} bytes) in {result['chunk_count']:,} chunks\n",
@@ -229,12 +229,12 @@ def drained(terminal: int) -> str:
     text = b""
     while select.select([terminal], [], [], 0.5)[0]:
         try:
-            piece = os.read(terminal, 65536)
+            block = os.read(terminal, 65536)
         except OSError:
             break
-        if not piece:
+        if not block:
             break
-        text += piece
+        text += block
     return text.decode()
 
 
@@ -250,12 +250,12 @@ def terminal_output(test, *arguments, columns=0) -> str:
     text = b""
     while True:
         try:
-            piece = os.read(ours, 65536)
+            block = os.read(ours, 65536)
         except OSError:
             break
-        if not piece:
+        if not block:
             break
-        text += piece
+        text += block
     process.wait(PATIENCE)
     return text.decode()
 

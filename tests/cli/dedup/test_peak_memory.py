@@ -19,14 +19,14 @@ CONSTANT = 4 * MIB
 class PeakMemory(CommandTest):
     """`VmHWM` of a command that waits for more of its standard input, having read all that was sent."""
 
-    def peak(self, arguments, pieces):
+    def peak(self, arguments, blocks):
         """The run's peak in bytes, and what it came to."""
         options = ("--format", "lengths", "-o", "listing", *arguments)  # a pipe would fill up
         process = self.start("chunk", *options, "-", stdin=subprocess.PIPE)
         pipe = process.stdin.fileno()
         try:
-            for piece in pieces:
-                rest = memoryview(piece)
+            for block in blocks:
+                rest = memoryview(block)
                 while rest:
                     rest = rest[os.write(pipe, rest) :]
         except BrokenPipeError:

@@ -22,29 +22,29 @@ using nlohmann::ordered_json;
 using testing::HasSubstr;
 
 cost_model example() {
-  cost_model made{.machine = "the machine", .processor_count = 7, .memory = {}, .processor = {}, .devices = {}};
-  made.seconds = 0.5;
-  made.memory = {.read_by_one = 1e10, .read_by_all = 2.5e10, .copy = 5e9, .page_cache = 0};
-  made.together = 0.75;
-  made.seconds_of_a_chunk = 1.25e-7;
-  made.processor.cuts = {{"gear", "gear(avg_bytes=8192)", 9000.5, 3.25e9, processor_backends().back().kind}};
-  made.processor.fingerprints = {{fingerprint_kind::blake3, 8192, 64, 3e9, backend::scalar}};
+  cost_model model{.machine = "the machine", .processor_count = 7, .memory = {}, .processor = {}, .devices = {}};
+  model.seconds = 0.5;
+  model.memory = {.read_by_one = 1e10, .read_by_all = 2.5e10, .copy = 5e9, .page_cache = 0};
+  model.together = 0.75;
+  model.seconds_of_a_chunk = 1.25e-7;
+  model.processor.cuts = {{"gear", "gear(avg_bytes=8192)", 9000.5, 3.25e9, processor_backends().back().kind}};
+  model.processor.fingerprints = {{fingerprint_kind::blake3, 8192, 64, 3e9, backend::scalar}};
   device_costs device{.index = 2, .name = "a GPU", .batch_bytes = 1 << 25, .rates = {}, .problem = {}};
   device.link_in = 2e10;
   device.link_out = 1e10;
   device.latency_seconds = 2e-5;
   device.rates.cuts = {{"ram", "ram()", 1, 5e11, backend::cuda}};
   device.rates.fingerprints = {{fingerprint_kind::sha1, 2048, 16384, 1e11, backend::cuda}};
-  made.devices = {device, {.index = 3, .name = "another", .rates = {}, .problem = "it is gone"}};
-  return made;
+  model.devices = {device, {.index = 3, .name = "another", .rates = {}, .problem = "it is gone"}};
+  return model;
 }
 
 class costs_cache : public testing::Test {
  protected:
   void SetUp() override {
-    std::string made = (std::filesystem::temp_directory_path() / "cutpoint-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(made.data()), nullptr);
-    folder_ = made;
+    std::string folder = (std::filesystem::temp_directory_path() / "cutpoint-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+    folder_ = folder;
     path_ = (folder_ / "new" / "costs.json").string();
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
@@ -64,11 +64,11 @@ class costs_cache : public testing::Test {
     std::ofstream(path_, std::ios::binary) << text;
   }
   void expect_refused(const std::string& why) const {
-    const auto found = load();
-    ASSERT_FALSE(found.ok());
-    EXPECT_EQ(found.error().code(), status_code::invalid_argument);
-    EXPECT_THAT(found.error().message(), HasSubstr(why));
-    EXPECT_THAT(found.error().message(), HasSubstr(path_));
+    const auto loaded = load();
+    ASSERT_FALSE(loaded.ok());
+    EXPECT_EQ(loaded.error().code(), status_code::invalid_argument);
+    EXPECT_THAT(loaded.error().message(), HasSubstr(why));
+    EXPECT_THAT(loaded.error().message(), HasSubstr(path_));
   }
 
   std::filesystem::path folder_;
@@ -77,13 +77,13 @@ class costs_cache : public testing::Test {
 
 TEST_F(costs_cache, gives_back_what_was_kept) {
   ASSERT_TRUE(save_costs(path_, example(), "the build").ok());
-  const auto found = load();
-  ASSERT_TRUE(found.ok()) << found.error().message();
-  EXPECT_EQ(costs_json(*found), costs_json(example()));
-  EXPECT_EQ(found->processor.cuts[0].where, processor_backends().back().kind);
-  EXPECT_EQ(found->processor.cuts[0].mean_bytes, 9000.5);
-  EXPECT_EQ(found->devices[0].rates.fingerprints[0].in_flight, 16384u);
-  EXPECT_EQ(found->devices[1].problem, "it is gone");
+  const auto loaded = load();
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message();
+  EXPECT_EQ(costs_json(*loaded), costs_json(example()));
+  EXPECT_EQ(loaded->processor.cuts[0].where, processor_backends().back().kind);
+  EXPECT_EQ(loaded->processor.cuts[0].mean_bytes, 9000.5);
+  EXPECT_EQ(loaded->devices[0].rates.fingerprints[0].in_flight, 16384u);
+  EXPECT_EQ(loaded->devices[1].problem, "it is gone");
 }
 
 TEST_F(costs_cache, takes_the_place_of_what_was_there_and_leaves_nothing_else) {
@@ -95,9 +95,9 @@ TEST_F(costs_cache, takes_the_place_of_what_was_there_and_leaves_nothing_else) {
 }
 
 TEST_F(costs_cache, cannot_be_read_where_there_is_none) {
-  const auto found = load();
-  ASSERT_FALSE(found.ok());
-  EXPECT_EQ(found.error().system_error(), ENOENT);
+  const auto loaded = load();
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.error().system_error(), ENOENT);
 }
 
 TEST_F(costs_cache, is_of_one_build_and_one_machine) {

@@ -30,17 +30,17 @@ class BackEnds(CommandTest):
 
     def test_a_forced_one_does_the_work(self):
         for name in self.here:
-            found = report_of(self.forced(name, *KERNELS))["backends"]
-            self.assertEqual(found, {"chunking": CUT_BY.get(name, name), "fingerprinting": HASHED_BY.get(name, name)})
+            used = report_of(self.forced(name, *KERNELS))["backends"]
+            self.assertEqual(used, {"chunking": CUT_BY.get(name, name), "fingerprinting": HASHED_BY.get(name, name)})
 
     def test_the_reference_stands_in_where_there_is_no_kernel(self):
         for name in set(self.here) - {"cuda"}:
-            found = report_of(self.forced(name, "--algorithm", "fixed", "--hash", "md5"))["backends"]
-            self.assertEqual(found, {"chunking": "scalar", "fingerprinting": "scalar"})
+            used = report_of(self.forced(name, "--algorithm", "fixed", "--hash", "md5"))["backends"]
+            self.assertEqual(used, {"chunking": "scalar", "fingerprinting": "scalar"})
 
     def test_one_that_runs_here_is_chosen(self):
-        found = report_of(self.forced("auto", *KERNELS))["backends"]
-        self.assertLessEqual(set(found.values()), set(self.here))
+        used = report_of(self.forced("auto", *KERNELS))["backends"]
+        self.assertLessEqual(set(used.values()), set(self.here))
 
     def test_the_listing_is_the_same_on_each(self):
         for cuts in (("--algorithm", "ae-max"), ("--algorithm", "rabin"), ("--profile", "casync"), ()):

@@ -74,17 +74,17 @@ class Costs(CommandTest):
 
     @classmethod
     def setUpClass(cls):
-        cls.kept = Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="cutpoint-")))
+        cls.scratch = Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="cutpoint-")))
         run = subprocess.run(
             [BINARY, "info", "--calibrate", "--json"],
-            env={**os.environ, "CUTPOINT_CACHE_DIR": str(cls.kept / "cache")},
+            env={**os.environ, "CUTPOINT_CACHE_DIR": str(cls.scratch / "cache")},
             capture_output=True,
             timeout=PATIENCE,
             check=True,
         )
-        cls.made = json.loads(run.stdout)
+        cls.calibrated = json.loads(run.stdout)
         cls.said = run.stderr
-        (cls.file,) = (cls.kept / "cache").iterdir()
+        (cls.file,) = (cls.scratch / "cache").iterdir()
         cls.text = cls.file.read_bytes()
 
     def setUp(self):
@@ -113,14 +113,14 @@ class Costs(CommandTest):
 
     def test_are_kept_in_one_file_and_shown_again(self):
         self.assertEqual(self.said, b"")
-        self.assertEqual(self.made["costs_file"], str(self.file))
+        self.assertEqual(self.calibrated["costs_file"], str(self.file))
         self.keep(self.text)
         described = self.described()
-        self.assertEqual(described["costs"], self.made["costs"])
+        self.assertEqual(described["costs"], self.calibrated["costs"])
         self.assertEqual(described["costs_file"], str(self.cache / self.file.name))
 
     def test_are_of_the_job_that_dedup_does_by_default(self):
-        costs = self.made["costs"]
+        costs = self.calibrated["costs"]
         report = json.loads(self.run_command("dedup", "--json", str(self.file)).stdout)
         self.assertEqual([rate["cuts"] for rate in costs["processor"]["cuts"]], [report["cuts"]])
         self.assertEqual([rate["name"] for rate in costs["processor"]["fingerprints"]], ["sha256"])
@@ -129,7 +129,7 @@ class Costs(CommandTest):
             self.assertIn(rate["back_end"], {b["name"] for b in listed()["back_ends"] if b["runs_here"]})
         for name, rate in costs["memory"].items():
             self.assertGreater(rate, 0, name)
-        self.assertEqual(costs["processors"], self.made["machine"]["processors"])
+        self.assertEqual(costs["processors"], self.calibrated["machine"]["processors"])
 
     def test_are_the_same_as_text(self):
         self.keep(self.text)

@@ -156,12 +156,12 @@ class Bounds(CommandTest):
                 has_mean = draw.random() < 0.9
         if has_mean:
             values["avg_bytes"] = min(-(-(values["min_bytes"] + values["max_bytes"]) // 2), GIB)
-        kept = all(
+        obeys = all(
             self.is_kept(rule, values[parameter["name"]], values)
             for parameter in self.numbers(entry)
             for rule in parameter.get("rules", ())
         )
-        return values, kept
+        return values, obeys
 
     def is_accepted(self, entry, values):
         settings = [f"{p['name']}={values[p['name']]}" for p in bounded(entry)]
@@ -177,11 +177,11 @@ class Bounds(CommandTest):
         for entry in entries_to_run():
             wanted = {True: 4, False: 2}
             for _ in range(3000):
-                values, kept = self.drawn(entry, draw)
-                if wanted[kept] > 0:
-                    wanted[kept] -= 1
+                values, obeys = self.drawn(entry, draw)
+                if wanted[obeys] > 0:
+                    wanted[obeys] -= 1
                     with self.subTest(entry=entry["name"], values=values):
-                        self.assertEqual(self.is_accepted(entry, values), kept)
+                        self.assertEqual(self.is_accepted(entry, values), obeys)
             self.assertEqual(wanted[True], 0, entry["name"])
 
 

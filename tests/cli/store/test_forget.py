@@ -29,38 +29,38 @@ class Forget(StoreTest):
         return [json.loads(line) for line in self.store("forget", "--json", *words, **how).splitlines()]
 
     def test_rules_keep_the_newest_snapshot_of_each_period(self):
-        taken = [self.take(days) for days in (0.0, 0.1, 1.0, 1.1, 2.0, 30.0)]
+        snapshots = [self.take(days) for days in (0.0, 0.1, 1.0, 1.1, 2.0, 30.0)]
         (group,) = self.forget("--keep-daily", "2", "--keep-last", "1", "--dry-run")
-        self.assertEqual([each["id"] for each in group["keep"]], [taken[0], taken[2]])
+        self.assertEqual([each["id"] for each in group["keep"]], [snapshots[0], snapshots[2]])
         self.assertEqual([each["reasons"] for each in group["keep"]], [["last snapshot", "daily snapshot"], ["daily snapshot"]])
-        self.assertEqual([each["id"] for each in group["remove"]], [taken[1], *taken[3:]])
+        self.assertEqual([each["id"] for each in group["remove"]], [snapshots[1], *snapshots[3:]])
         self.assertEqual(group["paths"], [str(self.folder / "small")])
-        self.assertEqual(self.ids(), taken)  # a dry run removes nothing
+        self.assertEqual(self.ids(), snapshots)  # a dry run removes nothing
         text = self.store("forget", "--keep-daily", "2", "--keep-last", "1")
-        self.assertIn(f"keep    {taken[2][:16]}", text)
-        self.assertIn(f"remove  {taken[1][:16]}", text)
+        self.assertIn(f"keep    {snapshots[2][:16]}", text)
+        self.assertIn(f"remove  {snapshots[1][:16]}", text)
         self.assertIn("2 kept, 4 to be removed", text)
-        self.assertEqual(self.ids(), [taken[0], taken[2]])
-        self.assertEqual(self.forget("--keep-within", "1d")[0]["remove"][0]["id"], taken[2])
+        self.assertEqual(self.ids(), [snapshots[0], snapshots[2]])
+        self.assertEqual(self.forget("--keep-within", "1d")[0]["remove"][0]["id"], snapshots[2])
 
     def test_all_counts_and_spans_are_options(self):
-        taken = [self.take(days) for days in (0, 0.01, 0.5, 3, 40, 400)]
-        for period, kept in (("last", 6), ("hourly", 5), ("daily", 4), ("weekly", 3), ("monthly", 3), ("yearly", 2)):
+        snapshots = [self.take(days) for days in (0, 0.01, 0.5, 3, 40, 400)]
+        for period, kept_count in (("last", 6), ("hourly", 5), ("daily", 4), ("weekly", 3), ("monthly", 3), ("yearly", 2)):
             (group,) = self.forget("--dry-run", f"--keep-{period}", "unlimited")
-            self.assertEqual(len(group["keep"]), kept, group)
+            self.assertEqual(len(group["keep"]), kept_count, group)
             self.assertEqual(group, self.forget("--dry-run", f"--keep-{period}", "-1")[0])
             span = "--keep-within" if period == "last" else f"--keep-within-{period}"
             (group,) = self.forget("--dry-run", span, "9y")
-            self.assertEqual(len(group["keep"]), kept, group)
-        self.assertEqual(self.ids(), taken)
+            self.assertEqual(len(group["keep"]), kept_count, group)
+        self.assertEqual(self.ids(), snapshots)
 
     def test_days_are_those_of_the_local_time_zone(self):
         self.take(0)
         self.take(0.5)  # 00:26:40 in UTC
         self.take(0.6)
-        for zone, kept in (("UTC", 2), ("Asia/Tokyo", 2), ("Pacific/Kiritimati", 3)):
+        for zone, kept_count in (("UTC", 2), ("Asia/Tokyo", 2), ("Pacific/Kiritimati", 3)):
             (group,) = self.forget("--keep-daily", "9", "--dry-run", env={**os.environ, "TZ": zone})
-            self.assertEqual(len(group["keep"]), kept, zone)
+            self.assertEqual(len(group["keep"]), kept_count, zone)
         (group,) = self.forget("--keep-daily", "2", "--dry-run")
         self.assertEqual(group["keep"][1]["reasons"], ["daily snapshot"])  # of the day before
         (group,) = self.forget("--keep-daily", "2", "--dry-run", env={**os.environ, "TZ": "Asia/Tokyo"})
@@ -82,33 +82,33 @@ class Forget(StoreTest):
         self.assertEqual([group["host"] for group in self.forget(*dry, "--tag", "y,x")], ["two"])
         self.assertEqual(len(self.forget(*dry, "--path", str(self.folder / "other"))), 1)
         self.assertEqual(self.forget(*dry, "--host", "three"), [])
-        kept = [len(group["keep"]) for group in self.forget("--keep-tag", "x,y", "--keep-tag", "", "--dry-run")]
-        self.assertEqual(kept, [2, 2, 2])
+        kept_counts = [len(group["keep"]) for group in self.forget("--keep-tag", "x,y", "--keep-tag", "", "--dry-run")]
+        self.assertEqual(kept_counts, [2, 2, 2])
 
     def test_a_group_is_not_lost(self):
-        taken = [self.take(1, "--host", "one", "--tag", "x"), self.take(0, "--host", "two")]
+        snapshots = [self.take(1, "--host", "one", "--tag", "x"), self.take(0, "--host", "two")]
         run = self.run_store("forget", "--keep-tag", "x")
         self.assert_failed(run, "the rules keep none of the snapshots of host two", "nothing is removed")
         self.assertEqual(run.stdout, "")
-        self.assertEqual(self.ids(), taken)
+        self.assertEqual(self.ids(), snapshots)
 
     def test_a_snapshot_that_cannot_be_read_is_named_and_stays(self):
-        taken = [self.take(days) for days in (2, 1, 0)]
-        damaged = self.folder / "store/snapshots" / taken[0]
+        snapshots = [self.take(days) for days in (2, 1, 0)]
+        damaged = self.folder / "store/snapshots" / snapshots[0]
         damaged.chmod(0o644)
         damaged.write_bytes(b"no snapshot")
         run = self.run_store("forget", "--keep-last", "1")
-        self.assert_failed(run, f"snapshots/{taken[0]}")
-        self.assertEqual(sorted(each.name for each in damaged.parent.iterdir()), sorted([taken[0], taken[2]]))
+        self.assert_failed(run, f"snapshots/{snapshots[0]}")
+        self.assertEqual(sorted(each.name for each in damaged.parent.iterdir()), sorted([snapshots[0], snapshots[2]]))
 
     def test_named_snapshots_are_removed_and_others_are_told(self):
-        taken = [self.take(days) for days in (2, 1, 0)]
-        (group,) = self.forget("latest", taken[0][:12], taken[0][:10], "--dry-run")
-        self.assertEqual([each["id"] for each in group["remove"]], [taken[2], taken[0]])
-        run = self.run_store("forget", "nothing", taken[0][:12])
+        snapshots = [self.take(days) for days in (2, 1, 0)]
+        (group,) = self.forget("latest", snapshots[0][:12], snapshots[0][:10], "--dry-run")
+        self.assertEqual([each["id"] for each in group["remove"]], [snapshots[2], snapshots[0]])
+        run = self.run_store("forget", "nothing", snapshots[0][:12])
         self.assert_failed(run, "nothing: no snapshot")
         self.assertIn("1 to be removed", run.stdout)
-        self.assertEqual(self.ids(), taken[1:])
+        self.assertEqual(self.ids(), snapshots[1:])
 
     def test_data_of_removed_snapshots_are_pruned_if_that_is_wanted(self):
         for number in range(3):
@@ -138,19 +138,19 @@ class Forget(StoreTest):
         self.assertIn("no damage", self.store("check", "--read-data"))
 
     def test_nothing_is_removed_if_nobody_can_be_told(self):
-        taken = self.take(0)
+        snapshot = self.take(0)
         with open("/dev/full", "w") as full:
-            self.assert_failed(self.run_store("forget", taken, stdout=full), "No space left")
-        self.assertEqual(self.ids(), [taken])
+            self.assert_failed(self.run_store("forget", snapshot, stdout=full), "No space left")
+        self.assertEqual(self.ids(), [snapshot])
 
     def test_wrong_usage(self):
-        taken = self.take(0)
+        snapshot = self.take(0)
         for words, told in (
             ((), "nothing says what to forget"),
             (("--keep-last", "0"), "nothing says what to forget"),
             (("--dry-run", "--group-by", "host"), "nothing says what to forget"),
-            ((taken, "--keep-last", "1"), "snapshots are named"),
-            ((taken, "--host", "h"), "snapshots are named"),
+            ((snapshot, "--keep-last", "1"), "snapshots are named"),
+            ((snapshot, "--host", "h"), "snapshots are named"),
             (("--keep-last", "-2"), "--keep-last: '-2' is not a number"),
             (("--keep-daily", "many"), "--keep-daily: 'many' is not a number"),
             (("--keep-within", "3w"), "--keep-within 3w: no unit follows the number 3"),
@@ -158,7 +158,7 @@ class Forget(StoreTest):
         ):
             with self.subTest(words):
                 self.assert_refused(self.run_store("forget", *words), told)
-        self.assertEqual(self.ids(), [taken])
+        self.assertEqual(self.ids(), [snapshot])
 
 
 del StoreTest  # its tests are those of another module

@@ -18,27 +18,27 @@ class Stats(StoreTest):
         return json.loads(self.store("stats", "--details", "--json"))
 
     def test_bytes_and_kinds_of_one_snapshot(self):
-        found = self.details()
-        chunks, nodes = found["chunks"], found["nodes"]
+        statistics = self.details()
+        chunks, nodes = statistics["chunks"], statistics["nodes"]
         self.assertEqual((chunks["live_count"], chunks["live_stored_bytes"]), (chunks["count"], chunks["stored_bytes"]))
         self.assertEqual(nodes["live_count"], nodes["count"])
-        self.assertEqual(chunks["count"] + nodes["count"], found["records"])
+        self.assertEqual(chunks["count"] + nodes["count"], statistics["records"])
         self.assertGreater(chunks["raw_bytes"], 500_000 + 300_000)
         self.assertLess(chunks["stored_bytes"], 600_000)  # 500,000 of them are random
-        self.assertLess(found["newest"]["stored_bytes"], found["container_bytes"])
-        self.assertEqual(found["newest"]["stored_bytes"], chunks["stored_bytes"])
-        self.assertEqual(found["newest"], found["oldest"])
-        self.assertEqual(found["newest"]["bytes"], 300_000 * 2 + 300_000 + 200_000 + self.bytes_after_the_end())
-        self.assertEqual(found["newest"]["containers"], found["containers"])
-        self.assertAlmostEqual(found["newest"]["containers_per_mib"], found["containers"] * 2**20 / found["newest"]["bytes"])
-        kinds = {each.pop("kind"): each for each in found["kinds"]}
+        self.assertLess(statistics["newest"]["stored_bytes"], statistics["container_bytes"])
+        self.assertEqual(statistics["newest"]["stored_bytes"], chunks["stored_bytes"])
+        self.assertEqual(statistics["newest"], statistics["oldest"])
+        self.assertEqual(statistics["newest"]["bytes"], 300_000 * 2 + 300_000 + 200_000 + self.bytes_after_the_end())
+        self.assertEqual(statistics["newest"]["containers"], statistics["containers"])
+        self.assertAlmostEqual(statistics["newest"]["containers_per_mib"], statistics["containers"] * 2**20 / statistics["newest"]["bytes"])
+        kinds = {each.pop("kind"): each for each in statistics["kinds"]}
         self.assertEqual(set(kinds), {"(none)", ".c"})
         self.assertEqual((kinds[".c"]["files"], kinds[".c"]["bytes"]), (1, 300_000))
         self.assertLess(kinds[".c"]["stored_bytes"], 30_000)
         self.assertEqual(sum(each["stored_bytes"] for each in kinds.values()), chunks["stored_bytes"])
-        self.assertEqual([each["snapshot"] for each in found["growth"]], [self.first])
-        self.assertEqual(sum(each["containers"] for each in found["live_shares"]), found["containers"])
-        self.assertEqual(found["live_shares"][-1], {"at_most": 1, "containers": found["containers"], "container_bytes": found["container_bytes"]})
+        self.assertEqual([each["snapshot"] for each in statistics["growth"]], [self.first])
+        self.assertEqual(sum(each["containers"] for each in statistics["live_shares"]), statistics["containers"])
+        self.assertEqual(statistics["live_shares"][-1], {"at_most": 1, "containers": statistics["containers"], "container_bytes": statistics["container_bytes"]})
 
     def bytes_after_the_end(self) -> int:
         """The zeros at the end of b: a hole, or bytes that are stored."""

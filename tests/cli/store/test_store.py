@@ -16,14 +16,14 @@ from streams import random_bytes
 
 def facts_of(folder: Path) -> dict:
     """Kind, permissions, times and content of everything below a folder."""
-    found = {}
+    facts_of_files = {}
     for path in sorted(folder.rglob("*")):
         facts = path.lstat()
         content = os.readlink(path) if path.is_symlink() else None
         if path.is_file() and not path.is_symlink():
             content = hashlib.sha256(path.read_bytes()).hexdigest()
-        found[str(path.relative_to(folder))] = (stat.filemode(facts.st_mode), facts.st_mtime_ns, content)
-    return found
+        facts_of_files[str(path.relative_to(folder))] = (stat.filemode(facts.st_mode), facts.st_mtime_ns, content)
+    return facts_of_files
 
 
 class StoreTest(CommandTest):
@@ -62,15 +62,15 @@ class Store(StoreTest):
     def test_a_prune_removes_what_only_forgotten_snapshots_have(self):
         old = self.backup()
         self.write("data/a", random_bytes(300_000, 7))
-        kept = self.backup()
-        before = self.restored(kept)
+        snapshot = self.backup()
+        before = self.restored(snapshot)
         self.store("forget", old)
         rehearsed = json.loads(self.store("prune", "--dry-run", "--max-unused", "0", "--json"))
         pruned = json.loads(self.store("prune", "--max-unused", "0", "--json"))
         self.assertEqual(pruned, rehearsed)
         self.assertGreater(pruned["removed_bytes"], 300_000)
         self.assertEqual((pruned["left_unused_bytes"], pruned["awaited"]), (0, []))
-        self.assertEqual(self.restored(kept), before)
+        self.assertEqual(self.restored(snapshot), before)
         self.assertIn("no damage", self.store("check", "--read-data"))
         for words, complaint in (
             (("--max-unused", "101%"), "--max-unused 101: must be between 0 and 100"),
@@ -82,16 +82,16 @@ class Store(StoreTest):
 
     def test_a_backup_comes_back(self):
         before = facts_of(self.folder / "data")
-        taken = self.backup()
-        self.assertRegex(taken, r"^[0-9a-f]{64}$")
-        self.assertEqual(self.restored(f"{taken}:{self.folder}/data"), before)
+        snapshot = self.backup()
+        self.assertRegex(snapshot, r"^[0-9a-f]{64}$")
+        self.assertEqual(self.restored(f"{snapshot}:{self.folder}/data"), before)
         self.assertEqual((self.folder / "out/a").stat().st_nlink, 2)
         (self.folder / "data/a").write_bytes(b"other bytes")
         (self.folder / "data/deep/empty").unlink()
         changed = facts_of(self.folder / "data")
         self.backup()
         self.assertEqual(self.restored(f"latest:{self.folder}/data"), changed)
-        self.assertEqual(self.restored(f"{taken[:12]}:{self.folder}/data"), before)
+        self.assertEqual(self.restored(f"{snapshot[:12]}:{self.folder}/data"), before)
         self.assertIn("no damage", self.store("check", "--read-data"))
 
     def test_what_is_stored_already_is_not_stored_again(self):

@@ -72,15 +72,15 @@ class CopyTest(CommandTest):
 class Copy(CopyTest):
     def check_copies(self, source: str, target: str):
         """Backs up twice, copies, and compares everything; a second copy changes nothing."""
-        taken = {}
+        facts_of_backups = {}
         for number, words in enumerate((("--tag", "first", "--time", "77"), ("--host", "elsewhere"), ())):
             self.change(f"new{number}")
-            taken[self.on(source, "backup", "data", *words).strip()] = facts_of(self.folder / "data")
+            facts_of_backups[self.on(source, "backup", "data", *words).strip()] = facts_of(self.folder / "data")
         copied = self.copy(source, target)
         originals, copies = self.snapshots(source), self.snapshots(target)
         self.assertEqual(copied, list(copies))
         self.assertEqual(len(copied), 3)
-        for (original, facts), copy in zip(taken.items(), copied):
+        for (original, facts), copy in zip(facts_of_backups.items(), copied):
             self.assertEqual({key: copies[copy][key] for key in FACTS}, {key: originals[original][key] for key in FACTS})
             self.assertEqual(self.restored(target, copy), facts)
         self.assertEqual((self.folder / "out/a").stat().st_nlink, 2)
@@ -93,7 +93,7 @@ class Copy(CopyTest):
         before = sorted(path.name for path in (self.folder / target / "containers").iterdir())
         self.assertEqual(self.copy(source, target), [])
         skipped = [json.loads(line) for line in self.copy(source, target, "--json")]
-        self.assertEqual([(each["outcome"], each["original"], each["copy"]) for each in skipped], [("skipped", *pair) for pair in zip(taken, copied)])
+        self.assertEqual([(each["outcome"], each["original"], each["copy"]) for each in skipped], [("skipped", *pair) for pair in zip(facts_of_backups, copied)])
         self.assertEqual(sorted(path.name for path in (self.folder / target / "containers").iterdir()), before)
         self.assertEqual(len(self.snapshots(target)), 3)
         # A backup into the target finds the chunks that were copied. Nodes are new, since ctimes that were too recent are known now.
@@ -146,8 +146,8 @@ class Copy(CopyTest):
     def test_only_the_snapshots_that_are_named(self):
         self.make("source")
         self.make("target")
-        taken = [self.on("source", "backup", "data", "--time", str(number)).strip() for number in range(1, 4)]
-        self.assertEqual(len(self.copy("source", "target", "latest", taken[0][:20])), 2)
+        snapshots = [self.on("source", "backup", "data", "--time", str(number)).strip() for number in range(1, 4)]
+        self.assertEqual(len(self.copy("source", "target", "latest", snapshots[0][:20])), 2)
         self.assertEqual([each["time"] for each in self.snapshots("target").values()], [1_000_000_000, 3_000_000_000])
         self.assert_failed(self.run_copy("source", "target", "0123"), "0123: no snapshot of source begins with it")
         self.assertEqual(len(self.copy("source", "target")), 1)
@@ -215,9 +215,9 @@ class Kills(CopyTest):
         draw = random.Random(int(os.environ.get("CUTPOINT_SEED") or 1))
         self.make("source")
         self.write("data/large", draw.randbytes(size))
-        taken = [self.on("source", "backup", "data", "--time", "1").strip()]
+        snapshots = [self.on("source", "backup", "data", "--time", "1").strip()]
         self.change("new")
-        taken.append(self.on("source", "backup", "data", "--time", "2").strip())
+        snapshots.append(self.on("source", "backup", "data", "--time", "2").strip())
         for target, words in (("target", ()), ("recut", ("--cuts", CUTS)), ("target-two", ())):
             with self.subTest(target=target):
                 self.make(target, *words)

@@ -28,10 +28,10 @@ class Goldens(CommandTest):
             return done.stdout
 
         self.assertIn("no damage", run("check", "--read-data"))
-        taken = json.loads(run("snapshots", "--json"))
+        snapshot = json.loads(run("snapshots", "--json"))
         known = {"sequence": 3, "time": 1_700_000_000_000_000_000, "duration": 5, "is_incomplete": False, "parent": "", "host": "golden"}
         known |= {"paths": ["/data"], "tags": ["first", "second"], "files": 6, "folders": 3, "bytes": 216_205}
-        self.assertEqual({field: taken[field] for field in known}, known)
+        self.assertEqual({field: snapshot[field] for field in known}, known)
         run("restore", "latest:/data", "--target", "out")
         for path, content in FILES.items():
             self.assertEqual((self.folder / "out" / path).read_bytes(), content, path)

@@ -199,13 +199,13 @@ class History(RuleBasedStateMachine):
 
     def restore_and_compare(self, snapshot: str, facts: dict) -> set:
         """Returns the names that did not come back, all of which the restore has named."""
-        run, found = self.restored(snapshot)
-        wrong = {name for name, each in facts.items() if found.get(name) != each}
+        run, restored = self.restored(snapshot)
+        wrong = {name for name, each in facts.items() if restored.get(name) != each}
         if not wrong:
             return set()
-        self.test.assertTrue(self.is_damaged and run.code == 1, (run, {name: (facts[name], found.get(name)) for name in wrong}))
+        self.test.assertTrue(self.is_damaged and run.code == 1, (run, {name: (facts[name], restored.get(name)) for name in wrong}))
         named = {self.relative(path) for path in re.findall(r"(/[^:]*): ", run.stderr)}
-        if not found:
+        if not restored:
             named.add("")  # no folder above the tree can be read, and the message says so
         self.test.assertEqual({name for name in wrong if not self.is_below(name, named)}, set(), run)
         return wrong

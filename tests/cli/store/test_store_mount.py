@@ -149,17 +149,17 @@ class Mount(CommandTest):
     def test_snapshots_appear_by_id_time_host_and_tag(self):
         process = self.mount()
         self.assertEqual(sorted(os.listdir(self.shown)), ["hosts", "ids", "snapshots", "tags"])
-        taken = [self.backup("data", "--host", "h/1", "--tag", "t", "--tag", "..", "--time", time) for time in ("77", "77", "1763985600")]
+        snapshots = [self.backup("data", "--host", "h/1", "--tag", "t", "--tag", "..", "--time", time) for time in ("77", "77", "1763985600")]
         wait_until(lambda: len(os.listdir(self.shown / "ids")) == 4, "three snapshots and a link appear")
         names = ["1970-01-01T00:01:17Z", "1970-01-01T00:01:17Z-2", "2025-11-24T12:00:00Z"]
-        self.assertEqual(sorted(os.listdir(self.shown / "ids")), sorted([*taken, "latest"]))
+        self.assertEqual(sorted(os.listdir(self.shown / "ids")), sorted([*snapshots, "latest"]))
         for folder in ("snapshots", "hosts/h_1", "tags/t", "tags/_.."):
             self.assertEqual(sorted(os.listdir(self.shown / folder)), [*names, "latest"])
             self.assertEqual(os.readlink(self.shown / folder / "latest"), names[-1])
             self.assertEqual(facts_of(Path(f"{self.shown}/{folder}/latest{self.folder}/data/a")), facts_of(self.folder / "data/a"))
         self.assertEqual((self.shown / "snapshots" / names[0]).stat().st_mtime, 77)
         self.assertFalse((self.shown / "ids" / "0123").exists())
-        self.store("forget", taken[0])
+        self.store("forget", snapshots[0])
         wait_until(lambda: len(os.listdir(self.shown / "ids")) == 3, "the snapshot that was forgotten disappears")
         self.assertEqual(sorted(os.listdir(self.shown / "snapshots")), [*names[1:], "latest"])
         self.unmount(process)
@@ -226,34 +226,34 @@ class Mount(CommandTest):
         forgotten = self.backup()
         for number in range(0, 8, 2):
             (self.folder / f"data/file{number}").unlink()
-        kept = self.backup()
+        snapshot = self.backup()
         process = self.mount("--memory", "8M")
-        opened = {name: os.open(self.files_of(forgotten) / name, os.O_RDONLY) for name in contents}
-        for descriptor in opened.values():
+        descriptors = {name: os.open(self.files_of(forgotten) / name, os.O_RDONLY) for name in contents}
+        for descriptor in descriptors.values():
             self.assertEqual(len(os.pread(descriptor, 1000, 0)), 1000)
         self.store("forget", forgotten)
         self.store("prune", "--max-unused", "0")
         lost = 0
-        for name, descriptor in opened.items():
-            found = b""
+        for name, descriptor in descriptors.items():
+            content = b""
             try:
-                while part := os.pread(descriptor, 600_000, len(found)):  # it is short before what is lost
-                    found += part
-                self.assertEqual(len(found), 600_000)
+                while block := os.pread(descriptor, 600_000, len(content)):  # it is short before what is lost
+                    content += block
+                self.assertEqual(len(content), 600_000)
             except OSError as error:
                 self.assertEqual(error.errno, 5)
                 self.assertEqual(int(name[-1]) % 2, 0, "a file that another snapshot has is not lost")
                 lost += 1
-            self.assertTrue(contents[name].startswith(found))
+            self.assertTrue(contents[name].startswith(content))
             os.close(descriptor)
         self.assertGreater(lost, 0)
         for number in range(1, 8, 2):  # records of these were moved
-            self.assertEqual((self.files_of(kept) / f"file{number}").read_bytes(), contents[f"file{number}"])
+            self.assertEqual((self.files_of(snapshot) / f"file{number}").read_bytes(), contents[f"file{number}"])
         subprocess.run(["umount", self.shown], check=True)
         run = self.wait(process)
         self.assertEqual(run.code, 0, run)
         self.assertIn(f"/ids/{forgotten}", run.stderr)
-        self.assertNotIn(f"/ids/{kept}", run.stderr)
+        self.assertNotIn(f"/ids/{snapshot}", run.stderr)
 
     def test_what_is_damaged_is_an_error_and_never_wrong_bytes(self):
         self.write("data/lost", random_bytes(900_000, 7))
@@ -276,9 +276,9 @@ class Mount(CommandTest):
         self.assertGreater(failed, 0)
         for path in (self.folder / "store/containers").iterdir():
             path.unlink()
-        with self.assertRaises(OSError) as gone:
+        with self.assertRaises(OSError) as failure:
             (self.files_of(whole) / "deep/folder/b").read_bytes()
-        self.assertEqual(gone.exception.errno, 5)
+        self.assertEqual(failure.exception.errno, 5)
         subprocess.run(["umount", self.shown], check=True)
         run = self.wait(process)
         self.assertEqual(run.code, 0, run)

@@ -48,8 +48,8 @@ class Refusals(CommandTest):
         self.assertFalse((self.folder / "out").exists())
         for _ in range(17):  # two of them begin with the same digit
             self.assert_done(self.run_command("backup", "password", "--force", "--store", "store"))
-        found = self.run_command("snapshots", "--store", "store").lines
-        digits = [line[0] for line in found]
+        lines = self.run_command("snapshots", "--store", "store").lines
+        digits = [line[0] for line in lines]
         common = max(set(digits), key=digits.count)
         self.assert_failed(self.run_command("forget", common, "--store", "store"), f"{digits.count(common)} snapshots")
 

@@ -76,8 +76,8 @@ class CommandTest(unittest.TestCase):
 
     def start(self, *arguments, **how) -> subprocess.Popen:
         """A running command; killed at the end of the test if it still runs then."""
-        given = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "cwd": self.folder}
-        process = subprocess.Popen([BINARY, *arguments], **{**given, **how})
+        defaults = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "cwd": self.folder}
+        process = subprocess.Popen([BINARY, *arguments], **{**defaults, **how})
         self.addCleanup(close, process)
         return process
 

@@ -23,7 +23,7 @@ class Listing(NamedTuple):
 
 def unescaped(path: str) -> str:
     """A path of the text format: \\xHH is a byte, \\\\ a backslash."""
-    byte_of = lambda found: bytes([int(found[1], 16)]) if found[1] else b"\\"
+    byte_of = lambda match: bytes([int(match[1], 16)]) if match[1] else b"\\"
     return os.fsdecode(re.sub(rb"\\(?:x([0-9a-f]{2})|\\)", byte_of, os.fsencode(path)))
 
 

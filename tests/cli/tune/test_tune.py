@@ -35,11 +35,11 @@ class Tune(CommandTest):
 class Recommendation(Tune):
     def test_is_what_dedup_finds_where_all_is_sampled(self):
         self.write_versions()
-        found = self.tuned("--sample", "100%", *FAST, "--algorithm", "fastcdc", "--algorithm", "tttd", "data")
-        self.assertEqual(found["sample"]["bytes"], found["input_bytes"])
-        self.assertEqual(found["sample"]["stream_count"], 2)
-        self.assertEqual({c["name"] for c in found["candidates"]}, {"gear", "ram", "fastcdc", "tttd"})
-        for candidate in found["candidates"]:
+        report = self.tuned("--sample", "100%", *FAST, "--algorithm", "fastcdc", "--algorithm", "tttd", "data")
+        self.assertEqual(report["sample"]["bytes"], report["input_bytes"])
+        self.assertEqual(report["sample"]["stream_count"], 2)
+        self.assertEqual({c["name"] for c in report["candidates"]}, {"gear", "ram", "fastcdc", "tttd"})
+        for candidate in report["candidates"]:
             with self.subTest(name=candidate["name"]):
                 run = self.run_command("dedup", "--json", *shlex.split(candidate["options"]), "data")
                 self.assert_done(run)
@@ -51,12 +51,12 @@ class Recommendation(Tune):
 
     def test_is_the_first_candidate_and_counts_the_cost_of_chunks(self):
         self.write_versions()
-        found = self.tuned("--sample", "100%", "--chunk-cost", "100", *FAST, "data")
-        first = found["candidates"][found["recommendation"]["candidate"]]
-        self.assertEqual(first["options"], found["recommendation"]["options"])
-        self.assertEqual(first["cuts"], found["recommendation"]["cuts"])
-        self.assertTrue(first["on_front"] or first["net_savings_share"] < max(c["net_savings_share"] for c in found["candidates"]))
-        for candidate in found["candidates"]:
+        report = self.tuned("--sample", "100%", "--chunk-cost", "100", *FAST, "data")
+        first = report["candidates"][report["recommendation"]["candidate"]]
+        self.assertEqual(first["options"], report["recommendation"]["options"])
+        self.assertEqual(first["cuts"], report["recommendation"]["cuts"])
+        self.assertTrue(first["on_front"] or first["net_savings_share"] < max(c["net_savings_share"] for c in report["candidates"]))
+        for candidate in report["candidates"]:
             counts = candidate["sample"]
             net = (counts["bytes"] - counts["unique_bytes"] - 100 * counts["chunk_count"]) / counts["bytes"]
             self.assertAlmostEqual(candidate["net_savings_share"], net)
@@ -65,15 +65,15 @@ class Recommendation(Tune):
 
     def test_of_savings_is_what_saves_most(self):
         self.write_versions()
-        found = self.tuned("--sample", "100%", "--goal", "savings", *FAST, "--size", "16K", "data")
-        most = max(candidate["net_savings_share"] for candidate in found["candidates"])
-        self.assertEqual(found["candidates"][0]["net_savings_share"], most)
+        report = self.tuned("--sample", "100%", "--goal", "savings", *FAST, "--size", "16K", "data")
+        most = max(candidate["net_savings_share"] for candidate in report["candidates"])
+        self.assertEqual(report["candidates"][0]["net_savings_share"], most)
 
     def test_has_means_near_those_that_are_wanted(self):
         self.write_versions(6_000_000)
-        found = self.tuned("--sample", "100%", *FAST, "--algorithm", "ae-max", "--size", "12K", "data")
-        self.assertEqual(len(found["candidates"]), 6)
-        for candidate in found["candidates"]:
+        report = self.tuned("--sample", "100%", *FAST, "--algorithm", "ae-max", "--size", "12K", "data")
+        self.assertEqual(len(report["candidates"]), 6)
+        for candidate in report["candidates"]:
             self.assertAlmostEqual(candidate["mean_bytes"] / candidate["target_bytes"], 1, delta=0.1, msg=candidate["options"])
 
     def test_without_a_fingerprint_is_by_the_speed_of_cutting(self):
@@ -84,14 +84,14 @@ class Recommendation(Tune):
 
     def test_of_a_profile_keeps_its_sizes(self):
         self.write_versions()
-        found = self.tuned("--profile", "xet", "data")
-        self.assertEqual([(c["options"], c["target_bytes"]) for c in found["candidates"]], [("--profile xet", None)])
+        report = self.tuned("--profile", "xet", "data")
+        self.assertEqual([(c["options"], c["target_bytes"]) for c in report["candidates"]], [("--profile xet", None)])
 
     def test_can_be_verified_on_all_inputs(self):
         self.write_versions(40_000_000 if not IS_SANITIZED else 4_000_000)
-        found = self.tuned("--sample", "20%", "--verify", *FAST, "data")
-        self.assertLess(found["sample"]["bytes"], found["input_bytes"] / 2)
-        for candidate in found["candidates"]:
+        report = self.tuned("--sample", "20%", "--verify", *FAST, "data")
+        self.assertLess(report["sample"]["bytes"], report["input_bytes"] / 2)
+        for candidate in report["candidates"]:
             run = self.run_command("dedup", "--json", *shlex.split(candidate["options"]), "data")
             self.assertEqual(json.loads(run.stdout)["result"]["unique_bytes"], candidate["whole"]["unique_bytes"])
 
@@ -123,9 +123,9 @@ class Sample(Tune):
         content = bytes_of(3, size)
         self.write("data/one", content)
         self.write("data/two", bytes_of(4, 100_000) + content)
-        found = self.tuned("--sample", "20%", *FAST, "data")
-        self.assertLess(found["sample"]["bytes"], size)
-        for candidate in found["candidates"]:
+        report = self.tuned("--sample", "20%", *FAST, "data")
+        self.assertLess(report["sample"]["bytes"], size)
+        for candidate in report["candidates"]:
             self.assertAlmostEqual(candidate["sample"]["savings_share"], 0.5, delta=0.04)
 
     def test_has_chunks_of_one_length_where_the_inputs_have_them(self):
@@ -140,21 +140,21 @@ class Sample(Tune):
 
     def test_of_a_size_is_about_that(self):
         self.write("data", bytes_of(5, 60_000_000))
-        found = self.tuned("--sample", "16M", *FAST, "data")
-        self.assertAlmostEqual(found["sample"]["bytes"] / 2**24, 1, delta=0.35)
-        self.assertAlmostEqual(found["sample"]["share"], 2**24 / 60_000_000, delta=0.001)
+        report = self.tuned("--sample", "16M", *FAST, "data")
+        self.assertAlmostEqual(report["sample"]["bytes"] / 2**24, 1, delta=0.35)
+        self.assertAlmostEqual(report["sample"]["share"], 2**24 / 60_000_000, delta=0.001)
 
     def test_of_zeros_is_a_share_of_them(self):
         with open(self.write("data", b""), "r+b") as file:
             file.truncate(200 * 2**20)
-        found = self.tuned("--sample", "10%", *FAST, "data")
-        self.assertAlmostEqual(found["sample"]["bytes"] / (20 * 2**20), 1, delta=0.5)
+        report = self.tuned("--sample", "10%", *FAST, "data")
+        self.assertAlmostEqual(report["sample"]["bytes"] / (20 * 2**20), 1, delta=0.5)
 
     def test_does_not_outgrow_the_memory(self):
         self.write("data", bytes_of(6, 50_000_000))
-        found = self.tuned("--memory", "32M", *FAST, "data")
-        self.assertLessEqual(found["sample"]["bytes"], 24 * 2**20)
-        self.assertGreater(found["sample"]["bytes"], 8 * 2**20)
+        report = self.tuned("--memory", "32M", *FAST, "data")
+        self.assertLessEqual(report["sample"]["bytes"], 24 * 2**20)
+        self.assertGreater(report["sample"]["bytes"], 8 * 2**20)
         run = self.run_command("tune", "--memory", "32M", "--sample", "100%", *FAST, "data")
         self.assert_failed(run, "--memory", "--sample")
         run = self.run_command("tune", "--memory", "32M", "--sample", "100M", *FAST, "data")
@@ -164,14 +164,14 @@ class Sample(Tune):
 @unittest.skipIf(IS_SANITIZED, "cuts gigabytes")
 class SeqCdc(Tune):
     def test_bounds_are_of_means_that_are_close(self):
-        found = self.tuned("--monte-carlo", "--size", "4K", "--size", "16K", "--runs", "2")
-        self.assertIsNone(found["sample"])
-        self.assertEqual([b["target_bytes"] for b in found["bounds"]], [4096, 16384])
-        for bounds in found["bounds"]:
+        report = self.tuned("--monte-carlo", "--size", "4K", "--size", "16K", "--runs", "2")
+        self.assertIsNone(report["sample"])
+        self.assertEqual([b["target_bytes"] for b in report["bounds"]], [4096, 16384])
+        for bounds in report["bounds"]:
             self.assertAlmostEqual(bounds["nearest_mean_bytes"] / bounds["target_bytes"], 1, delta=0.03)
             for value in VALUES:
                 self.assertTrue(bounds["lowest"][value] <= bounds["nearest"][value] <= bounds["highest"][value], bounds)
-        for row in found["model"]:
+        for row in report["model"]:
             self.assertEqual(row["sequence_bytes"], row["seq_length"] + 1)
             self.assertLess(abs(row["error_share"]), 0.1 if row["seq_length"] > 6 else 0.03, row)
 
@@ -182,10 +182,10 @@ class SeqCdc(Tune):
 
     def test_alone_gives_the_best_five_of_a_grid_between_the_bounds(self):
         self.write_versions(8_000_000)
-        found = self.tuned("--algorithm", "seqcdc-inc", "--size", "8K", "--runs", "1", "--combinations", "60", "data")
-        bounds = found["bounds"][0]
-        self.assertEqual(len(found["candidates"]), 5)
-        for candidate in found["candidates"]:
+        report = self.tuned("--algorithm", "seqcdc-inc", "--size", "8K", "--runs", "1", "--combinations", "60", "data")
+        bounds = report["bounds"][0]
+        self.assertEqual(len(report["candidates"]), 5)
+        for candidate in report["candidates"]:
             self.assertGreater(candidate["tried_count"], 20)
             self.assertLessEqual(candidate["tried_count"], 60)
             self.assertAlmostEqual(candidate["mean_bytes"] / 8192, 1, delta=0.125)
@@ -210,9 +210,9 @@ class Faults(Tune):
         self.write("data/bad", b"x" * 1000)
         run = self.run_command("tune", "--json", "--input", "pread", *FAST, "data", env=faulty_reads("data/bad"))
         self.assert_failed(run, "data/bad")
-        found = json.loads(run.stdout)
-        self.assertEqual((found["input_count"], found["failed_input_count"]), (2, 1))
-        self.assertIsNotNone(found["recommendation"])
+        report = json.loads(run.stdout)
+        self.assertEqual((report["input_count"], report["failed_input_count"]), (2, 1))
+        self.assertIsNotNone(report["recommendation"])
 
     def test_nothing_to_read_is_told(self):
         self.write("empty", b"")
