@@ -100,8 +100,8 @@ void register_file::declare(std::string_view line) {
 }
 
 u32 register_file::lane_bytes(std::string_view name, u32 otherwise) const {
-  const auto bank = banks_.find(name.substr(0, name.find_first_of("0123456789")));
-  return bank == banks_.end() ? otherwise : bank->second.lane_bytes;
+  const auto named = banks_.find(name.substr(0, name.find_first_of("0123456789")));
+  return named == banks_.end() ? otherwise : named->second.lane_bytes;
 }
 
 u32 register_file::offset_of(std::string_view name, u32 lane_bytes) {
@@ -119,13 +119,13 @@ u32 register_file::offset_of(std::string_view name, u32 lane_bytes) {
     return constant_offset(static_cast<u64>(number(name)), lane_bytes);
   }
   const auto digits = name.find_first_of("0123456789");
-  const auto bank = banks_.find(name.substr(0, digits));
-  if (bank == banks_.end() || bank->second.lane_bytes != lane_bytes) {
+  const auto named = banks_.find(name.substr(0, digits));
+  if (named == banks_.end() || named->second.lane_bytes != lane_bytes) {
     throw fault("no register of " + std::to_string(lane_bytes) + " bytes: " + std::string(name));
   }
   const auto index = static_cast<u32>(number(name.substr(digits)));
-  if (index >= bank->second.count) throw fault("no register: " + std::string(name));
-  return bank->second.offset + index * register_image::size_of(lane_bytes);
+  if (index >= named->second.count) throw fault("no register: " + std::string(name));
+  return named->second.offset + index * register_image::size_of(lane_bytes);
 }
 
 u32 register_file::constant_offset(u64 value, u32 lane_bytes) {
