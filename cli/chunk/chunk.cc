@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "cli/chunk/format.h"
+#include "cli/chunk/listing.h"
+#include "cli/chunk/listing_checker.h"
 #include "cli/common/chunking_options.h"
 #include "cli/common/console.h"
 #include "cli/common/costs.h"
@@ -29,10 +31,14 @@ class chunk_command final : public subcommand {
   exit_code run() override;
 
  private:
+  [[nodiscard]] exit_code list_chunks(const console& say);
+  [[nodiscard]] exit_code check_listing(const console& say);
+
   chunking_options chunking_;
   input_options inputs_{further_names::read};
   trace_option trace_;
   std::string format_ = "text";
+  std::string check_;
   output_option output_;
   verbosity verbosity_ = verbosity::normal;
 };
@@ -79,12 +85,35 @@ class chunk_lister final : public input_receiver {
   std::uint64_t byte_count_ = 0;
 };
 
+/// What cuts inputs for a receiver.
+struct input_cutting {
+  file_reader reader;
+  engine threads;
+  feed destination;
+};
+
+/// Prints the warnings of the job. Errors: those of the reader, the engine and the feed.
+result<input_cutting> make_cutting(const input_options& inputs, chunking& job, input_receiver& receiver,
+                                   const console& say) {
+  auto reader = inputs.make_reader(job);
+  if (!reader) return reader.error();
+  auto threads = engine::make(job.engine);
+  if (!threads) return threads.error();
+  job.feed.rates = expected_rates(job.feed, threads->thread_count(), say);
+  auto destination = threads->open(job.feed, receiver);
+  if (!destination) return destination.error();
+  for (const std::string& warning : job.warnings) say.warning(warning);
+  return input_cutting{*std::move(reader), *std::move(threads), *std::move(destination)};
+}
+
 }  // namespace
 
 void chunk_command::add_options(CLI::App& app) {
   inputs_.add_to(app);
   chunking_.add_to(app);
   add_value_option(app, "--format", format_, "NAME", "Output format: text, lengths, csv or jsonl");
+  add_value_option(app, "--check", check_, "FILE",
+                   "Compare the files of a listing with it, which has the format text or jsonl");
   output_.add_to(app);
   trace_.add_to(app);
   add_verbosity(app, verbosity_);
@@ -92,6 +121,11 @@ void chunk_command::add_options(CLI::App& app) {
 
 exit_code chunk_command::run() {
   const console say(verbosity_);
+  return check_.empty() ? list_chunks(say) : check_listing(say);
+}
+
+exit_code chunk_command::list_chunks(const console& say) {
+  if (const status loaded = inputs_.load(); !loaded.ok()) return say.refuse(loaded);
   const auto wrong = [&](const char* why) { return say.refuse(usage_error(why)); };
   const bool is_lengths = format_ == "lengths";
   if (is_lengths && chunking_.hash().has_fingerprint()) {
@@ -105,15 +139,9 @@ exit_code chunk_command::run() {
   if (!trace) return say.refuse(trace.error());
   feed_timeline* const timeline = *trace ? &(*trace)->add("cutpoint chunk") : nullptr;
   job->feed.trace = timeline;
-  auto reader = inputs_.make_reader(*job);
-  if (!reader) return say.refuse(reader.error());
-  auto threads = engine::make(job->engine);
-  if (!threads) return say.refuse(threads.error());
-  job->feed.rates = expected_rates(job->feed, threads->thread_count(), say);
   chunk_lister lister(**format, say);
-  auto destination = threads->open(job->feed, lister);
-  if (!destination) return say.refuse(destination.error());
-  for (const std::string& warning : job->warnings) say.warning(warning);
+  auto cutting = make_cutting(inputs_, *job, lister, say);
+  if (!cutting) return say.refuse(cutting.error());
 
   auto out = output_.open();
   if (!out) return say.refuse(out.error());
@@ -124,7 +152,7 @@ exit_code chunk_command::run() {
     outcome = out->write((*format)->header(name_of_cuts(job->feed), name_of(job->feed.fingerprint)));
   }
   if (outcome.ok()) {
-    console_feeder feeder(*destination, nullptr, *reader, lister, inputs_, *out, say);
+    console_feeder feeder(cutting->destination, nullptr, cutting->reader, lister, inputs_, *out, say);
     if (timeline != nullptr) feeder.trace(**trace, *timeline);
     outcome = feeder.feed_all();
   }
@@ -145,5 +173,76 @@ exit_code chunk_command::run() {
 }
 
 std::unique_ptr<subcommand> make_chunk_command() { return std::make_unique<chunk_command>(); }
+exit_code chunk_command::check_listing(const console& say) {
+  if (inputs_.is_given()) return say.refuse(usage_error("--check takes the paths from the listing: give none"));
+  if (trace_.is_given()) return say.refuse(usage_error("--trace cannot be given with --check"));
+  auto listing = listing_reader::open(check_, &interruption());
+  if (!listing) return say.refuse(listing.error());
+  if (const status used = chunking_.use(listing->cuts(), listing->fingerprint()); !used.ok()) return say.refuse(used);
+  auto paths = listed_paths(check_, &interruption());
+  if (!paths) return say.refuse(paths.error());
+  inputs_.set_files(*std::move(paths));
+  auto job = chunking_.checked(listing->fingerprint());
+  if (!job) return say.refuse(job.error());
+  listing_checker checker(*listing, say);
+  auto cutting = make_cutting(inputs_, *job, checker, say);
+  if (!cutting) return say.refuse(cutting.error());
+  auto out = output_.open();
+  if (!out) return say.refuse(out.error());
+  if (out->is_same_file(check_)) {
+    return say.refuse(usage_error(fmt::format("{}: is the listing, and the results would be written over it", check_)));
+  }
+  if (const status inputs = inputs_.check(*out, nullptr); !inputs.ok()) return say.refuse(inputs);
+
+  status outcome = checker.begin();
+  if (outcome.ok()) {
+    outcome = console_feeder(cutting->destination, nullptr, cutting->reader, checker, inputs_, *out, say).feed_all();
+  }
+  if (outcome.code() == status_code::cancelled) {
+    say.error(fmt::format("interrupted after {} whole inputs", checker.done_count()));
+    return exit_code::interrupted;
+  }
+  if (outcome.ok()) outcome = checker.finish();
+  if (outcome.ok() && verbosity_ != verbosity::quiet) outcome = write_all(*out, checker.summary());
+  if (!outcome.ok()) say.error(outcome.message());
+  return outcome.ok() && checker.is_all_equal() ? exit_code::done : exit_code::input_failed;
+}
+
+/// Finds all chunks before it writes to the output, which may be the old listing.
+exit_code chunk_command::run_after_change(chunk_format& format, const console& say) const {
+  const auto change = change_.change();
+  if (!change) return say.refuse(change.error());
+  const auto memory = chunking_.checked_memory();
+  if (!memory) return say.refuse(memory.error());
+  if (inputs_.paths().size() != 1 || inputs_.paths().front() == standard_input_path) {
+    return say.refuse(usage_error("--since needs one PATH, the file that was changed"));
+  }
+  const std::string& path = inputs_.paths().front();
+  auto out = output_.open();
+  if (!out) return say.refuse(out.error());
+  if (const status inputs = inputs_.check(*out, nullptr); !inputs.ok()) return say.refuse(inputs);
+  const auto key = chunking_.hash().checked_key();
+  if (!key) return say.refuse(key.error());
+  auto old = read_listing(change_.listing(), path, *key, &interruption());
+  if (!old) return say.refuse(old.error());
+  const auto renewed = chunks_after_change(*std::move(old), *change, path, *memory);
+  if (!renewed && renewed.error().code() == status_code::memory_limit) {
+    say.error(renewed.error().message());
+    return exit_code::input_failed;
+  }
+  if (!renewed) return say.refuse(renewed.error());
+
+  const auto& [listed, found, canonical] = *renewed;
+  status outcome = out->begin();
+  if (outcome.ok()) outcome = out->write(format.header(canonical, name_of(listed.fingerprint)));
+  for (std::size_t i = 0; outcome.ok() && i < listed.chunks.size(); ++i) {
+    outcome = out->write(format.line(path, listed.chunks[i], listed.digests[i]));
+  }
+  if (outcome.ok()) outcome = out->finish();
+  say.note(fmt::format("{} chunks: {} kept before the change, {} cut anew, {} kept after it; {} bytes read",
+                       listed.chunks.size(), found.kept_before, found.cut_anew.size(), found.kept_after,
+                       found.read_bytes));
+  return outcome.ok() ? exit_code::done : say.refuse(outcome);
+}
 
 }  // namespace cutpoint::cli

@@ -22,6 +22,11 @@ result<std::uint64_t> chunking_options::checked_memory() const {
   return memory_ ? checked_size("--memory", *memory_, 0) : stream_limits().memory_bytes;
 }
 
+status chunking_options::use(const std::string& canonical, const std::string& fingerprint) {
+  if (status cuts = cuts_.use(canonical); !cuts.ok()) return cuts;
+  return hash_.use(fingerprint);
+}
+
 result<chunking> chunking_options::checked(std::string_view default_fingerprint) const {
   const auto fingerprint = hash_.checked(default_fingerprint);
   if (!fingerprint) return fingerprint.error();

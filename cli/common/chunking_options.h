@@ -31,6 +31,9 @@ class chunking_options {
 
   [[nodiscard]] const hash_options& hash() const { return hash_; }
 
+  /// Takes the cuts and the fingerprint that a listing names. Errors: as for `cut_options::use` and `hash_options::use`.
+  [[nodiscard]] status use(const std::string& canonical, const std::string& fingerprint);
+
   /// `default_fingerprint` is used if the options name none. Errors: a wrong name, value, bound or combination.
   [[nodiscard]] result<chunking> checked(std::string_view default_fingerprint) const;
 

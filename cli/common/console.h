@@ -36,6 +36,9 @@ class console {
   /// Prints what was done, if verbose.
   void note(std::string_view sentence) const;
 
+  /// Prints what is about to be done.
+  void announce(std::string_view sentence) const { say({}, sentence); }
+
   /// Returns whether progress is shown: not if quiet, and only on a terminal that can erase a line.
   [[nodiscard]] bool shows_progress() const;
   /// Replaces the line of progress, cut to the width of the terminal. An empty line erases it.

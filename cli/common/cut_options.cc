@@ -46,6 +46,17 @@ result<std::vector<parameter_setting>> cut_options::settings() const {
   return settings;
 }
 
+status cut_options::use(const std::string& canonical) {
+  if (algorithm_ || profile_ || cuts_ || size_ || !parameters_.empty()) {
+    return usage_error("cuts cannot be chosen here: the listing names them");
+  }
+  if (canonical.find(' ') != std::string::npos) {
+    return usage_error("the listing was made with another join than exact, whose cuts cannot be checked");
+  }
+  cuts_ = canonical;
+  return {};
+}
+
 result<named_chunker> cut_options::checked() const {
   const auto given = settings();
   if (!given) return given.error();

@@ -15,6 +15,9 @@ class cut_options {
  public:
   void add_to(CLI::App& command);
 
+  /// Takes the cuts that a listing names. Errors: invalid_argument, if options name any, or if a join changed the cuts.
+  [[nodiscard]] status use(const std::string& canonical);
+
   /// Errors: a wrong name, value, bound or combination.
   [[nodiscard]] result<named_chunker> checked() const;
 

@@ -15,6 +15,16 @@ void hash_options::add_to(CLI::App& command) {
                    "Secret key, 64 hexadecimal digits, for the keyed mode of --hash blake3");
 }
 
+status hash_options::use(const std::string& name) {
+  if (fingerprint_) return usage_error("--hash cannot be given here: the listing names the fingerprint");
+  if (name == name_of(fingerprint_kind::none)) return usage_error("the listing has no digests to compare");
+  const bool is_keyed = name == keyed_name;
+  if (is_keyed && !key_) return usage_error("the fingerprints were made with a key: give it by --hash-key");
+  if (!is_keyed && key_) return usage_error(fmt::format("the fingerprints are {}, made without --hash-key", name));
+  fingerprint_ = is_keyed ? name_of(fingerprint_kind::blake3) : name;
+  return {};
+}
+
 result<std::optional<fingerprint_key>> hash_options::checked_key() const {
   if (!key_) return std::optional<fingerprint_key>();
   fingerprint_key key;

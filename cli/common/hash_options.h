@@ -21,6 +21,10 @@ class hash_options {
   /// `default_fingerprint` is used if `--hash` is not given. Errors: unknown_name; invalid_argument.
   [[nodiscard]] result<fingerprint_recipe> checked(std::string_view default_fingerprint) const;
 
+  /// Takes the fingerprint that a listing names. Errors: invalid_argument, if an option names one, if the listing has no
+  /// digests, or if `--hash-key` is missing or too much.
+  [[nodiscard]] status use(const std::string& name);
+
   /// Returns the key, if one is given. Errors: invalid_argument; the message does not contain the key.
   [[nodiscard]] result<std::optional<fingerprint_key>> checked_key() const;
 

@@ -63,27 +63,31 @@ status check_overwrite(const output& out, const std::vector<std::string>& paths,
 // --- Options ---------------------------------------------------------------------------------------------------------
 
 void input_options::add_to(CLI::App& command) {
-  command.add_option("PATH", paths_, "Files or folders to read; '-' is standard input")->required();
+  paths_.add_to(command, "Files or folders to read; '-' is standard input");
   command.add_flag("-L,--follow", follows_links_, "Follow symbolic links inside folders");
   filter_.add_to(command);
   add_value_option(command, "--input", access_, "NAME", "How regular files are read: auto, pread, uring or direct");
+}
+
+void input_options::set_files(std::vector<std::string> paths) {
+  paths_.set(std::move(paths));
+  reads_folders_ = false;
 }
 
 std::vector<std::string_view> input_names() { return names_in(accesses); }
 
 result<walk_options> input_options::walk() const {
   auto options = filter_.checked();
-  if (options) options->links = links();
+  if (!options) return options;
+  options->links = links();
+  if (!reads_folders_) options->exclude = {*path_pattern::make("*")};  // which the given paths need not obey
   return options;
 }
 
 status input_options::check(const output& out, const trace_file* trace) const {
   const auto walked = walk();
   if (!walked) return walked.error();
-  if (std::count(paths_.begin(), paths_.end(), standard_input_path) > 1) {
-    return usage_error("'-' is given twice: standard input can be read once");
-  }
-  for (const std::string& path : paths_) {
+  for (const std::string& path : paths()) {
     if (is_input(path, out))
       return usage_error(fmt::format("{}: is an input, and the results would be written to it", path));
     if (trace != nullptr && is_input(path, trace->file())) {
@@ -91,7 +95,7 @@ status input_options::check(const output& out, const trace_file* trace) const {
     }
   }
   if (status apart = check_different_files(trace, out); !apart.ok()) return apart;
-  return check_overwrite(out, paths_, *walked);
+  return check_overwrite(out, paths(), *walked);
 }
 
 result<file_reader> input_options::make_reader(chunking& job) const {

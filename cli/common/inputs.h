@@ -16,12 +16,11 @@
 #include "cli/common/chunking_options.h"
 #include "cli/common/console.h"
 #include "cli/common/output.h"
+#include "cli/common/path_options.h"
 #include "cli/common/trace_file.h"
 #include "cli/common/walk_filter.h"
 
 namespace cutpoint::cli {
-
-inline constexpr std::string_view standard_input_path = "-";
 
 /// What happens to a file that is reached under a second name.
 enum class further_names { read, skip };
@@ -33,15 +32,21 @@ class input_options {
 
   void add_to(CLI::App& command);
 
-  [[nodiscard]] const std::vector<std::string>& paths() const { return paths_; }
+  /// Reads lists of paths. Must be called before the functions below. Errors: as for `path_options::load`.
+  [[nodiscard]] status load() { return paths_.load(); }
+  /// Sets the inputs, of which only those are read that are no folders.
+  void set_files(std::vector<std::string> paths);
+
+  [[nodiscard]] bool is_given() const { return paths_.is_given(); }
+  [[nodiscard]] const std::vector<std::string>& paths() const { return paths_.paths(); }
   [[nodiscard]] further_names repeats() const { return repeats_; }
 
   [[nodiscard]] symlinks links() const { return follows_links_ ? symlinks::follow : symlinks::skip; }
   /// Returns what to read of a folder. Errors: invalid_argument, for a malformed pattern.
   [[nodiscard]] result<walk_options> walk() const;
 
-  /// Checks the inputs. Errors: a malformed pattern; standard input given twice; an input that is also the output or
-  /// the trace; an output that is also the trace.
+  /// Checks the inputs. Errors: a malformed pattern; an input that is also the output or the trace; an output that is
+  /// also the trace.
   [[nodiscard]] status check(const output& out, const trace_file* trace) const;
 
   /// Makes a reader, whose memory is taken from the feed of `job`. Errors: an unknown name; an access that the system
@@ -50,7 +55,8 @@ class input_options {
 
  private:
   further_names repeats_;
-  std::vector<std::string> paths_;
+  path_options paths_;
+  bool reads_folders_ = true;
   std::string access_ = "auto";
   bool follows_links_ = false;
   walk_filter filter_;

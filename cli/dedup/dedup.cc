@@ -146,6 +146,7 @@ void dedup_command::add_options(CLI::App& app) {
 
 exit_code dedup_command::run() {
   const console say(verbosity_);
+  if (const status loaded = inputs_.load(); !loaded.ok()) return say.refuse(loaded);
   auto job = chunking_.checked("sha256");
   if (!job) return say.refuse(job.error());
   if (job->feed.fingerprint.kind == fingerprint_kind::none) {

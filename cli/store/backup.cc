@@ -13,6 +13,7 @@
 #include "cli/common/json.h"
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
+#include "cli/common/path_options.h"
 #include "cli/common/store_options.h"
 #include "cli/common/units.h"
 #include "cli/common/walk_filter.h"
@@ -29,7 +30,7 @@ class backup_command final : public subcommand {
 
  private:
   store_options store_;
-  std::vector<std::string> paths_;
+  path_options paths_;
   walk_filter filter_;
   std::string standard_input_name_ = "stdin";
   std::vector<std::string> tags_;
@@ -52,7 +53,7 @@ std::string own_host() {
 }  // namespace
 
 void backup_command::add_options(CLI::App& app) {
-  app.add_option("PATH", paths_, "Files or folders to back up; '-' is standard input")->required();
+  paths_.add_to(app, "Files or folders to back up; '-' is standard input");
   store_.add_to(app);
   filter_.add_to(app);
   add_value_option(app, "--stdin-name", standard_input_name_, "TEXT", "Name under which standard input is stored");
@@ -72,6 +73,7 @@ void backup_command::add_options(CLI::App& app) {
 
 exit_code backup_command::run() {
   const console say(verbosity_);
+  if (const status loaded = paths_.load(); !loaded.ok()) return say.refuse(loaded);
   auto walking = filter_.checked();
   if (!walking) return say.refuse(walking.error());
   const auto memory = checked_size("--memory", memory_, MiB);
@@ -90,19 +92,24 @@ exit_code backup_command::run() {
   }
   auto threads = engine::make({});
   if (!threads) return fail(say, threads.error());
-  const auto snapshot = store->back_up(
-      *threads, {.paths = paths_,
-                 .standard_input_name = standard_input_name_,
-                 .walking = std::move(*walking),
-                 .host = host_.empty() ? own_host() : host_,
-                 .time = static_cast<std::int64_t>(*seconds) * 1'000'000'000,
-                 .tags = tags_,
-                 .parent = parent,
-                 .reads_everything = reads_everything_,
-                 .most_old_containers = *cap,
-                 .memory_bytes = *memory,
-                 .problem = [&](const std::string& path, const status& why) { say.error(problem_text(path, why)); },
-                 .cancel = &interruption()});
+  std::string first_problem;
+  const auto snapshot = store->back_up(*threads, {.paths = paths_.paths(),
+                                                  .standard_input_name = standard_input_name_,
+                                                  .walking = std::move(*walking),
+                                                  .host = host_.empty() ? own_host() : host_,
+                                                  .time = static_cast<std::int64_t>(*seconds) * 1'000'000'000,
+                                                  .tags = tags_,
+                                                  .parent = parent,
+                                                  .reads_everything = reads_everything_,
+                                                  .most_old_containers = *cap,
+                                                  .memory_bytes = *memory,
+                                                  .problem =
+                                                      [&](const std::string& path, const status& why) {
+                                                        if (first_problem.empty()) first_problem = why.message();
+                                                        say.error(problem_text(path, why));
+                                                      },
+                                                  .cancel = &interruption()});
+  if (!snapshot && snapshot.error().message() == first_problem) return exit_code::input_failed;  // it was printed
   if (!snapshot) return fail(say, snapshot.error());
   say.note(fmt::format("{} files, {}; {} new, {} stored", human_count(snapshot->files),
                        human_bytes(as_double(snapshot->bytes)), human_bytes(as_double(snapshot->new_raw_bytes)),

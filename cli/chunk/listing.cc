@@ -1,0 +1,241 @@
+// A function for each format reads a line.
+#include "cli/chunk/listing.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace cutpoint::cli {
+
+namespace {
+
+constexpr std::size_t block_bytes = 256 * KiB;
+
+/// Longer than any line of a listing: a path has at most 4096 bytes, each shown as at most six characters.
+constexpr std::size_t longest_line = 1 * MiB;
+
+constexpr std::string_view text_beginning = "# cuts ";
+
+std::optional<std::uint64_t> number_of(std::string_view digits) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  return value;
+}
+
+/// Removes the text before the next separator, and the separator, and returns the text.
+std::string_view next_field(std::string_view& rest, char separator) {
+  const std::size_t end = std::min(rest.find(separator), rest.size());
+  const std::string_view field = rest.substr(0, end);
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  return field;
+}
+
+/// Returns the bytes of hexadecimal digits, or nullopt if they are malformed.
+std::optional<std::string> bytes_of_hex(std::string_view hex) {
+  std::string bytes(hex.size() / 2, '\0');
+  if (hex.size() % 2 != 0) return std::nullopt;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    std::uint8_t byte = 0;
+    const char* digits = hex.data() + 2 * i;
+    if (std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2) return std::nullopt;
+    bytes[i] = static_cast<char>(byte);
+  }
+  return bytes;
+}
+
+/// Returns the path that the text format shows as `shown`: a doubled backslash is one, and \\xHH is a byte.
+std::optional<std::string> path_of_text(std::string_view shown) {
+  std::string path;
+  while (!shown.empty()) {
+    const bool is_byte = shown.starts_with("\\x");
+    if (!is_byte && shown.front() == '\\' && !shown.starts_with("\\\\")) return std::nullopt;
+    const auto byte = is_byte ? bytes_of_hex(shown.substr(2, 2)) : std::string(1, shown.front());
+    if (!byte || byte->size() != 1) return std::nullopt;
+    path += *byte;
+    shown.remove_prefix(is_byte ? 4 : shown.front() == '\\' ? 2 : 1);
+  }
+  return path;
+}
+
+// What a line contains: a chunk, nothing that matters, or nothing that a listing has.
+enum class line_kind { chunk, other, malformed };
+
+line_kind read_text(std::string_view line, listed_chunk& read) {
+  if (line.starts_with('#')) return line_kind::other;
+  const auto offset = number_of(next_field(line, ' '));
+  const auto length = number_of(next_field(line, ' '));
+  const std::string_view hex = next_field(line, ' ');
+  auto path = path_of_text(line);
+  if (!offset || !length || hex.empty() || !path || path->empty()) return line_kind::malformed;
+  read = {*std::move(path), {*offset, *length}, hex == "-" ? std::string() : std::string(hex)};
+  return line_kind::chunk;
+}
+
+using json = nlohmann::json;
+
+std::optional<std::string> text_of(const json& record, const char* key) {
+  if (!record.is_object()) return std::nullopt;
+  const auto value = record.find(key);
+  if (value == record.end() || !value->is_string()) return std::nullopt;
+  return value->get<std::string>();
+}
+
+line_kind read_jsonl(std::string_view line, listed_chunk& read) {
+  const auto record = json::parse(line, nullptr, false);
+  auto path = text_of(record, "path");
+  if (const auto hex = text_of(record, "path_hex")) path = bytes_of_hex(*hex);
+  if (!path) return line_kind::malformed;
+  if (record.contains("error")) return line_kind::other;
+  const auto offset = record.find("offset");
+  const auto length = record.find("length");
+  if (offset == record.end() || length == record.end()) return line_kind::malformed;
+  if (!offset->is_number_unsigned() || !length->is_number_unsigned()) return line_kind::malformed;
+  read = {*std::move(path),
+          {offset->get<std::uint64_t>(), length->get<std::uint64_t>()},
+          text_of(record, "digest").value_or("")};
+  return line_kind::chunk;
+}
+
+}  // namespace
+
+class listing_reader::implementation {
+ public:
+  implementation(std::string file, file_source source) : file_(std::move(file)), source_(std::move(source)) {}
+
+  status read_header() {
+    const auto first = next_line();
+    if (!first) return first.error();
+    if (!*first) return refused();
+    if ((*first)->starts_with(text_beginning)) return read_text_header(std::string(**first));
+    const auto record = json::parse(**first, nullptr, false);
+    const auto cuts_text = text_of(record, "cuts");
+    const auto fingerprint_text = text_of(record, "fingerprint");
+    if (!cuts_text || !fingerprint_text) return refused();
+    cuts = *cuts_text;
+    fingerprint = *fingerprint_text;
+    read_ = read_jsonl;
+    return {};
+  }
+
+  result<std::optional<listed_chunk>> next() {
+    for (listed_chunk read;;) {
+      const auto line = next_line();
+      if (!line) return line.error();
+      if (!*line) return std::optional<listed_chunk>();
+      switch (read_(**line, read)) {
+        case line_kind::chunk:
+          return std::optional(std::move(read));
+        case line_kind::other:
+          continue;
+        case line_kind::malformed:
+          return refused();
+      }
+    }
+  }
+
+  std::string cuts;
+  std::string fingerprint;
+
+ private:
+  [[nodiscard]] status refused() const {
+    return {status_code::invalid_argument,
+            line_number_ == 0
+                ? fmt::format("{}: is empty, and no listing of 'cutpoint chunk'", file_)
+                : fmt::format("{}, line {}: is no line of a listing of 'cutpoint chunk' in the format text or jsonl",
+                              file_, line_number_)};
+  }
+
+  status read_text_header(std::string_view first) {
+    constexpr std::string_view columns_begin = "# offset length ";
+    constexpr std::string_view columns_end = " path";
+    cuts = first.substr(text_beginning.size());
+    const auto second = next_line();
+    if (!second) return second.error();
+    const std::string_view columns = second->value_or("");
+    const std::size_t around = columns_begin.size() + columns_end.size();
+    if (columns.size() <= around || !columns.starts_with(columns_begin) || !columns.ends_with(columns_end)) {
+      return refused();
+    }
+    fingerprint = columns.substr(columns_begin.size(), columns.size() - around);
+    read_ = read_text;
+    return {};
+  }
+
+  /// Returns the next line without its end, or nullopt at the end of the file. A line that is too long for a listing is
+  /// split. The result is valid until the next call. Errors: those of the source.
+  result<std::optional<std::string_view>> next_line() {
+    std::size_t searched = begin_;
+    for (;;) {
+      const std::size_t end = text_.find('\n', searched);
+      if (end != std::string::npos) return line_until(end, end + 1);
+      searched = text_.size();
+      if (is_at_end_ || searched - begin_ > longest_line) break;
+      text_.erase(0, begin_);
+      searched -= std::exchange(begin_, 0);
+      if (status filled = fill(); !filled.ok()) return filled;
+    }
+    if (begin_ == text_.size()) return std::optional<std::string_view>();
+    return line_until(text_.size(), text_.size());
+  }
+
+  std::optional<std::string_view> line_until(std::size_t end, std::size_t next_begin) {
+    ++line_number_;
+    const std::size_t begin = std::exchange(begin_, next_begin);
+    return std::string_view(text_).substr(begin, end - begin);
+  }
+
+  status fill() {
+    const std::size_t old_size = text_.size();
+    text_.resize(old_size + block_bytes);
+    const auto count = source_.read({reinterpret_cast<std::uint8_t*>(text_.data()) + old_size, block_bytes});
+    text_.resize(old_size + (count ? *count : 0));
+    if (!count) return count.error();
+    is_at_end_ = *count == 0;
+    return {};
+  }
+
+  std::string file_;
+  file_source source_;
+  line_kind (*read_)(std::string_view line, listed_chunk& read) = nullptr;
+  std::string text_;
+  std::size_t begin_ = 0;  ///< of the next line
+  std::uint64_t line_number_ = 0;
+  bool is_at_end_ = false;
+};
+
+listing_reader::listing_reader(std::unique_ptr<implementation> state) noexcept : implementation_(std::move(state)) {}
+listing_reader::listing_reader(listing_reader&&) noexcept = default;
+listing_reader::~listing_reader() = default;
+
+result<listing_reader> listing_reader::open(const std::string& file, const cancellation* cancel) {
+  auto source = file_source::open(file, cancel);
+  if (!source) return source.error();
+  auto state = std::make_unique<implementation>(file, *std::move(source));
+  if (status header = state->read_header(); !header.ok()) return header;
+  return listing_reader(std::move(state));
+}
+
+const std::string& listing_reader::cuts() const { return implementation_->cuts; }
+const std::string& listing_reader::fingerprint() const { return implementation_->fingerprint; }
+result<std::optional<listed_chunk>> listing_reader::next() { return implementation_->next(); }
+
+result<std::vector<std::string>> listed_paths(const std::string& file, const cancellation* cancel) {
+  auto listing = listing_reader::open(file, cancel);
+  if (!listing) return listing.error();
+  std::vector<std::string> paths;
+  for (;;) {
+    auto next = listing->next();
+    if (!next) return next.error();
+    if (!*next) return paths;
+    if ((*next)->where.offset == 0 || paths.empty() || paths.back() != (*next)->path) {
+      paths.push_back(std::move((*next)->path));
+    }
+  }
+}
+
+}  // namespace cutpoint::cli
