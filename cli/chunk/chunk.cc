@@ -172,7 +172,6 @@ exit_code chunk_command::list_chunks(const console& say) {
   return outcome.ok() && is_traced && lister.failed_count() == 0 ? exit_code::done : exit_code::input_failed;
 }
 
-std::unique_ptr<subcommand> make_chunk_command() { return std::make_unique<chunk_command>(); }
 exit_code chunk_command::check_listing(const console& say) {
   if (inputs_.is_given()) return say.refuse(usage_error("--check takes the paths from the listing: give none"));
   if (trace_.is_given()) return say.refuse(usage_error("--trace cannot be given with --check"));
@@ -208,41 +207,6 @@ exit_code chunk_command::check_listing(const console& say) {
   return outcome.ok() && checker.is_all_equal() ? exit_code::done : exit_code::input_failed;
 }
 
-/// Finds all chunks before it writes to the output, which may be the old listing.
-exit_code chunk_command::run_after_change(chunk_format& format, const console& say) const {
-  const auto change = change_.change();
-  if (!change) return say.refuse(change.error());
-  const auto memory = chunking_.checked_memory();
-  if (!memory) return say.refuse(memory.error());
-  if (inputs_.paths().size() != 1 || inputs_.paths().front() == standard_input_path) {
-    return say.refuse(usage_error("--since needs one PATH, the file that was changed"));
-  }
-  const std::string& path = inputs_.paths().front();
-  auto out = output_.open();
-  if (!out) return say.refuse(out.error());
-  if (const status inputs = inputs_.check(*out, nullptr); !inputs.ok()) return say.refuse(inputs);
-  const auto key = chunking_.hash().checked_key();
-  if (!key) return say.refuse(key.error());
-  auto old = read_listing(change_.listing(), path, *key, &interruption());
-  if (!old) return say.refuse(old.error());
-  const auto renewed = chunks_after_change(*std::move(old), *change, path, *memory);
-  if (!renewed && renewed.error().code() == status_code::memory_limit) {
-    say.error(renewed.error().message());
-    return exit_code::input_failed;
-  }
-  if (!renewed) return say.refuse(renewed.error());
-
-  const auto& [listed, found, canonical] = *renewed;
-  status outcome = out->begin();
-  if (outcome.ok()) outcome = out->write(format.header(canonical, name_of(listed.fingerprint)));
-  for (std::size_t i = 0; outcome.ok() && i < listed.chunks.size(); ++i) {
-    outcome = out->write(format.line(path, listed.chunks[i], listed.digests[i]));
-  }
-  if (outcome.ok()) outcome = out->finish();
-  say.note(fmt::format("{} chunks: {} kept before the change, {} cut anew, {} kept after it; {} bytes read",
-                       listed.chunks.size(), found.kept_before, found.cut_anew.size(), found.kept_after,
-                       found.read_bytes));
-  return outcome.ok() ? exit_code::done : say.refuse(outcome);
-}
+std::unique_ptr<subcommand> make_chunk_command() { return std::make_unique<chunk_command>(); }
 
 }  // namespace cutpoint::cli

@@ -96,6 +96,7 @@ std::string tune_json(const tune_facts& facts) {
                     {"failed_input_count", facts.failed_count},
                     {"input_bytes", facts.input_bytes},
                     {"sample", sample_of(facts)},
+                    {"skipped_target_bytes", facts.skipped_targets},
                     {"bounds", json_list(facts.bounds, bounds)},
                     {"model", json_list(facts.model, model)},
                     {"candidates", json_list(facts.rows, candidate)},

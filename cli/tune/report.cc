@@ -25,6 +25,19 @@ std::string sample_lines(const tune_facts& facts) {
                                     human_percent(kept), human_count(facts.sample_stream_count)));
 }
 
+std::string skipped_lines(const tune_facts& facts) {
+  std::vector<std::string> targets;
+  for (const std::uint64_t each : facts.skipped_targets) targets.push_back(format_size(each));
+  std::string out;
+  if (!targets.empty()) {
+    out += line("not tried", fmt::format("means of {}: the sample has too few such chunks", fmt::join(targets, ", ")));
+  }
+  if (facts.skips_seqcdc_search) {
+    out += line("SeqCDC", "its usual parameters alone, because no other setting saves more than its chunks cost");
+  }
+  return out;
+}
+
 std::string bounds_lines(const tune_facts& facts) {
   if (facts.bounds.empty()) return {};
   std::string out = fmt::format(
@@ -87,7 +100,7 @@ std::string recommendation(const tune_facts& facts) {
 }  // namespace
 
 std::string tune_report(const tune_facts& facts) {
-  const std::string above = facts.has_inputs ? sample_lines(facts) : std::string();
+  const std::string above = facts.has_inputs ? sample_lines(facts) + skipped_lines(facts) : std::string();
   std::string out = above + bounds_lines(facts) + model_lines(facts) + table(facts) + recommendation(facts);
   return out.starts_with('\n') ? out.substr(1) : out;
 }

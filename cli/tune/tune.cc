@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <CLI/CLI.hpp>
+#include <cutpoint/text.h>
 #include <fmt/format.h>
 
 #include "cli/common/console.h"
@@ -14,6 +15,7 @@
 #include "cli/common/interrupt.h"
 #include "cli/common/option_values.h"
 #include "cli/common/output.h"
+#include "cli/common/units.h"
 #include "cli/subcommands.h"
 #include "cli/tune/inputs.h"
 #include "cli/tune/options.h"
@@ -29,8 +31,8 @@ class tune_command final : public subcommand {
   exit_code run() override;
 
  private:
-  [[nodiscard]] status check() const;
-  [[nodiscard]] status simulate(const tune_job& job, tune_facts& facts) const;
+  [[nodiscard]] status check_inputs();
+  [[nodiscard]] status simulate(const tune_job& job, const console& say, tune_facts& facts) const;
   [[nodiscard]] status find(const tune_job& job, engine& threads, const output& out, const console& say,
                             tune_facts& facts) const;
   [[nodiscard]] exit_code tell(const tune_facts& facts, const status& outcome, output& out, const console& say) const;
@@ -47,26 +49,34 @@ class tune_command final : public subcommand {
 /// The number of settings that --verify tries on all inputs.
 constexpr std::size_t verified_count = 5;
 
+/// Describes what will be tried.
+std::string task_text(const tune_search_space& plan, const tune_facts& facts) {
+  std::vector<std::string> targets;
+  for (const std::uint64_t each : plan.targets) targets.push_back(format_size(each));
+  return fmt::format("trying {} algorithms at means of {}, and {} profiles, on a sample of {}", plan.algorithms.size(),
+                     fmt::join(targets, ", "), plan.profiles.size(), human_bytes(as_double(facts.sample_bytes)));
+}
+
 }  // namespace
 
 void tune_command::add_options(CLI::App& app) {
   inputs_.add_to(app);
-  CLI::Option* const path = app.get_option("PATH")->required(false);
   options_.add_to(app);
-  auto* verify =
-      app.add_flag("--verify", is_verified_, "Try the five best settings on all inputs, and choose among them");
+  app.add_flag("--verify", is_verified_, "Try the five best settings on all inputs, and choose among them");
   app.add_flag("--monte-carlo", is_monte_carlo_,
-               "Read no inputs; search seqcdc's parameters on random bytes and compare them with its model")
-      ->excludes(path)
-      ->excludes(verify);
+               "Read no inputs; search seqcdc's parameters on random bytes and compare them with its model");
   app.add_flag("--json", is_json_, "Print the report as JSON");
   output_.add_to(app);
   add_verbosity(app, verbosity_);
 }
 
-status tune_command::check() const {
+status tune_command::check_inputs() {
+  if (is_monte_carlo_ && (inputs_.is_given() || is_verified_)) {
+    return usage_error("--monte-carlo reads no inputs: it takes neither paths nor --verify");
+  }
+  if (is_monte_carlo_) return {};
+  if (status loaded = inputs_.load(); !loaded.ok()) return loaded;
   const auto& paths = inputs_.paths();
-  if (paths.empty() && !is_monte_carlo_) return usage_error("a PATH is needed, or --monte-carlo");
   if (is_verified_ && std::find(paths.begin(), paths.end(), standard_input_path) != paths.end()) {
     return usage_error("--verify: standard input cannot be read again");
   }
@@ -75,7 +85,7 @@ status tune_command::check() const {
 
 exit_code tune_command::run() {
   const console say(verbosity_);
-  if (const status checked = check(); !checked.ok()) return say.refuse(checked);
+  if (const status checked = check_inputs(); !checked.ok()) return say.refuse(checked);
   auto job = options_.checked();
   if (!job) return say.refuse(job.error());
   auto threads = engine::make({.threads = job->threads});
@@ -91,17 +101,19 @@ exit_code tune_command::run() {
                    .thread_count = threads->thread_count(),
                    .memory_bytes = job->memory_bytes,
                    .has_inputs = !is_monte_carlo_};
-  const status outcome = is_monte_carlo_ ? simulate(*job, facts) : find(*job, *threads, *out, say, facts);
+  const status outcome = is_monte_carlo_ ? simulate(*job, say, facts) : find(*job, *threads, *out, say, facts);
   if (outcome.code() == status_code::invalid_argument) return say.refuse(outcome);
   return tell(facts, outcome, *out, say);
 }
 
-status tune_command::simulate(const tune_job& job, tune_facts& facts) const {
+status tune_command::simulate(const tune_job& job, const console& say, tune_facts& facts) const {
   for (const std::uint64_t target : job.plan.targets) {
+    if (say.shows_progress()) say.progress(fmt::format("SeqCDC: bounds for {}", format_size(target)));
     const auto bounds = find_bounds(target, job.plan.monte_carlo, interruption());
     if (!bounds) return bounds.error();
     if (*bounds) facts.bounds.push_back(**bounds);
   }
+  say.progress({});
   auto model = compare_model(job.plan.monte_carlo, interruption());
   if (!model) return model.error();
   facts.model = *std::move(model);
@@ -115,6 +127,7 @@ status tune_command::find(const tune_job& job, engine& threads, const output& ou
   const tune_reading reading{.inputs = inputs_, .job = job, .threads = threads, .out = out, .say = say};
   if (status read = reading.fill(*sample, facts); !read.ok()) return read;
   if (facts.sample_bytes == 0) return {status_code::io_error, "the inputs have no bytes to sample"};
+  if (say.shows_progress()) say.announce(task_text(job.plan, facts));
   const auto progress = [&say](std::string_view text) {
     if (text.empty() || say.shows_progress()) say.progress(text);
   };

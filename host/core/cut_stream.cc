@@ -96,7 +96,7 @@ status grow(sliding_window& window, std::uint64_t memory_bytes, std::uint64_t of
     return {
         status_code::memory_limit,
         fmt::format("the chunk at offset {} outgrows the memory allowed, {}: give a maximum chunk size or more memory",
-                    offset, format_size(memory_bytes))};
+                    offset, size_with_unit(memory_bytes))};
   }
   window.grow(std::min(2 * window.capacity(), memory_bytes + 1));
   return {};
@@ -108,7 +108,7 @@ status check_memory(const chunker& chunker, const stream_limits& limits) {
   const std::uint64_t needed = needed_bytes(chunker);
   if (needed <= limits.memory_bytes) return {};
   return {status_code::memory_limit, fmt::format("a cut of {} depends on {} bytes, more than the memory allowed, {}",
-                                                 chunker.canonical(), needed, format_size(limits.memory_bytes))};
+                                                 chunker.canonical(), needed, size_with_unit(limits.memory_bytes))};
 }
 
 status cut_stream(source& source, const chunker& chunker, const stream_limits& limits, const chunk_sink& sink) {

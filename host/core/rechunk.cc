@@ -174,7 +174,7 @@ class moving_window {
       return {status_code::memory_limit,
               fmt::format("the chunk at offset {} outgrows the memory allowed, {}: give a maximum chunk size or more "
                           "memory",
-                          position(), format_size(memory_bytes_))};
+                          position(), size_with_unit(memory_bytes_))};
     }
     const std::uint64_t wanted = std::max(smallest_block, std::min(filled_, reach - seen));
     const std::uint64_t end = filled_ + std::min({wanted, most - filled_, stream_size_ - base_ - filled_});

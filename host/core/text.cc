@@ -96,6 +96,11 @@ std::string format_size(std::uint64_t bytes) {
   return suffix == 0 ? fmt::format("{}", bytes) : fmt::format("{}{}", bytes, suffixes[suffix - 1]);
 }
 
+std::string size_with_unit(std::uint64_t bytes) {
+  if (bytes == 1) return "1 byte";
+  return bytes != 0 && bytes % 1024 == 0 ? format_size(bytes) : fmt::format("{} bytes", bytes);
+}
+
 status unknown_name(std::string_view what, std::string_view name, std::span<const std::string_view> known) {
   const std::string_view nearest = nearest_name(name, known);
   const std::string hint = nearest.empty() ? fmt::format("; there are {}", fmt::join(known, ", "))

@@ -97,7 +97,9 @@ aligned_bytes timing_data(const content_sample& sample) {
 }
 
 result<std::vector<measured_speed>> measure_speeds(const std::vector<timed_cuts>& cuts, fingerprint_kind fingerprint,
-                                                   byte_span data, std::uint64_t rounds, const cancellation& cancel) {
+                                                   byte_span data, std::uint64_t rounds,
+                                                   const std::function<void(std::uint64_t)>& round_begins,
+                                                   const cancellation& cancel) {
   std::vector<candidate_work> works;
   for (const timed_cuts& each : cuts) {
     if (cancel.is_requested()) return std::vector<measured_speed>();
@@ -107,6 +109,7 @@ result<std::vector<measured_speed>> measure_speeds(const std::vector<timed_cuts>
   }
   std::map<std::uint64_t, std::vector<double>> hash_rates;  // by group
   for (std::uint64_t round = 0; round < rounds; ++round) {
+    round_begins(round);
     std::vector<std::pair<double, double>> rates;  // of cutting and of fingerprinting
     for (std::size_t i = 0; i < works.size() && !cancel.is_requested(); ++i) {
       const double cut_rate = rate_of(works[i].cut, data.size());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -37,9 +38,12 @@ struct timed_cuts {
 /// Measures the speed of each of `cuts` on `data`, on the calling thread and by its processor time. All are measured
 /// once in each round, and the median of the rounds is returned. The speed of a fingerprint depends only on the lengths
 /// of the chunks, so it is the median over all measurements of a group. If `cancel` is requested, a round that is not
-/// finished does not count; if it is the first, the result has only the first of `cuts`, or none. Errors: those of the fingerprint.
+/// finished does not count; if it is the first, the result has only the first of `cuts`, or none. Calls `round_begins`
+/// with the number of each round. Errors: those of the fingerprint.
 [[nodiscard]] result<std::vector<measured_speed>> measure_speeds(const std::vector<timed_cuts>& cuts,
                                                                  fingerprint_kind fingerprint, byte_span data,
-                                                                 std::uint64_t rounds, const cancellation& cancel);
+                                                                 std::uint64_t rounds,
+                                                                 const std::function<void(std::uint64_t)>& round_begins,
+                                                                 const cancellation& cancel);
 
 }  // namespace cutpoint

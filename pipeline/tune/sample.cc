@@ -89,7 +89,7 @@ status content_sample::make_room(std::uint64_t count) {
   if (!size_.may_shrink) {
     return {status_code::memory_limit, fmt::format("the sample is more than the {} of memory that are left for it: a "
                                                    "smaller sample, or more memory, is needed",
-                                                   format_size(size_.most_bytes))};
+                                                   size_with_unit(size_.most_bytes))};
   }
   std::vector<std::uint64_t> keys;
   for (const kept& k : kept_) keys.push_back(k.key);

@@ -1,6 +1,7 @@
 // The tuner's search. It counts what all candidates save, on all threads, and then measures the best, on one thread.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -22,6 +23,8 @@ constexpr double near_share = 0.05;
 constexpr int most_tries = 5;
 /// The largest factor between the adjusted sizes and those that suit random bytes.
 constexpr double most_change = 8;
+/// A mean is tried if the sample has at least this many chunks of it. Fewer say nothing about savings.
+constexpr std::uint64_t least_chunks = 16;
 
 /// A profile, an algorithm with a wanted mean, or SeqCDC with a wanted mean and one set of values.
 struct tune_task {
@@ -48,13 +51,13 @@ class searcher {
       : plan_(plan), sample_(sample), streams_(sample.streams()), progress_(progress), cancel_(cancel), facts_(facts) {}
 
   status run() {
-    if (status listed = list_tasks(); !listed.ok()) return listed;
-    done_.resize(tasks_.size());
-    run_parallel(plan_.monte_carlo.threads, tasks_.size(), [this](std::size_t, std::size_t i) {
-      if (!cancel_.is_requested()) count(i);
-    });
+    list_tasks();
+    count_tasks();
+    if (status listed = list_seqcdc_tasks(); !listed.ok()) return listed;
+    count_tasks();
     tell({});
     if (!failure_.ok()) return failure_;
+    if (tasks_.empty()) return too_small();
     add_rows();
     const status timed = time_rows();
     tell({});
@@ -66,28 +69,65 @@ class searcher {
     if (progress_) progress_(text);
   }
 
-  status list_tasks() {
+  /// Lists the profiles, and the means that are tried with all algorithms but SeqCDC.
+  void list_tasks() {
     for (const std::string& name : plan_.profiles) tasks_.push_back({.name = name});
     for (const std::uint64_t target : plan_.targets) {
-      std::vector<seqcdc_values> grid;
+      const bool is_tried = sample_.bytes().size() / least_chunks >= target;
+      (is_tried ? targets_ : facts_.skipped_targets).push_back(target);
+    }
+    for (const std::uint64_t target : targets_) {
       for (const std::string& name : plan_.algorithms) {
-        if (!is_seqcdc(name)) {
-          tasks_.push_back({.name = name, .target = target});
-          continue;
-        }
-        if (grid.empty()) {  // one grid for both orders, which have equal means on random bytes
-          tell(fmt::format("{}: bounds for {}", name, format_size(target)));
-          const auto bounds = find_bounds(target, plan_.monte_carlo, cancel_);
-          if (!bounds) return bounds.error();
-          if (!*bounds) return {};
-          facts_.bounds.push_back(**bounds);
-          grid = grid_between(**bounds, plan_.most_combinations);
-        }
-        for (const seqcdc_values& values : grid) tasks_.push_back({.name = name, .target = target, .values = values});
+        if (!is_seqcdc(name)) tasks_.push_back({.name = name, .target = target});
+      }
+    }
+  }
+
+  /// Lists SeqCDC's parameters. If no other setting saves anything, parameters cannot be told apart by their savings,
+  /// and only the usual ones are listed.
+  status list_seqcdc_tasks() {
+    std::vector<std::string> names;
+    std::copy_if(plan_.algorithms.begin(), plan_.algorithms.end(), std::back_inserter(names), is_seqcdc);
+    if (names.empty()) return {};
+    facts_.skips_seqcdc_search = !done_.empty() && std::none_of(done_.begin(), done_.end(), [this](const auto& each) {
+      return each && row_of(*each).net_savings(facts_.chunk_cost) > 0;
+    });
+    for (const std::uint64_t target : targets_) {
+      std::vector<std::optional<seqcdc_values>> values = {std::nullopt};
+      if (!facts_.skips_seqcdc_search) {  // one grid for both orders, which have equal means on random bytes
+        tell(fmt::format("SeqCDC: bounds for {}", format_size(target)));
+        const auto usual = usual_bounds(target, plan_.monte_carlo);
+        const auto searched = usual ? result(usual) : find_bounds(target, plan_.monte_carlo, cancel_);
+        if (!searched) return searched.error();
+        if (!*searched) return {};
+        facts_.bounds.push_back(**searched);
+        const auto grid = grid_between(**searched, plan_.most_combinations);
+        values.assign(grid.begin(), grid.end());
+      }
+      for (const std::string& name : names) {
+        for (const auto& each : values) tasks_.push_back({.name = name, .target = target, .values = each});
       }
     }
     return {};
   }
+
+  /// Performs the tasks that were listed since the last call.
+  void count_tasks() {
+    const std::size_t first = done_.size();
+    done_.resize(tasks_.size());
+    run_parallel(plan_.monte_carlo.threads, tasks_.size() - first, [this, first](std::size_t, std::size_t i) {
+      if (!cancel_.is_requested()) count(first + i);
+    });
+  }
+
+  [[nodiscard]] status too_small() const {
+    const std::uint64_t least = *std::min_element(plan_.targets.begin(), plan_.targets.end());
+    return {status_code::io_error,
+            fmt::format("too little data to compare settings: {}, and a mean of {} needs {} chunks of it",
+                        size_with_unit(sample_.bytes().size()), size_with_unit(least), least_chunks)};
+  }
+
+  static tune_row row_of(const counted& each) { return {.candidate = each.candidate, .counts = each.counts.total}; }
 
   /// Performs a task. Thread-safe.
   void count(std::size_t index) {
@@ -161,8 +201,7 @@ class searcher {
     group.erase(std::max(far, group.begin() + wanted), group.end());
     std::vector<tune_merit> merits;
     for (const std::size_t i : group) {
-      const tune_row row{.candidate = done_[i]->candidate, .counts = done_[i]->counts.total};
-      merits.push_back({row.net_savings(facts_.chunk_cost), done_[i]->counts.cut_bytes_per_second});
+      merits.push_back({row_of(*done_[i]).net_savings(facts_.chunk_cost), done_[i]->counts.cut_bytes_per_second});
     }
     std::vector<std::size_t> best;
     for (const std::size_t place : ranked(merits, facts_.goal)) {
@@ -181,8 +220,10 @@ class searcher {
       // The group is the octave of the mean chunk size.
       cuts.push_back({row.candidate.cuts, static_cast<std::uint64_t>(std::lround(std::log2(row.mean_bytes)))});
     }
-    tell(fmt::format("speeds of {} settings", cuts.size()));
-    const auto speeds = measure_speeds(cuts, facts_.fingerprint, data.view(), plan_.rounds, cancel_);
+    const auto round_begins = [&](std::uint64_t round) {
+      tell(fmt::format("speeds of {} settings, pass {} of {}", cuts.size(), round + 1, plan_.rounds));
+    };
+    const auto speeds = measure_speeds(cuts, facts_.fingerprint, data.view(), plan_.rounds, round_begins, cancel_);
     if (!speeds) return speeds.error();
     for (std::size_t i = 0; i < speeds->size(); ++i) facts_.rows[i].speed = (*speeds)[i];
     return {};
@@ -194,6 +235,7 @@ class searcher {
   const progress_sink& progress_;
   const cancellation& cancel_;
   tune_facts& facts_;
+  std::vector<std::uint64_t> targets_;  ///< the means that are tried
   std::vector<tune_task> tasks_;
   std::vector<std::optional<counted>> done_;
   std::size_t done_count_ = 0;

@@ -1,6 +1,7 @@
 // The parameter search of SeqCDC. The outer loop is over Monte Carlo runs, so that only one run's random bytes are in
 // memory. Values whose mean is far from the wanted one after a run are not tried again.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <cutpoint/backends.h>
@@ -29,6 +30,56 @@ constexpr std::uint64_t chunks_of_run = 1024;
 constexpr std::uint64_t least_run = 8 * MiB;
 /// Values whose mean is further than this from the wanted mean after a run will not come close in later runs.
 constexpr double hopeless_share = 2 * close_share;
+
+/// What the search finds for the usual means with its default options. It takes minutes of processor time, and its result
+/// never changes: neither the random bytes nor the cuts do.
+constexpr std::array<seqcdc_bounds, 5> bounds_of_usual_means = {{
+    {.target_bytes = 4 * KiB,
+     .run_count = 5,
+     .bytes_each = 8 * MiB,
+     .trial_count = 1365,
+     .close_count = 90,
+     .lowest = {5, 20, 96},
+     .highest = {5, 80, 704},
+     .nearest = {5, 70, 480},
+     .nearest_mean_bytes = 4100.084962847086},
+    {.target_bytes = 8 * KiB,
+     .run_count = 5,
+     .bytes_each = 8 * MiB,
+     .trial_count = 1365,
+     .close_count = 113,
+     .lowest = {5, 20, 128},
+     .highest = {5, 80, 704},
+     .nearest = {5, 55, 480},
+     .nearest_mean_bytes = 8188.8728515625},
+    {.target_bytes = 16 * KiB,
+     .run_count = 5,
+     .bytes_each = 16 * MiB,
+     .trial_count = 1365,
+     .close_count = 68,
+     .lowest = {5, 20, 64},
+     .highest = {6, 80, 704},
+     .nearest = {6, 80, 64},
+     .nearest_mean_bytes = 16385.58444096951},
+    {.target_bytes = 32 * KiB,
+     .run_count = 5,
+     .bytes_each = 32 * MiB,
+     .trial_count = 1365,
+     .close_count = 78,
+     .lowest = {5, 20, 64},
+     .highest = {6, 80, 704},
+     .nearest = {6, 80, 288},
+     .nearest_mean_bytes = 32895.47155747352},
+    {.target_bytes = 64 * KiB,
+     .run_count = 5,
+     .bytes_each = 64 * MiB,
+     .trial_count = 1365,
+     .close_count = 112,
+     .lowest = {6, 20, 128},
+     .highest = {6, 80, 704},
+     .nearest = {6, 70, 640},
+     .nearest_mean_bytes = 65677.29181355269},
+}};
 
 constexpr value_range model_lengths = {2, 7, 1};
 constexpr std::uint64_t model_run = 32 * MiB;
@@ -74,7 +125,6 @@ std::vector<seqcdc_values> all_between(const value_range& lengths, const value_r
 
 result<std::vector<trial>> trials_of(std::uint64_t target) {
   std::vector<trial> trials;
-  backend fastest = backend::automatic;  // measured once
   for (const seqcdc_values& values : all_between(seq_lengths, skip_triggers, skip_sizes)) {
     const auto sizes = seqcdc_sizes(target);
     const seqcdc_parameters parameters{.avg_bytes = target,
@@ -85,9 +135,8 @@ result<std::vector<trial>> trials_of(std::uint64_t target) {
                                        .skip_size = values.skip_size};
     const auto reference = chunker::make(parameters);
     if (!reference) return reference.error();
-    auto made = chunker_on(*reference, fastest);
+    auto made = chunker_on(*reference, widest_backend());
     if (!made) return made.error();
-    fastest = backend_of(*made);
     trials.push_back({.values = values, .cuts = *std::move(made)});
   }
   return trials;
@@ -142,6 +191,14 @@ result<std::optional<seqcdc_bounds>> find_bounds(std::uint64_t target_bytes, con
   bounds.nearest = nearest->values;
   bounds.nearest_mean_bytes = nearest->mean();
   return std::optional(bounds);
+}
+
+std::optional<seqcdc_bounds> usual_bounds(std::uint64_t target_bytes, const monte_carlo_options& options) {
+  const monte_carlo_options usual;
+  if (options.run_count != usual.run_count || options.seed != usual.seed) return std::nullopt;
+  const auto known = std::find_if(bounds_of_usual_means.begin(), bounds_of_usual_means.end(),
+                                  [&](const seqcdc_bounds& each) { return each.target_bytes == target_bytes; });
+  return known != bounds_of_usual_means.end() ? std::optional(*known) : std::nullopt;
 }
 
 std::vector<seqcdc_values> grid_between(const seqcdc_bounds& bounds, std::uint64_t most) {

@@ -22,6 +22,9 @@ namespace cutpoint {
 /// Formats a number of bytes with the largest suffix that divides it: 65536 is "64K", 1000 is "1000".
 [[nodiscard]] std::string format_size(std::uint64_t bytes);
 
+/// Formats a number of bytes for a sentence: 65536 is "64K", 1000 is "1000 bytes", 1 is "1 byte".
+[[nodiscard]] std::string size_with_unit(std::uint64_t bytes);
+
 /// Returns the status for a name that is not in `known`, with the message "no WHAT 'NAME'". The message suggests the
 /// nearest known name, or lists all of them if every name differs in more than a third of the letters.
 [[nodiscard]] status unknown_name(std::string_view what, std::string_view name,

@@ -214,6 +214,19 @@ class Faults(Tune):
         self.assertEqual((report["input_count"], report["failed_input_count"]), (2, 1))
         self.assertIsNotNone(report["recommendation"])
 
+    def test_too_little_data_is_told(self):
+        self.write("one", b"1")
+        self.assert_failed(self.run_command("tune", "one"), "too little data", "1 byte,")
+
+    def test_means_of_which_there_are_too_few_chunks_are_left_out(self):
+        self.write("data", bytes_of(9, 300_000))
+        found = self.tuned("data")
+        self.assertEqual(found["skipped_target_bytes"], [32768, 65536])
+        self.assertEqual(found["bounds"], [])
+        run = self.run_command("tune", "data")
+        self.assertIn("not tried      means of 32K, 64K", run.stdout, run)
+        self.assertIn("SeqCDC         its usual parameters alone", run.stdout, run)
+
     def test_nothing_to_read_is_told(self):
         self.write("empty", b"")
         self.assert_failed(self.run_command("tune", *FAST, "empty"), "no bytes")

@@ -182,6 +182,61 @@ TEST(search, that_is_cancelled_before_it_measures_has_no_speeds) {
   for (const tune_row& row : facts.rows) EXPECT_FALSE(row.speed);
 }
 
+tune_search_space space_of(std::vector<std::string> algorithms, std::vector<std::uint64_t> targets) {
+  return {.algorithms = std::move(algorithms),
+          .profiles = {},
+          .targets = std::move(targets),
+          .most_combinations = 4,
+          .rounds = 1,
+          .monte_carlo = {.threads = 1}};
+}
+
+TEST(search, tries_means_of_which_the_sample_has_enough_chunks) {
+  const content_sample sample = sample_of({.share = 1}, {random_bytes(65'536, 21)});
+  tune_facts facts;
+  EXPECT_TRUE(search(space_of({"gear"}, {4096, 4104, 65'536}), sample, {}, {}, facts).ok());
+  EXPECT_THAT(facts.skipped_targets, ElementsAre(4104u, 65'536u));
+  ASSERT_EQ(facts.rows.size(), 1u);
+  EXPECT_EQ(facts.rows[0].candidate.target_bytes, 4096u);
+}
+
+TEST(search, refuses_a_sample_that_is_too_small_for_all_means) {
+  const content_sample sample = sample_of({.share = 1}, {random_bytes(1, 22)});
+  tune_facts facts;
+  const status refused = search(space_of({"gear", "seqcdc-inc"}, {8192, 4096}), sample, {}, {}, facts);
+  EXPECT_EQ(refused.message(), "too little data to compare settings: 1 byte, and a mean of 4K needs 16 chunks of it");
+}
+
+TEST(search, looks_for_seqcdc_parameters_only_where_savings_tell_them_apart) {
+  const bytes content = random_bytes(200'000, 23);
+  for (const bool is_repeated : {false, true}) {
+    const auto inputs = is_repeated ? std::vector<bytes>{content, content} : std::vector<bytes>{content};
+    tune_facts facts;
+    EXPECT_TRUE(search(space_of({"gear", "seqcdc-inc"}, {4096}), sample_of({.share = 1}, inputs), {}, {}, facts).ok());
+    EXPECT_EQ(facts.skips_seqcdc_search, !is_repeated);
+    EXPECT_EQ(facts.bounds.size(), is_repeated ? 1u : 0u);
+    EXPECT_EQ(facts.rows.size(), 2u);
+  }
+}
+
+TEST(bounds, of_usual_means_are_what_the_search_finds) {
+  const monte_carlo_options options{.threads = 2};
+  const auto known = usual_bounds(4 * KiB, options);
+  const auto searched = find_bounds(4 * KiB, options, {});
+  ASSERT_TRUE(known && searched.ok() && *searched);
+  const auto numbers = [](const seqcdc_values& v) { return std::array{v.seq_length, v.skip_trigger, v.skip_size}; };
+  EXPECT_EQ(numbers(known->lowest), numbers((*searched)->lowest));
+  EXPECT_EQ(numbers(known->highest), numbers((*searched)->highest));
+  EXPECT_EQ(numbers(known->nearest), numbers((*searched)->nearest));
+  EXPECT_EQ(known->nearest_mean_bytes, (*searched)->nearest_mean_bytes);
+  EXPECT_EQ(known->close_count, (*searched)->close_count);
+  EXPECT_EQ(known->trial_count, (*searched)->trial_count);
+  EXPECT_EQ(known->bytes_each, (*searched)->bytes_each);
+  EXPECT_EQ(known->run_count, (*searched)->run_count);
+  EXPECT_FALSE(usual_bounds(4 * KiB, {.seed = 2}));
+  EXPECT_FALSE(usual_bounds(5 * KiB, options));
+}
+
 TEST(grid, lies_between_the_bounds_and_is_no_larger_than_asked_for) {
   const seqcdc_bounds bounds{.lowest = {5, 20, 64}, .highest = {6, 80, 704}, .nearest = {5, 20, 64}};
   for (const std::uint64_t most : {1u, 7u, 36u, 480u, 100'000u}) {

@@ -50,7 +50,7 @@ struct tune_row {
 };
 
 /// The conditions and the results of tuning. The caller sets the members up to `sample_share` and `model`; `search`
-/// fills `bounds` and `rows`, and `choose` orders the rows.
+/// fills `skipped_targets`, `skips_seqcdc_search`, `bounds` and `rows`, and `choose` orders the rows.
 struct tune_facts {
   tune_goal goal = tune_goal::balanced;
   fingerprint_kind fingerprint = fingerprint_kind::sha256;  ///< the fingerprint whose speed counts
@@ -64,8 +64,11 @@ struct tune_facts {
   std::uint64_t input_bytes = 0;
   std::uint64_t sample_bytes = 0;
   std::uint64_t sample_stream_count = 0;
-  double sample_share = 0;                 ///< as `content_sample::share`
-  std::vector<seqcdc_bounds> bounds = {};  ///< one for each mean, if SeqCDC is among the algorithms
+  double sample_share = 0;                          ///< as `content_sample::share`
+  std::vector<std::uint64_t> skipped_targets = {};  ///< means that were not tried: the sample has too few such chunks
+  /// Whether SeqCDC was tried with its usual parameters alone, because no other setting saved anything.
+  bool skips_seqcdc_search = false;
+  std::vector<seqcdc_bounds> bounds = {};  ///< one for each mean for which SeqCDC's parameters were searched
   std::vector<model_row> model = {};
   std::vector<tune_row> rows = {};  ///< the best first, after `choose`
   bool is_recommended = false;      ///< whether the first row is a recommendation: it was counted on data and measured

@@ -31,8 +31,11 @@ using progress_sink = std::function<void(std::string_view)>;
 /// Adds the results to `facts.rows` and `facts.bounds`, without order; `facts.goal`, `chunk_cost` and `fingerprint`
 /// must be set. `progress` may be empty.
 ///
-/// Errors: as for `make_chunker`, `find_bounds` and `fingerprinter::make`; cancelled, after the results so far were
-/// added.
+/// A mean is tried only if the sample has at least 16 chunks of it. SeqCDC's parameters are searched only if another
+/// setting saves more than its chunks cost, or none was to be tried.
+///
+/// Errors: as for `make_chunker`, `find_bounds` and `fingerprinter::make`; io_error, if the sample is too small for all
+/// means and there are no profiles; cancelled, after the results so far were added.
 [[nodiscard]] status search(const tune_search_space& plan, const content_sample& sample, const progress_sink& progress,
                             const cancellation& cancel, tune_facts& facts);
 

@@ -41,6 +41,10 @@ struct seqcdc_bounds {
                                                                const monte_carlo_options& options,
                                                                const cancellation& cancel);
 
+/// Returns what `find_bounds` returns for the means 4K, 8K, 16K, 32K and 64K with the default options, whatever the
+/// number of threads, or nullopt for other means and options. Takes no time.
+[[nodiscard]] std::optional<seqcdc_bounds> usual_bounds(std::uint64_t target_bytes, const monte_carlo_options& options);
+
 /// Returns at most `most` sets of values on an even grid that begins at the lower bounds. The step is 1 for lengths, 5
 /// for triggers and 32 bytes for sizes. The last two are doubled until the grid is small enough. The lengths alone may
 /// be more than `most`.
