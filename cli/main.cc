@@ -45,13 +45,32 @@ status check_command(const CLI::App& app, std::string_view word) {
   return is_known || word.starts_with('-') ? status() : unknown_name("command", word, names);
 }
 
+/// Describes a wrong command line. An unknown option gets the name that is most like it.
+std::string description_of(const CLI::App& app, const CLI::App& chosen, const CLI::ParseError& error) {
+  std::vector<std::string> words = app.remaining(true);
+  const auto option = std::find_if(words.begin(), words.end(),
+                                   [](const std::string& word) { return unprotected(word).starts_with("--"); });
+  if (option == words.end()) return error.what();
+  std::vector<std::string> names;
+  for (const CLI::Option* each : chosen.get_options()) {
+    for (const std::string& name : each->get_lnames()) names.push_back("--" + name);
+  }
+  const std::string word = unprotected(*option);
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  const std::string hint = unknown_name("option", word.substr(0, word.find('=')), known).message();
+  return hint.ends_with('?') ? hint : error.what();  // else it lists all options
+}
+
 /// Prints help or the version to standard output, or a usage error as one line on standard error.
 exit_code print_help_or_error(const CLI::App& app, const CLI::ParseError& error, const console& say) {
   if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success)) {
-    const auto chosen = app.get_subcommands();
+    const auto commands = app.get_subcommands();
+    const CLI::App& chosen = commands.empty() ? app : *commands.front();
+    const std::string name = commands.empty() ? std::string() : ' ' + chosen.get_name();
+    const std::string why = description_of(app, chosen, error);
     return say.refuse(
-        {status_code::invalid_argument, fmt::format("{}; '{}{} --help' shows the usage", error.what(), app.get_name(),
-                                                    chosen.empty() ? "" : ' ' + chosen.front()->get_name())});
+        {status_code::invalid_argument,
+         fmt::format("{}{} '{}{} --help' shows the usage", why, why.ends_with('?') ? "" : ";", app.get_name(), name)});
   }
   std::ostringstream text;
   static_cast<void>(app.exit(error, text, text));

@@ -235,12 +235,17 @@ exit_code bench_command::run(job_lists& jobs, bench_facts facts, const console& 
   const auto data = files_.empty() ? result<aligned_bytes>(aligned_bytes::random(facts.data_bytes))
                                    : aligned_bytes::read_files(files_, facts.data_bytes, interruption());
   if (!data) return say.refuse(data.error());
+  if (data->view().size() < least_data) {
+    return say.refuse(
+        {status_code::io_error, fmt::format("--data: too little to measure: {}; give at least {}",
+                                            size_with_unit(data->view().size()), format_size(least_data))});
+  }
   facts.processor_model = machine->processor_model;
   facts.data_bytes = data->view().size();
   facts.l2_bytes = std::min(facts.data_bytes, l2_half(*machine));
   if (facts.data_bytes < 2 * largest_cache(*machine)) {
     say.warning(fmt::format("{} of data may stay in a cache of {}: choose more by --bytes",
-                            format_size(facts.data_bytes), format_size(largest_cache(*machine))));
+                            size_with_unit(facts.data_bytes), size_with_unit(largest_cache(*machine))));
   }
 
   status outcome = measure_kernels(jobs.kernels, data->view(), facts, say);

@@ -150,7 +150,7 @@ std::string bench_report(const bench_facts& facts) {
   for (const std::string& file : facts.files) data += (data.empty() ? "" : ", ") + printable(file);
   std::string out = fmt::format("cutpoint {} on {}; {} of {}; {}\n", version(),
                                 facts.processor_model.empty() ? "an unknown processor" : facts.processor_model,
-                                format_size(facts.data_bytes), data.empty() ? "random bytes" : data,
+                                size_with_unit(facts.data_bytes), data.empty() ? "random bytes" : data,
                                 facts.rounds == 1 ? "one round" : fmt::format("medians of {} rounds", facts.rounds));
   if (facts.has_kernels) out += kernel_text(facts);
   if (facts.has_engine) out += engine_text(facts);

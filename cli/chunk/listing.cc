@@ -118,7 +118,6 @@ class listing_reader::implementation {
     if (!cuts_text || !fingerprint_text) return refused();
     cuts = *cuts_text;
     fingerprint = *fingerprint_text;
-    read_ = read_jsonl;
     return {};
   }
 
@@ -127,7 +126,7 @@ class listing_reader::implementation {
       const auto line = next_line();
       if (!line) return line.error();
       if (!*line) return std::optional<listed_chunk>();
-      switch (read_(**line, read)) {
+      switch (is_text_ ? read_text(**line, read) : read_jsonl(**line, read)) {
         case line_kind::chunk:
           return std::optional(std::move(read));
         case line_kind::other:
@@ -162,7 +161,7 @@ class listing_reader::implementation {
       return refused();
     }
     fingerprint = columns.substr(columns_begin.size(), columns.size() - around);
-    read_ = read_text;
+    is_text_ = true;
     return {};
   }
 
@@ -201,7 +200,7 @@ class listing_reader::implementation {
 
   std::string file_;
   file_source source_;
-  line_kind (*read_)(std::string_view line, listed_chunk& read) = nullptr;
+  bool is_text_ = false;  ///< else it is jsonl
   std::string text_;
   std::size_t begin_ = 0;  ///< of the next line
   std::uint64_t line_number_ = 0;

@@ -45,6 +45,7 @@ status add_list(const std::string& file, char end, std::vector<std::string>& pat
 }  // namespace
 
 void path_options::add_to(CLI::App& command, const char* meaning) {
+  command_ = command.get_name();
   command.add_option("PATH", paths_, meaning);
   add_value_option(command, "--files-from", lists_, "FILE", "Read paths from a file, one a line (repeatable)");
   add_value_option(command, "--files-from0", zero_lists_, "FILE",
@@ -52,7 +53,10 @@ void path_options::add_to(CLI::App& command, const char* meaning) {
 }
 
 status path_options::load() {
-  if (!is_given()) return usage_error("a PATH is needed, or --files-from");
+  if (!is_given()) {
+    return usage_error(
+        fmt::format("a PATH is needed, or --files-from; 'cutpoint {} --help' shows the usage", command_));
+  }
   std::ptrdiff_t uses = 0;
   for (const auto* names : {&paths_, &lists_, &zero_lists_}) {
     uses += std::count(names->begin(), names->end(), standard_input_path);

@@ -29,6 +29,7 @@ class path_options {
   [[nodiscard]] const std::vector<std::string>& paths() const { return paths_; }
 
  private:
+  std::string command_;  ///< name of the command, for messages
   std::vector<std::string> paths_;
   std::vector<std::string> lists_;       ///< files with a path in each line
   std::vector<std::string> zero_lists_;  ///< files in which a zero byte ends each path

@@ -110,10 +110,13 @@ result<option_facts> facts_of(const CLI::Option& option) {
 
 result<command_facts> facts_of(const CLI::App& app) {
   command_facts facts{.name = app.get_name(), .meaning = app.get_description(), .options = {}, .arguments = {}};
-  for (const CLI::Option* option : app.get_options()) {
-    auto read = facts_of(*option);
-    if (!read) return read.error();
-    (option->get_positional() ? facts.arguments : facts.options).push_back(*std::move(read));
+  for (const std::string& group : app.get_groups()) {  // in the order of help
+    for (const CLI::Option* option : app.get_options()) {
+      if (option->get_group() != group) continue;
+      auto read = facts_of(*option);
+      if (!read) return read.error();
+      (option->get_positional() ? facts.arguments : facts.options).push_back(*std::move(read));
+    }
   }
   return facts;
 }

@@ -90,7 +90,7 @@ status schedule::make_room() {
   return {
       status_code::memory_limit,
       fmt::format("the chunk at offset {} outgrows the memory allowed, {}{}: give a maximum chunk size or more memory",
-                  sequence_.offset_in_entry(frontier_), format_size(configuration_.memory_bytes),
+                  sequence_.offset_in_entry(frontier_), size_with_unit(configuration_.memory_bytes),
                   kept_memory_note(configuration_.memory_bytes, configuration_.kept_memory_bytes))};
 }
 

@@ -21,8 +21,8 @@ constexpr int collapse_pages = 25;
 /// Both halves and their neighbours must have addresses.
 constexpr std::uint64_t largest_ring = std::uint64_t{1} << 46;
 
-status no_memory(std::uint64_t bytes, int error) {
-  const status cause = system_failure("a ring of " + format_size(bytes), "mapped", error);
+status no_memory(std::uint64_t bytes, std::string_view missing_step, int error) {
+  const status cause = system_failure("a ring of " + size_with_unit(bytes), missing_step, error);
   return {status_code::memory_limit, cause.message(), error};
 }
 
@@ -49,10 +49,10 @@ int map_twice(int file, std::uint8_t* base, std::uint64_t size) {
 
 result<ring> ring::make(std::uint64_t least_bytes) {
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  if (least_bytes > largest_ring) return no_memory(least_bytes, ENOMEM);
+  if (least_bytes > largest_ring) return no_memory(least_bytes, "mapped", ENOMEM);
   const std::uint64_t size = (least_bytes + page - 1) / page * page;
   const int file = ::memfd_create("cutpoint ring", MFD_CLOEXEC);
-  if (file < 0) return no_memory(size, errno);
+  if (file < 0) return no_memory(size, "made, because memfd_create failed", errno);
   int error = ::ftruncate(file, static_cast<off_t>(size)) == 0 ? 0 : errno;
   void* range = MAP_FAILED;
   if (error == 0) {
@@ -62,7 +62,7 @@ result<ring> ring::make(std::uint64_t least_bytes) {
   ::close(file);  // the mappings keep it
   if (error == 0) return ring(static_cast<std::uint8_t*>(range), size, true);
   if (range != MAP_FAILED) ::munmap(range, 2 * size);
-  return no_memory(size, error);
+  return no_memory(size, "mapped", error);
 }
 
 void ring::prepare(std::uint64_t last) noexcept {

@@ -248,6 +248,11 @@ class Data(Bench):
             self.assert_failed(run, name, why)
             self.assertEqual(run.stdout, "")
 
+    def test_that_are_too_little_are_refused(self):
+        self.write("one", b"1")
+        run = self.run_command("bench", *SHORT, "--data", "one", "--algorithm", "gear")
+        self.assert_failed(run, "--data: too little to measure: 1 byte; give at least 64K")
+
     def test_are_not_written_over(self):
         self.write("data", bytes(100_000))
         run = self.run_command("bench", *SHORT, "--data", "data", "--algorithm", "gear", "-o", "data")

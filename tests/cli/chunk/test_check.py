@@ -26,8 +26,8 @@ class Check(CommandTest):
 
     def test_of_equal_files_says_how_many(self):
         for options in ((), ("--format", "jsonl"), ("--hash", "blake3"), ("--profile", "restic", "--hash", "md5")):
-            given = options if "--profile" in options else (*SMALL, *options)
-            self.assert_done(self.run_command("chunk", *given, "-o", "listing", "tree"))
+            arguments = options if "--profile" in options else (*SMALL, *options)
+            self.assert_done(self.run_command("chunk", *arguments, "-o", "listing", "tree"))
             run = self.check()
             self.assertEqual((run.stdout, run.stderr), ("3 equal, 0 different, 0 missing or failed\n", ""), run)
             self.assertEqual(self.check("-q").stdout, "")

@@ -35,8 +35,8 @@ class FilesFrom(CommandTest):
             self.write(name)
         self.write("one", b"b\nfolder\n")
         self.write("two", b"c\0")
-        found = self.listed("--files-from0", "two", "a", "--files-from", "one")
-        self.assertEqual(found, ["a", "b", "folder/d", "c"])
+        paths = self.listed("--files-from0", "two", "a", "--files-from", "one")
+        self.assertEqual(paths, ["a", "b", "folder/d", "c"])
 
     def test_that_are_empty_name_nothing(self):
         self.write("list", b"")

@@ -42,6 +42,14 @@ class UnknownNames(Usage):
         self.refused("--param", "avgbytes=8K", told=("no parameter 'avgbytes', did you mean 'avg_bytes'?",))
         self.refused("--algorithm", "gear", "--param", "zzzz=1", told=("no parameter 'zzzz'; there are min_bytes",))
 
+    def test_of_options(self):
+        for wrong, near in (("--algoritm", "--algorithm"), ("--thread=2", "--threads"), ("--Hash", "--hash")):
+            word = wrong.split("=")[0]
+            self.refused(wrong, told=(f"no option '{word}', did you mean '{near}'? 'cutpoint chunk --help' shows",))
+        self.assert_refused(self.run_command("backup", "--sotre", "x", "a"), "did you mean '--store'?")
+        self.assert_refused(self.run_command("--vresion"), "did you mean '--version'?")
+        self.refused("--zzzzzzzz", told=("--zzzzzzzz", "'cutpoint chunk --help'"))
+
     def test_of_fingerprints(self):
         self.refused("--hash", "sha265", told=("no fingerprint 'sha265', did you mean 'sha256'?",))
         self.refused("--hash", "crc", told=("no fingerprint 'crc'", "sha1", "none"))
@@ -215,6 +223,16 @@ class Accepted(Usage):
                 run = self.run_command(*arguments, option)
                 self.assert_done(run)
                 self.assertIn("Usage: cutpoint", run.stdout)
+
+    def test_help_groups_options_and_lists_no_exclusions(self):
+        for command in subcommands():
+            self.assertNotIn("Excludes", self.run_command(command, "--help").stdout)
+        shown = self.run_command("dedup", "--help").stdout
+        headings = ("Inputs", "Cuts and fingerprints", "Back ends, threads and memory", "Output")
+        options = ("--files-from", "--algorithm", "--backend", "--json")
+        places = [place for pair in zip(headings, options) for place in (shown.find(f"\n{pair[0]}:\n"), shown.find(pair[1]))]
+        self.assertNotIn(-1, places, shown)
+        self.assertEqual(places, sorted(places), shown)
 
     def test_help_is_where_wrong_usage_points(self):
         for arguments, helper in (((), "cutpoint"), (("chunk",), "cutpoint chunk"), (("tune", "--nothing"), "cutpoint tune")):

@@ -83,7 +83,7 @@ class Bash(Completion):
 
     def options_of(self, command: str) -> list[str]:
         shown = self.run_command(command, "--help").lines
-        heads = [re.split(r"\s{2,}| (?:Excludes|Needs):", line.strip())[0] for line in shown if line.startswith("  -")]
+        heads = [re.split(r"\s{2,}", line.strip())[0] for line in shown if line.startswith("  -")]
         return sorted(word for head in heads for word in re.findall(r"(?<![\w-])--?\w[\w-]*", head))
 
     def test_commands(self):

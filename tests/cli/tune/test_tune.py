@@ -220,9 +220,9 @@ class Faults(Tune):
 
     def test_means_of_which_there_are_too_few_chunks_are_left_out(self):
         self.write("data", bytes_of(9, 300_000))
-        found = self.tuned("data")
-        self.assertEqual(found["skipped_target_bytes"], [32768, 65536])
-        self.assertEqual(found["bounds"], [])
+        report = self.tuned("data")
+        self.assertEqual(report["skipped_target_bytes"], [32768, 65536])
+        self.assertEqual(report["bounds"], [])
         run = self.run_command("tune", "data")
         self.assertIn("not tried      means of 32K, 64K", run.stdout, run)
         self.assertIn("SeqCDC         its usual parameters alone", run.stdout, run)

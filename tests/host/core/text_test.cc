@@ -1,6 +1,7 @@
 // Tests the parsing and formatting of sizes and numbers, status codes, and the suggestion of names.
 #include <limits>
 
+#include <cutpoint/bytes.h>
 #include <cutpoint/text.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -117,6 +118,12 @@ TEST(status, codes_keep_their_numbers_and_names) {
   }
   EXPECT_EQ(to_string(static_cast<status_code>(8)), "unknown");
   EXPECT_EQ(to_string(static_cast<status_code>(-1)), "unknown");
+}
+
+TEST(size_with_unit, is_a_size_that_a_sentence_can_have) {
+  const std::pair<std::uint64_t, std::string_view> cases[] = {
+      {0, "0 bytes"}, {1, "1 byte"}, {1000, "1000 bytes"}, {1024, "1K"}, {1025, "1025 bytes"}, {64 * MiB, "64M"}};
+  for (const auto& [bytes, text] : cases) EXPECT_EQ(size_with_unit(bytes), text);
 }
 
 }  // namespace

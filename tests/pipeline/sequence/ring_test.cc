@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace cutpoint::tests {
@@ -49,6 +50,18 @@ TEST(ring, is_contiguous_over_its_end) {
     ASSERT_EQ(last.front(), static_cast<std::uint8_t>((i - 99) * 7));
     ASSERT_EQ(last.back(), static_cast<std::uint8_t>(i * 7));
   }
+}
+
+TEST(ring, says_that_its_memory_file_cannot_be_made) {
+  rlimit old = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &old), 0);
+  const rlimit none = {.rlim_cur = 0, .rlim_max = old.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto refused = ring::make(5000);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &old), 0);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code(), status_code::memory_limit);
+  EXPECT_EQ(refused.error().message(), "a ring of 8K: cannot be made, because memfd_create failed: Too many open files");
 }
 
 TEST(ring, keeps_what_is_written_when_it_is_prepared) {
