@@ -7,5 +7,15 @@ if(CUTPOINT_SANITIZE)
     # The vptr check reads memory through a pipe and reports an error when it cannot open one; some tests use up all descriptors.
     add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=vptr>)
   endif()
+  # The compiler collects its garbage from half a gigabyte on, which saves a tenth of the time.
+  add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=524288>)
   add_link_options(-fsanitize=${CUTPOINT_SANITIZE})
+endif()
+
+# Link `cutpoint_fewer_checks` privately to targets in which checks of each access for null and misaligned pointers find nothing that
+# AddressSanitizer does not find, and double the time to compile: vector code, which loads unaligned, the command, and the tests.
+add_library(cutpoint_fewer_checks INTERFACE)
+if(CUTPOINT_SANITIZE MATCHES undefined)
+  target_compile_options(cutpoint_fewer_checks INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=null,alignment,object-size>)
 endif()

@@ -6,6 +6,7 @@
 
 #include "host/algorithms/all.h"
 #include "host/algorithms/fields.h"
+#include "host/core/parameters.h"
 
 namespace cutpoint {
 
@@ -73,8 +74,9 @@ result<named_chunker> make_changed(const preset<typename Reference::parameters>&
   }
   const auto completed = complete(parameters, ratios_of<Reference>(preset), preset.name);
   if (!completed) return completed.error();
-  if constexpr (requires { completed->max_bytes.value(); }) {
-    if (preset.kind == entry_kind::profile && *completed->max_bytes == 0) {
+  if constexpr (requires { parameters.max_bytes.value(); }) {
+    const auto& filled = std::get<typename Reference::parameters>(*completed);
+    if (preset.kind == entry_kind::profile && *filled.max_bytes == 0) {
       return status{status_code::invalid_argument,
                     fmt::format("{}: max_bytes = 0 must be at least 1, for a profile has a maximum", preset.name)};
     }

@@ -4,7 +4,7 @@
 #include <cutpoint/cut_cursor.h>
 
 #include "host/algorithms/all.h"
-#include "host/algorithms/fields.h"
+#include "host/core/parameters.h"
 
 namespace cutpoint {
 
@@ -54,7 +54,7 @@ class chunker::implementation_of final : public implementation {
  public:
   explicit implementation_of(const typename Reference::parameters& values) : reference_(values) {
     parameters = values;
-    canonical = canonical_of(values);
+    canonical = canonical_of(parameters);
     reach = reference_.reach();
     behind = reference_.behind();
     lookahead = reference_.lookahead();
@@ -77,28 +77,20 @@ class chunker::implementation_of final : public implementation {
   }
 
  private:
-  static std::string canonical_of(const typename Reference::parameters& values) {
-    std::vector<std::string> settings;
-    Reference::visit_fields(values, [&](const auto& field, const parameter_info& info) {
-      settings.push_back(fmt::format("{}={}", info.name, format_value(field, info)));
-    });
-    return fmt::format("{}({})", Reference::name, fmt::join(settings, ","));
-  }
-
   Reference reference_;
 };
 
 chunker::chunker(std::shared_ptr<const implementation> own) noexcept : implementation_(std::move(own)) {}
 
 result<chunker> chunker::make(const algorithm_parameters& parameters) {
+  const result<algorithm_parameters> completed = complete(parameters);
+  if (!completed) return completed.error();
   return std::visit(
-      [](const auto& values) -> result<chunker> {
-        using reference = typename reference_of<std::decay_t<decltype(values)>>::type;
-        const auto completed = complete(values, reference::ratios, reference::name);
-        if (!completed) return completed.error();
-        return chunker(std::make_shared<implementation_of<reference>>(*completed));
+      [](const auto& filled) {
+        using reference = typename reference_of<std::decay_t<decltype(filled)>>::type;
+        return chunker(std::make_shared<implementation_of<reference>>(filled));
       },
-      parameters);
+      *completed);
 }
 
 chunker chunker::by(std::shared_ptr<const cut_kernel> kernel) const {

@@ -29,7 +29,7 @@ constexpr std::uint64_t least_loop_bytes = 256 * KiB;
 constexpr std::uint64_t most_loop_bytes = 16 * MiB;
 
 /// The capacity of the map, in positions. A longer chunk is cut by the loop.
-constexpr std::uint64_t first_capacity = 512 * KiB;
+constexpr std::uint64_t first_map_capacity = 512 * KiB;
 constexpr std::uint64_t most_capacity = 64 * MiB;
 
 }  // namespace
@@ -118,7 +118,7 @@ bool cut_cursor::mark(const stream_window& window, std::uint64_t position, std::
   const std::uint64_t needed = last - position;
   if (!map_ || needed > map_->capacity()) {
     if (needed > most_capacity) return false;
-    std::uint64_t capacity = map_ ? map_->capacity() : std::min(first_capacity, std::bit_ceil(window.bytes.size()));
+    std::uint64_t capacity = map_ ? map_->capacity() : std::min(first_map_capacity, std::bit_ceil(window.bytes.size()));
     while (capacity < needed) capacity *= 2;
     map_.emplace(capacity, needs_.levels);
     marked_last_ = marked_first_ = position + skipped_;

@@ -16,7 +16,7 @@ namespace cutpoint {
 namespace {
 
 /// The smallest number of bytes that are read at a time.
-constexpr std::uint64_t smallest_block = 256 * KiB;
+constexpr std::uint64_t smallest_read = 256 * KiB;
 
 /// The largest offset in a file, and the largest shift.
 constexpr auto largest_size = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
@@ -176,7 +176,7 @@ class moving_window {
                           "memory",
                           position(), size_with_unit(memory_bytes_))};
     }
-    const std::uint64_t wanted = std::max(smallest_block, std::min(filled_, reach - seen));
+    const std::uint64_t wanted = std::max(smallest_read, std::min(filled_, reach - seen));
     const std::uint64_t end = filled_ + std::min({wanted, most - filled_, stream_size_ - base_ - filled_});
     if (end > capacity_) grow(end);
     while (filled_ < end) {

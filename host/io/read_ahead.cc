@@ -13,7 +13,7 @@ namespace {
 using std::chrono::milliseconds;
 
 /// The longest time until a request to stop is seen.
-constexpr milliseconds turn{100};
+constexpr milliseconds longest_wait{100};
 
 constexpr std::uint64_t block_granule = 64 * KiB;
 /// Measured at 256 KiB and 2 MiB on a tree of small files: the differences were noise.
@@ -240,7 +240,7 @@ void read_ahead::submit_if_worth_it() {
 }
 
 void read_ahead::wait() {
-  for (const read_outcome& done : queue_->collect(turn)) complete(done);
+  for (const read_outcome& done : queue_->collect(longest_wait)) complete(done);
   unsubmitted_ = 0;
   unsubmitted_bytes_ = 0;
 }

@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include <cutpoint/tune/search.h>
+
 namespace cutpoint {
 
 namespace {

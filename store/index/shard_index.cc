@@ -91,7 +91,8 @@ void shard_index::find_candidates(const digest& content, std::uint64_t hint, std
     }
   }
   if (hint == 0 || candidates_.size() < 2) return;
-  std::ranges::stable_partition(candidates_, [&](const candidate& each) { return each.container.hint == hint; });
+  std::stable_partition(candidates_.begin(), candidates_.end(),
+                        [&](const candidate& each) { return each.container.hint == hint; });
 }
 
 result<std::optional<found_record>> shard_index::confirm(const candidate& possible, record_kind kind,

@@ -73,8 +73,8 @@ void live_records::count_records(std::span<const shard> shards, const marking_op
     }
   }
   std::ranges::sort(containers_, {}, &known_container::name);
-  const auto repeated = std::ranges::unique(containers_, {}, &known_container::name);
-  containers_.erase(repeated.begin(), repeated.end());
+  const auto is_same = [](const known_container& a, const known_container& b) { return a.name == b.name; };
+  containers_.erase(std::unique(containers_.begin(), containers_.end(), is_same), containers_.end());
   for (known_container& each : containers_) each.is_avoided = options.avoided.contains(each.name);
 
   std::vector<shard_entry> entries;

@@ -36,8 +36,7 @@ class write_session::compression final : public chunk_work {
 
 write_session::write_session(const store_config& config, shard_index& shards, record_writer& records,
                              record_fingerprinter nodes)
-    : config_(config),
-      compressors_(config.codec, config.level),
+    : compressors_(config.codec, config.level),
       shards_(shards),
       known_chunks_{store_index(shards, record_kind::chunk, config.fingerprint)},
       known_nodes_{store_index(shards, record_kind::node, config.fingerprint)},
@@ -48,7 +47,7 @@ write_session::~write_session() = default;
 
 void write_session::cap_containers(std::uint64_t most_containers, storage& objects, const seal_key& key) {
   const std::lock_guard lock(mutex_);
-  bound_.emplace(container_cap(most_containers), objects, key);
+  bound_.emplace(container_bound{container_cap(most_containers), objects, key});
 }
 
 std::uint64_t write_session::known_records::hint_of_inserted(const digest& content) const {

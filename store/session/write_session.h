@@ -90,7 +90,6 @@ class write_session final : public node_receiver {
   [[nodiscard]] result<std::uint64_t> append(record_kind kind, const digest& content, std::size_t raw_bytes,
                                              record_codec codec, byte_span payload);
 
-  const store_config& config_;
   compressor_pool compressors_;
   shard_index& shards_;
 
