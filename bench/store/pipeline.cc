@@ -83,13 +83,12 @@ status back_up(const options& settings, store::open_store& target, engine& engin
                outcome& sum) {
   const auto session = store::held_session::begin(target);
   if (!session) return session.error();
-  auto output = (*session)->open_output();
-  if (!output) return output.error();
-  store::write_session& records = (*output)->records;
-  const auto root = store_files(settings, target, engine, records, {file}, sum);
+  auto writer = (*session)->open_writer();
+  if (!writer) return writer.error();
+  const auto root = store_files(settings, target, engine, (*writer)->records, {file}, sum);
   if (!root) return root.error();
-  if (status finished = records.finish(); !finished.ok()) return finished;
   store::snapshot snapshot;
+  if (status finished = (*writer)->finish(snapshot.statistics); !finished.ok()) return finished;
   snapshot.root = *root;
   snapshot.paths = {"/"};
   snapshot.time = store::nanoseconds_now();

@@ -21,7 +21,7 @@ ino_t inode_of(std::string_view facts) { return std::hash<std::string_view>()(fa
 
 }  // namespace
 
-struct stat facts_of(const tree_entry& file, const std::string& snapshot, const std::string& path) {
+struct stat facts_of(const file_metadata& file, const std::string& snapshot, const std::string& path) {
   struct stat facts = {};
   const bool has_names = file.kind != file_kind::directory && file.link_count > 1 && file.inode != 0;
   facts.st_ino = inode_of(has_names ? fmt::format("{} {} {}", snapshot, file.device, file.inode) : snapshot + path);

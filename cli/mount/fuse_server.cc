@@ -78,7 +78,7 @@ int get_attributes(const char* path, struct stat* facts, fuse_file_info*) {
     }
     const auto file = served.view().find(place->entry->text, place->path_in_snapshot);
     if (!file) return served.failed(path, file.error());
-    *facts = facts_of(file->facts(), place->entry->text, place->path_in_snapshot);
+    *facts = facts_of(file->metadata(), place->entry->text, place->path_in_snapshot);
     return 0;
   });
 }
@@ -92,7 +92,7 @@ int read_link(const char* path, char* target, std::size_t size) {
     } else {
       const auto file = served.file_at(path);
       if (!file) return served.failed(path, file.error());
-      text = file->facts().target;
+      text = file->metadata().target;
     }
     const std::size_t length = std::min(text.size(), size - 1);
     std::memcpy(target, text.data(), length);

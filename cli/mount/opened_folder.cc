@@ -49,9 +49,9 @@ int opened_folder::read_stored(off_t begin, const fill_function& fill) {
       waiting_ = std::move(*entry);
     }
     if (next_ >= begin) {
-      const tree_entry& file = waiting_->facts();
-      const auto facts = facts_of(file, place_.entry->text, place_.path_in_snapshot + '/' + file.path);
-      if (!fill(file.path, facts, next_ + 1)) return 0;
+      const std::string& name = waiting_->name();
+      const auto facts = facts_of(waiting_->metadata(), place_.entry->text, place_.path_in_snapshot + '/' + name);
+      if (!fill(name, facts, next_ + 1)) return 0;
       has_filled = true;
     }
     waiting_.reset();

@@ -6,35 +6,19 @@
 
 namespace cutpoint {
 
-std::uint64_t input_receiver::push(entry next) {
-  const std::lock_guard lock(mutex_);
-  entries_.push_back(std::move(next));
-  return first_ + entries_.size() - 1;
-}
-
-std::uint64_t input_receiver::add(std::string path) { return push({std::move(path), meaning::input}); }
+std::uint64_t input_receiver::add(std::string path) { return entries_.add({std::move(path), meaning::input}); }
 
 std::uint64_t input_receiver::add_failure(std::string path, failure_kind kind) {
-  return push({std::move(path), kind == failure_kind::fed ? meaning::failure_of_last : meaning::failure});
+  return entries_.add({std::move(path), kind == failure_kind::fed ? meaning::failure_of_last : meaning::failure});
 }
 
 std::uint64_t input_receiver::add_second_reading(std::string path, status why) {
   has_second_readings_ = true;
-  return push({std::move(path), meaning::second_reading, std::move(why)});
-}
-
-input_receiver::entry input_receiver::find(std::uint64_t stream) {
-  const std::lock_guard lock(mutex_);
-  return entries_[stream - first_];
-}
-
-void input_receiver::drop_until(std::uint64_t stream) {
-  const std::lock_guard lock(mutex_);
-  for (; first_ <= stream; ++first_) entries_.pop_front();
+  return entries_.add({std::move(path), meaning::second_reading, std::move(why)});
 }
 
 status input_receiver::begin_stream(std::uint64_t stream) {
-  const entry begun = find(stream);
+  const entry begun = entries_.find(stream);
   if (begun.means == meaning::second_reading) second_chunks_.emplace();
   if (begun.means != meaning::input) return {};
   last_chunks_ = {};
@@ -47,8 +31,7 @@ status input_receiver::take(const delivered_chunk& chunk) {
 }
 
 status input_receiver::end_stream(std::uint64_t stream, const status& outcome) {
-  const entry ended = find(stream);
-  drop_until(stream);
+  const entry ended = entries_.remove(stream);
   if (ended.means == meaning::second_reading) return end_second_reading(ended, outcome);
   if (ended.means == meaning::input) {
     if (status passed = end_input(stream, outcome); !passed.ok()) return passed;
@@ -83,7 +66,7 @@ status input_receiver::select(std::span<const delivered_chunk> chunks, std::span
     const std::uint64_t stream = chunks[begin].stream;
     std::size_t end = begin + 1;
     while (end < chunks.size() && chunks[end].stream == stream) ++end;
-    if (find(stream).means != meaning::second_reading) {
+    if (entries_.find(stream).means != meaning::second_reading) {
       const std::size_t count = end - begin;
       if (status selected = select_chunks(chunks.subspan(begin, count), work.subspan(begin, count)); !selected.ok()) {
         return selected;

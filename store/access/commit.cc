@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include <cutpoint/batch_fingerprinter.h>
-
 #include "store/check/tree_audit.h"
 #include "store/format/failure.h"
 #include "store/objects/removal_list.h"
@@ -56,8 +54,7 @@ result<open_store::listed_snapshot> commit_snapshot(open_store& opened, storage&
   const auto all = opened.snapshots({});
   if (!all) return all.error();
   taken.sequence = all->empty() ? 1 : all->back().taken.sequence + 1;
-  const auto names = make_one_by_one_fingerprinter(*fingerprinter::make(fingerprint_kind::blake3));
-  auto id = put_snapshot(objects, taken, opened.key(), *names);
+  auto id = put_snapshot(objects, taken, opened.key());
   if (!id) return id.error();
   if (status synced = objects.sync(); !synced.ok()) return synced;
   // The lease that was there before may have been lost before the snapshot was durable.

@@ -4,8 +4,6 @@
 #include <new>
 #include <utility>
 
-#include <cutpoint/backends.h>
-
 #include "store/objects/removal_list.h"
 
 namespace cutpoint::store {
@@ -58,22 +56,10 @@ std::array<std::uint8_t, 16> held_session::id() const {
 
 result<shard_index> held_session::open_shards() { return shard_index::open(*objects_, opened_.key().kind(), *tables_); }
 
-held_session::record_output::record_output(const open_store& opened, storage& objects, shard_index index,
-                                           std::unique_ptr<batch_fingerprinter> container_names,
-                                           record_fingerprinter node_names)
-    : shards(std::move(index)),
-      containers(objects, opened.key(), opened.config().container_bytes, std::move(container_names)),
-      records(opened.config(), shards, containers, std::move(node_names)) {}
-
-result<std::unique_ptr<held_session::record_output>> held_session::open_output() {
-  auto names = fingerprints_on(fingerprint_kind::blake3, backend::automatic);
-  if (!names) return names.error();
+result<std::unique_ptr<session_writer>> held_session::open_writer() {
   auto nodes = record_fingerprinter::fastest(opened_.fingerprint());
   if (!nodes) return nodes.error();
-  auto shards = open_shards();
-  if (!shards) return shards.error();
-  return std::make_unique<record_output>(opened_, *objects_, *std::move(shards), std::move(names->batch),
-                                         *std::move(nodes));
+  return session_writer::open(opened_.config(), *objects_, opened_.key(), *tables_, *std::move(nodes));
 }
 
 }  // namespace cutpoint::store

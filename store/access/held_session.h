@@ -8,8 +8,7 @@
 
 #include "store/access/open_store.h"
 #include "store/objects/lease.h"
-#include "store/session/record_writer.h"
-#include "store/session/write_session.h"
+#include "store/session/session_writer.h"
 
 namespace cutpoint::store {
 
@@ -34,17 +33,8 @@ class held_session {
   /// Maps the shards. The index has only what the session may refer to. Errors: those of the storage.
   [[nodiscard]] result<shard_index> open_shards();
 
-  /// What the session writes records with. It does not move, because its parts refer to each other.
-  struct record_output {
-    record_output(const open_store& opened, storage& objects, shard_index index,
-                  std::unique_ptr<batch_fingerprinter> container_names, record_fingerprinter node_names);
-
-    shard_index shards;
-    record_writer containers;
-    write_session records;
-  };
   /// Opens what the session, which must outlive it, writes records with. Errors: those of the storage and the back ends.
-  [[nodiscard]] result<std::unique_ptr<record_output>> open_output();
+  [[nodiscard]] result<std::unique_ptr<session_writer>> open_writer();
 
  private:
   explicit held_session(open_store& opened) noexcept : opened_(opened) {}

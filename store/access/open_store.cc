@@ -7,7 +7,6 @@
 #include <variant>
 
 #include <cutpoint/algorithms.h>
-#include <cutpoint/batch_fingerprinter.h>
 #include <cutpoint/catalog.h>
 #include <fmt/format.h>
 
@@ -21,18 +20,6 @@ namespace cutpoint::store {
 namespace {
 
 status refused(std::string message) { return {status_code::invalid_argument, std::move(message)}; }
-
-std::unique_ptr<batch_fingerprinter> blake3_names() {
-  return make_one_by_one_fingerprinter(*fingerprinter::make(fingerprint_kind::blake3));
-}
-
-result<fingerprint_key> digest_of_config(byte_span bytes) {
-  auto names = fingerprinter::make(fingerprint_kind::blake3);
-  if (!names) return names.error();
-  const auto made = (*names)(bytes);
-  if (!made) return made.error();
-  return made->bytes;
-}
 
 }  // namespace
 
@@ -78,11 +65,11 @@ status make_store(storage& objects, store_config config, const std::optional<key
     return {status_code::io_error, "a store is there already", EEXIST};
   }
   if (secret) {
-    const auto named = digest_of_config(bytes);
+    const auto named = blake3_digest(bytes);
     if (!named) return named.error();
     fingerprint_key store_key;
     fill_random(store_key);
-    const auto id = put_key(objects, store_key, {.config = *named, .time = 0, .label = "the first key"}, *secret);
+    const auto id = put_key(objects, store_key, {.config = named->bytes, .time = 0, .label = "the first key"}, *secret);
     if (!id) return id.error();
   }
   return put_config(objects, std::move(bytes));
@@ -111,9 +98,9 @@ status open_store::unlock(const std::optional<key_secret>& secret) {
     if (!secret) return refused("the store is encrypted: a password or a key file is needed");
     const auto bytes = read_object(*objects_, config_name(), MiB);
     if (!bytes) return bytes.error();
-    const auto named = digest_of_config(*bytes);
+    const auto named = blake3_digest(*bytes);
     if (!named) return named.error();
-    const auto opened = open_any_key(*objects_, *secret, *named);
+    const auto opened = open_any_key(*objects_, *secret, named->bytes);
     if (!opened) return opened.error();
     key_ = seal_key(opened->store_key);
     opened_by_ = *opened;
@@ -168,11 +155,9 @@ result<std::vector<open_store::listed_snapshot>> open_store::snapshots(const pro
 }
 
 result<snapshot> open_store::read(const std::string& id) {
-  const auto names = blake3_names();
   return read_snapshot(
       *objects_, id,
-      static_cast<std::uint8_t>(fingerprints()[static_cast<std::size_t>(fingerprint_.kind)].digest_bytes), key_,
-      *names);
+      static_cast<std::uint8_t>(fingerprints()[static_cast<std::size_t>(fingerprint_.kind)].digest_bytes), key_);
 }
 
 }  // namespace cutpoint::store

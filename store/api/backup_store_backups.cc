@@ -71,24 +71,20 @@ result<store::open_store::listed_snapshot> backup_store::implementation::write(e
                                                                                store::snapshot facts,
                                                                                store::held_session& session) {
   const auto begin = std::chrono::steady_clock::now();
-  auto output = session.open_output();
-  if (!output) return named(output.error());
+  auto writer = session.open_writer();
+  if (!writer) return named(writer.error());
   auto parent_shards = session.open_shards();  // an index is used by one thread
   if (!parent_shards) return named(parent_shards.error());
-  store::write_session& records = (*output)->records;
+  store::write_session& records = (*writer)->records;
   if (most_old_containers != 0) records.cap_containers(most_old_containers, session.objects(), opened->key());
   const auto stored = store::backup_files(threads, records, opened->reading(*parent_shards), files);
   if (!stored) return stored.error();
-  if (status finished = records.finish(); !finished.ok()) return named(finished);
+  facts.statistics = {.files = stored->files, .folders = stored->folders, .bytes = stored->bytes};
+  if (status finished = (*writer)->finish(facts.statistics); !finished.ok()) return named(finished);
   if (files.cancel != nullptr && files.cancel->is_requested()) return stopped_as_asked();
   facts.root = stored->root;
   facts.is_incomplete = stored->problems != 0;
   facts.paths = stored->paths;
-  facts.statistics = {.files = stored->files,
-                      .folders = stored->folders,
-                      .bytes = stored->bytes,
-                      .new_raw_bytes = (*output)->containers.raw_bytes(),
-                      .new_stored_bytes = (*output)->containers.stored_bytes()};
   facts.duration =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin).count();
   auto committed = store::commit_snapshot(*opened, session.objects(), session.lease(), std::move(facts));

@@ -14,21 +14,6 @@
 
 namespace cutpoint {
 
-namespace {
-
-stored_file file_of(std::string path, const store::folder_entry& entry) {
-  return {.path = std::move(path),
-          .kind = entry.kind,
-          .permissions = entry.permissions,
-          .user_id = entry.user_id,
-          .group_id = entry.group_id,
-          .size = entry.size,
-          .modified = entry.modified,
-          .target = entry.target};
-}
-
-}  // namespace
-
 store_snapshot backup_store::implementation::snapshot_of(std::string id, const store::snapshot& taken) {
   return {.id = std::move(id),
           .sequence = taken.sequence,
@@ -101,9 +86,10 @@ status backup_store::list_files(const std::string& id, std::string_view path,
   if (!nodes) return nodes.error();
   const auto found = store::find_path(taken->root, path, *nodes);
   if (!found) return found.error();
-  return store::visit_tree(
-      *found, std::string(path), *nodes,
-      [&](const std::string& below, const store::folder_entry& entry) { return visit(file_of(below, entry)); });
+  return store::visit_tree(*found, std::string(path), *nodes,
+                           [&](const std::string& below, const store::folder_entry& entry) {
+                             return visit({entry, below});
+                           });
 }
 
 status backup_store::read_file(const std::string& id, std::string_view path, std::uint64_t begin, std::uint64_t end,

@@ -16,28 +16,14 @@
 namespace cutpoint {
 
 struct viewed_file::description {
-  explicit description(store::folder_entry found) : entry(std::move(found)) {
-    facts.path = entry.name;
-    facts.kind = entry.kind;
-    facts.permissions = entry.permissions;
-    facts.user_id = entry.user_id;
-    facts.group_id = entry.group_id;
-    facts.size = entry.size;
-    facts.modified = entry.modified;
-    facts.changed = entry.changed;
-    facts.link_count = entry.link_count;
-    facts.device = entry.device;
-    facts.inode = entry.inode;
-    facts.device_number = entry.device_number;
-    facts.target = entry.target;
-  }
-
   store::folder_entry entry;
-  tree_entry facts;
 };
 
-const tree_entry& viewed_file::facts() const noexcept { return held_->facts; }
-const std::vector<extended_attribute>& viewed_file::attributes() const noexcept { return held_->entry.attributes; }
+const std::string& viewed_file::name() const noexcept { return description_->entry.name; }
+const file_metadata& viewed_file::metadata() const noexcept { return description_->entry; }
+const std::vector<extended_attribute>& viewed_file::attributes() const noexcept {
+  return description_->entry.attributes;
+}
 
 struct viewed_folder::state {
   std::optional<store::folder_cursor> entries;  ///< none of a file that is no folder
@@ -53,7 +39,8 @@ result<std::optional<viewed_file>> viewed_folder::next() {
   auto entry = held_->entries->next();
   if (!entry) return entry.error();
   if (!*entry) return std::optional<viewed_file>();
-  return std::optional(viewed_file(std::make_shared<const viewed_file::description>(std::move(**entry))));
+  return std::optional(
+      viewed_file(std::make_shared<const viewed_file::description>(viewed_file::description{std::move(**entry)})));
 }
 
 struct store_view::implementation {
@@ -115,12 +102,12 @@ result<viewed_file> store_view::find(const std::string& id, std::string_view pat
   if (!root) return root.error();
   auto found = store::find_path(*root, path, held_->records);
   if (!found) return found.error();
-  return viewed_file(std::make_shared<const viewed_file::description>(std::move(*found)));
+  return viewed_file(std::make_shared<const viewed_file::description>(viewed_file::description{std::move(*found)}));
 }
 
 result<viewed_folder> store_view::open_folder(const viewed_file& folder) {
   auto state = std::make_unique<viewed_folder::state>();
-  const store::folder_entry& entry = folder.held_->entry;
+  const store::folder_entry& entry = folder.description_->entry;
   if (entry.kind == file_kind::directory && entry.node) state->entries.emplace(*entry.node, held_->records);
   return viewed_folder(std::move(state));
 }
@@ -133,7 +120,7 @@ result<std::size_t> store_view::read(const viewed_file& file, std::uint64_t offs
     filled += bytes.size();
     return status();
   };
-  const store::folder_entry& entry = file.held_->entry;
+  const store::folder_entry& entry = file.description_->entry;
   const std::uint64_t begin = std::min(offset, entry.size);
   const std::uint64_t end = begin + std::min<std::uint64_t>(destination.size(), entry.size - begin);
   if (status read = store::dump_file(entry, begin, end, held_->records, take); !read.ok()) return read;

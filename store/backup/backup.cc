@@ -79,20 +79,8 @@ class backup {
 };
 
 folder_entry backup::entry_of(const tree_entry& found) {
-  folder_entry entry;
-  entry.name = found.path.substr(found.path.rfind('/') + 1);
-  entry.kind = found.kind;
-  entry.permissions = found.permissions;
-  entry.user_id = found.user_id;
-  entry.group_id = found.group_id;
-  entry.modified = found.modified;
+  folder_entry entry{found, found.path.substr(found.path.rfind('/') + 1)};
   entry.changed = change_times_.trusted(found);
-  entry.size = found.size;
-  entry.device = found.device;
-  entry.inode = found.inode;
-  entry.link_count = found.link_count;
-  entry.device_number = found.device_number;
-  entry.target = found.target;
   return entry;
 }
 

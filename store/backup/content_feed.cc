@@ -10,40 +10,23 @@ content_feed::content_feed(engine& threads, const feed_options& options, write_s
       session_(session),
       receiver_(
           session, [this](std::uint64_t stream, const stored_extent& extent) { return take_extent(stream, extent); },
-          [this](std::uint64_t stream, const status&) { return end_part(stream); }) {}
+          [this](std::uint64_t stream, const status&) { return end_stream(stream); }) {}
 
-status content_feed::begin(part next) {
+status content_feed::begin(fed_stream next) {
   if (!feed_) {
     auto opened = engine_.open(options_, receiver_);
     if (!opened) return opened.error();
     feed_.emplace(std::move(*opened));
   }
-  std::uint64_t stream = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    stream = first_stream_ + parts_.size();
-    parts_.push_back(std::move(next));
-  }
-  return feed_->begin(stream);
+  return feed_->begin(streams_.add(std::move(next)));
 }
 
 status content_feed::take_extent(std::uint64_t stream, const stored_extent& extent) {
-  std::shared_ptr<pending_entry> entry;
-  {
-    const std::lock_guard lock(mutex_);
-    entry = parts_[stream - first_stream_].entry;
-  }
-  return entry->add(extent, session_);
+  return streams_.find(stream).entry->add(extent, session_);
 }
 
-status content_feed::end_part(std::uint64_t) {
-  part ended;
-  {
-    const std::lock_guard lock(mutex_);
-    ended = std::move(parts_.front());
-    parts_.pop_front();
-    ++first_stream_;
-  }
+status content_feed::end_stream(std::uint64_t stream) {
+  const fed_stream ended = streams_.remove(stream);
   if (ended.hole_bytes != 0) {
     if (status added = ended.entry->add({extent_kind::hole, {}, ended.hole_bytes}, session_); !added.ok()) return added;
   }
@@ -97,11 +80,10 @@ status content_feed::store(std::shared_ptr<pending_entry> entry, file_stream& fi
     const status unchanged = failure.ok() ? file.check_unchanged() : status();
     const bool is_repeated = !unchanged.ok() && is_first && file.restart_unmodified();
     if (failure.ok()) failure = unchanged;
-    {
-      const std::lock_guard lock(mutex_);
-      parts_.back().is_last = !is_repeated;
-      parts_.back().is_repeated = is_repeated;
-    }
+    streams_.change_last([&](fed_stream& last) {
+      last.is_last = !is_repeated;
+      last.is_repeated = is_repeated;
+    });
     if (status ended = feed_->end(); !ended.ok() || !is_repeated) return ended;
   }
 }

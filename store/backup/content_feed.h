@@ -1,12 +1,11 @@
 // Feeds the contents of files to the engine, and gathers their extents.
 #pragma once
 
-#include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include <cutpoint/engine.h>
+#include <cutpoint/stream_table.h>
 
 #include "store/backup/tree_builder.h"
 #include "store/session/write_session.h"
@@ -29,28 +28,25 @@ class content_feed {
 
  private:
   /// A stream of the engine: data or a hole of a file.
-  struct part {
+  struct fed_stream {
     std::shared_ptr<pending_entry> entry;
     std::uint64_t hole_bytes = 0;
-    bool is_last = false;      ///< whether the entry has no more parts
+    bool is_last = false;      ///< whether the entry has no more streams
     bool is_repeated = false;  ///< whether the file is read again afterwards
   };
 
-  [[nodiscard]] status begin(part next);
+  [[nodiscard]] status begin(fed_stream next);
   [[nodiscard]] result<std::uint64_t> feed_file(const std::shared_ptr<pending_entry>& entry, file_stream& file,
                                                 status& failure);
   [[nodiscard]] status take_extent(std::uint64_t stream, const stored_extent& extent);
-  [[nodiscard]] status end_part(std::uint64_t stream);
+  [[nodiscard]] status end_stream(std::uint64_t stream);
 
   engine& engine_;
   feed_options options_;
   write_session& session_;
 
-  std::mutex mutex_;  ///< for the next two
-  std::deque<part> parts_;
-  std::uint64_t first_stream_ = 0;  ///< number of the stream of the first part
-
-  extent_feed receiver_;
+  stream_table<fed_stream> streams_;
+  extent_receiver receiver_;
   std::optional<feed> feed_;  // destroyed first, because its threads use everything above
   bool is_in_data_ = false;   ///< whether the last stream has data and has not ended
 };

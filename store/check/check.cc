@@ -80,15 +80,12 @@ class checker {
   status check_snapshots() {
     const auto ids = store_.objects.list(object_kind::snapshot);
     if (!ids) return ids.error();
-    auto blake3 = fingerprinter::make(fingerprint_kind::blake3);
-    if (!blake3) return blake3.error();
-    const auto names = make_one_by_one_fingerprinter(std::move(*blake3));
     const auto digest_bytes = store_.digest_bytes();
     if (!digest_bytes) return digest_bytes.error();
     auto trees = tree_audit::make(store_, lost_, options_.cancel);
     if (!trees) return trees.error();
     for (const std::string& id : *ids) {
-      const auto taken = read_snapshot(store_.objects, id, *digest_bytes, store_.key, *names);
+      const auto taken = read_snapshot(store_.objects, id, *digest_bytes, store_.key);
       if (!taken && is_absence(taken.error())) continue;
       ++summary_.snapshots;
       if (!taken && !is_damage(taken.error())) return taken.error();

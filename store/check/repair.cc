@@ -10,17 +10,11 @@
 #include "store/format/failure.h"
 #include "store/index/shard_rebuild.h"
 #include "store/objects/snapshot.h"
-#include "store/session/write_session.h"
+#include "store/session/session_writer.h"
 
 namespace cutpoint::store {
 
 namespace {
-
-result<std::unique_ptr<batch_fingerprinter>> make_blake3() {
-  auto made = fingerprinter::make(fingerprint_kind::blake3);
-  if (!made) return made.error();
-  return make_one_by_one_fingerprinter(std::move(*made));
-}
 
 class repairer {
  public:
@@ -46,8 +40,7 @@ class repairer {
   status save(const audited_container& audited, const container_auditor& auditor, record_writer& records);
   status make_index();
   status replace_snapshots();
-  result<bool> replace(const std::string& id, snapshot taken, tree_audit& trees, write_session& session,
-                       batch_fingerprinter& names);
+  result<bool> replace(const std::string& id, snapshot taken, tree_audit& trees, session_writer& writer);
   /// Removes objects when everything before is durable.
   status remove(object_kind kind, const std::vector<std::string>& ids) {
     if (ids.empty()) return {};
@@ -70,15 +63,14 @@ class repairer {
 status repairer::save_records() {
   const auto ids = store_.objects.list(object_kind::container);
   if (!ids) return ids.error();
-  auto names = make_blake3();
-  if (!names) return names.error();
-  record_writer records(store_.objects, store_.key, config_.container_bytes, std::move(*names));
+  auto records = record_writer::make(store_.objects, store_.key, config_.container_bytes);
+  if (!records) return records.error();
   const status audited = audit_containers(store_, *ids, options_.threads, options_.cancel,
                                           [&](const audited_container& each, const container_auditor& auditor) {
-                                            return each.outcome.ok() ? status() : save(each, auditor, records);
+                                            return each.outcome.ok() ? status() : save(each, auditor, *records);
                                           });
   if (!audited.ok()) return audited;
-  const auto shards = records.finish();
+  const auto shards = records->finish();
   return shards ? status() : shards.error();
 }
 
@@ -118,13 +110,11 @@ status repairer::make_index() {
 status repairer::replace_snapshots() {
   const auto ids = store_.objects.list(object_kind::snapshot);
   if (!ids) return ids.error();
-  auto names = make_blake3();
-  if (!names) return names.error();
   const auto digest_bytes = store_.digest_bytes();
   if (!digest_bytes) return digest_bytes.error();
   std::vector<std::string> removed;
   for (const std::string& id : *ids) {
-    auto taken = read_snapshot(store_.objects, id, *digest_bytes, store_.key, **names);
+    auto taken = read_snapshot(store_.objects, id, *digest_bytes, store_.key);
     if (taken) {
       snapshots_.emplace(id, std::move(*taken));
     } else if (is_damage(taken.error())) {
@@ -138,21 +128,17 @@ status repairer::replace_snapshots() {
   table_cache tables(store_.objects, store_.key, table_cache::usual_bytes);
   auto reading = shard_index::open(store_.objects, store_.key.kind(), tables);
   if (!reading) return reading.error();
-  auto writing = shard_index::open(store_.objects, store_.key.kind(), tables);
-  if (!writing) return writing.error();
   const lost_records none;
   auto trees =
       tree_audit::make({store_.objects, store_.key, *reading, store_.make_fingerprinter}, none, options_.cancel);
   if (!trees) return trees.error();
-  auto container_names = make_blake3();
-  if (!container_names) return container_names.error();
   auto node_names = store_.make_fingerprinter();
   if (!node_names) return node_names.error();
-  record_writer records(store_.objects, store_.key, config_.container_bytes, std::move(*container_names));
-  write_session session(config_, *writing, records, std::move(*node_names));
+  auto writer = session_writer::open(config_, store_.objects, store_.key, tables, *std::move(node_names));
+  if (!writer) return writer.error();
   const std::map<std::string, snapshot> before = snapshots_;
   for (const auto& [id, taken] : before) {
-    const auto replaced = replace(id, taken, *trees, session, **names);
+    const auto replaced = replace(id, taken, *trees, **writer);
     if (!replaced) return replaced.error();
     if (*replaced) removed.push_back(id);
   }
@@ -161,8 +147,7 @@ status repairer::replace_snapshots() {
 
 /// Puts a snapshot in the place of one that lost files. Returns whether it did. It does not if the rest of the tree is the
 /// whole tree: what was lost had no entries, and is there again.
-result<bool> repairer::replace(const std::string& id, snapshot taken, tree_audit& trees, write_session& session,
-                               batch_fingerprinter& names) {
+result<bool> repairer::replace(const std::string& id, snapshot taken, tree_audit& trees, session_writer& writer) {
   status failure;  // that is no damage: it may pass, and must cost no file
   const auto is_whole = trees.audit(taken.root, [&](const std::string&, const status& why) {
     if (!is_damage(why)) failure = why;
@@ -170,9 +155,9 @@ result<bool> repairer::replace(const std::string& id, snapshot taken, tree_audit
   if (!is_whole) return is_whole.error();
   if (!failure.ok()) return failure;
   if (*is_whole) return false;
-  const auto root = write_rest_of_tree(taken.root, trees, session, options_.cancel);
+  const auto root = write_rest_of_tree(taken.root, trees, writer.records, options_.cancel);
   if (!root) return root.error();
-  if (status finished = session.finish(); !finished.ok()) return finished;
+  if (status finished = writer.records.finish(); !finished.ok()) return finished;
   if (root->content == taken.root.content && root->raw_bytes == taken.root.raw_bytes) return false;
   const auto reported = trees.audit(taken.root, [&](const std::string& path, const status& why) {
     ++summary_.lost_files;
@@ -189,7 +174,7 @@ result<bool> repairer::replace(const std::string& id, snapshot taken, tree_audit
     if (same == taken) new_id = other_id;
   }
   if (new_id.empty()) {
-    auto put = put_snapshot(store_.objects, taken, store_.key, names);
+    auto put = put_snapshot(store_.objects, taken, store_.key);
     if (!put) return put.error();
     new_id = std::move(*put);
     snapshots_.emplace(new_id, taken);

@@ -57,18 +57,14 @@ result<snapshot_copier::listed_snapshot> snapshot_copier::copy(const listed_snap
   if (!copies) return copies.error();
   copies_ = std::move(*copies);
   if (const listed_snapshot* const there = find_copy(original.taken)) return *there;
-  auto output = (*session)->open_output();
-  if (!output) return output.error();
-  write_session& records = (*output)->records;
-  const auto root = copy_contents(original.taken, **session, records, source_failure);
+  auto writer = (*session)->open_writer();
+  if (!writer) return writer.error();
+  const auto root = copy_contents(original.taken, **session, (*writer)->records, source_failure);
   if (!root) return root.error();
-  if (status finished = records.finish(); !finished.ok()) return finished;
-  if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
-
   snapshot taken = original.taken;
   taken.root = *root;
-  taken.statistics.new_raw_bytes = (*output)->containers.raw_bytes();
-  taken.statistics.new_stored_bytes = (*output)->containers.stored_bytes();
+  if (status finished = (*writer)->finish(taken.statistics); !finished.ok()) return finished;
+  if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
   const auto parent = std::ranges::find(originals_, original.taken.parent, &listed_snapshot::id);
   const listed_snapshot* const parent_copy = parent == originals_.end() ? nullptr : find_copy(parent->taken);
   taken.parent = parent_copy == nullptr ? std::string() : parent_copy->id;

@@ -9,6 +9,10 @@
 
 namespace cutpoint::store {
 
+/// Makes a fingerprinter of the back end that is the fastest here, which the first call for each kind of fingerprint measures
+/// in some milliseconds. Thread-safe. Errors: those of `fingerprints_on`.
+[[nodiscard]] result<std::unique_ptr<batch_fingerprinter>> fastest_fingerprinter(const fingerprint_recipe& recipe);
+
 /// Movable. Not thread-safe.
 class record_fingerprinter {
  public:
@@ -21,8 +25,7 @@ class record_fingerprinter {
     return record_fingerprinter(make_one_by_one_fingerprinter(std::move(*made)));
   }
 
-  /// Makes one of the back end that is the fastest here, which the first call for each kind of fingerprint measures in
-  /// some milliseconds. Thread-safe. Errors: those of `fingerprints_on`.
+  /// Makes one of the back end that is the fastest here, as `fastest_fingerprinter`.
   [[nodiscard]] static result<record_fingerprinter> fastest(const fingerprint_recipe& recipe);
 
   /// Errors: backend_failure.
@@ -36,5 +39,11 @@ class record_fingerprinter {
  private:
   std::unique_ptr<batch_fingerprinter> maker_;
 };
+
+/// Returns the BLAKE3 digest, without a key, that names an object. Errors: those of `fingerprinter::make`.
+[[nodiscard]] inline result<digest> blake3_digest(byte_span bytes) {
+  auto maker = fingerprinter::make(fingerprint_kind::blake3);
+  return maker ? (*maker)(bytes) : maker.error();
+}
 
 }  // namespace cutpoint::store

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "store/container/record.h"
+#include "store/crypto/record_fingerprinter.h"
 #include "store/format/failure.h"
 #include "store/format/fields.h"
 #include "store/objects/small_object.h"
@@ -39,17 +40,9 @@ std::array<std::uint8_t, 32> parent_bytes(const std::string& id) {
   return bytes;
 }
 
-result<std::string> id_of(byte_span bytes, batch_fingerprinter& blake3) {
-  digest name;
-  blake3.submit(bytes, name);
-  if (status flushed = blake3.flush(); !flushed.ok()) return flushed;
-  return to_hex(name);
-}
-
 }  // namespace
 
-result<std::string> put_snapshot(storage& objects, const snapshot& taken, const seal_key& key,
-                                 batch_fingerprinter& blake3) {
+result<std::string> put_snapshot(storage& objects, const snapshot& taken, const seal_key& key) {
   if (!has_room_for(taken.paths) || !has_room_for(taken.tags) || taken.host.size() > UINT16_MAX) {
     return status(status_code::invalid_argument, "the paths, tags or host of a snapshot are too long");
   }
@@ -78,20 +71,21 @@ result<std::string> put_snapshot(storage& objects, const snapshot& taken, const 
   object_salt salt;
   fill_random(salt);
   std::vector<std::uint8_t> bytes = encode_small_object(object_kind::snapshot, std::move(body), key, salt);
-  auto id = id_of(bytes, blake3);
-  if (!id) return id;
-  if (status put = objects.put({object_kind::snapshot, *id}, std::move(bytes)); !put.ok()) return put;
+  const auto name = blake3_digest(bytes);
+  if (!name) return name.error();
+  std::string id = to_hex(*name);
+  if (status put = objects.put({object_kind::snapshot, id}, std::move(bytes)); !put.ok()) return put;
   return id;
 }
 
-result<snapshot> read_snapshot(storage& objects, const std::string& id, std::uint8_t digest_bytes, const seal_key& key,
-                               batch_fingerprinter& blake3) {
+result<snapshot> read_snapshot(storage& objects, const std::string& id, std::uint8_t digest_bytes,
+                               const seal_key& key) {
   const object_name name{object_kind::snapshot, id};
   const auto bytes = read_object(objects, name, largest_snapshot_bytes);
   if (!bytes) return bytes.error();
-  const auto named = id_of(*bytes, blake3);
+  const auto named = blake3_digest(*bytes);
   if (!named) return named.error();
-  if (*named != id) return damage(path_of(name), "its bytes do not have its name");
+  if (to_hex(*named) != id) return damage(path_of(name), "its bytes do not have its name");
   const auto body = decode_small_object(*bytes, object_kind::snapshot, key, path_of(name));
   if (!body) return body.error();
   field_reader fields(*body);

@@ -41,13 +41,11 @@ struct snapshot {
   friend bool operator==(const snapshot&, const snapshot&) = default;
 };
 
-/// Puts a snapshot, and returns its id. Does not sync. `blake3` as for `container_builder::build`. Errors: those of the
-/// storage; invalid_argument, if a string is longer than 64 KiB or the snapshot is longer than 16 MiB.
-[[nodiscard]] result<std::string> put_snapshot(storage& objects, const snapshot& taken, const seal_key& key,
-                                               batch_fingerprinter& blake3);
+/// Puts a snapshot, and returns its id. Does not sync. Errors: those of the storage; invalid_argument, if a string is longer than 64 KiB or the snapshot is longer than 16 MiB.
+[[nodiscard]] result<std::string> put_snapshot(storage& objects, const snapshot& taken, const seal_key& key);
 
 /// Errors: those of the storage; damage, also if the bytes do not have the name; invalid_argument, as for small objects.
 [[nodiscard]] result<snapshot> read_snapshot(storage& objects, const std::string& id, std::uint8_t digest_bytes,
-                                             const seal_key& key, batch_fingerprinter& blake3);
+                                             const seal_key& key);
 
 }  // namespace cutpoint::store

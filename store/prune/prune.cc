@@ -7,8 +7,6 @@
 #include <string>
 #include <utility>
 
-#include <cutpoint/backends.h>
-
 #include "store/access/held_session.h"
 #include "store/format/failure.h"
 #include "store/prune/live_records.h"
@@ -244,19 +242,17 @@ status pruner::rewrite() {
   {
     const auto session = held_session::begin(opened_);
     if (!session) return session.error();
-    auto names = fingerprints_on(fingerprint_kind::blake3, backend::automatic);
-    if (!names) return names.error();
-    record_writer records((*session)->objects(), opened_.key(), opened_.config().container_bytes,
-                          std::move(names->batch));
+    auto records = record_writer::make((*session)->objects(), opened_.key(), opened_.config().container_bytes);
+    if (!records) return records.error();
     for (const removable_container& each : rewritten_) {
       if (options_.cancel != nullptr && options_.cancel->is_requested()) return stopped_as_asked();
-      const status outcome = copy_records(each, records);
+      const status outcome = copy_records(each, *records);
       if (is_damage(outcome)) continue;  // a repair saves what is whole
       if (!outcome.ok()) return outcome;
       copied.push_back(each);
       count_rewritten(each);
     }
-    if (const auto finished = records.finish(); !finished) return finished.error();
+    if (const auto finished = records->finish(); !finished) return finished.error();
   }
   return remove(copied);
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "store/restore/file_metadata.h"
+#include "store/restore/set_metadata.h"
 #include "store/restore/target_tree.h"
 
 namespace cutpoint::store {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "store/crypto/record_fingerprinter.h"
 #include "store/index/shard_writer.h"
 
 namespace cutpoint::store {
@@ -12,6 +13,12 @@ namespace {
 constexpr std::size_t most_waiting_entries = std::size_t{1} << 22;
 
 }  // namespace
+
+result<record_writer> record_writer::make(storage& objects, const seal_key& key, std::uint64_t container_bytes) {
+  auto names = fastest_fingerprinter(fingerprint_kind::blake3);
+  if (!names) return names.error();
+  return record_writer(objects, key, container_bytes, std::move(*names));
+}
 
 record_writer::record_writer(storage& objects, const seal_key& key, std::uint64_t container_bytes,
                              std::unique_ptr<batch_fingerprinter> blake3)

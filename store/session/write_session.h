@@ -107,11 +107,11 @@ class write_session final : public node_receiver {
 };
 
 /// A chunk receiver that stores all streams of a feed in a session and passes their extents on.
-class extent_feed final : public chunk_receiver {
+class extent_receiver final : public chunk_receiver {
  public:
   using extent_function = std::function<status(std::uint64_t stream, const stored_extent& extent)>;
   using end_function = std::function<status(std::uint64_t stream, const status& outcome)>;
-  extent_feed(write_session& session, extent_function extent, end_function end)
+  extent_receiver(write_session& session, extent_function extent, end_function end)
       : session_(session), extent_(std::move(extent)), end_(std::move(end)) {}
 
   [[nodiscard]] bool has_select() const noexcept override { return true; }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <ctime>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,23 +47,11 @@ struct stored_extent {
 };
 
 /// A name in a stored folder, and everything that is known of its file.
-struct folder_entry {
-  std::string name;
-  file_kind kind = file_kind::regular_file;
-  std::uint32_t permissions = 0;
-  std::uint32_t user_id = 0;
-  std::uint32_t group_id = 0;
-  std::timespec modified = {};
-  std::timespec changed = {};
-  std::uint64_t size = 0;
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;
-  std::uint64_t link_count = 1;
-  std::uint64_t device_number = 0;
-  std::string target;
-  std::vector<extended_attribute> attributes;
-  std::vector<stored_extent> extents;    ///< at most `most_inline_extents`; empty if `node` has them
-  std::optional<record_reference> node;  ///< of a folder's entries, or of a list of extents
+struct folder_entry : file_metadata {
+  std::string name = {};
+  std::vector<extended_attribute> attributes = {};
+  std::vector<stored_extent> extents = {};    ///< at most `most_inline_extents`; empty if `node` has them
+  std::optional<record_reference> node = {};  ///< of a folder's entries, or of a list of extents
 };
 
 /// A reference to a node of the level below.

@@ -276,7 +276,7 @@ void crafted_store::put_snapshot() {
   snapshot.root = reference_to(record_kind::node);
   snapshot.sequence = random_.between(0, 3);
   snapshot.paths = {"/a"};
-  auto id = store::put_snapshot(*objects(), snapshot, store::seal_key(), *blake3());
+  auto id = store::put_snapshot(*objects(), snapshot, store::seal_key());
   require(id.ok(), "no snapshot");
   if (!random_.once_in(6)) return;
   bytes changed = *files_->bytes_of("snapshots/" + *id);

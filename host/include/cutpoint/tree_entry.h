@@ -18,12 +18,9 @@ enum class file_kind { directory, regular_file, symbolic_link, fifo, socket, cha
 /// Returns "directory", "regular file", "symbolic link", "FIFO", "socket", "character device" or "block device".
 [[nodiscard]] std::string_view to_string(file_kind kind) noexcept;
 
-/// A name in a tree and the metadata of its file, as they were when the walk reached it. If the walk followed a
-/// symbolic link, the metadata is that of the link's target.
-struct tree_entry {
-  std::string path;  ///< the path that was given to the walk, followed by the names below it
+/// What is known of a file besides its names, its content and its extended attributes.
+struct file_metadata {
   file_kind kind = file_kind::regular_file;
-  bool is_given = false;          ///< whether this is the path that was given to the walk
   std::uint32_t permissions = 0;  ///< mode bits without the file type, including set-ID and sticky bits
   std::uint32_t user_id = 0;
   std::uint32_t group_id = 0;
@@ -35,6 +32,13 @@ struct tree_entry {
   std::uint64_t inode = 0;
   std::uint64_t device_number = 0;  ///< number of a character or block device, as makedev(3) composes it
   std::string target;               ///< target of a symbolic link
+};
+
+/// A name in a tree and the metadata of its file, as they were when the walk reached it. If the walk followed a
+/// symbolic link, the metadata is that of the link's target.
+struct tree_entry : file_metadata {
+  std::string path;       ///< the path that was given to the walk, followed by the names below it
+  bool is_given = false;  ///< whether this is the path that was given to the walk
 
   /// Returns whether the entry should be read as a stream: a regular file, or any entry except a directory if its path
   /// was given to the walk.

@@ -10,9 +10,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
@@ -22,6 +20,7 @@
 #include <cutpoint/repeated_file_filter.h>
 #include <cutpoint/source.h>
 #include <cutpoint/status.h>
+#include <cutpoint/stream_table.h>
 #include <cutpoint/walk.h>
 
 namespace cutpoint {
@@ -98,15 +97,10 @@ class input_receiver : public chunk_receiver {
     status why = {};  ///< of a second reading
   };
 
-  [[nodiscard]] std::uint64_t push(entry next);
-  [[nodiscard]] entry find(std::uint64_t stream);
-  void drop_until(std::uint64_t stream);
   [[nodiscard]] status end_second_reading(const entry& ended, const status& outcome);
   [[nodiscard]] status fail(const std::string& path, const status& why);
 
-  std::mutex mutex_;
-  std::deque<entry> entries_;  ///< entries of the streams from `first_` on; `mutex_` guards both
-  std::uint64_t first_ = 0;
+  stream_table<entry> entries_;
   std::atomic<bool> has_second_readings_ = false;   ///< whether there was any
   chunk_list_digest last_chunks_;                   ///< of the last input
   std::optional<chunk_list_digest> second_chunks_;  ///< in a second reading

@@ -121,16 +121,9 @@ struct store_restore_summary {
   std::uint64_t read_containers = 0;
 };
 
-/// A file of a snapshot.
-struct stored_file {
+/// A file of a snapshot, with the metadata that it had at the time.
+struct stored_file : file_metadata {
   std::string path;
-  file_kind kind = file_kind::regular_file;
-  std::uint32_t permissions = 0;
-  std::uint32_t user_id = 0;
-  std::uint32_t group_id = 0;
-  std::uint64_t size = 0;
-  std::timespec modified = {};
-  std::string target;  ///< of a symbolic link
 };
 
 struct store_check_options {

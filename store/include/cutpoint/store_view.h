@@ -27,9 +27,10 @@ struct store_view_options {
 /// A file of a snapshot as a view found it. Copies share one description, which is valid without the view.
 class viewed_file {
  public:
-  /// Returns the metadata. The path is the file's name in its folder, and is empty for the root of a snapshot, of which
-  /// nothing is known but that it is a folder.
-  [[nodiscard]] const tree_entry& facts() const noexcept;
+  /// Returns the file's name in its folder; empty for the root of a snapshot.
+  [[nodiscard]] const std::string& name() const noexcept;
+  /// Of the root of a snapshot nothing is known but that it is a folder.
+  [[nodiscard]] const file_metadata& metadata() const noexcept;
   /// Returns the extended attributes, with ACLs, sorted by name.
   [[nodiscard]] const std::vector<extended_attribute>& attributes() const noexcept;
 
@@ -37,9 +38,9 @@ class viewed_file {
   friend class store_view;
   friend class viewed_folder;
   struct description;
-  explicit viewed_file(std::shared_ptr<const description> held) noexcept : held_(std::move(held)) {}
+  explicit viewed_file(std::shared_ptr<const description> about) noexcept : description_(std::move(about)) {}
 
-  std::shared_ptr<const description> held_;
+  std::shared_ptr<const description> description_;
 };
 
 /// The entries of a folder, read one after the other in the order of their names. Not thread-safe. The view must outlive

@@ -199,7 +199,7 @@ TEST(commit, is_right_wherever_a_prune_takes_its_steps) {
 
 TEST(commit, without_a_look_at_the_lease_is_detected) {
   const auto found = commit_beside_prunes([](open_session& session) -> result<store::open_store::listed_snapshot> {
-    auto id = store::put_snapshot(*session.objects, session.taken, session.opened->key(), *blake3_fingerprinter());
+    auto id = store::put_snapshot(*session.objects, session.taken, session.opened->key());
     EXPECT_TRUE(id.ok() && session.objects->sync().ok());
     return store::open_store::listed_snapshot{*id, session.taken};
   });

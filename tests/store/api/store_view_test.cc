@@ -89,7 +89,7 @@ class viewed_store {
 };
 
 std::string content_of(store_view& view, const viewed_file& file) {
-  std::string content(file.facts().size, '\0');
+  std::string content(file.metadata().size, '\0');
   const auto count = view.read(file, 0, {reinterpret_cast<std::uint8_t*>(content.data()), content.size()});
   return count && *count == content.size() ? content : count ? "too short" : count.error().message();
 }
@@ -144,7 +144,7 @@ TEST(store_view, lists_folders_in_the_order_of_names) {
   auto entries = view.open_folder(*folder);
   ASSERT_TRUE(entries.ok());
   std::string names;
-  for (auto each = entries->next(); each && *each; each = entries->next()) names += (*each)->facts().path;
+  for (auto each = entries->next(); each && *each; each = entries->next()) names += (*each)->name();
   EXPECT_EQ(names, "abcd");
   const auto file = view.find(id, stored.path_of("d"));
   ASSERT_TRUE(file.ok());

@@ -46,7 +46,7 @@ file_contents contents_of(std::uint64_t number) {
 store::open_store::listed_snapshot put_snapshot(const made_store& made, std::uint64_t number) {
   const auto opened = made.open();
   const auto session = store::held_session::begin(*opened);
-  const auto output = *(*session)->open_output();
+  const auto output = *(*session)->open_writer();
   store::write_session& writer = output->records;
   auto digests = *store::record_fingerprinter::make(opened->fingerprint());
   store::tree_builder tree(writer, {});

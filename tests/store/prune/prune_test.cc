@@ -161,7 +161,7 @@ TEST(prune, waits_for_sessions_and_keeps_what_they_committed) {
   ASSERT_TRUE(forget(*opened, *own).ok());
 
   // The one that began before refers to them.
-  const auto output = *(*session)->open_output();
+  const auto output = *(*session)->open_writer();
   auto digests = *store::record_fingerprinter::make(running->fingerprint());
   store::snapshot taken;
   taken.root = *store_files(output->records, digests, files);

@@ -73,7 +73,7 @@ class capped_backups : public testing::Test {
     const auto done = opened.backup(source_ / "tree");
     EXPECT_TRUE(done.ok());
     id_ = done->id;
-    return done->new_bytes;
+    return done->taken.statistics.new_raw_bytes;
   }
   /// Restores the last backup, compares it with the source, and returns how many containers were read.
   std::uint64_t read_containers() {

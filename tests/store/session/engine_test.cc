@@ -37,7 +37,7 @@ TEST(engine_sessions, store_streams_that_come_back) {
     store::write_session session(config, *shards, records, sha256());
     std::vector<std::vector<store::stored_extent>> extents(streams.size());
     std::size_t ended = 0;
-    store::extent_feed receiver(
+    store::extent_receiver receiver(
         session,
         [&](std::uint64_t stream, const store::stored_extent& extent) {
           extents[stream].push_back(extent);

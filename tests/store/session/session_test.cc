@@ -105,9 +105,9 @@ TEST(snapshots, come_back_and_detect_each_changed_byte) {
   taken.tags = {"", "tag"};
   small_store opened(files);
   for (const store::seal_key& key : {store::seal_key(), store::seal_key(numbered_key(1))}) {
-    const auto id = store::put_snapshot(opened.objects(), taken, key, *blake3_fingerprinter());
+    const auto id = store::put_snapshot(opened.objects(), taken, key);
     ASSERT_TRUE(id.ok() && opened.objects().sync().ok());
-    const auto read = [&] { return store::read_snapshot(opened.objects(), *id, 32, key, *blake3_fingerprinter()); };
+    const auto read = [&] { return store::read_snapshot(opened.objects(), *id, 32, key); };
     ASSERT_TRUE(read().ok()) << read().error().message();
     EXPECT_EQ(*read(), taken);
     std::vector<std::uint8_t>& bytes = *files->bytes_of("snapshots/" + *id);
@@ -118,8 +118,7 @@ TEST(snapshots, come_back_and_detect_each_changed_byte) {
     }
   }
   taken.host = std::string(70'000, 'x');
-  EXPECT_EQ(store::put_snapshot(opened.objects(), taken, {}, *blake3_fingerprinter()).error().code(),
-            status_code::invalid_argument);
+  EXPECT_EQ(store::put_snapshot(opened.objects(), taken, {}).error().code(), status_code::invalid_argument);
 }
 
 // --- crashes ------------------------------------------------------------------------------------------------------------

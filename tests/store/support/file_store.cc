@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "store/session/session_writer.h"
+
 namespace cutpoint::tests {
 
 namespace {
@@ -113,22 +115,20 @@ result<file_store::done_backup> file_store::backup(store::backup_options options
   store::store_config config = small_config();
   config.container_bytes = static_cast<std::uint32_t>(container_bytes);
   auto threads = engine::make({.threads = 2});
-  auto writing = store::shard_index::open(*objects_, key_.kind(), tables_);
-  if (!writing) return writing.error();
-  store::record_writer records(*objects_, key_, config.container_bytes, blake3_fingerprinter());
-  store::write_session session(config, *writing, records, sha256());
+  const auto writer = store::session_writer::open(config, *objects_, key_, tables_, sha256());
+  if (!writer) return writer.error();
+  store::write_session& session = (*writer)->records;
   if (most_old_containers != 0) session.cap_containers(most_old_containers, *objects_, key_);
   done_backup done;
   const auto stored = with_reading(
       [&](const store::store_reading& reading) { return store::backup_files(*threads, session, reading, options); });
   if (!stored) return stored.error();
   done.summary = *stored;
-  if (status finished = session.finish(); !finished.ok()) return finished;
-  done.new_bytes = records.raw_bytes();
+  if (status finished = (*writer)->finish(done.taken.statistics); !finished.ok()) return finished;
   done.taken.root = stored->root;
   done.taken.paths = stored->paths;
   done.taken.is_incomplete = stored->problems != 0;
-  auto id = store::put_snapshot(*objects_, done.taken, key_, *blake3_fingerprinter());
+  auto id = store::put_snapshot(*objects_, done.taken, key_);
   if (!id) return id.error();
   if (status synced = objects_->sync(); !synced.ok()) return synced;
   done.id = *id;
@@ -136,7 +136,7 @@ result<file_store::done_backup> file_store::backup(store::backup_options options
 }
 
 result<store::snapshot> file_store::read(const std::string& id) {
-  return store::read_snapshot(*objects_, id, 32, key_, *blake3_fingerprinter());
+  return store::read_snapshot(*objects_, id, 32, key_);
 }
 
 result<store::restore_summary> file_store::restore(const std::string& id, const store::restore_options& options) {

@@ -46,7 +46,6 @@ class file_store {
     std::string id;
     store::snapshot taken;
     store::backup_summary summary;
-    std::uint64_t new_bytes = 0;  ///< raw bytes of new records
   };
 
   /// Backs up and commits. `parent` is the id of a snapshot, or empty.

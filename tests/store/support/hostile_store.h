@@ -37,7 +37,7 @@ class hostile_store {
   std::uint64_t check(const store::record_reference& root, problem_map& problems) {
     store::snapshot taken;
     taken.root = root;
-    const auto id = store::put_snapshot(opened_.objects(), taken, key_, *blake3_fingerprinter());
+    const auto id = store::put_snapshot(opened_.objects(), taken, key_);
     const store::check_options options{.threads = 1,
                                        .object_problem = note_in(problems),
                                        .file_problem = [&](const std::string&, const std::string& path,

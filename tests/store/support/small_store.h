@@ -132,7 +132,7 @@ class small_store {
     if (!planted.commits_early) {
       if (status finished = session.finish(); !finished.ok()) return finished;
     }
-    auto id = store::put_snapshot(*objects_, taken, key_, *blake3_fingerprinter());
+    auto id = store::put_snapshot(*objects_, taken, key_);
     if (!id) return id.error();
     if (status synced = objects_->sync(); !synced.ok()) return synced;
     if (planted.commits_early) {
@@ -151,7 +151,7 @@ class small_store {
 
   /// Reads all files of a snapshot.
   result<file_map> restore(const std::string& id) {
-    const auto taken = store::read_snapshot(*objects_, id, 32, key_, *blake3_fingerprinter());
+    const auto taken = store::read_snapshot(*objects_, id, 32, key_);
     if (!taken) return taken.error();
     auto shards = store::shard_index::open(*objects_, key_.kind(), tables_);
     if (!shards) return shards.error();

@@ -43,7 +43,7 @@ inline result<std::string> back_up(store::open_store& opened, const file_map& fi
   store::snapshot taken;
   taken.root = *root;
   if (planted.takes_no_lease) {
-    auto id = store::put_snapshot((*session)->objects(), taken, opened.key(), *blake3_fingerprinter());
+    auto id = store::put_snapshot((*session)->objects(), taken, opened.key());
     const status synced = (*session)->objects().sync();
     return synced.ok() ? std::move(id) : synced;
   }

@@ -1,4 +1,4 @@
-#include "store/restore/file_metadata.h"
+#include "store/restore/set_metadata.h"
 
 #include <array>
 #include <cerrno>

@@ -1,0 +1,22 @@
+#include "store/session/session_writer.h"
+
+namespace cutpoint::store {
+
+result<std::unique_ptr<session_writer>> session_writer::open(const store_config& config, storage& objects,
+                                                             const seal_key& key, table_cache& tables,
+                                                             record_fingerprinter node_names) {
+  auto shards = shard_index::open(objects, key.kind(), tables);
+  if (!shards) return shards.error();
+  auto containers = record_writer::make(objects, key, config.container_bytes);
+  if (!containers) return containers.error();
+  return std::make_unique<session_writer>(config, *std::move(shards), *std::move(containers), std::move(node_names));
+}
+
+status session_writer::finish(snapshot_statistics& statistics) {
+  if (status finished = records.finish(); !finished.ok()) return finished;
+  statistics.new_raw_bytes = containers.raw_bytes();
+  statistics.new_stored_bytes = containers.stored_bytes();
+  return {};
+}
+
+}  // namespace cutpoint::store

@@ -1,0 +1,34 @@
+// What a session writes records with.
+#pragma once
+
+#include <memory>
+
+#include "store/index/shard_index.h"
+#include "store/objects/snapshot.h"
+#include "store/session/record_writer.h"
+#include "store/session/write_session.h"
+
+namespace cutpoint::store {
+
+/// It does not move, because its members refer to each other.
+struct session_writer {
+  /// The references must outlive the writer. The index has the containers that `tables` does not leave out. `node_names` as
+  /// for `write_session`. Errors: those of the storage and the back ends.
+  [[nodiscard]] static result<std::unique_ptr<session_writer>> open(const store_config& config, storage& objects,
+                                                                    const seal_key& key, table_cache& tables,
+                                                                    record_fingerprinter node_names);
+
+  session_writer(const store_config& config, shard_index index, record_writer writer, record_fingerprinter node_names)
+      : shards(std::move(index)),
+        containers(std::move(writer)),
+        records(config, shards, containers, std::move(node_names)) {}
+
+  /// Makes everything durable that was stored, and puts down how much that is. Errors: those of the storage.
+  [[nodiscard]] status finish(snapshot_statistics& statistics);
+
+  shard_index shards;
+  record_writer containers;
+  write_session records;
+};
+
+}  // namespace cutpoint::store
